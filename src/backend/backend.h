@@ -1,0 +1,163 @@
+// What a backend is to the rest of the system: it proposes regions, says what it supports, compiles regions to
+// artifacts, and loads artifacts as kernels. Implementations live in backends/<name> and are loaded as modules.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "ir/graph.h"
+#include "region/format.h"
+#include "region/refusal.h"
+#include "region/region.h"
+#include "region/rules.h"
+
+namespace collage {
+
+/// DESIGN's accuracy classes: strict, standard (default), fast.
+enum class Accuracy : std::uint8_t { kStrict, kStandard, kFast };
+[[nodiscard]] std::string_view name_of(Accuracy accuracy);
+[[nodiscard]] std::optional<Accuracy> accuracy_of(std::string_view name);
+
+struct BackendInfo {
+  std::string name;       ///< instance name: "onednn", "onnxruntime:opt=basic"
+  std::string kind;       ///< "onnxruntime"
+  std::string version;    ///< of the library behind it
+  std::string build;      ///< identifies the exact build of the library; part of cost keys and artifacts
+  std::vector<std::string> devices = {"cpu"};
+  std::vector<std::string> conflicts_with;  ///< kinds that cannot share a process
+  bool is_engine = false;                   ///< also runs whole models, so takes part as a rival
+  std::string unusable;                     ///< why it cannot be used here; empty = usable
+};
+
+struct CompileOptions {
+  int threads = 1;
+  Accuracy accuracy = Accuracy::kStandard;
+};
+
+/// One region to compile. The graph outlives the call.
+struct CompileRequest {
+  const Graph* graph = nullptr;
+  Region region;
+  Variant variant;
+  /// Engines only: compile these ONNX bytes instead of the region; its inputs and outputs have the region's names.
+  std::optional<std::string> model_bytes;
+};
+
+/// What a backend compiled. Bytes, never a live object. `load` in another process gives the kernel back.
+struct Artifact {
+  std::string bytes;
+  std::string compatibility;          ///< load() refuses when this differs from what the build expects
+  std::vector<ValueId> constants;     ///< constants of the graph that load() wants, in order; mapped, not copied
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> in_place;  ///< (output, input) ports that may share memory
+  std::size_t workspace_bytes = 0;    ///< scratch the plan provides for each context, 64-byte aligned
+  bool operator==(const Artifact&) const = default;
+};
+
+/// A port as seen at load time.
+struct Port {
+  std::string name;   ///< the value's name
+  ValueType type;     ///< static except for outputs of unknown shape
+  Format format;
+};
+
+struct LoadRequest {
+  const Artifact* artifact = nullptr;
+  std::vector<Tensor> constants;  ///< for Artifact::constants, same order; the bytes outlive the kernel
+  std::vector<Port> inputs;
+  std::vector<Port> outputs;
+  int threads = 1;
+};
+
+/// A tensor that a call made itself, for output ports of unknown shape; valid until the next run.
+struct DynamicOutput {
+  ElementType type = ElementType::kUndefined;
+  Extents extents;
+  const void* data = nullptr;
+};
+
+/// A kernel made ready for fixed buffers. One context, one thread at a time.
+class Call {
+ public:
+  virtual ~Call() = default;
+  /// Computes the outputs from the inputs in the bound buffers. Allocates nothing of our own.
+  virtual Result<void> run() = 0;
+  /// For an output bound to null: what the last run produced.
+  virtual Result<DynamicOutput> dynamic_output(std::size_t port);
+};
+
+/// 64-byte aligned buffers, one per port; an output of unknown shape gets null.
+struct Buffers {
+  std::vector<const void*> inputs;
+  std::vector<void*> outputs;
+  void* workspace = nullptr;
+};
+
+/// A loaded artifact. Immutable; bind() may be called from many threads.
+class Kernel {
+ public:
+  virtual ~Kernel() = default;
+  [[nodiscard]] virtual Result<std::unique_ptr<Call>> bind(const Buffers& buffers) const = 0;
+};
+
+/// A conversion of one static tensor between formats, as a backend offers it.
+struct Conversion {
+  ValueType type;
+  Format from;
+  Format to;
+};
+
+class Backend {
+ public:
+  virtual ~Backend() = default;
+
+  [[nodiscard]] virtual const BackendInfo& info() const = 0;
+  [[nodiscard]] virtual PartitionRules rules() const = 0;
+
+  /// The ways to run this region, or why there is none. A fact, cheap, without profit guesses and without calling
+  /// the library. A variant that turns out impossible is refused by compile().
+  [[nodiscard]] virtual std::expected<std::vector<Variant>, Refusal> support(const Graph& graph, const Region& region,
+                                                                             const CompileOptions& options) const = 0;
+
+  /// Compiles all regions chosen for this instance at once; one result per request, in order.
+  [[nodiscard]] virtual std::vector<std::expected<Artifact, Refusal>> compile(std::span<const CompileRequest> requests,
+                                                                              const CompileOptions& options) = 0;
+
+  /// Error backend/* when the artifact does not fit this build or the library fails. The kernel keeps no reference
+  /// to the request.
+  [[nodiscard]] virtual Result<std::unique_ptr<Kernel>> load(const LoadRequest& request) = 0;
+
+  /// Bytes of a static tensor in a format this backend takes; nothing for others' named formats.
+  [[nodiscard]] virtual std::optional<std::size_t> format_bytes(const ValueType& type, const Format& format) const;
+
+  /// Makes the artifact of a conversion kernel with one input and one output; a refusal when it has none.
+  [[nodiscard]] virtual std::expected<Artifact, Refusal> compile_conversion(const Conversion& conversion,
+                                                                            const CompileOptions& options);
+};
+
+/// Runs `work` and turns any exception of a third-party library into the message of a failure.
+/// Use at the backend's edge only.
+template <class Work>
+auto guard(Work&& work) -> std::expected<decltype(work()), std::string> {
+  using Value = decltype(work());
+  try {
+    if constexpr (std::is_void_v<Value>) {
+      work();
+      return {};
+    } else {
+      return work();
+    }
+  } catch (const std::exception& exception) {
+    return std::unexpected(std::string(exception.what()));
+  } catch (...) {
+    return std::unexpected(std::string("an exception of unknown type"));
+  }
+}
+
+}  // namespace collage

@@ -1,0 +1,50 @@
+// Finds, loads and configures backends. Modules lie in a folder beside the program; each is loaded when first asked
+// for, so that the environment of its runtime can be set before.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "backend/backend.h"
+
+namespace collage {
+
+/// Options of an instance: "onnxruntime:opt=basic" -> {{"opt","basic"}}.
+using BackendOptions = std::map<std::string, std::string>;
+
+/// What a module exports as `const collage::BackendModule* collage_backend_module()` with C linkage.
+struct BackendModule {
+  std::uint32_t struct_size = sizeof(BackendModule);
+  std::uint32_t abi_version = 1;
+  const char* kind = nullptr;
+  /// Makes an instance; never null. An instance that cannot work here says so in info().unusable.
+  Backend* (*create)(const std::string& instance_name, const BackendOptions& options) = nullptr;
+};
+
+/// Owner of the loaded modules and the instances made of them. Not thread-safe; pass it by reference.
+class Registry {
+ public:
+  /// `module_folders` are searched in order for libcollage_backend_<kind>.so.
+  explicit Registry(std::vector<std::string> module_folders);
+  ~Registry();
+  Registry(const Registry&) = delete;
+  Registry& operator=(const Registry&) = delete;
+
+  /// Kinds for which a module file exists, sorted; nothing is loaded.
+  [[nodiscard]] std::vector<std::string> kinds() const;
+  /// The instance of this name ("kind" or "kind:key=value,..."), made on first use.
+  /// Error backend/missing, backend/unusable, backend/bad-option.
+  [[nodiscard]] Result<Backend*> get(const std::string& instance_name);
+  /// Like get(), but an unusable instance is returned all the same (for `collage backends`).
+  [[nodiscard]] Result<Backend*> inspect(const std::string& instance_name);
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+/// lib/collage beside the program's bin folder, then the environment variable COLLAGE_BACKENDS (':' separated).
+[[nodiscard]] std::vector<std::string> default_module_folders();
+
+}  // namespace collage

@@ -1,0 +1,58 @@
+#include "base/buffer.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+
+namespace collage {
+
+std::pair<Buffer, std::span<std::byte>> Buffer::allocate(std::size_t bytes) {
+  const std::size_t rounded = std::max<std::size_t>((bytes + 63) / 64 * 64, 64);
+  auto* memory = static_cast<std::byte*>(std::aligned_alloc(64, rounded));
+  COLLAGE_CHECK(memory != nullptr, "out of memory");
+  std::memset(memory, 0, rounded);
+  std::shared_ptr<const void> owner(memory, [](void* pointer) { std::free(pointer); });
+  return {Buffer(std::move(owner), {memory, bytes}), {memory, bytes}};
+}
+
+Buffer Buffer::copy_of(std::span<const std::byte> bytes) {
+  return make(bytes.size(), [&](std::span<std::byte> out) { std::copy(bytes.begin(), bytes.end(), out.begin()); });
+}
+
+Result<Buffer> Buffer::map_file(const std::string& path) {
+  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (descriptor < 0) return fail(ExitCode::kIo, "io/cannot-read", path, std::strerror(errno), "a readable file");
+  struct stat status {};
+  if (::fstat(descriptor, &status) != 0 || !S_ISREG(status.st_mode)) {
+    ::close(descriptor);
+    return fail(ExitCode::kIo, "io/cannot-read", path, "something that is not a regular file", "a readable file");
+  }
+  const auto size = static_cast<std::size_t>(status.st_size);
+  if (size == 0) {
+    ::close(descriptor);
+    return Buffer{};
+  }
+  void* memory = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, descriptor, 0);
+  const int map_error = errno;
+  ::close(descriptor);
+  if (memory == MAP_FAILED) return fail(ExitCode::kIo, "io/cannot-read", path, std::strerror(map_error));
+  std::shared_ptr<const void> owner(memory, [size](const void* pointer) { ::munmap(const_cast<void*>(pointer), size); });
+  return Buffer(std::move(owner), {static_cast<const std::byte*>(memory), size});
+}
+
+Buffer Buffer::slice(std::size_t offset, std::size_t bytes) const {
+  COLLAGE_CHECK(offset + bytes <= bytes_.size(), "slice past the end");
+  return Buffer(owner_, bytes_.subspan(offset, bytes));
+}
+
+bool Buffer::operator==(const Buffer& other) const {
+  return size() == other.size() && (data() == other.data() || std::equal(bytes_.begin(), bytes_.end(), other.bytes_.begin()));
+}
+
+}  // namespace collage

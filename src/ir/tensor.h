@@ -1,0 +1,37 @@
+// A tensor's data: constants of a graph, inputs and outputs of a run. Row-major, little-endian, immutable.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/buffer.h"
+#include "ir/type.h"
+
+namespace collage {
+
+struct Tensor {
+  ElementType type = ElementType::kUndefined;
+  Extents extents;
+  Buffer data;                       ///< empty for strings
+  std::vector<std::string> strings;  ///< the elements of a string tensor
+
+  [[nodiscard]] ValueType value_type() const { return ValueType::tensor(type, extents); }
+  [[nodiscard]] std::int64_t size() const { return element_count(extents); }
+  bool operator==(const Tensor&) const = default;
+};
+
+/// A tensor from values given in row-major order; T must be the C++ type of `type`.
+template <class T>
+[[nodiscard]] Tensor make_tensor(ElementType type, Extents extents, const std::vector<T>& values) {
+  return Tensor{.type = type,
+                .extents = std::move(extents),
+                .data = Buffer::copy_of(std::as_bytes(std::span(values))),
+                .strings = {}};
+}
+
+/// The elements of an integer (or bool) tensor widened to 64 bits; nothing for other types.
+[[nodiscard]] std::optional<std::vector<std::int64_t>> integers_of(const Tensor& tensor);
+/// The elements of a float (f16, bf16, f32, f64) tensor widened to double; nothing for other types.
+[[nodiscard]] std::optional<std::vector<double>> floats_of(const Tensor& tensor);
+
+}  // namespace collage

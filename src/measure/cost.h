@@ -1,0 +1,38 @@
+// What is known about the time of a candidate. Four kinds, never mixed by a sentinel number.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+
+#include "region/refusal.h"
+
+namespace collage {
+
+/// Times in integer nanoseconds; the interval is the middle half of the samples.
+struct Measured {
+  std::int64_t median_ns = 0;
+  std::int64_t low_ns = 0;
+  std::int64_t high_ns = 0;
+  std::int32_t samples = 0;
+  bool operator==(const Measured&) const = default;
+};
+struct Estimated {
+  std::int64_t ns = 0;
+  bool operator==(const Estimated&) const = default;
+};
+struct Unknown {
+  bool operator==(const Unknown&) const = default;
+};
+struct Infeasible {
+  Refusal refusal;
+  bool operator==(const Infeasible&) const = default;
+};
+
+using Cost = std::variant<Unknown, Measured, Estimated, Infeasible>;
+
+/// Nanoseconds of a measured or estimated cost.
+[[nodiscard]] std::optional<std::int64_t> nanoseconds_of(const Cost& cost);
+
+}  // namespace collage

@@ -1,0 +1,34 @@
+// A backend's reasoned no. A normal answer in the search, not an error: kept, counted and shown.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace collage {
+
+enum class RefusalReason {
+  kOperator,      ///< the operator is not known to the backend
+  kType,          ///< an element type it does not take
+  kShape,         ///< rank, extent or a dynamic shape it does not take
+  kAttribute,     ///< an attribute value it does not take
+  kFormat,        ///< a memory format it does not take
+  kStructure,     ///< the region is not one it can run as a whole
+  kAccuracy,      ///< not allowed in the accuracy class
+  kMissing,       ///< a library or feature is not on this machine
+  kCompile,       ///< the library refused or failed while compiling
+  kWrongResult,   ///< results differ from the reference
+  kCrashed,       ///< the worker died
+  kTimeout,       ///< the worker did not answer in time
+  kResources      ///< memory or time limit
+};
+
+struct Refusal {
+  RefusalReason reason = RefusalReason::kStructure;
+  std::string detail;
+  bool operator==(const Refusal&) const = default;
+};
+
+/// kebab-case name used in text, JSON and the cost store.
+[[nodiscard]] std::string_view name_of(RefusalReason reason);
+
+}  // namespace collage
