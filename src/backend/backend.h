@@ -145,9 +145,9 @@ class Backend {
 /// Use at the backend's edge only.
 template <class Work>
 auto guard(Work&& work) -> std::expected<decltype(work()), std::string> {
-  using Value = decltype(work());
+  using Returned = decltype(work());
   try {
-    if constexpr (std::is_void_v<Value>) {
+    if constexpr (std::is_void_v<Returned>) {
       work();
       return {};
     } else {

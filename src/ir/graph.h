@@ -78,7 +78,7 @@ struct Graph {
   bool operator==(const Graph&) const = default;
 };
 
-/// Adds a value and returns its id. The name must be new; an empty name becomes a fresh "v<index>".
+/// Adds a value and returns its id. The name must be new (verify() checks that, not this call); an empty name becomes a fresh "v<index>".
 ValueId add_value(Graph& graph, std::string name, ValueType type, std::optional<Tensor> constant = std::nullopt);
 ValueId add_constant(Graph& graph, std::string name, Tensor tensor);
 /// Appends a node. Attributes are sorted here; an empty name becomes a fresh "<op_type>_<index>".
@@ -117,7 +117,11 @@ template <class T>
   return node.domain.empty() && node.op_type == op_type;
 }
 
-/// Sorts nodes topologically (stable) and drops values nothing refers to, renumbering ids.
+/// The bodies held by a node's attributes, in attribute order.
+[[nodiscard]] std::vector<const Graph*> bodies_of(const Node& node);
+
+/// Sorts nodes topologically (stable) and drops values nothing refers to, renumbering ids: inputs, captures, constants
+/// by first use, outputs of nodes in order. Bodies are normalised too. Idempotent.
 /// Error ir/cycle when no order exists.
 [[nodiscard]] Result<Graph> normalised(const Graph& graph);
 
@@ -126,6 +130,8 @@ template <class T>
 
 /// Stable text form; constants of at most 16 elements print their contents, larger ones a hash.
 [[nodiscard]] std::string to_text(const Graph& graph);
+/// The constants that to_text shows as a hash only, by that hash, bodies included: what parse_graph needs beside text.
+[[nodiscard]] std::map<std::string, Tensor> large_constants_of(const Graph& graph);
 /// Reads what to_text writes. Large constants are looked up by hash through `constants`; error ir/parse otherwise.
 [[nodiscard]] Result<Graph> parse_graph(std::string_view text, const std::map<std::string, Tensor>& constants = {});
 

@@ -29,9 +29,13 @@ template <class T>
                 .strings = {}};
 }
 
-/// The elements of an integer (or bool) tensor widened to 64 bits; nothing for other types.
+/// The elements of an integer (or bool) tensor widened to 64 bits; nothing for other types, and for an unsigned
+/// element above the largest signed one.
 [[nodiscard]] std::optional<std::vector<std::int64_t>> integers_of(const Tensor& tensor);
 /// The elements of a float (f16, bf16, f32, f64) tensor widened to double; nothing for other types.
 [[nodiscard]] std::optional<std::vector<double>> floats_of(const Tensor& tensor);
+
+/// 16 hexadecimal digits that stand for type, extents and contents; what text forms show of a large constant.
+[[nodiscard]] std::string content_hash(const Tensor& tensor);
 
 }  // namespace collage

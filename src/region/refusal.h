@@ -1,6 +1,7 @@
 // A backend's reasoned no. A normal answer in the search, not an error: kept, counted and shown.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -30,5 +31,7 @@ struct Refusal {
 
 /// kebab-case name used in text, JSON and the cost store.
 [[nodiscard]] std::string_view name_of(RefusalReason reason);
+/// The reason of that name; nothing for other names.
+[[nodiscard]] std::optional<RefusalReason> refusal_reason_of(std::string_view name);
 
 }  // namespace collage

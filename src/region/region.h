@@ -19,10 +19,11 @@ struct Region {
   bool operator==(const Region& other) const { return nodes == other.nodes; }
 };
 
+/// The border of a set of nodes. Values that bodies of its nodes capture count as read by those nodes.
 [[nodiscard]] Region make_region(const Graph& graph, const Uses& uses, NodeSet nodes);
 [[nodiscard]] Region whole_region(const Graph& graph, const Uses& uses);
 
-/// Node reachability, for convexity tests: row i holds every node that node i can reach.
+/// Node reachability, for convexity tests: row i holds every other node that node i can reach.
 class Reachability {
  public:
   Reachability(const Graph& graph, const Uses& uses);

@@ -1,0 +1,43 @@
+# Language, warnings, sanitisers, linker, run paths. Baseline x86-64 unless a folder sets flags on its own files.
+
+set(CMAKE_CXX_STANDARD 23)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+set(COLLAGE_SANITIZE "" CACHE STRING "Sanitisers for -fsanitize=, for example address,undefined")
+
+set(CMAKE_LIBRARY_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/lib")
+set(CMAKE_RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/bin")
+set(CMAKE_BUILD_RPATH_USE_ORIGIN ON)
+set(CMAKE_INSTALL_RPATH_USE_LINK_PATH ON)
+
+find_program(CCACHE ccache)
+if(CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+  set(CMAKE_CXX_COMPILER_LAUNCHER "${CCACHE}")
+endif()
+
+# The flags of every target of ours; third-party headers are SYSTEM and stay quiet.
+add_library(collage_flags INTERFACE)
+target_compile_options(collage_flags INTERFACE
+  -Werror -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Woverloaded-virtual -Wextra-semi -Wvla -Wformat=2
+  -Wduplicated-cond -Wlogical-op -Wmissing-declarations
+  -Wno-missing-field-initializers # designated initialisers leave the defaults on purpose
+  -Wno-restrict # false for std::string in GCC 12
+  # These depend on what the optimiser sees, and GCC 12 is often wrong: they warn without stopping the build.
+  -Wno-error=maybe-uninitialized -Wno-error=array-bounds -Wno-error=stringop-overflow -Wno-error=stringop-overread
+  -Wno-error=dangling-pointer -Wno-error=free-nonheap-object -Wno-error=null-dereference)
+target_link_options(collage_flags INTERFACE -Wl,--no-undefined)
+target_include_directories(collage_flags INTERFACE "${PROJECT_SOURCE_DIR}/src")
+
+find_program(MOLD mold)
+if(MOLD)
+  target_link_options(collage_flags INTERFACE -fuse-ld=mold)
+endif()
+if(COLLAGE_SANITIZE)
+  add_compile_options(-fsanitize=${COLLAGE_SANITIZE} -fno-omit-frame-pointer)
+  add_link_options(-fsanitize=${COLLAGE_SANITIZE})
+  if(COLLAGE_SANITIZE MATCHES "undefined")
+    add_compile_options(-fno-sanitize-recover=undefined)
+  endif()
+endif()

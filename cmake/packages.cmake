@@ -1,0 +1,52 @@
+# Third-party libraries as imported targets. What every build needs is REQUIRED; what only a backend needs is looked for
+# and, when absent, leaves its reason in COLLAGE_MISSING_<target> for the summary.
+
+find_package(Threads REQUIRED)
+find_package(fmt REQUIRED)
+find_package(nlohmann_json REQUIRED)
+find_package(CLI11 REQUIRED)
+find_package(SQLite3 REQUIRED)
+find_package(SQLiteCpp REQUIRED) # SQLiteCpp
+find_package(PkgConfig REQUIRED)
+pkg_check_modules(xxhash REQUIRED IMPORTED_TARGET GLOBAL libxxhash)
+add_library(xxhash::xxhash ALIAS PkgConfig::xxhash)
+find_package(Protobuf REQUIRED)
+
+# ONNX's own library: only src/onnx links it. Debian has an older one, so the prefix is the only place to look.
+find_package(ONNX ${COLLAGE_PART_onnx_VERSION} EXACT REQUIRED CONFIG NO_DEFAULT_PATH
+  PATHS "${COLLAGE_PART_onnx}/lib/cmake/ONNX")
+set_target_properties(ONNX::onnx PROPERTIES INTERFACE_LINK_LIBRARIES "ONNX::onnx_proto;protobuf::libprotobuf")
+# Headers only, for tests that build models: the code is the one copy inside collage_onnx.
+add_library(collage_onnx_headers INTERFACE)
+add_library(collage::onnx_headers ALIAS collage_onnx_headers)
+target_compile_definitions(collage_onnx_headers INTERFACE ONNX_NAMESPACE=onnx ONNX_ML=1)
+target_include_directories(collage_onnx_headers SYSTEM INTERFACE "${COLLAGE_PART_onnx}/include")
+target_link_libraries(collage_onnx_headers INTERFACE protobuf::libprotobuf)
+
+macro(collage_missing target reason)
+  set(COLLAGE_MISSING_${target} "${reason}")
+endmacro()
+
+# onnxruntime::onnxruntime
+set(ort "${COLLAGE_PART_onnxruntime}")
+if(EXISTS "${ort}/lib/libonnxruntime.so" AND EXISTS "${ort}/include/onnxruntime/onnxruntime_cxx_api.h")
+  add_library(onnxruntime::onnxruntime SHARED IMPORTED)
+  set_target_properties(onnxruntime::onnxruntime PROPERTIES
+    IMPORTED_LOCATION "${ort}/lib/libonnxruntime.so.${COLLAGE_PART_onnxruntime_VERSION}"
+    IMPORTED_SONAME libonnxruntime.so.1
+    INTERFACE_INCLUDE_DIRECTORIES "${ort}/include/onnxruntime")
+else()
+  collage_missing(onnxruntime::onnxruntime "ONNX Runtime is not in ${ort}: run ./dev setup")
+endif()
+
+# openvino::runtime
+find_package(OpenVINO QUIET CONFIG NO_DEFAULT_PATH COMPONENTS Runtime PATHS "${COLLAGE_PART_openvino}/openvino/cmake")
+if(NOT TARGET openvino::runtime)
+  collage_missing(openvino::runtime "OpenVINO is not in ${COLLAGE_PART_openvino}: run ./dev setup")
+endif()
+
+# DNNL::dnnl
+find_package(dnnl 2.6 QUIET CONFIG)
+if(NOT TARGET DNNL::dnnl)
+  collage_missing(DNNL::dnnl "oneDNN 2.6 or newer of the 2.x line is not installed: run ./dev setup")
+endif()

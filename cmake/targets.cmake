@@ -1,0 +1,184 @@
+# One function per kind of target. All of them take lists; a folder's sources are written out, never globbed.
+
+# collage_add_if_present(FOLDER): add_subdirectory when the folder has a CMakeLists.txt; a later one is noticed.
+function(collage_add_if_present folder)
+  file(GLOB found CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/${folder}/CMakeLists.txt")
+  if(found)
+    add_subdirectory(${folder})
+  endif()
+endfunction()
+
+# collage_library(FOLDER SOURCES ... [DEPENDS earlier folders] [LIBRARIES private] [PUBLIC_LIBRARIES seen in headers])
+# makes lib/libcollage_FOLDER.so and collage::FOLDER.
+function(collage_library folder)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;DEPENDS;LIBRARIES;PUBLIC_LIBRARIES")
+  collage_check_arguments(${folder})
+  list(FIND COLLAGE_FOLDERS ${folder} rank)
+  if(rank EQUAL -1)
+    message(FATAL_ERROR "collage_library: unknown folder ${folder}")
+  endif()
+  list(SUBLIST COLLAGE_FOLDERS 0 ${rank} earlier)
+  if(folder STREQUAL "passes")
+    set(earlier ${COLLAGE_BACKEND_SEES})
+  endif()
+  collage_check_depends(${folder} "${arg_DEPENDS}" "${earlier}")
+
+  add_library(collage_${folder} SHARED ${arg_SOURCES})
+  add_library(collage::${folder} ALIAS collage_${folder})
+  collage_folder_targets(folders "${arg_DEPENDS}")
+  target_link_libraries(collage_${folder}
+    PUBLIC ${folders} ${arg_PUBLIC_LIBRARIES} fmt::fmt
+    PRIVATE collage_flags ${arg_LIBRARIES})
+  set_target_properties(collage_${folder} PROPERTIES INSTALL_RPATH "$ORIGIN")
+  install(TARGETS collage_${folder} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+endfunction()
+
+# collage_program(NAME SOURCES ... DEPENDS folders [LIBRARIES ...]) makes bin/NAME.
+function(collage_program name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;DEPENDS;LIBRARIES")
+  collage_check_arguments(${name})
+  collage_executable(${name} "${arg_SOURCES}" "${arg_DEPENDS}" "${arg_LIBRARIES}" bin)
+  set_target_properties(${name} PROPERTIES INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}")
+  install(TARGETS ${name} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+endfunction()
+
+# collage_backend_option(NAME) declares COLLAGE_BACKEND_<NAME>; AUTO builds it when its libraries are there, ON insists.
+macro(collage_backend_option name)
+  string(TOUPPER ${name} COLLAGE_UPPER)
+  set(COLLAGE_BACKEND_${COLLAGE_UPPER} AUTO CACHE STRING "Backend ${name}: AUTO, ON or OFF")
+  set_property(CACHE COLLAGE_BACKEND_${COLLAGE_UPPER} PROPERTY STRINGS AUTO ON OFF)
+  if(NOT COLLAGE_BACKEND_${COLLAGE_UPPER} MATCHES "^(AUTO|ON|OFF)$")
+    message(FATAL_ERROR
+      "COLLAGE_BACKEND_${COLLAGE_UPPER}: saw ${COLLAGE_BACKEND_${COLLAGE_UPPER}}; allowed AUTO, ON, OFF")
+  endif()
+endmacro()
+
+# collage_backend_requires(NAME VALUE REASON): says, before collage_backend, what else must hold; a false VALUE is a no.
+function(collage_backend_requires name value reason)
+  if(NOT value)
+    set_property(GLOBAL APPEND PROPERTY COLLAGE_LACKS_${name} "${reason}")
+  endif()
+endfunction()
+
+# collage_backend(NAME SOURCES ... [LIBRARIES ...]) makes lib/collage/libcollage_backend_NAME.so. A library written as an
+# imported target (with ::) that does not exist is what the backend lacks.
+function(collage_backend name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;LIBRARIES")
+  collage_check_arguments(${name})
+  get_property(lacks GLOBAL PROPERTY COLLAGE_LACKS_${name})
+  foreach(library IN LISTS arg_LIBRARIES)
+    if(library MATCHES "::" AND NOT TARGET ${library})
+      if(DEFINED COLLAGE_MISSING_${library})
+        list(APPEND lacks "${COLLAGE_MISSING_${library}}")
+      else()
+        list(APPEND lacks "no library ${library}")
+      endif()
+    endif()
+  endforeach()
+  if(lacks)
+    list(JOIN lacks ", " lacks)
+    set_property(GLOBAL PROPERTY COLLAGE_LACKS_${name} "${lacks}")
+    string(TOUPPER ${name} upper)
+    if(COLLAGE_BACKEND_${upper} STREQUAL "ON")
+      message(FATAL_ERROR "backend ${name} is ON but cannot be built: ${lacks}")
+    endif()
+    return()
+  endif()
+
+  set(target collage_backend_${name})
+  add_library(${target} MODULE ${arg_SOURCES})
+  collage_folder_targets(folders "${COLLAGE_BACKEND_SEES}")
+  target_link_libraries(${target} PRIVATE collage_flags ${folders} ${arg_LIBRARIES})
+  set_target_properties(${target} PROPERTIES
+    LIBRARY_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/lib/collage"
+    INSTALL_RPATH "$ORIGIN/..")
+  install(TARGETS ${target} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/collage)
+  set_property(GLOBAL APPEND PROPERTY COLLAGE_BACKENDS_BUILT ${name})
+endfunction()
+
+# collage_test(NAME SOURCES ... DEPENDS folders [LIBRARIES ...] [LABELS ...]) makes tests/NAME; each gtest case is a
+# ctest, labelled with the folder it lies in. Sources may include "tests/support/..." headers.
+function(collage_test name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;DEPENDS;LIBRARIES;LABELS")
+  collage_check_arguments(${name})
+  collage_executable(${name} "${arg_SOURCES}" "${arg_DEPENDS}" "${arg_LIBRARIES};GTest::gmock;GTest::gtest_main" tests)
+  collage_test_definitions(${name})
+  get_property(backends GLOBAL PROPERTY COLLAGE_BACKENDS_BUILT)
+  foreach(backend IN LISTS backends)
+    add_dependencies(${name} collage_backend_${backend})
+  endforeach()
+  get_filename_component(folder "${CMAKE_CURRENT_SOURCE_DIR}" NAME)
+  gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60 TEST_PREFIX "${folder}/"
+    WORKING_DIRECTORY "${CMAKE_CURRENT_BINARY_DIR}"
+    PROPERTIES LABELS "${folder};${arg_LABELS}" TIMEOUT 300)
+endfunction()
+
+# collage_benchmark(NAME SOURCES ... DEPENDS folders [LIBRARIES ...]) makes bench/NAME, run by ./dev bench.
+function(collage_benchmark name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;DEPENDS;LIBRARIES")
+  collage_check_arguments(${name})
+  collage_executable(${name} "${arg_SOURCES}" "${arg_DEPENDS}" "${arg_LIBRARIES};benchmark::benchmark_main" bench)
+  collage_test_definitions(${name})
+endfunction()
+
+# The end of a configure: what is built, and what is missing for the rest.
+function(collage_summary)
+  get_property(built GLOBAL PROPERTY COLLAGE_BACKENDS_BUILT)
+  message(STATUS "Collage ${PROJECT_VERSION}, ${CMAKE_BUILD_TYPE}, parts in ${COLLAGE_PREFIX}")
+  foreach(name IN LISTS COLLAGE_BACKENDS)
+    string(TOUPPER ${name} upper)
+    get_property(lacks GLOBAL PROPERTY COLLAGE_LACKS_${name})
+    if(name IN_LIST built)
+      set(state "yes")
+    elseif(COLLAGE_BACKEND_${upper} STREQUAL "OFF")
+      set(state "no: switched off")
+    elseif(lacks)
+      set(state "no: ${lacks}")
+    elseif(COLLAGE_BACKEND_${upper} STREQUAL "ON")
+      message(FATAL_ERROR "backend ${name} is ON but has no source here")
+    else()
+      set(state "no: no source here")
+    endif()
+    message(STATUS "  backend ${name}: ${state}")
+  endforeach()
+endfunction()
+
+# ---- shared by the functions above ----
+
+macro(collage_check_arguments name)
+  if(arg_UNPARSED_ARGUMENTS OR NOT arg_SOURCES)
+    message(FATAL_ERROR "${CMAKE_CURRENT_FUNCTION}(${name}): needs SOURCES; not understood: ${arg_UNPARSED_ARGUMENTS}")
+  endif()
+endmacro()
+
+function(collage_check_depends name depends allowed)
+  foreach(dependency IN LISTS depends)
+    if(NOT dependency IN_LIST allowed)
+      message(FATAL_ERROR "${name} may not depend on ${dependency}; allowed: ${allowed}")
+    endif()
+  endforeach()
+endfunction()
+
+function(collage_folder_targets result folders)
+  list(TRANSFORM folders PREPEND "collage_")
+  set(${result} ${folders} PARENT_SCOPE)
+endfunction()
+
+function(collage_executable name sources depends libraries output)
+  collage_check_depends(${name} "${depends}" "${COLLAGE_FOLDERS}")
+  collage_folder_targets(folders "${depends}")
+  add_executable(${name} ${sources})
+  target_link_libraries(${name} PRIVATE collage_flags ${folders} fmt::fmt ${libraries} Threads::Threads)
+  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/${output}")
+  if(COLLAGE_SANITIZE MATCHES "address")
+    target_sources(${name} PRIVATE "${PROJECT_SOURCE_DIR}/tests/support/dlopen_interposer.cpp")
+  endif()
+endfunction()
+
+function(collage_test_definitions name)
+  target_include_directories(${name} PRIVATE "${PROJECT_SOURCE_DIR}")
+  target_compile_definitions(${name} PRIVATE
+    COLLAGE_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
+    COLLAGE_BUILD_DIR="${PROJECT_BINARY_DIR}"
+    COLLAGE_ONNX_CASES="${COLLAGE_ONNX_CASES}")
+endfunction()

@@ -1,0 +1,22 @@
+// What a long piece of work tells whoever watches it. The watcher decides how to show it.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <string>
+
+namespace collage {
+
+struct ProgressEvent {
+  std::string phase;          ///< "import", "record", "price", "search", "confirm"...
+  std::size_t done = 0;
+  std::size_t total = 0;      ///< 0 when it cannot be told
+  std::size_t refused = 0;
+  double best_us = 0;         ///< best end-to-end time known so far; 0 when none
+  std::string note;           ///< one line worth reading, usually empty
+};
+
+/// Called from the working thread; must return quickly and must not throw.
+using Progress = std::function<void(const ProgressEvent&)>;
+
+}  // namespace collage

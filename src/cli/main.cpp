@@ -1,0 +1,51 @@
+#include <unistd.h>
+
+#include <climits>
+#include <cstdio>
+#include <exception>
+
+#include "cli/program.h"
+
+namespace {
+
+std::string own_path() {
+  char path[PATH_MAX];
+  const ssize_t length = ::readlink("/proc/self/exe", path, sizeof path);
+  return length > 0 ? std::string(path, static_cast<std::size_t>(length)) : "collage";
+}
+
+int run_command_line(int argc, char** argv) {
+  using namespace collage::cli;
+  CLI::App app{"Collage: measures which library should run which part of a model, and runs the best mix."};
+  app.require_subcommand(1);
+  app.set_version_flag("--version", "collage " COLLAGE_VERSION);
+  Program program;
+  program.worker_command = {own_path(), "worker"};
+  add_tune(app, program);
+  add_run(app, program);
+  add_bench(app, program);
+  add_verify(app, program);
+  add_backends(app, program);
+  add_check(app, program);
+  add_workload(app, program);
+  add_worker(app, program);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    if (error.get_exit_code() == 0) return app.exit(error);
+    std::fprintf(stderr, "collage: error[cli/usage]: command line: saw %s; allowed what --help lists\n", error.what());
+    return static_cast<int>(collage::ExitCode::kUsage);
+  }
+  return program.action();
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    return run_command_line(argc, argv);
+  } catch (const std::exception& exception) {
+    std::fprintf(stderr, "collage: bug[cli/exception]: %s\n", exception.what());
+    return static_cast<int>(collage::ExitCode::kBug);
+  }
+}

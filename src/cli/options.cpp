@@ -1,0 +1,81 @@
+#include "cli/options.h"
+
+#include <charconv>
+#include <cstdlib>
+
+namespace collage::cli {
+namespace {
+
+std::optional<double> number(std::string_view text) {
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+}  // namespace
+
+void add_common(CLI::App& command, CommonOptions& options) {
+  command.add_option("--threads", options.threads, "threads that may compute at once")
+      ->check(CLI::Range(1, 1024))
+      ->capture_default_str();
+  command.add_option("--backends", options.backends, "backends that may take nodes, comma separated")
+      ->delimiter(',')
+      ->capture_default_str();
+  command.add_option("--only", options.only, "give everything to this backend that it can take");
+  command.add_option("--store", options.store, "cost store: sqlite:PATH, a bare path, or memory:");
+  command.add_option("--json", options.json, "write the result as JSON to this file; - replaces the text on stdout");
+  command.add_option("--events", options.events, "write progress to this file as JSON Lines");
+  command.add_flag("--quiet", options.quiet, "no progress on stderr");
+  command.add_option("--seed", options.seed, "seed of every random choice")->capture_default_str();
+  command.add_option("--accuracy", options.accuracy, "strict, standard or fast")->capture_default_str();
+  command.add_option("--shape", options.shapes, "NAME=1x3x224x224 for an input, or DIM=8 for a dimension");
+  command.add_option("--input-range", options.input_ranges, "NAME=LO..HI for made-up inputs");
+}
+
+Result<Accuracy> accuracy_from(const CommonOptions& options) {
+  if (const auto accuracy = accuracy_of(options.accuracy)) return *accuracy;
+  return fail(ExitCode::kUsage, "cli/bad-option", "--accuracy", options.accuracy, "strict, standard or fast");
+}
+
+Result<std::map<std::string, std::pair<double, double>>> input_ranges_from(const CommonOptions& options) {
+  std::map<std::string, std::pair<double, double>> ranges;
+  for (const std::string& entry : options.input_ranges) {
+    const std::size_t equals = entry.rfind('=');
+    const std::size_t dots = entry.find("..", equals == std::string::npos ? 0 : equals);
+    if (equals != std::string::npos && dots != std::string::npos) {
+      const auto low = number(std::string_view(entry).substr(equals + 1, dots - equals - 1));
+      const auto high = number(std::string_view(entry).substr(dots + 2));
+      if (low && high && *low <= *high) {
+        ranges[entry.substr(0, equals)] = {*low, *high};
+        continue;
+      }
+    }
+    return fail(ExitCode::kUsage, "cli/bad-option", "--input-range", entry, "NAME=LO..HI with LO <= HI");
+  }
+  return ranges;
+}
+
+std::string store_from(const CommonOptions& options) {
+  if (options.store.starts_with("sqlite:")) return options.store.substr(7);
+  if (!options.store.empty()) return options.store;
+  const char* cache = std::getenv("XDG_CACHE_HOME");
+  const char* home = std::getenv("HOME");
+  if (cache && *cache) return std::string(cache) + "/collage/costs.sqlite";
+  if (home && *home) return std::string(home) + "/.cache/collage/costs.sqlite";
+  return "memory:";
+}
+
+Result<double> seconds_from(const std::string& text, const std::string& option) {
+  std::string_view digits = text;
+  double unit = 1;
+  if (digits.ends_with('s') || digits.ends_with('m') || digits.ends_with('h')) {
+    unit = digits.back() == 'm' ? 60 : digits.back() == 'h' ? 3600 : 1;
+    digits.remove_suffix(1);
+  }
+  const auto value = number(digits);
+  if (value && *value > 0) return *value * unit;
+  return fail(ExitCode::kUsage, "cli/bad-option", option, text, "a positive time such as 90s, 5m or 1h");
+}
+
+}  // namespace collage::cli

@@ -1,0 +1,39 @@
+// The options that every command shares, read once at the edge and passed on as values.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "backend/backend.h"
+#include "onnx/import.h"
+
+namespace collage::cli {
+
+struct CommonOptions {
+  int threads = 1;
+  std::vector<std::string> backends = {"onednn", "onnxruntime", "openvino"};
+  std::string only;
+  std::string store;
+  std::string json;
+  std::string events;
+  bool quiet = false;
+  std::uint64_t seed = 1;
+  std::string accuracy = "standard";
+  std::vector<std::string> shapes;
+  std::vector<std::string> input_ranges;
+};
+
+/// Declares the shared options on one command.
+void add_common(CLI::App& command, CommonOptions& options);
+
+[[nodiscard]] Result<Accuracy> accuracy_from(const CommonOptions& options);
+[[nodiscard]] Result<std::map<std::string, std::pair<double, double>>> input_ranges_from(const CommonOptions& options);
+/// The path of the cost store: --store, else $XDG_CACHE_HOME/collage/costs.sqlite.
+[[nodiscard]] std::string store_from(const CommonOptions& options);
+/// "90s", "5m", "1h", or plain seconds.
+[[nodiscard]] Result<double> seconds_from(const std::string& text, const std::string& option);
+
+}  // namespace collage::cli

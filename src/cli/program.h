@@ -1,0 +1,37 @@
+// The commands. Each add_* declares one command with its options; when the command line names it, `action` is set.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "cli/options.h"
+
+namespace collage::cli {
+
+struct Program {
+  std::vector<std::string> worker_command;  ///< argv that starts a worker of this program
+  std::function<int()> action;              ///< what the command line asked for
+};
+
+void add_tune(CLI::App& app, Program& program);
+void add_run(CLI::App& app, Program& program);
+void add_bench(CLI::App& app, Program& program);
+void add_verify(CLI::App& app, Program& program);
+void add_backends(CLI::App& app, Program& program);
+void add_check(CLI::App& app, Program& program);
+void add_workload(CLI::App& app, Program& program);
+void add_worker(CLI::App& app, Program& program);
+
+/// Declares a command with the shared options; `run` gets them parsed.
+template <class Options, class Run>
+CLI::App* add_command(CLI::App& app, Program& program, const std::string& name, const std::string& help,
+                      std::shared_ptr<Options> options, Run run) {
+  CLI::App* command = app.add_subcommand(name, help);
+  add_common(*command, options->common);
+  command->callback([&program, options, run] { program.action = [options, run] { return run(*options); }; });
+  return command;
+}
+
+}  // namespace collage::cli

@@ -1,0 +1,26 @@
+// Names inside text forms: bare when they are plain words, quoted with escapes otherwise.
+// Shared by the text of types (dimension symbols) and of graphs.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace collage {
+
+/// True for letters, digits and any of "_./-", the characters of a bare name.
+[[nodiscard]] bool is_name_char(char c);
+
+/// "..." with \" \\ \n \t and \xNN; every byte string reads back exactly, and the result is printable ASCII.
+[[nodiscard]] std::string quoted(std::string_view text);
+/// Reads a quoted string from the front of `text` and removes it; nothing when it is malformed.
+[[nodiscard]] std::optional<std::string> read_quoted(std::string_view& text);
+
+/// The name bare when it is a non-empty run of name characters, else quoted.
+[[nodiscard]] std::string name_text(std::string_view name);
+/// Like name_text, but a bare symbol starts with a letter or '_', so that it cannot be read as a number.
+[[nodiscard]] std::string symbol_text(std::string_view name);
+/// Reads a bare or quoted symbol from the front of `text` and removes it.
+[[nodiscard]] std::optional<std::string> read_symbol(std::string_view& text);
+
+}  // namespace collage

@@ -1,0 +1,90 @@
+#include "tune/race.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <numeric>
+#include <random>
+
+namespace collage {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+Result<std::int64_t> time_once(const Contender& contender, int repeats) {
+  const auto start = Clock::now();
+  for (int i = 0; i < repeats; ++i) COLLAGE_TRY_VOID(contender.run());
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - start).count() / repeats;
+}
+
+/// Warms up and finds how many runs one sample needs.
+Result<int> calibrate(const Contender& contender, const RaceOptions& options) {
+  COLLAGE_TRY_VOID(time_once(contender, 1));
+  COLLAGE_TRY_VOID(time_once(contender, 1));
+  COLLAGE_TRY(const std::int64_t once, time_once(contender, 1));
+  return static_cast<int>(std::clamp<std::int64_t>(options.min_sample_ns / std::max<std::int64_t>(once, 1), 1, 1000));
+}
+
+double median_of(std::vector<double> values) {
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+}  // namespace
+
+std::int64_t RaceLane::quantile_ns(double q) const {
+  if (samples_ns.empty()) return 0;
+  std::vector<std::int64_t> sorted = samples_ns;
+  const auto at = static_cast<std::ptrdiff_t>(q * static_cast<double>(sorted.size() - 1) + 0.5);
+  std::nth_element(sorted.begin(), sorted.begin() + at, sorted.end());
+  return sorted[static_cast<std::size_t>(at)];
+}
+
+std::int64_t RaceLane::median_ns() const { return quantile_ns(0.5); }
+
+Ratio paired_ratio(const RaceLane& slow, const RaceLane& fast) {
+  const std::size_t n = std::min(slow.samples_ns.size(), fast.samples_ns.size());
+  if (n == 0) return {};
+  std::vector<double> logs(n);
+  for (std::size_t i = 0; i < n; ++i)
+    logs[i] = std::log(static_cast<double>(slow.samples_ns[i]) / static_cast<double>(fast.samples_ns[i]));
+  std::mt19937_64 random(n);
+  std::vector<double> medians(400);
+  std::vector<double> resampled(n);
+  for (double& m : medians) {
+    for (double& value : resampled) value = logs[random() % n];
+    m = median_of(resampled);
+  }
+  std::sort(medians.begin(), medians.end());
+  return {.ratio = std::exp(median_of(logs)), .low = std::exp(medians[10]), .high = std::exp(medians[389])};
+}
+
+Result<std::vector<RaceLane>> race(const std::vector<Contender>& contenders, const RaceOptions& options) {
+  std::vector<int> repeats;
+  std::vector<RaceLane> lanes;
+  for (const Contender& contender : contenders) {
+    COLLAGE_TRY(const int count, calibrate(contender, options));
+    repeats.push_back(count);
+    lanes.push_back({.name = contender.name, .samples_ns = {}});
+  }
+  std::mt19937_64 random(options.seed);
+  std::vector<std::size_t> order(contenders.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  const auto start = Clock::now();
+  for (std::size_t round = 0; round < options.max_rounds; ++round) {
+    const double elapsed = std::chrono::duration<double>(Clock::now() - start).count();
+    if (round >= options.min_rounds && elapsed > options.seconds) break;
+    if (options.stop.stop_requested() && round > 0) break;
+    std::shuffle(order.begin(), order.end(), random);
+    for (std::size_t i : order) {
+      // One run that is not timed: it leaves the caches as this contender's own steady state has them.
+      COLLAGE_TRY_VOID(contenders[i].run());
+      COLLAGE_TRY(const std::int64_t sample, time_once(contenders[i], repeats[i]));
+      lanes[i].samples_ns.push_back(sample);
+    }
+  }
+  return lanes;
+}
+
+}  // namespace collage

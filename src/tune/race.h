@@ -1,0 +1,48 @@
+// Times contenders against each other: every round runs each of them once in fresh random order, so that what
+// disturbs the machine disturbs all alike. Decisions use ratios paired by round.
+// Source: DESIGN of measuring in docs/MEASURING.md; pairing after Duet benchmarking.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+
+namespace collage {
+
+struct Contender {
+  std::string name;
+  std::function<Result<void>()> run;  ///< one inference on inputs already in place
+};
+
+struct RaceOptions {
+  std::size_t min_rounds = 15;
+  std::size_t max_rounds = 400;
+  double seconds = 3.0;               ///< aimed at; min_rounds go first
+  std::int64_t min_sample_ns = 200000;  ///< short runs are repeated inside one sample
+  std::uint64_t seed = 1;
+  std::stop_token stop;
+};
+
+struct RaceLane {
+  std::string name;
+  std::vector<std::int64_t> samples_ns;  ///< one per round, same order for all lanes
+  [[nodiscard]] std::int64_t median_ns() const;
+  [[nodiscard]] std::int64_t quantile_ns(double q) const;
+};
+
+/// How many times faster `fast` is than `slow`, with a 95 % interval from a bootstrap over the paired rounds.
+struct Ratio {
+  double ratio = 1;
+  double low = 1;
+  double high = 1;
+};
+[[nodiscard]] Ratio paired_ratio(const RaceLane& slow, const RaceLane& fast);
+
+/// Error of the first contender whose run fails.
+[[nodiscard]] Result<std::vector<RaceLane>> race(const std::vector<Contender>& contenders, const RaceOptions& options);
+
+}  // namespace collage

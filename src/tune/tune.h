@@ -1,0 +1,69 @@
+// The whole pipeline: import, record, simplify, propose, price, choose, confirm, realise.
+// In: a model file and options. Out: a plan file that runs at least as fast as every rival measured here.
+// Third-party code runs only in workers. Interrupted by the stop token it still writes the best plan it has.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "backend/backend.h"
+#include "backend/registry.h"
+#include "base/progress.h"
+#include "onnx/import.h"
+#include "tune/race.h"
+
+namespace collage {
+
+struct TuneOptions {
+  std::string model;                 ///< path of the .onnx file
+  std::string output;                ///< path of the plan to write
+  ShapeBindings shapes;
+  std::vector<std::string> backends = {"onednn", "onnxruntime", "openvino"};  ///< instances that may take nodes
+  std::optional<std::string> only;   ///< this instance takes what it can; host and onnxruntime the rest
+  int threads = 1;
+  Accuracy accuracy = Accuracy::kStandard;
+  std::string store;                 ///< path of the cost store, or "memory:"
+  std::uint64_t seed = 1;
+  double budget_s = 300;
+  std::map<std::string, std::pair<double, double>> input_ranges;
+  std::vector<std::string> worker_command;  ///< argv that starts a worker; the socket's number is appended
+  Progress progress;
+  std::stop_token stop;
+};
+
+struct RivalTime {
+  std::string name;      ///< "openvino", "openvino on the simplified graph"
+  std::int64_t median_ns = 0;
+};
+
+struct TuneReport {
+  std::string plan;
+  std::string model;
+  int threads = 1;
+  double tune_s = 0;
+  std::size_t candidates = 0;
+  std::size_t measured = 0;
+  std::size_t reused = 0;
+  std::size_t refused = 0;
+  double cover_us = 0;          ///< cost of the best cover under the cost table
+  double model_bound_us = 0;
+  double proven_bound_us = 0;
+  double predicted_us = 0;
+  double measured_us = 0;       ///< of what ships, end to end
+  std::size_t steps = 0;
+  std::map<std::string, std::size_t> backends;  ///< name -> steps
+  std::vector<RivalTime> rivals;                ///< whole-model engines and single-backend plans
+  std::string shipped;                          ///< "cover" or the rival's name
+  bool interrupted = false;
+  std::vector<std::string> notes;
+};
+
+[[nodiscard]] Result<TuneReport> tune(const TuneOptions& options, Registry& registry);
+
+/// The report as the JSON object of `tune --json` (schema collage.tune/1).
+[[nodiscard]] std::string to_json(const TuneReport& report);
+
+}  // namespace collage

@@ -1,0 +1,47 @@
+// One engine running a whole model on buffers of our own: a rival, or the reference.
+// In: the imported graph (for names and types) and, for rivals, the user's own bytes. Not here: timing.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "backend/backend.h"
+#include "ir/graph.h"
+
+namespace collage {
+
+class WholeModel {
+ public:
+  /// Compiles and binds. `model_bytes` replaces the exported graph when given. A refusal of the engine comes back
+  /// as error engine/refused.
+  [[nodiscard]] static Result<WholeModel> create(Backend& engine, const Graph& graph,
+                                                 std::optional<std::string> model_bytes,
+                                                 const CompileOptions& options);
+
+  /// Copies inputs in; they must fit the graph's inputs in number, type and shape.
+  Result<void> set_inputs(std::span<const Tensor> inputs);
+  Result<void> run() { return call_->run(); }
+  /// Copies of the outputs of the last run, in the graph's order.
+  [[nodiscard]] Result<std::vector<Tensor>> outputs();
+  /// The bytes a load of this engine's model needs: what a one-step plan stores.
+  [[nodiscard]] const Artifact& artifact() const { return artifact_; }
+
+ private:
+  struct Slot {
+    ValueType type;
+    std::shared_ptr<std::byte> bytes;  ///< null for an output of unknown shape
+    std::size_t size = 0;
+  };
+
+  Artifact artifact_;
+  std::vector<Slot> inputs_;
+  std::vector<Slot> outputs_;
+  std::vector<std::size_t> output_port_;  ///< graph output -> port of the region
+  std::unique_ptr<Kernel> kernel_;
+  std::unique_ptr<Call> call_;
+};
+
+}  // namespace collage

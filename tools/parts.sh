@@ -1,0 +1,156 @@
+# Parts that Debian 12 does not have, in one prefix outside the checkout. Sourced by ./dev.
+#
+# Each part is $COLLAGE_PREFIX/NAME-VERSION with a .stamp; it is made in a work folder and renamed into place under a
+# lock, so that a killed run leaves nothing half done and two checkouts can share the prefix.
+
+# Raise it when the way a part is made changes.
+RECIPE=1
+
+part_rows() { awk -v part="$1" '$1 == part' "$ROOT/tools/parts.txt"; }
+part_version() { part_rows "$1" | awk 'NR == 1 { print $3 }'; }
+part_dir() {
+  case "$1" in
+    onnx-cases) echo "$COLLAGE_PREFIX/onnx-cases-$(part_version onnx)" ;;
+    *) echo "$COLLAGE_PREFIX/$1-$(part_version "$1")" ;;
+  esac
+}
+part_stamp() {
+  echo "recipe $RECIPE"
+  case "$1" in
+    onnx-cases) sha256sum <"$ROOT/tools/onnx_cases.py"; part_rows python ;;
+    onnxruntime) part_rows onnxruntime; part_rows onnxruntime-headers ;;
+    *) part_rows "$1" ;;
+  esac
+}
+part_ready() { [ "$(cat "$(part_dir "$1")/.stamp" 2>/dev/null)" = "$(part_stamp "$1")" ]; }
+
+# ensure_parts NAME...: makes those that are missing.
+ensure_parts() {
+  local part
+  for part in "$@"; do part_ready "$part" || make_part "$part"; done
+}
+
+make_part() {
+  local part="$1" target work lock
+  target="$(part_dir "$part")"
+  work="$COLLAGE_PREFIX/work/$part"
+  mkdir -p "$COLLAGE_PREFIX/work"
+  exec {lock}>"$COLLAGE_PREFIX/work/$part.lock"
+  flock --nonblock "$lock" || { say "$part: waiting for another run"; flock "$lock"; }
+  if ! part_ready "$part"; then
+    say "$part: making $target"
+    rm -rf "$work/out"
+    mkdir -p "$work/out" "$work/download"
+    (set -euo pipefail; cd "$work"; "make_${part//-/_}" "$work/out") || die "$part could not be made"
+    part_stamp "$part" >"$work/out/.stamp"
+    rm -rf "$target"
+    mv -T "$work/out" "$target"
+    rm -rf "$work"
+    say "$part: ready"
+  fi
+  exec {lock}>&-
+}
+
+# pip_fetch NAME PACKAGE: downloads the pinned file of a part into ./download; pip checks its hash.
+pip_fetch() {
+  local name version kind sha
+  read -r _ name version kind sha < <(part_rows "$1" | awk -v package="$2" '$2 == package')
+  echo "$name==$version --hash=sha256:$sha" >"download/$name.txt"
+  local form=(--only-binary=:all: --python-version 311 --platform manylinux_2_28_x86_64
+    --platform manylinux_2_27_x86_64 --platform manylinux2014_x86_64 --platform manylinux_2_17_x86_64)
+  [ "$kind" = wheel ] || form=(--no-binary="$name")
+  "$PYTHON" -m pip download --disable-pip-version-check --no-deps "${form[@]}" --dest download \
+    --requirement "download/$name.txt" >&2
+}
+
+# unzip_wheel PACKAGE FOLDER
+unzip_wheel() { "$PYTHON" -m zipfile -e download/"$1"-*.whl "$2"; }
+
+make_cmake() {
+  pip_fetch cmake cmake
+  unzip_wheel cmake wheel
+  mv wheel/cmake/data/{bin,share} "$1/"
+  chmod +x "$1"/bin/*
+}
+
+# The front end, static, against Debian's protobuf. Its build needs a newer CMake than Debian's.
+make_onnx() {
+  ensure_parts cmake
+  local cmake
+  cmake="$(part_dir cmake)/bin/cmake"
+  [ -d source ] || { pip_fetch onnx onnx; mkdir source.part; tar xf download/onnx-*.tar.gz -C source.part \
+    --strip-components=1; mv source.part source; }
+  say "onnx: compiling, about five minutes"
+  "$cmake" -S source -B build -G Ninja -DCMAKE_BUILD_TYPE=Release -DCMAKE_CXX_FLAGS_RELEASE="-O2 -DNDEBUG" \
+    -DCMAKE_CXX_COMPILER_LAUNCHER=ccache -DCMAKE_INSTALL_LIBDIR=lib -DCMAKE_POSITION_INDEPENDENT_CODE=ON \
+    -DBUILD_SHARED_LIBS=OFF -DONNX_ML=ON -DONNX_USE_PROTOBUF_SHARED_LIBS=ON -DONNX_BUILD_PYTHON=OFF \
+    -DONNX_BUILD_TESTS=OFF -DONNX_GEN_PB_TYPE_STUBS=OFF >configure.log 2>&1 || { cat configure.log >&2; return 1; }
+  "$cmake" --build build --parallel "$JOBS" >&2
+  "$cmake" --install build --prefix "$1" >/dev/null
+  cp source/LICENSE "$1/"
+}
+
+# The library comes from the wheel, its headers from Debian 13: the C API is versioned, an older header is supported.
+make_onnxruntime() {
+  pip_fetch onnxruntime onnxruntime
+  unzip_wheel onnxruntime wheel
+  local version
+  version="$(part_version onnxruntime)"
+  mkdir "$1/lib"
+  cp "wheel/onnxruntime/capi/libonnxruntime.so.$version" wheel/onnxruntime/capi/libonnxruntime_providers_shared.so \
+    "$1/lib/"
+  ln -s "libonnxruntime.so.$version" "$1/lib/libonnxruntime.so.1"
+  ln -s libonnxruntime.so.1 "$1/lib/libonnxruntime.so"
+  cp wheel/onnxruntime/LICENSE wheel/onnxruntime/ThirdPartyNotices.txt "$1/"
+  trixie_fetch onnxruntime-headers
+  dpkg-deb -x download/libonnxruntime-dev_*.deb headers
+  cp -r headers/usr/include "$1/include"
+}
+
+# trixie_fetch PART: one package of Debian 13 from the mirrors this machine uses for Debian 12, without touching its
+# package lists.
+trixie_fetch() {
+  local package version sha base
+  read -r _ package version _ sha < <(part_rows "$1")
+  mkdir -p apt/lists/partial apt/cache/archives/partial apt/sources
+  local options=(-q -o Dir::State="$PWD/apt" -o Dir::State::status=/var/lib/dpkg/status -o Dir::Cache="$PWD/apt/cache"
+    -o APT::Sandbox::User=root -o Acquire::Languages=none)
+  for base in $(apt-get "${options[@]}" update --print-uris | sed -n "s|^'\(.*\)/dists/bookworm/InRelease'.*|\1|p"); do
+    echo "deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] $base trixie main" >apt/sources/trixie.list
+    (
+      options+=(-o Dir::Etc::SourceList=/dev/null -o Dir::Etc::SourceParts="$PWD/apt/sources")
+      apt-get "${options[@]}" update >&2
+      cd download && apt-get "${options[@]}" download "$package=$version" >&2
+    ) && break
+  done
+  echo "$sha $(echo download/"$package"_*.deb)" | sha256sum --check --quiet -
+}
+
+make_openvino() {
+  pip_fetch openvino openvino
+  unzip_wheel openvino wheel
+  mkdir "$1/openvino"
+  mv wheel/openvino/{cmake,include,libs} "$1/openvino/"
+  mv wheel/openvino-*.dist-info/licenses "$1/"
+}
+
+# The text detector that `./dev demo` tunes.
+make_demo_model() {
+  pip_fetch demo-model rapidocr
+  unzip_wheel rapidocr wheel
+  cp wheel/rapidocr/models/PP-OCRv6_det_small.onnx wheel/rapidocr-*.dist-info/licenses/* "$1/"
+}
+
+# Python for tests and the demo only; the product needs none.
+make_python() {
+  part_rows python | awk '{ print $2 "==" $3 " --hash=sha256:" $5 }' >requirements.txt
+  "$PYTHON" -m venv "$1"
+  "$1/bin/python" -m pip install --disable-pip-version-check --no-deps --only-binary=:all: \
+    --requirement requirements.txt >&2
+}
+
+# The official operator tests as files.
+make_onnx_cases() {
+  ensure_parts python
+  "$(part_dir python)/bin/python" "$ROOT/tools/onnx_cases.py" "$1"
+}
