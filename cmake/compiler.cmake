@@ -9,7 +9,8 @@ set(COLLAGE_SANITIZE "" CACHE STRING "Sanitisers for -fsanitize=, for example ad
 
 set(CMAKE_LIBRARY_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/lib")
 set(CMAKE_RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/bin")
-set(CMAKE_BUILD_RPATH_USE_ORIGIN ON)
+# The build tree is laid out as the installed one, so one run path serves both; parts of the prefix are added to it.
+set(CMAKE_BUILD_WITH_INSTALL_RPATH ON)
 set(CMAKE_INSTALL_RPATH_USE_LINK_PATH ON)
 
 find_program(CCACHE ccache)

@@ -30,7 +30,7 @@ function(collage_library folder)
     PUBLIC ${folders} ${arg_PUBLIC_LIBRARIES} fmt::fmt
     PRIVATE collage_flags ${arg_LIBRARIES})
   set_target_properties(collage_${folder} PROPERTIES INSTALL_RPATH "$ORIGIN")
-  install(TARGETS collage_${folder} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+  install(TARGETS collage_${folder} LIBRARY DESTINATION lib)
 endfunction()
 
 # collage_program(NAME SOURCES ... DEPENDS folders [LIBRARIES ...]) makes bin/NAME.
@@ -38,8 +38,7 @@ function(collage_program name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;DEPENDS;LIBRARIES")
   collage_check_arguments(${name})
   collage_executable(${name} "${arg_SOURCES}" "${arg_DEPENDS}" "${arg_LIBRARIES}" bin)
-  set_target_properties(${name} PROPERTIES INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}")
-  install(TARGETS ${name} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+  install(TARGETS ${name} RUNTIME DESTINATION bin)
 endfunction()
 
 # collage_backend_option(NAME) declares COLLAGE_BACKEND_<NAME>; AUTO builds it when its libraries are there, ON insists.
@@ -92,7 +91,7 @@ function(collage_backend name)
   set_target_properties(${target} PROPERTIES
     LIBRARY_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/lib/collage"
     INSTALL_RPATH "$ORIGIN/..")
-  install(TARGETS ${target} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/collage)
+  install(TARGETS ${target} LIBRARY DESTINATION lib/collage)
   set_property(GLOBAL APPEND PROPERTY COLLAGE_BACKENDS_BUILT ${name})
 endfunction()
 
@@ -108,9 +107,12 @@ function(collage_test name)
     add_dependencies(${name} collage_backend_${backend})
   endforeach()
   get_filename_component(folder "${CMAKE_CURRENT_SOURCE_DIR}" NAME)
+  set(labels ${folder} ${arg_LABELS})
+  # Discovery at test time unpacks the list three times, each taking half of the backslashes.
+  list(JOIN labels [[\\\\\\\;]] labels)
   gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60 TEST_PREFIX "${folder}/"
     WORKING_DIRECTORY "${CMAKE_CURRENT_BINARY_DIR}"
-    PROPERTIES LABELS "${folder};${arg_LABELS}" TIMEOUT 300)
+    PROPERTIES LABELS "${labels}" TIMEOUT 300)
 endfunction()
 
 # collage_benchmark(NAME SOURCES ... DEPENDS folders [LIBRARIES ...]) makes bench/NAME, run by ./dev bench.
@@ -169,7 +171,9 @@ function(collage_executable name sources depends libraries output)
   collage_folder_targets(folders "${depends}")
   add_executable(${name} ${sources})
   target_link_libraries(${name} PRIVATE collage_flags ${folders} fmt::fmt ${libraries} Threads::Threads)
-  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/${output}")
+  set_target_properties(${name} PROPERTIES
+    RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/${output}"
+    INSTALL_RPATH "$ORIGIN/../lib")
   if(COLLAGE_SANITIZE MATCHES "address")
     target_sources(${name} PRIVATE "${PROJECT_SOURCE_DIR}/tests/support/dlopen_interposer.cpp")
   endif()

@@ -16,8 +16,8 @@ namespace collage {
 inline constexpr std::string_view kPlanSchema = "collage.plan/1";
 
 enum class Storage : std::uint8_t {
-  kInput,    ///< bound by the caller
-  kOutput,   ///< bound by the caller
+  kInput,    ///< in the caller's buffer for model input `buffer`
+  kOutput,   ///< in the caller's buffer for model output `buffer`
   kArena,    ///< at `offset` in the context's arena
   kConstant, ///< at `offset` in weights.bin
   kDynamic   ///< made by the kernel, shape known after the run; graph outputs only
@@ -29,7 +29,8 @@ struct PlanValue {
   ValueType type;
   Format format;
   Storage storage = Storage::kArena;
-  std::size_t offset = 0;  ///< bytes; 64-byte aligned
+  std::uint32_t buffer = 0;  ///< kInput, kOutput: position in Plan::inputs or Plan::outputs
+  std::size_t offset = 0;    ///< bytes, 64-byte aligned; from the start of the arena, the buffer or weights.bin
   std::size_t bytes = 0;
   bool operator==(const PlanValue&) const = default;
 };
@@ -54,6 +55,13 @@ struct PlanStep {
   bool operator==(const PlanStep&) const = default;
 };
 
+/// What load() needs beside the bytes of artifacts/<hash>.
+struct PlanArtifact {
+  std::string hash;           ///< artifact_hash() of bytes and compatibility
+  std::string compatibility;  ///< Artifact::compatibility
+  bool operator==(const PlanArtifact&) const = default;
+};
+
 struct PlanBackend {
   std::string name;   ///< instance
   std::string version;
@@ -72,12 +80,31 @@ struct Plan {
   std::vector<PlanBackend> backends;
   std::vector<PlanValue> values;
   std::vector<PlanIndex> inputs;   ///< in the model's order
-  std::vector<PlanIndex> outputs;  ///< in the model's order; a graph input passed through keeps Storage::kInput
+  std::vector<PlanIndex> outputs;  ///< in the model's order; kOutput, or kDynamic (which alone may repeat)
   std::vector<PlanStep> steps;
+  std::vector<PlanArtifact> artifacts;  ///< sorted by hash, each once
   std::size_t arena_bytes = 0;
+  std::size_t weights_bytes = 0;   ///< size of weights.bin
   std::string shipped = "cover";           ///< "cover" or the rival's name
-  std::string report_json = "{}";          ///< search, refusals, rivals: what explain shows
+  /// A JSON object (compact, keys sorted) with what `explain` shows: search, refusals, rivals. Its keys become
+  /// top-level keys of plan.json, so they must not be keys that plan.json has itself.
+  std::string report_json = "{}";
   bool operator==(const Plan&) const = default;
 };
+
+/// Index of a plan's value by name and format; nothing when the plan has none. Linear; for tools and tests.
+[[nodiscard]] std::optional<PlanIndex> find_value(const Plan& plan, std::string_view name, const Format& format);
+
+/// Name of an artifact: content hash over its bytes and its compatibility string.
+[[nodiscard]] std::string artifact_hash(std::string_view bytes, std::string_view compatibility);
+
+/// Name of a storage in text and JSON: input, output, arena, constant, dynamic.
+[[nodiscard]] std::string_view name_of(Storage storage);
+/// Name of a step kind in text and JSON: kernel, convert, view.
+[[nodiscard]] std::string_view plan_name_of(StepKind kind);
+
+/// Checks what a session relies on: indices in range, extents inside their storage and large enough, alignment, every
+/// read after the write, model inputs and outputs consistent. Error plan/damaged; where = value or step.
+[[nodiscard]] Result<void> verify(const Plan& plan);
 
 }  // namespace collage

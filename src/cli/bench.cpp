@@ -1,0 +1,47 @@
+#include "tune/bench.h"
+
+#include "cli/console.h"
+#include "cli/interrupt.h"
+#include "cli/program.h"
+
+namespace collage::cli {
+namespace {
+
+struct Options {
+  CommonOptions common;
+  BenchOptions bench;
+  std::string model;
+  CLI::App* command = nullptr;
+};
+
+int run(const Options& options) {
+  Console console(options.common);
+  const auto report = [&]() -> Result<BenchReport> {
+    BenchOptions bench_options = options.bench;
+    if (!options.model.empty()) bench_options.model = options.model;
+    if (options.command->count("--threads") > 0) bench_options.threads = options.common.threads;
+    bench_options.seed = options.common.seed;
+    COLLAGE_TRY(bench_options.input_ranges, input_ranges_from(options.common));
+    bench_options.progress = console.progress();
+    bench_options.stop = interrupt_token();
+    Registry registry(default_module_folders());
+    return bench(bench_options, registry);
+  }();
+  if (!report) return console.failure(report.error());
+  if (auto shown = console.result(to_text(*report), to_json(*report)); !shown) return console.failure(shown.error());
+  return 0;
+}
+
+}  // namespace
+
+void add_bench(CLI::App& app, Program& program) {
+  auto options = std::make_shared<Options>();
+  CLI::App* command = add_command(app, program, "bench", "time a plan against whole-model engines", options, run);
+  options->command = command;
+  command->add_option("plan", options->bench.plan, "the plan file")->required();
+  command->add_option("--against", options->bench.against, "rivals, comma separated")->delimiter(',')->capture_default_str();
+  command->add_option("--model", options->model, "the model, when it is not where the plan says");
+  command->add_option("--seconds", options->bench.seconds, "how long to measure")->capture_default_str();
+}
+
+}  // namespace collage::cli

@@ -1,0 +1,76 @@
+#include "tune/tune.h"
+
+#include <fmt/format.h>
+
+#include "cli/console.h"
+#include "cli/interrupt.h"
+#include "cli/program.h"
+
+namespace collage::cli {
+namespace {
+
+struct Options {
+  CommonOptions common;
+  std::string model;
+  std::string output;
+  std::string budget = "5m";
+  std::vector<std::string> worker_command;
+};
+
+std::string text_of(const TuneReport& report) {
+  std::string text = fmt::format("{}: {} steps, {:.1f} us, shipped {}\n", report.plan, report.steps, report.measured_us,
+                                 report.shipped);
+  for (const auto& [name, steps] : report.backends) text += fmt::format("  {:<28} {:>5} steps\n", name, steps);
+  text += "against\n";
+  for (const RivalTime& rival : report.rivals)
+    text += fmt::format("  {:<40} {:>10.1f} us  {:.2f}x\n", rival.name, static_cast<double>(rival.median_ns) / 1000,
+                        static_cast<double>(rival.median_ns) / 1000 / report.measured_us);
+  text += fmt::format("{} candidates: {} measured, {} reused, {} refused; {:.1f} s\n", report.candidates,
+                      report.measured, report.reused, report.refused, report.tune_s);
+  for (const std::string& note : report.notes) text += "note: " + note + "\n";
+  return text;
+}
+
+Result<TuneOptions> tune_options(const Options& options, Console& console) {
+  TuneOptions tune_options;
+  tune_options.model = options.model;
+  tune_options.output = options.output;
+  tune_options.backends = options.common.backends;
+  if (!options.common.only.empty()) tune_options.only = options.common.only;
+  tune_options.threads = options.common.threads;
+  tune_options.store = store_from(options.common);
+  tune_options.seed = options.common.seed;
+  tune_options.worker_command = options.worker_command;
+  COLLAGE_TRY(tune_options.shapes, parse_shape_bindings(options.common.shapes));
+  COLLAGE_TRY(tune_options.accuracy, accuracy_from(options.common));
+  COLLAGE_TRY(tune_options.input_ranges, input_ranges_from(options.common));
+  COLLAGE_TRY(tune_options.budget_s, seconds_from(options.budget, "--budget"));
+  tune_options.progress = console.progress();
+  tune_options.stop = interrupt_token();
+  return tune_options;
+}
+
+int run(const Options& options) {
+  Console console(options.common);
+  const auto report = [&]() -> Result<TuneReport> {
+    COLLAGE_TRY(const TuneOptions parsed, tune_options(options, console));
+    Registry registry(default_module_folders());
+    return tune(parsed, registry);
+  }();
+  if (!report) return console.failure(report.error());
+  if (auto shown = console.result(text_of(*report), to_json(*report)); !shown) return console.failure(shown.error());
+  return 0;
+}
+
+}  // namespace
+
+void add_tune(CLI::App& app, Program& program) {
+  auto options = std::make_shared<Options>();
+  options->worker_command = program.worker_command;
+  CLI::App* command = add_command(app, program, "tune", "measure, choose and write a plan", options, run);
+  command->add_option("model", options->model, "the .onnx file")->required();
+  command->add_option("-o,--output", options->output, "the plan to write")->required();
+  command->add_option("--budget", options->budget, "time for measuring, such as 90s or 5m")->capture_default_str();
+}
+
+}  // namespace collage::cli

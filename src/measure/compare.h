@@ -1,0 +1,48 @@
+// Judges the numbers of a candidate against the reference.
+// In: what was seen, what the reference gave, the accuracy class. Out: a verdict with the first bad element.
+// The bound of a floating-point element is
+//     share * (largest finite magnitude of the expected tensor) + relative * |expected| + floor,
+// so a saturated output cannot hide errors of small elements, and tiny elements of a large output are not judged by
+// their own size alone. NaN and infinities must stand in the same places with the same sign.
+// Source: DESIGN "Measuring"; the floor keeps zero-valued outputs comparable.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "backend/backend.h"
+#include "ir/tensor.h"
+
+namespace collage {
+
+/// The three parts of a floating-point bound.
+struct Tolerance {
+  double share = 0;     ///< of the output's largest finite magnitude
+  double relative = 0;  ///< of the element's own magnitude
+  double floor = 0;     ///< absolute
+  bool operator==(const Tolerance&) const = default;
+};
+
+/// The bound of an accuracy class; values that are 16-bit in the model have one of their own in all classes.
+[[nodiscard]] Tolerance tolerance_of(Accuracy accuracy, bool model_is_16bit);
+
+struct Comparison {
+  bool ok = false;
+  double max_abs = 0;  ///< largest |seen - expected| over elements finite on both sides
+  double max_rel = 0;  ///< largest |seen - expected| / |expected| over those with expected != 0
+  std::int64_t first_failing = -1;  ///< row-major element index; -1 when none or when the kind itself differs
+  double seen = 0;                  ///< at first_failing; complex elements show the failing component
+  double expected = 0;
+  double allowed = 0;    ///< |seen - expected| that would have passed there
+  std::string mismatch;  ///< "f32[2], expected f16[2]" when type, extents or byte count differ; else empty
+};
+
+/// Compares element by element. Floats and complex use the bound above, everything else must be bit-equal, except
+/// that `one_step` lets integers differ by one (values after a quantiser). Thread-safe; allocates nothing large.
+[[nodiscard]] Comparison compare(const Tensor& seen, const Tensor& expected, Accuracy accuracy, bool model_is_16bit,
+                                 bool one_step = false);
+
+/// "element 12: saw 3.5, expected 1.25 +- 0.0001" or "equal": what a refusal says.
+[[nodiscard]] std::string to_string(const Comparison& comparison);
+
+}  // namespace collage

@@ -1,0 +1,25 @@
+// Makes the model say what its user meant: initialisers are constants, not inputs, and open dimensions have extents.
+// Works on the message at its own opset, so that the result is what rivals run.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "onnx/proto.h"
+#include "onnx/shape_bindings.h"
+
+namespace collage {
+
+/// Takes initialisers out of the graph's inputs and raises the IR version to 4, from which on that is legal.
+void repair_initialisers(pb::ModelProto& model, std::vector<std::string>& notes);
+
+/// Drops the types of inner values and the shapes of the graph's outputs. Exporters leave stale ones behind, which make
+/// inference fail; all of them are inferred anew.
+void drop_declared_shapes(pb::ModelProto& model);
+
+/// Writes the bound extents into the inputs. An input's entry binds its symbols in other inputs too, unless inputs
+/// disagree. Errors: import/unbound-dimension, import/unknown-binding, import/shape-mismatch, shape/*.
+[[nodiscard]] Result<void> bind_dimensions(pb::ModelProto& model, const ShapeBindings& bindings, bool allow_unbound,
+                                           std::vector<std::string>& notes);
+
+}  // namespace collage

@@ -1,0 +1,39 @@
+// Export: a graph as plain ONNX that any runtime reads; read_graph (import.h) gives the same graph back.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "ir/graph.h"
+
+namespace collage {
+
+/// Where a constant's bytes lie outside the model: a file next to it and an offset into that file.
+struct ExternalLocation {
+  std::string file;
+  std::size_t offset = 0;
+  bool operator==(const ExternalLocation&) const = default;
+};
+
+struct ExportOptions {
+  /// Says which constants of the outermost graph live outside; nothing = inside the model.
+  std::function<std::optional<ExternalLocation>(ValueId)> external;
+  /// Constants of at most this many bytes stay inside whatever `external` says: engines read shapes from them.
+  std::size_t inline_limit = 1024;
+  /// Key-value pairs for a node's metadata_props.
+  std::function<std::vector<std::pair<std::string, std::string>>(NodeId)> node_metadata;
+  std::int64_t ir_version = 10;  ///< raised when an element type of the graph needs a newer one
+  bool value_info = true;        ///< write the types of inner values
+  bool keep_ids = true;          ///< note ids and capture order in metadata_props, so that reading gives an equal graph
+};
+
+/// The graph as a serialised ModelProto. A region is export_graph(extract(graph, region)).
+/// Deterministic: equal graphs and options give equal bytes.
+[[nodiscard]] std::string export_graph(const Graph& graph, const ExportOptions& options = {});
+
+}  // namespace collage

@@ -1,0 +1,34 @@
+// Weights kept in files next to the model. Two readers: import copies them into the message, read_graph maps them.
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "base/buffer.h"
+#include "onnx/proto.h"
+
+namespace collage {
+
+/// The files of one folder, mapped at most once each. A location must be a relative path that stays in the folder
+/// after symbolic links are followed.
+class ExternalFiles {
+ public:
+  explicit ExternalFiles(std::string folder) : folder_(std::move(folder)) {}
+
+  /// The bytes an external tensor points at, shared with the mapping. `bytes` is what its dimensions ask for.
+  /// Errors: import/external-data (bad input), import/not-found (io).
+  [[nodiscard]] Result<Buffer> bytes_of(const pb::TensorProto& message, std::size_t bytes, const std::string& where);
+
+ private:
+  Result<Buffer> file(const std::string& location, const std::string& where);
+
+  std::string folder_;
+  std::map<std::string, Buffer> files_;
+};
+
+/// Moves all external data of the model into it, extending `hash_input` with what was read.
+/// Errors as ExternalFiles, and import/too-large when the whole would pass 2 GiB.
+[[nodiscard]] Result<void> load_external_data(pb::ModelProto& model, const std::string& folder,
+                                              std::string& hash_input);
+
+}  // namespace collage

@@ -1,0 +1,49 @@
+// Import: an ONNX file becomes a verified graph at the canonical operator versions (opset 26, IR 10) with functions
+// inlined, open dimensions bound, shapes inferred and shape arithmetic folded. Also reads back what export.h writes.
+// In:  bytes of a model (opset 7 to 28) and the user's shapes.   Out: Imported.
+// Source: ONNX's C++ library (checker, inliner, version converter, shape inference) after rules of ours where its
+//         converter changes a model's meaning.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/error.h"
+#include "ir/graph.h"
+#include "onnx/shape_bindings.h"
+
+namespace collage {
+
+struct ImportOptions {
+  ShapeBindings shapes;
+  bool allow_unbound = false;  ///< leave dimensions nobody bound symbolic instead of refusing
+  /// True for an operator of a vendor's domain that some backend runs; without it no vendor operator is known.
+  std::function<bool(std::string_view domain, std::string_view op)> knows_vendor_operator;
+};
+
+struct Imported {
+  Graph graph;
+  /// The user's model at its own opset, dimensions bound, external data inside, initialisers no longer inputs: what
+  /// rivals and the import check run.
+  std::string bound_model;
+  std::string model_hash;          ///< of the file's bytes and its external data, 32 hexadecimal digits
+  std::int64_t opset = 0;          ///< of the default domain in the file; 0 when the file does not import it
+  std::vector<std::string> notes;  ///< what import changed and a user may want to know, one sentence each
+};
+
+/// Imports a model file.
+/// Errors: import/* (see docs), exit 3 for bad models and unbound dimensions, 4 for what is not supported, 5 for
+/// sizes, 6 for files. Threads: safe to call at the same time. Never throws.
+[[nodiscard]] Result<Imported> import_model(const std::string& path, const ImportOptions& options = {});
+/// The same for bytes in memory; external data is looked for in `folder` (empty: there must be none).
+[[nodiscard]] Result<Imported> import_model(const std::string& bytes, const std::string& folder,
+                                            const ImportOptions& options);
+
+/// Parses a file written by export_graph, without conversion. External data is mapped, never copied, from `folder`.
+/// read_graph(export_graph(g)) == g for every verified graph. Errors: import/*.
+[[nodiscard]] Result<Graph> read_graph(const std::string& bytes, const std::string& folder);
+
+}  // namespace collage

@@ -1,0 +1,26 @@
+// Which operators import takes at all: those of ONNX's own domains at the model's versions, functions of the model,
+// and those of vendors that a backend says it knows.
+#pragma once
+
+#include <functional>
+#include <string_view>
+
+#include "onnx/proto.h"
+
+namespace collage {
+
+using KnowsVendorOperator = std::function<bool(std::string_view domain, std::string_view op)>;
+
+/// Error import/unknown-operator naming the first node whose operator nobody knows; import/newer-operator for one that
+/// came after the model's opset.
+[[nodiscard]] Result<void> check_operators(const pb::ModelProto& model, const KnowsVendorOperator& knows_vendor);
+
+/// Operators that only ever were experiments of the default domain, which legacy_images.h rewrites.
+[[nodiscard]] bool is_rewritten_experiment(std::string_view op);
+/// Operators that ONNX Runtime takes at older versions than ONNX, with the meaning that ONNX gave them later.
+[[nodiscard]] bool is_accepted_early(std::string_view op);
+
+/// Drops imports of domains that no node uses any more.
+void drop_unused_domains(pb::ModelProto& model);
+
+}  // namespace collage

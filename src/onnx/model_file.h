@@ -1,0 +1,21 @@
+// An ONNX file as bytes, before anything is believed about it.
+#pragma once
+
+#include <string>
+
+#include "base/error.h"
+
+namespace collage {
+
+struct ModelFile {
+  std::string path;    ///< as given, for messages
+  std::string bytes;
+  std::string folder;  ///< where external data is looked for; nothing outside it is read
+};
+
+/// Reads a model file whole.
+/// Errors: import/not-found (io), import/not-a-file, import/empty, import/too-large (over protobuf's 2 GiB),
+/// import/cannot-read (io).
+[[nodiscard]] Result<ModelFile> read_model_file(const std::string& path);
+
+}  // namespace collage

@@ -1,0 +1,25 @@
+// Bytes -> ONNX message, telling apart what is not ONNX at all, what was cut off, and what is too old or too new.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "onnx/proto.h"
+
+namespace collage {
+
+inline constexpr std::int64_t kOldestOpset = 7;
+inline constexpr std::int64_t kCanonicalOpset = 26;
+inline constexpr std::int64_t kNewestOpset = 28;
+inline constexpr std::int64_t kCanonicalIr = 10;
+
+/// Errors: import/truncated, import/not-onnx, import/too-large; `where` is the file.
+[[nodiscard]] Result<pb::ModelProto> parse_model(std::string_view bytes, const std::string& where);
+
+/// The domain "ai.onnx" is spelt "" from here on, in imports, nodes and functions.
+void normalise_domains(pb::ModelProto& model);
+
+/// Errors: import/opset-too-old, import/opset-too-new (both unsupported), import/invalid-model for a version twice.
+[[nodiscard]] Result<void> check_versions(const pb::ModelProto& model, const std::string& where);
+
+}  // namespace collage

@@ -1,0 +1,88 @@
+// A graph under change: who makes and reads each value stays known while a pass adds, replaces and removes nodes.
+// Removing the last reader of a value removes what made it, so a pass never leaves dead nodes behind.
+#pragma once
+
+#include <string>
+#include <unordered_set>
+#include <vector>
+
+#include "base/error.h"
+#include "ir/graph.h"
+
+namespace collage {
+
+class Editor {
+ public:
+  /// Takes over `graph` until finish(); `graph` outlives the editor.
+  explicit Editor(Graph& graph);
+
+  [[nodiscard]] const Graph& graph() const { return graph_; }
+  [[nodiscard]] const Node& node(NodeId id) const { return graph_.node(id); }
+  [[nodiscard]] const Value& value(ValueId id) const { return graph_.value(id); }
+  /// Nodes that were there when the editor was made, those removed since included; new ones have later ids.
+  [[nodiscard]] std::size_t original_nodes() const { return original_nodes_; }
+  [[nodiscard]] bool is_live(NodeId id) const { return !removed_[id.index]; }
+
+  [[nodiscard]] NodeId producer(ValueId id) const { return producer_[id.index]; }
+  /// The producer of `id` when it is an ai.onnx operator of this type; null otherwise.
+  [[nodiscard]] const Node* producer_op(ValueId id, std::string_view op_type) const;
+  /// Live nodes that read the value, once each, bodies included.
+  [[nodiscard]] const std::vector<NodeId>& readers(ValueId id) const { return readers_[id.index]; }
+  /// A graph output or a value that bodies read by name: it must stay under its name.
+  [[nodiscard]] bool is_pinned(ValueId id) const { return is_output_[id.index] || captured_[id.index] > 0; }
+  /// Exactly one node reads the value and nothing else needs it.
+  [[nodiscard]] bool has_one_reader(ValueId id) const { return !is_pinned(id) && readers_[id.index].size() == 1; }
+
+  /// A new value named `wanted`, or `wanted`_1, ... when that is taken.
+  ValueId add_value(const std::string& wanted, ValueType type);
+  ValueId add_constant(const std::string& wanted, Tensor tensor);
+  /// Adds a node that will stand before `anchor`. An empty name is made from the operator's.
+  NodeId insert_before(NodeId anchor, Node node);
+  /// Puts another node in the place of `id`. The name and outputs are those given.
+  void replace(NodeId id, Node node);
+  void set_input(NodeId id, std::size_t i, ValueId value);
+  /// Narrows what is known of a value that keeps its element type.
+  void set_type(ValueId id, ValueType type) { graph_.value(id).type = std::move(type); changed_ = true; }
+
+  /// True when bypass(id, value) would work.
+  [[nodiscard]] bool can_bypass(NodeId id, ValueId value) const;
+  /// Removes a node whose only used output is the first, and gives `value` to its readers. A pinned output stays, and
+  /// takes the place of `value`, which then must be computed and not pinned. False (and nothing done) otherwise.
+  bool bypass(NodeId id, ValueId value);
+  /// What made `value` now makes the first output of `id` instead, and `id` goes: for a fusion that changes the
+  /// numbers of `value`. `value` is computed and only `id` reads it.
+  void absorb(NodeId id, ValueId value);
+  /// Gives every reader of `from` the value `to`; `from` must not be pinned.
+  void move_readers(ValueId from, ValueId to);
+  /// Makes a computed, unpinned value a constant. What made it goes when nothing else needs it.
+  void make_constant(ValueId id, Tensor tensor);
+  /// Removes a node nothing reads. False when its outputs are still needed.
+  bool remove_if_dead(NodeId id);
+
+  [[nodiscard]] bool changed() const { return changed_; }
+  /// Puts the nodes in order and drops what was removed. Nothing else may be called afterwards.
+  Result<void> finish();
+
+ private:
+  std::string fresh_value_name(const std::string& wanted);
+  std::string fresh_node_name(const std::string& wanted);
+  void add_reader(ValueId value, NodeId reader);
+  void drop_reads(NodeId reader, const std::vector<ValueId>& values);
+  bool reads(NodeId reader, ValueId value) const;
+  void collect(ValueId value);
+  void grow();
+
+  Graph& graph_;
+  std::size_t original_nodes_;
+  std::vector<NodeId> producer_;
+  std::vector<std::vector<NodeId>> readers_;
+  std::vector<bool> is_output_;
+  std::vector<int> captured_;
+  std::vector<bool> removed_;
+  std::vector<std::size_t> position_;  ///< by node: where it belongs among the original nodes
+  std::unordered_set<std::string> value_names_;
+  std::unordered_set<std::string> node_names_;
+  bool changed_ = false;
+};
+
+}  // namespace collage

@@ -1,0 +1,51 @@
+// What one pass is to the runner, and the list of them. Internal to this folder.
+#pragma once
+
+#include <functional>
+#include <initializer_list>
+#include <string>
+
+#include "passes/editor.h"
+#include "passes/simplify.h"
+
+namespace collage {
+
+struct PassContext {
+  const PassOptions* options = nullptr;
+  const Evaluator* evaluator = nullptr;
+  std::string note;  ///< set by a pass that could not do all it should
+  std::set<std::string> unfoldable;  ///< values the evaluator refused or that came out too large: not asked again
+};
+
+/// Changes the graph in place and says whether it did.
+using PassFunction = Result<bool> (*)(Graph& graph, PassContext& context);
+
+/// One local rewrite, tried at each node; true when it changed something.
+using Rule = bool (*)(Editor& editor, NodeId id);
+
+/// Tries the rules at every node in order; a node that a rule changed is not offered to the rules after it.
+Result<bool> apply_rules(Graph& graph, std::initializer_list<Rule> rules);
+
+Result<bool> remove_dead(Graph& graph, PassContext& context);
+Result<bool> expand_contrib(Graph& graph, PassContext& context);
+Result<bool> widen_16bit(Graph& graph, PassContext& context);
+Result<bool> resolve_shapes(Graph& graph, PassContext& context);
+Result<bool> fold_constants(Graph& graph, PassContext& context);
+Result<bool> remove_identities(Graph& graph, PassContext& context);
+Result<bool> resolve_padding(Graph& graph, PassContext& context);
+Result<bool> canonicalise(Graph& graph, PassContext& context);
+Result<bool> canonicalise_inexact(Graph& graph, PassContext& context);
+Result<bool> merge_transposes(Graph& graph, PassContext& context);
+Result<bool> merge_reshapes(Graph& graph, PassContext& context);
+Result<bool> eliminate_common(Graph& graph, PassContext& context);
+Result<bool> recognise_activations(Graph& graph, PassContext& context);
+Result<bool> recognise_layer_norm(Graph& graph, PassContext& context);
+Result<bool> sink_transposes(Graph& graph, PassContext& context);
+Result<bool> fold_pad(Graph& graph, PassContext& context);
+Result<bool> merge_bias(Graph& graph, PassContext& context);
+Result<bool> fold_batch_norm(Graph& graph, PassContext& context);
+Result<bool> fold_scale(Graph& graph, PassContext& context);
+Result<bool> split_batch_norm(Graph& graph, PassContext& context);
+Result<bool> view_transposes(Graph& graph, PassContext& context);
+
+}  // namespace collage

@@ -1,0 +1,53 @@
+// Makes an imported graph smaller without changing what it computes: one pass a file, each with its own switch.
+// In: a verified graph at the canonical operator versions. Out: the simplified graph and what each pass did.
+// Inputs and outputs keep names, types and order; a value that survives under its name has the numbers it had.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "backend/backend.h"
+#include "base/error.h"
+#include "ir/graph.h"
+
+namespace collage {
+
+/// Computes the outputs of a graph that has no inputs, in output order. Passes hold no kernels of their own, so that
+/// folding computes exactly what the reference engine would.
+using Evaluator = std::function<Result<std::vector<Tensor>>(const Graph& graph)>;
+
+struct PassOptions {
+  Accuracy accuracy = Accuracy::kStandard;
+  std::set<std::string> off;  ///< names of passes to leave out; unknown names are an error
+  int max_rounds = 8;         ///< bound on the rounds to a fixed point
+};
+
+/// What one pass did, summed over its runs.
+struct PassReport {
+  std::string name;
+  int runs = 0;
+  int changed = 0;               ///< runs that changed the graph
+  double time_us = 0;
+  std::size_t nodes_before = 0;  ///< at its first run
+  std::size_t nodes_after = 0;   ///< after its last run
+  std::string note;              ///< what it could not do, for example why folding stopped; usually empty
+};
+
+struct SimplifiedGraph {
+  Graph graph;
+  std::vector<PassReport> passes;  ///< in the order of pass_names(), without those switched off
+};
+
+/// Names of all passes in the order in which they run.
+[[nodiscard]] std::vector<std::string_view> pass_names();
+
+/// Runs the passes to a fixed point, verifying the graph after each change. An evaluator that fails only stops
+/// folding of what it failed on; an empty one switches folding off.
+/// Errors: passes/unknown-pass for a name in `off`; passes/broken-graph (a bug) when a pass breaks an invariant.
+[[nodiscard]] Result<SimplifiedGraph> simplify(Graph graph, const PassOptions& options, const Evaluator& evaluator);
+
+}  // namespace collage

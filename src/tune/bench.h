@@ -1,0 +1,57 @@
+// Times a plan, or a bare model, against whole-model engines on the same inputs, side by side in one process.
+// A rival gets the user's file with dimensions bound and initialisers repaired, all its optimisations on, f32, the
+// same threads, inputs and outputs bound beforehand; where it refuses that file, the simplified graph, and the row
+// says so. Not here: tuning.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "backend/registry.h"
+#include "base/progress.h"
+#include "tune/race.h"
+
+namespace collage {
+
+struct BenchOptions {
+  std::string plan;
+  std::optional<std::string> model;  ///< where the model lies now; default: where the plan says
+  std::vector<std::string> against = {"onnxruntime", "openvino"};
+  int threads = 0;                   ///< 0 = as the plan was tuned
+  std::uint64_t seed = 1;
+  double seconds = 5;
+  std::map<std::string, std::pair<double, double>> input_ranges;
+  Progress progress;
+  std::stop_token stop;
+};
+
+struct BenchContender {
+  std::string name;     ///< "collage", "openvino"
+  std::string version;
+  std::string note;     ///< for example "on the simplified graph: the engine refuses the file"
+  RaceLane lane;
+};
+
+struct BenchRatio {
+  std::string against;
+  Ratio ratio;          ///< above 1: the plan is faster
+};
+
+struct BenchReport {
+  std::string model;
+  int threads = 1;
+  std::vector<BenchContender> contenders;  ///< the plan first
+  std::vector<BenchRatio> ratios;
+  std::vector<std::string> notes;
+};
+
+[[nodiscard]] Result<BenchReport> bench(const BenchOptions& options, Registry& registry);
+
+/// The table for people, and the JSON object of `bench --json` (schema collage.bench/1).
+[[nodiscard]] std::string to_text(const BenchReport& report);
+[[nodiscard]] std::string to_json(const BenchReport& report);
+
+}  // namespace collage

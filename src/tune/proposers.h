@@ -1,0 +1,22 @@
+// The chosen backends as the proposer of candidates sees them.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "backend/registry.h"
+#include "region/candidates.h"
+
+namespace collage {
+
+/// One proposer per instance, in order. The graph, the registry and the backends outlive the result.
+/// Error backend/* when an instance cannot be had.
+[[nodiscard]] Result<std::vector<Proposer>> make_proposers(Registry& registry, std::span<const std::string> instances,
+                                                           const Graph& graph, const CompileOptions& options);
+
+/// True when one of the instances supports operators of this vendor domain: what import asks.
+[[nodiscard]] bool knows_vendor_operator(Registry& registry, std::span<const std::string> instances,
+                                         std::string_view domain, std::string_view op_type);
+
+}  // namespace collage

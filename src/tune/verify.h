@@ -1,0 +1,43 @@
+// Runs a plan and the reference on the same inputs and compares every output.
+// The reference is ONNX Runtime on the imported model, all graph optimisation off, one thread.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "backend/registry.h"
+
+namespace collage {
+
+struct VerifyOptions {
+  std::string plan;
+  std::optional<std::string> model;
+  int seeds = 1;                ///< how many input sets
+  std::uint64_t seed = 1;       ///< the first of them
+  std::map<std::string, std::pair<double, double>> input_ranges;
+};
+
+/// The worst seen over all seeds for one output.
+struct OutputCheck {
+  std::string name;
+  double max_abs = 0;
+  double max_rel = 0;
+  bool ok = true;
+  std::string detail;  ///< first difference out of bounds: element, seen, expected, allowed
+};
+
+struct VerifyReport {
+  bool ok = true;
+  int seeds = 0;
+  std::vector<OutputCheck> outputs;
+  std::vector<std::string> notes;
+};
+
+[[nodiscard]] Result<VerifyReport> verify_plan(const VerifyOptions& options, Registry& registry);
+
+[[nodiscard]] std::string to_text(const VerifyReport& report);
+[[nodiscard]] std::string to_json(const VerifyReport& report);
+
+}  // namespace collage

@@ -1,0 +1,107 @@
+#include "region/candidates.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+namespace collage {
+namespace {
+
+/// A chain or diamond of operators on one shape; "op:input,input" with inputs by position, -1 = the graph input.
+struct OpSpec {
+  std::string op_type;
+  std::vector<int> inputs;
+};
+
+Graph graph_of(const std::vector<OpSpec>& ops) {
+  Graph graph;
+  graph.opsets[""] = 26;
+  const ValueType type = ValueType::tensor(ElementType::kFloat32, {1, 4, 2, 2});
+  const ValueId input = add_value(graph, "x", type);
+  graph.inputs.push_back(input);
+  std::vector<ValueId> made;
+  for (const OpSpec& spec : ops) {
+    Node node;
+    node.op_type = spec.op_type;
+    node.name = "n" + std::to_string(made.size());
+    for (int i : spec.inputs) node.inputs.push_back(i < 0 ? input : made[static_cast<std::size_t>(i)]);
+    made.push_back(add_value(graph, "v" + std::to_string(made.size()), type));
+    node.outputs.push_back(made.back());
+    add_node(graph, std::move(node));
+  }
+  graph.outputs.push_back(made.back());
+  return graph;
+}
+
+std::vector<Variant> plain_variant(const Region& region) {
+  return {{.name = "default",
+           .input_formats = std::vector<Format>(region.inputs.size()),
+           .output_formats = std::vector<Format>(region.outputs.size())}};
+}
+
+Proposer proposer_with(std::vector<Pattern> patterns, Growth growth = Growth::kNone) {
+  return {.backend = "b",
+          .rules = {.patterns = std::move(patterns), .growth = growth, .max_region_nodes = 8},
+          .support = [](const Region& region) -> std::expected<std::vector<Variant>, Refusal> {
+            return plain_variant(region);
+          }};
+}
+
+/// Proposed node sets with more than one node, as sorted strings "0 1 2".
+std::vector<std::string> groups(const Graph& graph, const Proposer& proposer) {
+  const CandidatePool pool = propose(graph, uses_of(graph), {&proposer, 1});
+  std::vector<std::string> result;
+  for (const Candidate& candidate : pool.candidates) {
+    const auto members = pool.regions[candidate.region].nodes.members();
+    if (members.size() < 2) continue;
+    std::string text;
+    for (std::size_t m : members) text += (text.empty() ? "" : " ") + std::to_string(m);
+    result.push_back(text);
+  }
+  std::sort(result.begin(), result.end());
+  return result;
+}
+
+using Groups = std::vector<std::string>;
+
+TEST(Propose, AsksAboutEverySingleNode) {
+  const Graph graph = graph_of({{"Conv", {-1}}, {"Relu", {0}}});
+  const Proposer proposer = proposer_with({});
+  EXPECT_EQ(propose(graph, uses_of(graph), {&proposer, 1}).candidates.size(), 2U);
+}
+
+TEST(Propose, MatchesEveryPrefixOfAChainWithOptionalEntries) {
+  const Graph graph = graph_of({{"Conv", {-1}}, {"Add", {0}}, {"Relu", {1}}});
+  EXPECT_EQ(groups(graph, proposer_with({{"conv", {"Conv", "Add?", "Relu?"}}})), (Groups{"0 1", "0 1 2"}));
+  EXPECT_EQ(groups(graph, proposer_with({{"conv", {"Conv", "Add", "Relu"}}})), (Groups{"0 1 2"}));
+  EXPECT_EQ(groups(graph, proposer_with({{"conv", {"Conv", "Relu|Add*"}}})), (Groups{"0 1", "0 1 2"}));
+}
+
+TEST(Propose, MatchesAValueUsedTwiceInsideTheChain) {
+  const Graph graph = graph_of({{"Conv", {-1}}, {"Sigmoid", {0}}, {"Mul", {0, 1}}, {"Relu", {2}}});
+  EXPECT_EQ(groups(graph, proposer_with({{"silu", {"Conv", "Sigmoid", "Mul"}}})), (Groups{"0 1 2"}));
+}
+
+TEST(Propose, DoesNotHideAValueThatIsNeededOutside) {
+  const Graph graph = graph_of({{"Conv", {-1}}, {"Relu", {0}}, {"Tanh", {0}}, {"Add", {1, 2}}});
+  EXPECT_EQ(groups(graph, proposer_with({{"conv", {"Conv", "Relu"}}})), Groups{});
+}
+
+TEST(Propose, RejectsSetsThatWouldWaitForThemselves) {
+  // v0 feeds both the Add and the Conv between them.
+  const Graph graph = graph_of({{"Relu", {-1}}, {"Conv", {0}}, {"Add", {0, 1}}});
+  EXPECT_EQ(groups(graph, proposer_with({{"bad", {"Relu", "Add"}}})), Groups{});
+}
+
+TEST(Propose, GivesAnEngineTheWholeGraphAndRangesBetweenNarrowPlaces) {
+  const Graph graph = graph_of({{"Relu", {-1}}, {"Relu", {0}}, {"Relu", {1}}, {"Relu", {2}}});
+  EXPECT_EQ(groups(graph, proposer_with({}, Growth::kAny)), (Groups{"0 1", "0 1 2 3", "2 3"}));
+}
+
+TEST(NarrowPlaces, AreWhereOneValueIsLive) {
+  const Graph graph = graph_of({{"Relu", {-1}}, {"Relu", {0}}, {"Tanh", {0}}, {"Add", {1, 2}}, {"Relu", {3}}});
+  EXPECT_EQ(narrow_places(graph, uses_of(graph), 1), (std::vector<std::size_t>{0, 1, 4, 5}));
+}
+
+}  // namespace
+}  // namespace collage

@@ -1,0 +1,25 @@
+#!/usr/bin/env bash
+# ./dev demo: tunes a text detector, proves the plan, and compares it with the engines that could run it alone.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+source tools/common.sh
+source tools/packages.sh
+source tools/parts.sh
+source tools/build.sh
+
+build release
+ensure_parts demo-model
+collage="$ROOT/build/release/bin/collage"
+model="$(part_dir demo-model)/PP-OCRv6_det_small.onnx"
+work="$ROOT/build/demo"
+mkdir -p "$work"
+cd "$work"
+
+step() { printf '\n$ collage %s\n' "${*//$COLLAGE_PREFIX/PARTS}"; "$collage" "$@"; }
+
+step backends
+step tune "$model" --shape x=1x3x640x640 --threads "${COLLAGE_THREADS:-1}" --budget "${COLLAGE_BUDGET:-5m}" \
+  --store "sqlite:$work/costs.sqlite" -o ppocr_det.collage
+step verify ppocr_det.collage
+step bench ppocr_det.collage --against onnxruntime,openvino
+say "the plan is $work/ppocr_det.collage; try: collage explain"
