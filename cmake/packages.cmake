@@ -13,8 +13,11 @@ add_library(xxhash::xxhash ALIAS PkgConfig::xxhash)
 find_package(Protobuf REQUIRED)
 
 # ONNX's own library: only src/onnx links it. Debian has an older one, so the prefix is the only place to look.
-find_package(ONNX ${COLLAGE_PART_onnx_VERSION} EXACT REQUIRED CONFIG NO_DEFAULT_PATH
+find_package(ONNX ${COLLAGE_PART_onnx_VERSION} EXACT QUIET CONFIG NO_DEFAULT_PATH
   PATHS "${COLLAGE_PART_onnx}/lib/cmake/ONNX")
+if(NOT ONNX_FOUND)
+  message(FATAL_ERROR "ONNX ${COLLAGE_PART_onnx_VERSION} is not in ${COLLAGE_PART_onnx}: run ./dev setup")
+endif()
 set_target_properties(ONNX::onnx PROPERTIES INTERFACE_LINK_LIBRARIES "ONNX::onnx_proto;protobuf::libprotobuf")
 # Headers only, for tests that build models: the code is the one copy inside collage_onnx.
 add_library(collage_onnx_headers INTERFACE)

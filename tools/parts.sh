@@ -1,4 +1,5 @@
-# Parts that Debian 12 does not have, in one prefix outside the checkout. Sourced by ./dev.
+# Parts that Debian 12 does not have, in one prefix outside the checkout. Sourced by ./dev, which calls ensure_parts;
+# that runs this file as a program for each part, so that the first failing command ends it.
 #
 # Each part is $COLLAGE_PREFIX/NAME-VERSION with a .stamp; it is made in a work folder and renamed into place under a
 # lock, so that a killed run leaves nothing half done and two checkouts can share the prefix.
@@ -41,7 +42,7 @@ make_part() {
     say "$part: making $target"
     rm -rf "$work/out"
     mkdir -p "$work/out" "$work/download"
-    (set -euo pipefail; cd "$work"; "make_${part//-/_}" "$work/out") || die "$part could not be made"
+    bash "$ROOT/tools/parts.sh" "$part" "$work" || die "$part could not be made; its files are in $work"
     part_stamp "$part" >"$work/out/.stamp"
     rm -rf "$target"
     mv -T "$work/out" "$target"
@@ -154,3 +155,10 @@ make_onnx_cases() {
   ensure_parts python
   "$(part_dir python)/bin/python" "$ROOT/tools/onnx_cases.py" "$1"
 }
+
+if [ "${BASH_SOURCE[0]}" = "$0" ]; then
+  set -euo pipefail
+  source "$(dirname "$0")/common.sh"
+  cd "$2"
+  "make_${1//-/_}" "$2/out"
+fi

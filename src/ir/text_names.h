@@ -6,6 +6,8 @@
 #include <string>
 #include <string_view>
 
+#include "ir/type.h"
+
 namespace collage {
 
 /// True for letters, digits and any of "_./-", the characters of a bare name.
@@ -22,5 +24,8 @@ namespace collage {
 [[nodiscard]] std::string symbol_text(std::string_view name);
 /// Reads a bare or quoted symbol from the front of `text` and removes it.
 [[nodiscard]] std::optional<std::string> read_symbol(std::string_view& text);
+
+/// Reads a type from the front of `text` and removes it; nothing when it is malformed.
+[[nodiscard]] std::optional<ValueType> read_value_type(std::string_view& text);
 
 }  // namespace collage

@@ -69,7 +69,7 @@ class TypeReader {
     return read_tensor();
   }
 
-  [[nodiscard]] bool at_end() const { return text_.empty(); }
+  [[nodiscard]] std::string_view rest() const { return text_; }
 
  private:
   bool take(std::string_view prefix) {
@@ -247,10 +247,16 @@ std::string to_string(const ValueType& type) {
   return text + ']';
 }
 
-std::optional<ValueType> parse_value_type(std::string_view text) {
+std::optional<ValueType> read_value_type(std::string_view& text) {
   TypeReader reader(text);
   auto type = reader.read(0);
-  if (!type || !reader.at_end()) return std::nullopt;
+  if (type) text = reader.rest();
+  return type;
+}
+
+std::optional<ValueType> parse_value_type(std::string_view text) {
+  auto type = read_value_type(text);
+  if (!type || !text.empty()) return std::nullopt;
   return type;
 }
 

@@ -85,8 +85,10 @@ void substitute(pb::TypeProto& type, const Symbols& symbols) {
 
 void substitute_everywhere(pb::GraphProto& graph, const Symbols& symbols) {
   for_each_graph(graph, [&](pb::GraphProto& one) {
-    for (auto& value : *one.mutable_input()) substitute(*value.mutable_type(), symbols);
-    for (auto& value : *one.mutable_output()) substitute(*value.mutable_type(), symbols);
+    for (auto& value : *one.mutable_input())
+      if (value.has_type()) substitute(*value.mutable_type(), symbols);
+    for (auto& value : *one.mutable_output())
+      if (value.has_type()) substitute(*value.mutable_type(), symbols);
   });
 }
 

@@ -100,6 +100,7 @@ bool Editor::remove_if_dead(NodeId id) {
     if (output.valid() && (is_pinned(output) || !readers_[output.index].empty())) return false;
   removed_[id.index] = true;
   changed_ = true;
+  node_names_.erase(node(id).name);
   for (const ValueId captured : node(id).captures) --captured_[captured.index];
   for (const ValueId output : node(id).outputs)
     if (output.valid()) producer_[output.index] = {};
@@ -125,14 +126,19 @@ void Editor::replace(NodeId id, Node node) {
   COLLAGE_CHECK(graph_.node(id).captures.empty() && node.captures.empty(), node.name);
   std::stable_sort(node.attributes.begin(), node.attributes.end(),
                    [](const Attribute& a, const Attribute& b) { return a.name < b.name; });
+  const std::string wanted = node.name;
   const Node old = std::exchange(graph_.node(id), std::move(node));
-  if (graph_.node(id).name != old.name) graph_.node(id).name = fresh_node_name(graph_.node(id).name);
+  graph_.node(id).name = old.name;
   for (const ValueId output : old.outputs)
     if (output.valid()) producer_[output.index] = {};
   for (const ValueId output : graph_.node(id).outputs)
     if (output.valid()) producer_[output.index] = id;
   for (const ValueId input : graph_.node(id).inputs) add_reader(input, id);
   drop_reads(id, old.inputs);
+  // Only now: the name may be that of a node which has just gone.
+  if (wanted == old.name) return;
+  node_names_.erase(old.name);
+  graph_.node(id).name = fresh_node_name(wanted);
 }
 
 void Editor::set_input(NodeId id, std::size_t i, ValueId value) {
@@ -142,6 +148,12 @@ void Editor::set_input(NodeId id, std::size_t i, ValueId value) {
   graph_.node(id).inputs[i] = value;
   add_reader(value, id);
   if (old.valid()) drop_reads(id, {old});
+}
+
+void Editor::add_input(NodeId id, ValueId value) {
+  changed_ = true;
+  graph_.node(id).inputs.push_back(value);
+  add_reader(value, id);
 }
 
 bool Editor::can_bypass(NodeId id, ValueId value) const {
@@ -173,6 +185,7 @@ void Editor::absorb(NodeId id, ValueId value) {
   const NodeId maker = producer(value);
   const std::vector<ValueId> old_inputs = node(id).inputs;
   removed_[id.index] = true;
+  node_names_.erase(node(id).name);
   for (ValueId& made : graph_.node(maker).outputs)
     if (made == value) made = output;
   producer_[output.index] = maker;

@@ -41,6 +41,7 @@ class Editor {
   /// Puts another node in the place of `id`. The name and outputs are those given.
   void replace(NodeId id, Node node);
   void set_input(NodeId id, std::size_t i, ValueId value);
+  void add_input(NodeId id, ValueId value);
   /// Narrows what is known of a value that keeps its element type.
   void set_type(ValueId id, ValueType type) { graph_.value(id).type = std::move(type); changed_ = true; }
 

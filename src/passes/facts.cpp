@@ -181,4 +181,14 @@ bool is_random(const Node& node) {
          (node.op_type == "Dropout" && node.inputs.size() > 2 && node.inputs[2].valid());
 }
 
+bool rounds(const Graph& graph) {
+  static constexpr std::array kRounding = {"Floor", "Ceil", "Round", "QuantizeLinear", "DynamicQuantizeLinear", "Mod"};
+  return std::any_of(graph.nodes.begin(), graph.nodes.end(), [&](const Node& node) {
+    if (is_op(node, "Cast"))
+      return is_float(element_of(graph, node.inputs[0])) && is_integer(element_of(graph, node.outputs[0]));
+    return node.domain.empty() && std::any_of(kRounding.begin(), kRounding.end(),
+                                              [&](const char* op) { return node.op_type == op; });
+  });
+}
+
 }  // namespace collage

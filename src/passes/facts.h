@@ -67,5 +67,7 @@ template <class T>
 [[nodiscard]] bool is_reshape_like(const Node& node);
 /// An operator whose result differs from call to call.
 [[nodiscard]] bool is_random(const Node& node);
+/// Something in the graph rounds to whole numbers, so that the last bit of what leads there may move a result by one.
+[[nodiscard]] bool rounds(const Graph& graph);
 
 }  // namespace collage

@@ -3,10 +3,13 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/buffer.h"
+#include "base/error.h"
 #include "ir/tensor.h"
 #include "region/format.h"
 #include "search/cover.h"

@@ -26,12 +26,15 @@ class SymbolNumbers {
  private:
   void rename(ValueType& type) {
     if (type.shape)
-      for (Dim& dim : *type.shape)
-        if (dim.is_static())
-          dim.symbol.clear();
-        else if (!dim.symbol.empty())
-          dim.symbol = "d" + std::to_string(numbers_.emplace(dim.symbol, numbers_.size()).first->second);
+      for (Dim& dim : *type.shape) rename(dim);
     for (ValueType& inner : type.inner) rename(inner);
+  }
+
+  void rename(Dim& dim) {
+    if (dim.is_static())
+      dim.symbol.clear();
+    else if (!dim.symbol.empty())
+      dim.symbol = "d" + std::to_string(numbers_.emplace(dim.symbol, numbers_.size()).first->second);
   }
 
   std::map<std::string, std::size_t> numbers_;

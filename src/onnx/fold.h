@@ -1,0 +1,19 @@
+// Folds shape arithmetic: small integer (and scale factor) work whose operands are known, so that the shapes it computes
+// become static. Not a general constant folder: passes/ has one.
+#pragma once
+
+#include "onnx/proto.h"
+
+namespace collage {
+
+/// Constant nodes become initialisers, in bodies too. Error import/sparse-tensor (unsupported).
+[[nodiscard]] Result<void> constants_to_initialisers(pb::GraphProto& graph);
+
+/// Folds what can be folded with the types in value_info as they are; returns how many nodes went.
+/// Nodes that make an output of their graph stay.
+[[nodiscard]] int fold_shape_arithmetic(pb::GraphProto& graph);
+
+/// Drops initialisers that no node and no output reads, in bodies too.
+void drop_unused_initialisers(pb::GraphProto& graph);
+
+}  // namespace collage

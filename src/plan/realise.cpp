@@ -1,0 +1,433 @@
+#include "plan/realise.h"
+
+#include <algorithm>
+#include <limits>
+#include <optional>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/hash.h"
+#include "plan/memory.h"
+
+namespace collage {
+namespace {
+
+constexpr std::size_t kForever = std::numeric_limits<std::size_t>::max();
+constexpr std::size_t kNoSlot = std::numeric_limits<std::size_t>::max();
+
+/// Bytes that one or more plan values share.
+struct Slot {
+  Storage storage = Storage::kArena;
+  std::uint32_t buffer = 0;
+  std::size_t bytes = 0;
+  std::size_t first = 0;      ///< step that writes it first
+  std::size_t last_read = 0;  ///< last step that touches any value in it, kForever for a model output
+};
+
+/// What the realiser knows of a plan value beside the value itself.
+struct Life {
+  std::size_t slot = kNoSlot;
+  std::optional<PlanIndex> alias_of;  ///< a view: the value whose bytes it shows
+  std::size_t first = 0;
+  std::size_t last_read = 0;
+};
+
+class Realiser {
+ public:
+  explicit Realiser(const RealiseRequest& request) : request_(request), graph_(*request.graph) {
+    out_.plan = request.header;
+    out_.plan.values.clear();
+    out_.plan.inputs.clear();
+    out_.plan.outputs.clear();
+    out_.plan.steps.clear();
+    out_.plan.artifacts.clear();
+  }
+
+  Result<RealisedPlan> run() {
+    COLLAGE_TRY_VOID(add_inputs());
+    COLLAGE_TRY_VOID(add_steps());
+    for (const ValueId id : request_.kept_constants)
+      if (graph_.value(id).constant->value_type().is_static()) (void)add_constant(id);
+    COLLAGE_TRY_VOID(choose_outputs());
+    assign_slots();
+    COLLAGE_TRY_VOID(place_outputs());
+    place_memory();
+    place_weights();
+    COLLAGE_TRY_VOID(verify(out_.plan));
+    return std::move(out_);
+  }
+
+ private:
+  std::unexpected<Error> bad_cover(std::string where, std::string saw, std::string allowed) const {
+    return fail(ExitCode::kBug, "plan/bad-cover", std::move(where), std::move(saw), std::move(allowed));
+  }
+
+  Result<std::size_t> bytes_of(const ValueType& type, const Format& format) const {
+    if (!type.is_static()) return std::size_t{0};
+    if (format.is_plain() || format.is_channels_last()) return byte_count(type.element, type.extents());
+    if (!request_.format_bytes) return bad_cover(format.name, "a named format", "a way to ask for its bytes");
+    return request_.format_bytes(type, format);
+  }
+
+  PlanIndex new_value(PlanValue value, std::size_t first) {
+    values().push_back(std::move(value));
+    lives_.push_back({.slot = kNoSlot, .alias_of = std::nullopt, .first = first, .last_read = first});
+    return static_cast<PlanIndex>(values().size() - 1);
+  }
+
+  Result<void> add_inputs() {
+    for (std::size_t i = 0; i < graph_.inputs.size(); ++i) {
+      const Value& value = graph_.value(graph_.inputs[i]);
+      if (!value.type.is_static())
+        return fail(ExitCode::kUnsupported, "plan/dynamic-value", value.name, to_string(value.type) + " as model input",
+                    "a tensor whose every extent is bound");
+      const std::size_t bytes = byte_count(value.type.element, value.type.extents());
+      const PlanIndex index = new_value({.name = value.name,
+                                         .type = value.type,
+                                         .format = plain(),
+                                         .storage = Storage::kInput,
+                                         .buffer = static_cast<std::uint32_t>(i),
+                                         .offset = 0,
+                                         .bytes = bytes},
+                                        0);
+      made_.emplace(std::pair{graph_.inputs[i], plain()}, index);
+      out_.plan.inputs.push_back(index);
+    }
+    return {};
+  }
+
+  PlanIndex add_constant(ValueId id) {
+    const auto [found, is_new] = constants_.try_emplace(id, 0);
+    if (!is_new) return found->second;
+    const Value& value = graph_.value(id);
+    COLLAGE_CHECK(value.constant.has_value(), "not a constant: " + value.name);
+    found->second = new_value({.name = value.name,
+                               .type = value.constant->value_type(),
+                               .format = plain(),
+                               .storage = Storage::kConstant,
+                               .buffer = 0,
+                               .offset = 0,
+                               .bytes = value.constant->data.size()},
+                              0);
+    out_.constants.emplace(found->second, *value.constant);
+    return found->second;
+  }
+
+  /// The plan value that holds `id` in `format` when step `reader` runs.
+  Result<PlanIndex> read(ValueId id, const Format& format, std::size_t reader) {
+    const Value& value = graph_.value(id);
+    std::optional<PlanIndex> index;
+    if (value.constant && format.is_plain()) {
+      index = add_constant(id);
+    } else if (const auto found = made_.find({id, format}); found != made_.end()) {
+      index = found->second;
+    }
+    if (!index) return bad_cover(value.name, "a read in format " + format.name, "an earlier step that makes it");
+    if (!value.type.is_static())
+      return fail(ExitCode::kUnsupported, "plan/dynamic-value", value.name, to_string(value.type) + " between steps",
+                  "unknown shapes inside one step or as model outputs");
+    lives_[*index].last_read = std::max(lives_[*index].last_read, reader);
+    return *index;
+  }
+
+  /// A fresh plan value written by step `writer`. Of several writers of one value readers see the first.
+  Result<PlanIndex> write(ValueId id, const Format& format, std::size_t writer) {
+    const Value& value = graph_.value(id);
+    COLLAGE_TRY(const std::size_t bytes, bytes_of(value.type, format));
+    const PlanIndex index = new_value({.name = value.name,
+                                       .type = value.type,
+                                       .format = format,
+                                       .storage = value.type.is_static() ? Storage::kArena : Storage::kDynamic,
+                                       .buffer = 0,
+                                       .offset = 0,
+                                       .bytes = bytes},
+                                      writer);
+    made_.emplace(std::pair{id, format}, index);
+    return index;
+  }
+
+  Result<void> add_steps() {
+    const std::vector<CoverStep>& steps = request_.cover->steps;
+    if (request_.artifacts.size() != steps.size())
+      return bad_cover("cover", fmt::format("{} artifacts", request_.artifacts.size()),
+                       fmt::format("one for each of {} steps", steps.size()));
+    for (std::size_t i = 0; i < steps.size(); ++i) COLLAGE_TRY_VOID(add_step(steps[i], request_.artifacts[i]));
+    return {};
+  }
+
+  Result<void> add_step(const CoverStep& from, const Artifact* artifact) {
+    const std::size_t index = out_.plan.steps.size();
+    PlanStep step;
+    step.kind = from.kind;
+    step.backend = from.backend;
+    step.variant = from.variant.name;
+    step.runner_up = from.runner_up;
+    set_cost(step, from.cost);
+    const bool renames_format = from.kind == StepKind::kView && from.region.outputs.empty();
+    if (from.kind == StepKind::kConvert || renames_format) {
+      COLLAGE_TRY_VOID(add_conversion_ports(step, from, index));
+    } else {
+      COLLAGE_TRY_VOID(add_region_ports(step, from, index));
+    }
+    if (from.kind == StepKind::kView) {
+      COLLAGE_TRY_VOID(join_view(step));
+    } else {
+      if (artifact == nullptr) return bad_cover(fmt::format("step {}", index), "no artifact", "one");
+      add_artifact(step, *artifact);
+    }
+    in_place_.push_back(artifact == nullptr ? InPlace{} : artifact->in_place);
+    out_.plan.steps.push_back(std::move(step));
+    return {};
+  }
+
+  static void set_cost(PlanStep& step, const Cost& cost) {
+    if (const auto* measured = std::get_if<Measured>(&cost)) {
+      step.cost_ns = measured->median_ns;
+      step.cost_low_ns = measured->low_ns;
+      step.cost_high_ns = measured->high_ns;
+    } else if (const auto* estimated = std::get_if<Estimated>(&cost)) {
+      step.cost_ns = step.cost_low_ns = step.cost_high_ns = estimated->ns;
+    }
+  }
+
+  Result<void> add_conversion_ports(PlanStep& step, const CoverStep& from, std::size_t index) {
+    COLLAGE_TRY(const PlanIndex input, read(from.value, from.from, index));
+    COLLAGE_TRY(const PlanIndex output, write(from.value, from.to, index));
+    step.inputs = {input};
+    step.outputs = {output};
+    return {};
+  }
+
+  Result<void> add_region_ports(PlanStep& step, const CoverStep& from, std::size_t index) {
+    const Region& region = from.region;
+    const Variant& variant = from.variant;
+    if (variant.input_formats.size() != region.inputs.size() || variant.output_formats.size() != region.outputs.size())
+      return bad_cover(fmt::format("step {}", index), "a variant with other port counts", "one format for each port");
+    for (const std::size_t node : region.nodes.members()) step.nodes.push_back(graph_.nodes[node].name);
+    for (std::size_t i = 0; i < region.inputs.size(); ++i) {
+      COLLAGE_TRY(const PlanIndex input, read(region.inputs[i], variant.input_formats[i], index));
+      step.inputs.push_back(input);
+    }
+    if (from.kind == StepKind::kView) COLLAGE_TRY_VOID(keep_data_input(step, region, index));
+    for (std::size_t i = 0; i < region.outputs.size(); ++i) {
+      COLLAGE_TRY(const PlanIndex output, write(region.outputs[i], variant.output_formats[i], index));
+      step.outputs.push_back(output);
+    }
+    return {};
+  }
+
+  /// A view shows its node's first input; a computed shape operand is read by nobody.
+  Result<void> keep_data_input(PlanStep& step, const Region& region, std::size_t index) {
+    const std::vector<std::size_t> nodes = region.nodes.members();
+    if (nodes.size() != 1) return bad_cover(fmt::format("step {}", index), "a view of several nodes", "one node");
+    const ValueId data = input_of(graph_.nodes[nodes.front()], 0);
+    if (data.valid() && graph_.value(data).constant) {
+      step.inputs = {add_constant(data)};
+      return {};
+    }
+    const auto port = std::ranges::find(region.inputs, data);
+    if (port == region.inputs.end())
+      return bad_cover(fmt::format("step {}", index), "a view without its data input", "the node's first input");
+    step.inputs = {step.inputs[static_cast<std::size_t>(port - region.inputs.begin())]};
+    return {};
+  }
+
+  Result<void> join_view(PlanStep& step) {
+    for (const PlanIndex output : step.outputs) {
+      if (values()[output].bytes != values()[step.inputs.front()].bytes)
+        return bad_cover(values()[output].name, "a view of another size", "the bytes of its input");
+      lives_[output].alias_of = step.inputs.front();
+    }
+    step.artifact.clear();
+    return {};
+  }
+
+  void add_artifact(PlanStep& step, const Artifact& artifact) {
+    step.artifact = artifact_hash(artifact.bytes, artifact.compatibility);
+    step.workspace_bytes = artifact.workspace_bytes;
+    for (const ValueId constant : artifact.constants) step.constants.push_back(add_constant(constant));
+    if (out_.artifacts.contains(step.artifact)) return;
+    out_.artifacts.emplace(step.artifact, Buffer::copy_of(std::as_bytes(std::span(artifact.bytes))));
+    const auto place = std::ranges::lower_bound(out_.plan.artifacts, step.artifact, {}, &PlanArtifact::hash);
+    out_.plan.artifacts.insert(place, {.hash = step.artifact, .compatibility = artifact.compatibility});
+  }
+
+  /// Finds the plan value behind each model output and keeps it alive to the end.
+  Result<void> choose_outputs() {
+    for (const ValueId id : graph_.outputs) {
+      const Value& value = graph_.value(id);
+      if (value.constant) {
+        sources_.push_back(add_constant(id));
+      } else if (const auto found = made_.find({id, plain()}); found != made_.end()) {
+        sources_.push_back(found->second);
+      } else {
+        return bad_cover(value.name, "no step that makes this model output in format plain", "one");
+      }
+      lives_[sources_.back()].last_read = kForever;
+    }
+    return {};
+  }
+
+  /// Gives every value its slot: the input's for views and permitted in-place outputs, else one of its own.
+  void assign_slots() {
+    for (const auto& [index, tensor] : out_.constants) own_slot(index);
+    for (const PlanIndex input : out_.plan.inputs) own_slot(input);
+    for (std::size_t s = 0; s < out_.plan.steps.size(); ++s) {
+      const PlanStep& step = out_.plan.steps[s];
+      for (std::size_t port = 0; port < step.outputs.size(); ++port) {
+        const PlanIndex output = step.outputs[port];
+        if (values()[output].storage == Storage::kDynamic) continue;
+        if (lives_[output].alias_of) {
+          join(output, lives_[*lives_[output].alias_of].slot);
+        } else if (const std::optional<std::size_t> slot = in_place_slot(s, port)) {
+          join(output, *slot);
+        } else {
+          own_slot(output);
+        }
+      }
+    }
+  }
+
+  void own_slot(PlanIndex index) {
+    const PlanValue& value = values()[index];
+    const Life& life = lives_[index];
+    lives_[index].slot = slots_.size();
+    slots_.push_back({value.storage, value.buffer, value.bytes, life.first, life.last_read});
+  }
+
+  void join(PlanIndex index, std::size_t slot) {
+    lives_[index].slot = slot;
+    slots_[slot].last_read = std::max(slots_[slot].last_read, lives_[index].last_read);
+  }
+
+  /// The slot of an input that output `port` of step `s` may overwrite: nothing reads the slot after this step, no
+  /// other port of this step lies in it, and it belongs to the arena.
+  std::optional<std::size_t> in_place_slot(std::size_t s, std::size_t port) const {
+    const PlanStep& step = out_.plan.steps[s];
+    for (const auto& [output, input] : in_place_[s]) {
+      if (output != port || input >= step.inputs.size()) continue;
+      const std::size_t slot = lives_[step.inputs[input]].slot;
+      if (slots_[slot].storage != Storage::kArena || slots_[slot].last_read != s) continue;
+      if (slots_[slot].bytes != values()[step.outputs[port]].bytes) continue;
+      const auto in_slot = [&](PlanIndex value) { return lives_[value].slot == slot; };
+      const bool alone = std::ranges::count_if(step.inputs, in_slot) == 1 &&
+                         std::ranges::count_if(step.outputs, in_slot) == 0;
+      if (alone) return slot;
+    }
+    return std::nullopt;
+  }
+
+  /// The first output in an arena slot turns the slot into its buffer; the others are copied at the end.
+  Result<void> place_outputs() {
+    for (std::size_t k = 0; k < sources_.size(); ++k) {
+      const PlanIndex source = sources_[k];
+      if (values()[source].storage == Storage::kDynamic) {
+        out_.plan.outputs.push_back(source);
+        continue;
+      }
+      Slot& slot = slots_[lives_[source].slot];
+      if (slot.storage == Storage::kArena) {
+        slot.storage = Storage::kOutput;
+        slot.buffer = static_cast<std::uint32_t>(k);
+        out_.plan.outputs.push_back(source);
+      } else {
+        COLLAGE_TRY_VOID(add_copy(source, k));
+      }
+    }
+    return {};
+  }
+
+  Result<void> add_copy(PlanIndex source, std::size_t output) {
+    const PlanValue from = values()[source];
+    if (!request_.copy_artifact)
+      return bad_cover(from.name, "a model output that needs a copy", "a way to make copy kernels");
+    COLLAGE_TRY(const Artifact artifact, request_.copy_artifact({from.type, plain(), plain()}));
+    const std::size_t index = out_.plan.steps.size();
+    const PlanIndex copy = new_value({.name = from.name,
+                                      .type = from.type,
+                                      .format = plain(),
+                                      .storage = Storage::kOutput,
+                                      .buffer = static_cast<std::uint32_t>(output),
+                                      .offset = 0,
+                                      .bytes = from.bytes},
+                                     index);
+    own_slot(copy);
+    PlanStep step;
+    step.kind = StepKind::kConvert;
+    step.backend = "host";
+    step.variant = "copy";
+    step.inputs = {source};
+    step.outputs = {copy};
+    add_artifact(step, artifact);
+    in_place_.emplace_back();
+    out_.plan.steps.push_back(std::move(step));
+    out_.plan.outputs.push_back(copy);
+    return {};
+  }
+
+  /// Offsets of arena slots and of every step's workspace, planned together.
+  void place_memory() {
+    std::vector<Interval> intervals;
+    std::vector<std::size_t> slot_interval(slots_.size(), kNoSlot);
+    for (std::size_t i = 0; i < slots_.size(); ++i) {
+      if (slots_[i].storage != Storage::kArena) continue;
+      slot_interval[i] = intervals.size();
+      intervals.push_back({slots_[i].first, slots_[i].last_read, slots_[i].bytes});
+    }
+    const std::size_t workspaces = intervals.size();
+    for (std::size_t s = 0; s < out_.plan.steps.size(); ++s)
+      intervals.push_back({s, s, out_.plan.steps[s].workspace_bytes});
+
+    const MemoryPlan memory = plan_memory(intervals);
+    out_.plan.arena_bytes = memory.bytes;
+    for (std::size_t i = 0; i < values().size(); ++i) {
+      if (lives_[i].slot == kNoSlot) continue;
+      const Slot& slot = slots_[lives_[i].slot];
+      values()[i].storage = slot.storage;
+      values()[i].buffer = slot.buffer;
+      if (slot.storage == Storage::kArena) values()[i].offset = memory.offsets[slot_interval[lives_[i].slot]];
+    }
+    for (std::size_t s = 0; s < out_.plan.steps.size(); ++s)
+      out_.plan.steps[s].workspace_offset = memory.offsets[workspaces + s];
+  }
+
+  /// Offsets in weights.bin in the order of first use, and the hash of all weights.
+  void place_weights() {
+    std::size_t end = 0;
+    std::string hashes;
+    for (const auto& [index, tensor] : out_.constants) {
+      values()[index].offset = end;
+      end += aligned_up(tensor.data.size());
+      hashes += hash_hex(tensor.data.data(), tensor.data.size());
+    }
+    out_.plan.weights_bytes = end;
+    if (out_.plan.weights_hash.empty()) out_.plan.weights_hash = hash_hex(hashes);
+    for (std::size_t i = 0; i < values().size(); ++i) {
+      std::optional<PlanIndex> root = lives_[i].alias_of;
+      while (root && lives_[*root].alias_of) root = lives_[*root].alias_of;
+      if (root && values()[i].storage == Storage::kConstant) values()[i].offset = values()[*root].offset;
+    }
+  }
+
+  std::vector<PlanValue>& values() { return out_.plan.values; }
+  const std::vector<PlanValue>& values() const { return out_.plan.values; }
+
+  using InPlace = std::vector<std::pair<std::uint32_t, std::uint32_t>>;
+
+  const RealiseRequest& request_;
+  const Graph& graph_;
+  RealisedPlan out_;
+  std::vector<Life> lives_;                                ///< by plan value
+  std::vector<Slot> slots_;
+  std::vector<InPlace> in_place_;                          ///< by step: (output, input) ports that may share
+  std::map<std::pair<ValueId, Format>, PlanIndex> made_;   ///< computed values, by format
+  std::map<ValueId, PlanIndex> constants_;
+  std::vector<PlanIndex> sources_;                         ///< by model output: the value it comes from
+};
+
+}  // namespace
+
+Result<RealisedPlan> realise(const RealiseRequest& request) { return Realiser(request).run(); }
+
+}  // namespace collage

@@ -1,0 +1,46 @@
+// Turns a cover into a plan: which bytes every value occupies, in which order the steps run on them.
+// In:  the simplified graph, a cover of it, the compiled artifact of each step.
+// Out: the plan and the bytes it names (constants, artifacts): all that a session or the plan file needs.
+// How: one plan value for every (value, format); views and permitted in-place outputs join the storage of their input;
+//      the storage that holds a model output becomes that output's buffer, so that its producer writes there directly;
+//      what cannot (a model input or constant passed through, a value that is two outputs) gets a copy step at the end;
+//      everything else shares one arena (plan/memory.h).
+// Not here: choosing the cover (search/), compiling (backends), timing (measure/).
+#pragma once
+
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "plan/plan.h"
+
+namespace collage {
+
+struct RealiseRequest {
+  const Graph* graph = nullptr;
+  const Cover* cover = nullptr;
+  std::vector<const Artifact*> artifacts;  ///< one per cover step; null for views
+  /// Bytes of a static tensor in a backend's named format; the common formats are computed here.
+  std::function<Result<std::size_t>(const ValueType&, const Format&)> format_bytes;
+  /// The host backend's conversion kernel; asked for copies (from == to == plain) only, and only when one is needed.
+  std::function<Result<Artifact>(const Conversion&)> copy_artifact;
+  std::vector<ValueId> kept_constants;  ///< placed in weights.bin also when no step reads them
+  Plan header;  ///< everything the realiser does not compute; values, steps, artifacts and sizes are overwritten
+};
+
+/// A plan with the bytes it names.
+struct RealisedPlan {
+  Plan plan;
+  std::map<PlanIndex, Tensor> constants;    ///< the contents of every kConstant value
+  std::map<std::string, Buffer> artifacts;  ///< by hash
+  Buffer onnx;                              ///< plan.onnx, set by the caller; may be empty
+
+  bool operator==(const RealisedPlan&) const = default;
+};
+
+/// Errors: plan/bad-cover (a step reads what no earlier step made, a port count differs, a model output is not made in
+/// the plain format), plan/dynamic-value (a step reads a value of unknown shape), and those of the functions given.
+[[nodiscard]] Result<RealisedPlan> realise(const RealiseRequest& request);
+
+}  // namespace collage
