@@ -24,9 +24,9 @@ target_compile_options(collage_flags INTERFACE
   -Werror -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Woverloaded-virtual -Wextra-semi -Wvla -Wformat=2
   -Wduplicated-cond -Wlogical-op -Wmissing-declarations
   -Wno-missing-field-initializers # designated initialisers leave the defaults on purpose
-  -Wno-restrict # false for std::string in GCC 12
+  -Wno-restrict -Wno-maybe-uninitialized # false for std::string and std::optional in GCC 12
   # These depend on what the optimiser sees, and GCC 12 is often wrong: they warn without stopping the build.
-  -Wno-error=maybe-uninitialized -Wno-error=array-bounds -Wno-error=stringop-overflow -Wno-error=stringop-overread
+  -Wno-error=array-bounds -Wno-error=stringop-overflow -Wno-error=stringop-overread
   -Wno-error=dangling-pointer -Wno-error=free-nonheap-object -Wno-error=null-dereference)
 target_link_options(collage_flags INTERFACE -Wl,--no-undefined)
 target_include_directories(collage_flags INTERFACE "${PROJECT_SOURCE_DIR}/src")

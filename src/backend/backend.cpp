@@ -5,9 +5,12 @@ namespace collage {
 
 std::string_view name_of(Accuracy accuracy) {
   switch (accuracy) {
-    case Accuracy::kStrict: return "strict";
-    case Accuracy::kStandard: return "standard";
-    case Accuracy::kFast: return "fast";
+    case Accuracy::kStrict:
+      return "strict";
+    case Accuracy::kStandard:
+      return "standard";
+    case Accuracy::kFast:
+      return "fast";
   }
   return "unknown";
 }
@@ -31,10 +34,9 @@ std::optional<std::size_t> Backend::format_bytes(const ValueType& type, const Fo
 }
 
 std::expected<Artifact, Refusal> Backend::compile_conversion(const Conversion& conversion, const CompileOptions&) {
-  return std::unexpected(Refusal{
-      .reason = RefusalReason::kFormat,
-      .detail = "no conversion of " + to_string(conversion.type) + " from " + conversion.from.name + " to " +
-                conversion.to.name});
+  return std::unexpected(Refusal{.reason = RefusalReason::kFormat,
+                                 .detail = "no conversion of " + to_string(conversion.type) + " from " +
+                                           conversion.from.name + " to " + conversion.to.name});
 }
 
 }  // namespace collage

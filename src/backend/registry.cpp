@@ -88,10 +88,11 @@ Result<const BackendModule*> load_module(const std::string& path, const std::str
   if (module == nullptr) return unusable(path, "an entry point that returns nothing", "a backend module");
   // The size comes first in the table and is checked first: it says which of the other fields exist.
   if (module->struct_size < kSmallestTable || module->abi_version != kAbiVersion)
-    return unusable(path, "ABI version " + std::to_string(module->abi_version) + ", table of " +
-                              std::to_string(module->struct_size) + " bytes",
-                    "ABI version " + std::to_string(kAbiVersion) + ", at least " + std::to_string(kSmallestTable) +
-                        " bytes");
+    return unusable(
+        path,
+        "ABI version " + std::to_string(module->abi_version) + ", table of " + std::to_string(module->struct_size) +
+            " bytes",
+        "ABI version " + std::to_string(kAbiVersion) + ", at least " + std::to_string(kSmallestTable) + " bytes");
   if (module->kind == nullptr || module->create == nullptr || module->kind != kind)
     return unusable(path, "a module of kind '" + std::string(module->kind != nullptr ? module->kind : "") + "'",
                     "kind '" + kind + "'");
@@ -102,8 +103,8 @@ Result<const BackendModule*> load_module(const std::string& path, const std::str
 
 struct Registry::State {
   std::vector<std::string> folders;
-  std::map<std::string, const BackendModule*> modules;           ///< by kind
-  std::map<std::string, std::unique_ptr<Backend>> instances;     ///< by sorted instance name
+  std::map<std::string, const BackendModule*> modules;        ///< by kind
+  std::map<std::string, std::unique_ptr<Backend>> instances;  ///< by sorted instance name
 
   /// The first folder's module file of this kind; empty when there is none.
   [[nodiscard]] std::string find_module(const std::string& kind) const {
@@ -158,7 +159,7 @@ Result<Backend*> Registry::inspect(const std::string& instance_name) {
 }
 
 Result<Backend*> Registry::get(const std::string& instance_name) {
-  COLLAGE_TRY(Backend* backend, inspect(instance_name));
+  COLLAGE_TRY(Backend * backend, inspect(instance_name));
   if (!backend->info().unusable.empty()) return unusable(instance_name, backend->info().unusable);
   return backend;
 }

@@ -77,7 +77,8 @@ std::vector<const Graph*> bodies_of(const Node& node) {
   };
   for (const Attribute& attribute : node.attributes) {
     if (const auto* one = std::get_if<Body>(&attribute.value)) add(*one);
-    if (const auto* many = std::get_if<std::vector<Body>>(&attribute.value)) std::for_each(many->begin(), many->end(), add);
+    if (const auto* many = std::get_if<std::vector<Body>>(&attribute.value))
+      std::for_each(many->begin(), many->end(), add);
   }
   return bodies;
 }

@@ -31,9 +31,9 @@ struct Body {
   bool operator==(const Body& other) const;
 };
 
-using AttributeValue = std::variant<float, std::int64_t, std::string, Tensor, Body, std::vector<float>,
-                                    std::vector<std::int64_t>, std::vector<std::string>, std::vector<Tensor>,
-                                    std::vector<Body>>;
+using AttributeValue =
+    std::variant<float, std::int64_t, std::string, Tensor, Body, std::vector<float>, std::vector<std::int64_t>,
+                 std::vector<std::string>, std::vector<Tensor>, std::vector<Body>>;
 
 struct Attribute {
   std::string name;
@@ -43,12 +43,12 @@ struct Attribute {
 
 /// One use of an operator.
 struct Node {
-  std::string name;     ///< unique in its graph
-  std::string domain;   ///< "" is ai.onnx
+  std::string name;    ///< unique in its graph
+  std::string domain;  ///< "" is ai.onnx
   std::string op_type;
-  std::vector<ValueId> inputs;    ///< an invalid id stands for an omitted optional input
-  std::vector<ValueId> outputs;   ///< an invalid id stands for an output nobody asked for
-  std::vector<ValueId> captures;  ///< values of this graph that bodies of this node read by name
+  std::vector<ValueId> inputs;        ///< an invalid id stands for an omitted optional input
+  std::vector<ValueId> outputs;       ///< an invalid id stands for an output nobody asked for
+  std::vector<ValueId> captures;      ///< values of this graph that bodies of this node read by name
   std::vector<Attribute> attributes;  ///< sorted by name
 
   bool operator==(const Node&) const = default;
@@ -66,10 +66,10 @@ struct Graph {
   std::string name;
   std::map<std::string, std::int64_t> opsets;  ///< domain -> version; "" is ai.onnx
   std::vector<Value> values;
-  std::vector<Node> nodes;         ///< topological order
-  std::vector<ValueId> inputs;     ///< in the model's order; never constants
-  std::vector<ValueId> outputs;    ///< in the model's order; may repeat
-  std::vector<ValueId> captures;   ///< body graphs only: values of this graph that stand for outer values of equal name
+  std::vector<Node> nodes;        ///< topological order
+  std::vector<ValueId> inputs;    ///< in the model's order; never constants
+  std::vector<ValueId> outputs;   ///< in the model's order; may repeat
+  std::vector<ValueId> captures;  ///< body graphs only: values of this graph that stand for outer values of equal name
 
   [[nodiscard]] const Value& value(ValueId id) const { return values[id.index]; }
   [[nodiscard]] Value& value(ValueId id) { return values[id.index]; }
@@ -78,7 +78,8 @@ struct Graph {
   bool operator==(const Graph&) const = default;
 };
 
-/// Adds a value and returns its id. The name must be new (verify() checks that, not this call); an empty name becomes a fresh "v<index>".
+/// Adds a value and returns its id. The name must be new (verify() checks that, not this call); an empty name becomes a
+/// fresh "v<index>".
 ValueId add_value(Graph& graph, std::string name, ValueType type, std::optional<Tensor> constant = std::nullopt);
 ValueId add_constant(Graph& graph, std::string name, Tensor tensor);
 /// Appends a node. Attributes are sorted here; an empty name becomes a fresh "<op_type>_<index>".

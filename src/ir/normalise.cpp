@@ -100,10 +100,15 @@ std::string first_left_out(const Graph& graph, const std::vector<std::uint32_t>&
 Result<Graph> normalised(const Graph& graph) {
   const std::vector<std::uint32_t> order = topological_order(graph);
   if (order.size() != graph.nodes.size())
-    return fail(ExitCode::kBadInput, "ir/cycle", first_left_out(graph, order),
-                "a node that waits for its own result", "an acyclic graph");
+    return fail(ExitCode::kBadInput, "ir/cycle", first_left_out(graph, order), "a node that waits for its own result",
+                "an acyclic graph");
 
-  Graph result{.name = graph.name, .opsets = graph.opsets, .values = {}, .nodes = {}, .inputs = {}, .outputs = {},
+  Graph result{.name = graph.name,
+               .opsets = graph.opsets,
+               .values = {},
+               .nodes = {},
+               .inputs = {},
+               .outputs = {},
                .captures = {}};
   Renumbering renumbering(graph, result);
   result.inputs = renumbering.renumbered(graph.inputs);

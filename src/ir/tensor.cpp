@@ -81,30 +81,46 @@ std::optional<std::vector<std::int64_t>> integers_of(const Tensor& tensor) {
   if (!has_all_bytes(tensor)) return std::nullopt;
   switch (tensor.type) {
     case ElementType::kBool:
-    case ElementType::kUint8: return widened<std::int64_t, std::uint8_t>(tensor);
-    case ElementType::kInt8: return widened<std::int64_t, std::int8_t>(tensor);
-    case ElementType::kUint16: return widened<std::int64_t, std::uint16_t>(tensor);
-    case ElementType::kInt16: return widened<std::int64_t, std::int16_t>(tensor);
-    case ElementType::kUint32: return widened<std::int64_t, std::uint32_t>(tensor);
-    case ElementType::kInt32: return widened<std::int64_t, std::int32_t>(tensor);
-    case ElementType::kInt64: return widened<std::int64_t, std::int64_t>(tensor);
-    case ElementType::kUint64: return widened_u64(tensor);
+    case ElementType::kUint8:
+      return widened<std::int64_t, std::uint8_t>(tensor);
+    case ElementType::kInt8:
+      return widened<std::int64_t, std::int8_t>(tensor);
+    case ElementType::kUint16:
+      return widened<std::int64_t, std::uint16_t>(tensor);
+    case ElementType::kInt16:
+      return widened<std::int64_t, std::int16_t>(tensor);
+    case ElementType::kUint32:
+      return widened<std::int64_t, std::uint32_t>(tensor);
+    case ElementType::kInt32:
+      return widened<std::int64_t, std::int32_t>(tensor);
+    case ElementType::kInt64:
+      return widened<std::int64_t, std::int64_t>(tensor);
+    case ElementType::kUint64:
+      return widened_u64(tensor);
     case ElementType::kUint2:
-    case ElementType::kUint4: return unpacked(tensor, false);
+    case ElementType::kUint4:
+      return unpacked(tensor, false);
     case ElementType::kInt2:
-    case ElementType::kInt4: return unpacked(tensor, true);
-    default: return std::nullopt;
+    case ElementType::kInt4:
+      return unpacked(tensor, true);
+    default:
+      return std::nullopt;
   }
 }
 
 std::optional<std::vector<double>> floats_of(const Tensor& tensor) {
   if (!has_all_bytes(tensor)) return std::nullopt;
   switch (tensor.type) {
-    case ElementType::kFloat32: return widened<double, float>(tensor);
-    case ElementType::kFloat64: return widened<double, double>(tensor);
-    case ElementType::kFloat16: return decoded16(tensor, from_half);
-    case ElementType::kBfloat16: return decoded16(tensor, from_bfloat);
-    default: return std::nullopt;
+    case ElementType::kFloat32:
+      return widened<double, float>(tensor);
+    case ElementType::kFloat64:
+      return widened<double, double>(tensor);
+    case ElementType::kFloat16:
+      return decoded16(tensor, from_half);
+    case ElementType::kBfloat16:
+      return decoded16(tensor, from_bfloat);
+    default:
+      return std::nullopt;
   }
 }
 

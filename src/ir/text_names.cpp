@@ -18,12 +18,18 @@ int hex_value(char c) {
 /// Reads what follows a backslash at `text[i]` and moves `i` to its last character.
 std::optional<char> read_escape(std::string_view text, std::size_t& i) {
   switch (text[i]) {
-    case '"': return '"';
-    case '\\': return '\\';
-    case 'n': return '\n';
-    case 't': return '\t';
-    case 'x': break;
-    default: return std::nullopt;
+    case '"':
+      return '"';
+    case '\\':
+      return '\\';
+    case 'n':
+      return '\n';
+    case 't':
+      return '\t';
+    case 'x':
+      break;
+    default:
+      return std::nullopt;
   }
   if (i + 2 >= text.size()) return std::nullopt;
   const int high = hex_value(text[i + 1]);
@@ -35,9 +41,7 @@ std::optional<char> read_escape(std::string_view text, std::size_t& i) {
 
 }  // namespace
 
-bool is_name_char(char c) {
-  return is_letter(c) || is_digit(c) || c == '_' || c == '.' || c == '/' || c == '-';
-}
+bool is_name_char(char c) { return is_letter(c) || is_digit(c) || c == '_' || c == '.' || c == '/' || c == '-'; }
 
 std::string quoted(std::string_view text) {
   constexpr std::string_view kDigits = "0123456789abcdef";

@@ -5,9 +5,9 @@
 //   capture   = "capture" value               bodies only
 //   constant  = "constant" REF (":" TYPE)? "=" TENSOR   the type only where it is not the tensor's
 //   loose     = "value" value                 a value that nothing makes
-//   node      = outputs "=" OPERATOR "(" input,* ")" ("captures" "(" REF,* ")")? ("{" ATTRIBUTE "=" attr ,* "}")? "NAME"?
-//   outputs   = (value | "_"),+ or "()"       "_" is an output or input left out
-//   order     = "order" REF,*                 the values by id, where that is not the order of mention
+//   node      = outputs "=" OPERATOR "(" input,* ")" ("captures" "(" REF,* ")")? ("{" ATTRIBUTE "=" attr ,* "}")?
+//   "NAME"? outputs   = (value | "_"),+ or "()"       "_" is an output or input left out order     = "order" REF,* the
+//   values by id, where that is not the order of mention
 // REF is % and a name. Inputs, captures, constants, loose values and node outputs get their ids in this order, as
 // normalised() gives them; "order" keeps any other numbering.
 #include "ir/text_print.h"
@@ -27,7 +27,10 @@ std::string domain_text(const std::string& domain) {
 class Printer {
  public:
   Printer(const Graph& graph, int depth, std::string& text)
-      : graph_(graph), indent_(static_cast<std::size_t>(depth) * 2, ' '), depth_(depth), text_(text),
+      : graph_(graph),
+        indent_(static_cast<std::size_t>(depth) * 2, ' '),
+        depth_(depth),
+        text_(text),
         mentioned_(graph.values.size(), false) {}
 
   void run() {

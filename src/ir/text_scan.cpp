@@ -1,4 +1,5 @@
-// In: text that may be malformed in any way. Out: names, types, numbers, tensors, or error ir/parse with line and column.
+// In: text that may be malformed in any way. Out: names, types, numbers, tensors, or error ir/parse with line and
+// column.
 #include "ir/text_scan.h"
 
 #include <algorithm>
@@ -53,16 +54,26 @@ bool append_integer(std::string& bytes, std::int64_t value) {
 
 bool append_integer(ElementType type, std::string& bytes, std::int64_t value) {
   switch (type) {
-    case ElementType::kBool: return value <= 1 && append_integer<std::uint8_t>(bytes, value);
-    case ElementType::kUint8: return append_integer<std::uint8_t>(bytes, value);
-    case ElementType::kInt8: return append_integer<std::int8_t>(bytes, value);
-    case ElementType::kUint16: return append_integer<std::uint16_t>(bytes, value);
-    case ElementType::kInt16: return append_integer<std::int16_t>(bytes, value);
-    case ElementType::kUint32: return append_integer<std::uint32_t>(bytes, value);
-    case ElementType::kInt32: return append_integer<std::int32_t>(bytes, value);
-    case ElementType::kUint64: return append_integer<std::uint64_t>(bytes, value);
-    case ElementType::kInt64: return append_integer<std::int64_t>(bytes, value);
-    default: return false;
+    case ElementType::kBool:
+      return value <= 1 && append_integer<std::uint8_t>(bytes, value);
+    case ElementType::kUint8:
+      return append_integer<std::uint8_t>(bytes, value);
+    case ElementType::kInt8:
+      return append_integer<std::int8_t>(bytes, value);
+    case ElementType::kUint16:
+      return append_integer<std::uint16_t>(bytes, value);
+    case ElementType::kInt16:
+      return append_integer<std::int16_t>(bytes, value);
+    case ElementType::kUint32:
+      return append_integer<std::uint32_t>(bytes, value);
+    case ElementType::kInt32:
+      return append_integer<std::int32_t>(bytes, value);
+    case ElementType::kUint64:
+      return append_integer<std::uint64_t>(bytes, value);
+    case ElementType::kInt64:
+      return append_integer<std::int64_t>(bytes, value);
+    default:
+      return false;
   }
 }
 
@@ -112,6 +123,11 @@ bool Scanner::take_word(std::string_view word) {
   if (peek_word() != word) return false;
   rest_.remove_prefix(word.size());
   return true;
+}
+
+bool Scanner::at_end() {
+  skip_space();
+  return rest_.empty();
 }
 
 char Scanner::peek() {
@@ -233,15 +249,15 @@ Result<void> Scanner::append_element(ElementType type, std::string& bytes) {
     append_bytes(bytes, *value);
   } else if (is_float(type)) {
     const auto value = number_of<float>(text);
-    const bool is_known = type == ElementType::kFloat32 || type == ElementType::kFloat16 || type == ElementType::kBfloat16;
+    const bool is_known =
+        type == ElementType::kFloat32 || type == ElementType::kFloat16 || type == ElementType::kBfloat16;
     if (!value || !is_known) return wrong(is_known ? "a float" : "bytes in hexadecimal for this type");
     if (type == ElementType::kFloat32) append_bytes(bytes, *value);
     if (type == ElementType::kFloat16) append_bytes(bytes, to_half(*value));
     if (type == ElementType::kBfloat16) append_bytes(bytes, to_bfloat(*value));
   } else {
     const auto value = number_of<std::int64_t>(text);
-    if (!value || !append_integer(type, bytes, *value))
-      return wrong("an integer of " + std::string(name_of(type)));
+    if (!value || !append_integer(type, bytes, *value)) return wrong("an integer of " + std::string(name_of(type)));
   }
   rest_.remove_prefix(text.size());
   return {};

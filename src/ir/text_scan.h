@@ -21,6 +21,8 @@ class Scanner {
   bool take(std::string_view characters);
   /// Takes this word if it is next and not the beginning of a longer one.
   bool take_word(std::string_view word);
+  /// True when only white space is left.
+  [[nodiscard]] bool at_end();
   /// The next character, '\0' at the end.
   [[nodiscard]] char peek();
   /// The bare word that is next, possibly empty; takes nothing.
@@ -44,7 +46,8 @@ class Scanner {
   [[nodiscard]] std::string_view number_text();
   Result<Tensor> listed_tensor(ElementType type, Extents extents);
   Result<Tensor> hex_tensor(ElementType type, Extents extents);
-  Result<Tensor> hashed_tensor(ElementType type, const Extents& extents, const std::map<std::string, Tensor>& constants);
+  Result<Tensor> hashed_tensor(ElementType type, const Extents& extents,
+                               const std::map<std::string, Tensor>& constants);
   /// One number as the bytes of an element of `type`, appended to `bytes`.
   Result<void> append_element(ElementType type, std::string& bytes);
 

@@ -167,8 +167,10 @@ bool is_float(ElementType type) {
     case ElementType::kFloat8E5M2:
     case ElementType::kFloat8E5M2Fnuz:
     case ElementType::kFloat4E2M1:
-    case ElementType::kFloat8E8M0: return true;
-    default: return false;
+    case ElementType::kFloat8E8M0:
+      return true;
+    default:
+      return false;
   }
 }
 
@@ -185,8 +187,10 @@ bool is_integer(ElementType type) {
     case ElementType::kUint4:
     case ElementType::kInt4:
     case ElementType::kUint2:
-    case ElementType::kInt2: return true;
-    default: return false;
+    case ElementType::kInt2:
+      return true;
+    default:
+      return false;
   }
 }
 
@@ -229,13 +233,15 @@ std::size_t byte_count(ElementType type, const Extents& extents) {
 
 std::string to_string(const ValueType& type) {
   switch (type.kind) {
-    case ValueKind::kUnknown: return "?";
+    case ValueKind::kUnknown:
+      return "?";
     case ValueKind::kSequence:
     case ValueKind::kOptional: {
       const std::string inner = type.inner.empty() ? "?" : to_string(type.inner.front());
       return (type.kind == ValueKind::kSequence ? "seq(" : "opt(") + inner + ")";
     }
-    case ValueKind::kTensor: break;
+    case ValueKind::kTensor:
+      break;
   }
   std::string text(name_of(type.element));
   if (!type.shape) return text + "[*]";

@@ -34,8 +34,7 @@ Result<void> check_tensor(const std::string& where, const Tensor& tensor) {
 /// The walk over one graph, in execution order; `defined_` knows what has been made so far.
 class Verifier {
  public:
-  Verifier(const Graph& graph, bool is_body)
-      : graph_(graph), is_body_(is_body), defined_(graph.values.size(), false) {}
+  Verifier(const Graph& graph, bool is_body) : graph_(graph), is_body_(is_body), defined_(graph.values.size(), false) {}
 
   Result<void> run() {
     COLLAGE_TRY_VOID(check_values());
@@ -133,10 +132,12 @@ class Verifier {
         if (id.index < body->values.size()) needed.insert(body->value(id).name);
     for (const std::string& name : needed)
       if (!declared.contains(name))
-        return broken("ir/bad-capture", node.name, "a body that reads '" + name + "'", "names among the node's captures");
+        return broken("ir/bad-capture", node.name, "a body that reads '" + name + "'",
+                      "names among the node's captures");
     for (const std::string& name : declared)
       if (!needed.contains(name))
-        return broken("ir/bad-capture", node.name, "capture '" + name + "' that no body reads", "captures of the bodies");
+        return broken("ir/bad-capture", node.name, "capture '" + name + "' that no body reads",
+                      "captures of the bodies");
     return {};
   }
 

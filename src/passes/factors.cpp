@@ -27,14 +27,14 @@ void collect(const Editor& editor, ValueId value, ValueId stop, bool shared, boo
         inner(node.inputs[1]);
         return;
       }
-      const auto number = node.inputs.size() == 2 ? scalar_of(graph, node.inputs[1]) : std::nullopt;
-      if (is_op(node, "Div") && number && *number != 0) {
-        out.number /= *number;
+      const double number = scalar_of(graph, input_of(node, 1)).value_or(0.0);
+      if (is_op(node, "Div") && number != 0) {
+        out.number /= number;
         inner(node.inputs[0]);
         return;
       }
       if (is_op(node, "Pow") && (number == 2.0 || number == 3.0)) {
-        for (int i = 0; i < static_cast<int>(*number); ++i) inner(node.inputs[0]);
+        for (int i = 0; i < static_cast<int>(number); ++i) inner(node.inputs[0]);
         return;
       }
     }

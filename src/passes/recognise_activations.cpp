@@ -39,9 +39,6 @@ const Node* plus_one(const Editor& editor, ValueId value, std::string_view op_ty
   return inner.valid() ? editor.producer_op(inner, op_type) : nullptr;
 }
 
-/// The computed factor that is the only one besides a number; invalid otherwise.
-ValueId only_factor(const Factors& factors) { return factors.values.size() == 1 ? factors.values[0] : ValueId{}; }
-
 /// x for which `value` is x / sqrt(2).
 ValueId over_sqrt2(const Editor& editor, ValueId value) {
   // One level only: x may itself be a product.

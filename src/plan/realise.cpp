@@ -403,11 +403,17 @@ class Realiser {
     }
     out_.plan.weights_bytes = end;
     if (out_.plan.weights_hash.empty()) out_.plan.weights_hash = hash_hex(hashes);
-    for (std::size_t i = 0; i < values().size(); ++i) {
-      std::optional<PlanIndex> root = lives_[i].alias_of;
-      while (root && lives_[*root].alias_of) root = lives_[*root].alias_of;
-      if (root && values()[i].storage == Storage::kConstant) values()[i].offset = values()[*root].offset;
-    }
+    for (std::size_t i = 0; i < values().size(); ++i)
+      if (values()[i].storage == Storage::kConstant && lives_[i].alias_of) place_constant_view(static_cast<PlanIndex>(i));
+  }
+
+  void place_constant_view(PlanIndex view) {
+    PlanIndex root = view;
+    while (lives_[root].alias_of) root = *lives_[root].alias_of;
+    values()[view].offset = values()[root].offset;
+    Tensor tensor = out_.constants.at(root);
+    tensor.extents = values()[view].type.extents();
+    out_.constants.emplace(view, std::move(tensor));
   }
 
   std::vector<PlanValue>& values() { return out_.plan.values; }

@@ -22,9 +22,8 @@ struct ImageExtents {
 
 ImageExtents image_extents(const ValueType& type) {
   const Extents extents = type.extents();
-  ImageExtents image{.batch = static_cast<std::size_t>(extents[0]),
-                     .channels = static_cast<std::size_t>(extents[1]),
-                     .pixels = 1};
+  ImageExtents image{
+      .batch = static_cast<std::size_t>(extents[0]), .channels = static_cast<std::size_t>(extents[1]), .pixels = 1};
   for (std::size_t i = 2; i < extents.size(); ++i) image.pixels *= static_cast<std::size_t>(extents[i]);
   return image;
 }
@@ -49,12 +48,18 @@ using Transpose = void (*)(const std::byte*, std::byte*, std::size_t, std::size_
 
 Transpose transpose_for(std::size_t element_bytes) {
   switch (element_bytes) {
-    case 1: return transpose<std::uint8_t>;
-    case 2: return transpose<std::uint16_t>;
-    case 4: return transpose<std::uint32_t>;
-    case 8: return transpose<std::uint64_t>;
-    case 16: return transpose<std::array<std::uint64_t, 2>>;
-    default: return nullptr;
+    case 1:
+      return transpose<std::uint8_t>;
+    case 2:
+      return transpose<std::uint16_t>;
+    case 4:
+      return transpose<std::uint32_t>;
+    case 8:
+      return transpose<std::uint64_t>;
+    case 16:
+      return transpose<std::array<std::uint64_t, 2>>;
+    default:
+      return nullptr;
   }
 }
 

@@ -96,13 +96,17 @@ bool Reachability::is_convex(const NodeSet& nodes) const {
 bool has_static_border(const Graph& graph, const Uses& uses, const Region& region) {
   const auto is_static = [&](ValueId id) { return graph.value(id).type.is_static(); };
   if (!std::all_of(region.inputs.begin(), region.inputs.end(), is_static)) return false;
-  return std::all_of(region.outputs.begin(), region.outputs.end(), [&](ValueId id) {
-    return is_static(id) || !is_read_outside(uses, id, region.nodes);
-  });
+  return std::all_of(region.outputs.begin(), region.outputs.end(),
+                     [&](ValueId id) { return is_static(id) || !is_read_outside(uses, id, region.nodes); });
 }
 
 Graph extract(const Graph& graph, const Region& region) {
-  Graph part{.name = graph.name, .opsets = graph.opsets, .values = {}, .nodes = {}, .inputs = {}, .outputs = {},
+  Graph part{.name = graph.name,
+             .opsets = graph.opsets,
+             .values = {},
+             .nodes = {},
+             .inputs = {},
+             .outputs = {},
              .captures = {}};
   std::vector<ValueId> ids(graph.values.size());
   const auto move_id = [&](ValueId old) {
@@ -114,7 +118,9 @@ Graph extract(const Graph& graph, const Region& region) {
     }
     return id;
   };
-  const auto move_ids = [&](std::vector<ValueId>& list) { std::transform(list.begin(), list.end(), list.begin(), move_id); };
+  const auto move_ids = [&](std::vector<ValueId>& list) {
+    std::transform(list.begin(), list.end(), list.begin(), move_id);
+  };
 
   part.inputs = region.inputs;
   move_ids(part.inputs);

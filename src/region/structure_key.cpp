@@ -76,7 +76,8 @@ class Writer {
   /// A body: `outer` numbers the captured values in the graph around it.
   void body(const std::function<std::string(const std::string&)>& outer) {
     declare("in", graph_.inputs);
-    for (const ValueId id : graph_.captures) text_ += "capture " + number(id) + '=' + outer(graph_.value(id).name) + '\n';
+    for (const ValueId id : graph_.captures)
+      text_ += "capture " + number(id) + '=' + outer(graph_.value(id).name) + '\n';
     for (const Node& each : graph_.nodes) node(each);
     constants(graph_.outputs);
     declare("out", graph_.outputs);

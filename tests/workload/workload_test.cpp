@@ -62,7 +62,7 @@ INSTANTIATE_TEST_SUITE_P(Paper, Core,
                                          CoreCase{"nasneta", 204, 15, 0, 0, "f32[1,1280,14,14]"},
                                          CoreCase{"resnet50_3d", 52, 22, 0, 0, "f32[1,2048,1,7,7]"},
                                          CoreCase{"resnext50_32x4d", 52, 23, 0, 0, "f32[1,2048,7,7]"}),
-                         [](const auto& info) { return info.param.name; });
+                         [](const auto& parameter) { return parameter.param.name; });
 
 struct CompleteCase {
   std::string name;
@@ -87,7 +87,7 @@ INSTANTIATE_TEST_SUITE_P(Networks, Complete,
                                          CompleteCase{"densenet121", 120, "f32[1,1000]"},
                                          CompleteCase{"yolov3", 75, "f32[1,255,13,13]"},
                                          CompleteCase{"vit_small", 1, "f32[1,1000]"}),
-                         [](const auto& info) { return info.param.name; });
+                         [](const auto& parameter) { return parameter.param.name; });
 
 TEST(Workload, TakesBatchTokensAndLayers) {
   const Graph graph = make_workload("bert_full", {.batch = 8, .seq = 16, .layers = 2}).value();

@@ -1,0 +1,183 @@
+#include "backends/engine/engine_support.h"
+
+#include <algorithm>
+#include <optional>
+
+namespace collage {
+namespace {
+
+std::string qualified(const Node& node) {
+  return node.domain.empty() ? node.op_type : node.domain + "::" + node.op_type;
+}
+
+bool is_ok(const EngineLimits& limits, const ValueType& type) {
+  if (type.kind == ValueKind::kSequence || type.kind == ValueKind::kOptional)
+    return limits.takes_containers && std::all_of(type.inner.begin(), type.inner.end(),
+                                                  [&](const ValueType& inner) { return is_ok(limits, inner); });
+  return type.element == ElementType::kUndefined || limits.takes_inside(type.element);
+}
+
+std::optional<Refusal> judge_node(const EngineLimits& limits, const Graph& graph, const Node& node);
+
+/// The refusal of the first node in `graph` that gets one: for bodies.
+std::optional<Refusal> judge_body(const EngineLimits& limits, const Graph& graph) {
+  for (const Node& node : graph.nodes)
+    if (auto refusal = judge_node(limits, graph, node)) return refusal;
+  return std::nullopt;
+}
+
+std::optional<Refusal> judge_node(const EngineLimits& limits, const Graph& graph, const Node& node) {
+  const std::string_view domain = node.domain == "ai.onnx" ? std::string_view{} : std::string_view(node.domain);
+  if (!limits.knows_operator(domain, node.op_type))
+    return Refusal{.reason = RefusalReason::kOperator, .detail = qualified(node)};
+  for (const auto* ids : {&node.inputs, &node.outputs})
+    for (const ValueId id : *ids)
+      if (id.valid() && !is_ok(limits, graph.value(id).type))
+        return Refusal{.reason = RefusalReason::kType,
+                       .detail = graph.value(id).name + " is " + to_string(graph.value(id).type)};
+  for (const Attribute& attribute : node.attributes) {
+    if (const auto* body = std::get_if<Body>(&attribute.value)) {
+      if (auto refusal = judge_body(limits, *body->graph)) return refusal;
+    } else if (const auto* bodies = std::get_if<std::vector<Body>>(&attribute.value)) {
+      for (const Body& one : *bodies)
+        if (auto refusal = judge_body(limits, *one.graph)) return refusal;
+    }
+  }
+  return std::nullopt;
+}
+
+/// A value whose shape is not known before the run may leave the region only as an output of the graph.
+bool is_free_output(const Graph& graph, const Region& region, ValueId id) {
+  if (std::find(graph.outputs.begin(), graph.outputs.end(), id) == graph.outputs.end()) return false;
+  for (std::size_t n = 0; n < graph.nodes.size(); ++n) {
+    if (region.nodes.contains(n)) continue;
+    for (const auto* ids : {&graph.nodes[n].inputs, &graph.nodes[n].captures})
+      if (std::find(ids->begin(), ids->end(), id) != ids->end()) return false;
+  }
+  return true;
+}
+
+std::optional<Refusal> judge_port(const EngineLimits& limits, const Graph& graph, const Region& region, ValueId id,
+                                  bool is_output) {
+  const Value& value = graph.value(id);
+  const std::string detail = value.name + " is " + to_string(value.type);
+  if (value.type.kind != ValueKind::kTensor || value.type.element == ElementType::kUndefined ||
+      !limits.takes_port(value.type.element))
+    return Refusal{.reason = RefusalReason::kType, .detail = "port " + detail};
+  if (!value.type.is_static() && !(is_output && is_free_output(graph, region, id)))
+    return Refusal{.reason = RefusalReason::kShape, .detail = "port " + detail};
+  return std::nullopt;
+}
+
+std::optional<Refusal> judge(const EngineLimits& limits, const Graph& graph, const Region& region) {
+  if (const auto opset = graph.opsets.find(""); opset != graph.opsets.end() && opset->second > limits.max_opset)
+    return Refusal{.reason = RefusalReason::kOperator,
+                   .detail = "operator set " + std::to_string(opset->second) + " is newer than " +
+                             std::to_string(limits.max_opset)};
+  if (region.outputs.empty()) return Refusal{.reason = RefusalReason::kStructure, .detail = "nothing leaves it"};
+  for (const std::size_t n : region.nodes.members())
+    if (auto refusal = judge_node(limits, graph, graph.nodes[n])) return refusal;
+  for (const ValueId id : region.inputs)
+    if (auto refusal = judge_port(limits, graph, region, id, false)) return refusal;
+  for (const ValueId id : region.outputs)
+    if (auto refusal = judge_port(limits, graph, region, id, true)) return refusal;
+  return std::nullopt;
+}
+
+Format last_format(const EngineLimits& limits, const ValueType& type) {
+  if (!type.is_static() || !can_be_channels_last(type)) return plain();
+  const std::size_t rank = type.extents().size();
+  if (rank < limits.min_channels_last_rank || rank > limits.max_channels_last_rank) return plain();
+  return bits_of(type.element) % 8 != 0 || same_bytes(type, plain(), channels_last()) ? plain() : channels_last();
+}
+
+bool has_channels_last(const std::vector<Format>& formats) {
+  return std::any_of(formats.begin(), formats.end(), [](const Format& f) { return f.is_channels_last(); });
+}
+
+}  // namespace
+
+std::expected<std::vector<Variant>, Refusal> engine_support(const EngineLimits& limits, const Graph& graph,
+                                                            const Region& region) {
+  if (auto refusal = judge(limits, graph, region)) return std::unexpected(*std::move(refusal));
+  const auto last_formats = [&](const std::vector<ValueId>& ids) {
+    std::vector<Format> formats;
+    for (const ValueId id : ids) formats.push_back(last_format(limits, graph.value(id).type));
+    return formats;
+  };
+  const std::vector<Format> plain_in(region.inputs.size());
+  const std::vector<Format> plain_out(region.outputs.size());
+  const std::vector<Format> last_in = last_formats(region.inputs);
+  const std::vector<Format> last_out = last_formats(region.outputs);
+
+  std::vector<Variant> variants = {{.name = "default", .input_formats = plain_in, .output_formats = plain_out}};
+  if (has_channels_last(last_in) || has_channels_last(last_out))
+    variants.push_back({.name = "channels_last", .input_formats = last_in, .output_formats = last_out});
+  if (limits.mixes_formats && has_channels_last(last_in) && has_channels_last(last_out)) {
+    variants.push_back({.name = "channels_last_in", .input_formats = last_in, .output_formats = plain_out});
+    variants.push_back({.name = "channels_last_out", .input_formats = plain_in, .output_formats = last_out});
+  }
+  return variants;
+}
+
+PartitionRules engine_rules() {
+  const std::string unary =
+      "Relu|LeakyRelu|PRelu|Elu|Selu|Celu|Sigmoid|HardSigmoid|HardSwish|Swish|Mish|Tanh|Gelu|Erf|Softplus|Softsign|"
+      "ThresholdedRelu|Clip|Abs|Neg|Exp|Log|Sqrt|Reciprocal|Floor|Ceil|Round|Not|Cast|com.microsoft::FastGelu|"
+      "com.microsoft::QuickGelu";
+  const std::string binary = "Add|Sub|Mul|Div|Pow|Min|Max|Sum|Where|Greater|Less|Equal|And|Or";
+  const std::string element = unary + "|" + binary;
+  const std::string elements = element + "*";
+  const std::string views = "Reshape|Transpose|Squeeze|Unsqueeze|Flatten*";
+  const std::string normal =
+      "LayerNormalization|RMSNormalization|InstanceNormalization|GroupNormalization|LpNormalization|"
+      "com.microsoft::SkipLayerNormalization|com.microsoft::SimplifiedLayerNormalization";
+  return PartitionRules{
+      .patterns =
+          {
+              {.label = "conv", .chain = {"Conv|ConvTranspose|com.microsoft::FusedConv", "BatchNormalization?", elements}},
+              {.label = "pad-conv", .chain = {"Pad", "Conv", "BatchNormalization?", elements}},
+              {.label = "conv-pool",
+               .chain = {"Conv", "BatchNormalization?", elements, "MaxPool|AveragePool|GlobalAveragePool|ReduceMean"}},
+              {.label = "conv-conv", .chain = {"Conv", elements, "Conv", elements}},
+              {.label = "matmul", .chain = {"MatMul|Gemm|Einsum|com.microsoft::FusedMatMul", elements}},
+              {.label = "matmul-view", .chain = {"MatMul|Gemm", "Add?", views}},
+              {.label = "head", .chain = {"GlobalAveragePool|ReduceMean", views, "MatMul|Gemm", elements, "Softmax?"}},
+              {.label = "mlp", .chain = {"MatMul|Gemm", elements, "MatMul|Gemm", elements}},
+              {.label = "attention", .chain = {"MatMul", binary + "*", "Softmax", "MatMul"}},
+              {.label = "softmax", .chain = {elements, "Softmax|LogSoftmax"}},
+              {.label = "norm", .chain = {normal, elements}},
+              {.label = "spelt-out-norm",
+               .chain = {"ReduceMean", "Sub", "Pow|Mul", "ReduceMean", "Add", "Sqrt|Pow|Reciprocal*", "Div|Mul", "Mul?",
+                         "Add?"}},
+              {.label = "batch-norm", .chain = {"BatchNormalization", elements}},
+              {.label = "resize", .chain = {"Resize", elements}},
+              {.label = "pool", .chain = {"MaxPool|AveragePool|GlobalAveragePool", elements}},
+              {.label = "elements", .chain = {element, elements}},
+              {.label = "quantized",
+               .chain = {"DequantizeLinear", "Conv|MatMul|Gemm|Add|Mul", elements, "QuantizeLinear?"}},
+              {.label = "integer", .chain = {"ConvInteger|MatMulInteger", elements}},
+          },
+      .growth = Growth::kAny};
+}
+
+std::string one_line(std::string_view message) {
+  constexpr std::size_t kMost = 300;
+  std::string line;
+  for (const char c : message) {
+    const bool is_blank = c == '\n' || c == '\r' || c == '\t' || c == ' ';
+    if (!is_blank)
+      line += c;
+    else if (!line.empty() && line.back() != ' ')
+      line += ' ';
+  }
+  while (!line.empty() && line.back() == ' ') line.pop_back();
+  if (line.size() > kMost) line = line.substr(0, kMost - 3) + "...";
+  return line;
+}
+
+std::unexpected<Error> library_failed(const std::string& where, std::string_view message) {
+  return fail(ExitCode::kUnsupported, "backend/library-failed", where, one_line(message));
+}
+
+}  // namespace collage

@@ -1,0 +1,337 @@
+// Reads the text form of graphs; the grammar stands in text_print.cpp.
+// In: text, trusted in nothing. Out: a graph as written (verify() judges it), or error ir/parse.
+// How: one pass that numbers values as they are declared and notes names as they are read, then the names are looked
+// up.
+#include <unordered_map>
+
+#include "ir/graph.h"
+#include "ir/text_scan.h"
+
+namespace collage {
+namespace {
+
+// Deeper bodies are malformed text: the limit keeps it from exhausting the stack.
+constexpr int kMaxDepth = 24;
+
+using Constants = std::map<std::string, Tensor>;
+using Names = std::vector<std::optional<std::string>>;  ///< as read; nothing where "_" stands
+
+struct ParsedNode {
+  Node node;
+  Names inputs;
+  Names captures;
+};
+
+class GraphParser {
+ public:
+  GraphParser(Scanner& scanner, const Constants& constants, int depth)
+      : scanner_(scanner), constants_(constants), depth_(depth) {}
+
+  /// Reads from after the word "graph".
+  Result<Graph> run() {
+    if (depth_ > kMaxDepth) return scanner_.wrong("bodies at most " + std::to_string(kMaxDepth) + " deep");
+    COLLAGE_TRY_VOID(read_head());
+    while (!scanner_.take("}")) COLLAGE_TRY_VOID(read_statement());
+    COLLAGE_TRY_VOID(finish_nodes());
+    COLLAGE_TRY(graph_.outputs, resolved(output_names_));
+    COLLAGE_TRY_VOID(apply_order());
+    return std::move(graph_);
+  }
+
+ private:
+  Result<void> expect(std::string_view characters) {
+    if (scanner_.take(characters)) return {};
+    return scanner_.wrong("'" + std::string(characters) + "'");
+  }
+
+  Result<std::string> read_ref() {
+    COLLAGE_TRY_VOID(expect("%"));
+    return scanner_.name();
+  }
+
+  /// "( %a, _, %b )" up to and with the closing parenthesis.
+  Result<Names> read_refs(bool may_omit) {
+    Names names;
+    COLLAGE_TRY_VOID(expect("("));
+    if (scanner_.take(")")) return names;
+    do {
+      if (may_omit && scanner_.take_word("_")) {
+        names.emplace_back(std::nullopt);
+        continue;
+      }
+      COLLAGE_TRY(std::string name, read_ref());
+      names.emplace_back(std::move(name));
+    } while (scanner_.take(","));
+    COLLAGE_TRY_VOID(expect(")"));
+    return names;
+  }
+
+  Result<ValueId> declare(std::string name, ValueType type, std::optional<Tensor> constant = std::nullopt) {
+    const ValueId id{static_cast<std::uint32_t>(graph_.values.size())};
+    if (!ids_.emplace(name, id).second) return scanner_.wrong("one declaration of %" + name + " before this");
+    graph_.values.push_back(Value{.name = std::move(name), .type = std::move(type), .constant = std::move(constant)});
+    return id;
+  }
+
+  /// "%name" or "%name: type".
+  Result<ValueId> read_declaration() {
+    COLLAGE_TRY(std::string name, read_ref());
+    ValueType type;
+    if (scanner_.take(":")) {
+      COLLAGE_TRY(type, scanner_.type());
+    }
+    return declare(std::move(name), std::move(type));
+  }
+
+  Result<void> read_head() {
+    if (scanner_.peek() != '(') {
+      COLLAGE_TRY(graph_.name, scanner_.name());
+    }
+    COLLAGE_TRY_VOID(expect("("));
+    if (!scanner_.take(")")) {
+      do {
+        COLLAGE_TRY(const ValueId id, read_declaration());
+        graph_.inputs.push_back(id);
+      } while (scanner_.take(","));
+      COLLAGE_TRY_VOID(expect(")"));
+    }
+    COLLAGE_TRY_VOID(expect("->"));
+    COLLAGE_TRY(output_names_, read_refs(false));
+    return expect("{");
+  }
+
+  Result<void> read_statement() {
+    if (scanner_.take_word("opset")) return read_opsets();
+    if (scanner_.take_word("constant")) return read_constant();
+    if (scanner_.take_word("order")) return read_order();
+    if (scanner_.take_word("capture")) {
+      COLLAGE_TRY(const ValueId id, read_declaration());
+      graph_.captures.push_back(id);
+      return {};
+    }
+    if (scanner_.take_word("value")) {
+      COLLAGE_TRY_VOID(read_declaration());
+      return {};
+    }
+    return read_node();
+  }
+
+  Result<void> read_opsets() {
+    do {
+      const bool is_quoted = scanner_.peek() == '"';
+      COLLAGE_TRY(std::string domain, scanner_.name());
+      if (!is_quoted && domain == "ai.onnx") domain.clear();
+      COLLAGE_TRY(const std::int64_t version, scanner_.integer());
+      if (!graph_.opsets.emplace(std::move(domain), version).second)
+        return scanner_.wrong("one version for each domain before this");
+    } while (scanner_.take(","));
+    return {};
+  }
+
+  Result<void> read_constant() {
+    COLLAGE_TRY(std::string name, read_ref());
+    std::optional<ValueType> type;
+    if (scanner_.take(":")) {
+      COLLAGE_TRY(type, scanner_.type());
+    }
+    COLLAGE_TRY_VOID(expect("="));
+    COLLAGE_TRY(Tensor tensor, scanner_.tensor(constants_));
+    if (!type) type = tensor.value_type();
+    COLLAGE_TRY_VOID(declare(std::move(name), std::move(*type), std::move(tensor)));
+    return {};
+  }
+
+  Result<void> read_order() {
+    if (order_names_) return scanner_.wrong("one order");
+    order_names_.emplace();
+    do {
+      COLLAGE_TRY(std::string name, read_ref());
+      order_names_->emplace_back(std::move(name));
+    } while (scanner_.take(","));
+    return {};
+  }
+
+  Result<void> read_node() {
+    ParsedNode parsed;
+    COLLAGE_TRY_VOID(read_node_outputs(parsed.node));
+    COLLAGE_TRY_VOID(expect("="));
+    COLLAGE_TRY(parsed.node.op_type, scanner_.name());
+    if (scanner_.take("::")) {
+      parsed.node.domain = std::move(parsed.node.op_type);
+      COLLAGE_TRY(parsed.node.op_type, scanner_.name());
+    }
+    COLLAGE_TRY(parsed.inputs, read_refs(true));
+    if (scanner_.take_word("captures")) {
+      COLLAGE_TRY(parsed.captures, read_refs(false));
+    }
+    if (scanner_.take("{")) COLLAGE_TRY_VOID(read_attributes(parsed.node));
+    if (scanner_.peek() == '"') {
+      COLLAGE_TRY(parsed.node.name, scanner_.string());
+    }
+    nodes_.push_back(std::move(parsed));
+    return {};
+  }
+
+  Result<void> read_node_outputs(Node& node) {
+    if (scanner_.take("(")) return expect(")");
+    do {
+      if (scanner_.take_word("_")) {
+        node.outputs.push_back(ValueId{});
+        continue;
+      }
+      if (scanner_.peek() != '%') return scanner_.wrong("a declaration, a node or '}'");
+      COLLAGE_TRY(const ValueId id, read_declaration());
+      node.outputs.push_back(id);
+    } while (scanner_.take(","));
+    return {};
+  }
+
+  Result<void> read_attributes(Node& node) {
+    do {
+      Attribute attribute;
+      COLLAGE_TRY(attribute.name, scanner_.name());
+      COLLAGE_TRY_VOID(expect("="));
+      if (scanner_.take("[")) {
+        COLLAGE_TRY(attribute.value, read_list());
+      } else {
+        COLLAGE_TRY(attribute.value, read_scalar());
+      }
+      node.attributes.push_back(std::move(attribute));
+    } while (scanner_.take(","));
+    return expect("}");
+  }
+
+  Result<AttributeValue> read_scalar() {
+    if (scanner_.peek() == '"') {
+      COLLAGE_TRY(std::string text, scanner_.string());
+      return AttributeValue(std::move(text));
+    }
+    const std::string word(scanner_.peek_word());
+    if (word == "graph") {
+      COLLAGE_TRY(Body body, read_body());
+      return AttributeValue(std::move(body));
+    }
+    if (auto empty = empty_list(word)) {
+      scanner_.take_word(word);
+      COLLAGE_TRY_VOID(expect("["));
+      COLLAGE_TRY_VOID(expect("]"));
+      return std::move(*empty);
+    }
+    if (element_type_of(word)) {
+      COLLAGE_TRY(Tensor tensor, scanner_.tensor(constants_));
+      return AttributeValue(std::move(tensor));
+    }
+    COLLAGE_TRY(const auto number, scanner_.number());
+    return std::visit([](auto value) { return AttributeValue(value); }, number);
+  }
+
+  static std::optional<AttributeValue> empty_list(std::string_view word) {
+    if (word == "floats") return AttributeValue(std::vector<float>{});
+    if (word == "ints") return AttributeValue(std::vector<std::int64_t>{});
+    if (word == "strings") return AttributeValue(std::vector<std::string>{});
+    if (word == "tensors") return AttributeValue(std::vector<Tensor>{});
+    if (word == "graphs") return AttributeValue(std::vector<Body>{});
+    return std::nullopt;
+  }
+
+  /// "a, b]": at least one element, all of the first one's type.
+  Result<AttributeValue> read_list() {
+    COLLAGE_TRY(AttributeValue first, read_scalar());
+    if (auto* value = std::get_if<float>(&first)) return read_rest(*value);
+    if (auto* value = std::get_if<std::int64_t>(&first)) return read_rest(*value);
+    if (auto* value = std::get_if<std::string>(&first)) return read_rest(std::move(*value));
+    if (auto* value = std::get_if<Tensor>(&first)) return read_rest(std::move(*value));
+    if (auto* value = std::get_if<Body>(&first)) return read_rest(std::move(*value));
+    return scanner_.wrong("a list of numbers, strings, tensors or graphs before this");
+  }
+
+  template <class T>
+  Result<AttributeValue> read_rest(T first) {
+    std::vector<T> values;
+    values.push_back(std::move(first));
+    while (scanner_.take(",")) {
+      COLLAGE_TRY(AttributeValue next, read_scalar());
+      T* value = std::get_if<T>(&next);
+      if (value == nullptr) return scanner_.wrong("elements of one type before this");
+      values.push_back(std::move(*value));
+    }
+    COLLAGE_TRY_VOID(expect("]"));
+    return AttributeValue(std::move(values));
+  }
+
+  /// A bare "graph" is a body without a graph.
+  Result<Body> read_body() {
+    scanner_.take_word("graph");
+    const char next = scanner_.peek();
+    if (next == ',' || next == '}' || next == ']') return Body{};
+    COLLAGE_TRY(Graph graph, GraphParser(scanner_, constants_, depth_ + 1).run());
+    return Body{.graph = std::make_shared<const Graph>(std::move(graph))};
+  }
+
+  Result<std::vector<ValueId>> resolved(const Names& names) {
+    std::vector<ValueId> ids;
+    ids.reserve(names.size());
+    for (const std::optional<std::string>& name : names) {
+      if (!name) {
+        ids.push_back(ValueId{});
+        continue;
+      }
+      const auto found = ids_.find(*name);
+      if (found == ids_.end()) return scanner_.wrong("a declaration of %" + *name + " before this");
+      ids.push_back(found->second);
+    }
+    return ids;
+  }
+
+  Result<void> finish_nodes() {
+    for (ParsedNode& parsed : nodes_) {
+      COLLAGE_TRY(parsed.node.inputs, resolved(parsed.inputs));
+      COLLAGE_TRY(parsed.node.captures, resolved(parsed.captures));
+      add_node(graph_, std::move(parsed.node));
+    }
+    return {};
+  }
+
+  Result<void> apply_order() {
+    if (!order_names_) return {};
+    COLLAGE_TRY(const std::vector<ValueId> order, resolved(*order_names_));
+    std::vector<ValueId> renumbered(graph_.values.size());
+    std::vector<Value> values;
+    for (const ValueId id : order) {
+      if (renumbered[id.index].valid()) return scanner_.wrong("each value once in the order before this");
+      renumbered[id.index] = ValueId{static_cast<std::uint32_t>(values.size())};
+      values.push_back(std::move(graph_.values[id.index]));
+    }
+    if (values.size() != graph_.values.size()) return scanner_.wrong("every value in the order before this");
+    graph_.values = std::move(values);
+    const auto renumber = [&](std::vector<ValueId>& ids) {
+      for (ValueId& id : ids)
+        if (id.valid()) id = renumbered[id.index];
+    };
+    for (auto* ids : {&graph_.inputs, &graph_.outputs, &graph_.captures}) renumber(*ids);
+    for (Node& node : graph_.nodes)
+      for (auto* ids : {&node.inputs, &node.outputs, &node.captures}) renumber(*ids);
+    return {};
+  }
+
+  Scanner& scanner_;
+  const Constants& constants_;
+  int depth_;
+  Graph graph_;
+  Names output_names_;
+  std::optional<Names> order_names_;
+  std::vector<ParsedNode> nodes_;
+  std::unordered_map<std::string, ValueId> ids_;
+};
+
+}  // namespace
+
+Result<Graph> parse_graph(std::string_view text, const std::map<std::string, Tensor>& constants) {
+  Scanner scanner(text);
+  if (!scanner.take_word("graph")) return scanner.wrong("the word graph");
+  COLLAGE_TRY(Graph graph, GraphParser(scanner, constants, 0).run());
+  if (!scanner.at_end()) return scanner.wrong("the end of the text");
+  return graph;
+}
+
+}  // namespace collage

@@ -1,0 +1,38 @@
+// Artifacts as files named by their content: `<folder>/<hash>`. The one place that knows the serialised form.
+// In the file constants stand as positions in Region::constants, so one artifact serves every region of the same
+// structure with the same weights, in any graph.
+// A file is written under a temporary name, synced and renamed; a reader checks the content against the name, so a torn
+// or altered file counts as absent, never as an artifact.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "backend/backend.h"
+
+namespace collage {
+
+/// An artifact and the name of its content.
+struct StoredArtifact {
+  Artifact artifact;
+  std::string hash;
+  bool operator==(const StoredArtifact&) const = default;
+};
+
+/// Header (JSON) and bytes. `constants` are those of the region it was compiled from, usually Region::constants.
+/// Error artifact/foreign-constant when it wants one that is not among them.
+[[nodiscard]] Result<std::string> serialise(const Artifact& artifact, std::span<const ValueId> constants);
+
+/// The inverse for a region whose constants are `constants`. Error artifact/malformed.
+[[nodiscard]] Result<Artifact> deserialise(std::string_view bytes, std::span<const ValueId> constants);
+
+/// Makes `folder/<hash>` durable and returns the hash; does nothing more when it is there. Error artifact/cannot-write.
+[[nodiscard]] Result<std::string> write_artifact(const std::string& folder, const Artifact& artifact,
+                                                 std::span<const ValueId> constants);
+
+/// Error artifact/missing when there is no such file or its content is not what its name says.
+[[nodiscard]] Result<Artifact> read_artifact(const std::string& folder, const std::string& hash,
+                                             std::span<const ValueId> constants);
+
+}  // namespace collage

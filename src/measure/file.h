@@ -1,0 +1,22 @@
+// Writing whole files so that a reader, also after a crash, sees the old content or the new, never a part.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "base/error.h"
+
+namespace collage {
+
+/// Writes `pieces` to `path`: temporary name beside it, fsync, rename, fsync of the folder.
+/// Error file/cannot-write; the temporary is removed then.
+[[nodiscard]] Result<void> write_file_durably(const std::string& path, std::span<const std::string_view> pieces);
+
+/// The same without the two syncs: for files that do not outlive the session.
+[[nodiscard]] Result<void> write_file(const std::string& path, std::span<const std::string_view> pieces);
+
+/// Removes temporaries of these two that their writers left behind an hour ago or earlier.
+void remove_stale_temporaries(const std::string& folder);
+
+}  // namespace collage

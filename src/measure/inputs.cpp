@@ -1,0 +1,276 @@
+#include "measure/inputs.h"
+
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <numbers>
+#include <set>
+
+#include "base/hash.h"
+
+namespace collage {
+namespace {
+
+/// SplitMix64 (Steele, Lea and Flood 2014): small, and the same everywhere, unlike the distributions of <random>.
+class Random {
+ public:
+  explicit Random(std::uint64_t seed) : state_(seed) {}
+  std::uint64_t next() {
+    std::uint64_t z = (state_ += 0x9e3779b97f4a7c15U);
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9U;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebU;
+    return z ^ (z >> 31);
+  }
+  double uniform() { return static_cast<double>(next() >> 11) * 0x1p-53; }  ///< [0, 1)
+  std::uint64_t below(std::uint64_t limit) {
+    return static_cast<std::uint64_t>((static_cast<unsigned __int128>(next()) * limit) >> 64);
+  }
+  /// Box and Muller's method, one number of the pair.
+  double normal() {
+    const double radius = std::sqrt(-2.0 * std::log(1.0 - uniform()));
+    return radius * std::cos(2.0 * std::numbers::pi * uniform());
+  }
+
+ private:
+  std::uint64_t state_;
+};
+
+std::uint16_t to_half(double value) {
+  const auto bits = std::bit_cast<std::uint32_t>(static_cast<float>(value));
+  const auto sign = static_cast<std::uint16_t>((bits >> 16) & 0x8000U);
+  const double magnitude = std::abs(value);
+  if (magnitude >= 65520.0) return static_cast<std::uint16_t>(sign | 0x7c00U);
+  if (magnitude < 0x1p-14) return static_cast<std::uint16_t>(sign | static_cast<unsigned>(std::nearbyint(magnitude * 0x1p24)));
+  int exponent = 0;
+  const double fraction = std::frexp(magnitude, &exponent);  // in [0.5, 1)
+  const auto mantissa = static_cast<int>(std::nearbyint(fraction * 2048.0)) - 1024;
+  return static_cast<std::uint16_t>(sign | static_cast<unsigned>(((exponent + 14) << 10) + mantissa));
+}
+
+std::uint16_t to_bfloat(double value) {
+  const auto bits = std::bit_cast<std::uint32_t>(static_cast<float>(value));
+  return static_cast<std::uint16_t>((bits + 0x7fffU + ((bits >> 16) & 1U)) >> 16);
+}
+
+/// Writes `count` elements, each from `make`.
+template <class T, class Make>
+Buffer filled(std::size_t count, Make&& make) {
+  return Buffer::make(count * sizeof(T), [&](std::span<std::byte> out) {
+    for (std::size_t i = 0; i < count; ++i) {
+      const T value = make();
+      std::memcpy(out.data() + i * sizeof(T), &value, sizeof(T));
+    }
+  });
+}
+
+using Range = std::optional<std::pair<double, double>>;
+
+std::optional<Buffer> float_bytes(ElementType type, std::size_t count, const Range& range, Random& random) {
+  const auto draw = [&] {
+    return range ? range->first + (range->second - range->first) * random.uniform() : random.normal();
+  };
+  switch (type) {
+    case ElementType::kFloat32: return filled<float>(count, [&] { return static_cast<float>(draw()); });
+    case ElementType::kFloat64: return filled<double>(count, draw);
+    case ElementType::kFloat16: return filled<std::uint16_t>(count, [&] { return to_half(draw()); });
+    case ElementType::kBfloat16: return filled<std::uint16_t>(count, [&] { return to_bfloat(draw()); });
+    case ElementType::kComplex64: return filled<float>(2 * count, [&] { return static_cast<float>(draw()); });
+    case ElementType::kComplex128: return filled<double>(2 * count, draw);
+    default: return std::nullopt;
+  }
+}
+
+struct IntegerRange {
+  std::int64_t low = 0;
+  std::int64_t high = 1;  ///< included
+};
+
+/// The integers of [range] that the type holds; empty (low > high) when there are none.
+IntegerRange integers_in(const std::pair<double, double>& range, int bits, bool is_signed) {
+  const double least = is_signed ? -std::ldexp(1.0, bits - 1) : 0.0;
+  // 2^53 is as far as a double given by the user tells integers apart.
+  const double most = std::min(std::ldexp(1.0, is_signed ? bits - 1 : bits) - 1.0, 0x1p53);
+  const double low = std::ceil(std::max({range.first, least, -0x1p53}));
+  const double high = std::floor(std::min(range.second, most));
+  if (!(low <= high)) return {.low = 1, .high = 0};
+  return {.low = static_cast<std::int64_t>(low), .high = static_cast<std::int64_t>(high)};
+}
+
+bool is_signed_type(ElementType type) {
+  using enum ElementType;
+  return type == kInt8 || type == kInt16 || type == kInt32 || type == kInt64 || type == kInt4 || type == kInt2;
+}
+
+Buffer packed_integers(std::size_t bytes, int bits, std::size_t count, const IntegerRange& range, Random& random) {
+  return Buffer::make(bytes, [&](std::span<std::byte> out) {
+    const auto per_byte = static_cast<std::size_t>(8 / bits);
+    for (std::size_t i = 0; i < count; ++i) {
+      const auto span = static_cast<std::uint64_t>(range.high - range.low) + 1;
+      const auto value = static_cast<std::uint64_t>(range.low) + random.below(span);
+      const auto field = static_cast<unsigned>(value & ((1U << bits) - 1U));
+      out[i / per_byte] |= static_cast<std::byte>(field << ((i % per_byte) * static_cast<std::size_t>(bits)));
+    }
+  });
+}
+
+Buffer integer_bytes(ElementType type, std::size_t bytes, std::size_t count, const IntegerRange& range, Random& random) {
+  const auto span = static_cast<std::uint64_t>(range.high - range.low) + 1;
+  const auto draw = [&] { return static_cast<std::uint64_t>(range.low) + random.below(span); };
+  switch (bits_of(type)) {
+    case 8: return filled<std::uint8_t>(count, [&] { return static_cast<std::uint8_t>(draw()); });
+    case 16: return filled<std::uint16_t>(count, [&] { return static_cast<std::uint16_t>(draw()); });
+    case 32: return filled<std::uint32_t>(count, [&] { return static_cast<std::uint32_t>(draw()); });
+    case 64: return filled<std::uint64_t>(count, draw);
+    default: return packed_integers(bytes, bits_of(type), count, range, random);
+  }
+}
+
+std::unexpected<Error> bad_range(const std::string& name, const Range& range) {
+  return fail(ExitCode::kUsage, "input/bad-range", name,
+              std::to_string(range->first) + ".." + std::to_string(range->second), "LOW..HIGH with values of its type");
+}
+
+/// Operators whose first output holds elements of the listed inputs, moved or cast.
+bool passes_elements(const Node& node, std::size_t input) {
+  static const std::set<std::string, std::less<>> kAny = {"Concat", "Min", "Max", "Where"};
+  static const std::set<std::string, std::less<>> kFirst = {
+      "Identity", "Cast",  "CastLike", "Reshape", "Squeeze", "Unsqueeze", "Flatten", "Transpose", "Slice",
+      "Expand",   "Tile",  "Clip",     "Split",   "Gather",  "Reverse",   "Mod",     "Pad"};
+  if (!node.domain.empty()) return false;
+  return kAny.contains(node.op_type) || (input == 0 && kFirst.contains(node.op_type));
+}
+
+std::optional<std::int64_t> extent_of(const Graph& graph, ValueId id, std::int64_t axis) {
+  if (!id.valid()) return std::nullopt;
+  const auto& shape = graph.value(id).type.shape;
+  if (!shape) return std::nullopt;
+  if (axis < 0) axis += static_cast<std::int64_t>(shape->size());
+  if (axis < 0 || axis >= static_cast<std::int64_t>(shape->size())) return std::nullopt;
+  const Dim& dim = (*shape)[static_cast<std::size_t>(axis)];
+  return dim.is_static() ? std::optional(dim.extent) : std::nullopt;
+}
+
+using Limit = std::optional<std::int64_t>;
+
+Limit smaller(Limit a, Limit b) {
+  if (!a || !b) return a ? a : b;
+  return std::min(*a, *b);
+}
+
+/// GatherND and ScatterND index several leading axes at once: the smallest bounds all.
+Limit nd_limit(const Graph& graph, const Node& node, std::int64_t first_axis) {
+  const auto depth = extent_of(graph, input_of(node, 1), -1);
+  Limit limit;
+  for (std::int64_t k = 0; depth && k < *depth; ++k) limit = smaller(limit, extent_of(graph, node.inputs[0], first_axis + k));
+  return limit;
+}
+
+/// The extent that this use of an input indexes.
+Limit indexed_extent(const Graph& graph, const Node& node, std::size_t input) {
+  const auto axis = attribute_or<std::int64_t>(node, "axis", 0);
+  if (input == 1 && (is_op(node, "Gather") || is_op(node, "GatherElements") || is_op(node, "ScatterElements")))
+    return extent_of(graph, node.inputs[0], axis);
+  if (input == 1 && is_op(node, "GatherND"))
+    return nd_limit(graph, node, attribute_or<std::int64_t>(node, "batch_dims", 0));
+  if (input == 1 && is_op(node, "ScatterND")) return nd_limit(graph, node, 0);
+  if (node.domain == "com.microsoft" && node.op_type == "EmbedLayerNormalization" && input < 2)
+    return extent_of(graph, input_of(node, input == 0 ? 2 : 4), 0);
+  return std::nullopt;
+}
+
+Limit limit_in(const Graph& graph, ValueId value, std::set<std::pair<const Graph*, ValueId>>& seen);
+
+/// The value under its own name inside the bodies of a node that captures it.
+Limit limit_in_bodies(const Graph& graph, const Node& node, ValueId value,
+                      std::set<std::pair<const Graph*, ValueId>>& seen) {
+  Limit limit;
+  const std::string& name = graph.value(value).name;
+  const auto look = [&](const Body& body) {
+    for (const ValueId capture : body.graph->captures)
+      if (body.graph->value(capture).name == name) limit = smaller(limit, limit_in(*body.graph, capture, seen));
+  };
+  for (const Attribute& attribute : node.attributes) {
+    if (const auto* body = std::get_if<Body>(&attribute.value)) look(*body);
+    if (const auto* bodies = std::get_if<std::vector<Body>>(&attribute.value))
+      for (const Body& body : *bodies) look(body);
+  }
+  return limit;
+}
+
+/// `seen` bounds the walk: every value is followed once.
+Limit limit_in(const Graph& graph, ValueId value, std::set<std::pair<const Graph*, ValueId>>& seen) {
+  std::vector<ValueId> open = {value};
+  Limit limit;
+  while (!open.empty()) {
+    const ValueId current = open.back();
+    open.pop_back();
+    if (!seen.emplace(&graph, current).second) continue;
+    for (const Node& node : graph.nodes) {
+      for (std::size_t i = 0; i < node.inputs.size(); ++i) {
+        if (node.inputs[i] != current) continue;
+        limit = smaller(limit, indexed_extent(graph, node, i));
+        if (!passes_elements(node, i)) continue;
+        for (const ValueId output : node.outputs)
+          if (output.valid()) open.push_back(output);
+      }
+      if (std::ranges::find(node.captures, current) != node.captures.end())
+        limit = smaller(limit, limit_in_bodies(graph, node, current, seen));
+    }
+  }
+  return limit;
+}
+
+}  // namespace
+
+std::optional<std::int64_t> index_limit(const Graph& graph, ValueId value) {
+  std::set<std::pair<const Graph*, ValueId>> seen;
+  return limit_in(graph, value, seen);
+}
+
+Result<Tensor> make_input(const std::string& name, const ValueType& type, std::uint64_t seed, Range range,
+                          std::optional<std::int64_t> limit) {
+  if (!type.is_static())
+    return fail(ExitCode::kBadInput, "input/unbound", name, to_string(type), "known extents: --shape " + name + "=...");
+  Tensor tensor{.type = type.element, .extents = type.extents(), .data = {}, .strings = {}};
+  const auto count = static_cast<std::size_t>(tensor.size());
+  const std::size_t bytes = byte_count(type.element, tensor.extents);
+  Random random(hash_text(name, seed));
+  if (range && !(range->first <= range->second && std::isfinite(range->first) && std::isfinite(range->second)))
+    return bad_range(name, range);
+  if (const auto floats = float_bytes(type.element, count, range, random)) {
+    tensor.data = *floats;
+    return tensor;
+  }
+  const bool is_bool = type.element == ElementType::kBool;
+  if (!is_bool && !is_integer(type.element))
+    return fail(ExitCode::kUnsupported, "input/unsupported-type", name, to_string(type), "numbers: give the input's file");
+  const int bits = is_bool ? 1 : bits_of(type.element);
+  IntegerRange integers{.low = 0, .high = 1};
+  // A two-bit signed type holds -2..1, so 0 and 1 fit every integer type there is.
+  if (limit) integers = integers_in({0.0, static_cast<double>(std::max<std::int64_t>(*limit, 1) - 1)}, bits, is_signed_type(type.element));
+  if (range) integers = integers_in(*range, bits, is_signed_type(type.element));
+  if (integers.low > integers.high) return bad_range(name, range);
+  tensor.data = integer_bytes(type.element, bytes, count, integers, random);
+  return tensor;
+}
+
+Result<std::vector<Tensor>> make_inputs(const Graph& graph, const InputOptions& options) {
+  std::vector<Tensor> tensors;
+  std::set<std::string> names;
+  for (const ValueId id : graph.inputs) {
+    const Value& value = graph.value(id);
+    names.insert(value.name);
+    const auto range = options.ranges.find(value.name);
+    COLLAGE_TRY(Tensor tensor,
+                make_input(value.name, value.type, options.seed,
+                           range == options.ranges.end() ? std::nullopt : Range(range->second), index_limit(graph, id)));
+    tensors.push_back(std::move(tensor));
+  }
+  for (const auto& [name, range] : options.ranges)
+    if (!names.contains(name))
+      return fail(ExitCode::kUsage, "input/unknown-name", name, "a range for it", "the name of an input");
+  return tensors;
+}
+
+}  // namespace collage

@@ -1,0 +1,37 @@
+// Makes realistic inputs for a graph: floats from N(0,1), integers below the smallest extent they index, else 0 or 1.
+// Deterministic: the same seed, name and type give the same bytes in any process and on any machine.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "ir/graph.h"
+
+namespace collage {
+
+struct InputOptions {
+  std::uint64_t seed = 1;
+  std::map<std::string, std::pair<double, double>> ranges;  ///< input name -> [low, high], both ends included
+};
+
+/// The smallest extent that elements of `value` index, found by following it through operators that only move or cast
+/// elements to Gather, GatherElements, GatherND, ScatterElements, ScatterND and the embedding operators, into bodies
+/// too. Nothing when it indexes nothing of known extent.
+[[nodiscard]] std::optional<std::int64_t> index_limit(const Graph& graph, ValueId value);
+
+/// One tensor of a static type with elements of a fixed size; `limit` bounds integers (exclusive).
+/// Error input/unsupported-type for strings and 8- or 4-bit floats; input/bad-range when the range is empty or holds
+/// no value of the type.
+[[nodiscard]] Result<Tensor> make_input(const std::string& name, const ValueType& type, std::uint64_t seed,
+                                        std::optional<std::pair<double, double>> range = std::nullopt,
+                                        std::optional<std::int64_t> limit = std::nullopt);
+
+/// One tensor per graph input, in order. Errors as make_input; input/unbound for an input that is not static;
+/// input/unknown-name for a range of an input that does not exist.
+[[nodiscard]] Result<std::vector<Tensor>> make_inputs(const Graph& graph, const InputOptions& options = {});
+
+}  // namespace collage

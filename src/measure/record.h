@@ -1,0 +1,57 @@
+// The record: every value of one run of the graph in `plain` format, in one mapped file with a JSON index beside it.
+// Shapes, realistic inputs and expected outputs of every region come from here. The inputs of a run are kept in the
+// same form.
+// Layout: PATH holds the bytes, each tensor at a multiple of 64; PATH.json the index
+//     {"schema": "collage.record/1", "bytes": N, "values": [{"name", "type": "f32[2,3]", "offset"}, ...]}
+// The index is written last, so a record without index was never finished.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "base/buffer.h"
+#include "ir/tensor.h"
+
+namespace collage {
+
+/// Writes a record value by value; nothing is kept in memory but the index.
+class RecordWriter {
+ public:
+  /// Error record/cannot-write. An older record of this name stops being readable at once.
+  [[nodiscard]] static Result<RecordWriter> create(const std::string& path);
+  RecordWriter(RecordWriter&& other) noexcept;
+  RecordWriter& operator=(RecordWriter&&) = delete;
+  ~RecordWriter();
+
+  /// Appends one value. Error record/cannot-write, record/duplicate, record/unsupported-type for strings.
+  Result<void> add(const std::string& name, const Tensor& tensor);
+  /// Writes the index; the record can be opened from here on.
+  Result<void> finish();
+
+ private:
+  explicit RecordWriter(std::string path, int descriptor) : path_(std::move(path)), descriptor_(descriptor) {}
+
+  std::string path_;
+  int descriptor_ = -1;
+  std::size_t size_ = 0;
+  std::map<std::string, std::pair<std::string, std::size_t>> values_;  ///< name -> type and offset
+};
+
+/// Shared read-only view of a finished record. Copying shares the mapping; thread-safe.
+class Record {
+ public:
+  /// Error record/cannot-read, record/malformed (also when the index does not fit the file).
+  [[nodiscard]] static Result<Record> open(const std::string& path);
+
+  /// The value's tensor, whose bytes are the mapped file. Error record/no-such-value.
+  [[nodiscard]] Result<Tensor> tensor(const std::string& name) const;
+  [[nodiscard]] bool contains(const std::string& name) const { return tensors_.contains(name); }
+  [[nodiscard]] std::vector<std::string> names() const;  ///< sorted
+
+ private:
+  std::string path_;
+  std::map<std::string, Tensor> tensors_;
+};
+
+}  // namespace collage

@@ -1,0 +1,217 @@
+#include "onnx/contrib_schemas.h"
+
+#include <onnx/defs/shape_inference.h>
+
+#include <optional>
+#include <string_view>
+
+#include "onnx/parse.h"
+#include "onnx/proto.h"
+
+namespace collage {
+namespace {
+
+using Context = pb::InferenceContext;
+using Dimension = pb::TensorShapeProto::Dimension;
+
+constexpr const char* kMicrosoft = "com.microsoft";
+
+bool has_shape(Context& context, std::size_t input) { return pb::hasInputShape(context, input); }
+
+const pb::TensorShapeProto& shape(Context& context, std::size_t input) { return pb::getInputShape(context, input); }
+
+bool has_output(Context& context, std::size_t output) { return output < context.getNumOutputs(); }
+
+std::int64_t int_of(Context& context, const char* name, std::int64_t fallback) {
+  const auto* attribute = context.getAttribute(name);
+  return attribute ? attribute->i() : fallback;
+}
+
+Dimension times(std::int64_t factor, const Dimension& dim) {
+  Dimension result;
+  if (dim.has_dim_value()) result.set_dim_value(factor * dim.dim_value());
+  return result;
+}
+
+/// Output `to` has the type and shape of input `from`.
+void pass_through(Context& context, std::size_t from, std::size_t to) {
+  if (!has_output(context, to) || from >= context.getNumInputs() || !context.getInputType(from)) return;
+  pb::propagateElemTypeFromInputToOutput(context, from, to);
+  if (has_shape(context, from)) pb::propagateShapeFromInputToOutput(context, from, to);
+}
+
+void same_as_first(Context& context) { pass_through(context, 0, 0); }
+
+/// The inference of an operator of ONNX itself.
+auto same_as(const char* op, int version) {
+  return [op, version](Context& context) {
+    if (const auto* schema = pb::OpSchemaRegistry::Schema(op, version))
+      schema->GetTypeAndShapeInferenceFunction()(context);
+  };
+}
+
+/// Output 0 broadcasts inputs `a` and `b` and has the element type of `a`.
+auto broadcast_of(std::size_t a, std::size_t b) {
+  return [a, b](Context& context) {
+    if (a >= context.getNumInputs() || !context.getInputType(a)) return;
+    pb::propagateElemTypeFromInputToOutput(context, a, 0);
+    if (!has_shape(context, a) || !has_shape(context, b)) return;
+    pb::bidirectionalBroadcastShapeInference(
+        shape(context, a), shape(context, b),
+        *context.getOutputType(0)->mutable_tensor_type()->mutable_shape());
+  };
+}
+
+/// (x, skip, gamma, ...) -> y, mean, inverse deviation, x + skip.
+void infer_skip_layer_norm(Context& context) {
+  pass_through(context, 0, 0);
+  pass_through(context, 0, 3);
+  for (const std::size_t statistic : {std::size_t{1}, std::size_t{2}}) {
+    if (!has_output(context, statistic) || !has_shape(context, 0)) continue;
+    auto* type = context.getOutputType(statistic)->mutable_tensor_type();
+    type->set_elem_type(pb::TensorProto::FLOAT);
+    *type->mutable_shape() = shape(context, 0);
+    if (const int rank = type->shape().dim_size(); rank > 0)
+      type->mutable_shape()->mutable_dim(rank - 1)->set_dim_value(1);
+  }
+}
+
+/// (input_ids [b, s], segment_ids, word_embedding [v, h], ...) -> [b, s, h], mask_index [b], embedding_sum [b, s, h].
+void infer_embed_layer_norm(Context& context) {
+  if (context.getNumInputs() < 3 || !context.getInputType(2)) return;
+  pb::propagateElemTypeFromInputToOutput(context, 2, 0);
+  if (has_output(context, 2)) pb::propagateElemTypeFromInputToOutput(context, 2, 2);
+  if (has_output(context, 1)) pb::updateOutputElemType(context, 1, pb::TensorProto::INT32);
+  if (!has_shape(context, 0) || !has_shape(context, 2)) return;
+  const auto& ids = shape(context, 0);
+  const auto& table = shape(context, 2);
+  if (ids.dim_size() != 2 || table.dim_size() != 2) return;
+  pb::TensorShapeProto out = ids;
+  *out.add_dim() = table.dim(1);
+  pb::updateOutputShape(context, 0, out);
+  if (has_output(context, 2)) pb::updateOutputShape(context, 2, out);
+  if (has_output(context, 1)) pb::updateOutputShape(context, 1, {ids.dim(0)});
+}
+
+/// The width of V in a packed [.., q + k + v] weight.
+Dimension value_width(Context& context, const Dimension& packed) {
+  Dimension width;
+  if (const auto* sizes = context.getAttribute("qkv_hidden_sizes"); sizes && sizes->ints_size() == 3)
+    width.set_dim_value(sizes->ints(2));
+  else if (packed.has_dim_value())
+    width.set_dim_value(packed.dim_value() / 3);
+  return width;
+}
+
+/// (input [b, s, i], weights [i, 3h], bias, mask, past [2, b, heads, p, d]) -> [b, s, h], present [2, b, heads, p+s, d].
+void infer_attention(Context& context) {
+  if (context.getNumInputs() < 2 || !context.getInputType(0)) return;
+  pb::propagateElemTypeFromInputToOutput(context, 0, 0);
+  if (has_output(context, 1)) pb::propagateElemTypeFromInputToOutput(context, 0, 1);
+  if (!has_shape(context, 0) || !has_shape(context, 1)) return;
+  const auto& input = shape(context, 0);
+  const auto& weights = shape(context, 1);
+  if (input.dim_size() != 3 || weights.dim_size() != 2) return;
+  pb::TensorShapeProto out;
+  *out.add_dim() = input.dim(0);
+  *out.add_dim() = input.dim(1);
+  *out.add_dim() = value_width(context, weights.dim(1));
+  pb::updateOutputShape(context, 0, out);
+  if (!has_output(context, 1) || !has_shape(context, 4) || shape(context, 4).dim_size() != 5) return;
+  pb::TensorShapeProto present = shape(context, 4);
+  auto* length = present.mutable_dim(3);
+  const Dimension past = *length;
+  length->Clear();
+  if (int_of(context, "past_present_share_buffer", 0) != 0) *length = past;
+  else if (past.has_dim_value() && input.dim(1).has_dim_value())
+    length->set_dim_value(past.dim_value() + input.dim(1).dim_value());
+  pb::updateOutputShape(context, 1, present);
+}
+
+/// (query [b, s, h], key, value [b, l, v], ...) -> [b, s, v].
+void infer_multi_head_attention(Context& context) {
+  if (!context.getInputType(0)) return;
+  pb::propagateElemTypeFromInputToOutput(context, 0, 0);
+  if (!has_shape(context, 0) || shape(context, 0).dim_size() != 3) return;
+  pb::TensorShapeProto out = shape(context, 0);
+  if (has_shape(context, 2)) {
+    const auto& value = shape(context, 2);
+    if (value.dim_size() == 3) *out.mutable_dim(2) = value.dim(2);
+    else if (value.dim_size() == 4) *out.mutable_dim(2) = times(int_of(context, "num_heads", 0), value.dim(1));
+    else return;
+  }
+  pb::updateOutputShape(context, 0, out);
+}
+
+/// MatMul whose operands may be transposed in their last two dimensions.
+void infer_fused_mat_mul(Context& context) {
+  if (context.getNumInputs() < 2 || !context.getInputType(0)) return;
+  pb::propagateElemTypeFromInputToOutput(context, 0, 0);
+  if (int_of(context, "transBatchA", 0) != 0 || int_of(context, "transBatchB", 0) != 0) return;
+  if (!has_shape(context, 0) || !has_shape(context, 1)) return;
+  pb::TensorShapeProto a = shape(context, 0);
+  pb::TensorShapeProto b = shape(context, 1);
+  const int rank_a = a.dim_size();
+  const int rank_b = b.dim_size();
+  if (rank_a < 2 || rank_b < 2) return;
+  if (int_of(context, "transA", 0) != 0) a.mutable_dim()->SwapElements(rank_a - 1, rank_a - 2);
+  if (int_of(context, "transB", 0) != 0) b.mutable_dim()->SwapElements(rank_b - 1, rank_b - 2);
+  pb::TensorShapeProto batch_a;
+  pb::TensorShapeProto batch_b;
+  for (int i = 0; i < rank_a - 2; ++i) *batch_a.add_dim() = a.dim(i);
+  for (int i = 0; i < rank_b - 2; ++i) *batch_b.add_dim() = b.dim(i);
+  pb::TensorShapeProto out;
+  pb::bidirectionalBroadcastShapeInference(batch_a, batch_b, out);
+  *out.add_dim() = a.dim(rank_a - 2);
+  *out.add_dim() = b.dim(rank_b - 1);
+  pb::updateOutputShape(context, 0, out);
+}
+
+/// A [.., k] with packed weights of N columns -> [.., N].
+void infer_mat_mul_n_bits(Context& context) {
+  if (!context.getInputType(0)) return;
+  pb::propagateElemTypeFromInputToOutput(context, 0, 0);
+  const std::int64_t columns = int_of(context, "N", -1);
+  if (columns < 0 || !has_shape(context, 0) || shape(context, 0).dim_size() == 0) return;
+  pb::TensorShapeProto out = shape(context, 0);
+  out.mutable_dim(out.dim_size() - 1)->set_dim_value(columns);
+  pb::updateOutputShape(context, 0, out);
+}
+
+}  // namespace
+
+Schemas::Schemas() {
+  const auto add = [&](const char* domain, const char* op, pb::InferenceFunction infer) {
+    pb::OpSchema schema(op, __FILE__, __LINE__);
+    schema.SetDomain(domain).SinceVersion(1).TypeAndShapeInferenceFunction(std::move(infer));
+    ours_.emplace(std::pair(domain, op), std::move(schema));
+  };
+  add(kMicrosoft, "FusedConv", same_as("Conv", 11));
+  add(kMicrosoft, "FusedGemm", same_as("Gemm", 13));
+  for (const char* op : {"FastGelu", "Gelu", "QuickGelu", "RotaryEmbedding", "QLinearLeakyRelu", "QLinearSigmoid",
+                         "QLinearSoftmax", "SimplifiedLayerNormalization"})
+    add(kMicrosoft, op, same_as_first);
+  add(kMicrosoft, "BiasGelu", broadcast_of(0, 1));
+  add(kMicrosoft, "QLinearAdd", broadcast_of(0, 3));
+  add(kMicrosoft, "QLinearMul", broadcast_of(0, 3));
+  add(kMicrosoft, "QuantizeLinear", same_as("QuantizeLinear", 13));
+  add(kMicrosoft, "DequantizeLinear", same_as("DequantizeLinear", 13));
+  add(kMicrosoft, "SkipLayerNormalization", infer_skip_layer_norm);
+  add(kMicrosoft, "SkipSimplifiedLayerNormalization", infer_skip_layer_norm);
+  add(kMicrosoft, "EmbedLayerNormalization", infer_embed_layer_norm);
+  add(kMicrosoft, "Attention", infer_attention);
+  add(kMicrosoft, "MultiHeadAttention", infer_multi_head_attention);
+  add(kMicrosoft, "FusedMatMul", infer_fused_mat_mul);
+  add(kMicrosoft, "MatMulNBits", infer_mat_mul_n_bits);
+}
+
+const pb::OpSchema* Schemas::GetSchema(const std::string& key, int max_inclusive_version,
+                                       const std::string& domain) const {
+  if (domain == kFinalDomain)
+    return pb::OpSchemaRegistry::Instance()->GetSchema(key, static_cast<int>(kCanonicalOpset), "");
+  if (const auto* known = pb::OpSchemaRegistry::Instance()->GetSchema(key, max_inclusive_version, domain)) return known;
+  const auto ours = ours_.find({domain, key});
+  return ours == ours_.end() ? nullptr : &ours->second;
+}
+
+}  // namespace collage

@@ -1,0 +1,24 @@
+// Shape inference for common operators of vendors' domains, which ONNX's library does not know.
+#pragma once
+
+#include <onnx/defs/schema.h>
+
+#include <map>
+#include <string>
+#include <utility>
+
+namespace collage {
+
+/// ONNX's own registry, and behind it our schemas for com.microsoft. They only infer types: they check nothing.
+class Schemas final : public onnx::ISchemaRegistry {
+ public:
+  Schemas();
+  // NOLINTNEXTLINE(google-default-arguments): the signature is ONNX's
+  const onnx::OpSchema* GetSchema(const std::string& key, int max_inclusive_version,
+                                  const std::string& domain = "") const override;
+
+ private:
+  std::map<std::pair<std::string, std::string>, onnx::OpSchema> ours_;  // (domain, operator)
+};
+
+}  // namespace collage

@@ -1,0 +1,56 @@
+// Rules of ours that come before ONNX's version converter, for operators it converts wrongly or not at all. Nodes that a
+// rule brings to their final (opset 26) form go to kFinalDomain, which hides them from the converter.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "onnx/proto.h"
+
+namespace collage {
+
+/// One graph while its nodes are rewritten.
+struct Rewrite {
+  pb::GraphProto& graph;
+  Names& names;
+  std::int64_t opset;
+  std::map<std::string, const pb::TypeProto*> types;  ///< of the graph and those around it
+  std::vector<pb::NodeProto> nodes;                   ///< the new list
+
+  /// Adds a node of the model's own opset, or of the final one. Its name is that of the node it stands for.
+  pb::NodeProto& add(const pb::NodeProto& origin, const char* op, std::vector<std::string> inputs,
+                     const std::string& output);
+  pb::NodeProto& add_final(const pb::NodeProto& origin, const char* op, std::vector<std::string> inputs,
+                           const std::string& output);
+  /// Adds an initialiser and returns its name.
+  std::string constant(pb::TensorProto tensor);
+  [[nodiscard]] std::optional<int> rank(const std::string& value) const;
+  /// Extents of the value, -1 for each that is not known; nothing when the rank is not.
+  [[nodiscard]] std::optional<std::vector<std::int64_t>> extents(const std::string& value) const;
+  [[nodiscard]] int element_type(const std::string& value) const;
+  /// The initialiser of this name in this graph.
+  [[nodiscard]] const pb::TensorProto* initialiser(const std::string& value) const;
+};
+
+/// True when the rule wrote something for the node; false leaves the node as it is.
+using LegacyRule = std::function<Result<bool>(const pb::NodeProto& node, Rewrite& rewrite)>;
+
+/// Rules that need no types, before the checker sees the model: Affine, Crop and ImageScaler become standard operators,
+/// LayerNormalization in models older than it gets its later meaning.
+[[nodiscard]] Result<void> rewrite_experiments(pb::ModelProto& model);
+
+/// Rules that read inferred types: legacy Softmax, LogSoftmax, Hardmax, Upsample, Resize, BatchNormalization.
+/// Errors: import/unsupported-legacy naming the node.
+[[nodiscard]] Result<void> rewrite_legacy(pb::ModelProto& model);
+
+// legacy_softmax.cpp and legacy_images.cpp
+[[nodiscard]] Result<bool> rewrite_softmax(const pb::NodeProto& node, Rewrite& rewrite);
+[[nodiscard]] Result<bool> rewrite_resize(const pb::NodeProto& node, Rewrite& rewrite);
+[[nodiscard]] Result<bool> rewrite_affine(const pb::NodeProto& node, Rewrite& rewrite);
+[[nodiscard]] Result<bool> rewrite_crop(const pb::NodeProto& node, Rewrite& rewrite);
+[[nodiscard]] Result<bool> rewrite_image_scaler(const pb::NodeProto& node, Rewrite& rewrite);
+
+}  // namespace collage

@@ -1,0 +1,52 @@
+#include "onnx/parked.h"
+
+#include <charconv>
+
+#include "onnx/tensor_proto.h"
+
+namespace collage {
+namespace {
+
+constexpr std::string_view kToken = "collage-parked:";
+constexpr std::size_t kSmallest = 4096;
+
+}  // namespace
+
+Result<void> ParkedWeights::park(pb::GraphProto& graph) {
+  Result<void> result;
+  for_each_graph(graph, [&](pb::GraphProto& one) {
+    for (auto& message : *one.mutable_initializer()) {
+      if (!result) return;
+      const auto type = element_type_from(message.data_type());
+      const Extents extents(message.dims().begin(), message.dims().end());
+      const auto bytes = type ? checked_byte_count(*type, extents) : std::nullopt;
+      if (!bytes || *bytes <= kSmallest) continue;
+      auto tensor = to_tensor(message, "tensor '" + message.name() + "'");
+      if (!tensor) {
+        result = std::unexpected(std::move(tensor).error());
+        return;
+      }
+      pb::TensorProto token;
+      write_tensor_header(*tensor, message.name(), token);
+      token.set_raw_data(std::string(kToken) + std::to_string(tensors_.size()));
+      message.Swap(&token);
+      tensors_.push_back(std::move(*tensor));
+    }
+  });
+  return result;
+}
+
+const Tensor* ParkedWeights::find(const pb::TensorProto& message) const {
+  const std::string& data = message.raw_data();
+  if (!data.starts_with(kToken)) return nullptr;
+  std::size_t index = 0;
+  const char* begin = data.data() + kToken.size();
+  const char* end = data.data() + data.size();
+  if (const auto read = std::from_chars(begin, end, index); read.ec != std::errc{} || read.ptr != end) return nullptr;
+  if (index >= tensors_.size()) return nullptr;
+  const Tensor& tensor = tensors_[index];
+  const Extents extents(message.dims().begin(), message.dims().end());
+  return tensor.extents == extents && static_cast<int>(tensor.type) == message.data_type() ? &tensor : nullptr;
+}
+
+}  // namespace collage

@@ -1,0 +1,22 @@
+// ONNX message -> Graph: names become ids, initialisers become constants, what bodies read from outside becomes
+// captures. Used by import, after conversion, and by read_graph on files of our own.
+#pragma once
+
+#include "ir/graph.h"
+#include "onnx/external_data.h"
+#include "onnx/parked.h"
+#include "onnx/proto.h"
+
+namespace collage {
+
+/// Where the data of initialisers may lie, besides in the message. Both may be null.
+struct TensorSources {
+  const ParkedWeights* parked = nullptr;
+  ExternalFiles* files = nullptr;
+};
+
+/// Values come in the order inputs, captures, initialisers, node outputs, unless the message notes another.
+/// Errors: import/invalid-model, import/unsupported-attribute, import/bad-tensor, import/external-data.
+[[nodiscard]] Result<Graph> to_graph(const pb::ModelProto& model, const TensorSources& sources);
+
+}  // namespace collage

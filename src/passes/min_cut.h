@@ -1,0 +1,40 @@
+// The cheapest way to split a weighted directed graph between a source and a sink. Internal to this folder.
+// Source: Dinic's algorithm (blocking flows in level graphs).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace collage {
+
+class MinCut {
+ public:
+  static constexpr std::int64_t kInfinite = std::int64_t{1} << 60;
+  static constexpr std::size_t kSource = 0;
+  static constexpr std::size_t kSink = 1;
+
+  std::size_t add_node();
+  /// Costs `weight` when `from` ends on the source's side and `to` on the sink's.
+  void add_edge(std::size_t from, std::size_t to, std::int64_t weight);
+
+  /// Cost of the cheapest split.
+  std::int64_t solve();
+  /// After solve(): in the smallest source side among the cheapest splits.
+  [[nodiscard]] bool is_source_side(std::size_t node) const { return level_[node] >= 0; }
+
+ private:
+  struct Edge {
+    std::size_t to;
+    std::int64_t left;
+  };
+  bool find_levels();
+  std::int64_t push(std::size_t node, std::int64_t limit);
+
+  std::vector<Edge> edges_;  ///< edge i and its reverse i ^ 1
+  std::vector<std::vector<std::size_t>> outgoing_{2};
+  std::vector<int> level_;
+  std::vector<std::size_t> next_;
+};
+
+}  // namespace collage

@@ -1,0 +1,198 @@
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "plan/memory.h"
+#include "runtime/memory_block.h"
+#include "runtime/session_state.h"
+
+namespace collage {
+namespace {
+
+/// One model input or output: our own memory and, when bound, the caller's instead.
+struct BoundPort {
+  MemoryBlock own;
+  std::byte* data = nullptr;
+  bool is_own = true;
+};
+
+Result<std::vector<BoundPort>> allocate_ports(const std::vector<ContextPort>& ports) {
+  std::vector<BoundPort> out;
+  for (const ContextPort& port : ports) {
+    BoundPort bound;
+    COLLAGE_TRY(bound.own, MemoryBlock::allocate(port.bytes, port.name));
+    bound.data = bound.own.data();
+    out.push_back(std::move(bound));
+  }
+  return out;
+}
+
+}  // namespace
+
+struct Context::State {
+  std::shared_ptr<const Session::State> session;
+  MemoryBlock arena;
+  std::vector<BoundPort> inputs;
+  std::vector<BoundPort> outputs;
+  std::vector<std::unique_ptr<Call>> owned;  ///< by step; null for views
+  std::vector<Call*> calls;                  ///< the steps that do something, in order
+  std::vector<std::uint32_t> call_steps;     ///< step of each call
+
+  [[nodiscard]] const Plan& plan() const { return session->plan.plan; }
+
+  /// Where a value lies for this context; null for an output of unknown shape.
+  [[nodiscard]] std::byte* address(PlanIndex index) const {
+    const PlanValue& value = plan().values[index];
+    switch (value.storage) {
+      case Storage::kInput: return inputs[value.buffer].data + value.offset;
+      case Storage::kOutput: return outputs[value.buffer].data + value.offset;
+      case Storage::kArena: return arena.data() + value.offset;
+      // Read only: a plan writes to no constant (plan verify()), the pointer type is that of the common case.
+      case Storage::kConstant: return const_cast<std::byte*>(session->plan.constants.at(index).data.data());
+      case Storage::kDynamic: return nullptr;
+    }
+    return nullptr;
+  }
+
+  [[nodiscard]] Result<std::unique_ptr<Call>> bind(std::size_t step_index) const {
+    const PlanStep& step = plan().steps[step_index];
+    Buffers buffers;
+    for (const PlanIndex input : step.inputs) buffers.inputs.push_back(address(input));
+    for (const PlanIndex output : step.outputs) buffers.outputs.push_back(address(output));
+    if (step.workspace_bytes > 0) buffers.workspace = arena.data() + step.workspace_offset;
+    return session->step_kernels[step_index]->bind(buffers);
+  }
+
+  [[nodiscard]] Result<void> bind_all() {
+    for (std::size_t i = 0; i < plan().steps.size(); ++i) {
+      owned.emplace_back();
+      if (session->step_kernels[i] == nullptr) continue;
+      COLLAGE_TRY(owned.back(), bind(i));
+    }
+    list_calls();
+    return {};
+  }
+
+  void list_calls() {
+    calls.clear();
+    call_steps.clear();
+    for (std::size_t i = 0; i < owned.size(); ++i) {
+      if (!owned[i]) continue;
+      calls.push_back(owned[i].get());
+      call_steps.push_back(static_cast<std::uint32_t>(i));
+    }
+  }
+
+  /// Binds anew every step that touches model input or output `port`; all or nothing.
+  [[nodiscard]] Result<void> rebind(Storage storage, std::size_t port) {
+    const auto touches = [&](PlanIndex index) {
+      return plan().values[index].storage == storage && plan().values[index].buffer == port;
+    };
+    std::vector<std::pair<std::size_t, std::unique_ptr<Call>>> made;
+    for (std::size_t i = 0; i < plan().steps.size(); ++i) {
+      const PlanStep& step = plan().steps[i];
+      if (!owned[i] || (std::ranges::none_of(step.inputs, touches) && std::ranges::none_of(step.outputs, touches)))
+        continue;
+      COLLAGE_TRY(std::unique_ptr<Call> call, bind(i));
+      made.emplace_back(i, std::move(call));
+    }
+    for (auto& [step, call] : made) owned[step] = std::move(call);
+    list_calls();
+    return {};
+  }
+
+  [[nodiscard]] Result<void> bind_port(std::vector<BoundPort>& ports, Storage storage, std::size_t i, void* data) {
+    const std::string where = fmt::format("{} {}", name_of(storage), i);
+    const bool is_dynamic = storage == Storage::kOutput && i < ports.size() &&
+                            plan().values[plan().outputs[i]].storage == Storage::kDynamic;
+    if (i >= ports.size() || is_dynamic)
+      return fail(ExitCode::kUsage, "runtime/no-port", where, is_dynamic ? "an output of unknown shape" : "no such port",
+                  fmt::format("one of {} ports with a fixed shape", ports.size()));
+    if (reinterpret_cast<std::uintptr_t>(data) % kBufferAlignment != 0)
+      return fail(ExitCode::kUsage, "runtime/unaligned", where, "memory at an odd address", "64-byte aligned memory");
+    std::byte* const before = ports[i].data;
+    const bool was_own = ports[i].is_own;
+    ports[i].is_own = data == nullptr;
+    ports[i].data = data == nullptr ? ports[i].own.data() : static_cast<std::byte*>(data);
+    if (auto done = rebind(storage, i); !done) {
+      ports[i].data = before;
+      ports[i].is_own = was_own;
+      return done;
+    }
+    return {};
+  }
+
+  [[nodiscard]] std::unexpected<Error> failed(std::size_t call, Error error) const {
+    const std::uint32_t step = call_steps[call];
+    error.where = fmt::format("step {} ({}): {}", step, plan().steps[step].backend, error.where);
+    return std::unexpected(std::move(error));
+  }
+};
+
+Context::Context(std::unique_ptr<State> state) : state_(std::move(state)) {}
+Context::Context(Context&&) noexcept = default;
+Context& Context::operator=(Context&&) noexcept = default;
+Context::~Context() = default;
+
+Result<Context> Session::make_context() const {
+  auto made = std::make_unique<Context::State>();
+  made->session = state_;
+  COLLAGE_TRY(made->arena, MemoryBlock::allocate(plan().arena_bytes, "arena"));
+  COLLAGE_TRY(made->inputs, allocate_ports(inputs()));
+  COLLAGE_TRY(made->outputs, allocate_ports(outputs()));
+  COLLAGE_TRY_VOID(made->bind_all());
+  return Context(std::move(made));
+}
+
+std::span<std::byte> Context::input(std::size_t i) {
+  COLLAGE_CHECK(i < state_->inputs.size());
+  if (!state_->inputs[i].is_own) return {};
+  return {state_->inputs[i].data, state_->session->inputs[i].bytes};
+}
+
+std::span<const std::byte> Context::output(std::size_t i) const {
+  COLLAGE_CHECK(i < state_->outputs.size());
+  return {state_->outputs[i].data, state_->session->outputs[i].bytes};
+}
+
+Result<DynamicOutput> Context::output_tensor(std::size_t i) const {
+  COLLAGE_CHECK(i < state_->outputs.size());
+  const PlanIndex index = state_->plan().outputs[i];
+  const PlanValue& value = state_->plan().values[index];
+  if (value.storage != Storage::kDynamic)
+    return DynamicOutput{value.type.element, value.type.extents(), state_->outputs[i].data};
+  const auto [step, port] = state_->session->dynamic.at(index);
+  return state_->owned[step]->dynamic_output(port);
+}
+
+Result<void> Context::bind_input(std::size_t i, const void* data) {
+  // Calls read inputs only; one pointer type serves both directions.
+  return state_->bind_port(state_->inputs, Storage::kInput, i, const_cast<void*>(data));
+}
+
+Result<void> Context::bind_output(std::size_t i, void* data) {
+  return state_->bind_port(state_->outputs, Storage::kOutput, i, data);
+}
+
+Result<void> Context::run() {
+  const std::vector<Call*>& calls = state_->calls;
+  for (std::size_t i = 0; i < calls.size(); ++i)
+    if (auto done = calls[i]->run(); !done) return state_->failed(i, std::move(done).error());
+  return {};
+}
+
+Result<void> Context::run_profiled(std::span<std::int64_t> times_ns) {
+  using Clock = std::chrono::steady_clock;
+  COLLAGE_CHECK(times_ns.size() >= state_->plan().steps.size());
+  std::ranges::fill(times_ns, 0);
+  Clock::time_point last = Clock::now();
+  for (std::size_t i = 0; i < state_->calls.size(); ++i) {
+    if (auto done = state_->calls[i]->run(); !done) return state_->failed(i, std::move(done).error());
+    const Clock::time_point now = Clock::now();
+    times_ns[state_->call_steps[i]] = std::chrono::duration_cast<std::chrono::nanoseconds>(now - last).count();
+    last = now;
+  }
+  return {};
+}
+
+}  // namespace collage

@@ -1,0 +1,30 @@
+// A block of zeroed, touched, 64-byte aligned memory that a context owns: arena, inputs, outputs.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+
+#include "base/error.h"
+
+namespace collage {
+
+class MemoryBlock {
+ public:
+  MemoryBlock() = default;
+  /// Blocks of 2 MiB and more start at a multiple of it and ask for huge pages. Every page is touched, so that the first
+  /// run meets no page faults. Error runtime/out-of-memory; `label` says what the memory is for.
+  [[nodiscard]] static Result<MemoryBlock> allocate(std::size_t bytes, const std::string& label);
+  MemoryBlock(MemoryBlock&& other) noexcept;
+  MemoryBlock& operator=(MemoryBlock&& other) noexcept;
+  ~MemoryBlock();
+
+  [[nodiscard]] std::byte* data() const { return data_; }
+  [[nodiscard]] std::size_t size() const { return bytes_; }
+
+ private:
+  std::byte* data_ = nullptr;
+  std::size_t bytes_ = 0;
+};
+
+}  // namespace collage

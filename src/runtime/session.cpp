@@ -1,0 +1,163 @@
+#include "runtime/session.h"
+
+#include <set>
+#include <tuple>
+
+#include <fmt/format.h>
+
+#include "plan/plan_file.h"
+#include "runtime/session_state.h"
+
+namespace collage {
+namespace {
+
+/// Two steps share a kernel when this is equal: the names of ports do not change what a loaded artifact computes.
+struct KernelKey {
+  std::string backend;
+  std::string artifact;
+  std::vector<PlanIndex> constants;
+  std::string ports;
+  auto operator<=>(const KernelKey&) const = default;
+};
+
+std::vector<Port> ports_of(const Plan& plan, const std::vector<PlanIndex>& values) {
+  std::vector<Port> ports;
+  for (const PlanIndex index : values)
+    ports.push_back({plan.values[index].name, plan.values[index].type, plan.values[index].format});
+  return ports;
+}
+
+std::string text_of(const std::vector<Port>& ports) {
+  std::string text;
+  for (const Port& port : ports) text += to_string(port.type) + "@" + port.format.name + ";";
+  return text;
+}
+
+Error in_step(Error error, std::size_t index, const PlanStep& step) {
+  error.where = fmt::format("step {} ({}{}{}): {}", index, step.backend, step.nodes.empty() ? "" : " ",
+                            step.nodes.empty() ? "" : step.nodes.front(), error.where);
+  return error;
+}
+
+Result<std::unique_ptr<Kernel>> load_kernel(const RealisedPlan& realised, const PlanStep& step, Backend& backend,
+                                            int threads) {
+  const Plan& plan = realised.plan;
+  Artifact artifact;
+  artifact.bytes = realised.artifacts.at(step.artifact).text();
+  artifact.workspace_bytes = step.workspace_bytes;
+  for (const PlanArtifact& listed : plan.artifacts)
+    if (listed.hash == step.artifact) artifact.compatibility = listed.compatibility;
+  LoadRequest request;
+  request.artifact = &artifact;
+  for (const PlanIndex constant : step.constants) request.constants.push_back(realised.constants.at(constant));
+  request.inputs = ports_of(plan, step.inputs);
+  request.outputs = ports_of(plan, step.outputs);
+  request.threads = threads;
+  return backend.load(request);
+}
+
+std::vector<ContextPort> context_ports(const Plan& plan, const std::vector<PlanIndex>& values) {
+  std::vector<ContextPort> ports;
+  for (const PlanIndex index : values) {
+    const PlanValue& value = plan.values[index];
+    ports.push_back({value.name, value.type, value.storage == Storage::kDynamic ? 0 : value.bytes});
+  }
+  return ports;
+}
+
+/// Everything a plan in memory must have beside a sound Plan; a plan file has it by construction.
+Result<void> check_parts(const RealisedPlan& realised) {
+  COLLAGE_TRY_VOID(verify(realised.plan));
+  for (std::size_t i = 0; i < realised.plan.values.size(); ++i) {
+    const PlanValue& value = realised.plan.values[i];
+    if (value.storage != Storage::kConstant) continue;
+    const auto found = realised.constants.find(static_cast<PlanIndex>(i));
+    if (found == realised.constants.end() || found->second.data.size() < value.bytes)
+      return fail(ExitCode::kBadInput, "plan/damaged", value.name, "no contents", "the contents of every constant");
+  }
+  for (const PlanArtifact& artifact : realised.plan.artifacts)
+    if (!realised.artifacts.contains(artifact.hash))
+      return fail(ExitCode::kBadInput, "plan/damaged", artifact.hash, "no such artifact", "every artifact listed");
+  return {};
+}
+
+}  // namespace
+
+MachineVerdict judge_machine(const Plan& plan, const BackendSource& backends, const std::string& machine) {
+  MachineVerdict verdict;
+  const auto worsen = [&](MachineVerdict::Kind kind, std::string reason) {
+    verdict.kind = std::max(verdict.kind, kind);
+    verdict.reasons.push_back(std::move(reason));
+  };
+  std::set<std::string> known;
+  for (const PlanBackend& wanted : plan.backends) {
+    known.insert(wanted.name);
+    const Result<Backend*> backend = backends(wanted.name);
+    if (!backend) {
+      worsen(MachineVerdict::Kind::kRefused, to_string(backend.error()));
+    } else if (const BackendInfo& info = (*backend)->info(); !info.unusable.empty()) {
+      worsen(MachineVerdict::Kind::kRefused, fmt::format("backend {} is not usable: {}", wanted.name, info.unusable));
+    } else if (info.build != wanted.build) {
+      worsen(MachineVerdict::Kind::kUsable, fmt::format("steps of {} were tuned with {} (build {}), here is {} (build {})",
+                                                        wanted.name, wanted.version, wanted.build, info.version,
+                                                        info.build));
+    }
+  }
+  for (const PlanStep& step : plan.steps) {
+    if (step.kind == StepKind::kView || !known.insert(step.backend).second) continue;
+    if (const Result<Backend*> backend = backends(step.backend); !backend)
+      worsen(MachineVerdict::Kind::kRefused, to_string(backend.error()));
+  }
+  if (!machine.empty() && !plan.machine.empty() && machine != plan.machine)
+    worsen(MachineVerdict::Kind::kUsable,
+           fmt::format("every step was timed on machine {}, this one is {}", plan.machine, machine));
+  return verdict;
+}
+
+Result<Session> Session::load(const std::string& path, Registry& registry, const LoadOptions& options) {
+  COLLAGE_TRY(RealisedPlan plan, load_plan(path));
+  return load(std::move(plan), [&registry](const std::string& instance) { return registry.get(instance); }, options);
+}
+
+Result<Session> Session::load(RealisedPlan realised, const BackendSource& backends, const LoadOptions& options) {
+  COLLAGE_TRY_VOID(check_parts(realised));
+  auto state = std::make_shared<State>();
+  state->plan = std::move(realised);
+  const Plan& plan = state->plan.plan;
+  state->verdict = judge_machine(plan, backends, options.machine);
+  if (state->verdict.kind == MachineVerdict::Kind::kRefused)
+    return fail(ExitCode::kUnsupported, "plan/missing-backend", plan.model_path,
+                fmt::format("{}", fmt::join(state->verdict.reasons, "; ")), "the backends the plan was made with");
+  const int threads = options.threads > 0 ? options.threads : plan.threads;
+  std::map<KernelKey, const Kernel*> loaded;
+  for (std::size_t i = 0; i < plan.steps.size(); ++i) {
+    const PlanStep& step = plan.steps[i];
+    state->step_kernels.push_back(nullptr);
+    if (step.kind == StepKind::kView) continue;
+    for (std::uint32_t port = 0; port < step.outputs.size(); ++port)
+      if (plan.values[step.outputs[port]].storage == Storage::kDynamic)
+        state->dynamic[step.outputs[port]] = {i, port};
+    KernelKey key{step.backend, step.artifact, step.constants,
+                  text_of(ports_of(plan, step.inputs)) + "->" + text_of(ports_of(plan, step.outputs))};
+    const Kernel*& kernel = loaded[std::move(key)];
+    if (kernel == nullptr) {
+      COLLAGE_TRY(Backend* const backend, backends(step.backend));
+      Result<std::unique_ptr<Kernel>> made = load_kernel(state->plan, step, *backend, threads);
+      if (!made) return std::unexpected(in_step(std::move(made).error(), i, step));
+      kernel = made->get();
+      state->kernels.push_back(std::move(made).value());
+    }
+    state->step_kernels.back() = kernel;
+  }
+  state->inputs = context_ports(plan, plan.inputs);
+  state->outputs = context_ports(plan, plan.outputs);
+  return Session(std::move(state));
+}
+
+const Plan& Session::plan() const { return state_->plan.plan; }
+const MachineVerdict& Session::verdict() const { return state_->verdict; }
+const std::vector<ContextPort>& Session::inputs() const { return state_->inputs; }
+const std::vector<ContextPort>& Session::outputs() const { return state_->outputs; }
+std::size_t Session::kernel_count() const { return state_->kernels.size(); }
+
+}  // namespace collage

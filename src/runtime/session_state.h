@@ -1,0 +1,22 @@
+// What a session and its contexts share; internal to src/runtime.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <vector>
+
+#include "runtime/session.h"
+
+namespace collage {
+
+struct Session::State {
+  RealisedPlan plan;
+  MachineVerdict verdict;
+  std::vector<ContextPort> inputs;
+  std::vector<ContextPort> outputs;
+  std::vector<std::unique_ptr<Kernel>> kernels;     ///< each distinct kernel once
+  std::vector<const Kernel*> step_kernels;          ///< by step; null for views
+  std::map<PlanIndex, std::pair<std::size_t, std::uint32_t>> dynamic;  ///< value -> (step, output port) that makes it
+};
+
+}  // namespace collage

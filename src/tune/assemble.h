@@ -1,0 +1,24 @@
+// From a cover and its artifacts to a plan with everything its file holds, plan.onnx included.
+#pragma once
+
+#include <vector>
+
+#include "backend/registry.h"
+#include "plan/realise.h"
+
+namespace collage {
+
+struct AssembleRequest {
+  const Graph* graph = nullptr;  ///< what the cover covers
+  const Cover* cover = nullptr;
+  std::vector<Artifact> artifacts;  ///< one per cover step; views have an empty one
+  Plan header;                      ///< model, machine, accuracy, threads; backends are filled in here
+};
+
+/// Errors of realise(); backend/* when an instance of the cover cannot be had.
+[[nodiscard]] Result<RealisedPlan> assemble(const AssembleRequest& request, Registry& registry);
+
+/// The graph as plain ONNX with weights in weights.bin at the plan's offsets, each node saying which step runs it.
+[[nodiscard]] std::string annotated_onnx(const Graph& graph, const Cover& cover, const Plan& plan);
+
+}  // namespace collage

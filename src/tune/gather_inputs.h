@@ -1,0 +1,22 @@
+// Inputs of a run: what the user gave in files, made up and seeded where nothing was given.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "ir/graph.h"
+
+namespace collage {
+
+struct GatherOptions {
+  std::map<std::string, std::string> files;  ///< input name -> .npy or .pb
+  std::map<std::string, std::pair<double, double>> ranges;
+  std::uint64_t seed = 1;
+};
+
+/// One tensor per graph input, in order. The graph says which integers index what.
+/// Errors input/unknown-name, input/wrong-type, input/wrong-shape, and those of reading the files.
+[[nodiscard]] Result<std::vector<Tensor>> gather_inputs(const Graph& graph, const GatherOptions& options);
+
+}  // namespace collage

@@ -1,0 +1,35 @@
+// A plan made ready to run on tensors: a session and one context. One thread at a time.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "ir/tensor.h"
+#include "runtime/session.h"
+
+namespace collage {
+
+class PlanModel {
+ public:
+  [[nodiscard]] static Result<PlanModel> load(const std::string& path, Registry& registry, int threads = 0);
+  [[nodiscard]] static Result<PlanModel> load(RealisedPlan plan, Registry& registry, int threads = 0);
+
+  /// Copies inputs in; they must fit the plan's in number, type and shape.
+  Result<void> set_inputs(std::span<const Tensor> inputs);
+  Result<void> run() { return context_.run(); }
+  /// Copies of the outputs of the last run.
+  [[nodiscard]] Result<std::vector<Tensor>> outputs() const;
+  /// Median nanoseconds of each step over `runs` runs.
+  [[nodiscard]] Result<std::vector<std::int64_t>> profile(int runs);
+
+  [[nodiscard]] const Session& session() const { return session_; }
+
+ private:
+  PlanModel(Session session, Context context) : session_(std::move(session)), context_(std::move(context)) {}
+
+  Session session_;
+  Context context_;
+};
+
+}  // namespace collage

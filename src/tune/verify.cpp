@@ -1,0 +1,92 @@
+#include "tune/verify.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "measure/compare.h"
+#include "tune/gather_inputs.h"
+#include "tune/plan_model.h"
+#include "tune/source_model.h"
+#include "tune/whole_model.h"
+
+namespace collage {
+namespace {
+
+bool is_16bit(ElementType type) { return type == ElementType::kFloat16 || type == ElementType::kBfloat16; }
+
+/// The reference runs the user's own bytes; where it cannot, the imported graph.
+Result<WholeModel> make_reference(Registry& registry, const SourceModel& source, std::vector<std::string>& notes) {
+  COLLAGE_TRY(Backend * engine, registry.get("onnxruntime:opt=off"));
+  auto on_file = WholeModel::create(*engine, source.graph, source.bound_model, {});
+  if (on_file) return std::move(*on_file);
+  notes.push_back("the reference refuses the file and runs the imported graph: " + on_file.error().saw);
+  return WholeModel::create(*engine, source.graph, std::nullopt, {});
+}
+
+void merge(OutputCheck& check, const Comparison& comparison, int seed) {
+  check.max_abs = std::max(check.max_abs, comparison.max_abs);
+  check.max_rel = std::max(check.max_rel, comparison.max_rel);
+  if (comparison.ok || !check.ok) return;
+  check.ok = false;
+  check.detail = fmt::format("input set {}: {}", seed, to_string(comparison));
+}
+
+}  // namespace
+
+Result<VerifyReport> verify_plan(const VerifyOptions& options, Registry& registry) {
+  COLLAGE_TRY(RealisedPlan plan, load_plan(options.plan));
+  COLLAGE_TRY_VOID(check_contents(options.plan));
+  COLLAGE_TRY(const SourceModel source, find_source_model(plan, options.model, registry));
+  const Accuracy accuracy = accuracy_of(plan.plan.accuracy).value_or(Accuracy::kStandard);
+  VerifyReport report;
+  if (source.note) report.notes.push_back(*source.note);
+  COLLAGE_TRY(WholeModel reference, make_reference(registry, source, report.notes));
+  COLLAGE_TRY(PlanModel model, PlanModel::load(std::move(plan), registry));
+  for (ValueId id : source.graph.outputs)
+    report.outputs.push_back({.name = source.graph.value(id).name, .max_abs = 0, .max_rel = 0, .ok = true, .detail = {}});
+  for (int s = 0; s < options.seeds; ++s) {
+    COLLAGE_TRY(const std::vector<Tensor> inputs,
+                gather_inputs(source.graph, {.files = {},
+                                             .ranges = options.input_ranges,
+                                             .seed = options.seed + static_cast<std::uint64_t>(s)}));
+    COLLAGE_TRY_VOID(reference.set_inputs(inputs));
+    COLLAGE_TRY_VOID(reference.run());
+    COLLAGE_TRY(const std::vector<Tensor> expected, reference.outputs());
+    COLLAGE_TRY_VOID(model.set_inputs(inputs));
+    COLLAGE_TRY_VOID(model.run());
+    COLLAGE_TRY(const std::vector<Tensor> seen, model.outputs());
+    for (std::size_t o = 0; o < expected.size(); ++o)
+      merge(report.outputs[o], compare(seen[o], expected[o], accuracy, is_16bit(expected[o].type)), s);
+    ++report.seeds;
+  }
+  report.ok = std::all_of(report.outputs.begin(), report.outputs.end(), [](const OutputCheck& c) { return c.ok; });
+  return report;
+}
+
+std::string to_text(const VerifyReport& report) {
+  std::string text = fmt::format("{} with {} input set{}\n", report.ok ? "equal within bounds" : "DIFFERENT",
+                                 report.seeds, report.seeds == 1 ? "" : "s");
+  for (const OutputCheck& check : report.outputs) {
+    text += fmt::format("  {:<32} max abs {:.3g}, max rel {:.3g}  {}\n", check.name, check.max_abs, check.max_rel,
+                        check.ok ? "ok" : check.detail);
+  }
+  for (const std::string& note : report.notes) text += "note: " + note + "\n";
+  return text;
+}
+
+std::string to_json(const VerifyReport& report) {
+  nlohmann::ordered_json object = {{"schema", "collage.verify/1"}, {"ok", report.ok}, {"seeds", report.seeds}};
+  object["outputs"] = nlohmann::ordered_json::array();
+  for (const OutputCheck& check : report.outputs)
+    object["outputs"].push_back({{"name", check.name},
+                                 {"max_abs", check.max_abs},
+                                 {"max_rel", check.max_rel},
+                                 {"ok", check.ok},
+                                 {"detail", check.detail}});
+  object["notes"] = report.notes;
+  return object.dump(2);
+}
+
+}  // namespace collage
