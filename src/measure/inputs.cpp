@@ -1,5 +1,6 @@
 #include "measure/inputs.h"
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstring>
@@ -23,9 +24,8 @@ class Random {
     return z ^ (z >> 31);
   }
   double uniform() { return static_cast<double>(next() >> 11) * 0x1p-53; }  ///< [0, 1)
-  std::uint64_t below(std::uint64_t limit) {
-    return static_cast<std::uint64_t>((static_cast<unsigned __int128>(next()) * limit) >> 64);
-  }
+  /// The bias of the remainder is far below anything a test input shows.
+  std::uint64_t below(std::uint64_t limit) { return next() % limit; }
   /// Box and Muller's method, one number of the pair.
   double normal() {
     const double radius = std::sqrt(-2.0 * std::log(1.0 - uniform()));

@@ -15,9 +15,10 @@ std::shared_ptr<std::byte> aligned_bytes(std::size_t size) {
   return {memory, [](std::byte* pointer) { std::free(pointer); }};
 }
 
-/// The whole graph with the graph's own inputs and outputs, in order, whether or not a node reads them.
-Region model_region(const Graph& graph, const Uses& uses) {
-  Region region = whole_region(graph, uses);
+}  // namespace
+
+Region model_region(const Graph& graph) {
+  Region region = whole_region(graph, uses_of(graph));
   region.inputs = graph.inputs;
   region.outputs.clear();
   for (ValueId output : graph.outputs)
@@ -26,18 +27,28 @@ Region model_region(const Graph& graph, const Uses& uses) {
   return region;
 }
 
-}  // namespace
+Variant model_variant(const Region& region) {
+  return {.name = "default",
+          .input_formats = std::vector<Format>(region.inputs.size()),
+          .output_formats = std::vector<Format>(region.outputs.size())};
+}
+
+Cover whole_cover(const Graph& graph, const std::string& engine) {
+  CoverStep step;
+  step.backend = engine;
+  step.region = model_region(graph);
+  step.variant = model_variant(step.region);
+  return {.steps = {std::move(step)}, .cost_ns = 0};
+}
 
 Result<WholeModel> WholeModel::create(Backend& engine, const Graph& graph, std::optional<std::string> model_bytes,
                                       const CompileOptions& options) {
   const std::string where = engine.info().name + " on the whole of " + graph.name;
   CompileRequest request;
   request.graph = &graph;
-  request.region = model_region(graph, uses_of(graph));
+  request.region = model_region(graph);
   request.model_bytes = std::move(model_bytes);
-  request.variant = {.name = "default",
-                     .input_formats = std::vector<Format>(request.region.inputs.size()),
-                     .output_formats = std::vector<Format>(request.region.outputs.size())};
+  request.variant = model_variant(request.region);
   auto compiled = engine.compile({&request, 1}, options);
   if (!compiled.front())
     return fail(ExitCode::kUnsupported, "engine/refused", where, compiled.front().error().detail, "a model it takes");

@@ -10,8 +10,16 @@
 
 #include "backend/backend.h"
 #include "ir/graph.h"
+#include "search/cover.h"
 
 namespace collage {
+
+/// The whole graph with the graph's own inputs and outputs, in order, whether or not a node reads them.
+[[nodiscard]] Region model_region(const Graph& graph);
+/// An engine's way to run the whole graph with plain ports.
+[[nodiscard]] Variant model_variant(const Region& region);
+/// The cover of one step in which `engine` runs everything.
+[[nodiscard]] Cover whole_cover(const Graph& graph, const std::string& engine);
 
 class WholeModel {
  public:

@@ -1,0 +1,76 @@
+#include "workload/workload.h"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "cli/console.h"
+#include "cli/program.h"
+#include "measure/file.h"
+#include "onnx/export.h"
+
+namespace collage::cli {
+namespace {
+
+struct Options {
+  CommonOptions common;
+  std::string name;
+  std::string output;
+  WorkloadOptions workload;
+};
+
+struct Shown {
+  std::string text;
+  std::string json;
+};
+
+Shown list_names() {
+  Shown shown;
+  for (std::string_view name : workload_names()) shown.text += fmt::format("{}\n", name);
+  shown.json = nlohmann::ordered_json{{"schema", "collage.workloads/1"}, {"names", workload_names()}}.dump(2);
+  return shown;
+}
+
+Result<Shown> write(const Options& options) {
+  if (options.name.empty()) return list_names();
+  WorkloadOptions workload = options.workload;
+  workload.seed = options.common.seed;
+  if (options.output.empty())
+    return fail(ExitCode::kUsage, "cli/bad-option", "-o", "nothing", "the file to write");
+  COLLAGE_TRY(const Graph graph, make_workload(options.name, workload));
+  ExportOptions export_options;
+  export_options.keep_ids = false;
+  const std::string bytes = export_graph(graph, export_options);
+  const std::string_view piece = bytes;
+  COLLAGE_TRY_VOID(write_file(options.output, {&piece, 1}));
+  return Shown{fmt::format("{}: {}, {} nodes, {:.1f} MB\n", options.output, options.name, graph.nodes.size(),
+                           static_cast<double>(bytes.size()) / 1e6),
+               nlohmann::ordered_json{{"schema", "collage.workload/1"},
+                                      {"file", options.output},
+                                      {"nodes", graph.nodes.size()},
+                                      {"bytes", bytes.size()}}
+                   .dump(2)};
+}
+
+int run(const Options& options) {
+  Console console(options.common);
+  const auto shown = write(options);
+  if (!shown) return console.failure(shown.error());
+  if (auto said = console.result(shown->text, shown->json); !said) return console.failure(said.error());
+  return 0;
+}
+
+}  // namespace
+
+void add_workload(CLI::App& app, Program& program) {
+  auto options = std::make_shared<Options>();
+  CLI::App* command =
+      add_command(app, program, "workload", "write a well-known network with seeded weights", options, run);
+  command->add_option("name", options->name, "which one; without it, list them");
+  command->add_option("-o,--output", options->output, "the .onnx file to write");
+  command->add_option("--batch", options->workload.batch, "batch size")->capture_default_str();
+  command->add_option("--seq", options->workload.seq, "tokens, for transformers");
+  command->add_option("--layers", options->workload.layers, "blocks, for transformers");
+  command->add_flag("--dynamic", options->workload.dynamic, "leave the batch dimension open");
+}
+
+}  // namespace collage::cli

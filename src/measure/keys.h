@@ -1,0 +1,31 @@
+// Keys of the cost store: everything a stored answer depends on, as readable text.
+// A cost depends on the structure (operators, types, shapes, small constants), never on the weights; an artifact and a
+// verdict on numbers depend on the weights too.
+#pragma once
+
+#include <string>
+
+#include "backend/backend.h"
+#include "region/region.h"
+
+namespace collage {
+
+/// What costs depend on besides the region and the candidate.
+struct MeasureContext {
+  int threads = 1;
+  Accuracy accuracy = Accuracy::kStandard;
+  std::string machine;  ///< machine_print()
+};
+
+[[nodiscard]] std::string cost_key(const std::string& structure_key, const Variant& variant, const BackendInfo& backend,
+                                   const MeasureContext& context);
+[[nodiscard]] std::string conversion_key(const Conversion& conversion, const BackendInfo& backend,
+                                         const MeasureContext& context);
+
+/// The key under which the artifact and the verdict for exactly these weights are kept.
+[[nodiscard]] std::string artifact_key(const std::string& cost_key, const std::string& weights_hash);
+
+/// Hash of type, extents and bytes of the constants in order.
+[[nodiscard]] std::string weights_hash(const Graph& graph, const Region& region);
+
+}  // namespace collage

@@ -1,0 +1,61 @@
+// The cost store: what earlier measurements found, so that the same question needs no new measurement.
+// SQLite in WAL mode; every record is committed and synced before put_* returns. Artifacts lie as files named by their
+// content in `PATH.files/`. Two processes may use one file at the same time.
+// A file that cannot be opened, read or written, or that a newer version made, never stops work: the store then keeps
+// what it learns in memory and says so once in warnings().
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/error.h"
+#include "measure/cost.h"
+
+namespace collage {
+
+/// One thread at a time.
+class Store {
+ public:
+  /// `spec` is "sqlite:PATH", "memory:" or a bare path. Folders on the way are made.
+  /// Error store/unknown-kind for another "kind:"; trouble with the file is a warning.
+  [[nodiscard]] static Result<Store> open(const std::string& spec);
+  Store(Store&&) noexcept;
+  Store& operator=(Store&&) noexcept;
+  ~Store();
+
+  /// A record that cannot be read counts as absent.
+  [[nodiscard]] std::optional<Cost> cost(const std::string& key);
+  void put_cost(const std::string& key, const Cost& cost);
+  /// Content hash of the artifact for a key of keys.h; the file may be gone.
+  [[nodiscard]] std::optional<std::string> artifact(const std::string& key);
+  void put_artifact(const std::string& key, const std::string& hash);
+  /// Any other answer worth keeping, as JSON text: verdicts of the end-to-end guard.
+  [[nodiscard]] std::optional<std::string> verdict(const std::string& key);
+  void put_verdict(const std::string& key, const std::string& json);
+
+  /// Folder of the artifact files. Of a store in memory: a temporary one that goes away with it.
+  [[nodiscard]] const std::string& artifact_folder() const;
+  /// False when nothing is kept beyond this object's life.
+  [[nodiscard]] bool is_durable() const;
+  /// What went wrong, one sentence each.
+  [[nodiscard]] const std::vector<std::string>& warnings() const;
+
+  struct Counts {
+    std::size_t costs = 0;
+    std::size_t artifacts = 0;
+    std::size_t verdicts = 0;
+  };
+  [[nodiscard]] Counts counts();
+  /// All costs whose key contains `part`, sorted by key.
+  [[nodiscard]] std::vector<std::pair<std::string, Cost>> costs_like(const std::string& part);
+
+ private:
+  struct State;
+  explicit Store(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace collage

@@ -1,0 +1,102 @@
+#include "onnx/import.h"
+
+#include <onnx/checker.h>
+#include <onnx/inliner/inliner.h>
+
+#include "base/hash.h"
+#include "onnx/bind.h"
+#include "onnx/convert.h"
+#include "onnx/external_data.h"
+#include "onnx/fold.h"
+#include "onnx/infer.h"
+#include "onnx/known_operators.h"
+#include "onnx/legacy_rules.h"
+#include "onnx/model_file.h"
+#include "onnx/parked.h"
+#include "onnx/parse.h"
+#include "onnx/to_graph.h"
+
+namespace collage {
+namespace {
+
+/// The user's model with dimensions bound and initialisers repaired, as bytes.
+Result<std::string> bytes_of(const pb::ModelProto& model, const std::string& where) {
+  std::string bytes;
+  bool written = false;
+  COLLAGE_TRY_VOID(guarded(ExitCode::kLimit, "import/too-large", where,
+                           [&] { written = model.SerializeToString(&bytes); }));
+  if (!written) return fail(ExitCode::kLimit, "import/too-large", where, "more than 2 GiB of weights", "2 GiB in all");
+  return bytes;
+}
+
+/// Steps that make the message one that ONNX's library can work on: known operators only, checked, functions inlined.
+Result<void> validate(pb::ModelProto& model, const ImportOptions& options, const std::string& where) {
+  normalise_domains(model);
+  COLLAGE_TRY_VOID(check_versions(model, where));
+  COLLAGE_TRY_VOID(check_operators(model, options.knows_vendor_operator));
+  COLLAGE_TRY_VOID(rewrite_experiments(model));
+  COLLAGE_TRY_VOID(guarded(ExitCode::kBadInput, "import/invalid-model", where,
+                           [&] { pb::checker::check_model(model, false, true); }));
+  if (model.functions_size() == 0) return {};
+  return guarded(ExitCode::kUnsupported, "import/functions", where,
+                 [&] { pb::inliner::InlineLocalFunctions(model, true); });
+}
+
+/// From the validated message to the canonical one: legacy rules, conversion, inference, folding.
+Result<Graph> canonical_graph(pb::ModelProto& model, const std::string& where) {
+  pb::GraphProto& graph = *model.mutable_graph();
+  COLLAGE_TRY_VOID(constants_to_initialisers(graph));
+  ParkedWeights parked;
+  COLLAGE_TRY_VOID(parked.park(graph));
+  COLLAGE_TRY_VOID(infer_shapes(model, where));
+  COLLAGE_TRY_VOID(rewrite_legacy(model));
+  COLLAGE_TRY_VOID(convert_to_canonical(model, where));
+  COLLAGE_TRY_VOID(constants_to_initialisers(*model.mutable_graph()));
+  COLLAGE_TRY_VOID(infer_and_fold(model, where));
+  drop_unused_initialisers(*model.mutable_graph());
+  drop_unused_domains(model);
+  COLLAGE_TRY(Graph result, to_graph(model, {.parked = &parked, .files = nullptr}));
+  COLLAGE_TRY_VOID(verify(result));
+  return result;
+}
+
+Result<Imported> import_bytes(const std::string& bytes, const std::string& folder, const ImportOptions& options,
+                              const std::string& where) {
+  COLLAGE_TRY(pb::ModelProto model, parse_model(bytes, where));
+  Imported imported;
+  std::string hash_input = hash_hex(bytes);
+  COLLAGE_TRY_VOID(load_external_data(model, folder, hash_input));
+  imported.model_hash = hash_hex(hash_input);
+
+  repair_initialisers(model, imported.notes);
+  drop_declared_shapes(model);
+  COLLAGE_TRY_VOID(bind_dimensions(model, options.shapes, options.allow_unbound, imported.notes));
+  COLLAGE_TRY(imported.bound_model, bytes_of(model, where));
+
+  COLLAGE_TRY_VOID(validate(model, options, where));
+  imported.opset = std::max<std::int64_t>(0, opset_of(model, ""));
+  COLLAGE_TRY(imported.graph, canonical_graph(model, where));
+  return imported;
+}
+
+/// Nothing a file can hold may end the process: what ONNX's library or the standard library throws becomes an error.
+Result<Imported> import_guarded(const std::string& bytes, const std::string& folder, const ImportOptions& options,
+                                const std::string& where) {
+  Result<Imported> imported;
+  COLLAGE_TRY_VOID(guarded(ExitCode::kBadInput, "import/invalid-model", where,
+                           [&] { imported = import_bytes(bytes, folder, options, where); }));
+  return imported;
+}
+
+}  // namespace
+
+Result<Imported> import_model(const std::string& path, const ImportOptions& options) {
+  COLLAGE_TRY(const ModelFile file, read_model_file(path));
+  return import_guarded(file.bytes, file.folder, options, path);
+}
+
+Result<Imported> import_model(const std::string& bytes, const std::string& folder, const ImportOptions& options) {
+  return import_guarded(bytes, folder, options, "model");
+}
+
+}  // namespace collage

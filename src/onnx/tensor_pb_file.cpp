@@ -1,0 +1,27 @@
+#include "onnx/model_file.h"
+#include "onnx/tensor_file.h"
+#include "onnx/tensor_proto.h"
+
+namespace collage {
+
+Result<Tensor> read_tensor_pb(const std::string& path) {
+  auto file = read_model_file(path);
+  if (!file) {
+    Error error = std::move(file).error();
+    error.code = error.code == "import/not-found" ? "tensor/not-found" : "tensor/cannot-read";
+    error.allowed = "a serialised TensorProto";
+    return std::unexpected(std::move(error));
+  }
+  pb::TensorProto message;
+  if (!message.ParseFromString(file->bytes) || message.data_type() == 0)
+    return fail(ExitCode::kBadInput, "tensor/malformed", path, "bytes that are not a TensorProto", "a serialised TensorProto");
+  auto tensor = to_tensor(message, path);
+  if (!tensor) {
+    Error error = std::move(tensor).error();
+    error.code = error.code == "import/unsupported-type" ? "tensor/unsupported-type" : "tensor/malformed";
+    return std::unexpected(std::move(error));
+  }
+  return tensor;
+}
+
+}  // namespace collage
