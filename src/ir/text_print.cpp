@@ -80,8 +80,8 @@ class Printer {
   }
 
   void print_head() {
-    text_ += "graph ";
-    if (!graph_.name.empty()) text_ += name_text(graph_.name);
+    text_ += "graph";
+    if (!graph_.name.empty()) text_ += ' ' + name_text(graph_.name);
     text_ += '(' + declared_list(graph_.inputs) + ") -> (" + refs(graph_.outputs) + ") {\n";
   }
 

@@ -26,7 +26,7 @@ std::uint16_t to_half(float value) {
   int exponent = 0;
   const double fraction = std::frexp(magnitude, &exponent);
   // Below 2^-14 the step is 2^-24; above, eleven significant bits. A carry out of them lands in the exponent field.
-  const bool is_subnormal = exponent < -13;
+  const bool is_subnormal = magnitude < 0x1p-14;
   const double steps = is_subnormal ? std::ldexp(magnitude, 24) : std::ldexp(fraction, 11) - 1024.0;
   const int field = is_subnormal ? 0 : (exponent + 14) << 10;
   return static_cast<std::uint16_t>(sign | (field + static_cast<int>(std::nearbyint(steps))));
@@ -173,11 +173,12 @@ Result<std::variant<float, std::int64_t>> Scanner::number() {
     rest_.remove_prefix(text.size());
     return *integer;
   }
-  if (const auto value = number_of<float>(text)) {
+  const bool is_whole = text.find_first_not_of("-0123456789") == std::string_view::npos;
+  if (const auto value = number_of<float>(text); value && !is_whole) {
     rest_.remove_prefix(text.size());
     return *value;
   }
-  return wrong("a number");
+  return wrong(is_whole && !text.empty() ? "an integer of 64 bits" : "a number");
 }
 
 Result<std::int64_t> Scanner::integer() {

@@ -69,9 +69,8 @@ Result<Artifact> deserialise(std::string_view bytes, std::span<const ValueId> co
   std::memcpy(&length, bytes.data() + kMagic.size(), sizeof length);
   if (length > bytes.size() - kPrefix) return malformed("a header past the end");
   COLLAGE_TRY(const Json header, parse_json(bytes.substr(kPrefix, length), "artifact"));
-  COLLAGE_TRY(Result<Artifact> artifact, read_json("artifact", [&] {
-                return artifact_from(header, bytes.substr(kPrefix + length), constants);
-              }));
+  COLLAGE_TRY(Result<Artifact> artifact,
+              read_json("artifact", [&] { return artifact_from(header, bytes.substr(kPrefix + length), constants); }));
   return artifact;
 }
 

@@ -177,7 +177,8 @@ void compare_bits(const Tensor& seen, const Tensor& expected, Comparison& result
   const auto b = expected.data.bytes();
   if (std::equal(a.begin(), a.end(), b.begin(), b.end())) return;
   const auto at = static_cast<std::size_t>(std::mismatch(a.begin(), a.end(), b.begin()).first - a.begin());
-  note_failure(result, static_cast<std::int64_t>(at / width), static_cast<double>(a[at]), static_cast<double>(b[at]), 0);
+  note_failure(result, static_cast<std::int64_t>(at / width), static_cast<double>(a[at]), static_cast<double>(b[at]),
+               0);
 }
 
 void compare_strings(const Tensor& seen, const Tensor& expected, Comparison& result) {
@@ -207,9 +208,12 @@ Tolerance tolerance_of(Accuracy accuracy, bool model_is_16bit) {
   constexpr double kFloor = 1e-6;
   if (model_is_16bit) return {.share = 2e-3, .relative = 1e-2, .floor = kFloor};
   switch (accuracy) {
-    case Accuracy::kStrict: return {.share = 1e-5, .relative = 1e-4, .floor = kFloor};
-    case Accuracy::kStandard: return {.share = 1e-4, .relative = 1e-3, .floor = kFloor};
-    case Accuracy::kFast: return {.share = 1e-2, .relative = 1e-2, .floor = kFloor};
+    case Accuracy::kStrict:
+      return {.share = 1e-5, .relative = 1e-4, .floor = kFloor};
+    case Accuracy::kStandard:
+      return {.share = 1e-4, .relative = 1e-3, .floor = kFloor};
+    case Accuracy::kFast:
+      return {.share = 1e-2, .relative = 1e-2, .floor = kFloor};
   }
   return {};
 }
@@ -231,26 +235,60 @@ Comparison compare(const Tensor& seen, const Tensor& expected, Accuracy accuracy
   };
   const auto integer = [&]<class T>(T) { compare_integers<T>(seen, expected, one_step, result); };
   switch (expected.type) {
-    case ElementType::kFloat32: plain(float{}, 1); break;
-    case ElementType::kFloat64: plain(double{}, 1); break;
-    case ElementType::kComplex64: plain(float{}, 2); break;
-    case ElementType::kComplex128: plain(double{}, 2); break;
-    case ElementType::kFloat16: half(false); break;
-    case ElementType::kBfloat16: half(true); break;
-    case ElementType::kInt8: integer(std::int8_t{}); break;
-    case ElementType::kUint8: integer(std::uint8_t{}); break;
-    case ElementType::kInt16: integer(std::int16_t{}); break;
-    case ElementType::kUint16: integer(std::uint16_t{}); break;
-    case ElementType::kInt32: integer(std::int32_t{}); break;
-    case ElementType::kUint32: integer(std::uint32_t{}); break;
-    case ElementType::kInt64: integer(std::int64_t{}); break;
-    case ElementType::kUint64: integer(std::uint64_t{}); break;
+    case ElementType::kFloat32:
+      plain(float{}, 1);
+      break;
+    case ElementType::kFloat64:
+      plain(double{}, 1);
+      break;
+    case ElementType::kComplex64:
+      plain(float{}, 2);
+      break;
+    case ElementType::kComplex128:
+      plain(double{}, 2);
+      break;
+    case ElementType::kFloat16:
+      half(false);
+      break;
+    case ElementType::kBfloat16:
+      half(true);
+      break;
+    case ElementType::kInt8:
+      integer(std::int8_t{});
+      break;
+    case ElementType::kUint8:
+      integer(std::uint8_t{});
+      break;
+    case ElementType::kInt16:
+      integer(std::int16_t{});
+      break;
+    case ElementType::kUint16:
+      integer(std::uint16_t{});
+      break;
+    case ElementType::kInt32:
+      integer(std::int32_t{});
+      break;
+    case ElementType::kUint32:
+      integer(std::uint32_t{});
+      break;
+    case ElementType::kInt64:
+      integer(std::int64_t{});
+      break;
+    case ElementType::kUint64:
+      integer(std::uint64_t{});
+      break;
     case ElementType::kInt2:
     case ElementType::kUint2:
     case ElementType::kInt4:
-    case ElementType::kUint4: compare_packed(seen, expected, one_step, result); break;
-    case ElementType::kString: compare_strings(seen, expected, result); break;
-    default: compare_bits(seen, expected, result); break;
+    case ElementType::kUint4:
+      compare_packed(seen, expected, one_step, result);
+      break;
+    case ElementType::kString:
+      compare_strings(seen, expected, result);
+      break;
+    default:
+      compare_bits(seen, expected, result);
+      break;
   }
   return result;
 }

@@ -28,8 +28,8 @@ struct Tolerance {
 
 struct Comparison {
   bool ok = false;
-  double max_abs = 0;  ///< largest |seen - expected| over elements finite on both sides
-  double max_rel = 0;  ///< largest |seen - expected| / |expected| over those with expected != 0
+  double max_abs = 0;               ///< largest |seen - expected| over elements finite on both sides
+  double max_rel = 0;               ///< largest |seen - expected| / |expected| over those with expected != 0
   std::int64_t first_failing = -1;  ///< row-major element index; -1 when none or when the kind itself differs
   double seen = 0;                  ///< at first_failing; complex elements show the failing component
   double expected = 0;

@@ -34,23 +34,13 @@ int milliseconds_until(std::optional<Clock::time_point> deadline) {
   return static_cast<int>(std::clamp<std::int64_t>(left, 0, 1'000'000));
 }
 
-Result<void> wait_readable(int descriptor, std::optional<Clock::time_point> deadline) {
-  for (;;) {
-    pollfd entry{.fd = descriptor, .events = POLLIN, .revents = 0};
-    const int ready = ::poll(&entry, 1, milliseconds_until(deadline));
-    if (ready > 0) return {};
-    if (ready < 0 && errno != EINTR) return fail(ExitCode::kIo, "frame/closed", "worker socket", std::strerror(errno));
-    if (deadline && Clock::now() >= *deadline)
-      return fail(ExitCode::kLimit, "frame/timeout", "worker socket", "no answer in time");
-  }
-}
-
 /// Bytes read before the end of the stream, which may be fewer than asked for.
 Result<std::size_t> read_up_to(int descriptor, char* out, std::size_t bytes,
                                std::optional<Clock::time_point> deadline) {
   std::size_t done = 0;
   while (done < bytes) {
-    COLLAGE_TRY_VOID(wait_readable(descriptor, deadline));
+    COLLAGE_TRY(const bool ready, wait_readable(descriptor, deadline));
+    if (!ready) return fail(ExitCode::kLimit, "frame/timeout", "worker socket", "no answer in time");
     const ssize_t got = ::read(descriptor, out + done, bytes - done);
     if (got == 0) break;
     if (got < 0 && (errno == EINTR || errno == EAGAIN)) continue;
@@ -96,9 +86,20 @@ Result<void> write_frame(int descriptor, const Frame& frame) {
   return {};
 }
 
+Result<bool> wait_readable(int descriptor, std::optional<Clock::time_point> deadline) {
+  for (;;) {
+    pollfd entry{.fd = descriptor, .events = POLLIN, .revents = 0};
+    const int ready = ::poll(&entry, 1, milliseconds_until(deadline));
+    if (ready > 0) return true;
+    if (ready < 0 && errno != EINTR) return fail(ExitCode::kIo, "frame/closed", "worker socket", std::strerror(errno));
+    if (deadline && Clock::now() >= *deadline) return false;
+  }
+}
+
 Result<std::optional<Frame>> read_frame(int descriptor, std::optional<Clock::time_point> deadline) {
   Header header;
-  COLLAGE_TRY(const std::size_t head, read_up_to(descriptor, reinterpret_cast<char*>(&header), sizeof header, deadline));
+  COLLAGE_TRY(const std::size_t head,
+              read_up_to(descriptor, reinterpret_cast<char*>(&header), sizeof header, deadline));
   if (head == 0) return std::nullopt;
   if (head < sizeof header) return fail(ExitCode::kIo, "frame/truncated", "worker socket", "an end inside a header");
   COLLAGE_TRY_VOID(check_header(header));

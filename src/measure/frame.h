@@ -14,10 +14,10 @@
 namespace collage {
 
 enum class FrameType : std::uint32_t {
-  kJob = 1,       ///< supervisor -> worker: {"type": ..., ...}
-  kResult = 2,    ///< worker -> supervisor: what the handler returned
-  kError = 3,     ///< worker -> supervisor: the handler's Error
-  kProgress = 4   ///< worker -> supervisor: what it is about to do
+  kJob = 1,      ///< supervisor -> worker: {"type": ..., ...}
+  kResult = 2,   ///< worker -> supervisor: what the handler returned
+  kError = 3,    ///< worker -> supervisor: the handler's Error
+  kProgress = 4  ///< worker -> supervisor: what it is about to do
 };
 
 struct Frame {
@@ -36,6 +36,10 @@ inline constexpr std::size_t kMaxFrameBytes = std::size_t{64} << 20;
 
 /// Writes the whole frame. Error frame/closed when the other side is gone, frame/too-large.
 [[nodiscard]] Result<void> write_frame(int descriptor, const Frame& frame);
+
+/// True when there is something to read (an end of stream too), false when `deadline` passes first.
+/// Error frame/closed when the socket fails.
+[[nodiscard]] Result<bool> wait_readable(int descriptor, std::optional<Clock::time_point> deadline);
 
 /// Reads one frame; nothing at a clean end between frames.
 /// Error frame/timeout when `deadline` passes first, frame/truncated at an end inside a frame, frame/corrupt for a

@@ -41,7 +41,8 @@ std::uint16_t to_half(double value) {
   const auto sign = static_cast<std::uint16_t>((bits >> 16) & 0x8000U);
   const double magnitude = std::abs(value);
   if (magnitude >= 65520.0) return static_cast<std::uint16_t>(sign | 0x7c00U);
-  if (magnitude < 0x1p-14) return static_cast<std::uint16_t>(sign | static_cast<unsigned>(std::nearbyint(magnitude * 0x1p24)));
+  if (magnitude < 0x1p-14)
+    return static_cast<std::uint16_t>(sign | static_cast<unsigned>(std::nearbyint(magnitude * 0x1p24)));
   int exponent = 0;
   const double fraction = std::frexp(magnitude, &exponent);  // in [0.5, 1)
   const auto mantissa = static_cast<int>(std::nearbyint(fraction * 2048.0)) - 1024;
@@ -71,13 +72,20 @@ std::optional<Buffer> float_bytes(ElementType type, std::size_t count, const Ran
     return range ? range->first + (range->second - range->first) * random.uniform() : random.normal();
   };
   switch (type) {
-    case ElementType::kFloat32: return filled<float>(count, [&] { return static_cast<float>(draw()); });
-    case ElementType::kFloat64: return filled<double>(count, draw);
-    case ElementType::kFloat16: return filled<std::uint16_t>(count, [&] { return to_half(draw()); });
-    case ElementType::kBfloat16: return filled<std::uint16_t>(count, [&] { return to_bfloat(draw()); });
-    case ElementType::kComplex64: return filled<float>(2 * count, [&] { return static_cast<float>(draw()); });
-    case ElementType::kComplex128: return filled<double>(2 * count, draw);
-    default: return std::nullopt;
+    case ElementType::kFloat32:
+      return filled<float>(count, [&] { return static_cast<float>(draw()); });
+    case ElementType::kFloat64:
+      return filled<double>(count, draw);
+    case ElementType::kFloat16:
+      return filled<std::uint16_t>(count, [&] { return to_half(draw()); });
+    case ElementType::kBfloat16:
+      return filled<std::uint16_t>(count, [&] { return to_bfloat(draw()); });
+    case ElementType::kComplex64:
+      return filled<float>(2 * count, [&] { return static_cast<float>(draw()); });
+    case ElementType::kComplex128:
+      return filled<double>(2 * count, draw);
+    default:
+      return std::nullopt;
   }
 }
 
@@ -114,15 +122,21 @@ Buffer packed_integers(std::size_t bytes, int bits, std::size_t count, const Int
   });
 }
 
-Buffer integer_bytes(ElementType type, std::size_t bytes, std::size_t count, const IntegerRange& range, Random& random) {
+Buffer integer_bytes(ElementType type, std::size_t bytes, std::size_t count, const IntegerRange& range,
+                     Random& random) {
   const auto span = static_cast<std::uint64_t>(range.high - range.low) + 1;
   const auto draw = [&] { return static_cast<std::uint64_t>(range.low) + random.below(span); };
   switch (bits_of(type)) {
-    case 8: return filled<std::uint8_t>(count, [&] { return static_cast<std::uint8_t>(draw()); });
-    case 16: return filled<std::uint16_t>(count, [&] { return static_cast<std::uint16_t>(draw()); });
-    case 32: return filled<std::uint32_t>(count, [&] { return static_cast<std::uint32_t>(draw()); });
-    case 64: return filled<std::uint64_t>(count, draw);
-    default: return packed_integers(bytes, bits_of(type), count, range, random);
+    case 8:
+      return filled<std::uint8_t>(count, [&] { return static_cast<std::uint8_t>(draw()); });
+    case 16:
+      return filled<std::uint16_t>(count, [&] { return static_cast<std::uint16_t>(draw()); });
+    case 32:
+      return filled<std::uint32_t>(count, [&] { return static_cast<std::uint32_t>(draw()); });
+    case 64:
+      return filled<std::uint64_t>(count, draw);
+    default:
+      return packed_integers(bytes, bits_of(type), count, range, random);
   }
 }
 
@@ -135,8 +149,8 @@ std::unexpected<Error> bad_range(const std::string& name, const Range& range) {
 bool passes_elements(const Node& node, std::size_t input) {
   static const std::set<std::string, std::less<>> kAny = {"Concat", "Min", "Max", "Where"};
   static const std::set<std::string, std::less<>> kFirst = {
-      "Identity", "Cast",  "CastLike", "Reshape", "Squeeze", "Unsqueeze", "Flatten", "Transpose", "Slice",
-      "Expand",   "Tile",  "Clip",     "Split",   "Gather",  "Reverse",   "Mod",     "Pad"};
+      "Identity", "Cast", "CastLike", "Reshape", "Squeeze", "Unsqueeze", "Flatten", "Transpose", "Slice",
+      "Expand",   "Tile", "Clip",     "Split",   "Gather",  "Reverse",   "Mod",     "Pad"};
   if (!node.domain.empty()) return false;
   return kAny.contains(node.op_type) || (input == 0 && kFirst.contains(node.op_type));
 }
@@ -162,7 +176,8 @@ Limit smaller(Limit a, Limit b) {
 Limit nd_limit(const Graph& graph, const Node& node, std::int64_t first_axis) {
   const auto depth = extent_of(graph, input_of(node, 1), -1);
   Limit limit;
-  for (std::int64_t k = 0; depth && k < *depth; ++k) limit = smaller(limit, extent_of(graph, node.inputs[0], first_axis + k));
+  for (std::int64_t k = 0; depth && k < *depth; ++k)
+    limit = smaller(limit, extent_of(graph, node.inputs[0], first_axis + k));
   return limit;
 }
 
@@ -244,11 +259,14 @@ Result<Tensor> make_input(const std::string& name, const ValueType& type, std::u
   }
   const bool is_bool = type.element == ElementType::kBool;
   if (!is_bool && !is_integer(type.element))
-    return fail(ExitCode::kUnsupported, "input/unsupported-type", name, to_string(type), "numbers: give the input's file");
+    return fail(ExitCode::kUnsupported, "input/unsupported-type", name, to_string(type),
+                "numbers: give the input's file");
   const int bits = is_bool ? 1 : bits_of(type.element);
   IntegerRange integers{.low = 0, .high = 1};
   // A two-bit signed type holds -2..1, so 0 and 1 fit every integer type there is.
-  if (limit) integers = integers_in({0.0, static_cast<double>(std::max<std::int64_t>(*limit, 1) - 1)}, bits, is_signed_type(type.element));
+  if (limit)
+    integers = integers_in({0.0, static_cast<double>(std::max<std::int64_t>(*limit, 1) - 1)}, bits,
+                           is_signed_type(type.element));
   if (range) integers = integers_in(*range, bits, is_signed_type(type.element));
   if (integers.low > integers.high) return bad_range(name, range);
   tensor.data = integer_bytes(type.element, bytes, count, integers, random);
@@ -262,9 +280,9 @@ Result<std::vector<Tensor>> make_inputs(const Graph& graph, const InputOptions& 
     const Value& value = graph.value(id);
     names.insert(value.name);
     const auto range = options.ranges.find(value.name);
-    COLLAGE_TRY(Tensor tensor,
-                make_input(value.name, value.type, options.seed,
-                           range == options.ranges.end() ? std::nullopt : Range(range->second), index_limit(graph, id)));
+    COLLAGE_TRY(Tensor tensor, make_input(value.name, value.type, options.seed,
+                                          range == options.ranges.end() ? std::nullopt : Range(range->second),
+                                          index_limit(graph, id)));
     tensors.push_back(std::move(tensor));
   }
   for (const auto& [name, range] : options.ranges)

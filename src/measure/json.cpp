@@ -5,10 +5,10 @@
 namespace collage {
 namespace {
 
-constexpr std::array kReasons = {RefusalReason::kOperator,  RefusalReason::kType,        RefusalReason::kShape,
-                                 RefusalReason::kAttribute, RefusalReason::kFormat,      RefusalReason::kStructure,
-                                 RefusalReason::kAccuracy,  RefusalReason::kMissing,     RefusalReason::kCompile,
-                                 RefusalReason::kWrongResult, RefusalReason::kCrashed,   RefusalReason::kTimeout,
+constexpr std::array kReasons = {RefusalReason::kOperator,    RefusalReason::kType,    RefusalReason::kShape,
+                                 RefusalReason::kAttribute,   RefusalReason::kFormat,  RefusalReason::kStructure,
+                                 RefusalReason::kAccuracy,    RefusalReason::kMissing, RefusalReason::kCompile,
+                                 RefusalReason::kWrongResult, RefusalReason::kCrashed, RefusalReason::kTimeout,
                                  RefusalReason::kResources};
 
 /// A reason written by a newer version reads as the general one.

@@ -33,8 +33,8 @@ constexpr Table kArtifacts = {"artifacts", "hash"};
 constexpr Table kVerdicts = {"verdicts", "json"};
 
 std::unique_ptr<SQLite::Database> open_database(const std::string& path) {
-  auto database = std::make_unique<SQLite::Database>(path, SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE,
-                                                     kBusyMilliseconds);
+  auto database =
+      std::make_unique<SQLite::Database>(path, SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE, kBusyMilliseconds);
   database->exec("PRAGMA journal_mode=WAL");
   database->exec("PRAGMA synchronous=FULL");
   // Immediate: two processes that open a new file at once make its tables one after the other.
@@ -138,7 +138,8 @@ struct Store::State {
     for (SQLite::Database* database : {memory.get(), file.get()}) {
       if (database == nullptr) continue;
       try {
-        total += static_cast<std::size_t>(database->execAndGet(std::string("SELECT count(*) FROM ") + table.name).getInt64());
+        total += static_cast<std::size_t>(
+            database->execAndGet(std::string("SELECT count(*) FROM ") + table.name).getInt64());
       } catch (const std::exception& exception) {
         warn(exception.what());
       }
@@ -205,9 +206,7 @@ bool Store::is_durable() const { return state_->file != nullptr && state_->memor
 const std::vector<std::string>& Store::warnings() const { return state_->warnings; }
 
 Store::Counts Store::counts() {
-  return {.costs = state_->count(kCosts),
-          .artifacts = state_->count(kArtifacts),
-          .verdicts = state_->count(kVerdicts)};
+  return {.costs = state_->count(kCosts), .artifacts = state_->count(kArtifacts), .verdicts = state_->count(kVerdicts)};
 }
 
 std::vector<std::pair<std::string, Cost>> Store::costs_like(const std::string& part) {
@@ -218,7 +217,8 @@ std::vector<std::pair<std::string, Cost>> Store::costs_like(const std::string& p
       SQLite::Statement query(*database, "SELECT key, cost FROM costs WHERE instr(key, ?) > 0 ORDER BY key");
       query.bind(1, part);
       while (query.executeStep())
-        if (auto cost = parse_cost(query.getColumn(1).getString())) found.emplace_back(query.getColumn(0).getString(), *cost);
+        if (auto cost = parse_cost(query.getColumn(1).getString()))
+          found.emplace_back(query.getColumn(0).getString(), *cost);
     } catch (const std::exception& exception) {
       state_->warn(exception.what());
     }

@@ -126,10 +126,12 @@ void repair_initialisers(pb::ModelProto& model, std::vector<std::string>& notes)
   if (count > 0) notes.push_back(std::to_string(count) + " initialisers that were also inputs became constants");
 }
 
-void drop_declared_shapes(pb::ModelProto& model) {
-  for_each_graph(*model.mutable_graph(), [](pb::GraphProto& graph) { graph.clear_value_info(); });
-  for (auto& output : *model.mutable_graph()->mutable_output())
-    if (auto* type = tensor_type(output)) type->clear_shape();
+void drop_declared_shapes(pb::GraphProto& graph) {
+  for_each_graph(graph, [](pb::GraphProto& one) {
+    one.clear_value_info();
+    for (auto& output : *one.mutable_output())
+      if (auto* type = tensor_type(output)) type->clear_shape();
+  });
 }
 
 Result<void> bind_dimensions(pb::ModelProto& model, const ShapeBindings& bindings, bool allow_unbound,

@@ -13,9 +13,9 @@ namespace collage {
 /// Takes initialisers out of the graph's inputs and raises the IR version to 4, from which on that is legal.
 void repair_initialisers(pb::ModelProto& model, std::vector<std::string>& notes);
 
-/// Drops the types of inner values and the shapes of the graph's outputs. Exporters leave stale ones behind, which make
-/// inference fail; all of them are inferred anew.
-void drop_declared_shapes(pb::ModelProto& model);
+/// Drops the types of inner values and the shapes of outputs, in bodies too. Exporters leave stale ones behind, which
+/// make inference fail; all of them are inferred anew.
+void drop_declared_shapes(pb::GraphProto& graph);
 
 /// Writes the bound extents into the inputs. An input's entry binds its symbols in other inputs too, unless inputs
 /// disagree. Errors: import/unbound-dimension, import/unknown-binding, import/shape-mismatch, shape/*.

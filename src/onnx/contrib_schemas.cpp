@@ -2,11 +2,14 @@
 
 #include <onnx/defs/shape_inference.h>
 
+#include <algorithm>
 #include <optional>
 #include <string_view>
+#include <vector>
 
 #include "onnx/parse.h"
 #include "onnx/proto.h"
+#include "onnx/small_value.h"
 
 namespace collage {
 namespace {
@@ -178,6 +181,56 @@ void infer_mat_mul_n_bits(Context& context) {
   pb::updateOutputShape(context, 0, out);
 }
 
+using Types = std::vector<pb::TypeProto>;
+
+/// What one branch of an If gives; throws when the branch does not fit the shapes that come in.
+Types branch_types(Context& context, const char* branch) {
+  Types types;
+  auto* inferencer = context.getGraphAttributeInferencer(branch);
+  if (!inferencer) fail_shape_inference("an If without ", branch);
+  for (const pb::TypeProto* type : inferencer->doInferencing({}, {})) types.push_back(type ? *type : pb::TypeProto());
+  return types;
+}
+
+std::optional<Types> types_if_fitting(Context& context, const char* branch) {
+  try {
+    return branch_types(context, branch);
+  } catch (const pb::InferenceError&) {
+    return std::nullopt;
+  }
+}
+
+/// The branch a known condition takes.
+const char* branch_taken(Context& context) {
+  const pb::TensorProto* condition = context.getInputData(0);
+  if (!condition) return nullptr;
+  const auto value = read_small(*condition);
+  if (!value || value->ints.size() != 1) return nullptr;
+  return value->ints.front() != 0 ? "then_branch" : "else_branch";
+}
+
+/// ONNX's own inference; but a known condition decides, and where one branch cannot run with the shapes that come in,
+/// every run that succeeds takes the other, so its types are the node's.
+auto infer_if(const pb::OpSchema& original) {
+  return [&original](Context& context) {
+    std::optional<Types> types;
+    if (const char* taken = branch_taken(context)) {
+      types = branch_types(context, taken);
+    } else {
+      try {
+        return original.GetTypeAndShapeInferenceFunction()(context);
+      } catch (const pb::InferenceError&) {
+        types = types_if_fitting(context, "then_branch");
+        const auto other = types_if_fitting(context, "else_branch");
+        if (types.has_value() == other.has_value()) throw;
+        if (!types) types = other;
+      }
+    }
+    for (std::size_t i = 0; i < std::min(types->size(), context.getNumOutputs()); ++i)
+      if ((*types)[i].value_case() != pb::TypeProto::VALUE_NOT_SET) *context.getOutputType(i) = (*types)[i];
+  };
+}
+
 }  // namespace
 
 Schemas::Schemas() {
@@ -186,6 +239,8 @@ Schemas::Schemas() {
     schema.SetDomain(domain).SinceVersion(1).TypeAndShapeInferenceFunction(std::move(infer));
     ours_.emplace(std::pair(domain, op), std::move(schema));
   };
+  if (const auto* original = pb::OpSchemaRegistry::Schema("If", static_cast<int>(kCanonicalOpset)))
+    add("", "If", infer_if(*original));
   add(kMicrosoft, "FusedConv", same_as("Conv", 11));
   add(kMicrosoft, "FusedGemm", same_as("Gemm", 13));
   for (const char* op : {"FastGelu", "Gelu", "QuickGelu", "RotaryEmbedding", "QLinearLeakyRelu", "QLinearSigmoid",
@@ -209,6 +264,7 @@ const pb::OpSchema* Schemas::GetSchema(const std::string& key, int max_inclusive
                                        const std::string& domain) const {
   if (domain == kFinalDomain)
     return pb::OpSchemaRegistry::Instance()->GetSchema(key, static_cast<int>(kCanonicalOpset), "");
+  if (const auto wrapped = ours_.find({domain, key}); domain.empty() && wrapped != ours_.end()) return &wrapped->second;
   if (const auto* known = pb::OpSchemaRegistry::Instance()->GetSchema(key, max_inclusive_version, domain)) return known;
   const auto ours = ours_.find({domain, key});
   return ours == ours_.end() ? nullptr : &ours->second;

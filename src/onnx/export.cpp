@@ -32,16 +32,6 @@ void add_metadata(auto& message, const std::string& key, const std::string& valu
   entry->set_value(value);
 }
 
-std::vector<const Graph*> bodies_of(const Node& node) {
-  std::vector<const Graph*> bodies;
-  for (const Attribute& attribute : node.attributes) {
-    if (const auto* body = std::get_if<Body>(&attribute.value)) bodies.push_back(body->graph.get());
-    if (const auto* several = std::get_if<std::vector<Body>>(&attribute.value))
-      for (const Body& body : *several) bodies.push_back(body.graph.get());
-  }
-  return bodies;
-}
-
 /// `order` as positions in `reference`; the identity when both hold the same in the same order. Ids that `reference`
 /// lacks (captures that nothing reads) are left out.
 Permutation positions(const std::vector<ValueId>& order, const std::vector<ValueId>& reference) {

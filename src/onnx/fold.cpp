@@ -1,5 +1,7 @@
 #include "onnx/fold.h"
 
+#include <onnx/defs/schema.h>
+
 #include <algorithm>
 #include <map>
 #include <set>
@@ -142,6 +144,23 @@ std::optional<pb::TensorProto> constant_tensor(const pb::NodeProto& node) {
   return tensor;
 }
 
+/// Every name that a node or an output of the graph or of a body reads. Names are unique along a scope chain, so one set
+/// over all graphs keeps enough.
+std::set<std::string> names_read(const pb::GraphProto& graph) {
+  std::set<std::string> read;
+  for_each_graph(graph, [&](const pb::GraphProto& one) {
+    for (const auto& output : one.output()) read.insert(output.name());
+    for (const auto& node : one.node()) read.insert(node.input().begin(), node.input().end());
+  });
+  return read;
+}
+
+bool may_omit(const pb::OpSchema& schema, int output) {
+  const auto& outputs = schema.outputs();
+  return output < static_cast<int>(outputs.size()) &&
+         outputs[static_cast<std::size_t>(output)].GetOption() == pb::OpSchema::Optional;
+}
+
 }  // namespace
 
 Result<void> constants_to_initialisers(pb::GraphProto& graph) {
@@ -167,12 +186,23 @@ Result<void> constants_to_initialisers(pb::GraphProto& graph) {
 
 int fold_shape_arithmetic(pb::GraphProto& graph) { return Folder().run(graph, nullptr); }
 
-void drop_unused_initialisers(pb::GraphProto& graph) {
-  std::set<std::string> read;  // names are unique along a scope chain, so one set over all graphs keeps enough
-  for_each_graph(graph, [&](pb::GraphProto& one) {
-    for (const auto& output : one.output()) read.insert(output.name());
-    for (const auto& node : one.node()) read.insert(node.input().begin(), node.input().end());
+void drop_unused_outputs(pb::ModelProto& model) {
+  const std::set<std::string> read = names_read(model.graph());
+  const std::int64_t opset = opset_of(model, "");
+  for_each_graph(*model.mutable_graph(), [&](pb::GraphProto& graph) {
+    for (auto& node : *graph.mutable_node()) {
+      if (!is_standard(node) || node.output_size() < 2) continue;
+      const auto* schema = pb::OpSchemaRegistry::Schema(node.op_type(), static_cast<int>(opset));
+      auto& outputs = *node.mutable_output();
+      while (schema && outputs.size() > 1 && !read.contains(outputs[outputs.size() - 1]) &&
+             may_omit(*schema, outputs.size() - 1))
+        outputs.RemoveLast();
+    }
   });
+}
+
+void drop_unused_initialisers(pb::GraphProto& graph) {
+  const std::set<std::string> read = names_read(graph);
   for_each_graph(graph, [&](pb::GraphProto& one) {
     auto& tensors = *one.mutable_initializer();
     const auto kept = std::stable_partition(tensors.begin(), tensors.end(),

@@ -29,12 +29,19 @@ Result<std::string> bytes_of(const pb::ModelProto& model, const std::string& whe
   return bytes;
 }
 
+/// The checker wants a shape on every output; binding took it away, and inference, which comes next, writes the true one.
+void satisfy_checker(pb::GraphProto& graph) {
+  for (auto& output : *graph.mutable_output())
+    if (output.type().has_tensor_type()) output.mutable_type()->mutable_tensor_type()->mutable_shape();
+}
+
 /// Steps that make the message one that ONNX's library can work on: known operators only, checked, functions inlined.
 Result<void> validate(pb::ModelProto& model, const ImportOptions& options, const std::string& where) {
   normalise_domains(model);
   COLLAGE_TRY_VOID(check_versions(model, where));
   COLLAGE_TRY_VOID(check_operators(model, options.knows_vendor_operator));
   COLLAGE_TRY_VOID(rewrite_experiments(model));
+  satisfy_checker(*model.mutable_graph());
   COLLAGE_TRY_VOID(guarded(ExitCode::kBadInput, "import/invalid-model", where,
                            [&] { pb::checker::check_model(model, false, true); }));
   if (model.functions_size() == 0) return {};
@@ -46,6 +53,7 @@ Result<void> validate(pb::ModelProto& model, const ImportOptions& options, const
 Result<Graph> canonical_graph(pb::ModelProto& model, const std::string& where) {
   pb::GraphProto& graph = *model.mutable_graph();
   COLLAGE_TRY_VOID(constants_to_initialisers(graph));
+  drop_unused_outputs(model);
   ParkedWeights parked;
   COLLAGE_TRY_VOID(parked.park(graph));
   COLLAGE_TRY_VOID(infer_shapes(model, where));
@@ -69,7 +77,7 @@ Result<Imported> import_bytes(const std::string& bytes, const std::string& folde
   imported.model_hash = hash_hex(hash_input);
 
   repair_initialisers(model, imported.notes);
-  drop_declared_shapes(model);
+  drop_declared_shapes(*model.mutable_graph());
   COLLAGE_TRY_VOID(bind_dimensions(model, options.shapes, options.allow_unbound, imported.notes));
   COLLAGE_TRY(imported.bound_model, bytes_of(model, where));
 

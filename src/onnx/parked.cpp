@@ -10,6 +10,9 @@ namespace {
 constexpr std::string_view kToken = "collage-parked:";
 constexpr std::size_t kSmallest = 4096;
 
+/// Inference reads integers (shapes, indices, pads) whatever their number.
+bool may_be_read(ElementType type) { return type == ElementType::kInt64 || type == ElementType::kInt32; }
+
 }  // namespace
 
 Result<void> ParkedWeights::park(pb::GraphProto& graph) {
@@ -20,7 +23,7 @@ Result<void> ParkedWeights::park(pb::GraphProto& graph) {
       const auto type = element_type_from(message.data_type());
       const Extents extents(message.dims().begin(), message.dims().end());
       const auto bytes = type ? checked_byte_count(*type, extents) : std::nullopt;
-      if (!bytes || *bytes <= kSmallest) continue;
+      if (!bytes || *bytes <= kSmallest || may_be_read(*type)) continue;
       auto tensor = to_tensor(message, "tensor '" + message.name() + "'");
       if (!tensor) {
         result = std::unexpected(std::move(tensor).error());

@@ -13,7 +13,8 @@ namespace collage {
 
 class ParkedWeights {
  public:
-  /// Takes the data of every initialiser of more than 4 KiB out of the graph and its bodies. Errors as to_tensor.
+  /// Takes the data of every initialiser of more than 4 KiB out of the graph and its bodies, except int32 and int64,
+  /// which inference may read. Errors as to_tensor.
   [[nodiscard]] Result<void> park(pb::GraphProto& graph);
   /// The tensor that `message` stands for; null when the message holds its own data.
   [[nodiscard]] const Tensor* find(const pb::TensorProto& message) const;

@@ -1,0 +1,177 @@
+#include "program.h"
+
+#include <array>
+#include <nlohmann/json.hpp>
+
+namespace collage::onednn {
+namespace {
+
+using nlohmann::json;
+
+constexpr std::array kRoles = {"input", "output", "constant", "temporary", "literal"};
+constexpr std::array kPostKinds = {"eltwise", "binary", "sum", "prelu", "depthwise"};
+constexpr std::array kOpKinds = {"convolution", "deconvolution", "matmul", "inner_product", "pooling", "eltwise",
+                                 "binary", "prelu", "concat", "sum", "resampling", "softmax", "layer_norm",
+                                 "batch_norm", "reduction", "lrn", "reorder"};
+
+template <class Enum, class Names>
+Enum enum_of(const Names& names, const std::string& name) {
+  for (std::size_t i = 0; i < names.size(); ++i)
+    if (name == names[i]) return static_cast<Enum>(i);
+  throw std::runtime_error("unknown word " + name);
+}
+
+template <class Enum, class Names>
+const char* word_of(const Names& names, Enum value) {
+  return names[static_cast<std::size_t>(value)];
+}
+
+/// Writes a field unless it has its default, so that artifacts stay small.
+template <class T>
+void put(json& object, const char* name, const T& value, const T& absent = {}) {
+  if (value != absent) object[name] = value;
+}
+
+template <class T>
+void get(const json& object, const char* name, T& value) {
+  if (const auto found = object.find(name); found != object.end()) value = found->get<T>();
+}
+
+json json_of(const TensorInfo& tensor) {
+  json object = {{"role", word_of(kRoles, tensor.role)},
+                 {"index", tensor.index},
+                 {"type", collage::name_of(tensor.type)},
+                 {"extents", tensor.extents},
+                 {"layout", name_of(tensor.layout)}};
+  put(object, "strides", tensor.strides);
+  put(object, "scale", tensor.scale, 1.F);
+  return object;
+}
+
+TensorInfo tensor_of(const json& object) {
+  TensorInfo tensor;
+  tensor.role = enum_of<Role>(kRoles, object.at("role"));
+  tensor.index = object.at("index");
+  const auto type = element_type_of(object.at("type").get<std::string>());
+  const auto layout = layout_of(std::string_view(object.at("layout").get_ref<const std::string&>()));
+  if (!type || !layout) throw std::runtime_error("unknown type or layout");
+  tensor.type = *type;
+  tensor.layout = *layout;
+  object.at("extents").get_to(tensor.extents);
+  get(object, "strides", tensor.strides);
+  get(object, "scale", tensor.scale);
+  return tensor;
+}
+
+json json_of(const PostOp& post) {
+  json object = {{"kind", word_of(kPostKinds, post.kind)}};
+  put(object, "algorithm", post.algorithm);
+  put(object, "alpha", post.alpha);
+  put(object, "beta", post.beta);
+  put(object, "tensor", post.tensor, -1);
+  put(object, "second", post.second, -1);
+  put(object, "kernel", post.kernel);
+  put(object, "stride", post.stride);
+  put(object, "padding", post.padding);
+  return object;
+}
+
+PostOp post_of(const json& object) {
+  PostOp post;
+  post.kind = enum_of<PostOp::Kind>(kPostKinds, object.at("kind"));
+  get(object, "algorithm", post.algorithm);
+  get(object, "alpha", post.alpha);
+  get(object, "beta", post.beta);
+  get(object, "tensor", post.tensor);
+  get(object, "second", post.second);
+  get(object, "kernel", post.kernel);
+  get(object, "stride", post.stride);
+  get(object, "padding", post.padding);
+  return post;
+}
+
+json json_of(const Op& op) {
+  json object = {{"kind", word_of(kOpKinds, op.kind)}, {"inputs", op.inputs}, {"output", op.output}};
+  put(object, "algorithm", op.algorithm);
+  put(object, "kernel", op.kernel);
+  put(object, "strides", op.strides);
+  put(object, "dilations", op.dilations);
+  put(object, "begin", op.begin);
+  put(object, "end", op.end);
+  put(object, "axis", op.axis);
+  put(object, "alpha", op.alpha);
+  put(object, "beta", op.beta);
+  put(object, "epsilon", op.epsilon);
+  put(object, "family", op.family);
+  put(object, "implementation", op.implementation);
+  put(object, "only_if_apart", op.only_if_apart);
+  for (const PostOp& post : op.post) object["post"].push_back(json_of(post));
+  return object;
+}
+
+Op op_of(const json& object) {
+  Op op;
+  op.kind = enum_of<OpKind>(kOpKinds, object.at("kind"));
+  object.at("inputs").get_to(op.inputs);
+  object.at("output").get_to(op.output);
+  get(object, "algorithm", op.algorithm);
+  get(object, "kernel", op.kernel);
+  get(object, "strides", op.strides);
+  get(object, "dilations", op.dilations);
+  get(object, "begin", op.begin);
+  get(object, "end", op.end);
+  get(object, "axis", op.axis);
+  get(object, "alpha", op.alpha);
+  get(object, "beta", op.beta);
+  get(object, "epsilon", op.epsilon);
+  get(object, "family", op.family);
+  get(object, "implementation", op.implementation);
+  get(object, "only_if_apart", op.only_if_apart);
+  if (const auto posts = object.find("post"); posts != object.end())
+    for (const json& post : *posts) op.post.push_back(post_of(post));
+  return op;
+}
+
+/// Every tensor an operation names exists, so that later code may index freely.
+void check_references(const Program& program) {
+  const int count = static_cast<int>(program.tensors.size());
+  const auto check = [count](int tensor, int least) {
+    if (tensor < least || tensor >= count) throw std::runtime_error("no tensor " + std::to_string(tensor));
+  };
+  for (const Op& op : program.ops) {
+    if (op.inputs.empty()) throw std::runtime_error("an operation without inputs");
+    check(op.output, 0);
+    for (int input : op.inputs) check(input, 0);
+    for (const PostOp& post : op.post) {
+      check(post.tensor, -1);
+      check(post.second, -1);
+    }
+  }
+}
+
+}  // namespace
+
+std::string to_json(const Program& program, int threads) {
+  json object = {{"schema", "onednn-program/1"}, {"threads", threads}, {"in_place", program.in_place}};
+  for (const TensorInfo& tensor : program.tensors) object["tensors"].push_back(json_of(tensor));
+  for (const Op& op : program.ops) object["ops"].push_back(json_of(op));
+  return object.dump();
+}
+
+Result<StoredProgram> parse_program(std::string_view text) {
+  try {
+    const json object = json::parse(text);
+    StoredProgram stored;
+    if (object.at("schema") != "onednn-program/1") throw std::runtime_error("unknown schema");
+    stored.threads = object.at("threads");
+    object.at("in_place").get_to(stored.program.in_place);
+    for (const json& tensor : object.at("tensors")) stored.program.tensors.push_back(tensor_of(tensor));
+    for (const json& op : object.at("ops")) stored.program.ops.push_back(op_of(op));
+    check_references(stored.program);
+    return stored;
+  } catch (const std::exception& exception) {
+    return fail(ExitCode::kBadInput, "backend/bad-artifact", "onednn", exception.what(), "an artifact of this backend");
+  }
+}
+
+}  // namespace collage::onednn

@@ -1,0 +1,97 @@
+// What a kernel of this backend is, as a value: a few library operations in sequence over ports, constants and scratch.
+// In: made by lower.h from a region. Out: JSON, which is the artifact; primitives.h turns it into library objects.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/error.h"
+#include "ir/type.h"
+#include "layout.h"
+
+namespace collage::onednn {
+
+enum class Role : std::uint8_t { kInput, kOutput, kConstant, kTemporary, kLiteral };
+
+/// A tensor as one operation sees it. Several may stand for the same port with different extents.
+struct TensorInfo {
+  Role role = Role::kTemporary;
+  std::uint32_t index = 0;  ///< input port, output port, constant or temporary
+  ElementType type = ElementType::kFloat32;
+  Extents extents;          ///< in the library's logical order
+  Extents strides;          ///< in elements; empty = dense in `layout`
+  Layout layout = Layout::kPlain;
+  float scale = 1.F;        ///< constants are multiplied by it at load; the value of a literal
+  bool operator==(const TensorInfo&) const = default;
+};
+
+/// One operation applied to the running result. `algorithm` is the library's name without its kind: "relu", "add".
+struct PostOp {
+  enum class Kind : std::uint8_t { kEltwise, kBinary, kSum, kPrelu, kDepthwise };
+  Kind kind = Kind::kEltwise;
+  std::string algorithm;
+  float alpha = 0.F;
+  float beta = 0.F;
+  int tensor = -1;   ///< the other operand; the weights of a depthwise convolution
+  int second = -1;   ///< the bias of a depthwise convolution
+  int kernel = 0;    ///< of a depthwise convolution, with stride and left padding
+  int stride = 0;
+  int padding = 0;
+  bool operator==(const PostOp&) const = default;
+};
+
+enum class OpKind : std::uint8_t {
+  kConvolution,    ///< inputs: source, weights, bias?
+  kDeconvolution,  ///< inputs: source, weights, bias?
+  kMatMul,         ///< inputs: a, b, bias?
+  kInnerProduct,   ///< inputs: source, weights, bias?
+  kPooling,
+  kEltwise,
+  kBinary,         ///< inputs: a, b
+  kPrelu,          ///< inputs: source, slope
+  kConcat,
+  kSum,
+  kResampling,
+  kSoftmax,
+  kLayerNorm,      ///< inputs: source, scale, shift?
+  kBatchNorm,      ///< inputs: source, scale, shift, mean, variance
+  kReduction,
+  kLrn,
+  kReorder         ///< inputs: source
+};
+
+struct Op {
+  OpKind kind = OpKind::kReorder;
+  std::string algorithm;     ///< where the kind has several: "max", "avg_include_padding", "relu", "add", "log"
+  std::vector<int> inputs;   ///< tensors
+  int output = -1;
+  Extents kernel, strides, dilations, begin, end;  ///< of a window; dilations count from 0
+  int axis = 0;
+  float alpha = 0.F;         ///< eltwise, lrn; p of a norm
+  float beta = 0.F;
+  float epsilon = 0.F;       ///< of a normalisation or norm; k of lrn
+  std::vector<PostOp> post;
+  std::string family;          ///< which implementations will do: "" any, else as family_of says
+  std::string implementation;  ///< the library's own name of the one chosen; empty before realise()
+  bool only_if_apart = false;  ///< reorder: nothing to do when both ends are the same memory
+  bool operator==(const Op&) const = default;
+};
+
+struct Program {
+  std::vector<TensorInfo> tensors;
+  std::vector<Op> ops;
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> in_place;  ///< (output, input) ports
+  bool operator==(const Program&) const = default;
+};
+
+[[nodiscard]] std::string to_json(const Program& program, int threads);
+struct StoredProgram {
+  Program program;
+  int threads = 1;
+};
+/// Error backend/bad-artifact.
+[[nodiscard]] Result<StoredProgram> parse_program(std::string_view json);
+
+}  // namespace collage::onednn

@@ -1,0 +1,133 @@
+#include "backends/onnxruntime/kernel.h"
+
+#include <algorithm>
+
+#include "backends/engine/engine_support.h"
+#include "backends/engine/region_model.h"
+
+namespace collage {
+namespace {
+
+/// What bind() needs to know about a port.
+struct BoundPort {
+  std::string name;  ///< the session's
+  ElementType element = ElementType::kUndefined;
+  Extents extents;   ///< as they lie in memory
+  bool is_static = true;
+  std::size_t bytes = 0;
+};
+
+Extents memory_extents(const Port& port) {
+  Extents extents = port.type.extents();
+  if (port.format.is_channels_last()) std::rotate(extents.begin() + 1, extents.begin() + 2, extents.end());
+  return extents;
+}
+
+BoundPort bound_port(const Port& port) {
+  BoundPort bound{.name = port_name(port.name, port.format), .element = port.type.element, .extents = {}};
+  bound.is_static = port.type.is_static();
+  if (!bound.is_static) return bound;
+  bound.extents = memory_extents(port);
+  bound.bytes = byte_count(bound.element, bound.extents);
+  return bound;
+}
+
+/// Stands for the memory of tensors without elements, which the library wants to be somewhere.
+alignas(64) constexpr std::byte kNowhere[64] = {};
+
+Ort::Value tensor_over(const Ort::MemoryInfo& memory, const BoundPort& port, void* data) {
+  if (data == nullptr && port.bytes == 0) data = const_cast<std::byte*>(kNowhere);
+  // ONNX and ONNX Runtime number element types alike.
+  const auto type = static_cast<ONNXTensorElementDataType>(port.element);
+  return Ort::Value::CreateTensor(memory, data, port.bytes, port.extents.data(), port.extents.size(), type);
+}
+
+class OnnxruntimeCall final : public Call {
+ public:
+  OnnxruntimeCall(std::shared_ptr<OnnxruntimeSession> session, Ort::IoBinding binding)
+      : session_(std::move(session)), binding_(std::move(binding)) {}
+
+  Result<void> run() override {
+    outputs_.clear();
+    const auto done = guard([&] { session_->session->Run(options_, binding_); });
+    if (!done) return library_failed("onnxruntime run", done.error());
+    return {};
+  }
+
+  Result<DynamicOutput> dynamic_output(std::size_t port) override {
+    const auto found = guard([&] {
+      if (outputs_.empty()) outputs_ = binding_.GetOutputValues();
+      const Ort::Value& value = outputs_.at(port);
+      const auto info = value.GetTensorTypeAndShapeInfo();
+      return DynamicOutput{.type = static_cast<ElementType>(info.GetElementType()),
+                           .extents = info.GetShape(),
+                           .data = value.GetTensorRawData()};
+    });
+    if (!found) return library_failed("onnxruntime output " + std::to_string(port), found.error());
+    return *found;
+  }
+
+ private:
+  std::shared_ptr<OnnxruntimeSession> session_;
+  Ort::IoBinding binding_;
+  Ort::RunOptions options_;
+  std::vector<Ort::Value> outputs_;
+};
+
+class OnnxruntimeKernel final : public Kernel {
+ public:
+  OnnxruntimeKernel(std::shared_ptr<OnnxruntimeSession> session, std::vector<BoundPort> inputs,
+                    std::vector<BoundPort> outputs)
+      : session_(std::move(session)), inputs_(std::move(inputs)), outputs_(std::move(outputs)) {}
+
+  [[nodiscard]] Result<std::unique_ptr<Call>> bind(const Buffers& buffers) const override {
+    if (buffers.inputs.size() != inputs_.size() || buffers.outputs.size() != outputs_.size())
+      return fail(ExitCode::kBug, "backend/wrong-ports", "onnxruntime",
+                  std::to_string(buffers.inputs.size()) + " inputs and " + std::to_string(buffers.outputs.size()) +
+                      " outputs",
+                  std::to_string(inputs_.size()) + " and " + std::to_string(outputs_.size()));
+    auto call = guard([&]() -> std::unique_ptr<Call> {
+      const auto memory = Ort::MemoryInfo::CreateCpu(OrtDeviceAllocator, OrtMemTypeDefault);
+      Ort::IoBinding binding(*session_->session);
+      for (std::size_t i = 0; i < inputs_.size(); ++i)
+        binding.BindInput(inputs_[i].name.c_str(),
+                          tensor_over(memory, inputs_[i], const_cast<void*>(buffers.inputs[i])));
+      for (std::size_t i = 0; i < outputs_.size(); ++i) {
+        if (outputs_[i].is_static)
+          binding.BindOutput(outputs_[i].name.c_str(), tensor_over(memory, outputs_[i], buffers.outputs[i]));
+        else
+          binding.BindOutput(outputs_[i].name.c_str(), memory);
+      }
+      return std::make_unique<OnnxruntimeCall>(session_, std::move(binding));
+    });
+    if (!call) return library_failed("onnxruntime bind", call.error());
+    return std::move(*call);
+  }
+
+ private:
+  std::shared_ptr<OnnxruntimeSession> session_;
+  std::vector<BoundPort> inputs_;
+  std::vector<BoundPort> outputs_;
+};
+
+Result<std::vector<BoundPort>> match_ports(const std::vector<Port>& ports, const std::vector<std::string>& names) {
+  std::vector<BoundPort> bound;
+  for (const Port& port : ports) {
+    bound.push_back(bound_port(port));
+    if (std::find(names.begin(), names.end(), bound.back().name) == names.end())
+      return fail(ExitCode::kBadInput, "backend/bad-artifact", "onnxruntime artifact",
+                  "no input or output '" + bound.back().name + "'", "a model with the step's ports");
+  }
+  return bound;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Kernel>> make_kernel(std::shared_ptr<OnnxruntimeSession> session,
+                                            const std::vector<Port>& inputs, const std::vector<Port>& outputs) {
+  COLLAGE_TRY(auto bound_inputs, match_ports(inputs, session->input_names));
+  COLLAGE_TRY(auto bound_outputs, match_ports(outputs, session->output_names));
+  return std::make_unique<OnnxruntimeKernel>(std::move(session), std::move(bound_inputs), std::move(bound_outputs));
+}
+
+}  // namespace collage

@@ -1,0 +1,153 @@
+// ONNX Runtime on the CPU: runs everything, whole models too; with opt=off it is the reference.
+// In: regions or whole models. Artifact: ONNX bytes whose large constants lie outside and are read in place from the
+// plan's mapped weights. Options: opt=off|basic|extended|all (default all), the library's graph optimisation level.
+#include <algorithm>
+#include <map>
+#include <stdexcept>
+
+#include "backend/registry.h"
+#include "backends/engine/engine_artifact.h"
+#include "backends/engine/engine_support.h"
+#include "backends/engine/region_model.h"
+#include "backends/onnxruntime/kernel.h"
+#include "backends/onnxruntime/operators.h"
+#include "backends/onnxruntime/session.h"
+
+namespace collage {
+namespace {
+
+constexpr const char* kKind = "onnxruntime";
+
+const std::map<std::string, GraphOptimizationLevel>& levels() {
+  static const std::map<std::string, GraphOptimizationLevel> kLevels = {{"off", ORT_DISABLE_ALL},
+                                                                        {"basic", ORT_ENABLE_BASIC},
+                                                                        {"extended", ORT_ENABLE_EXTENDED},
+                                                                        {"all", ORT_ENABLE_ALL}};
+  return kLevels;
+}
+
+/// What is wrong with the options; empty when nothing is. Fills in `level`.
+std::string read_options(const BackendOptions& options, GraphOptimizationLevel& level) {
+  for (const auto& [key, value] : options) {
+    if (key != "opt") return "unknown option '" + key + "'; allowed opt=off|basic|extended|all";
+    const auto found = levels().find(value);
+    if (found == levels().end()) return "opt='" + value + "'; allowed off, basic, extended, all";
+    level = found->second;
+  }
+  return {};
+}
+
+std::unexpected<Refusal> refused(std::string_view message) {
+  return std::unexpected(Refusal{.reason = RefusalReason::kCompile, .detail = one_line(message)});
+}
+
+class OnnxruntimeBackend final : public Backend {
+ public:
+  OnnxruntimeBackend(const std::string& name, const BackendOptions& options) {
+    info_.name = name;
+    info_.kind = kKind;
+    info_.is_engine = true;
+    info_.unusable = read_options(options, level_);
+    const auto started = guard([&] {
+      // An old library has no table of the version that the headers ask for.
+      if (OrtGetApiBase()->GetApi(ORT_API_VERSION) == nullptr)
+        throw std::runtime_error("older than its API version " + std::to_string(ORT_API_VERSION));
+      info_.version = Ort::GetVersionString();
+      info_.build = info_.version + " " + Ort::GetBuildInfoString();
+      environment_ = std::make_shared<Ort::Env>(ORT_LOGGING_LEVEL_FATAL, "collage");
+    });
+    if (!started && info_.unusable.empty()) info_.unusable = one_line(started.error());
+  }
+
+  [[nodiscard]] const BackendInfo& info() const override { return info_; }
+  [[nodiscard]] PartitionRules rules() const override { return engine_rules(); }
+
+  [[nodiscard]] std::expected<std::vector<Variant>, Refusal> support(const Graph& graph, const Region& region,
+                                                                     const CompileOptions&) const override {
+    return engine_support(onnxruntime_limits(), graph, region);
+  }
+
+  [[nodiscard]] std::vector<std::expected<Artifact, Refusal>> compile(std::span<const CompileRequest> requests,
+                                                                      const CompileOptions& options) override {
+    std::vector<std::expected<Artifact, Refusal>> results;
+    for (const CompileRequest& request : requests) results.push_back(compile_one(request, options));
+    return results;
+  }
+
+  [[nodiscard]] Result<std::unique_ptr<Kernel>> load(const LoadRequest& request) override {
+    const std::string where = info_.name + " artifact";
+    if (request.artifact->compatibility != info_.build)
+      return fail(ExitCode::kUnsupported, "backend/incompatible", where, request.artifact->compatibility, info_.build);
+    if (request.constants.size() != request.artifact->constants.size())
+      return fail(ExitCode::kBadInput, "backend/bad-artifact", where,
+                  std::to_string(request.constants.size()) + " constants",
+                  std::to_string(request.artifact->constants.size()));
+    COLLAGE_TRY(const EngineArtifact artifact, unpack_artifact(request.artifact->bytes, where));
+    const Accuracy accuracy = accuracy_of(field_or_empty(artifact, "accuracy")).value_or(Accuracy::kStandard);
+    auto session =
+        make_session(environment_, {.level = level_, .accuracy = accuracy, .threads = request.threads},
+                     artifact.payload, request.constants);
+    if (!session) return library_failed(where, session.error());
+    return make_kernel(std::move(*session), request.inputs, request.outputs);
+  }
+
+ private:
+  /// Creates the session once, so that what the library does not take is refused here.
+  [[nodiscard]] std::expected<Artifact, Refusal> compile_one(const CompileRequest& request,
+                                                             const CompileOptions& options) const {
+    const RegionModel model = request.model_bytes ? RegionModel{.bytes = *request.model_bytes, .constants = {}}
+                                                  : region_model(request, Weights::kOutside, opset_of(request));
+    std::vector<Tensor> constants;
+    for (const ValueId id : model.constants) constants.push_back(*request.graph->value(id).constant);
+    const auto session = make_session(
+        environment_, {.level = level_, .accuracy = options.accuracy, .threads = options.threads}, model.bytes, constants);
+    if (!session) return refused(session.error());
+    if (const std::string missing = missing_port(**session, request); !missing.empty())
+      return refused("the model has no input or output '" + missing + "'");
+    return Artifact{.bytes = pack_artifact({.fields = {{"accuracy", std::string(name_of(options.accuracy))}},
+                                            .payload = model.bytes}),
+                    .compatibility = info_.build,
+                    .constants = model.constants,
+                    .in_place = {}};
+  }
+
+  /// 0, the graph's own, or the older set when an operator of the region needs it.
+  [[nodiscard]] static std::int64_t opset_of(const CompileRequest& request) {
+    for (const std::size_t n : request.region.nodes.members())
+      if (const Node& node = request.graph->nodes[n]; needs_opset_21(node.domain, node.op_type)) return kOlderOpset;
+    return 0;
+  }
+
+  [[nodiscard]] static std::string missing_port(const OnnxruntimeSession& session, const CompileRequest& request) {
+    const auto missing = [&](const std::vector<ValueId>& ids, const std::vector<Format>& formats,
+                             const std::vector<std::string>& names) -> std::string {
+      for (std::size_t i = 0; i < ids.size(); ++i) {
+        const Format format = i < formats.size() ? formats[i] : plain();
+        const std::string name = port_name(request.graph->value(ids[i]).name, format);
+        if (std::find(names.begin(), names.end(), name) == names.end()) return name;
+      }
+      return {};
+    };
+    const std::string input = missing(request.region.inputs, request.variant.input_formats, session.input_names);
+    if (!input.empty()) return input;
+    return missing(request.region.outputs, request.variant.output_formats, session.output_names);
+  }
+
+  BackendInfo info_;
+  GraphOptimizationLevel level_ = ORT_ENABLE_ALL;
+  std::shared_ptr<Ort::Env> environment_;
+};
+
+Backend* create(const std::string& instance_name, const BackendOptions& options) {
+  return new OnnxruntimeBackend(instance_name, options);
+}
+
+}  // namespace
+}  // namespace collage
+
+extern "C" __attribute__((visibility("default"))) const collage::BackendModule* collage_backend_module();
+
+const collage::BackendModule* collage_backend_module() {
+  static const collage::BackendModule kModule{.kind = collage::kKind, .create = collage::create};
+  return &kModule;
+}

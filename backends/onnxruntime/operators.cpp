@@ -1,0 +1,46 @@
+// Source: each operator's official ONNX tests loaded in ONNX Runtime 1.31.1 at operator set 26.
+#include "backends/onnxruntime/operators.h"
+
+#include <algorithm>
+#include <array>
+
+namespace collage {
+namespace {
+
+// Sorted. Known to ONNX up to set 26 and not to this library.
+constexpr std::array<std::string_view, 4> kUnknown = {"CausalConvWithState", "ImageDecoder", "LinearAttention",
+                                                      "SwiGLU"};
+
+// Sorted.
+constexpr std::array<std::string_view, 9> kOlder = {
+    "Bernoulli", "GlobalLpPool", "MaxRoiPool", "Multinomial", "RandomNormal", "RandomNormalLike", "RandomUniform",
+    "RandomUniformLike", "RoiAlign"};
+
+bool knows_operator(std::string_view domain, std::string_view op_type) {
+  if (domain.empty()) return !std::binary_search(kUnknown.begin(), kUnknown.end(), op_type);
+  return domain == "com.microsoft" || domain == "ai.onnx.ml";
+}
+
+bool takes_port(ElementType type) { return type != ElementType::kString && bits_of(type) > 0; }
+
+bool takes_inside(ElementType) { return true; }
+
+}  // namespace
+
+const EngineLimits& onnxruntime_limits() {
+  static constexpr EngineLimits kLimits{.max_opset = 26,
+                                        .knows_operator = knows_operator,
+                                        .takes_port = takes_port,
+                                        .takes_inside = takes_inside,
+                                        .takes_containers = true,
+                                        .min_channels_last_rank = 4,
+                                        .max_channels_last_rank = 4,
+                                        .mixes_formats = false};
+  return kLimits;
+}
+
+bool needs_opset_21(std::string_view domain, std::string_view op_type) {
+  return domain.empty() && std::binary_search(kOlder.begin(), kOlder.end(), op_type);
+}
+
+}  // namespace collage

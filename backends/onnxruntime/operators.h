@@ -1,0 +1,17 @@
+// What ONNX Runtime's CPU provider takes: the facts behind support().
+#pragma once
+
+#include <string_view>
+
+#include "backends/engine/engine_support.h"
+
+namespace collage {
+
+[[nodiscard]] const EngineLimits& onnxruntime_limits();
+
+/// True for operators that ONNX Runtime implements only as they were before operator set 22, which widened their
+/// types and nothing else.
+[[nodiscard]] bool needs_opset_21(std::string_view domain, std::string_view op_type);
+inline constexpr std::int64_t kOlderOpset = 21;
+
+}  // namespace collage

@@ -1,0 +1,135 @@
+// OpenVINO on the CPU: an engine for regions and whole models, in f32 arithmetic.
+// In: regions or whole models. Artifact: the exported compiled model with its weights, or ONNX bytes where the
+// library cannot read back its own export. It has no options.
+#include <openvino/openvino.hpp>
+
+#include "backend/registry.h"
+#include "backends/engine/engine_support.h"
+#include "backends/engine/region_model.h"
+#include "backends/openvino/compiled.h"
+#include "backends/openvino/kernel.h"
+#include "backends/openvino/operators.h"
+
+namespace collage {
+namespace {
+
+constexpr const char* kKind = "openvino";
+
+// A model with its weights inside is one protobuf message, and those end at 2 GiB.
+constexpr std::size_t kMaxConstantBytes = 2'000'000'000;
+
+/// The instruction sets an exported blob may have been compiled for.
+std::string cpu_features() {
+  std::string text;
+  const auto add = [&](bool has, const char* name) {
+    if (has) text += std::string(" ") + name;
+  };
+  __builtin_cpu_init();
+  add(__builtin_cpu_supports("sse4.2"), "sse4.2");
+  add(__builtin_cpu_supports("avx"), "avx");
+  add(__builtin_cpu_supports("avx2"), "avx2");
+  add(__builtin_cpu_supports("fma"), "fma");
+  add(__builtin_cpu_supports("avx512f"), "avx512f");
+  add(__builtin_cpu_supports("avx512bw"), "avx512bw");
+  add(__builtin_cpu_supports("avx512vl"), "avx512vl");
+  add(__builtin_cpu_supports("avx512dq"), "avx512dq");
+  add(__builtin_cpu_supports("avx512vnni"), "avx512vnni");
+  add(__builtin_cpu_supports("avx512bf16"), "avx512bf16");
+  return text;
+}
+
+std::vector<WantedPort> wanted_ports(const Graph& graph, const std::vector<ValueId>& ids,
+                                     const std::vector<Format>& formats) {
+  std::vector<WantedPort> wanted;
+  for (std::size_t i = 0; i < ids.size(); ++i) {
+    const Value& value = graph.value(ids[i]);
+    wanted.push_back({.name = port_name(value.name, i < formats.size() ? formats[i] : plain()),
+                      .element = value.type.element});
+  }
+  return wanted;
+}
+
+class OpenvinoBackend final : public Backend {
+ public:
+  OpenvinoBackend(const std::string& name, const BackendOptions& options) {
+    info_.name = name;
+    info_.kind = kKind;
+    info_.is_engine = true;
+    if (!options.empty()) info_.unusable = "unknown option '" + options.begin()->first + "'; it has none";
+    const auto started = guard([&] {
+      const ov::Version version = ov::get_openvino_version();
+      info_.build = version.buildNumber;
+      info_.version = info_.build.substr(0, info_.build.find('-'));
+      compatibility_ = info_.build + cpu_features();
+      core_ = std::make_shared<ov::Core>();
+      // Loads the plug-in, so that a broken installation shows here.
+      static_cast<void>(core_->get_property("CPU", ov::device::full_name));
+    });
+    if (!started && info_.unusable.empty()) info_.unusable = one_line(started.error());
+  }
+
+  [[nodiscard]] const BackendInfo& info() const override { return info_; }
+  [[nodiscard]] PartitionRules rules() const override { return engine_rules(); }
+
+  [[nodiscard]] std::expected<std::vector<Variant>, Refusal> support(const Graph& graph, const Region& region,
+                                                                     const CompileOptions& options) const override {
+    if (options.accuracy == Accuracy::kStrict)
+      if (auto refusal = strict_refusal(graph, region)) return std::unexpected(*std::move(refusal));
+    return engine_support(openvino_limits(), graph, region);
+  }
+
+  [[nodiscard]] std::vector<std::expected<Artifact, Refusal>> compile(std::span<const CompileRequest> requests,
+                                                                      const CompileOptions& options) override {
+    std::vector<std::expected<Artifact, Refusal>> results;
+    for (const CompileRequest& request : requests) results.push_back(compile_one(request, options));
+    return results;
+  }
+
+  [[nodiscard]] Result<std::unique_ptr<Kernel>> load(const LoadRequest& request) override {
+    const std::string where = info_.name + " artifact";
+    if (request.artifact->compatibility != compatibility_)
+      return fail(ExitCode::kUnsupported, "backend/incompatible", where, request.artifact->compatibility,
+                  compatibility_);
+    COLLAGE_TRY(auto model, restore(core_, request.artifact->bytes, request.threads, where));
+    return make_kernel(std::move(model), request.inputs, request.outputs);
+  }
+
+ private:
+  [[nodiscard]] std::expected<Artifact, Refusal> compile_one(const CompileRequest& request,
+                                                             const CompileOptions& options) const {
+    std::size_t constant_bytes = 0;
+    for (const ValueId id : request.region.constants) constant_bytes += request.graph->value(id).constant->data.size();
+    if (constant_bytes > kMaxConstantBytes)
+      return std::unexpected(Refusal{.reason = RefusalReason::kResources,
+                                     .detail = std::to_string(constant_bytes) + " bytes of constants in one model"});
+    const std::string onnx =
+        request.model_bytes ? *request.model_bytes : region_model(request, Weights::kInside).bytes;
+    const auto model = compile_onnx(core_, onnx, options.threads,
+                                    wanted_ports(*request.graph, request.region.inputs, request.variant.input_formats),
+                                    wanted_ports(*request.graph, request.region.outputs, request.variant.output_formats));
+    if (!model)
+      return std::unexpected(Refusal{.reason = RefusalReason::kCompile, .detail = one_line(model.error())});
+    return Artifact{.bytes = store(*model, onnx, options.threads),
+                    .compatibility = compatibility_,
+                    .constants = {},
+                    .in_place = {}};
+  }
+
+  BackendInfo info_;
+  std::string compatibility_;
+  std::shared_ptr<ov::Core> core_;
+};
+
+Backend* create(const std::string& instance_name, const BackendOptions& options) {
+  return new OpenvinoBackend(instance_name, options);
+}
+
+}  // namespace
+}  // namespace collage
+
+extern "C" __attribute__((visibility("default"))) const collage::BackendModule* collage_backend_module();
+
+const collage::BackendModule* collage_backend_module() {
+  static const collage::BackendModule kModule{.kind = collage::kKind, .create = collage::create};
+  return &kModule;
+}

@@ -1,0 +1,147 @@
+#include "measure/sampling.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <numeric>
+#include <optional>
+#include <random>
+
+namespace collage {
+namespace {
+
+struct Lane {
+  std::int64_t batch = 1;
+  std::vector<std::int64_t> samples;  ///< nanoseconds of one call
+  std::int64_t total_ns = 0;
+  bool done = false;
+  std::optional<Error> error;
+};
+
+class Sampler {
+ public:
+  Sampler(std::size_t contenders, const SamplingSubject& subject, const SamplingOptions& options)
+      : subject_(subject), options_(options), lanes_(contenders), random_(options.seed) {}
+
+  std::vector<Result<Measured>> run() {
+    for (std::size_t i = 0; i < lanes_.size(); ++i) warm_up(i);
+    for (std::size_t round = 1; run_round(); ++round)
+      if (round >= options_.drop_rounds) drop_slow();
+    std::vector<Result<Measured>> results;
+    for (const Lane& lane : lanes_)
+      results.push_back(lane.error ? Result<Measured>(std::unexpected(*lane.error)) : summarise(lane.samples));
+    return results;
+  }
+
+ private:
+  /// Nanoseconds of a whole batch; nothing when a call failed.
+  std::optional<std::int64_t> time_batch(std::size_t i) {
+    Lane& lane = lanes_[i];
+    if (subject_.before) subject_.before(i);
+    const std::int64_t begin = subject_.now_ns();
+    for (std::int64_t call = 0; call < lane.batch; ++call) {
+      if (auto ran = subject_.run(i); !ran) {
+        lane.error = ran.error();
+        lane.done = true;
+        return std::nullopt;
+      }
+    }
+    return std::max<std::int64_t>(1, subject_.now_ns() - begin);
+  }
+
+  /// Batches grow until one is long enough, then repeat until two agree or the time for it is used up.
+  void warm_up(std::size_t i) {
+    Lane& lane = lanes_[i];
+    std::int64_t spent = 0;
+    std::int64_t calls = 0;
+    double previous = 0;
+    for (;;) {
+      const auto elapsed = time_batch(i);
+      if (!elapsed) return;
+      spent += *elapsed;
+      calls += lane.batch;
+      const double each = static_cast<double>(*elapsed) / static_cast<double>(lane.batch);
+      const bool agrees = previous > 0 && std::abs(each - previous) <= options_.warm_agreement * previous;
+      const bool long_enough = *elapsed >= options_.min_sample_ns;
+      if (calls >= 2 && long_enough && (agrees || spent >= options_.warm_up_ns)) return;
+      if (!long_enough) lane.batch = grown(lane.batch, each);
+      previous = each;
+    }
+  }
+
+  /// Enough calls for a sample, a little more than needed, at most eight times as many as before: the first calls of
+  /// a kernel are slow and say little.
+  [[nodiscard]] std::int64_t grown(std::int64_t batch, double each_ns) const {
+    const auto needed =
+        static_cast<std::int64_t>(std::ceil(1.2 * static_cast<double>(options_.min_sample_ns) / each_ns));
+    return std::clamp(needed, batch + 1, batch * 8);
+  }
+
+  /// One sample of every live contender; false when none is left.
+  bool run_round() {
+    std::vector<std::size_t> order;
+    for (std::size_t i = 0; i < lanes_.size(); ++i)
+      if (!lanes_[i].done) order.push_back(i);
+    // Fisher and Yates by hand: std::shuffle's use of the generator differs between libraries.
+    for (std::size_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[random_() % i]);
+    for (const std::size_t i : order) take_sample(i);
+    return !order.empty();
+  }
+
+  void take_sample(std::size_t i) {
+    Lane& lane = lanes_[i];
+    const auto elapsed = time_batch(i);
+    if (!elapsed) return;
+    lane.samples.push_back(std::max<std::int64_t>(1, (*elapsed + lane.batch / 2) / lane.batch));
+    lane.total_ns += *elapsed;
+    const std::size_t count = lane.samples.size();
+    lane.done = (count >= options_.min_samples && lane.total_ns >= options_.min_total_ns) ||
+                (count >= options_.few_samples && lane.total_ns >= options_.long_total_ns);
+  }
+
+  void drop_slow() {
+    std::int64_t best = 0;
+    for (const Lane& lane : lanes_)
+      if (!lane.error) best = best == 0 ? median(lane) : std::min(best, median(lane));
+    for (Lane& lane : lanes_)
+      if (!lane.done && static_cast<double>(median(lane)) > options_.drop_ratio * static_cast<double>(best))
+        lane.done = true;
+  }
+
+  static std::int64_t median(const Lane& lane) { return summarise(lane.samples).median_ns; }
+
+  const SamplingSubject& subject_;
+  const SamplingOptions& options_;
+  std::vector<Lane> lanes_;
+  std::mt19937_64 random_;
+};
+
+}  // namespace
+
+SamplingOptions precise_sampling() { return {}; }
+
+SamplingOptions quick_sampling() {
+  return {.warm_up_ns = 20'000'000, .min_total_ns = 4'000'000, .long_total_ns = 200'000'000};
+}
+
+std::int64_t monotonic_ns() {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch())
+      .count();
+}
+
+std::vector<Result<Measured>> sample_all(std::size_t contenders, const SamplingSubject& subject,
+                                         const SamplingOptions& options) {
+  return Sampler(contenders, subject, options).run();
+}
+
+Measured summarise(std::vector<std::int64_t> samples_ns) {
+  COLLAGE_CHECK(!samples_ns.empty(), "no samples");
+  std::ranges::sort(samples_ns);
+  const std::size_t last = samples_ns.size() - 1;
+  return {.median_ns = samples_ns[last / 2],
+          .low_ns = samples_ns[last / 4],
+          .high_ns = samples_ns[last - last / 4],
+          .samples = static_cast<std::int32_t>(samples_ns.size())};
+}
+
+}  // namespace collage
