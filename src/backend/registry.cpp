@@ -93,9 +93,10 @@ Result<const BackendModule*> load_module(const std::string& path, const std::str
         "ABI version " + std::to_string(module->abi_version) + ", table of " + std::to_string(module->struct_size) +
             " bytes",
         "ABI version " + std::to_string(kAbiVersion) + ", at least " + std::to_string(kSmallestTable) + " bytes");
-  if (module->kind == nullptr || module->create == nullptr || module->kind != kind)
-    return unusable(path, "a module of kind '" + std::string(module->kind != nullptr ? module->kind : "") + "'",
-                    "kind '" + kind + "'");
+  if (module->kind == nullptr || module->create == nullptr)
+    return unusable(path, "a table without kind or create", "a backend module");
+  if (module->kind != kind)
+    return unusable(path, "a module of kind '" + std::string(module->kind) + "'", "kind '" + kind + "'");
   return module;
 }
 

@@ -209,26 +209,23 @@ const char* branch_taken(Context& context) {
   return value->ints.front() != 0 ? "then_branch" : "else_branch";
 }
 
-/// ONNX's own inference; but a known condition decides, and where one branch cannot run with the shapes that come in,
-/// every run that succeeds takes the other, so its types are the node's.
-auto infer_if(const pb::OpSchema& original) {
-  return [&original](Context& context) {
-    std::optional<Types> types;
-    if (const char* taken = branch_taken(context)) {
-      types = branch_types(context, taken);
-    } else {
-      try {
-        return original.GetTypeAndShapeInferenceFunction()(context);
-      } catch (const pb::InferenceError&) {
-        types = types_if_fitting(context, "then_branch");
-        const auto other = types_if_fitting(context, "else_branch");
-        if (types.has_value() == other.has_value()) throw;
-        if (!types) types = other;
-      }
+/// Like ONNX's own inference, but a known condition decides; and where one branch cannot run with the shapes that come
+/// in, every run that succeeds takes the other, so its types are the node's. Each branch is inferred once only: ONNX's
+/// data propagation refuses to see a value twice.
+void infer_if(Context& context) {
+  std::optional<Types> types;
+  if (const char* taken = branch_taken(context)) {
+    types = branch_types(context, taken);
+  } else {
+    types = types_if_fitting(context, "then_branch");
+    if (!types) {
+      types = branch_types(context, "else_branch");
+    } else if (const auto other = types_if_fitting(context, "else_branch")) {
+      for (std::size_t i = 0; i < std::min(types->size(), other->size()); ++i) pb::UnionTypeInfo((*other)[i], (*types)[i]);
     }
-    for (std::size_t i = 0; i < std::min(types->size(), context.getNumOutputs()); ++i)
-      if ((*types)[i].value_case() != pb::TypeProto::VALUE_NOT_SET) *context.getOutputType(i) = (*types)[i];
-  };
+  }
+  for (std::size_t i = 0; i < std::min(types->size(), context.getNumOutputs()); ++i)
+    if ((*types)[i].value_case() != pb::TypeProto::VALUE_NOT_SET) *context.getOutputType(i) = (*types)[i];
 }
 
 }  // namespace
@@ -239,8 +236,7 @@ Schemas::Schemas() {
     schema.SetDomain(domain).SinceVersion(1).TypeAndShapeInferenceFunction(std::move(infer));
     ours_.emplace(std::pair(domain, op), std::move(schema));
   };
-  if (const auto* original = pb::OpSchemaRegistry::Schema("If", static_cast<int>(kCanonicalOpset)))
-    add("", "If", infer_if(*original));
+  add("", "If", infer_if);
   add(kMicrosoft, "FusedConv", same_as("Conv", 11));
   add(kMicrosoft, "FusedGemm", same_as("Gemm", 13));
   for (const char* op : {"FastGelu", "Gelu", "QuickGelu", "RotaryEmbedding", "QLinearLeakyRelu", "QLinearSigmoid",

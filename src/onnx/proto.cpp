@@ -5,7 +5,7 @@
 namespace collage {
 
 std::string first_line(std::string_view message) {
-  constexpr std::size_t kLongest = 3000;
+  constexpr std::size_t kLongest = 300;
   while (!message.empty() && (message.front() == '\n' || message.front() == ' ')) message.remove_prefix(1);
   std::string line(message.substr(0, std::min(message.find('\n'), kLongest)));
   std::ranges::replace_if(line, [](unsigned char c) { return c < 0x20; }, ' ');

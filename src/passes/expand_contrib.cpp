@@ -55,21 +55,14 @@ bool expand(Editor& editor, NodeId id) {
   if (core.inputs.size() > 3) core.inputs.resize(3);
   for (const Attribute& attribute : fused.attributes)
     if (!attribute.name.starts_with("activation")) core.attributes.push_back(attribute);
-  if (!activates && !summand.valid()) {
-    editor.replace(id, std::move(core));
-    return true;
-  }
-  editor.insert_before(id, std::move(core));
-  Node last = activates ? *activation : Node{};
-  if (summand.valid()) {
-    Node sum{.name = fused.name + "_sum", .domain = {}, .op_type = "Add", .inputs = {linear, summand},
-             .outputs = {activates ? before : fused.outputs[0]}, .captures = {}, .attributes = {}};
-    if (activates)
-      editor.insert_before(id, std::move(sum));
-    else
-      last = std::move(sum);
-  }
-  editor.replace(id, std::move(last));
+  // The core keeps the node's name; what follows it is put in order when the editor finishes.
+  editor.replace(id, std::move(core));
+  if (summand.valid())
+    editor.insert_before(id, Node{.name = fused.name + "_sum", .domain = {}, .op_type = "Add",
+                                  .inputs = {linear, summand},
+                                  .outputs = {activates ? before : fused.outputs[0]}, .captures = {},
+                                  .attributes = {}});
+  if (activates) editor.insert_before(id, std::move(*activation));
   return true;
 }
 

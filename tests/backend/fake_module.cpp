@@ -1,6 +1,8 @@
 // Backend modules for the registry's tests, one for each way of being right or wrong.
 // FAKE_KIND is the kind the module says it is, FAKE_FAULT the fault in its table; without FAKE_ENTRY it has no entry.
+#include <cstdlib>
 #include <stdexcept>
+#include <string_view>
 
 #include "backend/registry.h"
 

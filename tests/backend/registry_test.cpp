@@ -98,7 +98,7 @@ TEST(Registry, RefusesModulesThatDoNotFit) {
   Registry registry({FAKE_MODULES, folder});
   const std::pair<const char*, const char*> cases[] = {{"old", "ABI version 0"},
                                                        {"short", "table of 8 bytes"},
-                                                       {"empty", "a module of kind 'empty'"},
+                                                       {"empty", "a table without kind or create"},
                                                        {"mislabelled", "a module of kind 'fake'"},
                                                        {"no_entry", "no symbol collage_backend_module"},
                                                        {"broken", "broken.so"}};

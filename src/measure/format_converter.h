@@ -1,0 +1,41 @@
+// Moves tensors between `plain` and any format, in a worker: the two common formats by the reference code, a backend's
+// own format by that backend's conversion kernels. Not here: fast or timed conversions, which are candidates.
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "backend/registry.h"
+
+namespace collage {
+
+/// Keeps the loaded conversion kernels. One thread; the registry outlives it.
+class FormatConverter {
+ public:
+  explicit FormatConverter(Registry& registry) : registry_(registry) {}
+
+  /// Bytes a static tensor takes in a format. Error format/unknown when its owner does not take it.
+  [[nodiscard]] Result<std::size_t> bytes_of(const ValueType& type, const Format& format);
+
+  /// Converts `in` (in format `from`) to `out` (in format `to`), both 64-byte aligned and of bytes_of() their format;
+  /// one of the formats is plain. Error format/*, or the kernel's.
+  [[nodiscard]] Result<void> convert(const ValueType& type, const Format& from, std::span<const std::byte> in,
+                                     const Format& to, std::span<std::byte> out, int threads);
+
+ private:
+  struct Loaded {
+    std::unique_ptr<Kernel> kernel;
+    std::size_t workspace_bytes = 0;
+  };
+
+  [[nodiscard]] Result<Backend*> owner_of(const Format& format);
+  [[nodiscard]] Result<const Loaded*> kernel_for(const Conversion& conversion, int threads);
+
+  Registry& registry_;
+  std::map<std::string, Loaded> kernels_;
+};
+
+}  // namespace collage

@@ -1,0 +1,40 @@
+// The covers worth confirming: the best over all backends, and the best with fewer of them, because costs measured
+// alone do not add up exactly and a plan with fewer libraries may win end to end.
+#pragma once
+
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "measure/cost.h"
+#include "region/candidates.h"
+#include "search/search.h"
+
+namespace collage {
+
+/// A cover with a name for tables: "cover", "only onednn", "onednn+openvino".
+struct NamedCover {
+  std::string name;
+  SearchResult result;
+};
+
+struct CoverRequest {
+  const Graph* graph = nullptr;
+  const CandidatePool* pool = nullptr;
+  std::vector<Cost> costs;             ///< by candidate of the pool
+  std::vector<std::string> backends;   ///< that may take nodes; host always may
+  std::string filler = "onnxruntime";  ///< runs what the chosen backends of a smaller set all refuse
+  ConversionTable conversions;
+  /// Factor on the costs of a backend, from what its steps took in context; 1 where absent.
+  std::map<std::string, double> corrections;
+  SearchOptions search;
+};
+
+/// The best cover over `allowed` backends (and host; and the filler where these cannot run a node).
+[[nodiscard]] Result<SearchResult> best_cover(const CoverRequest& request, const std::vector<std::string>& allowed);
+
+/// best_cover of all backends first, then of every smaller set; equal covers once.
+[[nodiscard]] Result<std::vector<NamedCover>> covers_to_confirm(const CoverRequest& request);
+
+}  // namespace collage

@@ -1,0 +1,130 @@
+#include "tune/jobs.h"
+
+#include "measure/artifact_file.h"
+#include "measure/record.h"
+#include "tune/snapshot.h"
+#include "tune/whole_model.h"
+
+namespace collage {
+namespace {
+
+using namespace std::chrono_literals;
+
+Result<std::optional<std::string>> model_bytes(const std::string& path) {
+  if (path.empty()) return std::optional<std::string>();
+  COLLAGE_TRY(const Buffer bytes, Buffer::map_file(path));
+  return std::optional(std::string(bytes.text()));
+}
+
+Result<void> evaluate_here(const EvaluateJob& job, Registry& registry) {
+  COLLAGE_TRY(Backend * engine, registry.get(job.engine));
+  COLLAGE_TRY(const Graph graph, read_snapshot(job.graph));
+  COLLAGE_TRY(std::optional<std::string> bytes, model_bytes(job.model));
+  COLLAGE_TRY(WholeModel model, WholeModel::create(*engine, graph, std::move(bytes), {}));
+  if (!job.inputs.empty()) {
+    COLLAGE_TRY(const Record record, Record::open(job.inputs));
+    std::vector<Tensor> inputs;
+    for (ValueId id : graph.inputs) {
+      COLLAGE_TRY(Tensor tensor, record.tensor(graph.value(id).name));
+      inputs.push_back(std::move(tensor));
+    }
+    COLLAGE_TRY_VOID(model.set_inputs(inputs));
+  }
+  COLLAGE_TRY_VOID(model.run());
+  COLLAGE_TRY(const std::vector<Tensor> outputs, model.outputs());
+  COLLAGE_TRY(RecordWriter writer, RecordWriter::create(job.outputs));
+  std::vector<ValueId> written;
+  for (std::size_t o = 0; o < outputs.size(); ++o) {
+    if (std::find(written.begin(), written.end(), graph.outputs[o]) != written.end()) continue;
+    written.push_back(graph.outputs[o]);
+    COLLAGE_TRY_VOID(writer.add(graph.value(graph.outputs[o]).name, outputs[o]));
+  }
+  return writer.finish();
+}
+
+Result<std::string> compile_model_here(const CompileModelJob& job, Registry& registry) {
+  COLLAGE_TRY(Backend * engine, registry.get(job.engine));
+  COLLAGE_TRY(const Graph graph, read_snapshot(job.graph));
+  COLLAGE_TRY(std::optional<std::string> bytes, model_bytes(job.model));
+  CompileRequest request;
+  request.graph = &graph;
+  request.region = model_region(graph);
+  request.variant = model_variant(request.region);
+  request.model_bytes = std::move(bytes);
+  auto compiled = engine->compile({&request, 1}, {.threads = job.threads, .accuracy = Accuracy::kStandard});
+  if (!compiled.front())
+    return fail(ExitCode::kUnsupported, "engine/refused", job.engine, compiled.front().error().detail);
+  return write_artifact(job.folder, *compiled.front(), request.region.constants);
+}
+
+Result<Json> run_evaluate(const Json& json, JobContext& context) {
+  COLLAGE_TRY(const EvaluateJob job, read_json("evaluate job", [&] {
+                return EvaluateJob{.graph = json.at("graph"),
+                                   .model = json.at("model"),
+                                   .engine = json.at("engine"),
+                                   .inputs = json.at("inputs"),
+                                   .outputs = json.at("outputs")};
+              }));
+  COLLAGE_TRY_VOID(evaluate_here(job, context.registry()));
+  return Json::object();
+}
+
+Result<Json> run_compile_model(const Json& json, JobContext& context) {
+  COLLAGE_TRY(const CompileModelJob job, read_json("compile-model job", [&] {
+                return CompileModelJob{.graph = json.at("graph"),
+                                       .model = json.at("model"),
+                                       .engine = json.at("engine"),
+                                       .folder = json.at("folder"),
+                                       .threads = json.at("threads")};
+              }));
+  COLLAGE_TRY(const std::string hash, compile_model_here(job, context.registry()));
+  return Json{{"artifact", hash}};
+}
+
+Result<Json> run_confirm(const Json& json, JobContext& context) {
+  COLLAGE_TRY(const ConfirmRequest request, confirm_request_from(json));
+  COLLAGE_TRY(const std::vector<ConfirmLane> lanes, confirm_here(request, context.registry()));
+  return to_json(lanes);
+}
+
+Result<Json> ask(WorkerProcess& worker, const Json& job, std::chrono::nanoseconds limit, std::stop_token stop = {}) {
+  auto answer = worker.call(job, [limit](const std::optional<JobProgress>&) { return limit; }, std::move(stop));
+  if (answer) return *std::move(answer);
+  if (answer.error().stopped)
+    return fail(ExitCode::kInterrupted, "tune/interrupted", "job " + job.at("type").get<std::string>(), "a stop");
+  return fail(ExitCode::kUnsupported, "worker/died", "job " + job.at("type").get<std::string>(),
+              answer.error().refusal.detail, "a worker that answers");
+}
+
+}  // namespace
+
+std::vector<Handler> tune_handlers() {
+  return {{.type = "evaluate", .run = run_evaluate},
+          {.type = "compile-model", .run = run_compile_model},
+          {.type = "confirm", .run = run_confirm}};
+}
+
+Result<void> evaluate(WorkerProcess& worker, const EvaluateJob& job) {
+  const Json json = {{"type", "evaluate"},
+                     {"graph", job.graph},
+                     {"model", job.model},
+                     {"engine", job.engine},
+                     {"inputs", job.inputs},
+                     {"outputs", job.outputs}};
+  COLLAGE_TRY_VOID(ask(worker, json, 300s));
+  return {};
+}
+
+Result<std::string> compile_model(WorkerProcess& worker, const CompileModelJob& job) {
+  const Json json = {{"type", "compile-model"},  {"graph", job.graph},   {"model", job.model},
+                     {"engine", job.engine},     {"folder", job.folder}, {"threads", job.threads}};
+  COLLAGE_TRY(const Json answer, ask(worker, json, 300s));
+  return read_json("compile-model answer", [&] { return answer.at("artifact").get<std::string>(); });
+}
+
+Result<std::vector<ConfirmLane>> confirm(WorkerProcess& worker, const ConfirmRequest& request, std::stop_token stop) {
+  COLLAGE_TRY(const Json answer, ask(worker, to_json(request), 300s, std::move(stop)));
+  return confirm_lanes_from(answer);
+}
+
+}  // namespace collage
