@@ -26,10 +26,10 @@ enum class Accuracy : std::uint8_t { kStrict, kStandard, kFast };
 [[nodiscard]] std::optional<Accuracy> accuracy_of(std::string_view name);
 
 struct BackendInfo {
-  std::string name;       ///< instance name: "onednn", "onnxruntime:opt=basic"
-  std::string kind;       ///< "onnxruntime"
-  std::string version;    ///< of the library behind it
-  std::string build;      ///< identifies the exact build of the library; part of cost keys and artifacts
+  std::string name;     ///< instance name: "onednn", "onnxruntime:opt=basic"
+  std::string kind;     ///< "onnxruntime"
+  std::string version;  ///< of the library behind it
+  std::string build;    ///< identifies the exact build of the library; part of cost keys and artifacts
   std::vector<std::string> devices = {"cpu"};
   std::vector<std::string> conflicts_with;  ///< kinds that cannot share a process
   bool is_engine = false;                   ///< also runs whole models, so takes part as a rival
@@ -53,17 +53,17 @@ struct CompileRequest {
 /// What a backend compiled. Bytes, never a live object. `load` in another process gives the kernel back.
 struct Artifact {
   std::string bytes;
-  std::string compatibility;          ///< load() refuses when this differs from what the build expects
-  std::vector<ValueId> constants;     ///< constants of the graph that load() wants, in order; mapped, not copied
+  std::string compatibility;       ///< load() refuses when this differs from what the build expects
+  std::vector<ValueId> constants;  ///< constants of the graph that load() wants, in order; mapped, not copied
   std::vector<std::pair<std::uint32_t, std::uint32_t>> in_place;  ///< (output, input) ports that may share memory
-  std::size_t workspace_bytes = 0;    ///< scratch the plan provides for each context, 64-byte aligned
+  std::size_t workspace_bytes = 0;  ///< scratch the plan provides for each context, 64-byte aligned
   bool operator==(const Artifact&) const = default;
 };
 
 /// A port as seen at load time.
 struct Port {
-  std::string name;   ///< the value's name
-  ValueType type;     ///< static except for outputs of unknown shape
+  std::string name;  ///< the value's name
+  ValueType type;    ///< static except for outputs of unknown shape
   Format format;
 };
 

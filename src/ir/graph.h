@@ -129,7 +129,8 @@ template <class T>
 /// Checks every invariant stated in this header. Error codes ir/*; where = node or value name.
 [[nodiscard]] Result<void> verify(const Graph& graph);
 
-/// Stable text form; constants of at most 16 elements print their contents, larger ones a hash.
+/// Stable text form (grammar in text_print.cpp); constants of at most 16 elements print their contents, larger ones a
+/// hash.
 [[nodiscard]] std::string to_text(const Graph& graph);
 /// The constants that to_text shows as a hash only, by that hash, bodies included: what parse_graph needs beside text.
 [[nodiscard]] std::map<std::string, Tensor> large_constants_of(const Graph& graph);

@@ -1,3 +1,4 @@
+// Quoting and reading names. Reading takes any text and never more than it understands.
 #include "ir/text_names.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Reading costs.
 #include "measure/cost.h"
 
 namespace collage {

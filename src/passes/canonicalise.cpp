@@ -154,6 +154,11 @@ bool uniform_prelu(Editor& editor, NodeId id) {
   return true;
 }
 
+bool feeds(const Editor& editor, ValueId value, std::string_view op_type) {
+  const auto& readers = editor.readers(value);
+  return std::any_of(readers.begin(), readers.end(), [&](NodeId r) { return is_op(editor.node(r), op_type); });
+}
+
 /// Averages over everything spatial.
 bool global_average(Editor& editor, NodeId id) {
   const Node node = editor.node(id);
@@ -161,6 +166,8 @@ bool global_average(Editor& editor, NodeId id) {
   if (!input || input->size() < 3 || input->size() > 5 || !is_f32(editor.graph(), node.inputs[0])) return false;
   const std::size_t spatial = input->size() - 2;
   if (is_op(node, "ReduceMean")) {
+    // Sequences are no images, and a mean that is subtracted belongs to a normalisation.
+    if (spatial < 2 || feeds(editor, node.outputs[0], "Sub")) return false;
     const auto axes = integers_of(editor.graph(), input_of(node, 1));
     if (!axes || axes->size() != spatial || attribute_or<std::int64_t>(node, "keepdims", 1) == 0) return false;
     for (const std::int64_t axis : *axes)

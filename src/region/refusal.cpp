@@ -1,3 +1,4 @@
+// Names of the reasons, as text, JSON and the cost store spell them.
 #include "region/refusal.h"
 
 #include <array>

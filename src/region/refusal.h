@@ -8,19 +8,19 @@
 namespace collage {
 
 enum class RefusalReason {
-  kOperator,      ///< the operator is not known to the backend
-  kType,          ///< an element type it does not take
-  kShape,         ///< rank, extent or a dynamic shape it does not take
-  kAttribute,     ///< an attribute value it does not take
-  kFormat,        ///< a memory format it does not take
-  kStructure,     ///< the region is not one it can run as a whole
-  kAccuracy,      ///< not allowed in the accuracy class
-  kMissing,       ///< a library or feature is not on this machine
-  kCompile,       ///< the library refused or failed while compiling
-  kWrongResult,   ///< results differ from the reference
-  kCrashed,       ///< the worker died
-  kTimeout,       ///< the worker did not answer in time
-  kResources      ///< memory or time limit
+  kOperator,     ///< the operator is not known to the backend
+  kType,         ///< an element type it does not take
+  kShape,        ///< rank, extent or a dynamic shape it does not take
+  kAttribute,    ///< an attribute value it does not take
+  kFormat,       ///< a memory format it does not take
+  kStructure,    ///< the region is not one it can run as a whole
+  kAccuracy,     ///< not allowed in the accuracy class
+  kMissing,      ///< a library or feature is not on this machine
+  kCompile,      ///< the library refused or failed while compiling
+  kWrongResult,  ///< results differ from the reference
+  kCrashed,      ///< the worker died
+  kTimeout,      ///< the worker did not answer in time
+  kResources     ///< memory or time limit
 };
 
 struct Refusal {

@@ -1,8 +1,10 @@
 #include "tune/jobs.h"
 
+#include <algorithm>
+
 #include "measure/artifact_file.h"
+#include "measure/graph_file.h"
 #include "measure/record.h"
-#include "tune/snapshot.h"
 #include "tune/whole_model.h"
 
 namespace collage {
@@ -18,7 +20,7 @@ Result<std::optional<std::string>> model_bytes(const std::string& path) {
 
 Result<void> evaluate_here(const EvaluateJob& job, Registry& registry) {
   COLLAGE_TRY(Backend * engine, registry.get(job.engine));
-  COLLAGE_TRY(const Graph graph, read_snapshot(job.graph));
+  COLLAGE_TRY(const Graph graph, read_graph_file(job.graph));
   COLLAGE_TRY(std::optional<std::string> bytes, model_bytes(job.model));
   COLLAGE_TRY(WholeModel model, WholeModel::create(*engine, graph, std::move(bytes), {}));
   if (!job.inputs.empty()) {
@@ -44,7 +46,7 @@ Result<void> evaluate_here(const EvaluateJob& job, Registry& registry) {
 
 Result<std::string> compile_model_here(const CompileModelJob& job, Registry& registry) {
   COLLAGE_TRY(Backend * engine, registry.get(job.engine));
-  COLLAGE_TRY(const Graph graph, read_snapshot(job.graph));
+  COLLAGE_TRY(const Graph graph, read_graph_file(job.graph));
   COLLAGE_TRY(std::optional<std::string> bytes, model_bytes(job.model));
   CompileRequest request;
   request.graph = &graph;

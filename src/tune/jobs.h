@@ -12,7 +12,7 @@ namespace collage {
 
 /// Runs a whole model in an engine and keeps its outputs as a record.
 struct EvaluateJob {
-  std::string graph;    ///< snapshot
+  std::string graph;    ///< graph file
   std::string model;    ///< file of ONNX bytes to run instead of the graph; "" = the graph
   std::string engine;   ///< instance name
   std::string inputs;   ///< record of the inputs by name; "" when the graph has none

@@ -1,34 +1,13 @@
 #include "tune/source_model.h"
 
-#include <unistd.h>
-
-#include <filesystem>
 #include <fstream>
 
 #include "onnx/export.h"
 #include "tune/proposers.h"
+#include "tune/work_folder.h"
 
 namespace collage {
 namespace {
-
-/// A folder that goes away with its owner.
-class TemporaryFolder {
- public:
-  TemporaryFolder() {
-    std::string pattern = (std::filesystem::temp_directory_path() / "collage-XXXXXX").string();
-    if (::mkdtemp(pattern.data())) path_ = pattern;
-  }
-  ~TemporaryFolder() {
-    std::error_code ignored;
-    if (!path_.empty()) std::filesystem::remove_all(path_, ignored);
-  }
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-  [[nodiscard]] const std::string& path() const { return path_; }
-
- private:
-  std::string path_;
-};
 
 /// weights.bin as the plan file holds it: every constant at its offset.
 Result<void> write_weights(const RealisedPlan& plan, const std::string& path) {
@@ -53,8 +32,8 @@ ImportOptions options_for(const RealisedPlan& plan, Registry& registry) {
 }  // namespace
 
 Result<Graph> plan_onnx_graph(const RealisedPlan& plan) {
-  const TemporaryFolder folder;
-  COLLAGE_TRY_VOID(write_weights(plan, folder.path() + "/weights.bin"));
+  COLLAGE_TRY(const WorkFolder folder, WorkFolder::create());
+  COLLAGE_TRY_VOID(write_weights(plan, folder.file("weights.bin")));
   return read_graph(std::string(plan.onnx.text()), folder.path());
 }
 

@@ -220,7 +220,7 @@ TEST(ExpandContrib, WritesFusedConvolutionsOut) {
   expect_text({"expand_contrib"}, R"(graph g(%x: f32[1,1,2,2], %z: f32[1,1,2,2]) -> (%y) { opset ai.onnx 26
   constant %w = f32[1,1,1,1]{2.0}
   constant %b = f32[1]{1.0}
-  %y: f32[1,1,2,2] = com.microsoft.FusedConv(%x, %w, %b, %z) {activation="Relu", strides=[1,1]} "conv" })",
+  %y: f32[1,1,2,2] = com.microsoft::FusedConv(%x, %w, %b, %z) {activation="Relu", strides=[1,1]} "conv" })",
               R"(graph g(%x: f32[1,1,2,2], %z: f32[1,1,2,2]) -> (%y) {
   opset ai.onnx 26
   constant %w = f32[1,1,1,1]{2.0}

@@ -40,7 +40,7 @@ TEST(Widen16Bit, DropsRoundingsInside) {
 TEST(Widen16Bit, LeavesVendorOperatorsTheirType) {
   const Graph before = graph_of(R"(graph g(%x: f16[2]) -> (%y) { opset ai.onnx 26
   %a: f16[2] = Relu(%x) "relu"
-  %y: f16[2] = com.vendor.Special(%a) "special" })");
+  %y: f16[2] = com.vendor::Special(%a) "special" })");
   const Graph after = simplified(before);
   EXPECT_EQ(after.nodes.size(), 4U) << to_text(after);
   EXPECT_EQ(simplified(after), after);

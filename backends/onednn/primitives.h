@@ -1,0 +1,40 @@
+// Turns one operation of a program into the library's primitive, choosing the implementation.
+// Throws dnnl::error like the library does; callers stand behind guard().
+#pragma once
+
+#include <expected>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "program.h"
+
+namespace collage::onednn {
+
+struct Argument {
+  int slot = 0;    ///< the library's number for the argument (DNNL_ARG_*)
+  int tensor = 0;  ///< index into Program::tensors
+  dnnl::memory::desc desc;  ///< how the primitive wants it; constants are packed to this
+};
+
+/// A primitive description with what it reads and writes. Nothing is generated before a primitive is made of it.
+struct BuiltOp {
+  dnnl::primitive_desc_base description;
+  std::string implementation;
+  std::vector<Argument> arguments;
+  std::size_t scratch_bytes = 0;
+};
+
+/// Groups the library's names: "brgconv:avx512_core" -> "brgconv", "x64:gemm:jit" -> "gemm",
+/// "jit_fp32_wino_2x3:avx512_core" -> "wino_2x3", "ref:any" -> "ref".
+[[nodiscard]] std::string family_of(std::string_view implementation);
+
+/// How the tensor's own bytes lie.
+[[nodiscard]] dnnl::memory::desc describe(const TensorInfo& tensor);
+
+/// The implementation is Op::implementation when set, else the first of Op::family, else the first that is no
+/// reference code. The message of a refusal says what the library offered. Uses the calling thread's OpenMP thread count.
+[[nodiscard]] std::expected<BuiltOp, std::string> build(const Program& program, const Op& op,
+                                                        const dnnl::engine& engine);
+
+}  // namespace collage::onednn

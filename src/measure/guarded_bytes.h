@@ -1,0 +1,41 @@
+// A 64-byte aligned buffer between two guard zones, so that a kernel that writes outside it is caught.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <span>
+
+#include "ir/type.h"
+
+namespace collage {
+
+class GuardedBytes {
+ public:
+  GuardedBytes() = default;
+  /// `size` zeroed bytes. Nothing is allocated for the default-made one, whose data() is null.
+  explicit GuardedBytes(std::size_t size);
+
+  [[nodiscard]] std::byte* data() const { return memory_ ? memory_.get() + kGuard : nullptr; }
+  [[nodiscard]] std::size_t size() const { return size_; }
+  [[nodiscard]] std::span<std::byte> bytes() const { return {data(), size_}; }
+
+  /// Fills with a pattern that no right output has everywhere: NaN for floats, 0xA5 for others.
+  void poison(ElementType type);
+  /// False once a byte of a guard zone has changed.
+  [[nodiscard]] bool guards_hold() const;
+
+ private:
+  static constexpr std::size_t kGuard = 64;
+  struct Free {
+    void operator()(std::byte* pointer) const;
+  };
+
+  [[nodiscard]] std::span<std::byte> before() const;
+  [[nodiscard]] std::span<std::byte> after() const;
+
+  std::unique_ptr<std::byte, Free> memory_;
+  std::size_t size_ = 0;
+  std::size_t allocated_ = 0;
+};
+
+}  // namespace collage

@@ -1,0 +1,147 @@
+#include "measure/trial.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/hash.h"
+#include "measure/compare.h"
+#include "measure/sampling.h"
+
+namespace collage {
+namespace {
+
+TrialFailure failure(RefusalReason reason, std::string detail, bool harmful = false) {
+  return {.refusal = {.reason = reason, .detail = std::move(detail)}, .harmful = harmful};
+}
+
+std::string text_of(const Error& error) { return fmt::format("{}: {}", error.code, error.saw); }
+
+bool is_16bit(ElementType type) { return type == ElementType::kFloat16 || type == ElementType::kBfloat16; }
+
+/// Tensor over bytes owned by somebody else.
+Tensor view_of(ElementType type, const Extents& extents, const void* data) {
+  const std::size_t size = byte_count(type, extents);
+  return {.type = type, .extents = extents, .data = Buffer(nullptr, {static_cast<const std::byte*>(data), size})};
+}
+
+Comparison compare_exactly(const Tensor& seen, const Tensor& expected) {
+  Comparison result;
+  result.ok = seen == expected;
+  if (!result.ok) result.mismatch = "bytes differ";
+  return result;
+}
+
+}  // namespace
+
+std::expected<Trial, TrialFailure> Trial::create(TrialSpec spec, FormatConverter& converter) {
+  Trial trial(std::move(spec));
+  if (auto failed = trial.prepare(converter)) return std::unexpected(*std::move(failed));
+  auto loaded = guard([&] { return trial.load_and_bind(); });
+  if (!loaded) return std::unexpected(failure(RefusalReason::kCompile, "threw while loading: " + loaded.error(), true));
+  if (*loaded) return std::unexpected(**std::move(loaded));
+  trial.spec_.artifact = nullptr;
+  return trial;
+}
+
+std::optional<TrialFailure> Trial::prepare(FormatConverter& converter) {
+  for (TrialPort& port : spec_.inputs) {
+    const auto size = converter.bytes_of(port.port.type, port.port.format);
+    if (!size) return failure(RefusalReason::kFormat, text_of(size.error()));
+    Slot slot{.port = std::move(port), .bytes = GuardedBytes(*size)};
+    const TrialPort& made = slot.port;
+    const auto filled = converter.convert(made.port.type, plain(), made.recorded.data.bytes(), made.port.format,
+                                          slot.bytes.bytes(), spec_.threads);
+    if (!filled) return failure(RefusalReason::kFormat, text_of(filled.error()));
+    slot.hash = hash_bytes(slot.bytes.data(), slot.bytes.size());
+    inputs_.push_back(std::move(slot));
+  }
+  for (TrialPort& port : spec_.outputs) {
+    Slot slot{.port = std::move(port), .bytes = {}};
+    if (slot.port.port.type.is_static()) {
+      const auto size = converter.bytes_of(slot.port.port.type, slot.port.port.format);
+      if (!size) return failure(RefusalReason::kFormat, text_of(size.error()));
+      slot.bytes = GuardedBytes(*size);
+    }
+    outputs_.push_back(std::move(slot));
+  }
+  workspace_ = GuardedBytes(spec_.artifact->workspace_bytes);
+  return std::nullopt;
+}
+
+std::optional<TrialFailure> Trial::load_and_bind() {
+  LoadRequest request{.artifact = spec_.artifact, .constants = spec_.constants, .threads = spec_.threads};
+  Buffers buffers{.workspace = workspace_.data()};
+  for (const Slot& slot : inputs_) {
+    request.inputs.push_back(slot.port.port);
+    buffers.inputs.push_back(slot.bytes.data());
+  }
+  for (const Slot& slot : outputs_) {
+    request.outputs.push_back(slot.port.port);
+    buffers.outputs.push_back(slot.bytes.data());
+  }
+  auto kernel = spec_.backend->load(request);
+  if (!kernel) return failure(RefusalReason::kCompile, "load: " + text_of(kernel.error()));
+  kernel_ = std::move(*kernel);
+  auto call = kernel_->bind(buffers);
+  if (!call) return failure(RefusalReason::kCompile, "bind: " + text_of(call.error()));
+  call_ = std::move(*call);
+  return std::nullopt;
+}
+
+std::optional<TrialFailure> Trial::check(FormatConverter& converter) {
+  for (Slot& slot : outputs_) slot.bytes.poison(slot.port.port.type.element);
+  const std::int64_t begin = monotonic_ns();
+  const auto ran = guard([&] { return call_->run(); });
+  checked_ns_ = monotonic_ns() - begin;
+  if (!ran) return failure(RefusalReason::kCompile, "threw while running: " + ran.error(), true);
+  if (!*ran) return failure(RefusalReason::kCompile, "run: " + text_of(ran->error()));
+  if (auto failed = judge_memory()) return failed;
+  for (std::size_t i = 0; i < outputs_.size(); ++i)
+    if (auto failed = judge_output(i, converter)) return failed;
+  return std::nullopt;
+}
+
+std::optional<TrialFailure> Trial::judge_memory() const {
+  for (const Slot& slot : inputs_) {
+    if (!slot.bytes.guards_hold() || hash_bytes(slot.bytes.data(), slot.bytes.size()) != slot.hash)
+      return failure(RefusalReason::kWrongResult, "wrote to its input " + slot.port.port.name, true);
+  }
+  for (const Slot& slot : outputs_)
+    if (!slot.bytes.guards_hold())
+      return failure(RefusalReason::kWrongResult, "wrote outside its output " + slot.port.port.name, true);
+  if (!workspace_.guards_hold()) return failure(RefusalReason::kWrongResult, "wrote outside its workspace", true);
+  return std::nullopt;
+}
+
+Result<Tensor> Trial::seen_output(std::size_t index, FormatConverter& converter) const {
+  const Slot& slot = outputs_[index];
+  const Port& port = slot.port.port;
+  if (!port.type.is_static()) {
+    COLLAGE_TRY(const DynamicOutput made, call_->dynamic_output(index));
+    return view_of(made.type, made.extents, made.data);
+  }
+  const Extents extents = port.type.extents();
+  if (port.format.is_plain()) return view_of(port.type.element, extents, slot.bytes.data());
+  Result<void> converted;
+  const std::size_t size = byte_count(port.type.element, extents);
+  const Buffer bytes = Buffer::make(size, [&](std::span<std::byte> out) {
+    converted = converter.convert(port.type, port.format, slot.bytes.bytes(), plain(), out, spec_.threads);
+  });
+  if (!converted) return std::unexpected(converted.error());
+  return Tensor{.type = port.type.element, .extents = extents, .data = bytes};
+}
+
+std::optional<TrialFailure> Trial::judge_output(std::size_t index, FormatConverter& converter) const {
+  const TrialPort& port = outputs_[index].port;
+  const auto seen = guard([&] { return seen_output(index, converter); });
+  if (!seen) return failure(RefusalReason::kCompile, "threw while giving its output: " + seen.error(), true);
+  if (!*seen) return failure(RefusalReason::kCompile, "output: " + text_of(seen->error()));
+  const Comparison comparison =
+      spec_.exact ? compare_exactly(**seen, port.recorded)
+                  : compare(**seen, port.recorded, spec_.accuracy, is_16bit(port.recorded.type), port.one_step);
+  if (comparison.ok) return std::nullopt;
+  return failure(RefusalReason::kWrongResult, "output " + port.port.name + ": " + to_string(comparison));
+}
+
+}  // namespace collage

@@ -1,0 +1,79 @@
+// One candidate made ready in a worker: an artifact loaded and bound to fresh buffers that hold recorded inputs.
+// It can be run, and judged: outputs against the record, inputs unchanged, nothing written outside the buffers.
+// Not here: compiling (price_job), timing (sampling).
+#pragma once
+
+#include <expected>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "measure/format_converter.h"
+#include "measure/guarded_bytes.h"
+
+namespace collage {
+
+/// A port and what the record holds for it: the input, or the expected output, in plain format.
+struct TrialPort {
+  Port port;
+  Tensor recorded;
+  bool one_step = false;  ///< an output after a quantiser: integers may differ by one
+};
+
+struct TrialSpec {
+  Backend* backend = nullptr;
+  const Artifact* artifact = nullptr;
+  std::vector<Tensor> constants;  ///< for Artifact::constants
+  std::vector<TrialPort> inputs;
+  std::vector<TrialPort> outputs;
+  int threads = 1;
+  Accuracy accuracy = Accuracy::kStandard;
+  bool exact = false;  ///< outputs must be bit-equal: conversions
+};
+
+/// Why a trial failed, and whether its process may be harmed: something was written where it must not be, or a library
+/// threw.
+struct TrialFailure {
+  Refusal refusal;
+  bool harmful = false;
+};
+
+class Trial {
+ public:
+  /// Loads and binds. A failure of the backend is kCompile, of a port kFormat or kShape. The converter and what the
+  /// spec points to outlive the trial, the artifact need not.
+  [[nodiscard]] static std::expected<Trial, TrialFailure> create(TrialSpec spec, FormatConverter& converter);
+
+  /// One run, as it is timed.
+  Result<void> run() { return call_->run(); }
+
+  /// Poisons the outputs, runs once and judges everything. Nothing when all is right.
+  [[nodiscard]] std::optional<TrialFailure> check(FormatConverter& converter);
+  /// Nanoseconds of the run inside the last check.
+  [[nodiscard]] std::int64_t checked_ns() const { return checked_ns_; }
+
+ private:
+  struct Slot {
+    TrialPort port;
+    GuardedBytes bytes;  ///< none for an output of unknown shape
+    std::uint64_t hash = 0;
+  };
+
+  explicit Trial(TrialSpec spec) : spec_(std::move(spec)) {}
+  std::optional<TrialFailure> prepare(FormatConverter& converter);
+  std::optional<TrialFailure> load_and_bind();
+  [[nodiscard]] std::optional<TrialFailure> judge_memory() const;
+  [[nodiscard]] std::optional<TrialFailure> judge_output(std::size_t index, FormatConverter& converter) const;
+  [[nodiscard]] Result<Tensor> seen_output(std::size_t index, FormatConverter& converter) const;
+
+  TrialSpec spec_;
+  std::vector<Slot> inputs_;
+  std::vector<Slot> outputs_;
+  GuardedBytes workspace_;
+  std::unique_ptr<Kernel> kernel_;
+  std::unique_ptr<Call> call_;
+  std::int64_t checked_ns_ = 0;
+};
+
+}  // namespace collage

@@ -1,0 +1,48 @@
+// The guard: covers and whole-model rivals as real plan files, timed end to end; the winner ships.
+// Inside the noise the plan with fewer steps wins. A stored verdict answers the same question without measuring.
+#pragma once
+
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "base/progress.h"
+#include "measure/store.h"
+#include "measure/worker_process.h"
+#include "tune/confirm.h"
+
+namespace collage {
+
+struct GuardEntry {
+  std::string name;
+  std::string plan;        ///< path of the plan file
+  std::size_t steps = 0;
+  bool is_rival = false;   ///< a whole-model engine: always taken to the final
+};
+
+struct GuardOptions {
+  std::string inputs;    ///< record
+  std::string expected;  ///< record of the model's outputs
+  std::string accuracy = "standard";
+  int threads = 1;
+  double heat_seconds = 1.5;   ///< first look at all entries
+  double final_seconds = 4;    ///< those within 15 % of the best, and the rivals near it
+  std::uint64_t seed = 1;
+  std::stop_token stop;
+};
+
+struct GuardVerdict {
+  std::size_t winner = 0;                  ///< index of the entries given
+  std::vector<std::int64_t> median_ns;     ///< by entry; 0 = did not run
+  std::vector<std::vector<std::int64_t>> step_ns;  ///< by entry: its steps in context
+  std::vector<std::string> failures;       ///< by entry
+};
+
+/// Error tune/nothing-runs when no entry gave the right numbers.
+[[nodiscard]] Result<GuardVerdict> judge(const std::vector<GuardEntry>& entries, const GuardOptions& options,
+                                         WorkerProcess& worker);
+
+[[nodiscard]] std::string to_json(const GuardVerdict& verdict);
+[[nodiscard]] Result<GuardVerdict> guard_verdict_from(const std::string& json);
+
+}  // namespace collage

@@ -1,0 +1,162 @@
+#include "tune/stages.h"
+
+#include <fmt/format.h>
+
+#include "measure/compare.h"
+#include "measure/file.h"
+#include "measure/graph_file.h"
+#include "measure/inputs.h"
+#include "measure/record.h"
+#include "measure/record_job.h"
+#include "tune/jobs.h"
+#include "tune/proposers.h"
+
+namespace collage {
+namespace {
+
+bool is_16bit(ElementType type) { return type == ElementType::kFloat16 || type == ElementType::kBfloat16; }
+
+class Preparation {
+ public:
+  Preparation(const PrepareOptions& options, const WorkFolder& folder, Registry& registry, WorkerProcess& worker)
+      : options_(options), folder_(folder), registry_(registry), worker_(worker) {}
+
+  Result<Prepared> run() {
+    say("import");
+    COLLAGE_TRY_VOID(import());
+    say("record");
+    COLLAGE_TRY_VOID(make_input_record());
+    COLLAGE_TRY_VOID(check_import());
+    say("simplify");
+    COLLAGE_TRY_VOID(simplify_and_record());
+    return std::move(prepared_);
+  }
+
+ private:
+  void say(const std::string& phase) const {
+    if (options_.progress) options_.progress({.phase = phase, .note = {}});
+  }
+
+  Result<void> import() {
+    ImportOptions import_options;
+    import_options.shapes = options_.shapes;
+    import_options.knows_vendor_operator = [this](std::string_view domain, std::string_view op) {
+      return knows_vendor_operator(registry_, options_.backends, domain, op);
+    };
+    COLLAGE_TRY(prepared_.imported, import_model(options_.model, import_options));
+    prepared_.notes = prepared_.imported.notes;
+    prepared_.imported_file = folder_.file("imported.onnx");
+    prepared_.original_file = folder_.file("original.onnx");
+    COLLAGE_TRY_VOID(write_graph_file(prepared_.imported_file, prepared_.imported.graph));
+    const std::string_view bytes = prepared_.imported.bound_model;
+    return write_file(prepared_.original_file, {&bytes, 1});
+  }
+
+  Result<void> make_input_record() {
+    const Graph& graph = prepared_.imported.graph;
+    COLLAGE_TRY(const std::vector<Tensor> inputs,
+                make_inputs(graph, {.seed = options_.seed, .ranges = options_.input_ranges}));
+    prepared_.inputs = folder_.file("inputs");
+    COLLAGE_TRY(RecordWriter writer, RecordWriter::create(prepared_.inputs));
+    for (std::size_t i = 0; i < inputs.size(); ++i)
+      COLLAGE_TRY_VOID(writer.add(graph.value(graph.inputs[i]).name, inputs[i]));
+    return writer.finish();
+  }
+
+  /// Runs the user's own bytes and the imported graph in the reference; their outputs must be the same.
+  Result<void> check_import() {
+    prepared_.outputs = folder_.file("outputs");
+    EvaluateJob job{.graph = prepared_.imported_file,
+                    .model = {},
+                    .engine = kReference,
+                    .inputs = prepared_.imported.graph.inputs.empty() ? "" : prepared_.inputs,
+                    .outputs = prepared_.outputs};
+    COLLAGE_TRY_VOID(evaluate(worker_, job));
+    job.model = prepared_.original_file;
+    job.outputs = folder_.file("original-outputs");
+    if (const auto ran = evaluate(worker_, job); !ran) {
+      prepared_.notes.push_back("import check left out: the reference refuses the original file: " + ran.error().saw);
+      return {};
+    }
+    COLLAGE_TRY(const std::string different, difference(job.outputs, prepared_.outputs));
+    if (different.empty()) return {};
+    return fail(ExitCode::kBug, "import/mismatch", options_.model, different,
+                "the imported graph to give what the file gives");
+  }
+
+  /// "" when the outputs in record `seen` are those in record `expected`.
+  Result<std::string> difference(const std::string& seen, const std::string& expected) const {
+    COLLAGE_TRY(const Record a, Record::open(seen));
+    COLLAGE_TRY(const Record b, Record::open(expected));
+    const Graph& graph = prepared_.imported.graph;
+    for (ValueId id : graph.outputs) {
+      const std::string& name = graph.value(id).name;
+      COLLAGE_TRY(const Tensor left, a.tensor(name));
+      COLLAGE_TRY(const Tensor right, b.tensor(name));
+      const Comparison comparison = compare(left, right, options_.accuracy, is_16bit(right.type));
+      if (!comparison.ok) return fmt::format("output {}: {}", name, to_string(comparison));
+    }
+    return std::string();
+  }
+
+  /// Folds constants in the reference.
+  Result<std::vector<Tensor>> fold(const Graph& graph) {
+    const std::string file = folder_.file("fold.onnx");
+    COLLAGE_TRY_VOID(write_graph_file(file, graph));
+    const EvaluateJob job{
+        .graph = file, .model = {}, .engine = kReference, .inputs = {}, .outputs = folder_.file("folded")};
+    COLLAGE_TRY_VOID(evaluate(worker_, job));
+    COLLAGE_TRY(const Record record, Record::open(job.outputs));
+    std::vector<Tensor> tensors;
+    for (ValueId id : graph.outputs) {
+      COLLAGE_TRY(Tensor tensor, record.tensor(graph.value(id).name));
+      tensor.data = Buffer::copy_of(tensor.data.bytes());
+      tensors.push_back(std::move(tensor));
+    }
+    return tensors;
+  }
+
+  Result<void> simplify_and_record() {
+    COLLAGE_TRY(SimplifiedGraph simplified,
+                simplify(prepared_.imported.graph, {.accuracy = options_.accuracy, .off = {}},
+                         [this](const Graph& graph) { return fold(graph); }));
+    prepared_.passes = std::move(simplified.passes);
+    COLLAGE_TRY(std::string problem, record(simplified.graph));
+    if (!problem.empty()) {
+      prepared_.notes.push_back("simplified graph not used: " + problem);
+      prepared_.passes.clear();
+      COLLAGE_TRY(problem, record(prepared_.imported.graph));
+      if (!problem.empty()) return fail(ExitCode::kBug, "tune/record-mismatch", options_.model, problem);
+    }
+    return {};
+  }
+
+  /// Records every value of `graph`; "" when its outputs are those of the imported graph.
+  Result<std::string> record(const Graph& graph) {
+    prepared_.graph = graph;
+    prepared_.graph_file = folder_.file("graph.onnx");
+    prepared_.record = folder_.file("record");
+    COLLAGE_TRY_VOID(write_graph_file(prepared_.graph_file, graph));
+    const auto recorded = record_run(worker_, {.graph = prepared_.graph_file,
+                                               .inputs = prepared_.inputs,
+                                               .reference = kReference,
+                                               .record = prepared_.record});
+    if (!recorded) return to_string(recorded.error());
+    return difference(prepared_.record, prepared_.outputs);
+  }
+
+  const PrepareOptions& options_;
+  const WorkFolder& folder_;
+  Registry& registry_;
+  WorkerProcess& worker_;
+  Prepared prepared_;
+};
+
+}  // namespace
+
+Result<Prepared> prepare(const PrepareOptions& options, const WorkFolder& folder, Registry& registry,
+                         WorkerProcess& worker) {
+  return Preparation(options, folder, registry, worker).run();
+}
+
+}  // namespace collage

@@ -1,0 +1,47 @@
+// The stages of a tune before pricing: the graph, checked against the user's own bytes, simplified, and recorded.
+// In: a model file. Out: files that workers read, and the simplified graph. Third-party code runs in the worker only.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "backend/registry.h"
+#include "base/progress.h"
+#include "measure/worker_process.h"
+#include "onnx/import.h"
+#include "passes/simplify.h"
+#include "tune/work_folder.h"
+
+namespace collage {
+
+inline constexpr const char* kReference = "onnxruntime:opt=off";
+
+/// A model made ready for pricing.
+struct Prepared {
+  Imported imported;
+  Graph graph;                ///< simplified
+  std::vector<PassReport> passes;
+  std::string imported_file;  ///< graph file of imported.graph
+  std::string original_file;  ///< the user's bytes, bound and repaired
+  std::string graph_file;     ///< graph file of `graph`
+  std::string inputs;         ///< record of the model's inputs
+  std::string outputs;        ///< record of the reference's outputs
+  std::string record;         ///< record of every value of `graph`
+  std::vector<std::string> notes;
+};
+
+struct PrepareOptions {
+  std::string model;
+  ShapeBindings shapes;
+  std::vector<std::string> backends;  ///< whose vendor operators are known
+  Accuracy accuracy = Accuracy::kStandard;
+  std::uint64_t seed = 1;
+  std::map<std::string, std::pair<double, double>> input_ranges;
+  Progress progress;
+};
+
+/// Errors import/*, import/mismatch when the imported graph's numbers are not those of the user's bytes.
+[[nodiscard]] Result<Prepared> prepare(const PrepareOptions& options, const WorkFolder& folder, Registry& registry,
+                                       WorkerProcess& worker);
+
+}  // namespace collage
