@@ -135,7 +135,8 @@ PartitionRules engine_rules() {
   return PartitionRules{
       .patterns =
           {
-              {.label = "conv", .chain = {"Conv|ConvTranspose|com.microsoft::FusedConv", "BatchNormalization?", elements}},
+              {.label = "conv",
+               .chain = {"Conv|ConvTranspose|com.microsoft::FusedConv", "BatchNormalization?", elements}},
               {.label = "pad-conv", .chain = {"Pad", "Conv", "BatchNormalization?", elements}},
               {.label = "conv-pool",
                .chain = {"Conv", "BatchNormalization?", elements, "MaxPool|AveragePool|GlobalAveragePool|ReduceMean"}},
@@ -163,6 +164,13 @@ PartitionRules engine_rules() {
 
 std::string one_line(std::string_view message) {
   constexpr std::size_t kMost = 300;
+  // OpenVINO puts a chain of "Exception from FILE:LINE: " before what happened.
+  constexpr std::string_view kChain = "Exception from ";
+  while (message.starts_with(kChain)) {
+    const std::size_t end = message.find_first_of(" \n", kChain.size());
+    if (end == std::string_view::npos) break;
+    message.remove_prefix(end + 1);
+  }
   std::string line;
   for (const char c : message) {
     const bool is_blank = c == '\n' || c == '\r' || c == '\t' || c == ' ';

@@ -14,11 +14,11 @@ namespace collage {
 
 /// The facts about one engine that support() judges by.
 struct EngineLimits {
-  std::int64_t max_opset = 0;                                   ///< newest ai.onnx the engine reads
+  std::int64_t max_opset = 0;  ///< newest ai.onnx the engine reads
   bool (*knows_operator)(std::string_view domain, std::string_view op_type) = nullptr;
-  bool (*takes_port)(ElementType type) = nullptr;               ///< at the region's border
-  bool (*takes_inside)(ElementType type) = nullptr;             ///< anywhere in the region
-  bool takes_containers = false;                                ///< sequences and optionals inside a region
+  bool (*takes_port)(ElementType type) = nullptr;    ///< at the region's border
+  bool (*takes_inside)(ElementType type) = nullptr;  ///< anywhere in the region
+  bool takes_containers = false;                     ///< sequences and optionals inside a region
   std::size_t min_channels_last_rank = 4;
   std::size_t max_channels_last_rank = 4;
   bool mixes_formats = false;  ///< also offers inputs in channels_last with outputs plain, and the reverse

@@ -86,7 +86,10 @@ RegionModel region_model(const CompileRequest& request, Weights weights, std::in
         model.constants.push_back(id);
       }
 
-  ExportOptions options{.external = {}, .inline_limit = kInlineConstantBytes, .node_metadata = {}, .value_info = false,
+  ExportOptions options{.external = {},
+                        .inline_limit = kInlineConstantBytes,
+                        .node_metadata = {},
+                        .value_info = false,
                         .keep_ids = false};
   options.external = [&](ValueId id) -> std::optional<ExternalLocation> {
     const auto found = numbers.find(part.value(id).name);

@@ -187,8 +187,9 @@ bool bring_transpose_together(std::vector<OuterAxis>& axes, std::int64_t element
   return true;
 }
 
-InnerFunction choose_transpose(const InnerLoop& loop) {
+InnerFunction choose_transpose(const InnerLoop& loop, bool is_widened) {
   const std::int64_t e = loop.element_bytes;
+  if (is_widened) return by_size<Transposed>(e);
   if (loop.to_row_bytes == loop.columns * e)
     if (const InnerFunction function = narrow_interleave(e, loop.columns)) return function;
   if (loop.from_column_bytes == loop.rows * e)
@@ -196,15 +197,16 @@ InnerFunction choose_transpose(const InnerLoop& loop) {
   return by_size<Transposed>(e);
 }
 
-InnerFunction choose_inner(InnerLoop& loop, bool is_transpose) {
+/// The narrow loops access elements by their type, so they need the alignment that a widened element may lack.
+InnerFunction choose_inner(InnerLoop& loop, bool is_transpose, bool is_widened) {
   const std::int64_t e = loop.element_bytes;
   if (loop.from_column_bytes == e && loop.to_column_bytes == e) {
     loop.columns *= e;
     return copy_rows;
   }
-  if (is_transpose) return choose_transpose(loop);
+  if (is_transpose) return choose_transpose(loop, is_widened);
   if (loop.from_column_bytes == 0 && loop.to_column_bytes == e) {
-    const bool is_narrow = loop.from_row_bytes == e && loop.to_row_bytes == loop.columns * e;
+    const bool is_narrow = !is_widened && loop.from_row_bytes == e && loop.to_row_bytes == loop.columns * e;
     const InnerFunction function = is_narrow ? narrow_repeat(e, loop.columns) : nullptr;
     return function != nullptr ? function : by_size<Repeated>(e);
   }
@@ -242,6 +244,7 @@ CopyLoop plan_loop(const Block& block, std::int64_t element_bytes) {
   std::vector<OuterAxis> axes;
   for (const BlockAxis& axis : tidy.axes)
     axes.push_back({axis.extent, axis.from_stride * element_bytes, axis.to_stride * element_bytes});
+  const std::int64_t original_bytes = element_bytes;
   widen_elements(axes, element_bytes);
 
   const bool rows_are_dense = !axes.empty() && axes.back().from_bytes == element_bytes;
@@ -261,7 +264,7 @@ CopyLoop plan_loop(const Block& block, std::int64_t element_bytes) {
     axes.pop_back();
   }
   loop.outer = std::move(axes);
-  loop.run = choose_inner(loop.inner, is_transpose);
+  loop.run = choose_inner(loop.inner, is_transpose, element_bytes != original_bytes);
   return loop;
 }
 

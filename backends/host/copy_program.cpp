@@ -25,7 +25,8 @@ class CopyCall final : public Call {
 
 class CopyKernel final : public Kernel {
  public:
-  explicit CopyKernel(CopyProgram program) : program_(std::move(program)) {
+  CopyKernel(CopyProgram program, const std::vector<Tensor>& constants) : program_(std::move(program)) {
+    for (const Tensor& constant : constants) constants_.push_back(constant.data.data());
     for (const Block& block : program_.blocks) loops_.push_back(plan_loop(block, program_.element_bytes));
   }
 
@@ -33,9 +34,7 @@ class CopyKernel final : public Kernel {
     std::vector<BoundLoop> bound;
     for (std::size_t i = 0; i < loops_.size(); ++i) {
       const Block& block = program_.blocks[i];
-      const auto* from = block.fill.empty() ? static_cast<const std::byte*>(buffers.inputs[block.input]) +
-                                                  block.from * program_.element_bytes
-                                            : nullptr;
+      const std::byte* from = source_of(block, buffers);
       auto* to = static_cast<std::byte*>(buffers.outputs[block.output]) + block.to * program_.element_bytes;
       // A part that already lies in its place needs no copy.
       if (loops_[i].elements() == 0 || (from == to && loops_[i].is_dense())) continue;
@@ -45,7 +44,16 @@ class CopyKernel final : public Kernel {
   }
 
  private:
+  [[nodiscard]] const std::byte* source_of(const Block& block, const Buffers& buffers) const {
+    if (!block.fill.empty()) return nullptr;
+    const std::size_t ports = buffers.inputs.size();
+    const std::byte* start = block.input < ports ? static_cast<const std::byte*>(buffers.inputs[block.input])
+                                                 : constants_[block.input - ports];
+    return start + block.from * program_.element_bytes;
+  }
+
   CopyProgram program_;
+  std::vector<const std::byte*> constants_;
   std::vector<CopyLoop> loops_;
 };
 
@@ -62,17 +70,22 @@ std::pair<std::int64_t, std::int64_t> reach(const Block& block, std::int64_t fir
 }
 
 bool fits(const Block& block, const LoadRequest& request, std::int64_t element_bytes) {
-  const auto inside = [&](const std::vector<Port>& ports, std::uint32_t port, std::pair<std::int64_t, std::int64_t> range) {
-    if (port >= ports.size() || !ports[port].type.is_static()) return false;
-    const ValueType& type = ports[port].type;
-    const auto bytes = static_cast<std::int64_t>(byte_count(type.element, type.extents()));
-    return range.first >= 0 && range.second <= bytes / element_bytes;
+  const auto port_bytes = [](const std::vector<Port>& ports, std::size_t port) -> std::size_t {
+    if (port >= ports.size() || !ports[port].type.is_static()) return 0;
+    return byte_count(ports[port].type.element, ports[port].type.extents());
+  };
+  const std::size_t ports = request.inputs.size();
+  const bool is_constant = block.input >= ports && block.input - ports < request.constants.size();
+  const std::size_t from_bytes =
+      is_constant ? request.constants[block.input - ports].data.size() : port_bytes(request.inputs, block.input);
+  const auto inside = [&](std::size_t bytes, std::pair<std::int64_t, std::int64_t> range) {
+    return range.first >= 0 && range.second <= static_cast<std::int64_t>(bytes) / element_bytes;
   };
   const bool sane = std::ranges::all_of(block.axes, [](const BlockAxis& axis) { return axis.extent >= 0; });
   const bool reads = block.fill.empty()
-                         ? inside(request.inputs, block.input, reach(block, block.from, &BlockAxis::from_stride))
+                         ? inside(from_bytes, reach(block, block.from, &BlockAxis::from_stride))
                          : block.fill.size() == static_cast<std::size_t>(element_bytes);
-  return sane && reads && inside(request.outputs, block.output, reach(block, block.to, &BlockAxis::to_stride));
+  return sane && reads && inside(port_bytes(request.outputs, block.output), reach(block, block.to, &BlockAxis::to_stride));
 }
 
 }  // namespace
@@ -149,7 +162,7 @@ Result<std::unique_ptr<Kernel>> load_copy(const CopyProgram& program, const Load
                     });
   if (!sane)
     return fail(ExitCode::kBadInput, "backend/bad-artifact", "host", "a copy outside its ports", "blocks inside them");
-  return std::make_unique<CopyKernel>(program);
+  return std::make_unique<CopyKernel>(program, request.constants);
 }
 
 }  // namespace collage::host

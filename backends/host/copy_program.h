@@ -24,7 +24,7 @@ struct BlockAxis {
 
 /// Copies the elements of a strided block of an input, or one constant element, to a strided block of an output.
 struct Block {
-  std::uint32_t input = 0;
+  std::uint32_t input = 0;  ///< counts the input ports, then the artifact's constants
   std::uint32_t output = 0;
   std::int64_t from = 0;  ///< first element read
   std::int64_t to = 0;    ///< first element written
@@ -51,7 +51,7 @@ struct CopyProgram {
 /// Throws nlohmann::json::exception when keys are missing or of a wrong type.
 [[nodiscard]] CopyProgram copy_program_of(const nlohmann::json& json);
 
-/// A kernel for the program. Error backend/bad-artifact when a block leaves the bytes of its ports.
+/// A kernel for the program, on the request's ports and constants. Error backend/bad-artifact when a block leaves the bytes of its ports.
 [[nodiscard]] Result<std::unique_ptr<Kernel>> load_copy(const CopyProgram& program, const LoadRequest& request);
 
 }  // namespace collage::host

@@ -1,5 +1,6 @@
 #include "primitives.h"
 
+#include <algorithm>
 #include <array>
 #include <set>
 #include <type_traits>
@@ -95,14 +96,27 @@ bool take_only(Builder& builder, const Description& description) {
   return true;
 }
 
+/// What the convolution itself writes: not the output when a depthwise one is fused after it.
+memory::desc convolution_result(const Builder& builder) {
+  const Op& op = builder.op;
+  const bool fused = std::ranges::any_of(op.post, [](const PostOp& post) {
+    return post.kind == PostOp::Kind::kDepthwise;
+  });
+  if (!fused) return builder.destination();
+  TensorInfo between = builder.tensor(op.output);
+  between.extents = builder.tensor(op.inputs[0]).extents;
+  between.extents[1] = builder.tensor(op.inputs[1]).extents[0];
+  return describe(between);
+}
+
 /// Convolution and its transpose share everything but the class.
 template <class Forward>
 bool build_convolution(Builder& builder, dnnl::algorithm algorithm) {
   const Op& op = builder.op;
   const memory::desc weights = builder.free_desc(op.inputs[1]);
   const memory::desc bias = builder.has_input(2) ? builder.free_desc(op.inputs[2]) : memory::desc();
-  const typename Forward::desc what(kInference, algorithm, builder.source(), weights, bias, builder.destination(),
-                                    op.strides, op.dilations, op.begin, op.end);
+  const typename Forward::desc what(kInference, algorithm, builder.source(), weights, bias,
+                                    convolution_result(builder), op.strides, op.dilations, op.begin, op.end);
   typename Forward::primitive_desc chosen;
   if (!choose<Forward>(builder, what, chosen)) return false;
   builder.argument(DNNL_ARG_WEIGHTS, op.inputs[1], chosen.weights_desc());
@@ -213,7 +227,7 @@ bool build_batch_norm(Builder& builder) {
   return build_simple<dnnl::batch_normalization_forward>(builder, {kInference, builder.source(), op.epsilon, kFlags});
 }
 
-bool build_many(Builder& builder) {
+bool build_concat(Builder& builder) {
   const Op& op = builder.op;
   std::vector<memory::desc> sources;
   for (std::size_t i = 0; i < op.inputs.size(); ++i) {
@@ -221,13 +235,8 @@ bool build_many(Builder& builder) {
     builder.argument(DNNL_ARG_MULTIPLE_SRC + static_cast<int>(i), op.inputs[i]);
   }
   builder.argument(DNNL_ARG_DST, op.output);
-  const dnnl::primitive_attr attributes = attributes_of(builder);
-  if (op.kind == OpKind::kConcat)
-    return take_only(builder, dnnl::concat::primitive_desc(builder.destination(), op.axis, sources, builder.engine,
-                                                           attributes));
-  const std::vector<float> scales(sources.size(), 1.F);
-  return take_only(builder, dnnl::sum::primitive_desc(builder.destination(), scales, sources, builder.engine,
-                                                      attributes));
+  return take_only(builder, dnnl::concat::primitive_desc(builder.destination(), op.axis, sources, builder.engine,
+                                                         attributes_of(builder)));
 }
 
 bool build_kind(Builder& builder) {
@@ -262,16 +271,15 @@ bool build_kind(Builder& builder) {
     case OpKind::kReorder:
       return take_only(builder, dnnl::reorder::primitive_desc(builder.engine, builder.source(), builder.engine,
                                                               builder.destination(), attributes_of(builder)));
-    case OpKind::kConcat:
-    case OpKind::kSum: return build_many(builder);
+    case OpKind::kConcat: return build_concat(builder);
   }
   return false;
 }
 
-/// The arguments that all kinds but concat and sum have.
+/// The arguments that all kinds but concat have.
 void add_common_arguments(Builder& builder) {
   const Op& op = builder.op;
-  if (op.kind == OpKind::kConcat || op.kind == OpKind::kSum) return;
+  if (op.kind == OpKind::kConcat) return;
   builder.argument(DNNL_ARG_SRC, op.inputs[0]);
   builder.argument(DNNL_ARG_DST, op.output);
   for (std::size_t i = 0; i < op.post.size(); ++i) {
@@ -302,8 +310,13 @@ std::string family_of(std::string_view implementation) {
 
 memory::desc describe(const TensorInfo& tensor) {
   const auto type = data_type_of(tensor.type).value_or(memory::data_type::undef);
-  if (!tensor.strides.empty()) return {tensor.extents, type, tensor.strides};
-  return describe(tensor.extents, type, tensor.layout);
+  const bool is_strided = !tensor.strides.empty() && tensor.role != Role::kConstant;
+  return is_strided ? memory::desc(tensor.extents, type, tensor.strides) : describe(tensor.extents, type, tensor.layout);
+}
+
+memory::desc describe_stored(const TensorInfo& tensor) {
+  const auto type = data_type_of(tensor.type).value_or(memory::data_type::undef);
+  return {tensor.extents, type, tensor.strides.empty() ? row_major_strides(tensor.extents) : tensor.strides};
 }
 
 std::expected<BuiltOp, std::string> build(const Program& program, const Op& op, const dnnl::engine& engine) {

@@ -29,8 +29,10 @@ struct BuiltOp {
 /// "jit_fp32_wino_2x3:avx512_core" -> "wino_2x3", "ref:any" -> "ref".
 [[nodiscard]] std::string family_of(std::string_view implementation);
 
-/// How the tensor's own bytes lie.
+/// How operations see the tensor.
 [[nodiscard]] dnnl::memory::desc describe(const TensorInfo& tensor);
+/// How the model's bytes of a constant lie.
+[[nodiscard]] dnnl::memory::desc describe_stored(const TensorInfo& tensor);
 
 /// The implementation is Op::implementation when set, else the first of Op::family, else the first that is no
 /// reference code. The message of a refusal says what the library offered. Uses the calling thread's OpenMP thread count.

@@ -11,7 +11,7 @@ using nlohmann::json;
 constexpr std::array kRoles = {"input", "output", "constant", "temporary", "literal"};
 constexpr std::array kPostKinds = {"eltwise", "binary", "sum", "prelu", "depthwise"};
 constexpr std::array kOpKinds = {"convolution", "deconvolution", "matmul", "inner_product", "pooling", "eltwise",
-                                 "binary", "prelu", "concat", "sum", "resampling", "softmax", "layer_norm",
+                                 "binary", "prelu", "concat", "resampling", "softmax", "layer_norm",
                                  "batch_norm", "reduction", "lrn", "reorder"};
 
 template <class Enum, class Names>

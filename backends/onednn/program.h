@@ -20,9 +20,9 @@ struct TensorInfo {
   Role role = Role::kTemporary;
   std::uint32_t index = 0;  ///< input port, output port, constant or temporary
   ElementType type = ElementType::kFloat32;
-  Extents extents;          ///< in the library's logical order
-  Extents strides;          ///< in elements; empty = dense in `layout`
-  Layout layout = Layout::kPlain;
+  Extents extents = {};     ///< in the library's logical order
+  Extents strides = {};     ///< in elements; empty = dense. Of a constant: how the model's bytes lie
+  Layout layout = Layout::kPlain;  ///< how operations want it, when `strides` does not say; constants are packed to it
   float scale = 1.F;        ///< constants are multiplied by it at load; the value of a literal
   bool operator==(const TensorInfo&) const = default;
 };
@@ -31,7 +31,7 @@ struct TensorInfo {
 struct PostOp {
   enum class Kind : std::uint8_t { kEltwise, kBinary, kSum, kPrelu, kDepthwise };
   Kind kind = Kind::kEltwise;
-  std::string algorithm;
+  std::string algorithm = {};
   float alpha = 0.F;
   float beta = 0.F;
   int tensor = -1;   ///< the other operand; the weights of a depthwise convolution
@@ -52,7 +52,6 @@ enum class OpKind : std::uint8_t {
   kBinary,         ///< inputs: a, b
   kPrelu,          ///< inputs: source, slope
   kConcat,
-  kSum,
   kResampling,
   kSoftmax,
   kLayerNorm,      ///< inputs: source, scale, shift?
@@ -64,17 +63,17 @@ enum class OpKind : std::uint8_t {
 
 struct Op {
   OpKind kind = OpKind::kReorder;
-  std::string algorithm;     ///< where the kind has several: "max", "avg_include_padding", "relu", "add", "log"
-  std::vector<int> inputs;   ///< tensors
+  std::string algorithm = {};      ///< where the kind has several: "max", "avg_include_padding", "relu", "add", "log"
+  std::vector<int> inputs = {};    ///< tensors
   int output = -1;
-  Extents kernel, strides, dilations, begin, end;  ///< of a window; dilations count from 0
+  Extents kernel = {}, strides = {}, dilations = {}, begin = {}, end = {};  ///< of a window; dilations count from 0
   int axis = 0;
   float alpha = 0.F;         ///< eltwise, lrn; p of a norm
   float beta = 0.F;
   float epsilon = 0.F;       ///< of a normalisation or norm; k of lrn
-  std::vector<PostOp> post;
-  std::string family;          ///< which implementations will do: "" any, else as family_of says
-  std::string implementation;  ///< the library's own name of the one chosen; empty before realise()
+  std::vector<PostOp> post = {};
+  std::string family = {};          ///< which implementations will do: "" any, else as family_of says
+  std::string implementation = {};  ///< the library's own name of the one chosen; empty before realise()
   bool only_if_apart = false;  ///< reorder: nothing to do when both ends are the same memory
   bool operator==(const Op&) const = default;
 };

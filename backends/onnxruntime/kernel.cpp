@@ -12,7 +12,7 @@ namespace {
 struct BoundPort {
   std::string name;  ///< the session's
   ElementType element = ElementType::kUndefined;
-  Extents extents;   ///< as they lie in memory
+  Extents extents;  ///< as they lie in memory
   bool is_static = true;
   std::size_t bytes = 0;
 };
@@ -82,10 +82,10 @@ class OnnxruntimeKernel final : public Kernel {
 
   [[nodiscard]] Result<std::unique_ptr<Call>> bind(const Buffers& buffers) const override {
     if (buffers.inputs.size() != inputs_.size() || buffers.outputs.size() != outputs_.size())
-      return fail(ExitCode::kBug, "backend/wrong-ports", "onnxruntime",
-                  std::to_string(buffers.inputs.size()) + " inputs and " + std::to_string(buffers.outputs.size()) +
-                      " outputs",
-                  std::to_string(inputs_.size()) + " and " + std::to_string(outputs_.size()));
+      return fail(
+          ExitCode::kBug, "backend/wrong-ports", "onnxruntime",
+          std::to_string(buffers.inputs.size()) + " inputs and " + std::to_string(buffers.outputs.size()) + " outputs",
+          std::to_string(inputs_.size()) + " and " + std::to_string(outputs_.size()));
     auto call = guard([&]() -> std::unique_ptr<Call> {
       const auto memory = Ort::MemoryInfo::CreateCpu(OrtDeviceAllocator, OrtMemTypeDefault);
       Ort::IoBinding binding(*session_->session);

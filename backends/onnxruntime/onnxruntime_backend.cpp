@@ -84,9 +84,8 @@ class OnnxruntimeBackend final : public Backend {
                   std::to_string(request.artifact->constants.size()));
     COLLAGE_TRY(const EngineArtifact artifact, unpack_artifact(request.artifact->bytes, where));
     const Accuracy accuracy = accuracy_of(field_or_empty(artifact, "accuracy")).value_or(Accuracy::kStandard);
-    auto session =
-        make_session(environment_, {.level = level_, .accuracy = accuracy, .threads = request.threads},
-                     artifact.payload, request.constants);
+    auto session = make_session(environment_, {.level = level_, .accuracy = accuracy, .threads = request.threads},
+                                artifact.payload, request.constants);
     if (!session) return library_failed(where, session.error());
     return make_kernel(std::move(*session), request.inputs, request.outputs);
   }
@@ -99,13 +98,14 @@ class OnnxruntimeBackend final : public Backend {
                                                   : region_model(request, Weights::kOutside, opset_of(request));
     std::vector<Tensor> constants;
     for (const ValueId id : model.constants) constants.push_back(*request.graph->value(id).constant);
-    const auto session = make_session(
-        environment_, {.level = level_, .accuracy = options.accuracy, .threads = options.threads}, model.bytes, constants);
+    const auto session =
+        make_session(environment_, {.level = level_, .accuracy = options.accuracy, .threads = options.threads},
+                     model.bytes, constants);
     if (!session) return refused(session.error());
     if (const std::string missing = missing_port(**session, request); !missing.empty())
       return refused("the model has no input or output '" + missing + "'");
-    return Artifact{.bytes = pack_artifact({.fields = {{"accuracy", std::string(name_of(options.accuracy))}},
-                                            .payload = model.bytes}),
+    return Artifact{.bytes = pack_artifact(
+                        {.fields = {{"accuracy", std::string(name_of(options.accuracy))}}, .payload = model.bytes}),
                     .compatibility = info_.build,
                     .constants = model.constants,
                     .in_place = {}};

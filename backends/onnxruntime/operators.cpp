@@ -12,9 +12,9 @@ constexpr std::array<std::string_view, 4> kUnknown = {"CausalConvWithState", "Im
                                                       "SwiGLU"};
 
 // Sorted.
-constexpr std::array<std::string_view, 9> kOlder = {
-    "Bernoulli", "GlobalLpPool", "MaxRoiPool", "Multinomial", "RandomNormal", "RandomNormalLike", "RandomUniform",
-    "RandomUniformLike", "RoiAlign"};
+constexpr std::array<std::string_view, 9> kOlder = {"Bernoulli",     "GlobalLpPool",      "MaxRoiPool",
+                                                    "Multinomial",   "RandomNormal",      "RandomNormalLike",
+                                                    "RandomUniform", "RandomUniformLike", "RoiAlign"};
 
 bool knows_operator(std::string_view domain, std::string_view op_type) {
   if (domain.empty()) return !std::binary_search(kUnknown.begin(), kUnknown.end(), op_type);

@@ -18,7 +18,6 @@ constexpr const char* kDevice = "CPU";
 /// system puts them.
 ov::AnyMap settings(int threads) {
   return {ov::inference_num_threads(threads),
-          ov::compilation_num_threads(threads),
           ov::num_streams(1),
           ov::hint::performance_mode(ov::hint::PerformanceMode::LATENCY),
           ov::hint::execution_mode(ov::hint::ExecutionMode::ACCURACY),
@@ -33,8 +32,8 @@ std::size_t find_port(const std::vector<ov::Output<const ov::Node>>& ports, cons
   for (std::size_t i = 0; i < ports.size(); ++i) {
     if (!ports[i].get_names().contains(wanted.name)) continue;
     if (ports[i].get_element_type() != to_openvino(wanted.element))
-      throw std::runtime_error("port '" + wanted.name + "' is " + ports[i].get_element_type().to_string() + " instead of " +
-                               std::string(name_of(wanted.element)));
+      throw std::runtime_error("port '" + wanted.name + "' is " + ports[i].get_element_type().to_string() +
+                               " instead of " + std::string(name_of(wanted.element)));
     return i;
   }
   throw std::runtime_error("the model has no input or output '" + wanted.name + "'");
@@ -81,20 +80,34 @@ ov::CompiledModel compile_bytes(ov::Core& core, std::string_view onnx, int threa
 
 ov::element::Type to_openvino(ElementType type) {
   switch (type) {
-    case ElementType::kFloat32: return ov::element::f32;
-    case ElementType::kFloat16: return ov::element::f16;
-    case ElementType::kBfloat16: return ov::element::bf16;
-    case ElementType::kFloat64: return ov::element::f64;
-    case ElementType::kUint8: return ov::element::u8;
-    case ElementType::kInt8: return ov::element::i8;
-    case ElementType::kUint16: return ov::element::u16;
-    case ElementType::kInt16: return ov::element::i16;
-    case ElementType::kInt32: return ov::element::i32;
-    case ElementType::kInt64: return ov::element::i64;
-    case ElementType::kUint32: return ov::element::u32;
-    case ElementType::kUint64: return ov::element::u64;
-    case ElementType::kBool: return ov::element::boolean;
-    default: return ov::element::dynamic;
+    case ElementType::kFloat32:
+      return ov::element::f32;
+    case ElementType::kFloat16:
+      return ov::element::f16;
+    case ElementType::kBfloat16:
+      return ov::element::bf16;
+    case ElementType::kFloat64:
+      return ov::element::f64;
+    case ElementType::kUint8:
+      return ov::element::u8;
+    case ElementType::kInt8:
+      return ov::element::i8;
+    case ElementType::kUint16:
+      return ov::element::u16;
+    case ElementType::kInt16:
+      return ov::element::i16;
+    case ElementType::kInt32:
+      return ov::element::i32;
+    case ElementType::kInt64:
+      return ov::element::i64;
+    case ElementType::kUint32:
+      return ov::element::u32;
+    case ElementType::kUint64:
+      return ov::element::u64;
+    case ElementType::kBool:
+      return ov::element::boolean;
+    default:
+      return ov::element::dynamic;
   }
 }
 

@@ -11,7 +11,7 @@ namespace {
 struct BoundPort {
   std::size_t index = 0;  ///< among the model's inputs or outputs
   ov::element::Type element;
-  ov::Shape shape;        ///< as it lies in memory
+  ov::Shape shape;  ///< as it lies in memory
   bool is_static = true;
 };
 
@@ -57,10 +57,10 @@ class OpenvinoKernel final : public Kernel {
 
   [[nodiscard]] Result<std::unique_ptr<Call>> bind(const Buffers& buffers) const override {
     if (buffers.inputs.size() != inputs_.size() || buffers.outputs.size() != outputs_.size())
-      return fail(ExitCode::kBug, "backend/wrong-ports", "openvino",
-                  std::to_string(buffers.inputs.size()) + " inputs and " + std::to_string(buffers.outputs.size()) +
-                      " outputs",
-                  std::to_string(inputs_.size()) + " and " + std::to_string(outputs_.size()));
+      return fail(
+          ExitCode::kBug, "backend/wrong-ports", "openvino",
+          std::to_string(buffers.inputs.size()) + " inputs and " + std::to_string(buffers.outputs.size()) + " outputs",
+          std::to_string(inputs_.size()) + " and " + std::to_string(outputs_.size()));
     auto call = guard([&]() -> std::unique_ptr<Call> {
       ov::InferRequest request = model_->compiled.create_infer_request();
       for (std::size_t i = 0; i < inputs_.size(); ++i)

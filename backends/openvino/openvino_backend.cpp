@@ -43,8 +43,8 @@ std::vector<WantedPort> wanted_ports(const Graph& graph, const std::vector<Value
   std::vector<WantedPort> wanted;
   for (std::size_t i = 0; i < ids.size(); ++i) {
     const Value& value = graph.value(ids[i]);
-    wanted.push_back({.name = port_name(value.name, i < formats.size() ? formats[i] : plain()),
-                      .element = value.type.element});
+    wanted.push_back(
+        {.name = port_name(value.name, i < formats.size() ? formats[i] : plain()), .element = value.type.element});
   }
   return wanted;
 }
@@ -102,13 +102,12 @@ class OpenvinoBackend final : public Backend {
     if (constant_bytes > kMaxConstantBytes)
       return std::unexpected(Refusal{.reason = RefusalReason::kResources,
                                      .detail = std::to_string(constant_bytes) + " bytes of constants in one model"});
-    const std::string onnx =
-        request.model_bytes ? *request.model_bytes : region_model(request, Weights::kInside).bytes;
-    const auto model = compile_onnx(core_, onnx, options.threads,
-                                    wanted_ports(*request.graph, request.region.inputs, request.variant.input_formats),
-                                    wanted_ports(*request.graph, request.region.outputs, request.variant.output_formats));
-    if (!model)
-      return std::unexpected(Refusal{.reason = RefusalReason::kCompile, .detail = one_line(model.error())});
+    const std::string onnx = request.model_bytes ? *request.model_bytes : region_model(request, Weights::kInside).bytes;
+    const auto model =
+        compile_onnx(core_, onnx, options.threads,
+                     wanted_ports(*request.graph, request.region.inputs, request.variant.input_formats),
+                     wanted_ports(*request.graph, request.region.outputs, request.variant.output_formats));
+    if (!model) return std::unexpected(Refusal{.reason = RefusalReason::kCompile, .detail = one_line(model.error())});
     return Artifact{.bytes = store(*model, onnx, options.threads),
                     .compatibility = compatibility_,
                     .constants = {},

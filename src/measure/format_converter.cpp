@@ -34,7 +34,7 @@ Result<const FormatConverter::Loaded*> FormatConverter::kernel_for(const Convers
   const std::string key = to_string(conversion.type) + ' ' + conversion.from.name + ' ' + conversion.to.name + ' ' +
                           std::to_string(threads);
   if (const auto found = kernels_.find(key); found != kernels_.end()) return &found->second;
-  COLLAGE_TRY(Backend* owner, owner_of(conversion.from.is_plain() ? conversion.to : conversion.from));
+  COLLAGE_TRY(Backend * owner, owner_of(conversion.from.is_plain() ? conversion.to : conversion.from));
   auto made = guard([&]() -> Result<Loaded> {
     auto artifact = owner->compile_conversion(conversion, {.threads = threads, .accuracy = Accuracy::kStrict});
     if (!artifact) return unknown_format(conversion.type, conversion.to, artifact.error().detail);

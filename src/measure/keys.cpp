@@ -1,7 +1,6 @@
 #include "measure/keys.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "base/hash.h"
 
@@ -19,6 +18,12 @@ std::string surroundings(const BackendInfo& backend, const MeasureContext& conte
                      backend.build, context.threads, name_of(context.accuracy), context.machine);
 }
 
+std::string content_hash_of(const Tensor& tensor) {
+  std::string text = to_string(tensor.value_type()) + ' ' + hash_hex(tensor.data.data(), tensor.data.size());
+  for (const std::string& element : tensor.strings) text += fmt::format(" {}:{}", element.size(), element);
+  return hash_hex(text);
+}
+
 }  // namespace
 
 std::string cost_key(const std::string& structure_key, const Variant& variant, const BackendInfo& backend,
@@ -32,17 +37,30 @@ std::string conversion_key(const Conversion& conversion, const BackendInfo& back
                      conversion.to.name, surroundings(backend, context));
 }
 
-std::string artifact_key(const std::string& cost_key, const std::string& weights_hash) {
-  return cost_key + " weights=" + weights_hash;
+std::string artifact_key(const std::string& cost_key, const std::string& place_hash) {
+  return cost_key + " place=" + place_hash;
+}
+
+std::string weights_hash(const Graph& graph, const Region& region, ConstantHashes& known) {
+  std::string text;
+  for (const ValueId id : region.constants) {
+    std::string& hash = known[id];
+    if (hash.empty()) hash = content_hash_of(*graph.value(id).constant);
+    text += hash + '\n';
+  }
+  return hash_hex(text);
 }
 
 std::string weights_hash(const Graph& graph, const Region& region) {
-  std::string text;
-  for (const ValueId id : region.constants) {
-    const Tensor& tensor = *graph.value(id).constant;
-    text += to_string(tensor.value_type()) + ' ' + hash_hex(tensor.data.data(), tensor.data.size());
-    for (const std::string& element : tensor.strings) text += fmt::format(" {}:{}", element.size(), element);
+  ConstantHashes known;
+  return weights_hash(graph, region, known);
+}
+
+std::string place_hash(const Graph& graph, const Region& region, ConstantHashes& known) {
+  std::string text = weights_hash(graph, region, known);
+  for (const auto& ports : {region.inputs, region.outputs}) {
     text += '\n';
+    for (const ValueId id : ports) text += fmt::format("{}:{} ", graph.value(id).name.size(), graph.value(id).name);
   }
   return hash_hex(text);
 }

@@ -1,8 +1,9 @@
 // Keys of the cost store: everything a stored answer depends on, as readable text.
 // A cost depends on the structure (operators, types, shapes, small constants), never on the weights; an artifact and a
-// verdict on numbers depend on the weights too.
+// verdict on numbers depend on the weights too, and an artifact on the names of the region's ports.
 #pragma once
 
+#include <map>
 #include <string>
 
 #include "backend/backend.h"
@@ -22,10 +23,17 @@ struct MeasureContext {
 [[nodiscard]] std::string conversion_key(const Conversion& conversion, const BackendInfo& backend,
                                          const MeasureContext& context);
 
-/// The key under which the artifact and the verdict for exactly these weights are kept.
-[[nodiscard]] std::string artifact_key(const std::string& cost_key, const std::string& weights_hash);
+/// The key under which the artifact and the verdict for exactly this place in a graph are kept.
+[[nodiscard]] std::string artifact_key(const std::string& cost_key, const std::string& place_hash);
 
-/// Hash of type, extents and bytes of the constants in order.
+/// Hashes of single constants of one graph, so that overlapping regions hash each once.
+using ConstantHashes = std::map<ValueId, std::string>;
+
+/// Hash of type, extents and contents of the region's constants in order. `known` is read and added to.
+[[nodiscard]] std::string weights_hash(const Graph& graph, const Region& region, ConstantHashes& known);
 [[nodiscard]] std::string weights_hash(const Graph& graph, const Region& region);
+
+/// The weights and the names of the ports, which artifacts of engines refer to.
+[[nodiscard]] std::string place_hash(const Graph& graph, const Region& region, ConstantHashes& known);
 
 }  // namespace collage

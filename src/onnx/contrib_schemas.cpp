@@ -192,10 +192,12 @@ Types branch_types(Context& context, const char* branch) {
   return types;
 }
 
+/// Nothing when the branch does not fit. What ONNX's data propagation cannot do says nothing about the branch.
 std::optional<Types> types_if_fitting(Context& context, const char* branch) {
   try {
     return branch_types(context, branch);
-  } catch (const pb::InferenceError&) {
+  } catch (const pb::InferenceError& error) {
+    if (std::string_view(error.what()).contains("already exists")) throw;
     return std::nullopt;
   }
 }
@@ -212,7 +214,7 @@ const char* branch_taken(Context& context) {
 /// Like ONNX's own inference, but a known condition decides; and where one branch cannot run with the shapes that come
 /// in, every run that succeeds takes the other, so its types are the node's. Each branch is inferred once only: ONNX's
 /// data propagation refuses to see a value twice.
-void infer_if(Context& context) {
+void infer_if(Context& context, UnfitBranches& unfit) {
   std::optional<Types> types;
   if (const char* taken = branch_taken(context)) {
     types = branch_types(context, taken);
@@ -220,8 +222,11 @@ void infer_if(Context& context) {
     types = types_if_fitting(context, "then_branch");
     if (!types) {
       types = branch_types(context, "else_branch");
+      unfit[context.getDisplayName()] = "then_branch";
     } else if (const auto other = types_if_fitting(context, "else_branch")) {
       for (std::size_t i = 0; i < std::min(types->size(), other->size()); ++i) pb::UnionTypeInfo((*other)[i], (*types)[i]);
+    } else {
+      unfit[context.getDisplayName()] = "else_branch";
     }
   }
   for (std::size_t i = 0; i < std::min(types->size(), context.getNumOutputs()); ++i)
@@ -230,13 +235,14 @@ void infer_if(Context& context) {
 
 }  // namespace
 
-Schemas::Schemas() {
+Schemas::Schemas(UnfitBranches& unfit) {
   const auto add = [&](const char* domain, const char* op, pb::InferenceFunction infer) {
     pb::OpSchema schema(op, __FILE__, __LINE__);
     schema.SetDomain(domain).SinceVersion(1).TypeAndShapeInferenceFunction(std::move(infer));
     ours_.emplace(std::pair(domain, op), std::move(schema));
   };
-  add("", "If", infer_if);
+  add("", "If", [&unfit](Context& context) { infer_if(context, unfit); });
+  add("", "MeanVarianceNormalization", same_as_first);  // ONNX's own trips over the default of its attribute
   add(kMicrosoft, "FusedConv", same_as("Conv", 11));
   add(kMicrosoft, "FusedGemm", same_as("Gemm", 13));
   for (const char* op : {"FastGelu", "Gelu", "QuickGelu", "RotaryEmbedding", "QLinearLeakyRelu", "QLinearSigmoid",

@@ -9,10 +9,14 @@
 
 namespace collage {
 
+/// Branches of If nodes that cannot run with the shapes that come in: "node If (NAME)" -> the attribute's name.
+using UnfitBranches = std::map<std::string, std::string>;
+
 /// ONNX's own registry, and behind it our schemas for com.microsoft. They only infer types: they check nothing.
 class Schemas final : public onnx::ISchemaRegistry {
  public:
-  Schemas();
+  /// `unfit` hears of branches that do not fit; it outlives the registry.
+  explicit Schemas(UnfitBranches& unfit);
   // NOLINTNEXTLINE(google-default-arguments): the signature is ONNX's
   const onnx::OpSchema* GetSchema(const std::string& key, int max_inclusive_version,
                                   const std::string& domain = "") const override;

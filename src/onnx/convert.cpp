@@ -1,10 +1,11 @@
 #include "onnx/convert.h"
 
+#include <onnx/defs/schema.h>
 #include <onnx/version_converter/convert.h>
 
 #include <algorithm>
 #include <cctype>
-#include <map>
+#include <set>
 
 #include "onnx/parse.h"
 
@@ -15,25 +16,6 @@ namespace {
 bool is_converter_name(const std::string& name) {
   return name.size() > 3 && name.starts_with("_v_") &&
          std::all_of(name.begin() + 3, name.end(), [](unsigned char c) { return std::isdigit(c); });
-}
-
-using Renames = std::map<std::string, std::string>;
-
-void rename_all(pb::GraphProto& graph, const Renames& renames) {
-  if (renames.empty()) return;
-  const auto rename = [&](std::string* name) {
-    if (const auto found = renames.find(*name); found != renames.end()) *name = found->second;
-  };
-  for_each_graph(graph, [&](pb::GraphProto& one) {
-    for (auto& value : *one.mutable_input()) rename(value.mutable_name());
-    for (auto& value : *one.mutable_output()) rename(value.mutable_name());
-    for (auto& value : *one.mutable_value_info()) rename(value.mutable_name());
-    for (auto& tensor : *one.mutable_initializer()) rename(tensor.mutable_name());
-    for (auto& node : *one.mutable_node()) {
-      for (auto& name : *node.mutable_input()) rename(&name);
-      for (auto& name : *node.mutable_output()) rename(&name);
-    }
-  });
 }
 
 /// Fresh names for every value that looks like the converter's.
@@ -58,6 +40,34 @@ Renames inverted(const Renames& renames) {
   return result;
 }
 
+/// The operators of the model whose meaning is newer than the canonical opset, for the message.
+std::string newer_operators(const pb::ModelProto& model, std::int64_t opset) {
+  std::set<std::string> names;
+  for_each_graph(model.graph(), [&](const pb::GraphProto& graph) {
+    for (const auto& node : graph.node()) {
+      const auto* schema = is_standard(node) ? pb::OpSchemaRegistry::Schema(node.op_type(), static_cast<int>(opset)) : nullptr;
+      if (schema && schema->SinceVersion() > kCanonicalOpset) names.insert(node.op_type());
+    }
+  });
+  std::string text;
+  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
+  return text;
+}
+
+/// ONNX's converter, with what it throws turned into an error that names the operators at fault.
+Result<void> run_converter(pb::ModelProto& model, std::int64_t from, const std::string& where) {
+  const bool is_newer = from > kCanonicalOpset;
+  auto result = guarded(ExitCode::kUnsupported, "import/conversion", where, [&] {
+    pb::ModelProto converted = pb::version_conversion::ConvertVersion(model, static_cast<int>(kCanonicalOpset));
+    model.Swap(&converted);
+  });
+  if (result || !is_newer) return result;
+  return fail(ExitCode::kUnsupported, "import/newer-operator", where,
+              "opset " + std::to_string(from) + " with a newer meaning of " + newer_operators(model, from) + " (" +
+                  result.error().saw + ")",
+              "operators and meanings of opset " + std::to_string(kCanonicalOpset));
+}
+
 void settle_final_nodes(pb::ModelProto& model) {
   for_each_graph(*model.mutable_graph(), [](pb::GraphProto& graph) {
     for (auto& node : *graph.mutable_node())
@@ -76,14 +86,10 @@ Result<void> convert_to_canonical(pb::ModelProto& model, const std::string& wher
   if (from >= 0 && from != kCanonicalOpset) {
     set_opset(model, kFinalDomain, 1);
     const Renames kept = renames_of(model.graph(), "kept_v_");
-    rename_all(*model.mutable_graph(), kept);
-    const bool is_newer = from > kCanonicalOpset;
-    COLLAGE_TRY_VOID(guarded(ExitCode::kUnsupported, is_newer ? "import/newer-operator" : "import/conversion", where, [&] {
-      pb::ModelProto converted = pb::version_conversion::ConvertVersion(model, static_cast<int>(kCanonicalOpset));
-      model.Swap(&converted);
-    }));
-    rename_all(*model.mutable_graph(), renames_of(model.graph(), "added_"));
-    rename_all(*model.mutable_graph(), inverted(kept));
+    rename_values(*model.mutable_graph(), kept);
+    COLLAGE_TRY_VOID(run_converter(model, from, where));
+    rename_values(*model.mutable_graph(), renames_of(model.graph(), "added_"));
+    rename_values(*model.mutable_graph(), inverted(kept));
   }
   set_opset(model, "", kCanonicalOpset);
   model.set_ir_version(kCanonicalIr);

@@ -50,7 +50,7 @@ Result<void> validate(pb::ModelProto& model, const ImportOptions& options, const
 }
 
 /// From the validated message to the canonical one: legacy rules, conversion, inference, folding.
-Result<Graph> canonical_graph(pb::ModelProto& model, const std::string& where) {
+Result<Graph> canonical_graph(pb::ModelProto& model, const std::string& where, std::vector<std::string>& notes) {
   pb::GraphProto& graph = *model.mutable_graph();
   COLLAGE_TRY_VOID(constants_to_initialisers(graph));
   drop_unused_outputs(model);
@@ -60,7 +60,7 @@ Result<Graph> canonical_graph(pb::ModelProto& model, const std::string& where) {
   COLLAGE_TRY_VOID(rewrite_legacy(model));
   COLLAGE_TRY_VOID(convert_to_canonical(model, where));
   COLLAGE_TRY_VOID(constants_to_initialisers(*model.mutable_graph()));
-  COLLAGE_TRY_VOID(infer_and_fold(model, where));
+  COLLAGE_TRY_VOID(infer_and_fold(model, where, notes));
   drop_unused_initialisers(*model.mutable_graph());
   drop_unused_domains(model);
   COLLAGE_TRY(Graph result, to_graph(model, {.parked = &parked, .files = nullptr}));
@@ -83,7 +83,7 @@ Result<Imported> import_bytes(const std::string& bytes, const std::string& folde
 
   COLLAGE_TRY_VOID(validate(model, options, where));
   imported.opset = std::max<std::int64_t>(0, opset_of(model, ""));
-  COLLAGE_TRY(imported.graph, canonical_graph(model, where));
+  COLLAGE_TRY(imported.graph, canonical_graph(model, where, imported.notes));
   return imported;
 }
 

@@ -3,6 +3,7 @@
 #include <onnx/shape_inference/implementation.h>
 
 #include "onnx/bind.h"
+#include "onnx/branches.h"
 #include "onnx/contrib_schemas.h"
 #include "onnx/fold.h"
 
@@ -16,31 +17,41 @@ Error unwrapped(Error error) {
   return error;
 }
 
-Result<void> infer_once(pb::ModelProto& model, const std::string& where, bool propagate_data) {
+Result<void> infer_once(pb::ModelProto& model, const std::string& where, bool propagate_data, UnfitBranches& unfit) {
+  unfit.clear();
   // Symbols are made up for unknown dimensions; stale ones would count as declared in the next round.
   drop_declared_shapes(*model.mutable_graph());
   return guarded(ExitCode::kBadInput, "import/shape-inference", where, [&] {
-    const Schemas schemas;
+    const Schemas schemas(unfit);
     const pb::ShapeInferenceOptions options(/*check_type_val=*/false, /*strict_mode_val=*/1, propagate_data);
     pb::shape_inference::InferShapes(model, &schemas, options);
   });
 }
 
-}  // namespace
-
-Result<void> infer_shapes(pb::ModelProto& model, const std::string& where) {
+Result<void> infer(pb::ModelProto& model, const std::string& where, UnfitBranches& unfit) {
   // Data propagation refuses some valid models, for one those whose branches use a name twice.
-  if (infer_once(model, where, true)) return {};
-  auto result = infer_once(model, where, false);
+  if (infer_once(model, where, true, unfit)) return {};
+  auto result = infer_once(model, where, false, unfit);
   if (!result) return std::unexpected(unwrapped(std::move(result).error()));
   return result;
 }
 
-Result<void> infer_and_fold(pb::ModelProto& model, const std::string& where) {
-  constexpr int kMostRounds = 32;  // each round that folds removes nodes; long chains settle in a few
+}  // namespace
+
+Result<void> infer_shapes(pb::ModelProto& model, const std::string& where) {
+  UnfitBranches unfit;
+  return infer(model, where, unfit);
+}
+
+Result<void> infer_and_fold(pb::ModelProto& model, const std::string& where, std::vector<std::string>& notes) {
+  constexpr int kMostRounds = 32;  // each round that changes something removes nodes; long chains settle in a few
+  name_branches(*model.mutable_graph());
   for (int round = 0; round < kMostRounds; ++round) {
-    COLLAGE_TRY_VOID(infer_shapes(model, where));
-    if (fold_shape_arithmetic(*model.mutable_graph()) == 0) return {};
+    UnfitBranches unfit;
+    COLLAGE_TRY_VOID(infer(model, where, unfit));
+    const int folded = fold_shape_arithmetic(*model.mutable_graph());
+    const int inlined = inline_decided_branches(*model.mutable_graph(), unfit, notes);
+    if (folded + inlined == 0) return {};
   }
   return infer_shapes(model, where);
 }

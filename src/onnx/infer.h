@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "onnx/proto.h"
 
@@ -11,7 +12,8 @@ namespace collage {
 /// Infers once: value_info of the graph and of its bodies is written anew. Error import/shape-inference (bad input).
 [[nodiscard]] Result<void> infer_shapes(pb::ModelProto& model, const std::string& where);
 
-/// Infers and folds until nothing folds any more. Error as infer_shapes.
-[[nodiscard]] Result<void> infer_and_fold(pb::ModelProto& model, const std::string& where);
+/// Infers, folds and inlines decided branches until nothing changes any more. Error as infer_shapes.
+[[nodiscard]] Result<void> infer_and_fold(pb::ModelProto& model, const std::string& where,
+                                          std::vector<std::string>& notes);
 
 }  // namespace collage

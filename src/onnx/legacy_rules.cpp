@@ -65,10 +65,62 @@ Result<bool> refuse_activation_norm(const pb::NodeProto& node) {
   return fail(ExitCode::kUnsupported, "import/unsupported-legacy", describe(node), "spatial=0", "spatial=1");
 }
 
+bool is_narrow_integer(int type) {
+  using Type = pb::TensorProto;
+  return type == Type::INT8 || type == Type::UINT8 || type == Type::INT16 || type == Type::UINT16;
+}
+
+void add_cast(Rewrite& rewrite, const pb::NodeProto& node, const std::string& from, const std::string& to, int type) {
+  set_int(rewrite.add_final(node, "Cast", {from}, to), "to", type);
+}
+
+/// MatMul of 8 and 16-bit integers is no valid ONNX, yet some exporters write it: 32 bits in between, as they meant.
+Result<bool> widen_mat_mul(const pb::NodeProto& node, Rewrite& rewrite) {
+  if (node.input_size() != 2 || node.output_size() != 1) return false;
+  const int type = rewrite.element_type(node.input(0));
+  if (!is_narrow_integer(type) || rewrite.element_type(node.input(1)) != type) return false;
+  const std::string a = rewrite.names.fresh(node.input(0) + "_wide");
+  const std::string b = rewrite.names.fresh(node.input(1) + "_wide");
+  const std::string product = rewrite.names.fresh(node.output(0) + "_wide");
+  add_cast(rewrite, node, node.input(0), a, pb::TensorProto::INT32);
+  add_cast(rewrite, node, node.input(1), b, pb::TensorProto::INT32);
+  rewrite.add_final(node, "MatMul", {a, b}, product);
+  add_cast(rewrite, node, product, node.output(0), type);
+  return true;
+}
+
+/// Swish has no kernel in ONNX Runtime, which spells it out itself only in models of opset 24.
+Result<bool> spell_out_swish(const pb::NodeProto& node, Rewrite& rewrite) {
+  if (node.input_size() != 1 || node.output_size() != 1) return false;
+  const std::string& x = node.input(0);
+  const std::string& y = node.output(0);
+  const float alpha = float_attribute(node, "alpha", 1.0F);
+  std::string scaled = x;
+  if (alpha != 1.0F) {
+    const std::string factor = rewrite.constant(float_tensor(rewrite.names.fresh(y + "_alpha"), {}, {alpha}));
+    const std::string cast = rewrite.names.fresh(y + "_alpha_cast");
+    scaled = rewrite.names.fresh(y + "_scaled");
+    rewrite.add_final(node, "CastLike", {factor, x}, cast);
+    rewrite.add_final(node, "Mul", {x, cast}, scaled);
+  }
+  const std::string gate = rewrite.names.fresh(y + "_gate");
+  rewrite.add_final(node, "Sigmoid", {scaled}, gate);
+  rewrite.add_final(node, "Mul", {x, gate}, y);
+  return true;
+}
+
+/// Scan had a batch dimension in opset 8 only, which the converter drops without a word to the body.
+Result<bool> refuse_batched_scan(const pb::NodeProto& node) {
+  return fail(ExitCode::kUnsupported, "import/unsupported-legacy", describe(node), "Scan of opset 8", "opset 9 or newer");
+}
+
 Result<bool> legacy_rule(const pb::NodeProto& node, Rewrite& rewrite) {
   if (!is_standard(node)) return false;
   const std::string& op = node.op_type();
   const std::int64_t opset = rewrite.opset;
+  if (op == "Swish") return spell_out_swish(node, rewrite);
+  if (op == "Scan" && opset < 9) return refuse_batched_scan(node);
+  if (op == "MatMul") return widen_mat_mul(node, rewrite);
   if (opset < 13 && (op == "Softmax" || op == "LogSoftmax" || op == "Hardmax")) return rewrite_softmax(node, rewrite);
   if (opset < 10 && op == "Upsample") return rewrite_resize(node, rewrite);
   if (opset == 10 && op == "Resize") return rewrite_resize(node, rewrite);

@@ -42,7 +42,8 @@ using LegacyRule = std::function<Result<bool>(const pb::NodeProto& node, Rewrite
 /// LayerNormalization in models older than it gets its later meaning.
 [[nodiscard]] Result<void> rewrite_experiments(pb::ModelProto& model);
 
-/// Rules that read inferred types: legacy Softmax, LogSoftmax, Hardmax, Upsample, Resize, BatchNormalization.
+/// Rules that read inferred types: legacy Softmax, LogSoftmax, Hardmax, Upsample, Resize, BatchNormalization; MatMul of
+/// integers too narrow for it; Swish; Scan 8.
 /// Errors: import/unsupported-legacy naming the node.
 [[nodiscard]] Result<void> rewrite_legacy(pb::ModelProto& model);
 

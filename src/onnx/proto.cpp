@@ -6,6 +6,10 @@ namespace collage {
 
 std::string first_line(std::string_view message) {
   constexpr std::size_t kLongest = 300;
+  // ONNX's assertions: "FILE:LINE: FUNCTION: Assertion `...` failed: MESSAGE"; the message is what a user can read.
+  constexpr std::string_view kFailed = "` failed: ";
+  if (const std::size_t at = message.find(kFailed); at != std::string_view::npos)
+    message.remove_prefix(at + kFailed.size());
   while (!message.empty() && (message.front() == '\n' || message.front() == ' ')) message.remove_prefix(1);
   std::string line(message.substr(0, std::min(message.find('\n'), kLongest)));
   std::ranges::replace_if(line, [](unsigned char c) { return c < 0x20; }, ' ');
@@ -96,6 +100,23 @@ void for_each_tensor(pb::GraphProto& graph, const std::function<void(pb::TensorP
         if (attribute.has_t()) visit(*attribute.mutable_t());
         for (auto& tensor : *attribute.mutable_tensors()) visit(tensor);
       }
+    }
+  });
+}
+
+void rename_values(pb::GraphProto& graph, const Renames& renames) {
+  if (renames.empty()) return;
+  const auto rename = [&](std::string* name) {
+    if (const auto found = renames.find(*name); found != renames.end()) *name = found->second;
+  };
+  for_each_graph(graph, [&](pb::GraphProto& one) {
+    for (auto& value : *one.mutable_input()) rename(value.mutable_name());
+    for (auto& value : *one.mutable_output()) rename(value.mutable_name());
+    for (auto& value : *one.mutable_value_info()) rename(value.mutable_name());
+    for (auto& tensor : *one.mutable_initializer()) rename(tensor.mutable_name());
+    for (auto& node : *one.mutable_node()) {
+      for (auto& name : *node.mutable_input()) rename(&name);
+      for (auto& name : *node.mutable_output()) rename(&name);
     }
   });
 }

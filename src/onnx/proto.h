@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <exception>
 #include <functional>
+#include <map>
 #include <new>
 #include <string>
 #include <string_view>
@@ -62,6 +63,11 @@ void for_each_graph(pb::GraphProto& graph, const std::function<void(pb::GraphPro
 void for_each_graph(const pb::GraphProto& graph, const std::function<void(const pb::GraphProto&)>& visit);
 /// Calls `visit` for every tensor of the graph, its bodies and their nodes' attributes.
 void for_each_tensor(pb::GraphProto& graph, const std::function<void(pb::TensorProto&)>& visit);
+
+/// Old name -> new name of values.
+using Renames = std::map<std::string, std::string>;
+/// Renames values wherever the graph and its bodies define or read them.
+void rename_values(pb::GraphProto& graph, const Renames& renames);
 
 /// The version the model imports of a domain; -1 when it does not import it.
 [[nodiscard]] std::int64_t opset_of(const pb::ModelProto& model, std::string_view domain);

@@ -237,14 +237,25 @@ bool div_to_mul(Editor& editor, NodeId id, bool exact) {
 bool exact_div_to_mul(Editor& editor, NodeId id) { return div_to_mul(editor, id, true); }
 bool inexact_div_to_mul(Editor& editor, NodeId id) { return div_to_mul(editor, id, false); }
 
+/// b for which `value` is 1 / b.
+ValueId inverted(const Editor& editor, ValueId value) {
+  if (const Node* reciprocal = editor.producer_op(value, "Reciprocal")) return reciprocal->inputs[0];
+  const Node* quotient = editor.producer_op(value, "Div");
+  const bool is_one = quotient != nullptr && scalar_of(editor.graph(), quotient->inputs[0]) == 1.0 &&
+                      same_type(editor.graph(), quotient->inputs[1], value);
+  return is_one ? quotient->inputs[1] : ValueId{};
+}
+
 /// a * (1 / b) is a / b.
 bool mul_reciprocal(Editor& editor, NodeId id) {
   const Node node = editor.node(id);
   if (!is_op(node, "Mul") || constant_of(editor.graph(), node.inputs[1]) != nullptr) return false;
+  if (node.inputs[0] == node.inputs[1]) return false;
   for (std::size_t side = 0; side < 2; ++side) {
-    const Node* reciprocal = editor.producer_op(node.inputs[side], "Reciprocal");
-    if (reciprocal == nullptr || !editor.has_one_reader(node.inputs[side]) || node.inputs[0] == node.inputs[1]) continue;
-    editor.replace(id, renamed(node, "Div", {node.inputs[1 - side], reciprocal->inputs[0]}));
+    if (!editor.has_one_reader(node.inputs[side])) continue;
+    const ValueId divisor = inverted(editor, node.inputs[side]);
+    if (!divisor.valid()) continue;
+    editor.replace(id, renamed(node, "Div", {node.inputs[1 - side], divisor}));
     return true;
   }
   return false;

@@ -3,7 +3,9 @@
 
 #include <functional>
 #include <initializer_list>
+#include <set>
 #include <string>
+#include <unordered_set>
 
 #include "passes/editor.h"
 #include "passes/simplify.h"
@@ -15,6 +17,7 @@ struct PassContext {
   const Evaluator* evaluator = nullptr;
   std::string note;  ///< set by a pass that could not do all it should
   std::set<std::string> unfoldable;  ///< values the evaluator refused or that came out too large: not asked again
+  std::unordered_set<std::string> imported_names;  ///< of the values the graph came with
 };
 
 /// Changes the graph in place and says whether it did.
@@ -37,6 +40,7 @@ Result<bool> canonicalise(Graph& graph, PassContext& context);
 Result<bool> canonicalise_inexact(Graph& graph, PassContext& context);
 Result<bool> merge_transposes(Graph& graph, PassContext& context);
 Result<bool> merge_reshapes(Graph& graph, PassContext& context);
+Result<bool> merge_blocks(Graph& graph, PassContext& context);
 Result<bool> eliminate_common(Graph& graph, PassContext& context);
 Result<bool> recognise_activations(Graph& graph, PassContext& context);
 Result<bool> recognise_layer_norm(Graph& graph, PassContext& context);

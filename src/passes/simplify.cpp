@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <unordered_set>
 
 #include "passes/pass.h"
 
@@ -35,6 +36,7 @@ constexpr std::array kPasses = {
     Pass{"recognise_activations", recognise_activations, true},
     Pass{"recognise_layer_norm", recognise_layer_norm, true},
     Pass{"sink_transposes", sink_transposes, false},
+    Pass{"merge_blocks", merge_blocks, false},
     Pass{"fold_pad", fold_pad, false},
     Pass{"merge_bias", merge_bias, false},
     Pass{"fold_batch_norm", fold_batch_norm, true},
@@ -59,9 +61,30 @@ bool is_on(const Pass& pass, const PassOptions& options) {
          !(pass.changes_rounding && options.accuracy == Accuracy::kStrict);
 }
 
+std::unordered_set<std::string> names_in(const Graph& graph) {
+  std::unordered_set<std::string> names;
+  for (const Value& value : graph.values) names.insert(value.name);
+  return names;
+}
+
+/// A name of the imported graph that one pass removed must not come back for other numbers: expected values are
+/// looked up by name.
+void rename_returned(Graph& graph, const std::unordered_set<std::string>& before,
+                     const std::unordered_set<std::string>& imported) {
+  std::unordered_set<std::string> taken = names_in(graph);
+  for (Value& value : graph.values) {
+    if (before.contains(value.name) || !imported.contains(value.name)) continue;
+    const std::string base = value.name;
+    for (std::size_t i = 1; imported.contains(value.name) || taken.contains(value.name); ++i)
+      value.name = base + "_" + std::to_string(i);
+    taken.insert(value.name);
+  }
+}
+
 Result<bool> run_once(const Pass& pass, Graph& graph, PassContext& context, PassReport& report) {
   using Clock = std::chrono::steady_clock;
   if (report.runs++ == 0) report.nodes_before = graph.nodes.size();
+  const std::unordered_set<std::string> before = names_in(graph);
   const auto start = Clock::now();
   COLLAGE_TRY(const bool changed, pass.run(graph, context));
   report.time_us += std::chrono::duration<double, std::micro>(Clock::now() - start).count();
@@ -69,6 +92,7 @@ Result<bool> run_once(const Pass& pass, Graph& graph, PassContext& context, Pass
   report.note = std::exchange(context.note, {});
   if (!changed) return false;
   ++report.changed;
+  rename_returned(graph, before, context.imported_names);
   if (auto verified = verify(graph); !verified) {
     const Error& error = verified.error();
     return fail(ExitCode::kBug, "passes/broken-graph", std::string(pass.name) + ": " + error.where,
@@ -104,7 +128,8 @@ Result<SimplifiedGraph> simplify(Graph graph, const PassOptions& options, const 
     result.passes.push_back(PassReport{.name = std::string(pass.name), .runs = 0, .changed = 0, .time_us = 0,
                                        .nodes_before = 0, .nodes_after = 0, .note = {}});
   }
-  PassContext context{.options = &options, .evaluator = &evaluator, .note = {}, .unfoldable = {}};
+  PassContext context{.options = &options, .evaluator = &evaluator, .note = {}, .unfoldable = {},
+                      .imported_names = names_in(graph)};
   for (int round = 0; round < options.max_rounds; ++round) {
     bool changed = false;
     for (std::size_t p = 0; p < passes.size(); ++p) {

@@ -1,10 +1,7 @@
 #include "tune/jobs.h"
 
-#include <algorithm>
-
 #include "measure/artifact_file.h"
 #include "measure/graph_file.h"
-#include "measure/record.h"
 #include "tune/whole_model.h"
 
 namespace collage {
@@ -16,32 +13,6 @@ Result<std::optional<std::string>> model_bytes(const std::string& path) {
   if (path.empty()) return std::optional<std::string>();
   COLLAGE_TRY(const Buffer bytes, Buffer::map_file(path));
   return std::optional(std::string(bytes.text()));
-}
-
-Result<void> evaluate_here(const EvaluateJob& job, Registry& registry) {
-  COLLAGE_TRY(Backend * engine, registry.get(job.engine));
-  COLLAGE_TRY(const Graph graph, read_graph_file(job.graph));
-  COLLAGE_TRY(std::optional<std::string> bytes, model_bytes(job.model));
-  COLLAGE_TRY(WholeModel model, WholeModel::create(*engine, graph, std::move(bytes), {}));
-  if (!job.inputs.empty()) {
-    COLLAGE_TRY(const Record record, Record::open(job.inputs));
-    std::vector<Tensor> inputs;
-    for (ValueId id : graph.inputs) {
-      COLLAGE_TRY(Tensor tensor, record.tensor(graph.value(id).name));
-      inputs.push_back(std::move(tensor));
-    }
-    COLLAGE_TRY_VOID(model.set_inputs(inputs));
-  }
-  COLLAGE_TRY_VOID(model.run());
-  COLLAGE_TRY(const std::vector<Tensor> outputs, model.outputs());
-  COLLAGE_TRY(RecordWriter writer, RecordWriter::create(job.outputs));
-  std::vector<ValueId> written;
-  for (std::size_t o = 0; o < outputs.size(); ++o) {
-    if (std::find(written.begin(), written.end(), graph.outputs[o]) != written.end()) continue;
-    written.push_back(graph.outputs[o]);
-    COLLAGE_TRY_VOID(writer.add(graph.value(graph.outputs[o]).name, outputs[o]));
-  }
-  return writer.finish();
 }
 
 Result<std::string> compile_model_here(const CompileModelJob& job, Registry& registry) {
@@ -57,18 +28,6 @@ Result<std::string> compile_model_here(const CompileModelJob& job, Registry& reg
   if (!compiled.front())
     return fail(ExitCode::kUnsupported, "engine/refused", job.engine, compiled.front().error().detail);
   return write_artifact(job.folder, *compiled.front(), request.region.constants);
-}
-
-Result<Json> run_evaluate(const Json& json, JobContext& context) {
-  COLLAGE_TRY(const EvaluateJob job, read_json("evaluate job", [&] {
-                return EvaluateJob{.graph = json.at("graph"),
-                                   .model = json.at("model"),
-                                   .engine = json.at("engine"),
-                                   .inputs = json.at("inputs"),
-                                   .outputs = json.at("outputs")};
-              }));
-  COLLAGE_TRY_VOID(evaluate_here(job, context.registry()));
-  return Json::object();
 }
 
 Result<Json> run_compile_model(const Json& json, JobContext& context) {
@@ -101,19 +60,11 @@ Result<Json> ask(WorkerProcess& worker, const Json& job, std::chrono::nanosecond
 }  // namespace
 
 std::vector<Handler> tune_handlers() {
-  return {{.type = "evaluate", .run = run_evaluate},
-          {.type = "compile-model", .run = run_compile_model},
-          {.type = "confirm", .run = run_confirm}};
+  return {{.type = "compile-model", .run = run_compile_model}, {.type = "confirm", .run = run_confirm}};
 }
 
-Result<void> evaluate(WorkerProcess& worker, const EvaluateJob& job) {
-  const Json json = {{"type", "evaluate"},
-                     {"graph", job.graph},
-                     {"model", job.model},
-                     {"engine", job.engine},
-                     {"inputs", job.inputs},
-                     {"outputs", job.outputs}};
-  COLLAGE_TRY_VOID(ask(worker, json, 300s));
+Result<void> record(WorkerProcess& worker, const RecordJob& job) {
+  COLLAGE_TRY_VOID(ask(worker, to_json(job), 300s));
   return {};
 }
 

@@ -7,7 +7,6 @@
 #include "measure/graph_file.h"
 #include "measure/inputs.h"
 #include "measure/record.h"
-#include "measure/record_job.h"
 #include "tune/jobs.h"
 #include "tune/proposers.h"
 
@@ -66,19 +65,20 @@ class Preparation {
   /// Runs the user's own bytes and the imported graph in the reference; their outputs must be the same.
   Result<void> check_import() {
     prepared_.outputs = folder_.file("outputs");
-    EvaluateJob job{.graph = prepared_.imported_file,
-                    .model = {},
-                    .engine = kReference,
-                    .inputs = prepared_.imported.graph.inputs.empty() ? "" : prepared_.inputs,
-                    .outputs = prepared_.outputs};
-    COLLAGE_TRY_VOID(evaluate(worker_, job));
-    job.model = prepared_.original_file;
-    job.outputs = folder_.file("original-outputs");
-    if (const auto ran = evaluate(worker_, job); !ran) {
+    RecordJob job{.graph_file = prepared_.imported_file,
+                  .inputs_file = prepared_.inputs,
+                  .record_file = prepared_.outputs,
+                  .backend = kReference,
+                  .all_values = false,
+                  .model_file = std::nullopt};
+    COLLAGE_TRY_VOID(collage::record(worker_, job));
+    job.model_file = prepared_.original_file;
+    job.record_file = folder_.file("original-outputs");
+    if (const auto ran = collage::record(worker_, job); !ran) {
       prepared_.notes.push_back("import check left out: the reference refuses the original file: " + ran.error().saw);
       return {};
     }
-    COLLAGE_TRY(const std::string different, difference(job.outputs, prepared_.outputs));
+    COLLAGE_TRY(const std::string different, difference(job.record_file, prepared_.outputs));
     if (different.empty()) return {};
     return fail(ExitCode::kBug, "import/mismatch", options_.model, different,
                 "the imported graph to give what the file gives");
@@ -103,10 +103,14 @@ class Preparation {
   Result<std::vector<Tensor>> fold(const Graph& graph) {
     const std::string file = folder_.file("fold.onnx");
     COLLAGE_TRY_VOID(write_graph_file(file, graph));
-    const EvaluateJob job{
-        .graph = file, .model = {}, .engine = kReference, .inputs = {}, .outputs = folder_.file("folded")};
-    COLLAGE_TRY_VOID(evaluate(worker_, job));
-    COLLAGE_TRY(const Record record, Record::open(job.outputs));
+    const RecordJob job{.graph_file = file,
+                        .inputs_file = prepared_.inputs,
+                        .record_file = folder_.file("folded"),
+                        .backend = kReference,
+                        .all_values = false,
+                        .model_file = std::nullopt};
+    COLLAGE_TRY_VOID(collage::record(worker_, job));
+    COLLAGE_TRY(const Record record, Record::open(job.record_file));
     std::vector<Tensor> tensors;
     for (ValueId id : graph.outputs) {
       COLLAGE_TRY(Tensor tensor, record.tensor(graph.value(id).name));
@@ -137,10 +141,12 @@ class Preparation {
     prepared_.graph_file = folder_.file("graph.onnx");
     prepared_.record = folder_.file("record");
     COLLAGE_TRY_VOID(write_graph_file(prepared_.graph_file, graph));
-    const auto recorded = record_run(worker_, {.graph = prepared_.graph_file,
-                                               .inputs = prepared_.inputs,
-                                               .reference = kReference,
-                                               .record = prepared_.record});
+    const auto recorded = collage::record(worker_, {.graph_file = prepared_.graph_file,
+                                                    .inputs_file = prepared_.inputs,
+                                                    .record_file = prepared_.record,
+                                                    .backend = kReference,
+                                                    .all_values = true,
+                                                    .model_file = std::nullopt});
     if (!recorded) return to_string(recorded.error());
     return difference(prepared_.record, prepared_.outputs);
   }

@@ -152,6 +152,27 @@ TEST(EliminateCommon, LeavesRandomNodesAndOtherAttributes) {
   EXPECT_EQ(simplified(before, only({"eliminate_common"})), before);
 }
 
+TEST(MergeBlocks, MakesAReshapeOfAnUnfold) {
+  const std::string text = R"(graph g(%x: f32[1,4,3]) -> (%y) { opset ai.onnx 26
+  constant %zero = i64[1]{0}
+  constant %two = i64[1]{2}
+  constant %end = i64[1]{9223372036854775807}
+  constant %one = i64[1]{1}
+  constant %last = i64[1]{-1}
+  %a: f32[1,2,3] = Slice(%x, %zero, %two, %one) "a"
+  %b: f32[1,2,3] = Slice(%x, %two, %end, %one) "b"
+  %c: f32[1,2,3,1] = Unsqueeze(%a, %last) "c"
+  %d: f32[1,2,3,1] = Unsqueeze(%b, %last) "d"
+  %y: f32[1,2,3,2] = Concat(%c, %d) {axis=3} "y" })";
+  EXPECT_EQ(to_text(simplified(graph_of(text), only({"merge_blocks"}))), R"(graph g(%x: f32[1,4,3]) -> (%y) {
+  opset ai.onnx 26
+  constant %y_blocks_shape = i64[4]{1,2,2,3}
+  %y_blocks: f32[1,2,2,3] = Reshape(%x, %y_blocks_shape) "y_blocks"
+  %y: f32[1,2,3,2] = Transpose(%y_blocks) {perm=[0,2,3,1]} "y"
+}
+)");
+}
+
 TEST(Canonicalise, WritesEqualMeaningsAlike) {
   const Graph before = graph_of(R"(graph g(%x: f32[1,2,2,2]) -> (%y) { opset ai.onnx 26
   constant %four = f32[]{4.0}

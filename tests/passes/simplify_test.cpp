@@ -61,5 +61,19 @@ TEST(Simplify, KeepsTheOrderOfInputsAndRepeatedOutputs) {
   expect_same_meaning(before, simplified(before));
 }
 
+TEST(Simplify, DoesNotReuseNamesOfTheImportedGraph) {
+  // Removing the identity frees "y_shape", which the merged reshape would like to take.
+  const Graph before = graph_of(R"(graph g(%x: f32[2,3]) -> (%y, %z) { opset ai.onnx 26
+  constant %t = i64[2]{3,2}
+  constant %u = i64[1]{6}
+  %y_shape: f32[2,3] = Identity(%x) "copy"
+  %z: f32[2,3] = Relu(%y_shape) "z"
+  %a: f32[3,2] = Reshape(%x, %t) "a"
+  %y: f32[6] = Reshape(%a, %u) "y" })");
+  const Graph after = simplified(before);
+  EXPECT_EQ(after.nodes.size(), 2U);
+  for (const Value& value : after.values) EXPECT_NE(value.name, "y_shape");
+}
+
 }  // namespace
 }  // namespace collage::test

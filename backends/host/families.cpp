@@ -1,0 +1,7 @@
+#include "family.h"
+
+namespace collage::host {
+
+std::vector<const Family*> all_families() { return {&kMovement, &kElementwise, &kGather, &kSoftmax, &kReduce, &kNormalise}; }
+
+}  // namespace collage::host

@@ -1,0 +1,139 @@
+// The host backend, ours and always there: views, data movement, element-wise chains, small integer work, reductions,
+// and the conversions between the two common formats. Its artifacts are small JSON programs; nothing of a machine is in
+// them. Each operator family lies in a file of its own (family.h).
+#include <algorithm>
+
+#include "backend/registry.h"
+#include "family.h"
+#include "move.h"
+
+namespace collage::host {
+namespace {
+
+constexpr const char* kCompatibility = "host/1";
+constexpr const char* kBuild = "host-1";  // part of cost keys: to be raised when kernels become faster or slower
+
+std::optional<Refusal> border_objection(const Graph& graph, const Region& region) {
+  for (const std::vector<ValueId>* list : {&region.inputs, &region.outputs})
+    for (const ValueId id : *list)
+      if (!graph.value(id).type.is_static())
+        return Refusal{RefusalReason::kShape, to_string(graph.value(id).type) + " at the border"};
+  if (region.outputs.empty()) return Refusal{RefusalReason::kStructure, "no output"};
+  return std::nullopt;
+}
+
+/// The families that know all operators of the region, best first.
+std::vector<const Family*> families_for(const Graph& graph, const Region& region) {
+  const std::vector<std::size_t> nodes = region.nodes.members();
+  std::vector<const Family*> out;
+  for (const Family* family : all_families()) {
+    if (nodes.size() != 1 && !family->takes_chains) continue;
+    if (std::ranges::all_of(nodes, [&](std::size_t node) { return family->knows(graph.nodes[node]); }))
+      out.push_back(family);
+  }
+  return out;
+}
+
+Artifact artifact_of(const Family& family, Draft draft) {
+  Artifact artifact;
+  artifact.bytes = nlohmann::json{{"family", family.name}, {"program", std::move(draft.program)}}.dump();
+  artifact.compatibility = kCompatibility;
+  artifact.constants = std::move(draft.constants);
+  artifact.in_place = std::move(draft.in_place);
+  artifact.workspace_bytes = draft.workspace_bytes;
+  return artifact;
+}
+
+std::string operators_of(const Graph& graph, const Region& region) {
+  std::string names;
+  for (const std::size_t node : region.nodes.members()) names += (names.empty() ? "" : ", ") + graph.nodes[node].op_type;
+  return names;
+}
+
+class Host final : public Backend {
+ public:
+  Host(const std::string& name, const BackendOptions& options) {
+    info_ = {.name = name, .kind = "host", .version = "1", .build = kBuild};
+    if (!options.empty()) info_.unusable = "unknown option '" + options.begin()->first + "'";
+  }
+
+  [[nodiscard]] const BackendInfo& info() const override { return info_; }
+  [[nodiscard]] PartitionRules rules() const override { return {.patterns = {}, .growth = Growth::kLikeNative}; }
+
+  [[nodiscard]] Variants support(const Graph& graph, const Region& region, const CompileOptions&) const override {
+    if (auto no = border_objection(graph, region)) return std::unexpected(*no);
+    std::optional<Refusal> refusal;
+    for (const Family* family : families_for(graph, region)) {
+      Variants variants = family->support(site_of(graph, region));
+      if (variants) return variants;
+      refusal = variants.error();
+    }
+    if (refusal) return std::unexpected(*refusal);
+    return refuse(RefusalReason::kOperator, operators_of(graph, region));
+  }
+
+  [[nodiscard]] std::vector<std::expected<Artifact, Refusal>> compile(std::span<const CompileRequest> requests,
+                                                                      const CompileOptions&) override {
+    std::vector<std::expected<Artifact, Refusal>> out;
+    for (const CompileRequest& request : requests) out.push_back(compile_one(request));
+    return out;
+  }
+
+  [[nodiscard]] Result<std::unique_ptr<Kernel>> load(const LoadRequest& request) override {
+    const auto bad = [](std::string saw, std::string allowed) {
+      return fail(ExitCode::kBadInput, "backend/bad-artifact", "host", std::move(saw), std::move(allowed));
+    };
+    if (request.artifact->compatibility != kCompatibility) return bad(request.artifact->compatibility, kCompatibility);
+    auto loaded = guard([&]() -> Result<std::unique_ptr<Kernel>> {
+      const nlohmann::json json = nlohmann::json::parse(request.artifact->bytes);
+      const auto name = json.at("family").get<std::string>();
+      for (const Family* family : all_families())
+        if (family->name == name) return family->load(json.at("program"), request);
+      return bad("family " + name, "a family of this build");
+    });
+    if (!loaded) return bad(loaded.error(), "a program of this backend");
+    return std::move(*loaded);
+  }
+
+  [[nodiscard]] std::expected<Artifact, Refusal> compile_conversion(const Conversion& conversion,
+                                                                    const CompileOptions&) override {
+    const ValueType& type = conversion.type;
+    if (!type.is_static() || bits_of(type.element) % 8 != 0) return refuse(RefusalReason::kType, to_string(type));
+    for (const Format& format : {conversion.from, conversion.to}) {
+      const bool is_possible = format.is_plain() || (format.is_channels_last() && can_be_channels_last(type));
+      if (!is_possible) return refuse(RefusalReason::kFormat, format.name);
+    }
+    return artifact_of(kMovement, {.program = to_json(copy_between(type, conversion.from, conversion.to))});
+  }
+
+ private:
+  static Site site_of(const Graph& graph, const Region& region) {
+    return {graph, region, graph.nodes[region.nodes.next()]};
+  }
+
+  static std::expected<Artifact, Refusal> compile_one(const CompileRequest& request) {
+    if (request.model_bytes) return refuse(RefusalReason::kStructure, "a whole model: host is no engine");
+    if (auto no = border_objection(*request.graph, request.region)) return std::unexpected(*no);
+    std::optional<Refusal> refusal;
+    for (const Family* family : families_for(*request.graph, request.region)) {
+      Drafted draft = family->compile(site_of(*request.graph, request.region), request.variant);
+      if (draft) return artifact_of(*family, std::move(*draft));
+      refusal = draft.error();
+    }
+    if (refusal) return std::unexpected(*refusal);
+    return refuse(RefusalReason::kOperator, operators_of(*request.graph, request.region));
+  }
+
+  BackendInfo info_;
+};
+
+Backend* create(const std::string& name, const BackendOptions& options) { return new Host(name, options); }
+
+constexpr BackendModule kModule = {
+    .struct_size = sizeof(BackendModule), .abi_version = 1, .kind = "host", .create = create};
+
+}  // namespace
+}  // namespace collage::host
+
+extern "C" const collage::BackendModule* collage_backend_module();
+extern "C" const collage::BackendModule* collage_backend_module() { return &collage::host::kModule; }

@@ -1,0 +1,34 @@
+// One reader per kind of head: checks a node and fills its part of an Analysis.
+#pragma once
+
+#include "analysis.h"
+
+namespace collage::onednn {
+
+/// What a Pad folded in front of a window adds, per spatial axis.
+struct Padding {
+  Extents begin, end;
+};
+
+[[nodiscard]] std::expected<void, Refusal> read_convolution(const Graph& graph, const Node& node, ValueId source,
+                                                            const Padding& padding, ConvolutionFacts& facts);
+[[nodiscard]] std::expected<void, Refusal> read_deconvolution(const Graph& graph, Analysis& analysis);
+[[nodiscard]] std::expected<void, Refusal> read_pooling(const Graph& graph, const Padding& padding,
+                                                        Analysis& analysis);
+[[nodiscard]] std::expected<void, Refusal> read_matmul(const Graph& graph, Analysis& analysis);
+[[nodiscard]] std::expected<void, Refusal> read_concat(const Graph& graph, Analysis& analysis);
+[[nodiscard]] std::expected<void, Refusal> read_resize(const Graph& graph, Analysis& analysis);
+[[nodiscard]] std::expected<void, Refusal> read_softmax(const Graph& graph, Analysis& analysis);
+[[nodiscard]] std::expected<void, Refusal> read_layer_norm(const Graph& graph, Analysis& analysis);
+[[nodiscard]] std::expected<void, Refusal> read_batch_norm(const Graph& graph, Analysis& analysis);
+[[nodiscard]] std::expected<void, Refusal> read_reduction(const Graph& graph, Analysis& analysis);
+[[nodiscard]] std::expected<void, Refusal> read_lrn(const Graph& graph, Analysis& analysis);
+
+/// Shorthands shared by the readers.
+[[nodiscard]] inline std::unexpected<Refusal> refuse(RefusalReason reason, std::string detail) {
+  return std::unexpected(Refusal{reason, std::move(detail)});
+}
+[[nodiscard]] inline bool is_constant(const Graph& graph, ValueId id) { return constant_of(graph, id) != nullptr; }
+[[nodiscard]] inline Extents extents_of(const Graph& graph, ValueId id) { return graph.value(id).type.extents(); }
+
+}  // namespace collage::onednn

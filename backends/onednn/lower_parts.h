@@ -1,0 +1,41 @@
+// The pieces of lower(): one function per kind of head, and what they share.
+#pragma once
+
+#include "lower.h"
+
+namespace collage::onednn {
+
+using Lowering = std::expected<void, Refusal>;
+
+[[nodiscard]] Lowering lower_convolution(Composer& composer, const Analysis& analysis, const Choice& choice);
+[[nodiscard]] Lowering lower_matmul(Composer& composer, const Analysis& analysis, const Choice& choice);
+[[nodiscard]] Lowering lower_elementwise(Composer& composer, const Analysis& analysis, const Choice& choice);
+[[nodiscard]] Lowering lower_pooling(Composer& composer, const Analysis& analysis, const Choice& choice);
+[[nodiscard]] Lowering lower_concat(Composer& composer, const Analysis& analysis, const Choice& choice);
+[[nodiscard]] Lowering lower_resampling(Composer& composer, const Analysis& analysis, const Choice& choice);
+[[nodiscard]] Lowering lower_softmax(Composer& composer, const Analysis& analysis, const Choice& choice);
+[[nodiscard]] Lowering lower_layer_norm(Composer& composer, const Analysis& analysis, const Choice& choice);
+[[nodiscard]] Lowering lower_batch_norm(Composer& composer, const Analysis& analysis, const Choice& choice);
+[[nodiscard]] Lowering lower_reduction(Composer& composer, const Analysis& analysis, const Choice& choice);
+[[nodiscard]] Lowering lower_lrn(Composer& composer, const Analysis& analysis, const Choice& choice);
+
+/// The operand of a step against a result of `result` extents written in `layout`; a tensor, or a refusal.
+[[nodiscard]] std::expected<int, Refusal> operand_of(Composer& composer, ValueId id, const Extents& result,
+                                                     Layout layout);
+/// Appends the steps from `first` on as post-ops of `op`, which writes `result` extents in `layout`.
+[[nodiscard]] Lowering append_steps(Composer& composer, Op& op, const std::vector<Step>& steps, std::size_t first,
+                                    const Extents& result, Layout layout);
+[[nodiscard]] PostOp post_of(const Step& step, int operand);
+
+/// Joins neighbouring axes over which every tensor either runs or is broadcast, so that the library sees few axes.
+/// All have the rank of the first; row-major. The same joins are applied to each.
+[[nodiscard]] std::vector<Extents> joined_axes(const std::vector<Extents>& tensors);
+
+/// At most one extent above 1: the tensor has the same bytes in every dense order.
+[[nodiscard]] bool has_one_axis(const Extents& extents);
+
+[[nodiscard]] inline std::unexpected<Refusal> refuse_lowering(RefusalReason reason, std::string detail) {
+  return std::unexpected(Refusal{reason, std::move(detail)});
+}
+
+}  // namespace collage::onednn

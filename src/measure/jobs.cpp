@@ -1,0 +1,115 @@
+#include "measure/jobs.h"
+
+namespace collage {
+namespace {
+
+Json to_json(const std::optional<Conversion>& conversion) {
+  if (!conversion) return nullptr;
+  return {{"type", to_string(conversion->type)}, {"from", conversion->from.name}, {"to", conversion->to.name}};
+}
+
+std::optional<Conversion> conversion_from(const Json& json) {
+  if (json.is_null()) return std::nullopt;
+  auto type = parse_value_type(json.at("type").get<std::string>());
+  return Conversion{.type = type.value_or(ValueType{}),
+                    .from = {json.at("from").get<std::string>()},
+                    .to = {json.at("to").get<std::string>()}};
+}
+
+std::string_view name_of(Effort effort) {
+  switch (effort) {
+    case Effort::kPrepare:
+      return "prepare";
+    case Effort::kQuick:
+      return "quick";
+    case Effort::kPrecise:
+      return "precise";
+  }
+  return "";
+}
+
+Effort effort_from(const std::string& name) {
+  if (name == "prepare") return Effort::kPrepare;
+  return name == "precise" ? Effort::kPrecise : Effort::kQuick;
+}
+
+CompileOptions options_from(const Json& json) {
+  return {.threads = json.at("threads").get<int>(),
+          .accuracy = accuracy_of(json.at("accuracy").get<std::string>()).value_or(Accuracy::kStandard)};
+}
+
+}  // namespace
+
+Json to_json(const RecordJob& job) {
+  Json json = {{"type", "record"},          {"graph", job.graph_file}, {"inputs", job.inputs_file},
+               {"record", job.record_file}, {"backend", job.backend},  {"all_values", job.all_values},
+               {"threads", job.threads}};
+  if (job.model_file) json["model"] = *job.model_file;
+  return json;
+}
+
+Result<RecordJob> record_job_from(const Json& json) {
+  return read_json("record job", [&] {
+    RecordJob job{.graph_file = json.at("graph").get<std::string>(),
+                  .inputs_file = json.at("inputs").get<std::string>(),
+                  .record_file = json.at("record").get<std::string>(),
+                  .backend = json.at("backend").get<std::string>(),
+                  .all_values = json.at("all_values").get<bool>(),
+                  .threads = json.at("threads").get<int>()};
+    if (json.contains("model")) job.model_file = json["model"].get<std::string>();
+    return job;
+  });
+}
+
+Json to_json(const PriceJob& job) {
+  Json candidates = Json::array();
+  for (const CandidateSpec& candidate : job.candidates)
+    candidates.push_back({{"backend", candidate.backend}, {"variant", to_json(candidate.variant)}});
+  return {{"type", job.effort == Effort::kPrepare ? "prepare" : "price"},
+          {"graph", job.graph_file},
+          {"record", job.record_file},
+          {"artifacts", job.artifact_folder},
+          {"nodes", job.nodes},
+          {"conversion", to_json(job.conversion)},
+          {"candidates", candidates},
+          {"threads", job.options.threads},
+          {"accuracy", std::string(name_of(job.options.accuracy))},
+          {"effort", std::string(name_of(job.effort))},
+          {"seed", job.seed}};
+}
+
+Result<PriceJob> price_job_from(const Json& json) {
+  return read_json("price job", [&] {
+    PriceJob job{.graph_file = json.at("graph").get<std::string>(),
+                 .record_file = json.at("record").get<std::string>(),
+                 .artifact_folder = json.at("artifacts").get<std::string>(),
+                 .nodes = json.at("nodes").get<std::vector<std::uint32_t>>(),
+                 .conversion = conversion_from(json.at("conversion")),
+                 .options = options_from(json),
+                 .effort = effort_from(json.at("effort").get<std::string>()),
+                 .seed = json.at("seed").get<std::uint64_t>()};
+    for (const Json& candidate : json.at("candidates"))
+      job.candidates.push_back(
+          {.backend = candidate.at("backend").get<std::string>(), .variant = variant_from(candidate.at("variant"))});
+    return job;
+  });
+}
+
+Json to_json(const PriceAnswer& answer) {
+  Json candidates = Json::array();
+  for (const CandidateAnswer& candidate : answer.candidates)
+    candidates.push_back({{"cost", to_json(candidate.cost)}, {"artifact", candidate.artifact}});
+  return {{"candidates", candidates}, {"harmed", answer.harmed}};
+}
+
+Result<PriceAnswer> price_answer_from(const Json& json) {
+  return read_json("price answer", [&] {
+    PriceAnswer answer{.harmed = json.at("harmed").get<bool>()};
+    for (const Json& candidate : json.at("candidates"))
+      answer.candidates.push_back(
+          {.cost = cost_from(candidate.at("cost")), .artifact = candidate.at("artifact").get<std::string>()});
+    return answer;
+  });
+}
+
+}  // namespace collage

@@ -1,0 +1,78 @@
+// The jobs a supervisor gives to a worker, as values with a JSON form, and the handlers that do them.
+//   record   run a whole graph on given inputs and write every value, or only the outputs, to a record
+//   price    compile, verify and time the candidates of one region or conversion
+//   prepare  the same without timing: for artifacts of candidates whose cost is known
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "backend/backend.h"
+#include "measure/cost.h"
+#include "measure/json.h"
+#include "measure/worker.h"
+
+namespace collage {
+
+struct RecordJob {
+  std::string graph_file;   ///< of write_graph_file
+  std::string inputs_file;  ///< a record that holds the graph's inputs
+  std::string record_file;  ///< written: inputs and what was asked for
+  std::string backend;      ///< instance that runs the whole graph
+  bool all_values = true;   ///< false: only the graph's outputs
+  /// Run these ONNX bytes instead of the graph, which then gives names and types only; outputs alone can be had.
+  std::optional<std::string> model_file;
+  int threads = 1;
+};
+
+/// A candidate without its region, which the job names once. Conversions have no variant.
+struct CandidateSpec {
+  std::string backend;  ///< instance name
+  Variant variant;
+  bool operator==(const CandidateSpec&) const = default;
+};
+
+enum class Effort : std::uint8_t {
+  kPrepare,  ///< verify only
+  kQuick,    ///< a few milliseconds per cheap candidate
+  kPrecise   ///< tens of milliseconds
+};
+
+struct PriceJob {
+  std::string graph_file;
+  std::string record_file;
+  std::string artifact_folder;
+  std::vector<std::uint32_t> nodes;       ///< the region, or
+  std::optional<Conversion> conversion;   ///< a conversion, which needs no graph and no record
+  std::vector<CandidateSpec> candidates;  ///< timed against each other
+  CompileOptions options;
+  Effort effort = Effort::kQuick;
+  std::uint64_t seed = 1;
+};
+
+struct CandidateAnswer {
+  Cost cost;             ///< measured or infeasible; unknown after kPrepare when all is well
+  std::string artifact;  ///< content hash in the job's folder; empty for views and infeasible ones
+  bool operator==(const CandidateAnswer&) const = default;
+};
+
+struct PriceAnswer {
+  std::vector<CandidateAnswer> candidates;  ///< in the job's order
+  bool harmed = false;  ///< a candidate misbehaved in a way that may have harmed the worker: start a fresh one
+};
+
+/// The `type` of a job is set by these.
+[[nodiscard]] Json to_json(const RecordJob& job);
+[[nodiscard]] Json to_json(const PriceJob& job);
+[[nodiscard]] Json to_json(const PriceAnswer& answer);
+[[nodiscard]] Result<RecordJob> record_job_from(const Json& json);
+[[nodiscard]] Result<PriceJob> price_job_from(const Json& json);
+[[nodiscard]] Result<PriceAnswer> price_answer_from(const Json& json);
+
+/// What a worker of this program serves. The handlers share what they keep between jobs (graph, record, conversion
+/// kernels); use them from one thread, with one registry that outlives them.
+[[nodiscard]] std::vector<Handler> measure_handlers();
+
+}  // namespace collage

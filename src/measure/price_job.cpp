@@ -1,0 +1,296 @@
+#include "measure/price_job.h"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <set>
+
+#include "base/hash.h"
+#include "measure/artifact_file.h"
+#include "measure/inputs.h"
+#include "measure/sampling.h"
+#include "measure/trial.h"
+
+namespace collage {
+namespace {
+
+/// What a job is about, the same for all its candidates: a region with its recorded values, or a conversion.
+struct Subject {
+  const Graph* graph = nullptr;  ///< null for a conversion
+  Region region;
+  std::optional<Conversion> conversion;
+  std::vector<TrialPort> inputs;  ///< formats still plain
+  std::vector<TrialPort> outputs;
+};
+
+/// A candidate on its way through the job.
+struct Contestant {
+  CandidateSpec spec;
+  std::optional<Trial> trial;
+  CandidateAnswer answer;
+};
+
+/// Random elements of any type; conversions move bits, so any pattern will do for types without random numbers.
+Tensor conversion_data(const ValueType& type, std::uint64_t seed) {
+  if (auto made = make_input("conversion", type, seed)) return *std::move(made);
+  Tensor tensor{.type = type.element, .extents = type.extents()};
+  tensor.data = Buffer::make(byte_count(type.element, tensor.extents), [&](std::span<std::byte> out) {
+    for (std::size_t i = 0; i < out.size(); ++i) out[i] = static_cast<std::byte>(hash_bytes(&i, sizeof i, seed));
+  });
+  return tensor;
+}
+
+Result<Subject> conversion_subject(const PriceJob& job) {
+  const Conversion& conversion = *job.conversion;
+  if (!conversion.type.is_static())
+    return fail(ExitCode::kBug, "measure/open-shape", "conversion", to_string(conversion.type), "a static tensor");
+  const Tensor data = conversion_data(conversion.type, job.seed);
+  Subject subject{.conversion = conversion};
+  subject.inputs.push_back(
+      {.port = {.name = "in", .type = conversion.type, .format = conversion.from}, .recorded = data});
+  subject.outputs.push_back(
+      {.port = {.name = "out", .type = conversion.type, .format = conversion.to}, .recorded = data});
+  return subject;
+}
+
+/// A port of the region with what the record holds for it.
+Result<TrialPort> recorded_port(const Workbench::LoadedGraph& loaded, ValueId id, const Record& record) {
+  const Value& value = loaded.graph.value(id);
+  COLLAGE_TRY(Tensor tensor, record.tensor(value.name));
+  return TrialPort{.port = {.name = value.name, .type = value.type, .format = plain()},
+                   .recorded = std::move(tensor),
+                   .one_step = is_after_quantiser(loaded.graph, loaded.uses, id)};
+}
+
+Result<Subject> region_subject(const PriceJob& job, Workbench& bench) {
+  COLLAGE_TRY(const Workbench::LoadedGraph* loaded, bench.graph(job.graph_file));
+  COLLAGE_TRY(const Record* record, bench.record(job.record_file));
+  NodeSet nodes(loaded->graph.nodes.size());
+  for (const std::uint32_t node : job.nodes) {
+    if (node >= nodes.universe())
+      return fail(ExitCode::kBug, "measure/no-such-node", job.graph_file, std::to_string(node), "a node of the graph");
+    nodes.insert(node);
+  }
+  Subject subject{.graph = &loaded->graph, .region = make_region(loaded->graph, loaded->uses, std::move(nodes))};
+  for (const ValueId id : subject.region.inputs) {
+    COLLAGE_TRY(TrialPort port, recorded_port(*loaded, id, *record));
+    subject.inputs.push_back(std::move(port));
+  }
+  for (const ValueId id : subject.region.outputs) {
+    COLLAGE_TRY(TrialPort port, recorded_port(*loaded, id, *record));
+    subject.outputs.push_back(std::move(port));
+  }
+  return subject;
+}
+
+class PriceRun {
+ public:
+  PriceRun(const PriceJob& job, Subject subject, Workbench& bench, JobContext& context)
+      : job_(job), subject_(std::move(subject)), bench_(bench), context_(context) {}
+
+  PriceAnswer run() {
+    for (const CandidateSpec& spec : job_.candidates) contestants_.push_back({.spec = spec});
+    for (std::size_t i = 0; i < contestants_.size(); ++i) set_up(i);
+    if (job_.effort != Effort::kPrepare) {
+      time_all();
+      for (std::size_t i = 0; i < contestants_.size(); ++i) judge(i, "verify again");
+    }
+    PriceAnswer answer{.harmed = harmed_};
+    for (std::size_t i = 0; i < contestants_.size(); ++i) {
+      // Taking a library's kernel down can kill too, so it is part of the job.
+      context_.begin("unload", static_cast<std::int32_t>(i));
+      contestants_[i].trial.reset();
+      answer.candidates.push_back(std::move(contestants_[i].answer));
+    }
+    context_.mark(-1);
+    return answer;
+  }
+
+ private:
+  void refuse(std::size_t i, Refusal refusal) {
+    contestants_[i].trial.reset();
+    contestants_[i].answer = {.cost = Infeasible{std::move(refusal)}, .artifact = {}};
+  }
+
+  void refuse(std::size_t i, RefusalReason reason, std::string detail) {
+    refuse(i, Refusal{.reason = reason, .detail = std::move(detail)});
+  }
+
+  void set_up(std::size_t i) {
+    const CandidateSpec& spec = contestants_[i].spec;
+    context_.begin("compile", static_cast<std::int32_t>(i));
+    const auto backend = bench_.registry().get(spec.backend);
+    if (!backend) return refuse(i, RefusalReason::kMissing, backend.error().saw);
+    if (!subject_.conversion && (spec.variant.input_formats.size() != subject_.inputs.size() ||
+                                 spec.variant.output_formats.size() != subject_.outputs.size()))
+      return refuse(i, RefusalReason::kFormat, "another number of formats than ports");
+    if (spec.variant.name == "view") return check_view(i);
+    auto compiled = guard([&] { return compile(**backend, spec); });
+    if (!compiled) {
+      harmed_ = true;
+      return refuse(i, RefusalReason::kCompile, "threw while compiling: " + compiled.error());
+    }
+    if (!*compiled) return refuse(i, compiled->error());
+    make_trial(i, **backend, **compiled);
+  }
+
+  std::expected<Artifact, Refusal> compile(Backend& backend, const CandidateSpec& spec) {
+    if (subject_.conversion) return backend.compile_conversion(*subject_.conversion, job_.options);
+    const CompileRequest request{.graph = subject_.graph, .region = subject_.region, .variant = spec.variant};
+    auto results = backend.compile({&request, 1}, job_.options);
+    if (results.size() == 1) return std::move(results[0]);
+    return std::unexpected(Refusal{.reason = RefusalReason::kCompile, .detail = "gave no artifact"});
+  }
+
+  void make_trial(std::size_t i, Backend& backend, const Artifact& artifact) {
+    auto stored = write_artifact(job_.artifact_folder, artifact, subject_.region.constants);
+    if (!stored && stored.error().code == "artifact/foreign-constant")
+      return refuse(i, RefusalReason::kCompile, "its artifact wants a constant that the region does not read");
+    // A full disk is not the candidate's fault: it is measured, and compiled again when it is chosen.
+    if (stored) contestants_[i].answer.artifact = *stored;
+    context_.begin("load", static_cast<std::int32_t>(i));
+    auto trial = Trial::create(trial_spec(contestants_[i].spec, backend, artifact), bench_.converter());
+    if (!trial) {
+      harmed_ |= trial.error().harmful;
+      return refuse(i, std::move(trial.error().refusal));
+    }
+    contestants_[i].trial = std::move(*trial);
+    judge(i, "verify");
+  }
+
+  TrialSpec trial_spec(const CandidateSpec& spec, Backend& backend, const Artifact& artifact) {
+    TrialSpec trial{.backend = &backend,
+                    .artifact = &artifact,
+                    .inputs = subject_.inputs,
+                    .outputs = subject_.outputs,
+                    .threads = job_.options.threads,
+                    .accuracy = job_.options.accuracy,
+                    .exact = subject_.conversion.has_value()};
+    for (const ValueId id : artifact.constants) trial.constants.push_back(*subject_.graph->value(id).constant);
+    if (subject_.conversion) return trial;
+    for (std::size_t p = 0; p < trial.inputs.size(); ++p) trial.inputs[p].port.format = spec.variant.input_formats[p];
+    for (std::size_t p = 0; p < trial.outputs.size(); ++p)
+      trial.outputs[p].port.format = spec.variant.output_formats[p];
+    return trial;
+  }
+
+  void judge(std::size_t i, const char* stage) {
+    Contestant& contestant = contestants_[i];
+    if (!contestant.trial) return;
+    context_.begin(stage, static_cast<std::int32_t>(i), contestant.trial->checked_ns());
+    auto failed = contestant.trial->check(bench_.converter());
+    if (!failed) return;
+    harmed_ |= failed->harmful;
+    refuse(i, std::move(failed->refusal));
+  }
+
+  /// A view runs nothing: right when the bytes of its output in their format are those of its first input.
+  void check_view(std::size_t i) {
+    const Variant& variant = contestants_[i].spec.variant;
+    if (subject_.conversion || subject_.inputs.empty() || subject_.outputs.size() != 1)
+      return refuse(i, RefusalReason::kStructure, "a view has inputs and one output");
+    const auto in = formatted(subject_.inputs[0], variant.input_formats[0]);
+    const auto out = formatted(subject_.outputs[0], variant.output_formats[0]);
+    if (!in || !out) return refuse(i, RefusalReason::kFormat, in ? out.error().saw : in.error().saw);
+    if (*in != *out) return refuse(i, RefusalReason::kWrongResult, "its output's bytes are not those of its input");
+    if (job_.effort != Effort::kPrepare) contestants_[i].answer.cost = Measured{.samples = 1};
+  }
+
+  Result<Buffer> formatted(const TrialPort& port, const Format& format) {
+    COLLAGE_TRY(const std::size_t size, bench_.converter().bytes_of(port.port.type, format));
+    Result<void> converted;
+    Buffer bytes = Buffer::make(size, [&](std::span<std::byte> out) {
+      converted = bench_.converter().convert(port.port.type, plain(), port.recorded.data.bytes(), format, out,
+                                             job_.options.threads);
+    });
+    if (!converted) return std::unexpected(converted.error());
+    return bytes;
+  }
+
+  void time_all() {
+    std::vector<std::size_t> live;
+    for (std::size_t i = 0; i < contestants_.size(); ++i)
+      if (contestants_[i].trial) live.push_back(i);
+    SamplingOptions options = job_.effort == Effort::kPrecise ? precise_sampling() : quick_sampling();
+    options.seed = job_.seed;
+    std::int64_t expected_ns = 0;
+    for (const std::size_t i : live)
+      expected_ns += options.warm_up_ns + options.min_total_ns +
+                     static_cast<std::int64_t>(options.min_samples) * contestants_[i].trial->checked_ns();
+    context_.begin("sample", -1, expected_ns);
+    const SamplingSubject subject{.run = [&](std::size_t k) { return run_guarded(live[k]); },
+                                  .now_ns = monotonic_ns,
+                                  .before = [&](std::size_t k) { context_.mark(static_cast<std::int32_t>(live[k])); }};
+    const auto results = sample_all(live.size(), subject, options);
+    for (std::size_t k = 0; k < live.size(); ++k) {
+      if (results[k])
+        contestants_[live[k]].answer.cost = *results[k];
+      else
+        refuse(live[k], RefusalReason::kCompile, "run: " + results[k].error().saw);
+    }
+  }
+
+  /// A try block costs nothing while nothing is thrown.
+  Result<void> run_guarded(std::size_t i) {
+    try {
+      return contestants_[i].trial->run();
+    } catch (const std::exception& exception) {
+      return threw(exception.what());
+    } catch (...) {
+      return threw("an exception of unknown type");
+    }
+  }
+
+  Result<void> threw(std::string what) {
+    harmed_ = true;
+    return fail(ExitCode::kUnsupported, "measure/threw", "run", "threw " + std::move(what));
+  }
+
+  const PriceJob& job_;
+  Subject subject_;
+  Workbench& bench_;
+  JobContext& context_;
+  std::vector<Contestant> contestants_;
+  bool harmed_ = false;
+};
+
+/// Operators whose integer outputs are rounded real numbers.
+bool rounds(const Node& node) {
+  static const std::set<std::string_view> kQuantisers = {"QuantizeLinear", "DynamicQuantizeLinear", "QLinearConv",
+                                                         "QLinearMatMul"};
+  return kQuantisers.contains(node.op_type) || (node.domain == "com.microsoft" && node.op_type.starts_with("QLinear"));
+}
+
+bool moves_elements(const Node& node) {
+  static const std::set<std::string_view> kMovers = {
+      "Identity", "Reshape", "Squeeze", "Unsqueeze", "Flatten", "Transpose",    "Slice",        "Concat", "Split",
+      "Gather",   "MaxPool", "Pad",     "Expand",    "Tile",    "DepthToSpace", "SpaceToDepth", "Relu"};
+  return node.domain.empty() && kMovers.contains(node.op_type);
+}
+
+}  // namespace
+
+bool is_after_quantiser(const Graph& graph, const Uses& uses, ValueId value) {
+  if (!is_integer(graph.value(value).type.element)) return false;
+  std::vector<ValueId> open = {value};
+  std::set<ValueId> seen;
+  while (!open.empty()) {
+    const ValueId current = open.back();
+    open.pop_back();
+    const NodeId producer = uses.producer[current.index];
+    if (!producer.valid() || !seen.insert(current).second) continue;
+    const Node& node = graph.node(producer);
+    if (rounds(node)) return true;
+    if (!moves_elements(node)) continue;
+    for (const ValueId input : node.inputs)
+      if (input.valid() && is_integer(graph.value(input).type.element)) open.push_back(input);
+  }
+  return false;
+}
+
+Result<PriceAnswer> run_price_job(const PriceJob& job, Workbench& bench, JobContext& context) {
+  COLLAGE_TRY(Subject subject, job.conversion ? conversion_subject(job) : region_subject(job, bench));
+  return PriceRun(job, std::move(subject), bench, context).run();
+}
+
+}  // namespace collage

@@ -1,0 +1,18 @@
+// The price and prepare jobs: compile, verify, then time the candidates of one region or one conversion.
+// A candidate is timed only after its outputs matched the record, and judged again after the timing.
+#pragma once
+
+#include "measure/jobs.h"
+#include "measure/workbench.h"
+
+namespace collage {
+
+/// One answer per candidate, in order. An Error is about the job itself (files that cannot be read); whatever a
+/// candidate does wrong is its refusal.
+[[nodiscard]] Result<PriceAnswer> run_price_job(const PriceJob& job, Workbench& bench, JobContext& context);
+
+/// True when an integer value comes, through operators that only move elements, from an operator that rounds real
+/// numbers: there the backends may differ by one step.
+[[nodiscard]] bool is_after_quantiser(const Graph& graph, const Uses& uses, ValueId value);
+
+}  // namespace collage

@@ -1,0 +1,268 @@
+#include "measure/pricer.h"
+
+#include <fmt/format.h>
+
+#include "measure/machine.h"
+
+namespace collage {
+namespace {
+
+std::unexpected<Error> stopped() {
+  return fail(ExitCode::kInterrupted, "measure/stopped", "worker", "a request to stop");
+}
+
+std::string numbers_key(const std::string& artifact_key) { return "numbers " + artifact_key; }
+
+std::vector<std::uint32_t> node_indices(const Region& region) {
+  std::vector<std::uint32_t> indices;
+  for (const std::size_t node : region.nodes.members()) indices.push_back(static_cast<std::uint32_t>(node));
+  return indices;
+}
+
+/// What every death of a worker before the first sign of life costs: reading the graph, loading modules.
+Allowance allowance_of(const PricerOptions& options) {
+  return usual_allowance(options.compile_limit, options.compile_limit, options.run_floor);
+}
+
+}  // namespace
+
+Pricer::Pricer(PricerOptions options, Registry& registry, Store& store)
+    : options_(std::move(options)),
+      registry_(registry),
+      store_(store),
+      worker_(options_.worker_command),
+      context_{.threads = options_.compile.threads, .accuracy = options_.compile.accuracy, .machine = machine_print()} {
+}
+
+std::expected<std::string, Refusal> Pricer::key_of(const std::string& structure, const CandidateSpec& candidate) {
+  const auto backend = registry_.get(candidate.backend);
+  if (!backend) return std::unexpected(Refusal{.reason = RefusalReason::kMissing, .detail = backend.error().saw});
+  return cost_key(structure, candidate.variant, (*backend)->info(), context_);
+}
+
+std::expected<std::string, Refusal> Pricer::key_of(const Conversion& conversion, const std::string& backend) {
+  const auto found = registry_.get(backend);
+  if (!found) return std::unexpected(Refusal{.reason = RefusalReason::kMissing, .detail = found.error().saw});
+  return conversion_key(conversion, (*found)->info(), context_);
+}
+
+void Pricer::look_up(const std::string& key, const CandidateSpec& candidate, Group& group, Answers& answers) {
+  if (answers.contains(key)) return;
+  auto known = store_.cost(key);
+  answers[key] = {.cost = known.value_or(Unknown{}), .reused = known.has_value()};
+  if (!known) {
+    group.pending.push_back({.key = key, .candidate = candidate});
+    return;
+  }
+  ++counts_.reused;
+  if (std::holds_alternative<Infeasible>(*known)) ++counts_.refused;
+}
+
+Result<std::vector<std::vector<PricedCandidate>>> Pricer::price(const Graph& graph,
+                                                                std::span<const PriceRequest> requests) {
+  std::map<std::string, Group> groups;
+  Answers answers;
+  ConstantHashes hashes;
+  std::vector<std::vector<std::expected<std::string, Refusal>>> keys;
+  for (const PriceRequest& request : requests) {
+    const std::string structure = structure_key(graph, request.region);
+    Group& group = groups[structure];
+    // The first place of a structure stands for all: the others differ in weights only.
+    const bool is_first = group.nodes.empty();
+    if (is_first) group.nodes = node_indices(request.region);
+    keys.emplace_back();
+    for (const CandidateSpec& candidate : request.candidates) {
+      keys.back().push_back(key_of(structure, candidate));
+      if (keys.back().back()) look_up(*keys.back().back(), candidate, group, answers);
+    }
+    if (is_first) group.place = place_hash(graph, request.region, hashes);
+  }
+  COLLAGE_TRY_VOID(run_groups(groups, answers));
+  std::vector<std::vector<PricedCandidate>> priced;
+  for (const auto& list : keys) {
+    priced.emplace_back();
+    for (const auto& key : list)
+      priced.back().push_back(key ? answers.at(*key) : PricedCandidate{.cost = Infeasible{key.error()}});
+  }
+  return priced;
+}
+
+Result<std::vector<std::vector<PricedCandidate>>> Pricer::price(std::span<const ConversionRequest> requests) {
+  std::map<std::string, Group> groups;
+  Answers answers;
+  std::vector<std::vector<std::expected<std::string, Refusal>>> keys;
+  for (const ConversionRequest& request : requests) {
+    const Conversion& conversion = request.conversion;
+    Group& group =
+        groups[fmt::format("{} {} {}", to_string(conversion.type), conversion.from.name, conversion.to.name)];
+    group.conversion = conversion;
+    group.place = "none";
+    keys.emplace_back();
+    for (const std::string& backend : request.backends) {
+      keys.back().push_back(key_of(conversion, backend));
+      if (keys.back().back()) look_up(*keys.back().back(), {.backend = backend, .variant = {}}, group, answers);
+    }
+  }
+  COLLAGE_TRY_VOID(run_groups(groups, answers));
+  std::vector<std::vector<PricedCandidate>> priced;
+  for (const auto& list : keys) {
+    priced.emplace_back();
+    for (const auto& key : list)
+      priced.back().push_back(key ? answers.at(*key) : PricedCandidate{.cost = Infeasible{key.error()}});
+  }
+  return priced;
+}
+
+Result<void> Pricer::run_groups(std::map<std::string, Group>& groups, Answers& answers) {
+  std::size_t total = 0;
+  for (const auto& [name, group] : groups) total += group.pending.size();
+  std::size_t done = 0;
+  for (auto& [name, group] : groups) {
+    if (group.pending.empty() || options_.stop.stop_requested()) continue;
+    const std::size_t size = group.pending.size();
+    COLLAGE_TRY_VOID(run_group(std::move(group), answers));
+    done += size;
+    report(done, total);
+  }
+  return {};
+}
+
+Result<void> Pricer::run_group(Group group, Answers& answers) {
+  int unexplained = 0;
+  while (!group.pending.empty()) {
+    auto outcome = worker_.call(to_json(job_for(group, options_.effort)), allowance_of(options_), options_.stop);
+    if (!outcome) {
+      const Death& death = outcome.error();
+      if (death.stopped) return {};
+      if (death.candidate && static_cast<std::size_t>(*death.candidate) < group.pending.size()) {
+        const auto guilty = group.pending.begin() + *death.candidate;
+        note(*guilty, Infeasible{death.refusal}, answers);
+        group.pending.erase(guilty);
+      } else if (++unexplained == 2) {
+        refuse_all(group, death.refusal, answers);
+        return {};
+      }
+      continue;
+    }
+    if (!*outcome) {
+      const Error& error = outcome->error();
+      if (error.code != "record/no-such-value") return std::unexpected(error);
+      refuse_all(group, {.reason = RefusalReason::kShape, .detail = "the record run gave no value " + error.saw},
+                 answers);
+      return {};
+    }
+    COLLAGE_TRY(const PriceAnswer answer, price_answer_from(**outcome));
+    accept(group, answer, answers);
+    if (answer.harmed) worker_.stop();
+    return {};
+  }
+  return {};
+}
+
+PriceJob Pricer::job_for(const Group& group, Effort effort) const {
+  PriceJob job{.graph_file = options_.graph_file,
+               .record_file = options_.record_file,
+               .artifact_folder = store_.artifact_folder(),
+               .nodes = group.nodes,
+               .conversion = group.conversion,
+               .options = options_.compile,
+               .effort = effort,
+               .seed = options_.seed};
+  for (const Pending& pending : group.pending) job.candidates.push_back(pending.candidate);
+  return job;
+}
+
+void Pricer::accept(const Group& group, const PriceAnswer& answer, Answers& answers) {
+  for (std::size_t i = 0; i < group.pending.size() && i < answer.candidates.size(); ++i) {
+    const CandidateAnswer& candidate = answer.candidates[i];
+    if (!candidate.artifact.empty())
+      store_.put_artifact(artifact_key(group.pending[i].key, group.place), candidate.artifact);
+    note(group.pending[i], candidate.cost, answers);
+  }
+}
+
+void Pricer::note(const Pending& pending, Cost cost, Answers& answers) {
+  store_.put_cost(pending.key, cost);
+  const bool infeasible = std::holds_alternative<Infeasible>(cost);
+  ++(infeasible ? counts_.refused : counts_.measured);
+  answers[pending.key] = {.cost = std::move(cost), .reused = false};
+}
+
+void Pricer::refuse_all(const Group& group, const Refusal& refusal, Answers& answers) {
+  for (const Pending& pending : group.pending) note(pending, Infeasible{refusal}, answers);
+}
+
+Result<std::expected<StoredArtifact, Refusal>> Pricer::artifact_for(const Graph& graph, const Region& region,
+                                                                    const CandidateSpec& candidate) {
+  const auto key = key_of(structure_key(graph, region), candidate);
+  if (!key) return std::expected<StoredArtifact, Refusal>(std::unexpected(key.error()));
+  ConstantHashes hashes;
+  return prepare({.nodes = node_indices(region),
+                  .conversion = std::nullopt,
+                  .place = place_hash(graph, region, hashes),
+                  .pending = {{.key = *key, .candidate = candidate}}},
+                 region.constants);
+}
+
+Result<std::expected<StoredArtifact, Refusal>> Pricer::artifact_for(const Conversion& conversion,
+                                                                    const std::string& backend) {
+  const auto key = key_of(conversion, backend);
+  if (!key) return std::expected<StoredArtifact, Refusal>(std::unexpected(key.error()));
+  return prepare({.nodes = {},
+                  .conversion = conversion,
+                  .place = "none",
+                  .pending = {{.key = *key, .candidate = {.backend = backend, .variant = {}}}}},
+                 {});
+}
+
+Result<std::expected<StoredArtifact, Refusal>> Pricer::prepare(Group group, std::span<const ValueId> constants) {
+  using Outcome = std::expected<StoredArtifact, Refusal>;
+  const std::string key = artifact_key(group.pending[0].key, group.place);
+  const std::string& folder = store_.artifact_folder();
+  if (const auto hash = store_.artifact(key))
+    if (auto artifact = read_artifact(folder, *hash, constants))
+      return Outcome(StoredArtifact{.artifact = std::move(*artifact), .hash = *hash});
+  const auto refuse = [&](const Refusal& refusal) {
+    store_.put_verdict(numbers_key(key), to_line(to_json(refusal)));
+    return Outcome(std::unexpected(refusal));
+  };
+  if (const auto verdict = store_.verdict(numbers_key(key)))
+    if (const auto json = parse_json(*verdict, "store"))
+      if (const auto refusal = read_json("store", [&] { return refusal_from(*json); }))
+        return Outcome(std::unexpected(*refusal));
+  auto outcome = worker_.call(to_json(job_for(group, Effort::kPrepare)), allowance_of(options_), options_.stop);
+  if (!outcome && outcome.error().stopped) return stopped();
+  if (!outcome) return refuse(outcome.error().refusal);
+  if (!*outcome) return std::unexpected(outcome->error());
+  COLLAGE_TRY(const PriceAnswer answer, price_answer_from(**outcome));
+  if (answer.harmed) worker_.stop();
+  if (answer.candidates.size() != 1)
+    return fail(ExitCode::kBug, "measure/malformed-json", "price answer", "another number of candidates", "one");
+  if (const auto* infeasible = std::get_if<Infeasible>(&answer.candidates[0].cost)) return refuse(infeasible->refusal);
+  const std::string& hash = answer.candidates[0].artifact;
+  if (hash.empty())
+    return fail(ExitCode::kIo, "artifact/cannot-write", folder, "an artifact that could not be written", "room for it");
+  COLLAGE_TRY(Artifact artifact, read_artifact(folder, hash, constants));
+  store_.put_artifact(key, hash);
+  return Outcome(StoredArtifact{.artifact = std::move(artifact), .hash = hash});
+}
+
+void Pricer::report(std::size_t done, std::size_t total) const {
+  if (options_.progress)
+    options_.progress(
+        {.phase = "price", .done = done, .total = total, .refused = counts_.refused, .best_us = 0, .note = {}});
+}
+
+Result<void> record_run(WorkerProcess& worker, const RecordJob& job, std::chrono::nanoseconds limit,
+                        std::stop_token stop) {
+  const auto outcome = worker.call(to_json(job), usual_allowance(limit, limit, limit), std::move(stop));
+  if (!outcome && outcome.error().stopped) return stopped();
+  if (!outcome)
+    return fail(ExitCode::kUnsupported, "record/refused", job.backend,
+                fmt::format("{}: {}", name_of(outcome.error().refusal.reason), outcome.error().refusal.detail),
+                "a graph it runs as a whole");
+  if (!*outcome) return std::unexpected(outcome->error());
+  return {};
+}
+
+}  // namespace collage

@@ -1,0 +1,130 @@
+// Prices candidates for the search: from the cost store, else from a worker process.
+// In: regions or conversions and the candidates for each. Out: a cost for each candidate.
+// How: candidates of one structure are one job, measured once whatever the number of places; jobs go to one worker, one
+// after the other, so nothing is ever timed next to something else of ours. A worker that dies or hangs costs only the
+// candidate at work: the job is done again without it in a fresh worker. Everything is stored as it arrives.
+// Not here: which candidates to price (search/, tune/), timing itself (price_job).
+#pragma once
+
+#include <chrono>
+#include <expected>
+#include <map>
+#include <span>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "backend/registry.h"
+#include "base/progress.h"
+#include "measure/artifact_file.h"
+#include "measure/jobs.h"
+#include "measure/keys.h"
+#include "measure/store.h"
+#include "measure/worker_process.h"
+
+namespace collage {
+
+struct PricerOptions {
+  std::vector<std::string> worker_command;  ///< argv that starts a worker; the socket's number is appended
+  std::string graph_file;                   ///< of write_graph_file, the graph that price() is given
+  std::string record_file;                  ///< of a record job on that graph
+  CompileOptions compile;                   ///< threads and accuracy
+  Effort effort = Effort::kQuick;           ///< kQuick or kPrecise
+  std::uint64_t seed = 1;
+  std::chrono::nanoseconds compile_limit = std::chrono::seconds(60);
+  std::chrono::nanoseconds run_floor = std::chrono::seconds(10);  ///< least time allowed besides 20 x expected
+  Progress progress;                                              ///< may be empty
+  std::stop_token stop;                                           ///< ends the work within about 100 ms
+};
+
+/// One region and the ways to run it.
+struct PriceRequest {
+  Region region;
+  std::vector<CandidateSpec> candidates;
+};
+
+/// One conversion and the instances to ask for it.
+struct ConversionRequest {
+  Conversion conversion;
+  std::vector<std::string> backends;
+};
+
+struct PricedCandidate {
+  Cost cost;            ///< measured or infeasible; unknown when stopped before its turn
+  bool reused = false;  ///< from the store
+  bool operator==(const PricedCandidate&) const = default;
+};
+
+/// Of different candidates since the pricer was made; equal ones count once per call.
+struct PriceCounts {
+  std::size_t measured = 0;  ///< timed now
+  std::size_t reused = 0;    ///< answered by the store, whatever the answer
+  std::size_t refused = 0;   ///< infeasible, found now or known before
+};
+
+/// One thread. Registry and store outlive it.
+class Pricer {
+ public:
+  Pricer(PricerOptions options, Registry& registry, Store& store);
+
+  /// One list per request, one entry per candidate, in order. `graph` is the one in graph_file.
+  /// Error worker/cannot-start, or that of a job whose files cannot be read; a candidate's failure is its refusal.
+  [[nodiscard]] Result<std::vector<std::vector<PricedCandidate>>> price(const Graph& graph,
+                                                                        std::span<const PriceRequest> requests);
+  [[nodiscard]] Result<std::vector<std::vector<PricedCandidate>>> price(std::span<const ConversionRequest> requests);
+
+  /// The artifact for exactly these weights: from the store when it was verified before, else compiled and verified
+  /// now. Outer error as price(), also artifact/cannot-write and measure/stopped; inner: it does not work here.
+  [[nodiscard]] Result<std::expected<StoredArtifact, Refusal>> artifact_for(const Graph& graph, const Region& region,
+                                                                            const CandidateSpec& candidate);
+  [[nodiscard]] Result<std::expected<StoredArtifact, Refusal>> artifact_for(const Conversion& conversion,
+                                                                            const std::string& backend);
+
+  [[nodiscard]] const PriceCounts& counts() const { return counts_; }
+  /// The one worker, for other jobs on the same files.
+  [[nodiscard]] WorkerProcess& worker() { return worker_; }
+  void set_effort(Effort effort) { options_.effort = effort; }
+
+ private:
+  struct Pending {
+    std::string key;
+    CandidateSpec candidate;
+  };
+  /// Candidates to be measured against each other.
+  struct Group {
+    std::vector<std::uint32_t> nodes;
+    std::optional<Conversion> conversion;
+    std::string place;  ///< place_hash of the region
+    std::vector<Pending> pending;
+  };
+  using Answers = std::map<std::string, PricedCandidate>;
+
+  /// The key, or why the backend cannot be had.
+  [[nodiscard]] std::expected<std::string, Refusal> key_of(const std::string& structure,
+                                                           const CandidateSpec& candidate);
+  [[nodiscard]] std::expected<std::string, Refusal> key_of(const Conversion& conversion, const std::string& backend);
+  /// Answers from the store, or adds to the group.
+  void look_up(const std::string& key, const CandidateSpec& candidate, Group& group, Answers& answers);
+  [[nodiscard]] Result<void> run_groups(std::map<std::string, Group>& groups, Answers& answers);
+  [[nodiscard]] Result<void> run_group(Group group, Answers& answers);
+  [[nodiscard]] PriceJob job_for(const Group& group, Effort effort) const;
+  void accept(const Group& group, const PriceAnswer& answer, Answers& answers);
+  void note(const Pending& pending, Cost cost, Answers& answers);
+  void refuse_all(const Group& group, const Refusal& refusal, Answers& answers);
+  [[nodiscard]] Result<std::expected<StoredArtifact, Refusal>> prepare(Group group, std::span<const ValueId> constants);
+  void report(std::size_t done, std::size_t total) const;
+
+  PricerOptions options_;
+  Registry& registry_;
+  Store& store_;
+  WorkerProcess worker_;
+  MeasureContext context_;
+  PriceCounts counts_;
+};
+
+/// Has `worker` do a record job. Error record/refused also when the worker dies or takes longer than `limit` per stage;
+/// measure/stopped.
+[[nodiscard]] Result<void> record_run(WorkerProcess& worker, const RecordJob& job, std::chrono::nanoseconds limit,
+                                      std::stop_token stop = {});
+
+}  // namespace collage

@@ -1,0 +1,168 @@
+#include "measure/record_job.h"
+
+#include <algorithm>
+
+#include "measure/guarded_bytes.h"
+
+namespace collage {
+namespace {
+
+std::unexpected<Error> refused(const RecordJob& job, std::string saw) {
+  return fail(ExitCode::kUnsupported, "record/refused", job.backend, std::move(saw), "a graph it runs as a whole");
+}
+
+bool is_tensor_of_numbers(const ValueType& type) {
+  return type.kind == ValueKind::kTensor && type.element != ElementType::kUndefined && bits_of(type.element) > 0;
+}
+
+/// The graph with every computed value that can be written down as an output, the graph's own first.
+Graph with_all_outputs(const Graph& graph, const Uses& uses, bool ask_unknown) {
+  Graph all = graph;
+  std::vector<bool> listed(graph.values.size(), false);
+  for (const ValueId id : graph.outputs) listed[id.index] = true;
+  for (std::uint32_t i = 0; i < graph.values.size(); ++i) {
+    const ValueType& type = graph.values[i].type;
+    const bool unknown = type.kind == ValueKind::kUnknown ||
+                         (type.kind == ValueKind::kTensor && type.element == ElementType::kUndefined);
+    if (listed[i] || !uses.producer[i].valid()) continue;
+    if (is_tensor_of_numbers(type) || (unknown && ask_unknown)) all.outputs.push_back(ValueId{i});
+  }
+  return all;
+}
+
+/// The whole graph as a region whose ports are the graph's own: unread inputs included, computed outputs once each.
+Region ports_of(const Graph& graph, const Uses& uses) {
+  Region region = whole_region(graph, uses);
+  region.inputs = graph.inputs;
+  region.outputs.clear();
+  for (const ValueId id : graph.outputs)
+    if (uses.producer[id.index].valid() && std::ranges::find(region.outputs, id) == region.outputs.end())
+      region.outputs.push_back(id);
+  return region;
+}
+
+/// The run with its buffers; an output of unknown shape has none.
+struct Run {
+  std::vector<GuardedBytes> inputs;
+  std::vector<GuardedBytes> outputs;
+  GuardedBytes workspace;
+  std::unique_ptr<Kernel> kernel;
+  std::unique_ptr<Call> call;
+};
+
+Result<Artifact> compile(const RecordJob& job, const Graph& graph, const Region& region, Backend& backend) {
+  CompileRequest request{.graph = &graph, .region = region};
+  request.variant = {.name = "default",
+                     .input_formats = std::vector<Format>(region.inputs.size()),
+                     .output_formats = std::vector<Format>(region.outputs.size())};
+  if (job.model_file) {
+    const auto bytes = Buffer::map_file(*job.model_file);
+    if (!bytes) return std::unexpected(bytes.error());
+    request.model_bytes = std::string(bytes->text());
+  }
+  auto compiled = backend.compile({&request, 1}, {.threads = job.threads, .accuracy = Accuracy::kStrict});
+  if (compiled.size() != 1) return refused(job, "another number of artifacts than asked for");
+  if (!compiled[0])
+    return refused(job, std::string(name_of(compiled[0].error().reason)) + ": " + compiled[0].error().detail);
+  return std::move(*compiled[0]);
+}
+
+Result<void> fill_input(GuardedBytes& bytes, const Value& value, const Record& inputs) {
+  COLLAGE_TRY(const Tensor tensor, inputs.tensor(value.name));
+  if (tensor.value_type() != value.type)
+    return fail(ExitCode::kBadInput, "record/wrong-input", value.name, to_string(tensor.value_type()),
+                to_string(value.type));
+  bytes = GuardedBytes(tensor.data.size());
+  std::ranges::copy(tensor.data.bytes(), bytes.data());
+  return {};
+}
+
+Result<Run> load(const RecordJob& job, const Graph& graph, const Region& region, const Record& inputs,
+                 Backend& backend) {
+  COLLAGE_TRY(const Artifact artifact, compile(job, graph, region, backend));
+  Run run;
+  LoadRequest request{.artifact = &artifact, .threads = job.threads};
+  Buffers buffers;
+  for (const ValueId id : artifact.constants) request.constants.push_back(*graph.value(id).constant);
+  for (const ValueId id : region.inputs) {
+    const Value& value = graph.value(id);
+    run.inputs.emplace_back();
+    COLLAGE_TRY_VOID(fill_input(run.inputs.back(), value, inputs));
+    request.inputs.push_back({.name = value.name, .type = value.type, .format = plain()});
+    buffers.inputs.push_back(run.inputs.back().data());
+  }
+  for (const ValueId id : region.outputs) {
+    const Value& value = graph.value(id);
+    run.outputs.emplace_back();
+    if (value.type.is_static()) run.outputs.back() = GuardedBytes(byte_count(value.type.element, value.type.extents()));
+    request.outputs.push_back({.name = value.name, .type = value.type, .format = plain()});
+    buffers.outputs.push_back(run.outputs.back().data());
+  }
+  run.workspace = GuardedBytes(artifact.workspace_bytes);
+  buffers.workspace = run.workspace.data();
+  COLLAGE_TRY(run.kernel, backend.load(request));
+  COLLAGE_TRY(run.call, run.kernel->bind(buffers));
+  return run;
+}
+
+Tensor tensor_over(ElementType type, const Extents& extents, const void* data) {
+  return {.type = type,
+          .extents = extents,
+          .data = Buffer(nullptr, {static_cast<const std::byte*>(data), byte_count(type, extents)})};
+}
+
+Result<void> write_output(const Value& value, const Run& run, std::size_t port, RecordWriter& writer) {
+  if (value.type.is_static())
+    return writer.add(value.name, tensor_over(value.type.element, value.type.extents(), run.outputs[port].data()));
+  const auto made = run.call->dynamic_output(port);
+  // A sequence, strings, or an optional without a value: nothing to write down.
+  if (!made || bits_of(made->type) == 0) return {};
+  return writer.add(value.name, tensor_over(made->type, made->extents, made->data));
+}
+
+Result<void> write_record(const RecordJob& job, const Graph& graph, const Region& region, const Run& run) {
+  COLLAGE_TRY(RecordWriter writer, RecordWriter::create(job.record_file));
+  for (std::size_t i = 0; i < region.inputs.size(); ++i) {
+    const Value& value = graph.value(region.inputs[i]);
+    COLLAGE_TRY_VOID(
+        writer.add(value.name, tensor_over(value.type.element, value.type.extents(), run.inputs[i].data())));
+  }
+  for (std::size_t i = 0; i < region.outputs.size(); ++i)
+    COLLAGE_TRY_VOID(write_output(graph.value(region.outputs[i]), run, i, writer));
+  std::vector<ValueId> constants;
+  for (const ValueId id : graph.outputs)
+    if (graph.value(id).constant && std::ranges::find(constants, id) == constants.end()) constants.push_back(id);
+  for (const ValueId id : constants) COLLAGE_TRY_VOID(writer.add(graph.value(id).name, *graph.value(id).constant));
+  return writer.finish();
+}
+
+/// Compiles, runs and writes; library exceptions become errors.
+Result<void> record(const RecordJob& job, const Graph& graph, const Record& inputs, Backend& backend,
+                    JobContext& context) {
+  const Region region = ports_of(graph, uses_of(graph));
+  context.begin("compile", 0);
+  auto run = guard([&] { return load(job, graph, region, inputs, backend); });
+  if (!run) return refused(job, "threw: " + run.error());
+  if (!*run) return std::unexpected(run->error());
+  context.begin("run", 0);
+  const auto ran = guard([&] { return (*run)->call->run(); });
+  if (!ran) return refused(job, "threw: " + ran.error());
+  if (!*ran) return std::unexpected(ran->error());
+  return write_record(job, graph, region, **run);
+}
+
+}  // namespace
+
+Result<void> run_record_job(const RecordJob& job, Workbench& bench, JobContext& context) {
+  COLLAGE_TRY(const Workbench::LoadedGraph* loaded, bench.graph(job.graph_file));
+  COLLAGE_TRY(const Record inputs, Record::open(job.inputs_file));
+  COLLAGE_TRY(Backend * backend, bench.registry().get(job.backend));
+  if (!job.all_values || job.model_file) return record(job, loaded->graph, inputs, *backend, context);
+  const Graph wanted = with_all_outputs(loaded->graph, loaded->uses, true);
+  const Graph known = with_all_outputs(loaded->graph, loaded->uses, false);
+  auto first = record(job, wanted, inputs, *backend, context);
+  if (first || known.outputs.size() == wanted.outputs.size()) return first;
+  return record(job, known, inputs, *backend, context);
+}
+
+}  // namespace collage

@@ -1,0 +1,38 @@
+// What a worker keeps from one job to the next: the graph and the record it read last, and conversion kernels.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "measure/format_converter.h"
+#include "measure/record.h"
+
+namespace collage {
+
+class Workbench {
+ public:
+  explicit Workbench(Registry& registry) : registry_(registry), converter_(registry) {}
+
+  struct LoadedGraph {
+    Graph graph;
+    Uses uses;
+  };
+
+  /// Read again when the file is another one or has changed. Valid until the next call. Errors of read_graph_file.
+  [[nodiscard]] Result<const LoadedGraph*> graph(const std::string& path);
+  /// Likewise. Errors of Record::open.
+  [[nodiscard]] Result<const Record*> record(const std::string& path);
+
+  [[nodiscard]] Registry& registry() { return registry_; }
+  [[nodiscard]] FormatConverter& converter() { return converter_; }
+
+ private:
+  Registry& registry_;
+  FormatConverter converter_;
+  std::string graph_stamp_;
+  std::optional<LoadedGraph> graph_;
+  std::string record_stamp_;
+  std::optional<Record> record_;
+};
+
+}  // namespace collage
