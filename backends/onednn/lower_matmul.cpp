@@ -83,14 +83,9 @@ Shape shape_of(const Composer& composer, const MatMulFacts& facts, const Extents
 /// A step's operand in the extents the library sees.
 std::expected<Extents, Refusal> operand_extents(const Extents& own, const Shape& shape) {
   const Extents extents = aligned(own, shape.chain_out.size());
-  if (extents.size() < 2 || !shape.is_flat) {
-    Extents result = extents;
-    // A product with a vector lost an axis of 1, at the front or at the back.
-    if (result.size() + 1 == shape.out.size())
-      result.insert(shape.out.back() == 1 && shape.chain_out.back() != 1 ? result.end() : result.end() - 1, 1);
-    if (result.size() + 2 == shape.out.size()) result = Extents(shape.out.size(), 1);
-    if (result.size() > shape.out.size()) return refuse_lowering(RefusalReason::kShape, "an operand of higher rank");
-    return aligned(result, shape.out.size());
+  if (!shape.is_flat) {
+    if (extents.size() == shape.out.size()) return extents;
+    return refuse_lowering(RefusalReason::kShape, "a step after a product with a vector");
   }
   if (element_count(extents) == element_count(shape.out)) return shape.out;
   const std::int64_t rows = element_count(extents) / extents.back();

@@ -3,6 +3,9 @@
 // measured, and it runs again until all of them are.
 #pragma once
 
+#include <map>
+#include <memory>
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <vector>
@@ -19,6 +22,7 @@ struct PricingOptions {
   std::vector<std::string> worker_command;
   std::string graph_file;
   std::string record;
+  std::vector<std::string> converters;  ///< instances asked for conversions between the common formats
   int threads = 1;
   Accuracy accuracy = Accuracy::kStandard;
   std::uint64_t seed = 1;
@@ -27,3 +31,39 @@ struct PricingOptions {
   std::stop_token stop;
 };
 
+/// One thread. Graph, registry and store outlive it.
+class Pricing {
+ public:
+  Pricing(PricingOptions options, const Graph& graph, Registry& registry, Store& store);
+
+  /// By candidate of the pool; unknown for what the deadline or a stop left over. Small regions come first.
+  [[nodiscard]] Result<std::vector<Cost>> price(const CandidatePool& pool);
+  /// covers_to_confirm with every conversion used measured; request.conversions is set here.
+  [[nodiscard]] Result<std::vector<NamedCover>> search(CoverRequest request);
+  /// One per step, for exactly these weights; views get an empty one.
+  /// Error tune/no-artifact when a candidate does not work with the weights of its place.
+  [[nodiscard]] Result<std::vector<Artifact>> artifacts(const Cover& cover);
+
+  [[nodiscard]] const PriceCounts& counts() const { return pricer_->counts(); }
+
+ private:
+  struct Key {
+    std::string type;
+    std::string from;
+    std::string to;
+    auto operator<=>(const Key&) const = default;
+  };
+
+  [[nodiscard]] std::optional<ConversionChoice> conversion(ValueId value, const Format& from, const Format& to);
+  [[nodiscard]] std::vector<std::string> converters_of(const Format& from, const Format& to) const;
+  /// Measures the estimated conversions of the covers; how many there were.
+  [[nodiscard]] Result<std::size_t> price_conversions(const std::vector<NamedCover>& covers);
+  [[nodiscard]] bool out_of_time() const;
+
+  PricingOptions options_;
+  const Graph& graph_;
+  std::unique_ptr<Pricer> pricer_;
+  std::map<Key, std::optional<ConversionChoice>> conversions_;
+};
+
+}  // namespace collage

@@ -8,7 +8,6 @@
 
 #include "base/hash.h"
 #include "measure/artifact_file.h"
-#include "measure/graph_file.h"
 #include "measure/machine.h"
 #include "measure/pricer.h"
 #include "measure/store.h"
@@ -193,12 +192,21 @@ class Tuner {
     return {.worker_command = options_.worker_command,
             .graph_file = prepared_.graph_file,
             .record = prepared_.record,
+            .converters = converters(),
             .threads = options_.threads,
             .accuracy = options_.accuracy,
             .seed = options_.seed,
             .deadline = start_ + std::chrono::duration_cast<Clock::duration>(Seconds(options_.budget_s)),
             .progress = options_.progress,
             .stop = options_.stop};
+  }
+
+  /// Everyone who is not an engine may convert between the common formats.
+  std::vector<std::string> converters() const {
+    std::vector<std::string> names = {"host"};
+    for (const std::string& name : backends_)
+      if (const auto backend = registry_.get(name); backend && !(*backend)->info().is_engine) names.push_back(name);
+    return names;
   }
 
   /// Searches under the costs, corrected by context, and turns the covers that are new into plans.

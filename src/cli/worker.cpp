@@ -1,0 +1,28 @@
+#include "measure/worker.h"
+
+#include <charconv>
+
+#include "cli/program.h"
+#include "measure/jobs.h"
+#include "tune/jobs.h"
+
+namespace collage::cli {
+namespace {
+
+int serve(int socket) {
+  Registry registry(default_module_folders());
+  std::vector<Handler> handlers = measure_handlers();
+  for (Handler& handler : tune_handlers()) handlers.push_back(std::move(handler));
+  return worker_main(socket, registry, handlers);
+}
+
+}  // namespace
+
+void add_worker(CLI::App& app, Program& program) {
+  auto socket = std::make_shared<int>(-1);
+  CLI::App* command = app.add_subcommand("worker", "internal: a measuring process that tune starts");
+  command->add_option("socket", *socket, "the number of the socket")->required();
+  command->callback([&program, socket] { program.action = [socket] { return serve(*socket); }; });
+}
+
+}  // namespace collage::cli

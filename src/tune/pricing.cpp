@@ -1,0 +1,164 @@
+#include "tune/pricing.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace collage {
+namespace {
+
+/// Requests handed to the pricer at once; between them the deadline is looked at.
+constexpr std::size_t kChunk = 8;
+/// An optimistic conversion: a fixed part and both sides at this many bytes per nanosecond.
+constexpr std::int64_t kConversionFixedNs = 200;
+constexpr std::int64_t kConversionBytesPerNs = 40;
+constexpr int kMostSearches = 24;
+
+PricerOptions pricer_options(const PricingOptions& options) {
+  PricerOptions result;
+  result.worker_command = options.worker_command;
+  result.graph_file = options.graph_file;
+  result.record_file = options.record;
+  result.compile = {.threads = options.threads, .accuracy = options.accuracy};
+  result.seed = options.seed;
+  result.stop = options.stop;
+  return result;
+}
+
+Error no_artifact(const std::string& what, const Refusal& refusal) {
+  return {.code = "tune/no-artifact",
+          .where = what,
+          .saw = std::string(name_of(refusal.reason)) + ": " + refusal.detail,
+          .allowed = "a candidate that works with the weights of its place",
+          .exit = ExitCode::kUnsupported};
+}
+
+}  // namespace
+
+Pricing::Pricing(PricingOptions options, const Graph& graph, Registry& registry, Store& store)
+    : options_(std::move(options)),
+      graph_(graph),
+      pricer_(std::make_unique<Pricer>(pricer_options(options_), registry, store)) {}
+
+bool Pricing::out_of_time() const { return options_.stop.stop_requested() || Clock::now() > options_.deadline; }
+
+Result<std::vector<Cost>> Pricing::price(const CandidatePool& pool) {
+  std::vector<Cost> costs(pool.candidates.size(), Unknown{});
+  std::vector<std::vector<std::size_t>> by_region(pool.regions.size());
+  for (std::size_t c = 0; c < pool.candidates.size(); ++c) {
+    if (pool.candidates[c].variant.name == "view")
+      costs[c] = Measured{.median_ns = 0, .low_ns = 0, .high_ns = 0, .samples = 1};
+    else
+      by_region[pool.candidates[c].region].push_back(c);
+  }
+  std::vector<std::size_t> order;
+  for (std::size_t r = 0; r < by_region.size(); ++r)
+    if (!by_region[r].empty()) order.push_back(r);
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    return pool.regions[a].nodes.count() < pool.regions[b].nodes.count();
+  });
+  for (std::size_t begin = 0; begin < order.size() && !out_of_time(); begin += kChunk) {
+    const std::size_t end = std::min(order.size(), begin + kChunk);
+    std::vector<PriceRequest> requests;
+    for (std::size_t i = begin; i < end; ++i) {
+      PriceRequest request{.region = pool.regions[order[i]], .candidates = {}};
+      for (std::size_t c : by_region[order[i]])
+        request.candidates.push_back({.backend = pool.candidates[c].backend, .variant = pool.candidates[c].variant});
+      requests.push_back(std::move(request));
+    }
+    COLLAGE_TRY(const auto priced, pricer_->price(graph_, requests));
+    for (std::size_t i = begin; i < end; ++i)
+      for (std::size_t k = 0; k < by_region[order[i]].size(); ++k)
+        costs[by_region[order[i]][k]] = priced[i - begin][k].cost;
+    if (options_.progress)
+      options_.progress({.phase = "price", .done = end, .total = order.size(), .refused = counts().refused, .note = {}});
+  }
+  return costs;
+}
+
+std::vector<std::string> Pricing::converters_of(const Format& from, const Format& to) const {
+  if (from.owner().empty() && to.owner().empty()) return options_.converters;
+  if (from.owner().empty()) return {to.owner()};
+  if (to.owner().empty() || to.owner() == from.owner()) return {from.owner()};
+  return {};
+}
+
+std::optional<ConversionChoice> Pricing::conversion(ValueId value, const Format& from, const Format& to) {
+  const ValueType& type = graph_.value(value).type;
+  const Key key{to_string(type), from.name, to.name};
+  const auto found = conversions_.find(key);
+  if (found != conversions_.end()) return found->second;
+  std::optional<ConversionChoice> choice;
+  const std::vector<std::string> converters = converters_of(from, to);
+  if (type.is_static() && same_bytes(type, from, to)) {
+    choice = {.backend = "host", .cost = Measured{.median_ns = 0, .low_ns = 0, .high_ns = 0, .samples = 1}};
+  } else if (type.is_static() && !converters.empty()) {
+    const auto bytes = static_cast<std::int64_t>(byte_count(type.element, type.extents()));
+    choice = {.backend = converters.front(),
+              .cost = Estimated{kConversionFixedNs + 2 * bytes / kConversionBytesPerNs}};
+  }
+  return conversions_.emplace(key, std::move(choice)).first->second;
+}
+
+Result<std::size_t> Pricing::price_conversions(const std::vector<NamedCover>& covers) {
+  std::map<Key, Conversion> wanted;
+  for (const NamedCover& cover : covers)
+    for (const CoverStep& step : cover.result.cover.steps) {
+      if (step.kind != StepKind::kConvert || !std::holds_alternative<Estimated>(step.cost)) continue;
+      const ValueType& type = graph_.value(step.value).type;
+      wanted.emplace(Key{to_string(type), step.from.name, step.to.name}, Conversion{type, step.from, step.to});
+    }
+  std::vector<ConversionRequest> requests;
+  for (const auto& [key, conversion] : wanted)
+    requests.push_back({.conversion = conversion, .backends = converters_of(conversion.from, conversion.to)});
+  if (requests.empty()) return 0U;
+  COLLAGE_TRY(const auto priced, pricer_->price(requests));
+  std::size_t r = 0;
+  for (const auto& [key, conversion] : wanted) {
+    std::optional<ConversionChoice> best;
+    for (std::size_t b = 0; b < requests[r].backends.size(); ++b) {
+      const auto ns = nanoseconds_of(priced[r][b].cost);
+      if (ns && (!best || *ns < *nanoseconds_of(best->cost)))
+        best = {.backend = requests[r].backends[b], .cost = priced[r][b].cost};
+    }
+    conversions_[key] = std::move(best);
+    ++r;
+  }
+  return wanted.size();
+}
+
+Result<std::vector<NamedCover>> Pricing::search(CoverRequest request) {
+  request.conversions = [this](ValueId value, const Format& from, const Format& to) {
+    return conversion(value, from, to);
+  };
+  for (int round = 0;; ++round) {
+    COLLAGE_TRY(std::vector<NamedCover> covers, covers_to_confirm(request));
+    COLLAGE_TRY(const std::size_t priced, price_conversions(covers));
+    if (priced == 0 || round == kMostSearches || options_.stop.stop_requested()) return covers;
+  }
+}
+
+Result<std::vector<Artifact>> Pricing::artifacts(const Cover& cover) {
+  std::vector<Artifact> artifacts;
+  for (const CoverStep& step : cover.steps) {
+    if (step.kind == StepKind::kView) {
+      artifacts.emplace_back();
+      continue;
+    }
+    if (step.kind == StepKind::kConvert) {
+      const Conversion conversion{graph_.value(step.value).type, step.from, step.to};
+      COLLAGE_TRY(auto stored, pricer_->artifact_for(conversion, step.backend));
+      if (!stored) return std::unexpected(no_artifact(step.backend + " conversion", stored.error()));
+      artifacts.push_back(std::move(stored->artifact));
+      continue;
+    }
+    COLLAGE_TRY(auto stored, pricer_->artifact_for(graph_, step.region, {step.backend, step.variant}));
+    if (!stored) {
+      const std::string first = graph_.nodes[step.region.nodes.next()].name;
+      return std::unexpected(no_artifact(step.backend + "/" + step.variant.name + " at " + first, stored.error()));
+    }
+    artifacts.push_back(std::move(stored->artifact));
+  }
+  return artifacts;
+}
+
+}  // namespace collage
