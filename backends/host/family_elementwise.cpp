@@ -2,7 +2,7 @@
 // All values inside a chain must have the elements of the result; smaller ones come in as broadcast operands.
 #include <algorithm>
 #include <array>
-#include <functional>
+#include <cmath>
 #include <limits>
 #include <map>
 
@@ -25,7 +25,8 @@ struct Operator {
   double second = 0;  ///< and of the second
 };
 
-constexpr double kMost = std::numeric_limits<double>::infinity();
+/// Where no bound is given: ONNX's default, which JSON can hold, unlike infinity.
+constexpr double kMost = std::numeric_limits<float>::max();
 
 constexpr std::array kOperators = {
     Operator{"Abs"}, Operator{"Neg"}, Operator{"Relu"}, Operator{"Sigmoid"}, Operator{"Tanh"}, Operator{"Exp"},
@@ -223,7 +224,8 @@ class Builder {
       if (!input_of(node, i + 1).valid()) continue;
       const auto bound = scalar_of(site_.graph, node.inputs[i + 1]);
       if (!bound) return refuse(RefusalReason::kStructure, "a computed bound");
-      bounds[i] = *bound;
+      if (std::isnan(*bound)) return refuse(RefusalReason::kAttribute, "a bound that is no number");
+      bounds[i] = std::isinf(*bound) ? std::copysign(kMost, *bound) : *bound;
     }
     return bounds;
   }

@@ -5,6 +5,17 @@
 #include "move.h"
 
 namespace collage::host {
+namespace {
+
+/// The bytes are those of the plain format: axes of more than one element have its strides.
+bool is_row_major(const Extents& extents, const Strides& strides) {
+  const Strides expected = strides_of(extents, plain());
+  for (std::size_t i = 0; i < extents.size(); ++i)
+    if (extents[i] != 1 && strides[i] != expected[i]) return false;
+  return true;
+}
+
+}  // namespace
 
 Programmed move_transpose(const MoveSite& at) {
   const Extents extents = at.out_extents(0);
@@ -22,9 +33,13 @@ Programmed move_transpose(const MoveSite& at) {
 }
 
 Programmed move_reshape(const MoveSite& at) {
+  Block block{.input = at.in_port(0), .output = at.out_port(0)};
+  if (is_row_major(at.in_extents(0), at.in_strides(0)) && is_row_major(at.out_extents(0), at.out_strides(0))) {
+    block.axes = {{element_count(at.out_extents(0)), 1, 1}};
+    return CopyProgram{.element_bytes = 0, .blocks = {std::move(block)}};
+  }
   const auto axes = shared_axes(at.in_extents(0), at.in_strides(0), at.out_extents(0), at.out_strides(0));
   if (!axes) return refuse(RefusalReason::kFormat, "axes that the other shape cuts across");
-  Block block{.input = at.in_port(0), .output = at.out_port(0)};
   for (const SharedAxis& axis : *axes) block.axes.push_back({axis.extent, axis.from_stride, axis.to_stride});
   return CopyProgram{.element_bytes = 0, .blocks = {std::move(block)}};
 }

@@ -89,21 +89,16 @@ std::expected<Tensors, Refusal> own_tensors(Composer& composer, const Analysis& 
 /// The first step as an operation, the rest as its post-ops. Several activations in a row become a product with 1,
 /// because products take any post-op and activations do not.
 Op chain_op(Composer& composer, const std::vector<Step>& steps, const Tensors& tensors) {
+  std::vector<PostOp> posts;
+  for (std::size_t i = 0; i < steps.size(); ++i) posts.push_back(post_of(steps[i], tensors.operands[i]));
   const Step& first = steps[0];
-  Op op{.kind = OpKind::kEltwise, .algorithm = first.algorithm, .inputs = {tensors.source}, .output = tensors.output,
-        .alpha = first.alpha, .beta = first.beta};
-  std::size_t next = 1;
-  if (first.kind != PostOp::Kind::kEltwise) {
-    op.kind = first.kind == PostOp::Kind::kBinary ? OpKind::kBinary : OpKind::kPrelu;
-    op.inputs.push_back(tensors.operands[0]);
-  } else if (steps.size() > 1) {
-    const bool scales = first.algorithm == "linear" && first.beta == 0.F;
-    const std::size_t rank = composer.tensor(tensors.source).extents.size();
-    op = {.kind = OpKind::kBinary, .algorithm = "mul", .inputs = {tensors.source}, .output = tensors.output};
-    op.inputs.push_back(composer.literal(scales ? first.alpha : 1.F, rank));
-    next = scales ? 1 : 0;
-  }
-  for (std::size_t i = next; i < steps.size(); ++i) op.post.push_back(post_of(steps[i], tensors.operands[i]));
+  if (first.kind != PostOp::Kind::kEltwise || steps.size() == 1)
+    return operation_of(posts, tensors.source, tensors.output);
+  const bool scales = first.algorithm == "linear" && first.beta == 0.F;
+  const std::size_t rank = composer.tensor(tensors.source).extents.size();
+  Op op{.kind = OpKind::kBinary, .algorithm = "mul", .inputs = {tensors.source}, .output = tensors.output};
+  op.inputs.push_back(composer.literal(scales ? first.alpha : 1.F, rank));
+  op.post.assign(posts.begin() + (scales ? 1 : 0), posts.end());
   return op;
 }
 

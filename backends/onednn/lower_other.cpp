@@ -43,6 +43,8 @@ Lowering lower_concat(Composer& composer, const Analysis& analysis, const Choice
   const Node& node = *analysis.node;
   const Extents out = composer.extents(analysis.head_result);
   Op op{.kind = OpKind::kConcat, .axis = static_cast<int>(analysis.axes[0])};
+  if (choice.in == Layout::kBlocked && composer.graph().value(analysis.head_result).type.element != ElementType::kFloat32)
+    return refuse_lowering(RefusalReason::kType, "blocks of other than f32");
   for (const ValueId id : node.inputs) {
     const Extents extents = composer.extents(id);
     if (choice.in == Layout::kBlocked && analysis.axes[0] == 1 && extents[1] % native_block() != 0)

@@ -32,6 +32,10 @@ void put(json& object, const char* name, const T& value, const T& absent = {}) {
   if (value != absent) object[name] = value;
 }
 
+void put(json& object, const char* name, const Extents& value) {
+  if (!value.empty()) object[name] = value;
+}
+
 template <class T>
 void get(const json& object, const char* name, T& value) {
   if (const auto found = object.find(name); found != object.end()) value = found->get<T>();
@@ -150,6 +154,18 @@ void check_references(const Program& program) {
 }
 
 }  // namespace
+
+Op operation_of(const std::vector<PostOp>& posts, int source, int output) {
+  const PostOp& first = posts[0];
+  Op op{.kind = OpKind::kEltwise, .algorithm = first.algorithm, .inputs = {source}, .output = output,
+        .alpha = first.alpha, .beta = first.beta};
+  if (first.kind != PostOp::Kind::kEltwise) {
+    op.kind = first.kind == PostOp::Kind::kBinary ? OpKind::kBinary : OpKind::kPrelu;
+    op.inputs.push_back(first.tensor);
+  }
+  op.post.assign(posts.begin() + 1, posts.end());
+  return op;
+}
 
 std::string to_json(const Program& program, int threads) {
   json object = {{"schema", "onednn-program/1"}, {"threads", threads}, {"in_place", program.in_place}};

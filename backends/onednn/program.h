@@ -85,6 +85,10 @@ struct Program {
   bool operator==(const Program&) const = default;
 };
 
+/// The first post-op as an operation from `source` to `output`, the rest as its post-ops. The first is no sum and no
+/// depthwise convolution.
+[[nodiscard]] Op operation_of(const std::vector<PostOp>& posts, int source, int output);
+
 [[nodiscard]] std::string to_json(const Program& program, int threads);
 struct StoredProgram {
   Program program;

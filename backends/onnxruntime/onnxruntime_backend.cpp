@@ -17,6 +17,15 @@ namespace collage {
 namespace {
 
 constexpr const char* kKind = "onnxruntime";
+constexpr const char* kDisabledField = "disabled";
+
+/// The optimizers that multiply weights by something, which the strict class rules out.
+constexpr const char* kWeightRewriters =
+    "ConvBNFusion;ConvMulFusion;MatMul_BatchNormalization_Fusion;MatMulScaleFusion";
+
+/// Changes zero points from i8 to u8, yet not the output_dtype that its fellow optimizers have written by then: such
+/// models fail at operator sets from 21 on.
+constexpr const char* kFailingOptimizer = "QDQS8ToU8Transformer";
 
 const std::map<std::string, GraphOptimizationLevel>& levels() {
   static const std::map<std::string, GraphOptimizationLevel> kLevels = {{"off", ORT_DISABLE_ALL},
@@ -83,9 +92,10 @@ class OnnxruntimeBackend final : public Backend {
                   std::to_string(request.constants.size()) + " constants",
                   std::to_string(request.artifact->constants.size()));
     COLLAGE_TRY(const EngineArtifact artifact, unpack_artifact(request.artifact->bytes, where));
-    const Accuracy accuracy = accuracy_of(field_or_empty(artifact, "accuracy")).value_or(Accuracy::kStandard);
-    auto session = make_session(environment_, {.level = level_, .accuracy = accuracy, .threads = request.threads},
-                                artifact.payload, request.constants);
+    auto session = make_session(
+        environment_,
+        {.level = level_, .disabled = field_or_empty(artifact, kDisabledField), .threads = request.threads},
+        artifact.payload, request.constants);
     if (!session) return library_failed(where, session.error());
     return make_kernel(std::move(*session), request.inputs, request.outputs);
   }
@@ -98,14 +108,17 @@ class OnnxruntimeBackend final : public Backend {
                                                   : region_model(request, Weights::kOutside, opset_of(request));
     std::vector<Tensor> constants;
     for (const ValueId id : model.constants) constants.push_back(*request.graph->value(id).constant);
-    const auto session =
-        make_session(environment_, {.level = level_, .accuracy = options.accuracy, .threads = options.threads},
-                     model.bytes, constants);
+    SessionSettings settings{.level = level_, .disabled = {}, .threads = options.threads};
+    if (options.accuracy == Accuracy::kStrict) settings.disabled = kWeightRewriters;
+    auto session = make_session(environment_, settings, model.bytes, constants);
+    if (!session && session.error().find("QuantizeLinear") != std::string::npos) {
+      settings.disabled += (settings.disabled.empty() ? "" : ";") + std::string(kFailingOptimizer);
+      session = make_session(environment_, settings, model.bytes, constants);
+    }
     if (!session) return refused(session.error());
     if (const std::string missing = missing_port(**session, request); !missing.empty())
       return refused("the model has no input or output '" + missing + "'");
-    return Artifact{.bytes = pack_artifact(
-                        {.fields = {{"accuracy", std::string(name_of(options.accuracy))}}, .payload = model.bytes}),
+    return Artifact{.bytes = pack_artifact({.fields = {{kDisabledField, settings.disabled}}, .payload = model.bytes}),
                     .compatibility = info_.build,
                     .constants = model.constants,
                     .in_place = {}};

@@ -10,10 +10,6 @@ constexpr const char* kReadInPlace = "session.use_external_initializer_file_buff
 constexpr const char* kForceSpinningStop = "session.force_spinning_stop";
 constexpr const char* kDisabledOptimizers = "optimization.disable_specified_optimizers";
 
-/// The optimizers that multiply weights by something, which the strict class rules out.
-constexpr const char* kWeightRewriters =
-    "ConvBNFusion;ConvMulFusion;MatMul_BatchNormalization_Fusion;MatMulScaleFusion";
-
 Ort::SessionOptions make_options(const SessionSettings& settings) {
   Ort::SessionOptions options;
   options.SetGraphOptimizationLevel(settings.level);
@@ -24,7 +20,7 @@ Ort::SessionOptions make_options(const SessionSettings& settings) {
   options.AddConfigEntry(kReadInPlace, "1");
   // Threads may spin between two operators of one run, never between runs, when another backend computes.
   options.AddConfigEntry(kForceSpinningStop, "1");
-  if (settings.accuracy == Accuracy::kStrict) options.AddConfigEntry(kDisabledOptimizers, kWeightRewriters);
+  if (!settings.disabled.empty()) options.AddConfigEntry(kDisabledOptimizers, settings.disabled.c_str());
   return options;
 }
 

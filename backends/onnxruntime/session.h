@@ -16,7 +16,7 @@ namespace collage {
 
 struct SessionSettings {
   GraphOptimizationLevel level = ORT_ENABLE_ALL;
-  Accuracy accuracy = Accuracy::kStandard;
+  std::string disabled;  ///< optimizers to leave out, by the library's names, ';' between them
   int threads = 1;
 };
 

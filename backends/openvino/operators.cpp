@@ -86,10 +86,11 @@ bool knows_operator(std::string_view domain, std::string_view op_type) {
   return domain == "com.microsoft" && std::binary_search(kContrib.begin(), kContrib.end(), op_type);
 }
 
-/// f64 is computed in f32, so it may not pass for f64 outside; 4-bit and 8-bit floats stay inside.
+/// 4-bit and 8-bit floats stay inside.
 bool takes_port(ElementType type) {
   switch (type) {
     case ElementType::kFloat32:
+    case ElementType::kFloat64:
     case ElementType::kFloat16:
     case ElementType::kBfloat16:
     case ElementType::kUint8:
@@ -154,6 +155,12 @@ const EngineLimits& openvino_limits() {
 
 std::optional<Refusal> strict_refusal(const Graph& graph, const Region& region) {
   const std::vector<std::size_t> members = region.nodes.members();
+  for (const std::size_t n : members)
+    for (const auto* ids : {&graph.nodes[n].inputs, &graph.nodes[n].outputs})
+      for (const ValueId id : *ids)
+        if (id.valid() && graph.value(id).type.element == ElementType::kFloat64)
+          return Refusal{.reason = RefusalReason::kAccuracy,
+                         .detail = "would compute " + graph.value(id).name + " in f32"};
   for (const std::size_t w : members) {
     const Node& weighted = graph.nodes[w];
     if (!has_weights(weighted)) continue;

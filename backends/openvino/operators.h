@@ -9,7 +9,8 @@ namespace collage {
 
 [[nodiscard]] const EngineLimits& openvino_limits();
 
-/// Why the strict accuracy class rules a region out: OpenVINO always multiplies neighbouring factors into weights.
+/// Why the strict accuracy class rules a region out: OpenVINO always multiplies neighbouring factors into weights and
+/// computes f64 in f32.
 [[nodiscard]] std::optional<Refusal> strict_refusal(const Graph& graph, const Region& region);
 
 }  // namespace collage

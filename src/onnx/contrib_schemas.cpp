@@ -181,6 +181,15 @@ void infer_mat_mul_n_bits(Context& context) {
   pb::updateOutputShape(context, 0, out);
 }
 
+bool has_long_vector(const pb::DataPropagationContext& context) {
+  for (std::size_t i = 0; i < context.getNumInputs(); ++i) {
+    const pb::TypeProto* type = context.getInputType(i);
+    if (!type || !type->tensor_type().has_shape() || type->tensor_type().shape().dim_size() != 1) continue;
+    if (type->tensor_type().shape().dim(0).dim_value() > static_cast<std::int64_t>(kMostSmallElements)) return true;
+  }
+  return false;
+}
+
 using Types = std::vector<pb::TypeProto>;
 
 /// What one branch of an If gives; throws when the branch does not fit the shapes that come in.
@@ -262,13 +271,26 @@ Schemas::Schemas(UnfitBranches& unfit) {
   add(kMicrosoft, "MatMulNBits", infer_mat_mul_n_bits);
 }
 
+const pb::OpSchema* Schemas::with_bounded_propagation(const pb::OpSchema* schema) const {
+  if (!schema || !schema->has_data_propagation_function()) return schema;
+  const auto [found, is_new] = bounded_.try_emplace(schema, *schema);
+  if (is_new) {
+    found->second.PartialDataPropagationFunction(
+        [propagate = schema->GetDataPropagationFunction()](pb::DataPropagationContext& context) {
+          if (!has_long_vector(context)) propagate(context);
+        });
+  }
+  return &found->second;
+}
+
 const pb::OpSchema* Schemas::GetSchema(const std::string& key, int max_inclusive_version,
                                        const std::string& domain) const {
+  const auto* registry = pb::OpSchemaRegistry::Instance();
   if (domain == kFinalDomain)
-    return pb::OpSchemaRegistry::Instance()->GetSchema(key, static_cast<int>(kCanonicalOpset), "");
-  if (const auto wrapped = ours_.find({domain, key}); domain.empty() && wrapped != ours_.end()) return &wrapped->second;
-  if (const auto* known = pb::OpSchemaRegistry::Instance()->GetSchema(key, max_inclusive_version, domain)) return known;
+    return with_bounded_propagation(registry->GetSchema(key, static_cast<int>(kCanonicalOpset), ""));
   const auto ours = ours_.find({domain, key});
+  if (domain.empty() && ours != ours_.end()) return &ours->second;
+  if (const auto* known = registry->GetSchema(key, max_inclusive_version, domain)) return with_bounded_propagation(known);
   return ours == ours_.end() ? nullptr : &ours->second;
 }
 

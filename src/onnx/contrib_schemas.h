@@ -13,6 +13,7 @@ namespace collage {
 using UnfitBranches = std::map<std::string, std::string>;
 
 /// ONNX's own registry, and behind it our schemas for com.microsoft. They only infer types: they check nothing.
+/// Also keeps ONNX's data propagation, which makes a list entry for every element of a vector, away from long vectors.
 class Schemas final : public onnx::ISchemaRegistry {
  public:
   /// `unfit` hears of branches that do not fit; it outlives the registry.
@@ -22,7 +23,10 @@ class Schemas final : public onnx::ISchemaRegistry {
                                   const std::string& domain = "") const override;
 
  private:
+  const onnx::OpSchema* with_bounded_propagation(const onnx::OpSchema* schema) const;
+
   std::map<std::pair<std::string, std::string>, onnx::OpSchema> ours_;  // (domain, operator)
+  mutable std::map<const onnx::OpSchema*, onnx::OpSchema> bounded_;     // filled as ONNX asks; one thread
 };
 
 }  // namespace collage

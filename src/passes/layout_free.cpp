@@ -134,6 +134,8 @@ std::optional<LayoutFree> layout_free(const Graph& graph, const Node& node, cons
   if (rank_of(graph, node.inputs[0]) != rank) return std::nullopt;
   LayoutFree first_only{.framed = std::vector<bool>(node.inputs.size(), false), .output_framed = true};
   first_only.framed[0] = true;
+  // Transposing 16-bit values is cheaper, but they are 16-bit only at the border, where widen_16bit keeps them.
+  if (is_op(node, "Cast") && bits_of(element_of(graph, node.inputs[0])) == 16) return std::nullopt;
   if (is_among(node, unary_operators())) return first_only;
   if (default_axis(node)) {
     if (is_op(node, "Concat")) first_only.framed.assign(node.inputs.size(), true);

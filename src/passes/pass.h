@@ -46,6 +46,7 @@ Result<bool> recognise_activations(Graph& graph, PassContext& context);
 Result<bool> recognise_layer_norm(Graph& graph, PassContext& context);
 Result<bool> sink_transposes(Graph& graph, PassContext& context);
 Result<bool> fold_pad(Graph& graph, PassContext& context);
+Result<bool> fold_space_to_depth(Graph& graph, PassContext& context);
 Result<bool> merge_bias(Graph& graph, PassContext& context);
 Result<bool> fold_batch_norm(Graph& graph, PassContext& context);
 Result<bool> fold_scale(Graph& graph, PassContext& context);

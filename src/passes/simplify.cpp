@@ -38,6 +38,7 @@ constexpr std::array kPasses = {
     Pass{"sink_transposes", sink_transposes, false},
     Pass{"merge_blocks", merge_blocks, false},
     Pass{"fold_pad", fold_pad, false},
+    Pass{"fold_space_to_depth", fold_space_to_depth, true},
     Pass{"merge_bias", merge_bias, false},
     Pass{"fold_batch_norm", fold_batch_norm, true},
     Pass{"fold_scale", fold_scale, true},

@@ -150,6 +150,32 @@ TEST(FoldPad, LeavesPadsOfChannelsAndOtherFillings) {
   EXPECT_EQ(simplified(filled, only({"fold_pad"})), filled);
 }
 
+TEST(FoldSpaceToDepth, MakesOneConvolutionOfSlices) {
+  const std::string nodes = R"(
+  constant %zero = i64[1]{0}
+  constant %one = i64[1]{1}
+  constant %two = i64[1]{2}
+  constant %three = i64[1]{3}
+  constant %end = i64[1]{9223372036854775807}
+  constant %w = f32[1,4,2,1]{1.0,-2.0,3.0,4.0,0.5,0.25,-1.0,2.0}
+  %e: f32[1,1,2,4] = Slice(%x, %zero, %end, %two, %two) "even"
+  %o: f32[1,1,2,4] = Slice(%x, %one, %end, %two, %two) "odd"
+  %a: f32[1,1,2,2] = Slice(%e, %zero, %end, %three, %two) "a"
+  %b: f32[1,1,2,2] = Slice(%o, %zero, %end, %three, %two) "b"
+  %c: f32[1,1,2,2] = Slice(%e, %one, %end, %three, %two) "c"
+  %d: f32[1,1,2,2] = Slice(%o, %one, %end, %three, %two) "d"
+)";
+  const std::string head = "graph g(%x: f32[1,1,4,4]) -> (%y) { opset ai.onnx 26" + nodes;
+  expect_folded(head + R"(
+  %t: f32[1,4,2,2] = Concat(%a, %b, %c, %d) {axis=1} "t"
+  %y: f32[1,1,3,2] = Conv(%t, %w) {pads=[1,0,1,0]} "conv" })",
+                {"fold_space_to_depth"}, 1);
+  expect_folded(head + R"(
+  %t: f32[1,4,2,2] = Concat(%a, %b, %c, %c) {axis=1} "t"
+  %y: f32[1,1,3,2] = Conv(%t, %w) {pads=[1,0,1,0]} "conv" })",
+                {"fold_space_to_depth", "remove_dead"}, 7);
+}
+
 TEST(FoldConstants, AsksOnceForEverything) {
   const Graph before = graph_of(R"(graph g(%x: f32[2]) -> (%y, %z) { opset ai.onnx 26
   constant %a = f32[2]{1.0,2.0}

@@ -161,6 +161,25 @@ Array padded(const Array& input, const Integers& pads) {
   return result;
 }
 
+/// Starts and steps of a Slice whose output extents are known.
+Array sliced(const Arrays& inputs, const Extents& extents) {
+  Array result{.extents = extents, .data = {}};
+  Extents first(extents.size(), 0);
+  Extents step(extents.size(), 1);
+  for (std::size_t i = 0; i < inputs[1].data.size(); ++i) {
+    const std::size_t axis = inputs.size() > 3 ? normal_axis(whole(inputs[3])[i], extents.size()).value() : i;
+    const std::int64_t start = whole(inputs[1])[i];
+    first[axis] = start < 0 ? start + inputs[0].extents[axis] : start;
+    if (inputs.size() > 4) step[axis] = whole(inputs[4])[i];
+  }
+  for_each(extents, [&](const Extents& index) {
+    Extents at = first;
+    for (std::size_t d = 0; d < at.size(); ++d) at[d] += index[d] * step[d];
+    result.data.push_back(inputs[0].data[offset_of(at, inputs[0].extents)]);
+  });
+  return result;
+}
+
 Array reduced_mean(const Array& input, const Integers& axes, bool keep) {
   std::vector<bool> gone(input.extents.size(), false);
   for (const std::int64_t axis : axes) gone[normal_axis(axis, gone.size()).value()] = true;
@@ -319,6 +338,7 @@ std::optional<Array> moved(const Graph& graph, const Node& node, const Arrays& i
   if (node.op_type == "Transpose") return transposed(inputs[0], *permutation_of(graph, node));
   if (node.op_type == "Concat") return concatenated(inputs, axis());
   if (node.op_type == "Pad") return padded(inputs[0], whole(inputs[1]));
+  if (node.op_type == "Slice") return sliced(inputs, graph.value(node.outputs[0]).type.extents());
   if (is_reshape_like(node)) return Array{graph.value(node.outputs[0]).type.extents(), inputs[0].data};
   if (node.op_type == "Expand")
     return zip({inputs[0], Array{whole(inputs[1]), std::vector<double>(static_cast<std::size_t>(count(whole(inputs[1]))), 0)}},

@@ -176,6 +176,28 @@ TEST_F(Onnxruntime, TheStrictClassLeavesWeightsAsTheyAre) {
   EXPECT_GT((*standard)[0].data.as<float>()[0], 0.0F);
 }
 
+TEST_F(Onnxruntime, TakesQuantisedValuesThatItsOwnOptimisersStumbleOver) {
+  // i8 with its zero point as a constant, moved by a Transpose between quantiser and dequantiser.
+  const ValueType bytes = ValueType::tensor(ElementType::kInt8, {2, 3});
+  GraphMaker maker;
+  const ValueId x = maker.input("x", f32({2, 3}));
+  const ValueId scale = maker.constant("scale", make_tensor<float>(ElementType::kFloat32, {}, {0.5F}));
+  const ValueId zero = maker.constant("zero", make_tensor<std::int8_t>(ElementType::kInt8, {}, {0}));
+  const ValueId quantised = maker.op("QuantizeLinear", {x, scale, zero}, bytes);
+  const ValueId restored = maker.op("DequantizeLinear", {quantised, scale, zero}, f32({2, 3}));
+  const ValueId turned = maker.op("Transpose", {restored}, f32({3, 2}), {ints("perm", {1, 0})});
+  maker.output(maker.op(
+      "Squeeze",
+      {maker.op("Unsqueeze", {turned, maker.constant("axis", make_tensor<std::int64_t>(ElementType::kInt64, {1}, {0}))},
+                f32({1, 3, 2})),
+       maker.graph.nodes.back().inputs[1]},
+      f32({3, 2})));
+  const auto outputs = run_graph(instance("onnxruntime"), maker.graph,
+                                 {make_tensor<float>(ElementType::kFloat32, {2, 3}, {1, 2, 3, -1, -2, -100})});
+  ASSERT_TRUE(outputs.has_value()) << to_string(outputs.error());
+  EXPECT_EQ((*outputs)[0], (make_tensor<float>(ElementType::kFloat32, {3, 2}, {1, -1, 2, -2, 3, -64})));
+}
+
 TEST_F(Onnxruntime, RefusesOperatorSetsItCannotRead) {
   Graph graph = single("Relu", {f32({2})}, f32({2}));
   graph.opsets[""] = 27;

@@ -104,9 +104,20 @@ TEST_F(Openvino, RefusesWhatItCannotConvert) {
   EXPECT_EQ(refusal_of(single("Scaler", {f32({2})}, f32({2}), {}, "ai.onnx.ml")), RefusalReason::kOperator);
 }
 
-TEST_F(Openvino, RefusesTypesItWouldComputeInOthers) {
+TEST_F(Openvino, TheStrictClassRulesOutF64InF32) {
   const ValueType type = ValueType::tensor(ElementType::kFloat64, {2});
-  EXPECT_EQ(refusal_of(single("Add", {type, type}, type)), RefusalReason::kType);
+  const Graph graph = single("Add", {type, type}, type);
+  EXPECT_EQ(refusal_of(graph, Accuracy::kStrict), RefusalReason::kAccuracy);
+  const auto outputs = run_graph(*backend_, graph,
+                                 {make_tensor<double>(ElementType::kFloat64, {2}, {1, 2}),
+                                  make_tensor<double>(ElementType::kFloat64, {2}, {0.5, 4})});
+  ASSERT_TRUE(outputs.has_value()) << to_string(outputs.error());
+  EXPECT_EQ((*outputs)[0], (make_tensor<double>(ElementType::kFloat64, {2}, {1.5, 6})));
+}
+
+TEST_F(Openvino, RefusesTypesThatStayInside) {
+  const ValueType type = ValueType::tensor(ElementType::kFloat8E5M2, {2});
+  EXPECT_EQ(refusal_of(single("Identity", {type}, type)), RefusalReason::kType);
 }
 
 TEST_F(Openvino, LooksIntoBodies) {

@@ -1,0 +1,160 @@
+#include "onednn_backend.h"
+
+#include <algorithm>
+
+#include "backend/registry.h"
+#include "kernel.h"
+#include "library.h"
+#include "lower.h"
+#include "rules.h"
+
+namespace collage::onednn {
+namespace {
+
+using Formats = std::vector<Format>;
+
+std::unexpected<Refusal> refuse_request(RefusalReason reason, std::string detail) {
+  return std::unexpected(Refusal{reason, std::move(detail)});
+}
+
+/// Pins implementations and measures the scratch; what load() needs is in the bytes.
+std::expected<Artifact, Refusal> artifact_of(Program program, std::vector<ValueId> constants,
+                                             const std::string& compatibility, const dnnl::engine& engine,
+                                             int threads) {
+  use_threads(threads);
+  auto realised = realise(std::move(program), engine);
+  if (!realised) return std::unexpected(realised.error());
+  const auto ops = build_all(*realised, engine);
+  if (!ops) return refuse_request(RefusalReason::kCompile, ops.error());
+  return Artifact{.bytes = to_json(*realised, threads), .compatibility = compatibility,
+                  .constants = std::move(constants), .in_place = realised->in_place,
+                  .workspace_bytes = map_workspace(*realised, *ops).bytes};
+}
+
+/// A layout that a tensor of this type can have.
+std::optional<Layout> layout_for(const ValueType& type, const Format& format) {
+  const auto layout = layout_of(format);
+  if (!layout || !type.is_static() || !data_type_of(type.element)) return std::nullopt;
+  const std::size_t rank = type.extents().size();
+  if (*layout == Layout::kPlain) return rank <= 6 ? layout : std::nullopt;
+  return rank >= 3 && rank <= 5 ? layout : std::nullopt;
+}
+
+}  // namespace
+
+OneDnnBackend::OneDnnBackend(std::string instance_name, std::string problem) {
+  info_.name = std::move(instance_name);
+  info_.kind = "onednn";
+  info_.version = library_version();
+  info_.build = library_build();
+  info_.unusable = std::move(problem);
+  compatibility_ = "onednn-program/1 " + info_.build;
+  const auto made = guard([this] { engine_ = dnnl::engine(dnnl::engine::kind::cpu, 0); });
+  if (!made && info_.unusable.empty()) info_.unusable = made.error();
+}
+
+PartitionRules OneDnnBackend::rules() const { return partition_rules(); }
+
+std::expected<std::vector<Variant>, Refusal> OneDnnBackend::support(const Graph& graph, const Region& region,
+                                                                    const CompileOptions& options) const {
+  const auto analysis = analyse(graph, region);
+  if (!analysis) return std::unexpected(analysis.error());
+  std::vector<Variant> variants;
+  Refusal why{RefusalReason::kStructure, "no way to run it"};
+  for (const Choice& choice : choices_of(graph, *analysis, options.accuracy)) {
+    auto lowered = lower(graph, region, *analysis, choice);
+    if (lowered)
+      variants.push_back({.name = choice.name, .input_formats = std::move(lowered->input_formats),
+                          .output_formats = std::move(lowered->output_formats)});
+    else
+      why = lowered.error();
+  }
+  if (variants.empty()) return std::unexpected(why);
+  return variants;
+}
+
+std::expected<Artifact, Refusal> OneDnnBackend::compile_one(const CompileRequest& request,
+                                                            const CompileOptions& options) const {
+  if (request.model_bytes) return refuse_request(RefusalReason::kStructure, "this is no engine");
+  const Graph& graph = *request.graph;
+  const auto analysis = analyse(graph, request.region);
+  if (!analysis) return std::unexpected(analysis.error());
+  const std::vector<Choice> choices = choices_of(graph, *analysis, options.accuracy);
+  const auto choice = std::ranges::find(choices, request.variant.name, &Choice::name);
+  if (choice == choices.end()) return refuse_request(RefusalReason::kStructure, "no variant " + request.variant.name);
+  auto lowered = lower(graph, request.region, *analysis, *choice);
+  if (!lowered) return std::unexpected(lowered.error());
+  if (lowered->input_formats != request.variant.input_formats ||
+      lowered->output_formats != request.variant.output_formats)
+    return refuse_request(RefusalReason::kFormat, "the variant has other formats");
+  return artifact_of(std::move(lowered->program), std::move(lowered->constants), compatibility_, engine_,
+                     options.threads);
+}
+
+std::vector<std::expected<Artifact, Refusal>> OneDnnBackend::compile(std::span<const CompileRequest> requests,
+                                                                     const CompileOptions& options) {
+  std::vector<std::expected<Artifact, Refusal>> artifacts;
+  for (const CompileRequest& request : requests) {
+    auto artifact = guard([&] { return compile_one(request, options); });
+    if (artifact)
+      artifacts.push_back(std::move(*artifact));
+    else
+      artifacts.push_back(refuse_request(RefusalReason::kCompile, artifact.error()));
+  }
+  return artifacts;
+}
+
+Result<std::unique_ptr<Kernel>> OneDnnBackend::load(const LoadRequest& request) {
+  if (request.artifact->compatibility != compatibility_)
+    return fail(ExitCode::kUnsupported, "backend/incompatible-artifact", info_.name, request.artifact->compatibility,
+                compatibility_);
+  COLLAGE_TRY(const StoredProgram stored, parse_program(request.artifact->bytes));
+  if (stored.threads != request.threads)
+    return fail(ExitCode::kBadInput, "backend/other-threads", info_.name, std::to_string(request.threads) + " threads",
+                std::to_string(stored.threads) + ", as compiled");
+  use_threads(request.threads);
+  auto kernel = guard([&] {
+    return load_kernel(engine_, stored.program, request.constants, request.threads, request.artifact->workspace_bytes);
+  });
+  if (!kernel) return fail(ExitCode::kUnsupported, "backend/library-failed", info_.name, kernel.error());
+  return std::move(*kernel);
+}
+
+std::optional<std::size_t> OneDnnBackend::format_bytes(const ValueType& type, const Format& format) const {
+  if (format.is_plain() || format.is_channels_last()) return Backend::format_bytes(type, format);
+  const auto layout = layout_for(type, format);
+  if (!layout) return std::nullopt;
+  const auto bytes = guard([&] { return describe(type.extents(), *data_type_of(type.element), *layout).get_size(); });
+  return bytes ? std::optional(*bytes) : std::nullopt;
+}
+
+std::expected<Artifact, Refusal> OneDnnBackend::compile_conversion(const Conversion& conversion,
+                                                                   const CompileOptions& options) {
+  const auto from = layout_for(conversion.type, conversion.from);
+  const auto to = layout_for(conversion.type, conversion.to);
+  if (!from || !to || from == to) return refuse_request(RefusalReason::kFormat, "no conversion between these formats");
+  if (element_count(conversion.type.extents()) == 0) return refuse_request(RefusalReason::kShape, "no elements");
+  auto artifact = guard([&] {
+    Program program = reorder_program(conversion.type.element, conversion.type.extents(), *from, *to);
+    return artifact_of(std::move(program), {}, compatibility_, engine_, options.threads);
+  });
+  if (!artifact) return refuse_request(RefusalReason::kCompile, artifact.error());
+  return std::move(*artifact);
+}
+
+}  // namespace collage::onednn
+
+namespace {
+
+collage::Backend* create(const std::string& instance_name, const collage::BackendOptions& options) {
+  const std::string problem = options.empty() ? "" : "unknown option " + options.begin()->first + "; allowed none";
+  return new collage::onednn::OneDnnBackend(instance_name, problem);
+}
+
+}  // namespace
+
+extern "C" const collage::BackendModule* collage_backend_module();
+extern "C" const collage::BackendModule* collage_backend_module() {
+  static const collage::BackendModule module{.kind = "onednn", .create = create};
+  return &module;
+}

@@ -1,0 +1,41 @@
+// oneDNN as a backend: single operators and fused chains as primitives in three memory layouts, each implementation
+// of the library a variant of its own.
+// In: regions found by the rules in rules.cpp. Out: artifacts (programs as JSON) and kernels.
+#pragma once
+
+#include <oneapi/dnnl/dnnl.hpp>
+
+#include <string>
+
+#include "backend/backend.h"
+
+namespace collage::onednn {
+
+/// Thread safety: support() may be called from many threads; compile() and load() one at a time, because the library
+/// takes the thread count of the calling OpenMP context.
+class OneDnnBackend final : public Backend {
+ public:
+  /// `problem` says what is wrong with the options; empty when nothing is.
+  OneDnnBackend(std::string instance_name, std::string problem);
+
+  [[nodiscard]] const BackendInfo& info() const override { return info_; }
+  [[nodiscard]] PartitionRules rules() const override;
+  [[nodiscard]] std::expected<std::vector<Variant>, Refusal> support(const Graph& graph, const Region& region,
+                                                                     const CompileOptions& options) const override;
+  [[nodiscard]] std::vector<std::expected<Artifact, Refusal>> compile(std::span<const CompileRequest> requests,
+                                                                      const CompileOptions& options) override;
+  [[nodiscard]] Result<std::unique_ptr<Kernel>> load(const LoadRequest& request) override;
+  [[nodiscard]] std::optional<std::size_t> format_bytes(const ValueType& type, const Format& format) const override;
+  [[nodiscard]] std::expected<Artifact, Refusal> compile_conversion(const Conversion& conversion,
+                                                                    const CompileOptions& options) override;
+
+ private:
+  [[nodiscard]] std::expected<Artifact, Refusal> compile_one(const CompileRequest& request,
+                                                             const CompileOptions& options) const;
+
+  BackendInfo info_;
+  std::string compatibility_;
+  dnnl::engine engine_;
+};
+
+}  // namespace collage::onednn

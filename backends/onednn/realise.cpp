@@ -1,0 +1,94 @@
+#include "realise.h"
+
+#include <omp.h>
+
+#include <algorithm>
+
+#include "backend/backend.h"
+
+namespace collage::onednn {
+namespace {
+
+constexpr std::size_t kAlignment = 64;
+
+std::size_t rounded(std::size_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
+
+/// The library's exceptions as messages.
+std::expected<BuiltOp, std::string> try_build(const Program& program, const Op& op, const dnnl::engine& engine) {
+  auto built = guard([&] { return build(program, op, engine); });
+  if (!built) return std::unexpected(built.error());
+  return std::move(*built);
+}
+
+bool can_follow(const PostOp& post) {
+  return post.kind != PostOp::Kind::kSum && post.kind != PostOp::Kind::kDepthwise;
+}
+
+/// Splits `op` after as many post-ops as some wanted implementation takes. The rest comes back as an operation.
+std::expected<std::optional<Op>, Refusal> realise_op(const Program& program, Op& op, const dnnl::engine& engine) {
+  const std::vector<PostOp> posts = op.post;
+  std::string why;
+  for (std::size_t fused = posts.size() + 1; fused-- > 0;) {
+    if (fused < posts.size() && !can_follow(posts[fused])) break;
+    op.post.assign(posts.begin(), posts.begin() + static_cast<std::ptrdiff_t>(fused));
+    const auto built = try_build(program, op, engine);
+    if (!built) {
+      if (why.empty()) why = built.error();
+      continue;
+    }
+    op.implementation = built->implementation;
+    if (fused == posts.size()) return std::nullopt;
+    const std::vector<PostOp> rest(posts.begin() + static_cast<std::ptrdiff_t>(fused), posts.end());
+    return operation_of(rest, op.output, op.output);
+  }
+  return std::unexpected(Refusal{RefusalReason::kCompile, (op.family.empty() ? "" : op.family + ": ") + why});
+}
+
+}  // namespace
+
+std::expected<Program, Refusal> realise(Program program, const dnnl::engine& engine) {
+  std::vector<Op> realised;
+  for (const Op& original : program.ops) {
+    std::optional<Op> next = original;
+    while (next) {
+      Op op = std::move(*next);
+      auto rest = realise_op(program, op, engine);
+      if (!rest) return std::unexpected(rest.error());
+      realised.push_back(std::move(op));
+      next = std::move(*rest);
+    }
+  }
+  program.ops = std::move(realised);
+  return program;
+}
+
+std::expected<std::vector<BuiltOp>, std::string> build_all(const Program& program, const dnnl::engine& engine) {
+  std::vector<BuiltOp> ops;
+  for (const Op& op : program.ops) {
+    auto built = try_build(program, op, engine);
+    if (!built) return std::unexpected(op.implementation + ": " + built.error());
+    ops.push_back(std::move(*built));
+  }
+  return ops;
+}
+
+WorkspaceMap map_workspace(const Program& program, const std::vector<BuiltOp>& ops) {
+  WorkspaceMap map;
+  for (const TensorInfo& tensor : program.tensors) {
+    if (tensor.role != Role::kTemporary) continue;
+    if (map.temporaries.size() <= tensor.index) map.temporaries.resize(tensor.index + 1);
+    map.temporaries[tensor.index] = map.bytes;
+    map.bytes += rounded(describe(tensor).get_size());
+  }
+  map.scratch = map.bytes;
+  std::size_t largest = 0;
+  for (const BuiltOp& op : ops) largest = std::max(largest, op.scratch_bytes);
+  map.bytes += rounded(largest);
+  return map;
+}
+
+void use_threads(int threads) {
+  if (omp_get_max_threads() != threads) omp_set_num_threads(threads);
+}
+
+}  // namespace collage::onednn

@@ -1,0 +1,25 @@
+// Reads ONNX's official operator tests: FOLDER/test_NAME/{model.onnx, test_data_set_0/{input,output}_I.pb}.
+// Each test gives up to two cases: as written, and "test_NAME+const", where all inputs but the first are constants, as
+// weights and shapes are in models. A test that gives no case to run has an outcome that says why:
+//   import/*, tensor/*        import or the reader of tensors refused it
+//   conformance/folded        nothing is left to run
+//   conformance/open-border   an input that is no static tensor, or an output that is no tensor
+//   conformance/random        it draws random numbers: the official output is one of many
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "tests/conformance/expectations.h"
+
+namespace collage::conformance {
+
+struct OfficialCases {
+  std::vector<Case> cases;
+  Outcomes read;  ///< per test and form: passed, or why there is no case
+};
+
+/// All tests of one family; empty when the folder is not there.
+[[nodiscard]] OfficialCases read_official_cases(const std::string& folder, const std::string& family);
+
+}  // namespace collage::conformance

@@ -1,0 +1,155 @@
+// A backend for tests: runs Relu, Add, Identity and NonZero on f32, plain or with its elements reversed
+// ("test:reversed", Relu only). Options: fault=NAME (test_kernel.h), delay_us=N (time a run takes longer), build=TEXT
+// (another build id).
+#include <cstdlib>
+
+#include "backend/registry.h"
+#include "test_kernel.h"
+
+namespace collage::test {
+namespace {
+
+constexpr const char* kReversed = "test:reversed";
+
+bool is_known(const Node& node) {
+  return is_op(node, "Relu") || is_op(node, "Add") || is_op(node, "Identity") || is_op(node, "NonZero");
+}
+
+Refusal refusal(RefusalReason reason, std::string detail) { return {.reason = reason, .detail = std::move(detail)}; }
+
+/// Gives every value of the region its place while walking its nodes.
+class Compiler {
+ public:
+  explicit Compiler(const CompileRequest& request) : graph_(*request.graph), region_(request.region) {}
+
+  Artifact run() {
+    Program program;
+    for (const std::size_t n : region_.nodes.members()) {
+      const Node& node = graph_.nodes[n];
+      Operation operation{.op = node.op_type};
+      for (const ValueId id : node.inputs) operation.operands.push_back(place(id, program));
+      operation.result = place(node.outputs[0], program);
+      operation.count = count_of(node.op_type == "NonZero" ? node.inputs[0] : node.outputs[0]);
+      program.operations.push_back(std::move(operation));
+    }
+    return {.bytes = to_bytes(program), .compatibility = "test 1", .constants = constants_};
+  }
+
+ private:
+  [[nodiscard]] std::size_t count_of(ValueId id) const {
+    return static_cast<std::size_t>(element_count(graph_.value(id).type.extents()));
+  }
+
+  static std::string at(char kind, std::size_t index) { return kind + std::to_string(index); }
+
+  std::string place(ValueId id, Program& program) {
+    for (std::size_t i = 0; i < region_.inputs.size(); ++i)
+      if (region_.inputs[i] == id) return at('i', i);
+    for (std::size_t i = 0; i < region_.outputs.size(); ++i)
+      if (region_.outputs[i] == id) return at('o', i);
+    if (graph_.value(id).constant) {
+      constants_.push_back(id);
+      return at('c', constants_.size() - 1);
+    }
+    const auto [entry, is_new] = scratch_.emplace(id, program.scratch_counts.size());
+    if (is_new) program.scratch_counts.push_back(count_of(id));
+    return at('t', entry->second);
+  }
+
+  const Graph& graph_;
+  const Region& region_;
+  std::vector<ValueId> constants_;
+  std::map<ValueId, std::size_t> scratch_;
+};
+
+class TestBackend final : public Backend {
+ public:
+  TestBackend(const std::string& name, const BackendOptions& options) {
+    const auto option = [&](const char* key) {
+      const auto found = options.find(key);
+      return found == options.end() ? std::string() : found->second;
+    };
+    fault_ = option("fault");
+    delay_us_ = std::atoll(option("delay_us").c_str());
+    info_ = {.name = name, .kind = "test", .version = "1", .build = "test build " + option("build")};
+  }
+
+  [[nodiscard]] const BackendInfo& info() const override { return info_; }
+  [[nodiscard]] PartitionRules rules() const override { return {.patterns = {}, .growth = Growth::kAny}; }
+
+  [[nodiscard]] std::expected<std::vector<Variant>, Refusal> support(const Graph& graph, const Region& region,
+                                                                     const CompileOptions&) const override {
+    bool only_relu = region.inputs.size() == 1 && region.outputs.size() == 1;
+    for (const std::size_t n : region.nodes.members()) {
+      if (!is_known(graph.nodes[n])) return std::unexpected(refusal(RefusalReason::kOperator, graph.nodes[n].op_type));
+      only_relu = only_relu && graph.nodes[n].op_type == "Relu";
+    }
+    std::vector<Variant> variants = {variant("default", plain(), region)};
+    if (only_relu) variants.push_back(variant("reversed", Format{kReversed}, region));
+    return variants;
+  }
+
+  [[nodiscard]] std::vector<std::expected<Artifact, Refusal>> compile(std::span<const CompileRequest> requests,
+                                                                      const CompileOptions&) override {
+    misbehave(fault_, "compile");
+    std::vector<std::expected<Artifact, Refusal>> results;
+    for (const CompileRequest& request : requests) {
+      bool known = true;
+      for (const std::size_t n : request.region.nodes.members()) known = known && is_known(request.graph->nodes[n]);
+      if (known)
+        results.emplace_back(Compiler(request).run());
+      else
+        results.emplace_back(std::unexpected(refusal(RefusalReason::kOperator, "an operator it does not know")));
+    }
+    return results;
+  }
+
+  [[nodiscard]] Result<std::unique_ptr<Kernel>> load(const LoadRequest& request) override {
+    if (request.artifact->compatibility != "test 1")
+      return fail(ExitCode::kBadInput, "backend/bad-artifact", "test", request.artifact->compatibility, "test 1");
+    if (fault_ == "load-fail") return fail(ExitCode::kUnsupported, "backend/library", "test", "a failure to load");
+    return make_kernel(request, fault_, delay_us_);
+  }
+
+  [[nodiscard]] std::optional<std::size_t> format_bytes(const ValueType& type, const Format& format) const override {
+    if (format.is_plain() || format.name == kReversed) return byte_count(type.element, type.extents());
+    return std::nullopt;
+  }
+
+  [[nodiscard]] std::expected<Artifact, Refusal> compile_conversion(const Conversion& conversion,
+                                                                    const CompileOptions&) override {
+    const bool known = (conversion.from.is_plain() && conversion.to.name == kReversed) ||
+                       (conversion.from.name == kReversed && conversion.to.is_plain());
+    if (!known || conversion.type.element != ElementType::kFloat32)
+      return std::unexpected(refusal(RefusalReason::kFormat, "only f32 between plain and reversed"));
+    Program program;
+    program.operations.push_back({.op = "Reverse",
+                                  .operands = {"i0"},
+                                  .result = "o0",
+                                  .count = static_cast<std::size_t>(element_count(conversion.type.extents()))});
+    return Artifact{.bytes = to_bytes(program), .compatibility = "test 1"};
+  }
+
+ private:
+  static Variant variant(const char* name, const Format& format, const Region& region) {
+    return {.name = name,
+            .input_formats = std::vector<Format>(region.inputs.size(), format),
+            .output_formats = std::vector<Format>(region.outputs.size(), format)};
+  }
+
+  BackendInfo info_;
+  std::string fault_;
+  std::int64_t delay_us_ = 0;
+};
+
+Backend* create(const std::string& name, const BackendOptions& options) { return new TestBackend(name, options); }
+
+}  // namespace
+}  // namespace collage::test
+
+extern "C" __attribute__((visibility("default"))) const collage::BackendModule* collage_backend_module();
+
+const collage::BackendModule* collage_backend_module() {
+  static const collage::BackendModule module = {.kind = "test", .create = collage::test::create};
+  return &module;
+}

@@ -1,0 +1,167 @@
+#include "test_kernel.h"
+
+#include <signal.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+
+namespace collage::test {
+namespace {
+
+using Json = nlohmann::json;
+
+Program program_from(const std::string& bytes) {
+  const Json json = Json::parse(bytes);
+  Program program;
+  program.scratch_counts = json.at("scratch").get<std::vector<std::size_t>>();
+  for (const Json& entry : json.at("operations"))
+    program.operations.push_back({.op = entry.at("op").get<std::string>(),
+                                  .operands = entry.at("operands").get<std::vector<std::string>>(),
+                                  .result = entry.at("result").get<std::string>(),
+                                  .count = entry.at("count").get<std::size_t>()});
+  return program;
+}
+
+void busy_wait(std::int64_t microseconds) {
+  const auto end = std::chrono::steady_clock::now() + std::chrono::microseconds(microseconds);
+  while (microseconds > 0 && std::chrono::steady_clock::now() < end) {
+  }
+}
+
+class TestCall final : public Call {
+ public:
+  TestCall(Program program, std::vector<Tensor> constants, Buffers buffers, std::string fault, std::int64_t delay_us)
+      : program_(std::move(program)),
+        constants_(std::move(constants)),
+        buffers_(std::move(buffers)),
+        fault_(std::move(fault)),
+        delay_us_(delay_us) {
+    for (const std::size_t count : program_.scratch_counts) scratch_.emplace_back(count);
+  }
+  ~TestCall() override { misbehave(fault_, "unload"); }
+
+  Result<void> run() override {
+    ++runs_;
+    if (fault_ == "run-fail") return fail(ExitCode::kUnsupported, "backend/library", "test", "a failure");
+    if (fault_ == "run-late-crash" && runs_ > 2) misbehave("run-crash", "run");
+    misbehave(fault_, "run");
+    if (fault_ == "run-nothing") return {};
+    for (const Operation& operation : program_.operations) apply(operation);
+    spoil();
+    busy_wait(delay_us_);
+    return {};
+  }
+
+  Result<DynamicOutput> dynamic_output(std::size_t) override {
+    return DynamicOutput{.type = ElementType::kInt64,
+                         .extents = {1, static_cast<std::int64_t>(indices_.size())},
+                         .data = indices_.data()};
+  }
+
+ private:
+  [[nodiscard]] const float* operand(const std::string& place) const {
+    const auto index = static_cast<std::size_t>(std::atoi(place.c_str() + 1));
+    if (place[0] == 'i') return static_cast<const float*>(buffers_.inputs.at(index));
+    if (place[0] == 'c') return constants_.at(index).data.as<float>().data();
+    if (place[0] == 'o') return static_cast<const float*>(buffers_.outputs.at(index));
+    return scratch_.at(index).data();
+  }
+
+  void apply(const Operation& operation) {
+    const float* a = operand(operation.operands.at(0));
+    const float* b = operation.operands.size() > 1 ? operand(operation.operands[1]) : nullptr;
+    auto* out = const_cast<float*>(operand(operation.result));
+    if (operation.op == "NonZero") {
+      indices_.clear();
+      for (std::size_t i = 0; i < operation.count; ++i)
+        if (a[i] != 0) indices_.push_back(static_cast<std::int64_t>(i));
+      return;
+    }
+    for (std::size_t i = 0; i < operation.count; ++i) {
+      if (operation.op == "Relu") out[i] = std::max(a[i], 0.0F);
+      if (operation.op == "Add") out[i] = a[i] + b[i];
+      if (operation.op == "Identity") out[i] = a[i];
+      if (operation.op == "Reverse") out[i] = a[operation.count - 1 - i];
+    }
+  }
+
+  void spoil() {
+    const std::size_t count = program_.operations.back().count;
+    auto* out = static_cast<float*>(buffers_.outputs.at(0));
+    if (fault_ == "run-wrong" || (fault_ == "run-late-wrong" && runs_ > 2)) out[count - 1] += 1.0F;
+    if (fault_ == "run-overrun") out[count] = 1.0F;
+    if (fault_ == "run-underrun") out[-1] = 1.0F;
+    if (fault_ == "run-change-input") *const_cast<float*>(static_cast<const float*>(buffers_.inputs.at(0))) += 1.0F;
+  }
+
+  Program program_;
+  std::vector<Tensor> constants_;
+  Buffers buffers_;
+  std::string fault_;
+  std::int64_t delay_us_;
+  std::vector<std::vector<float>> scratch_;
+  std::vector<std::int64_t> indices_;
+  int runs_ = 0;
+};
+
+class TestKernel final : public Kernel {
+ public:
+  TestKernel(Program program, std::vector<Tensor> constants, std::string fault, std::int64_t delay_us)
+      : program_(std::move(program)), constants_(std::move(constants)), fault_(std::move(fault)), delay_us_(delay_us) {}
+
+  [[nodiscard]] Result<std::unique_ptr<Call>> bind(const Buffers& buffers) const override {
+    return std::make_unique<TestCall>(program_, constants_, buffers, fault_, delay_us_);
+  }
+
+ private:
+  Program program_;
+  std::vector<Tensor> constants_;
+  std::string fault_;
+  std::int64_t delay_us_;
+};
+
+}  // namespace
+
+void misbehave(std::string_view fault, std::string_view stage) {
+  if (!fault.starts_with(stage)) return;
+  const std::string_view kind = fault.substr(std::min(fault.size(), stage.size() + 1));
+  if (kind == "throw") throw std::runtime_error("a library's exception");
+  if (kind == "throw-int") throw 42;
+  if (kind == "crash") {
+    std::fputs("about to crash\n", stderr);
+    ::signal(SIGSEGV, SIG_DFL);  // sanitisers and crash reporters would exit with a status instead
+    ::raise(SIGSEGV);
+  }
+  if (kind == "kill") ::raise(SIGKILL);
+  if (kind == "exit") std::_Exit(0);
+  if (kind == "hang")
+    for (;;) ::sleep(1);
+  if (kind == "close")
+    for (int descriptor = 3; descriptor < 64; ++descriptor) ::close(descriptor);
+  if (kind == "print") {
+    std::printf("a library's banner\n");
+    std::fflush(stdout);
+  }
+}
+
+std::string to_bytes(const Program& program) {
+  Json operations = Json::array();
+  for (const Operation& operation : program.operations)
+    operations.push_back({{"op", operation.op},
+                          {"operands", operation.operands},
+                          {"result", operation.result},
+                          {"count", operation.count}});
+  return Json{{"operations", operations}, {"scratch", program.scratch_counts}}.dump();
+}
+
+std::unique_ptr<Kernel> make_kernel(const LoadRequest& request, const std::string& fault, std::int64_t delay_us) {
+  misbehave(fault, "load");
+  return std::make_unique<TestKernel>(program_from(request.artifact->bytes), request.constants, fault, delay_us);
+}
+
+}  // namespace collage::test

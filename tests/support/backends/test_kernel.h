@@ -1,0 +1,41 @@
+// The kernels of the test backend: a list of simple f32 operators, interpreted, and the ways in which they can go
+// wrong.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "backend/backend.h"
+
+namespace collage::test {
+
+/// Where an operand lies: "i0" the first input, "c1" the second constant, "o0" the first output, "t5" the sixth scratch
+/// tensor of the program.
+struct Operation {
+  std::string op;
+  std::vector<std::string> operands;
+  std::string result;
+  std::size_t count = 0;  ///< elements of the result
+};
+
+struct Program {
+  std::vector<Operation> operations;
+  std::vector<std::size_t> scratch_counts;  ///< elements of "t0", "t1"...
+};
+
+/// An instance's option `fault=`; empty = none. Each happens at the stage its name begins with.
+///   compile-throw compile-crash compile-hang compile-exit compile-print
+///   load-throw load-fail
+///   run-throw run-throw-int run-crash run-hang run-kill run-fail run-wrong run-nothing run-overrun run-underrun
+///   run-change-input run-late-wrong (right at first, wrong from the third run) run-late-crash
+///   run-close (closes every descriptor it may find)
+///   unload-crash
+void misbehave(std::string_view fault, std::string_view stage);
+
+[[nodiscard]] std::string to_bytes(const Program& program);
+[[nodiscard]] std::unique_ptr<Kernel> make_kernel(const LoadRequest& request, const std::string& fault,
+                                                  std::int64_t delay_us);
+
+}  // namespace collage::test
