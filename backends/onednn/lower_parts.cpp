@@ -10,10 +10,13 @@ bool has_one_axis(const Extents& extents) {
 std::expected<int, Refusal> operand_of(Composer& composer, ValueId id, const Extents& result, Layout layout) {
   const Extents own = composer.extents(id);
   const Extents extents = aligned(own, result.size());
+  // The library pairs blocked tensors only with blocked ones.
+  const bool by_channel = layout == Layout::kBlocked && is_one_pixel(extents) && extents[1] > 1;
   if (composer.is_constant(id)) {
-    const bool full = extents == result;
-    return composer.constant(id, extents, {}, full || layout == Layout::kChannelsLast ? layout : Layout::kPlain);
+    const bool keeps = extents == result || by_channel || layout == Layout::kChannelsLast;
+    return composer.constant(id, extents, {}, keeps ? layout : Layout::kPlain);
   }
+  if (by_channel) return composer.input(id, extents, layout);
   if (extents == result && own.size() == result.size()) return composer.input(id, extents, layout);
   if (has_one_axis(own)) return composer.view(id, plain(), extents, row_major_strides(extents));
   if (layout == Layout::kPlain) return composer.view(id, plain(), extents, row_major_strides(extents));

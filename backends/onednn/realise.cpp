@@ -24,6 +24,13 @@ bool can_follow(const PostOp& post) {
   return post.kind != PostOp::Kind::kSum && post.kind != PostOp::Kind::kDepthwise;
 }
 
+/// oneDNN 2.6.3 leaves activations after a binary operation out of the last block when channels do not fill it.
+bool is_miscomputed(const Program& program, const Op& op) {
+  const TensorInfo& output = program.tensors[static_cast<std::size_t>(op.output)];
+  return op.kind == OpKind::kBinary && !op.post.empty() && output.layout == Layout::kBlocked &&
+         output.strides.empty() && output.extents[1] % native_block() != 0;
+}
+
 /// Splits `op` after as many post-ops as some wanted implementation takes. The rest comes back as an operation.
 std::expected<std::optional<Op>, Refusal> realise_op(const Program& program, Op& op, const dnnl::engine& engine) {
   const std::vector<PostOp> posts = op.post;
@@ -31,6 +38,7 @@ std::expected<std::optional<Op>, Refusal> realise_op(const Program& program, Op&
   for (std::size_t fused = posts.size() + 1; fused-- > 0;) {
     if (fused < posts.size() && !can_follow(posts[fused])) break;
     op.post.assign(posts.begin(), posts.begin() + static_cast<std::ptrdiff_t>(fused));
+    if (is_miscomputed(program, op)) continue;
     const auto built = try_build(program, op, engine);
     if (!built) {
       if (why.empty()) why = built.error();

@@ -87,10 +87,6 @@ class OnnxruntimeBackend final : public Backend {
     const std::string where = info_.name + " artifact";
     if (request.artifact->compatibility != info_.build)
       return fail(ExitCode::kUnsupported, "backend/incompatible", where, request.artifact->compatibility, info_.build);
-    if (request.constants.size() != request.artifact->constants.size())
-      return fail(ExitCode::kBadInput, "backend/bad-artifact", where,
-                  std::to_string(request.constants.size()) + " constants",
-                  std::to_string(request.artifact->constants.size()));
     COLLAGE_TRY(const EngineArtifact artifact, unpack_artifact(request.artifact->bytes, where));
     auto session = make_session(
         environment_,

@@ -28,8 +28,10 @@ std::string declared_shape(const pb::ValueInfoProto& value) {
   std::string text;
   for (const auto& dim : type.shape().dim()) {
     if (!text.empty()) text += ",";
-    if (!is_open(dim)) text += std::to_string(dim.dim_value());
-    else text += dim.dim_param().empty() ? "?" : dim.dim_param();
+    if (!is_open(dim))
+      text += std::to_string(dim.dim_value());
+    else
+      text += dim.dim_param().empty() ? "?" : dim.dim_param();
   }
   return value.name() + "[" + text + "]";
 }
@@ -78,8 +80,10 @@ void substitute(pb::TypeProto& type, const Symbols& symbols) {
   if (!type.has_tensor_type() || !type.tensor_type().has_shape()) return;
   for (auto& dim : *type.mutable_tensor_type()->mutable_shape()->mutable_dim()) {
     if (!is_open(dim)) continue;
-    if (const auto known = symbols.find(dim.dim_param()); known != symbols.end()) dim.set_dim_value(known->second);
-    else if (dim.has_dim_value()) dim.clear_dim_value();  // -1, an exporter's way to say unknown
+    if (const auto known = symbols.find(dim.dim_param()); known != symbols.end())
+      dim.set_dim_value(known->second);
+    else if (dim.has_dim_value())
+      dim.clear_dim_value();  // -1, an exporter's way to say unknown
   }
 }
 
@@ -166,8 +170,10 @@ Result<void> bind_dimensions(pb::ModelProto& model, const ShapeBindings& binding
                 "neither an input nor a dimension of the model", "the inputs and dimensions of " + join(allowed));
   }
   for (const auto& [symbol, extents] : implied) {
-    if (extents.size() == 1) symbols.emplace(symbol, *extents.begin());
-    else notes.push_back("inputs give the dimension '" + symbol + "' different extents; each keeps its own");
+    if (extents.size() == 1)
+      symbols.emplace(symbol, *extents.begin());
+    else
+      notes.push_back("inputs give the dimension '" + symbol + "' different extents; each keeps its own");
   }
   substitute_everywhere(graph, symbols);
   return allow_unbound ? Result<void>{} : refuse_unbound(graph);

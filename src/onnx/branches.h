@@ -1,5 +1,6 @@
 // Inlines If nodes whose branch is decided: by a constant condition, or because the other branch cannot run with the
-// shapes that the user bound (a voice model for two sample rates, say). Engines refuse to load a branch that does not fit.
+// shapes that the user bound (a voice model for two sample rates, say). Engines refuse to load a branch that does not
+// fit.
 #pragma once
 
 #include <string>

@@ -59,9 +59,8 @@ auto broadcast_of(std::size_t a, std::size_t b) {
     if (a >= context.getNumInputs() || !context.getInputType(a)) return;
     pb::propagateElemTypeFromInputToOutput(context, a, 0);
     if (!has_shape(context, a) || !has_shape(context, b)) return;
-    pb::bidirectionalBroadcastShapeInference(
-        shape(context, a), shape(context, b),
-        *context.getOutputType(0)->mutable_tensor_type()->mutable_shape());
+    pb::bidirectionalBroadcastShapeInference(shape(context, a), shape(context, b),
+                                             *context.getOutputType(0)->mutable_tensor_type()->mutable_shape());
   };
 }
 
@@ -106,7 +105,8 @@ Dimension value_width(Context& context, const Dimension& packed) {
   return width;
 }
 
-/// (input [b, s, i], weights [i, 3h], bias, mask, past [2, b, heads, p, d]) -> [b, s, h], present [2, b, heads, p+s, d].
+/// (input [b, s, i], weights [i, 3h], bias, mask, past [2, b, heads, p, d]) -> [b, s, h], present [2, b, heads, p+s,
+/// d].
 void infer_attention(Context& context) {
   if (context.getNumInputs() < 2 || !context.getInputType(0)) return;
   pb::propagateElemTypeFromInputToOutput(context, 0, 0);
@@ -125,7 +125,8 @@ void infer_attention(Context& context) {
   auto* length = present.mutable_dim(3);
   const Dimension past = *length;
   length->Clear();
-  if (int_of(context, "past_present_share_buffer", 0) != 0) *length = past;
+  if (int_of(context, "past_present_share_buffer", 0) != 0)
+    *length = past;
   else if (past.has_dim_value() && input.dim(1).has_dim_value())
     length->set_dim_value(past.dim_value() + input.dim(1).dim_value());
   pb::updateOutputShape(context, 1, present);
@@ -139,9 +140,12 @@ void infer_multi_head_attention(Context& context) {
   pb::TensorShapeProto out = shape(context, 0);
   if (has_shape(context, 2)) {
     const auto& value = shape(context, 2);
-    if (value.dim_size() == 3) *out.mutable_dim(2) = value.dim(2);
-    else if (value.dim_size() == 4) *out.mutable_dim(2) = times(int_of(context, "num_heads", 0), value.dim(1));
-    else return;
+    if (value.dim_size() == 3)
+      *out.mutable_dim(2) = value.dim(2);
+    else if (value.dim_size() == 4)
+      *out.mutable_dim(2) = times(int_of(context, "num_heads", 0), value.dim(1));
+    else
+      return;
   }
   pb::updateOutputShape(context, 0, out);
 }
@@ -233,7 +237,8 @@ void infer_if(Context& context, UnfitBranches& unfit) {
       types = branch_types(context, "else_branch");
       unfit[context.getDisplayName()] = "then_branch";
     } else if (const auto other = types_if_fitting(context, "else_branch")) {
-      for (std::size_t i = 0; i < std::min(types->size(), other->size()); ++i) pb::UnionTypeInfo((*other)[i], (*types)[i]);
+      for (std::size_t i = 0; i < std::min(types->size(), other->size()); ++i)
+        pb::UnionTypeInfo((*other)[i], (*types)[i]);
     } else {
       unfit[context.getDisplayName()] = "else_branch";
     }
@@ -290,7 +295,8 @@ const pb::OpSchema* Schemas::GetSchema(const std::string& key, int max_inclusive
     return with_bounded_propagation(registry->GetSchema(key, static_cast<int>(kCanonicalOpset), ""));
   const auto ours = ours_.find({domain, key});
   if (domain.empty() && ours != ours_.end()) return &ours->second;
-  if (const auto* known = registry->GetSchema(key, max_inclusive_version, domain)) return with_bounded_propagation(known);
+  if (const auto* known = registry->GetSchema(key, max_inclusive_version, domain))
+    return with_bounded_propagation(known);
   return ours == ours_.end() ? nullptr : &ours->second;
 }
 

@@ -23,7 +23,8 @@ Renames renames_of(const pb::GraphProto& graph, std::string_view stem) {
   Names names(graph);
   Renames renames;
   const auto consider = [&](const std::string& name) {
-    if (is_converter_name(name) && !renames.contains(name)) renames[name] = names.fresh(std::string(stem) + name.substr(3));
+    if (is_converter_name(name) && !renames.contains(name))
+      renames[name] = names.fresh(std::string(stem) + name.substr(3));
   };
   for_each_graph(graph, [&](const pb::GraphProto& one) {
     for (const auto& value : one.input()) consider(value.name());
@@ -45,7 +46,8 @@ std::string newer_operators(const pb::ModelProto& model, std::int64_t opset) {
   std::set<std::string> names;
   for_each_graph(model.graph(), [&](const pb::GraphProto& graph) {
     for (const auto& node : graph.node()) {
-      const auto* schema = is_standard(node) ? pb::OpSchemaRegistry::Schema(node.op_type(), static_cast<int>(opset)) : nullptr;
+      const auto* schema =
+          is_standard(node) ? pb::OpSchemaRegistry::Schema(node.op_type(), static_cast<int>(opset)) : nullptr;
       if (schema && schema->SinceVersion() > kCanonicalOpset) names.insert(node.op_type());
     }
   });
@@ -74,9 +76,9 @@ void settle_final_nodes(pb::ModelProto& model) {
       if (node.domain() == kFinalDomain) node.clear_domain();
   });
   auto& opsets = *model.mutable_opset_import();
-  opsets.erase(std::remove_if(opsets.begin(), opsets.end(),
-                              [](const auto& opset) { return opset.domain() == kFinalDomain; }),
-               opsets.end());
+  opsets.erase(
+      std::remove_if(opsets.begin(), opsets.end(), [](const auto& opset) { return opset.domain() == kFinalDomain; }),
+      opsets.end());
 }
 
 }  // namespace

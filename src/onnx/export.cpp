@@ -18,11 +18,15 @@ namespace {
 /// The first IR version that has the element type.
 std::int64_t ir_version_of(ElementType type) {
   switch (type) {
-    case ElementType::kFloat4E2M1: return 11;
-    case ElementType::kFloat8E8M0: return 12;
+    case ElementType::kFloat4E2M1:
+      return 11;
+    case ElementType::kFloat8E8M0:
+      return 12;
     case ElementType::kUint2:
-    case ElementType::kInt2: return 13;
-    default: return 0;
+    case ElementType::kInt2:
+      return 13;
+    default:
+      return 0;
   }
 }
 
@@ -123,7 +127,8 @@ class GraphWriter {
     const Tensor& tensor = *value.constant;
     auto& written = *message.add_initializer();
     std::optional<ExternalLocation> external;
-    if (!is_body_ && options_.external && tensor.type != ElementType::kString && tensor.data.size() > options_.inline_limit)
+    if (!is_body_ && options_.external && tensor.type != ElementType::kString &&
+        tensor.data.size() > options_.inline_limit)
       external = options_.external(id);
     if (!external) return write_tensor(tensor, value.name, written);
     write_tensor_header(tensor, value.name, written);
@@ -200,7 +205,8 @@ class GraphWriter {
   }
   void write_attribute_value(const std::vector<Body>& values, pb::AttributeProto& message) {
     message.set_type(pb::AttributeProto::GRAPHS);
-    for (const Body& value : values) GraphWriter(*value.graph, options_, true, ir_version_).write(*message.add_graphs());
+    for (const Body& value : values)
+      GraphWriter(*value.graph, options_, true, ir_version_).write(*message.add_graphs());
   }
 
   /// A body may not return an outer value by itself (ONNX Runtime refuses that): an Identity of the file's own does.

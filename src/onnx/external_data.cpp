@@ -35,8 +35,10 @@ Result<Place> place_of(const pb::TensorProto& message, const std::string& where)
     if (entry.key() != "offset" && entry.key() != "length") continue;
     const auto size = parse_size(entry.value());
     if (!size) return bad_location(where, entry.key() + " '" + entry.value() + "'", "a number of bytes");
-    if (entry.key() == "offset") place.offset = *size;
-    else place.length = *size;
+    if (entry.key() == "offset")
+      place.offset = *size;
+    else
+      place.length = *size;
   }
   if (place.location.empty()) return bad_location(where, "no location", "a file next to the model");
   return place;
@@ -58,7 +60,8 @@ Result<Buffer> ExternalFiles::file(const std::string& location, const std::strin
   if (const auto found = files_.find(location); found != files_.end()) return found->second;
   const std::filesystem::path path(location);
   const char* allowed = "a relative path inside the model's folder";
-  if (folder_.empty()) return bad_location(where, "external data, but no folder to read it from", "data inside the model");
+  if (folder_.empty())
+    return bad_location(where, "external data, but no folder to read it from", "data inside the model");
   if (location.find('\0') != std::string::npos || path.is_absolute())
     return bad_location(where, "location '" + first_line(location) + "'", allowed);
   for (const auto& part : path)

@@ -67,7 +67,8 @@ class Folder {
       auto results = evaluate(node, scope);
       const bool makes_output =
           std::ranges::any_of(node.output(), [&](const std::string& name) { return outputs.contains(name); });
-      if (!results) for (const auto& name : node.output()) scope.opaque.insert(name);
+      if (!results)
+        for (const auto& name : node.output()) scope.opaque.insert(name);
       if (results && !makes_output) {
         for (std::size_t i = 0; i < results->size(); ++i)
           if (const std::string& name = node.output(static_cast<int>(i)); !name.empty())
@@ -94,8 +95,10 @@ class Folder {
     initialiser_types.reserve(static_cast<std::size_t>(graph.initializer_size()));
     for (const auto& tensor : graph.initializer()) {
       scope.types[tensor.name()] = &initialiser_types.emplace_back(type_of(tensor));
-      if (auto value = read_small(tensor)) scope.values.emplace(tensor.name(), std::move(*value));
-      else scope.opaque.insert(tensor.name());
+      if (auto value = read_small(tensor))
+        scope.values.emplace(tensor.name(), std::move(*value));
+      else
+        scope.opaque.insert(tensor.name());
     }
   }
 
@@ -112,8 +115,8 @@ class Folder {
     if (!is_standard(node)) return std::nullopt;
     std::vector<const SmallValue*> inputs;
     for (const auto& name : node.input()) inputs.push_back(name.empty() ? nullptr : scope.value(name));
-    auto results = fold_node({.node = node, .inputs = inputs,
-                              .shape_of = [&](const std::string& name) { return scope.shape(name); }});
+    auto results = fold_node(
+        {.node = node, .inputs = inputs, .shape_of = [&](const std::string& name) { return scope.shape(name); }});
     if (!results || results->size() != static_cast<std::size_t>(node.output_size())) return std::nullopt;
     return results;
   }
@@ -125,9 +128,12 @@ std::optional<pb::TensorProto> constant_tensor(const pb::NodeProto& node) {
   const auto& attribute = node.attribute(0);
   const std::string& name = attribute.name();
   pb::TensorProto tensor;
-  if (name == "value" && attribute.has_t()) tensor = attribute.t();
-  else if (name == "value_int") tensor = int64_tensor("", {}, {attribute.i()});
-  else if (name == "value_float") tensor = float_tensor("", {}, {attribute.f()});
+  if (name == "value" && attribute.has_t())
+    tensor = attribute.t();
+  else if (name == "value_int")
+    tensor = int64_tensor("", {}, {attribute.i()});
+  else if (name == "value_float")
+    tensor = float_tensor("", {}, {attribute.f()});
   else if (name == "value_ints")
     tensor = int64_tensor("", {attribute.ints_size()}, {attribute.ints().begin(), attribute.ints().end()});
   else if (name == "value_floats")
@@ -144,8 +150,8 @@ std::optional<pb::TensorProto> constant_tensor(const pb::NodeProto& node) {
   return tensor;
 }
 
-/// Every name that a node or an output of the graph or of a body reads. Names are unique along a scope chain, so one set
-/// over all graphs keeps enough.
+/// Every name that a node or an output of the graph or of a body reads. Names are unique along a scope chain, so one
+/// set over all graphs keeps enough.
 std::set<std::string> names_read(const pb::GraphProto& graph) {
   std::set<std::string> read;
   for_each_graph(graph, [&](const pb::GraphProto& one) {
@@ -175,9 +181,11 @@ Result<void> constants_to_initialisers(pb::GraphProto& graph) {
         kept.Add()->Swap(&node);
         continue;
       }
-      if (auto tensor = constant_tensor(node)) one.add_initializer()->Swap(&*tensor);
-      else result = fail(ExitCode::kUnsupported, "import/sparse-tensor", describe(node), "a value that is not dense",
-                         "dense tensors");
+      if (auto tensor = constant_tensor(node))
+        one.add_initializer()->Swap(&*tensor);
+      else
+        result = fail(ExitCode::kUnsupported, "import/sparse-tensor", describe(node), "a value that is not dense",
+                      "dense tensors");
     }
     one.mutable_node()->Swap(&kept);
   });

@@ -82,8 +82,7 @@ std::optional<SmallValue> binary_pair(std::string_view op, const SmallValue& a, 
       if (value) result.floats.push_back(to_width(*value, a.type));
       good = good && value;
     } else {
-      const auto value =
-          a.type == pb::TensorProto::BOOL ? std::nullopt : integer_result(op, a.ints[i], b.ints[j]);
+      const auto value = a.type == pb::TensorProto::BOOL ? std::nullopt : integer_result(op, a.ints[i], b.ints[j]);
       if (value) result.ints.push_back(to_width(*value, a.type));
       good = good && value;
     }
@@ -132,18 +131,28 @@ Folded fold_unary(const Operands& in) {
   if (op == "Identity") return one(std::move(result));
   if (is_bool != (op == "Not")) return std::nullopt;
   for (std::int64_t& value : result.ints) {
-    if (op == "Not") value = !value;
-    else if (op == "Neg") value = to_width(wrapping(0 - static_cast<std::uint64_t>(value)), result.type);
-    else if (op == "Abs") value = value < 0 ? to_width(wrapping(0 - static_cast<std::uint64_t>(value)), result.type) : value;
-    else return std::nullopt;
+    if (op == "Not")
+      value = !value;
+    else if (op == "Neg")
+      value = to_width(wrapping(0 - static_cast<std::uint64_t>(value)), result.type);
+    else if (op == "Abs")
+      value = value < 0 ? to_width(wrapping(0 - static_cast<std::uint64_t>(value)), result.type) : value;
+    else
+      return std::nullopt;
   }
   for (double& value : result.floats) {
-    if (op == "Neg") value = -value;
-    else if (op == "Abs") value = std::fabs(value);
-    else if (op == "Floor") value = std::floor(value);
-    else if (op == "Ceil") value = std::ceil(value);
-    else if (op == "Sqrt") value = to_width(std::sqrt(value), result.type);
-    else return std::nullopt;
+    if (op == "Neg")
+      value = -value;
+    else if (op == "Abs")
+      value = std::fabs(value);
+    else if (op == "Floor")
+      value = std::floor(value);
+    else if (op == "Ceil")
+      value = std::ceil(value);
+    else if (op == "Sqrt")
+      value = to_width(std::sqrt(value), result.type);
+    else
+      return std::nullopt;
   }
   return one(std::move(result));
 }
@@ -220,7 +229,10 @@ Folded fold_reduce(const Operands& in) {
   if (axes.empty() && in.attribute("noop_with_empty_axes", 0) != 0) return std::nullopt;
   if (axes.size() > 1 || (axes.size() == 1 && !wrap_axis(axes[0], 1))) return std::nullopt;
   const std::string_view op = in.request.node.op_type();
-  const std::string_view step = op == "ReduceProd" ? "Mul" : op == "ReduceSum" ? "Add" : op == "ReduceMax" ? "Max" : "Min";
+  const std::string_view step = op == "ReduceProd"  ? "Mul"
+                                : op == "ReduceSum" ? "Add"
+                                : op == "ReduceMax" ? "Max"
+                                                    : "Min";
   std::int64_t total = data->ints[0];
   for (std::size_t i = 1; i < data->ints.size(); ++i) total = *integer_result(step, total, data->ints[i]);
   SmallValue result = small_like(*data, in.attribute("keepdims", 1) != 0 ? Ints{1} : Ints{});

@@ -108,9 +108,12 @@ Folded fold_reshape(const Operands& in) {
       dim = data->dims[i];
     }
     if (dim == -1 && open) return std::nullopt;
-    if (dim == -1) open = i;
-    else if (dim < 0 || dim > static_cast<std::int64_t>(kMostSmallElements)) return std::nullopt;
-    else known *= dim;
+    if (dim == -1)
+      open = i;
+    else if (dim < 0 || dim > static_cast<std::int64_t>(kMostSmallElements))
+      return std::nullopt;
+    else
+      known *= dim;
     if (known > static_cast<std::int64_t>(kMostSmallElements)) return std::nullopt;
     dims.push_back(dim);
   }

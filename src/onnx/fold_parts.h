@@ -29,9 +29,7 @@ struct Operands {
     return i < request.inputs.size() ? request.inputs[i] : nullptr;
   }
   /// True when the node names an i-th input, known or not.
-  [[nodiscard]] bool named(int i) const {
-    return i < request.node.input_size() && !request.node.input(i).empty();
-  }
+  [[nodiscard]] bool named(int i) const { return i < request.node.input_size() && !request.node.input(i).empty(); }
   [[nodiscard]] const Ints* ints(std::size_t i) const {
     const SmallValue* value = at(i);
     return value && !value->is_float() ? &value->ints : nullptr;

@@ -23,13 +23,14 @@ namespace {
 Result<std::string> bytes_of(const pb::ModelProto& model, const std::string& where) {
   std::string bytes;
   bool written = false;
-  COLLAGE_TRY_VOID(guarded(ExitCode::kLimit, "import/too-large", where,
-                           [&] { written = model.SerializeToString(&bytes); }));
+  COLLAGE_TRY_VOID(
+      guarded(ExitCode::kLimit, "import/too-large", where, [&] { written = model.SerializeToString(&bytes); }));
   if (!written) return fail(ExitCode::kLimit, "import/too-large", where, "more than 2 GiB of weights", "2 GiB in all");
   return bytes;
 }
 
-/// The checker wants a shape on every output; binding took it away, and inference, which comes next, writes the true one.
+/// The checker wants a shape on every output; binding took it away, and inference, which comes next, writes the true
+/// one.
 void satisfy_checker(pb::GraphProto& graph) {
   for (auto& output : *graph.mutable_output())
     if (output.type().has_tensor_type()) output.mutable_type()->mutable_tensor_type()->mutable_shape();

@@ -11,7 +11,8 @@ namespace collage {
 
 namespace {
 
-/// The innermost complaint: "(op_type:Squeeze, node name: x): [ShapeInferenceError] Dimension..." without its wrappings.
+/// The innermost complaint: "(op_type:Squeeze, node name: x): [ShapeInferenceError] Dimension..." without its
+/// wrappings.
 Error unwrapped(Error error) {
   if (const std::size_t at = error.saw.rfind("(op_type:"); at != std::string::npos) error.saw.erase(0, at);
   return error;

@@ -2,8 +2,8 @@
 
 #include <onnx/defs/schema.h>
 
-#include <array>
 #include <algorithm>
+#include <array>
 #include <map>
 #include <set>
 #include <string>
@@ -14,6 +14,15 @@ namespace {
 bool is_onnx_domain(std::string_view domain) {
   return domain.empty() || domain == "ai.onnx.ml" || domain == "ai.onnx.training" || domain == "ai.onnx.preview" ||
          domain == "ai.onnx.preview.training";
+}
+
+/// ONNX's inference narrows an axis to 32 bits before it looks at it, and then writes outside the shape.
+Result<void> check_axis(const pb::NodeProto& node) {
+  constexpr std::int64_t kMostRank = 64;
+  const std::int64_t axis = int_attribute(node, "axis", 0);
+  if (axis >= -kMostRank && axis <= kMostRank) return {};
+  return fail(ExitCode::kBadInput, "import/invalid-model", describe(node), "axis " + std::to_string(axis),
+              "an axis of its input");
 }
 
 class Checker {
@@ -32,6 +41,7 @@ class Checker {
  private:
   Result<void> check_deep(const pb::NodeProto& node, const std::map<std::string, std::int64_t>& versions) {
     COLLAGE_TRY_VOID(check_one(node, versions));
+    if (is_onnx_domain(node.domain())) COLLAGE_TRY_VOID(check_axis(node));
     for (const auto& attribute : node.attribute()) {
       if (attribute.has_g())
         for (const auto& inner : attribute.g().node()) COLLAGE_TRY_VOID(check_deep(inner, versions));
@@ -95,9 +105,9 @@ void drop_unused_domains(pb::ModelProto& model) {
     for (const auto& node : graph.node()) used.insert(node.domain());
   });
   auto& opsets = *model.mutable_opset_import();
-  opsets.erase(std::remove_if(opsets.begin(), opsets.end(),
-                              [&](const auto& opset) { return !used.contains(opset.domain()); }),
-               opsets.end());
+  opsets.erase(
+      std::remove_if(opsets.begin(), opsets.end(), [&](const auto& opset) { return !used.contains(opset.domain()); }),
+      opsets.end());
 }
 
 }  // namespace collage

@@ -12,7 +12,7 @@ namespace collage {
 using KnowsVendorOperator = std::function<bool(std::string_view domain, std::string_view op)>;
 
 /// Error import/unknown-operator naming the first node whose operator nobody knows; import/newer-operator for one that
-/// came after the model's opset.
+/// came after the model's opset, import/invalid-model for a domain that is not imported or an axis no tensor has.
 [[nodiscard]] Result<void> check_operators(const pb::ModelProto& model, const KnowsVendorOperator& knows_vendor);
 
 /// Operators that only ever were experiments of the default domain, which legacy_images.h rewrites.

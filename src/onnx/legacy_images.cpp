@@ -22,7 +22,6 @@ Result<const char*> nearest_mode(const pb::NodeProto& node, const std::vector<do
   return down ? "ceil" : "floor";
 }
 
-
 std::string float_constant(Rewrite& rewrite, const std::string& stem, std::vector<std::int64_t> dims,
                            const std::vector<float>& values) {
   return rewrite.constant(float_tensor(rewrite.names.fresh(stem), dims, values));
@@ -61,8 +60,10 @@ Result<bool> rewrite_affine(const pb::NodeProto& node, Rewrite& rewrite) {
   const std::string& y = node.output(0);
   const std::string scaled = rewrite.names.fresh(y + "_scaled");
   rewrite.add(node, "Mul",
-              {node.input(0), float_constant(rewrite, y + "_alpha", {}, {float_attribute(node, "alpha", 1.0F)})}, scaled);
-  rewrite.add(node, "Add", {scaled, float_constant(rewrite, y + "_beta", {}, {float_attribute(node, "beta", 0.0F)})}, y);
+              {node.input(0), float_constant(rewrite, y + "_alpha", {}, {float_attribute(node, "alpha", 1.0F)})},
+              scaled);
+  rewrite.add(node, "Add", {scaled, float_constant(rewrite, y + "_beta", {}, {float_attribute(node, "beta", 0.0F)})},
+              y);
   return true;
 }
 
@@ -73,19 +74,20 @@ Result<bool> rewrite_crop(const pb::NodeProto& node, Rewrite& rewrite) {
   if (node.input_size() != 1 || node.output_size() != 1 || border.size() != 4 || (!scale.empty() && scale.size() != 2))
     return fail(ExitCode::kBadInput, "import/invalid-model", describe(node), "a Crop without its four borders",
                 "border of 4 and scale of 2 numbers");
-  const auto end = [](std::int64_t left_out) { return left_out == 0 ? std::numeric_limits<std::int32_t>::max() : -left_out; };
+  const auto end = [](std::int64_t left_out) {
+    return left_out == 0 ? std::numeric_limits<std::int32_t>::max() : -left_out;
+  };
   const std::int64_t left = border[0];
   const std::int64_t top = border[1];
-  const std::vector<std::int64_t> ends = scale.empty() ? std::vector{end(border[3]), end(border[2])}
-                                                       : std::vector{top + scale[0], left + scale[1]};
+  const std::vector<std::int64_t> ends =
+      scale.empty() ? std::vector{end(border[3]), end(border[2])} : std::vector{top + scale[0], left + scale[1]};
   const std::string& y = node.output(0);
   const auto constant = [&](const char* stem, const std::vector<std::int64_t>& values) {
     return rewrite.constant(int64_tensor(rewrite.names.fresh(y + stem), {2}, values));
   };
-  rewrite.add_final(node, "Slice",
-                    {node.input(0), constant("_starts", {top, left}), constant("_ends", ends),
-                     constant("_axes", {2, 3})},
-                    y);
+  rewrite.add_final(
+      node, "Slice",
+      {node.input(0), constant("_starts", {top, left}), constant("_ends", ends), constant("_axes", {2, 3})}, y);
   return true;
 }
 
@@ -94,10 +96,12 @@ Result<bool> rewrite_image_scaler(const pb::NodeProto& node, Rewrite& rewrite) {
   if (node.input_size() != 1 || node.output_size() != 1) return false;
   const std::string& y = node.output(0);
   std::vector<float> bias;
-  if (const auto* attribute = attribute_of(node, "bias")) bias.assign(attribute->floats().begin(), attribute->floats().end());
+  if (const auto* attribute = attribute_of(node, "bias"))
+    bias.assign(attribute->floats().begin(), attribute->floats().end());
   const std::string scaled = rewrite.names.fresh(y + "_scaled");
   const float scale = float_attribute(node, "scale", 1.0F);
-  rewrite.add(node, "Mul", {node.input(0), float_constant(rewrite, y + "_scale", {}, {scale})}, bias.empty() ? y : scaled);
+  rewrite.add(node, "Mul", {node.input(0), float_constant(rewrite, y + "_scale", {}, {scale})},
+              bias.empty() ? y : scaled);
   if (bias.empty()) return true;
   const auto channels = static_cast<std::int64_t>(bias.size());
   rewrite.add(node, "Add", {scaled, float_constant(rewrite, y + "_bias", {channels, 1, 1}, bias)}, y);

@@ -31,8 +31,7 @@ Result<void> rewrite_graph(pb::GraphProto& graph, Names& names, std::int64_t ops
   for (auto& node : *graph.mutable_node()) {
     for (auto& attribute : *node.mutable_attribute()) {
       if (attribute.has_g()) COLLAGE_TRY_VOID(rewrite_graph(*attribute.mutable_g(), names, opset, types, rule));
-      for (auto& body : *attribute.mutable_graphs())
-        COLLAGE_TRY_VOID(rewrite_graph(body, names, opset, types, rule));
+      for (auto& body : *attribute.mutable_graphs()) COLLAGE_TRY_VOID(rewrite_graph(body, names, opset, types, rule));
     }
   }
   Rewrite rewrite{.graph = graph, .names = names, .opset = opset, .types = std::move(types), .nodes = {}};
@@ -111,7 +110,8 @@ Result<bool> spell_out_swish(const pb::NodeProto& node, Rewrite& rewrite) {
 
 /// Scan had a batch dimension in opset 8 only, which the converter drops without a word to the body.
 Result<bool> refuse_batched_scan(const pb::NodeProto& node) {
-  return fail(ExitCode::kUnsupported, "import/unsupported-legacy", describe(node), "Scan of opset 8", "opset 9 or newer");
+  return fail(ExitCode::kUnsupported, "import/unsupported-legacy", describe(node), "Scan of opset 8",
+              "opset 9 or newer");
 }
 
 Result<bool> legacy_rule(const pb::NodeProto& node, Rewrite& rewrite) {
@@ -147,7 +147,8 @@ std::string Rewrite::constant(pb::TensorProto tensor) {
 }
 
 std::optional<std::vector<std::int64_t>> Rewrite::extents(const std::string& value) const {
-  if (const auto* tensor = initialiser(value)) return std::vector<std::int64_t>(tensor->dims().begin(), tensor->dims().end());
+  if (const auto* tensor = initialiser(value))
+    return std::vector<std::int64_t>(tensor->dims().begin(), tensor->dims().end());
   const auto found = types.find(value);
   if (found == types.end() || !found->second->tensor_type().has_shape()) return std::nullopt;
   std::vector<std::int64_t> result;

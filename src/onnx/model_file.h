@@ -8,7 +8,7 @@
 namespace collage {
 
 struct ModelFile {
-  std::string path;    ///< as given, for messages
+  std::string path;  ///< as given, for messages
   std::string bytes;
   std::string folder;  ///< where external data is looked for; nothing outside it is read
 };

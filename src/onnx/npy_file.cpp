@@ -105,7 +105,8 @@ Result<Header> read_header(const std::string& path, std::string_view bytes) {
   header.descr = descr.substr(1, close - 1);
   header.fortran_order = entry(text, "fortran_order").starts_with("True");
   const auto shape = parse_shape(entry(text, "shape"));
-  if (!shape || !checked_byte_count(ElementType::kUint8, *shape)) return malformed(path, "a header without a usable shape");
+  if (!shape || !checked_byte_count(ElementType::kUint8, *shape))
+    return malformed(path, "a header without a usable shape");
   header.extents = *shape;
   return header;
 }
@@ -142,9 +143,12 @@ std::vector<std::size_t> file_order(const Header& header, std::size_t count) {
 void append_utf8(std::string& text, std::uint32_t code) {
   const auto put = [&](std::uint32_t byte) { text.push_back(static_cast<char>(byte)); };
   if (code < 0x80) return put(code);
-  if (code < 0x800) put(0xC0 | code >> 6);
-  else if (code < 0x10000) put(0xE0 | code >> 12);
-  else put(0xF0 | (code >> 18 & 0x07));
+  if (code < 0x800)
+    put(0xC0 | code >> 6);
+  else if (code < 0x10000)
+    put(0xE0 | code >> 12);
+  else
+    put(0xF0 | (code >> 18 & 0x07));
   if (code >= 0x10000) put(0x80 | (code >> 12 & 0x3F));
   if (code >= 0x800) put(0x80 | (code >> 6 & 0x3F));
   put(0x80 | (code & 0x3F));
@@ -167,7 +171,8 @@ Result<Tensor> read_strings(const std::string& path, const Header& header, std::
     std::size_t used = width;
     const char* element = data.data() + place * 4 * width;
     while (used > 0 && little_endian({element + (used - 1) * 4, 4}) == 0) --used;
-    for (std::size_t i = 0; i < used; ++i) append_utf8(text, static_cast<std::uint32_t>(little_endian({element + i * 4, 4})));
+    for (std::size_t i = 0; i < used; ++i)
+      append_utf8(text, static_cast<std::uint32_t>(little_endian({element + i * 4, 4})));
   }
   return tensor;
 }
@@ -178,7 +183,8 @@ std::vector<std::uint32_t> code_points(const std::string& text) {
     const auto byte = static_cast<unsigned char>(text[i++]);
     const int more = byte >= 0xF0 ? 3 : byte >= 0xE0 ? 2 : byte >= 0xC0 ? 1 : 0;
     std::uint32_t code = more == 0 ? byte : byte & (0x3FU >> more);
-    for (int k = 0; k < more && i < text.size(); ++k) code = code << 6 | (static_cast<unsigned char>(text[i++]) & 0x3FU);
+    for (int k = 0; k < more && i < text.size(); ++k)
+      code = code << 6 | (static_cast<unsigned char>(text[i++]) & 0x3FU);
     codes.push_back(code);
   }
   return codes;
@@ -209,8 +215,10 @@ std::string widened_bf16(const Tensor& tensor) {
 std::string header_of(const std::string& descr, const Extents& extents) {
   std::string shape;
   for (const std::int64_t extent : extents) shape += std::to_string(extent) + ", ";
-  if (extents.size() > 1) shape.resize(shape.size() - 2);
-  else if (extents.size() == 1) shape.resize(shape.size() - 1);
+  if (extents.size() > 1)
+    shape.resize(shape.size() - 2);
+  else if (extents.size() == 1)
+    shape.resize(shape.size() - 1);
   std::string text = "{'descr': '" + descr + "', 'fortran_order': False, 'shape': (" + shape + "), }";
   const bool is_long = text.size() + 80 > 65535;
   const std::size_t before = is_long ? 12 : 10;
@@ -250,7 +258,8 @@ Result<Tensor> read_npy(const std::string& path) {
   const std::size_t size = static_cast<std::size_t>(bits_of(*type)) / 8;
   const auto order = file_order(header, *bytes / size);
   tensor.data = Buffer::make(*bytes, [&](std::span<std::byte> out) {
-    for (std::size_t i = 0; i < order.size(); ++i) std::memcpy(out.data() + i * size, data.data() + order[i] * size, size);
+    for (std::size_t i = 0; i < order.size(); ++i)
+      std::memcpy(out.data() + i * size, data.data() + order[i] * size, size);
   });
   return tensor;
 }

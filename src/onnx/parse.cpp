@@ -27,8 +27,8 @@ std::optional<std::uint64_t> read_varint(std::string_view bytes, std::size_t& at
 /// Walks the top-level fields: ModelProto uses the numbers 1-8, 14, 20, 25 and 26, as integers or as
 /// length-delimited fields. A length that runs past the end means that bytes are missing.
 Outline outline_of(std::string_view bytes) {
-  constexpr std::uint64_t kKnown = 1ULL << 1 | 1ULL << 2 | 1ULL << 3 | 1ULL << 4 | 1ULL << 5 | 1ULL << 6 |
-                                   1ULL << 7 | 1ULL << 8 | 1ULL << 14 | 1ULL << 20 | 1ULL << 25 | 1ULL << 26;
+  constexpr std::uint64_t kKnown = 1ULL << 1 | 1ULL << 2 | 1ULL << 3 | 1ULL << 4 | 1ULL << 5 | 1ULL << 6 | 1ULL << 7 |
+                                   1ULL << 8 | 1ULL << 14 | 1ULL << 20 | 1ULL << 25 | 1ULL << 26;
   for (std::size_t at = 0; at < bytes.size();) {
     const auto tag = read_varint(bytes, at);
     if (!tag) return at == bytes.size() ? Outline::kCutOff : Outline::kOther;

@@ -12,7 +12,8 @@ std::string first_line(std::string_view message) {
     message.remove_prefix(at + kFailed.size());
   while (!message.empty() && (message.front() == '\n' || message.front() == ' ')) message.remove_prefix(1);
   std::string line(message.substr(0, std::min(message.find('\n'), kLongest)));
-  std::ranges::replace_if(line, [](unsigned char c) { return c < 0x20; }, ' ');
+  std::ranges::replace_if(
+      line, [](unsigned char c) { return c < 0x20; }, ' ');
   return line.empty() ? "no message" : line;
 }
 
@@ -67,8 +68,10 @@ void set_string(pb::NodeProto& node, std::string_view name, std::string_view val
 
 std::string describe(const pb::NodeProto& node) {
   std::string name = node.name();
-  if (name.empty() && node.output_size() > 0) name = "of '" + node.output(0) + "'";
-  else name = "'" + name + "'";
+  if (name.empty() && node.output_size() > 0)
+    name = "of '" + node.output(0) + "'";
+  else
+    name = "'" + name + "'";
   return "node " + name + " (" + (node.domain().empty() ? "" : node.domain() + "::") + node.op_type() + ")";
 }
 

@@ -14,7 +14,8 @@ Result<Tensor> read_tensor_pb(const std::string& path) {
   }
   pb::TensorProto message;
   if (!message.ParseFromString(file->bytes) || message.data_type() == 0)
-    return fail(ExitCode::kBadInput, "tensor/malformed", path, "bytes that are not a TensorProto", "a serialised TensorProto");
+    return fail(ExitCode::kBadInput, "tensor/malformed", path, "bytes that are not a TensorProto",
+                "a serialised TensorProto");
   auto tensor = to_tensor(message, path);
   if (!tensor) {
     Error error = std::move(tensor).error();

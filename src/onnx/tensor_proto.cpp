@@ -72,9 +72,12 @@ std::optional<std::size_t> checked_byte_count(ElementType type, const Extents& e
   bool empty = false;
   for (const std::int64_t extent : extents) {
     if (extent < 0) return std::nullopt;
-    if (extent == 0) empty = true;
-    else if (elements > kMost / extent) return std::nullopt;
-    else elements *= extent;
+    if (extent == 0)
+      empty = true;
+    else if (elements > kMost / extent)
+      return std::nullopt;
+    else
+      elements *= extent;
   }
   if (bits_of(type) == 0) return std::nullopt;
   return empty ? 0 : byte_count(type, extents);

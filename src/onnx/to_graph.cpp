@@ -73,8 +73,7 @@ class GraphReader {
   Result<ValueId> define(const std::string& name, ValueType type) {
     if (name.empty()) return invalid("graph '" + graph_.name + "'", "a value without a name", "named values");
     const ValueId id{static_cast<std::uint32_t>(graph_.values.size())};
-    if (!ids_.emplace(name, id).second)
-      return invalid("value '" + name + "'", "two definitions", "one in its graph");
+    if (!ids_.emplace(name, id).second) return invalid("value '" + name + "'", "two definitions", "one in its graph");
     graph_.values.push_back({.name = name, .type = std::move(type), .constant = std::nullopt});
     return id;
   }
@@ -142,7 +141,8 @@ class GraphReader {
       COLLAGE_TRY(const ValueId id, define(name, outer_->type_seen_from_inside(name)));
       captures.push_back(id);
     }
-    COLLAGE_TRY(graph_.captures, reordered(captures, metadata_of(message, kCapturesKey), "body '" + message.name() + "'"));
+    COLLAGE_TRY(graph_.captures,
+                reordered(captures, metadata_of(message, kCapturesKey), "body '" + message.name() + "'"));
     return {};
   }
 
@@ -163,8 +163,13 @@ class GraphReader {
       aliases_[message.output(0)] = id;
       return {};
     }
-    Node node{.name = unique_node_name(message), .domain = message.domain(), .op_type = message.op_type(), .inputs = {},
-              .outputs = {}, .captures = {}, .attributes = {}};
+    Node node{.name = unique_node_name(message),
+              .domain = message.domain(),
+              .op_type = message.op_type(),
+              .inputs = {},
+              .outputs = {},
+              .captures = {},
+              .attributes = {}};
     for (const auto& name : message.input()) {
       if (name.empty()) {
         node.inputs.push_back({});
@@ -232,11 +237,16 @@ class GraphReader {
   Result<AttributeValue> read_attribute(const pb::AttributeProto& message, const std::string& where) {
     using Type = pb::AttributeProto;
     switch (message.type()) {
-      case Type::FLOAT: return AttributeValue{message.f()};
-      case Type::INT: return AttributeValue{std::int64_t{message.i()}};
-      case Type::STRING: return AttributeValue{message.s()};
-      case Type::FLOATS: return AttributeValue{std::vector<float>(message.floats().begin(), message.floats().end())};
-      case Type::INTS: return AttributeValue{std::vector<std::int64_t>(message.ints().begin(), message.ints().end())};
+      case Type::FLOAT:
+        return AttributeValue{message.f()};
+      case Type::INT:
+        return AttributeValue{std::int64_t{message.i()}};
+      case Type::STRING:
+        return AttributeValue{message.s()};
+      case Type::FLOATS:
+        return AttributeValue{std::vector<float>(message.floats().begin(), message.floats().end())};
+      case Type::INTS:
+        return AttributeValue{std::vector<std::int64_t>(message.ints().begin(), message.ints().end())};
       case Type::STRINGS:
         return AttributeValue{std::vector<std::string>(message.strings().begin(), message.strings().end())};
       case Type::TENSOR: {

@@ -24,8 +24,10 @@ ValueType read_type(const pb::TypeProto& message, int depth) {
     type.shape.emplace();
     for (const auto& dim : tensor.shape().dim()) {
       Dim& read = type.shape->emplace_back();
-      if (dim.has_dim_value() && dim.dim_value() >= 0) read.extent = dim.dim_value();
-      else read.symbol = dim.dim_param();
+      if (dim.has_dim_value() && dim.dim_value() >= 0)
+        read.extent = dim.dim_value();
+      else
+        read.symbol = dim.dim_param();
     }
   }
   return type;
@@ -54,8 +56,10 @@ void write_type(const ValueType& type, pb::TypeProto& message) {
   auto& shape = *tensor.mutable_shape();
   for (const Dim& dim : *type.shape) {
     auto& written = *shape.add_dim();
-    if (dim.is_static()) written.set_dim_value(dim.extent);
-    else if (!dim.symbol.empty()) written.set_dim_param(dim.symbol);
+    if (dim.is_static())
+      written.set_dim_value(dim.extent);
+    else if (!dim.symbol.empty())
+      written.set_dim_param(dim.symbol);
   }
 }
 

@@ -16,8 +16,8 @@ double at(const std::vector<double>& values, std::size_t i, double absent) {
 /// How the weights of a linear operator lie in memory: `channels` output channels, channel(i) of element i.
 struct WeightLayout {
   std::int64_t channels = 0;
-  std::size_t inner = 1;    ///< elements after the channel dimension
-  std::size_t per_group = 1;  ///< channels in one run of the channel dimension
+  std::size_t inner = 1;       ///< elements after the channel dimension
+  std::size_t per_group = 1;   ///< channels in one run of the channel dimension
   std::size_t group_size = 0;  ///< elements of one group; 0 when channels do not repeat by group
 
   [[nodiscard]] std::size_t channel(std::size_t i) const {
@@ -89,7 +89,8 @@ bool all_finite(const std::vector<double>& values) {
 }  // namespace
 
 std::optional<Affine> batch_norm_affine(const Graph& graph, const Node& node) {
-  if (!is_op(node, "BatchNormalization") || attribute_or<std::int64_t>(node, "training_mode", 0) != 0) return std::nullopt;
+  if (!is_op(node, "BatchNormalization") || attribute_or<std::int64_t>(node, "training_mode", 0) != 0)
+    return std::nullopt;
   for (std::size_t i = 1; i < node.outputs.size(); ++i)
     if (node.outputs[i].valid()) return std::nullopt;
   const auto gamma = floats_of(graph, input_of(node, 1));
@@ -144,8 +145,7 @@ bool fold_into_weights(Editor& editor, NodeId tail, const Affine& affine) {
   const auto bias = bias_of(graph, linear, channels);
   if (!bias) return false;
   std::vector<double> shifted(channels);
-  for (std::size_t c = 0; c < channels; ++c)
-    shifted[c] = (*bias)[c] * at(affine.scale, c, 1) + at(affine.shift, c, 0);
+  for (std::size_t c = 0; c < channels; ++c) shifted[c] = (*bias)[c] * at(affine.scale, c, 1) + at(affine.shift, c, 0);
   if (!all_finite(shifted)) return false;
 
   const std::string base = linear.name;

@@ -14,8 +14,13 @@ namespace {
 bool is_f32(const Graph& graph, ValueId id) { return element_of(graph, id) == ElementType::kFloat32; }
 
 Node renamed(const Node& node, std::string op_type, std::vector<ValueId> inputs) {
-  return Node{.name = node.name, .domain = {}, .op_type = std::move(op_type), .inputs = std::move(inputs),
-              .outputs = node.outputs, .captures = {}, .attributes = {}};
+  return Node{.name = node.name,
+              .domain = {},
+              .op_type = std::move(op_type),
+              .inputs = std::move(inputs),
+              .outputs = node.outputs,
+              .captures = {},
+              .attributes = {}};
 }
 
 ValueId scalar_constant(Editor& editor, const Node& node, const std::string& role, double value) {
@@ -92,7 +97,8 @@ Node bounded(Editor& editor, const Node& node, ValueId input, const Bounds& boun
   const bool has_high = std::isfinite(bounds.high);
   if (bounds.low == 0 && !has_high) return renamed(node, "Relu", {input});
   Node clip = renamed(node, "Clip", {input});
-  if (has_low || has_high) clip.inputs.push_back(has_low ? scalar_constant(editor, node, "low", bounds.low) : ValueId{});
+  if (has_low || has_high)
+    clip.inputs.push_back(has_low ? scalar_constant(editor, node, "low", bounds.low) : ValueId{});
   if (has_high) clip.inputs.push_back(scalar_constant(editor, node, "high", bounds.high));
   return clip;
 }

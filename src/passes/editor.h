@@ -43,7 +43,10 @@ class Editor {
   void set_input(NodeId id, std::size_t i, ValueId value);
   void add_input(NodeId id, ValueId value);
   /// Narrows what is known of a value that keeps its element type.
-  void set_type(ValueId id, ValueType type) { graph_.value(id).type = std::move(type); changed_ = true; }
+  void set_type(ValueId id, ValueType type) {
+    graph_.value(id).type = std::move(type);
+    changed_ = true;
+  }
 
   /// True when bypass(id, value) would work.
   [[nodiscard]] bool can_bypass(NodeId id, ValueId value) const;

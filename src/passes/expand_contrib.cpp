@@ -12,8 +12,13 @@ namespace {
 std::optional<Node> activation_of(Editor& editor, const Node& fused, ValueId input) {
   const auto kind = attribute_or<std::string>(fused, "activation", "");
   const auto params = attribute_or<std::vector<float>>(fused, "activation_params", {});
-  Node node{.name = fused.name + "_" + kind, .domain = {}, .op_type = kind, .inputs = {input},
-            .outputs = fused.outputs, .captures = {}, .attributes = {}};
+  Node node{.name = fused.name + "_" + kind,
+            .domain = {},
+            .op_type = kind,
+            .inputs = {input},
+            .outputs = fused.outputs,
+            .captures = {},
+            .attributes = {}};
   if (kind == "Relu" || kind == "Tanh" || kind == "Sigmoid") return node;
   if (kind == "LeakyRelu" && params.size() == 1) {
     set_attribute(node, "alpha", params[0]);
@@ -50,17 +55,25 @@ bool expand(Editor& editor, NodeId id) {
   if (summand.valid() && activates) before = editor.add_value(base + "_sum", type);
   if (activates && !(activation = activation_of(editor, fused, before))) return false;
 
-  Node core{.name = fused.name, .domain = {}, .op_type = plain->second, .inputs = fused.inputs, .outputs = {linear},
-            .captures = {}, .attributes = {}};
+  Node core{.name = fused.name,
+            .domain = {},
+            .op_type = plain->second,
+            .inputs = fused.inputs,
+            .outputs = {linear},
+            .captures = {},
+            .attributes = {}};
   if (core.inputs.size() > 3) core.inputs.resize(3);
   for (const Attribute& attribute : fused.attributes)
     if (!attribute.name.starts_with("activation")) core.attributes.push_back(attribute);
   // The core keeps the node's name; what follows it is put in order when the editor finishes.
   editor.replace(id, std::move(core));
   if (summand.valid())
-    editor.insert_before(id, Node{.name = fused.name + "_sum", .domain = {}, .op_type = "Add",
+    editor.insert_before(id, Node{.name = fused.name + "_sum",
+                                  .domain = {},
+                                  .op_type = "Add",
                                   .inputs = {linear, summand},
-                                  .outputs = {activates ? before : fused.outputs[0]}, .captures = {},
+                                  .outputs = {activates ? before : fused.outputs[0]},
+                                  .captures = {},
                                   .attributes = {}});
   if (activates) editor.insert_before(id, std::move(*activation));
   return true;

@@ -8,8 +8,8 @@
 namespace collage {
 
 struct Factors {
-  double number = 1;           ///< product of all constant factors
-  std::vector<ValueId> values; ///< computed factors, with repeats
+  double number = 1;            ///< product of all constant factors
+  std::vector<ValueId> values;  ///< computed factors, with repeats
 };
 
 /// Takes apart what makes `value`: Mul, Div by a constant, Pow with a small whole exponent. Does not look into `stop`,

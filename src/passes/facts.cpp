@@ -104,7 +104,8 @@ std::optional<std::size_t> normal_axis(std::int64_t axis, std::size_t rank) {
 
 Permutation inverse(const Permutation& perm) {
   Permutation result(perm.size());
-  for (std::size_t i = 0; i < perm.size(); ++i) result[static_cast<std::size_t>(perm[i])] = static_cast<std::int64_t>(i);
+  for (std::size_t i = 0; i < perm.size(); ++i)
+    result[static_cast<std::size_t>(perm[i])] = static_cast<std::int64_t>(i);
   return result;
 }
 
@@ -174,7 +175,7 @@ bool is_reshape_like(const Node& node) {
 }
 
 bool is_random(const Node& node) {
-  static constexpr std::array kRandom = {"RandomNormal",     "RandomNormalLike", "RandomUniform",
+  static constexpr std::array kRandom = {"RandomNormal",      "RandomNormalLike", "RandomUniform",
                                          "RandomUniformLike", "Multinomial",      "Bernoulli"};
   if (!node.domain.empty()) return false;
   return std::any_of(kRandom.begin(), kRandom.end(), [&](const char* name) { return node.op_type == name; }) ||
@@ -186,8 +187,8 @@ bool rounds(const Graph& graph) {
   return std::any_of(graph.nodes.begin(), graph.nodes.end(), [&](const Node& node) {
     if (is_op(node, "Cast"))
       return is_float(element_of(graph, node.inputs[0])) && is_integer(element_of(graph, node.outputs[0]));
-    return node.domain.empty() && std::any_of(kRounding.begin(), kRounding.end(),
-                                              [&](const char* op) { return node.op_type == op; });
+    return node.domain.empty() &&
+           std::any_of(kRounding.begin(), kRounding.end(), [&](const char* op) { return node.op_type == op; });
   });
 }
 

@@ -42,11 +42,20 @@ bool split_norm(Editor& editor, NodeId id) {
   const ValueId scale = editor.add_constant(base + "_scale", float_tensor(extents, affine->scale));
   const ValueId shift = editor.add_constant(base + "_shift", float_tensor(extents, affine->shift));
   const ValueId product = editor.add_value(base + "_scaled", editor.value(node.outputs[0]).type);
-  editor.insert_before(id, Node{.name = node.name + "_scale", .domain = {}, .op_type = "Mul",
-                                .inputs = {affine->input, scale}, .outputs = {product}, .captures = {},
+  editor.insert_before(id, Node{.name = node.name + "_scale",
+                                .domain = {},
+                                .op_type = "Mul",
+                                .inputs = {affine->input, scale},
+                                .outputs = {product},
+                                .captures = {},
                                 .attributes = {}});
-  editor.replace(id, Node{.name = node.name, .domain = {}, .op_type = "Add", .inputs = {product, shift},
-                          .outputs = {node.outputs[0]}, .captures = {}, .attributes = {}});
+  editor.replace(id, Node{.name = node.name,
+                          .domain = {},
+                          .op_type = "Add",
+                          .inputs = {product, shift},
+                          .outputs = {node.outputs[0]},
+                          .captures = {},
+                          .attributes = {}});
   return true;
 }
 

@@ -49,8 +49,9 @@ std::vector<bool> foldable_nodes(const Editor& editor, const PassContext& contex
                      [&](ValueId input) { return !input.valid() || is_constant[input.index]; }))
       continue;
     foldable[n] = std::all_of(node.outputs.begin(), node.outputs.end(), [&](ValueId output) {
-      return !output.valid() || (!context.unfoldable.contains(graph.value(output).name) && is_plain_tensor(graph.value(output).type) &&
-                                 !editor.is_pinned(output) && bytes_of(graph, output) <= limit_of(editor, output));
+      return !output.valid() ||
+             (!context.unfoldable.contains(graph.value(output).name) && is_plain_tensor(graph.value(output).type) &&
+              !editor.is_pinned(output) && bytes_of(graph, output) <= limit_of(editor, output));
     });
     if (!foldable[n]) continue;
     for (const ValueId output : node.outputs)
@@ -61,8 +62,13 @@ std::vector<bool> foldable_nodes(const Editor& editor, const PassContext& contex
 
 /// The chosen nodes as a graph without inputs whose outputs are `wanted`.
 Result<Graph> constant_graph(const Graph& graph, const std::vector<bool>& chosen, const std::vector<ValueId>& wanted) {
-  Graph part{.name = "constants", .opsets = graph.opsets, .values = graph.values, .nodes = {}, .inputs = {},
-             .outputs = wanted, .captures = {}};
+  Graph part{.name = "constants",
+             .opsets = graph.opsets,
+             .values = graph.values,
+             .nodes = {},
+             .inputs = {},
+             .outputs = wanted,
+             .captures = {}};
   for (std::size_t n = 0; n < graph.nodes.size(); ++n)
     if (chosen[n]) part.nodes.push_back(graph.nodes[n]);
   return normalised(part);

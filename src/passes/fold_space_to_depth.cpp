@@ -96,7 +96,9 @@ Tensor spread_weights(const Tensor& weights, const Blocks& blocks) {
   const std::int64_t rows = weights.extents[2];
   const std::int64_t columns = weights.extents[3];
   const std::int64_t wide = columns * blocks.block;
-  Tensor result{.type = weights.type, .extents = {weights.extents[0], channels, rows * blocks.block, wide}, .data = {},
+  Tensor result{.type = weights.type,
+                .extents = {weights.extents[0], channels, rows * blocks.block, wide},
+                .data = {},
                 .strings = {}};
   const auto from = weights.data.as<float>();
   result.data = Buffer::make(weights.data.size(), [&](std::span<std::byte> bytes) {
@@ -108,7 +110,8 @@ Tensor spread_weights(const Tensor& weights, const Blocks& blocks) {
           for (std::int64_t row = 0; row < rows; ++row)
             for (std::int64_t column = 0; column < columns; ++column) {
               const Phase& phase = blocks.phases[static_cast<std::size_t>(q)];
-              const std::int64_t line = (out * channels + channel) * rows * blocks.block + row * blocks.block + phase.row;
+              const std::int64_t line =
+                  (out * channels + channel) * rows * blocks.block + row * blocks.block + phase.row;
               to[line * wide + column * blocks.block + phase.column] = from[next++];
             }
   });

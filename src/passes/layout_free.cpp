@@ -10,24 +10,28 @@ namespace collage {
 namespace {
 
 const std::set<std::string>& unary_operators() {
-  static const std::set<std::string> kNames = {
-      "Relu", "LeakyRelu", "Clip", "Sigmoid", "Tanh", "Elu", "Selu", "Celu", "HardSwish", "HardSigmoid", "Gelu",
-      "Mish", "Softplus", "Softsign", "ThresholdedRelu", "Swish", "Erf", "Exp", "Log", "Sqrt", "Neg", "Abs", "Sign",
-      "Reciprocal", "Floor", "Ceil", "Round", "Cast", "Identity", "Not", "Sin", "Cos", "IsNaN", "IsInf"};
+  static const std::set<std::string> kNames = {"Relu",  "LeakyRelu", "Clip",     "Sigmoid",    "Tanh",
+                                               "Elu",   "Selu",      "Celu",     "HardSwish",  "HardSigmoid",
+                                               "Gelu",  "Mish",      "Softplus", "Softsign",   "ThresholdedRelu",
+                                               "Swish", "Erf",       "Exp",      "Log",        "Sqrt",
+                                               "Neg",   "Abs",       "Sign",     "Reciprocal", "Floor",
+                                               "Ceil",  "Round",     "Cast",     "Identity",   "Not",
+                                               "Sin",   "Cos",       "IsNaN",    "IsInf"};
   return kNames;
 }
 
 const std::set<std::string>& broadcasting_operators() {
   static const std::set<std::string> kNames = {
-      "Add", "Sub", "Mul", "Div", "Pow", "Max", "Min", "Sum", "Mean", "PRelu", "Where", "Equal", "Less", "Greater",
-      "LessOrEqual", "GreaterOrEqual", "And", "Or", "Xor", "Mod"};
+      "Add",  "Sub",   "Mul",   "Div",   "Pow",  "Max",     "Min",         "Sum",
+      "Mean", "PRelu", "Where", "Equal", "Less", "Greater", "LessOrEqual", "GreaterOrEqual",
+      "And",  "Or",    "Xor",   "Mod"};
   return kNames;
 }
 
 const std::set<std::string>& reductions() {
-  static const std::set<std::string> kNames = {"ReduceMean", "ReduceSum", "ReduceMax", "ReduceMin", "ReduceProd",
-                                               "ReduceL1", "ReduceL2", "ReduceSumSquare", "ReduceLogSumExp",
-                                               "ReduceLogSum"};
+  static const std::set<std::string> kNames = {"ReduceMean",      "ReduceSum",   "ReduceMax", "ReduceMin",
+                                               "ReduceProd",      "ReduceL1",    "ReduceL2",  "ReduceSumSquare",
+                                               "ReduceLogSumExp", "ReduceLogSum"};
   return kNames;
 }
 
@@ -72,7 +76,8 @@ bool may_resize(const Graph& graph, const Node& node, const Permutation& perm) {
   if (find_attribute<Integers>(node, "axes") != nullptr) return false;
   if (const Tensor* roi = constant_of(graph, input_of(node, 1)); input_of(node, 1).valid() && (!roi || roi->size() > 0))
     return false;
-  if (constant_of(graph, input_of(node, 2)) == nullptr && constant_of(graph, input_of(node, 3)) == nullptr) return false;
+  if (constant_of(graph, input_of(node, 2)) == nullptr && constant_of(graph, input_of(node, 3)) == nullptr)
+    return false;
   const auto input = static_extents(graph, node.inputs[0]);
   const auto output = static_extents(graph, node.outputs[0]);
   if (!input || !output || input->size() < 3) return false;
@@ -111,9 +116,7 @@ std::optional<LayoutFree> broadcasting(const Graph& graph, const Node& node, std
   return result;
 }
 
-std::int64_t new_axis(std::int64_t axis, const Permutation& perm) {
-  return perm[*normal_axis(axis, perm.size())];
-}
+std::int64_t new_axis(std::int64_t axis, const Permutation& perm) { return perm[*normal_axis(axis, perm.size())]; }
 
 ValueId integers(Editor& editor, const Node& node, const std::string& role, const Integers& values) {
   return editor.add_constant(editor.value(node.outputs[0]).name + "_" + role, integer_tensor(values));
@@ -129,7 +132,8 @@ Integers renamed_axes(const Graph& graph, ValueId id, const Permutation& perm) {
 
 std::optional<LayoutFree> layout_free(const Graph& graph, const Node& node, const Permutation& perm) {
   const std::size_t rank = perm.size();
-  if (!node.domain.empty() || node.inputs.empty() || node.outputs.empty() || !node.outputs[0].valid()) return std::nullopt;
+  if (!node.domain.empty() || node.inputs.empty() || node.outputs.empty() || !node.outputs[0].valid())
+    return std::nullopt;
   if (is_among(node, broadcasting_operators())) return broadcasting(graph, node, rank);
   if (rank_of(graph, node.inputs[0]) != rank) return std::nullopt;
   LayoutFree first_only{.framed = std::vector<bool>(node.inputs.size(), false), .output_framed = true};

@@ -11,8 +11,8 @@ namespace collage {
 
 /// How a node takes part in a change of dimension order.
 struct LayoutFree {
-  std::vector<bool> framed;    ///< by input port: changes order with the node (constants are permuted)
-  bool output_framed = true;   ///< false for a reduction whose result is the same in both orders
+  std::vector<bool> framed;   ///< by input port: changes order with the node (constants are permuted)
+  bool output_framed = true;  ///< false for a reduction whose result is the same in both orders
 };
 
 /// Says whether `node` may read its framed inputs as u where input = Transpose(u, perm), giving outputs in the same

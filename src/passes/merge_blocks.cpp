@@ -39,7 +39,10 @@ std::optional<Block> block_of(const Editor& editor, ValueId value) {
   const auto at = normal_axis(*axis, extents->size());
   const auto inserted = normal_axis(*new_axis, *rank);
   if (!at || !inserted || *begin < 0 || *end < 0) return std::nullopt;
-  return Block{.source = slice->inputs[0], .axis = *at, .begin = *begin, .end = std::min(*end, (*extents)[*at]),
+  return Block{.source = slice->inputs[0],
+               .axis = *at,
+               .begin = *begin,
+               .end = std::min(*end, (*extents)[*at]),
                .new_axis = *inserted};
 }
 
@@ -79,11 +82,19 @@ bool merge(Editor& editor, NodeId id) {
   const ElementType element = element_of(editor.graph(), cut->source);
   const ValueId shape = editor.add_constant(base + "_blocks_shape", integer_tensor(split));
   const ValueId blocks = editor.add_value(base + "_blocks", ValueType::tensor(element, split));
-  editor.insert_before(id, Node{.name = node.name + "_blocks", .domain = {}, .op_type = "Reshape",
-                                .inputs = {cut->source, shape}, .outputs = {blocks}, .captures = {},
+  editor.insert_before(id, Node{.name = node.name + "_blocks",
+                                .domain = {},
+                                .op_type = "Reshape",
+                                .inputs = {cut->source, shape},
+                                .outputs = {blocks},
+                                .captures = {},
                                 .attributes = {}});
-  editor.replace(id, Node{.name = node.name, .domain = {}, .op_type = "Transpose", .inputs = {blocks},
-                          .outputs = node.outputs, .captures = {},
+  editor.replace(id, Node{.name = node.name,
+                          .domain = {},
+                          .op_type = "Transpose",
+                          .inputs = {blocks},
+                          .outputs = node.outputs,
+                          .captures = {},
                           .attributes = {Attribute{.name = "perm", .value = perm}}});
   return true;
 }

@@ -15,10 +15,13 @@ bool join(Editor& editor, NodeId id) {
   const auto extents = static_extents(editor.graph(), node.outputs[0]);
   if (!extents || std::find(extents->begin(), extents->end(), 0) != extents->end()) return false;
   if (same_type(editor.graph(), before.inputs[0], node.outputs[0]) && editor.bypass(id, before.inputs[0])) return true;
-  const ValueId target =
-      editor.add_constant(editor.value(node.outputs[0]).name + "_shape", integer_tensor(*extents));
-  editor.replace(id, Node{.name = node.name, .domain = {}, .op_type = "Reshape",
-                          .inputs = {before.inputs[0], target}, .outputs = node.outputs, .captures = {},
+  const ValueId target = editor.add_constant(editor.value(node.outputs[0]).name + "_shape", integer_tensor(*extents));
+  editor.replace(id, Node{.name = node.name,
+                          .domain = {},
+                          .op_type = "Reshape",
+                          .inputs = {before.inputs[0], target},
+                          .outputs = node.outputs,
+                          .captures = {},
                           .attributes = {}});
   return true;
 }

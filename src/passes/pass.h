@@ -15,7 +15,7 @@ namespace collage {
 struct PassContext {
   const PassOptions* options = nullptr;
   const Evaluator* evaluator = nullptr;
-  std::string note;  ///< set by a pass that could not do all it should
+  std::string note;                  ///< set by a pass that could not do all it should
   std::set<std::string> unfoldable;  ///< values the evaluator refused or that came out too large: not asked again
   std::unordered_set<std::string> imported_names;  ///< of the values the graph came with
 };

@@ -23,8 +23,13 @@ bool is_f32(const Editor& editor, ValueId id) { return element_of(editor.graph()
 /// Puts a unary operator of the same result in the place of `id`.
 void put_unary(Editor& editor, NodeId id, std::string op_type, ValueId input, std::vector<Attribute> attributes = {}) {
   const Node& node = editor.node(id);
-  editor.replace(id, Node{.name = node.name, .domain = {}, .op_type = std::move(op_type), .inputs = {input},
-                          .outputs = node.outputs, .captures = {}, .attributes = std::move(attributes)});
+  editor.replace(id, Node{.name = node.name,
+                          .domain = {},
+                          .op_type = std::move(op_type),
+                          .inputs = {input},
+                          .outputs = node.outputs,
+                          .captures = {},
+                          .attributes = std::move(attributes)});
 }
 
 bool same_as_output(const Editor& editor, NodeId id, ValueId x) {
@@ -79,8 +84,7 @@ bool gelu(Editor& editor, NodeId id) {
     const Node* erf = plus_one(editor, factor, "Erf");
     const Node* tanh = erf == nullptr ? plus_one(editor, factor, "Tanh") : nullptr;
     if (erf == nullptr && tanh == nullptr) continue;
-    const ValueId x =
-        erf != nullptr ? over_sqrt2(editor, erf->inputs[0]) : gelu_tanh_argument(editor, tanh->inputs[0]);
+    const ValueId x = erf != nullptr ? over_sqrt2(editor, erf->inputs[0]) : gelu_tanh_argument(editor, tanh->inputs[0]);
     if (!same_as_output(editor, id, x)) continue;
     const Factors all = factors_of(editor, output, x);
     if (!is_about(all.number, 0.5) || !are_exactly(all.values, {x, factor})) continue;

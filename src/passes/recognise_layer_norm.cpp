@@ -71,10 +71,15 @@ bool normalise(Editor& editor, NodeId id) {
   const Extents tail(extents->begin() + static_cast<std::ptrdiff_t>(found->axis), extents->end());
   const std::vector<double> ones(static_cast<std::size_t>(element_count(tail)), 1.0);
   const ValueId scale = editor.add_constant(editor.value(node.outputs[0]).name + "_scale", float_tensor(tail, ones));
-  editor.replace(id, Node{.name = node.name, .domain = {}, .op_type = "LayerNormalization",
-                          .inputs = {found->x, scale}, .outputs = node.outputs, .captures = {},
-                          .attributes = {Attribute{.name = "axis", .value = static_cast<std::int64_t>(found->axis) -
-                                                                            static_cast<std::int64_t>(extents->size())},
+  editor.replace(id, Node{.name = node.name,
+                          .domain = {},
+                          .op_type = "LayerNormalization",
+                          .inputs = {found->x, scale},
+                          .outputs = node.outputs,
+                          .captures = {},
+                          .attributes = {Attribute{.name = "axis",
+                                                   .value = static_cast<std::int64_t>(found->axis) -
+                                                            static_cast<std::int64_t>(extents->size())},
                                          Attribute{.name = "epsilon", .value = static_cast<float>(found->epsilon)}}});
   return true;
 }

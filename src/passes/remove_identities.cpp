@@ -115,8 +115,6 @@ bool remove_neutral(Editor& editor, NodeId id) {
 
 }  // namespace
 
-Result<bool> remove_identities(Graph& graph, PassContext&) {
-  return apply_rules(graph, {remove_copy, remove_neutral});
-}
+Result<bool> remove_identities(Graph& graph, PassContext&) { return apply_rules(graph, {remove_copy, remove_neutral}); }
 
 }  // namespace collage

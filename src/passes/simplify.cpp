@@ -126,11 +126,16 @@ Result<SimplifiedGraph> simplify(Graph graph, const PassOptions& options, const 
   for (const Pass& pass : kPasses) {
     if (!is_on(pass, options)) continue;
     passes.push_back(&pass);
-    result.passes.push_back(PassReport{.name = std::string(pass.name), .runs = 0, .changed = 0, .time_us = 0,
-                                       .nodes_before = 0, .nodes_after = 0, .note = {}});
+    result.passes.push_back(PassReport{.name = std::string(pass.name),
+                                       .runs = 0,
+                                       .changed = 0,
+                                       .time_us = 0,
+                                       .nodes_before = 0,
+                                       .nodes_after = 0,
+                                       .note = {}});
   }
-  PassContext context{.options = &options, .evaluator = &evaluator, .note = {}, .unfoldable = {},
-                      .imported_names = names_in(graph)};
+  PassContext context{
+      .options = &options, .evaluator = &evaluator, .note = {}, .unfoldable = {}, .imported_names = names_in(graph)};
   for (int round = 0; round < options.max_rounds; ++round) {
     bool changed = false;
     for (std::size_t p = 0; p < passes.size(); ++p) {

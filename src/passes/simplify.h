@@ -30,7 +30,7 @@ struct PassOptions {
 struct PassReport {
   std::string name;
   int runs = 0;
-  int changed = 0;               ///< runs that changed the graph
+  int changed = 0;  ///< runs that changed the graph
   double time_us = 0;
   std::size_t nodes_before = 0;  ///< at its first run
   std::size_t nodes_after = 0;   ///< after its last run

@@ -73,7 +73,8 @@ class Turning {
     if (constant_of(graph(), id) != nullptr || !has_rank(id)) return false;
     if (source_variable(id) != MinCut::kSink) return true;
     const auto& readers = editor_.readers(id);
-    return std::any_of(readers.begin(), readers.end(), [&](NodeId r) { return reader_variable(r, id) != MinCut::kSink; });
+    return std::any_of(readers.begin(), readers.end(),
+                       [&](NodeId r) { return reader_variable(r, id) != MinCut::kSink; });
   }
 
   /// In which order the value is made: the source stands for the turned order.
@@ -134,7 +135,8 @@ class Turning {
     const NodeId maker = editor_.producer(id);
     if (maker.valid() && is_transpose(maker, perm_)) return editor_.node(maker).inputs[0];
     if (const auto known = turned_values_.find(id.index); known != turned_values_.end()) return known->second;
-    const ValueId made = editor_.add_value(editor_.value(id).name + "_transposed", permuted(editor_.value(id).type, back_));
+    const ValueId made =
+        editor_.add_value(editor_.value(id).name + "_transposed", permuted(editor_.value(id).type, back_));
     insert_transpose(reader, id, made, back_);
     return turned_values_[id.index] = made;
   }
@@ -148,9 +150,13 @@ class Turning {
   }
 
   NodeId insert_transpose(NodeId anchor, ValueId from, ValueId to, const Permutation& perm) {
-    return editor_.insert_before(anchor, Node{.name = editor_.value(to).name + "_transpose", .domain = {},
-                                              .op_type = "Transpose", .inputs = {from}, .outputs = {to},
-                                              .captures = {}, .attributes = {Attribute{.name = "perm", .value = perm}}});
+    return editor_.insert_before(anchor, Node{.name = editor_.value(to).name + "_transpose",
+                                              .domain = {},
+                                              .op_type = "Transpose",
+                                              .inputs = {from},
+                                              .outputs = {to},
+                                              .captures = {},
+                                              .attributes = {Attribute{.name = "perm", .value = perm}}});
   }
 
   void turn(NodeId id) {
@@ -195,9 +201,9 @@ class Turning {
   Permutation perm_;
   Permutation back_;
   MinCut cut_;
-  std::map<std::uint32_t, FreeNode> free_;             ///< by node
+  std::map<std::uint32_t, FreeNode> free_;  ///< by node
   std::set<std::uint32_t> turned_;
-  std::map<std::uint32_t, ValueId> turned_values_;     ///< by plain value
+  std::map<std::uint32_t, ValueId> turned_values_;  ///< by plain value
   std::vector<NodeId> added_;
 };
 

@@ -18,8 +18,13 @@ bool as_reshape(Editor& editor, NodeId id) {
   const Extents target = permuted(*extents, *perm);
   const ValueId shape = editor.add_constant(editor.value(node.outputs[0]).name + "_shape", integer_tensor(target));
   editor.set_type(node.outputs[0], ValueType::tensor(element_of(editor.graph(), node.inputs[0]), target));
-  editor.replace(id, Node{.name = node.name, .domain = {}, .op_type = "Reshape", .inputs = {node.inputs[0], shape},
-                          .outputs = node.outputs, .captures = {}, .attributes = {}});
+  editor.replace(id, Node{.name = node.name,
+                          .domain = {},
+                          .op_type = "Reshape",
+                          .inputs = {node.inputs[0], shape},
+                          .outputs = node.outputs,
+                          .captures = {},
+                          .attributes = {}});
   return true;
 }
 

@@ -73,8 +73,12 @@ class Widening {
   }
 
   Node cast(ValueId from, ValueId to, ElementType type) {
-    return Node{.name = editor_.value(from).name + "_cast", .domain = {}, .op_type = "Cast", .inputs = {from},
-                .outputs = {to}, .captures = {},
+    return Node{.name = editor_.value(from).name + "_cast",
+                .domain = {},
+                .op_type = "Cast",
+                .inputs = {from},
+                .outputs = {to},
+                .captures = {},
                 .attributes = {Attribute{.name = "to", .value = static_cast<std::int64_t>(type)}}};
   }
 

@@ -259,7 +259,9 @@ class Tuner {
       if (auto verdict = guard_verdict_from(*stored); verdict && verdict->median_ns.size() == entries.size())
         return verdict;
     COLLAGE_TRY(GuardVerdict verdict, judge(entries, guard_options(), worker_));
-    if (!options_.stop.stop_requested()) store_.put_verdict(key, to_json(verdict));
+    const bool all_ran = std::all_of(verdict.failures.begin(), verdict.failures.end(),
+                                     [](const std::string& failure) { return failure.empty(); });
+    if (all_ran && !options_.stop.stop_requested()) store_.put_verdict(key, to_json(verdict));
     return verdict;
   }
 

@@ -68,8 +68,13 @@ TEST(Editor, InsertsNodesBeforeTheirAnchorUnderFreshNames) {
   Editor editor(graph);
   const ValueId twice = editor.add_value("a", ValueType::tensor(ElementType::kFloat32, {2}));
   EXPECT_EQ(editor.value(twice).name, "a_1");
-  editor.insert_before(NodeId{1}, Node{.name = "b", .domain = {}, .op_type = "Abs", .inputs = {graph.inputs[0]},
-                                       .outputs = {twice}, .captures = {}, .attributes = {}});
+  editor.insert_before(NodeId{1}, Node{.name = "b",
+                                       .domain = {},
+                                       .op_type = "Abs",
+                                       .inputs = {graph.inputs[0]},
+                                       .outputs = {twice},
+                                       .captures = {},
+                                       .attributes = {}});
   editor.set_input(NodeId{1}, 0, twice);
   ASSERT_TRUE(editor.finish().has_value());
   ASSERT_TRUE(verify(graph).has_value());

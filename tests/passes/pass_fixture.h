@@ -68,7 +68,8 @@ inline void expect_same_meaning(const Graph& before, const Graph& after, double 
     double largest = 0;
     for (const double value : same->second.data) largest = std::max(largest, std::abs(value));
     for (std::size_t i = 0; i < array.data.size(); ++i)
-      ASSERT_NEAR(array.data[i], same->second.data[i], 1e-5 * largest + 1e-6) << name << "[" << i << "]\n" << to_text(after);
+      ASSERT_NEAR(array.data[i], same->second.data[i], 1e-5 * largest + 1e-6) << name << "[" << i << "]\n"
+                                                                              << to_text(after);
   }
 }
 

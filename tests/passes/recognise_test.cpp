@@ -28,13 +28,15 @@ TEST(RecogniseGelu, WithTheErrorFunctionInSeveralOrders) {
   %b: f32[2,3] = Mul(%x, %r) "b"
   %c: f32[2,3] = Erf(%b) "c"
   %d: f32[2,3] = Add(%one, %c) "d"
-  %y: f32[2,3] = Mul(%a, %d) "y")", "Gelu");
+  %y: f32[2,3] = Mul(%a, %d) "y")",
+                 "Gelu");
   expect_becomes(kGelu, R"(
   %b: f32[2,3] = Div(%x, %root) "b"
   %c: f32[2,3] = Erf(%b) "c"
   %d: f32[2,3] = Add(%c, %one) "d"
   %e: f32[2,3] = Mul(%x, %d) "e"
-  %y: f32[2,3] = Mul(%e, %half) "y")", "Gelu");
+  %y: f32[2,3] = Mul(%e, %half) "y")",
+                 "Gelu");
 }
 
 TEST(RecogniseGelu, OfAProduct) {
@@ -61,7 +63,8 @@ TEST(RecogniseGelu, WithTheHyperbolicTangent) {
   %e: f32[2,3] = Mul(%d, %k) "e"
   %f: f32[2,3] = Tanh(%e) "f"
   %i: f32[2,3] = Add(%f, %one) "i"
-  %y: f32[2,3] = Mul(%h, %i) "y")", "Gelu");
+  %y: f32[2,3] = Mul(%h, %i) "y")",
+                 "Gelu");
   expect_becomes(kGelu, R"(
   %a: f32[2,3] = Pow(%x, %three) "a"
   %b: f32[2,3] = Mul(%a, %cubic) "b"
@@ -70,7 +73,8 @@ TEST(RecogniseGelu, WithTheHyperbolicTangent) {
   %f: f32[2,3] = Tanh(%e) "f"
   %i: f32[2,3] = Add(%f, %one) "i"
   %j: f32[2,3] = Mul(%x, %i) "j"
-  %y: f32[2,3] = Mul(%half, %j) "y")", "Gelu");
+  %y: f32[2,3] = Mul(%half, %j) "y")",
+                 "Gelu");
 }
 
 TEST(RecogniseGelu, LeavesOtherConstants) {
@@ -94,19 +98,22 @@ TEST(RecogniseHardSwish, InBothOrdersOfDivision) {
   %a: f32[2,3] = Add(%x, %three) "a"
   %b: f32[2,3] = Clip(%a, %zero, %six) "b"
   %c: f32[2,3] = Mul(%x, %b) "c"
-  %y: f32[2,3] = Div(%c, %six) "y")", "HardSwish");
+  %y: f32[2,3] = Div(%c, %six) "y")",
+                 "HardSwish");
   expect_becomes(kHard, R"(
   %a: f32[2,3] = Add(%x, %three) "a"
   %b: f32[2,3] = Clip(%a, %zero, %six) "b"
   %c: f32[2,3] = Div(%b, %six) "c"
-  %y: f32[2,3] = Mul(%x, %c) "y")", "HardSwish");
+  %y: f32[2,3] = Mul(%x, %c) "y")",
+                 "HardSwish");
 }
 
 TEST(RecogniseHardSigmoid, WithoutTheLeadingFactor) {
   expect_becomes(kHard, R"(
   %a: f32[2,3] = Add(%x, %three) "a"
   %b: f32[2,3] = Clip(%a, %zero, %six) "b"
-  %y: f32[2,3] = Div(%b, %six) "y")", "HardSigmoid");
+  %y: f32[2,3] = Div(%b, %six) "y")",
+                 "HardSigmoid");
 }
 
 TEST(RecogniseMish, FromLogarithmAndExponential) {
@@ -115,7 +122,8 @@ TEST(RecogniseMish, FromLogarithmAndExponential) {
   %b: f32[2,3] = Add(%a, %one) "b"
   %c: f32[2,3] = Log(%b) "c"
   %d: f32[2,3] = Tanh(%c) "d"
-  %y: f32[2,3] = Mul(%x, %d) "y")", "Mish");
+  %y: f32[2,3] = Mul(%x, %d) "y")",
+                 "Mish");
 }
 
 const std::string kLayerNorm = R"(
@@ -138,13 +146,15 @@ TEST(RecogniseLayerNorm, WithScaleAndShift) {
   expect_becomes(kLayerNorm, kNormalised + R"(
   %n: f32[2,3] = Div(%d, %r) "n"
   %t: f32[2,3] = Mul(%n, %g) "t"
-  %y: f32[2,3] = Add(%t, %b) "y")", "LayerNormalization");
+  %y: f32[2,3] = Add(%t, %b) "y")",
+                 "LayerNormalization");
 }
 
 TEST(RecogniseLayerNorm, WithScaleOnlyAndBare) {
   expect_becomes(kLayerNorm, kNormalised + R"(
   %n: f32[2,3] = Div(%d, %r) "n"
-  %y: f32[2,3] = Mul(%g, %n) "y")", "LayerNormalization");
+  %y: f32[2,3] = Mul(%g, %n) "y")",
+                 "LayerNormalization");
   expect_becomes(kLayerNorm, kNormalised + R"(%y: f32[2,3] = Div(%d, %r) "y")", "LayerNormalization");
 }
 

@@ -234,7 +234,8 @@ TEST(ResolvePadding, FindsThePadsOfATransposedConvolution) {
   constant %w = f32[1,1,3,3]{1.0,2.0,3.0,4.0,5.0,6.0,7.0,8.0,9.0}
   %y: f32[1,1,6,6] = ConvTranspose(%x, %w) {auto_pad="SAME_UPPER", strides=[2,2]} "y" })"));
   ASSERT_EQ(after.nodes.size(), 1U);
-  EXPECT_EQ(*find_attribute<std::vector<std::int64_t>>(after.nodes[0], "pads"), (std::vector<std::int64_t>{0, 0, 1, 1}));
+  EXPECT_EQ(*find_attribute<std::vector<std::int64_t>>(after.nodes[0], "pads"),
+            (std::vector<std::int64_t>{0, 0, 1, 1}));
 }
 
 TEST(ExpandContrib, WritesFusedConvolutionsOut) {

@@ -49,7 +49,8 @@ double broadcast_at(const Array& array, const Extents& index) {
 Extents broadcast_extents(const Arrays& inputs) {
   Extents extents;
   for (const Array& input : inputs) {
-    if (input.extents.size() > extents.size()) extents.insert(extents.begin(), input.extents.size() - extents.size(), 1);
+    if (input.extents.size() > extents.size())
+      extents.insert(extents.begin(), input.extents.size() - extents.size(), 1);
     const std::size_t skip = extents.size() - input.extents.size();
     for (std::size_t d = 0; d < input.extents.size(); ++d)
       if (input.extents[d] != 1) extents[d + skip] = input.extents[d];
@@ -75,9 +76,12 @@ Array map(const Array& input, const std::function<double(double)>& f) {
 
 const std::map<std::string, std::function<double(double, double)>>& binary() {
   static const std::map<std::string, std::function<double(double, double)>> kTable = {
-      {"Add", [](double a, double b) { return a + b; }}, {"Sum", [](double a, double b) { return a + b; }},
-      {"Sub", [](double a, double b) { return a - b; }}, {"Mul", [](double a, double b) { return a * b; }},
-      {"Div", [](double a, double b) { return a / b; }}, {"Pow", [](double a, double b) { return std::pow(a, b); }},
+      {"Add", [](double a, double b) { return a + b; }},
+      {"Sum", [](double a, double b) { return a + b; }},
+      {"Sub", [](double a, double b) { return a - b; }},
+      {"Mul", [](double a, double b) { return a * b; }},
+      {"Div", [](double a, double b) { return a / b; }},
+      {"Pow", [](double a, double b) { return std::pow(a, b); }},
       {"Max", [](double a, double b) { return std::max(a, b); }},
       {"Min", [](double a, double b) { return std::min(a, b); }},
       {"PRelu", [](double a, double b) { return a < 0 ? a * b : a; }}};
@@ -85,12 +89,15 @@ const std::map<std::string, std::function<double(double, double)>>& binary() {
 }
 
 double gelu(const Node& node, double x) {
-  if (attribute_or<std::string>(node, "approximate", "none") == "none") return 0.5 * x * (1 + std::erf(x / std::sqrt(2.0)));
+  if (attribute_or<std::string>(node, "approximate", "none") == "none")
+    return 0.5 * x * (1 + std::erf(x / std::sqrt(2.0)));
   return 0.5 * x * (1 + std::tanh(std::sqrt(2 / std::acos(-1.0)) * (x + 0.044715 * x * x * x)));
 }
 
 std::optional<Array> unary(const Node& node, const Arrays& inputs) {
-  const auto attribute = [&](const char* name, float fallback) { return double{attribute_or<float>(node, name, fallback)}; };
+  const auto attribute = [&](const char* name, float fallback) {
+    return double{attribute_or<float>(node, name, fallback)};
+  };
   const std::string& op = node.op_type;
   const auto with = [&](const std::function<double(double)>& f) { return map(inputs.at(0), f); };
   if (op == "Identity" || op == "Cast" || op == "Dropout") return inputs.at(0);
@@ -334,15 +341,18 @@ Array gemm(const Node& node, const Arrays& in) {
 }
 
 std::optional<Array> moved(const Graph& graph, const Node& node, const Arrays& inputs) {
-  const auto axis = [&] { return normal_axis(*find_attribute<std::int64_t>(node, "axis"), inputs[0].extents.size()).value(); };
+  const auto axis = [&] {
+    return normal_axis(*find_attribute<std::int64_t>(node, "axis"), inputs[0].extents.size()).value();
+  };
   if (node.op_type == "Transpose") return transposed(inputs[0], *permutation_of(graph, node));
   if (node.op_type == "Concat") return concatenated(inputs, axis());
   if (node.op_type == "Pad") return padded(inputs[0], whole(inputs[1]));
   if (node.op_type == "Slice") return sliced(inputs, graph.value(node.outputs[0]).type.extents());
   if (is_reshape_like(node)) return Array{graph.value(node.outputs[0]).type.extents(), inputs[0].data};
   if (node.op_type == "Expand")
-    return zip({inputs[0], Array{whole(inputs[1]), std::vector<double>(static_cast<std::size_t>(count(whole(inputs[1]))), 0)}},
-               [](double a, double) { return a; });
+    return zip(
+        {inputs[0], Array{whole(inputs[1]), std::vector<double>(static_cast<std::size_t>(count(whole(inputs[1]))), 0)}},
+        [](double a, double) { return a; });
   return std::nullopt;
 }
 

@@ -104,6 +104,7 @@ std::string run_variant(const Net& net, const Region& region, const Variant& var
   const CompileRequest request{.graph = &net.graph, .region = region, .variant = variant, .model_bytes = {}};
   const auto artifacts = onednn().compile(std::span(&request, 1), options);
   if (!artifacts[0]) return std::string(name_of(artifacts[0].error().reason)) + ": " + artifacts[0].error().detail;
+  if (getenv("SHOW")) printf("%s\n", artifacts[0]->bytes.c_str());
   LoadRequest load{.artifact = &*artifacts[0], .constants = {}, .inputs = {}, .outputs = {}, .threads = options.threads};
   for (const ValueId id : artifacts[0]->constants) load.constants.push_back(*net.graph.value(id).constant);
   auto kernel = other_onednn().load(load);
@@ -237,6 +238,7 @@ Outcomes run_every_variant(const Net& net, Accuracy accuracy, int threads) {
     SCOPED_TRACE(variant.name);
     EXPECT_FALSE(outcomes.contains(variant.name)) << "two variants of one name";
     outcomes[variant.name] = run_variant(net, region, variant, expected, options);
+    if (getenv("SHOW")) printf("    %s -> %s\n", variant.name.c_str(), outcomes[variant.name].c_str());
   }
   return outcomes;
 }

@@ -192,6 +192,11 @@ TEST_F(Onnxruntime, TakesQuantisedValuesThatItsOwnOptimisersStumbleOver) {
                 f32({1, 3, 2})),
        maker.graph.nodes.back().inputs[1]},
       f32({3, 2})));
+  const CompileRequest request = whole_request(maker.graph);
+  const auto compiled = instance("onnxruntime").compile({&request, 1}, {});
+  ASSERT_TRUE(compiled[0].has_value()) << compiled[0].error().detail;
+  // Without this the case would not show what it is for.
+  EXPECT_NE(compiled[0]->bytes.find("QDQS8ToU8Transformer"), std::string::npos);
   const auto outputs = run_graph(instance("onnxruntime"), maker.graph,
                                  {make_tensor<float>(ElementType::kFloat32, {2, 3}, {1, 2, 3, -1, -2, -100})});
   ASSERT_TRUE(outputs.has_value()) << to_string(outputs.error());

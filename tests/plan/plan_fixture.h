@@ -1,0 +1,178 @@
+// Hand-made graphs and covers with fake artifacts.
+#pragma once
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include <unistd.h>
+
+#include "ir/graph.h"
+#include "plan/realise.h"
+#include "region/region.h"
+
+namespace collage {
+
+/// Grows a graph and a cover of it side by side, one step at a time.
+struct Sketch {
+  Graph graph;
+  Cover cover;
+  std::vector<Artifact> made;              ///< by step; a view's is unused
+  std::vector<std::size_t> copies;         ///< steps counted by the copy artifacts asked for
+
+  static ValueType type(const Extents& extents) { return ValueType::tensor(ElementType::kFloat32, extents); }
+
+  ValueId input(const std::string& name, const Extents& extents = {1, 16, 4, 4}) {
+    graph.inputs.push_back(add_value(graph, name, type(extents)));
+    return graph.inputs.back();
+  }
+  ValueId constant(const std::string& name, const Extents& extents, float value) {
+    return add_constant(graph, name,
+                        make_tensor(ElementType::kFloat32, extents,
+                                    std::vector<float>(static_cast<std::size_t>(element_count(extents)), value)));
+  }
+
+  struct Options {
+    StepKind kind = StepKind::kKernel;
+    Format in = plain();
+    Format out = plain();
+    std::vector<std::pair<std::uint32_t, std::uint32_t>> in_place = {};
+    std::size_t workspace = 0;
+    std::string bytes = {};          ///< of the artifact; default: unique
+    Extents extents = {1, 16, 4, 4};
+    bool dynamic = false;
+  };
+
+  /// Adds a node with its step; constants among `in` become the artifact's.
+  ValueId step(const std::string& name, std::vector<ValueId> in, const Options& options) {
+    return steps(name, std::move(in), 1, options).front();
+  }
+  ValueId step(const std::string& name, std::vector<ValueId> in) { return step(name, std::move(in), Options{}); }
+
+  std::vector<ValueId> steps(const std::string& name, std::vector<ValueId> in, std::size_t outputs, const Options& options) {
+    Node node;
+    node.name = name;
+    node.op_type = "Op";
+    node.inputs = in;
+    ValueType out_type = type(options.extents);
+    if (options.dynamic) out_type.shape->front() = Dim{};
+    for (std::size_t i = 0; i < outputs; ++i)
+      node.outputs.push_back(add_value(graph, outputs == 1 ? name : name + std::to_string(i), out_type));
+    const std::vector<ValueId> out = node.outputs;
+    const NodeId id = add_node(graph, std::move(node));
+    CoverStep step;
+    step.kind = options.kind;
+    step.backend = "fake";
+    step.cost = Measured{.median_ns = 100, .low_ns = 90, .high_ns = 120, .samples = 5};
+    step.runner_up = "other/direct +12%";
+    step.region.nodes = NodeSet(1000);
+    step.region.nodes.insert(id.index);
+    Artifact artifact;
+    for (const ValueId value : in) {
+      std::vector<ValueId>& list = graph.value(value).constant ? step.region.constants : step.region.inputs;
+      if (std::find(list.begin(), list.end(), value) == list.end()) list.push_back(value);
+    }
+    step.region.outputs = out;
+    step.variant = {options.kind == StepKind::kView ? "view" : "direct",
+                    std::vector<Format>(step.region.inputs.size(), options.in), std::vector<Format>(outputs, options.out)};
+    artifact.bytes = options.bytes.empty() ? "artifact of " + name : options.bytes;
+    artifact.compatibility = "fake/1";
+    artifact.constants = step.region.constants;
+    artifact.in_place = options.in_place;
+    artifact.workspace_bytes = options.workspace;
+    made.push_back(artifact);
+    cover.steps.push_back(std::move(step));
+    return out;
+  }
+
+  void convert(ValueId value, const Format& from, const Format& to, StepKind kind = StepKind::kConvert) {
+    CoverStep step;
+    step.kind = kind;
+    step.backend = "host";
+    step.value = value;
+    step.from = from;
+    step.to = to;
+    made.push_back({.bytes = "convert " + from.name + " " + to.name, .compatibility = "fake/1"});
+    cover.steps.push_back(std::move(step));
+  }
+
+  void output(ValueId id) { graph.outputs.push_back(id); }
+
+  Result<RealisedPlan> realise() {
+    RealiseRequest request;
+    request.graph = &graph;
+    request.cover = &cover;
+    for (std::size_t i = 0; i < made.size(); ++i)
+      request.artifacts.push_back(cover.steps[i].kind == StepKind::kView ? nullptr : &made[i]);
+    request.format_bytes = [](const ValueType& value, const Format&) -> Result<std::size_t> {
+      return byte_count(value.element, value.extents()) * 2;
+    };
+    request.copy_artifact = [this](const Conversion& conversion) -> Result<Artifact> {
+      EXPECT_TRUE(conversion.from.is_plain() && conversion.to.is_plain());
+      copies.push_back(copies.size());
+      return Artifact{.bytes = "copy " + to_string(conversion.type), .compatibility = "host/1"};
+    };
+    request.header.model_path = "models/x.onnx";
+    request.header.model_hash = "abc";
+    request.header.machine = "test machine";
+    request.header.shapes = {{"N", "1"}, {"x", "1x16x4x4"}};
+    request.header.backends = {{"fake", "1.0", "b1"}, {"host", "1", "b2"}};
+    request.header.report_json = R"({"search":{"gap":0}})";
+    return collage::realise(request);
+  }
+};
+
+inline const PlanValue& value_of(const Plan& plan, const std::string& name, const Format& format = plain()) {
+  const auto index = find_value(plan, name, format);
+  EXPECT_TRUE(index) << name;
+  return plan.values[index.value_or(0)];
+}
+
+/// A plan with everything in it: constants, views, a conversion, in-place, workspace, copies, a dynamic output.
+inline Sketch rich_sketch() {
+  Sketch s;
+  const ValueId x = s.input("x");
+  const ValueId w = s.constant("w", {3, 7}, 1.5F);
+  const ValueId b = s.constant("b", {5}, -2.0F);
+  const ValueId a = s.step("a", {x, w, b}, {.out = channels_last(), .workspace = 1000});
+  s.convert(a, channels_last(), plain());
+  const ValueId v = s.step("v", {a}, {.kind = StepKind::kView, .extents = {256}});
+  const ValueId c = s.step("c", {v, w}, {.in_place = {{0, 0}}, .extents = {256}});
+  const ValueId d = s.step("d", {c, x}, {.out = {"fake:blocked"}});
+  const ValueId e = s.step("e", {d}, {.in = {"fake:blocked"}});
+  const ValueId dynamic = s.step("dynamic", {e}, {.dynamic = true});
+  s.output(e);
+  s.output(e);
+  s.output(x);
+  s.output(b);
+  s.output(dynamic);
+  return s;
+}
+
+/// A folder of this test, removed at the end.
+class Folder {
+ public:
+  Folder() {
+    const auto* info = testing::UnitTest::GetInstance()->current_test_info();
+    path_ = std::filesystem::temp_directory_path() /
+            ("collage_" + std::string(info->test_suite_name()) + "_" + info->name() + "_" + std::to_string(::getpid()));
+    std::filesystem::remove_all(path_);
+    std::filesystem::create_directories(path_);
+  }
+  Folder(const Folder&) = delete;
+  Folder& operator=(const Folder&) = delete;
+  ~Folder() {
+    std::error_code ignored;
+    std::filesystem::remove_all(path_, ignored);
+  }
+  [[nodiscard]] std::string file(const std::string& name) const { return (path_ / name).string(); }
+  [[nodiscard]] const std::filesystem::path& path() const { return path_; }
+
+ private:
+  std::filesystem::path path_;
+};
+
+}  // namespace collage
