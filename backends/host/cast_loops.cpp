@@ -102,20 +102,34 @@ void cast(void* out, const void* const* in, const double*, std::int64_t n) {
 template <class Use>
 ElementLoop with_type(ElementType type, Use use) {
   switch (type) {
-    case ElementType::kFloat32: return use(float{});
-    case ElementType::kFloat64: return use(double{});
-    case ElementType::kFloat16: return use(Half{});
-    case ElementType::kBfloat16: return use(Bfloat{});
-    case ElementType::kBool: return use(Bool{});
-    case ElementType::kInt8: return use(std::int8_t{});
-    case ElementType::kInt16: return use(std::int16_t{});
-    case ElementType::kInt32: return use(std::int32_t{});
-    case ElementType::kInt64: return use(std::int64_t{});
-    case ElementType::kUint8: return use(std::uint8_t{});
-    case ElementType::kUint16: return use(std::uint16_t{});
-    case ElementType::kUint32: return use(std::uint32_t{});
-    case ElementType::kUint64: return use(std::uint64_t{});
-    default: return nullptr;
+    case ElementType::kFloat32:
+      return use(float{});
+    case ElementType::kFloat64:
+      return use(double{});
+    case ElementType::kFloat16:
+      return use(Half{});
+    case ElementType::kBfloat16:
+      return use(Bfloat{});
+    case ElementType::kBool:
+      return use(Bool{});
+    case ElementType::kInt8:
+      return use(std::int8_t{});
+    case ElementType::kInt16:
+      return use(std::int16_t{});
+    case ElementType::kInt32:
+      return use(std::int32_t{});
+    case ElementType::kInt64:
+      return use(std::int64_t{});
+    case ElementType::kUint8:
+      return use(std::uint8_t{});
+    case ElementType::kUint16:
+      return use(std::uint16_t{});
+    case ElementType::kUint32:
+      return use(std::uint32_t{});
+    case ElementType::kUint64:
+      return use(std::uint64_t{});
+    default:
+      return nullptr;
   }
 }
 

@@ -124,11 +124,16 @@ void transpose_tiles(const InnerLoop& loop, const std::byte* from, std::byte* to
 template <template <std::int64_t> class Choice>
 InnerFunction by_size(std::int64_t bytes) {
   switch (bytes) {
-    case 1: return Choice<1>::function;
-    case 2: return Choice<2>::function;
-    case 4: return Choice<4>::function;
-    case 8: return Choice<8>::function;
-    default: return Choice<16>::function;
+    case 1:
+      return Choice<1>::function;
+    case 2:
+      return Choice<2>::function;
+    case 4:
+      return Choice<4>::function;
+    case 8:
+      return Choice<8>::function;
+    default:
+      return Choice<16>::function;
   }
 }
 template <std::int64_t E>
@@ -149,14 +154,14 @@ struct Transposed<4> {
 };
 
 /// The narrow loop of a family for N = 2, 3, 4 and elements of 1, 2 or 4 bytes; null for others.
-#define COLLAGE_NARROW(family)                                                             \
-  [](std::int64_t bytes, std::int64_t n) -> InnerFunction {                                \
-    const auto choose = [n]<class T>(T) -> InnerFunction {                                 \
+#define COLLAGE_NARROW(family)                                                                \
+  [](std::int64_t bytes, std::int64_t n) -> InnerFunction {                                   \
+    const auto choose = [n]<class T>(T) -> InnerFunction {                                    \
       return n == 2 ? family<T, 2> : n == 3 ? family<T, 3> : n == 4 ? family<T, 4> : nullptr; \
-    };                                                                                     \
-    if (bytes == 1) return choose(std::uint8_t{});                                         \
-    if (bytes == 2) return choose(std::uint16_t{});                                        \
-    return bytes == 4 ? choose(std::uint32_t{}) : nullptr;                                 \
+    };                                                                                        \
+    if (bytes == 1) return choose(std::uint8_t{});                                            \
+    if (bytes == 2) return choose(std::uint16_t{});                                           \
+    return bytes == 4 ? choose(std::uint32_t{}) : nullptr;                                    \
   }
 
 constexpr auto narrow_repeat = COLLAGE_NARROW(repeat_narrow);

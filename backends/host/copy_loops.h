@@ -36,7 +36,7 @@ struct CopyLoop {
   std::vector<OuterAxis> outer;  ///< outermost first
   InnerLoop inner;
   InnerFunction run = nullptr;
-  std::vector<std::byte> fill;   ///< read instead of an input
+  std::vector<std::byte> fill;  ///< read instead of an input
 
   [[nodiscard]] std::int64_t elements() const;
   /// Reads and writes the same offsets, so that nothing needs to move when both sides start at one address.
@@ -52,8 +52,8 @@ struct BoundLoop {
 [[nodiscard]] CopyLoop plan_loop(const Block& block, std::int64_t element_bytes);
 void run_loop(const BoundLoop& bound);
 
-/// Transposes a matrix of 4-byte elements: `to[c][r] = from[r][c]`, rows of `from` and `to` contiguous. Chooses AVX when
-/// the machine has it.
+/// Transposes a matrix of 4-byte elements: `to[c][r] = from[r][c]`, rows of `from` and `to` contiguous. Chooses AVX
+/// when the machine has it.
 void transpose_32(const InnerLoop& loop, const std::byte* from, std::byte* to);
 
 }  // namespace collage::host

@@ -82,10 +82,10 @@ bool fits(const Block& block, const LoadRequest& request, std::int64_t element_b
     return range.first >= 0 && range.second <= static_cast<std::int64_t>(bytes) / element_bytes;
   };
   const bool sane = std::ranges::all_of(block.axes, [](const BlockAxis& axis) { return axis.extent >= 0; });
-  const bool reads = block.fill.empty()
-                         ? inside(from_bytes, reach(block, block.from, &BlockAxis::from_stride))
-                         : block.fill.size() == static_cast<std::size_t>(element_bytes);
-  return sane && reads && inside(port_bytes(request.outputs, block.output), reach(block, block.to, &BlockAxis::to_stride));
+  const bool reads = block.fill.empty() ? inside(from_bytes, reach(block, block.from, &BlockAxis::from_stride))
+                                        : block.fill.size() == static_cast<std::size_t>(element_bytes);
+  return sane && reads &&
+         inside(port_bytes(request.outputs, block.output), reach(block, block.to, &BlockAxis::to_stride));
 }
 
 }  // namespace
@@ -97,7 +97,8 @@ Block normalised(Block block) {
     return block;
   }
   std::erase_if(block.axes, [](const BlockAxis& axis) { return axis.extent == 1; });
-  std::ranges::stable_sort(block.axes, [](const BlockAxis& a, const BlockAxis& b) { return a.to_stride > b.to_stride; });
+  std::ranges::stable_sort(block.axes,
+                           [](const BlockAxis& a, const BlockAxis& b) { return a.to_stride > b.to_stride; });
   std::vector<BlockAxis> merged;
   for (const BlockAxis& axis : block.axes) {
     if (!merged.empty() && is_dense_pair(merged.back(), axis)) {

@@ -51,7 +51,8 @@ struct CopyProgram {
 /// Throws nlohmann::json::exception when keys are missing or of a wrong type.
 [[nodiscard]] CopyProgram copy_program_of(const nlohmann::json& json);
 
-/// A kernel for the program, on the request's ports and constants. Error backend/bad-artifact when a block leaves the bytes of its ports.
+/// A kernel for the program, on the request's ports and constants. Error backend/bad-artifact when a block leaves the
+/// bytes of its ports.
 [[nodiscard]] Result<std::unique_ptr<Kernel>> load_copy(const CopyProgram& program, const LoadRequest& request);
 
 }  // namespace collage::host

@@ -35,10 +35,14 @@ void repeat_into(std::byte* out, const std::byte* element, std::int64_t n) {
 }
 void repeat_element(std::byte* out, const std::byte* element, std::int64_t n, std::int64_t bytes) {
   switch (bytes) {
-    case 1: return repeat_into<1>(out, element, n);
-    case 2: return repeat_into<2>(out, element, n);
-    case 4: return repeat_into<4>(out, element, n);
-    default: return repeat_into<8>(out, element, n);
+    case 1:
+      return repeat_into<1>(out, element, n);
+    case 2:
+      return repeat_into<2>(out, element, n);
+    case 4:
+      return repeat_into<4>(out, element, n);
+    default:
+      return repeat_into<8>(out, element, n);
   }
 }
 
@@ -52,17 +56,21 @@ void gather_elements(std::byte* out, const std::byte* from, std::int64_t n, std:
     return;
   }
   switch (bytes) {
-    case 1: return gather_into<1>(out, from, n, stride);
-    case 2: return gather_into<2>(out, from, n, stride);
-    case 4: return gather_into<4>(out, from, n, stride);
-    default: return gather_into<8>(out, from, n, stride);
+    case 1:
+      return gather_into<1>(out, from, n, stride);
+    case 2:
+      return gather_into<2>(out, from, n, stride);
+    case 4:
+      return gather_into<4>(out, from, n, stride);
+    default:
+      return gather_into<8>(out, from, n, stride);
   }
 }
 
 struct LoadedOperand {
   Operand operand;
   Access access = Access::kDense;
-  std::int64_t bytes = 4;            ///< of one element
+  std::int64_t bytes = 4;  ///< of one element
   const std::byte* constant = nullptr;
 };
 
@@ -70,9 +78,9 @@ struct LoadedInstruction {
   ElementLoop loop = nullptr;
   std::uint32_t in[3] = {0, 0, 0};
   double params[2] = {0.0, 0.0};
-  std::uint32_t tile = 0;                ///< where the result lies when it is no output
-  std::int32_t output = -1;              ///< output port it is written to
-  std::int64_t bytes = 4;                ///< of one element of the result
+  std::uint32_t tile = 0;    ///< where the result lies when it is no output
+  std::int32_t output = -1;  ///< output port it is written to
+  std::int64_t bytes = 4;    ///< of one element of the result
 };
 
 struct LoadedProgram {
@@ -86,8 +94,8 @@ struct LoadedProgram {
 void fill_runs(const Operand& operand, const std::byte* data, std::int64_t bytes, std::int64_t i, std::int64_t n,
                std::byte* out) {
   while (n > 0) {
-    const std::int64_t part = std::min(n, operand.run == 1 ? operand.period - i % operand.period
-                                                           : operand.run - i % operand.run);
+    const std::int64_t part =
+        std::min(n, operand.run == 1 ? operand.period - i % operand.period : operand.run - i % operand.run);
     if (operand.run == 1) {
       std::memcpy(out, data + i % operand.period * bytes, static_cast<std::size_t>(part * bytes));
     } else {
@@ -171,10 +179,16 @@ class ElementCall final : public Call {
   const void* prepare(std::size_t k, std::int64_t i, std::int64_t n) {
     const LoadedOperand& operand = program_.operands[k];
     switch (operand.access) {
-      case Access::kDense: return data_[k] + i * operand.bytes;
-      case Access::kPattern: return room_[k] + i % operand.operand.period * operand.bytes;
-      case Access::kRuns: fill_runs(operand.operand, data_[k], operand.bytes, i, n, room_[k]); break;
-      case Access::kWalk: walk(operand.operand, data_[k], operand.bytes, i, n, room_[k]); break;
+      case Access::kDense:
+        return data_[k] + i * operand.bytes;
+      case Access::kPattern:
+        return room_[k] + i % operand.operand.period * operand.bytes;
+      case Access::kRuns:
+        fill_runs(operand.operand, data_[k], operand.bytes, i, n, room_[k]);
+        break;
+      case Access::kWalk:
+        walk(operand.operand, data_[k], operand.bytes, i, n, room_[k]);
+        break;
     }
     return room_[k];
   }
@@ -183,9 +197,10 @@ class ElementCall final : public Call {
     for (std::size_t k = 0; k < program_.operands.size(); ++k) registers_[k] = prepare(k, i, n);
     const void** result = registers_.data() + program_.operands.size();
     for (const LoadedInstruction& instruction : program_.instructions) {
-      void* out = instruction.output >= 0
-                      ? static_cast<std::byte*>(outputs_[static_cast<std::size_t>(instruction.output)]) + i * instruction.bytes
-                      : scratch_ + instruction.tile * kTileBytes;
+      void* out =
+          instruction.output >= 0
+              ? static_cast<std::byte*>(outputs_[static_cast<std::size_t>(instruction.output)]) + i * instruction.bytes
+              : scratch_ + instruction.tile * kTileBytes;
       const void* in[3] = {registers_[instruction.in[0]], registers_[instruction.in[1]], registers_[instruction.in[2]]};
       instruction.loop(out, in, instruction.params, n);
       *result++ = out;
@@ -248,7 +263,8 @@ void assign_tiles(const ElementProgram& program, LoadedProgram& loaded) {
 
 Result<std::unique_ptr<Kernel>> load_elements(const ElementProgram& program, const LoadRequest& request) {
   const auto bad = [](std::string saw) {
-    return fail(ExitCode::kBadInput, "backend/bad-artifact", "host", std::move(saw), "an element-wise program that fits");
+    return fail(ExitCode::kBadInput, "backend/bad-artifact", "host", std::move(saw),
+                "an element-wise program that fits");
   };
   LoadedProgram loaded{.count = program.count, .operands = {}, .instructions = {}, .tiles = 0};
   const std::size_t ports = request.inputs.size();

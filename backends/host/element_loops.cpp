@@ -116,9 +116,8 @@ ElementLoop find_number_loop(std::string_view name) {
       Row{"GreaterOrEqual", binary<T, std::uint8_t, [](T a, T b) { return b <= a; }>},
       Row{"Relu", unary<T, T, [](T a) { return a < T{0} ? T{0} : a; }>},
       Row{"Neg", unary<T, T, [](T a) { return wrapped<T>(T{0}, a, [](auto x, auto y) { return x - y; }); }>},
-      Row{"Abs", unary<T, T, [](T a) {
-            return a < T{0} ? wrapped<T>(T{0}, a, [](auto x, auto y) { return x - y; }) : a;
-          }>},
+      Row{"Abs",
+          unary<T, T, [](T a) { return a < T{0} ? wrapped<T>(T{0}, a, [](auto x, auto y) { return x - y; }) : a; }>},
       Row{"Sign", unary<T, T, [](T a) { return (T{0} < a) - (a < T{0}); }>},
       Row{"Square", unary<T, T, [](T a) { return wrapped<T>(a, a, [](auto x, auto y) { return x * y; }); }>},
       Row{"Clip", clip<T>},
@@ -175,11 +174,16 @@ ElementLoop find_bool_loop(std::string_view name) {
 /// Where moves elements of any type of one size.
 ElementLoop find_select_loop(ElementType type) {
   switch (bits_of(type)) {
-    case 8: return select<std::uint8_t>;
-    case 16: return select<std::uint16_t>;
-    case 32: return select<std::uint32_t>;
-    case 64: return select<std::uint64_t>;
-    default: return nullptr;
+    case 8:
+      return select<std::uint8_t>;
+    case 16:
+      return select<std::uint16_t>;
+    case 32:
+      return select<std::uint32_t>;
+    case 64:
+      return select<std::uint64_t>;
+    default:
+      return nullptr;
   }
 }
 
@@ -195,17 +199,28 @@ ElementLoop find_float_loop(std::string_view operation) {
 
 ElementLoop find_other_loop(std::string_view operation, ElementType from) {
   switch (from) {
-    case ElementType::kBool: return find_bool_loop(operation);
-    case ElementType::kFloat64: return find_double_loop(operation);
-    case ElementType::kInt8: return find_bit_loop<std::int8_t>(operation);
-    case ElementType::kInt16: return find_bit_loop<std::int16_t>(operation);
-    case ElementType::kInt32: return find_bit_loop<std::int32_t>(operation);
-    case ElementType::kInt64: return find_bit_loop<std::int64_t>(operation);
-    case ElementType::kUint8: return find_bit_loop<std::uint8_t>(operation);
-    case ElementType::kUint16: return find_bit_loop<std::uint16_t>(operation);
-    case ElementType::kUint32: return find_bit_loop<std::uint32_t>(operation);
-    case ElementType::kUint64: return find_bit_loop<std::uint64_t>(operation);
-    default: return nullptr;
+    case ElementType::kBool:
+      return find_bool_loop(operation);
+    case ElementType::kFloat64:
+      return find_double_loop(operation);
+    case ElementType::kInt8:
+      return find_bit_loop<std::int8_t>(operation);
+    case ElementType::kInt16:
+      return find_bit_loop<std::int16_t>(operation);
+    case ElementType::kInt32:
+      return find_bit_loop<std::int32_t>(operation);
+    case ElementType::kInt64:
+      return find_bit_loop<std::int64_t>(operation);
+    case ElementType::kUint8:
+      return find_bit_loop<std::uint8_t>(operation);
+    case ElementType::kUint16:
+      return find_bit_loop<std::uint16_t>(operation);
+    case ElementType::kUint32:
+      return find_bit_loop<std::uint32_t>(operation);
+    case ElementType::kUint64:
+      return find_bit_loop<std::uint64_t>(operation);
+    default:
+      return nullptr;
   }
 }
 

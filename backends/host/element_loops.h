@@ -9,12 +9,12 @@
 
 namespace collage::host {
 
-/// Writes n results. `in` holds one pointer per operand; `params` are the operation's constants. `out` may be one of the
-/// operands when the sizes of their elements are equal.
+/// Writes n results. `in` holds one pointer per operand; `params` are the operation's constants. `out` may be one of
+/// the operands when the sizes of their elements are equal.
 using ElementLoop = void (*)(void* out, const void* const* in, const double* params, std::int64_t n);
 
-/// The loop for an operation whose first data operand has type `from` and whose result has type `to`; null when there is
-/// none. Names are ONNX's where an ONNX operator is meant.
+/// The loop for an operation whose first data operand has type `from` and whose result has type `to`; null when there
+/// is none. Names are ONNX's where an ONNX operator is meant.
 [[nodiscard]] ElementLoop find_element_loop(std::string_view operation, ElementType from, ElementType to);
 
 /// The f32 loops of one instruction set; null for an unknown operation.

@@ -2,6 +2,8 @@
 
 namespace collage::host {
 
-std::vector<const Family*> all_families() { return {&kMovement, &kElementwise, &kGather, &kSoftmax, &kReduce, &kNormalise}; }
+std::vector<const Family*> all_families() {
+  return {&kMovement, &kElementwise, &kGather, &kSoftmax, &kReduce, &kNormalise};
+}
 
 }  // namespace collage::host

@@ -65,7 +65,8 @@ extern const Family kNormalise;
 
 [[nodiscard]] std::vector<const Family*> all_families();
 
-/// A port format per input and output: `same` where the rank allows channels_last and the rank is `rank`, plain elsewhere.
+/// A port format per input and output: `same` where the rank allows channels_last and the rank is `rank`, plain
+/// elsewhere.
 [[nodiscard]] Variant uniform_variant(const Site& site, const Format& format, std::size_t rank);
 
 /// The variants "plain" and, where every output and at least one input can be, "channels_last".

@@ -29,11 +29,32 @@ struct Operator {
 constexpr double kMost = std::numeric_limits<float>::max();
 
 constexpr std::array kOperators = {
-    Operator{"Abs"}, Operator{"Neg"}, Operator{"Relu"}, Operator{"Sigmoid"}, Operator{"Tanh"}, Operator{"Exp"},
-    Operator{"Log"}, Operator{"Erf"}, Operator{"Sqrt"}, Operator{"Reciprocal"}, Operator{"Floor"}, Operator{"Ceil"},
-    Operator{"Round"}, Operator{"Sign"}, Operator{"Sin"}, Operator{"Cos"}, Operator{"Softplus"}, Operator{"Softsign"},
-    Operator{"Mish"}, Operator{"HardSwish"}, Operator{"Not"}, Operator{"IsNaN"}, Operator{"BitwiseNot"},
-    Operator{"Gelu"}, Operator{"Cast"}, Operator{"Where"},
+    Operator{"Abs"},
+    Operator{"Neg"},
+    Operator{"Relu"},
+    Operator{"Sigmoid"},
+    Operator{"Tanh"},
+    Operator{"Exp"},
+    Operator{"Log"},
+    Operator{"Erf"},
+    Operator{"Sqrt"},
+    Operator{"Reciprocal"},
+    Operator{"Floor"},
+    Operator{"Ceil"},
+    Operator{"Round"},
+    Operator{"Sign"},
+    Operator{"Sin"},
+    Operator{"Cos"},
+    Operator{"Softplus"},
+    Operator{"Softsign"},
+    Operator{"Mish"},
+    Operator{"HardSwish"},
+    Operator{"Not"},
+    Operator{"IsNaN"},
+    Operator{"BitwiseNot"},
+    Operator{"Gelu"},
+    Operator{"Cast"},
+    Operator{"Where"},
     Operator{"IsInf", {}, Params::kInfinity},
     Operator{"Swish", {}, Params::kAlpha, 1.0},
     Operator{"LeakyRelu", {}, Params::kAlpha, 0.01},
@@ -43,10 +64,27 @@ constexpr std::array kOperators = {
     Operator{"Selu", {}, Params::kAlphaGamma, 1.67326319217681884765625, 1.05070102214813232421875},
     Operator{"HardSigmoid", {}, Params::kAlphaBeta, 0.2, 0.5},
     Operator{"Clip", {}, Params::kClip, -kMost, kMost},
-    Operator{"Add"}, Operator{"Sub"}, Operator{"Mul"}, Operator{"Div"}, Operator{"Pow"}, Operator{"PRelu"},
-    Operator{"Mod"}, Operator{"Min"}, Operator{"Max"}, Operator{"Sum", "Add"}, Operator{"Mean", "Add"},
-    Operator{"Equal"}, Operator{"Less"}, Operator{"LessOrEqual"}, Operator{"Greater"}, Operator{"GreaterOrEqual"},
-    Operator{"And"}, Operator{"Or"}, Operator{"Xor"}, Operator{"BitwiseAnd"}, Operator{"BitwiseOr"},
+    Operator{"Add"},
+    Operator{"Sub"},
+    Operator{"Mul"},
+    Operator{"Div"},
+    Operator{"Pow"},
+    Operator{"PRelu"},
+    Operator{"Mod"},
+    Operator{"Min"},
+    Operator{"Max"},
+    Operator{"Sum", "Add"},
+    Operator{"Mean", "Add"},
+    Operator{"Equal"},
+    Operator{"Less"},
+    Operator{"LessOrEqual"},
+    Operator{"Greater"},
+    Operator{"GreaterOrEqual"},
+    Operator{"And"},
+    Operator{"Or"},
+    Operator{"Xor"},
+    Operator{"BitwiseAnd"},
+    Operator{"BitwiseOr"},
     Operator{"BitwiseXor"},
 };
 
@@ -81,7 +119,8 @@ class Builder {
     const Region& region = site_.region;
     extents_ = site_.type(region.outputs.front()).extents();
     for (const ValueId output : region.outputs)
-      if (site_.type(output).extents() != extents_) return refuse(RefusalReason::kStructure, "outputs of several shapes");
+      if (site_.type(output).extents() != extents_)
+        return refuse(RefusalReason::kStructure, "outputs of several shapes");
     program_.count = element_count(extents_);
     find_order();
     find_operands();
@@ -210,14 +249,19 @@ class Builder {
       return found != nullptr ? static_cast<double>(*found) : fallback;
     };
     switch (op.params) {
-      case Params::kNone: return std::vector<double>{};
-      case Params::kAlpha: return std::vector{attribute("alpha", op.first)};
-      case Params::kAlphaBeta: return std::vector{attribute("alpha", op.first), attribute("beta", op.second)};
-      case Params::kAlphaGamma: return std::vector{attribute("alpha", op.first), attribute("gamma", op.second)};
+      case Params::kNone:
+        return std::vector<double>{};
+      case Params::kAlpha:
+        return std::vector{attribute("alpha", op.first)};
+      case Params::kAlphaBeta:
+        return std::vector{attribute("alpha", op.first), attribute("beta", op.second)};
+      case Params::kAlphaGamma:
+        return std::vector{attribute("alpha", op.first), attribute("gamma", op.second)};
       case Params::kInfinity:
         return std::vector{static_cast<double>(attribute_or<std::int64_t>(node, "detect_negative", 1)),
                            static_cast<double>(attribute_or<std::int64_t>(node, "detect_positive", 1))};
-      case Params::kClip: break;
+      case Params::kClip:
+        break;
     }
     std::vector<double> bounds = {op.first, op.second};
     for (std::size_t i = 0; i < 2; ++i) {
@@ -317,11 +361,7 @@ Result<std::unique_ptr<Kernel>> load(const nlohmann::json& program, const LoadRe
 
 }  // namespace
 
-const Family kElementwise = {.name = "elementwise",
-                             .knows = knows,
-                             .support = support,
-                             .compile = compile,
-                             .load = load,
-                             .takes_chains = true};
+const Family kElementwise = {
+    .name = "elementwise", .knows = knows, .support = support, .compile = compile, .load = load, .takes_chains = true};
 
 }  // namespace collage::host

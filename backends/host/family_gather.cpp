@@ -14,15 +14,16 @@ struct GatherProgram {
   std::int64_t extent = 1;     ///< of the gathered axis
   std::int64_t row_bytes = 4;  ///< of the axes after it
   std::int64_t indices = 1;
-  std::uint32_t data = 0;      ///< counts the input ports, then the constants
+  std::uint32_t data = 0;  ///< counts the input ports, then the constants
   std::uint32_t index = 0;
-  bool wide = true;            ///< 64-bit indices
+  bool wide = true;  ///< 64-bit indices
 };
 
 bool knows(const Node& node) { return is_op(node, "Gather"); }
 
 std::optional<Refusal> objection(const Site& site) {
-  if (bits_of(site.output_type(0).element) % 8 != 0) return Refusal{RefusalReason::kType, "elements of less than a byte"};
+  if (bits_of(site.output_type(0).element) % 8 != 0)
+    return Refusal{RefusalReason::kType, "elements of less than a byte"};
   if (!site.input_type(0).is_static() || !site.input_type(1).is_static())
     return Refusal{RefusalReason::kShape, "a dynamic shape"};
   return std::nullopt;
@@ -138,10 +139,9 @@ Result<std::unique_ptr<Kernel>> load(const nlohmann::json& json, const LoadReque
     return a >= 0 && b >= 0 && c >= 0 && !__builtin_mul_overflow(a, b, &product) &&
            !__builtin_mul_overflow(product, c, &product) && static_cast<std::size_t>(product) <= bytes;
   };
-  const std::size_t out_bytes =
-      request.outputs.size() == 1 && request.outputs[0].type.is_static()
-          ? byte_count(request.outputs[0].type.element, request.outputs[0].type.extents())
-          : 0;
+  const std::size_t out_bytes = request.outputs.size() == 1 && request.outputs[0].type.is_static()
+                                    ? byte_count(request.outputs[0].type.element, request.outputs[0].type.extents())
+                                    : 0;
   const bool fits = is_within(program.outer, program.extent, program.row_bytes, source_bytes(request, program.data)) &&
                     is_within(program.outer, program.indices, program.row_bytes, out_bytes) &&
                     is_within(1, program.indices, program.wide ? 8 : 4, source_bytes(request, program.index));

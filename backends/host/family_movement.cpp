@@ -1,4 +1,5 @@
-// The family of operators that only move elements: which node is which program, in which formats, and when it is a view.
+// The family of operators that only move elements: which node is which program, in which formats, and when it is a
+// view.
 #include <algorithm>
 #include <array>
 
@@ -17,15 +18,24 @@ struct Operator {
 };
 
 constexpr std::array kOperators = {
-    Operator{"Transpose", move_transpose, Formats::kFree},  Operator{"Reshape", move_reshape, Formats::kFree},
-    Operator{"Flatten", move_reshape, Formats::kFree},      Operator{"Squeeze", move_reshape, Formats::kFree},
-    Operator{"Unsqueeze", move_reshape, Formats::kFree},    Operator{"Identity", move_reshape, Formats::kFree},
-    Operator{"Dropout", move_reshape, Formats::kFree},      Operator{"Cast", move_reshape, Formats::kFree},
-    Operator{"Concat", move_concat},                        Operator{"Split", move_split},
-    Operator{"Slice", move_slice},                          Operator{"Gather", move_gather},
-    Operator{"Expand", move_expand},                        Operator{"Tile", move_tile},
-    Operator{"Resize", move_resize},                        Operator{"Pad", move_pad},
-    Operator{"DepthToSpace", move_depth_to_space},          Operator{"SpaceToDepth", move_space_to_depth},
+    Operator{"Transpose", move_transpose, Formats::kFree},
+    Operator{"Reshape", move_reshape, Formats::kFree},
+    Operator{"Flatten", move_reshape, Formats::kFree},
+    Operator{"Squeeze", move_reshape, Formats::kFree},
+    Operator{"Unsqueeze", move_reshape, Formats::kFree},
+    Operator{"Identity", move_reshape, Formats::kFree},
+    Operator{"Dropout", move_reshape, Formats::kFree},
+    Operator{"Cast", move_reshape, Formats::kFree},
+    Operator{"Concat", move_concat},
+    Operator{"Split", move_split},
+    Operator{"Slice", move_slice},
+    Operator{"Gather", move_gather},
+    Operator{"Expand", move_expand},
+    Operator{"Tile", move_tile},
+    Operator{"Resize", move_resize},
+    Operator{"Pad", move_pad},
+    Operator{"DepthToSpace", move_depth_to_space},
+    Operator{"SpaceToDepth", move_space_to_depth},
 };
 
 const Operator* operator_of(const Node& node) {

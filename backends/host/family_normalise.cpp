@@ -1,5 +1,5 @@
-// LayerNormalization and RMSNormalization of f32 tensors over their last axes, plain format; scale and bias as constants
-// or inputs with the normalised axes' elements.
+// LayerNormalization and RMSNormalization of f32 tensors over their last axes, plain format; scale and bias as
+// constants or inputs with the normalised axes' elements.
 #include "family.h"
 #include "slices.h"
 
@@ -14,7 +14,7 @@ struct NormaliseProgram {
   float epsilon = 1e-5F;
   std::uint32_t input = 0;  ///< sources count the input ports, then the constants
   std::uint32_t scale = 0;
-  std::int64_t bias = -1;   ///< -1 = none
+  std::int64_t bias = -1;  ///< -1 = none
 };
 
 std::expected<NormaliseProgram, Refusal> program_of(const Site& site, std::vector<ValueId>& constants) {
@@ -43,7 +43,8 @@ std::expected<NormaliseProgram, Refusal> program_of(const Site& site, std::vecto
     if (site.input_type(i).element != ElementType::kFloat32) return refuse(RefusalReason::kType, "no f32");
     if (!site.input_type(i).is_static()) return refuse(RefusalReason::kShape, "a dynamic shape");
     const std::int64_t elements = element_count(site.input_type(i).extents());
-    if (i > 0 && elements != program.slices.length) return refuse(RefusalReason::kShape, "a scale or bias of other size");
+    if (i > 0 && elements != program.slices.length)
+      return refuse(RefusalReason::kShape, "a scale or bias of other size");
   }
   if (!input_of(node, 1).valid()) return refuse(RefusalReason::kStructure, "no scale");
   program.input = source(node.inputs[0]);

@@ -38,8 +38,11 @@ Drafted compile(const Site& site, const Variant& variant) {
 class SoftmaxCall final : public Call {
  public:
   SoftmaxCall(const Slices& slices, SliceLoops::Loop loop, const Buffers& buffers)
-      : slices_(slices), loop_(loop), in_(static_cast<const float*>(buffers.inputs[0])),
-        out_(static_cast<float*>(buffers.outputs[0])), work_(static_cast<float*>(buffers.workspace)) {}
+      : slices_(slices),
+        loop_(loop),
+        in_(static_cast<const float*>(buffers.inputs[0])),
+        out_(static_cast<float*>(buffers.outputs[0])),
+        work_(static_cast<float*>(buffers.workspace)) {}
   Result<void> run() override {
     loop_(slices_, in_, out_, work_);
     return {};
@@ -70,9 +73,8 @@ Result<std::unique_ptr<Kernel>> load(const nlohmann::json& json, const LoadReque
   const Slices slices{.outer = json.at("outer").get<std::int64_t>(),
                       .length = json.at("length").get<std::int64_t>(),
                       .inner = json.at("inner").get<std::int64_t>()};
-  const std::int64_t elements = request.outputs.size() == 1 && request.inputs.size() == 1
-                                    ? element_count(request.outputs[0].type.extents())
-                                    : -1;
+  const std::int64_t elements =
+      request.outputs.size() == 1 && request.inputs.size() == 1 ? element_count(request.outputs[0].type.extents()) : -1;
   if (slices.outer < 0 || slices.length < 0 || slices.inner < 0 ||
       slices.outer * slices.length * slices.inner != elements)
     return fail(ExitCode::kBadInput, "backend/bad-artifact", "host", "a Softmax outside its ports", "one inside them");

@@ -46,7 +46,8 @@ Artifact artifact_of(const Family& family, Draft draft) {
 
 std::string operators_of(const Graph& graph, const Region& region) {
   std::string names;
-  for (const std::size_t node : region.nodes.members()) names += (names.empty() ? "" : ", ") + graph.nodes[node].op_type;
+  for (const std::size_t node : region.nodes.members())
+    names += (names.empty() ? "" : ", ") + graph.nodes[node].op_type;
   return names;
 }
 

@@ -1,5 +1,5 @@
-// Transpose, and the operators that keep the row-major order of elements: Reshape, Flatten, Squeeze, Unsqueeze, Identity,
-// Dropout in inference, Cast to the same type.
+// Transpose, and the operators that keep the row-major order of elements: Reshape, Flatten, Squeeze, Unsqueeze,
+// Identity, Dropout in inference, Cast to the same type.
 #include <algorithm>
 
 #include "move.h"

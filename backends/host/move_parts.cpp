@@ -67,12 +67,12 @@ Programmed move_slice(const MoveSite& at) {
   const auto starts = at.site.integers(1);
   if (!starts) return refuse(RefusalReason::kStructure, "computed starts");
   for (std::size_t i = 2; i < at.node().inputs.size(); ++i)
-    if (at.node().inputs[i].valid() && !at.site.integers(i)) return refuse(RefusalReason::kStructure, "computed bounds");
+    if (at.node().inputs[i].valid() && !at.site.integers(i))
+      return refuse(RefusalReason::kStructure, "computed bounds");
   std::vector<std::int64_t> axes = at.site.integers(3).value_or(std::vector<std::int64_t>{});
   if (axes.empty())
     for (std::size_t i = 0; i < starts->size(); ++i) axes.push_back(static_cast<std::int64_t>(i));
-  const std::vector<std::int64_t> steps =
-      at.site.integers(4).value_or(std::vector<std::int64_t>(starts->size(), 1));
+  const std::vector<std::int64_t> steps = at.site.integers(4).value_or(std::vector<std::int64_t>(starts->size(), 1));
   if (axes.size() != starts->size() || steps.size() != starts->size())
     return refuse(RefusalReason::kAttribute, "axes or steps of another length than starts");
   Strides in = at.in_strides(0);

@@ -84,8 +84,8 @@ Programmed move_resize(const MoveSite& at) {
   const Extents out_extents = at.out_extents(0);
   // Scales may differ a little from the ratio of extents; only the exact ratio repeats pixels.
   const Tensor* scales = constant_of(at.site.graph, input_of(at.node(), 2));
-  const std::vector<double> factors = scales != nullptr ? floats_of(*scales).value_or(std::vector<double>{}) :
-                                                          std::vector<double>{};
+  const std::vector<double> factors =
+      scales != nullptr ? floats_of(*scales).value_or(std::vector<double>{}) : std::vector<double>{};
   if (input_of(at.node(), 2).valid() && scales == nullptr) return refuse(RefusalReason::kStructure, "computed scales");
   const Strides in = at.in_strides(0);
   const Strides out = at.out_strides(0);

@@ -133,8 +133,8 @@ Programmed move_pad(const MoveSite& at) {
     kept.to += low[i] * out[i];
     kept.axes.push_back({high[i] - low[i], in[i], out[i]});
   }
-  CopyProgram program{.element_bytes = 0, .blocks = border(out_extents, out, low, high,
-                                                           {.output = at.out_port(0), .fill = *fill})};
+  CopyProgram program{.element_bytes = 0,
+                      .blocks = border(out_extents, out, low, high, {.output = at.out_port(0), .fill = *fill})};
   if (!is_empty) program.blocks.push_back(std::move(kept));
   return program;
 }

@@ -18,7 +18,8 @@ void transpose_rest(const InnerLoop& loop, const std::byte* from, std::byte* to,
                     std::int64_t c0, std::int64_t c1) {
   for (std::int64_t r = r0; r < r1; ++r)
     for (std::int64_t c = c0; c < c1; ++c)
-      std::memcpy(to + r * loop.to_row_bytes + c * kElement, from + c * loop.from_column_bytes + r * kElement, kElement);
+      std::memcpy(to + r * loop.to_row_bytes + c * kElement, from + c * loop.from_column_bytes + r * kElement,
+                  kElement);
 }
 
 void tile_4x4(const std::byte* from, std::int64_t from_stride, std::byte* to, std::int64_t to_stride) {

@@ -11,17 +11,25 @@ namespace {
 using dnnl::algorithm;
 using Entry = std::pair<std::string_view, algorithm>;
 
-constexpr std::array kEltwise = {
-    Entry{"relu", algorithm::eltwise_relu},           Entry{"tanh", algorithm::eltwise_tanh},
-    Entry{"elu", algorithm::eltwise_elu},             Entry{"abs", algorithm::eltwise_abs},
-    Entry{"sqrt", algorithm::eltwise_sqrt},           Entry{"linear", algorithm::eltwise_linear},
-    Entry{"soft_relu", algorithm::eltwise_soft_relu}, Entry{"logistic", algorithm::eltwise_logistic},
-    Entry{"exp", algorithm::eltwise_exp},             Entry{"gelu_tanh", algorithm::eltwise_gelu_tanh},
-    Entry{"gelu_erf", algorithm::eltwise_gelu_erf},   Entry{"swish", algorithm::eltwise_swish},
-    Entry{"log", algorithm::eltwise_log},             Entry{"clip", algorithm::eltwise_clip},
-    Entry{"pow", algorithm::eltwise_pow},             Entry{"round", algorithm::eltwise_round},
-    Entry{"mish", algorithm::eltwise_mish},           Entry{"hardswish", algorithm::eltwise_hardswish},
-    Entry{"square", algorithm::eltwise_square}};
+constexpr std::array kEltwise = {Entry{"relu", algorithm::eltwise_relu},
+                                 Entry{"tanh", algorithm::eltwise_tanh},
+                                 Entry{"elu", algorithm::eltwise_elu},
+                                 Entry{"abs", algorithm::eltwise_abs},
+                                 Entry{"sqrt", algorithm::eltwise_sqrt},
+                                 Entry{"linear", algorithm::eltwise_linear},
+                                 Entry{"soft_relu", algorithm::eltwise_soft_relu},
+                                 Entry{"logistic", algorithm::eltwise_logistic},
+                                 Entry{"exp", algorithm::eltwise_exp},
+                                 Entry{"gelu_tanh", algorithm::eltwise_gelu_tanh},
+                                 Entry{"gelu_erf", algorithm::eltwise_gelu_erf},
+                                 Entry{"swish", algorithm::eltwise_swish},
+                                 Entry{"log", algorithm::eltwise_log},
+                                 Entry{"clip", algorithm::eltwise_clip},
+                                 Entry{"pow", algorithm::eltwise_pow},
+                                 Entry{"round", algorithm::eltwise_round},
+                                 Entry{"mish", algorithm::eltwise_mish},
+                                 Entry{"hardswish", algorithm::eltwise_hardswish},
+                                 Entry{"square", algorithm::eltwise_square}};
 
 constexpr std::array kBinary = {
     Entry{"add", algorithm::binary_add}, Entry{"sub", algorithm::binary_sub}, Entry{"mul", algorithm::binary_mul},

@@ -29,13 +29,21 @@ struct Reader {
 
 std::optional<Head> head_of(const Node& node) {
   if (!node.domain.empty()) return std::nullopt;
-  static const std::map<std::string, Head, std::less<>> kHeads = {
-      {"Conv", Head::kConvolution},      {"ConvTranspose", Head::kDeconvolution}, {"MatMul", Head::kMatMul},
-      {"Gemm", Head::kMatMul},           {"MaxPool", Head::kPooling},             {"AveragePool", Head::kPooling},
-      {"GlobalMaxPool", Head::kPooling}, {"GlobalAveragePool", Head::kPooling},   {"Concat", Head::kConcat},
-      {"Resize", Head::kResampling},     {"Softmax", Head::kSoftmax},             {"LogSoftmax", Head::kSoftmax},
-      {"LRN", Head::kLrn},               {"LayerNormalization", Head::kLayerNorm},
-      {"BatchNormalization", Head::kBatchNorm}};
+  static const std::map<std::string, Head, std::less<>> kHeads = {{"Conv", Head::kConvolution},
+                                                                  {"ConvTranspose", Head::kDeconvolution},
+                                                                  {"MatMul", Head::kMatMul},
+                                                                  {"Gemm", Head::kMatMul},
+                                                                  {"MaxPool", Head::kPooling},
+                                                                  {"AveragePool", Head::kPooling},
+                                                                  {"GlobalMaxPool", Head::kPooling},
+                                                                  {"GlobalAveragePool", Head::kPooling},
+                                                                  {"Concat", Head::kConcat},
+                                                                  {"Resize", Head::kResampling},
+                                                                  {"Softmax", Head::kSoftmax},
+                                                                  {"LogSoftmax", Head::kSoftmax},
+                                                                  {"LRN", Head::kLrn},
+                                                                  {"LayerNormalization", Head::kLayerNorm},
+                                                                  {"BatchNormalization", Head::kBatchNorm}};
   if (const auto found = kHeads.find(node.op_type); found != kHeads.end()) return found->second;
   if (node.op_type.starts_with("Reduce") && !node.op_type.starts_with("ReduceLog")) return Head::kReduction;
   return std::nullopt;
@@ -79,7 +87,8 @@ std::expected<Padding, Refusal> read_pad(const Graph& graph, const Node& node) {
   std::vector<std::int64_t> which(rank);
   for (std::size_t i = 0; i < rank; ++i) which[i] = static_cast<std::int64_t>(i);
   if (axes != nullptr) which = integers_of(*axes).value_or(std::vector<std::int64_t>{});
-  if (rank < 3 || amounts.size() != 2 * which.size()) return refuse(RefusalReason::kAttribute, "pads of another length");
+  if (rank < 3 || amounts.size() != 2 * which.size())
+    return refuse(RefusalReason::kAttribute, "pads of another length");
   Padding padding{.begin = Extents(rank - 2, 0), .end = Extents(rank - 2, 0)};
   for (std::size_t i = 0; i < which.size(); ++i) {
     const std::int64_t axis = which[i] < 0 ? which[i] + static_cast<std::int64_t>(rank) : which[i];
@@ -151,17 +160,27 @@ Done read_head(Reader& reader, const Padding& padding) {
   switch (analysis.head) {
     case Head::kConvolution:
       return read_convolution(graph, *analysis.node, analysis.source, padding, analysis.convolution);
-    case Head::kDeconvolution: return read_deconvolution(graph, analysis);
-    case Head::kPooling: return read_pooling(graph, padding, analysis);
-    case Head::kConcat: return read_concat(graph, analysis);
-    case Head::kResampling: return read_resize(graph, analysis);
-    case Head::kSoftmax: return read_softmax(graph, analysis);
-    case Head::kLayerNorm: return read_layer_norm(graph, analysis);
-    case Head::kBatchNorm: return read_batch_norm(graph, analysis);
-    case Head::kReduction: return read_reduction(graph, analysis);
-    case Head::kLrn: return read_lrn(graph, analysis);
+    case Head::kDeconvolution:
+      return read_deconvolution(graph, analysis);
+    case Head::kPooling:
+      return read_pooling(graph, padding, analysis);
+    case Head::kConcat:
+      return read_concat(graph, analysis);
+    case Head::kResampling:
+      return read_resize(graph, analysis);
+    case Head::kSoftmax:
+      return read_softmax(graph, analysis);
+    case Head::kLayerNorm:
+      return read_layer_norm(graph, analysis);
+    case Head::kBatchNorm:
+      return read_batch_norm(graph, analysis);
+    case Head::kReduction:
+      return read_reduction(graph, analysis);
+    case Head::kLrn:
+      return read_lrn(graph, analysis);
     case Head::kMatMul:
-    case Head::kElementwise: return {};
+    case Head::kElementwise:
+      return {};
   }
   return {};
 }

@@ -16,7 +16,7 @@ enum class Head : std::uint8_t {
   kElementwise,  ///< no head of its own: the chain starts at an input of the region
   kConvolution,
   kDeconvolution,
-  kMatMul,       ///< MatMul and Gemm
+  kMatMul,  ///< MatMul and Gemm
   kPooling,
   kConcat,
   kResampling,
@@ -46,7 +46,7 @@ struct Factor {
 
 struct MatMulFacts {
   Factor a, b;
-  ValueId bias;                     ///< Gemm's third input when constant
+  ValueId bias;  ///< Gemm's third input when constant
   float alpha = 1.F;
   float beta = 1.F;
   std::vector<std::int64_t> out_order;  ///< a Transpose after the chain; empty = none
@@ -56,7 +56,7 @@ struct PoolingFacts {
   ValueId source;
   std::string algorithm;  ///< "max", "avg_include_padding", "avg_exclude_padding"
   Window window;
-  float factor = 1.F;     ///< what the average is multiplied by: the pixels, for a sum
+  float factor = 1.F;  ///< what the average is multiplied by: the pixels, for a sum
 };
 
 struct Analysis {

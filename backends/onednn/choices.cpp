@@ -8,9 +8,12 @@ namespace {
 
 std::string_view short_name(Layout layout) {
   switch (layout) {
-    case Layout::kPlain: return "plain";
-    case Layout::kChannelsLast: return "nhwc";
-    case Layout::kBlocked: return "blocked";
+    case Layout::kPlain:
+      return "plain";
+    case Layout::kChannelsLast:
+      return "nhwc";
+    case Layout::kBlocked:
+      return "blocked";
   }
   return "";
 }
@@ -31,15 +34,17 @@ struct Chooser {
     name += family.empty() ? "direct" : family;
     name += "." + std::string(short_name(in));
     if (in != out) name += "-" + std::string(short_name(out));
-    choices.push_back({.name = std::move(name), .in = in, .out = out, .family = std::string(family),
-                       .method = method, .adds_in_place = false});
+    choices.push_back({.name = std::move(name),
+                       .in = in,
+                       .out = out,
+                       .family = std::string(family),
+                       .method = method,
+                       .adds_in_place = false});
   }
   void add(std::string_view family, Layout layout) { add(family, layout, layout); }
 };
 
-bool has_window_of(const ConvolutionFacts& facts, std::int64_t extent) {
-  return all_are(facts.window.kernel, extent);
-}
+bool has_window_of(const ConvolutionFacts& facts, std::int64_t extent) { return all_are(facts.window.kernel, extent); }
 
 /// Winograd: 3x3, stride 1, dense, two spatial axes.
 bool suits_winograd(const ConvolutionFacts& facts) {
@@ -131,8 +136,12 @@ void add_in_place_choices(std::vector<Choice>& choices, const Graph& graph, cons
 std::vector<Choice> choices_of(const Graph& graph, const Analysis& analysis, Accuracy accuracy) {
   Chooser chooser;
   switch (analysis.head) {
-    case Head::kConvolution: add_convolution(chooser, analysis, accuracy); break;
-    case Head::kDeconvolution: add_deconvolution(chooser, analysis.convolution); break;
+    case Head::kConvolution:
+      add_convolution(chooser, analysis, accuracy);
+      break;
+    case Head::kDeconvolution:
+      add_deconvolution(chooser, analysis.convolution);
+      break;
     case Head::kMatMul:
       chooser.add("brgemm", Layout::kPlain);
       chooser.add("gemm", Layout::kPlain);
@@ -140,14 +149,20 @@ std::vector<Choice> choices_of(const Graph& graph, const Analysis& analysis, Acc
       chooser.add("gemm", Layout::kPlain, Layout::kPlain, Method::kInnerProduct);
       break;
     case Head::kLayerNorm:
-    case Head::kReduction: chooser.add("", Layout::kPlain); break;
+    case Head::kReduction:
+      chooser.add("", Layout::kPlain);
+      break;
     case Head::kConcat:
     case Head::kBatchNorm:
-    case Head::kElementwise: add_layouts(chooser, graph.value(analysis.head_result).type.extents()); break;
+    case Head::kElementwise:
+      add_layouts(chooser, graph.value(analysis.head_result).type.extents());
+      break;
     case Head::kPooling:
     case Head::kResampling:
     case Head::kSoftmax:
-    case Head::kLrn: add_layouts(chooser, graph.value(analysis.source).type.extents()); break;
+    case Head::kLrn:
+      add_layouts(chooser, graph.value(analysis.source).type.extents());
+      break;
   }
   if (analysis.head == Head::kConvolution) add_in_place_choices(chooser.choices, graph, analysis);
   return std::move(chooser.choices);

@@ -53,8 +53,8 @@ std::size_t Composer::reads(ValueId id) const {
 }
 
 int Composer::input(ValueId id, const Extents& extents, Layout layout) {
-  if (const auto known = activations_.find({id, layout}); known != activations_.end() &&
-                                                          tensor(known->second).extents == extents)
+  if (const auto known = activations_.find({id, layout});
+      known != activations_.end() && tensor(known->second).extents == extents)
     return known->second;
   Placement placement = place(extents, layout);
   const std::uint32_t port = port_of(id);
@@ -64,8 +64,12 @@ int Composer::input(ValueId id, const Extents& extents, Layout layout) {
   }
   lowered_.input_formats[port] = placement.format;
   has_format_[port] = true;
-  const int bytes = push({.role = Role::kInput, .index = port, .type = graph_.value(id).type.element,
-                          .extents = extents, .strides = {}, .layout = placement.layout});
+  const int bytes = push({.role = Role::kInput,
+                          .index = port,
+                          .type = graph_.value(id).type.element,
+                          .extents = extents,
+                          .strides = {},
+                          .layout = placement.layout});
   int seen = bytes;
   if (!placement.fits) {
     seen = temporary(extents, layout);
@@ -80,42 +84,64 @@ int Composer::view(ValueId id, const Format& format, Extents extents, Extents st
   has_conflict_ = has_conflict_ || (has_format_[port] && lowered_.input_formats[port] != format);
   lowered_.input_formats[port] = format;
   has_format_[port] = true;
-  return push({.role = Role::kInput, .index = port, .type = graph_.value(id).type.element,
-               .extents = std::move(extents), .strides = std::move(strides)});
+  return push({.role = Role::kInput,
+               .index = port,
+               .type = graph_.value(id).type.element,
+               .extents = std::move(extents),
+               .strides = std::move(strides)});
 }
 
 int Composer::constant(ValueId id, Extents extents, Extents strides, Layout layout, float scale) {
   auto& constants = lowered_.constants;
   auto found = std::ranges::find(constants, id);
   if (found == constants.end()) found = constants.insert(found, id);
-  return push({.role = Role::kConstant, .index = static_cast<std::uint32_t>(found - constants.begin()),
-               .type = graph_.value(id).type.element, .extents = std::move(extents), .strides = std::move(strides),
-               .layout = layout, .scale = scale});
+  return push({.role = Role::kConstant,
+               .index = static_cast<std::uint32_t>(found - constants.begin()),
+               .type = graph_.value(id).type.element,
+               .extents = std::move(extents),
+               .strides = std::move(strides),
+               .layout = layout,
+               .scale = scale});
 }
 
 int Composer::literal(float number, std::size_t rank) {
-  return push({.role = Role::kLiteral, .index = 0, .type = ElementType::kFloat32, .extents = Extents(rank, 1),
-               .strides = {}, .layout = Layout::kPlain, .scale = number});
+  return push({.role = Role::kLiteral,
+               .index = 0,
+               .type = ElementType::kFloat32,
+               .extents = Extents(rank, 1),
+               .strides = {},
+               .layout = Layout::kPlain,
+               .scale = number});
 }
 
 int Composer::temporary(const Extents& extents, Layout layout) {
-  return push({.role = Role::kTemporary, .index = temporaries_++, .type = ElementType::kFloat32, .extents = extents,
-               .strides = {}, .layout = layout});
+  return push({.role = Role::kTemporary,
+               .index = temporaries_++,
+               .type = ElementType::kFloat32,
+               .extents = extents,
+               .strides = {},
+               .layout = layout});
 }
 
 int Composer::output(const Extents& extents, Layout layout) {
   const Placement placement = place(extents, layout);
   lowered_.output_formats[0] = placement.format;
-  port_output_ = push({.role = Role::kOutput, .index = 0, .type = graph_.value(region_.outputs[0]).type.element,
-                       .extents = extents, .strides = {}, .layout = placement.layout});
+  port_output_ = push({.role = Role::kOutput,
+                       .index = 0,
+                       .type = graph_.value(region_.outputs[0]).type.element,
+                       .extents = extents,
+                       .strides = {},
+                       .layout = placement.layout});
   if (placement.fits) return port_output_;
   return pending_output_ = temporary(extents, layout);
 }
 
 int Composer::output_view(const Format& format, Extents extents, Extents strides) {
   lowered_.output_formats[0] = format;
-  return port_output_ = push({.role = Role::kOutput, .index = 0,
-                              .type = graph_.value(region_.outputs[0]).type.element, .extents = std::move(extents),
+  return port_output_ = push({.role = Role::kOutput,
+                              .index = 0,
+                              .type = graph_.value(region_.outputs[0]).type.element,
+                              .extents = std::move(extents),
                               .strides = std::move(strides)});
 }
 

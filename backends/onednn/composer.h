@@ -16,9 +16,9 @@ namespace collage::onednn {
 /// A program with what the plan must know about it.
 struct Lowered {
   Program program;
-  std::vector<Format> input_formats;   ///< one per Region::inputs
+  std::vector<Format> input_formats;  ///< one per Region::inputs
   std::vector<Format> output_formats;
-  std::vector<ValueId> constants;      ///< what constant tensors index
+  std::vector<ValueId> constants;  ///< what constant tensors index
 };
 
 /// The format of a port whose value an operation takes in `layout`: plain wherever that has the same bytes or nearly.

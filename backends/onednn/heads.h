@@ -13,8 +13,7 @@ struct Padding {
 [[nodiscard]] std::expected<void, Refusal> read_convolution(const Graph& graph, const Node& node, ValueId source,
                                                             const Padding& padding, ConvolutionFacts& facts);
 [[nodiscard]] std::expected<void, Refusal> read_deconvolution(const Graph& graph, Analysis& analysis);
-[[nodiscard]] std::expected<void, Refusal> read_pooling(const Graph& graph, const Padding& padding,
-                                                        Analysis& analysis);
+[[nodiscard]] std::expected<void, Refusal> read_pooling(const Graph& graph, const Padding& padding, Analysis& analysis);
 [[nodiscard]] std::expected<void, Refusal> read_matmul(const Graph& graph, Analysis& analysis);
 [[nodiscard]] std::expected<void, Refusal> read_concat(const Graph& graph, Analysis& analysis);
 [[nodiscard]] std::expected<void, Refusal> read_resize(const Graph& graph, Analysis& analysis);

@@ -92,8 +92,14 @@ bool is_same_linear(const ResizeRule& rule, const Extents& in, const Extents& ou
 
 std::string reduction_name(const Node& node) {
   constexpr std::array<std::pair<std::string_view, std::string_view>, 8> kNames = {
-      std::pair{"ReduceMean", "mean"}, {"ReduceSum", "sum"},         {"ReduceMax", "max"},     {"ReduceMin", "min"},
-      {"ReduceProd", "mul"},           {"ReduceL1", "norm_lp_power"}, {"ReduceL2", "norm_lp"}, {"ReduceSumSquare", "norm_lp_power"}};
+      std::pair{"ReduceMean", "mean"},
+      {"ReduceSum", "sum"},
+      {"ReduceMax", "max"},
+      {"ReduceMin", "min"},
+      {"ReduceProd", "mul"},
+      {"ReduceL1", "norm_lp_power"},
+      {"ReduceL2", "norm_lp"},
+      {"ReduceSumSquare", "norm_lp_power"}};
   for (const auto& [operator_name, name] : kNames)
     if (node.op_type == operator_name) return std::string(name);
   return {};

@@ -46,9 +46,8 @@ class LoadedCall final : public Call {
   Result<void> run() override {
     use_threads(loaded_->threads);
     for (const Execution& execution : executions_) {
-      const auto status = dnnl_primitive_execute(execution.primitive, stream_.get(),
-                                                 static_cast<int>(execution.arguments.size()),
-                                                 execution.arguments.data());
+      const auto status = dnnl_primitive_execute(
+          execution.primitive, stream_.get(), static_cast<int>(execution.arguments.size()), execution.arguments.data());
       if (status != dnnl_success) return library_failed("execution failed with status " + std::to_string(status));
     }
     return {};
@@ -64,12 +63,15 @@ class LoadedCall final : public Call {
     const Argument& wanted = loaded_->stages[stage].arguments[argument];
     const TensorInfo& tensor = loaded_->program.tensors[static_cast<std::size_t>(wanted.tensor)];
     switch (tensor.role) {
-      case Role::kInput: return const_cast<void*>(buffers.inputs[tensor.index]);
-      case Role::kOutput: return buffers.outputs[tensor.index];
+      case Role::kInput:
+        return const_cast<void*>(buffers.inputs[tensor.index]);
+      case Role::kOutput:
+        return buffers.outputs[tensor.index];
       case Role::kTemporary:
         return static_cast<std::byte*>(buffers.workspace) + loaded_->workspace.temporaries[tensor.index];
       case Role::kConstant:
-      case Role::kLiteral: return const_cast<void*>(loaded_->bytes[stage][argument]);
+      case Role::kLiteral:
+        return const_cast<void*>(loaded_->bytes[stage][argument]);
     }
     return nullptr;
   }
@@ -113,9 +115,8 @@ class LoadedKernel final : public Kernel {
 };
 
 Buffer literal_bytes(float number) {
-  return Buffer::make(kAlignment, [number](std::span<std::byte> bytes) {
-    std::memcpy(bytes.data(), &number, sizeof number);
-  });
+  return Buffer::make(kAlignment,
+                      [number](std::span<std::byte> bytes) { std::memcpy(bytes.data(), &number, sizeof number); });
 }
 
 Buffer scaled(const Tensor& tensor, float scale) {
@@ -199,7 +200,8 @@ Result<std::unique_ptr<Kernel>> load_kernel(const dnnl::engine& engine, const Pr
     Packer packer(*loaded, constants);
     for (std::size_t i = 0; i < ops->size(); ++i) {
       const BuiltOp& op = (*ops)[i];
-      loaded->stages.push_back({.primitive = dnnl::primitive(op.description.get()), .arguments = op.arguments,
+      loaded->stages.push_back({.primitive = dnnl::primitive(op.description.get()),
+                                .arguments = op.arguments,
                                 .scratch = op.description.query_md(dnnl::query::scratchpad_md),
                                 .only_if_apart = program.ops[i].only_if_apart});
       std::vector<const void*> bytes;

@@ -24,9 +24,12 @@ Extents channels_last_strides(const Extents& extents) {
 memory::format_tag blocked_tag(std::size_t rank) {
   const bool wide = native_block() == 16;
   switch (rank) {
-    case 3: return wide ? memory::format_tag::nCw16c : memory::format_tag::nCw8c;
-    case 4: return wide ? memory::format_tag::nChw16c : memory::format_tag::nChw8c;
-    default: return wide ? memory::format_tag::nCdhw16c : memory::format_tag::nCdhw8c;
+    case 3:
+      return wide ? memory::format_tag::nCw16c : memory::format_tag::nCw8c;
+    case 4:
+      return wide ? memory::format_tag::nChw16c : memory::format_tag::nChw8c;
+    default:
+      return wide ? memory::format_tag::nCdhw16c : memory::format_tag::nCdhw8c;
   }
 }
 
@@ -34,9 +37,12 @@ memory::format_tag blocked_tag(std::size_t rank) {
 
 std::string_view name_of(Layout layout) {
   switch (layout) {
-    case Layout::kPlain: return "plain";
-    case Layout::kChannelsLast: return "channels_last";
-    case Layout::kBlocked: return "blocked";
+    case Layout::kPlain:
+      return "plain";
+    case Layout::kChannelsLast:
+      return "channels_last";
+    case Layout::kBlocked:
+      return "blocked";
   }
   return "";
 }
@@ -70,13 +76,18 @@ std::optional<Layout> layout_of(const Format& format) {
 
 std::optional<memory::data_type> data_type_of(ElementType type) {
   switch (type) {
-    case ElementType::kFloat32: return memory::data_type::f32;
+    case ElementType::kFloat32:
+      return memory::data_type::f32;
     case ElementType::kInt32:
-    case ElementType::kUint32: return memory::data_type::s32;
-    case ElementType::kInt8: return memory::data_type::s8;
+    case ElementType::kUint32:
+      return memory::data_type::s32;
+    case ElementType::kInt8:
+      return memory::data_type::s8;
     case ElementType::kUint8:
-    case ElementType::kBool: return memory::data_type::u8;
-    default: return std::nullopt;
+    case ElementType::kBool:
+      return memory::data_type::u8;
+    default:
+      return std::nullopt;
   }
 }
 

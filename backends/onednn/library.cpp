@@ -47,17 +47,21 @@ int visit(dl_phdr_info* object, std::size_t, void* data) {
   if (!holds) return 0;
   for (const auto& header : headers)
     if (header.p_type == PT_NOTE && search.build_id.empty())
-      search.build_id = build_id_in(reinterpret_cast<const std::byte*>(object->dlpi_addr + header.p_vaddr),
-                                    header.p_memsz);
+      search.build_id =
+          build_id_in(reinterpret_cast<const std::byte*>(object->dlpi_addr + header.p_vaddr), header.p_memsz);
   return 1;
 }
 
 std::string runtime_name(unsigned runtime) {
   switch (runtime) {
-    case DNNL_RUNTIME_SEQ: return "sequential";
-    case DNNL_RUNTIME_OMP: return "openmp";
-    case DNNL_RUNTIME_TBB: return "tbb";
-    default: return "runtime" + std::to_string(runtime);
+    case DNNL_RUNTIME_SEQ:
+      return "sequential";
+    case DNNL_RUNTIME_OMP:
+      return "openmp";
+    case DNNL_RUNTIME_TBB:
+      return "tbb";
+    default:
+      return "runtime" + std::to_string(runtime);
   }
 }
 

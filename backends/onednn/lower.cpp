@@ -7,18 +7,29 @@ namespace {
 
 Lowering lower_head(Composer& composer, const Analysis& analysis, const Choice& choice) {
   switch (analysis.head) {
-    case Head::kElementwise: return lower_elementwise(composer, analysis, choice);
+    case Head::kElementwise:
+      return lower_elementwise(composer, analysis, choice);
     case Head::kConvolution:
-    case Head::kDeconvolution: return lower_convolution(composer, analysis, choice);
-    case Head::kMatMul: return lower_matmul(composer, analysis, choice);
-    case Head::kPooling: return lower_pooling(composer, analysis, choice);
-    case Head::kConcat: return lower_concat(composer, analysis, choice);
-    case Head::kResampling: return lower_resampling(composer, analysis, choice);
-    case Head::kSoftmax: return lower_softmax(composer, analysis, choice);
-    case Head::kLayerNorm: return lower_layer_norm(composer, analysis, choice);
-    case Head::kBatchNorm: return lower_batch_norm(composer, analysis, choice);
-    case Head::kReduction: return lower_reduction(composer, analysis, choice);
-    case Head::kLrn: return lower_lrn(composer, analysis, choice);
+    case Head::kDeconvolution:
+      return lower_convolution(composer, analysis, choice);
+    case Head::kMatMul:
+      return lower_matmul(composer, analysis, choice);
+    case Head::kPooling:
+      return lower_pooling(composer, analysis, choice);
+    case Head::kConcat:
+      return lower_concat(composer, analysis, choice);
+    case Head::kResampling:
+      return lower_resampling(composer, analysis, choice);
+    case Head::kSoftmax:
+      return lower_softmax(composer, analysis, choice);
+    case Head::kLayerNorm:
+      return lower_layer_norm(composer, analysis, choice);
+    case Head::kBatchNorm:
+      return lower_batch_norm(composer, analysis, choice);
+    case Head::kReduction:
+      return lower_reduction(composer, analysis, choice);
+    case Head::kLrn:
+      return lower_lrn(composer, analysis, choice);
   }
   return {};
 }

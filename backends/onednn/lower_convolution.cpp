@@ -90,9 +90,12 @@ Lowering append_second(Composer& composer, const Analysis& analysis, Op& op) {
     if (step.operand.valid()) return refuse_lowering(RefusalReason::kStructure, "a tensor between the convolutions");
     op.post.push_back(post_of(step, -1));
   }
-  op.post.push_back({.kind = PostOp::Kind::kDepthwise, .tensor = weights_of(composer, second, false),
-                     .second = composer.constant(second.bias, {second.out[1]}), .kernel = 3,
-                     .stride = static_cast<int>(window.strides[0]), .padding = 1});
+  op.post.push_back({.kind = PostOp::Kind::kDepthwise,
+                     .tensor = weights_of(composer, second, false),
+                     .second = composer.constant(second.bias, {second.out[1]}),
+                     .kernel = 3,
+                     .stride = static_cast<int>(window.strides[0]),
+                     .padding = 1});
   return {};
 }
 
@@ -105,8 +108,11 @@ Lowering lower_convolution(Composer& composer, const Analysis& analysis, const C
   const std::vector<Step>& steps = analysis.chain.steps;
   const Extents result = analysis.second ? analysis.second->out : facts.out;
   Op op{.kind = transposed ? OpKind::kDeconvolution : OpKind::kConvolution,
-        .strides = facts.window.strides, .dilations = facts.window.dilations, .begin = facts.window.begin,
-        .end = facts.window.end, .family = choice.family};
+        .strides = facts.window.strides,
+        .dilations = facts.window.dilations,
+        .begin = facts.window.begin,
+        .end = facts.window.end,
+        .family = choice.family};
   op.inputs = {composer.input(facts.source, facts.in, choice.in), weights_of(composer, facts, transposed)};
   std::size_t first = 0;
   if (facts.bias.valid()) {

@@ -36,9 +36,8 @@ bool can_join(const Composer& composer, const Analysis& analysis, const Extents&
 /// Puts an axis of 1 in front when a broadcast operand runs along the first axis: the library then takes that axis for
 /// the channels, which it broadcasts well.
 void lead_with_one(std::vector<Extents>& tensors) {
-  const bool leads = std::ranges::any_of(tensors, [&](const Extents& extents) {
-    return extents != tensors[0] && extents[0] != 1;
-  });
+  const bool leads =
+      std::ranges::any_of(tensors, [&](const Extents& extents) { return extents != tensors[0] && extents[0] != 1; });
   if (!leads) return;
   for (Extents& extents : tensors) extents.insert(extents.begin(), 1);
 }

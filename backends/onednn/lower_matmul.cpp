@@ -53,8 +53,8 @@ Extents flat(const Extents& extents) { return {element_count(extents) / extents.
 /// The product as two-dimensional when the right factor is one matrix.
 struct Shape {
   Seen a, b;
-  Extents out;          ///< as the library sees it
-  Extents chain_out;    ///< as the steps see it
+  Extents out;        ///< as the library sees it
+  Extents chain_out;  ///< as the steps see it
   bool is_flat = false;
 };
 

@@ -27,8 +27,13 @@ Extents one_pixel(const Extents& in) {
 Lowering lower_pooling(Composer& composer, const Analysis& analysis, const Choice& choice) {
   const PoolingFacts& facts = analysis.pooling;
   const Window& window = facts.window;
-  Op op{.kind = OpKind::kPooling, .algorithm = facts.algorithm, .kernel = window.kernel, .strides = window.strides,
-        .begin = window.begin, .end = window.end, .family = choice.family};
+  Op op{.kind = OpKind::kPooling,
+        .algorithm = facts.algorithm,
+        .kernel = window.kernel,
+        .strides = window.strides,
+        .begin = window.begin,
+        .end = window.end,
+        .family = choice.family};
   if (facts.factor != 1.F)
     op.post.push_back({.kind = PostOp::Kind::kEltwise, .algorithm = "linear", .alpha = facts.factor});
   const Extents in = composer.extents(facts.source);
@@ -43,7 +48,8 @@ Lowering lower_concat(Composer& composer, const Analysis& analysis, const Choice
   const Node& node = *analysis.node;
   const Extents out = composer.extents(analysis.head_result);
   Op op{.kind = OpKind::kConcat, .axis = static_cast<int>(analysis.axes[0])};
-  if (choice.in == Layout::kBlocked && composer.graph().value(analysis.head_result).type.element != ElementType::kFloat32)
+  if (choice.in == Layout::kBlocked &&
+      composer.graph().value(analysis.head_result).type.element != ElementType::kFloat32)
     return refuse_lowering(RefusalReason::kType, "blocks of other than f32");
   for (const ValueId id : node.inputs) {
     const Extents extents = composer.extents(id);

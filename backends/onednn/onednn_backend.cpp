@@ -26,8 +26,10 @@ std::expected<Artifact, Refusal> artifact_of(Program program, std::vector<ValueI
   if (!realised) return std::unexpected(realised.error());
   const auto ops = build_all(*realised, engine);
   if (!ops) return refuse_request(RefusalReason::kCompile, ops.error());
-  return Artifact{.bytes = to_json(*realised, threads), .compatibility = compatibility,
-                  .constants = std::move(constants), .in_place = realised->in_place,
+  return Artifact{.bytes = to_json(*realised, threads),
+                  .compatibility = compatibility,
+                  .constants = std::move(constants),
+                  .in_place = realised->in_place,
                   .workspace_bytes = map_workspace(*realised, *ops).bytes};
 }
 
@@ -64,7 +66,8 @@ std::expected<std::vector<Variant>, Refusal> OneDnnBackend::support(const Graph&
   for (const Choice& choice : choices_of(graph, *analysis, options.accuracy)) {
     auto lowered = lower(graph, region, *analysis, choice);
     if (lowered)
-      variants.push_back({.name = choice.name, .input_formats = std::move(lowered->input_formats),
+      variants.push_back({.name = choice.name,
+                          .input_formats = std::move(lowered->input_formats),
                           .output_formats = std::move(lowered->output_formats)});
     else
       why = lowered.error();

@@ -51,8 +51,12 @@ dnnl::primitive_attr attributes_of(const Builder& builder) {
       case PostOp::Kind::kBinary:
         posts.append_binary(binary_algorithm(post.algorithm), builder.desc(post.tensor));
         break;
-      case PostOp::Kind::kSum: posts.append_sum(1.F); break;
-      case PostOp::Kind::kPrelu: posts.append_prelu(builder.tensor(post.tensor).extents[1] == 1 ? 0 : 2); break;
+      case PostOp::Kind::kSum:
+        posts.append_sum(1.F);
+        break;
+      case PostOp::Kind::kPrelu:
+        posts.append_prelu(builder.tensor(post.tensor).extents[1] == 1 ? 0 : 2);
+        break;
       case PostOp::Kind::kDepthwise:
         posts.append_dw(memory::data_type::f32, memory::data_type::f32, memory::data_type::f32, post.kernel,
                         post.stride, post.padding, 0, {});
@@ -99,9 +103,8 @@ bool take_only(Builder& builder, const Description& description) {
 /// What the convolution itself writes: not the output when a depthwise one is fused after it.
 memory::desc convolution_result(const Builder& builder) {
   const Op& op = builder.op;
-  const bool fused = std::ranges::any_of(op.post, [](const PostOp& post) {
-    return post.kind == PostOp::Kind::kDepthwise;
-  });
+  const bool fused =
+      std::ranges::any_of(op.post, [](const PostOp& post) { return post.kind == PostOp::Kind::kDepthwise; });
   if (!fused) return builder.destination();
   TensorInfo between = builder.tensor(op.output);
   between.extents = builder.tensor(op.inputs[0]).extents;
@@ -115,8 +118,8 @@ bool build_convolution(Builder& builder, dnnl::algorithm algorithm) {
   const Op& op = builder.op;
   const memory::desc weights = builder.free_desc(op.inputs[1]);
   const memory::desc bias = builder.has_input(2) ? builder.free_desc(op.inputs[2]) : memory::desc();
-  const typename Forward::desc what(kInference, algorithm, builder.source(), weights, bias,
-                                    convolution_result(builder), op.strides, op.dilations, op.begin, op.end);
+  const typename Forward::desc what(kInference, algorithm, builder.source(), weights, bias, convolution_result(builder),
+                                    op.strides, op.dilations, op.begin, op.end);
   typename Forward::primitive_desc chosen;
   if (!choose<Forward>(builder, what, chosen)) return false;
   builder.argument(DNNL_ARG_WEIGHTS, op.inputs[1], chosen.weights_desc());
@@ -185,8 +188,8 @@ bool build_pooling(Builder& builder) {
 bool build_binary(Builder& builder) {
   const Op& op = builder.op;
   builder.argument(DNNL_ARG_SRC_1, op.inputs[1]);
-  return build_simple<dnnl::binary>(builder, {binary_algorithm(op.algorithm), builder.source(),
-                                              builder.desc(op.inputs[1]), builder.destination()});
+  return build_simple<dnnl::binary>(
+      builder, {binary_algorithm(op.algorithm), builder.source(), builder.desc(op.inputs[1]), builder.destination()});
 }
 
 bool build_prelu(Builder& builder) {
@@ -242,36 +245,46 @@ bool build_concat(Builder& builder) {
 bool build_kind(Builder& builder) {
   const Op& op = builder.op;
   switch (op.kind) {
-    case OpKind::kConvolution: return build_convolution(builder);
+    case OpKind::kConvolution:
+      return build_convolution(builder);
     case OpKind::kDeconvolution:
       return build_convolution<dnnl::deconvolution_forward>(builder, dnnl::algorithm::deconvolution_direct);
-    case OpKind::kMatMul: return build_matmul(builder);
-    case OpKind::kInnerProduct: return build_inner_product(builder);
-    case OpKind::kPooling: return build_pooling(builder);
+    case OpKind::kMatMul:
+      return build_matmul(builder);
+    case OpKind::kInnerProduct:
+      return build_inner_product(builder);
+    case OpKind::kPooling:
+      return build_pooling(builder);
     case OpKind::kEltwise:
       return build_simple<dnnl::eltwise_forward>(
           builder, {kInference, eltwise_algorithm(op.algorithm), builder.source(), op.alpha, op.beta});
-    case OpKind::kBinary: return build_binary(builder);
-    case OpKind::kPrelu: return build_prelu(builder);
+    case OpKind::kBinary:
+      return build_binary(builder);
+    case OpKind::kPrelu:
+      return build_prelu(builder);
     case OpKind::kResampling: {
       const auto algorithm =
           op.algorithm == "linear" ? dnnl::algorithm::resampling_linear : dnnl::algorithm::resampling_nearest;
       return build_simple<dnnl::resampling_forward>(builder,
                                                     {kInference, algorithm, builder.source(), builder.destination()});
     }
-    case OpKind::kSoftmax: return build_softmax(builder);
-    case OpKind::kLayerNorm: return build_layer_norm(builder);
-    case OpKind::kBatchNorm: return build_batch_norm(builder);
+    case OpKind::kSoftmax:
+      return build_softmax(builder);
+    case OpKind::kLayerNorm:
+      return build_layer_norm(builder);
+    case OpKind::kBatchNorm:
+      return build_batch_norm(builder);
     case OpKind::kReduction:
-      return build_simple<dnnl::reduction>(builder, {reduction_algorithm(op.algorithm), builder.source(),
-                                                     builder.destination(), op.alpha, op.epsilon});
+      return build_simple<dnnl::reduction>(
+          builder, {reduction_algorithm(op.algorithm), builder.source(), builder.destination(), op.alpha, op.epsilon});
     case OpKind::kLrn:
       return build_simple<dnnl::lrn_forward>(builder, {kInference, dnnl::algorithm::lrn_across_channels,
                                                        builder.source(), op.axis, op.alpha, op.beta, op.epsilon});
     case OpKind::kReorder:
       return take_only(builder, dnnl::reorder::primitive_desc(builder.engine, builder.source(), builder.engine,
                                                               builder.destination(), attributes_of(builder)));
-    case OpKind::kConcat: return build_concat(builder);
+    case OpKind::kConcat:
+      return build_concat(builder);
   }
   return false;
 }
@@ -311,7 +324,8 @@ std::string family_of(std::string_view implementation) {
 memory::desc describe(const TensorInfo& tensor) {
   const auto type = data_type_of(tensor.type).value_or(memory::data_type::undef);
   const bool is_strided = !tensor.strides.empty() && tensor.role != Role::kConstant;
-  return is_strided ? memory::desc(tensor.extents, type, tensor.strides) : describe(tensor.extents, type, tensor.layout);
+  return is_strided ? memory::desc(tensor.extents, type, tensor.strides)
+                    : describe(tensor.extents, type, tensor.layout);
 }
 
 memory::desc describe_stored(const TensorInfo& tensor) {

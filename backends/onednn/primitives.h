@@ -12,8 +12,8 @@
 namespace collage::onednn {
 
 struct Argument {
-  int slot = 0;    ///< the library's number for the argument (DNNL_ARG_*)
-  int tensor = 0;  ///< index into Program::tensors
+  int slot = 0;             ///< the library's number for the argument (DNNL_ARG_*)
+  int tensor = 0;           ///< index into Program::tensors
   dnnl::memory::desc desc;  ///< how the primitive wants it; constants are packed to this
 };
 
@@ -35,7 +35,8 @@ struct BuiltOp {
 [[nodiscard]] dnnl::memory::desc describe_stored(const TensorInfo& tensor);
 
 /// The implementation is Op::implementation when set, else the first of Op::family, else the first that is no
-/// reference code. The message of a refusal says what the library offered. Uses the calling thread's OpenMP thread count.
+/// reference code. The message of a refusal says what the library offered. Uses the calling thread's OpenMP thread
+/// count.
 [[nodiscard]] std::expected<BuiltOp, std::string> build(const Program& program, const Op& op,
                                                         const dnnl::engine& engine);
 

@@ -11,8 +11,8 @@ using nlohmann::json;
 constexpr std::array kRoles = {"input", "output", "constant", "temporary", "literal"};
 constexpr std::array kPostKinds = {"eltwise", "binary", "sum", "prelu", "depthwise"};
 constexpr std::array kOpKinds = {"convolution", "deconvolution", "matmul", "inner_product", "pooling", "eltwise",
-                                 "binary", "prelu", "concat", "resampling", "softmax", "layer_norm",
-                                 "batch_norm", "reduction", "lrn", "reorder"};
+                                 "binary",      "prelu",         "concat", "resampling",    "softmax", "layer_norm",
+                                 "batch_norm",  "reduction",     "lrn",    "reorder"};
 
 template <class Enum, class Names>
 Enum enum_of(const Names& names, const std::string& name) {
@@ -157,8 +157,12 @@ void check_references(const Program& program) {
 
 Op operation_of(const std::vector<PostOp>& posts, int source, int output) {
   const PostOp& first = posts[0];
-  Op op{.kind = OpKind::kEltwise, .algorithm = first.algorithm, .inputs = {source}, .output = output,
-        .alpha = first.alpha, .beta = first.beta};
+  Op op{.kind = OpKind::kEltwise,
+        .algorithm = first.algorithm,
+        .inputs = {source},
+        .output = output,
+        .alpha = first.alpha,
+        .beta = first.beta};
   if (first.kind != PostOp::Kind::kEltwise) {
     op.kind = first.kind == PostOp::Kind::kBinary ? OpKind::kBinary : OpKind::kPrelu;
     op.inputs.push_back(first.tensor);

@@ -20,10 +20,10 @@ struct TensorInfo {
   Role role = Role::kTemporary;
   std::uint32_t index = 0;  ///< input port, output port, constant or temporary
   ElementType type = ElementType::kFloat32;
-  Extents extents = {};     ///< in the library's logical order
-  Extents strides = {};     ///< in elements; empty = dense. Of a constant: how the model's bytes lie
+  Extents extents = {};            ///< in the library's logical order
+  Extents strides = {};            ///< in elements; empty = dense. Of a constant: how the model's bytes lie
   Layout layout = Layout::kPlain;  ///< how operations want it, when `strides` does not say; constants are packed to it
-  float scale = 1.F;        ///< constants are multiplied by it at load; the value of a literal
+  float scale = 1.F;               ///< constants are multiplied by it at load; the value of a literal
   bool operator==(const TensorInfo&) const = default;
 };
 
@@ -34,9 +34,9 @@ struct PostOp {
   std::string algorithm = {};
   float alpha = 0.F;
   float beta = 0.F;
-  int tensor = -1;   ///< the other operand; the weights of a depthwise convolution
-  int second = -1;   ///< the bias of a depthwise convolution
-  int kernel = 0;    ///< of a depthwise convolution, with stride and left padding
+  int tensor = -1;  ///< the other operand; the weights of a depthwise convolution
+  int second = -1;  ///< the bias of a depthwise convolution
+  int kernel = 0;   ///< of a depthwise convolution, with stride and left padding
   int stride = 0;
   int padding = 0;
   bool operator==(const PostOp&) const = default;
@@ -49,32 +49,32 @@ enum class OpKind : std::uint8_t {
   kInnerProduct,   ///< inputs: source, weights, bias?
   kPooling,
   kEltwise,
-  kBinary,         ///< inputs: a, b
-  kPrelu,          ///< inputs: source, slope
+  kBinary,  ///< inputs: a, b
+  kPrelu,   ///< inputs: source, slope
   kConcat,
   kResampling,
   kSoftmax,
-  kLayerNorm,      ///< inputs: source, scale, shift?
-  kBatchNorm,      ///< inputs: source, scale, shift, mean, variance
+  kLayerNorm,  ///< inputs: source, scale, shift?
+  kBatchNorm,  ///< inputs: source, scale, shift, mean, variance
   kReduction,
   kLrn,
-  kReorder         ///< inputs: source
+  kReorder  ///< inputs: source
 };
 
 struct Op {
   OpKind kind = OpKind::kReorder;
-  std::string algorithm = {};      ///< where the kind has several: "max", "avg_include_padding", "relu", "add", "log"
-  std::vector<int> inputs = {};    ///< tensors
+  std::string algorithm = {};    ///< where the kind has several: "max", "avg_include_padding", "relu", "add", "log"
+  std::vector<int> inputs = {};  ///< tensors
   int output = -1;
   Extents kernel = {}, strides = {}, dilations = {}, begin = {}, end = {};  ///< of a window; dilations count from 0
   int axis = 0;
-  float alpha = 0.F;         ///< eltwise, lrn; p of a norm
+  float alpha = 0.F;  ///< eltwise, lrn; p of a norm
   float beta = 0.F;
-  float epsilon = 0.F;       ///< of a normalisation or norm; k of lrn
+  float epsilon = 0.F;  ///< of a normalisation or norm; k of lrn
   std::vector<PostOp> post = {};
   std::string family = {};          ///< which implementations will do: "" any, else as family_of says
   std::string implementation = {};  ///< the library's own name of the one chosen; empty before realise()
-  bool only_if_apart = false;  ///< reorder: nothing to do when both ends are the same memory
+  bool only_if_apart = false;       ///< reorder: nothing to do when both ends are the same memory
   bool operator==(const Op&) const = default;
 };
 

@@ -20,9 +20,7 @@ std::expected<BuiltOp, std::string> try_build(const Program& program, const Op& 
   return std::move(*built);
 }
 
-bool can_follow(const PostOp& post) {
-  return post.kind != PostOp::Kind::kSum && post.kind != PostOp::Kind::kDepthwise;
-}
+bool can_follow(const PostOp& post) { return post.kind != PostOp::Kind::kSum && post.kind != PostOp::Kind::kDepthwise; }
 
 /// oneDNN 2.6.3 leaves activations after a binary operation out of the last block when channels do not fill it.
 bool is_miscomputed(const Program& program, const Op& op) {

@@ -11,7 +11,8 @@ PartitionRules partition_rules() {
       {"convolution", {"Pad?", "Conv|ConvTranspose", steps}},
       {"pointwise-depthwise", {"Conv", "Relu|LeakyRelu|Clip|Sigmoid|HardSigmoid|HardSwish|Swish|Mul*", "Conv", steps}},
       {"product", {"Transpose?", "MatMul|Gemm", steps, "Transpose?"}},
-      {"pooling", {"Pad?", "MaxPool|AveragePool|GlobalAveragePool|GlobalMaxPool|ReduceMean|ReduceMax|ReduceSum", steps}},
+      {"pooling",
+       {"Pad?", "MaxPool|AveragePool|GlobalAveragePool|GlobalMaxPool|ReduceMean|ReduceMax|ReduceSum", steps}},
       {"resize", {"Resize", steps}},
       {"batch-normalisation", {"BatchNormalization", steps}},
       {"element-wise", {step_operators(), steps}}};

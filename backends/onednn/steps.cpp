@@ -38,12 +38,19 @@ float alpha_of(const Node& node, float fallback) { return attribute_or<float>(no
 /// Operators of one input that are an algorithm of the library, or two.
 std::optional<Steps> unary_steps(const Node& node) {
   const std::string& op = node.op_type;
-  static const std::map<std::string, Step, std::less<>> kDirect = {
-      {"Relu", eltwise("relu")},       {"Sigmoid", eltwise("logistic")},   {"Tanh", eltwise("tanh")},
-      {"Exp", eltwise("exp")},         {"Log", eltwise("log")},            {"Sqrt", eltwise("sqrt")},
-      {"Abs", eltwise("abs")},         {"Neg", linear(-1.F)},              {"Reciprocal", eltwise("pow", 1.F, -1.F)},
-      {"Softplus", eltwise("soft_relu")}, {"Mish", eltwise("mish")},       {"HardSwish", eltwise("hardswish")},
-      {"Round", eltwise("round")}};
+  static const std::map<std::string, Step, std::less<>> kDirect = {{"Relu", eltwise("relu")},
+                                                                   {"Sigmoid", eltwise("logistic")},
+                                                                   {"Tanh", eltwise("tanh")},
+                                                                   {"Exp", eltwise("exp")},
+                                                                   {"Log", eltwise("log")},
+                                                                   {"Sqrt", eltwise("sqrt")},
+                                                                   {"Abs", eltwise("abs")},
+                                                                   {"Neg", linear(-1.F)},
+                                                                   {"Reciprocal", eltwise("pow", 1.F, -1.F)},
+                                                                   {"Softplus", eltwise("soft_relu")},
+                                                                   {"Mish", eltwise("mish")},
+                                                                   {"HardSwish", eltwise("hardswish")},
+                                                                   {"Round", eltwise("round")}};
   if (const auto found = kDirect.find(op); found != kDirect.end()) return Steps{found->second};
   if (op == "LeakyRelu") return Steps{eltwise("relu", alpha_of(node, 0.01F))};
   if (op == "Elu") return Steps{eltwise("elu", alpha_of(node, 1.F))};
@@ -106,9 +113,8 @@ std::optional<Steps> doubled_steps(const std::string& op) {
 Steps tensor_steps(const std::string& op, ValueId operand, bool first) {
   if (op == "Sub" && !first) return {linear(-1.F), binary("add", operand)};
   if (op == "Div" && !first) return {eltwise("pow", 1.F, -1.F), binary("mul", operand)};
-  static const std::map<std::string, std::string, std::less<>> kNames = {{"Add", "add"}, {"Sum", "add"}, {"Sub", "sub"},
-                                                                         {"Mul", "mul"}, {"Div", "div"}, {"Max", "max"},
-                                                                         {"Min", "min"}};
+  static const std::map<std::string, std::string, std::less<>> kNames = {
+      {"Add", "add"}, {"Sum", "add"}, {"Sub", "sub"}, {"Mul", "mul"}, {"Div", "div"}, {"Max", "max"}, {"Min", "min"}};
   return {binary(kNames.find(op)->second, operand)};
 }
 
@@ -159,8 +165,7 @@ std::expected<Steps, Refusal> binary_steps(const Graph& graph, const Region& reg
   return steps;
 }
 
-std::expected<Steps, Refusal> prelu_steps(const Graph& graph, const Region& region, const Node& node,
-                                          ValueId current) {
+std::expected<Steps, Refusal> prelu_steps(const Graph& graph, const Region& region, const Node& node, ValueId current) {
   const ValueId slope = node.inputs[1];
   if (node.inputs[0] != current) return refuse(RefusalReason::kStructure, "the slope of PRelu is the running value");
   if (const auto number = scalar_of(graph, slope)) return Steps{eltwise("relu", *number)};
@@ -215,8 +220,8 @@ std::optional<Activation> gate_of(const Graph& graph, const NodeSet& left, Value
   const ValueId argument = node.inputs[0];
   if (is_op(node, "Sigmoid") && argument == x) return Activation{eltwise("swish", 1.F), {outer}, {}};
   if (is_op(node, "HardSigmoid") && argument == x) {
-    const bool standard = std::abs(alpha_of(node, 0.2F) - 1.F / 6.F) < 1e-6F &&
-                          attribute_or<float>(node, "beta", 0.5F) == 0.5F;
+    const bool standard =
+        std::abs(alpha_of(node, 0.2F) - 1.F / 6.F) < 1e-6F && attribute_or<float>(node, "beta", 0.5F) == 0.5F;
     if (standard) return Activation{eltwise("hardswish"), {outer}, {}};
     return std::nullopt;
   }

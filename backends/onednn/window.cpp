@@ -40,8 +40,8 @@ void pad_same(Window& window, std::size_t axis, std::int64_t total, bool upper) 
 
 }  // namespace
 
-std::expected<Window, Refusal> window_of(const Node& node, const Extents& kernel, const Extents& in,
-                                         const Extents& out, const Extents& extra_begin, const Extents& extra_end) {
+std::expected<Window, Refusal> window_of(const Node& node, const Extents& kernel, const Extents& in, const Extents& out,
+                                         const Extents& extra_begin, const Extents& extra_end) {
   auto window = attributes_of(node, kernel);
   if (!window) return window;
   const auto auto_pad = attribute_or<std::string>(node, "auto_pad", "NOTSET");
@@ -75,8 +75,7 @@ std::expected<Window, Refusal> transposed_window_of(const Node& node, const Exte
   for (std::size_t axis = 0; axis < kernel.size(); ++axis) {
     const std::int64_t full = (in[axis] - 1) * window->strides[axis] + reach(*window, axis);
     if (auto_pad == "VALID") window->begin[axis] = 0;
-    if (auto_pad.starts_with("SAME") || !given)
-      pad_same(*window, axis, full - out[axis], auto_pad == "SAME_UPPER");
+    if (auto_pad.starts_with("SAME") || !given) pad_same(*window, axis, full - out[axis], auto_pad == "SAME_UPPER");
     // Cutting less at the end than the attribute says is what output_padding means.
     window->end[axis] = full - out[axis] - window->begin[axis];
     if (window->begin[axis] < 0) return refuse(RefusalReason::kAttribute, "negative padding");

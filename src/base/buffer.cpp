@@ -42,7 +42,8 @@ Result<Buffer> Buffer::map_file(const std::string& path) {
   const int map_error = errno;
   ::close(descriptor);
   if (memory == MAP_FAILED) return fail(ExitCode::kIo, "io/cannot-read", path, std::strerror(map_error));
-  std::shared_ptr<const void> owner(memory, [size](const void* pointer) { ::munmap(const_cast<void*>(pointer), size); });
+  std::shared_ptr<const void> owner(memory,
+                                    [size](const void* pointer) { ::munmap(const_cast<void*>(pointer), size); });
   return Buffer(std::move(owner), {static_cast<const std::byte*>(memory), size});
 }
 
@@ -52,7 +53,8 @@ Buffer Buffer::slice(std::size_t offset, std::size_t bytes) const {
 }
 
 bool Buffer::operator==(const Buffer& other) const {
-  return size() == other.size() && (data() == other.data() || std::equal(bytes_.begin(), bytes_.end(), other.bytes_.begin()));
+  return size() == other.size() &&
+         (data() == other.data() || std::equal(bytes_.begin(), bytes_.end(), other.bytes_.begin()));
 }
 
 }  // namespace collage

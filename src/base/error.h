@@ -48,8 +48,8 @@ using Result = std::expected<T, Error>;
 }  // namespace collage
 
 /// A broken invariant is a bug: always checked, stops with the values given.
-#define COLLAGE_CHECK(condition, ...)                                                                  \
-  do {                                                                                                 \
+#define COLLAGE_CHECK(condition, ...)                                                                   \
+  do {                                                                                                  \
     if (!(condition)) ::collage::stop_on_bug(__FILE__, __LINE__, #condition, std::string{__VA_ARGS__}); \
   } while (false)
 
@@ -58,14 +58,13 @@ using Result = std::expected<T, Error>;
 
 /// `COLLAGE_TRY(auto x, f());` binds the value of a Result or returns its error from the enclosing function.
 #define COLLAGE_TRY(target, ...) COLLAGE_TRY_INNER(COLLAGE_CONCAT(try_result_, __LINE__), target, __VA_ARGS__)
-#define COLLAGE_TRY_INNER(temporary, target, ...)                              \
-  auto temporary = (__VA_ARGS__);                                             \
-  if (!temporary) return std::unexpected(std::move(temporary).error());        \
+#define COLLAGE_TRY_INNER(temporary, target, ...)                       \
+  auto temporary = (__VA_ARGS__);                                       \
+  if (!temporary) return std::unexpected(std::move(temporary).error()); \
   target = std::move(temporary).value()
 
 /// `COLLAGE_TRY_VOID(f());` returns the error of a Result<void> (or a Result whose value is not needed).
-#define COLLAGE_TRY_VOID(...)                                                         \
-  do {                                                                                \
-    if (auto try_result_ = (__VA_ARGS__); !try_result_)                               \
-      return std::unexpected(std::move(try_result_).error());                         \
+#define COLLAGE_TRY_VOID(...)                                                                                   \
+  do {                                                                                                          \
+    if (auto try_result_ = (__VA_ARGS__); !try_result_) return std::unexpected(std::move(try_result_).error()); \
   } while (false)

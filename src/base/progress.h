@@ -8,12 +8,12 @@
 namespace collage {
 
 struct ProgressEvent {
-  std::string phase;          ///< "import", "record", "price", "search", "confirm"...
+  std::string phase;  ///< "import", "record", "price", "search", "confirm"...
   std::size_t done = 0;
-  std::size_t total = 0;      ///< 0 when it cannot be told
+  std::size_t total = 0;  ///< 0 when it cannot be told
   std::size_t refused = 0;
-  double best_us = 0;         ///< best end-to-end time known so far; 0 when none
-  std::string note;           ///< one line worth reading, usually empty
+  double best_us = 0;  ///< best end-to-end time known so far; 0 when none
+  std::string note;    ///< one line worth reading, usually empty
 };
 
 /// Called from the working thread; must return quickly and must not throw.

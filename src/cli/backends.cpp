@@ -16,7 +16,8 @@ struct Options {
 
 /// What one kind is here; a module that cannot be loaded is shown with the reason.
 BackendInfo inspect(Registry& registry, const std::string& kind) {
-  if (const auto backend = registry.inspect(kind)) return (*backend)->info();
+  if (const auto backend = registry.inspect(kind))
+    return (*backend)->info();
   else {
     BackendInfo info;
     info.name = info.kind = kind;

@@ -39,7 +39,9 @@ void add_bench(CLI::App& app, Program& program) {
   CLI::App* command = add_command(app, program, "bench", "time a plan against whole-model engines", options, run);
   options->command = command;
   command->add_option("plan", options->bench.plan, "the plan file")->required();
-  command->add_option("--against", options->bench.against, "rivals, comma separated")->delimiter(',')->capture_default_str();
+  command->add_option("--against", options->bench.against, "rivals, comma separated")
+      ->delimiter(',')
+      ->capture_default_str();
   command->add_option("--model", options->model, "the model, when it is not where the plan says");
   command->add_option("--seconds", options->bench.seconds, "how long to measure")->capture_default_str();
 }

@@ -21,8 +21,7 @@ struct Options {
 
 std::map<std::string, std::size_t> operators_of(const Graph& graph) {
   std::map<std::string, std::size_t> counts;
-  for (const Node& node : graph.nodes)
-    ++counts[node.domain.empty() ? node.op_type : node.domain + "::" + node.op_type];
+  for (const Node& node : graph.nodes) ++counts[node.domain.empty() ? node.op_type : node.domain + "::" + node.op_type];
   return counts;
 }
 
@@ -56,8 +55,10 @@ struct Shown {
 
 Shown describe(const Imported& imported, std::span<const Proposer> proposers) {
   const Graph& graph = imported.graph;
-  nlohmann::ordered_json object = {{"schema", "collage.check/1"}, {"nodes", graph.nodes.size()},
-                                   {"opset", imported.opset},     {"hash", imported.model_hash}};
+  nlohmann::ordered_json object = {{"schema", "collage.check/1"},
+                                   {"nodes", graph.nodes.size()},
+                                   {"opset", imported.opset},
+                                   {"hash", imported.model_hash}};
   std::string text = fmt::format("{} nodes, operator set {}\n", graph.nodes.size(), imported.opset);
   for (const auto& [title, ids] : {std::pair{"inputs", graph.inputs}, std::pair{"outputs", graph.outputs}})
     for (ValueId id : ids) {
@@ -100,9 +101,9 @@ Result<Shown> check(const Options& options) {
     COLLAGE_TRY(SimplifiedGraph simplified, simplify(std::move(imported.graph), {.accuracy = accuracy, .off = {}}, {}));
     imported.graph = std::move(simplified.graph);
   }
-  COLLAGE_TRY(const std::vector<Proposer> proposers,
-              make_proposers(registry, names, imported.graph,
-                             {.threads = options.common.threads, .accuracy = accuracy}));
+  COLLAGE_TRY(
+      const std::vector<Proposer> proposers,
+      make_proposers(registry, names, imported.graph, {.threads = options.common.threads, .accuracy = accuracy}));
   if (options.dump.empty()) return describe(imported, proposers);
   std::string text = options.dump == "candidates"
                          ? to_text(imported.graph, propose(imported.graph, uses_of(imported.graph), proposers))
@@ -122,7 +123,8 @@ int run(const Options& options) {
 
 void add_check(CLI::App& app, Program& program) {
   auto options = std::make_shared<Options>();
-  CLI::App* command = add_command(app, program, "check", "read and verify a model, say who supports what", options, run);
+  CLI::App* command =
+      add_command(app, program, "check", "read and verify a model, say who supports what", options, run);
   command->add_option("model", options->model, "the .onnx file")->required();
   command->add_option("--dump", options->dump, "print a stage: graph, simplified or candidates")
       ->check(CLI::IsMember({"graph", "simplified", "candidates"}));

@@ -64,11 +64,13 @@ void Console::draw(const ProgressEvent& event) {
   std::string line = fmt::format("\r\033[K{:<10}", event.phase);
   if (event.total > 0) {
     const std::size_t filled = 30 * event.done / event.total;
-    line += fmt::format(" [{}{}] {}/{}", std::string(filled, '#'), std::string(30 - filled, '.'), event.done, event.total);
+    line +=
+        fmt::format(" [{}{}] {}/{}", std::string(filled, '#'), std::string(30 - filled, '.'), event.done, event.total);
     if (event.refused > 0) line += fmt::format(", {} refused", event.refused);
     if (event.best_us > 0) line += fmt::format(", best {:.0f} us", event.best_us);
     if (event.done > 0 && elapsed > 1)
-      line += ", " + time_left(elapsed / static_cast<double>(event.done) * static_cast<double>(event.total - event.done));
+      line +=
+          ", " + time_left(elapsed / static_cast<double>(event.done) * static_cast<double>(event.total - event.done));
   }
   fmt::print(stderr, "{}", line);
   std::fflush(stderr);
@@ -82,10 +84,9 @@ void Console::end_progress() {
 }
 
 void Console::write_event(const ProgressEvent& event) {
-  const nlohmann::ordered_json line = {{"schema", "collage.event/1"}, {"phase", event.phase},
-                                       {"done", event.done},          {"total", event.total},
-                                       {"refused", event.refused},    {"best_us", event.best_us},
-                                       {"note", event.note}};
+  const nlohmann::ordered_json line = {
+      {"schema", "collage.event/1"}, {"phase", event.phase},     {"done", event.done}, {"total", event.total},
+      {"refused", event.refused},    {"best_us", event.best_us}, {"note", event.note}};
   fmt::print(events_, "{}\n", line.dump());
   std::fflush(events_);
 }

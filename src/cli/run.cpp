@@ -50,10 +50,8 @@ Result<nlohmann::ordered_json> write_arrays(const std::string& folder, const std
   for (std::size_t i = 0; i < tensors.size(); ++i) {
     const std::string file = fmt::format("{}_{}.npy", kind, i);
     COLLAGE_TRY_VOID(write_npy(folder + "/" + file, tensors[i]));
-    entries.push_back({{"name", ports[i].name},
-                       {"file", file},
-                       {"type", name_of(tensors[i].type)},
-                       {"shape", tensors[i].extents}});
+    entries.push_back(
+        {{"name", ports[i].name}, {"file", file}, {"type", name_of(tensors[i].type)}, {"shape", tensors[i].extents}});
   }
   return entries;
 }
@@ -140,7 +138,8 @@ int run(const Options& options) {
 
 void add_run(CLI::App& app, Program& program) {
   auto options = std::make_shared<Options>();
-  CLI::App* command = add_command(app, program, "run", "run a plan, or a bare model with an unmeasured plan", options, run);
+  CLI::App* command =
+      add_command(app, program, "run", "run a plan, or a bare model with an unmeasured plan", options, run);
   command->add_option("subject", options->subject, "a plan, or a .onnx model")->required();
   command->add_option("--input", options->inputs, "NAME=FILE.npy or NAME=FILE.pb; others are made up");
   command->add_option("--output-dir", options->output_folder, "write the arrays and index.json here");

@@ -34,8 +34,7 @@ Result<Shown> write(const Options& options) {
   if (options.name.empty()) return list_names();
   WorkloadOptions workload = options.workload;
   workload.seed = options.common.seed;
-  if (options.output.empty())
-    return fail(ExitCode::kUsage, "cli/bad-option", "-o", "nothing", "the file to write");
+  if (options.output.empty()) return fail(ExitCode::kUsage, "cli/bad-option", "-o", "nothing", "the file to write");
   COLLAGE_TRY(const Graph graph, make_workload(options.name, workload));
   ExportOptions export_options;
   export_options.keep_ids = false;

@@ -31,7 +31,8 @@ MemoryPlan plan_memory(std::span<const Interval> intervals) {
   MemoryPlan plan{.offsets = std::vector<std::size_t>(intervals.size(), 0), .bytes = 0};
   std::vector<std::size_t> order(intervals.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
-  std::ranges::stable_sort(order, [&](std::size_t a, std::size_t b) { return intervals[a].bytes > intervals[b].bytes; });
+  std::ranges::stable_sort(order,
+                           [&](std::size_t a, std::size_t b) { return intervals[a].bytes > intervals[b].bytes; });
 
   std::vector<std::size_t> placed;
   std::vector<std::pair<std::size_t, std::size_t>> busy;

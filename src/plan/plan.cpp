@@ -34,11 +34,16 @@ std::optional<std::size_t> storage_bytes(const Plan& plan, const PlanValue& valu
     return plan.values[list[value.buffer]].bytes;
   };
   switch (value.storage) {
-    case Storage::kInput: return buffer_bytes(plan.inputs);
-    case Storage::kOutput: return buffer_bytes(plan.outputs);
-    case Storage::kArena: return plan.arena_bytes;
-    case Storage::kConstant: return plan.weights_bytes;
-    case Storage::kDynamic: return std::numeric_limits<std::size_t>::max();
+    case Storage::kInput:
+      return buffer_bytes(plan.inputs);
+    case Storage::kOutput:
+      return buffer_bytes(plan.outputs);
+    case Storage::kArena:
+      return plan.arena_bytes;
+    case Storage::kConstant:
+      return plan.weights_bytes;
+    case Storage::kDynamic:
+      return std::numeric_limits<std::size_t>::max();
   }
   return std::nullopt;
 }
@@ -119,20 +124,28 @@ std::string artifact_hash(std::string_view bytes, std::string_view compatibility
 
 std::string_view name_of(Storage storage) {
   switch (storage) {
-    case Storage::kInput: return "input";
-    case Storage::kOutput: return "output";
-    case Storage::kArena: return "arena";
-    case Storage::kConstant: return "constant";
-    case Storage::kDynamic: return "dynamic";
+    case Storage::kInput:
+      return "input";
+    case Storage::kOutput:
+      return "output";
+    case Storage::kArena:
+      return "arena";
+    case Storage::kConstant:
+      return "constant";
+    case Storage::kDynamic:
+      return "dynamic";
   }
   return "?";
 }
 
 std::string_view plan_name_of(StepKind kind) {
   switch (kind) {
-    case StepKind::kKernel: return "kernel";
-    case StepKind::kConvert: return "convert";
-    case StepKind::kView: return "view";
+    case StepKind::kKernel:
+      return "kernel";
+    case StepKind::kConvert:
+      return "convert";
+    case StepKind::kView:
+      return "view";
   }
   return "?";
 }
@@ -144,8 +157,7 @@ Result<void> verify(const Plan& plan) {
   for (std::size_t i = 0; i < plan.values.size(); ++i) COLLAGE_TRY_VOID(verify_value(plan, static_cast<PlanIndex>(i)));
 
   std::vector<bool> written(plan.values.size(), false);
-  for (std::size_t i = 0; i < plan.values.size(); ++i)
-    written[i] = plan.values[i].storage == Storage::kConstant;
+  for (std::size_t i = 0; i < plan.values.size(); ++i) written[i] = plan.values[i].storage == Storage::kConstant;
   for (const PlanIndex input : plan.inputs) written[input] = true;
   for (std::size_t i = 0; i < plan.steps.size(); ++i) COLLAGE_TRY_VOID(verify_step(plan, i, written));
   for (const PlanIndex output : plan.outputs)

@@ -19,16 +19,16 @@ namespace collage {
 inline constexpr std::string_view kPlanSchema = "collage.plan/1";
 
 enum class Storage : std::uint8_t {
-  kInput,    ///< in the caller's buffer for model input `buffer`
-  kOutput,   ///< in the caller's buffer for model output `buffer`
-  kArena,    ///< at `offset` in the context's arena
-  kConstant, ///< at `offset` in weights.bin
-  kDynamic   ///< made by the kernel, shape known after the run; graph outputs only
+  kInput,     ///< in the caller's buffer for model input `buffer`
+  kOutput,    ///< in the caller's buffer for model output `buffer`
+  kArena,     ///< at `offset` in the context's arena
+  kConstant,  ///< at `offset` in weights.bin
+  kDynamic    ///< made by the kernel, shape known after the run; graph outputs only
 };
 
 /// One value in one format.
 struct PlanValue {
-  std::string name;    ///< the graph value's name
+  std::string name;  ///< the graph value's name
   ValueType type;
   Format format;
   Storage storage = Storage::kArena;
@@ -44,14 +44,14 @@ struct PlanStep {
   StepKind kind = StepKind::kKernel;
   std::string backend;
   std::string variant;
-  std::vector<std::string> nodes;       ///< names of the graph's nodes it computes
-  std::vector<PlanIndex> inputs;        ///< plan values
+  std::vector<std::string> nodes;  ///< names of the graph's nodes it computes
+  std::vector<PlanIndex> inputs;   ///< plan values
   std::vector<PlanIndex> outputs;
-  std::string artifact;                 ///< content hash, "" for views
-  std::vector<PlanIndex> constants;     ///< plan constants the artifact is loaded with, in its order
+  std::string artifact;              ///< content hash, "" for views
+  std::vector<PlanIndex> constants;  ///< plan constants the artifact is loaded with, in its order
   std::size_t workspace_offset = 0;
   std::size_t workspace_bytes = 0;
-  std::int64_t cost_ns = 0;             ///< median measured alone
+  std::int64_t cost_ns = 0;  ///< median measured alone
   std::int64_t cost_low_ns = 0;
   std::int64_t cost_high_ns = 0;
   std::string runner_up;
@@ -66,18 +66,18 @@ struct PlanArtifact {
 };
 
 struct PlanBackend {
-  std::string name;   ///< instance
+  std::string name;  ///< instance
   std::string version;
   std::string build;
   bool operator==(const PlanBackend&) const = default;
 };
 
 struct Plan {
-  std::string model_path;      ///< as given to tune; may have moved
+  std::string model_path;  ///< as given to tune; may have moved
   std::string model_hash;
   std::string weights_hash;
   std::map<std::string, std::string> shapes;  ///< the --shape bindings
-  std::string machine;         ///< machine print
+  std::string machine;                        ///< machine print
   std::string accuracy = "standard";
   int threads = 1;
   std::vector<PlanBackend> backends;
@@ -87,8 +87,8 @@ struct Plan {
   std::vector<PlanStep> steps;
   std::vector<PlanArtifact> artifacts;  ///< sorted by hash, each once
   std::size_t arena_bytes = 0;
-  std::size_t weights_bytes = 0;   ///< size of weights.bin
-  std::string shipped = "cover";           ///< "cover" or the rival's name
+  std::size_t weights_bytes = 0;  ///< size of weights.bin
+  std::string shipped = "cover";  ///< "cover" or the rival's name
   /// A JSON object (compact, keys sorted) with what `explain` shows: search, refusals, rivals. Its keys become
   /// top-level keys of plan.json, so they must not be keys that plan.json has itself.
   std::string report_json = "{}";

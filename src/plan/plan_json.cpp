@@ -16,9 +16,9 @@ constexpr std::array kStorages = {Storage::kInput, Storage::kOutput, Storage::kA
 constexpr std::array kStepKinds = {StepKind::kKernel, StepKind::kConvert, StepKind::kView};
 
 const std::set<std::string>& own_keys() {
-  static const std::set<std::string> keys = {"schema",   "model",   "weights_hash", "shapes",  "machine", "accuracy",
-                                             "threads",  "backends", "inputs",      "outputs", "values",  "constants",
-                                             "steps",    "artifacts", "memory",     "shipped"};
+  static const std::set<std::string> keys = {"schema",  "model",     "weights_hash", "shapes",  "machine", "accuracy",
+                                             "threads", "backends",  "inputs",       "outputs", "values",  "constants",
+                                             "steps",   "artifacts", "memory",       "shipped"};
   return keys;
 }
 
@@ -212,8 +212,8 @@ void read_header(const json& object, Plan& plan) {
                              .version = text(backend, "version", "backends"),
                              .build = text(backend, "build", "backends")});
   for (const json& artifact : list(object, "artifacts", "plan"))
-    plan.artifacts.push_back({.hash = text(artifact, "hash", "artifacts"),
-                              .compatibility = text(artifact, "compatibility", "artifacts")});
+    plan.artifacts.push_back(
+        {.hash = text(artifact, "hash", "artifacts"), .compatibility = text(artifact, "compatibility", "artifacts")});
 }
 
 Plan read_plan(const json& object) {

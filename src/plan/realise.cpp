@@ -311,8 +311,8 @@ class Realiser {
       if (slots_[slot].storage != Storage::kArena || slots_[slot].last_read != s) continue;
       if (slots_[slot].bytes != values()[step.outputs[port]].bytes) continue;
       const auto in_slot = [&](PlanIndex value) { return lives_[value].slot == slot; };
-      const bool alone = std::ranges::count_if(step.inputs, in_slot) == 1 &&
-                         std::ranges::count_if(step.outputs, in_slot) == 0;
+      const bool alone =
+          std::ranges::count_if(step.inputs, in_slot) == 1 && std::ranges::count_if(step.outputs, in_slot) == 0;
       if (alone) return slot;
     }
     return std::nullopt;
@@ -404,7 +404,8 @@ class Realiser {
     out_.plan.weights_bytes = end;
     if (out_.plan.weights_hash.empty()) out_.plan.weights_hash = hash_hex(hashes);
     for (std::size_t i = 0; i < values().size(); ++i)
-      if (values()[i].storage == Storage::kConstant && lives_[i].alias_of) place_constant_view(static_cast<PlanIndex>(i));
+      if (values()[i].storage == Storage::kConstant && lives_[i].alias_of)
+        place_constant_view(static_cast<PlanIndex>(i));
   }
 
   void place_constant_view(PlanIndex view) {
@@ -424,12 +425,12 @@ class Realiser {
   const RealiseRequest& request_;
   const Graph& graph_;
   RealisedPlan out_;
-  std::vector<Life> lives_;                                ///< by plan value
+  std::vector<Life> lives_;  ///< by plan value
   std::vector<Slot> slots_;
-  std::vector<InPlace> in_place_;                          ///< by step: (output, input) ports that may share
-  std::map<std::pair<ValueId, Format>, PlanIndex> made_;   ///< computed values, by format
+  std::vector<InPlace> in_place_;                         ///< by step: (output, input) ports that may share
+  std::map<std::pair<ValueId, Format>, PlanIndex> made_;  ///< computed values, by format
   std::map<ValueId, PlanIndex> constants_;
-  std::vector<PlanIndex> sources_;                         ///< by model output: the value it comes from
+  std::vector<PlanIndex> sources_;  ///< by model output: the value it comes from
 };
 
 }  // namespace

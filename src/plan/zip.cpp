@@ -28,9 +28,9 @@ constexpr std::size_t kCentralBytes = 46;
 constexpr std::size_t kEnd64Bytes = 56;
 constexpr std::size_t kLocatorBytes = 20;
 constexpr std::size_t kEndBytes = 22;
-constexpr std::uint16_t kVersion = 45;             // the first with ZIP64
+constexpr std::uint16_t kVersion = 45;  // the first with ZIP64
 constexpr std::uint16_t kNamesAreUtf8 = 1U << 11;
-constexpr std::uint16_t kDosDate = 0x0021;         // 1980-01-01: archives with equal contents are equal bytes
+constexpr std::uint16_t kDosDate = 0x0021;  // 1980-01-01: archives with equal contents are equal bytes
 constexpr std::uint16_t kZip64Extra = 0x0001;
 constexpr std::uint16_t kAlignExtra = 0xd935;
 constexpr std::uint32_t kIn64 = 0xffffffff;
@@ -112,7 +112,11 @@ std::string end_records(std::uint64_t count, std::uint64_t directory, std::uint6
   out.add(kEnd64Signature).add(std::uint64_t{kEnd64Bytes - 12}).add(kVersion).add(kVersion).add(std::uint32_t{0});
   out.add(std::uint32_t{0}).add(count).add(count).add(directory_bytes).add(directory);
   out.add(kLocatorSignature).add(std::uint32_t{0}).add(end64).add(std::uint32_t{1});
-  out.add(kEndSignature).add(std::uint16_t{0}).add(std::uint16_t{0}).add(std::uint16_t{0xffff}).add(std::uint16_t{0xffff});
+  out.add(kEndSignature)
+      .add(std::uint16_t{0})
+      .add(std::uint16_t{0})
+      .add(std::uint16_t{0xffff})
+      .add(std::uint16_t{0xffff});
   out.add(kIn64).add(kIn64).add(std::uint16_t{0});
   return out.bytes();
 }
@@ -238,13 +242,11 @@ Result<std::vector<ZipMember>> read_zip(const Buffer& file, const std::string& l
     const std::string_view name = view.text(next + kCentralBytes, name_bytes);
     if (view.at<std::uint16_t>(next + 10) != 0) return damaged(label, fmt::format("compressed member '{}'", name));
     const std::optional<Extent64> extent = read_extra(view, next + kCentralBytes + name_bytes, extra_bytes);
-    const std::optional<std::uint64_t> data =
-        extent ? find_data(view, name, *extent, directory.offset) : std::nullopt;
+    const std::optional<std::uint64_t> data = extent ? find_data(view, name, *extent, directory.offset) : std::nullopt;
     if (!data || *data < data_end) return damaged(label, fmt::format("member '{}' with a wrong place", name));
     if (!names.emplace(name).second) return damaged(label, fmt::format("member '{}' twice", name));
-    members.push_back({.name = std::string(name),
-                       .data = file.slice(*data, extent->size),
-                       .crc = view.at<std::uint32_t>(next + 16)});
+    members.push_back(
+        {.name = std::string(name), .data = file.slice(*data, extent->size), .crc = view.at<std::uint32_t>(next + 16)});
     data_end = *data + extent->size;
     next += entry_bytes;
   }

@@ -92,8 +92,8 @@ std::vector<ValueId> exits(const Graph& graph, const Uses& uses, const NodeSet& 
     for (ValueId value : graph.nodes[n].outputs) {
       if (!value.valid()) continue;
       const auto& readers = uses.consumers[value.index];
-      const bool escapes = std::any_of(readers.begin(), readers.end(),
-                                       [&](NodeId reader) { return !nodes.contains(reader.index); });
+      const bool escapes =
+          std::any_of(readers.begin(), readers.end(), [&](NodeId reader) { return !nodes.contains(reader.index); });
       if (escapes || uses.is_output[value.index]) result.push_back(value);
     }
   return result;

@@ -32,8 +32,8 @@ struct PartitionRules {
 
 /// One way in which a backend can run a region: its ports' formats and a name for the kernel choice.
 struct Variant {
-  std::string name;                    ///< "direct", "wino_4x3", "default"; "view" = the output shares the input's bytes
-  std::vector<Format> input_formats;   ///< one per Region::inputs
+  std::string name;                   ///< "direct", "wino_4x3", "default"; "view" = the output shares the input's bytes
+  std::vector<Format> input_formats;  ///< one per Region::inputs
   std::vector<Format> output_formats;  ///< one per Region::outputs
   bool operator==(const Variant&) const = default;
 };

@@ -44,12 +44,17 @@ struct Context::State {
   [[nodiscard]] std::byte* address(PlanIndex index) const {
     const PlanValue& value = plan().values[index];
     switch (value.storage) {
-      case Storage::kInput: return inputs[value.buffer].data + value.offset;
-      case Storage::kOutput: return outputs[value.buffer].data + value.offset;
-      case Storage::kArena: return arena.data() + value.offset;
+      case Storage::kInput:
+        return inputs[value.buffer].data + value.offset;
+      case Storage::kOutput:
+        return outputs[value.buffer].data + value.offset;
+      case Storage::kArena:
+        return arena.data() + value.offset;
       // Read only: a plan writes to no constant (plan verify()), the pointer type is that of the common case.
-      case Storage::kConstant: return const_cast<std::byte*>(session->plan.constants.at(index).data.data());
-      case Storage::kDynamic: return nullptr;
+      case Storage::kConstant:
+        return const_cast<std::byte*>(session->plan.constants.at(index).data.data());
+      case Storage::kDynamic:
+        return nullptr;
     }
     return nullptr;
   }
@@ -106,7 +111,8 @@ struct Context::State {
     const bool is_dynamic = storage == Storage::kOutput && i < ports.size() &&
                             plan().values[plan().outputs[i]].storage == Storage::kDynamic;
     if (i >= ports.size() || is_dynamic)
-      return fail(ExitCode::kUsage, "runtime/no-port", where, is_dynamic ? "an output of unknown shape" : "no such port",
+      return fail(ExitCode::kUsage, "runtime/no-port", where,
+                  is_dynamic ? "an output of unknown shape" : "no such port",
                   fmt::format("one of {} ports with a fixed shape", ports.size()));
     if (reinterpret_cast<std::uintptr_t>(data) % kBufferAlignment != 0)
       return fail(ExitCode::kUsage, "runtime/unaligned", where, "memory at an odd address", "64-byte aligned memory");

@@ -12,8 +12,8 @@ namespace collage {
 class MemoryBlock {
  public:
   MemoryBlock() = default;
-  /// Blocks of 2 MiB and more start at a multiple of it and ask for huge pages. Every page is touched, so that the first
-  /// run meets no page faults. Error runtime/out-of-memory; `label` says what the memory is for.
+  /// Blocks of 2 MiB and more start at a multiple of it and ask for huge pages. Every page is touched, so that the
+  /// first run meets no page faults. Error runtime/out-of-memory; `label` says what the memory is for.
   [[nodiscard]] static Result<MemoryBlock> allocate(std::size_t bytes, const std::string& label);
   MemoryBlock(MemoryBlock&& other) noexcept;
   MemoryBlock& operator=(MemoryBlock&& other) noexcept;

@@ -98,9 +98,9 @@ MachineVerdict judge_machine(const Plan& plan, const BackendSource& backends, co
     } else if (const BackendInfo& info = (*backend)->info(); !info.unusable.empty()) {
       worsen(MachineVerdict::Kind::kRefused, fmt::format("backend {} is not usable: {}", wanted.name, info.unusable));
     } else if (info.build != wanted.build) {
-      worsen(MachineVerdict::Kind::kUsable, fmt::format("steps of {} were tuned with {} (build {}), here is {} (build {})",
-                                                        wanted.name, wanted.version, wanted.build, info.version,
-                                                        info.build));
+      worsen(MachineVerdict::Kind::kUsable,
+             fmt::format("steps of {} were tuned with {} (build {}), here is {} (build {})", wanted.name,
+                         wanted.version, wanted.build, info.version, info.build));
     }
   }
   for (const PlanStep& step : plan.steps) {
@@ -116,7 +116,8 @@ MachineVerdict judge_machine(const Plan& plan, const BackendSource& backends, co
 
 Result<Session> Session::load(const std::string& path, Registry& registry, const LoadOptions& options) {
   COLLAGE_TRY(RealisedPlan plan, load_plan(path));
-  return load(std::move(plan), [&registry](const std::string& instance) { return registry.get(instance); }, options);
+  return load(
+      std::move(plan), [&registry](const std::string& instance) { return registry.get(instance); }, options);
 }
 
 Result<Session> Session::load(RealisedPlan realised, const BackendSource& backends, const LoadOptions& options) {
@@ -135,8 +136,7 @@ Result<Session> Session::load(RealisedPlan realised, const BackendSource& backen
     state->step_kernels.push_back(nullptr);
     if (step.kind == StepKind::kView) continue;
     for (std::uint32_t port = 0; port < step.outputs.size(); ++port)
-      if (plan.values[step.outputs[port]].storage == Storage::kDynamic)
-        state->dynamic[step.outputs[port]] = {i, port};
+      if (plan.values[step.outputs[port]].storage == Storage::kDynamic) state->dynamic[step.outputs[port]] = {i, port};
     KernelKey key{step.backend, step.artifact, step.constants,
                   text_of(ports_of(plan, step.inputs)) + "->" + text_of(ports_of(plan, step.outputs))};
     const Kernel*& kernel = loaded[std::move(key)];

@@ -14,8 +14,8 @@ struct Session::State {
   MachineVerdict verdict;
   std::vector<ContextPort> inputs;
   std::vector<ContextPort> outputs;
-  std::vector<std::unique_ptr<Kernel>> kernels;     ///< each distinct kernel once
-  std::vector<const Kernel*> step_kernels;          ///< by step; null for views
+  std::vector<std::unique_ptr<Kernel>> kernels;                        ///< each distinct kernel once
+  std::vector<const Kernel*> step_kernels;                             ///< by step; null for views
   std::map<PlanIndex, std::pair<std::size_t, std::uint32_t>> dynamic;  ///< value -> (step, output port) that makes it
 };
 

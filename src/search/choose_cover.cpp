@@ -271,7 +271,8 @@ class CoverSearch {
   void add_if_not_dominated(State state, std::vector<std::int32_t>& target) {
     for (std::int32_t other : target)
       if (dominates(states_[static_cast<std::size_t>(other)], state)) return;
-    std::erase_if(target, [&](std::int32_t other) { return dominates(state, states_[static_cast<std::size_t>(other)]); });
+    std::erase_if(target,
+                  [&](std::int32_t other) { return dominates(state, states_[static_cast<std::size_t>(other)]); });
     target.push_back(store(std::move(state)));
   }
 
@@ -297,7 +298,8 @@ class CoverSearch {
         ranked.push_back({states_[static_cast<std::size_t>(state)].cost + rest, s, state});
       sets[s].second.clear();
     }
-    std::stable_sort(ranked.begin(), ranked.end(), [](const Ranked& a, const Ranked& b) { return a.estimate < b.estimate; });
+    std::stable_sort(ranked.begin(), ranked.end(),
+                     [](const Ranked& a, const Ranked& b) { return a.estimate < b.estimate; });
     ranked.resize(options_.max_states);
     for (const Ranked& kept : ranked) sets[kept.set].second.push_back(kept.state);
     std::erase_if(sets, [](const auto& entry) { return entry.second.empty(); });

@@ -22,7 +22,7 @@ struct CoverStep {
   std::string backend;  ///< instance name; "host" for views
   Region region;        ///< kernel and view steps (a format-only view has no nodes)
   Variant variant;
-  ValueId value;        ///< convert steps, and views that only rename a format: the value
+  ValueId value;  ///< convert steps, and views that only rename a format: the value
   Format from;
   Format to;
   Cost cost;

@@ -40,14 +40,14 @@ using ConversionTable =
     std::function<std::optional<ConversionChoice>(ValueId value, const Format& from, const Format& to)>;
 
 struct SearchOptions {
-  std::size_t max_states = 2000;   ///< per number of covered nodes
-  std::int64_t launch_ns = 150;    ///< added to every kernel and conversion that is not a view
+  std::size_t max_states = 2000;  ///< per number of covered nodes
+  std::int64_t launch_ns = 150;   ///< added to every kernel and conversion that is not a view
 };
 
 struct SearchResult {
   Cover cover;
-  bool exact = true;               ///< no state was dropped by the limit
-  std::int64_t bound_ns = 0;       ///< no cover of these candidates costs less; equal to the cost when exact
+  bool exact = true;          ///< no state was dropped by the limit
+  std::int64_t bound_ns = 0;  ///< no cover of these candidates costs less; equal to the cost when exact
   std::size_t states = 0;
 };
 

@@ -64,7 +64,8 @@ Result<BenchReport> bench(const BenchOptions& options, Registry& registry) {
     WholeModel& model = rivals.back().model;
     COLLAGE_TRY_VOID(model.set_inputs(inputs));
     contenders.push_back({name, [&model] { return model.run(); }});
-    report.contenders.push_back({.name = name, .version = rivals.back().version, .note = rivals.back().note, .lane = {}});
+    report.contenders.push_back(
+        {.name = name, .version = rivals.back().version, .note = rivals.back().note, .lane = {}});
   }
   RaceOptions race_options;
   race_options.seconds = options.seconds;
@@ -80,8 +81,8 @@ Result<BenchReport> bench(const BenchOptions& options, Registry& registry) {
 
 std::string to_text(const BenchReport& report) {
   std::string text = fmt::format("{}, {} thread{}\n", report.model, report.threads, report.threads == 1 ? "" : "s");
-  text += fmt::format("{:<14} {:<20} {:>12} {:>12} {:>8}   {}\n", "contender", "version", "median us", "p90 us", "rounds",
-                      "collage is faster by");
+  text += fmt::format("{:<14} {:<20} {:>12} {:>12} {:>8}   {}\n", "contender", "version", "median us", "p90 us",
+                      "rounds", "collage is faster by");
   for (std::size_t i = 0; i < report.contenders.size(); ++i) {
     const BenchContender& c = report.contenders[i];
     text += fmt::format("{:<14} {:<20} {:>12.1f} {:>12.1f} {:>8}", c.name, c.version.substr(0, 20),

@@ -20,7 +20,7 @@ struct BenchOptions {
   std::string plan;
   std::optional<std::string> model;  ///< where the model lies now; default: where the plan says
   std::vector<std::string> against = {"onnxruntime", "openvino"};
-  int threads = 0;                   ///< 0 = as the plan was tuned
+  int threads = 0;  ///< 0 = as the plan was tuned
   std::uint64_t seed = 1;
   double seconds = 5;
   std::map<std::string, std::pair<double, double>> input_ranges;
@@ -29,15 +29,15 @@ struct BenchOptions {
 };
 
 struct BenchContender {
-  std::string name;     ///< "collage", "openvino"
+  std::string name;  ///< "collage", "openvino"
   std::string version;
-  std::string note;     ///< for example "on the simplified graph: the engine refuses the file"
+  std::string note;  ///< for example "on the simplified graph: the engine refuses the file"
   RaceLane lane;
 };
 
 struct BenchRatio {
   std::string against;
-  Ratio ratio;          ///< above 1: the plan is faster
+  Ratio ratio;  ///< above 1: the plan is faster
 };
 
 struct BenchReport {

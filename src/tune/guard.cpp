@@ -47,9 +47,8 @@ Result<std::vector<ConfirmLane>> confirm_or_isolate(const std::vector<GuardEntry
     if (lane) {
       lanes.push_back(std::move(lane->front()));
     } else {
-      lanes.push_back({.lane = {.name = entries[e].name, .samples_ns = {}},
-                       .step_ns = {},
-                       .failure = to_string(lane.error())});
+      lanes.push_back(
+          {.lane = {.name = entries[e].name, .samples_ns = {}}, .step_ns = {}, .failure = to_string(lane.error())});
     }
   }
   return lanes;

@@ -15,9 +15,9 @@ namespace collage {
 
 struct GuardEntry {
   std::string name;
-  std::string plan;        ///< path of the plan file
+  std::string plan;  ///< path of the plan file
   std::size_t steps = 0;
-  bool is_rival = false;   ///< a whole-model engine: always taken to the final
+  bool is_rival = false;  ///< a whole-model engine: always taken to the final
 };
 
 struct GuardOptions {
@@ -25,17 +25,17 @@ struct GuardOptions {
   std::string expected;  ///< record of the model's outputs
   std::string accuracy = "standard";
   int threads = 1;
-  double heat_seconds = 1.5;   ///< first look at all entries
-  double final_seconds = 4;    ///< those within 15 % of the best, and the rivals near it
+  double heat_seconds = 1.5;  ///< first look at all entries
+  double final_seconds = 4;   ///< those within 15 % of the best, and the rivals near it
   std::uint64_t seed = 1;
   std::stop_token stop;
 };
 
 struct GuardVerdict {
-  std::size_t winner = 0;                  ///< index of the entries given
-  std::vector<std::int64_t> median_ns;     ///< by entry; 0 = did not run
+  std::size_t winner = 0;                          ///< index of the entries given
+  std::vector<std::int64_t> median_ns;             ///< by entry; 0 = did not run
   std::vector<std::vector<std::int64_t>> step_ns;  ///< by entry: its steps in context
-  std::vector<std::string> failures;       ///< by entry
+  std::vector<std::string> failures;               ///< by entry
 };
 
 /// Error tune/nothing-runs when no entry gave the right numbers.

@@ -49,7 +49,8 @@ Result<Json> run_confirm(const Json& json, JobContext& context) {
 }
 
 Result<Json> ask(WorkerProcess& worker, const Json& job, std::chrono::nanoseconds limit, std::stop_token stop = {}) {
-  auto answer = worker.call(job, [limit](const std::optional<JobProgress>&) { return limit; }, std::move(stop));
+  auto answer = worker.call(
+      job, [limit](const std::optional<JobProgress>&) { return limit; }, std::move(stop));
   if (answer) return *std::move(answer);
   if (answer.error().stopped)
     return fail(ExitCode::kInterrupted, "tune/interrupted", "job " + job.at("type").get<std::string>(), "a stop");
@@ -69,8 +70,8 @@ Result<void> record(WorkerProcess& worker, const RecordJob& job) {
 }
 
 Result<std::string> compile_model(WorkerProcess& worker, const CompileModelJob& job) {
-  const Json json = {{"type", "compile-model"},  {"graph", job.graph},   {"model", job.model},
-                     {"engine", job.engine},     {"folder", job.folder}, {"threads", job.threads}};
+  const Json json = {{"type", "compile-model"}, {"graph", job.graph},   {"model", job.model},
+                     {"engine", job.engine},    {"folder", job.folder}, {"threads", job.threads}};
   COLLAGE_TRY(const Json answer, ask(worker, json, 300s));
   return read_json("compile-model answer", [&] { return answer.at("artifact").get<std::string>(); });
 }

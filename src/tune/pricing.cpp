@@ -56,7 +56,11 @@ Result<std::vector<Cost>> Pricing::price(const CandidatePool& pool) {
   std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
     return pool.regions[a].nodes.count() < pool.regions[b].nodes.count();
   });
-  for (std::size_t begin = 0; begin < order.size() && !out_of_time(); begin += kChunk) {
+  const std::size_t singles = static_cast<std::size_t>(
+      std::count_if(order.begin(), order.end(), [&](std::size_t r) { return pool.regions[r].nodes.count() == 1; }));
+  for (std::size_t begin = 0; begin < order.size(); begin += kChunk) {
+    // Single operators are priced whatever the deadline says, so that a cover always exists.
+    if (options_.stop.stop_requested() || (begin >= singles && out_of_time())) break;
     const std::size_t end = std::min(order.size(), begin + kChunk);
     std::vector<PriceRequest> requests;
     for (std::size_t i = begin; i < end; ++i) {
@@ -70,7 +74,8 @@ Result<std::vector<Cost>> Pricing::price(const CandidatePool& pool) {
       for (std::size_t k = 0; k < by_region[order[i]].size(); ++k)
         costs[by_region[order[i]][k]] = priced[i - begin][k].cost;
     if (options_.progress)
-      options_.progress({.phase = "price", .done = end, .total = order.size(), .refused = counts().refused, .note = {}});
+      options_.progress(
+          {.phase = "price", .done = end, .total = order.size(), .refused = counts().refused, .note = {}});
   }
   return costs;
 }
@@ -93,8 +98,7 @@ std::optional<ConversionChoice> Pricing::conversion(ValueId value, const Format&
     choice = {.backend = "host", .cost = Measured{.median_ns = 0, .low_ns = 0, .high_ns = 0, .samples = 1}};
   } else if (type.is_static() && !converters.empty()) {
     const auto bytes = static_cast<std::int64_t>(byte_count(type.element, type.extents()));
-    choice = {.backend = converters.front(),
-              .cost = Estimated{kConversionFixedNs + 2 * bytes / kConversionBytesPerNs}};
+    choice = {.backend = converters.front(), .cost = Estimated{kConversionFixedNs + 2 * bytes / kConversionBytesPerNs}};
   }
   return conversions_.emplace(key, std::move(choice)).first->second;
 }

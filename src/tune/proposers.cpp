@@ -7,11 +7,10 @@ Result<std::vector<Proposer>> make_proposers(Registry& registry, std::span<const
   std::vector<Proposer> proposers;
   for (const std::string& name : instances) {
     COLLAGE_TRY(Backend * backend, registry.get(name));
-    proposers.push_back({.backend = name,
-                         .rules = backend->rules(),
-                         .support = [backend, &graph, options](const Region& region) {
-                           return backend->support(graph, region, options);
-                         }});
+    proposers.push_back(
+        {.backend = name, .rules = backend->rules(), .support = [backend, &graph, options](const Region& region) {
+           return backend->support(graph, region, options);
+         }});
   }
   return proposers;
 }

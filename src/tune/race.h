@@ -21,7 +21,7 @@ struct Contender {
 struct RaceOptions {
   std::size_t min_rounds = 15;
   std::size_t max_rounds = 400;
-  double seconds = 3.0;               ///< aimed at; min_rounds go first
+  double seconds = 3.0;                 ///< aimed at; min_rounds go first
   std::int64_t min_sample_ns = 200000;  ///< short runs are repeated inside one sample
   std::uint64_t seed = 1;
   std::stop_token stop;

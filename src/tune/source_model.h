@@ -13,8 +13,8 @@
 namespace collage {
 
 struct SourceModel {
-  Graph graph;               ///< as imported
-  std::string bound_model;   ///< what rivals run
+  Graph graph;                      ///< as imported
+  std::string bound_model;          ///< what rivals run
   std::optional<std::string> note;  ///< said when plan.onnx had to stand in
 };
 

@@ -19,7 +19,7 @@ inline constexpr const char* kReference = "onnxruntime:opt=off";
 /// A model made ready for pricing.
 struct Prepared {
   Imported imported;
-  Graph graph;                ///< simplified
+  Graph graph;  ///< simplified
   std::vector<PassReport> passes;
   std::string imported_file;  ///< graph file of imported.graph
   std::string original_file;  ///< the user's bytes, bound and repaired

@@ -343,7 +343,8 @@ class Tuner {
       report_.reused = pricing_->counts().reused;
       report_.refused = pricing_->counts().refused + pool_.refusals.size();
     }
-    report_.predicted_us = winner.search ? static_cast<double>(winner.search->cover.cost_ns) / 1000 : report_.measured_us;
+    report_.predicted_us =
+        winner.search ? static_cast<double>(winner.search->cover.cost_ns) / 1000 : report_.measured_us;
     report_.notes.insert(report_.notes.end(), prepared_notes_.begin(), prepared_notes_.end());
   }
 

@@ -18,14 +18,14 @@
 namespace collage {
 
 struct TuneOptions {
-  std::string model;                 ///< path of the .onnx file
-  std::string output;                ///< path of the plan to write
+  std::string model;   ///< path of the .onnx file
+  std::string output;  ///< path of the plan to write
   ShapeBindings shapes;
   std::vector<std::string> backends = {"onednn", "onnxruntime", "openvino"};  ///< instances that may take nodes
-  std::optional<std::string> only;   ///< this instance takes what it can; host and onnxruntime the rest
+  std::optional<std::string> only;  ///< this instance takes what it can; host and onnxruntime the rest
   int threads = 1;
   Accuracy accuracy = Accuracy::kStandard;
-  std::string store;                 ///< path of the cost store, or "memory:"
+  std::string store;  ///< path of the cost store, or "memory:"
   std::uint64_t seed = 1;
   double budget_s = 300;
   std::map<std::string, std::pair<double, double>> input_ranges;
@@ -35,7 +35,7 @@ struct TuneOptions {
 };
 
 struct RivalTime {
-  std::string name;      ///< "openvino", "openvino on the simplified graph"
+  std::string name;  ///< "openvino", "openvino on the simplified graph"
   std::int64_t median_ns = 0;
 };
 
@@ -48,11 +48,11 @@ struct TuneReport {
   std::size_t measured = 0;
   std::size_t reused = 0;
   std::size_t refused = 0;
-  double cover_us = 0;          ///< cost of the best cover under the cost table
+  double cover_us = 0;  ///< cost of the best cover under the cost table
   double model_bound_us = 0;
   double proven_bound_us = 0;
   double predicted_us = 0;
-  double measured_us = 0;       ///< of what ships, end to end
+  double measured_us = 0;  ///< of what ships, end to end
   std::size_t steps = 0;
   std::map<std::string, std::size_t> backends;  ///< name -> steps
   std::vector<RivalTime> rivals;                ///< whole-model engines and single-backend plans

@@ -45,7 +45,8 @@ Result<VerifyReport> verify_plan(const VerifyOptions& options, Registry& registr
   COLLAGE_TRY(WholeModel reference, make_reference(registry, source, report.notes));
   COLLAGE_TRY(PlanModel model, PlanModel::load(std::move(plan), registry));
   for (ValueId id : source.graph.outputs)
-    report.outputs.push_back({.name = source.graph.value(id).name, .max_abs = 0, .max_rel = 0, .ok = true, .detail = {}});
+    report.outputs.push_back(
+        {.name = source.graph.value(id).name, .max_abs = 0, .max_rel = 0, .ok = true, .detail = {}});
   for (int s = 0; s < options.seeds; ++s) {
     COLLAGE_TRY(const std::vector<Tensor> inputs,
                 gather_inputs(source.graph, {.files = {},

@@ -14,8 +14,8 @@ namespace collage {
 struct VerifyOptions {
   std::string plan;
   std::optional<std::string> model;
-  int seeds = 1;                ///< how many input sets
-  std::uint64_t seed = 1;       ///< the first of them
+  int seeds = 1;           ///< how many input sets
+  std::uint64_t seed = 1;  ///< the first of them
   std::map<std::string, std::pair<double, double>> input_ranges;
 };
 

@@ -60,8 +60,7 @@ ValueId NetBuilder::emit(const std::string& op_type, std::vector<ValueId> inputs
   node.name = fresh(op_type);
   node.inputs = std::move(inputs);
   node.attributes = std::move(attributes);
-  const ValueType value_type{
-      .kind = ValueKind::kTensor, .element = type, .shape = std::move(shape), .inner = {}};
+  const ValueType value_type{.kind = ValueKind::kTensor, .element = type, .shape = std::move(shape), .inner = {}};
   const ValueId result = add_value(graph_, node.name + "_out", value_type);
   node.outputs.push_back(result);
   add_node(graph_, std::move(node));

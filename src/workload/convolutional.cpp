@@ -143,8 +143,7 @@ Graph yolov3(const WorkloadOptions& options) {
   std::int64_t channels = 64;
   for (int repeats : {1, 2, 8, 8, 4}) {
     x = dark(net, x, channels, 3, 2);
-    for (int i = 0; i < repeats; ++i)
-      x = net.add(x, dark(net, dark(net, x, channels / 2, 1), channels, 3, 1, 0.4));
+    for (int i = 0; i < repeats; ++i) x = net.add(x, dark(net, dark(net, x, channels / 2, 1), channels, 3, 1, 0.4));
     routes.push_back(x);
     channels *= 2;
   }

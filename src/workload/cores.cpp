@@ -38,8 +38,7 @@ Graph bottlenecks(NetBuilder net, ValueId x, std::int64_t groups, std::int64_t w
       const std::int64_t stride = block == 0 ? stage.stride : 1;
       const std::int64_t inner = stage.planes * width;
       const std::int64_t outer = stage.planes * 4;
-      const ValueId skip =
-          block == 0 ? net.conv(x, {.channels = outer, .stride = stride, .gain = 0.7}) : x;
+      const ValueId skip = block == 0 ? net.conv(x, {.channels = outer, .stride = stride, .gain = 0.7}) : x;
       ValueId y = net.relu(net.conv(x, {.channels = inner}));
       y = net.relu(net.conv(y, {.channels = inner, .kernel = 3, .stride = stride, .pad = 1, .groups = groups}));
       y = net.conv(y, {.channels = outer, .gain = 0.3});
@@ -53,7 +52,8 @@ Graph bottlenecks(NetBuilder net, ValueId x, std::int64_t groups, std::int64_t w
 ValueId separable(NetBuilder& net, ValueId x, std::int64_t kernel, std::int64_t stride) {
   const std::int64_t channels = net.extent(x, 1);
   const ValueId depthwise = net.conv(
-      x, {.channels = channels, .kernel = kernel, .stride = stride, .pad = kernel / 2, .groups = channels, .gain = 0.7});
+      x,
+      {.channels = channels, .kernel = kernel, .stride = stride, .pad = kernel / 2, .groups = channels, .gain = 0.7});
   return net.conv(depthwise, {.channels = channels, .gain = 0.7});
 }
 
@@ -68,12 +68,11 @@ ValueId squeeze(NetBuilder& net, ValueId x, std::int64_t channels) {
 ValueId normal_cell(NetBuilder& net, ValueId current, ValueId previous, std::int64_t channels) {
   const ValueId cur = squeeze(net, current, channels);
   const ValueId prev = squeeze(net, previous, channels);
-  return net.concat({net.add(separable(net, cur, 3, 1), cur),
-                     net.add(separable(net, prev, 3, 1), separable(net, cur, 3, 1)),
-                     net.add(average3(net, cur, 1), prev),
-                     net.add(average3(net, prev, 1), average3(net, prev, 1)),
-                     net.add(separable(net, prev, 3, 1), separable(net, prev, 3, 1))},
-                    1);
+  return net.concat(
+      {net.add(separable(net, cur, 3, 1), cur), net.add(separable(net, prev, 3, 1), separable(net, cur, 3, 1)),
+       net.add(average3(net, cur, 1), prev), net.add(average3(net, prev, 1), average3(net, prev, 1)),
+       net.add(separable(net, prev, 3, 1), separable(net, prev, 3, 1))},
+      1);
 }
 
 ValueId reduction_cell(NetBuilder& net, ValueId current, ValueId previous, std::int64_t channels) {

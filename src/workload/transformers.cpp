@@ -60,8 +60,8 @@ Graph bert_base(const WorkloadOptions& options) {
   ValueId x = net.add(embed(net, ids, 30522, kWidth), embed(net, kinds, 2, kWidth));
   x = net.layer_norm(net.add(x, net.weights({1, tokens, kWidth}, 0.5)), 1e-12F);
   const ValueId shaped = net.reshape(padding, {1, 1, tokens});
-  const ValueId keep = net.emit("Cast", {shaped}, kFloat, net.shape(shaped),
-                                {{"to", static_cast<std::int64_t>(ElementType::kFloat32)}});
+  const ValueId keep =
+      net.emit("Cast", {shaped}, kFloat, net.shape(shaped), {{"to", static_cast<std::int64_t>(ElementType::kFloat32)}});
   const ValueId mask = net.binary("Mul", net.binary("Sub", keep, net.floats({1, 1, 1, 1}, {1})), net.scalar(10000));
   for (std::int64_t layer = 0; layer < (options.layers > 0 ? options.layers : 12); ++layer)
     x = post_norm_block(net, x, {.heads = 12, .epsilon = 1e-12F, .approximation = "none"}, mask);

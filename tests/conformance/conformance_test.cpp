@@ -109,9 +109,7 @@ std::vector<std::string> all_families() {
 INSTANTIATE_TEST_SUITE_P(Backend, Conformance,
                          testing::Combine(testing::Values("host", "onnxruntime", "openvino", "onednn"),
                                           testing::ValuesIn(all_families())),
-                         [](const auto& param) {
-                           return std::get<0>(param.param) + '_' + std::get<1>(param.param);
-                         });
+                         [](const auto& param) { return std::get<0>(param.param) + '_' + std::get<1>(param.param); });
 
 class OfficialTests : public testing::TestWithParam<std::string> {};
 

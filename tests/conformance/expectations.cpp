@@ -82,8 +82,8 @@ std::string family_of(const std::string& name) {
 }
 
 const std::vector<std::string>& official_families() {
-  static const std::vector<std::string> kFamilies = {"official_a", "official_b_c", "official_d_g", "official_h_l",
-                                                     "official_m_q", "official_r", "official_s", "official_t_z"};
+  static const std::vector<std::string> kFamilies = {"official_a",   "official_b_c", "official_d_g", "official_h_l",
+                                                     "official_m_q", "official_r",   "official_s",   "official_t_z"};
   return kFamilies;
 }
 

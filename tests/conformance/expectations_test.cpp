@@ -5,9 +5,7 @@
 namespace collage::conformance {
 namespace {
 
-Outcome refused(const std::string& reason) {
-  return {.kind = Outcome::Kind::kRefused, .reason = reason, .detail = {}};
-}
+Outcome refused(const std::string& reason) { return {.kind = Outcome::Kind::kRefused, .reason = reason, .detail = {}}; }
 
 const Outcomes& three() {
   static const Outcomes kThree = {
@@ -47,7 +45,8 @@ TEST(Expectations, SummariseWholeGroupsOnly) {
   EXPECT_TRUE(problems(lines, three()).empty());
   const Outcomes all = {{"pool/max-1d", refused("shape")}, {"pool/mean-1d", refused("shape")}};
   EXPECT_EQ(summarised(all), (std::vector<Expectation>{{"pool/*", "shape"}}));
-  const Outcomes official = {{"test_adam", refused("operator")}, {"test_adam_2", refused("operator")}, {"test_add", {}}};
+  const Outcomes official = {
+      {"test_adam", refused("operator")}, {"test_adam_2", refused("operator")}, {"test_add", {}}};
   EXPECT_EQ(summarised(official), (std::vector<Expectation>{{"test_adam*", "operator"}}));
 }
 

@@ -17,12 +17,12 @@ std::unexpected<Error> not_runnable(const std::string& code, std::string saw) {
 }
 
 bool draws_random_numbers(const Graph& graph) {
-  static const std::set<std::string_view> kRandom = {"Bernoulli",     "Multinomial",      "RandomNormal", "RandomNormalLike",
-                                                     "RandomUniform", "RandomUniformLike"};
+  static const std::set<std::string_view> kRandom = {"Bernoulli",        "Multinomial",   "RandomNormal",
+                                                     "RandomNormalLike", "RandomUniform", "RandomUniformLike"};
   return std::any_of(graph.nodes.begin(), graph.nodes.end(), [](const Node& node) {
     // Dropout with a third input is Dropout in training.
-    return node.domain.empty() && (kRandom.contains(node.op_type) ||
-                                   (node.op_type == "Dropout" && input_of(node, 2).valid()));
+    return node.domain.empty() &&
+           (kRandom.contains(node.op_type) || (node.op_type == "Dropout" && input_of(node, 2).valid()));
   });
 }
 

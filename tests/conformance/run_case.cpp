@@ -40,7 +40,8 @@ struct Subject {
 
 TrialPort port_of(const Graph& graph, ValueId id, const std::vector<ValueId>& ids, const std::vector<Tensor>& values) {
   const auto at = std::find(ids.begin(), ids.end(), id) - ids.begin();
-  TrialPort port{.port = {.name = graph.value(id).name, .type = graph.value(id).type, .format = plain()}, .recorded = {}};
+  TrialPort port{.port = {.name = graph.value(id).name, .type = graph.value(id).type, .format = plain()},
+                 .recorded = {}};
   if (static_cast<std::size_t>(at) < values.size()) port.recorded = values[static_cast<std::size_t>(at)];
   return port;
 }
@@ -110,7 +111,8 @@ class PlainRun {
   }
 
  private:
-  Result<void> allocate(const Artifact& artifact, const std::vector<std::pair<std::uint32_t, std::uint32_t>>& in_place) {
+  Result<void> allocate(const Artifact& artifact,
+                        const std::vector<std::pair<std::uint32_t, std::uint32_t>>& in_place) {
     for (const TrialPort& port : inputs_) {
       COLLAGE_TRY(const std::size_t size, converter_.bytes_of(port.port.type, port.port.format));
       memory_.emplace_back(size);
@@ -279,7 +281,8 @@ Result<std::vector<Tensor>> compute(Laboratory& laboratory, const std::string& i
   const CompileRequest request{.graph = subject.graph, .region = subject.region, .variant = variant, .model_bytes = {}};
   const auto artifacts = backend->compile({&request, 1}, kOptions);
   if (!artifacts.at(0)) return refusal(artifacts[0].error());
-  COLLAGE_TRY(const std::vector<Tensor> by_port, PlainRun(subject, variant, laboratory).run(*backend, *artifacts[0], {}));
+  COLLAGE_TRY(const std::vector<Tensor> by_port,
+              PlainRun(subject, variant, laboratory).run(*backend, *artifacts[0], {}));
   std::vector<Tensor> outputs;
   for (const ValueId id : which.graph.outputs) {
     const auto at = std::find(subject.region.outputs.begin(), subject.region.outputs.end(), id);

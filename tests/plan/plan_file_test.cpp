@@ -1,7 +1,7 @@
 #include "plan/plan_file.h"
 
-#include <sys/file.h>
 #include <fcntl.h>
+#include <sys/file.h>
 
 #include <fstream>
 
@@ -62,7 +62,8 @@ TEST(PlanFile, RemovesTemporariesOfKilledRunsButNotOfLivingOnes) {
   const int descriptor = ::open(alive.c_str(), O_RDWR);
   ASSERT_EQ(::flock(descriptor, LOCK_EX), 0);
   ASSERT_TRUE(check_can_save(folder.file("x.collage")));
-  EXPECT_THAT(names_in(folder.path()), testing::UnorderedElementsAre(".x.collage.collage-temporary.2.0", ".y.collage.collage-temporary.1.0"));
+  EXPECT_THAT(names_in(folder.path()),
+              testing::UnorderedElementsAre(".x.collage.collage-temporary.2.0", ".y.collage.collage-temporary.1.0"));
   ::close(descriptor);
 }
 

@@ -20,8 +20,8 @@ namespace collage {
 struct Sketch {
   Graph graph;
   Cover cover;
-  std::vector<Artifact> made;              ///< by step; a view's is unused
-  std::vector<std::size_t> copies;         ///< steps counted by the copy artifacts asked for
+  std::vector<Artifact> made;       ///< by step; a view's is unused
+  std::vector<std::size_t> copies;  ///< steps counted by the copy artifacts asked for
 
   static ValueType type(const Extents& extents) { return ValueType::tensor(ElementType::kFloat32, extents); }
 
@@ -41,7 +41,7 @@ struct Sketch {
     Format out = plain();
     std::vector<std::pair<std::uint32_t, std::uint32_t>> in_place = {};
     std::size_t workspace = 0;
-    std::string bytes = {};          ///< of the artifact; default: unique
+    std::string bytes = {};  ///< of the artifact; default: unique
     Extents extents = {1, 16, 4, 4};
     bool dynamic = false;
   };
@@ -52,7 +52,8 @@ struct Sketch {
   }
   ValueId step(const std::string& name, std::vector<ValueId> in) { return step(name, std::move(in), Options{}); }
 
-  std::vector<ValueId> steps(const std::string& name, std::vector<ValueId> in, std::size_t outputs, const Options& options) {
+  std::vector<ValueId> steps(const std::string& name, std::vector<ValueId> in, std::size_t outputs,
+                             const Options& options) {
     Node node;
     node.name = name;
     node.op_type = "Op";
@@ -77,7 +78,8 @@ struct Sketch {
     }
     step.region.outputs = out;
     step.variant = {options.kind == StepKind::kView ? "view" : "direct",
-                    std::vector<Format>(step.region.inputs.size(), options.in), std::vector<Format>(outputs, options.out)};
+                    std::vector<Format>(step.region.inputs.size(), options.in),
+                    std::vector<Format>(outputs, options.out)};
     artifact.bytes = options.bytes.empty() ? "artifact of " + name : options.bytes;
     artifact.compatibility = "fake/1";
     artifact.constants = step.region.constants;

@@ -50,7 +50,8 @@ TEST(PlanJson, RefusesAMissingKeyAtAnyDepth) {
     json object = whole;
     json& parent = object[pointer.parent_pointer()];
     // Entries of shapes, ports and the free-form parts may go without harm to the structure.
-    if (parent.is_array() || path.starts_with("/shapes") || path.starts_with("/search") || path.ends_with("/id")) continue;
+    if (parent.is_array() || path.starts_with("/shapes") || path.starts_with("/search") || path.ends_with("/id"))
+      continue;
     if (path.starts_with("/constants")) continue;
     parent.erase(pointer.back());
     const auto read = parse_plan(object.dump(), "test");
@@ -63,7 +64,8 @@ TEST(PlanJson, RefusesAMissingKeyAtAnyDepth) {
 
 TEST(PlanJson, NeverCrashesOnWrongTypesNumbersAndCuts) {
   const json whole = json::parse(to_json(rich_plan()));
-  const std::vector<json> strange = {nullptr, -1, 1e300, "text", json::array(), json::object(), 18446744073709551615ULL, true, 7};
+  const std::vector<json> strange = {nullptr, -1, 1e300, "text", json::array(), json::object(), 18446744073709551615ULL,
+                                     true,    7};
   for (const auto& [path, value] : whole.flatten().items()) {
     for (const json& replacement : strange) {
       json object = whole;

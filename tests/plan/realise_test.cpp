@@ -16,7 +16,8 @@ class Interpreter {
  public:
   Interpreter(const Graph& graph, const Plan& plan) : graph_(graph), plan_(plan) {
     for (std::size_t i = 0; i < plan.values.size(); ++i)
-      if (plan.values[i].storage == Storage::kConstant) write(static_cast<PlanIndex>(i), "const " + truth(plan.values[i].name));
+      if (plan.values[i].storage == Storage::kConstant)
+        write(static_cast<PlanIndex>(i), "const " + truth(plan.values[i].name));
     for (const PlanIndex input : plan.inputs) write(input, truth(plan.values[input].name));
   }
 
@@ -27,7 +28,8 @@ class Interpreter {
       if (step.kind == StepKind::kView) continue;
       // The workspace is scribbled on while the inputs are read, outputs come last.
       scribble({Storage::kArena, 0}, step.workspace_offset, step.workspace_bytes);
-      for (const PlanIndex input : step.inputs) expect_intact(input, "beside the workspace of step " + std::to_string(s));
+      for (const PlanIndex input : step.inputs)
+        expect_intact(input, "beside the workspace of step " + std::to_string(s));
       for (const PlanIndex output : step.outputs) write(output, truth(plan_.values[output].name));
       for (const PlanIndex output : step.outputs) expect_intact(output, "written by step " + std::to_string(s));
     }
@@ -128,8 +130,8 @@ TEST(Realise, KeepsTheInputOfAViewAliveAsLongAsTheView) {
 TEST(Realise, WritesInPlaceOnlyWhenTheInputDies) {
   Sketch s;
   const ValueId a = s.step("a", {s.input("x")});
-  const ValueId b = s.step("b", {a}, {.in_place = {{0, 0}}});      // `a` is read again by d
-  const ValueId c = s.step("c", {b}, {.in_place = {{0, 0}}});      // `b` dies here
+  const ValueId b = s.step("b", {a}, {.in_place = {{0, 0}}});  // `a` is read again by d
+  const ValueId c = s.step("c", {b}, {.in_place = {{0, 0}}});  // `b` dies here
   const ValueId twice = s.step("twice", {c, c}, {.in_place = {{0, 0}}});
   s.output(s.step("d", {twice, a}));
   const auto plan = s.realise();

@@ -61,9 +61,10 @@ TEST(Zip, IsReadByOtherTools) {
   const auto run = [](const std::string& command) { return std::system((command + " >/dev/null 2>&1").c_str()); };
   if (run("command -v unzip") == 0) EXPECT_EQ(run("unzip -t " + path), 0);
   if (run("command -v python3") == 0) {
-    const std::string script = "import zipfile,sys; z=zipfile.ZipFile('" + path +
-                               "'); assert z.testzip() is None; assert z.namelist()[0]=='plan.json'; "
-                               "assert len(z.read('weights.bin'))==5001; assert z.infolist()[2].filename=='artifacts/\xc3\xa4'";
+    const std::string script =
+        "import zipfile,sys; z=zipfile.ZipFile('" + path +
+        "'); assert z.testzip() is None; assert z.namelist()[0]=='plan.json'; "
+        "assert len(z.read('weights.bin'))==5001; assert z.infolist()[2].filename=='artifacts/\xc3\xa4'";
     EXPECT_EQ(run("python3 -c \"" + script + "\""), 0);
   }
 }

@@ -88,9 +88,12 @@ class Problem {
   }
 
   [[nodiscard]] Result<SearchResult> try_solve() const {
-    return choose_cover(graph_, uses_, candidates_, [this](ValueId, const Format&, const Format&) {
-      return std::optional<ConversionChoice>({"host", Measured{conversion_ns, conversion_ns, conversion_ns, 1}});
-    }, options);
+    return choose_cover(
+        graph_, uses_, candidates_,
+        [this](ValueId, const Format&, const Format&) {
+          return std::optional<ConversionChoice>({"host", Measured{conversion_ns, conversion_ns, conversion_ns, 1}});
+        },
+        options);
   }
   [[nodiscard]] SearchResult solve() const { return try_solve().value(); }
 
@@ -114,8 +117,9 @@ class Problem {
       if (best.at(state) < cost) continue;
       const auto& [covered, held] = state;
       if (covered.size() == graph_.nodes.size() &&
-          std::all_of(graph_.outputs.begin(), graph_.outputs.end(),
-                      [&](ValueId v) { return held.contains({v.index, "plain"}); }))
+          std::all_of(graph_.outputs.begin(), graph_.outputs.end(), [&](ValueId v) {
+            return held.contains({v.index, "plain"});
+          }))
         return cost;
       for (const auto& [value, format] : held) {
         const std::string other = format == "plain" ? "channels_last" : "plain";
@@ -126,13 +130,13 @@ class Problem {
       }
       for (const SearchCandidate& candidate : candidates_) {
         const std::vector<std::size_t> nodes = candidate.region->nodes.members();
-        if (std::any_of(nodes.begin(), nodes.end(), [&](std::size_t n) {
-              return std::binary_search(covered.begin(), covered.end(), n);
-            }))
+        if (std::any_of(nodes.begin(), nodes.end(),
+                        [&](std::size_t n) { return std::binary_search(covered.begin(), covered.end(), n); }))
           continue;
         const std::string& format = candidate.variant.name;
-        if (!std::all_of(candidate.region->inputs.begin(), candidate.region->inputs.end(),
-                         [&](ValueId v) { return held.contains({v.index, format}); }))
+        if (!std::all_of(candidate.region->inputs.begin(), candidate.region->inputs.end(), [&](ValueId v) {
+              return held.contains({v.index, format});
+            }))
           continue;
         std::vector<std::size_t> next = covered;
         next.insert(next.end(), nodes.begin(), nodes.end());

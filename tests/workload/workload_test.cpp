@@ -33,8 +33,8 @@ struct CoreCase {
   std::string name;
   std::size_t convolutions;
   std::size_t distinct;
-  std::size_t dense;     ///< Gemm, and MatMul with constant weights
-  std::size_t batched;   ///< MatMul of two computed operands
+  std::size_t dense;    ///< Gemm, and MatMul with constant weights
+  std::size_t batched;  ///< MatMul of two computed operands
   std::string output;
 };
 
@@ -79,15 +79,13 @@ TEST_P(Complete, HasItsConvolutionsAndOutput) {
   EXPECT_EQ(output_type(graph), GetParam().output);
 }
 
-INSTANTIATE_TEST_SUITE_P(Networks, Complete,
-                         testing::Values(CompleteCase{"mnist", 2, "f32[1,10]"},
-                                         CompleteCase{"resnet50", 53, "f32[1,1000]"},
-                                         CompleteCase{"mobilenet_v2", 52, "f32[1,1000]"},
-                                         CompleteCase{"squeezenet1_1", 26, "f32[1,1000]"},
-                                         CompleteCase{"densenet121", 120, "f32[1,1000]"},
-                                         CompleteCase{"yolov3", 75, "f32[1,255,13,13]"},
-                                         CompleteCase{"vit_small", 1, "f32[1,1000]"}),
-                         [](const auto& parameter) { return parameter.param.name; });
+INSTANTIATE_TEST_SUITE_P(
+    Networks, Complete,
+    testing::Values(CompleteCase{"mnist", 2, "f32[1,10]"}, CompleteCase{"resnet50", 53, "f32[1,1000]"},
+                    CompleteCase{"mobilenet_v2", 52, "f32[1,1000]"}, CompleteCase{"squeezenet1_1", 26, "f32[1,1000]"},
+                    CompleteCase{"densenet121", 120, "f32[1,1000]"}, CompleteCase{"yolov3", 75, "f32[1,255,13,13]"},
+                    CompleteCase{"vit_small", 1, "f32[1,1000]"}),
+    [](const auto& parameter) { return parameter.param.name; });
 
 TEST(Workload, TakesBatchTokensAndLayers) {
   const Graph graph = make_workload("bert_full", {.batch = 8, .seq = 16, .layers = 2}).value();

@@ -17,7 +17,8 @@ ValueType f32(const Extents& extents) { return ValueType::tensor(kF32, extents);
 double broadcast_at(const Tensor& tensor, const Index& index) {
   const std::size_t missing = index.size() - tensor.extents.size();
   std::vector<std::int64_t> own;
-  for (std::size_t i = 0; i < tensor.extents.size(); ++i) own.push_back(tensor.extents[i] == 1 ? 0 : index[i + missing]);
+  for (std::size_t i = 0; i < tensor.extents.size(); ++i)
+    own.push_back(tensor.extents[i] == 1 ? 0 : index[i + missing]);
   const auto position = static_cast<std::size_t>(flat(tensor.extents, own));
   return tensor.type == kF32 ? static_cast<double>(tensor.data.as<float>()[position])
                              : static_cast<double>((*integers_of(tensor))[position]);
@@ -62,7 +63,9 @@ TEST(HostElementwise, ComputesUnaryOperators) {
       {"Floor", [](double x) { return std::floor(x); }},
       {"Ceil", [](double x) { return std::ceil(x); }},
       {"Round", [](double x) { return std::nearbyint(x); }},
-      {"Sign", [](double x) { return x > 0 ? 1.0 : x < 0 ? -1.0 : 0.0; }},
+      {"Sign", [](double x) { return x > 0   ? 1.0
+                                     : x < 0 ? -1.0
+                                             : 0.0; }},
       {"Sin", [](double x) { return std::sin(x); }},
       {"Cos", [](double x) { return std::cos(x); }},
       {"Softplus", [](double x) { return std::log1p(std::exp(x)); }, {}, -30, 30},
@@ -89,15 +92,17 @@ TEST(HostElementwise, ComputesUnaryOperators) {
     const std::vector<VariantRun> runs = run_all(under_test);
     EXPECT_EQ(runs.size(), 2U) << c.op;
     for (const VariantRun& run : runs)
-      expect_near(run.outputs[0], extents, [&](const Index& i) { return c.formula(broadcast_at(x, i)); }, c.tolerance,
-                  c.op + " " + run.variant.name);
+      expect_near(
+          run.outputs[0], extents, [&](const Index& i) { return c.formula(broadcast_at(x, i)); }, c.tolerance,
+          c.op + " " + run.variant.name);
   }
 }
 
 TEST(HostElementwise, KeepsTheEdgesOfElementaryFunctions) {
   const float infinity = std::numeric_limits<float>::infinity();
   const float nan = std::numeric_limits<float>::quiet_NaN();
-  const std::vector<float> edges = {0.0F, -0.0F, infinity, -infinity, nan, 1e-40F, 89.0F, -104.0F, 3e38F, -3e38F, 88.5F};
+  const std::vector<float> edges = {0.0F,  -0.0F,   infinity, -infinity, nan,  1e-40F,
+                                    89.0F, -104.0F, 3e38F,    -3e38F,    88.5F};
   for (const auto& [op, formula] : std::vector<std::pair<std::string, std::function<double(double)>>>{
            {"Exp", [](double x) { return static_cast<double>(std::exp(static_cast<float>(x))); }},
            {"Log", [](double x) { return std::log(x); }},
@@ -109,16 +114,24 @@ TEST(HostElementwise, KeepsTheEdgesOfElementaryFunctions) {
     const Tensor x = make_tensor(kF32, {static_cast<std::int64_t>(edges.size())}, edges);
     under_test.output(under_test.node(op, {under_test.input(x)}, {x.value_type()})[0]);
     for (const VariantRun& run : run_all(under_test))
-      expect_near(run.outputs[0], x.extents, [&](const Index& i) { return formula(broadcast_at(x, i)); }, 1e-6, op);
+      expect_near(
+          run.outputs[0], x.extents, [&](const Index& i) { return formula(broadcast_at(x, i)); }, 1e-6, op);
   }
 }
 
 TEST(HostElementwise, BroadcastsEveryWayInBothFormats) {
-  const std::vector<std::pair<Extents, Extents>> shapes = {
-      {{2, 3, 4, 5}, {2, 3, 4, 5}}, {{2, 3, 4, 5}, {3, 1, 1}},       {{2, 3, 4, 5}, {}},
-      {{1, 24, 30, 31}, {1, 24, 1, 1}}, {{2, 3, 4, 5}, {1, 1, 4, 5}}, {{2, 3, 4, 5}, {5}},
-      {{2, 3, 1, 5}, {1, 3, 4, 1}}, {{2, 1, 40, 40}, {1, 5, 1, 1}},  {{3000}, {1}},
-      {{7, 1}, {1, 900}},           {{2, 6000}, {6000}},             {{1, 70, 6, 6}, {70, 6, 1}}};
+  const std::vector<std::pair<Extents, Extents>> shapes = {{{2, 3, 4, 5}, {2, 3, 4, 5}},
+                                                           {{2, 3, 4, 5}, {3, 1, 1}},
+                                                           {{2, 3, 4, 5}, {}},
+                                                           {{1, 24, 30, 31}, {1, 24, 1, 1}},
+                                                           {{2, 3, 4, 5}, {1, 1, 4, 5}},
+                                                           {{2, 3, 4, 5}, {5}},
+                                                           {{2, 3, 1, 5}, {1, 3, 4, 1}},
+                                                           {{2, 1, 40, 40}, {1, 5, 1, 1}},
+                                                           {{3000}, {1}},
+                                                           {{7, 1}, {1, 900}},
+                                                           {{2, 6000}, {6000}},
+                                                           {{1, 70, 6, 6}, {70, 6, 1}}};
   for (const auto& [left, right] : shapes) {
     for (const bool constant : {false, true}) {
       const Tensor a = random_floats(left, 1);
@@ -135,8 +148,9 @@ TEST(HostElementwise, BroadcastsEveryWayInBothFormats) {
       const std::vector<VariantRun> runs = run_all(under_test);
       EXPECT_EQ(runs.size(), out.size() == 4 ? 2U : 1U);
       for (const VariantRun& run : runs)
-        expect_near(run.outputs[0], out, [&](const Index& i) { return broadcast_at(a, i) - broadcast_at(b, i); }, 1e-6,
-                    to_string(f32(left)) + to_string(f32(right)) + run.variant.name);
+        expect_near(
+            run.outputs[0], out, [&](const Index& i) { return broadcast_at(a, i) - broadcast_at(b, i); }, 1e-6,
+            to_string(f32(left)) + to_string(f32(right)) + run.variant.name);
     }
   }
 }
@@ -164,7 +178,9 @@ TEST(HostElementwise, FusesChainsWithSeveralOutputsAndReadsEachOperandOnce) {
   ASSERT_EQ(runs.size(), 2U);
   for (const VariantRun& run : runs) {
     expect_near(run.outputs[0], extents, first, 1e-6, "y");
-    expect_near(run.outputs[1], extents, [&](const Index& i) { return std::max(first(i), 0.0) - broadcast_at(b, i); }, 1e-6, "z");
+    expect_near(
+        run.outputs[1], extents, [&](const Index& i) { return std::max(first(i), 0.0) - broadcast_at(b, i); }, 1e-6,
+        "z");
   }
 }
 
@@ -196,7 +212,10 @@ TEST(HostElementwise, GivesTheSameNumbersInPlace) {
   const std::vector<VariantRun> runs = run_all(under_test);
   ASSERT_EQ(runs.size(), 1U);
   EXPECT_THAT(runs[0].artifact.in_place, testing::ElementsAre(std::pair<std::uint32_t, std::uint32_t>{0, 0}));
-  LoadRequest request{.artifact = &runs[0].artifact, .constants = {}, .inputs = {{"x", f32(extents), plain()}}, .outputs = {{"y", f32(extents), plain()}}};
+  LoadRequest request{.artifact = &runs[0].artifact,
+                      .constants = {},
+                      .inputs = {{"x", f32(extents), plain()}},
+                      .outputs = {{"y", f32(extents), plain()}}};
   const auto kernel = host_backend().load(request);
   const Bytes shared = in_format(under_test.inputs[0], plain());
   ASSERT_TRUE((*(*kernel)->bind({.inputs = {shared.data()}, .outputs = {shared.data()}}))->run());
@@ -238,7 +257,8 @@ TEST(HostElementwise, ComputesIntegersAndLogic) {
 }
 
 TEST(HostElementwise, SelectsWithWhereForEverySizeOfElement) {
-  for (const ElementType type : {ElementType::kUint8, ElementType::kFloat16, ElementType::kFloat32, ElementType::kInt64}) {
+  for (const ElementType type :
+       {ElementType::kUint8, ElementType::kFloat16, ElementType::kFloat32, ElementType::kInt64}) {
     const std::int64_t bytes = bits_of(type) / 8;
     Tensor a = counting<std::uint8_t>(ElementType::kUint8, {6 * bytes});
     a.type = type;
@@ -254,7 +274,8 @@ TEST(HostElementwise, SelectsWithWhereForEverySizeOfElement) {
     const Tensor out = run_all(under_test).at(0).outputs[0];
     for (std::int64_t i = 0; i < 6; ++i) {
       const Tensor& from = i % 3 == 1 ? b : a;
-      EXPECT_EQ(std::memcmp(out.data.data() + i * bytes, from.data.data() + i * bytes, static_cast<std::size_t>(bytes)), 0);
+      EXPECT_EQ(std::memcmp(out.data.data() + i * bytes, from.data.data() + i * bytes, static_cast<std::size_t>(bytes)),
+                0);
     }
   }
 }
@@ -272,9 +293,13 @@ TEST(HostElementwise, ClipsWithMissingConstantAndInfiniteBounds) {
   const float infinity = std::numeric_limits<float>::infinity();
   for (const auto& [low, high] : std::vector<std::pair<std::optional<float>, std::optional<float>>>{
            {0.0F, 6.0F}, {std::nullopt, 1.0F}, {-2.0F, std::nullopt}, {-infinity, infinity}}) {
-    expect_near(clipped(low, high), {2000}, [&](const Index& i) {
-      return std::min(std::max(broadcast_at(x, i), static_cast<double>(low.value_or(-infinity))), static_cast<double>(high.value_or(infinity)));
-    }, 0, "Clip");
+    expect_near(
+        clipped(low, high), {2000},
+        [&](const Index& i) {
+          return std::min(std::max(broadcast_at(x, i), static_cast<double>(low.value_or(-infinity))),
+                          static_cast<double>(high.value_or(infinity)));
+        },
+        0, "Clip");
   }
 }
 
@@ -284,7 +309,9 @@ TEST(HostElementwise, TakesCheapWaysForWellKnownPowers) {
     HostCase under_test;
     const ValueId p = under_test.constant(make_tensor<float>(kF32, {}, {exponent}));
     under_test.output(under_test.node("Pow", {under_test.input(x), p}, {x.value_type()})[0]);
-    expect_near(run_all(under_test).at(0).outputs[0], {500}, [&](const Index& i) { return std::pow(broadcast_at(x, i), static_cast<double>(exponent)); }, 1e-5, "Pow");
+    expect_near(
+        run_all(under_test).at(0).outputs[0], {500},
+        [&](const Index& i) { return std::pow(broadcast_at(x, i), static_cast<double>(exponent)); }, 1e-5, "Pow");
   }
 }
 
@@ -296,12 +323,15 @@ TEST(HostElementwise, SumsAndAveragesAnyNumberOfInputs) {
     HostCase under_test;
     const std::vector<ValueId> in = {under_test.input(a), under_test.input(b), under_test.input(c)};
     under_test.output(under_test.node(op, in, {f32({3, 4})})[0]);
-    expect_near(run_all(under_test).at(0).outputs[0], {3, 4}, [&](const Index& i) {
-      const double x = broadcast_at(a, i), y = broadcast_at(b, i), z = broadcast_at(c, i);
-      if (op == "Sum") return x + y + z;
-      if (op == "Mean") return (x + y + z) / 3;
-      return op == "Max" ? std::max({x, y, z}) : std::min({x, y, z});
-    }, 1e-6, op);
+    expect_near(
+        run_all(under_test).at(0).outputs[0], {3, 4},
+        [&](const Index& i) {
+          const double x = broadcast_at(a, i), y = broadcast_at(b, i), z = broadcast_at(c, i);
+          if (op == "Sum") return x + y + z;
+          if (op == "Mean") return (x + y + z) / 3;
+          return op == "Max" ? std::max({x, y, z}) : std::min({x, y, z});
+        },
+        1e-6, op);
   }
 }
 
@@ -309,16 +339,19 @@ template <class From>
 Tensor cast(const std::vector<From>& values, ElementType from, ElementType to) {
   HostCase under_test;
   const auto n = static_cast<std::int64_t>(values.size());
-  under_test.output(under_test.node("Cast", {under_test.input(make_tensor(from, {n}, values))}, {ValueType::tensor(to, {n})},
-                                    {{"to", static_cast<std::int64_t>(to)}})[0]);
+  under_test.output(under_test.node("Cast", {under_test.input(make_tensor(from, {n}, values))},
+                                    {ValueType::tensor(to, {n})}, {{"to", static_cast<std::int64_t>(to)}})[0]);
   return run_all(under_test).at(0).outputs[0];
 }
 
 TEST(HostCast, RoundsSixteenBitFloatsToNearestEven) {
-  const std::vector<float> values = {1.0F, 1.0F + 0x1p-11F, 1.0F + 3 * 0x1p-11F, 65504.0F, 65520.0F, -70000.0F, 0x1p-24F, 0x1p-25F, 3 * 0x1p-25F, 0x1p-14F, 0.0F};
+  const std::vector<float> values = {1.0F,     1.0F + 0x1p-11F, 1.0F + 3 * 0x1p-11F, 65504.0F, 65520.0F, -70000.0F,
+                                     0x1p-24F, 0x1p-25F,        3 * 0x1p-25F,        0x1p-14F, 0.0F};
   const Tensor half = cast(values, kF32, ElementType::kFloat16);
-  const std::vector<std::uint16_t> expected = {0x3c00, 0x3c00, 0x3c02, 0x7bff, 0x7c00, 0xfc00, 0x0001, 0x0000, 0x0002, 0x0400, 0x0000};
-  EXPECT_EQ(std::vector<std::uint16_t>(half.data.as<std::uint16_t>().begin(), half.data.as<std::uint16_t>().end()), expected);
+  const std::vector<std::uint16_t> expected = {0x3c00, 0x3c00, 0x3c02, 0x7bff, 0x7c00, 0xfc00,
+                                               0x0001, 0x0000, 0x0002, 0x0400, 0x0000};
+  EXPECT_EQ(std::vector<std::uint16_t>(half.data.as<std::uint16_t>().begin(), half.data.as<std::uint16_t>().end()),
+            expected);
   // Every finite half survives the way to f32 and back.
   std::vector<std::uint16_t> all;
   for (std::uint32_t bits = 0; bits < 0x7c00; ++bits) all.push_back(static_cast<std::uint16_t>(bits));
@@ -327,18 +360,22 @@ TEST(HostCast, RoundsSixteenBitFloatsToNearestEven) {
   EXPECT_EQ(floats[0x3c00], 1.0F);
   EXPECT_EQ(floats[1], 0x1p-24F);
   const Tensor back = cast(floats, kF32, ElementType::kFloat16);
-  EXPECT_EQ(std::vector<std::uint16_t>(back.data.as<std::uint16_t>().begin(), back.data.as<std::uint16_t>().end()), all);
+  EXPECT_EQ(std::vector<std::uint16_t>(back.data.as<std::uint16_t>().begin(), back.data.as<std::uint16_t>().end()),
+            all);
   const Tensor brain = cast(std::vector<float>{1.0F, 1.00390625F, 1.01171875F, -3.5F}, kF32, ElementType::kBfloat16);
   EXPECT_EQ(std::vector<std::uint16_t>(brain.data.as<std::uint16_t>().begin(), brain.data.as<std::uint16_t>().end()),
             (std::vector<std::uint16_t>{0x3f80, 0x3f80, 0x3f82, 0xc060}));
 }
 
 TEST(HostCast, TruncatesFloatsAndMapsTruth) {
-  EXPECT_EQ(*integers_of(cast(std::vector<float>{1.9F, -1.9F, 1e20F, -1e20F, std::nanf("")}, kF32, ElementType::kInt32)),
-            (Index{1, -1, 2147483647, -2147483648LL, 0}));
+  EXPECT_EQ(
+      *integers_of(cast(std::vector<float>{1.9F, -1.9F, 1e20F, -1e20F, std::nanf("")}, kF32, ElementType::kInt32)),
+      (Index{1, -1, 2147483647, -2147483648LL, 0}));
   EXPECT_EQ(*integers_of(cast(std::vector<float>{0.0F, 0.5F, -2.0F}, kF32, ElementType::kBool)), (Index{0, 1, 1}));
-  EXPECT_EQ(*integers_of(cast(std::vector<std::int64_t>{300, -1}, ElementType::kInt64, ElementType::kUint8)), (Index{44, 255}));
-  EXPECT_EQ(*floats_of(cast(std::vector<std::uint8_t>{0, 1}, ElementType::kBool, ElementType::kFloat64)), (std::vector<double>{0, 1}));
+  EXPECT_EQ(*integers_of(cast(std::vector<std::int64_t>{300, -1}, ElementType::kInt64, ElementType::kUint8)),
+            (Index{44, 255}));
+  EXPECT_EQ(*floats_of(cast(std::vector<std::uint8_t>{0, 1}, ElementType::kBool, ElementType::kFloat64)),
+            (std::vector<double>{0, 1}));
 }
 
 }  // namespace

@@ -73,7 +73,9 @@ struct HostCase {
     inputs.push_back(std::move(tensor));
     return graph.inputs.back();
   }
-  ValueId constant(Tensor tensor) { return add_constant(graph, "c" + std::to_string(graph.values.size()), std::move(tensor)); }
+  ValueId constant(Tensor tensor) {
+    return add_constant(graph, "c" + std::to_string(graph.values.size()), std::move(tensor));
+  }
   ValueId integers(const std::vector<std::int64_t>& values) {
     return constant(make_tensor(ElementType::kInt64, {static_cast<std::int64_t>(values.size())}, values));
   }

@@ -35,12 +35,14 @@ HostCase transpose_case(const Tensor& in, const Index& perm) {
 }
 
 TEST(HostTranspose, MovesEveryElementForEveryPermutationTypeAndFormat) {
-  const std::vector<Extents> shapes = {{3, 5}, {2, 3, 4}, {1, 3, 9, 7}, {2, 17, 33, 5}, {2, 4, 3, 2, 5}, {1, 2, 16, 16}};
+  const std::vector<Extents> shapes = {{3, 5},         {2, 3, 4},       {1, 3, 9, 7},
+                                       {2, 17, 33, 5}, {2, 4, 3, 2, 5}, {1, 2, 16, 16}};
   for (const Extents& extents : shapes) {
     Index perm(extents.size());
     for (std::size_t i = 0; i < perm.size(); ++i) perm[i] = static_cast<std::int64_t>(i);
     do {
-      for (const ElementType type : {ElementType::kFloat32, ElementType::kInt64, ElementType::kUint8, ElementType::kFloat16}) {
+      for (const ElementType type :
+           {ElementType::kFloat32, ElementType::kInt64, ElementType::kUint8, ElementType::kFloat16}) {
         Tensor in = counting<std::uint8_t>(ElementType::kUint8, {element_count(extents) * bits_of(type) / 8});
         in.type = type;
         in.extents = extents;
@@ -66,7 +68,8 @@ TEST(HostTranspose, IsAViewBetweenTheFormatsItTranslates) {
               testing::IsSupersetOf({"view plain->channels_last", "view channels_last->plain"}));
   EXPECT_THAT(offered(transpose_case(random_floats({2, 3, 4, 5, 6}), {0, 2, 3, 4, 1})),
               testing::Contains("view channels_last->plain"));
-  EXPECT_THAT(offered(transpose_case(random_floats({1, 1, 4, 5}), {1, 2, 0, 3})), testing::Contains("view plain->plain"));
+  EXPECT_THAT(offered(transpose_case(random_floats({1, 1, 4, 5}), {1, 2, 0, 3})),
+              testing::Contains("view plain->plain"));
   EXPECT_THAT(offered(transpose_case(random_floats({2, 3}), {1, 0})), testing::ElementsAre("copy plain->plain"));
 }
 
@@ -80,9 +83,14 @@ HostCase reshape_case(const std::string& op, const Tensor& in, const Extents& to
 }
 
 TEST(HostReshape, KeepsTheRowMajorOrderInEveryFormat) {
-  const std::vector<std::pair<Extents, Extents>> shapes = {
-      {{2, 12}, {8, 3}}, {{2, 3, 4, 5}, {2, 3, 20}}, {{2, 3, 20}, {2, 3, 4, 5}}, {{2, 3, 4, 5}, {6, 20}},
-      {{1, 6, 4, 4}, {1, 2, 3, 16}}, {{6, 1, 1, 1}, {6}}, {{2, 8, 3, 3}, {2, 2, 4, 3, 3}}, {{}, {1, 1, 1}}};
+  const std::vector<std::pair<Extents, Extents>> shapes = {{{2, 12}, {8, 3}},
+                                                           {{2, 3, 4, 5}, {2, 3, 20}},
+                                                           {{2, 3, 20}, {2, 3, 4, 5}},
+                                                           {{2, 3, 4, 5}, {6, 20}},
+                                                           {{1, 6, 4, 4}, {1, 2, 3, 16}},
+                                                           {{6, 1, 1, 1}, {6}},
+                                                           {{2, 8, 3, 3}, {2, 2, 4, 3, 3}},
+                                                           {{}, {1, 1, 1}}};
   for (const auto& [from, to] : shapes) {
     const Tensor in = counting<>(ElementType::kFloat32, from);
     Tensor out = in;
@@ -93,15 +101,18 @@ TEST(HostReshape, KeepsTheRowMajorOrderInEveryFormat) {
 
 TEST(HostReshape, IsAViewWhereTheBytesStay) {
   const Tensor in = random_floats({2, 3, 4, 5});
-  EXPECT_THAT(offered(reshape_case("Reshape", in, {2, 3, 20})),
-              testing::IsSupersetOf({"view plain->plain", "view channels_last->channels_last", "copy channels_last->plain"}));
-  EXPECT_THAT(offered(reshape_case("Reshape", in, {6, 20})), testing::UnorderedElementsAre("view plain->plain", "copy channels_last->plain"));
+  EXPECT_THAT(
+      offered(reshape_case("Reshape", in, {2, 3, 20})),
+      testing::IsSupersetOf({"view plain->plain", "view channels_last->channels_last", "copy channels_last->plain"}));
+  EXPECT_THAT(offered(reshape_case("Reshape", in, {6, 20})),
+              testing::UnorderedElementsAre("view plain->plain", "copy channels_last->plain"));
   EXPECT_THAT(offered(reshape_case("Flatten", random_floats({2, 8, 1, 1}), {2, 8})),
               testing::UnorderedElementsAre("view plain->plain", "view channels_last->plain"));
   EXPECT_THAT(offered(reshape_case("Identity", in, {2, 3, 4, 5})),
               testing::IsSupersetOf({"view plain->plain", "view channels_last->channels_last"}));
   // Axes of the one shape cut across those of the other: only the row-major bytes make a view.
-  EXPECT_THAT(offered(reshape_case("Reshape", random_floats({1, 4, 3, 5}), {1, 6, 5, 2})), testing::ElementsAre("view plain->plain"));
+  EXPECT_THAT(offered(reshape_case("Reshape", random_floats({1, 4, 3, 5}), {1, 6, 5, 2})),
+              testing::ElementsAre("view plain->plain"));
 }
 
 TEST(HostReshape, RefusesDropoutInTrainingAndCastsThatChangeTheType) {
@@ -130,11 +141,14 @@ TEST(HostConcat, JoinsPartsAlongEveryAxisInBothFormats) {
     const ValueId first = under_test.input(parts[0]);
     const ValueId second = under_test.constant(parts[1]);
     const ValueId third = under_test.input(parts[2]);
-    under_test.output(under_test.node("Concat", {first, second, third, first}, {ValueType::tensor(ElementType::kFloat32, [&] {
-      Extents all = extents;
-      all[axis] += 1;
-      return all;
-    }())}, {{"axis", static_cast<std::int64_t>(axis) - 4}})[0]);
+    under_test.output(under_test.node("Concat", {first, second, third, first},
+                                      {ValueType::tensor(ElementType::kFloat32,
+                                                         [&] {
+                                                           Extents all = extents;
+                                                           all[axis] += 1;
+                                                           return all;
+                                                         }())},
+                                      {{"axis", static_cast<std::int64_t>(axis) - 4}})[0]);
     Extents all = extents;
     all[axis] += 1;
     Tensor expected{.type = ElementType::kFloat32, .extents = all, .data = {}, .strings = {}};
@@ -154,9 +168,11 @@ TEST(HostSplit, CutsInBothFormatsAndSkipsPartsNobodyReads) {
   const Tensor in = random_floats({2, 7, 3, 4});
   HostCase under_test;
   const ValueId x = under_test.input(in);
-  const auto part_type = [](std::int64_t channels) { return ValueType::tensor(ElementType::kFloat32, {2, channels, 3, 4}); };
-  const auto outputs = under_test.node("Split", {x, under_test.integers({2, 1, 4})}, {part_type(2), part_type(1), part_type(4)},
-                                       {{"axis", std::int64_t{1}}});
+  const auto part_type = [](std::int64_t channels) {
+    return ValueType::tensor(ElementType::kFloat32, {2, channels, 3, 4});
+  };
+  const auto outputs = under_test.node("Split", {x, under_test.integers({2, 1, 4})},
+                                       {part_type(2), part_type(1), part_type(4)}, {{"axis", std::int64_t{1}}});
   under_test.output(outputs[0]);
   under_test.output(outputs[2]);
   const auto part = [&](std::int64_t first, std::int64_t channels) {
@@ -184,13 +200,17 @@ TEST(HostSlice, TakesNegativeBoundsAndSteps) {
   for (const Case& c : cases) {
     HostCase under_test;
     const ValueId x = under_test.input(in);
-    under_test.output(under_test.node("Slice", {x, under_test.integers(c.starts), under_test.integers(c.ends),
-                                                under_test.integers(c.axes), under_test.integers(c.steps)},
+    under_test.output(under_test.node("Slice",
+                                      {x, under_test.integers(c.starts), under_test.integers(c.ends),
+                                       under_test.integers(c.axes), under_test.integers(c.steps)},
                                       {ValueType::tensor(ElementType::kFloat32, c.out)})[0]);
-    expect_all(under_test, {rearranged(in, c.out, [&](Index index) {
-                 for (std::size_t i = 0; i < 4; ++i) index[i] = c.map[i].first + index[i] * c.map[i].second;
-                 return index;
-               })}, 2);
+    expect_all(under_test,
+               {rearranged(in, c.out,
+                           [&](Index index) {
+                             for (std::size_t i = 0; i < 4; ++i) index[i] = c.map[i].first + index[i] * c.map[i].second;
+                             return index;
+                           })},
+               2);
   }
 }
 
@@ -209,7 +229,12 @@ TEST(HostTile, RepeatsWholeTensors) {
   const ValueId x = under_test.input(in);
   under_test.output(under_test.node("Tile", {x, under_test.integers({1, 2, 3, 2})},
                                     {ValueType::tensor(ElementType::kFloat32, {2, 6, 3, 10})})[0]);
-  expect_all(under_test, {rearranged(in, {2, 6, 3, 10}, [](const Index& i) { return Index{i[0], i[1] % 3, 0, i[3] % 5}; })}, 2);
+  expect_all(under_test,
+             {rearranged(in, {2, 6, 3, 10},
+                         [](const Index& i) {
+                           return Index{i[0], i[1] % 3, 0, i[3] % 5};
+                         })},
+             2);
 }
 
 TEST(HostPad, FillsBordersAndCutsWhereNegative) {
@@ -232,7 +257,8 @@ TEST(HostPad, FillsBordersAndCutsWhereNegative) {
 TEST(HostPad, RefusesReflection) {
   HostCase under_test;
   const ValueId x = under_test.input(random_floats({4}));
-  under_test.output(under_test.node("Pad", {x, under_test.integers({1, 1})}, {ValueType::tensor(ElementType::kFloat32, {6})},
+  under_test.output(under_test.node("Pad", {x, under_test.integers({1, 1})},
+                                    {ValueType::tensor(ElementType::kFloat32, {6})},
                                     {{"mode", std::string("reflect")}})[0]);
   EXPECT_FALSE(host_support(under_test));
 }
@@ -244,19 +270,26 @@ TEST(HostDepthToSpace, FollowsBothModesAndItsInverse) {
     const ValueId x = under_test.input(in);
     under_test.output(under_test.node("DepthToSpace", {x}, {ValueType::tensor(ElementType::kFloat32, {2, 3, 6, 10})},
                                       {{"blocksize", std::int64_t{2}}, {"mode", mode}})[0]);
-    expect_all(under_test, {rearranged(in, {2, 3, 6, 10}, [&](const Index& i) {
-                 const std::int64_t block = i[2] % 2 * 2 + i[3] % 2;
-                 return Index{i[0], mode == "DCR" ? block * 3 + i[1] : i[1] * 4 + block, i[2] / 2, i[3] / 2};
-               })}, 2);
+    expect_all(
+        under_test,
+        {rearranged(in, {2, 3, 6, 10},
+                    [&](const Index& i) {
+                      const std::int64_t block = i[2] % 2 * 2 + i[3] % 2;
+                      return Index{i[0], mode == "DCR" ? block * 3 + i[1] : i[1] * 4 + block, i[2] / 2, i[3] / 2};
+                    })},
+        2);
   }
   const Tensor wide = random_floats({1, 3, 4, 6});
   HostCase inverse;
   const ValueId x = inverse.input(wide);
   inverse.output(inverse.node("SpaceToDepth", {x}, {ValueType::tensor(ElementType::kFloat32, {1, 12, 2, 3})},
                               {{"blocksize", std::int64_t{2}}})[0]);
-  expect_all(inverse, {rearranged(wide, {1, 12, 2, 3}, [](const Index& i) {
-               return Index{0, i[1] % 3, i[2] * 2 + i[1] / 6, i[3] * 2 + i[1] / 3 % 2};
-             })}, 2);
+  expect_all(inverse,
+             {rearranged(wide, {1, 12, 2, 3},
+                         [](const Index& i) {
+                           return Index{0, i[1] % 3, i[2] * 2 + i[1] / 6, i[3] * 2 + i[1] / 3 % 2};
+                         })},
+             2);
 }
 
 TEST(HostResize, RepeatsPixelsForWholeMultiples) {
@@ -269,7 +302,12 @@ TEST(HostResize, RepeatsPixelsForWholeMultiples) {
     const Extents out = {1, 5, 3 * scale, 4 * scale};
     under_test.output(under_test.node("Resize", {x, ValueId{}, scales}, {ValueType::tensor(ElementType::kFloat32, out)},
                                       {{"mode", std::string("nearest")}})[0]);
-    expect_all(under_test, {rearranged(in, out, [scale](const Index& i) { return Index{0, i[1], i[2] / scale, i[3] / scale}; })}, 2);
+    expect_all(under_test,
+               {rearranged(in, out,
+                           [scale](const Index& i) {
+                             return Index{0, i[1], i[2] / scale, i[3] / scale};
+                           })},
+               2);
   }
 }
 
@@ -278,8 +316,9 @@ TEST(HostResize, RefusesRoundingThatShiftsPixelsAndOtherModes) {
     HostCase under_test;
     const ValueId x = under_test.input(random_floats({1, 1, 3, 3}));
     const ValueId scales = under_test.constant(make_tensor<float>(ElementType::kFloat32, {4}, {1, 1, 2, 2}));
-    under_test.output(under_test.node("Resize", {x, ValueId{}, scales}, {ValueType::tensor(ElementType::kFloat32, {1, 1, 6, 6})},
-                                      {{"coordinate_transformation_mode", std::string("asymmetric")}, {"mode", mode}, {"nearest_mode", nearest}})[0]);
+    under_test.output(under_test.node(
+        "Resize", {x, ValueId{}, scales}, {ValueType::tensor(ElementType::kFloat32, {1, 1, 6, 6})},
+        {{"coordinate_transformation_mode", std::string("asymmetric")}, {"mode", mode}, {"nearest_mode", nearest}})[0]);
     return host_support(under_test).has_value();
   };
   EXPECT_TRUE(resize("nearest", "floor"));
@@ -295,7 +334,8 @@ TEST(HostGather, PicksRowsByConstantAndComputedIndices) {
     const ValueId x = under_test.input(in);
     const Tensor indices = make_tensor(ElementType::kInt64, {2, 3}, picks);
     const ValueId i = computed ? under_test.input(indices) : under_test.constant(indices);
-    under_test.output(under_test.node("Gather", {x, i}, {ValueType::tensor(ElementType::kFloat32, {3, 2, 3, 2})}, {{"axis", std::int64_t{1}}})[0]);
+    under_test.output(under_test.node("Gather", {x, i}, {ValueType::tensor(ElementType::kFloat32, {3, 2, 3, 2})},
+                                      {{"axis", std::int64_t{1}}})[0]);
     expect_all(under_test, {rearranged(in, {3, 2, 3, 2}, [&](const Index& at) {
                  const std::int64_t pick = picks[static_cast<std::size_t>(at[1] * 3 + at[2])];
                  return Index{at[0], pick < 0 ? pick + 5 : pick, at[3]};
@@ -313,10 +353,12 @@ TEST(HostGather, ReportsAnIndexOutsideTheAxis) {
   const auto variants = host_support(under_test);
   ASSERT_TRUE(variants);
   std::vector<CompileRequest> requests(1);
-  requests[0] = {.graph = &under_test.graph, .region = region, .variant = variants->front(), .model_bytes = std::nullopt};
+  requests[0] = {
+      .graph = &under_test.graph, .region = region, .variant = variants->front(), .model_bytes = std::nullopt};
   const auto artifacts = host_backend().compile(requests, {});
   ASSERT_TRUE(artifacts[0]);
-  LoadRequest request{.artifact = &*artifacts[0], .constants = {*under_test.graph.value(x).constant}, .inputs = {}, .outputs = {}};
+  LoadRequest request{
+      .artifact = &*artifacts[0], .constants = {*under_test.graph.value(x).constant}, .inputs = {}, .outputs = {}};
   request.inputs = {port_of(under_test.graph, i, plain())};
   request.outputs = {port_of(under_test.graph, under_test.graph.outputs[0], plain())};
   const auto kernel = host_backend().load(request);
@@ -330,17 +372,24 @@ TEST(HostGather, ReportsAnIndexOutsideTheAxis) {
 }
 
 TEST(HostConversion, IsRightForOddShapesTypesAndDirections) {
-  const std::vector<Extents> shapes = {{1, 3, 224, 224}, {2, 17, 13, 1}, {1, 1, 5, 7}, {3, 64, 7, 7}, {1, 5, 9}, {2, 4, 3, 5, 7}, {1, 2, 9, 9}, {1, 4, 33, 3}, {1, 0, 4, 4}, {1, 70, 1, 1}};
+  const std::vector<Extents> shapes = {{1, 3, 224, 224}, {2, 17, 13, 1}, {1, 1, 5, 7},  {3, 64, 7, 7}, {1, 5, 9},
+                                       {2, 4, 3, 5, 7},  {1, 2, 9, 9},   {1, 4, 33, 3}, {1, 0, 4, 4},  {1, 70, 1, 1}};
   for (const Extents& extents : shapes) {
-    for (const ElementType type : {ElementType::kFloat32, ElementType::kUint8, ElementType::kFloat16, ElementType::kInt64}) {
+    for (const ElementType type :
+         {ElementType::kFloat32, ElementType::kUint8, ElementType::kFloat16, ElementType::kInt64}) {
       const ValueType value = ValueType::tensor(type, extents);
-      Tensor in = random_tensor<std::uint8_t>(ElementType::kUint8, {static_cast<std::int64_t>(byte_count(type, extents))}, 3, 0, 255);
+      Tensor in = random_tensor<std::uint8_t>(ElementType::kUint8,
+                                              {static_cast<std::int64_t>(byte_count(type, extents))}, 3, 0, 255);
       in.type = type;
       in.extents = extents;
-      for (const auto& [from, to] : std::vector<std::pair<Format, Format>>{{plain(), channels_last()}, {channels_last(), plain()}, {plain(), plain()}, {channels_last(), channels_last()}}) {
+      for (const auto& [from, to] : std::vector<std::pair<Format, Format>>{{plain(), channels_last()},
+                                                                           {channels_last(), plain()},
+                                                                           {plain(), plain()},
+                                                                           {channels_last(), channels_last()}}) {
         const auto artifact = host_backend().compile_conversion({value, from, to}, {});
         ASSERT_TRUE(artifact);
-        LoadRequest request{.artifact = &*artifact, .constants = {}, .inputs = {{"x", value, from}}, .outputs = {{"x", value, to}}};
+        LoadRequest request{
+            .artifact = &*artifact, .constants = {}, .inputs = {{"x", value, from}}, .outputs = {{"x", value, to}}};
         const auto kernel = host_backend().load(request);
         ASSERT_TRUE(kernel) << to_string(kernel.error());
         const Bytes source = in_format(in, from);
@@ -363,7 +412,10 @@ TEST(HostArtifact, IsRefusedWhenDamagedForeignOrTooLargeForItsPorts) {
   const ValueType value = ValueType::tensor(ElementType::kFloat32, {1, 4, 3, 3});
   auto artifact = host_backend().compile_conversion({value, plain(), channels_last()}, {});
   ASSERT_TRUE(artifact);
-  LoadRequest request{.artifact = &*artifact, .constants = {}, .inputs = {{"x", value, plain()}}, .outputs = {{"x", value, channels_last()}}};
+  LoadRequest request{.artifact = &*artifact,
+                      .constants = {},
+                      .inputs = {{"x", value, plain()}},
+                      .outputs = {{"x", value, channels_last()}}};
   LoadRequest smaller = request;
   smaller.outputs[0].type = ValueType::tensor(ElementType::kFloat32, {1, 4, 3, 2});
   EXPECT_EQ(host_backend().load(smaller).error().code, "backend/bad-artifact");

@@ -12,7 +12,8 @@ double at(const Tensor& tensor, const Index& index) {
   return static_cast<double>(tensor.data.as<float>()[static_cast<std::size_t>(flat(tensor.extents, index))]);
 }
 
-void expect_near(const Tensor& actual, const std::vector<double>& expected, double tolerance, const std::string& label) {
+void expect_near(const Tensor& actual, const std::vector<double>& expected, double tolerance,
+                 const std::string& label) {
   ASSERT_EQ(actual.data.as<float>().size(), expected.size()) << label;
   for (std::size_t i = 0; i < expected.size(); ++i)
     ASSERT_NEAR(static_cast<double>(actual.data.as<float>()[i]), expected[i], tolerance) << label << " element " << i;
@@ -23,7 +24,8 @@ TEST(HostSoftmax, NormalisesAlongEveryAxisAndDoesNotOverflow) {
   for (const std::string op : {"Softmax", "LogSoftmax"}) {
     for (std::size_t axis = 0; axis < 4; ++axis) {
       HostCase under_test;
-      under_test.output(under_test.node(op, {under_test.input(x)}, {x.value_type()}, {{"axis", static_cast<std::int64_t>(axis) - 4}})[0]);
+      under_test.output(under_test.node(op, {under_test.input(x)}, {x.value_type()},
+                                        {{"axis", static_cast<std::int64_t>(axis) - 4}})[0]);
       std::vector<double> expected;
       for_each_index(x.extents, [&](Index index) {
         const double own = at(x, index);
@@ -33,7 +35,8 @@ TEST(HostSoftmax, NormalisesAlongEveryAxisAndDoesNotOverflow) {
       });
       const std::vector<VariantRun> runs = run_all(under_test);
       EXPECT_EQ(runs.size(), 2U);
-      for (const VariantRun& run : runs) expect_near(run.outputs[0], expected, op == "Softmax" ? 1e-6 : 2e-5, op + run.variant.name);
+      for (const VariantRun& run : runs)
+        expect_near(run.outputs[0], expected, op == "Softmax" ? 1e-6 : 2e-5, op + run.variant.name);
     }
   }
 }
@@ -79,8 +82,10 @@ TEST(HostReduce, FoldsNeighbouringAxesInBothFormats) {
         for (double& value : expected) value = reduction.finish(value, count);
         HostCase under_test;
         const std::vector<ValueId> in = {under_test.input(x), under_test.integers(axes)};
-        under_test.output(under_test.node(reduction.op, in, {ValueType::tensor(ElementType::kFloat32, out)}, {{"keepdims", keep}})[0]);
-        for (const VariantRun& run : run_all(under_test)) expect_near(run.outputs[0], expected, 2e-3, reduction.op + run.variant.name);
+        under_test.output(under_test.node(reduction.op, in, {ValueType::tensor(ElementType::kFloat32, out)},
+                                          {{"keepdims", keep}})[0]);
+        for (const VariantRun& run : run_all(under_test))
+          expect_near(run.outputs[0], expected, 2e-3, reduction.op + run.variant.name);
       }
     }
   }
@@ -108,9 +113,11 @@ TEST(HostReduce, OffersOnlyFormatsWhereTheAxesLieTogether) {
 TEST(HostReduce, PoolsGloballyInBothFormats) {
   const Tensor x = random_floats({2, 35, 7, 7}, 3);
   HostCase under_test;
-  under_test.output(under_test.node("GlobalAveragePool", {under_test.input(x)}, {ValueType::tensor(ElementType::kFloat32, {2, 35, 1, 1})})[0]);
+  under_test.output(under_test.node("GlobalAveragePool", {under_test.input(x)},
+                                    {ValueType::tensor(ElementType::kFloat32, {2, 35, 1, 1})})[0]);
   std::vector<double> expected(70, 0);
-  for_each_index(x.extents, [&](const Index& i) { expected[static_cast<std::size_t>(i[0] * 35 + i[1])] += at(x, i) / 49; });
+  for_each_index(x.extents,
+                 [&](const Index& i) { expected[static_cast<std::size_t>(i[0] * 35 + i[1])] += at(x, i) / 49; });
   const std::vector<VariantRun> runs = run_all(under_test);
   EXPECT_EQ(runs.size(), 2U);
   for (const VariantRun& run : runs) expect_near(run.outputs[0], expected, 1e-5, run.variant.name);
@@ -133,7 +140,8 @@ TEST(HostNormalise, CentresAndScalesRows) {
       for (i[2] = 0; i[2] < 37; ++i[2]) sum += at(x, i);
       for (i[2] = 0; i[2] < 37; ++i[2]) squares += (at(x, i) - sum / 37) * (at(x, i) - sum / 37);
       const double normal = (own - sum / 37) / std::sqrt(squares / 37 + 1e-3);
-      expected.push_back(normal * static_cast<double>(scale.data.as<float>()[column]) + (has_bias ? static_cast<double>(bias.data.as<float>()[column]) : 0));
+      expected.push_back(normal * static_cast<double>(scale.data.as<float>()[column]) +
+                         (has_bias ? static_cast<double>(bias.data.as<float>()[column]) : 0));
     });
     for (const VariantRun& run : run_all(under_test)) expect_near(run.outputs[0], expected, 2e-4, "LayerNormalization");
   }

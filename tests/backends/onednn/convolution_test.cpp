@@ -113,33 +113,60 @@ TEST_P(OneDnnFusion, MatchesPlainLoopsAfterDepthwise) {
 
 INSTANTIATE_TEST_SUITE_P(
     Tails, OneDnnFusion,
-    testing::Values(
-        Tail{"relu", [](Net& n, ValueId y) { return n.same("Relu", {y}); }},
-        Tail{"clip", [](Net& n, ValueId y) { return n.same("Clip", {y, n.scalar(0), n.scalar(0.5F)}); }},
-        Tail{"leaky", [](Net& n, ValueId y) { return n.same("LeakyRelu", {y}, {{"alpha", 0.1F}}); }},
-        Tail{"hard_sigmoid", [](Net& n, ValueId y) { return n.same("HardSigmoid", {y}); }},
-        Tail{"hard_swish", [](Net& n, ValueId y) { return n.same("HardSwish", {y}); }},
-        Tail{"gelu", [](Net& n, ValueId y) { return n.same("Gelu", {y}); }},
-        Tail{"prelu", [](Net& n, ValueId y) { return n.same("PRelu", {y, n.constant({n.extents(y)[1], 1, 1})}); }},
-        Tail{"silu", [](Net& n, ValueId y) { return n.same("Mul", {y, n.same("Sigmoid", {y})}); }},
-        Tail{"hard_swish_by_parts",
-             [](Net& n, ValueId y) {
-               return n.same("Mul", {n.same("HardSigmoid", {y}, {{"alpha", 1.F / 6.F}, {"beta", 0.5F}}), y});
-             }},
-        Tail{"mish", [](Net& n, ValueId y) { return n.same("Mul", {y, n.same("Tanh", {n.same("Softplus", {y})})}); }},
-        Tail{"scale_and_shift",
-             [](Net& n, ValueId y) {
-               const std::int64_t c = n.extents(y)[1];
-               return n.same("Add", {n.same("Mul", {y, n.constant({1, c, 1, 1})}), n.constant({c, 1, 1})});
-             }},
-        Tail{"full_constant", [](Net& n, ValueId y) { return n.same("Add", {y, n.constant(n.extents(y))}); }},
-        Tail{"residual",
-             [](Net& n, ValueId y) { return n.same("Relu", {n.same("Add", {n.input(n.extents(y)), y})}, {}); }},
-        Tail{"residual_after_activation",
-             [](Net& n, ValueId y) { return n.same("Add", {n.same("HardSwish", {y}), n.input(n.extents(y))}); }},
-        Tail{"gate",
-             [](Net& n, ValueId y) { return n.same("Mul", {y, n.input({1, n.extents(y)[1], 1, 1})}); }},
-        Tail{"subtracted_from", [](Net& n, ValueId y) { return n.op("Sub", {n.scalar(1), y}, n.extents(y)); }}),
+    testing::Values(Tail{"relu", [](Net& n, ValueId y) { return n.same("Relu", {y}); }},
+                    Tail{"clip",
+                         [](Net& n, ValueId y) {
+                           return n.same("Clip", {y, n.scalar(0), n.scalar(0.5F)});
+                         }},
+                    Tail{"leaky",
+                         [](Net& n, ValueId y) {
+                           return n.same("LeakyRelu", {y}, {{"alpha", 0.1F}});
+                         }},
+                    Tail{"hard_sigmoid", [](Net& n, ValueId y) { return n.same("HardSigmoid", {y}); }},
+                    Tail{"hard_swish", [](Net& n, ValueId y) { return n.same("HardSwish", {y}); }},
+                    Tail{"gelu", [](Net& n, ValueId y) { return n.same("Gelu", {y}); }},
+                    Tail{"prelu",
+                         [](Net& n, ValueId y) {
+                           return n.same("PRelu", {y, n.constant({n.extents(y)[1], 1, 1})});
+                         }},
+                    Tail{"silu",
+                         [](Net& n, ValueId y) {
+                           return n.same("Mul", {y, n.same("Sigmoid", {y})});
+                         }},
+                    Tail{
+                        "hard_swish_by_parts",
+                        [](Net& n, ValueId y) {
+                          return n.same("Mul", {n.same("HardSigmoid", {y}, {{"alpha", 1.F / 6.F}, {"beta", 0.5F}}), y});
+                        }},
+                    Tail{"mish",
+                         [](Net& n, ValueId y) {
+                           return n.same("Mul", {y, n.same("Tanh", {n.same("Softplus", {y})})});
+                         }},
+                    Tail{"scale_and_shift",
+                         [](Net& n, ValueId y) {
+                           const std::int64_t c = n.extents(y)[1];
+                           return n.same("Add", {n.same("Mul", {y, n.constant({1, c, 1, 1})}), n.constant({c, 1, 1})});
+                         }},
+                    Tail{"full_constant",
+                         [](Net& n, ValueId y) {
+                           return n.same("Add", {y, n.constant(n.extents(y))});
+                         }},
+                    Tail{"residual",
+                         [](Net& n, ValueId y) {
+                           return n.same("Relu", {n.same("Add", {n.input(n.extents(y)), y})}, {});
+                         }},
+                    Tail{"residual_after_activation",
+                         [](Net& n, ValueId y) {
+                           return n.same("Add", {n.same("HardSwish", {y}), n.input(n.extents(y))});
+                         }},
+                    Tail{"gate",
+                         [](Net& n, ValueId y) {
+                           return n.same("Mul", {y, n.input({1, n.extents(y)[1], 1, 1})});
+                         }},
+                    Tail{"subtracted_from",
+                         [](Net& n, ValueId y) {
+                           return n.op("Sub", {n.scalar(1), y}, n.extents(y));
+                         }}),
     [](const auto& param) { return std::string(param.param.name); });
 
 TEST(OneDnnConvolution, BroadcastsOverChannelsAfterwards) {
@@ -200,7 +227,9 @@ TEST_P(OneDnnDeconvolution, MatchesPlainLoops) {
   }
   using List = std::vector<std::int64_t>;
   const ValueId y = net.op("ConvTranspose", {net.input(t.in), net.constant(weights), net.constant({t.channels})}, out,
-                           {{"strides", List(rank, t.stride)}, {"pads", List(2 * rank, t.pad)}, {"group", t.group},
+                           {{"strides", List(rank, t.stride)},
+                            {"pads", List(2 * rank, t.pad)},
+                            {"group", t.group},
                             {"output_padding", List(rank, t.output_padding)}});
   net.output(net.same("Relu", {y}));
   EXPECT_FALSE(passed(run_every_variant(net)).empty());

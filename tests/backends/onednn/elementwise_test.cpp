@@ -9,8 +9,8 @@ namespace {
 using testing::Contains;
 using testing::IsSupersetOf;
 
-const std::vector<Extents> kShapes = {{1, 32, 7, 9}, {2, 24, 5, 6}, {1, 3, 8, 8}, {1, 17, 3, 5},
-                                      {2, 16, 11},   {3, 5},        {1, 16, 2, 3, 4}, {7}, {1, 48, 1, 1}};
+const std::vector<Extents> kShapes = {{1, 32, 7, 9}, {2, 24, 5, 6},    {1, 3, 8, 8}, {1, 17, 3, 5}, {2, 16, 11},
+                                      {3, 5},        {1, 16, 2, 3, 4}, {7},          {1, 48, 1, 1}};
 
 class OneDnnActivation : public testing::TestWithParam<std::string> {};
 
@@ -59,12 +59,21 @@ struct Pair {
 };
 
 TEST(OneDnnElementwise, BroadcastsOperands) {
-  const std::vector<Pair> pairs = {
-      {{1, 32, 7, 9}, {1, 32, 7, 9}, false}, {{1, 24, 5, 6}, {1, 24, 5, 6}, false}, {{2, 16, 5, 6}, {2, 16, 1, 1}, false},
-      {{1, 24, 5, 6}, {1, 24, 1, 1}, false}, {{1, 32, 5, 6}, {1, 32, 1, 1}, true},  {{1, 24, 5, 6}, {24, 1, 1}, true},
-      {{1, 16, 5, 6}, {1, 1, 5, 6}, false},  {{1, 16, 5, 6}, {16, 5, 6}, true},     {{2, 10, 12}, {12}, false},
-      {{2, 10, 12}, {2, 10, 1}, false},      {{2, 10, 12}, {10, 12}, true},         {{4, 6}, {4, 1}, false},
-      {{5, 7}, {1, 7}, true},                {{2, 3, 4, 5}, {2, 1, 4, 1}, false},   {{1, 12, 64, 64}, {1, 1, 1, 64}, false}};
+  const std::vector<Pair> pairs = {{{1, 32, 7, 9}, {1, 32, 7, 9}, false},
+                                   {{1, 24, 5, 6}, {1, 24, 5, 6}, false},
+                                   {{2, 16, 5, 6}, {2, 16, 1, 1}, false},
+                                   {{1, 24, 5, 6}, {1, 24, 1, 1}, false},
+                                   {{1, 32, 5, 6}, {1, 32, 1, 1}, true},
+                                   {{1, 24, 5, 6}, {24, 1, 1}, true},
+                                   {{1, 16, 5, 6}, {1, 1, 5, 6}, false},
+                                   {{1, 16, 5, 6}, {16, 5, 6}, true},
+                                   {{2, 10, 12}, {12}, false},
+                                   {{2, 10, 12}, {2, 10, 1}, false},
+                                   {{2, 10, 12}, {10, 12}, true},
+                                   {{4, 6}, {4, 1}, false},
+                                   {{5, 7}, {1, 7}, true},
+                                   {{2, 3, 4, 5}, {2, 1, 4, 1}, false},
+                                   {{1, 12, 64, 64}, {1, 1, 1, 64}, false}};
   for (const std::string op : {"Add", "Sub", "Mul", "Div", "Max", "Min"})
     for (const Pair& pair : pairs) {
       SCOPED_TRACE(op + to_string(ValueType::tensor(ElementType::kFloat32, pair.b)));
@@ -154,9 +163,12 @@ struct Pool {
 };
 
 TEST(OneDnnPooling, MatchesPlainLoops) {
-  const std::vector<Pool> pools = {{{1, 32, 9, 9}, 3, {.stride = 2, .pad = 1}}, {{1, 24, 8, 8}, 2, {.stride = 2}},
-                                   {{2, 17, 7, 9}, 3, {.pad = 1}},              {{1, 16, 13, 13}, 5, {.pad = 2}},
-                                   {{1, 16, 20}, 3, {.stride = 2}},             {{1, 16, 4, 5, 6}, 2, {}},
+  const std::vector<Pool> pools = {{{1, 32, 9, 9}, 3, {.stride = 2, .pad = 1}},
+                                   {{1, 24, 8, 8}, 2, {.stride = 2}},
+                                   {{2, 17, 7, 9}, 3, {.pad = 1}},
+                                   {{1, 16, 13, 13}, 5, {.pad = 2}},
+                                   {{1, 16, 20}, 3, {.stride = 2}},
+                                   {{1, 16, 4, 5, 6}, 2, {}},
                                    {{1, 3, 7, 7}, 7, {}}};
   for (const std::string type : {"MaxPool", "AveragePool"})
     for (const Pool& pool : pools) {
@@ -215,8 +227,8 @@ TEST(OneDnnPooling, FusesWhatFollows) {
 
 TEST(OneDnnPooling, RefusesDilation) {
   Net net;
-  net.output(net.pool("MaxPool", net.input({1, 8, 9, 9}), 3, {.pad = 1},
-                      {{"dilations", std::vector<std::int64_t>{2, 2}}}));
+  net.output(
+      net.pool("MaxPool", net.input({1, 8, 9, 9}), 3, {.pad = 1}, {{"dilations", std::vector<std::int64_t>{2, 2}}}));
   EXPECT_EQ(refusal_of(net).reason, RefusalReason::kAttribute);
 }
 

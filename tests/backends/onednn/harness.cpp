@@ -71,8 +71,8 @@ void run_once(const Ready& ready, const Expected& expected, std::optional<std::u
   for (std::size_t i = 0; i < ready.region.inputs.size(); ++i) {
     const ValueType& type = ready.graph.value(ready.region.inputs[i]).type;
     const auto position = std::ranges::find(ready.graph.inputs, ready.region.inputs[i]) - ready.graph.inputs.begin();
-    const std::vector<float> stored = to_format(expected.inputs[static_cast<std::size_t>(position)], type.extents(),
-                                                ready.variant.input_formats[i]);
+    const std::vector<float> stored =
+        to_format(expected.inputs[static_cast<std::size_t>(position)], type.extents(), ready.variant.input_formats[i]);
     ASSERT_EQ(stored.size() * sizeof(float), bytes_in(type, ready.variant.input_formats[i]));
     owned.emplace_back(stored.size() * sizeof(float));
     std::memcpy(owned.back().data(), stored.data(), stored.size() * sizeof(float));
@@ -105,7 +105,8 @@ std::string run_variant(const Net& net, const Region& region, const Variant& var
   const auto artifacts = onednn().compile(std::span(&request, 1), options);
   if (!artifacts[0]) return std::string(name_of(artifacts[0].error().reason)) + ": " + artifacts[0].error().detail;
   if (getenv("SHOW")) printf("%s\n", artifacts[0]->bytes.c_str());
-  LoadRequest load{.artifact = &*artifacts[0], .constants = {}, .inputs = {}, .outputs = {}, .threads = options.threads};
+  LoadRequest load{
+      .artifact = &*artifacts[0], .constants = {}, .inputs = {}, .outputs = {}, .threads = options.threads};
   for (const ValueId id : artifacts[0]->constants) load.constants.push_back(*net.graph.value(id).constant);
   auto kernel = other_onednn().load(load);
   if (!kernel) {
@@ -178,14 +179,20 @@ ValueId Net::scalar(float number) {
 }
 
 ValueId Net::integers(const std::vector<std::int64_t>& numbers) {
-  return add_constant(graph, "", make_tensor(ElementType::kInt64, {static_cast<std::int64_t>(numbers.size())}, numbers));
+  return add_constant(graph, "",
+                      make_tensor(ElementType::kInt64, {static_cast<std::int64_t>(numbers.size())}, numbers));
 }
 
 ValueId Net::op(const std::string& type, std::vector<ValueId> inputs, const Extents& out,
                 std::vector<Attribute> attributes) {
   const ValueId id = add_value(graph, "", ValueType::tensor(ElementType::kFloat32, out));
-  add_node(graph, Node{.name = {}, .domain = {}, .op_type = type, .inputs = std::move(inputs), .outputs = {id},
-                       .captures = {}, .attributes = std::move(attributes)});
+  add_node(graph, Node{.name = {},
+                       .domain = {},
+                       .op_type = type,
+                       .inputs = std::move(inputs),
+                       .outputs = {id},
+                       .captures = {},
+                       .attributes = std::move(attributes)});
   return id;
 }
 
@@ -207,8 +214,10 @@ ValueId Net::conv(ValueId x, std::int64_t channels, std::int64_t kernel, const W
   if (window.bias) inputs.push_back(constant({channels}));
   using List = std::vector<std::int64_t>;
   return op("Conv", inputs, out,
-            {{"strides", List(rank, window.stride)}, {"pads", List(2 * rank, window.pad)},
-             {"dilations", List(rank, window.dilation)}, {"group", window.group}});
+            {{"strides", List(rank, window.stride)},
+             {"pads", List(2 * rank, window.pad)},
+             {"dilations", List(rank, window.dilation)},
+             {"group", window.group}});
 }
 
 ValueId Net::pool(const std::string& type, ValueId x, std::int64_t kernel, const WindowAttributes& window,

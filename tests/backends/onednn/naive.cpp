@@ -321,7 +321,8 @@ Numbers pad(const Context& c) {
 
 double coordinate(const Context& c, std::int64_t o, std::size_t axis) {
   const auto mode = attribute_or<std::string>(c.node, "coordinate_transformation_mode", "half_pixel");
-  const double scale = c.has(2) ? c.x(2)[axis] : static_cast<double>(c.out()[axis]) / static_cast<double>(c.in(0)[axis]);
+  const double scale =
+      c.has(2) ? c.x(2)[axis] : static_cast<double>(c.out()[axis]) / static_cast<double>(c.in(0)[axis]);
   return mode == "asymmetric" ? static_cast<double>(o) / scale : (static_cast<double>(o) + 0.5) / scale - 0.5;
 }
 
@@ -407,12 +408,18 @@ Numbers reduce(const Context& c) {
   for_each_index(in, [&](const Index& at) {
     double& r = result[broadcast_offset(kept, at)];
     const double x = c.x(0)[offset(in, at)];
-    if (op == "ReduceMax") r = std::max(r, x);
-    else if (op == "ReduceMin") r = std::min(r, x);
-    else if (op == "ReduceProd") r *= x;
-    else if (op == "ReduceL1") r += std::abs(x);
-    else if (op == "ReduceL2" || op == "ReduceSumSquare") r += x * x;
-    else r += x;
+    if (op == "ReduceMax")
+      r = std::max(r, x);
+    else if (op == "ReduceMin")
+      r = std::min(r, x);
+    else if (op == "ReduceProd")
+      r *= x;
+    else if (op == "ReduceL1")
+      r += std::abs(x);
+    else if (op == "ReduceL2" || op == "ReduceSumSquare")
+      r += x * x;
+    else
+      r += x;
   });
   const double count = static_cast<double>(element_count(in)) / static_cast<double>(result.size());
   for (double& r : result) {
@@ -431,9 +438,9 @@ Numbers lrn(const Context& c) {
     Index at = o;
     for (at[1] = std::max<std::int64_t>(0, o[1] - size / 2); at[1] <= std::min(in[1] - 1, o[1] + size / 2); ++at[1])
       sum += std::pow(c.x(0)[offset(in, at)], 2);
-    result.push_back(c.x(0)[offset(in, o)] /
-                     std::pow(c.f("bias", 1.F) + c.f("alpha", 1e-4F) / static_cast<double>(size) * sum,
-                              c.f("beta", 0.75F)));
+    result.push_back(
+        c.x(0)[offset(in, o)] /
+        std::pow(c.f("bias", 1.F) + c.f("alpha", 1e-4F) / static_cast<double>(size) * sum, c.f("beta", 0.75F)));
   });
   return result;
 }
