@@ -18,6 +18,7 @@ namespace {
 
 constexpr const char* kKind = "onnxruntime";
 constexpr const char* kDisabledField = "disabled";
+constexpr const char* kConstantsField = "constants";
 
 /// The optimizers that multiply weights by something, which the strict class rules out.
 constexpr const char* kWeightRewriters =
@@ -88,6 +89,10 @@ class OnnxruntimeBackend final : public Backend {
     if (request.artifact->compatibility != info_.build)
       return fail(ExitCode::kUnsupported, "backend/incompatible", where, request.artifact->compatibility, info_.build);
     COLLAGE_TRY(const EngineArtifact artifact, unpack_artifact(request.artifact->bytes, where));
+    const std::string constants = field_or_empty(artifact, kConstantsField);
+    if (constants != std::to_string(request.constants.size()))
+      return fail(ExitCode::kBadInput, "backend/bad-artifact", where,
+                  std::to_string(request.constants.size()) + " constants", constants);
     auto session = make_session(
         environment_,
         {.level = level_, .disabled = field_or_empty(artifact, kDisabledField), .threads = request.threads},
@@ -114,7 +119,9 @@ class OnnxruntimeBackend final : public Backend {
     if (!session) return refused(session.error());
     if (const std::string missing = missing_port(**session, request); !missing.empty())
       return refused("the model has no input or output '" + missing + "'");
-    return Artifact{.bytes = pack_artifact({.fields = {{kDisabledField, settings.disabled}}, .payload = model.bytes}),
+    return Artifact{.bytes = pack_artifact({.fields = {{kDisabledField, settings.disabled},
+                                                       {kConstantsField, std::to_string(model.constants.size())}},
+                                            .payload = model.bytes}),
                     .compatibility = info_.build,
                     .constants = model.constants,
                     .in_place = {}};

@@ -76,8 +76,10 @@ Result<void> check_parts(const RealisedPlan& realised) {
       return fail(ExitCode::kBadInput, "plan/damaged", value.name, "no contents", "the contents of every constant");
   }
   for (const PlanArtifact& artifact : realised.plan.artifacts)
-    if (!realised.artifacts.contains(artifact.hash))
-      return fail(ExitCode::kBadInput, "plan/damaged", artifact.hash, "no such artifact", "every artifact listed");
+    if (const auto found = realised.artifacts.find(artifact.hash);
+        found == realised.artifacts.end() || artifact_hash(found->second.text(), artifact.compatibility) != artifact.hash)
+      return fail(ExitCode::kBadInput, "plan/damaged", "artifact " + artifact.hash,
+                  found == realised.artifacts.end() ? "nothing" : "other contents", "the contents of that hash");
   return {};
 }
 

@@ -71,7 +71,8 @@ TEST(PlanJson, NeverCrashesOnWrongTypesNumbersAndCuts) {
       json object = whole;
       object[json::json_pointer(path)] = replacement;
       const auto read = parse_plan(object.dump(), "test");
-      if (!read) EXPECT_THAT(read.error().code, testing::AnyOf("plan/damaged", "plan/wrong-version")) << path;
+      if (read) continue;
+      EXPECT_THAT(read.error().code, testing::AnyOf("plan/damaged", "plan/wrong-version")) << path;
     }
   }
   const std::string text = to_json(rich_plan());

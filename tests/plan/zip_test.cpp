@@ -59,7 +59,9 @@ TEST(Zip, IsReadByOtherTools) {
   const std::string path = folder.file("a.zip");
   write_archive(path, sample());
   const auto run = [](const std::string& command) { return std::system((command + " >/dev/null 2>&1").c_str()); };
-  if (run("command -v unzip") == 0) EXPECT_EQ(run("unzip -t " + path), 0);
+  if (run("command -v unzip") == 0) {
+    EXPECT_EQ(run("unzip -t " + path), 0);
+  }
   if (run("command -v python3") == 0) {
     const std::string script =
         "import zipfile,sys; z=zipfile.ZipFile('" + path +

@@ -1,0 +1,273 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "tests/onnx/model_text.h"
+
+namespace collage::testing {
+namespace {
+
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+
+TEST(Import, BringsEveryModelToTheCanonicalOpset) {
+  const Graph graph =
+      imported_graph(opset_model(9, "g (float[1, 4] x) => (float[4] y) { y = Squeeze<axes = [0]>(x) }"));
+  EXPECT_EQ(graph.opsets.at(""), 26);
+  ASSERT_THAT(operators_of(graph), ElementsAre("Squeeze"));
+  ASSERT_EQ(graph.nodes[0].inputs.size(), 2U);  // the axes are an input by now
+  ASSERT_NE(constant_of(graph, graph.nodes[0].inputs[1]), nullptr);
+  EXPECT_EQ(integers_of(*constant_of(graph, graph.nodes[0].inputs[1])), std::vector<std::int64_t>{0});
+}
+
+TEST(Import, KeepsNamesAndOrderOfInputsOutputsAndNodes) {
+  const Graph graph =
+      imported_graph(opset_model(9, R"(my_graph (float[2] second, float[2] first) => (float[2] z, float[2] a)
+      { [node_one] z = Sub(first, second) [node_two] a = Add(z, z) })"));
+  EXPECT_EQ(graph.name, "my_graph");
+  EXPECT_EQ(graph.value(graph.inputs[0]).name, "second");
+  EXPECT_EQ(graph.value(graph.inputs[1]).name, "first");
+  EXPECT_EQ(graph.value(graph.outputs[0]).name, "z");
+  EXPECT_EQ(graph.value(graph.outputs[1]).name, "a");
+  EXPECT_EQ(graph.nodes[0].name, "node_one");
+  EXPECT_EQ(graph.nodes[1].name, "node_two");
+}
+
+TEST(Import, NamesThatLookLikeTheConvertersAreKept) {
+  const Graph graph = imported_graph(opset_model(9, R"(g (float[1, 4] _v_0) => (float[4] _v_2)
+      { _v_1 = Squeeze<axes = [0]>(_v_0) _v_3 = Unsqueeze<axes = [0]>(_v_1) _v_2 = Squeeze<axes = [0]>(_v_3) })"));
+  EXPECT_THAT(operators_of(graph), ElementsAre("Squeeze", "Unsqueeze", "Squeeze"));
+  for (const char* name : {"_v_0", "_v_1", "_v_2", "_v_3"}) EXPECT_NE(type_of(graph, name), "no such value") << name;
+}
+
+TEST(Import, ConstantNodesBecomeConstants) {
+  const Graph graph = imported_graph(opset_model(13, R"(g (float[2] x) => (float[2] y)
+      { c = Constant<value_floats = [1.0, 2.0]>() y = Add(x, c) })"));
+  EXPECT_THAT(operators_of(graph), ElementsAre("Add"));
+  const Tensor* constant = constant_of(graph, graph.nodes[0].inputs[1]);
+  ASSERT_NE(constant, nullptr);
+  EXPECT_EQ(floats_of(*constant), (std::vector<double>{1, 2}));
+}
+
+TEST(Import, FoldsShapeArithmeticUntilShapesAreStatic) {
+  const Graph graph = imported_graph(opset_model(13, R"(g (float[N, 3, 4] x) => (float[a, b] y) {
+      s = Shape(x)
+      zero = Constant<value = int64[1] {0}>()
+      n = Gather(s, zero)
+      minus = Constant<value = int64[1] {-1}>()
+      target = Concat<axis = 0>(n, minus)
+      y = Reshape(x, target) })"),
+                                     {"N=5"});
+  EXPECT_THAT(operators_of(graph), ElementsAre("Reshape"));
+  EXPECT_EQ(type_of(graph, "y"), "f32[5,12]");
+}
+
+TEST(Import, FoldsScaleFactorsWithTheRoundingOfTheirType) {
+  const Graph graph = imported_graph(opset_model(13, R"(g (float[1, 1, 6, 6] x) => (float[a, b, c, d] y) {
+      s = Shape(x)
+      f = Cast<to = 1>(s)
+      two = Constant<value = float[4] {1, 1, 1.5, 0.5}>()
+      scaled = Mul(f, two)
+      floor = Floor(scaled)
+      sizes = Cast<to = 7>(floor)
+      y = Resize(x, , , sizes) })"));
+  EXPECT_THAT(operators_of(graph), ElementsAre("Resize"));
+  EXPECT_EQ(type_of(graph, "y"), "f32[1,1,9,3]");
+}
+
+TEST(Import, ModelFunctionsAreInlined) {
+  const Graph graph = imported_graph(bytes_of(model_of(R"(
+      <ir_version: 8, opset_import: ["" : 13, "local" : 1]>
+      g (float[2] x) => (float[2] y) { y = local.twice(x) }
+      <domain: "local", opset_import: ["" : 13]> twice (a) => (b) { t = Relu(a) b = Add(t, t) })")));
+  EXPECT_THAT(operators_of(graph), ElementsAre("Relu", "Add"));
+  EXPECT_FALSE(graph.opsets.contains("local"));
+}
+
+TEST(Import, BodiesBecomeGraphsWithCaptures) {
+  const Graph graph = imported_graph(opset_model(13, R"(g (bool c, float[2] x) => (float[2] y) {
+      t = Relu(x)
+      y = If(c) <then_branch = then_g () => (float[2] a) { a = Add(t, x) },
+                 else_branch = else_g () => (float[2] b) { b = Neg(t) }> })"));
+  const Node& branch = node_of(graph, "If");
+  ASSERT_EQ(branch.captures.size(), 2U);
+  EXPECT_EQ(graph.value(branch.captures[0]).name, "t");  // bodies in attribute order: else_branch first
+  EXPECT_EQ(graph.value(branch.captures[1]).name, "x");
+  const Body* body = find_attribute<Body>(branch, "then_branch");
+  ASSERT_NE(body, nullptr);
+  EXPECT_EQ(body->graph->captures.size(), 2U);
+  EXPECT_EQ(type_of(*body->graph, "a"), "f32[2]");
+}
+
+TEST(Import, KeepsOperatorsOfVendorsThatSomebodyKnowsAndInfersTheirShapes) {
+  const Graph graph = imported_graph(bytes_of(model_of(R"(<ir_version: 8, opset_import: ["" : 13, "com.microsoft" : 1]>
+      g (float[1, 4, 8, 8] x, float[6, 4, 3, 3] w) => (float[a, b, c, d] y)
+      { t = com.microsoft.FusedConv<activation = "Relu", pads = [1, 1, 1, 1]>(x, w) y = com.microsoft.FastGelu(t) })")));
+  EXPECT_EQ(type_of(graph, "y"), "f32[1,6,8,8]");
+  EXPECT_EQ(graph.nodes[0].domain, "com.microsoft");
+}
+
+TEST(Import, RefusesAnOperatorNobodyKnowsNamingTheNode) {
+  const auto standard = import_with(opset_model(13, "g (float[2] x) => (float[2] y) { [culprit] y = Frobnicate(x) }"));
+  ASSERT_EQ(code_of(standard), "import/unknown-operator");
+  EXPECT_EQ(standard.error().exit, ExitCode::kUnsupported);
+  EXPECT_THAT(standard.error().where, HasSubstr("culprit"));
+  EXPECT_THAT(standard.error().where, HasSubstr("Frobnicate"));
+
+  const auto vendor = import_with(bytes_of(model_of(R"(<ir_version: 8, opset_import: ["" : 13, "acme" : 1]>
+      g (float[2] x) => (float[2] y) { y = acme.Frobnicate(x) })")));
+  ASSERT_EQ(code_of(vendor), "import/unknown-operator");
+  EXPECT_THAT(vendor.error().where, HasSubstr("acme::Frobnicate"));
+}
+
+TEST(Import, RefusesUnknownOperatorsInsideBodies) {
+  const auto imported = import_with(opset_model(13, R"(g (bool c, float[2] x) => (float[2] y) {
+      y = If(c) <then_branch = t () => (float[2] a) { a = Frobnicate(x) },
+                 else_branch = e () => (float[2] b) { b = Neg(x) }> })"));
+  EXPECT_EQ(code_of(imported), "import/unknown-operator");
+}
+
+TEST(Import, RefusesOpsetsThatAreTooOldOrTooNew) {
+  const char* const graph = "g (float[2] x) => (float[2] y) { y = Neg(x) }";
+  EXPECT_EQ(code_of(import_with(opset_model(6, graph))), "import/opset-too-old");
+  EXPECT_EQ(code_of(import_with(opset_model(7, graph))), "ok");
+  EXPECT_EQ(code_of(import_with(opset_model(28, graph))), "ok");
+  const auto newer = import_with(opset_model(29, graph));
+  EXPECT_EQ(code_of(newer), "import/opset-too-new");
+  EXPECT_EQ(newer.error().exit, ExitCode::kUnsupported);
+}
+
+TEST(Import, RefusesMeaningsNewerThanTheCanonicalOpset) {
+  const auto imported =
+      import_with(opset_model(28, "g (float[2] x, float[2] z) => (float[2] y) { y = Mod<fmod = 0>(x, z) }"));
+  ASSERT_EQ(code_of(imported), "import/newer-operator");
+  EXPECT_THAT(imported.error().saw, HasSubstr("Mod"));
+}
+
+TEST(Import, RefusesShapesThatCannotBe) {
+  const auto imported =
+      import_with(opset_model(13, "g (float[2, 3] x, float[4, 5] w) => (float[2, 5] y) { [bad] y = MatMul(x, w) }"));
+  ASSERT_EQ(code_of(imported), "import/shape-inference");
+  EXPECT_THAT(imported.error().saw, HasSubstr("bad"));
+}
+
+TEST(Import, TakesModelsWithoutTheDefaultDomain) {
+  const auto imported = import_with(bytes_of(model_of(R"(<ir_version: 8, opset_import: ["ai.onnx.ml" : 1]>
+      g (float[1, 3] x) => (float[1, 3] y) { y = ai.onnx.ml.Scaler<offset = [0.0], scale = [2.0]>(x) })")));
+  ASSERT_TRUE(imported) << to_string(imported.error());
+  EXPECT_EQ(imported->graph.opsets.at(""), 26);
+  EXPECT_EQ(imported->graph.opsets.at("ai.onnx.ml"), 1);
+  EXPECT_EQ(imported->opset, 0);
+}
+
+TEST(Import, TheLongSpellingOfTheDefaultDomainIsTheSameDomain) {
+  const Graph graph = imported_graph(bytes_of(model_of(R"(<ir_version: 8, opset_import: ["ai.onnx" : 9]>
+      g (float[1, 2] x) => (float[2] y) { y = ai.onnx.Squeeze<axes = [0]>(x) })")));
+  EXPECT_THAT(operators_of(graph), ElementsAre("Squeeze"));
+  EXPECT_TRUE(graph.nodes[0].domain.empty());
+}
+
+TEST(Import, DropsOptionalOutputsThatNobodyReads) {
+  const Graph graph = imported_graph(opset_model(9, R"(g (float[1, 1, 4, 4] x) => (float[1, 1, 2, 2] y)
+      { y, unused = MaxPool<kernel_shape = [2, 2], strides = [2, 2]>(x) })"));
+  EXPECT_EQ(node_of(graph, "MaxPool").outputs.size(), 1U);
+}
+
+TEST(Import, LargeWeightsSurviveConversion) {
+  auto model = model_of(
+      R"(<ir_version: 8, opset_import: ["" : 9]> g (float[1, 64] x) => (float[1, 64] y) { y = MatMul(x, w) })");
+  std::vector<float> weights(64 * 64);
+  for (std::size_t i = 0; i < weights.size(); ++i) weights[i] = static_cast<float>(i);
+  auto& tensor = *model.mutable_graph()->add_initializer();
+  tensor.set_name("w");
+  tensor.set_data_type(::onnx::TensorProto::FLOAT);
+  tensor.add_dims(64);
+  tensor.add_dims(64);
+  tensor.set_raw_data(weights.data(), weights.size() * sizeof(float));
+  const Graph graph = imported_graph(bytes_of(model));
+  const Tensor* constant = constant_of(graph, node_of(graph, "MatMul").inputs[1]);
+  ASSERT_NE(constant, nullptr);
+  EXPECT_EQ(*constant, make_tensor(ElementType::kFloat32, {64, 64}, weights));
+}
+
+TEST(Import, TheHashTellsModelsApart) {
+  const auto a = import_with(opset_model(13, "g (float[2] x) => (float[2] y) { y = Neg(x) }"));
+  const auto b = import_with(opset_model(13, "g (float[2] x) => (float[2] y) { y = Abs(x) }"));
+  ASSERT_TRUE(a && b);
+  EXPECT_EQ(a->model_hash.size(), 32U);
+  EXPECT_NE(a->model_hash, b->model_hash);
+}
+
+class ExternalData : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    folder_ = std::filesystem::path(::testing::TempDir()) / ("external_" + std::to_string(::getpid()));
+    std::filesystem::create_directories(folder_ / "inside");
+    write(folder_ / "inside" / "weights.bin", {1, 2, 3, 4});
+    write(folder_ / "outside.bin", {1, 2, 3, 4});
+  }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
+
+  static void write(const std::filesystem::path& path, const std::vector<float>& values) {
+    std::ofstream(path, std::ios::binary)
+        .write(reinterpret_cast<const char*>(values.data()),
+               static_cast<std::streamsize>(values.size() * sizeof(float)));
+  }
+
+  /// y = x + w, where w is [2] floats at `offset` of `location`.
+  Result<Imported> import_weights(const std::string& location, const std::string& offset,
+                                  const std::string& length = "8") {
+    auto model =
+        model_of(R"(<ir_version: 8, opset_import: ["" : 13]> g (float[2] x) => (float[2] y) { y = Add(x, w) })");
+    auto& tensor = *model.mutable_graph()->add_initializer();
+    tensor.set_name("w");
+    tensor.set_data_type(::onnx::TensorProto::FLOAT);
+    tensor.add_dims(2);
+    tensor.set_data_location(::onnx::TensorProto::EXTERNAL);
+    const auto add = [&](const char* key, const std::string& value) {
+      auto* entry = tensor.add_external_data();
+      entry->set_key(key);
+      entry->set_value(value);
+    };
+    add("location", location);
+    add("offset", offset);
+    add("length", length);
+    return import_model(bytes_of(model), (folder_ / "inside").string(), {});
+  }
+
+  std::filesystem::path folder_;
+};
+
+TEST_F(ExternalData, IsLoadedFromTheModelsFolder) {
+  const auto imported = import_weights("weights.bin", "4");
+  ASSERT_TRUE(imported) << to_string(imported.error());
+  const Tensor* constant = constant_of(imported->graph, node_of(imported->graph, "Add").inputs[1]);
+  ASSERT_NE(constant, nullptr);
+  EXPECT_EQ(floats_of(*constant), (std::vector<double>{2, 3}));
+  ::onnx::ModelProto bound;
+  ASSERT_TRUE(bound.ParseFromString(imported->bound_model));
+  EXPECT_EQ(bound.graph().initializer(0).raw_data().size(), 8U);
+}
+
+TEST_F(ExternalData, MayNotLeaveTheModelsFolder) {
+  std::filesystem::create_symlink(folder_ / "outside.bin", folder_ / "inside" / "link.bin");
+  for (const std::string location :
+       {"../outside.bin", (folder_ / "outside.bin").c_str(), "link.bin", "a/../../outside.bin", "", "."})
+    EXPECT_EQ(code_of(import_weights(location, "0")), "import/external-data") << location;
+}
+
+TEST_F(ExternalData, MustBeThereAndLongEnough) {
+  EXPECT_EQ(code_of(import_weights("missing.bin", "0")), "import/not-found");
+  EXPECT_EQ(code_of(import_weights("weights.bin", "12")), "import/external-data");
+  EXPECT_EQ(code_of(import_weights("weights.bin", "18446744073709551615")), "import/external-data");
+  EXPECT_EQ(code_of(import_weights("weights.bin", "x")), "import/external-data");
+  EXPECT_EQ(code_of(import_weights("weights.bin", "0", "4")), "import/external-data");
+}
+
+}  // namespace
+}  // namespace collage::testing

@@ -1,0 +1,44 @@
+// ONNX's official operator tests as a source of valid models of every operator: what imports must survive a round trip.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+
+#include "onnx/export.h"
+#include "tests/onnx/model_text.h"
+
+namespace collage::testing {
+namespace {
+
+TEST(OfficialCases, ImportOrAreRefusedForAReasonAndSurviveARoundTrip) {
+  std::vector<std::filesystem::path> cases;
+  if (std::filesystem::is_directory(COLLAGE_ONNX_CASES))
+    for (const auto& entry : std::filesystem::directory_iterator(COLLAGE_ONNX_CASES))
+      if (entry.is_directory()) cases.push_back(entry.path() / "model.onnx");
+  if (cases.empty()) GTEST_SKIP() << "no operator tests in " << COLLAGE_ONNX_CASES;
+  std::ranges::sort(cases);
+  constexpr std::size_t kEvery = 4;  // a quarter of them keeps the test short
+  std::map<std::string, int> refused;
+  std::size_t imported_count = 0;
+  for (std::size_t i = 0; i < cases.size(); i += kEvery) {
+    const auto imported = import_model(cases[i].string(), {.shapes = {}, .allow_unbound = true});
+    if (!imported) {
+      EXPECT_EQ(imported.error().exit, ExitCode::kUnsupported) << to_string(imported.error());
+      ++refused[imported.error().code];
+      continue;
+    }
+    ++imported_count;
+    const auto back = read_graph(export_graph(imported->graph), "");
+    ASSERT_TRUE(back) << cases[i] << to_string(back.error());
+    EXPECT_EQ(*back, imported->graph) << cases[i];
+  }
+  EXPECT_GE(imported_count * 100, (cases.size() / kEvery) * 94) << "fewer imported than before";
+  for (const auto& [code, count] : refused)
+    EXPECT_TRUE(code == "import/newer-operator" || code == "import/opset-too-old" ||
+                code == "import/unsupported-attribute" || code == "import/unsupported-legacy")
+        << code;
+}
+
+}  // namespace
+}  // namespace collage::testing
