@@ -16,7 +16,9 @@ class NullCall final : public Call {
 
 class NullKernel final : public Kernel {
  public:
-  [[nodiscard]] Result<std::unique_ptr<Call>> bind(const Buffers&) const override { return std::make_unique<NullCall>(); }
+  [[nodiscard]] Result<std::unique_ptr<Call>> bind(const Buffers&) const override {
+    return std::make_unique<NullCall>();
+  }
 };
 
 class NullBackend final : public Backend {
@@ -32,7 +34,9 @@ class NullBackend final : public Backend {
                                                                       const CompileOptions&) override {
     return {};
   }
-  [[nodiscard]] Result<std::unique_ptr<Kernel>> load(const LoadRequest&) override { return std::make_unique<NullKernel>(); }
+  [[nodiscard]] Result<std::unique_ptr<Kernel>> load(const LoadRequest&) override {
+    return std::make_unique<NullKernel>();
+  }
 
  private:
   BackendInfo info_;
@@ -76,8 +80,8 @@ void run_null_steps(benchmark::State& state) {
   Context context = session.make_context().value();
   for (auto _ : state)
     if (!context.run()) state.SkipWithError("a step failed");
-  state.counters["ns_per_step"] = benchmark::Counter(static_cast<double>(steps) * 1e-9,
-                                                     benchmark::Counter::kIsIterationInvariantRate | benchmark::Counter::kInvert);
+  state.counters["ns_per_step"] = benchmark::Counter(
+      static_cast<double>(steps) * 1e-9, benchmark::Counter::kIsIterationInvariantRate | benchmark::Counter::kInvert);
 }
 BENCHMARK(run_null_steps)->Arg(10)->Arg(100)->Arg(1000);
 

@@ -77,7 +77,8 @@ Result<void> check_parts(const RealisedPlan& realised) {
   }
   for (const PlanArtifact& artifact : realised.plan.artifacts)
     if (const auto found = realised.artifacts.find(artifact.hash);
-        found == realised.artifacts.end() || artifact_hash(found->second.text(), artifact.compatibility) != artifact.hash)
+        found == realised.artifacts.end() ||
+        artifact_hash(found->second.text(), artifact.compatibility) != artifact.hash)
       return fail(ExitCode::kBadInput, "plan/damaged", "artifact " + artifact.hash,
                   found == realised.artifacts.end() ? "nothing" : "other contents", "the contents of that hash");
   return {};

@@ -95,26 +95,6 @@ TEST(PlanFile, RefusesEveryPrefix) {
   }
 }
 
-TEST(PlanFile, SurvivesEveryFlippedByteOfItsDirectoryAndPlan) {
-  const Folder folder;
-  ASSERT_TRUE(save_plan(rich_realised(), folder.file("x.collage")));
-  const std::string whole = slurp(folder.file("x.collage"));
-  const std::size_t directory = whole.size() > 900 ? whole.size() - 900 : 0;
-  std::size_t unseen = 0;
-  for (std::size_t at = 0; at < whole.size(); at += at < 200 || at >= directory ? 1 : 41) {
-    std::string changed = whole;
-    changed[at] = static_cast<char>(changed[at] ^ 0x55);
-    spit(folder.file("flipped.collage"), changed);
-    const auto loaded = load_plan(folder.file("flipped.collage"));
-    if (loaded) {
-      EXPECT_TRUE(verify(loaded->plan));
-      // What loading does not see, the full check does, unless the byte means nothing (padding, dates).
-      if (check_contents(folder.file("flipped.collage"))) ++unseen;
-    }
-  }
-  EXPECT_LT(unseen, 700U);
-}
-
 TEST(PlanFile, FindsChangedWeightsAndArtifactsWhenAsked) {
   const Folder folder;
   const std::string path = folder.file("x.collage");

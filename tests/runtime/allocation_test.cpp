@@ -17,7 +17,9 @@ void* counted(std::size_t bytes, std::size_t alignment) {
 
 void* operator new(std::size_t bytes) { return counted(bytes == 0 ? 1 : bytes, 16); }
 void* operator new[](std::size_t bytes) { return counted(bytes == 0 ? 1 : bytes, 16); }
-void* operator new(std::size_t bytes, std::align_val_t alignment) { return counted(bytes, static_cast<std::size_t>(alignment)); }
+void* operator new(std::size_t bytes, std::align_val_t alignment) {
+  return counted(bytes, static_cast<std::size_t>(alignment));
+}
 void operator delete(void* memory) noexcept { std::free(memory); }
 void operator delete[](void* memory) noexcept { std::free(memory); }
 void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }

@@ -64,7 +64,8 @@ class HostPlanner {
     const auto variants = host().support(graph_, step.region, {});
     ASSERT_TRUE(variants) << graph_.nodes[node].op_type << ": " << variants.error().detail;
     step.variant = (*variants)[choose_(variants->size())];
-    for (std::size_t i = 0; i < step.region.inputs.size(); ++i) provide(step.region.inputs[i], step.variant.input_formats[i]);
+    for (std::size_t i = 0; i < step.region.inputs.size(); ++i)
+      provide(step.region.inputs[i], step.variant.input_formats[i]);
     step.kind = step.variant.name == "view" ? StepKind::kView : StepKind::kKernel;
     std::vector<CompileRequest> requests(1);
     requests[0] = {.graph = &graph_, .region = step.region, .variant = step.variant, .model_bytes = std::nullopt};
@@ -123,7 +124,8 @@ inline ValueId add_floats(Graph& graph, const Extents& extents, std::uint64_t se
   Dice dice(seed);
   std::vector<float> values(static_cast<std::size_t>(element_count(extents)));
   for (float& value : values) value = static_cast<float>(dice.below(2001)) / 1000.0F - 1.0F;
-  return add_constant(graph, "c" + std::to_string(graph.values.size()), make_tensor(ElementType::kFloat32, extents, values));
+  return add_constant(graph, "c" + std::to_string(graph.values.size()),
+                      make_tensor(ElementType::kFloat32, extents, values));
 }
 
 inline void fill_input(Context& context, std::size_t i, std::uint64_t seed) {
@@ -169,14 +171,20 @@ class ScriptedBackend final : public Backend {
  public:
   using Run = std::function<Result<void>(const Buffers&)>;
 
-  explicit ScriptedBackend(std::string name = "scripted") { info_ = {.name = std::move(name), .kind = "scripted", .version = "1", .build = "b"}; }
+  explicit ScriptedBackend(std::string name = "scripted") {
+    info_ = {.name = std::move(name), .kind = "scripted", .version = "1", .build = "b"};
+  }
 
   [[nodiscard]] const BackendInfo& info() const override { return info_; }
   [[nodiscard]] PartitionRules rules() const override { return {}; }
-  [[nodiscard]] std::expected<std::vector<Variant>, Refusal> support(const Graph&, const Region&, const CompileOptions&) const override {
+  [[nodiscard]] std::expected<std::vector<Variant>, Refusal> support(const Graph&, const Region&,
+                                                                     const CompileOptions&) const override {
     return std::unexpected(Refusal{});
   }
-  [[nodiscard]] std::vector<std::expected<Artifact, Refusal>> compile(std::span<const CompileRequest>, const CompileOptions&) override { return {}; }
+  [[nodiscard]] std::vector<std::expected<Artifact, Refusal>> compile(std::span<const CompileRequest>,
+                                                                      const CompileOptions&) override {
+    return {};
+  }
   [[nodiscard]] Result<std::unique_ptr<Kernel>> load(const LoadRequest& request) override {
     ++loads;
     last_threads = request.threads;
@@ -194,7 +202,8 @@ class ScriptedBackend final : public Backend {
 
  private:
   struct ScriptCall final : Call {
-    ScriptCall(Run script, DynamicOutput out, Buffers to) : run_script(std::move(script)), output(std::move(out)), buffers(std::move(to)) {}
+    ScriptCall(Run script, DynamicOutput out, Buffers to)
+        : run_script(std::move(script)), output(std::move(out)), buffers(std::move(to)) {}
     Result<void> run() override { return run_script(buffers); }
     Result<DynamicOutput> dynamic_output(std::size_t) override { return output; }
     Run run_script;
@@ -214,7 +223,8 @@ class ScriptedBackend final : public Backend {
 };
 
 /// A chain x -> s0 -> s1 ... of scripted steps over f32[64]; step i uses the artifact bytes scripts[i].
-inline RealisedPlan scripted_chain(const std::vector<std::string>& scripts, std::size_t workspace = 0, bool dynamic_end = false) {
+inline RealisedPlan scripted_chain(const std::vector<std::string>& scripts, std::size_t workspace = 0,
+                                   bool dynamic_end = false) {
   Graph graph;
   ValueId value = add_input(graph, "x", {64});
   Cover cover;
@@ -222,7 +232,8 @@ inline RealisedPlan scripted_chain(const std::vector<std::string>& scripts, std:
   for (std::size_t i = 0; i < scripts.size(); ++i) {
     value = add_op(graph, "Op", {value}, {64});
     if (dynamic_end && i + 1 == scripts.size()) graph.value(value).type.shape->front() = Dim{};
-    made.push_back({.bytes = scripts[i], .compatibility = "1", .constants = {}, .in_place = {}, .workspace_bytes = workspace});
+    made.push_back(
+        {.bytes = scripts[i], .compatibility = "1", .constants = {}, .in_place = {}, .workspace_bytes = workspace});
   }
   graph.outputs = {value};
   const Uses uses = uses_of(graph);

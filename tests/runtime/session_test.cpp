@@ -24,7 +24,8 @@ std::vector<std::vector<float>> run_once(const Session& session, std::uint64_t s
 }
 
 /// The sample graph in plain C++.
-std::vector<std::vector<float>> sample_by_hand(const Graph& graph, const std::vector<float>& x, const std::vector<float>& y) {
+std::vector<std::vector<float>> sample_by_hand(const Graph& graph, const std::vector<float>& x,
+                                               const std::vector<float>& y) {
   const auto scale = graph.value(graph.nodes[0].inputs[1]).constant->data.as<float>();
   const auto bias = graph.value(graph.nodes[6].inputs[1]).constant->data.as<float>();
   std::vector<float> b(960), c(960), v(2880), s(24);
@@ -52,7 +53,8 @@ void expect_near(const std::vector<std::vector<float>>& actual, const std::vecto
   ASSERT_EQ(actual.size(), expected.size());
   for (std::size_t i = 0; i < actual.size(); ++i) {
     ASSERT_EQ(actual[i].size(), expected[i].size()) << "output " << i;
-    for (std::size_t k = 0; k < actual[i].size(); ++k) ASSERT_NEAR(actual[i][k], expected[i][k], 1e-5F) << "output " << i;
+    for (std::size_t k = 0; k < actual[i].size(); ++k)
+      ASSERT_NEAR(actual[i][k], expected[i][k], 1e-5F) << "output " << i;
   }
 }
 
@@ -74,7 +76,8 @@ TEST(Session, ComputesTheGraphInEveryMixtureOfVariants) {
 }
 
 TEST(Session, GivesTheSameFromAFileAsFromMemory) {
-  const std::string path = (std::filesystem::temp_directory_path() / ("session_test_" + std::to_string(::getpid()) + ".collage")).string();
+  const std::string path =
+      (std::filesystem::temp_directory_path() / ("session_test_" + std::to_string(::getpid()) + ".collage")).string();
   const RealisedPlan plan = all_plain(sample_graph());
   ASSERT_TRUE(save_plan(plan, path));
   const auto from_file = Session::load(path, test_registry(), {});
@@ -177,7 +180,8 @@ TEST(Session, GivesEachStepItsAlignedWorkspace) {
     std::memcpy(buffers.outputs[0], buffers.inputs[0], 256);
     return {};
   };
-  const auto session = Session::load(scripted_chain({"s", "s", "s"}, 1000), [&](const std::string&) -> Result<Backend*> { return &backend; }, {});
+  const auto session = Session::load(scripted_chain({"s", "s", "s"}, 1000),
+                                     [&](const std::string&) -> Result<Backend*> { return &backend; }, {});
   auto context = session->make_context();
   fill_input(*context, 0, 8);
   ASSERT_TRUE(context->run());
@@ -188,8 +192,11 @@ TEST(Session, GivesEachStepItsAlignedWorkspace) {
 TEST(Session, SaysWhichStepFailed) {
   ScriptedBackend backend;
   backend.scripts["ok"] = [](const Buffers&) -> Result<void> { return {}; };
-  backend.scripts["bad"] = [](const Buffers&) -> Result<void> { return fail(ExitCode::kBadInput, "test/bad", "kernel", "a wrong index"); };
-  const auto session = Session::load(scripted_chain({"ok", "bad", "ok"}), [&](const std::string&) -> Result<Backend*> { return &backend; }, {});
+  backend.scripts["bad"] = [](const Buffers&) -> Result<void> {
+    return fail(ExitCode::kBadInput, "test/bad", "kernel", "a wrong index");
+  };
+  const auto session = Session::load(scripted_chain({"ok", "bad", "ok"}),
+                                     [&](const std::string&) -> Result<Backend*> { return &backend; }, {});
   auto context = session->make_context();
   const auto done = context->run();
   ASSERT_FALSE(done);
@@ -208,7 +215,8 @@ TEST(Session, HandsOutOutputsOfUnknownShape) {
   };
   static const float values[3] = {1, 2, 3};
   backend.dynamic = {ElementType::kFloat32, {3}, values};
-  const auto session = Session::load(scripted_chain({"s"}, 0, true), [&](const std::string&) -> Result<Backend*> { return &backend; }, {});
+  const auto session = Session::load(scripted_chain({"s"}, 0, true),
+                                     [&](const std::string&) -> Result<Backend*> { return &backend; }, {});
   ASSERT_TRUE(session);
   auto context = session->make_context();
   ASSERT_TRUE(context->run());
