@@ -179,6 +179,7 @@ Done read_head(Reader& reader, const Padding& padding) {
     case Head::kLrn:
       return read_lrn(graph, analysis);
     case Head::kMatMul:
+    case Head::kSeries:
     case Head::kElementwise:
       return {};
   }
@@ -261,6 +262,21 @@ Done read_elementwise(Reader& reader) {
   return std::unexpected(why);
 }
 
+/// A head with what is folded into it and follows it, or a chain.
+std::expected<Analysis, Refusal> analyse_chain(Reader& reader) {
+  const auto done = is_step_operator(*reader.first()) ? read_elementwise(reader) : read_headed(reader);
+  if (!done) return std::unexpected(done.error());
+  if (!reader.left.empty()) return refuse(RefusalReason::kStructure, "no chain of operators");
+  if (reader.analysis.chain.result != reader.region.outputs[0])
+    return refuse(RefusalReason::kStructure, "an inner value is needed outside");
+  return std::move(reader.analysis);
+}
+
+std::size_t count_of(const Graph& graph, const Region& region, std::string_view op_type) {
+  return static_cast<std::size_t>(
+      std::ranges::count_if(region.nodes.members(), [&](std::size_t n) { return is_op(graph.nodes[n], op_type); }));
+}
+
 }  // namespace
 
 std::expected<Analysis, Refusal> analyse(const Graph& graph, const Region& region) {
@@ -270,12 +286,14 @@ std::expected<Analysis, Refusal> analyse(const Graph& graph, const Region& regio
   Reader reader{.graph = graph, .region = region, .left = region.nodes};
   const bool moves_only = is_op(*reader.first(), "Concat") && region.nodes.count() == 1;
   if (auto ok = check_types(graph, region, moves_only); !ok) return std::unexpected(ok.error());
-  const auto done = is_step_operator(*reader.first()) ? read_elementwise(reader) : read_headed(reader);
-  if (!done) return std::unexpected(done.error());
-  if (!reader.left.empty()) return refuse(RefusalReason::kStructure, "no chain of operators");
-  if (reader.analysis.chain.result != region.outputs[0])
-    return refuse(RefusalReason::kStructure, "an inner value is needed outside");
-  return std::move(reader.analysis);
+  if (region.nodes.count() > 1 && count_of(graph, region, "Concat") > 0) return analyse_join(graph, region);
+  auto alone = analyse_chain(reader);
+  if (count_of(graph, region, "Conv") < 2) return alone;
+  auto series = analyse_series(graph, region);
+  if (!series) return alone;
+  if (!alone) return series;
+  alone->makers = std::move(series->makers);
+  return alone;
 }
 
 }  // namespace collage::onednn

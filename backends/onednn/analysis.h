@@ -15,6 +15,7 @@ namespace collage::onednn {
 enum class Head : std::uint8_t {
   kElementwise,  ///< no head of its own: the chain starts at an input of the region
   kConvolution,
+  kSeries,  ///< convolutions one after another, which `makers` lists
   kDeconvolution,
   kMatMul,  ///< MatMul and Gemm
   kPooling,
@@ -68,11 +69,15 @@ struct Analysis {
   ConvolutionFacts convolution;
   MatMulFacts matmul;
   PoolingFacts pooling;
-  std::vector<std::int64_t> axes;  ///< of a reduction; the one axis of concat and softmax
-  std::string algorithm;           ///< "nearest"/"linear", "log", the reduction's name
+  std::vector<std::int64_t> axes;             ///< of a reduction; the one axis of concat and softmax
+  std::string algorithm;                      ///< "nearest"/"linear"/"products", "log", the reduction's name
+  std::vector<std::vector<float>> positions;  ///< "products": where each output pixel lies in the input, by axis
   /// A depthwise convolution between `before` and `chain`, for regions with two convolutions.
   std::optional<ConvolutionFacts> second;
   Chain before;
+  /// The convolutions before a Concat whose results are its parts, or are read by others of them; or all convolutions
+  /// of a series. In order.
+  std::vector<Analysis> makers;
 };
 
 [[nodiscard]] std::expected<Analysis, Refusal> analyse(const Graph& graph, const Region& region);

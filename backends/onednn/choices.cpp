@@ -1,7 +1,7 @@
 // The ways to run each kind of head: layouts, and the library's implementations worth telling apart.
 #include <algorithm>
 
-#include "lower.h"
+#include "lower_parts.h"
 
 namespace collage::onednn {
 namespace {
@@ -21,8 +21,21 @@ std::string_view short_name(Layout layout) {
 /// Padding to whole blocks must not cost more than the tensor itself.
 bool fills_blocks(std::int64_t channels) { return 2 * channels >= native_block(); }
 
-bool all_are(const Extents& extents, std::int64_t number) {
-  return std::ranges::all_of(extents, [number](std::int64_t extent) { return extent == number; });
+std::string_view prefix_of(Method method) {
+  switch (method) {
+    case Method::kInnerProduct:
+      return "ip_";
+    case Method::kMergedGroups:
+      return "merged_";
+    case Method::kSeparateBlocks:
+      return "blocks_";
+    case Method::kStrips:
+      return "strips_";
+    case Method::kOwn:
+    case Method::kParts:
+      break;
+  }
+  return "";
 }
 
 /// Collects choices of one region.
@@ -30,8 +43,8 @@ struct Chooser {
   std::vector<Choice> choices = {};
 
   void add(std::string_view family, Layout in, Layout out, Method method = Method::kOwn) {
-    std::string name(method == Method::kInnerProduct ? "ip_" : "");
-    name += family.empty() ? "direct" : family;
+    std::string name(prefix_of(method));
+    name += method == Method::kParts ? "parts" : family.empty() ? "direct" : family;
     name += "." + std::string(short_name(in));
     if (in != out) name += "-" + std::string(short_name(out));
     choices.push_back({.name = std::move(name),
@@ -43,18 +56,6 @@ struct Chooser {
   }
   void add(std::string_view family, Layout layout) { add(family, layout, layout); }
 };
-
-bool has_window_of(const ConvolutionFacts& facts, std::int64_t extent) { return all_are(facts.window.kernel, extent); }
-
-/// Winograd: 3x3, stride 1, dense, two spatial axes.
-bool suits_winograd(const ConvolutionFacts& facts) {
-  return facts.in.size() == 4 && facts.groups == 1 && has_window_of(facts, 3) && all_are(facts.window.strides, 1) &&
-         all_are(facts.window.dilations, 0);
-}
-
-bool is_pointwise(const ConvolutionFacts& facts) {
-  return has_window_of(facts, 1) && all_are(facts.window.begin, 0) && all_are(facts.window.end, 0);
-}
 
 void add_depthwise(Chooser& chooser, const ConvolutionFacts& facts) {
   chooser.add("brdgmm_dw", Layout::kChannelsLast);
@@ -73,6 +74,8 @@ void add_dense(Chooser& chooser, const ConvolutionFacts& facts, Accuracy accurac
   const bool whole_groups = facts.groups == 1 ? fills_blocks(facts.in_channels()) && fills_blocks(facts.out_channels())
                                               : (facts.in_channels() / facts.groups) % block == 0 &&
                                                     (facts.out_channels() / facts.groups) % block == 0;
+  if (groups_in_block(facts) > 1 && accuracy != Accuracy::kStrict)
+    chooser.add("jit", Layout::kBlocked, Layout::kBlocked, Method::kMergedGroups);
   if (!whole_groups) return;
   chooser.add(pointwise ? "jit_1x1" : "jit", Layout::kBlocked);
   if (!suits_winograd(facts) || accuracy == Accuracy::kStrict) return;
@@ -99,18 +102,34 @@ void add_convolution(Chooser& chooser, const Analysis& analysis, Accuracy accura
   chooser.add("gemm", Layout::kPlain, Layout::kPlain, Method::kInnerProduct);
 }
 
-void add_deconvolution(Chooser& chooser, const ConvolutionFacts& facts) {
+void add_deconvolution(Chooser& chooser, const Analysis& analysis) {
+  const ConvolutionFacts& facts = analysis.convolution;
+  if (has_separate_blocks(analysis))
+    for (const char* family : {"brgconv_1x1", "jit_1x1", "jit"})
+      chooser.add(family, Layout::kChannelsLast, Layout::kChannelsLast, Method::kSeparateBlocks);
   chooser.add("", Layout::kChannelsLast);
   if (fills_blocks(facts.in_channels()) && fills_blocks(facts.out_channels())) chooser.add("", Layout::kBlocked);
   chooser.add("", Layout::kPlain);
 }
 
+/// Convolutions that write their parts of a join.
+void add_join(Chooser& chooser, const Graph& graph, const Analysis& join, Accuracy accuracy) {
+  if (!fills_blocks_in_parts(graph, join)) return;
+  chooser.add("jit", Layout::kBlocked);
+  const bool takes_winograd =
+      std::ranges::any_of(join.makers, [](const Analysis& maker) { return suits_winograd(maker.convolution); });
+  if (!takes_winograd || accuracy == Accuracy::kStrict) return;
+  chooser.add("wino_2x3", Layout::kBlocked);
+  chooser.add("wino_4x3", Layout::kBlocked);
+}
+
 /// Every layout that gives the result other bytes than the ones before.
-void add_layouts(Chooser& chooser, const Extents& extents) {
-  chooser.add("", Layout::kPlain);
+void add_layouts(Chooser& chooser, const Extents& extents, Method method = Method::kOwn) {
+  const auto add = [&](Layout layout) { chooser.add("", layout, layout, method); };
+  add(Layout::kPlain);
   if (extents.size() < 3 || extents.size() > 5 || is_one_pixel(extents)) return;
-  if (extents[1] > 1) chooser.add("", Layout::kChannelsLast);
-  if (fills_blocks(extents[1])) chooser.add("", Layout::kBlocked);
+  if (extents[1] > 1) add(Layout::kChannelsLast);
+  if (fills_blocks(extents[1])) add(Layout::kBlocked);
 }
 
 /// Residuals are also added in place: no second tensor to write.
@@ -123,7 +142,7 @@ void add_in_place_choices(std::vector<Choice>& choices, const Graph& graph, cons
   if (!has_residual) return;
   const std::size_t count = choices.size();
   for (std::size_t i = 0; i < count; ++i) {
-    if (choices[i].method != Method::kOwn) continue;
+    if (choices[i].method != Method::kOwn && choices[i].method != Method::kMergedGroups) continue;
     Choice choice = choices[i];
     choice.name += "+sum";
     choice.adds_in_place = true;
@@ -137,10 +156,14 @@ std::vector<Choice> choices_of(const Graph& graph, const Analysis& analysis, Acc
   Chooser chooser;
   switch (analysis.head) {
     case Head::kConvolution:
-      add_convolution(chooser, analysis, accuracy);
+    case Head::kSeries:
+      if (analysis.head == Head::kConvolution) add_convolution(chooser, analysis, accuracy);
+      if (gains_from_strips(analysis))
+        for (const char* family : {"brgconv", "jit"})
+          chooser.add(family, Layout::kChannelsLast, Layout::kChannelsLast, Method::kStrips);
       break;
     case Head::kDeconvolution:
-      add_deconvolution(chooser, analysis.convolution);
+      add_deconvolution(chooser, analysis);
       break;
     case Head::kMatMul:
       chooser.add("brgemm", Layout::kPlain);
@@ -153,18 +176,33 @@ std::vector<Choice> choices_of(const Graph& graph, const Analysis& analysis, Acc
       chooser.add("", Layout::kPlain);
       break;
     case Head::kConcat:
+      if (!analysis.makers.empty()) {
+        add_join(chooser, graph, analysis, accuracy);
+        break;
+      }
+      add_layouts(chooser, graph.value(analysis.head_result).type.extents());
+      add_layouts(chooser, graph.value(analysis.head_result).type.extents(), Method::kParts);
+      break;
     case Head::kBatchNorm:
     case Head::kElementwise:
       add_layouts(chooser, graph.value(analysis.head_result).type.extents());
       break;
-    case Head::kPooling:
     case Head::kResampling:
+      if (analysis.algorithm == "products") {
+        chooser.add("brgemm", Layout::kChannelsLast);
+        chooser.add("gemm", Layout::kChannelsLast);
+      } else {
+        add_layouts(chooser, graph.value(analysis.source).type.extents());
+      }
+      break;
+    case Head::kPooling:
     case Head::kSoftmax:
     case Head::kLrn:
       add_layouts(chooser, graph.value(analysis.source).type.extents());
       break;
   }
-  if (analysis.head == Head::kConvolution) add_in_place_choices(chooser.choices, graph, analysis);
+  if (analysis.head == Head::kConvolution && analysis.makers.empty())
+    add_in_place_choices(chooser.choices, graph, analysis);
   return std::move(chooser.choices);
 }
 

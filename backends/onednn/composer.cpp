@@ -104,14 +104,20 @@ int Composer::constant(ValueId id, Extents extents, Extents strides, Layout layo
                .scale = scale});
 }
 
-int Composer::literal(float number, std::size_t rank) {
+int Composer::literal(float number, const Extents& extents, Layout layout) {
   return push({.role = Role::kLiteral,
                .index = 0,
                .type = ElementType::kFloat32,
-               .extents = Extents(rank, 1),
+               .extents = extents,
                .strides = {},
-               .layout = Layout::kPlain,
+               .layout = layout,
                .scale = number});
+}
+
+int Composer::interpolation(const std::vector<float>& positions, std::int64_t columns) {
+  const int matrix = literal(0.F, {std::ssize(positions), columns});
+  lowered_.program.tensors[static_cast<std::size_t>(matrix)].positions = positions;
+  return matrix;
 }
 
 int Composer::temporary(const Extents& extents, Layout layout) {
@@ -136,13 +142,30 @@ int Composer::output(const Extents& extents, Layout layout) {
   return pending_output_ = temporary(extents, layout);
 }
 
-int Composer::output_view(const Format& format, Extents extents, Extents strides) {
+int Composer::output_view(const Format& format, Extents extents, Extents strides, std::int64_t offset) {
   lowered_.output_formats[0] = format;
   return port_output_ = push({.role = Role::kOutput,
                               .index = 0,
                               .type = graph_.value(region_.outputs[0]).type.element,
                               .extents = std::move(extents),
-                              .strides = std::move(strides)});
+                              .strides = std::move(strides),
+                              .offset = offset});
+}
+
+int Composer::part(int tensor, Extents extents, Extents strides, std::int64_t offset) {
+  TensorInfo info = this->tensor(tensor);
+  info.extents = std::move(extents);
+  info.strides = std::move(strides);
+  info.offset += offset;
+  return push(std::move(info));
+}
+
+int Composer::gathered(ValueId id, Extents axes, Extents strides, Extents extents, Extents diagonal) {
+  const int tensor = constant(id, std::move(extents), std::move(strides));
+  TensorInfo& info = lowered_.program.tensors[static_cast<std::size_t>(tensor)];
+  info.stored = std::move(axes);
+  info.diagonal = std::move(diagonal);
+  return tensor;
 }
 
 void Composer::may_share(ValueId input) {

@@ -35,13 +35,20 @@ class Composer {
   int view(ValueId id, const Format& format, Extents extents, Extents strides = {});
   /// A constant seen with extents and strides (empty = row-major), wanted in `layout`, times `scale`.
   int constant(ValueId id, Extents extents, Extents strides = {}, Layout layout = Layout::kPlain, float scale = 1.F);
-  /// A number as a tensor of rank `rank`.
-  int literal(float number, std::size_t rank);
+  /// A tensor filled with a number.
+  int literal(float number, const Extents& extents, Layout layout = Layout::kPlain);
+  /// A matrix that weighs the columns around a position, one position a row.
+  int interpolation(const std::vector<float>& positions, std::int64_t columns);
   /// The region's output, to be written in `layout`; `finish` reorders it when the port's format has other bytes.
   int output(const Extents& extents, Layout layout);
   /// The region's output with `format`, seen with other extents and strides.
-  int output_view(const Format& format, Extents extents, Extents strides = {});
+  int output_view(const Format& format, Extents extents, Extents strides = {}, std::int64_t offset = 0);
   int temporary(const Extents& extents, Layout layout);
+  /// A part of an input or temporary, which begins `offset` elements into it.
+  int part(int tensor, Extents extents, Extents strides, std::int64_t offset);
+  /// A constant read over `axes` with `strides` (0 repeats) and then seen as `extents`; zero off the `diagonal` of two
+  /// axes, if given.
+  int gathered(ValueId id, Extents axes, Extents strides, Extents extents, Extents diagonal = {});
 
   void add(Op op) { lowered_.program.ops.push_back(std::move(op)); }
   /// Lets the output share the memory of this input, when the two have the same bytes and format.

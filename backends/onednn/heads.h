@@ -23,6 +23,11 @@ struct Padding {
 [[nodiscard]] std::expected<void, Refusal> read_reduction(const Graph& graph, Analysis& analysis);
 [[nodiscard]] std::expected<void, Refusal> read_lrn(const Graph& graph, Analysis& analysis);
 
+/// A region that ends in a Concat and begins with convolutions.
+[[nodiscard]] std::expected<Analysis, Refusal> analyse_join(const Graph& graph, const Region& region);
+/// A region of convolutions each of which reads the one before.
+[[nodiscard]] std::expected<Analysis, Refusal> analyse_series(const Graph& graph, const Region& region);
+
 /// Shorthands shared by the readers.
 [[nodiscard]] inline std::unexpected<Refusal> refuse(RefusalReason reason, std::string detail) {
   return std::unexpected(Refusal{reason, std::move(detail)});

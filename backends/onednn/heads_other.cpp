@@ -20,13 +20,20 @@ std::expected<void, Refusal> need_constants(const Graph& graph, const Node& node
   return {};
 }
 
+/// Where output index o lies in the input.
+double position_of(std::string_view transform, std::int64_t o, double scale, std::int64_t in, std::int64_t out) {
+  const auto at = static_cast<double>(o);
+  if (transform == "half_pixel" || (transform == "pytorch_half_pixel" && out > 1)) return (at + 0.5) / scale - 0.5;
+  if (transform == "pytorch_half_pixel") return 0;
+  if (transform == "align_corners")
+    return out == 1 ? 0 : at * static_cast<double>(in - 1) / static_cast<double>(out - 1);
+  return at / scale;
+}
+
 /// The source index that ONNX's "nearest" takes for output index o.
 std::int64_t nearest_index(std::string_view transform, std::string_view rounding, std::int64_t o, double scale,
                            std::int64_t in, std::int64_t out) {
-  double x = static_cast<double>(o) / scale;
-  if (transform == "half_pixel" || (transform == "pytorch_half_pixel" && out > 1)) x = (o + 0.5) / scale - 0.5;
-  if (transform == "pytorch_half_pixel" && out == 1) x = 0;
-  if (transform == "align_corners") x = out == 1 ? 0 : static_cast<double>(o * (in - 1)) / static_cast<double>(out - 1);
+  const double x = position_of(transform, o, scale, in, out);
   double index = std::floor(x);
   if (rounding == "ceil") index = std::ceil(x);
   if (rounding == "round_prefer_floor") index = std::ceil(x - 0.5);
@@ -82,10 +89,26 @@ bool is_same_nearest(const ResizeRule& rule, const Extents& in, const Extents& o
 /// The library interpolates at half pixels by the ratio of the extents.
 bool is_same_linear(const ResizeRule& rule, const Extents& in, const Extents& out) {
   for (std::size_t axis = 0; axis < in.size(); ++axis) {
-    if (in[axis] == out[axis]) continue;
+    if (in[axis] == out[axis] || in[axis] == 1) continue;
     const bool half = rule.transform == "half_pixel" || (rule.transform == "pytorch_half_pixel" && out[axis] > 1);
     const double ratio = static_cast<double>(out[axis]) / static_cast<double>(in[axis]);
     if (!half || std::abs(rule.scales[axis] - ratio) > 1e-6 * ratio) return false;
+  }
+  return true;
+}
+
+/// The positions of output pixels for products; false where that is not how this Resize can be computed.
+bool place_pixels(const ResizeRule& rule, const Extents& in, const Extents& out,
+                  std::vector<std::vector<float>>& positions) {
+  const bool known = rule.transform == "asymmetric" || rule.transform == "align_corners" ||
+                     rule.transform == "half_pixel" || rule.transform == "pytorch_half_pixel";
+  if (!known || in.size() != 4 || in[0] != 1) return false;
+  for (std::size_t axis = 2; axis < 4; ++axis) {
+    std::vector<float>& along = positions.emplace_back();
+    for (std::int64_t o = 0; o < out[axis]; ++o) {
+      const double x = position_of(rule.transform, o, rule.scales[axis], in[axis], out[axis]);
+      along.push_back(static_cast<float>(std::clamp(x, 0.0, static_cast<double>(in[axis] - 1))));
+    }
   }
   return true;
 }
@@ -165,6 +188,8 @@ std::expected<void, Refusal> read_resize(const Graph& graph, Analysis& analysis)
     analysis.algorithm = "nearest";
   else if (mode == "linear" && is_same_linear(*rule, in, out))
     analysis.algorithm = "linear";
+  else if (mode == "linear" && place_pixels(*rule, in, out, analysis.positions))
+    analysis.algorithm = "products";
   else
     return refuse(RefusalReason::kAttribute, "Resize " + mode + " " + rule->transform + " has another meaning here");
   return {};

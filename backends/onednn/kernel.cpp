@@ -1,6 +1,6 @@
 #include "kernel.h"
 
-#include <cstring>
+#include <algorithm>
 
 #include "base/error.h"
 
@@ -62,6 +62,11 @@ class LoadedCall final : public Call {
   void* address(std::size_t stage, std::size_t argument, const Buffers& buffers) const {
     const Argument& wanted = loaded_->stages[stage].arguments[argument];
     const TensorInfo& tensor = loaded_->program.tensors[static_cast<std::size_t>(wanted.tensor)];
+    auto* start = static_cast<std::byte*>(start_of(tensor, stage, argument, buffers));
+    return start + byte_count(tensor.type, {tensor.offset});
+  }
+
+  void* start_of(const TensorInfo& tensor, std::size_t stage, std::size_t argument, const Buffers& buffers) const {
     switch (tensor.role) {
       case Role::kInput:
         return const_cast<void*>(buffers.inputs[tensor.index]);
@@ -114,9 +119,53 @@ class LoadedKernel final : public Kernel {
   std::shared_ptr<const Loaded> loaded_;
 };
 
-Buffer literal_bytes(float number) {
-  return Buffer::make(kAlignment,
-                      [number](std::span<std::byte> bytes) { std::memcpy(bytes.data(), &number, sizeof number); });
+Buffer filled(float number, std::size_t size) {
+  return Buffer::make(std::max(size, kAlignment), [number](std::span<std::byte> bytes) {
+    auto* to = reinterpret_cast<float*>(bytes.data());
+    std::fill_n(to, bytes.size() / sizeof(float), number);
+  });
+}
+
+/// The matrix that interpolates between the columns around each position.
+Buffer interpolation(const TensorInfo& info) {
+  const std::int64_t columns = info.extents.back();
+  return Buffer::make(byte_count(info.type, info.extents), [&](std::span<std::byte> bytes) {
+    auto* row = reinterpret_cast<float*>(bytes.data());
+    for (const float position : info.positions) {
+      const auto left = static_cast<std::int64_t>(position);
+      const float share = position - static_cast<float>(left);
+      row[left] += 1.F - share;
+      if (share > 0.F) row[std::min(left + 1, columns - 1)] += share;
+      row += columns;
+    }
+  });
+}
+
+Buffer literal_of(const TensorInfo& info, std::size_t bytes) {
+  return info.positions.empty() ? filled(info.scale, bytes) : interpolation(info);
+}
+
+bool is_kept(const TensorInfo& info, const Extents& index) {
+  const auto at = [&](std::size_t i) { return index[static_cast<std::size_t>(info.diagonal[i])]; };
+  return info.diagonal.empty() || at(0) == at(1);
+}
+
+/// The elements of a constant in the order of its `stored` axes.
+Buffer gathered(const Buffer& source, const TensorInfo& info) {
+  return Buffer::make(static_cast<std::size_t>(element_count(info.stored)) * sizeof(float), [&](auto bytes) {
+    const auto from = source.as<float>();
+    auto* to = reinterpret_cast<float*>(bytes.data());
+    Extents index(info.stored.size(), 0);
+    for (std::int64_t i = 0; i < element_count(info.stored); ++i) {
+      std::int64_t at = 0;
+      for (std::size_t axis = 0; axis < index.size(); ++axis) at += index[axis] * info.strides[axis];
+      if (is_kept(info, index)) to[i] = from[static_cast<std::size_t>(at)];
+      for (std::size_t axis = index.size(); axis-- > 0;) {
+        if (++index[axis] < info.stored[axis]) break;
+        index[axis] = 0;
+      }
+    }
+  });
 }
 
 Buffer scaled(const Tensor& tensor, float scale) {
@@ -137,16 +186,32 @@ class Packer {
   /// The bytes of an argument; null for ports and temporaries.
   const void* bytes_of(const Argument& argument) {
     const TensorInfo& info = loaded_.program.tensors[static_cast<std::size_t>(argument.tensor)];
-    if (info.role == Role::kLiteral) return keep(literal_bytes(info.scale));
-    if (info.role != Role::kConstant) return nullptr;
-    const Tensor& tensor = constants_[info.index];
-    const Buffer source = info.scale == 1.F ? tensor.data : scaled(tensor, info.scale);
-    const memory::desc stored = describe_stored(info);
-    const bool is_ready = stored == argument.desc && source.size() > kSmallBytes;
-    return is_ready ? keep(source) : keep(reordered(source, stored, argument.desc));
+    if (info.role != Role::kLiteral && info.role != Role::kConstant) return nullptr;
+    // Operations on parts of a tensor share what they read.
+    for (const auto& [tensor, desc, bytes] : done_)
+      if (tensor == argument.tensor && desc == argument.desc) return bytes;
+    const void* bytes =
+        info.role == Role::kLiteral ? keep(literal_of(info, argument.desc.get_size())) : packed(info, argument.desc);
+    done_.push_back({argument.tensor, argument.desc, bytes});
+    return bytes;
   }
 
  private:
+  struct Done {
+    int tensor;
+    memory::desc desc;
+    const void* bytes;
+  };
+
+  const void* packed(const TensorInfo& info, const memory::desc& wanted) {
+    const Tensor& tensor = constants_[info.index];
+    Buffer source = info.scale == 1.F ? tensor.data : scaled(tensor, info.scale);
+    if (!info.stored.empty()) source = gathered(source, info);
+    const memory::desc stored = describe_stored(info);
+    const bool is_ready = stored == wanted && source.size() > kSmallBytes;
+    return is_ready ? keep(source) : keep(reordered(source, stored, wanted));
+  }
+
   const void* keep(Buffer buffer) {
     loaded_.packed.push_back(std::move(buffer));
     return loaded_.packed.back().data();
@@ -165,13 +230,39 @@ class Packer {
 
   Loaded& loaded_;
   const std::vector<Tensor>& constants_;
+  std::vector<Done> done_;
 };
+
+/// Whether the description of a gathered constant agrees with itself.
+bool is_consistent(const TensorInfo& tensor) {
+  if (tensor.stored.empty()) return tensor.diagonal.empty();
+  const bool has_axes = std::ranges::all_of(
+      tensor.diagonal, [&](std::int64_t axis) { return axis >= 0 && axis < std::ssize(tensor.stored); });
+  return has_axes && (tensor.diagonal.empty() || tensor.diagonal.size() == 2) &&
+         tensor.stored.size() == tensor.strides.size() && element_count(tensor.stored) == element_count(tensor.extents);
+}
+
+/// The elements of the model's constant that a tensor reads.
+std::int64_t elements_read(const TensorInfo& tensor) {
+  if (tensor.stored.empty()) return element_count(tensor.extents);
+  std::int64_t last = 0;
+  for (std::size_t axis = 0; axis < tensor.stored.size(); ++axis)
+    last += (tensor.stored[axis] - 1) * tensor.strides[axis];
+  return last + 1;
+}
 
 Result<void> check(const Program& program, const std::vector<Tensor>& constants) {
   for (const TensorInfo& tensor : program.tensors) {
+    for (const float position : tensor.positions)
+      if (!(position >= 0.F && position < static_cast<float>(tensor.extents.back())))
+        return fail(ExitCode::kBadInput, "backend/bad-artifact", "onednn", "a position outside of its row",
+                    "an artifact of this backend");
+    if (!tensor.positions.empty() && tensor.extents != Extents{std::ssize(tensor.positions), tensor.extents.back()})
+      return fail(ExitCode::kBadInput, "backend/bad-artifact", "onednn", "positions for another number of rows",
+                  "an artifact of this backend");
     if (tensor.role != Role::kConstant) continue;
     const bool fits = tensor.index < constants.size() && constants[tensor.index].type == tensor.type &&
-                      constants[tensor.index].size() == element_count(tensor.extents);
+                      is_consistent(tensor) && constants[tensor.index].size() == elements_read(tensor);
     if (!fits)
       return fail(ExitCode::kBadInput, "backend/bad-artifact", "onednn", "a constant of another size",
                   "the constants the artifact was made for");

@@ -10,6 +10,7 @@ Lowering lower_head(Composer& composer, const Analysis& analysis, const Choice& 
     case Head::kElementwise:
       return lower_elementwise(composer, analysis, choice);
     case Head::kConvolution:
+    case Head::kSeries:
     case Head::kDeconvolution:
       return lower_convolution(composer, analysis, choice);
     case Head::kMatMul:

@@ -12,7 +12,14 @@
 namespace collage::onednn {
 
 /// Which primitive computes the head.
-enum class Method : std::uint8_t { kOwn, kInnerProduct };
+enum class Method : std::uint8_t {
+  kOwn,
+  kInnerProduct,
+  kMergedGroups,   ///< a convolution with groups joined until they fill blocks; zeros where they do not meet
+  kStrips,         ///< convolutions in series a few rows at a time
+  kParts,          ///< a join as one copy for each part
+  kSeparateBlocks  ///< a transposed convolution as a 1x1 convolution and a copy
+};
 
 /// One way to run a region. The name is the variant's name.
 struct Choice {

@@ -28,6 +28,20 @@ int weights_of(Composer& composer, const ConvolutionFacts& facts, bool transpose
   return composer.constant(facts.weights, extents, strides);
 }
 
+/// Weights of groups joined to whole blocks: [blocks, out, in, window], zero where out and in belong to other groups.
+int merged_weights_of(Composer& composer, const ConvolutionFacts& facts) {
+  const std::int64_t block = native_block();
+  const std::int64_t joined = groups_in_block(facts);
+  const std::int64_t width = block / joined;
+  const std::int64_t window = product(facts.window.kernel);
+  const std::int64_t blocks = facts.groups / joined;
+  Extents extents = {blocks, block, block};
+  extents.insert(extents.end(), facts.window.kernel.begin(), facts.window.kernel.end());
+  const std::int64_t row = width * window;
+  return composer.gathered(facts.weights, {blocks, joined, width, joined, width, window},
+                           {block * row, width * row, row, 0, window, 1}, std::move(extents), {1, 3});
+}
+
 /// True for a constant added to every channel, which is a bias.
 bool is_bias(const Composer& composer, const Step& step, const Extents& out) {
   if (step.algorithm != "add" || !step.operand.valid() || !composer.is_constant(step.operand)) return false;
@@ -99,10 +113,55 @@ Lowering append_second(Composer& composer, const Analysis& analysis, Op& op) {
   return {};
 }
 
+/// The library adds the bias of a transposed convolution, and all that follows, with reference code: they are another
+/// operation on the result in place.
+void add_apart(Composer& composer, Op op, const ConvolutionFacts& facts, Layout layout) {
+  std::vector<PostOp> rest = std::move(op.post);
+  op.post.clear();
+  if (facts.bias.valid() && facts.out[1] == 1) {
+    // One number for all; the library adds it slowly as a tensor.
+    const float number = composer.graph().value(facts.bias).constant->data.as<float>()[0];
+    rest.insert(rest.begin(), {.kind = PostOp::Kind::kEltwise, .algorithm = "linear", .alpha = 1.F, .beta = number});
+  } else if (facts.bias.valid()) {
+    Extents extents(facts.out.size(), 1);
+    extents[1] = facts.out[1];
+    const int bias = composer.constant(facts.bias, extents, {}, layout);
+    rest.insert(rest.begin(), {.kind = PostOp::Kind::kBinary, .algorithm = "add", .tensor = bias});
+  }
+  const int output = op.output;
+  composer.add(std::move(op));
+  if (!rest.empty()) composer.add(operation_of(rest, output, output));
+}
+
 }  // namespace
+
+std::expected<Op, Refusal> convolution_op(Composer& composer, const Analysis& analysis, const std::string& family,
+                                          Layout layout, int source, int output) {
+  const ConvolutionFacts& facts = analysis.convolution;
+  const std::vector<Step>& steps = analysis.chain.steps;
+  Op op{.kind = OpKind::kConvolution,
+        .output = output,
+        .strides = facts.window.strides,
+        .dilations = facts.window.dilations,
+        .begin = facts.window.begin,
+        .end = facts.window.end,
+        .family = family};
+  op.inputs = {source, weights_of(composer, facts, false)};
+  std::size_t first = 0;
+  if (facts.bias.valid()) {
+    op.inputs.push_back(composer.constant(facts.bias, {facts.out[1]}));
+  } else if (!steps.empty() && is_bias(composer, steps[0], facts.out)) {
+    op.inputs.push_back(composer.constant(steps[0].operand, {facts.out[1]}));
+    first = 1;
+  }
+  if (auto ok = append_steps(composer, op, steps, first, facts.out, layout); !ok) return std::unexpected(ok.error());
+  return op;
+}
 
 Lowering lower_convolution(Composer& composer, const Analysis& analysis, const Choice& choice) {
   if (choice.method == Method::kInnerProduct) return lower_inner_product(composer, analysis, choice);
+  if (choice.method == Method::kStrips) return lower_series(composer, analysis, choice);
+  if (choice.method == Method::kSeparateBlocks) return lower_separate_blocks(composer, analysis, choice);
   const ConvolutionFacts& facts = analysis.convolution;
   const bool transposed = analysis.head == Head::kDeconvolution;
   const std::vector<Step>& steps = analysis.chain.steps;
@@ -113,11 +172,13 @@ Lowering lower_convolution(Composer& composer, const Analysis& analysis, const C
         .begin = facts.window.begin,
         .end = facts.window.end,
         .family = choice.family};
-  op.inputs = {composer.input(facts.source, facts.in, choice.in), weights_of(composer, facts, transposed)};
+  op.inputs = {composer.input(facts.source, facts.in, choice.in), choice.method == Method::kMergedGroups
+                                                                      ? merged_weights_of(composer, facts)
+                                                                      : weights_of(composer, facts, transposed)};
   std::size_t first = 0;
-  if (facts.bias.valid()) {
+  if (facts.bias.valid() && !transposed) {
     op.inputs.push_back(composer.constant(facts.bias, {facts.out[1]}));
-  } else if (!analysis.second && !steps.empty() && is_bias(composer, steps[0], facts.out)) {
+  } else if (!transposed && !analysis.second && !steps.empty() && is_bias(composer, steps[0], facts.out)) {
     op.inputs.push_back(composer.constant(steps[0].operand, {facts.out[1]}));
     first = 1;
   }
@@ -126,6 +187,10 @@ Lowering lower_convolution(Composer& composer, const Analysis& analysis, const C
   op.output = composer.output(result, choice.out);
   const std::size_t before = op.post.size();
   if (auto ok = append_steps(composer, op, steps, first, result, choice.out); !ok) return ok;
+  if (transposed) {
+    add_apart(composer, std::move(op), facts, choice.out);
+    return {};
+  }
   if (choice.adds_in_place) {
     const std::size_t residual = residual_step(composer, steps, result);
     const std::size_t post = before + residual - first;

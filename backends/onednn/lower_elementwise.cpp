@@ -94,9 +94,13 @@ Op chain_op(Composer& composer, const std::vector<Step>& steps, const Tensors& t
   if (first.kind != PostOp::Kind::kEltwise || steps.size() == 1)
     return operation_of(posts, tensors.source, tensors.output);
   const bool scales = first.algorithm == "linear" && first.beta == 0.F;
-  const std::size_t rank = composer.tensor(tensors.source).extents.size();
+  const TensorInfo& source = composer.tensor(tensors.source);
+  const Layout layout = source.layout;
+  Extents extents(source.extents.size(), 1);
+  // The library pairs blocked tensors only with blocked ones: there the number is repeated for every channel.
+  if (layout == Layout::kBlocked) extents[1] = source.extents[1];
   Op op{.kind = OpKind::kBinary, .algorithm = "mul", .inputs = {tensors.source}, .output = tensors.output};
-  op.inputs.push_back(composer.literal(scales ? first.alpha : 1.F, rank));
+  op.inputs.push_back(composer.literal(scales ? first.alpha : 1.F, extents, layout));
   op.post.assign(posts.begin() + (scales ? 1 : 0), posts.end());
   return op;
 }

@@ -3,6 +3,30 @@
 #include <algorithm>
 
 namespace collage::onednn {
+namespace {
+
+bool all_are(const Extents& extents, std::int64_t number) {
+  return std::ranges::all_of(extents, [number](std::int64_t extent) { return extent == number; });
+}
+
+}  // namespace
+
+bool suits_winograd(const ConvolutionFacts& facts) {
+  return facts.in.size() == 4 && facts.groups == 1 && all_are(facts.window.kernel, 3) &&
+         all_are(facts.window.strides, 1) && all_are(facts.window.dilations, 0);
+}
+
+std::int64_t groups_in_block(const ConvolutionFacts& facts) {
+  const std::int64_t width = facts.in_channels() / facts.groups;
+  const bool fits = facts.groups > 1 && width > 1 && facts.out_channels() == facts.in_channels() &&
+                    width < native_block() && native_block() % width == 0 && facts.in_channels() % native_block() == 0;
+  return fits ? native_block() / width : 1;
+}
+
+bool is_pointwise(const ConvolutionFacts& facts) {
+  return all_are(facts.window.kernel, 1) && all_are(facts.window.begin, 0) && all_are(facts.window.end, 0);
+}
+
 bool has_one_axis(const Extents& extents) {
   return std::ranges::count_if(extents, [](std::int64_t extent) { return extent > 1; }) <= 1;
 }

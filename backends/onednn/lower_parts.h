@@ -8,6 +8,30 @@ namespace collage::onednn {
 using Lowering = std::expected<void, Refusal>;
 
 [[nodiscard]] Lowering lower_convolution(Composer& composer, const Analysis& analysis, const Choice& choice);
+/// A convolution with its chain from one tensor to another; its post-ops read in `layout`.
+[[nodiscard]] std::expected<Op, Refusal> convolution_op(Composer& composer, const Analysis& analysis,
+                                                        const std::string& family, Layout layout, int source,
+                                                        int output);
+/// Convolutions in series a few rows at a time.
+[[nodiscard]] Lowering lower_series(Composer& composer, const Analysis& analysis, const Choice& choice);
+/// Whether what lies between convolutions in series is larger than a cache, and a row of it smaller.
+[[nodiscard]] bool gains_from_strips(const Analysis& analysis);
+/// A linear Resize as products with matrices of weights, in channels_last.
+[[nodiscard]] Lowering lower_resize_by_products(Composer& composer, const Analysis& analysis, const Choice& choice);
+/// Convolutions that write to their places in a Concat.
+[[nodiscard]] Lowering lower_join(Composer& composer, const Analysis& analysis, const Choice& choice);
+/// Whether all parts of a Concat are computed and lie in whole blocks.
+[[nodiscard]] bool fills_blocks_in_parts(const Graph& graph, const Analysis& join);
+/// Winograd: 3x3, stride 1, dense, two spatial axes.
+[[nodiscard]] bool suits_winograd(const ConvolutionFacts& facts);
+[[nodiscard]] bool is_pointwise(const ConvolutionFacts& facts);
+
+/// How many groups of a convolution fill a block together; 1 when they fill it alone or never do.
+[[nodiscard]] std::int64_t groups_in_block(const ConvolutionFacts& facts);
+
+/// Whether the windows of a transposed convolution lie side by side, followed by nothing that reads a tensor.
+[[nodiscard]] bool has_separate_blocks(const Analysis& analysis);
+[[nodiscard]] Lowering lower_separate_blocks(Composer& composer, const Analysis& analysis, const Choice& choice);
 [[nodiscard]] Lowering lower_matmul(Composer& composer, const Analysis& analysis, const Choice& choice);
 [[nodiscard]] Lowering lower_elementwise(Composer& composer, const Analysis& analysis, const Choice& choice);
 [[nodiscard]] Lowering lower_pooling(Composer& composer, const Analysis& analysis, const Choice& choice);

@@ -13,6 +13,10 @@ namespace {
 
 using Formats = std::vector<Format>;
 
+/// Counts up when a variant of the same name becomes another program, so that stored costs and artifacts are not
+/// reused.
+constexpr const char* kLowering = "+lowering2";
+
 std::unexpected<Refusal> refuse_request(RefusalReason reason, std::string detail) {
   return std::unexpected(Refusal{reason, std::move(detail)});
 }
@@ -48,7 +52,7 @@ OneDnnBackend::OneDnnBackend(std::string instance_name, std::string problem) {
   info_.name = std::move(instance_name);
   info_.kind = "onednn";
   info_.version = library_version();
-  info_.build = library_build();
+  info_.build = library_build() + kLowering;
   info_.unusable = std::move(problem);
   compatibility_ = "onednn-program/1 " + info_.build;
   const auto made = guard([this] { engine_ = dnnl::engine(dnnl::engine::kind::cpu, 0); });

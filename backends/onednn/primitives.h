@@ -31,7 +31,7 @@ struct BuiltOp {
 
 /// How operations see the tensor.
 [[nodiscard]] dnnl::memory::desc describe(const TensorInfo& tensor);
-/// How the model's bytes of a constant lie.
+/// How the model's bytes of a constant lie, after gathering.
 [[nodiscard]] dnnl::memory::desc describe_stored(const TensorInfo& tensor);
 
 /// The implementation is Op::implementation when set, else the first of Op::family, else the first that is no

@@ -48,6 +48,10 @@ json json_of(const TensorInfo& tensor) {
                  {"extents", tensor.extents},
                  {"layout", name_of(tensor.layout)}};
   put(object, "strides", tensor.strides);
+  put(object, "stored", tensor.stored);
+  put(object, "diagonal", tensor.diagonal);
+  put(object, "offset", tensor.offset);
+  put(object, "positions", tensor.positions);
   put(object, "scale", tensor.scale, 1.F);
   return object;
 }
@@ -63,6 +67,10 @@ TensorInfo tensor_of(const json& object) {
   tensor.layout = *layout;
   object.at("extents").get_to(tensor.extents);
   get(object, "strides", tensor.strides);
+  get(object, "stored", tensor.stored);
+  get(object, "diagonal", tensor.diagonal);
+  get(object, "offset", tensor.offset);
+  get(object, "positions", tensor.positions);
   get(object, "scale", tensor.scale);
   return tensor;
 }

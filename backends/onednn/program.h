@@ -23,7 +23,15 @@ struct TensorInfo {
   Extents extents = {};            ///< in the library's logical order
   Extents strides = {};            ///< in elements; empty = dense. Of a constant: how the model's bytes lie
   Layout layout = Layout::kPlain;  ///< how operations want it, when `strides` does not say; constants are packed to it
-  float scale = 1.F;               ///< constants are multiplied by it at load; the value of a literal
+  std::int64_t offset = 0;         ///< where it begins in the port or temporary, in elements
+  /// Of a constant whose axes are more than `extents` says: its own axes, over which `strides` run, gathered row-major
+  /// and then seen as `extents`. Empty = the extents. A stride may be 0, which repeats.
+  Extents stored = {};
+  /// Two of the stored axes: elements where their indices differ are 0. Empty = all elements are read.
+  Extents diagonal = {};
+  /// Of a literal matrix that interpolates: row r weighs the two columns around positions[r].
+  std::vector<float> positions = {};
+  float scale = 1.F;  ///< constants are multiplied by it at load; the value of a literal
   bool operator==(const TensorInfo&) const = default;
 };
 

@@ -3,6 +3,7 @@
 #include <omp.h>
 
 #include <algorithm>
+#include <map>
 
 #include "backend/backend.h"
 
@@ -29,6 +30,26 @@ bool is_miscomputed(const Program& program, const Op& op) {
          output.strides.empty() && output.extents[1] % native_block() != 0;
 }
 
+/// oneDNN 2.6.3 generates one piece of code for each kind of activation in an operation, with the numbers of the first:
+/// a second Clip would limit to the bounds of the first one. Its product-based convolutions alone are right.
+bool mixes_parameters(const Op& op, const std::string& implementation) {
+  if (op.kind == OpKind::kConvolution && family_of(implementation) == "gemm") return false;
+  std::map<std::string, std::pair<float, float>> seen;
+  for (const PostOp& post : op.post) {
+    if (post.kind == PostOp::Kind::kDepthwise) seen.clear();
+    if (post.kind != PostOp::Kind::kEltwise) continue;
+    const std::pair numbers{post.alpha, post.beta};
+    if (seen.emplace(post.algorithm, numbers).first->second != numbers) return true;
+  }
+  return false;
+}
+
+/// Resampling and pooling without generated code take any post-op, one element after another: a hundred times slower
+/// than the same as another operation.
+bool is_slow(const Op& op, const std::string& implementation) {
+  return !op.post.empty() && family_of(implementation).starts_with("simple");
+}
+
 /// Splits `op` after as many post-ops as some wanted implementation takes. The rest comes back as an operation.
 std::expected<std::optional<Op>, Refusal> realise_op(const Program& program, Op& op, const dnnl::engine& engine) {
   const std::vector<PostOp> posts = op.post;
@@ -42,6 +63,7 @@ std::expected<std::optional<Op>, Refusal> realise_op(const Program& program, Op&
       if (why.empty()) why = built.error();
       continue;
     }
+    if (mixes_parameters(op, built->implementation) || is_slow(op, built->implementation)) continue;
     op.implementation = built->implementation;
     if (fused == posts.size()) return std::nullopt;
     const std::vector<PostOp> rest(posts.begin() + static_cast<std::ptrdiff_t>(fused), posts.end());
@@ -80,11 +102,16 @@ std::expected<std::vector<BuiltOp>, std::string> build_all(const Program& progra
 
 WorkspaceMap map_workspace(const Program& program, const std::vector<BuiltOp>& ops) {
   WorkspaceMap map;
+  std::vector<std::size_t> sizes;
   for (const TensorInfo& tensor : program.tensors) {
     if (tensor.role != Role::kTemporary) continue;
-    if (map.temporaries.size() <= tensor.index) map.temporaries.resize(tensor.index + 1);
-    map.temporaries[tensor.index] = map.bytes;
-    map.bytes += rounded(describe(tensor).get_size());
+    if (sizes.size() <= tensor.index) sizes.resize(tensor.index + 1);
+    const std::size_t bytes = describe(tensor).get_size() + byte_count(tensor.type, {tensor.offset});
+    sizes[tensor.index] = std::max(sizes[tensor.index], bytes);
+  }
+  for (const std::size_t bytes : sizes) {
+    map.temporaries.push_back(map.bytes);
+    map.bytes += rounded(bytes);
   }
   map.scratch = map.bytes;
   std::size_t largest = 0;

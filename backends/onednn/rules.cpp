@@ -6,10 +6,14 @@ namespace collage::onednn {
 
 PartitionRules partition_rules() {
   const std::string steps = step_operators() + "*";
+  const std::string between = "Relu|LeakyRelu|Clip|Sigmoid|HardSigmoid|HardSwish|Swish|Mul*";
   PartitionRules rules;
   rules.patterns = {
       {"convolution", {"Pad?", "Conv|ConvTranspose", steps}},
-      {"pointwise-depthwise", {"Conv", "Relu|LeakyRelu|Clip|Sigmoid|HardSigmoid|HardSwish|Swish|Mul*", "Conv", steps}},
+      {"two-convolutions", {"Conv", between, "Conv", steps}},
+      {"three-convolutions", {"Conv", between, "Conv", between, "Conv", steps}},
+      {"join", {"Conv", steps, "Concat"}},
+      {"fork-and-join", {"Conv", between, "Conv", between, "Conv", between, "Concat"}},
       {"product", {"Transpose?", "MatMul|Gemm", steps, "Transpose?"}},
       {"pooling",
        {"Pad?", "MaxPool|AveragePool|GlobalAveragePool|GlobalMaxPool|ReduceMean|ReduceMax|ReduceSum", steps}},

@@ -22,6 +22,10 @@ Step eltwise(std::string algorithm, float alpha = 0.F, float beta = 0.F) {
   return {.kind = PostOp::Kind::kEltwise, .algorithm = std::move(algorithm), .alpha = alpha, .beta = beta};
 }
 Step linear(float factor, float offset = 0.F) { return eltwise("linear", factor, offset); }
+/// Limits to an interval; one without an upper end that begins at 0 has a faster algorithm.
+Step limits(float low, float high) {
+  return low == 0.F && high == kLargest ? eltwise("relu") : eltwise("clip", low, high);
+}
 Step binary(std::string algorithm, ValueId operand) {
   return {.kind = PostOp::Kind::kBinary, .algorithm = std::move(algorithm), .operand = operand};
 }
@@ -78,8 +82,7 @@ std::expected<Steps, Refusal> clip_steps(const Graph& graph, const Node& node) {
     bounds[i] = std::clamp(*number, -kLargest, kLargest);
   }
   if (!(bounds[0] <= bounds[1])) return refuse(RefusalReason::kAttribute, "Clip with crossed bounds");
-  if (bounds[0] == 0.F && bounds[1] == kLargest) return Steps{eltwise("relu")};
-  return Steps{eltwise("clip", bounds[0], bounds[1])};
+  return Steps{limits(bounds[0], bounds[1])};
 }
 
 std::expected<Steps, Refusal> pow_steps(const Graph& graph, const Node& node, ValueId current) {
@@ -97,8 +100,8 @@ std::optional<Steps> scalar_steps(const std::string& op, float number, bool firs
   if (op == "Mul") return Steps{linear(number)};
   if (op == "Div" && first) return Steps{linear(1.F / number)};
   if (op == "Div") return Steps{eltwise("pow", number, -1.F)};
-  if (op == "Max") return Steps{number == 0.F ? eltwise("relu") : eltwise("clip", number, kLargest)};
-  if (op == "Min") return Steps{eltwise("clip", -kLargest, number)};
+  if (op == "Max") return Steps{limits(number, kLargest)};
+  if (op == "Min") return Steps{limits(-kLargest, number)};
   return std::nullopt;
 }
 
@@ -252,17 +255,33 @@ std::optional<Activation> activation_at(const Graph& graph, const NodeSet& left,
   return std::nullopt;
 }
 
-/// Joins neighbouring linear steps and drops those that do nothing.
+/// The interval a step limits its argument to; nothing for other steps.
+std::optional<std::pair<float, float>> limits_of(const Step& step) {
+  if (step.algorithm == "clip") return std::pair{step.alpha, step.beta};
+  if (step.algorithm == "relu" && step.alpha == 0.F) return std::pair{0.F, kLargest};
+  return std::nullopt;
+}
+
+/// `next` after `last` as one step, written to `last`.
+bool join(Step& last, const Step& next) {
+  if (last.algorithm == "linear" && next.algorithm == "linear") {
+    last.beta = last.beta * next.alpha + next.beta;
+    last.alpha *= next.alpha;
+    return true;
+  }
+  const auto inner = limits_of(last);
+  const auto outer = limits_of(next);
+  if (!inner || !outer) return false;
+  const auto limit = [&](float bound) { return std::clamp(bound, outer->first, outer->second); };
+  last = limits(limit(inner->first), limit(inner->second));
+  return true;
+}
+
+/// Joins neighbouring steps of a kind and drops those that do nothing.
 void simplify(Steps& steps) {
   Steps result;
   for (Step& step : steps) {
-    if (step.algorithm == "linear" && !result.empty() && result.back().algorithm == "linear") {
-      Step& last = result.back();
-      last.beta = last.beta * step.alpha + step.beta;
-      last.alpha *= step.alpha;
-    } else {
-      result.push_back(std::move(step));
-    }
+    if (result.empty() || !join(result.back(), step)) result.push_back(std::move(step));
     const Step& last = result.back();
     if (last.algorithm == "linear" && std::abs(last.alpha - 1.F) < 2e-7F && last.beta == 0.F) result.pop_back();
   }

@@ -45,6 +45,8 @@ INSTANTIATE_TEST_SUITE_P(
         Shape{"depthwise_odd", {1, 24, 12, 9}, 24, 5, {.stride = 2, .pad = 2, .group = 24}, {"gemm.plain"}},
         Shape{"grouped", {1, 64, 9, 9}, 64, 3, {.pad = 1, .group = 4}, {"gemm.plain", "jit.nhwc", "jit.blocked"}},
         Shape{"grouped_small", {1, 24, 9, 9}, 24, 3, {.pad = 1, .group = 6}, {"gemm.plain"}},
+        Shape{"grouped_by_four", {1, 64, 9, 8}, 64, 3, {.pad = 1, .group = 16}, {"merged_jit.blocked"}},
+        Shape{"grouped_by_eight", {1, 32, 9, 8}, 32, 3, {.stride = 2, .pad = 1, .group = 4}, {"merged_jit.blocked"}},
         Shape{"batch", {3, 16, 8, 8}, 48, 3, {.pad = 1, .bias = false}, {"gemm.plain", "jit.nhwc", "jit.blocked"}},
         Shape{"one_axis", {1, 32, 50}, 48, 3, {.pad = 1}, {"gemm.plain", "jit.nhwc", "jit.blocked"}},
         Shape{"three_axes", {1, 16, 6, 7, 8}, 16, 3, {.pad = 1}, {"gemm.plain", "jit.nhwc", "jit.blocked"}}),
@@ -147,6 +149,12 @@ INSTANTIATE_TEST_SUITE_P(
                            const std::int64_t c = n.extents(y)[1];
                            return n.same("Add", {n.same("Mul", {y, n.constant({1, c, 1, 1})}), n.constant({c, 1, 1})});
                          }},
+                    Tail{"two_clips",
+                         [](Net& n, ValueId y) {
+                           y = n.same("Clip", {y, n.scalar(-1), n.scalar(1)});
+                           y = n.same("Add", {n.same("Mul", {y, n.scalar(2)}), n.scalar(0.25F)});
+                           return n.same("Clip", {y, n.scalar(-0.5F), n.scalar(0.75F)});
+                         }},
                     Tail{"full_constant",
                          [](Net& n, ValueId y) {
                            return n.same("Add", {y, n.constant(n.extents(y))});
@@ -239,9 +247,73 @@ INSTANTIATE_TEST_SUITE_P(Shapes, OneDnnDeconvolution,
                          testing::Values(Transposed{"doubling", {1, 32, 7, 9}, 16, 2, 2, 0, 1, 0},
                                          Transposed{"overlapping", {1, 16, 8, 8}, 32, 4, 2, 1, 1, 0},
                                          Transposed{"odd", {1, 24, 6, 5}, 7, 3, 2, 1, 1, 1},
+                                         Transposed{"to_one_channel", {1, 16, 8, 9}, 1, 4, 2, 1, 1, 0},
                                          Transposed{"grouped", {1, 32, 6, 6}, 32, 3, 2, 1, 2, 1},
                                          Transposed{"one_axis", {1, 16, 20}, 16, 4, 2, 1, 1, 0}),
                          [](const auto& param) { return std::string(param.param.name); });
+
+TEST(OneDnnDeconvolution, MakesBlocksOfPixelsByProducts) {
+  using List = std::vector<std::int64_t>;
+  for (const std::int64_t batch : {1, 2})
+    for (const std::int64_t channels : {1, 24}) {
+      Net net;
+      const ValueId x = net.input({batch, 16, 70, 33});
+      const ValueId y = net.op("ConvTranspose", {x, net.constant({16, channels, 2, 3}), net.constant({channels})},
+                               {batch, channels, 140, 99}, {{"strides", List{2, 3}}, {"kernel_shape", List{2, 3}}});
+      net.output(net.same("Sigmoid", {y}));
+      EXPECT_THAT(passed(run_every_variant(net)), IsSupersetOf({"blocks_brgconv_1x1.nhwc", "blocks_jit.nhwc"}));
+    }
+}
+
+TEST(OneDnnSeries, RunsAnInvertedBottleneckInStrips) {
+  for (const std::int64_t stride : {1, 2}) {
+    Net net;
+    const ValueId x = net.input({1, 8, 150, 150});
+    ValueId y = net.conv(x, 40, 1);
+    y = net.same("Clip", {y, net.scalar(0), net.scalar(6)});
+    y = net.conv(y, 40, 5, {.stride = stride, .pad = 2, .group = 40});
+    y = net.conv(net.same("Mul", {y, net.same("Sigmoid", {y})}), 8, 1);
+    if (stride == 1) y = net.same("Add", {y, x});
+    net.output(y);
+    EXPECT_THAT(passed(run_every_variant(net)), IsSupersetOf({"strips_brgconv.nhwc", "strips_jit.nhwc"}));
+  }
+}
+
+TEST(OneDnnSeries, OffersNoStripsForWhatStaysInACache) {
+  Net net;
+  ValueId y = net.same("Relu", {net.conv(net.input({1, 16, 14, 14}), 96, 1)});
+  y = net.conv(y, 96, 3, {.pad = 1, .group = 96});
+  net.output(net.conv(y, 16, 1));
+  EXPECT_EQ(refusal_of(net).reason, RefusalReason::kStructure);
+}
+
+TEST(OneDnnJoin, WritesPartsOfAFireModuleInPlace) {
+  Net net;
+  const ValueId x = net.same("Relu", {net.conv(net.input({1, 64, 13, 11}), 16, 1)});
+  const ValueId left = net.same("Relu", {net.conv(x, 64, 1)});
+  const ValueId right = net.same("Relu", {net.conv(x, 48, 3, {.pad = 1})});
+  net.output(net.op("Concat", {left, right}, {1, 112, 13, 11}, {{"axis", std::int64_t{1}}}));
+  EXPECT_THAT(passed(run_every_variant(net)), IsSupersetOf({"jit.blocked", "wino_2x3.blocked", "wino_4x3.blocked"}));
+  for (const std::string& name : passed(run_every_variant(net, Accuracy::kStrict)))
+    EXPECT_FALSE(name.starts_with("wino")) << name;
+}
+
+TEST(OneDnnJoin, CopiesPartsFromOutside) {
+  Net net;
+  const ValueId x = net.input({1, 32, 9, 10});
+  const ValueId y = net.conv(x, 32, 3, {.pad = 1, .group = 32});
+  const ValueId activated = net.same("Mul", {y, net.same("Sigmoid", {y})});
+  net.output(net.op("Concat", {net.input({1, 16, 9, 10}), activated, x}, {1, 80, 9, 10}, {{"axis", std::int64_t{1}}}));
+  EXPECT_THAT(passed(run_every_variant(net)), Contains("jit.blocked"));
+}
+
+TEST(OneDnnJoin, RefusesAPartThatIsReadTwice) {
+  Net net;
+  const ValueId x = net.conv(net.input({1, 32, 9, 10}), 32, 1);
+  const ValueId y = net.conv(x, 32, 1);
+  net.output(net.op("Concat", {x, y}, {1, 64, 9, 10}, {{"axis", std::int64_t{1}}}));
+  EXPECT_EQ(refusal_of(net).reason, RefusalReason::kStructure);
+}
 
 TEST(OneDnnConvolution, RefusesComputedWeights) {
   Net net;

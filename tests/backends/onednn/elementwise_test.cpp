@@ -46,6 +46,24 @@ TEST(OneDnnElementwise, TakesPowersByAConstant) {
   }
 }
 
+TEST(OneDnnElementwise, ClipsAtEitherBound) {
+  Net net;
+  const ValueId x = net.same("Clip", {net.input({3, 9}), ValueId{}, net.scalar(0.25F)});
+  net.output(net.same("Clip", {x, net.scalar(-0.5F)}));
+  EXPECT_THAT(passed(run_every_variant(net)), Contains("direct.plain"));
+}
+
+TEST(OneDnnElementwise, KeepsTheNumbersOfRepeatedActivations) {
+  for (const Extents& shape : {Extents{3, 9}, Extents{1, 32, 5, 6}}) {
+    Net net;
+    ValueId x = net.same("LeakyRelu", {net.input(shape)}, {{"alpha", 0.5F}});
+    x = net.same("Add", {x, net.scalar(-0.25F)});
+    x = net.same("LeakyRelu", {x}, {{"alpha", 0.125F}});
+    net.output(net.same("Mul", {net.same("Sub", {x, net.scalar(0.125F)}), net.input(shape)}));
+    EXPECT_THAT(passed(run_every_variant(net)), Contains("direct.plain"));
+  }
+}
+
 struct Pair {
   Extents a, b;
   bool constant;
@@ -79,6 +97,16 @@ TEST(OneDnnElementwise, BroadcastsOperands) {
     }
 }
 
+TEST(OneDnnElementwise, TakesTheFullOperandOnTheRight) {
+  for (const std::string op : {"Add", "Sub", "Mul"}) {
+    Net net;
+    const ValueId b = net.input({1, 16, 1, 1});
+    const ValueId a = net.input({1, 16, 6, 5});
+    net.output(net.op(op, {b, a}, {1, 16, 6, 5}));
+    EXPECT_THAT(passed(run_every_variant(net)), IsSupersetOf({"direct.plain", "direct.nhwc", "direct.blocked"})) << op;
+  }
+}
+
 TEST(OneDnnElementwise, RunsChainsInOnePass) {
   for (const Extents& shape : kShapes) {
     SCOPED_TRACE(to_string(ValueType::tensor(ElementType::kFloat32, shape)));
@@ -90,6 +118,13 @@ TEST(OneDnnElementwise, RunsChainsInOnePass) {
     net.output(y);
     EXPECT_THAT(passed(run_every_variant(net)), Contains("direct.plain"));
   }
+}
+
+TEST(OneDnnElementwise, ReadsAnInputTwice) {
+  Net net;
+  const ValueId x = net.input({1, 16, 6, 5});
+  net.output(net.same("Add", {net.same("Relu", {x}), x}));
+  EXPECT_THAT(passed(run_every_variant(net)), IsSupersetOf({"direct.plain", "direct.nhwc", "direct.blocked"}));
 }
 
 TEST(OneDnnElementwise, RecognisesAnActivationAtTheStart) {

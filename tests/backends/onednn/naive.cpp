@@ -323,6 +323,9 @@ double coordinate(const Context& c, std::int64_t o, std::size_t axis) {
   const auto mode = attribute_or<std::string>(c.node, "coordinate_transformation_mode", "half_pixel");
   const double scale =
       c.has(2) ? c.x(2)[axis] : static_cast<double>(c.out()[axis]) / static_cast<double>(c.in(0)[axis]);
+  if (mode == "align_corners")
+    return static_cast<double>(o * (c.in(0)[axis] - 1)) /
+           static_cast<double>(std::max<std::int64_t>(c.out()[axis] - 1, 1));
   return mode == "asymmetric" ? static_cast<double>(o) / scale : (static_cast<double>(o) + 0.5) / scale - 0.5;
 }
 
