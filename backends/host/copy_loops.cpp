@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "parallel.h"
+
 namespace collage::host {
 namespace {
 
@@ -228,12 +230,53 @@ void run_axis(const CopyLoop& loop, std::size_t level, const std::byte* from, st
     run_axis(loop, level + 1, from + i * axis.from_bytes, to + i * axis.to_bytes);
 }
 
+/// Ranges of the axis a loop is split along; the loop itself is not changed.
+void run_range(const CopyLoop& loop, const std::byte* from, std::byte* to, std::int64_t first, std::int64_t last) {
+  if (loop.split == Split::kOuter) {
+    const OuterAxis& axis = loop.outer.front();
+    for (std::int64_t i = first; i < last; ++i) run_axis(loop, 1, from + i * axis.from_bytes, to + i * axis.to_bytes);
+    return;
+  }
+  InnerLoop part = loop.inner;
+  if (loop.split == Split::kRows) {
+    part.rows = last - first;
+    loop.run(part, from + first * part.from_row_bytes, to + first * part.to_row_bytes);
+  } else {
+    // The columns of copy_rows are bytes.
+    part.columns = last - first;
+    loop.run(part, from + first, to + first);
+  }
+}
+
+Split choose_split(const CopyLoop& loop, bool rows_may_split) {
+  if (!loop.outer.empty() && loop.outer.front().extent > 1) return Split::kOuter;
+  if (!loop.outer.empty()) return Split::kNone;
+  if (loop.inner.rows > 1 && rows_may_split) return Split::kRows;
+  return loop.run == copy_rows && loop.inner.rows == 1 ? Split::kColumns : Split::kNone;
+}
+
 }  // namespace
 
 std::int64_t CopyLoop::elements() const {
   std::int64_t count = inner.rows * inner.columns;
   for (const OuterAxis& axis : outer) count *= axis.extent;
   return count;
+}
+
+std::int64_t CopyLoop::bytes() const { return run == copy_rows ? elements() : elements() * inner.element_bytes; }
+
+std::int64_t CopyLoop::parts() const {
+  switch (split) {
+    case Split::kOuter:
+      return outer.front().extent;
+    case Split::kRows:
+      return inner.rows;
+    case Split::kColumns:
+      return inner.columns;
+    case Split::kNone:
+      break;
+  }
+  return 1;
 }
 
 bool CopyLoop::is_dense() const {
@@ -270,12 +313,20 @@ CopyLoop plan_loop(const Block& block, std::int64_t element_bytes) {
   }
   loop.outer = std::move(axes);
   loop.run = choose_inner(loop.inner, is_transpose, element_bytes != original_bytes);
+  // Two to four planes taken apart are no rows to share out: their loops know the number of planes.
+  loop.split = choose_split(loop, !is_transpose || loop.inner.rows > 4);
   return loop;
 }
 
 void run_loop(const BoundLoop& bound) {
   const CopyLoop& loop = *bound.loop;
-  run_axis(loop, 0, bound.from != nullptr ? bound.from : loop.fill.data(), bound.to);
+  const std::byte* from = bound.from != nullptr ? bound.from : loop.fill.data();
+  if (bound.threads <= 1) {
+    run_axis(loop, 0, from, bound.to);
+    return;
+  }
+  in_ranges(bound.threads, loop.parts(),
+            [&](std::int64_t first, std::int64_t last, int) { run_range(loop, from, bound.to, first, last); });
 }
 
 }  // namespace collage::host

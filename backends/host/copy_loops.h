@@ -32,13 +32,20 @@ struct InnerLoop {
 
 using InnerFunction = void (*)(const InnerLoop& loop, const std::byte* from, std::byte* to);
 
+/// What of a loop may be done by different threads.
+enum class Split : std::uint8_t { kOuter, kRows, kColumns, kNone };
+
 struct CopyLoop {
   std::vector<OuterAxis> outer;  ///< outermost first
   InnerLoop inner;
   InnerFunction run = nullptr;
+  Split split = Split::kNone;
   std::vector<std::byte> fill;  ///< read instead of an input
 
   [[nodiscard]] std::int64_t elements() const;
+  [[nodiscard]] std::int64_t bytes() const;
+  /// Equal parts along `split`.
+  [[nodiscard]] std::int64_t parts() const;
   /// Reads and writes the same offsets, so that nothing needs to move when both sides start at one address.
   [[nodiscard]] bool is_dense() const;
 };
@@ -47,6 +54,7 @@ struct BoundLoop {
   const CopyLoop* loop = nullptr;
   const std::byte* from = nullptr;  ///< null for fills
   std::byte* to = nullptr;
+  int threads = 1;  ///< used, chosen when the loop is bound
 };
 
 [[nodiscard]] CopyLoop plan_loop(const Block& block, std::int64_t element_bytes);

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "copy_loops.h"
+#include "parallel.h"
 
 namespace collage::host {
 namespace {
@@ -25,7 +26,8 @@ class CopyCall final : public Call {
 
 class CopyKernel final : public Kernel {
  public:
-  CopyKernel(CopyProgram program, const std::vector<Tensor>& constants) : program_(std::move(program)) {
+  CopyKernel(CopyProgram program, const std::vector<Tensor>& constants, int threads)
+      : program_(std::move(program)), threads_(threads) {
     for (const Tensor& constant : constants) constants_.push_back(constant.data.data());
     for (const Block& block : program_.blocks) loops_.push_back(plan_loop(block, program_.element_bytes));
   }
@@ -38,7 +40,7 @@ class CopyKernel final : public Kernel {
       auto* to = static_cast<std::byte*>(buffers.outputs[block.output]) + block.to * program_.element_bytes;
       // A part that already lies in its place needs no copy.
       if (loops_[i].elements() == 0 || (from == to && loops_[i].is_dense())) continue;
-      bound.push_back({&loops_[i], from, to});
+      bound.push_back({&loops_[i], from, to, threads_for(threads_, loops_[i].bytes(), loops_[i].parts())});
     }
     return std::make_unique<CopyCall>(std::move(bound));
   }
@@ -55,6 +57,7 @@ class CopyKernel final : public Kernel {
   CopyProgram program_;
   std::vector<const std::byte*> constants_;
   std::vector<CopyLoop> loops_;
+  int threads_;
 };
 
 /// Least and one past the greatest element that a side of a block touches.
@@ -163,7 +166,7 @@ Result<std::unique_ptr<Kernel>> load_copy(const CopyProgram& program, const Load
                     });
   if (!sane)
     return fail(ExitCode::kBadInput, "backend/bad-artifact", "host", "a copy outside its ports", "blocks inside them");
-  return std::make_unique<CopyKernel>(program, request.constants);
+  return std::make_unique<CopyKernel>(program, request.constants, request.threads);
 }
 
 }  // namespace collage::host

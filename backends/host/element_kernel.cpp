@@ -6,6 +6,7 @@
 
 #include "element_loops.h"
 #include "element_program.h"
+#include "parallel.h"
 
 namespace collage::host {
 namespace {
@@ -126,82 +127,131 @@ void walk(const Operand& operand, const std::byte* data, std::int64_t bytes, std
   }
 }
 
+/// Memory for patterns and tiles.
+class Scratch {
+ public:
+  explicit Scratch(std::size_t bytes)
+      : data_(static_cast<std::byte*>(std::aligned_alloc(64, std::max<std::size_t>((bytes + 63) / 64 * 64, 64)))) {
+    COLLAGE_CHECK(data_ != nullptr, "out of memory");
+  }
+  Scratch(const Scratch&) = delete;
+  Scratch& operator=(const Scratch&) = delete;
+  ~Scratch() { std::free(data_); }
+  [[nodiscard]] std::byte* data() const { return data_; }
+
+ private:
+  std::byte* data_;
+};
+
+constexpr std::size_t kTileBytes = static_cast<std::size_t>(kTile) * 8;
+
+/// What one thread needs: a tile per live result and per operand that is filled tile by tile.
+struct Lane {
+  std::byte* tiles = nullptr;
+  std::vector<std::byte*> operand_tiles;  ///< by operand; null where none is needed
+  std::vector<const void*> registers;     ///< pointers to the current tile
+};
+
 class ElementCall final : public Call {
  public:
-  ElementCall(const LoadedProgram& program, const Buffers& buffers) : program_(program) {
-    outputs_.assign(buffers.outputs.begin(), buffers.outputs.end());
-    std::size_t scratch = program.tiles * kTileBytes;
-    for (const LoadedOperand& operand : program.operands) scratch += scratch_bytes(operand);
-    scratch_ = static_cast<std::byte*>(std::aligned_alloc(64, std::max<std::size_t>(scratch, 64)));
-    COLLAGE_CHECK(scratch_ != nullptr, "out of memory");
-    std::byte* next = scratch_ + program.tiles * kTileBytes;
+  ElementCall(const LoadedProgram& program, const Buffers& buffers, int threads)
+      : program_(program),
+        outputs_(buffers.outputs),
+        threads_(threads),
+        scratch_(pattern_bytes(program) + lane_bytes(program) * static_cast<std::size_t>(threads)) {
+    std::byte* next = scratch_.data();
     for (const LoadedOperand& operand : program.operands) {
-      const std::uint32_t source = operand.operand.source;
-      data_.push_back(operand.constant != nullptr ? operand.constant
-                                                  : static_cast<const std::byte*>(buffers.inputs[source]));
-      room_.push_back(next);
-      next += scratch_bytes(operand);
+      data_.push_back(operand.constant != nullptr
+                          ? operand.constant
+                          : static_cast<const std::byte*>(buffers.inputs[operand.operand.source]));
+      patterns_.push_back(next);
+      next += pattern_bytes(operand);
     }
-    registers_.resize(program.operands.size() + program.instructions.size());
+    for (int thread = 0; thread < threads; ++thread) {
+      lanes_.push_back(make_lane(next));
+      next += lane_bytes(program);
+    }
   }
-  ElementCall(const ElementCall&) = delete;
-  ElementCall& operator=(const ElementCall&) = delete;
-  ~ElementCall() override { std::free(scratch_); }
 
   Result<void> run() override {
     for (std::size_t k = 0; k < program_.operands.size(); ++k)
       if (program_.operands[k].access == Access::kPattern) lay_out_pattern(k);
-    for (std::int64_t i = 0; i < program_.count; i += kTile) run_tile(i, std::min(kTile, program_.count - i));
+    const std::int64_t tiles = (program_.count + kTile - 1) / kTile;
+    in_ranges(threads_, tiles, [&](std::int64_t first, std::int64_t last, int thread) {
+      for (std::int64_t tile = first; tile < last; ++tile)
+        run_tile(lanes_[static_cast<std::size_t>(thread)], tile * kTile,
+                 std::min(kTile, program_.count - tile * kTile));
+    });
     return {};
   }
 
  private:
-  static constexpr std::size_t kTileBytes = static_cast<std::size_t>(kTile) * 8;
+  static std::size_t pattern_bytes(const LoadedOperand& operand) {
+    if (operand.access != Access::kPattern) return 0;
+    return (static_cast<std::size_t>((operand.operand.period + kTile) * operand.bytes) + 63) / 64 * 64;
+  }
+  static std::size_t pattern_bytes(const LoadedProgram& program) {
+    std::size_t bytes = 0;
+    for (const LoadedOperand& operand : program.operands) bytes += pattern_bytes(operand);
+    return bytes;
+  }
+  static bool needs_tile(const LoadedOperand& operand) {
+    return operand.access == Access::kRuns || operand.access == Access::kWalk;
+  }
+  static std::size_t lane_bytes(const LoadedProgram& program) {
+    return (program.tiles + static_cast<std::size_t>(std::ranges::count_if(program.operands, needs_tile))) * kTileBytes;
+  }
 
-  static std::size_t scratch_bytes(const LoadedOperand& operand) {
-    if (operand.access == Access::kDense) return 0;
-    const std::int64_t period = operand.access == Access::kPattern ? operand.operand.period : 0;
-    return (static_cast<std::size_t>((period + kTile) * operand.bytes) + 63) / 64 * 64;
+  Lane make_lane(std::byte* memory) const {
+    Lane lane{.tiles = memory, .operand_tiles = {}, .registers = {}};
+    memory += program_.tiles * kTileBytes;
+    for (const LoadedOperand& operand : program_.operands) {
+      lane.operand_tiles.push_back(needs_tile(operand) ? memory : nullptr);
+      if (needs_tile(operand)) memory += kTileBytes;
+    }
+    lane.registers.resize(program_.operands.size() + program_.instructions.size());
+    return lane;
   }
 
   void lay_out_pattern(std::size_t k) {
     const LoadedOperand& operand = program_.operands[k];
     const std::int64_t period = operand.operand.period;
     if (period == 1) {
-      repeat_element(room_[k], data_[k], std::min(kTile + 1, program_.count), operand.bytes);
+      repeat_element(patterns_[k], data_[k], std::min(kTile + 1, program_.count), operand.bytes);
       return;
     }
     for (std::int64_t i = 0; i < period + kTile; i += period)
-      std::memcpy(room_[k] + i * operand.bytes, data_[k],
+      std::memcpy(patterns_[k] + i * operand.bytes, data_[k],
                   static_cast<std::size_t>(std::min(period, period + kTile - i) * operand.bytes));
   }
 
-  const void* prepare(std::size_t k, std::int64_t i, std::int64_t n) {
+  const void* prepare(const Lane& lane, std::size_t k, std::int64_t i, std::int64_t n) const {
     const LoadedOperand& operand = program_.operands[k];
     switch (operand.access) {
       case Access::kDense:
         return data_[k] + i * operand.bytes;
       case Access::kPattern:
-        return room_[k] + i % operand.operand.period * operand.bytes;
+        return patterns_[k] + i % operand.operand.period * operand.bytes;
       case Access::kRuns:
-        fill_runs(operand.operand, data_[k], operand.bytes, i, n, room_[k]);
+        fill_runs(operand.operand, data_[k], operand.bytes, i, n, lane.operand_tiles[k]);
         break;
       case Access::kWalk:
-        walk(operand.operand, data_[k], operand.bytes, i, n, room_[k]);
+        walk(operand.operand, data_[k], operand.bytes, i, n, lane.operand_tiles[k]);
         break;
     }
-    return room_[k];
+    return lane.operand_tiles[k];
   }
 
-  void run_tile(std::int64_t i, std::int64_t n) {
-    for (std::size_t k = 0; k < program_.operands.size(); ++k) registers_[k] = prepare(k, i, n);
-    const void** result = registers_.data() + program_.operands.size();
+  void run_tile(Lane& lane, std::int64_t i, std::int64_t n) const {
+    const std::size_t operands = program_.operands.size();
+    for (std::size_t k = 0; k < operands; ++k) lane.registers[k] = prepare(lane, k, i, n);
+    const void** result = lane.registers.data() + operands;
     for (const LoadedInstruction& instruction : program_.instructions) {
-      void* out =
-          instruction.output >= 0
-              ? static_cast<std::byte*>(outputs_[static_cast<std::size_t>(instruction.output)]) + i * instruction.bytes
-              : scratch_ + instruction.tile * kTileBytes;
-      const void* in[3] = {registers_[instruction.in[0]], registers_[instruction.in[1]], registers_[instruction.in[2]]};
+      void* out = lane.tiles + instruction.tile * kTileBytes;
+      if (instruction.output >= 0)
+        out = static_cast<std::byte*>(outputs_[static_cast<std::size_t>(instruction.output)]) + i * instruction.bytes;
+      const void* in[3] = {lane.registers[instruction.in[0]], lane.registers[instruction.in[1]],
+                           lane.registers[instruction.in[2]]};
       instruction.loop(out, in, instruction.params, n);
       *result++ = out;
     }
@@ -209,21 +259,28 @@ class ElementCall final : public Call {
 
   const LoadedProgram& program_;
   std::vector<void*> outputs_;
+  int threads_;
+  Scratch scratch_;
   std::vector<const std::byte*> data_;  ///< by operand
-  std::vector<std::byte*> room_;        ///< by operand: pattern or tile
-  std::vector<const void*> registers_;  ///< pointers to the current tile
-  std::byte* scratch_ = nullptr;
+  std::vector<std::byte*> patterns_;    ///< by operand
+  std::vector<Lane> lanes_;             ///< by thread
 };
 
 class ElementKernel final : public Kernel {
  public:
-  explicit ElementKernel(LoadedProgram program) : program_(std::move(program)) {}
+  ElementKernel(LoadedProgram program, int threads) : program_(std::move(program)) {
+    std::int64_t bytes = 0;
+    for (const LoadedOperand& operand : program_.operands) bytes += program_.count * operand.bytes;
+    for (const LoadedInstruction& instruction : program_.instructions) bytes += program_.count * instruction.bytes;
+    threads_ = threads_for(threads, bytes, (program_.count + kTile - 1) / kTile);
+  }
   [[nodiscard]] Result<std::unique_ptr<Call>> bind(const Buffers& buffers) const override {
-    return std::make_unique<ElementCall>(program_, buffers);
+    return std::make_unique<ElementCall>(program_, buffers, threads_);
   }
 
  private:
   LoadedProgram program_;
+  int threads_ = 1;
 };
 
 /// Elements of the source that an operand may touch; -1 for nonsense.
@@ -304,7 +361,7 @@ Result<std::unique_ptr<Kernel>> load_elements(const ElementProgram& program, con
     loaded.instructions[writer].output = static_cast<std::int32_t>(port);
   }
   assign_tiles(program, loaded);
-  return std::make_unique<ElementKernel>(std::move(loaded));
+  return std::make_unique<ElementKernel>(std::move(loaded), request.threads);
 }
 
 }  // namespace collage::host

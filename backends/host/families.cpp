@@ -3,7 +3,7 @@
 namespace collage::host {
 
 std::vector<const Family*> all_families() {
-  return {&kMovement, &kElementwise, &kGather, &kSoftmax, &kReduce, &kNormalise};
+  return {&kResize, &kMovement, &kElementwise, &kGather, &kSoftmax, &kReduce, &kNormalise};
 }
 
 }  // namespace collage::host

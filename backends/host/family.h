@@ -62,6 +62,7 @@ extern const Family kGather;
 extern const Family kSoftmax;
 extern const Family kReduce;
 extern const Family kNormalise;
+extern const Family kResize;
 
 [[nodiscard]] std::vector<const Family*> all_families();
 

@@ -103,8 +103,10 @@ Variants support(const Site& site) {
       continue;
     }
     const auto data = site.input_port(site.node.inputs[0]);
+    // A plan has one length for a value and its views, so the beginning of an input is copied.
     const std::int64_t elements = element_count(site.output_type(0).extents());
-    const bool shows_input = site.region.outputs.size() == 1 && data && is_view(*program, *data, elements);
+    const bool is_whole = element_count(site.input_type(0).extents()) == elements;
+    const bool shows_input = is_whole && site.region.outputs.size() == 1 && data && is_view(*program, *data, elements);
     choice.name = shows_input ? "view" : "copy";
     variants.push_back(std::move(choice));
   }

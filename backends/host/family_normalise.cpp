@@ -15,6 +15,7 @@ struct NormaliseProgram {
   std::uint32_t input = 0;  ///< sources count the input ports, then the constants
   std::uint32_t scale = 0;
   std::int64_t bias = -1;  ///< -1 = none
+  int threads = 1;
 };
 
 std::expected<NormaliseProgram, Refusal> program_of(const Site& site, std::vector<ValueId>& constants) {
@@ -77,11 +78,14 @@ class NormaliseCall final : public Call {
                 const float* scale, const float* bias)
       : program_(program), loops_(loops), in_(in), out_(out), scale_(scale), bias_(bias) {}
   Result<void> run() override {
-    if (program_.is_layer) {
-      loops_.layer_norm(program_.slices, in_, out_, scale_, bias_, program_.epsilon);
-    } else {
-      loops_.rms_norm(program_.slices, in_, out_, scale_, program_.epsilon);
-    }
+    in_outer_ranges(program_.threads, program_.slices, [this](const Slices& part, std::int64_t first, int) {
+      const std::int64_t offset = first * program_.slices.length;
+      if (program_.is_layer) {
+        loops_.layer_norm(part, in_ + offset, out_ + offset, scale_, bias_, program_.epsilon);
+      } else {
+        loops_.rms_norm(part, in_ + offset, out_ + offset, scale_, program_.epsilon);
+      }
+    });
     return {};
   }
 
@@ -122,6 +126,7 @@ Result<std::unique_ptr<Kernel>> load(const nlohmann::json& json, const LoadReque
   program.input = json.at("input").get<std::uint32_t>();
   program.scale = json.at("scale").get<std::uint32_t>();
   program.bias = json.at("bias").get<std::int64_t>();
+  program.threads = request.threads;
   const auto elements = [&](std::int64_t k) -> std::int64_t {
     const auto port = static_cast<std::size_t>(k);
     if (port < request.inputs.size()) return element_count(request.inputs[port].type.extents());

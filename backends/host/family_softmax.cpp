@@ -31,42 +31,48 @@ Drafted compile(const Site& site, const Variant& variant) {
                    {"length", slices->length},
                    {"inner", slices->inner},
                    {"logarithmic", site.node.op_type == "LogSoftmax"}};
-  draft.workspace_bytes = slices->inner == 1 ? 0 : static_cast<std::size_t>(slices->inner) * 2 * sizeof(float);
   return draft;
 }
 
 class SoftmaxCall final : public Call {
  public:
-  SoftmaxCall(const Slices& slices, SliceLoops::Loop loop, const Buffers& buffers)
+  SoftmaxCall(const Slices& slices, SliceLoops::Loop loop, int threads, const Buffers& buffers)
       : slices_(slices),
         loop_(loop),
+        threads_(threads),
         in_(static_cast<const float*>(buffers.inputs[0])),
         out_(static_cast<float*>(buffers.outputs[0])),
-        work_(static_cast<float*>(buffers.workspace)) {}
+        work_(static_cast<std::size_t>(slices.inner * 2 * std::max(threads, 1))) {}
+
   Result<void> run() override {
-    loop_(slices_, in_, out_, work_);
+    in_outer_ranges(threads_, slices_, [this](const Slices& part, std::int64_t first, int thread) {
+      const std::int64_t offset = first * slices_.length * slices_.inner;
+      loop_(part, in_ + offset, out_ + offset, work_.data() + thread * slices_.inner * 2);
+    });
     return {};
   }
 
  private:
   Slices slices_;
   SliceLoops::Loop loop_;
+  int threads_;
   const float* in_;
   float* out_;
-  float* work_;
+  std::vector<float> work_;
 };
 
 class SoftmaxKernel final : public Kernel {
  public:
-  SoftmaxKernel(const Slices& slices, bool logarithmic)
-      : slices_(slices), loop_(logarithmic ? slice_loops().log_softmax : slice_loops().softmax) {}
+  SoftmaxKernel(const Slices& slices, bool logarithmic, int threads)
+      : slices_(slices), loop_(logarithmic ? slice_loops().log_softmax : slice_loops().softmax), threads_(threads) {}
   [[nodiscard]] Result<std::unique_ptr<Call>> bind(const Buffers& buffers) const override {
-    return std::make_unique<SoftmaxCall>(slices_, loop_, buffers);
+    return std::make_unique<SoftmaxCall>(slices_, loop_, threads_, buffers);
   }
 
  private:
   Slices slices_;
   SliceLoops::Loop loop_;
+  int threads_;
 };
 
 Result<std::unique_ptr<Kernel>> load(const nlohmann::json& json, const LoadRequest& request) {
@@ -78,7 +84,7 @@ Result<std::unique_ptr<Kernel>> load(const nlohmann::json& json, const LoadReque
   if (slices.outer < 0 || slices.length < 0 || slices.inner < 0 ||
       slices.outer * slices.length * slices.inner != elements)
     return fail(ExitCode::kBadInput, "backend/bad-artifact", "host", "a Softmax outside its ports", "one inside them");
-  return std::make_unique<SoftmaxKernel>(slices, json.at("logarithmic").get<bool>());
+  return std::make_unique<SoftmaxKernel>(slices, json.at("logarithmic").get<bool>(), request.threads);
 }
 
 }  // namespace

@@ -10,13 +10,14 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "base/pages.h"
+
 namespace collage {
 
 std::pair<Buffer, std::span<std::byte>> Buffer::allocate(std::size_t bytes) {
-  const std::size_t rounded = std::max<std::size_t>((bytes + 63) / 64 * 64, 64);
-  auto* memory = static_cast<std::byte*>(std::aligned_alloc(64, rounded));
+  // Packed weights live here: from half a huge page on, rounding up costs less than the look-ups saved.
+  std::byte* memory = allocate_pages(bytes, bytes >= kHugePage / 2);
   COLLAGE_CHECK(memory != nullptr, "out of memory");
-  std::memset(memory, 0, rounded);
   std::shared_ptr<const void> owner(memory, [](void* pointer) { std::free(pointer); });
   return {Buffer(std::move(owner), {memory, bytes}), {memory, bytes}};
 }

@@ -115,9 +115,10 @@ inline Port port_of(const Graph& graph, ValueId id, const Format& format) {
 
 /// Loads what the backend compiled for one variant and runs it; outputs in plain format.
 inline std::vector<Tensor> run_variant(const HostCase& under_test, const Region& region, const Variant& variant,
-                                       const Artifact& artifact) {
+                                       const Artifact& artifact, int threads = 1) {
   const Graph& graph = under_test.graph;
   LoadRequest request;
+  request.threads = threads;
   request.artifact = &artifact;
   for (const ValueId id : artifact.constants) request.constants.push_back(*graph.value(id).constant);
   for (std::size_t i = 0; i < region.inputs.size(); ++i)
