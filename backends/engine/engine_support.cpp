@@ -6,6 +6,9 @@
 namespace collage {
 namespace {
 
+/// Nodes from which on a region is offered with all ends alike only.
+constexpr std::size_t kLongRegion = 8;
+
 std::string qualified(const Node& node) {
   return node.domain.empty() ? node.op_type : node.domain + "::" + node.op_type;
 }
@@ -35,6 +38,8 @@ std::optional<Refusal> judge_node(const EngineLimits& limits, const Graph& graph
       if (id.valid() && !is_ok(limits, graph.value(id).type))
         return Refusal{.reason = RefusalReason::kType,
                        .detail = graph.value(id).name + " is " + to_string(graph.value(id).type)};
+  if (limits.fault_of != nullptr)
+    if (auto refusal = limits.fault_of(graph, node)) return refusal;
   for (const Attribute& attribute : node.attributes) {
     if (const auto* body = std::get_if<Body>(&attribute.value)) {
       if (auto refusal = judge_body(limits, *body->graph)) return refusal;
@@ -95,6 +100,13 @@ bool has_channels_last(const std::vector<Format>& formats) {
   return std::any_of(formats.begin(), formats.end(), [](const Format& f) { return f.is_channels_last(); });
 }
 
+bool stays_plain(const EngineLimits& limits, const Graph& graph, const Region& region) {
+  const std::vector<std::size_t> members = region.nodes.members();
+  return limits.keeps_plain != nullptr && std::any_of(members.begin(), members.end(), [&](std::size_t n) {
+           return limits.keeps_plain(graph, graph.nodes[n]);
+         });
+}
+
 }  // namespace
 
 std::expected<std::vector<Variant>, Refusal> engine_support(const EngineLimits& limits, const Graph& graph,
@@ -111,9 +123,12 @@ std::expected<std::vector<Variant>, Refusal> engine_support(const EngineLimits& 
   const std::vector<Format> last_out = last_formats(region.outputs);
 
   std::vector<Variant> variants = {{.name = "default", .input_formats = plain_in, .output_formats = plain_out}};
+  if (stays_plain(limits, graph, region)) return variants;
   if (has_channels_last(last_in) || has_channels_last(last_out))
     variants.push_back({.name = "channels_last", .input_formats = last_in, .output_formats = last_out});
-  if (limits.mixes_formats && has_channels_last(last_in) && has_channels_last(last_out)) {
+  // Beside a long run the conversion of one end counts for nothing.
+  const bool is_long = region.nodes.count() > kLongRegion;
+  if (limits.mixes_formats && !is_long && has_channels_last(last_in) && has_channels_last(last_out)) {
     variants.push_back({.name = "channels_last_in", .input_formats = last_in, .output_formats = plain_out});
     variants.push_back({.name = "channels_last_out", .input_formats = plain_in, .output_formats = last_out});
   }

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <expected>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -22,6 +23,10 @@ struct EngineLimits {
   std::size_t min_channels_last_rank = 4;
   std::size_t max_channels_last_rank = 4;
   bool mixes_formats = false;  ///< also offers inputs in channels_last with outputs plain, and the reverse
+  /// Why a known operator must not go to the engine: what the library itself does wrongly. Bodies' nodes too.
+  std::optional<Refusal> (*fault_of)(const Graph& graph, const Node& node) = nullptr;
+  /// True for a node that the engine computes wrongly between channels_last ports.
+  bool (*keeps_plain)(const Graph& graph, const Node& node) = nullptr;
 };
 
 /// The variants "default" (all plain), "channels_last" and, when the engine mixes formats, "channels_last_in" and

@@ -1,6 +1,8 @@
 #include "backends/onnxruntime/kernel.h"
 
 #include <algorithm>
+#include <array>
+#include <utility>
 
 #include "backends/engine/engine_support.h"
 #include "backends/engine/region_model.h"
@@ -32,14 +34,29 @@ BoundPort bound_port(const Port& port) {
   return bound;
 }
 
+// ONNX and ONNX Runtime number element types alike but for the newest three. The headers do not name those.
+constexpr std::array<std::pair<ElementType, int>, 3> kOtherNumbers = {
+    {{ElementType::kUint2, 24}, {ElementType::kInt2, 25}, {ElementType::kFloat8E8M0, 26}}};
+
+ONNXTensorElementDataType to_onnxruntime(ElementType type) {
+  for (const auto& [ours, theirs] : kOtherNumbers)
+    if (ours == type) return static_cast<ONNXTensorElementDataType>(theirs);
+  return static_cast<ONNXTensorElementDataType>(type);
+}
+
+ElementType from_onnxruntime(ONNXTensorElementDataType type) {
+  for (const auto& [ours, theirs] : kOtherNumbers)
+    if (theirs == static_cast<int>(type)) return ours;
+  return static_cast<ElementType>(type);
+}
+
 /// Stands for the memory of tensors without elements, which the library wants to be somewhere.
 alignas(64) constexpr std::byte kNowhere[64] = {};
 
 Ort::Value tensor_over(const Ort::MemoryInfo& memory, const BoundPort& port, void* data) {
   if (data == nullptr && port.bytes == 0) data = const_cast<std::byte*>(kNowhere);
-  // ONNX and ONNX Runtime number element types alike.
-  const auto type = static_cast<ONNXTensorElementDataType>(port.element);
-  return Ort::Value::CreateTensor(memory, data, port.bytes, port.extents.data(), port.extents.size(), type);
+  return Ort::Value::CreateTensor(memory, data, port.bytes, port.extents.data(), port.extents.size(),
+                                  to_onnxruntime(port.element));
 }
 
 class OnnxruntimeCall final : public Call {
@@ -59,7 +76,7 @@ class OnnxruntimeCall final : public Call {
       if (outputs_.empty()) outputs_ = binding_.GetOutputValues();
       const Ort::Value& value = outputs_.at(port);
       const auto info = value.GetTensorTypeAndShapeInfo();
-      return DynamicOutput{.type = static_cast<ElementType>(info.GetElementType()),
+      return DynamicOutput{.type = from_onnxruntime(info.GetElementType()),
                            .extents = info.GetShape(),
                            .data = value.GetTensorRawData()};
     });

@@ -1,6 +1,8 @@
 // ONNX Runtime on the CPU: runs everything, whole models too; with opt=off it is the reference.
 // In: regions or whole models. Artifact: ONNX bytes whose large constants lie outside and are read in place from the
 // plan's mapped weights. Options: opt=off|basic|extended|all (default all), the library's graph optimisation level.
+#include <stdlib.h>
+
 #include <algorithm>
 #include <map>
 #include <stdexcept>
@@ -64,6 +66,8 @@ class OnnxruntimeBackend final : public Backend {
         throw std::runtime_error("older than its API version " + std::to_string(ORT_API_VERSION));
       info_.version = Ort::GetVersionString();
       info_.build = info_.version + " " + Ort::GetBuildInfoString();
+      // It would write a file into the folder for temporary files and talk to its maker's servers.
+      ::setenv("ORT_DISABLE_TELEMETRY", "1", 1);
       environment_ = std::make_shared<Ort::Env>(ORT_LOGGING_LEVEL_FATAL, "collage");
     });
     if (!started && info_.unusable.empty()) info_.unusable = one_line(started.error());

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <array>
 
+#include "backends/onnxruntime/faults.h"
+
 namespace collage {
 namespace {
 
@@ -35,7 +37,9 @@ const EngineLimits& onnxruntime_limits() {
                                         .takes_containers = true,
                                         .min_channels_last_rank = 4,
                                         .max_channels_last_rank = 4,
-                                        .mixes_formats = false};
+                                        .mixes_formats = false,
+                                        .fault_of = onnxruntime_fault,
+                                        .keeps_plain = onnxruntime_keeps_plain};
   return kLimits;
 }
 

@@ -1,6 +1,8 @@
 #include "backends/openvino/compiled.h"
 
 #include <charconv>
+#include <openvino/op/parameter.hpp>
+#include <openvino/op/result.hpp>
 #include <openvino/runtime/intel_cpu/properties.hpp>
 #include <spanstream>
 #include <sstream>
@@ -76,6 +78,14 @@ ov::CompiledModel compile_bytes(ov::Core& core, std::string_view onnx, int threa
   return core.compile_model(model, kDevice, settings(threads));
 }
 
+/// An output that is an input as it came: the library hands out the input's memory and never writes the output's.
+void refuse_passed_inputs(const ov::CompiledModel& compiled) {
+  const std::shared_ptr<const ov::Model> graph = compiled.get_runtime_model();
+  for (const auto& result : graph->get_results())
+    if (ov::is_type<ov::op::v0::Parameter>(result->get_input_node_shared_ptr(0)))
+      throw std::runtime_error("an output is an input, and its memory is never written");
+}
+
 }  // namespace
 
 ov::element::Type to_openvino(ElementType type) {
@@ -122,6 +132,7 @@ std::expected<OpenvinoModel, std::string> compile_onnx(const std::shared_ptr<ov:
                                                        const std::vector<WantedPort>& outputs) {
   return guard([&] {
     OpenvinoModel model{.core = core, .compiled = compile_bytes(*core, onnx, threads), .inputs = {}, .outputs = {}};
+    refuse_passed_inputs(model.compiled);
     model.inputs = find_ports(model.compiled.inputs(), inputs);
     model.outputs = find_ports(model.compiled.outputs(), outputs);
     return model;

@@ -49,6 +49,24 @@ std::vector<WantedPort> wanted_ports(const Graph& graph, const std::vector<Value
   return wanted;
 }
 
+std::vector<Port> ports_of(const Graph& graph, const std::vector<ValueId>& ids, const std::vector<Format>& formats) {
+  std::vector<Port> ports;
+  for (std::size_t i = 0; i < ids.size(); ++i)
+    ports.push_back({.name = graph.value(ids[i]).name,
+                     .type = graph.value(ids[i]).type,
+                     .format = i < formats.size() ? formats[i] : plain()});
+  return ports;
+}
+
+/// The library's own idea of a shape, where that is not ONNX's.
+std::optional<Refusal> other_ports(const OpenvinoModel& model, const CompileRequest& request) {
+  const auto kernel = make_kernel(std::make_shared<OpenvinoModel>(model),
+                                  ports_of(*request.graph, request.region.inputs, request.variant.input_formats),
+                                  ports_of(*request.graph, request.region.outputs, request.variant.output_formats));
+  if (kernel) return std::nullopt;
+  return Refusal{.reason = RefusalReason::kCompile, .detail = kernel.error().saw};
+}
+
 class OpenvinoBackend final : public Backend {
  public:
   OpenvinoBackend(const std::string& name, const BackendOptions& options) {
@@ -108,6 +126,8 @@ class OpenvinoBackend final : public Backend {
                      wanted_ports(*request.graph, request.region.inputs, request.variant.input_formats),
                      wanted_ports(*request.graph, request.region.outputs, request.variant.output_formats));
     if (!model) return std::unexpected(Refusal{.reason = RefusalReason::kCompile, .detail = one_line(model.error())});
+    if (!request.model_bytes)
+      if (auto refusal = other_ports(*model, request)) return std::unexpected(*std::move(refusal));
     return Artifact{.bytes = store(*model, onnx, options.threads),
                     .compatibility = compatibility_,
                     .constants = {},

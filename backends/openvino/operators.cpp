@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <array>
 
+#include "backends/openvino/faults.h"
+
 namespace collage {
 namespace {
 
@@ -149,7 +151,9 @@ const EngineLimits& openvino_limits() {
                                         .takes_containers = false,
                                         .min_channels_last_rank = 3,
                                         .max_channels_last_rank = 5,
-                                        .mixes_formats = true};
+                                        .mixes_formats = true,
+                                        .fault_of = openvino_fault,
+                                        .keeps_plain = nullptr};
   return kLimits;
 }
 

@@ -72,6 +72,7 @@ Result<Graph> canonical_graph(pb::ModelProto& model, const std::string& where, s
 Result<Imported> import_bytes(const std::string& bytes, const std::string& folder, const ImportOptions& options,
                               const std::string& where) {
   COLLAGE_TRY(pb::ModelProto model, parse_model(bytes, where));
+  COLLAGE_TRY_VOID(check_names(model, where));
   Imported imported;
   std::string hash_input = hash_hex(bytes);
   COLLAGE_TRY_VOID(load_external_data(model, folder, hash_input));

@@ -114,11 +114,25 @@ Result<bool> refuse_batched_scan(const pb::NodeProto& node) {
               "opset 9 or newer");
 }
 
+/// ONNX's shape inference takes an STFT without `onesided` for a two-sided one; its default is one-sided.
+bool spell_out_one_side(const pb::NodeProto& node, Rewrite& rewrite) {
+  for (const pb::AttributeProto& attribute : node.attribute())
+    if (attribute.name() == "onesided") return false;
+  pb::NodeProto& made = rewrite.add_final(node, "STFT", {node.input().begin(), node.input().end()}, node.output(0));
+  *made.mutable_attribute() = node.attribute();
+  pb::AttributeProto& side = *made.add_attribute();
+  side.set_name("onesided");
+  side.set_type(pb::AttributeProto::INT);
+  side.set_i(1);
+  return true;
+}
+
 Result<bool> legacy_rule(const pb::NodeProto& node, Rewrite& rewrite) {
   if (!is_standard(node)) return false;
   const std::string& op = node.op_type();
   const std::int64_t opset = rewrite.opset;
   if (op == "Swish") return spell_out_swish(node, rewrite);
+  if (op == "STFT") return spell_out_one_side(node, rewrite);
   if (op == "Scan" && opset < 9) return refuse_batched_scan(node);
   if (op == "MatMul") return widen_mat_mul(node, rewrite);
   if (opset < 13 && (op == "Softmax" || op == "LogSoftmax" || op == "Hardmax")) return rewrite_softmax(node, rewrite);

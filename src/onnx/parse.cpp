@@ -2,11 +2,13 @@
 
 #include <google/protobuf/io/coded_stream.h>
 #include <google/protobuf/io/zero_copy_stream_impl_lite.h>
+#include <google/protobuf/message.h>
 
 #include <algorithm>
 #include <limits>
 #include <optional>
 #include <set>
+#include <vector>
 
 namespace collage {
 namespace {
@@ -45,7 +47,72 @@ Outline outline_of(std::string_view bytes) {
   return Outline::kModel;
 }
 
+/// How many bytes the code point at the front has; 0 when it is not UTF-8.
+std::size_t utf8_length(std::string_view text) {
+  const auto first = static_cast<unsigned char>(text.front());
+  if (first < 0x80) return 1;
+  const std::size_t length = first >= 0xF0 ? 4 : first >= 0xE0 ? 3 : 2;
+  if (first < 0xC2 || first > 0xF4 || text.size() < length) return 0;
+  const auto second = static_cast<unsigned char>(text[1]);
+  // Overlong forms, surrogates and what lies past the last code point.
+  if ((first == 0xE0 && second < 0xA0) || (first == 0xED && second > 0x9F) || (first == 0xF0 && second < 0x90) ||
+      (first == 0xF4 && second > 0x8F))
+    return 0;
+  for (std::size_t i = 1; i < length; ++i)
+    if ((static_cast<unsigned char>(text[i]) & 0xC0) != 0x80) return 0;
+  return length;
+}
+
+bool is_utf8(std::string_view text) {
+  while (!text.empty()) {
+    const std::size_t length = utf8_length(text);
+    if (length == 0) return false;
+    text.remove_prefix(length);
+  }
+  return true;
+}
+
+/// Texts for people only: nothing of ours reads or repeats them.
+bool is_remark(const google::protobuf::FieldDescriptor& field) {
+  return field.name() == "doc_string" || field.name() == "metadata_props" || field.name() == "producer_name" ||
+         field.name() == "producer_version";
+}
+
+/// The first field whose text is not UTF-8, for example "NodeProto.name"; empty when there is none.
+std::string field_with_other_bytes(const google::protobuf::Message& message) {
+  const google::protobuf::Reflection& reflection = *message.GetReflection();
+  std::vector<const google::protobuf::FieldDescriptor*> fields;
+  reflection.ListFields(message, &fields);
+  std::string scratch;
+  for (const auto* field : fields) {
+    const bool is_text = field->type() == google::protobuf::FieldDescriptor::TYPE_STRING;
+    const bool is_message = field->cpp_type() == google::protobuf::FieldDescriptor::CPPTYPE_MESSAGE;
+    if ((!is_text && !is_message) || is_remark(*field)) continue;
+    const int count = field->is_repeated() ? reflection.FieldSize(message, field) : 1;
+    for (int i = 0; i < count; ++i) {
+      if (is_text) {
+        const std::string& text = field->is_repeated()
+                                      ? reflection.GetRepeatedStringReference(message, field, i, &scratch)
+                                      : reflection.GetStringReference(message, field, &scratch);
+        if (!is_utf8(text)) return field->containing_type()->name() + "." + field->name();
+        continue;
+      }
+      std::string found = field_with_other_bytes(field->is_repeated() ? reflection.GetRepeatedMessage(message, field, i)
+                                                                      : reflection.GetMessage(message, field));
+      if (!found.empty()) return found;
+    }
+  }
+  return {};
+}
+
 }  // namespace
+
+Result<void> check_names(const pb::ModelProto& model, const std::string& where) {
+  const std::string field = field_with_other_bytes(model);
+  if (field.empty()) return {};
+  return fail(ExitCode::kBadInput, "import/invalid-model", where, "bytes in " + field + " that are not text",
+              "names in UTF-8");
+}
 
 Result<pb::ModelProto> parse_model(std::string_view bytes, const std::string& where) {
   if (bytes.size() > static_cast<std::size_t>(std::numeric_limits<std::int32_t>::max()))

@@ -15,6 +15,8 @@ inline constexpr std::int64_t kCanonicalIr = 10;
 
 /// Errors: import/truncated, import/not-onnx, import/too-large; `where` is the file.
 [[nodiscard]] Result<pb::ModelProto> parse_model(std::string_view bytes, const std::string& where);
+/// Names, operators and symbols must be UTF-8, so that they can stand in JSON and messages. Error import/invalid-model.
+[[nodiscard]] Result<void> check_names(const pb::ModelProto& model, const std::string& where);
 
 /// The domain "ai.onnx" is spelt "" from here on, in imports, nodes and functions.
 void normalise_domains(pb::ModelProto& model);

@@ -62,5 +62,14 @@ TEST(Branches, InlinedSideBySideMayUseTheSameNames) {
   EXPECT_EQ(graph.nodes[3].inputs[0], graph.nodes[2].outputs[0]);
 }
 
+TEST(Branches, ThatReturnAConstantOrAValueTwiceCopyIt) {
+  const Graph graph =
+      imported_graph(opset_model(13, R"(g (float[2] x) => (float[2] y, float[2] z, float[2] w) <bool c = {1}> {
+      y, z, w = If(c) <then_branch = t () => (float[2] k, float[2] k2, float[2] k2) <float[2] k = {1, 2}> { k2 = Relu(x) },
+                       else_branch = e () => (float[2] b, float[2] b, float[2] b) { b = Neg(x) }> })"));
+  EXPECT_EQ(graph.value(graph.outputs[2]).name, "w");
+  EXPECT_THAT(operators_of(graph), ::testing::UnorderedElementsAre("Relu", "Identity", "Identity"));
+}
+
 }  // namespace
 }  // namespace collage::testing

@@ -1,4 +1,5 @@
 // Files that are cut off, flipped, or no models at all are refused with a code; nothing ends the process.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -32,6 +33,20 @@ ImportOptions lenient() {
 TEST(BrokenInput, TheSampleItselfIsFine) {
   const auto imported = import_model(sample_model(), "", lenient());
   ASSERT_TRUE(imported) << to_string(imported.error());
+}
+
+TEST(BrokenInput, EveryPrefixIsRefused) {
+  const std::string model = sample_model();
+  std::set<std::string> codes;
+  for (std::size_t length = 0; length < model.size(); ++length) {
+    const auto imported = import_model(model.substr(0, length), "", {});
+    ASSERT_FALSE(imported) << length;
+    // A cut between two fields may leave a whole model that lacks an operator set or a function.
+    EXPECT_THAT(imported.error().exit, ::testing::AnyOf(ExitCode::kBadInput, ExitCode::kUnsupported))
+        << to_string(imported.error());
+    codes.insert(imported.error().code);
+  }
+  EXPECT_THAT(codes, ::testing::IsSupersetOf({"import/truncated", "import/not-onnx"}));
 }
 
 TEST(BrokenInput, FlippedBytesNeverEndTheProcess) {

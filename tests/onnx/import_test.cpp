@@ -254,6 +254,14 @@ TEST_F(ExternalData, IsLoadedFromTheModelsFolder) {
   EXPECT_EQ(bound.graph().initializer(0).raw_data().size(), 8U);
 }
 
+TEST_F(ExternalData, MayNotLeaveTheModelsFolder) {
+  std::filesystem::create_symlink(folder_ / "outside.bin", folder_ / "inside" / "link.bin");
+  const std::vector<std::string> locations = {
+      "../outside.bin", (folder_ / "outside.bin").string(), "link.bin", "a/../../outside.bin", "", "."};
+  for (const std::string& location : locations)
+    EXPECT_EQ(code_of(import_weights(location, "0")), "import/external-data") << location;
+}
+
 TEST_F(ExternalData, MustBeThereAndLongEnough) {
   EXPECT_EQ(code_of(import_weights("missing.bin", "0")), "import/not-found");
   EXPECT_EQ(code_of(import_weights("weights.bin", "12")), "import/external-data");

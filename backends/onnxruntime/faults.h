@@ -1,0 +1,18 @@
+// What ONNX Runtime takes and then does wrongly or fails at when it runs: support() refuses it beforehand.
+// Source: ONNX's official operator tests run on ONNX Runtime 1.31.1 (tests/conformance).
+#pragma once
+
+#include <optional>
+
+#include "ir/graph.h"
+#include "region/refusal.h"
+
+namespace collage {
+
+/// Why a node must not go to ONNX Runtime.
+[[nodiscard]] std::optional<Refusal> onnxruntime_fault(const Graph& graph, const Node& node);
+
+/// True when the library moves a Transpose past this node wrongly, so that channels_last ports break it.
+[[nodiscard]] bool onnxruntime_keeps_plain(const Graph& graph, const Node& node);
+
+}  // namespace collage

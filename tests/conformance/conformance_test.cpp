@@ -1,0 +1,188 @@
+// The same cases for every backend: our own (cases/) against the reference, the official operator tests against their
+// official outputs. What a backend may refuse stands in expected/<backend>.txt, what is no case to run in
+// expected/import.txt. Backends run in a child process each, so that a crash is the failure of one case.
+// Looks at the environment (README.md says what for): COLLAGE_UPDATE_EXPECTED, COLLAGE_CONFORMANCE_BACKENDS,
+// COLLAGE_CONFORMANCE_CASE, COLLAGE_CONFORMANCE_ALL.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+
+#include "tests/conformance/expectations.h"
+#include "tests/conformance/isolated.h"
+#include "tests/conformance/official_cases.h"
+#include "tests/conformance/own_cases.h"
+#include "tests/conformance/run_case.h"
+
+namespace collage::conformance {
+namespace {
+
+constexpr const char* kReference = "onnxruntime:opt=off";
+constexpr std::chrono::milliseconds kPatience{60'000};
+
+/// Those that need tens of milliseconds to compile a case run representatives of the official cases only, in their
+/// first variant, and our own cases in the first two.
+bool is_slow(const std::string& backend) { return backend == "openvino"; }
+
+std::string variable(const char* name) {
+  const char* value = std::getenv(name);
+  return value != nullptr ? value : "";
+}
+
+bool updates_files() { return !variable("COLLAGE_UPDATE_EXPECTED").empty(); }
+
+/// A pattern of case names: only these run, and no file is looked at.
+std::string wanted_case() { return variable("COLLAGE_CONFORMANCE_CASE"); }
+
+bool runs_all() { return updates_files() || !wanted_case().empty() || !variable("COLLAGE_CONFORMANCE_ALL").empty(); }
+
+std::vector<std::string> all_backends() { return {"host", "onednn", "onnxruntime", "openvino"}; }
+
+std::vector<std::string> wanted_backends() {
+  const std::string wanted = ',' + variable("COLLAGE_CONFORMANCE_BACKENDS") + ',';
+  std::vector<std::string> backends = all_backends();
+  if (wanted != ",,")
+    std::erase_if(backends, [&](const std::string& name) { return wanted.find(',' + name + ',') == wanted.npos; });
+  return backends;
+}
+
+std::string cases_folder() { return std::string(COLLAGE_SOURCE_DIR) + "/tests/conformance/cases"; }
+std::string modules_folder() { return std::string(COLLAGE_BUILD_DIR) + "/lib/collage"; }
+
+std::string expected_path(const std::string& file) {
+  return std::string(COLLAGE_SOURCE_DIR) + "/tests/conformance/expected/" + file + ".txt";
+}
+
+std::string read_text(const std::string& path) {
+  std::ifstream file(path);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+/// Writes one family's part of a file anew.
+void update(const std::string& file, const std::string& family, const Outcomes& outcomes) {
+  const auto text = updated(read_text(expected_path(file)), family, summarised(outcomes));
+  ASSERT_TRUE(text) << to_string(text.error());
+  std::ofstream(expected_path(file)) << *text;
+}
+
+/// Judges a family's outcomes by a file of expectations; `skipped` are the names of cases that did not run.
+void judge(const std::string& file, const std::string& family, const Outcomes& outcomes,
+           const std::vector<std::string>& skipped) {
+  if (updates_files()) update(file, family, outcomes);
+  const auto lines = parse_expectations(read_text(expected_path(file)));
+  ASSERT_TRUE(lines) << file << ": " << to_string(lines.error());
+  std::string message;
+  for (const std::string& problem : problems(of_family(*lines, family), outcomes, skipped))
+    message += "  " + problem + '\n';
+  EXPECT_TRUE(message.empty()) << file << ", " << family << ":\n" << message;
+}
+
+/// Fills in what an own case's outputs must be: what the reference computes, and for the reference's own library
+/// what OpenVINO does where it takes the case.
+Result<void> add_expected(Laboratory& laboratory, const std::string& backend, Case& which) {
+  if (backend == "onnxruntime" && laboratory.has("openvino")) {
+    auto other = compute(laboratory, "openvino", which);
+    if (other) {
+      which.expected = *std::move(other);
+      return {};
+    }
+  }
+  COLLAGE_TRY(which.expected, compute(laboratory, kReference, which));
+  return {};
+}
+
+Outcome run_one(Laboratory& laboratory, const std::string& backend, const Case& which) {
+  const bool is_official = which.expected.has_value();
+  const std::size_t variants = !is_slow(backend) || runs_all() ? kAllVariants : (is_official ? 1 : 2);
+  if (is_official) return run_case(laboratory, backend, which, variants);
+  Case with_expected = which;
+  const auto added = add_expected(laboratory, backend, with_expected);
+  if (added) return run_case(laboratory, backend, with_expected, variants);
+  return {.kind = Outcome::Kind::kFailed, .reason = {}, .detail = "no reference: " + to_string(added.error())};
+}
+
+void report(const std::string& backend, const Outcomes& outcomes, std::chrono::steady_clock::time_point begin) {
+  const auto count = [&](Outcome::Kind kind) {
+    return std::count_if(outcomes.begin(), outcomes.end(), [&](const auto& one) { return one.second.kind == kind; });
+  };
+  const auto took = std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now() - begin);
+  fmt::print("  {}: {} passed, {} refused, {} failed in {} ms\n", backend, count(Outcome::Kind::kPass),
+             count(Outcome::Kind::kRefused), count(Outcome::Kind::kFailed), took.count());
+}
+
+/// Runs `chosen` of the cases on one backend and judges them.
+void run_on(const std::string& backend, const std::string& family, const std::vector<Case>& cases,
+            std::vector<bool> chosen) {
+  // Loads nothing yet: modules come into the child's process only.
+  Laboratory laboratory(modules_folder());
+  if (!laboratory.has(backend)) return;
+  const auto begin = std::chrono::steady_clock::now();
+  std::vector<const Case*> running;
+  std::vector<std::string> skipped;
+  for (std::size_t i = 0; i < cases.size(); ++i) {
+    if (!wanted_case().empty()) chosen[i] = matches(wanted_case(), cases[i].name);
+    if (chosen[i])
+      running.push_back(&cases[i]);
+    else
+      skipped.push_back(cases[i].name);
+  }
+  const std::vector<Outcome> results = run_isolated(
+      running.size(), [&](std::size_t i) { return run_one(laboratory, backend, *running[i]); }, kPatience);
+  Outcomes outcomes;
+  for (std::size_t i = 0; i < running.size(); ++i) outcomes[running[i]->name] = results[i];
+  report(backend, outcomes, begin);
+  if (!wanted_case().empty())
+    for (const Case* one : running)
+      fmt::print("{}\n    {} {}\n", to_text(one->graph), one->name, to_text(outcomes[one->name]));
+  else
+    judge(backend, family, outcomes, skipped);
+}
+
+class OwnFamily : public testing::TestWithParam<std::string> {};
+
+TEST_P(OwnFamily, PassesOrIsRefusedAsExpected) {
+  if (!Laboratory(modules_folder()).has("onnxruntime")) GTEST_SKIP() << "no reference";
+  const auto cases = read_own_cases(cases_folder(), GetParam());
+  ASSERT_TRUE(cases) << to_string(cases.error());
+  for (const std::string& backend : wanted_backends())
+    run_on(backend, GetParam(), *cases, std::vector<bool>(cases->size(), true));
+}
+
+INSTANTIATE_TEST_SUITE_P(Conformance, OwnFamily, testing::ValuesIn(own_families(cases_folder())),
+                         [](const auto& param) { return param.param; });
+
+class OfficialFamily : public testing::TestWithParam<std::string> {};
+
+TEST_P(OfficialFamily, PassesOrIsRefusedAsExpected) {
+  const OfficialCases official = read_official_cases(COLLAGE_ONNX_CASES, GetParam());
+  if (official.read.empty()) GTEST_SKIP() << "no official tests here";
+  judge("import", GetParam(), official.read, {});
+  const std::vector<bool> all(official.cases.size(), true);
+  const std::vector<bool> some = runs_all() ? all : representatives(official.cases);
+  for (const std::string& backend : wanted_backends())
+    run_on(backend, GetParam(), official.cases, is_slow(backend) ? some : all);
+}
+
+INSTANTIATE_TEST_SUITE_P(Conformance, OfficialFamily, testing::ValuesIn(official_families()),
+                         [](const auto& param) { return param.param; });
+
+TEST(ExpectationFiles, NameOnlyFamiliesThatExist) {
+  std::vector<std::string> families = own_families(cases_folder());
+  families.insert(families.end(), official_families().begin(), official_families().end());
+  std::vector<std::string> files = all_backends();
+  files.emplace_back("import");
+  for (const std::string& file : files) {
+    const auto lines = parse_expectations(read_text(expected_path(file)));
+    ASSERT_TRUE(lines) << file << ": " << to_string(lines.error());
+    for (const Expectation& line : *lines)
+      EXPECT_NE(std::find(families.begin(), families.end(), family_of(line.pattern)), families.end())
+          << file << ": " << line.pattern;
+  }
+}
+
+}  // namespace
+}  // namespace collage::conformance

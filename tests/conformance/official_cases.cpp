@@ -1,0 +1,148 @@
+#include "tests/conformance/official_cases.h"
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <set>
+
+#include "onnx/export.h"
+#include "onnx/import.h"
+#include "onnx/tensor_file.h"
+#include "region/region.h"
+
+namespace collage::conformance {
+namespace {
+
+std::unexpected<Error> not_runnable(const std::string& code, std::string saw) {
+  return fail(ExitCode::kUnsupported, "conformance/" + code, "case", std::move(saw));
+}
+
+bool draws_random_numbers(const Graph& graph) {
+  static const std::set<std::string_view> kRandom = {"Bernoulli",        "Multinomial",   "RandomNormal",
+                                                     "RandomNormalLike", "RandomUniform", "RandomUniformLike"};
+  return std::any_of(graph.nodes.begin(), graph.nodes.end(), [](const Node& node) {
+    // Dropout with a third input is Dropout in training.
+    return node.domain.empty() &&
+           (kRandom.contains(node.op_type) || (node.op_type == "Dropout" && input_of(node, 2).valid()));
+  });
+}
+
+/// Sorted. Official outputs that ONNX's text does not allow:
+/// - MaxUnpool's indices count elements of the output it makes, not of a smaller one that is padded afterwards;
+/// - Resize with align_corners divides by the integer length of the output, not by input length times scale.
+constexpr std::array<std::string_view, 3> kDisputed = {"test_maxunpool_export_with_output_shape",
+                                                       "test_resize_downsample_scales_cubic_align_corners",
+                                                       "test_resize_downsample_scales_linear_align_corners"};
+
+/// Equal values that DESIGN lets a backend order as it likes, and a value that lies on its threshold but for rounding.
+bool has_ties(const std::string& name) {
+  return name.starts_with("test_top_k_same_values") || name == "test_nonmaxsuppression_iou_threshold_boundary";
+}
+
+/// Says why a graph cannot be a case: one whole region between tensors of known shape, outputs of the graph excepted.
+Result<void> check_runnable(const Graph& graph) {
+  if (graph.nodes.empty()) return not_runnable("folded", "no nodes");
+  if (draws_random_numbers(graph)) return not_runnable("random", "random numbers");
+  for (const ValueId id : graph.inputs)
+    if (!graph.value(id).type.is_static()) return not_runnable("open-border", to_string(graph.value(id).type));
+  for (const ValueId id : graph.outputs)
+    if (graph.value(id).type.kind != ValueKind::kTensor || graph.value(id).type.element == ElementType::kUndefined)
+      return not_runnable("open-border", to_string(graph.value(id).type));
+  return {};
+}
+
+Result<std::vector<Tensor>> read_tensors(const std::string& folder, const std::string& kind, std::size_t count) {
+  std::vector<Tensor> tensors;
+  for (std::size_t i = 0; i < count; ++i) {
+    COLLAGE_TRY(Tensor tensor, read_tensor_pb(folder + "/test_data_set_0/" + kind + '_' + std::to_string(i) + ".pb"));
+    tensors.push_back(std::move(tensor));
+  }
+  return tensors;
+}
+
+Result<Case> as_written(const std::string& folder, const std::string& name) {
+  const std::string path = folder + '/' + name;
+  if (std::binary_search(kDisputed.begin(), kDisputed.end(), name)) return not_runnable("disputed", "its output");
+  if (has_ties(name)) return not_runnable("ties", "equal values");
+  COLLAGE_TRY(Imported imported, import_model(path + "/model.onnx"));
+  COLLAGE_TRY_VOID(check_runnable(imported.graph));
+  Case result{.name = name, .graph = std::move(imported.graph), .inputs = {}, .expected = {}};
+  COLLAGE_TRY(result.inputs, read_tensors(path, "input", result.graph.inputs.size()));
+  COLLAGE_TRY(result.expected, read_tensors(path, "output", result.graph.outputs.size()));
+  return result;
+}
+
+Result<Case> with_constants(const Case& written) {
+  Graph graph = written.graph;
+  for (std::size_t i = 1; i < graph.inputs.size(); ++i) graph.value(graph.inputs[i]).constant = written.inputs[i];
+  graph.inputs.resize(1);
+  COLLAGE_TRY(Imported imported, import_model(export_graph(graph, {.keep_ids = false}), "", {}));
+  COLLAGE_TRY_VOID(check_runnable(imported.graph));
+  return Case{.name = written.name + "+const",
+              .graph = std::move(imported.graph),
+              .inputs = {written.inputs[0]},
+              .expected = written.expected};
+}
+
+/// What makes a case another one than those before it (see representatives).
+std::string form_of(const Case& which) {
+  const Graph& graph = which.graph;
+  std::string form;
+  const auto add_types = [&](const std::vector<ValueId>& ids) {
+    for (const ValueId id : ids) {
+      if (!id.valid()) {
+        form += " -";
+        continue;
+      }
+      const Value& value = graph.value(id);
+      form += ' ' + std::string(name_of(value.type.element)) + (value.constant ? "c" : "");
+    }
+  };
+  for (const Node& node : graph.nodes) {
+    form += '\n' + node.domain + ' ' + node.op_type;
+    add_types(node.inputs);
+    form += " ->";
+    add_types(node.outputs);
+  }
+  return form;
+}
+
+void add(const std::string& name, Result<Case> made, OfficialCases& all) {
+  if (made) {
+    all.read[name] = {};
+    all.cases.push_back(*std::move(made));
+    return;
+  }
+  all.read[name] = {.kind = Outcome::Kind::kRefused, .reason = made.error().code, .detail = made.error().saw};
+}
+
+}  // namespace
+
+OfficialCases read_official_cases(const std::string& folder, const std::string& family) {
+  std::vector<std::string> names;
+  std::error_code error;
+  for (std::filesystem::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error))
+    if (std::string name = entry->path().filename().string(); name.starts_with("test_") && family_of(name) == family)
+      names.push_back(std::move(name));
+  std::sort(names.begin(), names.end());
+
+  OfficialCases all;
+  for (const std::string& name : names) {
+    auto written = as_written(folder, name);
+    std::optional<Result<Case>> constant;
+    if (written && written->graph.inputs.size() > 1) constant = with_constants(*written);
+    add(name, std::move(written), all);
+    if (constant) add(name + "+const", *std::move(constant), all);
+  }
+  return all;
+}
+
+std::vector<bool> representatives(const std::vector<Case>& cases) {
+  std::set<std::string> known;
+  std::vector<bool> chosen;
+  for (const Case& which : cases)
+    chosen.push_back(which.name.find("_expanded") == which.name.npos && known.insert(form_of(which)).second);
+  return chosen;
+}
+
+}  // namespace collage::conformance

@@ -1,0 +1,312 @@
+#include "tests/conformance/run_case.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "measure/compare.h"
+#include "measure/guarded_bytes.h"
+#include "measure/price_job.h"
+#include "measure/trial.h"
+
+namespace collage::conformance {
+namespace {
+
+constexpr CompileOptions kOptions{.threads = 1, .accuracy = Accuracy::kStandard};
+
+Outcome refused(const Refusal& refusal) {
+  return {.kind = Outcome::Kind::kRefused, .reason = std::string(name_of(refusal.reason)), .detail = refusal.detail};
+}
+
+Outcome failed(std::string detail) {
+  return {.kind = Outcome::Kind::kFailed, .reason = {}, .detail = std::move(detail)};
+}
+
+std::string to_text(const Variant& variant) {
+  std::string text = variant.name + '(';
+  for (const Format& format : variant.input_formats) text += format.name + ' ';
+  text += "->";
+  for (const Format& format : variant.output_formats) text += ' ' + format.name;
+  return text + ')';
+}
+
+/// A case's graph as one region, and its values by port.
+struct Subject {
+  const Graph* graph;
+  Uses uses;
+  Region region;
+  std::vector<TrialPort> inputs;  ///< formats still plain
+  std::vector<TrialPort> outputs;
+};
+
+TrialPort port_of(const Graph& graph, ValueId id, const std::vector<ValueId>& ids, const std::vector<Tensor>& values) {
+  const auto at = std::find(ids.begin(), ids.end(), id) - ids.begin();
+  TrialPort port{.port = {.name = graph.value(id).name, .type = graph.value(id).type, .format = plain()},
+                 .recorded = {}};
+  if (static_cast<std::size_t>(at) < values.size()) port.recorded = values[static_cast<std::size_t>(at)];
+  return port;
+}
+
+Subject subject_of(const Case& which) {
+  const Graph& graph = which.graph;
+  Subject subject{.graph = &graph, .uses = uses_of(graph), .region = {}, .inputs = {}, .outputs = {}};
+  subject.region = whole_region(graph, subject.uses);
+  for (const ValueId id : subject.region.inputs)
+    subject.inputs.push_back(port_of(graph, id, graph.inputs, which.inputs));
+  for (const ValueId id : subject.region.outputs) {
+    subject.outputs.push_back(port_of(graph, id, graph.outputs, which.expected.value_or(std::vector<Tensor>{})));
+    subject.outputs.back().one_step = is_after_quantiser(graph, subject.uses, id);
+  }
+  return subject;
+}
+
+std::vector<TrialPort> in_formats(std::vector<TrialPort> ports, const std::vector<Format>& formats) {
+  for (std::size_t i = 0; i < ports.size(); ++i) ports[i].port.format = formats[i];
+  return ports;
+}
+
+std::vector<Port> ports_of(const std::vector<TrialPort>& trial_ports) {
+  std::vector<Port> ports;
+  for (const TrialPort& port : trial_ports) ports.push_back(port.port);
+  return ports;
+}
+
+Result<std::vector<Tensor>> constants_of(const Subject& subject, const Artifact& artifact) {
+  std::vector<Tensor> constants;
+  for (const ValueId id : artifact.constants) {
+    const auto& known = subject.region.constants;
+    if (std::find(known.begin(), known.end(), id) == known.end())
+      return fail(ExitCode::kBug, "conformance/foreign-constant", "artifact", std::to_string(id.index), "the region's");
+    constants.push_back(*subject.graph->value(id).constant);
+  }
+  return constants;
+}
+
+/// Runs an artifact in memory of this function's own, outputs on top of inputs where `in_place` pairs say so.
+class PlainRun {
+ public:
+  PlainRun(const Subject& subject, const Variant& variant, Laboratory& laboratory)
+      : inputs_(in_formats(subject.inputs, variant.input_formats)),
+        outputs_(in_formats(subject.outputs, variant.output_formats)),
+        subject_(subject),
+        converter_(laboratory.converter()) {}
+
+  Result<std::vector<Tensor>> run(Backend& backend, const Artifact& artifact,
+                                  const std::vector<std::pair<std::uint32_t, std::uint32_t>>& in_place) {
+    COLLAGE_TRY_VOID(allocate(artifact, in_place));
+    COLLAGE_TRY(std::vector<Tensor> constants, constants_of(subject_, artifact));
+    const LoadRequest request{.artifact = &artifact,
+                              .constants = std::move(constants),
+                              .inputs = ports_of(inputs_),
+                              .outputs = ports_of(outputs_),
+                              .threads = kOptions.threads};
+    COLLAGE_TRY(const std::unique_ptr<Kernel> kernel, backend.load(request));
+    COLLAGE_TRY(const std::unique_ptr<Call> call, kernel->bind(buffers_));
+    COLLAGE_TRY_VOID(call->run());
+    std::vector<Tensor> results;
+    for (std::size_t i = 0; i < outputs_.size(); ++i) {
+      COLLAGE_TRY(Tensor tensor, output(i, *call));
+      results.push_back(std::move(tensor));
+    }
+    return results;
+  }
+
+ private:
+  Result<void> allocate(const Artifact& artifact,
+                        const std::vector<std::pair<std::uint32_t, std::uint32_t>>& in_place) {
+    for (const TrialPort& port : inputs_) {
+      COLLAGE_TRY(const std::size_t size, converter_.bytes_of(port.port.type, port.port.format));
+      memory_.emplace_back(size);
+      COLLAGE_TRY_VOID(converter_.convert(port.port.type, plain(), port.recorded.data.bytes(), port.port.format,
+                                          memory_.back().bytes(), 1));
+      buffers_.inputs.push_back(memory_.back().data());
+    }
+    for (const TrialPort& port : outputs_) {
+      std::size_t size = 0;
+      if (port.port.type.is_static()) {
+        COLLAGE_TRY(size, converter_.bytes_of(port.port.type, port.port.format));
+      }
+      memory_.emplace_back(size);
+      buffers_.outputs.push_back(port.port.type.is_static() ? memory_.back().data() : nullptr);
+    }
+    for (const auto& [output, input] : in_place) {
+      if (output >= outputs_.size() || input >= inputs_.size() || memory_[input].size() < output_size(output))
+        return fail(ExitCode::kBug, "conformance/in-place", "artifact", "ports that cannot share memory");
+      buffers_.outputs[output] = memory_[input].data();
+    }
+    memory_.emplace_back(artifact.workspace_bytes);
+    buffers_.workspace = memory_.back().data();
+    return {};
+  }
+
+  [[nodiscard]] std::size_t output_size(std::size_t index) const { return memory_[inputs_.size() + index].size(); }
+
+  Result<Tensor> output(std::size_t index, Call& call) const {
+    const Port& port = outputs_[index].port;
+    if (!port.type.is_static()) {
+      COLLAGE_TRY(const DynamicOutput made, call.dynamic_output(index));
+      const std::size_t size = byte_count(made.type, made.extents);
+      return Tensor{.type = made.type,
+                    .extents = made.extents,
+                    .data = Buffer::copy_of({static_cast<const std::byte*>(made.data), size}),
+                    .strings = {}};
+    }
+    Result<void> converted;
+    const auto* bytes = static_cast<const std::byte*>(buffers_.outputs[index]);
+    Buffer data = Buffer::make(byte_count(port.type.element, port.type.extents()), [&](std::span<std::byte> out) {
+      converted = converter_.convert(port.type, port.format, {bytes, output_size(index)}, plain(), out, 1);
+    });
+    if (!converted) return std::unexpected(converted.error());
+    return Tensor{.type = port.type.element, .extents = port.type.extents(), .data = std::move(data), .strings = {}};
+  }
+
+  std::vector<TrialPort> inputs_;
+  std::vector<TrialPort> outputs_;
+  const Subject& subject_;
+  FormatConverter& converter_;
+  std::vector<GuardedBytes> memory_;
+  Buffers buffers_;
+};
+
+/// A view runs nothing: right when the bytes of its output in its format are those of its first input.
+std::optional<std::string> judge_view(const Subject& subject, const Variant& variant, Laboratory& laboratory) {
+  if (subject.inputs.empty() || subject.outputs.size() != 1) return "a view has inputs and one output";
+  const auto bytes = [&](const TrialPort& port, const Format& format) -> Result<std::vector<std::byte>> {
+    COLLAGE_TRY(const std::size_t size, laboratory.converter().bytes_of(port.port.type, format));
+    std::vector<std::byte> result(size);
+    COLLAGE_TRY_VOID(
+        laboratory.converter().convert(port.port.type, plain(), port.recorded.data.bytes(), format, result, 1));
+    return result;
+  };
+  const auto in = bytes(subject.inputs[0], variant.input_formats[0]);
+  const auto out = bytes(subject.outputs[0], variant.output_formats[0]);
+  if (!in || !out) return to_string(in ? out.error() : in.error());
+  if (*in != *out) return "a view whose output's bytes are not those of its input";
+  return std::nullopt;
+}
+
+std::optional<std::string> judge_twice(const Subject& subject, const Variant& variant, const Artifact& artifact,
+                                       Backend& loader, Laboratory& laboratory) {
+  const auto constants = constants_of(subject, artifact);
+  if (!constants) return to_string(constants.error());
+  auto trial = Trial::create({.backend = &loader,
+                              .artifact = &artifact,
+                              .constants = *constants,
+                              .inputs = in_formats(subject.inputs, variant.input_formats),
+                              .outputs = in_formats(subject.outputs, variant.output_formats),
+                              .threads = kOptions.threads,
+                              .accuracy = kOptions.accuracy},
+                             laboratory.converter());
+  if (!trial) return trial.error().refusal.detail;
+  if (const auto bad = trial->check(laboratory.converter())) return bad->refusal.detail;
+  if (const auto bad = trial->check(laboratory.converter())) return "second run: " + bad->refusal.detail;
+  return std::nullopt;
+}
+
+std::optional<std::string> judge_in_place(const Subject& subject, const Variant& variant, const Artifact& artifact,
+                                          Backend& loader, Laboratory& laboratory) {
+  for (const auto& pair : artifact.in_place) {
+    PlainRun plain_run(subject, variant, laboratory);
+    const auto seen = plain_run.run(loader, artifact, {pair});
+    if (!seen) return "in place: " + to_string(seen.error());
+    for (std::size_t i = 0; i < seen->size(); ++i) {
+      const TrialPort& port = subject.outputs[i];
+      const bool is_16bit = port.recorded.type == ElementType::kFloat16 || port.recorded.type == ElementType::kBfloat16;
+      const Comparison comparison = compare((*seen)[i], port.recorded, kOptions.accuracy, is_16bit, port.one_step);
+      if (!comparison.ok) return "in place: output " + port.port.name + ": " + to_string(comparison);
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<std::string> judge_variant(const Subject& subject, const Variant& variant, const Artifact& artifact,
+                                         Backend& loader, Laboratory& laboratory) {
+  if (auto bad = judge_twice(subject, variant, artifact, loader, laboratory)) return bad;
+  return judge_in_place(subject, variant, artifact, loader, laboratory);
+}
+
+std::optional<std::string> wrong_variant(const Subject& subject, const Variant& variant) {
+  if (variant.input_formats.size() == subject.inputs.size() && variant.output_formats.size() == subject.outputs.size())
+    return std::nullopt;
+  return "another number of formats than ports";
+}
+
+Outcome run_variants(Laboratory& laboratory, Backend& compiler, Backend& loader, const Subject& subject,
+                     std::size_t variants) {
+  auto offered = compiler.support(*subject.graph, subject.region, kOptions);
+  if (!offered) return refused(offered.error());
+  if (offered->empty()) return failed("support() gave neither variants nor a refusal");
+  if (offered->size() > variants)
+    offered->erase(offered->begin() + static_cast<std::ptrdiff_t>(variants), offered->end());
+  std::vector<CompileRequest> requests;
+  for (const Variant& variant : *offered) {
+    if (auto wrong = wrong_variant(subject, variant)) return failed(to_text(variant) + ": " + *wrong);
+    if (variant.name != "view") {
+      requests.push_back({.graph = subject.graph, .region = subject.region, .variant = variant, .model_bytes = {}});
+    } else if (auto bad = judge_view(subject, variant, laboratory)) {
+      return failed(to_text(variant) + ": " + *bad);
+    }
+  }
+  bool ran = requests.size() < offered->size();
+  // All at once, as a tune does it: the answers must come in the order of the requests.
+  const auto artifacts = compiler.compile(requests, kOptions);
+  if (artifacts.size() != requests.size()) return failed("compile() gave another number of results");
+  std::optional<Outcome> first_refusal;
+  for (std::size_t i = 0; i < artifacts.size(); ++i) {
+    if (!artifacts[i]) {
+      if (!first_refusal) first_refusal = refused(artifacts[i].error());
+      continue;
+    }
+    if (const auto bad = judge_variant(subject, requests[i].variant, *artifacts[i], loader, laboratory))
+      return failed(to_text(requests[i].variant) + ": " + *bad);
+    ran = true;
+  }
+  return ran ? Outcome{} : *first_refusal;
+}
+
+}  // namespace
+
+bool Laboratory::has(const std::string& kind) const {
+  const std::vector<std::string> kinds = compiling_.kinds();
+  return std::find(kinds.begin(), kinds.end(), kind) != kinds.end();
+}
+
+Result<std::vector<Tensor>> compute(Laboratory& laboratory, const std::string& instance, const Case& which) {
+  COLLAGE_TRY(Backend * backend, laboratory.compiler(instance));
+  const Subject subject = subject_of(which);
+  const Variant variant{.name = "default",
+                        .input_formats = std::vector<Format>(subject.inputs.size()),
+                        .output_formats = std::vector<Format>(subject.outputs.size())};
+  const auto refusal = [&](const Refusal& no) {
+    return fail(ExitCode::kUnsupported, "conformance/refused", which.name + " on " + instance, no.detail);
+  };
+  if (const auto offered = backend->support(*subject.graph, subject.region, kOptions); !offered)
+    return refusal(offered.error());
+  const CompileRequest request{.graph = subject.graph, .region = subject.region, .variant = variant, .model_bytes = {}};
+  const auto artifacts = backend->compile({&request, 1}, kOptions);
+  if (!artifacts.at(0)) return refusal(artifacts[0].error());
+  COLLAGE_TRY(const std::vector<Tensor> by_port,
+              PlainRun(subject, variant, laboratory).run(*backend, *artifacts[0], {}));
+  std::vector<Tensor> outputs;
+  for (const ValueId id : which.graph.outputs) {
+    const auto at = std::find(subject.region.outputs.begin(), subject.region.outputs.end(), id);
+    // An output that is an input or a constant is nothing that a backend computes.
+    const bool is_computed = at != subject.region.outputs.end();
+    outputs.push_back(is_computed ? by_port[static_cast<std::size_t>(at - subject.region.outputs.begin())] : Tensor{});
+  }
+  return outputs;
+}
+
+Outcome run_case(Laboratory& laboratory, const std::string& instance, const Case& which, std::size_t variants) {
+  const auto compiler = laboratory.compiler(instance);
+  const auto loader = laboratory.loader(instance);
+  if (!compiler || !loader) return failed(to_string(compiler ? loader.error() : compiler.error()));
+  const Subject subject = subject_of(which);
+  auto outcome = guard([&] { return run_variants(laboratory, **compiler, **loader, subject, variants); });
+  if (!outcome) return failed("threw: " + outcome.error());
+  // Another variant may run where the first ones do not.
+  if (outcome->kind == Outcome::Kind::kRefused && variants != kAllVariants)
+    return run_case(laboratory, instance, which);
+  return *outcome;
+}
+
+}  // namespace collage::conformance

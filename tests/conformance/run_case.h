@@ -1,0 +1,43 @@
+// Runs one case on one backend: the whole graph as one region, in every variant the backend offers.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "backend/registry.h"
+#include "measure/format_converter.h"
+#include "tests/conformance/case.h"
+
+namespace collage::conformance {
+
+/// Instances that compile, and others that only ever see artifacts, as in the process that runs a plan.
+class Laboratory {
+ public:
+  explicit Laboratory(const std::string& module_folder)
+      : compiling_({module_folder}), loading_({module_folder}), converter_(compiling_) {}
+
+  /// Errors of Registry::get.
+  [[nodiscard]] Result<Backend*> compiler(const std::string& instance) { return compiling_.get(instance); }
+  [[nodiscard]] Result<Backend*> loader(const std::string& instance) { return loading_.get(instance); }
+  [[nodiscard]] bool has(const std::string& kind) const;
+  [[nodiscard]] FormatConverter& converter() { return converter_; }
+
+ private:
+  Registry compiling_;
+  Registry loading_;
+  FormatConverter converter_;
+};
+
+/// The case's outputs as a backend computes them in plain formats. Error conformance/refused when it refuses.
+[[nodiscard]] Result<std::vector<Tensor>> compute(Laboratory& laboratory, const std::string& instance,
+                                                  const Case& which);
+
+inline constexpr std::size_t kAllVariants = 1000;
+
+/// Compiles, loads and checks each of the first `variants` variants, or all when those are refused, twice: values
+/// against `which.expected`, inputs unchanged, nothing written outside the buffers; and in place where the artifact
+/// says that works. Refused when every variant was.
+[[nodiscard]] Outcome run_case(Laboratory& laboratory, const std::string& instance, const Case& which,
+                               std::size_t variants = kAllVariants);
+
+}  // namespace collage::conformance
