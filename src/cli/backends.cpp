@@ -45,7 +45,8 @@ int run(const Options& options) {
                     {"devices", info.devices}});
   }
   const nlohmann::ordered_json object = {{"schema", "collage.backends/1"}, {"backends", list}};
-  if (auto shown = console.result(text, object.dump(2)); !shown) return console.failure(shown.error());
+  if (auto shown = console.result(text, object.dump(2, ' ', false, nlohmann::json::error_handler_t::replace)); !shown)
+    return console.failure(shown.error());
   return 0;
 }
 

@@ -21,6 +21,7 @@ int run(const Options& options) {
     if (!options.model.empty()) bench_options.model = options.model;
     if (options.command->count("--threads") > 0) bench_options.threads = options.common.threads;
     bench_options.seed = options.common.seed;
+    COLLAGE_TRY(bench_options.shapes, parse_shape_bindings(options.common.shapes));
     COLLAGE_TRY(bench_options.input_ranges, input_ranges_from(options.common));
     bench_options.progress = console.progress();
     bench_options.stop = interrupt_token();
@@ -36,14 +37,17 @@ int run(const Options& options) {
 
 void add_bench(CLI::App& app, Program& program) {
   auto options = std::make_shared<Options>();
-  CLI::App* command = add_command(app, program, "bench", "time a plan against whole-model engines", options, run);
+  CLI::App* command =
+      add_command(app, program, "bench", "time a plan or a model against whole-model engines", options, run);
   options->command = command;
-  command->add_option("plan", options->bench.plan, "the plan file")->required();
-  command->add_option("--against", options->bench.against, "rivals, comma separated")
+  command->add_option("plan", options->bench.plan, "a plan, or a .onnx model")->required();
+  command->add_option("--against", options->bench.against, "engines, or other plans of the model, comma separated")
       ->delimiter(',')
       ->capture_default_str();
   command->add_option("--model", options->model, "the model, when it is not where the plan says");
-  command->add_option("--seconds", options->bench.seconds, "how long to measure")->capture_default_str();
+  command->add_option("--seconds", options->bench.seconds, "how long to measure")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
 }
 
 }  // namespace collage::cli

@@ -19,6 +19,13 @@ std::string time_left(double seconds) {
   return fmt::format("{:.0f} min left", seconds / 60);
 }
 
+/// Messages of libraries come with line breaks and names in models with anything.
+std::string on_one_line(std::string text) {
+  for (char& character : text)
+    if (static_cast<unsigned char>(character) < 0x20 || character == 0x7f) character = ' ';
+  return text;
+}
+
 }  // namespace
 
 Console::Console(const CommonOptions& options) : options_(options), terminal_(::isatty(STDERR_FILENO) == 1) {
@@ -87,7 +94,7 @@ void Console::write_event(const ProgressEvent& event) {
   const nlohmann::ordered_json line = {
       {"schema", "collage.event/1"}, {"phase", event.phase},     {"done", event.done}, {"total", event.total},
       {"refused", event.refused},    {"best_us", event.best_us}, {"note", event.note}};
-  fmt::print(events_, "{}\n", line.dump());
+  fmt::print(events_, "{}\n", line.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
   std::fflush(events_);
 }
 
@@ -104,21 +111,24 @@ Result<void> Console::result(const std::string& text, const std::string& json) {
         return fail(ExitCode::kIo, "io/cannot-write", options_.json, std::strerror(errno), "a writable file");
     }
   }
-  std::fflush(stdout);
+  if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0)
+    return fail(ExitCode::kIo, "io/cannot-write", "standard output", std::strerror(errno), "room for the result");
   return {};
 }
 
 int Console::failure(const Error& error) {
   end_progress();
-  fmt::print(stderr, "collage: {}\n", to_string(error));
+  const std::string message = on_one_line(to_string(error));
+  fmt::print(stderr, "collage: {}\n", message);
   if (!options_.json.empty()) {
     const nlohmann::ordered_json object = {
-        {"schema", "collage.error/1"},
-        {"error", {{"code", error.code}, {"message", to_string(error)}, {"where", error.where}}}};
+        {"schema", "collage.error/1"}, {"error", {{"code", error.code}, {"message", message}, {"where", error.where}}}};
+    // File names and damaged models may hold bytes that are no text.
+    const std::string json = object.dump(2, ' ', false, nlohmann::json::error_handler_t::replace);
     if (options_.json == "-") {
-      fmt::print("{}\n", object.dump(2));
+      fmt::print("{}\n", json);
     } else if (std::ofstream file(options_.json, std::ios::binary); file) {
-      file << object.dump(2) << '\n';
+      file << json << '\n';
     }
   }
   return static_cast<int>(error.exit);

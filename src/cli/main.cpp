@@ -14,6 +14,15 @@ std::string own_path() {
   return length > 0 ? std::string(path, static_cast<std::size_t>(length)) : "collage";
 }
 
+/// CLI11's words, except for a command that does not exist, which it does not name.
+std::string what_was_seen(const CLI::App& app, const CLI::ParseError& error, int argc, char** argv) {
+  const bool names_command = argc > 1 && argv[1][0] != '-' && app.get_subcommands().empty();
+  std::string seen = names_command ? "no command '" + std::string(argv[1]) + "'" : error.what();
+  for (char& character : seen)
+    if (static_cast<unsigned char>(character) < 0x20) character = ' ';
+  return seen;
+}
+
 int run_command_line(int argc, char** argv) {
   using namespace collage::cli;
   CLI::App app{"Collage: measures which library should run which part of a model, and runs the best mix."};
@@ -33,7 +42,8 @@ int run_command_line(int argc, char** argv) {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) return app.exit(error);
-    std::fprintf(stderr, "collage: error[cli/usage]: command line: saw %s; allowed what --help lists\n", error.what());
+    std::fprintf(stderr, "collage: error[cli/usage]: command line: saw %s; allowed what --help lists\n",
+                 what_was_seen(app, error, argc, argv).c_str());
     return static_cast<int>(collage::ExitCode::kUsage);
   }
   return program.action();

@@ -1,7 +1,12 @@
 #include "cli/options.h"
 
+#include <unistd.h>
+
+#include <cerrno>
 #include <charconv>
 #include <cstdlib>
+#include <cstring>
+#include <filesystem>
 
 namespace collage::cli {
 namespace {
@@ -13,7 +18,25 @@ std::optional<double> number(std::string_view text) {
   return value;
 }
 
+Result<void> check_output(const std::string& path) {
+  if (path.empty() || path == "-") return {};
+  std::error_code ignored;
+  const std::filesystem::path folder = std::filesystem::path(path).parent_path();
+  const bool exists = std::filesystem::exists(path, ignored);
+  const std::string asked = exists ? path : folder.empty() ? "." : folder.string();
+  if (std::filesystem::is_directory(path, ignored))
+    errno = EISDIR;
+  else if (::access(asked.c_str(), W_OK) == 0)
+    return {};
+  return fail(ExitCode::kIo, "io/cannot-write", path, std::strerror(errno), "a writable file in an existing folder");
+}
+
 }  // namespace
+
+Result<void> check_outputs(const CommonOptions& options) {
+  COLLAGE_TRY_VOID(check_output(options.json));
+  return check_output(options.events);
+}
 
 void add_common(CLI::App& command, CommonOptions& options) {
   command.add_option("--threads", options.threads, "threads that may compute at once")
@@ -27,8 +50,12 @@ void add_common(CLI::App& command, CommonOptions& options) {
   command.add_option("--json", options.json, "write the result as JSON to this file; - replaces the text on stdout");
   command.add_option("--events", options.events, "write progress to this file as JSON Lines");
   command.add_flag("--quiet", options.quiet, "no progress on stderr");
-  command.add_option("--seed", options.seed, "seed of every random choice")->capture_default_str();
-  command.add_option("--accuracy", options.accuracy, "strict, standard or fast")->capture_default_str();
+  command.add_option("--seed", options.seed, "seed of every random choice")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  command.add_option("--accuracy", options.accuracy, "how near the reference results must be")
+      ->check(CLI::IsMember({"strict", "standard", "fast"}))
+      ->capture_default_str();
   command.add_option("--shape", options.shapes, "NAME=1x3x224x224 for an input, or DIM=8 for a dimension");
   command.add_option("--input-range", options.input_ranges, "NAME=LO..HI for made-up inputs");
 }

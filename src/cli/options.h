@@ -29,6 +29,8 @@ struct CommonOptions {
 /// Declares the shared options on one command.
 void add_common(CLI::App& command, CommonOptions& options);
 
+/// Says before any work whether --json and --events can be written. Error io/cannot-write.
+[[nodiscard]] Result<void> check_outputs(const CommonOptions& options);
 [[nodiscard]] Result<Accuracy> accuracy_from(const CommonOptions& options);
 [[nodiscard]] Result<std::map<std::string, std::pair<double, double>>> input_ranges_from(const CommonOptions& options);
 /// The path of the cost store: --store, else $XDG_CACHE_HOME/collage/costs.sqlite.

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/console.h"
 #include "cli/options.h"
 
 namespace collage::cli {
@@ -30,7 +31,13 @@ CLI::App* add_command(CLI::App& app, Program& program, const std::string& name, 
                       std::shared_ptr<Options> options, Run run) {
   CLI::App* command = app.add_subcommand(name, help);
   add_common(*command, options->common);
-  command->callback([&program, options, run] { program.action = [options, run] { return run(*options); }; });
+  command->callback([&program, options, run] {
+    program.action = [options, run] {
+      if (auto writable = check_outputs(options->common); !writable)
+        return Console(options->common).failure(writable.error());
+      return run(*options);
+    };
+  });
   return command;
 }
 

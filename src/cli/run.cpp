@@ -7,6 +7,7 @@
 #include "cli/console.h"
 #include "cli/program.h"
 #include "onnx/tensor_file.h"
+#include "plan/plan_file.h"
 #include "tune/gather_inputs.h"
 #include "tune/plan_model.h"
 #include "tune/source_model.h"
@@ -24,7 +25,7 @@ struct Options {
 };
 
 Result<RealisedPlan> plan_of(const Options& options, Registry& registry) {
-  if (!options.subject.ends_with(".onnx")) return load_plan(options.subject);
+  if (is_plan_file(options.subject)) return load_plan(options.subject);
   UnmeasuredOptions unmeasured;
   unmeasured.model = options.subject;
   unmeasured.threads = options.common.threads;
@@ -107,7 +108,7 @@ Shown describe(const Session& session, std::span<const Tensor> outputs) {
 Result<Shown> run_once(const Options& options) {
   Registry registry(default_module_folders());
   COLLAGE_TRY(RealisedPlan plan, plan_of(options, registry));
-  COLLAGE_TRY(const Graph graph, plan_onnx_graph(plan));
+  COLLAGE_TRY(const Graph graph, plan_onnx_graph(plan, PlanWeights::kZeros));
   GatherOptions gather;
   COLLAGE_TRY(gather.files, input_files(options.inputs));
   COLLAGE_TRY(gather.ranges, input_ranges_from(options.common));

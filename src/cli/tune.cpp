@@ -1,5 +1,7 @@
 #include "tune/tune.h"
 
+#include <filesystem>
+
 #include <fmt/format.h>
 
 #include "cli/console.h"
@@ -14,6 +16,10 @@ struct Options {
   std::string model;
   std::string output;
   std::string budget = "5m";
+  std::string cost_table;
+  std::vector<std::string> bans;
+  std::vector<std::string> pins;
+  CLI::App* command = nullptr;
   std::vector<std::string> worker_command;
 };
 
@@ -31,13 +37,38 @@ std::string text_of(const TuneReport& report) {
   return text;
 }
 
+Result<std::vector<NodeRule>> rules_from(const Options& options) {
+  std::vector<NodeRule> rules;
+  for (const auto& [kind, texts] :
+       {std::pair{NodeRule::Kind::kBan, &options.bans}, {NodeRule::Kind::kPin, &options.pins}})
+    for (const std::string& text : *texts) {
+      COLLAGE_TRY(NodeRule rule, parse_node_rule(kind, text));
+      rules.push_back(std::move(rule));
+    }
+  return rules;
+}
+
+/// What the user names must be here; what is only a default may be missing.
+Result<void> check_named_backends(const Options& options, const TuneOptions& parsed, Registry& registry) {
+  std::vector<std::string> named;
+  if (options.command->count("--backends") > 0) named = parsed.backends;
+  for (const NodeRule& rule : parsed.rules) named.push_back(rule.backend);
+  for (const std::string& name : named) COLLAGE_TRY_VOID(registry.get(name));
+  return {};
+}
+
 Result<TuneOptions> tune_options(const Options& options, Console& console) {
   TuneOptions tune_options;
+  std::error_code ignored;
+  if (std::filesystem::equivalent(options.model, options.output, ignored))
+    return fail(ExitCode::kUsage, "cli/bad-option", "-o", options.output, "another file than the model");
   tune_options.model = options.model;
   tune_options.output = options.output;
   tune_options.backends = options.common.backends;
   if (!options.common.only.empty()) tune_options.only = options.common.only;
+  COLLAGE_TRY(tune_options.rules, rules_from(options));
   tune_options.threads = options.common.threads;
+  tune_options.cost_table = options.cost_table;
   tune_options.store = store_from(options.common);
   tune_options.seed = options.common.seed;
   tune_options.worker_command = options.worker_command;
@@ -55,6 +86,7 @@ int run(const Options& options) {
   const auto report = [&]() -> Result<TuneReport> {
     COLLAGE_TRY(const TuneOptions parsed, tune_options(options, console));
     Registry registry(default_module_folders());
+    COLLAGE_TRY_VOID(check_named_backends(options, parsed, registry));
     return tune(parsed, registry);
   }();
   if (!report) return console.failure(report.error());
@@ -68,9 +100,13 @@ void add_tune(CLI::App& app, Program& program) {
   auto options = std::make_shared<Options>();
   options->worker_command = program.worker_command;
   CLI::App* command = add_command(app, program, "tune", "measure, choose and write a plan", options, run);
+  options->command = command;
   command->add_option("model", options->model, "the .onnx file")->required();
   command->add_option("-o,--output", options->output, "the plan to write")->required();
+  command->add_option("--ban", options->bans, "GLOB=NAME: this backend does not run these nodes");
+  command->add_option("--pin", options->pins, "GLOB=NAME: only this backend runs these nodes");
   command->add_option("--budget", options->budget, "time for measuring, such as 90s or 5m")->capture_default_str();
+  command->add_option("--cost-table", options->cost_table, "where to write every candidate with its cost");
 }
 
 }  // namespace collage::cli

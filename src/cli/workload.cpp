@@ -47,7 +47,7 @@ Result<Shown> write(const Options& options) {
                                       {"file", options.output},
                                       {"nodes", graph.nodes.size()},
                                       {"bytes", bytes.size()}}
-                   .dump(2)};
+                   .dump(2, ' ', false, nlohmann::json::error_handler_t::replace)};
 }
 
 int run(const Options& options) {

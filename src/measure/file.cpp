@@ -40,6 +40,10 @@ bool sync_folder_of(const std::string& path) {
 }
 
 Result<void> write_and_rename(const std::string& path, std::span<const std::string_view> pieces, bool durable) {
+  // Renaming would put a file in the place of a device or a pipe.
+  std::error_code ignored;
+  if (std::filesystem::exists(path, ignored) && !std::filesystem::is_regular_file(path, ignored))
+    return fail(ExitCode::kIo, "file/cannot-write", path, "something that is not a regular file", "a file's name");
   const std::string temporary = temporary_name(path);
   const int descriptor = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
   if (descriptor < 0) return fail(ExitCode::kIo, "file/cannot-write", path, std::strerror(errno), "a writable folder");

@@ -5,10 +5,16 @@
 #include <cstring>
 
 #include "base/error.h"
+#include "base/pages.h"
 
 namespace collage {
 namespace {
 
+/// Smaller buffers touch few pages of any size.
+constexpr std::size_t kHugeFrom = std::size_t{64} << 10;
+/// An odd number of cache lines, about half a small page.
+constexpr std::size_t kLinesBetweenPlaces = 37;
+constexpr std::size_t kMostPlaces = 64;
 constexpr std::byte kGuardByte{0xC7};
 
 bool is_all_guard(std::span<const std::byte> bytes) {
@@ -19,18 +25,19 @@ bool is_all_guard(std::span<const std::byte> bytes) {
 
 void GuardedBytes::Free::operator()(std::byte* pointer) const { std::free(pointer); }
 
-GuardedBytes::GuardedBytes(std::size_t size)
-    : size_(size), allocated_((size + kGuard - 1) / kGuard * kGuard + 2 * kGuard) {
-  memory_.reset(static_cast<std::byte*>(std::aligned_alloc(kGuard, allocated_)));
+GuardedBytes::GuardedBytes(std::size_t size, std::size_t place, bool timed)
+    : offset_(kGuard * (1 + place % kMostPlaces * kLinesBetweenPlaces)),
+      size_(size),
+      allocated_(offset_ + (size + kGuard - 1) / kGuard * kGuard + kGuard) {
+  memory_.reset(allocate_pages(allocated_, timed && size >= kHugeFrom));
   COLLAGE_CHECK(memory_ != nullptr, "out of memory");
-  std::memset(memory_.get(), 0, allocated_);
   std::ranges::fill(before(), kGuardByte);
   std::ranges::fill(after(), kGuardByte);
 }
 
-std::span<std::byte> GuardedBytes::before() const { return {memory_.get(), kGuard}; }
+std::span<std::byte> GuardedBytes::before() const { return {memory_.get(), offset_}; }
 std::span<std::byte> GuardedBytes::after() const {
-  return {memory_.get() + kGuard + size_, allocated_ - kGuard - size_};
+  return {memory_.get() + offset_ + size_, allocated_ - offset_ - size_};
 }
 
 void GuardedBytes::poison(ElementType type) {

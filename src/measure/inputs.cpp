@@ -1,5 +1,7 @@
 #include "measure/inputs.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -140,6 +142,18 @@ Buffer integer_bytes(ElementType type, std::size_t bytes, std::size_t count, con
   }
 }
 
+/// Of the whole machine.
+double memory_bytes() {
+  return static_cast<double>(::sysconf(_SC_PHYS_PAGES)) * static_cast<double>(::sysconf(_SC_PAGESIZE));
+}
+
+/// In floating point, because a user's extents may be too large for integers.
+double estimated_bytes(const ValueType& type) {
+  double bytes = bits_of(type.element) / 8.0;
+  for (const std::int64_t extent : type.extents()) bytes *= static_cast<double>(extent);
+  return bytes;
+}
+
 std::unexpected<Error> bad_range(const std::string& name, const Range& range) {
   return fail(ExitCode::kUsage, "input/bad-range", name,
               std::to_string(range->first) + ".." + std::to_string(range->second), "LOW..HIGH with values of its type");
@@ -247,6 +261,8 @@ Result<Tensor> make_input(const std::string& name, const ValueType& type, std::u
                           std::optional<std::int64_t> limit) {
   if (!type.is_static())
     return fail(ExitCode::kBadInput, "input/unbound", name, to_string(type), "known extents: --shape " + name + "=...");
+  if (estimated_bytes(type) > memory_bytes())
+    return fail(ExitCode::kLimit, "input/too-large", name, to_string(type), "less than this machine's memory");
   Tensor tensor{.type = type.element, .extents = type.extents(), .data = {}, .strings = {}};
   const auto count = static_cast<std::size_t>(tensor.size());
   const std::size_t bytes = byte_count(type.element, tensor.extents);

@@ -75,7 +75,8 @@ Json to_json(const PriceJob& job) {
           {"threads", job.options.threads},
           {"accuracy", std::string(name_of(job.options.accuracy))},
           {"effort", std::string(name_of(job.effort))},
-          {"seed", job.seed}};
+          {"seed", job.seed},
+          {"quiet_ns", job.quiet_ns}};
 }
 
 Result<PriceJob> price_job_from(const Json& json) {
@@ -87,7 +88,8 @@ Result<PriceJob> price_job_from(const Json& json) {
                  .conversion = conversion_from(json.at("conversion")),
                  .options = options_from(json),
                  .effort = effort_from(json.at("effort").get<std::string>()),
-                 .seed = json.at("seed").get<std::uint64_t>()};
+                 .seed = json.at("seed").get<std::uint64_t>(),
+                 .quiet_ns = json.at("quiet_ns").get<std::int64_t>()};
     for (const Json& candidate : json.at("candidates"))
       job.candidates.push_back(
           {.backend = candidate.at("backend").get<std::string>(), .variant = variant_from(candidate.at("variant"))});
@@ -99,12 +101,12 @@ Json to_json(const PriceAnswer& answer) {
   Json candidates = Json::array();
   for (const CandidateAnswer& candidate : answer.candidates)
     candidates.push_back({{"cost", to_json(candidate.cost)}, {"artifact", candidate.artifact}});
-  return {{"candidates", candidates}, {"harmed", answer.harmed}};
+  return {{"candidates", candidates}, {"harmed", answer.harmed}, {"quiet_ns", answer.quiet_ns}};
 }
 
 Result<PriceAnswer> price_answer_from(const Json& json) {
   return read_json("price answer", [&] {
-    PriceAnswer answer{.harmed = json.at("harmed").get<bool>()};
+    PriceAnswer answer{.harmed = json.at("harmed").get<bool>(), .quiet_ns = json.at("quiet_ns").get<std::int64_t>()};
     for (const Json& candidate : json.at("candidates"))
       answer.candidates.push_back(
           {.cost = cost_from(candidate.at("cost")), .artifact = candidate.at("artifact").get<std::string>()});

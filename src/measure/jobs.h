@@ -50,6 +50,7 @@ struct PriceJob {
   CompileOptions options;
   Effort effort = Effort::kQuick;
   std::uint64_t seed = 1;
+  std::int64_t quiet_ns = 0;  ///< the canary's, from earlier answers; 0 at first
 };
 
 struct CandidateAnswer {
@@ -60,7 +61,8 @@ struct CandidateAnswer {
 
 struct PriceAnswer {
   std::vector<CandidateAnswer> candidates;  ///< in the job's order
-  bool harmed = false;  ///< a candidate misbehaved in a way that may have harmed the worker: start a fresh one
+  bool harmed = false;        ///< a candidate misbehaved in a way that may have harmed the worker: start a fresh one
+  std::int64_t quiet_ns = 0;  ///< the canary's, for the next job
 };
 
 /// The `type` of a job is set by these.

@@ -14,6 +14,11 @@
 namespace collage {
 namespace {
 
+/// A round is not begun while the processor is slower than in a quiet moment by more than this, but no job waits
+/// longer than that.
+constexpr double kMostSlowness = 1.25;
+constexpr std::int64_t kPatienceNs = 500'000'000;
+
 /// What a job is about, the same for all its candidates: a region with its recorded values, or a conversion.
 struct Subject {
   const Graph* graph = nullptr;  ///< null for a conversion
@@ -89,13 +94,14 @@ class PriceRun {
       : job_(job), subject_(std::move(subject)), bench_(bench), context_(context) {}
 
   PriceAnswer run() {
+    bench_.canary().learn(job_.quiet_ns);
     for (const CandidateSpec& spec : job_.candidates) contestants_.push_back({.spec = spec});
     for (std::size_t i = 0; i < contestants_.size(); ++i) set_up(i);
     if (job_.effort != Effort::kPrepare) {
       time_all();
       for (std::size_t i = 0; i < contestants_.size(); ++i) judge(i, "verify again");
     }
-    PriceAnswer answer{.harmed = harmed_};
+    PriceAnswer answer{.harmed = harmed_, .quiet_ns = bench_.canary().quiet_ns()};
     for (std::size_t i = 0; i < contestants_.size(); ++i) {
       // Taking a library's kernel down can kill too, so it is part of the job.
       context_.begin("unload", static_cast<std::int32_t>(i));
@@ -213,14 +219,20 @@ class PriceRun {
       if (contestants_[i].trial) live.push_back(i);
     SamplingOptions options = job_.effort == Effort::kPrecise ? precise_sampling() : quick_sampling();
     options.seed = job_.seed;
-    std::int64_t expected_ns = 0;
+    std::int64_t expected_ns = kPatienceNs;
     for (const std::size_t i : live)
       expected_ns += options.warm_up_ns + options.min_total_ns +
                      static_cast<std::int64_t>(options.min_samples) * contestants_[i].trial->checked_ns();
     context_.begin("sample", -1, expected_ns);
+    std::int64_t patience_ns = kPatienceNs;
     const SamplingSubject subject{.run = [&](std::size_t k) { return run_guarded(live[k]); },
                                   .now_ns = monotonic_ns,
-                                  .before = [&](std::size_t k) { context_.mark(static_cast<std::int32_t>(live[k])); }};
+                                  .before =
+                                      [&](std::size_t k) {
+                                        context_.mark(static_cast<std::int32_t>(live[k]));
+                                        wait_for_quiet(bench_.canary(), kMostSlowness, patience_ns);
+                                      },
+                                  .slowness = [&] { return bench_.canary().slowness(); }};
     const auto results = sample_all(live.size(), subject, options);
     for (std::size_t k = 0; k < live.size(); ++k) {
       if (results[k])

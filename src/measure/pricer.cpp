@@ -7,6 +7,9 @@
 namespace collage {
 namespace {
 
+/// A backend that hung so often is not given more time: each hang costs as much as hundreds of measurements.
+constexpr int kMostHangs = 5;
+
 std::unexpected<Error> stopped() {
   return fail(ExitCode::kInterrupted, "measure/stopped", "worker", "a request to stop");
 }
@@ -129,13 +132,16 @@ Result<void> Pricer::run_groups(std::map<std::string, Group>& groups, Answers& a
 
 Result<void> Pricer::run_group(Group group, Answers& answers) {
   int unexplained = 0;
-  while (!group.pending.empty()) {
+  for (;;) {
+    give_up_on_hanging(group, answers);
+    if (group.pending.empty()) return {};
     auto outcome = worker_.call(to_json(job_for(group, options_.effort)), allowance_of(options_), options_.stop);
     if (!outcome) {
       const Death& death = outcome.error();
       if (death.stopped) return {};
       if (death.candidate && static_cast<std::size_t>(*death.candidate) < group.pending.size()) {
         const auto guilty = group.pending.begin() + *death.candidate;
+        if (death.refusal.reason == RefusalReason::kTimeout) ++hangs_[guilty->candidate.backend];
         note(*guilty, Infeasible{death.refusal}, answers);
         group.pending.erase(guilty);
       } else if (++unexplained == 2) {
@@ -153,10 +159,23 @@ Result<void> Pricer::run_group(Group group, Answers& answers) {
     }
     COLLAGE_TRY(const PriceAnswer answer, price_answer_from(**outcome));
     accept(group, answer, answers);
+    quiet_ns_ = answer.quiet_ns;
     if (answer.harmed) worker_.stop();
     return {};
   }
-  return {};
+}
+
+void Pricer::give_up_on_hanging(Group& group, Answers& answers) {
+  std::erase_if(group.pending, [&](const Pending& pending) {
+    const auto hangs = hangs_.find(pending.candidate.backend);
+    if (hangs == hangs_.end() || hangs->second < kMostHangs) return false;
+    // Not stored: nothing is known of this candidate itself.
+    answers[pending.key] = {.cost = Infeasible{{.reason = RefusalReason::kTimeout,
+                                                .detail = fmt::format("not tried: {} hung {} times already",
+                                                                      hangs->first, hangs->second)}}};
+    ++counts_.refused;
+    return true;
+  });
 }
 
 PriceJob Pricer::job_for(const Group& group, Effort effort) const {
@@ -167,7 +186,8 @@ PriceJob Pricer::job_for(const Group& group, Effort effort) const {
                .conversion = group.conversion,
                .options = options_.compile,
                .effort = effort,
-               .seed = options_.seed};
+               .seed = options_.seed,
+               .quiet_ns = quiet_ns_};
   for (const Pending& pending : group.pending) job.candidates.push_back(pending.candidate);
   return job;
 }
@@ -230,7 +250,12 @@ Result<std::expected<StoredArtifact, Refusal>> Pricer::prepare(Group group, std:
     if (const auto json = parse_json(*verdict, "store"))
       if (const auto refusal = read_json("store", [&] { return refusal_from(*json); }))
         return Outcome(std::unexpected(*refusal));
-  auto outcome = worker_.call(to_json(job_for(group, Effort::kPrepare)), allowance_of(options_), options_.stop);
+  const auto ask = [&] {
+    return worker_.call(to_json(job_for(group, Effort::kPrepare)), allowance_of(options_), options_.stop);
+  };
+  auto outcome = ask();
+  // A worker that died before the candidate's turn, perhaps already between the jobs, says nothing about it.
+  if (!outcome && !outcome.error().stopped && !outcome.error().candidate) outcome = ask();
   if (!outcome && outcome.error().stopped) return stopped();
   if (!outcome) return refuse(outcome.error().refusal);
   if (!*outcome) return std::unexpected(outcome->error());

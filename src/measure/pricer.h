@@ -110,6 +110,8 @@ class Pricer {
   [[nodiscard]] PriceJob job_for(const Group& group, Effort effort) const;
   void accept(const Group& group, const PriceAnswer& answer, Answers& answers);
   void note(const Pending& pending, Cost cost, Answers& answers);
+  /// Refuses what is pending of backends that hung too often.
+  void give_up_on_hanging(Group& group, Answers& answers);
   void refuse_all(const Group& group, const Refusal& refusal, Answers& answers);
   [[nodiscard]] Result<std::expected<StoredArtifact, Refusal>> prepare(Group group, std::span<const ValueId> constants);
   void report(std::size_t done, std::size_t total) const;
@@ -120,6 +122,8 @@ class Pricer {
   WorkerProcess worker_;
   MeasureContext context_;
   PriceCounts counts_;
+  std::int64_t quiet_ns_ = 0;         ///< of the workers' canary
+  std::map<std::string, int> hangs_;  ///< by backend instance
 };
 
 /// Has `worker` do a record job. Error record/refused also when the worker dies or takes longer than `limit` per stage;

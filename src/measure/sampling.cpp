@@ -14,6 +14,7 @@ struct Lane {
   std::int64_t batch = 1;
   std::vector<std::int64_t> samples;  ///< nanoseconds of one call
   std::int64_t total_ns = 0;
+  std::int64_t each_ns = 0;  ///< of one call, from the warm-up
   bool done = false;
   std::optional<Error> error;
 };
@@ -34,18 +35,24 @@ class Sampler {
   }
 
  private:
-  /// Nanoseconds of a whole batch; nothing when a call failed.
-  std::optional<std::int64_t> time_batch(std::size_t i) {
+  [[nodiscard]] double slowness() const { return subject_.slowness ? subject_.slowness() : 1.0; }
+
+  bool call(std::size_t i) {
+    auto ran = subject_.run(i);
+    if (ran) return true;
+    lanes_[i].error = ran.error();
+    lanes_[i].done = true;
+    return false;
+  }
+
+  /// Nanoseconds of a whole batch, after an untimed call if `touch`; nothing when a call failed.
+  std::optional<std::int64_t> time_batch(std::size_t i, bool touch) {
     Lane& lane = lanes_[i];
     if (subject_.before) subject_.before(i);
+    if (touch && !call(i)) return std::nullopt;
     const std::int64_t begin = subject_.now_ns();
-    for (std::int64_t call = 0; call < lane.batch; ++call) {
-      if (auto ran = subject_.run(i); !ran) {
-        lane.error = ran.error();
-        lane.done = true;
-        return std::nullopt;
-      }
-    }
+    for (std::int64_t calls = 0; calls < lane.batch; ++calls)
+      if (!call(i)) return std::nullopt;
     return std::max<std::int64_t>(1, subject_.now_ns() - begin);
   }
 
@@ -56,13 +63,14 @@ class Sampler {
     std::int64_t calls = 0;
     double previous = 0;
     for (;;) {
-      const auto elapsed = time_batch(i);
+      const auto elapsed = time_batch(i, false);
       if (!elapsed) return;
       spent += *elapsed;
       calls += lane.batch;
       const double each = static_cast<double>(*elapsed) / static_cast<double>(lane.batch);
       const bool agrees = previous > 0 && std::abs(each - previous) <= options_.warm_agreement * previous;
       const bool long_enough = *elapsed >= options_.min_sample_ns;
+      lane.each_ns = static_cast<std::int64_t>(each);
       if (calls >= 2 && long_enough && (agrees || spent >= options_.warm_up_ns)) return;
       if (!long_enough) lane.batch = grown(lane.batch, each);
       previous = each;
@@ -90,9 +98,11 @@ class Sampler {
 
   void take_sample(std::size_t i) {
     Lane& lane = lanes_[i];
-    const auto elapsed = time_batch(i);
+    const double before = slowness();
+    const auto elapsed = time_batch(i, lane.each_ns < options_.touch_ns);
     if (!elapsed) return;
-    lane.samples.push_back(std::max<std::int64_t>(1, (*elapsed + lane.batch / 2) / lane.batch));
+    const double quiet_ns = static_cast<double>(*elapsed) / ((before + slowness()) / 2);
+    lane.samples.push_back(std::max<std::int64_t>(1, std::llround(quiet_ns / static_cast<double>(lane.batch))));
     lane.total_ns += *elapsed;
     const std::size_t count = lane.samples.size();
     lane.done = (count >= options_.min_samples && lane.total_ns >= options_.min_total_ns) ||

@@ -1,8 +1,9 @@
 // Times several contenders against each other in one process.
 // Each is warmed up; then rounds run every live contender once, in fresh random order, so that whatever disturbs the
-// machine disturbs all alike. A sample is a batch of calls long enough for the clock. A contender that is clearly slow
-// is not sampled further; what it has is kept. Nothing is thrown away because of its value.
-// Source: DESIGN "Measuring"; interleaving and medians after reference/reliability.md section 5.
+// machine disturbs all alike; times are those of a quiet moment, so that contenders of different sessions compare. A
+// sample is a batch of calls long enough for the clock. A contender that is clearly slow is not sampled further; what
+// it has is kept. Nothing is thrown away because of its value. Source: DESIGN "Measuring"; interleaving and medians
+// after reference/reliability.md section 5.
 #pragma once
 
 #include <cstdint>
@@ -25,6 +26,8 @@ struct SamplingOptions {
   std::int64_t long_total_ns = 300'000'000;  ///< they took this long
   double drop_ratio = 1.5;                   ///< slower than the best by this factor after
   std::size_t drop_rounds = 3;               ///< so many rounds: not sampled further
+  std::int64_t touch_ns = 3'000'000;  ///< a call shorter than this is made once, untimed, before each batch: between
+                                      ///< two batches others have used the caches, in a plan its input is just made
   std::uint64_t seed = 1;
 };
 
@@ -37,6 +40,7 @@ struct SamplingSubject {
   std::function<Result<void>(std::size_t contender)> run;  ///< one call of a contender
   std::function<std::int64_t()> now_ns;                    ///< monotonic
   std::function<void(std::size_t contender)> before;       ///< told before each batch; must cost next to nothing
+  std::function<double()> slowness = {};  ///< of the processor now, 1 in a quiet moment; samples are divided by it
 };
 
 /// The processor's monotonic clock.

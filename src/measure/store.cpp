@@ -4,12 +4,15 @@
 #include <sqlite3.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <cstdlib>
 #include <filesystem>
 #include <functional>
+#include <thread>
 
 #include "measure/file.h"
 #include "measure/json.h"
+#include "measure/work_folder.h"
 
 namespace collage {
 namespace {
@@ -18,6 +21,7 @@ namespace fs = std::filesystem;
 
 constexpr int kSchemaVersion = 1;
 constexpr int kBusyMilliseconds = 20'000;
+constexpr int kRetryMilliseconds = 5;
 constexpr const char* kTables =
     "CREATE TABLE IF NOT EXISTS costs(key TEXT PRIMARY KEY, cost TEXT NOT NULL) WITHOUT ROWID;"
     "CREATE TABLE IF NOT EXISTS artifacts(key TEXT PRIMARY KEY, hash TEXT NOT NULL) WITHOUT ROWID;"
@@ -32,10 +36,22 @@ constexpr Table kCosts = {"costs", "cost"};
 constexpr Table kArtifacts = {"artifacts", "hash"};
 constexpr Table kVerdicts = {"verdicts", "json"};
 
+/// Sets the journal mode of a file that others may open at this moment: changing it needs the file alone, and SQLite
+/// does not wait for that as it waits for other locks.
+void use_write_ahead_log(SQLite::Database& database) {
+  for (int waited = 0;; waited += kRetryMilliseconds) {
+    const int code = database.tryExec("PRAGMA journal_mode=WAL");
+    if (code == SQLITE_OK) return;
+    if ((code & 0xff) != SQLITE_BUSY || waited >= kBusyMilliseconds)
+      throw SQLite::Exception(database.getHandle(), code);
+    std::this_thread::sleep_for(std::chrono::milliseconds(kRetryMilliseconds));
+  }
+}
+
 std::unique_ptr<SQLite::Database> open_database(const std::string& path) {
   auto database =
       std::make_unique<SQLite::Database>(path, SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE, kBusyMilliseconds);
-  database->exec("PRAGMA journal_mode=WAL");
+  use_write_ahead_log(*database);
   database->exec("PRAGMA synchronous=FULL");
   // Immediate: two processes that open a new file at once make its tables one after the other.
   database->exec("BEGIN IMMEDIATE");
@@ -52,13 +68,6 @@ std::unique_ptr<SQLite::Database> open_memory() {
   auto database = std::make_unique<SQLite::Database>(":memory:", SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
   database->exec(kTables);
   return database;
-}
-
-std::string make_temporary_folder() {
-  std::error_code ignored;
-  const fs::path base = fs::temp_directory_path(ignored);
-  std::string name = (base.empty() ? fs::path("/tmp") : base) / "collage-artifacts-XXXXXX";
-  return ::mkdtemp(name.data()) != nullptr ? name : std::string();
 }
 
 std::optional<std::string> read_text(SQLite::Database& database, const Table& table, const std::string& key) {
@@ -91,17 +100,15 @@ struct Store::State {
   std::unique_ptr<SQLite::Database> file;    ///< null when there is none or it failed
   std::unique_ptr<SQLite::Database> memory;  ///< made when needed; wins over the file
   std::string folder;
-  bool folder_is_temporary = false;
+  std::optional<WorkFolder> temporary;  ///< what `folder` is when nothing is kept
   std::vector<std::string> warnings;
 
-  ~State() {
-    std::error_code ignored;
-    if (folder_is_temporary && !folder.empty()) fs::remove_all(folder, ignored);
-  }
-
   void use_temporary_folder() {
-    folder = make_temporary_folder();
-    folder_is_temporary = true;
+    auto made = WorkFolder::create();
+    folder.clear();
+    if (!made) return;
+    temporary.emplace(std::move(*made));
+    folder = temporary->path();
   }
 
   void warn(const std::string& what) {

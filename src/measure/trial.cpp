@@ -48,7 +48,7 @@ std::optional<TrialFailure> Trial::prepare(FormatConverter& converter) {
   for (TrialPort& port : spec_.inputs) {
     const auto size = converter.bytes_of(port.port.type, port.port.format);
     if (!size) return failure(RefusalReason::kFormat, text_of(size.error()));
-    Slot slot{.port = std::move(port), .bytes = GuardedBytes(*size)};
+    Slot slot{.port = std::move(port), .bytes = GuardedBytes(*size, inputs_.size())};
     const TrialPort& made = slot.port;
     const auto filled = converter.convert(made.port.type, plain(), made.recorded.data.bytes(), made.port.format,
                                           slot.bytes.bytes(), spec_.threads);
@@ -61,11 +61,11 @@ std::optional<TrialFailure> Trial::prepare(FormatConverter& converter) {
     if (slot.port.port.type.is_static()) {
       const auto size = converter.bytes_of(slot.port.port.type, slot.port.port.format);
       if (!size) return failure(RefusalReason::kFormat, text_of(size.error()));
-      slot.bytes = GuardedBytes(*size);
+      slot.bytes = GuardedBytes(*size, inputs_.size() + outputs_.size());
     }
     outputs_.push_back(std::move(slot));
   }
-  workspace_ = GuardedBytes(spec_.artifact->workspace_bytes);
+  workspace_ = GuardedBytes(spec_.artifact->workspace_bytes, inputs_.size() + outputs_.size());
   return std::nullopt;
 }
 

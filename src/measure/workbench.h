@@ -1,9 +1,11 @@
-// What a worker keeps from one job to the next: the graph and the record it read last, and conversion kernels.
+// What a worker keeps from one job to the next: the graph and the record it read last, conversion kernels, and how
+// fast the processor is in a quiet moment.
 #pragma once
 
 #include <optional>
 #include <string>
 
+#include "measure/canary.h"
 #include "measure/format_converter.h"
 #include "measure/record.h"
 
@@ -25,10 +27,12 @@ class Workbench {
 
   [[nodiscard]] Registry& registry() { return registry_; }
   [[nodiscard]] FormatConverter& converter() { return converter_; }
+  [[nodiscard]] Canary& canary() { return canary_; }
 
  private:
   Registry& registry_;
   FormatConverter converter_;
+  Canary canary_;
   std::string graph_stamp_;
   std::optional<LoadedGraph> graph_;
   std::string record_stamp_;

@@ -184,10 +184,12 @@ Death WorkerProcess::died(const std::string& stage) {
 
 Result<bool> WorkerProcess::wait(Clock::time_point deadline, const std::stop_token& stop) const {
   for (;;) {
+    // Looked at first: a worker that reports often never lets a wait time out.
+    if (stop.stop_requested()) return false;
     const auto slice = stop.stop_possible() ? std::min(deadline, Clock::now() + kSlice) : deadline;
     COLLAGE_TRY(const bool ready, wait_readable(socket_, slice));
     if (ready) return true;
-    if (stop.stop_requested() || Clock::now() >= deadline) return false;
+    if (Clock::now() >= deadline) return false;
   }
 }
 
@@ -225,7 +227,7 @@ Allowance usual_allowance(std::chrono::nanoseconds start, std::chrono::nanosecon
                           std::chrono::nanoseconds floor) {
   return [=](const std::optional<JobProgress>& progress) {
     if (!progress) return start;
-    if (progress->stage == "compile") return compile;
+    if (progress->stage == "compile" || progress->stage == "load") return compile;
     return std::max(floor, std::chrono::nanoseconds(20 * progress->expected_ns));
   };
 }

@@ -73,7 +73,7 @@ class WorkerProcess {
 };
 
 /// Allows `start` until the first sign of life, then the larger of `floor` and 20 times what is expected; `compile` for
-/// the stage called "compile".
+/// the stages called "compile" and "load": engines do their work in either.
 [[nodiscard]] Allowance usual_allowance(std::chrono::nanoseconds start, std::chrono::nanoseconds compile,
                                         std::chrono::nanoseconds floor);
 

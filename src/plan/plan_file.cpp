@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
 #include <system_error>
 
 #include <fmt/format.h>
@@ -57,6 +58,11 @@ void remove_stale_temporaries(const std::string& path) {
 class Temporary {
  public:
   [[nodiscard]] static Result<Temporary> make(const std::string& target) {
+    // Renaming would put a file in the place of a device or a pipe.
+    std::error_code ignored;
+    const fs::file_status there = fs::status(target, ignored);
+    if (fs::is_directory(there)) return cannot_write(target, EISDIR);
+    if (fs::exists(there) && !fs::is_regular_file(there)) return cannot_write(target, EINVAL);
     remove_stale_temporaries(target);
     for (int attempt = 0; attempt < 100; ++attempt) {
       const std::string name = fmt::format("{}{}.{}", temporary_prefix(target), ::getpid(), attempt);
@@ -182,10 +188,18 @@ Result<void> save_plan(const RealisedPlan& plan, const std::string& path) {
 }
 
 Result<void> check_can_save(const std::string& path) {
-  std::error_code ignored;
-  if (fs::is_directory(path, ignored)) return cannot_write(path, EISDIR);
   COLLAGE_TRY_VOID(Temporary::make(path));
   return {};
+}
+
+bool is_plan_file(const std::string& path) {
+  if (path.ends_with(".collage")) return true;
+  // Opening a pipe would wait for its writer.
+  std::error_code ignored;
+  if (!fs::is_regular_file(path, ignored)) return false;
+  std::array<char, 4> start{};
+  std::ifstream file(path, std::ios::binary);
+  return file.read(start.data(), start.size()) && std::string_view(start.data(), start.size()) == "PK\3\4";
 }
 
 Result<RealisedPlan> load_plan(const std::string& path) {

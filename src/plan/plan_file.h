@@ -17,6 +17,9 @@ namespace collage {
 /// Says early whether save_plan could write `path`, by making and removing a temporary; removes stale ones.
 [[nodiscard]] Result<void> check_can_save(const std::string& path);
 
+/// Whether a file that may be a plan or a model is meant as a plan: by its first bytes, or its name ends in .collage.
+[[nodiscard]] bool is_plan_file(const std::string& path);
+
 /// Maps and reads a plan file. Checks the structure, the checksum of plan.json and that all artifacts and constants are
 /// there; contents of the large members are checked by check_contents. Errors: io/cannot-read, zip/damaged,
 /// plan/wrong-version, plan/damaged.

@@ -41,7 +41,8 @@ using ConversionTable =
 
 struct SearchOptions {
   std::size_t max_states = 2000;  ///< per number of covered nodes
-  std::int64_t launch_ns = 150;   ///< added to every kernel and conversion that is not a view
+  std::int64_t launch_ns = 500;   ///< added to every kernel and conversion that is not a view: what a step costs beside
+                                  ///< the time of its kernel measured alone
 };
 
 struct SearchResult {

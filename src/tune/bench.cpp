@@ -1,15 +1,19 @@
 #include "tune/bench.h"
 
 #include <algorithm>
+#include <chrono>
+#include <deque>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "onnx/export.h"
 #include "passes/simplify.h"
+#include "plan/plan_file.h"
 #include "tune/gather_inputs.h"
 #include "tune/plan_model.h"
 #include "tune/source_model.h"
+#include "tune/unmeasured.h"
 #include "tune/whole_model.h"
 
 namespace collage {
@@ -33,12 +37,85 @@ Result<Rival> make_rival(Registry& registry, const std::string& name, const Sour
                "on the simplified graph; refuses the file: " + on_file.error().saw};
 }
 
+Result<RealisedPlan> plan_of(const BenchOptions& options, Registry& registry) {
+  if (is_plan_file(options.plan)) return load_plan(options.plan);
+  UnmeasuredOptions unmeasured;
+  unmeasured.model = options.plan;
+  unmeasured.shapes = options.shapes;
+  unmeasured.threads = std::max(options.threads, 1);
+  return unmeasured_plan(unmeasured, registry);
+}
+
 double us(std::int64_t ns) { return static_cast<double>(ns) / 1000; }
+
+using Milliseconds = std::chrono::duration<double, std::milli>;
+
+/// Milliseconds of `make`, which gives a Result.
+template <class Make>
+auto timed(double& ms, const Make& make) {
+  const auto begin = std::chrono::steady_clock::now();
+  auto made = make();
+  ms += Milliseconds(std::chrono::steady_clock::now() - begin).count();
+  return made;
+}
+
+/// Makes the libraries of a plan be there, which takes its time once per process and is no part of loading a plan.
+void load_modules(const Plan& plan, Registry& registry) {
+  for (const PlanBackend& backend : plan.backends) (void)registry.get(backend.name);
+}
+
+/// Everybody who is timed: rows of the report, and what is behind them.
+struct Field {
+  std::vector<BenchContender> rows;
+  std::vector<Contender> contenders;
+  std::deque<PlanModel> plans;
+  std::deque<WholeModel> engines;
+};
+
+Result<void> add_plan(Field& field, const std::string& name, double read_ms, RealisedPlan plan, int threads,
+                      Registry& registry, const std::vector<Tensor>& inputs) {
+  load_modules(plan.plan, registry);
+  double load_ms = read_ms;
+  COLLAGE_TRY(PlanModel loaded, timed(load_ms, [&] { return PlanModel::load(std::move(plan), registry, threads); }));
+  PlanModel& model = field.plans.emplace_back(std::move(loaded));
+  COLLAGE_TRY_VOID(model.set_inputs(inputs));
+  field.contenders.push_back({name, [&model] { return model.run(); }});
+  field.rows.push_back(
+      {.name = name, .version = model.session().plan().shipped, .load_ms = load_ms, .note = {}, .lane = {}});
+  return {};
+}
+
+Result<void> add_engine(Field& field, const std::string& name, Rival rival, const std::vector<Tensor>& inputs) {
+  WholeModel& model = field.engines.emplace_back(std::move(rival.model));
+  COLLAGE_TRY_VOID(model.set_inputs(inputs));
+  field.contenders.push_back({name, [&model] { return model.run(); }});
+  field.rows.push_back({.name = name,
+                        .version = rival.version,
+                        .load_ms = Milliseconds(model.load_time()).count(),
+                        .note = rival.note,
+                        .lane = {}});
+  return {};
+}
+
+/// `name` is an engine's, or the path of another plan.
+Result<void> add_rival(Field& field, const std::string& name, const SourceModel& source, int threads,
+                       Registry& registry, const std::vector<Tensor>& inputs, std::vector<std::string>& notes) {
+  if (is_plan_file(name)) {
+    double read_ms = 0;
+    COLLAGE_TRY(RealisedPlan plan, timed(read_ms, [&] { return load_plan(name); }));
+    return add_plan(field, name, read_ms, std::move(plan), threads, registry, inputs);
+  }
+  auto rival = make_rival(registry, name, source, threads);
+  if (rival) return add_engine(field, name, std::move(*rival), inputs);
+  notes.push_back(name + " does not run this model: " + rival.error().saw);
+  return {};
+}
 
 }  // namespace
 
 Result<BenchReport> bench(const BenchOptions& options, Registry& registry) {
-  COLLAGE_TRY(RealisedPlan plan, load_plan(options.plan));
+  double read_ms = 0;
+  COLLAGE_TRY(RealisedPlan plan, timed(read_ms, [&] { return plan_of(options, registry); }));
   COLLAGE_TRY(const SourceModel source, find_source_model(plan, options.model, registry));
   BenchReport report;
   report.model = plan.plan.model_path;
@@ -47,31 +124,17 @@ Result<BenchReport> bench(const BenchOptions& options, Registry& registry) {
   COLLAGE_TRY(const std::vector<Tensor> inputs,
               gather_inputs(source.graph, {.files = {}, .ranges = options.input_ranges, .seed = options.seed}));
 
-  COLLAGE_TRY(PlanModel own, PlanModel::load(std::move(plan), registry, report.threads));
-  COLLAGE_TRY_VOID(own.set_inputs(inputs));
-  std::vector<Contender> contenders = {{"collage", [&own] { return own.run(); }}};
-  report.contenders.push_back({.name = "collage", .version = own.session().plan().shipped, .note = {}, .lane = {}});
+  Field field;
+  COLLAGE_TRY_VOID(add_plan(field, "collage", read_ms, std::move(plan), report.threads, registry, inputs));
+  for (const std::string& name : options.against)
+    COLLAGE_TRY_VOID(add_rival(field, name, source, report.threads, registry, inputs, report.notes));
 
-  std::vector<Rival> rivals;
-  rivals.reserve(options.against.size());
-  for (const std::string& name : options.against) {
-    auto rival = make_rival(registry, name, source, report.threads);
-    if (!rival) {
-      report.notes.push_back(name + " does not run this model: " + rival.error().saw);
-      continue;
-    }
-    rivals.push_back(std::move(*rival));
-    WholeModel& model = rivals.back().model;
-    COLLAGE_TRY_VOID(model.set_inputs(inputs));
-    contenders.push_back({name, [&model] { return model.run(); }});
-    report.contenders.push_back(
-        {.name = name, .version = rivals.back().version, .note = rivals.back().note, .lane = {}});
-  }
   RaceOptions race_options;
   race_options.seconds = options.seconds;
   race_options.seed = options.seed;
   race_options.stop = options.stop;
-  COLLAGE_TRY(const std::vector<RaceLane> lanes, race(contenders, race_options));
+  COLLAGE_TRY(const std::vector<RaceLane> lanes, race(field.contenders, race_options));
+  report.contenders = std::move(field.rows);
   for (std::size_t i = 0; i < lanes.size(); ++i) {
     report.contenders[i].lane = lanes[i];
     if (i > 0) report.ratios.push_back({.against = lanes[i].name, .ratio = paired_ratio(lanes[i], lanes[0])});
@@ -81,11 +144,11 @@ Result<BenchReport> bench(const BenchOptions& options, Registry& registry) {
 
 std::string to_text(const BenchReport& report) {
   std::string text = fmt::format("{}, {} thread{}\n", report.model, report.threads, report.threads == 1 ? "" : "s");
-  text += fmt::format("{:<14} {:<20} {:>12} {:>12} {:>8}   {}\n", "contender", "version", "median us", "p90 us",
-                      "rounds", "collage is faster by");
+  text += fmt::format("{:<14} {:<20} {:>9} {:>12} {:>12} {:>8}   {}\n", "contender", "version", "load ms", "median us",
+                      "p90 us", "rounds", "collage is faster by");
   for (std::size_t i = 0; i < report.contenders.size(); ++i) {
     const BenchContender& c = report.contenders[i];
-    text += fmt::format("{:<14} {:<20} {:>12.1f} {:>12.1f} {:>8}", c.name, c.version.substr(0, 20),
+    text += fmt::format("{:<14} {:<20} {:>9.1f} {:>12.1f} {:>12.1f} {:>8}", c.name, c.version.substr(0, 20), c.load_ms,
                         us(c.lane.median_ns()), us(c.lane.quantile_ns(0.9)), c.lane.samples_ns.size());
     if (i > 0) {
       const Ratio& r = report.ratios[i - 1].ratio;
@@ -106,6 +169,7 @@ std::string to_json(const BenchReport& report) {
     for (std::int64_t ns : c.lane.samples_ns) samples.push_back(us(ns));
     object["contenders"].push_back({{"name", c.name},
                                     {"version", c.version},
+                                    {"load_ms", c.load_ms},
                                     {"median_us", us(c.lane.median_ns())},
                                     {"p90_us", us(c.lane.quantile_ns(0.9))},
                                     {"samples", samples},
@@ -116,7 +180,7 @@ std::string to_json(const BenchReport& report) {
     object["ratios"].push_back(
         {{"against", r.against}, {"ratio", r.ratio.ratio}, {"low", r.ratio.low}, {"high", r.ratio.high}});
   object["notes"] = report.notes;
-  return object.dump(2);
+  return object.dump(2, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
 }  // namespace collage

@@ -12,15 +12,17 @@
 
 #include "backend/registry.h"
 #include "base/progress.h"
+#include "onnx/import.h"
 #include "tune/race.h"
 
 namespace collage {
 
 struct BenchOptions {
-  std::string plan;
+  std::string plan;                  ///< a plan, or a .onnx model, which runs with an unmeasured plan
+  ShapeBindings shapes;              ///< for a model
   std::optional<std::string> model;  ///< where the model lies now; default: where the plan says
-  std::vector<std::string> against = {"onnxruntime", "openvino"};
-  int threads = 0;  ///< 0 = as the plan was tuned
+  std::vector<std::string> against = {"onnxruntime", "openvino"};  ///< engines, or paths of other plans of the model
+  int threads = 0;                                                 ///< 0 = as the plan was tuned
   std::uint64_t seed = 1;
   double seconds = 5;
   std::map<std::string, std::pair<double, double>> input_ranges;
@@ -31,7 +33,8 @@ struct BenchOptions {
 struct BenchContender {
   std::string name;  ///< "collage", "openvino"
   std::string version;
-  std::string note;  ///< for example "on the simplified graph: the engine refuses the file"
+  double load_ms = 0;  ///< from its bytes to ready to run: of the plan file, or of the engine's session
+  std::string note;    ///< for example "on the simplified graph: the engine refuses the file"
   RaceLane lane;
 };
 

@@ -6,18 +6,24 @@
 namespace collage {
 namespace {
 
+/// What a step may cost more between others than alone, at most.
+constexpr std::int64_t kDearLaunchNs = 3000;
+
 bool contains(const std::vector<std::string>& names, const std::string& name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
 Cost corrected(const CoverRequest& request, std::size_t candidate) {
   const Cost& cost = request.costs[candidate];
-  const auto factor = request.corrections.find(request.pool->candidates[candidate].backend);
+  const Candidate& made = request.pool->candidates[candidate];
   const auto* measured = std::get_if<Measured>(&cost);
-  if (!measured || factor == request.corrections.end()) return cost;
+  if (!measured || request.corrections.empty()) return cost;
+  const double factor =
+      factor_of(request.corrections,
+                context_classes(*request.graph, request.pool->regions[made.region], made.backend, made.variant.name));
   Measured scaled = *measured;
   for (std::int64_t* ns : {&scaled.median_ns, &scaled.low_ns, &scaled.high_ns})
-    *ns = static_cast<std::int64_t>(static_cast<double>(*ns) * factor->second);
+    *ns = static_cast<std::int64_t>(static_cast<double>(*ns) * factor);
   return scaled;
 }
 
@@ -35,13 +41,26 @@ NodeSet left_over(const CoverRequest& request, const std::vector<std::string>& a
   return left;
 }
 
-/// All non-empty proper subsets, larger ones first; a handful of backends at most.
+/// Backends of the request with a candidate that can be used; the others change nothing.
+std::vector<std::string> useful_backends(const CoverRequest& request) {
+  std::set<std::string> useful;
+  for (std::size_t c = 0; c < request.pool->candidates.size(); ++c)
+    if (nanoseconds_of(request.costs[c])) useful.insert(request.pool->candidates[c].backend);
+  std::vector<std::string> names;
+  for (const std::string& name : request.backends)
+    if (useful.contains(name)) names.push_back(name);
+  return names;
+}
+
+/// All non-empty proper subsets of the first four, larger ones first.
 std::vector<std::vector<std::string>> smaller_sets(const std::vector<std::string>& backends) {
   std::vector<std::vector<std::string>> sets;
-  const std::size_t all = (std::size_t{1} << std::min<std::size_t>(backends.size(), 4)) - 1;
-  for (std::size_t mask = 1; mask < all; ++mask) {
+  const std::size_t considered = std::min<std::size_t>(backends.size(), 4);
+  const std::size_t all = (std::size_t{1} << considered) - 1;
+  for (std::size_t mask = 1; mask <= all; ++mask) {
+    if (mask == all && considered == backends.size()) continue;
     std::vector<std::string> set;
-    for (std::size_t b = 0; b < backends.size() && b < 4; ++b)
+    for (std::size_t b = 0; b < considered; ++b)
       if (mask >> b & 1U) set.push_back(backends[b]);
     sets.push_back(std::move(set));
   }
@@ -56,10 +75,24 @@ std::string name_of_set(const std::vector<std::string>& set) {
   return name;
 }
 
+/// The best cover when a step is dear: measured alone, small steps look cheaper than they are between others, and the
+/// more parts a cover has, the likelier it owes its place to errors of measurement.
+Result<SearchResult> cover_of_fewer_steps(const CoverRequest& request) {
+  CoverRequest thrifty = request;
+  thrifty.search.launch_ns = kDearLaunchNs;
+  COLLAGE_TRY(SearchResult result, best_cover(thrifty, request.backends));
+  const auto launched =
+      std::ranges::count_if(result.cover.steps, [](const CoverStep& step) { return step.kind != StepKind::kView; });
+  result.cover.cost_ns -= launched * (kDearLaunchNs - request.search.launch_ns);
+  result.bound_ns = 0;
+  return result;
+}
+
 }  // namespace
 
 Result<SearchResult> best_cover(const CoverRequest& request, const std::vector<std::string>& allowed) {
   std::vector<std::string> names = allowed;
+  const NodeSet left_to_host = left_over(request, names);
   names.emplace_back("host");
   const NodeSet left = left_over(request, names);
   std::vector<SearchCandidate> candidates;
@@ -68,11 +101,20 @@ Result<SearchResult> best_cover(const CoverRequest& request, const std::vector<s
     const Region& region = request.pool->regions[candidate.region];
     if (!nanoseconds_of(request.costs[c])) continue;
     const bool fills = candidate.backend == request.filler && region.nodes.is_subset_of(left);
+    if (request.host_fills && candidate.backend == "host" && !region.nodes.is_subset_of(left_to_host)) continue;
     if (!contains(names, candidate.backend) && !fills) continue;
     candidates.push_back(
         {.region = &region, .backend = candidate.backend, .variant = candidate.variant, .cost = corrected(request, c)});
   }
   return choose_cover(*request.graph, uses_of(*request.graph), candidates, request.conversions, request.search);
+}
+
+Result<std::int64_t> proven_bound_ns(const CoverRequest& request) {
+  CoverRequest optimistic = request;
+  for (Cost& cost : optimistic.costs)
+    if (std::holds_alternative<Unknown>(cost)) cost = Estimated{.ns = 0};
+  COLLAGE_TRY(const SearchResult result, best_cover(optimistic, request.backends));
+  return result.bound_ns;
 }
 
 Result<std::vector<NamedCover>> covers_to_confirm(const CoverRequest& request) {
@@ -81,7 +123,10 @@ Result<std::vector<NamedCover>> covers_to_confirm(const CoverRequest& request) {
   COLLAGE_TRY(SearchResult best, best_cover(request, request.backends));
   seen.insert(to_text(*request.graph, best.cover));
   covers.push_back({"cover", std::move(best)});
-  for (const std::vector<std::string>& set : smaller_sets(request.backends)) {
+  COLLAGE_TRY(SearchResult fewer, cover_of_fewer_steps(request));
+  if (seen.insert(to_text(*request.graph, fewer.cover)).second)
+    covers.push_back({"cover of fewer steps", std::move(fewer)});
+  for (const std::vector<std::string>& set : smaller_sets(useful_backends(request))) {
     auto result = best_cover(request, set);
     if (result && seen.insert(to_text(*request.graph, result->cover)).second)
       covers.push_back({name_of_set(set), std::move(*result)});

@@ -10,6 +10,7 @@
 #include "measure/cost.h"
 #include "region/candidates.h"
 #include "search/search.h"
+#include "tune/context.h"
 
 namespace collage {
 
@@ -25,14 +26,18 @@ struct CoverRequest {
   std::vector<Cost> costs;             ///< by candidate of the pool
   std::vector<std::string> backends;   ///< that may take nodes; host always may
   std::string filler = "onnxruntime";  ///< runs what the chosen backends of a smaller set all refuse
+  bool host_fills = false;             ///< host, too, takes only what the backends refuse
   ConversionTable conversions;
-  /// Factor on the costs of a backend, from what its steps took in context; 1 where absent.
-  std::map<std::string, double> corrections;
+  Corrections corrections;  ///< of measured costs, from what steps took in plans
   SearchOptions search;
 };
 
 /// The best cover over `allowed` backends (and host; and the filler where these cannot run a node).
 [[nodiscard]] Result<SearchResult> best_cover(const CoverRequest& request, const std::vector<std::string>& allowed);
+
+/// What no cover can undercut, whatever the candidates that were never measured would turn out to cost: they count as
+/// free here. Equals the bound of best_cover when everything was measured or refused.
+[[nodiscard]] Result<std::int64_t> proven_bound_ns(const CoverRequest& request);
 
 /// best_cover of all backends first, then of every smaller set; equal covers once.
 [[nodiscard]] Result<std::vector<NamedCover>> covers_to_confirm(const CoverRequest& request);

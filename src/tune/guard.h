@@ -2,6 +2,7 @@
 // Inside the noise the plan with fewer steps wins. A stored verdict answers the same question without measuring.
 #pragma once
 
+#include <chrono>
 #include <stop_token>
 #include <string>
 #include <vector>
@@ -27,6 +28,7 @@ struct GuardOptions {
   int threads = 1;
   double heat_seconds = 1.5;  ///< first look at all entries
   double final_seconds = 4;   ///< those within 15 % of the best, and the rivals near it
+  std::chrono::nanoseconds patience = std::chrono::seconds(300);  ///< for one confirm job
   std::uint64_t seed = 1;
   std::stop_token stop;
 };

@@ -49,8 +49,11 @@ Result<Json> run_confirm(const Json& json, JobContext& context) {
 }
 
 Result<Json> ask(WorkerProcess& worker, const Json& job, std::chrono::nanoseconds limit, std::stop_token stop = {}) {
-  auto answer = worker.call(
-      job, [limit](const std::optional<JobProgress>&) { return limit; }, std::move(stop));
+  const Allowance allowance = [limit](const std::optional<JobProgress>&) { return limit; };
+  auto answer = worker.call(job, allowance, stop);
+  // Killed from outside, perhaps already between two jobs: that says nothing about this one.
+  if (!answer && answer.error().refusal.reason == RefusalReason::kResources && !answer.error().stopped)
+    answer = worker.call(job, allowance, stop);
   if (answer) return *std::move(answer);
   if (answer.error().stopped)
     return fail(ExitCode::kInterrupted, "tune/interrupted", "job " + job.at("type").get<std::string>(), "a stop");
@@ -76,8 +79,9 @@ Result<std::string> compile_model(WorkerProcess& worker, const CompileModelJob& 
   return read_json("compile-model answer", [&] { return answer.at("artifact").get<std::string>(); });
 }
 
-Result<std::vector<ConfirmLane>> confirm(WorkerProcess& worker, const ConfirmRequest& request, std::stop_token stop) {
-  COLLAGE_TRY(const Json answer, ask(worker, to_json(request), 300s, std::move(stop)));
+Result<std::vector<ConfirmLane>> confirm(WorkerProcess& worker, const ConfirmRequest& request, std::stop_token stop,
+                                         std::chrono::nanoseconds patience) {
+  COLLAGE_TRY(const Json answer, ask(worker, to_json(request), patience, std::move(stop)));
   return confirm_lanes_from(answer);
 }
 

@@ -1,6 +1,7 @@
 // What a tune asks its workers to do besides pricing: record a run, compile a whole model as a rival, time plans.
 #pragma once
 
+#include <chrono>
 #include <string>
 #include <vector>
 
@@ -28,6 +29,6 @@ struct CompileModelJob {
 /// The artifact's content hash.
 [[nodiscard]] Result<std::string> compile_model(WorkerProcess& worker, const CompileModelJob& job);
 [[nodiscard]] Result<std::vector<ConfirmLane>> confirm(WorkerProcess& worker, const ConfirmRequest& request,
-                                                       std::stop_token stop);
+                                                       std::stop_token stop, std::chrono::nanoseconds patience);
 
 }  // namespace collage

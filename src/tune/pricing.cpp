@@ -1,7 +1,7 @@
 #include "tune/pricing.h"
 
 #include <algorithm>
-#include <numeric>
+#include <tuple>
 
 namespace collage {
 namespace {
@@ -20,6 +20,8 @@ PricerOptions pricer_options(const PricingOptions& options) {
   result.record_file = options.record;
   result.compile = {.threads = options.threads, .accuracy = options.accuracy};
   result.seed = options.seed;
+  result.compile_limit = options.compile_limit;
+  result.run_floor = options.run_limit;
   result.stop = options.stop;
   return result;
 }
@@ -30,6 +32,26 @@ Error no_artifact(const std::string& what, const Refusal& refusal) {
           .saw = std::string(name_of(refusal.reason)) + ": " + refusal.detail,
           .allowed = "a candidate that works with the weights of its place",
           .exit = ExitCode::kUnsupported};
+}
+
+/// Regions up to this many nodes compete with one another for the same nodes.
+constexpr std::size_t kShortRegion = 12;
+
+/// Short regions in the order of the graph, so that what competes is measured within seconds, in the same mood of the
+/// machine; then long ones by size. Regions without candidates to measure are left out.
+std::vector<std::size_t> pricing_order(const CandidatePool& pool,
+                                       const std::vector<std::vector<std::size_t>>& by_region) {
+  std::vector<std::size_t> order;
+  for (std::size_t r = 0; r < by_region.size(); ++r)
+    if (!by_region[r].empty()) order.push_back(r);
+  const auto place = [&](std::size_t r) {
+    const NodeSet& nodes = pool.regions[r].nodes;
+    const std::size_t count = nodes.count();
+    return count <= kShortRegion ? std::tuple(std::size_t{0}, nodes.next(), count)
+                                 : std::tuple(count, nodes.next(), count);
+  };
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return place(a) < place(b); });
+  return order;
 }
 
 }  // namespace
@@ -50,29 +72,24 @@ Result<std::vector<Cost>> Pricing::price(const CandidatePool& pool) {
     else
       by_region[pool.candidates[c].region].push_back(c);
   }
-  std::vector<std::size_t> order;
-  for (std::size_t r = 0; r < by_region.size(); ++r)
-    if (!by_region[r].empty()) order.push_back(r);
-  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-    return pool.regions[a].nodes.count() < pool.regions[b].nodes.count();
-  });
-  const std::size_t singles = static_cast<std::size_t>(
-      std::count_if(order.begin(), order.end(), [&](std::size_t r) { return pool.regions[r].nodes.count() == 1; }));
-  for (std::size_t begin = 0; begin < order.size(); begin += kChunk) {
-    // Single operators are priced whatever the deadline says, so that a cover always exists.
-    if (options_.stop.stop_requested() || (begin >= singles && out_of_time())) break;
+  const std::vector<std::size_t> order = pricing_order(pool, by_region);
+  for (std::size_t begin = 0; begin < order.size() && !options_.stop.stop_requested(); begin += kChunk) {
     const std::size_t end = std::min(order.size(), begin + kChunk);
     std::vector<PriceRequest> requests;
+    std::vector<std::size_t> asked;  // regions, by request
     for (std::size_t i = begin; i < end; ++i) {
-      PriceRequest request{.region = pool.regions[order[i]], .candidates = {}};
+      const Region& region = pool.regions[order[i]];
+      // Single operators are priced whatever the deadline says, so that a cover always exists.
+      if (out_of_time() && region.nodes.count() > 1) continue;
+      PriceRequest request{.region = region, .candidates = {}};
       for (std::size_t c : by_region[order[i]])
         request.candidates.push_back({.backend = pool.candidates[c].backend, .variant = pool.candidates[c].variant});
       requests.push_back(std::move(request));
+      asked.push_back(order[i]);
     }
     COLLAGE_TRY(const auto priced, pricer_->price(graph_, requests));
-    for (std::size_t i = begin; i < end; ++i)
-      for (std::size_t k = 0; k < by_region[order[i]].size(); ++k)
-        costs[by_region[order[i]][k]] = priced[i - begin][k].cost;
+    for (std::size_t i = 0; i < asked.size(); ++i)
+      for (std::size_t k = 0; k < by_region[asked[i]].size(); ++k) costs[by_region[asked[i]][k]] = priced[i][k].cost;
     if (options_.progress)
       options_.progress(
           {.phase = "price", .done = end, .total = order.size(), .refused = counts().refused, .note = {}});
@@ -130,10 +147,24 @@ Result<std::size_t> Pricing::price_conversions(const std::vector<NamedCover>& co
   return wanted.size();
 }
 
+ConversionTable Pricing::conversion_table() {
+  return [this](ValueId value, const Format& from, const Format& to) { return conversion(value, from, to); };
+}
+
+Result<std::int64_t> Pricing::proven_bound(CoverRequest request) {
+  request.conversions = conversion_table();
+  return proven_bound_ns(request);
+}
+
 Result<std::vector<NamedCover>> Pricing::search(CoverRequest request) {
-  request.conversions = [this](ValueId value, const Format& from, const Format& to) {
-    return conversion(value, from, to);
-  };
+  request.conversions = conversion_table();
+  for (std::size_t c = 0; c < request.costs.size(); ++c) {
+    const Candidate& candidate = request.pool->candidates[c];
+    for (const Broken& broken : broken_)
+      if (broken.backend == candidate.backend && broken.variant == candidate.variant &&
+          broken.region == request.pool->regions[candidate.region])
+        request.costs[c] = Infeasible{broken.refusal};
+  }
   for (int round = 0;; ++round) {
     COLLAGE_TRY(std::vector<NamedCover> covers, covers_to_confirm(request));
     COLLAGE_TRY(const std::size_t priced, price_conversions(covers));
@@ -151,12 +182,18 @@ Result<std::vector<Artifact>> Pricing::artifacts(const Cover& cover) {
     if (step.kind == StepKind::kConvert) {
       const Conversion conversion{graph_.value(step.value).type, step.from, step.to};
       COLLAGE_TRY(auto stored, pricer_->artifact_for(conversion, step.backend));
-      if (!stored) return std::unexpected(no_artifact(step.backend + " conversion", stored.error()));
+      if (!stored) {
+        conversions_[{to_string(conversion.type), step.from.name, step.to.name}] = std::nullopt;
+        ++broken_count_;
+        return std::unexpected(no_artifact(step.backend + " conversion", stored.error()));
+      }
       artifacts.push_back(std::move(stored->artifact));
       continue;
     }
     COLLAGE_TRY(auto stored, pricer_->artifact_for(graph_, step.region, {step.backend, step.variant}));
     if (!stored) {
+      broken_.push_back({step.region, step.backend, step.variant, stored.error()});
+      ++broken_count_;
       const std::string first = graph_.nodes[step.region.nodes.next()].name;
       return std::unexpected(no_artifact(step.backend + "/" + step.variant.name + " at " + first, stored.error()));
     }

@@ -26,6 +26,8 @@ struct PricingOptions {
   int threads = 1;
   Accuracy accuracy = Accuracy::kStandard;
   std::uint64_t seed = 1;
+  std::chrono::nanoseconds compile_limit = std::chrono::seconds(60);
+  std::chrono::nanoseconds run_limit = std::chrono::seconds(10);
   Clock::time_point deadline;  ///< no measurement is begun after it
   Progress progress;
   std::stop_token stop;
@@ -36,13 +38,18 @@ class Pricing {
  public:
   Pricing(PricingOptions options, const Graph& graph, Registry& registry, Store& store);
 
-  /// By candidate of the pool; unknown for what the deadline or a stop left over. Small regions come first.
+  /// By candidate of the pool; unknown for what the deadline or a stop left over.
   [[nodiscard]] Result<std::vector<Cost>> price(const CandidatePool& pool);
   /// covers_to_confirm with every conversion used measured; request.conversions is set here.
   [[nodiscard]] Result<std::vector<NamedCover>> search(CoverRequest request);
+  /// proven_bound_ns under the conversions known so far.
+  [[nodiscard]] Result<std::int64_t> proven_bound(CoverRequest request);
   /// One per step, for exactly these weights; views get an empty one.
-  /// Error tune/no-artifact when a candidate does not work with the weights of its place.
+  /// Error tune/no-artifact when a candidate does not work with the weights of its place; search() uses it no more.
   [[nodiscard]] Result<std::vector<Artifact>> artifacts(const Cover& cover);
+
+  /// Candidates and conversions that artifacts() found not to work so far.
+  [[nodiscard]] std::size_t broken_count() const { return broken_count_; }
 
   [[nodiscard]] const PriceCounts& counts() const { return pricer_->counts(); }
 
@@ -53,7 +60,15 @@ class Pricing {
     std::string to;
     auto operator<=>(const Key&) const = default;
   };
+  /// A candidate that was measured and yet does not work where it is needed.
+  struct Broken {
+    Region region;
+    std::string backend;
+    Variant variant;
+    Refusal refusal;
+  };
 
+  [[nodiscard]] ConversionTable conversion_table();
   [[nodiscard]] std::optional<ConversionChoice> conversion(ValueId value, const Format& from, const Format& to);
   [[nodiscard]] std::vector<std::string> converters_of(const Format& from, const Format& to) const;
   /// Measures the estimated conversions of the covers; how many there were.
@@ -64,6 +79,8 @@ class Pricing {
   const Graph& graph_;
   std::unique_ptr<Pricer> pricer_;
   std::map<Key, std::optional<ConversionChoice>> conversions_;
+  std::vector<Broken> broken_;
+  std::size_t broken_count_ = 0;
 };
 
 }  // namespace collage

@@ -1,6 +1,18 @@
 #include "tune/proposers.h"
 
 namespace collage {
+namespace {
+
+/// An exception that a backend lets through costs it the region, not the user the tune.
+std::expected<std::vector<Variant>, Refusal> guarded_support(const Backend& backend, const Graph& graph,
+                                                             const Region& region, const CompileOptions& options) {
+  auto variants = guard([&] { return backend.support(graph, region, options); });
+  if (variants) return *std::move(variants);
+  return std::unexpected(
+      Refusal{.reason = RefusalReason::kCompile, .detail = "threw when asked for support: " + variants.error()});
+}
+
+}  // namespace
 
 Result<std::vector<Proposer>> make_proposers(Registry& registry, std::span<const std::string> instances,
                                              const Graph& graph, const CompileOptions& options) {
@@ -9,7 +21,7 @@ Result<std::vector<Proposer>> make_proposers(Registry& registry, std::span<const
     COLLAGE_TRY(Backend * backend, registry.get(name));
     proposers.push_back(
         {.backend = name, .rules = backend->rules(), .support = [backend, &graph, options](const Region& region) {
-           return backend->support(graph, region, options);
+           return guarded_support(*backend, graph, region, options);
          }});
   }
   return proposers;
@@ -33,7 +45,7 @@ bool knows_vendor_operator(Registry& registry, std::span<const std::string> inst
   for (const std::string& name : instances) {
     const auto backend = registry.get(name);
     if (!backend) continue;
-    const auto variants = (*backend)->support(graph, region, {});
+    const auto variants = guarded_support(**backend, graph, region, {});
     if (variants || variants.error().reason != RefusalReason::kOperator) return true;
   }
   return false;

@@ -1,10 +1,11 @@
 #include "tune/source_model.h"
 
+#include <filesystem>
 #include <fstream>
 
+#include "measure/work_folder.h"
 #include "onnx/export.h"
 #include "tune/proposers.h"
-#include "tune/work_folder.h"
 
 namespace collage {
 namespace {
@@ -20,6 +21,15 @@ Result<void> write_weights(const RealisedPlan& plan, const std::string& path) {
   return {};
 }
 
+/// A file with a hole instead of contents.
+Result<void> write_zeros(std::size_t bytes, const std::string& path) {
+  std::ofstream(path, std::ios::binary);
+  std::error_code error;
+  std::filesystem::resize_file(path, bytes, error);
+  if (error) return fail(ExitCode::kIo, "io/cannot-write", path, error.message(), "room for the weights");
+  return {};
+}
+
 ImportOptions options_for(const RealisedPlan& plan, Registry& registry) {
   ImportOptions options;
   options.shapes.entries = plan.plan.shapes;
@@ -31,9 +41,11 @@ ImportOptions options_for(const RealisedPlan& plan, Registry& registry) {
 
 }  // namespace
 
-Result<Graph> plan_onnx_graph(const RealisedPlan& plan) {
+Result<Graph> plan_onnx_graph(const RealisedPlan& plan, PlanWeights weights) {
   COLLAGE_TRY(const WorkFolder folder, WorkFolder::create());
-  COLLAGE_TRY_VOID(write_weights(plan, folder.file("weights.bin")));
+  const std::string path = folder.file("weights.bin");
+  COLLAGE_TRY_VOID(weights == PlanWeights::kAll ? write_weights(plan, path)
+                                                : write_zeros(plan.plan.weights_bytes, path));
   return read_graph(std::string(plan.onnx.text()), folder.path());
 }
 

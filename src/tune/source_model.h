@@ -22,7 +22,12 @@ struct SourceModel {
 [[nodiscard]] Result<SourceModel> find_source_model(const RealisedPlan& plan, const std::optional<std::string>& model,
                                                     Registry& registry);
 
-/// The plan's weights inside: plan.onnx as one self-contained file.
-[[nodiscard]] Result<Graph> plan_onnx_graph(const RealisedPlan& plan);
+enum class PlanWeights : std::uint8_t {
+  kAll,
+  kZeros  ///< large constants are zeros, for who needs the graph's form only: nothing is copied
+};
+
+/// plan.onnx as a graph.
+[[nodiscard]] Result<Graph> plan_onnx_graph(const RealisedPlan& plan, PlanWeights weights = PlanWeights::kAll);
 
 }  // namespace collage

@@ -7,10 +7,10 @@
 
 #include "backend/registry.h"
 #include "base/progress.h"
+#include "measure/work_folder.h"
 #include "measure/worker_process.h"
 #include "onnx/import.h"
 #include "passes/simplify.h"
-#include "tune/work_folder.h"
 
 namespace collage {
 

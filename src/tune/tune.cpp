@@ -6,16 +6,18 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "base/hash.h"
 #include "measure/artifact_file.h"
+#include "measure/file.h"
 #include "measure/machine.h"
 #include "measure/pricer.h"
 #include "measure/store.h"
 #include "plan/plan_file.h"
 #include "tune/assemble.h"
+#include "tune/contest.h"
+#include "tune/cost_table.h"
 #include "tune/covers.h"
-#include "tune/guard.h"
 #include "tune/jobs.h"
+#include "tune/node_rules.h"
 #include "tune/pricing.h"
 #include "tune/proposers.h"
 #include "tune/stages.h"
@@ -25,13 +27,6 @@ namespace collage {
 namespace {
 
 using Seconds = std::chrono::duration<double>;
-
-/// A plan that may ship: its entry in the guard and what it was made of.
-struct Finished {
-  GuardEntry entry;
-  std::optional<SearchResult> search;  ///< nothing for whole-model rivals
-  Cover cover;
-};
 
 class Tuner {
  public:
@@ -45,11 +40,12 @@ class Tuner {
   Result<TuneReport> run() {
     COLLAGE_TRY_VOID(choose_backends());
     COLLAGE_TRY(prepared_, prepare(prepare_options(), folder_, registry_, worker_));
+    COLLAGE_TRY_VOID(check_rules(prepared_.graph, options_.rules));
     COLLAGE_TRY_VOID(make_rivals());
     COLLAGE_TRY_VOID(make_covers());
-    COLLAGE_TRY(GuardVerdict verdict, guard());
-    COLLAGE_TRY_VOID(improve_with_context(verdict));
-    COLLAGE_TRY_VOID(ship(verdict));
+    COLLAGE_TRY_VOID(judge());
+    COLLAGE_TRY_VOID(improve_with_context());
+    COLLAGE_TRY_VOID(ship());
     report_.interrupted = options_.stop.stop_requested();
     report_.tune_s = Seconds(Clock::now() - start_).count();
     for (const std::string& note : prepared_.notes) report_.notes.push_back(note);
@@ -112,21 +108,30 @@ class Tuner {
     for (const std::string& name : backends_) {
       COLLAGE_TRY(Backend * backend, registry_.get(name));
       if (!backend->info().is_engine) continue;
+      // One rival is a plan that can ship to a user who asked to stop.
+      if (options_.stop.stop_requested() && contest_.competing() > 0) break;
+      if (!is_allowed(prepared_.graph, all_nodes(), name, options_.rules)) continue;
       add_rival(name, name, prepared_.imported.graph, prepared_.imported_file, prepared_.original_file);
       add_rival(name + " on the simplified graph", name, prepared_.graph, prepared_.graph_file, "");
     }
     return {};
   }
 
+  NodeSet all_nodes() const {
+    NodeSet nodes(prepared_.graph.nodes.size());
+    for (std::size_t n = 0; n < prepared_.graph.nodes.size(); ++n) nodes.insert(n);
+    return nodes;
+  }
+
   void add_rival(const std::string& title, const std::string& engine, const Graph& graph, const std::string& graph_file,
                  const std::string& model_file) {
-    const auto made = [&]() -> Result<Finished> {
+    auto made = [&]() -> Result<Contestant> {
       const Cover cover = whole_cover(graph, engine);
       COLLAGE_TRY(Artifact artifact, rival_artifact(engine, cover.steps.front().region, graph, graph_file, model_file));
-      return finish(title, graph, cover, {std::move(artifact)}, true);
+      return realise_contestant(title, graph, cover, {std::move(artifact)}, true);
     }();
     if (made)
-      finished_.push_back(*made);
+      contest_.add(std::move(*made));
     else
       prepared_notes_.push_back(title + " does not run this model: " + made.error().saw);
   }
@@ -155,21 +160,16 @@ class Tuner {
     return text;
   }
 
-  /// Writes a plan file and makes it an entry of the guard.
-  Result<Finished> finish(const std::string& title, const Graph& graph, const Cover& cover,
-                          std::vector<Artifact> artifacts, bool is_rival) {
+  Result<Contestant> realise_contestant(const std::string& name, const Graph& graph, const Cover& cover,
+                                        std::vector<Artifact> artifacts, bool is_rival) {
     AssembleRequest assembly;
     assembly.graph = &graph;
     assembly.cover = &cover;
     assembly.artifacts = std::move(artifacts);
     assembly.header = header();
-    assembly.header.shipped = is_rival ? title : "cover";
-    COLLAGE_TRY(const RealisedPlan plan, assemble(assembly, registry_));
-    const std::string path = folder_.file(fmt::format("plan-{}.collage", finished_.size()));
-    COLLAGE_TRY_VOID(save_plan(plan, path));
-    return Finished{.entry = {.name = title, .plan = path, .steps = plan.plan.steps.size(), .is_rival = is_rival},
-                    .search = std::nullopt,
-                    .cover = cover};
+    assembly.header.shipped = is_rival ? name : "cover";
+    COLLAGE_TRY(RealisedPlan plan, assemble(assembly, registry_));
+    return Contestant{.name = name, .plan = std::move(plan), .is_rival = is_rival, .cover = cover};
   }
 
   // ---- covers ----------------------------------------------------------------------------------------------
@@ -181,9 +181,15 @@ class Tuner {
     const CompileOptions compile{.threads = options_.threads, .accuracy = options_.accuracy};
     COLLAGE_TRY(const std::vector<Proposer> proposers, make_proposers(registry_, proposing_, graph, compile));
     pool_ = propose(graph, uses, proposers);
+    apply_rules(graph, options_.rules, pool_);
     pricing_.emplace(pricing_options(), graph, registry_, store_);
     COLLAGE_TRY(costs_, pricing_->price(pool_));
     report_.candidates = pool_.candidates.size();
+    if (!options_.cost_table.empty()) {
+      const std::string table = cost_table(graph, pool_, costs_);
+      const std::string_view piece = table;
+      COLLAGE_TRY_VOID(write_file(options_.cost_table, {&piece, 1}));
+    }
     say("search");
     return add_covers({});
   }
@@ -196,6 +202,8 @@ class Tuner {
             .threads = options_.threads,
             .accuracy = options_.accuracy,
             .seed = options_.seed,
+            .compile_limit = options_.compile_limit,
+            .run_limit = options_.run_limit,
             .deadline = start_ + std::chrono::duration_cast<Clock::duration>(Seconds(options_.budget_s)),
             .progress = options_.progress,
             .stop = options_.stop};
@@ -209,135 +217,107 @@ class Tuner {
     return names;
   }
 
-  /// Searches under the costs, corrected by context, and turns the covers that are new into plans.
-  Result<void> add_covers(const std::map<std::string, double>& corrections) {
+  CoverRequest cover_request(const Corrections& corrections) const {
     CoverRequest request;
     request.graph = &prepared_.graph;
     request.pool = &pool_;
     request.costs = costs_;
     request.backends = backends_;
     request.corrections = corrections;
-    auto covers = pricing_->search(request);
+    request.host_fills = options_.only.has_value();
+    return request;
+  }
+
+  /// Searches under the costs, corrected by context, and turns the covers that are new into plans.
+  Result<void> add_covers(const Corrections& corrections) {
+    auto covers = pricing_->search(cover_request(corrections));
     if (!covers) {
       prepared_notes_.push_back("no mixed plan: " + to_string(covers.error()));
       return {};
     }
+    const std::size_t broken = pricing_->broken_count();
     for (NamedCover& named : *covers) {
-      const std::string text = to_text(prepared_.graph, named.result.cover);
+      Cover steps = named.result.cover;
+      steps.cost_ns = 0;  // corrected costs alone make no new plan
+      const std::string text = to_text(prepared_.graph, steps);
       if (std::find(cover_texts_.begin(), cover_texts_.end(), text) != cover_texts_.end()) continue;
       cover_texts_.push_back(text);
-      add_cover(std::move(named), corrections.empty() ? "" : ", corrected");
+      add_cover(std::move(named), corrections);
     }
+    // What failed while its plan was made is out; the others' best plans may be new ones without it.
+    if (pricing_->broken_count() > broken) return add_covers(corrections);
     return {};
   }
 
-  void add_cover(NamedCover named, const std::string& suffix) {
-    const auto made = [&]() -> Result<Finished> {
+  void add_cover(NamedCover named, const Corrections& corrections) {
+    const std::string suffix = corrections.empty() ? "" : ", corrected";
+    auto made = [&]() -> Result<Contestant> {
       COLLAGE_TRY(std::vector<Artifact> artifacts, pricing_->artifacts(named.result.cover));
-      return finish(named.name + suffix, prepared_.graph, named.result.cover, std::move(artifacts), false);
+      return realise_contestant(named.name + suffix, prepared_.graph, named.result.cover, std::move(artifacts), false);
     }();
     if (!made) {
       prepared_notes_.push_back("plan \"" + named.name + "\" left out: " + to_string(made.error()));
       return;
     }
-    finished_.push_back(*made);
-    finished_.back().search = std::move(named.result);
+    made->search = std::move(named.result);
+    made->corrections = corrections;
+    contest_.add(std::move(*made));
   }
 
   // ---- the guard -------------------------------------------------------------------------------------------
-  Result<GuardVerdict> guard() {
+  Result<void> judge() {
     say("confirm");
-    std::vector<GuardEntry> entries;
-    std::string question = machine_print() + "|" + shapes_text() + "|" + std::to_string(options_.threads);
-    for (const Finished& finished : finished_) {
-      entries.push_back(finished.entry);
-      COLLAGE_TRY(const RealisedPlan plan, load_plan(finished.entry.plan));
-      question += "|" + finished.entry.name + plan_question(plan);
+    return contest_.judge({.question = machine_print() + "|" + prepared_.imported.model_hash + "|" + shapes_text() +
+                                       "|" + std::to_string(options_.threads),
+                           .guard = {.inputs = prepared_.inputs,
+                                     .expected = prepared_.outputs,
+                                     .accuracy = std::string(name_of(options_.accuracy)),
+                                     .threads = options_.threads,
+                                     .heat_seconds = std::min(1.5, 0.02 * options_.budget_s),
+                                     .final_seconds = std::min(4.0, 0.05 * options_.budget_s),
+                                     .seed = options_.seed,
+                                     .stop = options_.stop}});
+  }
+
+  /// Steps take another time between others than alone. Learns from the covers that were timed, searches again, and
+  /// lets new covers compete, which teach in their turn.
+  Result<void> improve_with_context() {
+    for (int round = 0; round < kContextRounds && pricing_ && !options_.stop.stop_requested(); ++round) {
+      const Corrections corrections = learn_corrections(prepared_.graph, contest_.timed_covers());
+      contest_.retire_beaten();
+      const std::size_t before = contest_.competing();
+      COLLAGE_TRY_VOID(add_covers(corrections));
+      if (contest_.competing() == before) return {};
+      COLLAGE_TRY_VOID(judge());
     }
-    const std::string key = "guard|" + prepared_.imported.model_hash + "|" + hash_hex(question);
-    if (const auto stored = store_.verdict(key))
-      if (auto verdict = guard_verdict_from(*stored); verdict && verdict->median_ns.size() == entries.size())
-        return verdict;
-    COLLAGE_TRY(GuardVerdict verdict, judge(entries, guard_options(), worker_));
-    const bool all_ran = std::all_of(verdict.failures.begin(), verdict.failures.end(),
-                                     [](const std::string& failure) { return failure.empty(); });
-    if (all_ran && !options_.stop.stop_requested()) store_.put_verdict(key, to_json(verdict));
-    return verdict;
-  }
-
-  /// What a plan's time depends on: its steps and artifacts, not the costs written beside them.
-  static std::string plan_question(const RealisedPlan& plan) {
-    std::string text;
-    for (const PlanStep& step : plan.plan.steps) text += step.backend + step.variant + step.artifact + ";";
-    for (const PlanBackend& backend : plan.plan.backends) text += backend.name + backend.build + ";";
-    return text;
-  }
-
-  GuardOptions guard_options() const {
-    return {.inputs = prepared_.inputs,
-            .expected = prepared_.outputs,
-            .accuracy = std::string(name_of(options_.accuracy)),
-            .threads = options_.threads,
-            .seed = options_.seed,
-            .stop = options_.stop};
-  }
-
-  /// Steps take another time in context than alone. Learns a factor per backend from the covers that were timed,
-  /// searches again, and lets new covers compete.
-  Result<void> improve_with_context(GuardVerdict& verdict) {
-    if (options_.stop.stop_requested() || !pricing_) return {};
-    const std::map<std::string, double> corrections = context_corrections(verdict);
-    const std::size_t before = finished_.size();
-    COLLAGE_TRY_VOID(add_covers(corrections));
-    if (finished_.size() == before) return {};
-    COLLAGE_TRY(verdict, guard());
     return {};
   }
 
-  std::map<std::string, double> context_corrections(const GuardVerdict& verdict) const {
-    std::map<std::string, std::pair<double, double>> sums;  // in context, alone
-    for (std::size_t f = 0; f < finished_.size(); ++f) {
-      if (finished_[f].entry.is_rival) continue;
-      const std::vector<CoverStep>& steps = finished_[f].cover.steps;
-      for (std::size_t s = 0; s < std::min(steps.size(), verdict.step_ns[f].size()); ++s) {
-        const auto* alone = std::get_if<Measured>(&steps[s].cost);
-        if (steps[s].kind != StepKind::kKernel || !alone) continue;
-        sums[steps[s].backend].first += static_cast<double>(verdict.step_ns[f][s]);
-        sums[steps[s].backend].second += static_cast<double>(alone->median_ns);
-      }
-    }
-    std::map<std::string, double> corrections;
-    for (const auto& [backend, sum] : sums)
-      if (sum.second > 0) corrections[backend] = std::clamp(sum.first / sum.second, 0.5, 3.0);
-    return corrections;
-  }
-
   // ---- result ----------------------------------------------------------------------------------------------
-  Result<void> ship(const GuardVerdict& verdict) {
-    const Finished& winner = finished_[verdict.winner];
-    fill_report(verdict, winner);
-    COLLAGE_TRY(RealisedPlan plan, load_plan(winner.entry.plan));
+  Result<void> ship() {
+    fill_report();
+    RealisedPlan plan = std::move(contest_.winner().plan);
     plan.plan.shipped = report_.shipped;
     plan.plan.report_json = plan_report();
     return save_plan(plan, options_.output);
   }
 
-  void fill_report(const GuardVerdict& verdict, const Finished& winner) {
+  void fill_report() {
+    const Contestant& winner = contest_.winner();
     report_.plan = options_.output;
     report_.model = options_.model;
     report_.threads = options_.threads;
-    report_.shipped = winner.entry.is_rival ? winner.entry.name : "cover";
-    report_.measured_us = static_cast<double>(verdict.median_ns[verdict.winner]) / 1000;
-    report_.steps = winner.entry.steps;
+    report_.shipped = winner.is_rival ? winner.name : "cover";
+    report_.measured_us = static_cast<double>(winner.median_ns) / 1000;
+    report_.steps = winner.plan.plan.steps.size();
     for (const CoverStep& step : winner.cover.steps) ++report_.backends[step.backend];
-    for (std::size_t f = 0; f < finished_.size(); ++f) {
-      if (!verdict.failures[f].empty())
-        prepared_notes_.push_back("\"" + finished_[f].entry.name + "\" failed: " + verdict.failures[f]);
-      else if (f != verdict.winner)
-        report_.rivals.push_back({.name = finished_[f].entry.name, .median_ns = verdict.median_ns[f]});
+    for (const Contestant* loser : contest_.losers()) {
+      if (!loser->failure.empty())
+        prepared_notes_.push_back("\"" + loser->name + "\" failed: " + loser->failure);
+      else
+        report_.rivals.push_back({.name = loser->name, .median_ns = loser->median_ns});
     }
-    for (const Finished& finished : finished_)
-      if (finished.search && finished.entry.name == "cover") fill_search(*finished.search);
+    if (const SearchResult* best = contest_.best_search()) fill_search(*best);
     if (pricing_) {
       report_.measured = pricing_->counts().measured;
       report_.reused = pricing_->counts().reused;
@@ -351,8 +331,8 @@ class Tuner {
   void fill_search(const SearchResult& search) {
     report_.cover_us = static_cast<double>(search.cover.cost_ns) / 1000;
     report_.model_bound_us = static_cast<double>(search.bound_ns) / 1000;
-    // Every candidate was measured or refused, so the bound under the cost table needs no estimate.
-    report_.proven_bound_us = report_.model_bound_us;
+    const auto proven = pricing_->proven_bound(cover_request({}));
+    report_.proven_bound_us = proven ? static_cast<double>(*proven) / 1000 : 0;
   }
 
   std::string plan_report() const {
@@ -370,9 +350,10 @@ class Tuner {
                             {"candidates", report_.candidates}}},
                           {"rivals", rivals},
                           {"refusals", refusals}}
-        .dump();
+        .dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
   }
 
+  static constexpr int kContextRounds = 2;
   static constexpr const char* kFiller = "onnxruntime";
 
   const TuneOptions& options_;
@@ -380,6 +361,7 @@ class Tuner {
   WorkFolder folder_;
   Store store_;
   WorkerProcess worker_;
+  Contest contest_{folder_, store_, worker_};
   Clock::time_point start_ = Clock::now();
   std::vector<std::string> backends_;   ///< may take nodes
   std::vector<std::string> proposing_;  ///< those, host and the filler
@@ -388,7 +370,6 @@ class Tuner {
   CandidatePool pool_;
   std::vector<Cost> costs_;
   std::optional<Pricing> pricing_;
-  std::vector<Finished> finished_;
   std::vector<std::string> cover_texts_;
   TuneReport report_;
 };
@@ -426,7 +407,8 @@ std::string to_json(const TuneReport& report) {
                                          {"shipped", report.shipped},
                                          {"interrupted", report.interrupted},
                                          {"notes", report.notes}};
-  return object.dump(2);
+  // A note may quote what a dying library printed, whatever bytes that was.
+  return object.dump(2, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
 }  // namespace collage

@@ -3,6 +3,7 @@
 // Third-party code runs only in workers. Interrupted by the stop token it still writes the best plan it has.
 #pragma once
 
+#include <chrono>
 #include <map>
 #include <optional>
 #include <stop_token>
@@ -13,6 +14,7 @@
 #include "backend/registry.h"
 #include "base/progress.h"
 #include "onnx/import.h"
+#include "tune/node_rules.h"
 #include "tune/race.h"
 
 namespace collage {
@@ -23,11 +25,15 @@ struct TuneOptions {
   ShapeBindings shapes;
   std::vector<std::string> backends = {"onednn", "onnxruntime", "openvino"};  ///< instances that may take nodes
   std::optional<std::string> only;  ///< this instance takes what it can; host and onnxruntime the rest
+  std::vector<NodeRule> rules;      ///< --ban and --pin
   int threads = 1;
   Accuracy accuracy = Accuracy::kStandard;
-  std::string store;  ///< path of the cost store, or "memory:"
+  std::string cost_table;  ///< path to write every candidate with its cost to; empty = nowhere
+  std::string store;       ///< path of the cost store, or "memory:"
   std::uint64_t seed = 1;
   double budget_s = 300;
+  std::chrono::nanoseconds compile_limit = std::chrono::seconds(60);  ///< for compiling one candidate
+  std::chrono::nanoseconds run_limit = std::chrono::seconds(10);      ///< for running one, where nothing is known yet
   std::map<std::string, std::pair<double, double>> input_ranges;
   std::vector<std::string> worker_command;  ///< argv that starts a worker; the socket's number is appended
   Progress progress;

@@ -87,7 +87,7 @@ std::string to_json(const VerifyReport& report) {
                                  {"ok", check.ok},
                                  {"detail", check.detail}});
   object["notes"] = report.notes;
-  return object.dump(2);
+  return object.dump(2, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
 }  // namespace collage

@@ -77,8 +77,10 @@ Result<WholeModel> WholeModel::create(Backend& engine, const Graph& graph, std::
     const auto port = std::find(request.region.outputs.begin(), request.region.outputs.end(), id);
     model.output_port_.push_back(static_cast<std::size_t>(port - request.region.outputs.begin()));
   }
+  const auto begin = std::chrono::steady_clock::now();
   COLLAGE_TRY(model.kernel_, engine.load(load));
   COLLAGE_TRY(model.call_, model.kernel_->bind(buffers));
+  model.load_time_ = std::chrono::steady_clock::now() - begin;
   return model;
 }
 

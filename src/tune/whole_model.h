@@ -2,6 +2,7 @@
 // In: the imported graph (for names and types) and, for rivals, the user's own bytes. Not here: timing.
 #pragma once
 
+#include <chrono>
 #include <memory>
 #include <optional>
 #include <span>
@@ -35,6 +36,8 @@ class WholeModel {
   [[nodiscard]] Result<std::vector<Tensor>> outputs();
   /// The bytes a load of this engine's model needs: what a one-step plan stores.
   [[nodiscard]] const Artifact& artifact() const { return artifact_; }
+  /// What creating the engine's session from these bytes took.
+  [[nodiscard]] std::chrono::nanoseconds load_time() const { return load_time_; }
 
  private:
   struct Slot {
@@ -49,6 +52,7 @@ class WholeModel {
   std::vector<std::size_t> output_port_;  ///< graph output -> port of the region
   std::unique_ptr<Kernel> kernel_;
   std::unique_ptr<Call> call_;
+  std::chrono::nanoseconds load_time_{};
 };
 
 }  // namespace collage

@@ -89,10 +89,29 @@ TEST(PlanFile, RefusesEveryPrefix) {
   const Folder folder;
   ASSERT_TRUE(save_plan(rich_realised(), folder.file("x.collage")));
   const std::string whole = slurp(folder.file("x.collage"));
-  for (std::size_t size = 0; size < whole.size(); size += size < 200 || size + 200 > whole.size() ? 1 : 97) {
+  for (std::size_t size = 0; size < whole.size(); size += size < 100 || size + 200 > whole.size() ? 1 : 997) {
     spit(folder.file("cut.collage"), whole.substr(0, size));
     EXPECT_FALSE(load_plan(folder.file("cut.collage"))) << size;
   }
+}
+
+TEST(PlanFile, SurvivesEveryFlippedByteOfItsDirectoryAndPlan) {
+  const Folder folder;
+  ASSERT_TRUE(save_plan(rich_realised(), folder.file("x.collage")));
+  const std::string whole = slurp(folder.file("x.collage"));
+  const std::size_t directory = whole.size() - 900;
+  std::size_t refused = 0;
+  for (std::size_t at = 0; at < whole.size(); at += at >= directory ? 2 : 499) {
+    std::string changed = whole;
+    changed[at] = static_cast<char>(changed[at] ^ 0x55);
+    spit(folder.file("flipped.collage"), changed);
+    const auto loaded = load_plan(folder.file("flipped.collage"));
+    if (!loaded) ++refused;
+    if (loaded) {
+      EXPECT_TRUE(verify(loaded->plan)) << at;
+    }
+  }
+  EXPECT_GT(refused, 100U);
 }
 
 TEST(PlanFile, FindsChangedWeightsAndArtifactsWhenAsked) {

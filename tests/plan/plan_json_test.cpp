@@ -62,6 +62,24 @@ TEST(PlanJson, RefusesAMissingKeyAtAnyDepth) {
   EXPECT_GT(tried, 100U);
 }
 
+TEST(PlanJson, NeverCrashesOnWrongTypesNumbersAndCuts) {
+  const json whole = json::parse(to_json(rich_plan()));
+  const std::vector<json> strange = {nullptr, -1, 1e300, "text", json::array(), json::object(), 18446744073709551615ULL,
+                                     true,    7};
+  const json flat = whole.flatten();
+  for (const auto& [path, value] : flat.items()) {
+    for (const json& replacement : strange) {
+      json object = whole;
+      object[json::json_pointer(path)] = replacement;
+      const auto read = parse_plan(object.dump(), "test");
+      if (read) continue;
+      EXPECT_THAT(read.error().code, testing::AnyOf("plan/damaged", "plan/wrong-version")) << path;
+    }
+  }
+  const std::string text = to_json(rich_plan());
+  for (std::size_t cut = 0; cut + 2 < text.size(); cut += 13) EXPECT_FALSE(parse_plan(text.substr(0, cut), "test"));
+}
+
 TEST(PlanJson, RefusesPlansThatWouldReadOrWriteOutsideTheirMemory) {
   const auto broken = [](auto change) {
     Plan plan = rich_plan();

@@ -79,6 +79,7 @@ class TestBackend final : public Backend {
 
   [[nodiscard]] std::expected<std::vector<Variant>, Refusal> support(const Graph& graph, const Region& region,
                                                                      const CompileOptions&) const override {
+    misbehave(fault_, "support");
     bool only_relu = region.inputs.size() == 1 && region.outputs.size() == 1;
     for (const std::size_t n : region.nodes.members()) {
       if (!is_known(graph.nodes[n])) return std::unexpected(refusal(RefusalReason::kOperator, graph.nodes[n].op_type));

@@ -26,13 +26,18 @@ struct Program {
 };
 
 /// An instance's option `fault=`; empty = none. Each happens at the stage its name begins with.
-///   compile-throw compile-crash compile-hang compile-exit compile-print
-///   load-throw load-fail
+///   support-throw
+///   compile-throw compile-crash compile-abort compile-hang compile-exit compile-print
+///   load-throw load-crash load-hang load-fail
 ///   run-throw run-throw-int run-crash run-hang run-kill run-fail run-wrong run-nothing run-overrun run-underrun
 ///   run-change-input run-late-wrong (right at first, wrong from the third run) run-late-crash
 ///   run-close (closes every descriptor it may find)
 ///   unload-crash
+/// A fault that hangs writes its process id to the file COLLAGE_TEST_ANNOUNCE first, when that is set.
 void misbehave(std::string_view fault, std::string_view stage);
+
+/// False while COLLAGE_TEST_ARMED names a file that is not there: faults wait for it (not all kinds of wrong numbers).
+[[nodiscard]] bool is_armed();
 
 [[nodiscard]] std::string to_bytes(const Program& program);
 [[nodiscard]] std::unique_ptr<Kernel> make_kernel(const LoadRequest& request, const std::string& fault,

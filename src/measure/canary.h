@@ -1,0 +1,32 @@
+// A fixed piece of work whose time tells how fast the processor is at this moment: when its clock changes or a
+// neighbour takes cycles, the work slows down together with whatever is being measured. Source:
+// reference/reliability.md section 5 (noise is found by cause, never by the value measured).
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace collage {
+
+/// One per process and thread. Each look costs a few microseconds.
+class Canary {
+ public:
+  /// Time of the work now over the least ever seen here; 1 in a quiet moment.
+  [[nodiscard]] double slowness();
+
+  /// The least time seen, to be handed to a canary of the same program in another process.
+  [[nodiscard]] std::int64_t quiet_ns() const { return quiet_ns_; }
+  void learn(std::int64_t quiet_ns);
+
+ private:
+  [[nodiscard]] std::int64_t work_ns() const;
+
+  std::vector<float> table_ = std::vector<float>(2048, 1.0F);  ///< fits the first cache
+  std::int64_t quiet_ns_ = 0;
+};
+
+/// Looks again and again until the canary is no slower than `most`; gives up when `patience_ns` is used up, which it
+/// reduces by the time spent.
+void wait_for_quiet(Canary& canary, double most, std::int64_t& patience_ns);
+
+}  // namespace collage

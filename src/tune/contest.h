@@ -1,0 +1,73 @@
+// The plans that may ship, and the guard over them: whole-model rivals and covers, timed end to end until one has won.
+// In: plans as they are made. Out: the winner, everybody's time, what the steps of covers took.
+// Not here: making plans (tune), the rounds themselves (guard).
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "measure/store.h"
+#include "measure/work_folder.h"
+#include "plan/plan_file.h"
+#include "search/search.h"
+#include "tune/context.h"
+#include "tune/guard.h"
+
+namespace collage {
+
+struct Contestant {
+  std::string name;
+  RealisedPlan plan;
+  bool is_rival = false;  ///< a whole-model engine: never retired
+  Cover cover;
+  std::optional<SearchResult> search = std::nullopt;  ///< nothing for rivals
+  Corrections corrections = {};                       ///< applied to the costs of the cover's steps
+  std::string file = {};                              ///< written when there is something to time
+  std::int64_t median_ns = 0;                         ///< of its last guard; 0 = did not run
+  std::vector<std::int64_t> step_ns = {};             ///< likewise
+  std::string failure = {};                           ///< likewise
+};
+
+struct ContestOptions {
+  std::string question;  ///< what a verdict depends on besides the plans: machine, model, shapes, threads
+  GuardOptions guard;
+};
+
+/// One thread. Folder, store and worker outlive it.
+class Contest {
+ public:
+  Contest(WorkFolder& folder, Store& store, WorkerProcess& worker) : folder_(folder), store_(store), worker_(worker) {}
+
+  void add(Contestant contestant) { competing_.push_back(std::move(contestant)); }
+  [[nodiscard]] std::size_t competing() const { return competing_.size(); }
+
+  /// Times all that compete, or recalls the verdict of the same question. A stop cuts the rounds short, not the checks
+  /// of numbers. Error tune/nothing-runs, or of writing the plans.
+  [[nodiscard]] Result<void> judge(const ContestOptions& options);
+
+  /// Covers that failed or are clearly slower than the winner are not timed again.
+  void retire_beaten();
+
+  /// Of the last judge().
+  [[nodiscard]] Contestant& winner() { return competing_[winner_]; }
+  /// All but the winner, those that compete still first.
+  [[nodiscard]] std::vector<const Contestant*> losers() const;
+  [[nodiscard]] std::vector<TimedCover> timed_covers() const;
+  /// Of the cheapest cover under costs measured alone; null without covers.
+  [[nodiscard]] const SearchResult* best_search() const;
+
+ private:
+  [[nodiscard]] Result<GuardVerdict> verdict(const ContestOptions& options);
+  [[nodiscard]] Result<std::vector<GuardEntry>> write_entries();
+
+  WorkFolder& folder_;
+  Store& store_;
+  WorkerProcess& worker_;
+  std::vector<Contestant> competing_;
+  std::vector<Contestant> beaten_;
+  std::size_t winner_ = 0;
+  std::size_t files_written_ = 0;
+};
+
+}  // namespace collage

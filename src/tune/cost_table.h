@@ -1,0 +1,16 @@
+// Every candidate with what is known about its time, as text for people: what a search had to choose from.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "measure/cost.h"
+#include "region/candidates.h"
+
+namespace collage {
+
+/// One line per candidate: microseconds with the middle half in brackets, `?` where nothing was measured, or why not;
+/// then the candidate as in to_text(pool). `costs` by candidate.
+[[nodiscard]] std::string cost_table(const Graph& graph, const CandidatePool& pool, const std::vector<Cost>& costs);
+
+}  // namespace collage

@@ -1,0 +1,82 @@
+#include "tests/cli/cli_fixture.h"
+
+#include <stdlib.h>
+
+#include <algorithm>
+#include <regex>
+
+namespace collage::testing {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::vector<std::string> names_in(const fs::path& folder) {
+  std::vector<std::string> names;
+  std::error_code missing;
+  for (const auto& entry : fs::directory_iterator(folder, missing)) names.push_back(entry.path().filename());
+  std::ranges::sort(names);
+  return names;
+}
+
+}  // namespace
+
+CliTest::CliTest() {
+  std::string pattern = (fs::temp_directory_path() / "cli-test-XXXXXX").string();
+  if (::mkdtemp(pattern.data()) == nullptr) std::abort();
+  folder_ = fs::path(pattern) / "work";
+  home_ = fs::path(pattern) / "home";
+  fs::create_directories(folder_);
+  fs::create_directories(home_);
+}
+
+CliTest::~CliTest() {
+  std::error_code ignored;
+  fs::remove_all(folder_.parent_path(), ignored);
+}
+
+std::string CliTest::given(const std::string& name, const std::string& bytes) const {
+  write_all(folder_ / name, bytes);
+  return file(name);
+}
+
+Ended CliTest::run(const std::vector<std::string>& arguments) const { return Program(home_, arguments).wait(); }
+
+std::vector<std::string> CliTest::quick_tune(const std::string& model, const std::string& plan,
+                                             const std::vector<std::string>& more) const {
+  std::vector<std::string> arguments = {"tune", model, "-o", plan, "--budget", "1s", "--quiet", "--store", "memory:"};
+  arguments.insert(arguments.end(), more.begin(), more.end());
+  return arguments;
+}
+
+std::vector<std::string> CliTest::names() const { return names_in(folder_); }
+
+std::vector<std::string> CliTest::temporaries() const { return names_in(home_ / "tmp"); }
+
+void expect_good(const Ended& ended) {
+  EXPECT_EQ(ended.exit_code, 0) << describe(ended);
+  EXPECT_EQ(ended.err, "");
+}
+
+void expect_error(const Ended& ended, int exit_code, const std::string& code, const std::string& about) {
+  EXPECT_EQ(ended.exit_code, exit_code) << describe(ended);
+  EXPECT_EQ(ended.out, "");
+  static const std::regex form(R"(collage: error\[([a-z]+/[a-z0-9-]+)\]: ([^\n]+): saw ([^\n]+); allowed ([^\n]+)\n)");
+  std::smatch parts;
+  ASSERT_TRUE(std::regex_match(ended.err, parts, form)) << ended.err;
+  EXPECT_EQ(parts[1], code) << ended.err;
+  EXPECT_THAT(ended.err, ::testing::HasSubstr(about));
+}
+
+nlohmann::json parsed(const std::string& text) {
+  nlohmann::json json = nlohmann::json::parse(text, nullptr, false);
+  EXPECT_FALSE(json.is_discarded()) << text;
+  return json.is_discarded() ? nlohmann::json() : json;
+}
+
+std::vector<std::string> keys_of(const nlohmann::json& object) {
+  std::vector<std::string> keys;
+  for (const auto& [key, value] : object.items()) keys.push_back(key);
+  return keys;
+}
+
+}  // namespace collage::testing

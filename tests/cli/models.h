@@ -1,0 +1,24 @@
+// Models small enough that a whole tune takes about a second.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "ir/tensor.h"
+
+namespace collage::testing {
+
+/// Convolution, Relu, pooling and a classifier: `image` float[1,3,8,8] -> `scores` float[1,5]. Its weights are larger
+/// than what a plan keeps inside plan.onnx.
+[[nodiscard]] std::string small_network();
+/// `x` float[N,4] -> `y` float[N,4], y = x + x, with N open.
+[[nodiscard]] std::string doubling_with_open_dimension();
+/// `x` float[2,3] -> `y` float[2,3], y = x + x.
+[[nodiscard]] std::string doubling();
+/// One node of an operator that no version of ONNX has; `domain` empty for ONNX's own.
+[[nodiscard]] std::string with_operator(const std::string& op, const std::string& domain);
+
+/// Floats -1, -0.9 ... in that shape, the same everywhere.
+[[nodiscard]] Tensor ramp(const Extents& extents);
+
+}  // namespace collage::testing

@@ -1,0 +1,241 @@
+// tune, and what can be done with its plan.
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <sstream>
+
+#include <onnx/onnx_pb.h>
+
+#include "onnx/tensor_file.h"
+#include "plan/zip.h"
+#include "tests/cli/cli_fixture.h"
+#include "tests/cli/models.h"
+
+namespace collage::testing {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::IsSupersetOf;
+using ::testing::Key;
+using ::testing::Not;
+
+class TunedPlanTest : public CliTest {
+ protected:
+  TunedPlanTest() : model_(given("model.onnx", small_network())), plan_(file("model.collage")) {
+    EXPECT_TRUE(write_npy(file("image.npy"), ramp({1, 3, 8, 8})));
+  }
+
+  /// Tunes into plan_ and gives the report.
+  nlohmann::json tune(const std::vector<std::string>& more = {}) const {
+    std::vector<std::string> arguments = quick_tune(model_, plan_, {"--json", "-"});
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    const Ended ended = run(arguments);
+    expect_good(ended);
+    EXPECT_THAT(temporaries(), IsEmpty());
+    return parsed(ended.out);
+  }
+
+  /// What a plan or model gives for image.npy.
+  std::vector<double> scores(const std::string& subject, const std::vector<std::string>& more = {}) const {
+    std::vector<std::string> arguments = {"run",          subject,    "--input", "image=" + file("image.npy"),
+                                          "--output-dir", file("out")};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    expect_good(run(arguments));
+    const auto output = read_npy(file("out/output_0.npy"));
+    EXPECT_TRUE(output);
+    return output ? floats_of(*output).value() : std::vector<double>();
+  }
+
+  void expect_model_scores(const std::vector<double>& seen) const {
+    const std::vector<double> expected = scores(model_);
+    ASSERT_EQ(seen.size(), 5U);
+    ASSERT_EQ(expected.size(), 5U);
+    double sum = 0;
+    for (std::size_t i = 0; i < 5; ++i) {
+      EXPECT_NEAR(seen[i], expected[i], 1e-5) << i;
+      sum += expected[i];
+    }
+    EXPECT_NEAR(sum, 1, 1e-5) << "a softmax";
+  }
+
+  std::string model_;
+  std::string plan_;
+};
+
+TEST_F(TunedPlanTest, ReportsWhatItDidAndDoesNotMeasureTwice) {
+  // Enough time for all candidates: what a short budget leaves out, the next tune measures.
+  const std::vector<std::string> arguments = {"tune",     model_, "-o",      plan_,
+                                              "--budget", "20s",  "--store", "sqlite:" + file("costs.sqlite")};
+  std::vector<std::string> first_arguments = arguments;
+  first_arguments.insert(first_arguments.end(), {"--json", file("tune.json"), "--events", file("events")});
+  const Ended first = run(first_arguments);
+  ASSERT_EQ(first.exit_code, 0) << describe(first);
+  EXPECT_THAT(first.out, HasSubstr("model.collage"));
+  EXPECT_THAT(first.err, HasSubstr("price")) << "progress";
+  const nlohmann::json report = parsed(read_all(file("tune.json")));
+  EXPECT_EQ(report["schema"], "collage.tune/1");
+  EXPECT_THAT(keys_of(report), IsSupersetOf({"plan", "model", "threads", "tune_s", "candidates", "measured", "reused",
+                                             "refused", "cover_us", "model_bound_us", "proven_bound_us", "predicted_us",
+                                             "measured_us", "steps", "backends", "rivals", "shipped"}));
+  EXPECT_EQ(report["plan"], plan_);
+  EXPECT_EQ(report["model"], model_);
+  EXPECT_EQ(report["threads"], 1);
+  EXPECT_GT(report["measured"], 0);
+  EXPECT_EQ(report["reused"], 0);
+  EXPECT_GT(report["measured_us"], 0);
+  std::size_t steps = 0;
+  for (const auto& [name, count] : report["backends"].items()) steps += count.get<std::size_t>();
+  EXPECT_EQ(report["steps"], steps);
+  std::istringstream events(read_all(file("events")));
+  for (std::string line; std::getline(events, line);) EXPECT_EQ(parsed(line)["schema"], "collage.event/1");
+
+  std::vector<std::string> again = arguments;
+  again.insert(again.end(), {"--quiet", "--json", "-"});
+  const Ended second = run(again);
+  expect_good(second);
+  const nlohmann::json repeated = parsed(second.out);
+  EXPECT_EQ(repeated["measured"], 0);
+  EXPECT_GT(repeated["reused"], 0);
+  EXPECT_EQ(repeated["shipped"], report["shipped"]);
+  EXPECT_EQ(repeated["backends"], report["backends"]);
+  EXPECT_THAT(names(), ElementsAre("costs.sqlite", "costs.sqlite.files", "events", "image.npy", "model.collage",
+                                   "model.onnx", "tune.json"));
+  EXPECT_THAT(temporaries(), IsEmpty());
+}
+
+TEST_F(TunedPlanTest, RunsVerifiesAndBenches) {
+  tune();
+  expect_model_scores(scores(plan_));
+  expect_good(run({"run", plan_, "--profile", file("profile.json")}));
+  const nlohmann::json profile = parsed(read_all(file("profile.json")));
+  ASSERT_GT(profile["steps"].size(), 0U);
+  EXPECT_THAT(keys_of(profile["steps"][0]), IsSupersetOf({"backend", "us"}));
+
+  const Ended verified = run({"verify", plan_, "--seeds", "3", "--json", "-"});
+  expect_good(verified);
+  const nlohmann::json verdict = parsed(verified.out);
+  EXPECT_EQ(verdict["ok"], true);
+  EXPECT_EQ(verdict["seeds"], 3);
+  EXPECT_THAT(keys_of(verdict["outputs"][0]), IsSupersetOf({"name", "max_abs", "max_rel", "ok"}));
+
+  const Ended benched = run({"bench", plan_, "--seconds", "0.1", "--json", "-"});
+  expect_good(benched);
+  const nlohmann::json times = parsed(benched.out);
+  EXPECT_THAT(keys_of(times), IsSupersetOf({"model", "threads", "contenders", "ratios"}));
+  ASSERT_EQ(times["contenders"].size(), 3U);
+  for (const auto& contender : times["contenders"])
+    EXPECT_THAT(keys_of(contender), IsSupersetOf({"name", "version", "median_us", "p90_us", "samples"}));
+  for (const auto& ratio : times["ratios"])
+    EXPECT_THAT(keys_of(ratio), IsSupersetOf({"against", "ratio", "low", "high"}));
+}
+
+TEST_F(TunedPlanTest, RunsWhereverItIsMoved) {
+  tune();
+  std::filesystem::create_directory(file("elsewhere"));
+  const std::string moved = file("elsewhere/other name.collage");
+  std::filesystem::rename(plan_, moved);
+  expect_model_scores(scores(moved));
+  std::filesystem::copy_file(moved, file("elsewhere/named.onnx"));
+  expect_model_scores(scores(file("elsewhere/named.onnx")));
+  // Without the model plan.onnx stands in, which is said.
+  const std::string model_moved = file("elsewhere/model.onnx");
+  std::filesystem::rename(model_, model_moved);
+  const Ended without = run({"verify", moved});
+  expect_good(without);
+  EXPECT_THAT(without.out, HasSubstr("plan.onnx"));
+  const Ended with = run({"verify", moved, "--model", model_moved});
+  expect_good(with);
+  EXPECT_THAT(with.out, Not(HasSubstr("plan.onnx")));
+  expect_error(run({"verify", moved, "--model", given("other.onnx", doubling())}), 3, "plan/other-model", "other.onnx");
+}
+
+TEST_F(TunedPlanTest, HoldsAnOnnxModelThatAnyRuntimeRuns) {
+  tune();
+  const Result<Buffer> whole = Buffer::map_file(plan_);
+  ASSERT_TRUE(whole);
+  const auto members = read_zip(*whole, plan_);
+  ASSERT_TRUE(members);
+  std::filesystem::create_directory(file("unpacked"));
+  for (const ZipMember& member : *members)
+    if (member.name == "plan.onnx" || member.name == "weights.bin")
+      write_all(file("unpacked/" + member.name), std::string(member.data.text()));
+  expect_model_scores(scores(file("unpacked/plan.onnx")));
+
+  ::onnx::ModelProto model;
+  ASSERT_TRUE(model.ParseFromString(read_all(file("unpacked/plan.onnx"))));
+  ASSERT_GT(model.graph().node_size(), 0);
+  EXPECT_EQ(model.graph().input(0).name(), "image");
+  EXPECT_EQ(model.graph().output(0).name(), "scores");
+  bool has_external = false;
+  for (const auto& weights : model.graph().initializer())
+    has_external = has_external || weights.data_location() == ::onnx::TensorProto::EXTERNAL;
+  EXPECT_TRUE(has_external) << "the test's model has weights that are large enough";
+  for (const auto& node : model.graph().node()) {
+    std::map<std::string, std::string> metadata;
+    for (const auto& entry : node.metadata_props()) metadata[entry.key()] = entry.value();
+    EXPECT_THAT(metadata, AllOf(Contains(Key("collage.step")), Contains(Key("collage.backend")),
+                                Contains(Key("collage.cost_us")), Contains(Key("collage.runner_up"))))
+        << node.name();
+  }
+}
+
+TEST_F(TunedPlanTest, UsesOnlyWhatTheUserAllows) {
+  const nlohmann::json only_runtime = tune({"--only", "onnxruntime"});
+  EXPECT_THAT(keys_of(only_runtime["backends"]), ElementsAre("onnxruntime"));
+  expect_model_scores(scores(plan_));
+  const nlohmann::json only_onednn = tune({"--only", "onednn"});
+  EXPECT_THAT(keys_of(only_onednn["backends"]), Contains("onednn"));
+  EXPECT_THAT(keys_of(only_onednn["backends"]), Not(Contains("openvino")));
+  expect_model_scores(scores(plan_));
+  const nlohmann::json two = tune({"--backends", "openvino,onnxruntime"});
+  EXPECT_THAT(keys_of(two["backends"]), Not(Contains("onednn")));
+  expect_model_scores(scores(plan_));
+}
+
+TEST_F(TunedPlanTest, KeepsBannedBackendsAwayAndPinnedNodesInPlace) {
+  const nlohmann::json banned = tune({"--ban", "*=onednn", "--ban", "*=openvino"});
+  EXPECT_THAT(keys_of(banned["backends"]), ::testing::IsSubsetOf({"host", "onnxruntime"}));
+  expect_model_scores(scores(plan_));
+  const nlohmann::json pinned = tune({"--pin", "*=onnxruntime"});
+  EXPECT_THAT(keys_of(pinned["backends"]), ElementsAre("onnxruntime"));
+  expect_model_scores(scores(plan_));
+}
+
+TEST_F(TunedPlanTest, HonoursThreads) {
+  EXPECT_EQ(tune({"--threads", "2"})["threads"], 2);
+  expect_model_scores(scores(plan_));
+  const Ended benched = run({"bench", plan_, "--seconds", "0.05", "--json", "-"});
+  expect_good(benched);
+  EXPECT_EQ(parsed(benched.out)["threads"], 2);
+}
+
+TEST_F(TunedPlanTest, IsFoundByVerifyWhenItsNumbersAreWrong) {
+  tune();
+  // A changed weight with a checksum that fits: only running it can tell.
+  const Result<Buffer> whole = Buffer::map_file(plan_);
+  const auto members = read_zip(*whole, plan_);
+  ASSERT_TRUE(members);
+  std::vector<std::string> contents;
+  for (const ZipMember& member : *members) contents.emplace_back(member.data.text());
+  std::vector<ZipSource> sources;
+  for (std::size_t m = 0; m < members->size(); ++m) {
+    if ((*members)[m].name == "weights.bin")
+      for (std::size_t at = 3; at < contents[m].size(); at += 4) contents[m][at] ^= 0x40;
+    sources.push_back(
+        {.name = (*members)[m].name, .parts = {std::as_bytes(std::span(contents[m]))}, .alignment = 4096});
+  }
+  const std::string changed = file("changed.collage");
+  const int descriptor = ::open(changed.c_str(), O_WRONLY | O_CREAT, 0600);
+  ASSERT_TRUE(write_zip(descriptor, sources, changed));
+  ::close(descriptor);
+  const Ended ended = run({"verify", changed});
+  EXPECT_EQ(ended.exit_code, 1) << describe(ended);
+  EXPECT_THAT(ended.out, HasSubstr("DIFFERENT"));
+}
+
+}  // namespace
+}  // namespace collage::testing

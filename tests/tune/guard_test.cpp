@@ -1,0 +1,151 @@
+#include "tune/guard.h"
+
+#include <gtest/gtest.h>
+
+namespace collage {
+namespace {
+
+using namespace std::chrono_literals;
+
+class Guard : public ::testing::Test {
+ protected:
+  void add(const std::string& name, const std::string& script, std::size_t steps = 1) {
+    entries.push_back({.name = name, .plan = script, .steps = steps, .is_rival = false});
+  }
+
+  /// The winner's name, or the error's code.
+  std::string winner() {
+    auto judged = judge(entries, options, worker);
+    if (!judged) return judged.error().code;
+    verdict = *judged;
+    EXPECT_EQ(verdict.median_ns.size(), entries.size());
+    EXPECT_EQ(verdict.failures.size(), entries.size());
+    EXPECT_EQ(verdict.step_ns.size(), entries.size());
+    return entries.at(verdict.winner).name;
+  }
+
+  std::vector<GuardEntry> entries;
+  GuardOptions options;
+  GuardVerdict verdict;
+  WorkerProcess worker{{std::string(COLLAGE_BUILD_DIR) + "/tests/scripted_worker"}};
+};
+
+TEST_F(Guard, FastestWins) {
+  add("slow", R"({"heat": 1100})");
+  add("fast", R"({"heat": 1000})", 9);
+  EXPECT_EQ(winner(), "fast");
+  EXPECT_EQ(verdict.median_ns, (std::vector<std::int64_t>{1100, 1000}));
+  EXPECT_EQ(verdict.step_ns[1], std::vector<std::int64_t>{1000});
+}
+
+TEST_F(Guard, FinalOverrulesTheHeat) {
+  add("lucky", R"({"heat": 1000, "final": 1200})");
+  add("steady", R"({"heat": 1100, "final": 1100})");
+  EXPECT_EQ(winner(), "steady");
+}
+
+TEST_F(Guard, InsideTheNoiseThePlanWithFewerStepsWins) {
+  add("many steps", R"({"heat": 1000, "final": [1000, 1100, 1005, 1095]})", 20);
+  add("few steps", R"({"heat": 1000, "final": [1100, 1000, 1095, 1007]})", 2);
+  EXPECT_EQ(winner(), "few steps");
+}
+
+TEST_F(Guard, SureDifferenceCountsHoweverSmall) {
+  add("many steps", R"({"heat": 1000})", 20);
+  add("few steps", R"({"heat": 1010})", 2);
+  EXPECT_EQ(winner(), "many steps");
+}
+
+TEST_F(Guard, ClearlySlowerEntriesAreNotInTheFinal) {
+  add("slow", R"({"heat": 1300, "final": "dies"})");
+  add("fast", R"({"heat": 1000})");
+  add("near", R"({"heat": 1100})");
+  EXPECT_EQ(winner(), "fast");
+  EXPECT_EQ(verdict.median_ns[0], 1300);
+  EXPECT_EQ(verdict.failures[0], "");
+}
+
+TEST_F(Guard, WrongOutputsNeverWin) {
+  add("wrong", R"({"fails": "output y: element 3"})");
+  add("right", R"({"heat": 1000})");
+  EXPECT_EQ(winner(), "right");
+  EXPECT_EQ(verdict.failures[0], "output y: element 3");
+  EXPECT_EQ(verdict.median_ns[0], 0);
+}
+
+TEST_F(Guard, EntryThatKillsTheWorkerInTheHeatCostsOnlyItself) {
+  add("a", R"({"heat": 1000})");
+  add("deadly", R"({"heat": "dies"})");
+  add("b", R"({"heat": 900})");
+  EXPECT_EQ(winner(), "b");
+  EXPECT_NE(verdict.failures[1].find("SIGABRT"), std::string::npos) << verdict.failures[1];
+  EXPECT_EQ(verdict.median_ns[0], 1000);
+}
+
+TEST_F(Guard, EntryThatKillsTheWorkerInTheFinalNeverWins) {
+  add("deadly", R"({"heat": 800, "final": "dies"})");
+  add("a", R"({"heat": 900})");
+  add("b", R"({"heat": 910})");
+  EXPECT_EQ(winner(), "a");
+  EXPECT_NE(verdict.failures[0], "");
+  EXPECT_EQ(verdict.median_ns[0], 0);
+}
+
+TEST_F(Guard, WhenAllFinalistsFailTheNextOfTheHeatDecide) {
+  add("deadly", R"({"heat": 800, "final": "dies"})");
+  add("deadly too", R"({"heat": 810, "final": "dies"})");
+  add("slow", R"({"heat": 2100})");
+  add("less slow", R"({"heat": 2000})");
+  EXPECT_EQ(winner(), "less slow");
+}
+
+TEST_F(Guard, HangingEntryCostsOnlyItselfAndItsTime) {
+  options.patience = 300ms;
+  add("hanging", R"({"heat": "hangs"})");
+  add("right", R"({"heat": 1000})");
+  EXPECT_EQ(winner(), "right");
+  EXPECT_NE(verdict.failures[0].find("no sign of life"), std::string::npos) << verdict.failures[0];
+}
+
+TEST_F(Guard, EntriesThatCannotLiveTogetherAreTimedAlone) {
+  add("a", R"({"heat": 1000, "company": "dies"})");
+  add("b", R"({"heat": 900})");
+  EXPECT_EQ(winner(), "b");
+  EXPECT_EQ(verdict.failures, (std::vector<std::string>{"", ""}));
+}
+
+TEST_F(Guard, NothingThatRunsIsAnError) {
+  EXPECT_EQ(winner(), "tune/nothing-runs");
+  add("wrong", R"({"fails": "output y"})");
+  EXPECT_EQ(winner(), "tune/nothing-runs");
+}
+
+TEST_F(Guard, SingleEntryNeedsNoFinal) {
+  add("only", R"({"heat": 1000, "final": "dies"})");
+  EXPECT_EQ(winner(), "only");
+}
+
+TEST_F(Guard, StopIsAnInterruption) {
+  std::stop_source source;
+  source.request_stop();
+  options.stop = source.get_token();
+  add("only", R"({"heat": "hangs"})");
+  EXPECT_EQ(winner(), "tune/interrupted");
+}
+
+TEST(GuardVerdicts, SurviveTheStore) {
+  const GuardVerdict verdict = {
+      .winner = 1, .median_ns = {5, 4}, .step_ns = {{1, 2}, {}}, .failures = {"", "bytes \xff that are no text"}};
+  const auto back = guard_verdict_from(to_json(verdict));
+  ASSERT_TRUE(back) << to_string(back.error());
+  EXPECT_EQ(back->winner, 1U);
+  EXPECT_EQ(back->median_ns, verdict.median_ns);
+  EXPECT_EQ(back->step_ns, verdict.step_ns);
+  EXPECT_EQ(back->failures[0], "");
+  for (const char* broken : {"", "[]", "{}", R"({"winner": "x", "median_ns": [], "step_ns": [], "failures": []})",
+                             R"({"winner": 7, "median_ns": [1], "step_ns": [[]], "failures": [""]})"})
+    EXPECT_FALSE(guard_verdict_from(broken)) << broken;
+}
+
+}  // namespace
+}  // namespace collage
