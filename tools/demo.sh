@@ -22,4 +22,4 @@ step tune "$model" --shape x=1x3x640x640 --threads "${COLLAGE_THREADS:-1}" --bud
   --store "sqlite:$work/costs.sqlite" -o ppocr_det.collage
 step verify ppocr_det.collage
 step bench ppocr_det.collage --against onnxruntime,openvino
-say "the plan is $work/ppocr_det.collage; try: collage explain"
+say "the plan is $work/ppocr_det.collage"

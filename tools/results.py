@@ -1,0 +1,112 @@
+#!/usr/bin/env python3
+"""Tunes, verifies and benches models and prints one row of a Markdown table for each.
+
+usage: tools/results.py [--budget 170s] [--seconds 5] [--threads 1] [--keep FOLDER] NAME...
+
+NAME is a model of the folder $COLLAGE_MODELS, as listed in its MANIFEST.json, or a workload of `collage workload`.
+Nothing else may run on the machine meanwhile. Exit code 1 when a model fails or a check finds a difference.
+"""
+import argparse
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+COLLAGE = pathlib.Path(os.environ.get("COLLAGE", ROOT / "build/release/bin/collage"))
+RIVALS = ("onnxruntime", "openvino")
+
+
+def collage(*arguments):
+    """Runs the program; its JSON result. Raises with its error message."""
+    done = subprocess.run([COLLAGE, *map(str, arguments), "--json", "-", "--quiet"], capture_output=True, text=True)
+    if done.returncode not in (0, 1):
+        raise RuntimeError(done.stderr.strip() or f"exit code {done.returncode}")
+    return json.loads(done.stdout)
+
+
+def models():
+    """Name -> (path, options that bind its dimensions) of the folder $COLLAGE_MODELS."""
+    folder = os.environ.get("COLLAGE_MODELS")
+    if not folder:
+        return {}
+    manifest = json.loads((pathlib.Path(folder) / "MANIFEST.json").read_text())
+    known = {}
+    for model in manifest["models"]:
+        options = []
+        for tensor in model["smoke"]["inputs"]:
+            options += ["--shape", tensor["name"] + "=" + "x".join(map(str, tensor["shape"]))]
+        known[model["name"]] = (pathlib.Path(folder) / model["file"], options)
+    return known
+
+
+def source(name, known, folder):
+    if name in known:
+        return known[name]
+    path = folder / f"{name}.onnx"
+    if not path.exists():
+        subprocess.run([COLLAGE, "workload", name, "-o", path], check=True, stdout=subprocess.DEVNULL)
+    return path, []
+
+
+def us(value):
+    return f"{value:,.0f}" if value >= 100 else f"{value:.1f}"
+
+
+def row(name, tune, bench, ok):
+    times = {contender["name"]: contender["median_us"] for contender in bench["contenders"]}
+    ratios = {ratio["against"]: ratio for ratio in bench["ratios"]}
+    cells = [name, us(times["collage"])]
+    for rival in RIVALS:
+        ratio = ratios.get(rival)
+        cells.append(f"{us(times[rival])} ({ratio['ratio']:.2f}x)" if ratio else "refuses")
+    best = min(ratios.values(), key=lambda ratio: ratio["ratio"])
+    cells.append(f"**{best['ratio']:.2f}x** [{best['low']:.2f}, {best['high']:.2f}]")
+    if tune["shipped"] == "cover":
+        cells.append(", ".join(f"{count} {backend}" for backend, count in tune["backends"].items()))
+    else:
+        cells.append("whole model: " + tune["shipped"])
+    cells.append(f"{tune['tune_s']:.0f} s" + ("" if ok else ", WRONG NUMBERS"))
+    return "| " + " | ".join(cells) + " |"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--budget", default="170s")
+    parser.add_argument("--seconds", default="5")
+    parser.add_argument("--threads", default="1")
+    parser.add_argument("--seeds", default="3")
+    parser.add_argument("--store", help="the cost store; default: the user's")
+    parser.add_argument("--keep", type=pathlib.Path, help="folder for plans and reports; default: a temporary one")
+    parser.add_argument("names", nargs="+")
+    options = parser.parse_args()
+    known = models()
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = options.keep or pathlib.Path(temporary)
+        folder.mkdir(parents=True, exist_ok=True)
+        print("| model | Collage us | ONNX Runtime us | OpenVINO us | against the best | steps | tune |")
+        print("|---|---:|---:|---:|---:|---|---:|", flush=True)
+        failed = False
+        for name in options.names:
+            try:
+                path, shapes = source(name, known, folder)
+                plan = folder / f"{name}.collage"
+                store = ["--store", options.store] if options.store else []
+                tune = collage("tune", path, "-o", plan, "--budget", options.budget, "--threads", options.threads,
+                               *shapes, *store)
+                verify = collage("verify", plan, "--seeds", options.seeds)
+                bench = collage("bench", plan, "--seconds", options.seconds, "--against", ",".join(RIVALS))
+                for kind, report in (("tune", tune), ("verify", verify), ("bench", bench)):
+                    (folder / f"{name}.{kind}.json").write_text(json.dumps(report, indent=1))
+                failed |= not verify["ok"]
+                print(row(name, tune, bench, verify["ok"]), flush=True)
+            except (RuntimeError, subprocess.CalledProcessError) as error:
+                failed = True
+                print(f"| {name} | {error} |", flush=True)
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
