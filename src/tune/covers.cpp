@@ -75,6 +75,29 @@ std::string name_of_set(const std::vector<std::string>& set) {
   return name;
 }
 
+/// The usable candidates of `allowed`, of the host and of the filler. When `fillers_wait`, these two take only nodes
+/// that nobody else covers (the host only if the request says so).
+std::vector<SearchCandidate> candidates_of(const CoverRequest& request, const std::vector<std::string>& allowed,
+                                           bool fillers_wait) {
+  std::vector<std::string> names = allowed;
+  const NodeSet left_to_host = left_over(request, names);
+  names.emplace_back("host");
+  const NodeSet left = left_over(request, names);
+  std::vector<SearchCandidate> candidates;
+  for (std::size_t c = 0; c < request.pool->candidates.size(); ++c) {
+    const Candidate& candidate = request.pool->candidates[c];
+    const Region& region = request.pool->regions[candidate.region];
+    if (!nanoseconds_of(request.costs[c])) continue;
+    const bool fills = candidate.backend == request.filler && (!fillers_wait || region.nodes.is_subset_of(left));
+    const bool host_waits = fillers_wait && request.host_fills && candidate.backend == "host";
+    if (host_waits && !region.nodes.is_subset_of(left_to_host)) continue;
+    if (!contains(names, candidate.backend) && !fills) continue;
+    candidates.push_back(
+        {.region = &region, .backend = candidate.backend, .variant = candidate.variant, .cost = corrected(request, c)});
+  }
+  return candidates;
+}
+
 /// The best cover when a step is dear: measured alone, small steps look cheaper than they are between others, and the
 /// more parts a cover has, the likelier it owes its place to errors of measurement.
 Result<SearchResult> cover_of_fewer_steps(const CoverRequest& request) {
@@ -91,22 +114,12 @@ Result<SearchResult> cover_of_fewer_steps(const CoverRequest& request) {
 }  // namespace
 
 Result<SearchResult> best_cover(const CoverRequest& request, const std::vector<std::string>& allowed) {
-  std::vector<std::string> names = allowed;
-  const NodeSet left_to_host = left_over(request, names);
-  names.emplace_back("host");
-  const NodeSet left = left_over(request, names);
-  std::vector<SearchCandidate> candidates;
-  for (std::size_t c = 0; c < request.pool->candidates.size(); ++c) {
-    const Candidate& candidate = request.pool->candidates[c];
-    const Region& region = request.pool->regions[candidate.region];
-    if (!nanoseconds_of(request.costs[c])) continue;
-    const bool fills = candidate.backend == request.filler && region.nodes.is_subset_of(left);
-    if (request.host_fills && candidate.backend == "host" && !region.nodes.is_subset_of(left_to_host)) continue;
-    if (!contains(names, candidate.backend) && !fills) continue;
-    candidates.push_back(
-        {.region = &region, .backend = candidate.backend, .variant = candidate.variant, .cost = corrected(request, c)});
-  }
-  return choose_cover(*request.graph, uses_of(*request.graph), candidates, request.conversions, request.search);
+  auto strict = choose_cover(*request.graph, uses_of(*request.graph), candidates_of(request, allowed, true),
+                             request.conversions, request.search);
+  // Regions that overlap can leave nodes over although each node is in one of them.
+  if (strict || strict.error().code != "search/no-cover") return strict;
+  return choose_cover(*request.graph, uses_of(*request.graph), candidates_of(request, allowed, false),
+                      request.conversions, request.search);
 }
 
 Result<std::int64_t> proven_bound_ns(const CoverRequest& request) {

@@ -267,6 +267,9 @@ class Tuner {
   // ---- the guard -------------------------------------------------------------------------------------------
   Result<void> judge() {
     say("confirm");
+    if (contest_.competing() == 0)
+      return fail(ExitCode::kUnsupported, "tune/nothing-runs", options_.model,
+                  prepared_notes_.empty() ? "no plan" : prepared_notes_.back(), "at least one plan that runs");
     return contest_.judge({.question = machine_print() + "|" + prepared_.imported.model_hash + "|" + shapes_text() +
                                        "|" + std::to_string(options_.threads),
                            .guard = {.inputs = prepared_.inputs,

@@ -91,6 +91,13 @@ TEST_F(Covers, FillerRunsOnlyWhatAllOthersRefuse) {
   EXPECT_EQ(best_cover(request({"filler"}), {"filler"})->cover.cost_ns, 1);
 }
 
+TEST_F(Covers, FillerHelpsOutWhereRegionsOnlyOverlap) {
+  for (std::size_t n = 0; n < 3; ++n) add("filler", {n}, 10);
+  add("a", {0, 1}, 5);
+  add("a", {1, 2}, 5);
+  EXPECT_EQ(best_cover(request({"a"}), {"a"})->cover.cost_ns, 15);
+}
+
 TEST_F(Covers, RefusedAndUnknownCandidatesAreNotUsed) {
   for (std::size_t n = 0; n < 3; ++n) add("a", {n}, 100);
   add("b", {0}, Infeasible{{.reason = RefusalReason::kCrashed, .detail = ""}});
