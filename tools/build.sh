@@ -53,6 +53,13 @@ build() {
   cmake --build "build/$preset" --parallel "$JOBS" >&2
 }
 
+# The program and its backends alone.
+build_product() {
+  ensure_build_needs release
+  configure release
+  cmake --build build/release --parallel "$JOBS" --target product >&2
+}
+
 # run_tests [LABEL] [-- CTEST OPTIONS...]
 run_tests() {
   local preset="${PRESET:-dev}" select=()

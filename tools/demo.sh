@@ -7,7 +7,7 @@ source tools/packages.sh
 source tools/parts.sh
 source tools/build.sh
 
-build release
+build_product
 ensure_parts demo-model
 collage="$ROOT/build/release/bin/collage"
 model="$(part_dir demo-model)/PP-OCRv6_det_small.onnx"
