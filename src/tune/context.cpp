@@ -38,6 +38,21 @@ double factor_of(const Corrections& corrections, const std::vector<std::string>&
   return 1.0;
 }
 
+std::vector<Cost> corrected_costs(const Graph& graph, const CandidatePool& pool, std::vector<Cost> costs,
+                                  const Corrections& corrections) {
+  if (corrections.empty()) return costs;
+  for (std::size_t c = 0; c < costs.size(); ++c) {
+    auto* measured = std::get_if<Measured>(&costs[c]);
+    if (!measured) continue;
+    const Candidate& candidate = pool.candidates[c];
+    const double factor = factor_of(
+        corrections, context_classes(graph, pool.regions[candidate.region], candidate.backend, candidate.variant.name));
+    for (std::int64_t* ns : {&measured->median_ns, &measured->low_ns, &measured->high_ns})
+      *ns = static_cast<std::int64_t>(static_cast<double>(*ns) * factor);
+  }
+  return costs;
+}
+
 Corrections learn_corrections(const Graph& graph, const std::vector<TimedCover>& covers) {
   struct Sum {
     double in_plans = 0;

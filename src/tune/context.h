@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "measure/cost.h"
+#include "region/candidates.h"
 #include "search/cover.h"
 
 namespace collage {
@@ -21,6 +22,10 @@ using Corrections = std::map<std::string, double>;
 
 /// Of the narrowest class that is known; 1 when none is.
 [[nodiscard]] double factor_of(const Corrections& corrections, const std::vector<std::string>& classes);
+
+/// `costs`, by candidate of the pool, with the measured ones scaled by their class.
+[[nodiscard]] std::vector<Cost> corrected_costs(const Graph& graph, const CandidatePool& pool, std::vector<Cost> costs,
+                                                const Corrections& corrections);
 
 /// A cover and what its steps took in a plan.
 struct TimedCover {

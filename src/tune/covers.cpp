@@ -13,20 +13,6 @@ bool contains(const std::vector<std::string>& names, const std::string& name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-Cost corrected(const CoverRequest& request, std::size_t candidate) {
-  const Cost& cost = request.costs[candidate];
-  const Candidate& made = request.pool->candidates[candidate];
-  const auto* measured = std::get_if<Measured>(&cost);
-  if (!measured || request.corrections.empty()) return cost;
-  const double factor =
-      factor_of(request.corrections,
-                context_classes(*request.graph, request.pool->regions[made.region], made.backend, made.variant.name));
-  Measured scaled = *measured;
-  for (std::int64_t* ns : {&scaled.median_ns, &scaled.low_ns, &scaled.high_ns})
-    *ns = static_cast<std::int64_t>(static_cast<double>(*ns) * factor);
-  return scaled;
-}
-
 /// Nodes that no usable candidate of the allowed backends covers.
 NodeSet left_over(const CoverRequest& request, const std::vector<std::string>& allowed) {
   NodeSet covered(request.graph->nodes.size());
@@ -93,7 +79,7 @@ std::vector<SearchCandidate> candidates_of(const CoverRequest& request, const st
     if (host_waits && !region.nodes.is_subset_of(left_to_host)) continue;
     if (!contains(names, candidate.backend) && !fills) continue;
     candidates.push_back(
-        {.region = &region, .backend = candidate.backend, .variant = candidate.variant, .cost = corrected(request, c)});
+        {.region = &region, .backend = candidate.backend, .variant = candidate.variant, .cost = request.costs[c]});
   }
   return candidates;
 }

@@ -10,7 +10,6 @@
 #include "measure/cost.h"
 #include "region/candidates.h"
 #include "search/search.h"
-#include "tune/context.h"
 
 namespace collage {
 
@@ -28,7 +27,6 @@ struct CoverRequest {
   std::string filler = "onnxruntime";  ///< runs what the chosen backends of a smaller set all refuse
   bool host_fills = false;             ///< host, too, takes only what the backends refuse
   ConversionTable conversions;
-  Corrections corrections;  ///< of measured costs, from what steps took in plans
   SearchOptions search;
 };
 

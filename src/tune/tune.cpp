@@ -221,9 +221,8 @@ class Tuner {
     CoverRequest request;
     request.graph = &prepared_.graph;
     request.pool = &pool_;
-    request.costs = costs_;
+    request.costs = corrected_costs(prepared_.graph, pool_, costs_, corrections);
     request.backends = backends_;
-    request.corrections = corrections;
     request.host_fills = options_.only.has_value();
     return request;
   }
@@ -334,6 +333,9 @@ class Tuner {
   void fill_search(const SearchResult& search) {
     report_.cover_us = static_cast<double>(search.cover.cost_ns) / 1000;
     report_.model_bound_us = static_cast<double>(search.bound_ns) / 1000;
+    report_.proven_bound_us = report_.model_bound_us;
+    // Where everything was measured or refused the two bounds are one.
+    if (std::ranges::none_of(costs_, [](const Cost& cost) { return std::holds_alternative<Unknown>(cost); })) return;
     const auto proven = pricing_->proven_bound(cover_request({}));
     report_.proven_bound_us = proven ? static_cast<double>(*proven) / 1000 : 0;
   }

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "tune/context.h"
+
 namespace collage {
 namespace {
 
@@ -49,7 +51,6 @@ class Covers : public ::testing::Test {
             .backends = std::move(backends),
             .filler = "filler",
             .conversions = [](ValueId, const Format&, const Format&) { return std::optional<ConversionChoice>(); },
-            .corrections = {},
             .search = {.max_states = 2000, .launch_ns = 0}};
   }
 
@@ -120,8 +121,9 @@ TEST_F(Covers, CorrectionsScaleMeasuredCostsOfTheirBackend) {
   for (std::size_t n = 0; n < 3; ++n) add("a", {n}, 100);
   for (std::size_t n = 0; n < 3; ++n) add("b", {n}, 120);
   CoverRequest corrected = request({"a", "b"});
+  const Corrections corrections = {{"a", 2.0}, {"c", 0.1}};
   EXPECT_EQ(who(best_cover(corrected, {"a", "b"})), "a a a");
-  corrected.corrections = {{"a", 2.0}, {"c", 0.1}};
+  corrected.costs = corrected_costs(graph, pool, costs, corrections);
   const auto result = best_cover(corrected, {"a", "b"});
   EXPECT_EQ(who(result), "b b b");
   EXPECT_EQ(result->cover.cost_ns, 360);
