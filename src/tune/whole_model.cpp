@@ -4,14 +4,14 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "base/pages.h"
+
 namespace collage {
 namespace {
 
 std::shared_ptr<std::byte> aligned_bytes(std::size_t size) {
-  const std::size_t rounded = std::max<std::size_t>((size + 63) / 64 * 64, 64);
-  auto* memory = static_cast<std::byte*>(std::aligned_alloc(64, rounded));
+  std::byte* memory = allocate_pages(size, size >= kHugePage);
   COLLAGE_CHECK(memory != nullptr, "out of memory");
-  std::memset(memory, 0, rounded);
   return {memory, [](std::byte* pointer) { std::free(pointer); }};
 }
 
