@@ -21,17 +21,8 @@ std::vector<std::string> names_in(const fs::path& folder) {
 }  // namespace
 
 CliTest::CliTest() {
-  std::string pattern = (fs::temp_directory_path() / "cli-test-XXXXXX").string();
-  if (::mkdtemp(pattern.data()) == nullptr) std::abort();
-  folder_ = fs::path(pattern) / "work";
-  home_ = fs::path(pattern) / "home";
   fs::create_directories(folder_);
   fs::create_directories(home_);
-}
-
-CliTest::~CliTest() {
-  std::error_code ignored;
-  fs::remove_all(folder_.parent_path(), ignored);
 }
 
 std::string CliTest::given(const std::string& name, const std::string& bytes) const {

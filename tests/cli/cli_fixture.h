@@ -12,13 +12,13 @@
 #include <nlohmann/json.hpp>
 
 #include "tests/cli/program.h"
+#include "tests/support/scratch_folder.h"
 
 namespace collage::testing {
 
 class CliTest : public ::testing::Test {
  protected:
   CliTest();
-  ~CliTest() override;
 
   /// A path in this test's folder.
   [[nodiscard]] std::string file(const std::string& name) const { return (folder_ / name).string(); }
@@ -38,8 +38,9 @@ class CliTest : public ::testing::Test {
   [[nodiscard]] std::vector<std::string> temporaries() const;
 
  private:
-  std::filesystem::path folder_;
-  std::filesystem::path home_;
+  test::ScratchFolder scratch_;
+  std::filesystem::path folder_ = scratch_.path() / "work";
+  std::filesystem::path home_ = scratch_.path() / "home";
 };
 
 /// The program ended with code 0 and said nothing on stderr.

@@ -15,28 +15,9 @@
 #include "measure/record.h"
 #include "region/region.h"
 #include "region/rules.h"
+#include "tests/support/scratch_folder.h"
 
 namespace collage::test {
-
-/// A folder that goes away with the object.
-class ScratchFolder {
- public:
-  ScratchFolder() {
-    std::string name = (std::filesystem::temp_directory_path() / "collage-test-XXXXXX").string();
-    EXPECT_NE(::mkdtemp(name.data()), nullptr);
-    path_ = name;
-  }
-  ~ScratchFolder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  ScratchFolder(const ScratchFolder&) = delete;
-  ScratchFolder& operator=(const ScratchFolder&) = delete;
-  [[nodiscard]] std::string file(const std::string& name) const { return path_ + "/" + name; }
-
- private:
-  std::string path_;
-};
 
 inline std::vector<std::string> module_folders() { return {std::string(COLLAGE_BUILD_DIR) + "/tests/modules"}; }
 inline std::vector<std::string> worker_command() {

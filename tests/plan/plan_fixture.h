@@ -8,11 +8,10 @@
 #include <string>
 #include <vector>
 
-#include <unistd.h>
-
 #include "ir/graph.h"
 #include "plan/realise.h"
 #include "region/region.h"
+#include "tests/support/scratch_folder.h"
 
 namespace collage {
 
@@ -155,26 +154,6 @@ inline Sketch rich_sketch() {
 }
 
 /// A folder of this test, removed at the end.
-class Folder {
- public:
-  Folder() {
-    const auto* info = testing::UnitTest::GetInstance()->current_test_info();
-    path_ = std::filesystem::temp_directory_path() /
-            ("collage_" + std::string(info->test_suite_name()) + "_" + info->name() + "_" + std::to_string(::getpid()));
-    std::filesystem::remove_all(path_);
-    std::filesystem::create_directories(path_);
-  }
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
-  ~Folder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  [[nodiscard]] std::string file(const std::string& name) const { return (path_ / name).string(); }
-  [[nodiscard]] const std::filesystem::path& path() const { return path_; }
-
- private:
-  std::filesystem::path path_;
-};
+using Folder = test::ScratchFolder;
 
 }  // namespace collage

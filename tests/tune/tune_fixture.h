@@ -17,6 +17,7 @@
 #include "backend/registry.h"
 #include "ir/graph.h"
 #include "onnx/export.h"
+#include "tests/support/scratch_folder.h"
 
 namespace collage::test {
 
@@ -25,23 +26,16 @@ namespace collage::test {
 class Scratch {
  public:
   Scratch() {
-    std::string name = (std::filesystem::temp_directory_path() / "collage-test-XXXXXX").string();
-    EXPECT_NE(::mkdtemp(name.data()), nullptr);
-    path_ = name;
     std::filesystem::create_directory(temporary());
     const char* before = std::getenv("TMPDIR");
     before_ = before != nullptr ? before : "";
     ::setenv("TMPDIR", temporary().c_str(), 1);
   }
-  ~Scratch() {
-    before_.empty() ? ::unsetenv("TMPDIR") : ::setenv("TMPDIR", before_.c_str(), 1);
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
+  ~Scratch() { before_.empty() ? ::unsetenv("TMPDIR") : ::setenv("TMPDIR", before_.c_str(), 1); }
   Scratch(const Scratch&) = delete;
   Scratch& operator=(const Scratch&) = delete;
 
-  [[nodiscard]] std::string file(const std::string& name) const { return path_ + "/" + name; }
+  [[nodiscard]] std::string file(const std::string& name) const { return folder_.file(name); }
   [[nodiscard]] std::string temporary() const { return file("temporary"); }
 
   /// Names of what lies in a folder of this one.
@@ -67,7 +61,8 @@ class Scratch {
     for (const dirent* entry = ::readdir(proc); entry != nullptr; entry = ::readdir(proc)) {
       const pid_t pid = std::atoi(entry->d_name);
       if (pid <= 0 || pid == ::getpid()) continue;
-      if (is_child(pid) || text_of(pid, "environ").find(path_) != std::string::npos) found.push_back(pid);
+      if (is_child(pid) || text_of(pid, "environ").find(folder_.path().string()) != std::string::npos)
+        found.push_back(pid);
     }
     ::closedir(proc);
     return found;
@@ -84,7 +79,7 @@ class Scratch {
     return end != std::string::npos && std::atoi(stat.c_str() + end + 4) == ::getpid();
   }
 
-  std::string path_;
+  ScratchFolder folder_;
   std::string before_;
 };
 
