@@ -4,7 +4,7 @@
 #include <array>
 
 #include "family.h"
-#include "slices.h"
+#include "slice_kernel.h"
 
 namespace collage::host {
 namespace {
@@ -108,45 +108,6 @@ Drafted compile(const Site& site, const Variant& variant) {
   return draft;
 }
 
-class ReduceCall final : public Call {
- public:
-  ReduceCall(const Slices& slices, SliceLoops::Loop loop, int threads, const void* in, void* out)
-      : slices_(slices),
-        loop_(loop),
-        threads_(threads),
-        in_(static_cast<const float*>(in)),
-        out_(static_cast<float*>(out)) {}
-
-  Result<void> run() override {
-    in_outer_ranges(threads_, slices_, [this](const Slices& part, std::int64_t first, int) {
-      loop_(part, in_ + first * slices_.length * slices_.inner, out_ + first * slices_.inner, nullptr);
-    });
-    return {};
-  }
-
- private:
-  Slices slices_;
-  SliceLoops::Loop loop_;
-  int threads_;
-  const float* in_;
-  float* out_;
-};
-
-class ReduceKernel final : public Kernel {
- public:
-  ReduceKernel(const Slices& slices, SliceLoops::Loop loop, std::uint32_t input, int threads)
-      : slices_(slices), loop_(loop), input_(input), threads_(threads) {}
-  [[nodiscard]] Result<std::unique_ptr<Call>> bind(const Buffers& buffers) const override {
-    return std::make_unique<ReduceCall>(slices_, loop_, threads_, buffers.inputs[input_], buffers.outputs[0]);
-  }
-
- private:
-  Slices slices_;
-  SliceLoops::Loop loop_;
-  std::uint32_t input_;
-  int threads_;
-};
-
 Result<std::unique_ptr<Kernel>> load(const nlohmann::json& json, const LoadRequest& request) {
   const Slices slices{.outer = json.at("outer").get<std::int64_t>(),
                       .length = json.at("length").get<std::int64_t>(),
@@ -160,7 +121,7 @@ Result<std::unique_ptr<Kernel>> load(const nlohmann::json& json, const LoadReque
   if (!fits)
     return fail(ExitCode::kBadInput, "backend/bad-artifact", "host", "a reduction outside its ports",
                 "one inside them");
-  return std::make_unique<ReduceKernel>(slices, slice_loops().*(op->loop), input, request.threads);
+  return make_slice_kernel(slices, slice_loops().*(op->loop), SliceResult::kOne, input, request.threads);
 }
 
 }  // namespace

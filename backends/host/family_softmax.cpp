@@ -1,6 +1,6 @@
 // Softmax and LogSoftmax along any axis of f32 tensors, in both common formats.
 #include "family.h"
-#include "slices.h"
+#include "slice_kernel.h"
 
 namespace collage::host {
 namespace {
@@ -34,47 +34,6 @@ Drafted compile(const Site& site, const Variant& variant) {
   return draft;
 }
 
-class SoftmaxCall final : public Call {
- public:
-  SoftmaxCall(const Slices& slices, SliceLoops::Loop loop, int threads, const Buffers& buffers)
-      : slices_(slices),
-        loop_(loop),
-        threads_(threads),
-        in_(static_cast<const float*>(buffers.inputs[0])),
-        out_(static_cast<float*>(buffers.outputs[0])),
-        work_(static_cast<std::size_t>(slices.inner * 2 * std::max(threads, 1))) {}
-
-  Result<void> run() override {
-    in_outer_ranges(threads_, slices_, [this](const Slices& part, std::int64_t first, int thread) {
-      const std::int64_t offset = first * slices_.length * slices_.inner;
-      loop_(part, in_ + offset, out_ + offset, work_.data() + thread * slices_.inner * 2);
-    });
-    return {};
-  }
-
- private:
-  Slices slices_;
-  SliceLoops::Loop loop_;
-  int threads_;
-  const float* in_;
-  float* out_;
-  std::vector<float> work_;
-};
-
-class SoftmaxKernel final : public Kernel {
- public:
-  SoftmaxKernel(const Slices& slices, bool logarithmic, int threads)
-      : slices_(slices), loop_(logarithmic ? slice_loops().log_softmax : slice_loops().softmax), threads_(threads) {}
-  [[nodiscard]] Result<std::unique_ptr<Call>> bind(const Buffers& buffers) const override {
-    return std::make_unique<SoftmaxCall>(slices_, loop_, threads_, buffers);
-  }
-
- private:
-  Slices slices_;
-  SliceLoops::Loop loop_;
-  int threads_;
-};
-
 Result<std::unique_ptr<Kernel>> load(const nlohmann::json& json, const LoadRequest& request) {
   const Slices slices{.outer = json.at("outer").get<std::int64_t>(),
                       .length = json.at("length").get<std::int64_t>(),
@@ -84,7 +43,9 @@ Result<std::unique_ptr<Kernel>> load(const nlohmann::json& json, const LoadReque
   if (slices.outer < 0 || slices.length < 0 || slices.inner < 0 ||
       slices.outer * slices.length * slices.inner != elements)
     return fail(ExitCode::kBadInput, "backend/bad-artifact", "host", "a Softmax outside its ports", "one inside them");
-  return std::make_unique<SoftmaxKernel>(slices, json.at("logarithmic").get<bool>(), request.threads);
+  const SliceLoops loops = slice_loops();
+  const SliceLoops::Loop loop = json.at("logarithmic").get<bool>() ? loops.log_softmax : loops.softmax;
+  return make_slice_kernel(slices, loop, SliceResult::kWhole, 0, request.threads);
 }
 
 }  // namespace
