@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdlib>
 #include <cstring>
 
 #include "base/pages.h"
@@ -16,10 +15,10 @@ namespace collage {
 
 std::pair<Buffer, std::span<std::byte>> Buffer::allocate(std::size_t bytes) {
   // Packed weights live here: from half a huge page on, rounding up costs less than the look-ups saved.
-  std::byte* memory = allocate_pages(bytes, bytes >= kHugePage / 2);
-  COLLAGE_CHECK(memory != nullptr, "out of memory");
-  std::shared_ptr<const void> owner(memory, [](void* pointer) { std::free(pointer); });
-  return {Buffer(std::move(owner), {memory, bytes}), {memory, bytes}};
+  Pages pages = allocate_pages(bytes, bytes >= kHugePage / 2 ? PageSize::kHuge : PageSize::kSmall);
+  COLLAGE_CHECK(pages != nullptr, "out of memory");
+  std::byte* const memory = pages.get();
+  return {Buffer(std::shared_ptr<std::byte>(std::move(pages)), {memory, bytes}), {memory, bytes}};
 }
 
 Buffer Buffer::copy_of(std::span<const std::byte> bytes) {

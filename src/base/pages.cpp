@@ -3,21 +3,61 @@
 #include <sys/mman.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <cstdlib>
 #include <cstring>
 
 namespace collage {
+namespace {
 
-std::byte* allocate_pages(std::size_t bytes, bool huge) {
-  const std::size_t alignment = huge ? kHugePage : 64;
-  const std::size_t wanted = std::max<std::size_t>(bytes, 1);
-  const std::size_t rounded = (wanted + alignment - 1) / alignment * alignment;
-  void* memory = rounded < wanted ? nullptr : std::aligned_alloc(alignment, rounded);
-  if (memory == nullptr) return nullptr;
-  // Only a wish: without huge pages everything works, with more page-table misses.
-  if (huge) (void)::madvise(memory, rounded, MADV_HUGEPAGE);
-  std::memset(memory, 0, rounded);
-  return static_cast<std::byte*>(memory);
+constexpr std::size_t kSmallPage = 4096;
+constexpr std::size_t kLine = 64;
+
+std::size_t rounded(std::size_t bytes, std::size_t unit) { return (bytes + unit - 1) / unit * unit; }
+
+Pages from_heap(std::size_t bytes) {
+  auto* memory = static_cast<std::byte*>(std::aligned_alloc(kLine, bytes));
+  if (memory != nullptr) std::memset(memory, 0, bytes);
+  return Pages(memory);
+}
+
+/// A mapping of its own: the kernel clears its pages, so nobody does it again.
+Pages from_kernel(std::size_t bytes) {
+  const std::size_t wide = bytes + kHugePage;
+  if (wide < bytes) return {};
+  void* mapped = ::mmap(nullptr, wide, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (mapped == MAP_FAILED) return {};
+  auto* begin = static_cast<std::byte*>(mapped);
+  const auto address = reinterpret_cast<std::uintptr_t>(begin);
+  const std::size_t before = rounded(address, kHugePage) - address;
+  if (before > 0) ::munmap(begin, before);
+  ::munmap(begin + before + bytes, wide - before - bytes);
+  // Only a wish: without huge pages everything works, with more page-table look-ups.
+  (void)::madvise(begin + before, bytes, MADV_HUGEPAGE);
+  return Pages(begin + before, FreePages{.mapped = bytes});
+}
+
+}  // namespace
+
+void FreePages::operator()(std::byte* memory) const {
+  if (mapped > 0)
+    ::munmap(memory, mapped);
+  else
+    std::free(memory);
+}
+
+Pages allocate_pages(std::size_t bytes, PageSize size) {
+  const std::size_t unit = size == PageSize::kHuge ? kHugePage : kLine;
+  const std::size_t whole = rounded(std::max<std::size_t>(bytes, 1), unit);
+  if (whole < bytes) return {};
+  return size == PageSize::kHuge ? from_kernel(whole) : from_heap(whole);
+}
+
+void touch_pages(std::byte* memory, std::size_t bytes) {
+  for (std::size_t at = 0; at < bytes; at += kSmallPage) {
+    auto* byte = reinterpret_cast<volatile std::byte*>(memory + at);
+    *byte = *byte;
+  }
 }
 
 }  // namespace collage

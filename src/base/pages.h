@@ -3,13 +3,25 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 
 namespace collage {
 
 inline constexpr std::size_t kHugePage = std::size_t{2} << 20;
 
-/// At least `bytes` zeroed bytes. Aligned to kHugePage and asked to lie in huge pages when `huge`, else aligned to 64.
-/// Null when there is no memory. To be given to std::free.
-[[nodiscard]] std::byte* allocate_pages(std::size_t bytes, bool huge);
+enum class PageSize : unsigned char { kSmall, kHuge };
+
+struct FreePages {
+  std::size_t mapped = 0;  ///< bytes of a mapping of its own; 0 = from the heap
+  void operator()(std::byte* memory) const;
+};
+using Pages = std::unique_ptr<std::byte, FreePages>;
+
+/// At least `bytes` zeroed bytes. Aligned to kHugePage and asked to lie in huge pages for kHuge, else aligned to 64.
+/// Null when there is no memory. Huge pages are there from their first use on, or touch_pages().
+[[nodiscard]] Pages allocate_pages(std::size_t bytes, PageSize size);
+
+/// Brings in every page of the first `bytes`, so that their first user meets no page fault. Contents stay.
+void touch_pages(std::byte* memory, std::size_t bytes);
 
 }  // namespace collage

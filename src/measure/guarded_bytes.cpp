@@ -1,11 +1,9 @@
 #include "measure/guarded_bytes.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <cstring>
 
 #include "base/error.h"
-#include "base/pages.h"
 
 namespace collage {
 namespace {
@@ -23,13 +21,11 @@ bool is_all_guard(std::span<const std::byte> bytes) {
 
 }  // namespace
 
-void GuardedBytes::Free::operator()(std::byte* pointer) const { std::free(pointer); }
-
 GuardedBytes::GuardedBytes(std::size_t size, std::size_t place, bool timed)
     : offset_(kGuard * (1 + place % kMostPlaces * kLinesBetweenPlaces)),
       size_(size),
       allocated_(offset_ + (size + kGuard - 1) / kGuard * kGuard + kGuard) {
-  memory_.reset(allocate_pages(allocated_, timed && size >= kHugeFrom));
+  memory_ = allocate_pages(allocated_, timed && size >= kHugeFrom ? PageSize::kHuge : PageSize::kSmall);
   COLLAGE_CHECK(memory_ != nullptr, "out of memory");
   std::ranges::fill(before(), kGuardByte);
   std::ranges::fill(after(), kGuardByte);

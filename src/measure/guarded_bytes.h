@@ -2,9 +2,9 @@
 #pragma once
 
 #include <cstddef>
-#include <memory>
 #include <span>
 
+#include "base/pages.h"
 #include "ir/type.h"
 
 namespace collage {
@@ -31,14 +31,11 @@ class GuardedBytes {
   GuardedBytes(std::size_t size, std::size_t place, bool timed);
 
   static constexpr std::size_t kGuard = 64;
-  struct Free {
-    void operator()(std::byte* pointer) const;
-  };
 
   [[nodiscard]] std::span<std::byte> before() const;
   [[nodiscard]] std::span<std::byte> after() const;
 
-  std::unique_ptr<std::byte, Free> memory_;
+  Pages memory_;
   std::size_t offset_ = 0;
   std::size_t size_ = 0;
   std::size_t allocated_ = 0;

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "base/error.h"
+#include "base/pages.h"
 
 namespace collage {
 
@@ -15,15 +16,12 @@ class MemoryBlock {
   /// Blocks of 2 MiB and more start at a multiple of it and ask for huge pages. Every page is touched, so that the
   /// first run meets no page faults. Error runtime/out-of-memory; `label` says what the memory is for.
   [[nodiscard]] static Result<MemoryBlock> allocate(std::size_t bytes, const std::string& label);
-  MemoryBlock(MemoryBlock&& other) noexcept;
-  MemoryBlock& operator=(MemoryBlock&& other) noexcept;
-  ~MemoryBlock();
 
-  [[nodiscard]] std::byte* data() const { return data_; }
+  [[nodiscard]] std::byte* data() const { return pages_.get(); }
   [[nodiscard]] std::size_t size() const { return bytes_; }
 
  private:
-  std::byte* data_ = nullptr;
+  Pages pages_;
   std::size_t bytes_ = 0;
 };
 

@@ -1,7 +1,6 @@
 #include "tune/whole_model.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <cstring>
 
 #include "base/pages.h"
@@ -10,9 +9,10 @@ namespace collage {
 namespace {
 
 std::shared_ptr<std::byte> aligned_bytes(std::size_t size) {
-  std::byte* memory = allocate_pages(size, size >= kHugePage);
-  COLLAGE_CHECK(memory != nullptr, "out of memory");
-  return {memory, [](std::byte* pointer) { std::free(pointer); }};
+  Pages pages = allocate_pages(size, size >= kHugePage ? PageSize::kHuge : PageSize::kSmall);
+  COLLAGE_CHECK(pages != nullptr, "out of memory");
+  touch_pages(pages.get(), size);
+  return pages;
 }
 
 }  // namespace
@@ -56,7 +56,7 @@ Result<WholeModel> WholeModel::create(Backend& engine, const Graph& graph, std::
   WholeModel model;
   model.artifact_ = std::move(*compiled.front());
   LoadRequest load;
-  load.artifact = &model.artifact_;
+  load.artifact = model.artifact_;
   load.threads = options.threads;
   for (ValueId id : model.artifact_.constants) load.constants.push_back(*graph.value(id).constant);
   Buffers buffers;
