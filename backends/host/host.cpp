@@ -84,9 +84,10 @@ class Host final : public Backend {
     const auto bad = [](std::string saw, std::string allowed) {
       return fail(ExitCode::kBadInput, "backend/bad-artifact", "host", std::move(saw), std::move(allowed));
     };
-    if (request.artifact->compatibility != kCompatibility) return bad(request.artifact->compatibility, kCompatibility);
+    if (request.artifact.compatibility != kCompatibility)
+      return bad(std::string(request.artifact.compatibility), kCompatibility);
     auto loaded = guard([&]() -> Result<std::unique_ptr<Kernel>> {
-      const nlohmann::json json = nlohmann::json::parse(request.artifact->bytes);
+      const nlohmann::json json = nlohmann::json::parse(request.artifact.bytes);
       const auto name = json.at("family").get<std::string>();
       for (const Family* family : all_families())
         if (family->name == name) return family->load(json.at("program"), request);

@@ -13,4 +13,8 @@ namespace collage::onednn {
                                                           const std::vector<Tensor>& constants, int threads,
                                                           std::size_t workspace_bytes);
 
+/// The same program with its constants packed as load_kernel would. Errors likewise.
+[[nodiscard]] Result<PreparedArtifact> prepare(const dnnl::engine& engine, Program program,
+                                               const std::vector<Tensor>& constants, int threads);
+
 }  // namespace collage::onednn

@@ -111,20 +111,37 @@ std::vector<std::expected<Artifact, Refusal>> OneDnnBackend::compile(std::span<c
   return artifacts;
 }
 
-Result<std::unique_ptr<Kernel>> OneDnnBackend::load(const LoadRequest& request) {
-  if (request.artifact->compatibility != compatibility_)
-    return fail(ExitCode::kUnsupported, "backend/incompatible-artifact", info_.name, request.artifact->compatibility,
-                compatibility_);
-  COLLAGE_TRY(const StoredProgram stored, parse_program(request.artifact->bytes));
+Result<StoredProgram> OneDnnBackend::program_of(const LoadRequest& request) const {
+  const ArtifactView& artifact = request.artifact;
+  if (artifact.compatibility != compatibility_)
+    return fail(ExitCode::kUnsupported, "backend/incompatible-artifact", info_.name,
+                std::string(artifact.compatibility), compatibility_);
+  COLLAGE_TRY(StoredProgram stored, parse_program(artifact.bytes));
   if (stored.threads != request.threads)
     return fail(ExitCode::kBadInput, "backend/other-threads", info_.name, std::to_string(request.threads) + " threads",
                 std::to_string(stored.threads) + ", as compiled");
+  return stored;
+}
+
+Result<std::unique_ptr<Kernel>> OneDnnBackend::load(const LoadRequest& request) {
+  COLLAGE_TRY(const StoredProgram stored, program_of(request));
   use_threads(request.threads);
   auto kernel = guard([&] {
-    return load_kernel(engine_, stored.program, request.constants, request.threads, request.artifact->workspace_bytes);
+    return load_kernel(engine_, stored.program, request.constants, request.threads, request.artifact.workspace_bytes);
   });
   if (!kernel) return fail(ExitCode::kUnsupported, "backend/library-failed", info_.name, kernel.error());
   return std::move(*kernel);
+}
+
+Result<std::optional<PreparedArtifact>> OneDnnBackend::prepare_constants(const LoadRequest& request) {
+  COLLAGE_TRY(StoredProgram stored, program_of(request));
+  if (stored.program.is_prepared || request.constants.empty()) return std::nullopt;
+  use_threads(request.threads);
+  auto prepared =
+      guard([&] { return prepare(engine_, std::move(stored.program), request.constants, request.threads); });
+  if (!prepared) return fail(ExitCode::kUnsupported, "backend/library-failed", info_.name, prepared.error());
+  COLLAGE_TRY(PreparedArtifact result, std::move(*prepared));
+  return std::optional(std::move(result));
 }
 
 std::optional<std::size_t> OneDnnBackend::format_bytes(const ValueType& type, const Format& format) const {

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "backend/backend.h"
+#include "program.h"
 
 namespace collage::onednn {
 
@@ -25,6 +26,7 @@ class OneDnnBackend final : public Backend {
   [[nodiscard]] std::vector<std::expected<Artifact, Refusal>> compile(std::span<const CompileRequest> requests,
                                                                       const CompileOptions& options) override;
   [[nodiscard]] Result<std::unique_ptr<Kernel>> load(const LoadRequest& request) override;
+  [[nodiscard]] Result<std::optional<PreparedArtifact>> prepare_constants(const LoadRequest& request) override;
   [[nodiscard]] std::optional<std::size_t> format_bytes(const ValueType& type, const Format& format) const override;
   [[nodiscard]] std::expected<Artifact, Refusal> compile_conversion(const Conversion& conversion,
                                                                     const CompileOptions& options) override;
@@ -32,6 +34,8 @@ class OneDnnBackend final : public Backend {
  private:
   [[nodiscard]] std::expected<Artifact, Refusal> compile_one(const CompileRequest& request,
                                                              const CompileOptions& options) const;
+  /// The program to load. Errors backend/incompatible-artifact, backend/bad-artifact, backend/other-threads.
+  [[nodiscard]] Result<StoredProgram> program_of(const LoadRequest& request) const;
 
   BackendInfo info_;
   std::string compatibility_;

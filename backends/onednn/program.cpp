@@ -183,6 +183,7 @@ std::string to_json(const Program& program, int threads) {
   json object = {{"schema", "onednn-program/1"}, {"threads", threads}, {"in_place", program.in_place}};
   for (const TensorInfo& tensor : program.tensors) object["tensors"].push_back(json_of(tensor));
   for (const Op& op : program.ops) object["ops"].push_back(json_of(op));
+  if (program.is_prepared) object["prepared"] = true;
   return object.dump();
 }
 
@@ -193,6 +194,7 @@ Result<StoredProgram> parse_program(std::string_view text) {
     if (object.at("schema") != "onednn-program/1") throw std::runtime_error("unknown schema");
     stored.threads = object.at("threads");
     object.at("in_place").get_to(stored.program.in_place);
+    stored.program.is_prepared = object.value("prepared", false);
     for (const json& tensor : object.at("tensors")) stored.program.tensors.push_back(tensor_of(tensor));
     for (const json& op : object.at("ops")) stored.program.ops.push_back(op_of(op));
     check_references(stored.program);

@@ -90,6 +90,8 @@ struct Program {
   std::vector<TensorInfo> tensors;
   std::vector<Op> ops;
   std::vector<std::pair<std::uint32_t, std::uint32_t>> in_place;  ///< (output, input) ports
+  /// The constants are packed, one for each pair of tensor and layout that the operations ask for, in that order.
+  bool is_prepared = false;
   bool operator==(const Program&) const = default;
 };
 

@@ -90,9 +90,10 @@ class OnnxruntimeBackend final : public Backend {
 
   [[nodiscard]] Result<std::unique_ptr<Kernel>> load(const LoadRequest& request) override {
     const std::string where = info_.name + " artifact";
-    if (request.artifact->compatibility != info_.build)
-      return fail(ExitCode::kUnsupported, "backend/incompatible", where, request.artifact->compatibility, info_.build);
-    COLLAGE_TRY(const EngineArtifact artifact, unpack_artifact(request.artifact->bytes, where));
+    if (request.artifact.compatibility != info_.build)
+      return fail(ExitCode::kUnsupported, "backend/incompatible", where, std::string(request.artifact.compatibility),
+                  info_.build);
+    COLLAGE_TRY(const EngineArtifact artifact, unpack_artifact(request.artifact.bytes, where));
     const std::string constants = field_or_empty(artifact, kConstantsField);
     if (constants != std::to_string(request.constants.size()))
       return fail(ExitCode::kBadInput, "backend/bad-artifact", where,

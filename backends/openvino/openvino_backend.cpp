@@ -105,10 +105,10 @@ class OpenvinoBackend final : public Backend {
 
   [[nodiscard]] Result<std::unique_ptr<Kernel>> load(const LoadRequest& request) override {
     const std::string where = info_.name + " artifact";
-    if (request.artifact->compatibility != compatibility_)
-      return fail(ExitCode::kUnsupported, "backend/incompatible", where, request.artifact->compatibility,
+    if (request.artifact.compatibility != compatibility_)
+      return fail(ExitCode::kUnsupported, "backend/incompatible", where, std::string(request.artifact.compatibility),
                   compatibility_);
-    COLLAGE_TRY(auto model, restore(core_, request.artifact->bytes, request.threads, where));
+    COLLAGE_TRY(auto model, restore(core_, request.artifact.bytes, request.threads, where));
     return make_kernel(std::move(model), request.inputs, request.outputs);
   }
 

@@ -9,6 +9,8 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
+#include <variant>
 #include <vector>
 
 #include "base/error.h"
@@ -60,6 +62,17 @@ struct Artifact {
   bool operator==(const Artifact&) const = default;
 };
 
+/// What load() reads of an artifact, wherever it lies: in an Artifact, in a mapped plan. Does not own.
+struct ArtifactView {
+  ArtifactView() = default;
+  ArtifactView(const Artifact& artifact)  // NOLINT(google-explicit-constructor): a view, as of a string
+      : bytes(artifact.bytes), compatibility(artifact.compatibility), workspace_bytes(artifact.workspace_bytes) {}
+
+  std::string_view bytes;
+  std::string_view compatibility;
+  std::size_t workspace_bytes = 0;
+};
+
 /// A port as seen at load time.
 struct Port {
   std::string name;  ///< the value's name
@@ -68,7 +81,7 @@ struct Port {
 };
 
 struct LoadRequest {
-  const Artifact* artifact = nullptr;
+  ArtifactView artifact;
   std::vector<Tensor> constants;  ///< for Artifact::constants, same order; the bytes outlive the kernel
   std::vector<Port> inputs;
   std::vector<Port> outputs;
@@ -106,6 +119,14 @@ class Kernel {
   [[nodiscard]] virtual Result<std::unique_ptr<Call>> bind(const Buffers& buffers) const = 0;
 };
 
+/// An artifact that wants other constants than the one it was made of, mostly with the weights packed.
+struct PreparedArtifact {
+  /// A constant of the original as it is, or new bytes in its place.
+  using Constant = std::variant<std::size_t, Buffer>;
+  std::string bytes;                ///< everything but bytes and constants is as in the original
+  std::vector<Constant> constants;  ///< for load(), in order; new bytes as u8[n]
+};
+
 /// A conversion of one static tensor between formats, as a backend offers it.
 struct Conversion {
   ValueType type;
@@ -132,6 +153,10 @@ class Backend {
   /// Error backend/* when the artifact does not fit this build or the library fails. The kernel keeps no reference
   /// to the request.
   [[nodiscard]] virtual Result<std::unique_ptr<Kernel>> load(const LoadRequest& request) = 0;
+
+  /// Transforms the constants of a compiled artifact once, at tune time, so that load() only maps them: the same kernel
+  /// at any load. Nothing when there is nothing to gain. Errors as of load().
+  [[nodiscard]] virtual Result<std::optional<PreparedArtifact>> prepare_constants(const LoadRequest& request);
 
   /// Bytes of a static tensor in a format this backend takes; nothing for others' named formats.
   [[nodiscard]] virtual std::optional<std::size_t> format_bytes(const ValueType& type, const Format& format) const;

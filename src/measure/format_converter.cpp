@@ -38,7 +38,7 @@ Result<const FormatConverter::Loaded*> FormatConverter::kernel_for(const Convers
   auto made = guard([&]() -> Result<Loaded> {
     auto artifact = owner->compile_conversion(conversion, {.threads = threads, .accuracy = Accuracy::kStrict});
     if (!artifact) return unknown_format(conversion.type, conversion.to, artifact.error().detail);
-    LoadRequest request{.artifact = &*artifact, .threads = threads};
+    LoadRequest request{.artifact = *artifact, .threads = threads};
     request.inputs.push_back({.name = "in", .type = conversion.type, .format = conversion.from});
     request.outputs.push_back({.name = "out", .type = conversion.type, .format = conversion.to});
     COLLAGE_TRY(std::unique_ptr<Kernel> kernel, owner->load(request));

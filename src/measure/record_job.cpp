@@ -81,7 +81,7 @@ Result<Run> load(const RecordJob& job, const Graph& graph, const Region& region,
                  Backend& backend) {
   COLLAGE_TRY(const Artifact artifact, compile(job, graph, region, backend));
   Run run;
-  LoadRequest request{.artifact = &artifact, .threads = job.threads};
+  LoadRequest request{.artifact = artifact, .threads = job.threads};
   Buffers buffers;
   for (const ValueId id : artifact.constants) request.constants.push_back(*graph.value(id).constant);
   for (const ValueId id : region.inputs) {

@@ -70,7 +70,7 @@ std::optional<TrialFailure> Trial::prepare(FormatConverter& converter) {
 }
 
 std::optional<TrialFailure> Trial::load_and_bind() {
-  LoadRequest request{.artifact = spec_.artifact, .constants = spec_.constants, .threads = spec_.threads};
+  LoadRequest request{.artifact = *spec_.artifact, .constants = spec_.constants, .threads = spec_.threads};
   Buffers buffers{.workspace = workspace_.data()};
   for (const Slot& slot : inputs_) {
     request.inputs.push_back(slot.port.port);

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "plan/plan_file.h"
+#include "runtime/load_request.h"
 #include "runtime/session_state.h"
 
 namespace collage {
@@ -20,13 +21,6 @@ struct KernelKey {
   auto operator<=>(const KernelKey&) const = default;
 };
 
-std::vector<Port> ports_of(const Plan& plan, const std::vector<PlanIndex>& values) {
-  std::vector<Port> ports;
-  for (const PlanIndex index : values)
-    ports.push_back({plan.values[index].name, plan.values[index].type, plan.values[index].format});
-  return ports;
-}
-
 std::string text_of(const std::vector<Port>& ports) {
   std::string text;
   for (const Port& port : ports) text += to_string(port.type) + "@" + port.format.name + ";";
@@ -37,23 +31,6 @@ Error in_step(Error error, std::size_t index, const PlanStep& step) {
   error.where = fmt::format("step {} ({}{}{}): {}", index, step.backend, step.nodes.empty() ? "" : " ",
                             step.nodes.empty() ? "" : step.nodes.front(), error.where);
   return error;
-}
-
-Result<std::unique_ptr<Kernel>> load_kernel(const RealisedPlan& realised, const PlanStep& step, Backend& backend,
-                                            int threads) {
-  const Plan& plan = realised.plan;
-  Artifact artifact;
-  artifact.bytes = realised.artifacts.at(step.artifact).text();
-  artifact.workspace_bytes = step.workspace_bytes;
-  for (const PlanArtifact& listed : plan.artifacts)
-    if (listed.hash == step.artifact) artifact.compatibility = listed.compatibility;
-  LoadRequest request;
-  request.artifact = &artifact;
-  for (const PlanIndex constant : step.constants) request.constants.push_back(realised.constants.at(constant));
-  request.inputs = ports_of(plan, step.inputs);
-  request.outputs = ports_of(plan, step.outputs);
-  request.threads = threads;
-  return backend.load(request);
 }
 
 std::vector<ContextPort> context_ports(const Plan& plan, const std::vector<PlanIndex>& values) {
@@ -145,7 +122,7 @@ Result<Session> Session::load(RealisedPlan realised, const BackendSource& backen
     const Kernel*& kernel = loaded[std::move(key)];
     if (kernel == nullptr) {
       COLLAGE_TRY(Backend* const backend, backends(step.backend));
-      Result<std::unique_ptr<Kernel>> made = load_kernel(state->plan, step, *backend, threads);
+      Result<std::unique_ptr<Kernel>> made = backend->load(load_request(state->plan, step, threads));
       if (!made) return std::unexpected(in_step(std::move(made).error(), i, step));
       kernel = made->get();
       state->kernels.push_back(std::move(made).value());

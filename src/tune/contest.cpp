@@ -63,7 +63,7 @@ Result<std::vector<GuardEntry>> Contest::write_entries() {
   for (Contestant& contestant : competing_) {
     if (contestant.file.empty()) {
       contestant.file = folder_.file(fmt::format("plan-{}.collage", files_written_++));
-      COLLAGE_TRY_VOID(save_plan(contestant.plan, contestant.file));
+      COLLAGE_TRY_VOID(save_plan(packer_.pack(contestant.plan), contestant.file));
     }
     entries.push_back({.name = contestant.name,
                        .plan = contestant.file,

@@ -13,6 +13,7 @@
 #include "search/search.h"
 #include "tune/context.h"
 #include "tune/guard.h"
+#include "tune/plan_packer.h"
 
 namespace collage {
 
@@ -34,10 +35,11 @@ struct ContestOptions {
   GuardOptions guard;
 };
 
-/// One thread. Folder, store and worker outlive it.
+/// One thread. What it is made with outlives it.
 class Contest {
  public:
-  Contest(WorkFolder& folder, Store& store, WorkerProcess& worker) : folder_(folder), store_(store), worker_(worker) {}
+  Contest(WorkFolder& folder, Store& store, WorkerProcess& worker, PlanPacker& packer)
+      : folder_(folder), store_(store), worker_(worker), packer_(packer) {}
 
   void add(Contestant contestant) { competing_.push_back(std::move(contestant)); }
   [[nodiscard]] std::size_t competing() const { return competing_.size(); }
@@ -64,6 +66,7 @@ class Contest {
   WorkFolder& folder_;
   Store& store_;
   WorkerProcess& worker_;
+  PlanPacker& packer_;
   std::vector<Contestant> competing_;
   std::vector<Contestant> beaten_;
   std::size_t winner_ = 0;

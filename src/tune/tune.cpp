@@ -301,7 +301,7 @@ class Tuner {
     RealisedPlan plan = std::move(contest_.winner().plan);
     plan.plan.shipped = report_.shipped;
     plan.plan.report_json = plan_report();
-    return save_plan(plan, options_.output);
+    return save_plan(packer_.pack(std::move(plan)), options_.output);
   }
 
   void fill_report() {
@@ -366,7 +366,8 @@ class Tuner {
   WorkFolder folder_;
   Store store_;
   WorkerProcess worker_;
-  Contest contest_{folder_, store_, worker_};
+  PlanPacker packer_{registry_};
+  Contest contest_{folder_, store_, worker_, packer_};
   Clock::time_point start_ = Clock::now();
   std::vector<std::string> backends_;   ///< may take nodes
   std::vector<std::string> proposing_;  ///< those, host and the filler

@@ -94,7 +94,7 @@ class PlainRun {
                                   const std::vector<std::pair<std::uint32_t, std::uint32_t>>& in_place) {
     COLLAGE_TRY_VOID(allocate(artifact, in_place));
     COLLAGE_TRY(std::vector<Tensor> constants, constants_of(subject_, artifact));
-    const LoadRequest request{.artifact = &artifact,
+    const LoadRequest request{.artifact = artifact,
                               .constants = std::move(constants),
                               .inputs = ports_of(inputs_),
                               .outputs = ports_of(outputs_),

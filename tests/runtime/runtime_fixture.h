@@ -188,9 +188,10 @@ class ScriptedBackend final : public Backend {
   [[nodiscard]] Result<std::unique_ptr<Kernel>> load(const LoadRequest& request) override {
     ++loads;
     last_threads = request.threads;
-    const auto script = scripts.find(request.artifact->bytes);
+    const auto script = scripts.find(std::string(request.artifact.bytes));
     if (script == scripts.end())
-      return fail(ExitCode::kBadInput, "backend/bad-artifact", info_.name, request.artifact->bytes, "a script");
+      return fail(ExitCode::kBadInput, "backend/bad-artifact", info_.name, std::string(request.artifact.bytes),
+                  "a script");
     return std::make_unique<ScriptKernel>(script->second, dynamic, request.constants);
   }
 

@@ -128,7 +128,7 @@ inline std::vector<Port> ports_of(const Graph& graph, const std::vector<ValueId>
 }
 
 inline LoadRequest load_request(const CompileRequest& request, const Artifact& artifact, int threads = 1) {
-  LoadRequest load{.artifact = &artifact, .constants = {}, .inputs = {}, .outputs = {}, .threads = threads};
+  LoadRequest load{.artifact = artifact, .constants = {}, .inputs = {}, .outputs = {}, .threads = threads};
   for (const ValueId id : artifact.constants) load.constants.push_back(*request.graph->value(id).constant);
   load.inputs = ports_of(*request.graph, request.region.inputs, request.variant.input_formats);
   load.outputs = ports_of(*request.graph, request.region.outputs, request.variant.output_formats);

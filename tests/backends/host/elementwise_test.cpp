@@ -212,7 +212,7 @@ TEST(HostElementwise, GivesTheSameNumbersInPlace) {
   const std::vector<VariantRun> runs = run_all(under_test);
   ASSERT_EQ(runs.size(), 1U);
   EXPECT_THAT(runs[0].artifact.in_place, testing::ElementsAre(std::pair<std::uint32_t, std::uint32_t>{0, 0}));
-  LoadRequest request{.artifact = &runs[0].artifact,
+  LoadRequest request{.artifact = runs[0].artifact,
                       .constants = {},
                       .inputs = {{"x", f32(extents), plain()}},
                       .outputs = {{"y", f32(extents), plain()}}};

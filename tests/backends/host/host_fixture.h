@@ -119,7 +119,7 @@ inline std::vector<Tensor> run_variant(const HostCase& under_test, const Region&
   const Graph& graph = under_test.graph;
   LoadRequest request;
   request.threads = threads;
-  request.artifact = &artifact;
+  request.artifact = artifact;
   for (const ValueId id : artifact.constants) request.constants.push_back(*graph.value(id).constant);
   for (std::size_t i = 0; i < region.inputs.size(); ++i)
     request.inputs.push_back(port_of(graph, region.inputs[i], variant.input_formats[i]));

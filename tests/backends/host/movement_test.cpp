@@ -370,7 +370,7 @@ TEST(HostGather, ReportsAnIndexOutsideTheAxis) {
   const auto artifacts = host_backend().compile(requests, {});
   ASSERT_TRUE(artifacts[0]);
   LoadRequest request{
-      .artifact = &*artifacts[0], .constants = {*under_test.graph.value(x).constant}, .inputs = {}, .outputs = {}};
+      .artifact = *artifacts[0], .constants = {*under_test.graph.value(x).constant}, .inputs = {}, .outputs = {}};
   request.inputs = {port_of(under_test.graph, i, plain())};
   request.outputs = {port_of(under_test.graph, under_test.graph.outputs[0], plain())};
   const auto kernel = host_backend().load(request);
@@ -401,7 +401,7 @@ TEST(HostConversion, IsRightForOddShapesTypesAndDirections) {
         const auto artifact = host_backend().compile_conversion({value, from, to}, {});
         ASSERT_TRUE(artifact);
         LoadRequest request{
-            .artifact = &*artifact, .constants = {}, .inputs = {{"x", value, from}}, .outputs = {{"x", value, to}}};
+            .artifact = *artifact, .constants = {}, .inputs = {{"x", value, from}}, .outputs = {{"x", value, to}}};
         const auto kernel = host_backend().load(request);
         ASSERT_TRUE(kernel) << to_string(kernel.error());
         const Bytes source = in_format(in, from);
@@ -424,7 +424,7 @@ TEST(HostArtifact, IsRefusedWhenDamagedForeignOrTooLargeForItsPorts) {
   const ValueType value = ValueType::tensor(ElementType::kFloat32, {1, 4, 3, 3});
   auto artifact = host_backend().compile_conversion({value, plain(), channels_last()}, {});
   ASSERT_TRUE(artifact);
-  LoadRequest request{.artifact = &*artifact,
+  LoadRequest request{.artifact = *artifact,
                       .constants = {},
                       .inputs = {{"x", value, plain()}},
                       .outputs = {{"x", value, channels_last()}}};
@@ -434,12 +434,12 @@ TEST(HostArtifact, IsRefusedWhenDamagedForeignOrTooLargeForItsPorts) {
   for (std::size_t cut = 0; cut < artifact->bytes.size(); cut += 7) {
     Artifact damaged = *artifact;
     damaged.bytes.resize(cut);
-    request.artifact = &damaged;
+    request.artifact = damaged;
     EXPECT_EQ(host_backend().load(request).error().code, "backend/bad-artifact");
   }
   Artifact foreign = *artifact;
   foreign.compatibility = "host/0";
-  request.artifact = &foreign;
+  request.artifact = foreign;
   EXPECT_EQ(host_backend().load(request).error().code, "backend/bad-artifact");
 }
 

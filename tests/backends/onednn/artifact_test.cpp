@@ -28,7 +28,7 @@ Artifact artifact_of(const Net& net, const std::string& variant_name, const Comp
 }
 
 std::string load_error(const Net& net, const Artifact& artifact, int threads = 1, bool with_constants = true) {
-  LoadRequest request{.artifact = &artifact, .constants = {}, .inputs = {}, .outputs = {}, .threads = threads};
+  LoadRequest request{.artifact = artifact, .constants = {}, .inputs = {}, .outputs = {}, .threads = threads};
   for (const ValueId id : artifact.constants)
     if (with_constants) request.constants.push_back(*net.graph.value(id).constant);
   const auto kernel = onednn().load(request);
@@ -86,6 +86,24 @@ TEST(OneDnnArtifact, NeedsItsConstantsThreadsAndScratch) {
   ASSERT_GT(starved.workspace_bytes, 0U);
   starved.workspace_bytes = 0;
   EXPECT_EQ(load_error(net, starved), "backend/bad-artifact");
+}
+
+TEST(OneDnnArtifact, IsPreparedOnceAndWantsThoseConstants) {
+  const Net net = small_net();
+  const Artifact artifact = artifact_of(net, "jit.blocked");
+  LoadRequest load{.artifact = artifact, .constants = {}, .inputs = {}, .outputs = {}, .threads = 1};
+  for (const ValueId id : artifact.constants) load.constants.push_back(*net.graph.value(id).constant);
+  const auto prepared = onednn().prepare_constants(load);
+  ASSERT_TRUE(prepared && *prepared);
+  load.artifact.bytes = (*prepared)->bytes;
+  load.constants = constants_of(**prepared, load.constants);
+  EXPECT_TRUE(onednn().load(load));
+  const auto again = onednn().prepare_constants(load);
+  EXPECT_TRUE(again && !*again);
+  load.constants.back().data = load.constants.back().data.slice(0, load.constants.back().data.size() / 4);
+  EXPECT_EQ(onednn().load(load).error().code, "backend/bad-artifact");
+  load.constants.pop_back();
+  EXPECT_EQ(onednn().load(load).error().code, "backend/bad-artifact");
 }
 
 TEST(OneDnnArtifact, RunsOnTwoThreads) {

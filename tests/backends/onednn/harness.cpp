@@ -99,14 +99,27 @@ void run_once(const Ready& ready, const Expected& expected, std::optional<std::u
   expect_close(from_format(stored, type.extents(), format), expected.output, tolerance);
 }
 
+/// Once more with the constants prepared, which leaves nothing of the originals to be packed.
+void run_prepared(const Ready& ready, LoadRequest load, const Expected& expected, double tolerance) {
+  const auto prepared = onednn().prepare_constants(load);
+  ASSERT_TRUE(prepared) << to_string(prepared.error());
+  ASSERT_EQ(prepared->has_value(), !load.constants.empty());
+  if (!*prepared) return;
+  Artifact artifact = ready.artifact;
+  artifact.bytes = (*prepared)->bytes;
+  load.artifact = artifact;
+  load.constants = constants_of(**prepared, load.constants);
+  const auto kernel = other_onednn().load(load);
+  ASSERT_TRUE(kernel) << to_string(kernel.error());
+  run_once({ready.graph, ready.region, ready.variant, ready.artifact, **kernel}, expected, std::nullopt, tolerance);
+}
+
 std::string run_variant(const Net& net, const Region& region, const Variant& variant, const Expected& expected,
                         const CompileOptions& options) {
   const CompileRequest request{.graph = &net.graph, .region = region, .variant = variant, .model_bytes = {}};
   const auto artifacts = onednn().compile(std::span(&request, 1), options);
   if (!artifacts[0]) return std::string(name_of(artifacts[0].error().reason)) + ": " + artifacts[0].error().detail;
-  if (getenv("SHOW")) printf("%s\n", artifacts[0]->bytes.c_str());
-  LoadRequest load{
-      .artifact = &*artifacts[0], .constants = {}, .inputs = {}, .outputs = {}, .threads = options.threads};
+  LoadRequest load{.artifact = *artifacts[0], .constants = {}, .inputs = {}, .outputs = {}, .threads = options.threads};
   for (const ValueId id : artifacts[0]->constants) load.constants.push_back(*net.graph.value(id).constant);
   auto kernel = other_onednn().load(load);
   if (!kernel) {
@@ -120,6 +133,7 @@ std::string run_variant(const Net& net, const Region& region, const Variant& var
     EXPECT_EQ(out, 0U);
     run_once(ready, expected, in, tolerance);
   }
+  run_prepared(ready, load, expected, tolerance);
   return {};
 }
 
@@ -263,6 +277,22 @@ Backend& onednn() { return instance(0); }
 Backend& other_onednn() { return instance(1); }
 
 Region region_of(const Graph& graph) { return whole_region(graph, uses_of(graph)); }
+
+std::vector<Tensor> constants_of(const PreparedArtifact& prepared, const std::vector<Tensor>& originals) {
+  std::vector<Tensor> constants;
+  for (const PreparedArtifact::Constant& constant : prepared.constants) {
+    if (const auto* as_it_is = std::get_if<std::size_t>(&constant)) {
+      constants.push_back(originals[*as_it_is]);
+      continue;
+    }
+    const auto& bytes = std::get<Buffer>(constant);
+    constants.push_back({.type = ElementType::kUint8,
+                         .extents = {static_cast<std::int64_t>(bytes.size())},
+                         .data = bytes,
+                         .strings = {}});
+  }
+  return constants;
+}
 
 Refusal refusal_of(const Net& net) {
   const auto variants = onednn().support(net.graph, region_of(net.graph), {});

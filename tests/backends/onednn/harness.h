@@ -60,6 +60,9 @@ std::set<std::string> passed(const Outcomes& outcomes);
 Backend& onednn();
 Backend& other_onednn();
 
+/// What to load a prepared artifact with.
+std::vector<Tensor> constants_of(const PreparedArtifact& prepared, const std::vector<Tensor>& originals);
+
 /// The region of all nodes.
 Region region_of(const Graph& graph);
 /// support() of the whole graph, expected to refuse; the reason.

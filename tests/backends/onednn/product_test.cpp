@@ -217,7 +217,7 @@ TEST(OneDnnConversion, ConvertsBothWays) {
         const auto artifact = onednn().compile_conversion({type, from, to}, {});
         ASSERT_TRUE(artifact) << artifact.error().detail;
         auto kernel =
-            other_onednn().load({.artifact = &*artifact, .constants = {}, .inputs = {}, .outputs = {}, .threads = 1});
+            other_onednn().load({.artifact = *artifact, .constants = {}, .inputs = {}, .outputs = {}, .threads = 1});
         ASSERT_TRUE(kernel) << to_string(kernel.error());
         const std::vector<float> in = to_format(numbers, extents, from);
         const std::size_t bytes = *onednn().format_bytes(type, to);

@@ -106,8 +106,9 @@ class TestBackend final : public Backend {
   }
 
   [[nodiscard]] Result<std::unique_ptr<Kernel>> load(const LoadRequest& request) override {
-    if (request.artifact->compatibility != "test 1")
-      return fail(ExitCode::kBadInput, "backend/bad-artifact", "test", request.artifact->compatibility, "test 1");
+    if (request.artifact.compatibility != "test 1")
+      return fail(ExitCode::kBadInput, "backend/bad-artifact", "test", std::string(request.artifact.compatibility),
+                  "test 1");
     if (fault_ == "load-fail") return fail(ExitCode::kUnsupported, "backend/library", "test", "a failure to load");
     return make_kernel(request, fault_, delay_us_);
   }

@@ -16,7 +16,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-Program program_from(const std::string& bytes) {
+Program program_from(std::string_view bytes) {
   const Json json = Json::parse(bytes);
   Program program;
   program.scratch_counts = json.at("scratch").get<std::vector<std::size_t>>();
@@ -179,7 +179,7 @@ std::string to_bytes(const Program& program) {
 
 std::unique_ptr<Kernel> make_kernel(const LoadRequest& request, const std::string& fault, std::int64_t delay_us) {
   misbehave(fault, "load");
-  return std::make_unique<TestKernel>(program_from(request.artifact->bytes), request.constants, fault, delay_us);
+  return std::make_unique<TestKernel>(program_from(request.artifact.bytes), request.constants, fault, delay_us);
 }
 
 }  // namespace collage::test
