@@ -17,12 +17,20 @@ Result<std::int64_t> time_once(const Contender& contender, int repeats) {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - start).count() / repeats;
 }
 
-/// Warms up and finds how many runs one sample needs.
-Result<int> calibrate(const Contender& contender, const RaceOptions& options) {
+struct Repeats {
+  int untimed = 1;
+  int timed = 1;
+};
+
+/// Warms up and finds how many runs heating and one sample need.
+Result<Repeats> calibrate(const Contender& contender, const RaceOptions& options) {
   COLLAGE_TRY_VOID(time_once(contender, 1));
   COLLAGE_TRY_VOID(time_once(contender, 1));
   COLLAGE_TRY(const std::int64_t once, time_once(contender, 1));
-  return static_cast<int>(std::clamp<std::int64_t>(options.min_sample_ns / std::max<std::int64_t>(once, 1), 1, 1000));
+  const auto runs_in = [&](std::int64_t ns) {
+    return static_cast<int>(std::clamp<std::int64_t>(ns / std::max<std::int64_t>(once, 1), 1, 1000));
+  };
+  return Repeats{.untimed = runs_in(options.heat_ns), .timed = runs_in(options.min_sample_ns)};
 }
 
 double median_of(std::vector<double> values) {
@@ -61,10 +69,10 @@ Ratio paired_ratio(const RaceLane& slow, const RaceLane& fast) {
 }
 
 Result<std::vector<RaceLane>> race(const std::vector<Contender>& contenders, const RaceOptions& options) {
-  std::vector<int> repeats;
+  std::vector<Repeats> repeats;
   std::vector<RaceLane> lanes;
   for (const Contender& contender : contenders) {
-    COLLAGE_TRY(const int count, calibrate(contender, options));
+    COLLAGE_TRY(const Repeats count, calibrate(contender, options));
     repeats.push_back(count);
     lanes.push_back({.name = contender.name, .samples_ns = {}});
   }
@@ -78,9 +86,8 @@ Result<std::vector<RaceLane>> race(const std::vector<Contender>& contenders, con
     if (options.stop.stop_requested() && round > 0) break;
     std::shuffle(order.begin(), order.end(), random);
     for (std::size_t i : order) {
-      // One run that is not timed: it leaves the caches as this contender's own steady state has them.
-      COLLAGE_TRY_VOID(contenders[i].run());
-      COLLAGE_TRY(const std::int64_t sample, time_once(contenders[i], repeats[i]));
+      COLLAGE_TRY_VOID(time_once(contenders[i], repeats[i].untimed));
+      COLLAGE_TRY(const std::int64_t sample, time_once(contenders[i], repeats[i].timed));
       lanes[i].samples_ns.push_back(sample);
     }
   }

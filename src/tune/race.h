@@ -21,8 +21,11 @@ struct Contender {
 struct RaceOptions {
   std::size_t min_rounds = 15;
   std::size_t max_rounds = 400;
-  double seconds = 3.0;                 ///< aimed at; min_rounds go first
-  std::int64_t min_sample_ns = 200000;  ///< short runs are repeated inside one sample
+  double seconds = 3.0;                  ///< aimed at; min_rounds go first
+  std::int64_t min_sample_ns = 200'000;  ///< short runs are repeated inside one sample
+  /// Runs before each sample that are not timed, at least one: they bring back the caches and the predictions that the
+  /// others took, so that a sample is of the contender's own steady state.
+  std::int64_t heat_ns = 3'000'000;
   std::uint64_t seed = 1;
   std::stop_token stop;
 };

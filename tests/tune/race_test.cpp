@@ -52,7 +52,13 @@ TEST(PairedRatio, IsTheSameEveryTimeAndOneWithoutSamples) {
 }
 
 RaceOptions short_race(std::size_t rounds) {
-  return {.min_rounds = rounds, .max_rounds = rounds, .seconds = 0, .min_sample_ns = 0, .seed = 3, .stop = {}};
+  return {.min_rounds = rounds,
+          .max_rounds = rounds,
+          .seconds = 0,
+          .min_sample_ns = 0,
+          .heat_ns = 0,
+          .seed = 3,
+          .stop = {}};
 }
 
 TEST(Race, EveryRoundHasEveryContender) {
