@@ -34,6 +34,7 @@ int run_command_line(int argc, char** argv) {
   add_run(app, program);
   add_bench(app, program);
   add_verify(app, program);
+  add_explain(app, program);
   add_backends(app, program);
   add_check(app, program);
   add_workload(app, program);

@@ -94,7 +94,7 @@ class DamagedPlanTest : public DamageTest {
     return file("whole.collage");
   }
 
-  std::vector<std::vector<std::string>> commands_ = {{"run"}, {"verify"}, {"run", "--json", "-"}};
+  std::vector<std::vector<std::string>> commands_ = {{"run"}, {"verify"}, {"explain"}, {"run", "--json", "-"}};
 };
 
 TEST_F(DamagedPlanTest, EndsInOrder) {

@@ -122,6 +122,13 @@ TEST_F(TunedPlanTest, RunsVerifiesAndBenches) {
   EXPECT_EQ(verdict["seeds"], 3);
   EXPECT_THAT(keys_of(verdict["outputs"][0]), IsSupersetOf({"name", "max_abs", "max_rel", "ok"}));
 
+  const Ended explained = run({"explain", plan_, "--json", "-"});
+  expect_good(explained);
+  const nlohmann::json story = parsed(explained.out);
+  ASSERT_GT(story["steps"].size(), 0U);
+  EXPECT_THAT(keys_of(story), IsSupersetOf({"model", "shipped", "search", "rivals", "steps", "refusals"}));
+  expect_error(run({"explain", plan_, "--node", "nobody"}), 2, "plan/no-such-node", "nobody");
+
   const Ended benched = run({"bench", plan_, "--seconds", "0.1", "--json", "-"});
   expect_good(benched);
   const nlohmann::json times = parsed(benched.out);

@@ -1,0 +1,159 @@
+#include "plan/explain.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+namespace collage {
+namespace {
+
+using nlohmann::ordered_json;
+
+constexpr std::size_t kMostNames = 3;
+
+double us(std::int64_t ns) { return static_cast<double>(ns) / 1000; }
+
+/// All steps, timed alone.
+double total_us(const Plan& plan) {
+  return std::accumulate(plan.steps.begin(), plan.steps.end(), 0.0,
+                         [](double sum, const PlanStep& step) { return sum + us(step.cost_ns); });
+}
+
+bool runs(const PlanStep& step, const std::string& node) {
+  return std::ranges::find(step.nodes, node) != step.nodes.end();
+}
+
+std::string who(const PlanStep& step) {
+  if (step.kind == StepKind::kView) return "nobody: the same bytes";
+  return step.variant.empty() ? step.backend : step.backend + "/" + step.variant;
+}
+
+/// The nodes of a step, or the value a conversion moves and between which formats.
+std::string what(const Plan& plan, const PlanStep& step, std::size_t most_names) {
+  if (step.nodes.empty() && !step.inputs.empty() && !step.outputs.empty()) {
+    const PlanValue& from = plan.values[step.inputs.front()];
+    const PlanValue& to = plan.values[step.outputs.front()];
+    if (from.format == to.format) return fmt::format("{}: copied", from.name);
+    return fmt::format("{}: {} to {}", from.name, from.format.name, to.format.name);
+  }
+  const std::size_t shown = std::min(step.nodes.size(), most_names);
+  std::string text = fmt::format("{}", fmt::join(step.nodes.begin(), step.nodes.begin() + std::ptrdiff_t(shown), " "));
+  if (shown < step.nodes.size()) text += fmt::format(" and {} more", step.nodes.size() - shown);
+  return text;
+}
+
+ordered_json report_of(const Plan& plan) {
+  auto report = ordered_json::parse(plan.report_json, nullptr, false);
+  return report.is_object() ? report : ordered_json::object();
+}
+
+/// An object of the report, empty when the plan has none.
+ordered_json part(const ordered_json& object, const std::string& key) {
+  const auto found = object.find(key);
+  return found != object.end() && found->is_object() ? *found : ordered_json::object();
+}
+
+std::optional<double> number(const ordered_json& object, const std::string& key) {
+  const auto found = object.find(key);
+  return found != object.end() && found->is_number() ? std::optional(found->get<double>()) : std::nullopt;
+}
+
+Result<void> check_node(const Plan& plan, const std::string& node) {
+  if (node.empty() || std::ranges::any_of(plan.steps, [&](const PlanStep& step) { return runs(step, node); }))
+    return {};
+  return fail(ExitCode::kUsage, "plan/no-such-node", plan.model_path, "node " + node,
+              "a node that a step computes; `explain PLAN --json -` lists all");
+}
+
+std::string line(const Plan& plan, std::size_t index, double total, std::size_t most_names) {
+  const PlanStep& step = plan.steps[index];
+  const double share = total > 0 ? 100 * us(step.cost_ns) / total : 0;
+  return fmt::format("{:>5} {:>10.1f} {:>5.1f}%  {:<28} {:<32} {}\n", index, us(step.cost_ns), share, who(step),
+                     step.runner_up.empty() ? "-" : step.runner_up, what(plan, step, most_names));
+}
+
+std::string head_text(const Plan& plan, const ordered_json& report) {
+  std::string text = fmt::format("{}: {} steps, shipped {}, {} thread{}\n", plan.model_path, plan.steps.size(),
+                                 plan.shipped, plan.threads, plan.threads == 1 ? "" : "s");
+  text += fmt::format("steps timed alone add up to {:.1f} us", total_us(plan));
+  const ordered_json search = part(report, "search");
+  if (const auto measured = number(search, "measured_us")) text += fmt::format("; the whole took {:.1f} us", *measured);
+  if (const auto bound = number(search, "model_bound_us"))
+    text += fmt::format("; no cover of these candidates adds up to less than {:.1f} us", *bound);
+  return text + "\n";
+}
+
+std::string rivals_text(const ordered_json& report) {
+  std::vector<std::pair<double, std::string>> rivals;
+  const ordered_json times = part(report, "rivals");
+  for (const auto& [name, time] : times.items())
+    if (time.is_number()) rivals.emplace_back(time.get<double>(), name);
+  std::ranges::sort(rivals);
+  std::string text;
+  for (const auto& [time, name] : rivals) text += fmt::format("  {:>10.1f} us  {}\n", time, name);
+  return text.empty() ? text : "other plans, timed end to end\n" + text;
+}
+
+std::string refusals_text(const ordered_json& report, const std::string& node) {
+  std::string text;
+  const ordered_json refusals = part(part(report, "refusals"), node);
+  for (const auto& [backend, why] : refusals.items())
+    text += fmt::format("  {} refused it alone: {}\n", backend, why.is_string() ? why.get<std::string>() : why.dump());
+  return text;
+}
+
+ordered_json to_json(const Plan& plan, std::size_t index) {
+  const PlanStep& step = plan.steps[index];
+  ordered_json object = {{"step", index},
+                         {"kind", plan_name_of(step.kind)},
+                         {"backend", step.backend},
+                         {"variant", step.variant},
+                         {"nodes", step.nodes},
+                         {"cost_us", us(step.cost_ns)},
+                         {"cost_low_us", us(step.cost_low_ns)},
+                         {"cost_high_us", us(step.cost_high_ns)},
+                         {"runner_up", step.runner_up}};
+  for (const auto& [key, list] : {std::pair{"inputs", &step.inputs}, std::pair{"outputs", &step.outputs}}) {
+    object[key] = ordered_json::array();
+    for (const PlanIndex value : *list)
+      object[key].push_back({{"name", plan.values[value].name}, {"format", plan.values[value].format.name}});
+  }
+  return object;
+}
+
+}  // namespace
+
+Result<std::string> explain_as_text(const Plan& plan, const std::string& node) {
+  COLLAGE_TRY_VOID(check_node(plan, node));
+  const ordered_json report = report_of(plan);
+  const double total = total_us(plan);
+  std::string text = head_text(plan, report);
+  text += fmt::format("{:>5} {:>10} {:>6}  {:<28} {:<32} {}\n", "step", "us", "share", "who", "runner-up", "nodes");
+  for (std::size_t s = 0; s < plan.steps.size(); ++s)
+    if (node.empty() || runs(plan.steps[s], node))
+      text += line(plan, s, total, node.empty() ? kMostNames : plan.steps[s].nodes.size());
+  return text + (node.empty() ? rivals_text(report) : refusals_text(report, node));
+}
+
+Result<std::string> explain_as_json(const Plan& plan, const std::string& node) {
+  COLLAGE_TRY_VOID(check_node(plan, node));
+  const ordered_json report = report_of(plan);
+  ordered_json steps = ordered_json::array();
+  for (std::size_t s = 0; s < plan.steps.size(); ++s)
+    if (node.empty() || runs(plan.steps[s], node)) steps.push_back(to_json(plan, s));
+  ordered_json refusals = part(report, "refusals");
+  if (!node.empty()) refusals = {{node, part(refusals, node)}};
+  const ordered_json object = {{"schema", "collage.explain/1"},
+                               {"model", plan.model_path},
+                               {"threads", plan.threads},
+                               {"shipped", plan.shipped},
+                               {"search", part(report, "search")},
+                               {"rivals", part(report, "rivals")},
+                               {"steps", steps},
+                               {"refusals", refusals}};
+  return object.dump(2, ' ', false, ordered_json::error_handler_t::replace);
+}
+
+}  // namespace collage
