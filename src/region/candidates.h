@@ -26,10 +26,19 @@ struct Proposer {
   std::function<std::expected<std::vector<Variant>, Refusal>(const Region&)> support;
 };
 
+/// A backend's label on nodes inside a region: which of its patterns they are.
+struct Match {
+  std::string label;
+  NodeSet nodes;
+  bool operator==(const Match&) const = default;
+};
+
 struct Candidate {
   std::uint32_t region = 0;  ///< index into CandidatePool::regions
   std::string backend;
   Variant variant;
+  std::vector<Match> matches = {};  ///< disjoint, inside the region; empty when the backend takes it as it is
+  std::string origin = {};          ///< the trail of rules that proposed the region, for explanations
 };
 
 struct RegionRefusal {

@@ -34,8 +34,16 @@ bool is_read_outside(const Uses& uses, ValueId id, const NodeSet& nodes) {
 
 }  // namespace
 
+NodeSet Region::covered() const { return repeated.universe() == 0 ? nodes : nodes - repeated; }
+
 Region make_region(const Graph& graph, const Uses& uses, NodeSet nodes) {
-  Region region{.nodes = std::move(nodes), .inputs = {}, .constants = {}, .outputs = {}};
+  NodeSet none(nodes.universe());
+  return make_region(graph, uses, std::move(nodes), std::move(none));
+}
+
+Region make_region(const Graph& graph, const Uses& uses, NodeSet nodes, NodeSet repeated) {
+  Region region{
+      .nodes = std::move(nodes), .repeated = std::move(repeated), .inputs = {}, .constants = {}, .outputs = {}};
   FirstUse first_use(graph.values.size());
   const auto add_reads = [&](const std::vector<ValueId>& read) {
     for (const ValueId id : read) {
@@ -47,6 +55,7 @@ Region make_region(const Graph& graph, const Uses& uses, NodeSet nodes) {
     const Node& node = graph.nodes[n];
     add_reads(node.inputs);
     add_reads(node.captures);
+    if (region.repeated.contains(n)) continue;
     for (const ValueId id : node.outputs)
       if (id.valid() && (uses.is_output[id.index] || is_read_outside(uses, id, region.nodes)))
         region.outputs.push_back(id);

@@ -11,16 +11,21 @@ namespace collage {
 using NodeSet = BitSet;  ///< over node indices of one graph
 
 struct Region {
-  NodeSet nodes;
+  NodeSet nodes;                   ///< computed by the region
+  NodeSet repeated = {};           ///< of these, the ones another step computes as well: their values stay inside
   std::vector<ValueId> inputs;     ///< computed or graph-input values read from outside, by first use
   std::vector<ValueId> constants;  ///< constants read, by first use
-  std::vector<ValueId> outputs;    ///< values needed outside or graph outputs, by production
+  std::vector<ValueId> outputs;    ///< values of covered nodes needed outside or graph outputs, by production
 
-  bool operator==(const Region& other) const { return nodes == other.nodes; }
+  /// The nodes that need no other step: all but the repeated ones.
+  [[nodiscard]] NodeSet covered() const;
+  bool operator==(const Region& other) const { return nodes == other.nodes && covered() == other.covered(); }
 };
 
 /// The border of a set of nodes. Values that bodies of its nodes capture count as read by those nodes.
 [[nodiscard]] Region make_region(const Graph& graph, const Uses& uses, NodeSet nodes);
+/// The same for a region that computes `repeated`, a subset of `nodes`, for itself only.
+[[nodiscard]] Region make_region(const Graph& graph, const Uses& uses, NodeSet nodes, NodeSet repeated);
 [[nodiscard]] Region whole_region(const Graph& graph, const Uses& uses);
 
 /// Node reachability, for convexity tests: row i holds every other node that node i can reach.
