@@ -68,8 +68,8 @@ class Pricing {
     Refusal refusal;
   };
 
-  [[nodiscard]] ConversionTable conversion_table();
-  [[nodiscard]] std::optional<ConversionChoice> conversion(ValueId value, const Format& from, const Format& to);
+  [[nodiscard]] BoundaryTable boundary_table();
+  [[nodiscard]] std::optional<BoundaryChoice> conversion(ValueId value, const Format& from, const Format& to);
   [[nodiscard]] std::vector<std::string> converters_of(const Format& from, const Format& to) const;
   /// Measures the estimated conversions of the covers; how many there were.
   [[nodiscard]] Result<std::size_t> price_conversions(const std::vector<NamedCover>& covers);
@@ -78,7 +78,7 @@ class Pricing {
   PricingOptions options_;
   const Graph& graph_;
   std::unique_ptr<Pricer> pricer_;
-  std::map<Key, std::optional<ConversionChoice>> conversions_;
+  std::map<Key, std::optional<BoundaryChoice>> conversions_;
   std::vector<Broken> broken_;
   std::size_t broken_count_ = 0;
 };

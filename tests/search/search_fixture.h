@@ -20,7 +20,7 @@ class Problem {
  public:
   using Edge = std::pair<std::size_t, std::size_t>;
 
-  SearchOptions options{.max_states = 100000, .launch_ns = 0};
+  SearchOptions options{.launch_ns = 0};
   std::int64_t conversion_ns = 3;
 
   /// Nodes n0.. with one output each; nodes without predecessors read the graph input, those without readers are
@@ -90,8 +90,8 @@ class Problem {
   [[nodiscard]] Result<SearchResult> try_solve() const {
     return choose_cover(
         graph_, uses_, candidates_,
-        [this](ValueId, const Format&, const Format&) {
-          return std::optional<ConversionChoice>({"host", Measured{conversion_ns, conversion_ns, conversion_ns, 1}});
+        [this](ValueId, const Place&, const Place&) {
+          return std::optional<BoundaryChoice>({"host", Measured{conversion_ns, conversion_ns, conversion_ns, 1}});
         },
         options);
   }
