@@ -26,7 +26,12 @@ class Scheduler {
   Scheduler(const Graph& graph, const Uses& uses)
       : graph_(graph), uses_(uses), waits_(graph.nodes.size(), 0), unread_(graph.values.size()) {
     readers_ = readers_of_nodes(graph, uses, waits_);
-    for (std::size_t v = 0; v < graph.values.size(); ++v) unread_[v] = uses.consumers[v].size();
+    reads_.resize(graph.nodes.size());
+    for (std::size_t v = 0; v < graph.values.size(); ++v) {
+      unread_[v] = uses.consumers[v].size();
+      if (graph.values[v].constant) continue;
+      for (const NodeId reader : uses.consumers[v]) reads_[reader.index].push_back(static_cast<std::uint32_t>(v));
+    }
   }
 
   std::vector<std::uint32_t> run() {
@@ -39,7 +44,7 @@ class Scheduler {
       const std::uint32_t node = ready[at];
       ready.erase(ready.begin() + static_cast<std::ptrdiff_t>(at));
       order.push_back(node);
-      for_each_read(node, [this](std::uint32_t value) { --unread_[value]; });
+      for (const std::uint32_t value : reads_[node]) --unread_[value];
       for (auto reader = readers_[node].rbegin(); reader != readers_[node].rend(); ++reader)
         if (--waits_[*reader] == 0) ready.push_back(*reader);
     }
@@ -47,17 +52,6 @@ class Scheduler {
   }
 
  private:
-  template <class Visit>
-  void for_each_read(std::uint32_t node, Visit&& visit) const {
-    std::vector<std::uint32_t> read;
-    for (const auto* list : {&graph_.nodes[node].inputs, &graph_.nodes[node].captures})
-      for (const ValueId id : *list)
-        if (id.valid() && !graph_.value(id).constant) read.push_back(id.index);
-    std::sort(read.begin(), read.end());
-    read.erase(std::unique(read.begin(), read.end()), read.end());
-    for (const std::uint32_t value : read) visit(value);
-  }
-
   std::size_t best_of(const std::vector<std::uint32_t>& ready) const {
     std::size_t best = ready.size() - 1;
     std::ptrdiff_t best_growth = growth(ready[best]);
@@ -73,7 +67,7 @@ class Scheduler {
   std::ptrdiff_t growth(std::uint32_t node) const {
     std::ptrdiff_t made = 0;
     for (const ValueId id : graph_.nodes[node].outputs) made += id.valid() && !uses_.consumers[id.index].empty();
-    for_each_read(node, [&](std::uint32_t value) { made -= unread_[value] == 1; });
+    for (const std::uint32_t value : reads_[node]) made -= unread_[value] == 1;
     return made;
   }
 
@@ -81,7 +75,8 @@ class Scheduler {
   const Uses& uses_;
   std::vector<std::uint32_t> waits_;   ///< by node: producers that have not run
   std::vector<std::size_t> unread_;    ///< by value: readers that have not run
-  std::vector<std::vector<std::uint32_t>> readers_;
+  std::vector<std::vector<std::uint32_t>> readers_;  ///< by node: nodes
+  std::vector<std::vector<std::uint32_t>> reads_;    ///< by node: computed values and inputs, each once
 };
 
 }  // namespace

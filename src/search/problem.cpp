@@ -37,9 +37,9 @@ class Builder {
     number_nodes();
     number_locations();
     problem_.routes.resize(graph().values.size());
-    for (const ValueId input : graph().inputs) (void)place_of(input, {});
-    for (const ValueId output : graph().outputs)
-      if (!graph().value(output).constant) (void)place_of(output, {});
+    for (const auto* list : {&graph().inputs, &graph().outputs})
+      for (const ValueId id : *list)
+        if (!graph().value(id).constant) (void)place_of(id, kHome, plain());
     for (std::uint32_t c = 0; c < problem_.candidates.size(); ++c) add_candidate(c);
     add_readers();
     for (std::size_t v = 0; v < problem_.routes.size(); ++v) close_routes(v);
@@ -72,20 +72,21 @@ class Builder {
   }
 
   /// The number of a place among the value's.
-  std::uint8_t place_of(ValueId id, const Place& place) {
+  std::uint8_t place_of(ValueId id, const std::string& location, const Format& format) {
     std::vector<Place>& places = problem_.routes[id.index].places;
     if (places.empty()) places.emplace_back();
     // Ways between formats of different owners, and between devices, lead through the plain format.
-    if (place.location != kHome) (void)insert(places, {.location = place.location, .format = plain()});
-    return insert(places, place);
+    if (location != kHome && !format.is_plain()) (void)insert(places, location, plain());
+    return insert(places, location, format);
   }
 
-  static std::uint8_t insert(std::vector<Place>& places, const Place& place) {
-    const auto found = std::ranges::find(places, place);
+  static std::uint8_t insert(std::vector<Place>& places, const std::string& location, const Format& format) {
+    const auto found = std::ranges::find_if(
+        places, [&](const Place& place) { return place.format == format && place.location == location; });
     const auto index = static_cast<std::uint8_t>(found - places.begin());
     if (found == places.end()) {
       COLLAGE_CHECK(places.size() < kMostPlaces, "more than 32 places of one value");
-      places.push_back(place);
+      places.push_back({.location = location, .format = format});
     }
     return index;
   }
@@ -93,22 +94,26 @@ class Builder {
   void add_candidate(std::uint32_t c) {
     const SearchCandidate& candidate = problem_.candidates[c];
     const Region& region = *candidate.region;
-    const auto [found, added] = index_.emplace(&region, static_cast<std::uint32_t>(problem_.groups.size()));
-    if (added) add_group(region);
-    Group& group = problem_.groups[found->second];
+    Group& group = problem_.groups[group_of(region)];
     group.candidates.push_back(c);
     Option option{.candidate = c, .cost = cost_of(candidate), .workspace = candidate.workspace_bytes};
     option.location = static_cast<std::size_t>(std::ranges::find(problem_.locations, candidate.location) -
                                                problem_.locations.begin());
-    const auto place = [&](ValueId id, const Format& format) {
-      return place_of(id, {.location = candidate.location, .format = format});
-    };
     for (std::size_t i = 0; i < region.inputs.size(); ++i)
-      option.in.push_back(place(region.inputs[i], candidate.variant.input_formats[i]));
+      option.in.push_back(place_of(region.inputs[i], candidate.location, candidate.variant.input_formats[i]));
     for (std::size_t o = 0; o < region.outputs.size(); ++o)
-      option.out.push_back(place(region.outputs[o], candidate.variant.output_formats[o]));
+      option.out.push_back(place_of(region.outputs[o], candidate.location, candidate.variant.output_formats[o]));
     group.least_ns = std::min(group.least_ns, option.cost.ns);
     group.options.push_back(std::move(option));
+  }
+
+  std::uint32_t group_of(const Region& region) {
+    if (&region == last_region_) return last_group_;  // candidates of a region mostly follow one another
+    const auto [found, added] = index_.emplace(&region, static_cast<std::uint32_t>(problem_.groups.size()));
+    if (added) add_group(region);
+    last_region_ = &region;
+    last_group_ = found->second;
+    return last_group_;
   }
 
   PathCost cost_of(const SearchCandidate& candidate) const {
@@ -229,6 +234,8 @@ class Builder {
 
   Problem problem_;
   std::unordered_map<const Region*, std::uint32_t, RegionHash, SameRegion> index_;
+  const Region* last_region_ = nullptr;
+  std::uint32_t last_group_ = 0;
 };
 
 }  // namespace

@@ -1,0 +1,96 @@
+// The search against every legal schedule of small problems, and what must hold between related problems.
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "search/search.h"
+#include "search_fixture.h"
+
+namespace collage {
+namespace {
+
+using testing_support::Problem;
+using testing_support::RandomShape;
+
+RandomShape shape_of(std::uint64_t seed) {
+  return {.nodes = 2 + seed % 8, .wide = seed / 8 % 4 == 0, .several_outputs = seed / 32 % 2 == 0};
+}
+
+TEST(BruteForce, AgreesOverAllSchedulesAndFormatsOfTenThousandGraphs) {
+  std::size_t repeated = 0;
+  for (std::uint64_t seed = 0; seed < 10000; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    std::mt19937_64 random(seed);
+    const Problem problem = Problem::random(random, shape_of(seed));
+    const auto result = problem.try_solve();
+    const auto best = problem.brute_force();
+    ASSERT_EQ(result.has_value(), best.has_value());
+    if (!best) continue;
+    ASSERT_TRUE(result->exact);
+    ASSERT_EQ(result->cover.cost_ns, *best);
+    ASSERT_EQ(result->bound_ns, *best);
+    ASSERT_EQ(problem.check(result->cover), "");
+    for (const CoverStep& step : result->cover.steps) repeated += !step.region.repeated.empty();
+  }
+  EXPECT_GT(repeated, 100U) << "few covers repeat a producer: the test has lost its point";
+}
+
+TEST(BruteForce, BoundNeverExceedsTheOptimumWhenTheSearchIsCutShort) {
+  for (std::uint64_t seed = 0; seed < 1500; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    std::mt19937_64 random(seed);
+    Problem problem = Problem::random(random, shape_of(seed));
+    const auto best = problem.brute_force();
+    problem.options.max_states = 1 + seed % 30;
+    const auto result = problem.try_solve();
+    if (!result) continue;  // a beam may lose every way on
+    ASSERT_LE(result->bound_ns, *best);
+    ASSERT_GE(result->cover.cost_ns, *best);
+    ASSERT_EQ(problem.check(result->cover), "");
+  }
+}
+
+TEST(Metamorphic, AddingACandidateNeverMakesItWorse) {
+  for (std::uint64_t seed = 0; seed < 1000; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    std::mt19937_64 random(seed);
+    Problem problem = Problem::random(random, shape_of(seed));
+    const std::int64_t before = problem.solve().cover.cost_ns;
+    problem.add_random(random);
+    EXPECT_LE(problem.solve().cover.cost_ns, before);
+  }
+}
+
+TEST(Metamorphic, AnotherTopologicalOrderDoesNotChangeTheCost) {
+  for (std::uint64_t seed = 0; seed < 1000; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    std::mt19937_64 random(seed);
+    const Problem problem = Problem::random(random, shape_of(seed));
+    const Problem other = problem.reordered(random);
+    ASSERT_EQ(problem.solve().cover.cost_ns, other.solve().cover.cost_ns);
+  }
+}
+
+TEST(Metamorphic, TheOrderOfCandidatesDoesNotChangeTheCost) {
+  for (std::uint64_t seed = 0; seed < 500; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    std::mt19937_64 random(seed);
+    Problem problem = Problem::random(random, shape_of(seed));
+    const std::int64_t before = problem.solve().cover.cost_ns;
+    problem.shuffle_candidates(random);
+    EXPECT_EQ(problem.solve().cover.cost_ns, before);
+  }
+}
+
+TEST(Metamorphic, TheSameProblemGivesTheSameCoverToTheByte) {
+  for (std::uint64_t seed = 0; seed < 100; ++seed) {
+    std::mt19937_64 first(seed);
+    std::mt19937_64 second(seed);
+    const Problem a = Problem::random(first, shape_of(seed));
+    const Problem b = Problem::random(second, shape_of(seed));
+    EXPECT_EQ(to_text(a.graph(), a.solve().cover), to_text(b.graph(), b.solve().cover)) << "seed " << seed;
+  }
+}
+
+}  // namespace
+}  // namespace collage
