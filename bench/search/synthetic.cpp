@@ -11,8 +11,9 @@ namespace {
 const std::string kSteps = "BatchNormalization|Relu|Clip|LeakyRelu|Sigmoid|Add|Mul*";
 
 bool is_elementwise(const Node& node) {
-  static const std::set<std::string> kinds = {"Relu", "Clip", "LeakyRelu", "Sigmoid", "Tanh", "Erf", "Add",
-                                              "Sub",  "Mul",  "Div",       "Pow",     "Sqrt", "BatchNormalization"};
+  static const std::set<std::string> kinds = {
+      "Relu", "Clip", "LeakyRelu", "Sigmoid",           "Tanh", "Erf", "Add", "Sub", "Mul",
+      "Div",  "Pow",  "Sqrt",      "BatchNormalization"};
   return kinds.contains(node.op_type);
 }
 
@@ -139,8 +140,13 @@ Graph residual_chain(std::size_t nodes) {
   std::size_t made = 0;
   const auto emit = [&](const std::string& op, std::vector<ValueId> inputs, const ValueType& type) {
     const ValueId out = add_value(graph, "v" + std::to_string(made++), type);
-    add_node(graph, {.name = "", .domain = "", .op_type = op, .inputs = std::move(inputs), .outputs = {out},
-                     .captures = {}, .attributes = {}});
+    add_node(graph, {.name = "",
+                     .domain = "",
+                     .op_type = op,
+                     .inputs = std::move(inputs),
+                     .outputs = {out},
+                     .captures = {},
+                     .attributes = {}});
     return out;
   };
   ValueId x = add_value(graph, "x", ValueType::tensor(ElementType::kFloat32, {1, 64, 28, 28}));
@@ -150,7 +156,8 @@ Graph residual_chain(std::size_t nodes) {
     const ValueType outer = graph.value(x).type;
     const auto conv_bn = [&](ValueId from, const Extents& extents, const ValueType& type) {
       const std::size_t bytes = static_cast<std::size_t>(element_count(extents)) * sizeof(float);
-      const Tensor tensor{.type = ElementType::kFloat32, .extents = extents, .data = zeros.slice(0, bytes), .strings = {}};
+      const Tensor tensor{
+          .type = ElementType::kFloat32, .extents = extents, .data = zeros.slice(0, bytes), .strings = {}};
       return emit("BatchNormalization", {emit("Conv", {from, add_constant(graph, "", tensor)}, type)}, type);
     };
     const ValueId y = emit("Relu", {conv_bn(x, {16 + block, 64, 1, 1}, inner)}, inner);

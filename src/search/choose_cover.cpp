@@ -108,8 +108,8 @@ Result<SearchResult> choose_cover(const Graph& graph, const Uses& uses, std::spa
     PassResult pass = search_states(problem, lattice, width, best ? objective(*best, options) : kImpossible - 1);
     result.states += pass.states;
     dropped = pass.dropped_ns;
-    if (pass.path && (!best || std::pair(objective(pass, options), pass.cost) <
-                                   std::pair(objective(*best, options), best->cost)))
+    if (pass.path &&
+        (!best || std::pair(objective(pass, options), pass.cost) < std::pair(objective(*best, options), best->cost)))
       best = std::move(pass);
     if (dropped >= kImpossible || width >= most_width) break;
   }

@@ -95,9 +95,8 @@ class KBest {
 
 Result<std::vector<SearchResult>> k_best_covers(const Graph& graph, const Uses& uses,
                                                 std::span<const SearchCandidate> candidates,
-                                                std::span<const std::uint32_t> classes,
-                                                const BoundaryTable& boundaries, const SearchOptions& options,
-                                                const KBestOptions& k_best) {
+                                                std::span<const std::uint32_t> classes, const BoundaryTable& boundaries,
+                                                const SearchOptions& options, const KBestOptions& k_best) {
   COLLAGE_CHECK(classes.size() == candidates.size(), "a class for every candidate");
   return KBest(graph, uses, candidates, classes, boundaries, options, k_best).run();
 }

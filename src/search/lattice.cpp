@@ -48,9 +48,7 @@ class Builder {
   /// Keeps the sets of a layer that cost least with what their rest must cost.
   void cut(std::vector<std::uint32_t>& layer) {
     if (layer.size() <= max_sets_) return;
-    const auto estimate = [this](std::uint32_t s) {
-      return lattice_.sets[s].least_ns + lattice_.sets[s].shares_ns;
-    };
+    const auto estimate = [this](std::uint32_t s) { return lattice_.sets[s].least_ns + lattice_.sets[s].shares_ns; };
     std::stable_sort(layer.begin(), layer.end(),
                      [&](std::uint32_t a, std::uint32_t b) { return estimate(a) < estimate(b); });
     lattice_.dropped_ns = std::min(lattice_.dropped_ns, estimate(layer[max_sets_]));
@@ -147,8 +145,8 @@ class Builder {
   std::map<std::size_t, Index> index_;  ///< by number of covered nodes, of layers not yet expanded
   std::vector<std::uint32_t> ready_;
   std::vector<std::uint32_t> queue_;
-  std::vector<std::uint32_t> seen_;     ///< by group: the stamp of the search that met it
-  std::vector<std::uint32_t> wanted_;   ///< by position, likewise
+  std::vector<std::uint32_t> seen_;    ///< by group: the stamp of the search that met it
+  std::vector<std::uint32_t> wanted_;  ///< by position, likewise
   std::uint32_t stamp_ = 0;
 };
 

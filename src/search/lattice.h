@@ -23,17 +23,17 @@ struct Lattice {
   struct Set {
     PrefixSet covered;
     std::uint32_t first_edge = 0;
-    std::uint32_t last_edge = 0;           ///< one past
-    std::int64_t least_ns = kImpossible;   ///< from the empty set, when places do not matter
-    std::int64_t rest_ns = kImpossible;    ///< to the full set, likewise
-    std::int64_t shares_ns = 0;            ///< what is left of the nodes' shares
-    std::vector<std::uint32_t> live;       ///< values made and still to be read, ascending
+    std::uint32_t last_edge = 0;          ///< one past
+    std::int64_t least_ns = kImpossible;  ///< from the empty set, when places do not matter
+    std::int64_t rest_ns = kImpossible;   ///< to the full set, likewise
+    std::int64_t shares_ns = 0;           ///< what is left of the nodes' shares
+    std::vector<std::uint32_t> live;      ///< values made and still to be read, ascending
   };
 
-  std::vector<Set> sets;                            ///< [0] is empty
+  std::vector<Set> sets;  ///< [0] is empty
   std::vector<Edge> edges;
-  std::vector<std::vector<std::uint32_t>> layers;   ///< sets by number of covered nodes
-  std::int64_t dropped_ns = kImpossible;            ///< no cover through a set that was dropped costs less
+  std::vector<std::vector<std::uint32_t>> layers;  ///< sets by number of covered nodes
+  std::int64_t dropped_ns = kImpossible;           ///< no cover through a set that was dropped costs less
 
   [[nodiscard]] std::span<const Edge> edges_of(std::uint32_t set) const {
     return std::span(edges).subspan(sets[set].first_edge, sets[set].last_edge - sets[set].first_edge);

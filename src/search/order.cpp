@@ -73,8 +73,8 @@ class Scheduler {
 
   const Graph& graph_;
   const Uses& uses_;
-  std::vector<std::uint32_t> waits_;   ///< by node: producers that have not run
-  std::vector<std::size_t> unread_;    ///< by value: readers that have not run
+  std::vector<std::uint32_t> waits_;                 ///< by node: producers that have not run
+  std::vector<std::size_t> unread_;                  ///< by value: readers that have not run
   std::vector<std::vector<std::uint32_t>> readers_;  ///< by node: nodes
   std::vector<std::vector<std::uint32_t>> reads_;    ///< by node: computed values and inputs, each once
 };

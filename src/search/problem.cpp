@@ -125,8 +125,7 @@ class Builder {
   void add_group(const Region& region) {
     const auto id = static_cast<std::uint32_t>(problem_.groups.size());
     Group& group = problem_.groups.emplace_back();
-    for (const std::size_t node : region.covered().members())
-      group.covers.push_back(problem_.position_of[node]);
+    for (const std::size_t node : region.covered().members()) group.covers.push_back(problem_.position_of[node]);
     std::sort(group.covers.begin(), group.covers.end());
     for (const std::uint32_t position : group.covers) problem_.groups_at[position].push_back(id);
     for (const ValueId input : region.inputs) {
@@ -157,9 +156,8 @@ class Builder {
       for (const ValueId id : graph().nodes[problem_.node_at[position]].outputs) {
         if (!id.valid()) continue;
         const std::vector<std::uint32_t>& readers = problem_.readers[id.index];
-        const bool is_read = std::ranges::any_of(readers, [&](std::uint32_t reader) {
-          return !std::ranges::binary_search(group.covers, reader);
-        });
+        const bool is_read = std::ranges::any_of(
+            readers, [&](std::uint32_t reader) { return !std::ranges::binary_search(group.covers, reader); });
         if (is_read) group.alive.push_back(id.index);
       }
   }
@@ -219,8 +217,8 @@ class Builder {
     problem_.share_ns.assign(problem_.size(), kImpossible);
     for (const Group& group : problem_.groups)
       for (const std::uint32_t position : group.covers)
-        problem_.share_ns[position] = std::min(problem_.share_ns[position],
-                                               group.least_ns / static_cast<std::int64_t>(group.covers.size()));
+        problem_.share_ns[position] =
+            std::min(problem_.share_ns[position], group.least_ns / static_cast<std::int64_t>(group.covers.size()));
   }
 
   Result<void> check_coverable() const {

@@ -78,24 +78,24 @@ struct Problem {
   const BoundaryTable* boundaries = nullptr;
   SearchOptions options;
 
-  std::vector<std::uint32_t> node_at;                   ///< by position
-  std::vector<std::uint32_t> position_of;               ///< by node
+  std::vector<std::uint32_t> node_at;      ///< by position
+  std::vector<std::uint32_t> position_of;  ///< by node
   std::vector<Group> groups;
-  std::vector<std::vector<std::uint32_t>> groups_at;    ///< by position
-  std::vector<ValueRoutes> routes;                      ///< by value; empty for values no candidate touches
-  std::vector<std::vector<std::uint32_t>> readers;      ///< by value: positions, repeated reads included
-  std::vector<std::int64_t> share_ns;                   ///< by position: the least any cover pays for the node
-  std::vector<std::string> locations;                   ///< [0] is home
-  std::vector<std::int64_t> capacity;                   ///< by location, bytes; kImpossible = no limit
-  bool minds_memory = false;                            ///< peaks of memory count
+  std::vector<std::vector<std::uint32_t>> groups_at;  ///< by position
+  std::vector<ValueRoutes> routes;                    ///< by value; empty for values no candidate touches
+  std::vector<std::vector<std::uint32_t>> readers;    ///< by value: positions, repeated reads included
+  std::vector<std::int64_t> share_ns;                 ///< by position: the least any cover pays for the node
+  std::vector<std::string> locations;                 ///< [0] is home
+  std::vector<std::int64_t> capacity;                 ///< by location, bytes; kImpossible = no limit
+  bool minds_memory = false;                          ///< peaks of memory count
 
   [[nodiscard]] std::size_t size() const { return node_at.size(); }
 };
 
 /// Error search/uncoverable naming the first node, in the graph's order, without a usable candidate.
 [[nodiscard]] Result<Problem> make_problem(const Graph& graph, const Uses& uses,
-                                           std::span<const SearchCandidate> candidates,
-                                           const BoundaryTable& boundaries, const SearchOptions& options);
+                                           std::span<const SearchCandidate> candidates, const BoundaryTable& boundaries,
+                                           const SearchOptions& options);
 
 /// The direct conversion between two places of a value, launch included; nothing when impossible.
 [[nodiscard]] std::optional<std::int64_t> boundary_ns(const std::optional<BoundaryChoice>& choice,

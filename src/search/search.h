@@ -33,8 +33,8 @@ struct SearchCandidate {
   const Region* region = nullptr;
   std::string backend;
   Variant variant;
-  Cost cost;                             ///< measured or estimated
-  std::string location = kHome;          ///< where it runs and its ports lie
+  Cost cost;                     ///< measured or estimated
+  std::string location = kHome;  ///< where it runs and its ports lie
   std::int64_t workspace_bytes = 0;
 };
 
@@ -58,8 +58,8 @@ struct SearchOptions {
 
 struct SearchResult {
   Cover cover;
-  bool exact = true;          ///< no state was dropped by a limit; under a limit of memory a cover is the best found
-  std::int64_t bound_ns = 0;  ///< no cover of these candidates costs less; equal to the cost when exact
+  bool exact = true;            ///< no state was dropped by a limit; under a limit of memory a cover is the best found
+  std::int64_t bound_ns = 0;    ///< no cover of these candidates costs less; equal to the cost when exact
   std::int64_t peak_bytes = 0;  ///< at home, where memory counts; the plan's own memory map has the last word
   std::size_t states = 0;
 };

@@ -120,7 +120,8 @@ class Pass {
 
   void step(std::uint32_t from, const Lattice::Edge& edge, const Group& group, std::uint32_t o) {
     const Option& option = group.options[o];
-    State next{.cost = states_[from].cost, .peak = states_[from].peak, .parent = from, .group = edge.group, .option = o};
+    State next{
+        .cost = states_[from].cost, .peak = states_[from].peak, .parent = from, .group = edge.group, .option = o};
     next.cost += option.cost;
     if (objective(next.cost, next.peak, edge.target) > most_ns_) return;
     const auto held = masks_.begin() + static_cast<std::ptrdiff_t>(states_[from].masks);
@@ -178,8 +179,7 @@ class Pass {
   /// a dominates b when it costs no more even after making every place that b has.
   bool dominates(const PathCost& a, std::int64_t a_peak, const PlaceMask* a_masks, const PathCost& b,
                  std::int64_t b_peak, const PlaceMask* b_masks, const std::vector<std::uint32_t>& live) const {
-    if (problem_.minds_memory)
-      return a <= b && a_peak <= b_peak && std::equal(a_masks, a_masks + live.size(), b_masks);
+    if (problem_.minds_memory) return a <= b && a_peak <= b_peak && std::equal(a_masks, a_masks + live.size(), b_masks);
     if (a > b) return false;
     PathCost matched = a;
     for (std::size_t i = 0; i < live.size(); ++i)

@@ -4,6 +4,7 @@
 #include <numeric>
 #include <queue>
 #include <set>
+#include <tuple>
 #include <unordered_map>
 
 namespace collage::testing_support {
@@ -50,10 +51,13 @@ Problem Problem::random(std::mt19937_64& random, const RandomShape& shape) {
   for (std::size_t n = 0; n < shape.nodes; ++n) {
     problem.add("a", {n}, 5 + static_cast<std::int64_t>(random() % 20));
     if (random() % 4) problem.add("b", {n}, 5 + static_cast<std::int64_t>(random() % 20), "channels_last");
+    if (shape.device && random() % 2)
+      problem.add("d", {n}, 1 + static_cast<std::int64_t>(random() % 12), "plain", {}, kDevice);
   }
   for (std::size_t i = 0; i < shape.nodes; ++i) problem.add_random(random);
   problem.conversion_ns = static_cast<std::int64_t>(random() % 8);
   problem.options.launch_ns = static_cast<std::int64_t>(random() % 3);
+  problem.transfer_ns = static_cast<std::int64_t>(random() % 12);
   return problem;
 }
 
@@ -64,15 +68,19 @@ NodeSet Problem::set_of(const std::vector<std::size_t>& nodes) const {
 }
 
 bool Problem::add(const std::string& backend, const std::vector<std::size_t>& nodes, std::int64_t ns,
-                  const std::string& format, const std::vector<std::size_t>& repeated) {
+                  const std::string& format, const std::vector<std::size_t>& repeated, const std::string& location) {
   const NodeSet set = set_of(nodes);
   if (!Reachability(graph_, uses_).is_convex(set)) return false;
   const Region& region = regions_.emplace_back(make_region(graph_, uses_, set, set_of(repeated)));
   Variant variant{.name = format,
                   .input_formats = std::vector<Format>(region.inputs.size(), Format{format}),
                   .output_formats = std::vector<Format>(region.outputs.size(), Format{format})};
-  candidates_.push_back({.region = &region, .backend = backend, .variant = variant, .cost = Measured{ns, ns, ns, 1}});
-  added_.push_back({backend, nodes, ns, format, repeated});
+  candidates_.push_back({.region = &region,
+                         .backend = backend,
+                         .variant = variant,
+                         .cost = Measured{ns, ns, ns, 1},
+                         .location = location});
+  added_.push_back({backend, nodes, ns, format, repeated, location});
   return true;
 }
 
@@ -118,15 +126,20 @@ Problem Problem::reordered(std::mt19937_64& random) const {
     for (std::size_t& n : nodes) n = place[n];
     return nodes;
   };
-  for (const Added& a : added_) other.add(a.backend, moved(a.nodes), a.ns, a.format, moved(a.repeated));
+  for (const Added& a : added_) other.add(a.backend, moved(a.nodes), a.ns, a.format, moved(a.repeated), a.location);
   other.options = options;
   other.conversion_ns = conversion_ns;
+  other.transfer_ns = transfer_ns;
   return other;
 }
 
 BoundaryTable Problem::boundaries() const {
-  return [ns = conversion_ns](ValueId, const Place&, const Place&) {
-    return std::optional<BoundaryChoice>({"converter", Measured{ns, ns, ns, 1}});
+  return [converts = conversion_ns, transfers = transfer_ns](ValueId, const Place& from,
+                                                             const Place& to) -> std::optional<BoundaryChoice> {
+    const bool moves = from.location != to.location;
+    if (moves && from.format != to.format) return std::nullopt;
+    const std::int64_t ns = moves ? transfers : converts;
+    return BoundaryChoice{"converter", Measured{ns, ns, ns, 1}};
   };
 }
 
@@ -136,7 +149,9 @@ Result<SearchResult> Problem::try_solve() const {
 
 namespace {
 
-/// A candidate in bits: nodes from bit 0, (value, format) pairs as in held_bit().
+constexpr std::size_t kMostNodes = 10;
+
+/// A candidate in bits: nodes from bit 0, (value, place) pairs as in held_bit().
 struct Move {
   std::uint64_t covers = 0;
   std::uint64_t needs = 0;
@@ -144,26 +159,35 @@ struct Move {
   std::int64_t cost = 0;
 };
 
-std::uint64_t held_bit(ValueId value, const std::string& format) {
-  return std::uint64_t{1} << (12 + 2 * value.index + (format == "plain" ? 0U : 1U));
+/// Places of a value: plain and channels_last at home, plain on the device.
+constexpr std::size_t kPlaces = 3;
+
+std::size_t place_of(const std::string& location, const std::string& format) {
+  return location == kDevice ? 2 : format == "plain" ? 0 : 1;
+}
+
+std::uint64_t held_bit(std::uint32_t value, std::size_t place) {
+  return std::uint64_t{1} << (kMostNodes + kPlaces * value + place);
 }
 
 }  // namespace
 
 std::optional<std::int64_t> Problem::brute_force() const {
-  COLLAGE_CHECK(node_count_ <= 12 && graph_.values.size() <= 26, "too large for brute force");
+  COLLAGE_CHECK(node_count_ <= kMostNodes && kMostNodes + kPlaces * graph_.values.size() <= 64,
+                "too large for brute force");
   std::vector<Move> moves;
   for (const SearchCandidate& candidate : candidates_) {
     Move move{.cost = *nanoseconds_of(candidate.cost) + options.launch_ns};
-    const std::string& format = candidate.variant.name;
+    const std::size_t place = place_of(candidate.location, candidate.variant.name);
     for (const std::size_t n : candidate.region->covered().members()) move.covers |= std::uint64_t{1} << n;
-    for (const ValueId v : candidate.region->inputs) move.needs |= held_bit(v, format);
-    for (const ValueId v : candidate.region->outputs) move.gives |= held_bit(v, format);
+    for (const ValueId v : candidate.region->inputs) move.needs |= held_bit(v.index, place);
+    for (const ValueId v : candidate.region->outputs) move.gives |= held_bit(v.index, place);
     moves.push_back(move);
   }
   std::uint64_t goal = (std::uint64_t{1} << node_count_) - 1;
-  for (const ValueId output : graph_.outputs) goal |= held_bit(output, "plain");
+  for (const ValueId output : graph_.outputs) goal |= held_bit(output.index, 0);
 
+  const bool uses_other_devices = uses_device();
   std::unordered_map<std::uint64_t, std::int64_t> best;
   using Entry = std::pair<std::int64_t, std::uint64_t>;
   std::priority_queue<Entry, std::vector<Entry>, std::greater<>> queue;
@@ -173,52 +197,69 @@ std::optional<std::int64_t> Problem::brute_force() const {
     found->second = cost;
     queue.emplace(cost, state);
   };
-  push(0, held_bit(graph_.inputs[0], "plain"));
+  push(0, held_bit(graph_.inputs[0].index, 0));
   while (!queue.empty()) {
     const auto [cost, state] = queue.top();
     queue.pop();
     if (best.at(state) < cost) continue;
     if ((state & goal) == goal) return cost;
-    // Conversions are tried where a move or the goal lacks them, which loses no schedule: others pay for nothing.
-    std::uint64_t lacking = goal >> 12U << 12U;
+    // Conversions are tried where a move or the goal lacks their result, which loses no schedule: others pay for
+    // nothing.
+    std::uint64_t lacking = goal;
     for (const Move& move : moves) {
       if (state & move.covers) continue;
-      if ((state & move.needs) == move.needs)
-        push(cost + move.cost, state | move.covers | move.gives);
+      if ((state & move.needs) == move.needs) push(cost + move.cost, state | move.covers | move.gives);
       lacking |= move.needs;
     }
-    for (std::uint64_t left = lacking & ~state; left != 0; left &= left - 1) {
-      const std::uint64_t bit = left & -left;
-      const bool is_plain = std::countr_zero(bit) % 2 == 0;
-      if (state & (is_plain ? bit << 1U : bit >> 1U)) push(cost + paid(conversion_ns), state | bit);
+    lacking &= ~state;
+    for (std::uint32_t v = 0; v < graph_.values.size(); ++v) {
+      const auto holds = [&, s = state](std::size_t place) { return (s & held_bit(v, place)) != 0; };
+      const auto make = [&, c = cost, s = state](std::size_t from, std::size_t to, std::int64_t ns) {
+        // Plain at home may also be on the way between the device and another format.
+        const bool is_stop = to == 0 && uses_other_devices;
+        const std::uint64_t wanted = is_stop ? held_bit(v, 0) | held_bit(v, 1) | held_bit(v, 2) : held_bit(v, to);
+        if (holds(from) && !holds(to) && (lacking & wanted)) push(c + paid(ns), s | held_bit(v, to));
+      };
+      make(0, 1, conversion_ns);
+      make(1, 0, conversion_ns);
+      if (!uses_other_devices) continue;
+      make(0, 2, transfer_ns);
+      make(2, 0, transfer_ns);
     }
   }
   return std::nullopt;
 }
 
+bool Problem::uses_device() const {
+  return std::ranges::any_of(candidates_, [](const SearchCandidate& c) { return c.location == kDevice; });
+}
+
 std::string Problem::check(const Cover& cover) const {
-  std::set<std::pair<std::uint32_t, std::string>> held = {{graph_.inputs[0].index, "plain"}};
+  using Held = std::set<std::tuple<std::uint32_t, std::string, std::string>>;
+  Held held = {{graph_.inputs[0].index, kHome, "plain"}};
   NodeSet covered(graph_.nodes.size());
   std::int64_t cost = 0;
   for (const CoverStep& step : cover.steps) {
     const std::int64_t ns = *nanoseconds_of(step.cost);
     if (step.region.nodes.universe() == 0) {
-      if (!held.contains({step.value.index, step.from.name})) return "converts a format nobody made";
-      held.emplace(step.value.index, step.to.name);
+      if (!held.contains({step.value.index, step.from_location, step.from.name})) return "converts what nobody made";
+      held.emplace(step.value.index, step.to_location, step.to.name);
       cost += paid(ns);
       continue;
     }
     if (step.region.covered().intersects(covered)) return "covers a node twice";
     covered |= step.region.covered();
+    const Variant& variant = step.variant;
     for (std::size_t i = 0; i < step.region.inputs.size(); ++i)
-      if (!held.contains({step.region.inputs[i].index, step.variant.input_formats[i].name})) return "reads too early";
+      if (!held.contains({step.region.inputs[i].index, step.location, variant.input_formats[i].name}))
+        return "reads too early";
     for (std::size_t o = 0; o < step.region.outputs.size(); ++o)
-      held.emplace(step.region.outputs[o].index, step.variant.output_formats[o].name);
+      held.emplace(step.region.outputs[o].index, step.location, variant.output_formats[o].name);
     cost += ns + options.launch_ns;
   }
   if (covered.count() != graph_.nodes.size()) return "misses a node";
   for (const ValueId output : graph_.outputs)
-    if (!held.contains({output.index, "plain"})) return "an output is not plain";
+    if (!held.contains({output.index, kHome, "plain"})) return "an output is not plain at home";
   return cost == cover.cost_ns ? "" : "cost does not add up";
 }
 

@@ -22,14 +22,19 @@ struct Edge {
 /// What random problems hold.
 struct RandomShape {
   std::size_t nodes = 6;
-  bool wide = false;           ///< few layers of many nodes
+  bool wide = false;  ///< few layers of many nodes
   bool several_outputs = true;
+  bool device = false;  ///< a second device takes part
 };
+
+/// The made-up second device; its values are plain and conversions with channels_last lead through plain at home.
+inline constexpr const char* kDevice = "device";
 
 class Problem {
  public:
   SearchOptions options{.launch_ns = 0};
   std::int64_t conversion_ns = 3;
+  std::int64_t transfer_ns = 6;
 
   /// Nodes n0.. with one output each, or as many as edges name; nodes without predecessors read the graph input, values
   /// without readers are graph outputs.
@@ -43,7 +48,8 @@ class Problem {
   /// A candidate over these nodes with one format at all ports, computing `repeated` for itself only; false when the
   /// set is not convex.
   bool add(const std::string& backend, const std::vector<std::size_t>& nodes, std::int64_t ns,
-           const std::string& format = "plain", const std::vector<std::size_t>& repeated = {});
+           const std::string& format = "plain", const std::vector<std::size_t>& repeated = {},
+           const std::string& location = kHome);
   void add_random(std::mt19937_64& random);
   /// Puts the candidates in another order.
   void shuffle_candidates(std::mt19937_64& random);
@@ -73,9 +79,11 @@ class Problem {
     std::int64_t ns;
     std::string format;
     std::vector<std::size_t> repeated;
+    std::string location;
   };
 
   [[nodiscard]] NodeSet set_of(const std::vector<std::size_t>& nodes) const;
+  [[nodiscard]] bool uses_device() const;
   [[nodiscard]] std::int64_t paid(std::int64_t conversion) const {
     return conversion == 0 ? 0 : conversion + options.launch_ns;
   }
