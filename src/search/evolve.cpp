@@ -14,7 +14,7 @@ struct Child {
 
 class Evolution {
  public:
-  Evolution(const Level2Problem& problem, const Evaluator& evaluate, const EvolveOptions& options)
+  Evolution(const Level2Problem& problem, const CoverEvaluator& evaluate, const EvolveOptions& options)
       : evaluate_(evaluate), options_(options), decoder_(problem), random_(options.seed) {}
 
   Result<EvolveResult> run() {
@@ -157,7 +157,7 @@ class Evolution {
     }
   }
 
-  const Evaluator& evaluate_;
+  const CoverEvaluator& evaluate_;
   const EvolveOptions& options_;
   GenomeDecoder decoder_;
   std::mt19937_64 random_;
@@ -171,7 +171,8 @@ class Evolution {
 
 }  // namespace
 
-Result<EvolveResult> evolve(const Level2Problem& problem, const Evaluator& evaluate, const EvolveOptions& options) {
+Result<EvolveResult> evolve(const Level2Problem& problem, const CoverEvaluator& evaluate,
+                            const EvolveOptions& options) {
   return Evolution(problem, evaluate, options).run();
 }
 

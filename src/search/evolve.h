@@ -22,7 +22,7 @@
 namespace collage {
 
 /// The end-to-end time of a cover, or why it does not run. An error of ExitCode::kInterrupted ends the search.
-using Evaluator = std::function<Result<Evaluation>(const Cover&)>;
+using CoverEvaluator = std::function<Result<Evaluation>(const Cover&)>;
 
 struct Evolved {
   Genome genome;
@@ -65,7 +65,7 @@ struct EvolveResult {
 };
 
 /// Error of choose_cover when level 1 has no cover.
-[[nodiscard]] Result<EvolveResult> evolve(const Level2Problem& problem, const Evaluator& evaluate,
+[[nodiscard]] Result<EvolveResult> evolve(const Level2Problem& problem, const CoverEvaluator& evaluate,
                                           const EvolveOptions& options = {});
 
 /// What a search starts from: level 1, every backend alone, every engine with everything, ranges of engines by how much

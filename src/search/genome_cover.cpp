@@ -58,8 +58,7 @@ void GenomeDecoder::note(const std::string& engine, const NodeSet& nodes, std::i
 }
 
 void GenomeDecoder::learn(const Cover& cover, const Evaluation& evaluation) {
-  if (evaluation.step_ns.size() != cover.steps.size()) return;
-  for (std::size_t s = 0; s < cover.steps.size(); ++s)
+  for (std::size_t s = 0; s < std::min(cover.steps.size(), evaluation.step_ns.size()); ++s)
     if (cover.steps[s].kind == StepKind::kKernel)
       note(cover.steps[s].backend, cover.steps[s].region.nodes, evaluation.step_ns[s]);
 }

@@ -34,7 +34,7 @@ struct Level2Problem {
 /// The end-to-end time of a cover.
 struct Evaluation {
   std::int64_t ns = 0;
-  std::vector<std::int64_t> step_ns;  ///< by step of the cover, in context; empty when not known
+  std::vector<std::int64_t> step_ns;  ///< in context, those of the cover first; empty when not known
 };
 
 /// A segment as an engine would run it.

@@ -219,7 +219,7 @@ TEST(Evolve, LimitOfEvaluationsAndAStopEndIt) {
   std::stop_source source;
   options.stop = source.get_token();
   options.max_evaluations = 100;
-  const Evaluator clock = world.clock();
+  const CoverEvaluator clock = world.clock();
   result = evolve(
       world.problem(),
       [&](const Cover& cover) {
@@ -259,7 +259,7 @@ TEST(Evolve, EndsWhenNoNewCoverIsLeft) {
 
 TEST(Evolve, SurvivesEvaluationsThatFail) {
   Level2World world = planted_residual();
-  const Evaluator clock = world.clock();
+  const CoverEvaluator clock = world.clock();
   const auto breaks = [](const Cover& cover) {
     return std::ranges::any_of(cover.steps, [](const CoverStep& step) { return step.region.nodes.count() > 12; });
   };
@@ -292,7 +292,7 @@ TEST(Evolve, WhenEveryEvaluationFailsThereIsNoBest) {
 
 TEST(Evolve, AnInterruptedEvaluationEndsIt) {
   Level2World world = planted_chain(4);
-  const Evaluator clock = world.clock();
+  const CoverEvaluator clock = world.clock();
   const auto result = evolve(world.problem(), [&](const Cover& cover) -> Result<Evaluation> {
     if (world.covers.size() == 2) return fail(ExitCode::kInterrupted, "test/stopped", "cover", "a stop");
     return clock(cover);

@@ -116,7 +116,7 @@ class Level2World {
   }
 
   /// The same as an evaluator that counts and checks that no cover comes twice.
-  [[nodiscard]] Evaluator clock() {
+  [[nodiscard]] CoverEvaluator clock() {
     return [this](const Cover& cover) -> Result<Evaluation> {
       Cover steps = cover;
       steps.cost_ns = 0;
