@@ -88,8 +88,8 @@ double speed(const Candidate& candidate) {
 }  // namespace
 
 std::vector<Proposer> proposers(const Graph& graph) {
-  const Pattern heavy{"heavy", {"Conv|MatMul|Gemm|ConvTranspose", kSteps}};
-  const Pattern light{"light", {"Relu|Add|Mul|BatchNormalization", kSteps}};
+  const Pattern heavy{"heavy", "Conv|MatMul|Gemm|ConvTranspose -> " + kSteps};
+  const Pattern light{"light", "Relu|Add|Mul|BatchNormalization -> " + kSteps};
   PartitionRules engine{.patterns = {heavy}, .growth = Growth::kAny};
   return {{"library", {.patterns = {heavy, light}}, [&graph](const Region& r) { return library(graph, r); }},
           {"compiler", {.growth = Growth::kLikeNative}, [&graph](const Region& r) { return compiler(graph, r); }},

@@ -30,6 +30,9 @@ struct CoverRequest {
   SearchOptions search;
 };
 
+/// The usable candidates of all backends of the request and of the host; of the filler only where these have none.
+[[nodiscard]] std::vector<SearchCandidate> usable_candidates(const CoverRequest& request);
+
 /// The best cover over `allowed` backends (and host; and the filler where these cannot run a node).
 [[nodiscard]] Result<SearchResult> best_cover(const CoverRequest& request, const std::vector<std::string>& allowed);
 

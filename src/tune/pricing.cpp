@@ -159,7 +159,7 @@ Result<std::int64_t> Pricing::proven_bound(CoverRequest request) {
   return proven_bound_ns(request);
 }
 
-Result<std::vector<NamedCover>> Pricing::search(CoverRequest request) {
+CoverRequest Pricing::completed(CoverRequest request) {
   request.conversions = boundary_table();
   for (std::size_t c = 0; c < request.costs.size(); ++c) {
     const Candidate& candidate = request.pool->candidates[c];
@@ -168,6 +168,11 @@ Result<std::vector<NamedCover>> Pricing::search(CoverRequest request) {
           broken.region == request.pool->regions[candidate.region])
         request.costs[c] = Infeasible{broken.refusal};
   }
+  return request;
+}
+
+Result<std::vector<NamedCover>> Pricing::search(CoverRequest incomplete) {
+  const CoverRequest request = completed(std::move(incomplete));
   for (int round = 0;; ++round) {
     COLLAGE_TRY(std::vector<NamedCover> covers, covers_to_confirm(request));
     COLLAGE_TRY(const std::size_t priced, price_conversions(covers));

@@ -42,6 +42,9 @@ class Pricing {
   [[nodiscard]] Result<std::vector<Cost>> price(const CandidatePool& pool);
   /// covers_to_confirm with every conversion used measured; request.conversions is set here.
   [[nodiscard]] Result<std::vector<NamedCover>> search(CoverRequest request);
+  /// The request as search() takes it: with the conversions as far as they are known, else estimated, and without the
+  /// candidates that artifacts() found not to work. Valid as long as this object.
+  [[nodiscard]] CoverRequest completed(CoverRequest request);
   /// proven_bound_ns under the conversions known so far.
   [[nodiscard]] Result<std::int64_t> proven_bound(CoverRequest request);
   /// One per step, for exactly these weights; views get an empty one.

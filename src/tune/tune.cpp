@@ -17,6 +17,7 @@
 #include "tune/cost_table.h"
 #include "tune/covers.h"
 #include "tune/jobs.h"
+#include "tune/level2.h"
 #include "tune/node_rules.h"
 #include "tune/pricing.h"
 #include "tune/proposers.h"
@@ -45,6 +46,7 @@ class Tuner {
     COLLAGE_TRY_VOID(make_covers());
     COLLAGE_TRY_VOID(judge());
     COLLAGE_TRY_VOID(improve_with_context());
+    COLLAGE_TRY_VOID(evolve());
     COLLAGE_TRY_VOID(ship());
     report_.interrupted = options_.stop.stop_requested();
     report_.tune_s = Seconds(Clock::now() - start_).count();
@@ -112,7 +114,7 @@ class Tuner {
       if (options_.stop.stop_requested() && contest_.competing() > 0) break;
       if (!is_allowed(prepared_.graph, all_nodes(), name, options_.rules)) continue;
       add_rival(name, name, prepared_.imported.graph, prepared_.imported_file, prepared_.original_file);
-      add_rival(name + " on the simplified graph", name, prepared_.graph, prepared_.graph_file, "");
+      add_rival(name + std::string(kOnSimplified), name, prepared_.graph, prepared_.graph_file, "");
     }
     return {};
   }
@@ -236,16 +238,20 @@ class Tuner {
     }
     const std::size_t broken = pricing_->broken_count();
     for (NamedCover& named : *covers) {
-      Cover steps = named.result.cover;
-      steps.cost_ns = 0;  // corrected costs alone make no new plan
-      const std::string text = to_text(prepared_.graph, steps);
-      if (std::find(cover_texts_.begin(), cover_texts_.end(), text) != cover_texts_.end()) continue;
-      cover_texts_.push_back(text);
-      add_cover(std::move(named), corrections);
+      if (note_cover(named.result.cover)) add_cover(std::move(named), corrections);
     }
     // What failed while its plan was made is out; the others' best plans may be new ones without it.
     if (pricing_->broken_count() > broken) return add_covers(corrections);
     return {};
+  }
+
+  /// False when there was a plan with these steps before.
+  bool note_cover(Cover cover) {
+    cover.cost_ns = 0;  // corrected costs alone make no new plan
+    std::string text = to_text(prepared_.graph, cover);
+    if (std::find(cover_texts_.begin(), cover_texts_.end(), text) != cover_texts_.end()) return false;
+    cover_texts_.push_back(std::move(text));
+    return true;
   }
 
   void add_cover(NamedCover named, const Corrections& corrections) {
@@ -269,16 +275,23 @@ class Tuner {
     if (contest_.competing() == 0)
       return fail(ExitCode::kUnsupported, "tune/nothing-runs", options_.model,
                   prepared_notes_.empty() ? "no plan" : prepared_notes_.back(), "at least one plan that runs");
-    return contest_.judge({.question = machine_print() + "|" + prepared_.imported.model_hash + "|" + shapes_text() +
-                                       "|" + std::to_string(options_.threads),
-                           .guard = {.inputs = prepared_.inputs,
-                                     .expected = prepared_.outputs,
-                                     .accuracy = std::string(name_of(options_.accuracy)),
-                                     .threads = options_.threads,
-                                     .heat_seconds = std::min(1.5, 0.02 * options_.budget_s),
-                                     .final_seconds = std::min(4.0, 0.05 * options_.budget_s),
-                                     .seed = options_.seed,
-                                     .stop = options_.stop}});
+    return contest_.judge({.question = question(), .guard = guard_options()});
+  }
+
+  std::string question() const {
+    return machine_print() + "|" + prepared_.imported.model_hash + "|" + shapes_text() + "|" +
+           std::to_string(options_.threads);
+  }
+
+  GuardOptions guard_options() const {
+    return {.inputs = prepared_.inputs,
+            .expected = prepared_.outputs,
+            .accuracy = std::string(name_of(options_.accuracy)),
+            .threads = options_.threads,
+            .heat_seconds = std::min(1.5, 0.02 * options_.budget_s),
+            .final_seconds = std::min(4.0, 0.05 * options_.budget_s),
+            .seed = options_.seed,
+            .stop = options_.stop};
   }
 
   /// Steps take another time between others than alone. Learns from the covers that were timed, searches again, and
@@ -293,6 +306,65 @@ class Tuner {
       COLLAGE_TRY_VOID(judge());
     }
     return {};
+  }
+
+  // ---- level 2 ---------------------------------------------------------------------------------------------
+  /// Lets the best evolved plan compete when it should win. Its regions are candidates from then on, so that level 1
+  /// and the corrections learn from it.
+  Result<void> evolve() {
+    if (!pricing_ || options_.stop.stop_requested()) return {};
+    const Uses uses = uses_of(prepared_.graph);
+    const Corrections corrections = learn_corrections(prepared_.graph, contest_.timed_covers());
+    PairTimer timer(folder_, worker_, packer_, {.guard = guard_options(), .known_ns = contest_.winner().median_ns});
+    std::optional<EvolvedPlan> evolved = find_evolved_plan(level2_request(uses, corrections, timer), store_);
+    if (!evolved) return {};
+    COLLAGE_TRY_VOID(add_engine_regions(prepared_.graph, corrections, evolved->cover, *pricing_, pool_, costs_));
+    report_.candidates = pool_.candidates.size();
+    note_cover(evolved->cover);
+    contest_.add({.name = "evolved",
+                  .plan = std::move(evolved->plan),
+                  .cover = std::move(evolved->cover),
+                  .corrections = corrections});
+    COLLAGE_TRY_VOID(judge());
+    return improve_with_context();
+  }
+
+  Level2Request level2_request(const Uses& uses, const Corrections& corrections, PairTimer& timer) {
+    const CoverRequest request = pricing_->completed(cover_request(corrections));
+    Level2Request level2;
+    level2.problem = {.graph = &prepared_.graph,
+                      .uses = &uses,
+                      .candidates = usable_candidates(request),
+                      .conversions = request.conversions,
+                      .search = request.search,
+                      .engines = {},
+                      .backends = backends_,
+                      .take = [this](const std::string& engine, const Region& region) {
+                        return plain_variant(registry_, engine, prepared_.graph, region, options_.rules,
+                                             {.threads = options_.threads, .accuracy = options_.accuracy});
+                      }};
+    level2.question = question() + "|" + std::string(name_of(options_.accuracy)) + "|" + std::to_string(options_.seed);
+    for (const std::string& name : backends_) {
+      const BackendInfo& info = (*registry_.get(name))->info();
+      if (info.is_engine) level2.problem.engines.push_back(name);
+      level2.question += "|" + name + " " + info.build;
+    }
+    level2.timed = contest_.losers();
+    level2.timed.push_back(&contest_.winner());
+    std::erase_if(level2.timed,
+                  [](const Contestant* one) { return one->is_rival && !one->name.ends_with(kOnSimplified); });
+    level2.best_ns = contest_.winner().median_ns;
+    level2.realise = [this](const Cover& cover) -> Result<RealisedPlan> {
+      COLLAGE_TRY(std::vector<Artifact> artifacts, pricing_->artifacts(cover));
+      COLLAGE_TRY(Contestant made, realise_contestant("evolved", prepared_.graph, cover, std::move(artifacts), false));
+      return std::move(made.plan);
+    };
+    level2.time = [this, &timer](const RealisedPlan& plan) { return timer.time(plan, contest_.winner().plan); };
+    level2.seconds = level2_seconds(options_.budget_s, Seconds(Clock::now() - start_).count());
+    level2.evolve.seed = options_.seed;
+    level2.evolve.stop = options_.stop;
+    level2.progress = options_.progress;
+    return level2;
   }
 
   // ---- result ----------------------------------------------------------------------------------------------
@@ -359,6 +431,7 @@ class Tuner {
   }
 
   static constexpr int kContextRounds = 2;
+  static constexpr std::string_view kOnSimplified = " on the simplified graph";
   static constexpr const char* kFiller = "onnxruntime";
 
   const TuneOptions& options_;
