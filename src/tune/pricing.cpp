@@ -151,6 +151,17 @@ ConversionTable Pricing::conversion_table() {
   return [this](ValueId value, const Format& from, const Format& to) { return conversion(value, from, to); };
 }
 
+std::vector<Cost> Pricing::without_broken(const CandidatePool& pool, std::vector<Cost> costs) const {
+  for (std::size_t c = 0; c < costs.size(); ++c) {
+    const Candidate& candidate = pool.candidates[c];
+    for (const Broken& broken : broken_)
+      if (broken.backend == candidate.backend && broken.variant == candidate.variant &&
+          broken.region == pool.regions[candidate.region])
+        costs[c] = Infeasible{broken.refusal};
+  }
+  return costs;
+}
+
 Result<std::int64_t> Pricing::proven_bound(CoverRequest request) {
   request.conversions = conversion_table();
   return proven_bound_ns(request);
@@ -158,13 +169,7 @@ Result<std::int64_t> Pricing::proven_bound(CoverRequest request) {
 
 Result<std::vector<NamedCover>> Pricing::search(CoverRequest request) {
   request.conversions = conversion_table();
-  for (std::size_t c = 0; c < request.costs.size(); ++c) {
-    const Candidate& candidate = request.pool->candidates[c];
-    for (const Broken& broken : broken_)
-      if (broken.backend == candidate.backend && broken.variant == candidate.variant &&
-          broken.region == request.pool->regions[candidate.region])
-        request.costs[c] = Infeasible{broken.refusal};
-  }
+  request.costs = without_broken(*request.pool, std::move(request.costs));
   for (int round = 0;; ++round) {
     COLLAGE_TRY(std::vector<NamedCover> covers, covers_to_confirm(request));
     COLLAGE_TRY(const std::size_t priced, price_conversions(covers));
