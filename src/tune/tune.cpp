@@ -23,6 +23,7 @@
 #include "tune/node_rules.h"
 #include "tune/pricing.h"
 #include "tune/proposers.h"
+#include "tune/replay.h"
 #include "tune/stages.h"
 #include "tune/whole_model.h"
 
@@ -420,6 +421,7 @@ class Tuner {
 }  // namespace
 
 Result<TuneReport> tune(const TuneOptions& options, Registry& registry) {
+  if (!options.replay.empty()) return replay(options, registry);
   COLLAGE_TRY_VOID(check_can_save(options.output));
   COLLAGE_TRY(WorkFolder folder, WorkFolder::create());
   COLLAGE_TRY(Store store, Store::open(options.store));
