@@ -38,8 +38,8 @@ constexpr std::size_t kChains = 12;  // enough to hide the latency of a fused mu
 
 #if defined(__x86_64__)
 __attribute__((target("avx512f"))) float fma_512() {
-  std::array<__m512, kChains> sums;
-  sums.fill(_mm512_set1_ps(1.0F));
+  __m512 sums[kChains];
+  for (__m512& sum : sums) sum = _mm512_set1_ps(1.0F);
   const __m512 factor = _mm512_set1_ps(0.5F);
   for (int i = 0; i < kLoops; ++i)
     for (__m512& sum : sums) sum = _mm512_fmadd_ps(sum, factor, factor);
@@ -49,8 +49,8 @@ __attribute__((target("avx512f"))) float fma_512() {
 }
 
 __attribute__((target("avx2,fma"))) float fma_256() {
-  std::array<__m256, kChains> sums;
-  sums.fill(_mm256_set1_ps(1.0F));
+  __m256 sums[kChains];
+  for (__m256& sum : sums) sum = _mm256_set1_ps(1.0F);
   const __m256 factor = _mm256_set1_ps(0.5F);
   for (int i = 0; i < kLoops; ++i)
     for (__m256& sum : sums) sum = _mm256_fmadd_ps(sum, factor, factor);

@@ -154,6 +154,17 @@ BoundaryTable Pricing::boundary_table() {
   };
 }
 
+std::vector<Cost> Pricing::without_broken(const CandidatePool& pool, std::vector<Cost> costs) const {
+  for (std::size_t c = 0; c < costs.size(); ++c) {
+    const Candidate& candidate = pool.candidates[c];
+    for (const Broken& broken : broken_)
+      if (broken.backend == candidate.backend && broken.variant == candidate.variant &&
+          broken.region == pool.regions[candidate.region])
+        costs[c] = Infeasible{broken.refusal};
+  }
+  return costs;
+}
+
 Result<std::int64_t> Pricing::proven_bound(CoverRequest request) {
   request.conversions = boundary_table();
   return proven_bound_ns(request);
@@ -161,13 +172,7 @@ Result<std::int64_t> Pricing::proven_bound(CoverRequest request) {
 
 CoverRequest Pricing::completed(CoverRequest request) {
   request.conversions = boundary_table();
-  for (std::size_t c = 0; c < request.costs.size(); ++c) {
-    const Candidate& candidate = request.pool->candidates[c];
-    for (const Broken& broken : broken_)
-      if (broken.backend == candidate.backend && broken.variant == candidate.variant &&
-          broken.region == request.pool->regions[candidate.region])
-        request.costs[c] = Infeasible{broken.refusal};
-  }
+  request.costs = without_broken(*request.pool, std::move(request.costs));
   return request;
 }
 

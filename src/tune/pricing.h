@@ -51,6 +51,11 @@ class Pricing {
   /// Error tune/no-artifact when a candidate does not work with the weights of its place; search() uses it no more.
   [[nodiscard]] Result<std::vector<Artifact>> artifacts(const Cover& cover);
 
+  /// What conversions are known to cost so far, estimates for the others. Lives no longer than this object.
+  [[nodiscard]] BoundaryTable boundary_table();
+  /// `costs` with the candidates that artifacts() found not to work as refused.
+  [[nodiscard]] std::vector<Cost> without_broken(const CandidatePool& pool, std::vector<Cost> costs) const;
+
   /// Candidates and conversions that artifacts() found not to work so far.
   [[nodiscard]] std::size_t broken_count() const { return broken_count_; }
 
@@ -71,7 +76,6 @@ class Pricing {
     Refusal refusal;
   };
 
-  [[nodiscard]] BoundaryTable boundary_table();
   [[nodiscard]] std::optional<BoundaryChoice> conversion(ValueId value, const Format& from, const Format& to);
   [[nodiscard]] std::vector<std::string> converters_of(const Format& from, const Format& to) const;
   /// Measures the estimated conversions of the covers; how many there were.
