@@ -17,6 +17,7 @@ struct Options {
   std::string output;
   std::string budget = "5m";
   std::string cost_table;
+  bool measures_all = false;
   std::string replay;
   std::vector<std::string> bans;
   std::vector<std::string> pins;
@@ -73,6 +74,7 @@ Result<TuneOptions> tune_options(const Options& options, Console& console) {
   COLLAGE_TRY(tune_options.rules, rules_from(options));
   tune_options.threads = options.common.threads;
   tune_options.cost_table = options.cost_table;
+  tune_options.measures_all = options.measures_all;
   tune_options.store = store_from(options.common);
   tune_options.seed = options.common.seed;
   tune_options.worker_command = options.worker_command;
@@ -110,6 +112,7 @@ void add_tune(CLI::App& app, Program& program) {
   command->add_option("--ban", options->bans, "GLOB=NAME: this backend does not run these nodes");
   command->add_option("--pin", options->pins, "GLOB=NAME: only this backend runs these nodes");
   command->add_option("--budget", options->budget, "time for measuring, such as 90s or 5m")->capture_default_str();
+  command->add_flag("--measure-all", options->measures_all, "measure every candidate, not only what may be needed");
   command->add_option("--cost-table", options->cost_table, "where to write every candidate with its cost");
   auto* replay = command->add_option("--replay", options->replay, "take the decisions of this plan, measure nothing");
   for (const char* decided :

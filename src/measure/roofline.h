@@ -8,6 +8,7 @@
 #include <cstdint>
 
 #include "backend/backend.h"
+#include "measure/store.h"
 #include "region/region.h"
 
 namespace collage {
@@ -20,6 +21,9 @@ struct PeakRates {
 
 /// Times two small loops, about 10 ms, at the widest vectors of the processor. One thread.
 [[nodiscard]] PeakRates measure_peak_rates();
+
+/// The same, measured once for a machine and kept in the store.
+[[nodiscard]] PeakRates peak_rates(Store& store);
 
 /// Multiplications and additions that a node needs at least; 0 for operators not worth counting.
 [[nodiscard]] double least_flops(const Graph& graph, const Node& node, Accuracy accuracy);

@@ -1,6 +1,7 @@
 #include "tune/cost_bounds.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 
 #include <fmt/format.h>
@@ -11,7 +12,7 @@ namespace {
 /// Time that no kernel goes below, added to the roofline so that factors of tiny regions stay sane.
 constexpr std::int64_t kFloorNs = 300;
 /// How much below the least seen of its kind a candidate may be, for each kind from narrow to wide.
-constexpr double kMargin[] = {0.9, 0.8, 0.6};
+constexpr std::array<double, 2> kMargin = {0.9, 0.7};
 
 bool is_heavy(const Node& node) {
   return is_op(node, "Conv") || is_op(node, "ConvTranspose") || is_op(node, "MatMul") || is_op(node, "Gemm");
@@ -56,7 +57,7 @@ std::vector<std::string> CostBounds::kinds_of(std::size_t candidate) const {
   for (const auto* list : {&c.variant.input_formats, &c.variant.output_formats})
     for (const Format& format : *list) formats += format.name.substr(0, 12) + ";";
   return {fmt::format("{}/{}/{}/{}/{}", c.backend, c.variant.name, formats, operators, size),
-          fmt::format("{}/{}/{}", c.backend, operators, size), fmt::format("{}/{}", c.backend, size)};
+          fmt::format("{}/{}/{}/{}", c.backend, c.variant.name, operators, size)};
 }
 
 std::int64_t CostBounds::bound(std::size_t candidate) const {
@@ -64,7 +65,7 @@ std::int64_t CostBounds::bound(std::size_t candidate) const {
   const std::vector<std::string> kinds = kinds_of(candidate);
   for (std::size_t k = 0; k < kinds.size(); ++k)
     if (const auto found = factor_.find(kinds[k]); found != factor_.end()) {
-      const double ns = kMargin[k] * found->second * static_cast<double>(least + kFloorNs);
+      const double ns = kMargin[k] * found->second * static_cast<double>(roofline(candidate) + kFloorNs);
       return std::max(least, static_cast<std::int64_t>(ns));
     }
   return least;

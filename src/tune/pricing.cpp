@@ -1,7 +1,10 @@
 #include "tune/pricing.h"
 
 #include <algorithm>
+#include <limits>
 #include <tuple>
+
+#include "tune/lazy_costs.h"
 
 namespace collage {
 namespace {
@@ -95,6 +98,61 @@ Result<std::vector<Cost>> Pricing::price(const CandidatePool& pool) {
           {.phase = "price", .done = end, .total = order.size(), .refused = counts().refused, .note = {}});
   }
   return costs;
+}
+
+Result<std::vector<Cost>> Pricing::price_candidates(const CandidatePool& pool,
+                                                    const std::vector<std::size_t>& candidates) {
+  std::map<std::uint32_t, std::vector<std::size_t>> by_region;
+  for (std::size_t i = 0; i < candidates.size(); ++i) by_region[pool.candidates[candidates[i]].region].push_back(i);
+  std::vector<PriceRequest> requests;
+  for (const auto& [region, places] : by_region) {
+    PriceRequest request{.region = pool.regions[region], .candidates = {}};
+    for (const std::size_t i : places)
+      request.candidates.push_back(
+          {.backend = pool.candidates[candidates[i]].backend, .variant = pool.candidates[candidates[i]].variant});
+    requests.push_back(std::move(request));
+  }
+  COLLAGE_TRY(const auto priced, pricer_->price(graph_, requests));
+  std::vector<Cost> costs(candidates.size());
+  std::size_t r = 0;
+  for (const auto& [region, places] : by_region) {
+    for (std::size_t k = 0; k < places.size(); ++k) costs[places[k]] = priced[r][k].cost;
+    ++r;
+  }
+  return costs;
+}
+
+Result<std::vector<Cost>> Pricing::price_lazily(CoverRequest request, CostBounds& bounds) {
+  LazyCosts costs(graph_, *request.pool, bounds);
+  request.conversions = boundary_table();
+  COLLAGE_TRY_VOID(measure_until_known(request, costs, false));
+  COLLAGE_TRY_VOID(measure_until_known(request, costs, true));
+  return costs.measured();
+}
+
+Result<void> Pricing::measure_until_known(CoverRequest& request, LazyCosts& costs, bool all_covers) {
+  for (;;) {
+    // Single operators are priced whatever the deadline says, so that a cover always exists.
+    request.costs = costs.optimistic(out_of_time() ? 1 : std::numeric_limits<std::size_t>::max());
+    std::vector<NamedCover> covers;
+    if (all_covers) {
+      COLLAGE_TRY(covers, covers_to_confirm(request));
+    } else {
+      COLLAGE_TRY(SearchResult best, best_cover(request, request.backends));
+      covers.push_back({"cover", std::move(best)});
+    }
+    const std::vector<std::size_t> open = costs.open_in(covers);
+    COLLAGE_TRY(const std::size_t conversions, price_conversions(covers));
+    if ((open.empty() && conversions == 0) || options_.stop.stop_requested()) return {};
+    COLLAGE_TRY(const std::vector<Cost> priced, price_candidates(*request.pool, open));
+    for (std::size_t i = 0; i < open.size(); ++i) costs.learn(open[i], priced[i]);
+    if (options_.progress)
+      options_.progress({.phase = "price",
+                         .done = costs.measured_count(),
+                         .total = request.pool->candidates.size(),
+                         .refused = counts().refused,
+                         .note = {}});
+  }
 }
 
 std::vector<std::string> Pricing::converters_of(const Format& from, const Format& to) const {

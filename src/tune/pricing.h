@@ -14,9 +14,12 @@
 #include "base/progress.h"
 #include "measure/pricer.h"
 #include "measure/store.h"
+#include "tune/cost_bounds.h"
 #include "tune/covers.h"
 
 namespace collage {
+
+class LazyCosts;
 
 struct PricingOptions {
   std::vector<std::string> worker_command;
@@ -40,6 +43,9 @@ class Pricing {
 
   /// By candidate of the pool; unknown for what the deadline or a stop left over.
   [[nodiscard]] Result<std::vector<Cost>> price(const CandidatePool& pool);
+  /// The same, measuring only what the covers of covers_to_confirm(request) use when everything else costs no more than
+  /// `bounds` says; unknown for what no such cover used. Equal computations are measured once.
+  [[nodiscard]] Result<std::vector<Cost>> price_lazily(CoverRequest request, CostBounds& bounds);
   /// covers_to_confirm with every conversion used measured; request.conversions is set here.
   [[nodiscard]] Result<std::vector<NamedCover>> search(CoverRequest request);
   /// The request as search() takes it: with the conversions as far as they are known, else estimated, and without the
@@ -81,6 +87,11 @@ class Pricing {
   /// Measures the estimated conversions of the covers; how many there were.
   [[nodiscard]] Result<std::size_t> price_conversions(const std::vector<NamedCover>& covers);
   [[nodiscard]] bool out_of_time() const;
+  /// Measures what the best cover uses, or all of covers_to_confirm, and searches again until nothing of it is open.
+  [[nodiscard]] Result<void> measure_until_known(CoverRequest& request, LazyCosts& costs, bool all_covers);
+  /// Measures these candidates of the pool, region by region; one cost each.
+  [[nodiscard]] Result<std::vector<Cost>> price_candidates(const CandidatePool& pool,
+                                                           const std::vector<std::size_t>& candidates);
 
   PricingOptions options_;
   const Graph& graph_;

@@ -16,6 +16,7 @@
 #include "plan/plan_file.h"
 #include "tune/assemble.h"
 #include "tune/contest.h"
+#include "tune/cost_bounds.h"
 #include "tune/cost_table.h"
 #include "tune/covers.h"
 #include "tune/explanation.h"
@@ -190,7 +191,7 @@ class Tuner {
     pool_ = propose(graph, uses, proposers);
     apply_rules(graph, options_.rules, pool_);
     pricing_.emplace(pricing_options(), graph, registry_, store_);
-    COLLAGE_TRY(costs_, pricing_->price(pool_));
+    COLLAGE_TRY(costs_, price());
     report_.candidates = pool_.candidates.size();
     if (!options_.cost_table.empty()) {
       const std::string table = cost_table(graph, pool_, costs_);
@@ -199,6 +200,11 @@ class Tuner {
     }
     say("search");
     return add_covers({});
+  }
+
+  Result<std::vector<Cost>> price() {
+    bounds_.emplace(prepared_.graph, pool_, options_.accuracy, peak_rates(store_), options_.threads);
+    return options_.measures_all ? pricing_->price(pool_) : pricing_->price_lazily(cover_request({}), *bounds_);
   }
 
   PricingOptions pricing_options() const {
@@ -228,7 +234,7 @@ class Tuner {
     CoverRequest request;
     request.graph = &prepared_.graph;
     request.pool = &pool_;
-    request.costs = corrected_costs(prepared_.graph, pool_, costs_, corrections);
+    if (!costs_.empty()) request.costs = corrected_costs(prepared_.graph, pool_, costs_, corrections);
     request.backends = backends_;
     request.host_fills = options_.only.has_value();
     return request;
@@ -486,6 +492,7 @@ class Tuner {
   std::vector<std::string> prepared_notes_;
   CandidatePool pool_;
   std::vector<Cost> costs_;
+  std::optional<CostBounds> bounds_;
   std::optional<Pricing> pricing_;
   std::vector<std::string> cover_texts_;
   TuneReport report_;

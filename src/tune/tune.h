@@ -33,6 +33,7 @@ struct TuneOptions {
   std::string store;       ///< path of the cost store, or "memory:"
   std::uint64_t seed = 1;
   double budget_s = 300;
+  bool measures_all = false;  ///< every candidate, not only those that a best cover may need
   std::chrono::nanoseconds compile_limit = std::chrono::seconds(60);  ///< for compiling one candidate
   std::chrono::nanoseconds run_limit = std::chrono::seconds(10);      ///< for running one, where nothing is known yet
   std::map<std::string, std::pair<double, double>> input_ranges;
