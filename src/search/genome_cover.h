@@ -22,7 +22,7 @@ struct Level2Problem {
   const Graph* graph = nullptr;
   const Uses* uses = nullptr;
   std::vector<SearchCandidate> candidates;  ///< level 1's
-  ConversionTable conversions;
+  BoundaryTable conversions;
   SearchOptions search;
   std::vector<std::string> engines;   ///< may take segments as regions
   std::vector<std::string> backends;  ///< may be the only one in a segment

@@ -26,7 +26,7 @@ struct CoverRequest {
   std::vector<std::string> backends;   ///< that may take nodes; host always may
   std::string filler = "onnxruntime";  ///< runs what the chosen backends of a smaller set all refuse
   bool host_fills = false;             ///< host, too, takes only what the backends refuse
-  ConversionTable conversions;
+  BoundaryTable conversions;
   SearchOptions search;
 };
 

@@ -104,12 +104,12 @@ std::vector<std::string> Pricing::converters_of(const Format& from, const Format
   return {};
 }
 
-std::optional<ConversionChoice> Pricing::conversion(ValueId value, const Format& from, const Format& to) {
+std::optional<BoundaryChoice> Pricing::conversion(ValueId value, const Format& from, const Format& to) {
   const ValueType& type = graph_.value(value).type;
   const Key key{to_string(type), from.name, to.name};
   const auto found = conversions_.find(key);
   if (found != conversions_.end()) return found->second;
-  std::optional<ConversionChoice> choice;
+  std::optional<BoundaryChoice> choice;
   const std::vector<std::string> converters = converters_of(from, to);
   if (type.is_static() && same_bytes(type, from, to)) {
     choice = {.backend = "host", .cost = Measured{.median_ns = 0, .low_ns = 0, .high_ns = 0, .samples = 1}};
@@ -135,7 +135,7 @@ Result<std::size_t> Pricing::price_conversions(const std::vector<NamedCover>& co
   COLLAGE_TRY(const auto priced, pricer_->price(requests));
   std::size_t r = 0;
   for (const auto& [key, conversion] : wanted) {
-    std::optional<ConversionChoice> best;
+    std::optional<BoundaryChoice> best;
     for (std::size_t b = 0; b < requests[r].backends.size(); ++b) {
       const auto ns = nanoseconds_of(priced[r][b].cost);
       if (ns && (!best || *ns < *nanoseconds_of(best->cost)))
@@ -147,24 +147,32 @@ Result<std::size_t> Pricing::price_conversions(const std::vector<NamedCover>& co
   return wanted.size();
 }
 
-ConversionTable Pricing::conversion_table() {
-  return [this](ValueId value, const Format& from, const Format& to) { return conversion(value, from, to); };
+BoundaryTable Pricing::boundary_table() {
+  return [this](ValueId value, const Place& from, const Place& to) -> std::optional<BoundaryChoice> {
+    if (from.location != to.location) return std::nullopt;  // transfers are the devices' own
+    return conversion(value, from.format, to.format);
+  };
+}
+
+std::vector<Cost> Pricing::without_broken(const CandidatePool& pool, std::vector<Cost> costs) const {
+  for (std::size_t c = 0; c < costs.size(); ++c) {
+    const Candidate& candidate = pool.candidates[c];
+    for (const Broken& broken : broken_)
+      if (broken.backend == candidate.backend && broken.variant == candidate.variant &&
+          broken.region == pool.regions[candidate.region])
+        costs[c] = Infeasible{broken.refusal};
+  }
+  return costs;
 }
 
 Result<std::int64_t> Pricing::proven_bound(CoverRequest request) {
-  request.conversions = conversion_table();
+  request.conversions = boundary_table();
   return proven_bound_ns(request);
 }
 
 CoverRequest Pricing::completed(CoverRequest request) {
-  request.conversions = conversion_table();
-  for (std::size_t c = 0; c < request.costs.size(); ++c) {
-    const Candidate& candidate = request.pool->candidates[c];
-    for (const Broken& broken : broken_)
-      if (broken.backend == candidate.backend && broken.variant == candidate.variant &&
-          broken.region == request.pool->regions[candidate.region])
-        request.costs[c] = Infeasible{broken.refusal};
-  }
+  request.conversions = boundary_table();
+  request.costs = without_broken(*request.pool, std::move(request.costs));
   return request;
 }
 

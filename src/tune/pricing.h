@@ -51,6 +51,11 @@ class Pricing {
   /// Error tune/no-artifact when a candidate does not work with the weights of its place; search() uses it no more.
   [[nodiscard]] Result<std::vector<Artifact>> artifacts(const Cover& cover);
 
+  /// What conversions are known to cost so far, estimates for the others. Lives no longer than this object.
+  [[nodiscard]] BoundaryTable boundary_table();
+  /// `costs` with the candidates that artifacts() found not to work as refused.
+  [[nodiscard]] std::vector<Cost> without_broken(const CandidatePool& pool, std::vector<Cost> costs) const;
+
   /// Candidates and conversions that artifacts() found not to work so far.
   [[nodiscard]] std::size_t broken_count() const { return broken_count_; }
 
@@ -71,8 +76,7 @@ class Pricing {
     Refusal refusal;
   };
 
-  [[nodiscard]] ConversionTable conversion_table();
-  [[nodiscard]] std::optional<ConversionChoice> conversion(ValueId value, const Format& from, const Format& to);
+  [[nodiscard]] std::optional<BoundaryChoice> conversion(ValueId value, const Format& from, const Format& to);
   [[nodiscard]] std::vector<std::string> converters_of(const Format& from, const Format& to) const;
   /// Measures the estimated conversions of the covers; how many there were.
   [[nodiscard]] Result<std::size_t> price_conversions(const std::vector<NamedCover>& covers);
@@ -81,7 +85,7 @@ class Pricing {
   PricingOptions options_;
   const Graph& graph_;
   std::unique_ptr<Pricer> pricer_;
-  std::map<Key, std::optional<ConversionChoice>> conversions_;
+  std::map<Key, std::optional<BoundaryChoice>> conversions_;
   std::vector<Broken> broken_;
   std::size_t broken_count_ = 0;
 };

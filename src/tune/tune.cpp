@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
+#include <set>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -16,11 +18,13 @@
 #include "tune/contest.h"
 #include "tune/cost_table.h"
 #include "tune/covers.h"
+#include "tune/explanation.h"
 #include "tune/jobs.h"
 #include "tune/level2.h"
 #include "tune/node_rules.h"
 #include "tune/pricing.h"
 #include "tune/proposers.h"
+#include "tune/replay.h"
 #include "tune/stages.h"
 #include "tune/whole_model.h"
 
@@ -72,6 +76,7 @@ class Tuner {
       } else if (options_.only) {
         return std::unexpected(backend.error());
       } else {
+        absent_[name] = backend.error().saw;
         prepared_notes_.push_back(name + " takes no part: " + to_string(backend.error()));
       }
     }
@@ -412,22 +417,54 @@ class Tuner {
     report_.proven_bound_us = proven ? static_cast<double>(*proven) / 1000 : 0;
   }
 
-  std::string plan_report() const {
+  std::string plan_report() {
     nlohmann::json rivals = nlohmann::json::object();
     for (const RivalTime& rival : report_.rivals) rivals[rival.name] = static_cast<double>(rival.median_ns) / 1000;
-    nlohmann::json refusals = nlohmann::json::object();
-    for (const RegionRefusal& refusal : pool_.refusals)
-      if (pool_.regions[refusal.region].nodes.count() == 1)
-        refusals[prepared_.graph.nodes[pool_.regions[refusal.region].nodes.next()].name][refusal.backend] =
-            fmt::format("{}: {}", name_of(refusal.refusal.reason), refusal.refusal.detail);
     return nlohmann::json{{"search",
                            {{"cover_us", report_.cover_us},
                             {"model_bound_us", report_.model_bound_us},
+                            {"proven_bound_us", report_.proven_bound_us},
                             {"measured_us", report_.measured_us},
                             {"candidates", report_.candidates}}},
                           {"rivals", rivals},
-                          {"refusals", refusals}}
+                          {"explanation", nlohmann::json::parse(to_json(explain_cover(explain_inputs())))}}
         .dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  }
+
+  ExplainInputs explain_inputs() {
+    ExplainInputs inputs;
+    inputs.graph = &prepared_.graph;
+    inputs.pool = &pool_;
+    inputs.costs = pricing_ ? pricing_->without_broken(pool_, costs_) : costs_;
+    if (pricing_) inputs.conversions = pricing_->boundary_table();
+    inputs.plans.push_back(competing(contest_.winner()));
+    for (const Contestant* loser : contest_.losers()) inputs.plans.push_back(competing(*loser));
+    if (const SearchResult* best = contest_.best_search()) {
+      inputs.model_bound_ns = best->bound_ns;
+      inputs.proven_bound_ns = std::llround(report_.proven_bound_us * 1000);
+    }
+    for (const std::string& name : proposing_) {
+      const bool is_asked = std::ranges::find(backends_, name) != backends_.end();
+      const bool fills = !is_asked && (name == kFiller || options_.only);
+      (fills ? inputs.fillers : inputs.backends).push_back(name);
+    }
+    inputs.only = options_.only.value_or("");
+    inputs.absent = absent_;
+    inputs.rules = options_.rules;
+    inputs.why_unmeasured =
+        options_.stop.stop_requested() ? "the tune was stopped before its turn" : "the budget ran out before its turn";
+    return inputs;
+  }
+
+  CompetingPlan competing(const Contestant& contestant) const {
+    std::set<std::string> used;
+    for (const CoverStep& step : contestant.cover.steps)
+      if (std::ranges::find(backends_, step.backend) != backends_.end()) used.insert(step.backend);
+    return {.name = contestant.name,
+            .cover = &contestant.cover,
+            .median_ns = contestant.median_ns,
+            .is_rival = contestant.is_rival,
+            .is_single = contestant.is_rival || used.size() < 2 || contestant.name.starts_with("only ")};
   }
 
   static constexpr int kContextRounds = 2;
@@ -442,8 +479,9 @@ class Tuner {
   PlanPacker packer_{registry_};
   Contest contest_{folder_, store_, worker_, packer_};
   Clock::time_point start_ = Clock::now();
-  std::vector<std::string> backends_;   ///< may take nodes
-  std::vector<std::string> proposing_;  ///< those, host and the filler
+  std::vector<std::string> backends_;          ///< may take nodes
+  std::vector<std::string> proposing_;         ///< those, host and the filler
+  std::map<std::string, std::string> absent_;  ///< asked for but not usable here, and why
   Prepared prepared_;
   std::vector<std::string> prepared_notes_;
   CandidatePool pool_;
@@ -456,6 +494,7 @@ class Tuner {
 }  // namespace
 
 Result<TuneReport> tune(const TuneOptions& options, Registry& registry) {
+  if (!options.replay.empty()) return replay(options, registry);
   COLLAGE_TRY_VOID(check_can_save(options.output));
   COLLAGE_TRY(WorkFolder folder, WorkFolder::create());
   COLLAGE_TRY(Store store, Store::open(options.store));

@@ -22,6 +22,7 @@ namespace collage {
 struct TuneOptions {
   std::string model;   ///< path of the .onnx file
   std::string output;  ///< path of the plan to write
+  std::string replay;  ///< path of a plan whose decisions are taken (tune/replay.h); empty = they are searched
   ShapeBindings shapes;
   std::vector<std::string> backends = {"onednn", "onnxruntime", "openvino"};  ///< instances that may take nodes
   std::optional<std::string> only;  ///< this instance takes what it can; host and onnxruntime the rest

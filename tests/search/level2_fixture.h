@@ -89,7 +89,7 @@ class Level2World {
     problem.graph = &graph_;
     problem.uses = &uses_;
     problem.candidates = candidates_;
-    problem.conversions = [](ValueId, const Format&, const Format&) { return std::optional<ConversionChoice>(); };
+    problem.conversions = [](ValueId, const Place&, const Place&) { return std::optional<BoundaryChoice>(); };
     problem.search = {.launch_ns = launch_ns};
     for (const auto& [name, clock] : engines_) problem.engines.push_back(name);
     problem.backends.assign(backends_.begin(), backends_.end());
