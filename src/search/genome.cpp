@@ -73,7 +73,7 @@ Genome assigned(const Genome& genome, std::size_t begin, std::size_t end, const 
   return canonical(std::move(segments));
 }
 
-Genome split(Genome genome, std::size_t position) {
+Genome split(const Genome& genome, std::size_t position) {
   std::vector<Segment> segments;
   append_part(genome, 0, position, segments);
   append_part(genome, position, genome.nodes(), segments);

@@ -54,7 +54,7 @@ struct Genome {
 /// [begin, end) gets an owner of its own, whatever segments it cuts.
 [[nodiscard]] Genome assigned(const Genome& genome, std::size_t begin, std::size_t end, const Owner& owner);
 /// A region becomes two of the same engine at `position`; other owners' segments stay as they are.
-[[nodiscard]] Genome split(Genome genome, std::size_t position);
+[[nodiscard]] Genome split(const Genome& genome, std::size_t position);
 /// The border before segment `second` moves; it stays between the two segments' far ends.
 [[nodiscard]] Genome with_border_at(Genome genome, std::size_t second, std::size_t position);
 
