@@ -4,6 +4,7 @@
 
 #include "plan/plan_file.h"
 #include "tests/tune/tune_fixture.h"
+#include "tune/plan_decisions.h"
 #include "tune/plan_model.h"
 
 namespace collage {
