@@ -12,12 +12,12 @@ namespace collage {
 /// The explanation that a plan's report_json holds; without one an error plan/no-explanation about `label`.
 [[nodiscard]] Result<Explanation> explanation_in(const std::string& report_json, const std::string& label);
 
-/// "onednn/direct on 2 nodes, 12.3 us alone".
+/// "lib/direct on 2 nodes, 12.3 us".
 [[nodiscard]] std::string describe(const ExplainedCandidate& candidate);
-/// "exchanging it in place adds 4.2 us", "" when nothing is known.
+/// "put in its place the cover costs 4.2 us more", "" when nothing is known.
 [[nodiscard]] std::string describe_margin(const ExplainedCandidate& candidate);
 [[nodiscard]] std::string describe(const ExplainedRefusal& refusal);
-/// "--pin conv*=onednn".
+/// "--pin conv*=lib".
 [[nodiscard]] std::string describe(const ExplainedRule& rule);
 
 [[nodiscard]] std::string node_as_text(const Explanation& explanation, const ExplainedNode& node);
