@@ -19,6 +19,7 @@ struct Options {
   std::string cost_table;
   std::vector<std::string> bans;
   std::vector<std::string> pins;
+  std::string rules;
   CLI::App* command = nullptr;
   std::vector<std::string> worker_command;
 };
@@ -67,6 +68,9 @@ Result<TuneOptions> tune_options(const Options& options, Console& console) {
   tune_options.backends = options.common.backends;
   if (!options.common.only.empty()) tune_options.only = options.common.only;
   COLLAGE_TRY(tune_options.rules, rules_from(options));
+  if (!options.rules.empty()) {
+    COLLAGE_TRY(tune_options.user_rules, read_user_rules(options.rules));
+  }
   tune_options.threads = options.common.threads;
   tune_options.cost_table = options.cost_table;
   tune_options.store = store_from(options.common);
@@ -105,6 +109,7 @@ void add_tune(CLI::App& app, Program& program) {
   command->add_option("-o,--output", options->output, "the plan to write")->required();
   command->add_option("--ban", options->bans, "GLOB=NAME: this backend does not run these nodes");
   command->add_option("--pin", options->pins, "GLOB=NAME: only this backend runs these nodes");
+  command->add_option("--rules", options->rules, "a file of patterns, regions to fuse and limits (docs/RULES.md)");
   command->add_option("--budget", options->budget, "time for measuring, such as 90s or 5m")->capture_default_str();
   command->add_option("--cost-table", options->cost_table, "where to write every candidate with its cost");
 }
