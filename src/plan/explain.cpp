@@ -6,6 +6,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "plan/explain_node.h"
+
 namespace collage {
 namespace {
 
@@ -60,8 +62,14 @@ std::optional<double> number(const ordered_json& object, const std::string& key)
   return found != object.end() && found->is_number() ? std::optional(found->get<double>()) : std::nullopt;
 }
 
-Result<void> check_node(const Plan& plan, const std::string& node) {
-  if (node.empty() || std::ranges::any_of(plan.steps, [&](const PlanStep& step) { return runs(step, node); }))
+/// What the plan says about its own making; empty when it says nothing.
+Explanation explanation_of(const Plan& plan) {
+  return explanation_in(plan.report_json, plan.model_path).value_or(Explanation());
+}
+
+Result<void> check_node(const Plan& plan, const Explanation& explanation, const std::string& node) {
+  if (node.empty() || find_node(explanation, node) ||
+      std::ranges::any_of(plan.steps, [&](const PlanStep& step) { return runs(step, node); }))
     return {};
   return fail(ExitCode::kUsage, "plan/no-such-node", plan.model_path, "node " + node,
               "a node that a step computes; `explain PLAN --json -` lists all");
@@ -96,12 +104,17 @@ std::string rivals_text(const ordered_json& report) {
   return text.empty() ? text : "other plans, timed end to end\n" + text;
 }
 
-std::string refusals_text(const ordered_json& report, const std::string& node) {
-  std::string text;
-  const ordered_json refusals = part(part(report, "refusals"), node);
-  for (const auto& [backend, why] : refusals.items())
-    text += fmt::format("  {} refused it alone: {}\n", backend, why.is_string() ? why.get<std::string>() : why.dump());
-  return text;
+/// Node -> backend -> what it said to the node alone.
+ordered_json refusals_of(const Explanation& explanation, const std::string& only) {
+  ordered_json object = ordered_json::object();
+  for (const ExplainedNode& node : explanation.nodes)
+    for (const std::uint32_t r : node.refusals) {
+      const ExplainedRefusal& refusal = explanation.refusals[r];
+      if (refusal.nodes != 1 || (!only.empty() && node.name != only)) continue;
+      ordered_json& said = object[node.name][refusal.backend];
+      if (said.is_null()) said = refusal.reason + ": " + refusal.detail;
+    }
+  return object;
 }
 
 ordered_json to_json(const Plan& plan, std::size_t index) {
@@ -126,7 +139,8 @@ ordered_json to_json(const Plan& plan, std::size_t index) {
 }  // namespace
 
 Result<std::string> explain_as_text(const Plan& plan, const std::string& node) {
-  COLLAGE_TRY_VOID(check_node(plan, node));
+  const Explanation explanation = explanation_of(plan);
+  COLLAGE_TRY_VOID(check_node(plan, explanation, node));
   const ordered_json report = report_of(plan);
   const double total = total_us(plan);
   std::string text = head_text(plan, report);
@@ -134,25 +148,36 @@ Result<std::string> explain_as_text(const Plan& plan, const std::string& node) {
   for (std::size_t s = 0; s < plan.steps.size(); ++s)
     if (node.empty() || runs(plan.steps[s], node))
       text += line(plan, s, total, node.empty() ? kMostNames : plan.steps[s].nodes.size());
-  return text + (node.empty() ? rivals_text(report) : refusals_text(report, node));
+  if (node.empty()) return text + rivals_text(report) + totals_as_text(explanation);
+  const ExplainedNode* explained = find_node(explanation, node);
+  return explained ? text + node_as_text(explanation, *explained) : text;
 }
 
 Result<std::string> explain_as_json(const Plan& plan, const std::string& node) {
-  COLLAGE_TRY_VOID(check_node(plan, node));
+  const Explanation explanation = explanation_of(plan);
+  COLLAGE_TRY_VOID(check_node(plan, explanation, node));
   const ordered_json report = report_of(plan);
   ordered_json steps = ordered_json::array();
   for (std::size_t s = 0; s < plan.steps.size(); ++s)
     if (node.empty() || runs(plan.steps[s], node)) steps.push_back(to_json(plan, s));
-  ordered_json refusals = part(report, "refusals");
-  if (!node.empty()) refusals = {{node, part(refusals, node)}};
+  ordered_json nodes = ordered_json::array();
+  for (const ExplainedNode& explained : explanation.nodes)
+    if (node.empty() || explained.name == node) nodes.push_back(node_as_json(explanation, explained));
   const ordered_json object = {{"schema", "collage.explain/1"},
                                {"model", plan.model_path},
                                {"threads", plan.threads},
                                {"shipped", plan.shipped},
                                {"search", part(report, "search")},
+                               {"gaps", gaps_as_json(explanation)},
+                               {"losses", losses_as_json(explanation)},
                                {"rivals", part(report, "rivals")},
+                               {"backends", explanation.backends},
+                               {"fillers", explanation.fillers},
+                               {"only", explanation.only},
+                               {"absent", explanation.absent},
                                {"steps", steps},
-                               {"refusals", refusals}};
+                               {"nodes", nodes},
+                               {"refusals", refusals_of(explanation, node)}};
   return object.dump(2, ' ', false, ordered_json::error_handler_t::replace);
 }
 

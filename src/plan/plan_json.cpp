@@ -57,6 +57,7 @@ json step_to_json(const PlanStep& step, std::size_t id) {
           {"backend", step.backend},
           {"variant", step.variant},
           {"nodes", step.nodes},
+          {"structure", step.structure},
           {"inputs", step.inputs},
           {"outputs", step.outputs},
           {"artifact", step.artifact},
@@ -177,6 +178,7 @@ PlanStep read_step(const json& object, const std::string& where) {
     if (!node.is_string()) throw Damage{where, "a node that is no text"};
     step.nodes.push_back(node.get<std::string>());
   }
+  step.structure = text(object, "structure", where);
   step.inputs = indices(object, "inputs", where);
   step.outputs = indices(object, "outputs", where);
   step.artifact = text(object, "artifact", where);

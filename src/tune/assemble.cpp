@@ -88,6 +88,9 @@ Result<RealisedPlan> assemble(const AssembleRequest& request, Registry& registry
   realisation.header = request.header;
   COLLAGE_TRY(realisation.header.backends, backends_of(*request.cover, registry));
   COLLAGE_TRY(RealisedPlan plan, realise(realisation));
+  for (std::size_t s = 0; s < request.cover->steps.size(); ++s)
+    if (const Region& region = request.cover->steps[s].region; !region.nodes.empty())
+      plan.plan.steps[s].structure = structure_key(*request.graph, region);
   const std::string onnx = annotated_onnx(*request.graph, *request.cover, plan.plan);
   plan.onnx = Buffer::copy_of(std::as_bytes(std::span(onnx)));
   return plan;

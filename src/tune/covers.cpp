@@ -99,6 +99,10 @@ Result<SearchResult> cover_of_fewer_steps(const CoverRequest& request) {
 
 }  // namespace
 
+std::vector<SearchCandidate> usable_candidates(const CoverRequest& request) {
+  return candidates_of(request, request.backends, true);
+}
+
 Result<SearchResult> best_cover(const CoverRequest& request, const std::vector<std::string>& allowed) {
   auto strict = choose_cover(*request.graph, uses_of(*request.graph), candidates_of(request, allowed, true),
                              request.conversions, request.search);
