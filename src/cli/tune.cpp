@@ -21,6 +21,7 @@ struct Options {
   std::string replay;
   std::vector<std::string> bans;
   std::vector<std::string> pins;
+  std::string rules;
   CLI::App* command = nullptr;
   std::vector<std::string> worker_command;
 };
@@ -72,6 +73,9 @@ Result<TuneOptions> tune_options(const Options& options, Console& console) {
   tune_options.backends = options.common.backends;
   if (!options.common.only.empty()) tune_options.only = options.common.only;
   COLLAGE_TRY(tune_options.rules, rules_from(options));
+  if (!options.rules.empty()) {
+    COLLAGE_TRY(tune_options.user_rules, read_user_rules(options.rules));
+  }
   tune_options.threads = options.common.threads;
   tune_options.cost_table = options.cost_table;
   tune_options.measures_all = options.measures_all;
@@ -111,6 +115,7 @@ void add_tune(CLI::App& app, Program& program) {
   command->add_option("-o,--output", options->output, "the plan to write")->required();
   command->add_option("--ban", options->bans, "GLOB=NAME: this backend does not run these nodes");
   command->add_option("--pin", options->pins, "GLOB=NAME: only this backend runs these nodes");
+  command->add_option("--rules", options->rules, "a file of patterns, regions to fuse and limits (docs/RULES.md)");
   command->add_option("--budget", options->budget, "time for measuring, such as 90s or 5m")->capture_default_str();
   command->add_flag("--measure-all", options->measures_all, "measure every candidate, not only what may be needed");
   command->add_option("--cost-table", options->cost_table, "where to write every candidate with its cost");

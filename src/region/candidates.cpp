@@ -23,8 +23,9 @@ class PoolBuilder {
                               .reach = reach_,
                               .classes = proposer.rules.classes,
                               .takes = [&](const NodeSet& nodes) { return ask(proposer, nodes, {}) != nullptr; }};
-    for (const Proposal& proposal : enumerate(rule_of(proposer.rules, options), context))
-      if (const Answer* answer = ask(proposer, proposal.nodes, proposal.repeated)) note(*answer, proposal);
+    for (Proposal& proposal : enumerate(rule_of(proposer.rules, options), context))
+      if (const Answer* answer = ask(proposer, std::move(proposal.nodes), proposal.repeated))
+        note(*answer, proposal.origin, std::move(proposal.matches));
   }
 
   CandidatePool take() {
@@ -41,8 +42,8 @@ class PoolBuilder {
   };
 
   /// Asks about a set of nodes; null when it is not a legal step or the backend refuses.
-  const Answer* ask(const Proposer& proposer, const NodeSet& nodes, const NodeSet& repeated) {
-    const auto index = index_of(nodes, repeated);
+  const Answer* ask(const Proposer& proposer, NodeSet nodes, const NodeSet& repeated) {
+    const auto index = index_of(std::move(nodes), repeated);
     if (!index) return nullptr;
     if (answers_.size() <= *index) answers_.resize(regions_.size());
     Answer& answer = answers_[*index];
@@ -69,10 +70,10 @@ class PoolBuilder {
   }
 
   /// The region of these nodes when it can be a step at all.
-  std::optional<std::uint32_t> index_of(const NodeSet& nodes, const NodeSet& repeated) {
+  std::optional<std::uint32_t> index_of(NodeSet nodes, const NodeSet& repeated) {
     if (const auto known = regions_.find(nodes, repeated)) return known;
     if (illegal_.find(nodes, repeated)) return std::nullopt;
-    Region region = make_region(graph_, uses_, nodes, repeated);
+    Region region = make_region(graph_, uses_, std::move(nodes), repeated);
     if (reach_.is_convex(region.covered()) && has_static_border(graph_, uses_, region))
       return regions_.intern(std::move(region));
     illegal_.intern(std::move(region));
@@ -80,13 +81,13 @@ class PoolBuilder {
   }
 
   /// Says at the candidates which rule asked for them; a labelled proposal gives them its matches.
-  void note(const Answer& answer, const Proposal& proposal) {
-    for (std::size_t c = answer.first; c < answer.first + answer.count; ++c) {
+  void note(const Answer& answer, const std::string& origin, std::vector<Match> matches) {
+    const std::size_t end = answer.first + answer.count;
+    for (std::size_t c = answer.first; c < end; ++c) {
       Candidate& candidate = pool_.candidates[c];
-      if (candidate.matches.empty()) candidate.matches = proposal.matches;
-      if (candidate.origin.find(proposal.origin) != std::string::npos || candidate.origin.size() > kMostOrigin)
-        continue;
-      candidate.origin += (candidate.origin.empty() ? "" : ", ") + proposal.origin;
+      if (candidate.matches.empty()) candidate.matches = c + 1 < end ? matches : std::move(matches);
+      if (candidate.origin.find(origin) != std::string::npos || candidate.origin.size() > kMostOrigin) continue;
+      candidate.origin += (candidate.origin.empty() ? "" : ", ") + origin;
     }
   }
 

@@ -2,9 +2,9 @@
 // all members before it, as upstream and as downstream. So every pair is tried once both are there, and none is missed.
 #include <algorithm>
 #include <set>
-#include <unordered_map>
 
 #include "region/enumerate.h"
+#include "region/hash_index.h"
 #include "region/parallel.h"
 
 namespace collage {
@@ -16,6 +16,11 @@ constexpr std::size_t kMostChoices = 4096;
 bool takes_any_number(const Node& node) {
   static const std::set<std::string, std::less<>> names = {"Concat", "Max", "Mean", "Min", "Sum"};
   return node.domain.empty() && names.contains(node.op_type);
+}
+
+/// What a proposal computes and absorbs and how it is labelled; its origin does not matter.
+bool proposes_the_same(const Proposal& a, const Proposal& b) {
+  return a.nodes == b.nodes && a.repeated == b.repeated && a.absorbed == b.absorbed && a.matches == b.matches;
 }
 
 struct Member {
@@ -159,16 +164,14 @@ class Closure {
 
   // ---- members -----------------------------------------------------------------------------------------------
   [[nodiscard]] bool is_known(const Proposal& proposal) const {
-    const auto [first, last] = known_.equal_range(proposal.nodes.hash());
-    return std::any_of(first, last, [&](const auto& entry) {
-      const Proposal& other = members_[entry.second].proposal;
-      return other.nodes == proposal.nodes && other.absorbed == proposal.absorbed && other.matches == proposal.matches;
-    });
+    return known_
+        .find(proposal.nodes.hash(), [&](std::uint32_t m) { return proposes_the_same(members_[m].proposal, proposal); })
+        .has_value();
   }
 
   void add(Proposal proposal) {
     if (members_.size() >= form_.max_proposals || is_known(proposal)) return;
-    known_.emplace(proposal.nodes.hash(), static_cast<std::uint32_t>(members_.size()));
+    known_.add(proposal.nodes.hash());
     Member member{.region = make_region(context_.graph, context_.uses, proposal.nodes)};
     member.fusion_class = fusion_class_of(context_.graph, proposal.nodes, context_.classes);
     member.head = fusion_class_of(context_.graph, entries_of(context_.graph, member.region), context_.classes);
@@ -191,8 +194,8 @@ class Closure {
   bool parallel_ = false;
   std::vector<Member> members_;
   std::vector<Turns> tried_;
-  std::unordered_multimap<std::uint64_t, std::uint32_t> known_;  ///< by hash of the nodes
-  std::vector<std::vector<std::uint32_t>> holders_;              ///< by node: members whose turn has come
+  HashIndex known_;                                  ///< by hash of the nodes
+  std::vector<std::vector<std::uint32_t>> holders_;  ///< by node: members whose turn has come
 };
 
 }  // namespace
@@ -202,19 +205,13 @@ std::vector<Proposal> closure(const CombineForm& form, std::vector<Proposal> bas
 }
 
 std::vector<Proposal> without_duplicates(std::vector<Proposal> proposals) {
-  std::unordered_multimap<std::uint64_t, std::size_t> known;
+  HashIndex known;
   std::vector<Proposal> kept;
   kept.reserve(proposals.size());
   for (Proposal& proposal : proposals) {
     const std::uint64_t hash = proposal.nodes.hash();
-    const auto [first, last] = known.equal_range(hash);
-    const bool is_again = std::any_of(first, last, [&](const auto& entry) {
-      const Proposal& other = kept[entry.second];
-      return other.nodes == proposal.nodes && other.repeated == proposal.repeated &&
-             other.absorbed == proposal.absorbed && other.matches == proposal.matches;
-    });
-    if (is_again) continue;
-    known.emplace(hash, kept.size());
+    if (known.find(hash, [&](std::uint32_t k) { return proposes_the_same(kept[k], proposal); })) continue;
+    known.add(hash);
     kept.push_back(std::move(proposal));
   }
   return kept;

@@ -9,6 +9,9 @@ namespace {
 
 using Proposals = std::vector<Proposal>;
 
+/// As enumerate(), with duplicates: they are dropped once, at the end.
+Proposals all_proposals(const PartitionRule& rule, const RuleContext& context);
+
 /// Small constants belong to whoever reads them; so equal regions have equal keys (structure_key).
 template <class Accepts>
 Proposals singles_where(const RuleContext& context, std::string_view origin, Accepts&& accepts) {
@@ -68,18 +71,18 @@ Proposals proposals_of(const RangesForm& form, const RuleContext& context) { ret
 Proposals proposals_of(const UnionForm& form, const RuleContext& context) {
   Proposals proposals;
   for (const PartitionRule& rule : form.rules) {
-    Proposals more = enumerate(rule, context);
+    Proposals more = all_proposals(rule, context);
     std::move(more.begin(), more.end(), std::back_inserter(proposals));
   }
   return proposals;
 }
 
 Proposals proposals_of(const CombineForm& form, const RuleContext& context) {
-  return closure(form, enumerate(form.base, context), context);
+  return closure(form, all_proposals(form.base, context), context);
 }
 
 Proposals proposals_of(const ValidForm& form, const RuleContext& context) {
-  Proposals proposals = enumerate(form.base, context);
+  Proposals proposals = all_proposals(form.base, context);
   std::erase_if(proposals, [&](const Proposal& proposal) {
     const Region region = make_region(context.graph, context.uses, proposal.nodes, proposal.repeated);
     return !check_region(context.graph, context.uses, context.reach, region, form.limits, proposal.matches);
@@ -88,7 +91,7 @@ Proposals proposals_of(const ValidForm& form, const RuleContext& context) {
 }
 
 Proposals proposals_of(const FollowForm& form, const RuleContext& context) {
-  Proposals proposals = enumerate(form.base, context);
+  Proposals proposals = all_proposals(form.base, context);
   const std::size_t seeds = proposals.size();
   for (std::size_t seed = 0; seed < seeds; ++seed) {
     NodeSet nodes = proposals[seed].nodes;
@@ -106,7 +109,7 @@ Proposals proposals_of(const FollowForm& form, const RuleContext& context) {
 }
 
 Proposals proposals_of(const LabelForm& form, const RuleContext& context) {
-  Proposals proposals = enumerate(form.base, context);
+  Proposals proposals = all_proposals(form.base, context);
   for (Proposal& proposal : proposals)
     if (proposal.matches.empty()) proposal.matches.push_back({.label = form.label, .nodes = proposal.nodes});
   return proposals;
@@ -124,7 +127,7 @@ bool may_repeat(const RepeatForm& form, const RuleContext& context, const NodeSe
 }
 
 Proposals proposals_of(const RepeatForm& form, const RuleContext& context) {
-  Proposals proposals = enumerate(form.base, context);
+  Proposals proposals = all_proposals(form.base, context);
   const std::size_t seeds = proposals.size();
   for (std::size_t seed = 0; seed < seeds; ++seed) {
     const NodeSet nodes = proposals[seed].nodes;
@@ -141,13 +144,16 @@ Proposals proposals_of(const RepeatForm& form, const RuleContext& context) {
   return proposals;
 }
 
+Proposals all_proposals(const PartitionRule& rule, const RuleContext& context) {
+  return std::visit([&](const auto& form) { return proposals_of(form, context); }, rule.form().is);
+}
+
 }  // namespace
 
 bool takes(const RuleContext& context, const NodeSet& nodes) { return !context.takes || context.takes(nodes); }
 
 std::vector<Proposal> enumerate(const PartitionRule& rule, const RuleContext& context) {
-  Proposals proposals = std::visit([&](const auto& form) { return proposals_of(form, context); }, rule.form().is);
-  return without_duplicates(std::move(proposals));
+  return without_duplicates(all_proposals(rule, context));
 }
 
 }  // namespace collage

@@ -56,6 +56,7 @@ class TreeMatcher {
       : graph_(graph), uses_(uses), left_(max_partial), found_(std::move(found)) {}
 
   void match_from(const PatternTerm& root, std::uint32_t node) {
+    if (root.step.mark != PatternMark::kOnce && root.has_operands) match_from(root.operands.front(), node);
     take_node(root, node, [this] { found_(nodes_); });
   }
 

@@ -78,7 +78,9 @@ class Parser {
     PatternForm form;
     COLLAGE_TRY(PatternTerm first, operators(0));
     if (first.has_operands) {
-      if (first.step.mark != PatternMark::kOnce) return expected("a tree whose root is no optional operator");
+      const PatternTerm& below = first.operands.empty() ? first : first.operands.front();
+      if (first.step.mark != PatternMark::kOnce && below.kind != PatternTerm::Kind::kOperator)
+        return expected("a tree whose optional root stands on an operator");
       form.tree = std::move(first);
     } else {
       form.chain.push_back(std::move(first.step));

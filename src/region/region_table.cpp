@@ -1,25 +1,25 @@
 #include "region/region_table.h"
 
+#include <utility>
+
 namespace collage {
 
 std::optional<std::uint32_t> RegionTable::find(const NodeSet& nodes, const NodeSet& repeated) const {
-  const auto [first, last] = places_.equal_range(nodes.hash());
-  for (auto place = first; place != last; ++place)
-    if (const Region& region = regions_[place->second]; region.nodes == nodes && region.repeated == repeated)
-      return place->second;
-  return std::nullopt;
+  return places_.find(nodes.hash(), [&](std::uint32_t position) {
+    const Region& region = regions_[position];
+    return region.nodes == nodes && region.repeated == repeated;
+  });
 }
 
 std::uint32_t RegionTable::intern(Region region) {
   if (const auto found = find(region.nodes, region.repeated)) return *found;
-  const auto index = static_cast<std::uint32_t>(regions_.size());
-  places_.emplace(region.nodes.hash(), index);
+  places_.add(region.nodes.hash());
   regions_.push_back(std::move(region));
-  return index;
+  return static_cast<std::uint32_t>(regions_.size() - 1);
 }
 
 std::vector<Region> RegionTable::take() {
-  places_.clear();
+  places_ = {};
   return std::exchange(regions_, {});
 }
 

@@ -4,9 +4,9 @@
 
 #include <cstdint>
 #include <optional>
-#include <unordered_map>
 #include <vector>
 
+#include "region/hash_index.h"
 #include "region/region.h"
 
 namespace collage {
@@ -25,7 +25,7 @@ class RegionTable {
 
  private:
   std::vector<Region> regions_;
-  std::unordered_multimap<std::uint64_t, std::uint32_t> places_;  ///< by hash of the nodes
+  HashIndex places_;  ///< by hash of the nodes
 };
 
 }  // namespace collage

@@ -47,6 +47,7 @@ class Tuner {
     COLLAGE_TRY_VOID(choose_backends());
     COLLAGE_TRY(prepared_, prepare(prepare_options(), folder_, registry_, worker_));
     COLLAGE_TRY_VOID(check_rules(prepared_.graph, options_.rules));
+    COLLAGE_TRY_VOID(check_user_rules(prepared_.graph, uses_of(prepared_.graph), options_.user_rules, proposing_));
     COLLAGE_TRY_VOID(make_rivals());
     COLLAGE_TRY_VOID(make_covers());
     COLLAGE_TRY_VOID(judge());
@@ -119,6 +120,7 @@ class Tuner {
       // One rival is a plan that can ship to a user who asked to stop.
       if (options_.stop.stop_requested() && contest_.competing() > 0) break;
       if (!is_allowed(prepared_.graph, all_nodes(), name, options_.rules)) continue;
+      if (!allows(prepared_.graph, uses_of(prepared_.graph), options_.user_rules, all_nodes(), name)) continue;
       add_rival(name, name, prepared_.imported.graph, prepared_.imported_file, prepared_.original_file);
       add_rival(name + std::string(kOnSimplified), name, prepared_.graph, prepared_.graph_file, "");
     }
@@ -187,8 +189,10 @@ class Tuner {
     if (graph.nodes.empty()) return {};
     say("propose");
     const CompileOptions compile{.threads = options_.threads, .accuracy = options_.accuracy};
-    COLLAGE_TRY(const std::vector<Proposer> proposers, make_proposers(registry_, proposing_, graph, compile));
+    COLLAGE_TRY(std::vector<Proposer> proposers, make_proposers(registry_, proposing_, graph, compile));
+    add_user_rules(graph, options_.user_rules, proposers);
     pool_ = propose(graph, uses, proposers);
+    COLLAGE_TRY_VOID(keep_forced_regions(graph, options_.user_rules, pool_));
     apply_rules(graph, options_.rules, pool_);
     pricing_.emplace(pricing_options(), graph, registry_, store_);
     COLLAGE_TRY(costs_, price());

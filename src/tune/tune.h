@@ -14,6 +14,7 @@
 #include "backend/registry.h"
 #include "base/progress.h"
 #include "onnx/import.h"
+#include "region/user_rules.h"
 #include "tune/node_rules.h"
 #include "tune/race.h"
 
@@ -27,6 +28,7 @@ struct TuneOptions {
   std::vector<std::string> backends = {"onednn", "onnxruntime", "openvino"};  ///< instances that may take nodes
   std::optional<std::string> only;  ///< this instance takes what it can; host and onnxruntime the rest
   std::vector<NodeRule> rules;      ///< --ban and --pin
+  UserRules user_rules;             ///< --rules
   int threads = 1;
   Accuracy accuracy = Accuracy::kStandard;
   std::string cost_table;  ///< path to write every candidate with its cost to; empty = nowhere
