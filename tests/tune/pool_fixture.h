@@ -114,9 +114,9 @@ struct PoolProblem {
     pool.refusals.push_back({.region = region(nodes), .backend = backend, .refusal = {reason, detail}});
   }
 
-  [[nodiscard]] ConversionTable conversions() const {
-    return [this](ValueId, const Format&, const Format&) {
-      return std::optional<ConversionChoice>(
+  [[nodiscard]] BoundaryTable conversions() const {
+    return [this](ValueId, const Place&, const Place&) {
+      return std::optional<BoundaryChoice>(
           {"host", Measured{.median_ns = conversion_ns, .low_ns = conversion_ns, .high_ns = conversion_ns}});
     };
   }
