@@ -145,8 +145,7 @@ double product_flops(const Graph& graph, const Node& node) {
 /// Operators that may read only a part of their inputs.
 bool may_skip_input(const Node& node) {
   static constexpr std::array<std::string_view, 12> kOperators = {
-      "Slice", "Gather", "GatherElements", "GatherND", "Split", "Shape",
-      "Size",  "If",     "Loop",           "Scan",     "Pad",   "Resize"};
+      "Slice", "Gather", "GatherElements", "GatherND", "Split", "Shape", "Size", "If", "Loop", "Scan", "Pad", "Resize"};
   return !node.domain.empty() || std::ranges::find(kOperators, node.op_type) != kOperators.end() ||
          (node.op_type.ends_with("Pool") && !node.op_type.starts_with("Global"));
 }

@@ -74,8 +74,7 @@ std::int64_t CostBounds::bound(std::size_t candidate) const {
 void CostBounds::learn(std::size_t candidate, const Cost& cost) {
   const auto* measured = std::get_if<Measured>(&cost);
   if (!measured || measured->median_ns == 0) return;
-  const double factor =
-      static_cast<double>(measured->median_ns) / static_cast<double>(roofline(candidate) + kFloorNs);
+  const double factor = static_cast<double>(measured->median_ns) / static_cast<double>(roofline(candidate) + kFloorNs);
   for (const std::string& kind : kinds_of(candidate)) {
     const auto [found, added] = factor_.emplace(kind, factor);
     if (!added) found->second = std::min(found->second, factor);

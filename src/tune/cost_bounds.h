@@ -1,8 +1,8 @@
 // What a candidate that was not measured costs at least, as far as is known: the roofline, times how far above it the
 // nearest candidates of its kind were.
 // In: measured costs as they come. Out: lower bounds that lead a lazy search to what is worth measuring.
-// Not proofs: a kind may hold a candidate that is nearer the roofline than any seen, which is why the factor kept is the
-// least seen, less a margin. The roofline alone is the bound that holds.
+// Not proofs: a kind may hold a candidate that is nearer the roofline than any seen, which is why the factor kept is
+// the least seen, less a margin. The roofline alone is the bound that holds.
 #pragma once
 
 #include <cstdint>
@@ -32,9 +32,9 @@ class CostBounds {
   [[nodiscard]] std::vector<std::string> kinds_of(std::size_t candidate) const;
 
   const CandidatePool& pool_;
-  std::vector<std::int64_t> roofline_;     ///< by region
-  std::vector<std::string> signature_;     ///< by region: its operators and size
-  std::map<std::string, double> factor_;   ///< by kind: least time over roofline
+  std::vector<std::int64_t> roofline_;    ///< by region
+  std::vector<std::string> signature_;    ///< by region: its operators and size
+  std::map<std::string, double> factor_;  ///< by kind: least time over roofline
 };
 
 }  // namespace collage

@@ -144,7 +144,8 @@ std::optional<std::int64_t> Exchange::conversions_of(ValueId value) const {
   for (const Format& format : wanted) {
     std::optional<std::int64_t> cheapest;
     for (const Format& from : made) {
-      const auto choice = view_.conversions(value, {.location = kHome, .format = from}, {.location = kHome, .format = format});
+      const auto choice =
+          view_.conversions(value, {.location = kHome, .format = from}, {.location = kHome, .format = format});
       const auto ns = choice ? nanoseconds_of(choice->cost) : std::nullopt;
       if (ns && (!cheapest || *ns < *cheapest)) cheapest = *ns;
     }

@@ -29,8 +29,7 @@ LazyCosts::LazyCosts(const Graph& graph, const CandidatePool& pool, CostBounds& 
     members_[found->second].push_back(c);
     class_of_.push_back(found->second);
     by_nodes_[pool.regions[candidate.region].nodes].push_back(c);
-    if (candidate.variant.name == "view")
-      costs_[c] = Measured{.median_ns = 0, .low_ns = 0, .high_ns = 0, .samples = 1};
+    if (candidate.variant.name == "view") costs_[c] = Measured{.median_ns = 0, .low_ns = 0, .high_ns = 0, .samples = 1};
   }
 }
 

@@ -1,5 +1,5 @@
-// The costs of a pool while it is measured lazily: measured ones, and bounds in place of the others. Candidates that are
-// the same computation on the same backend are one: what is learnt of one is known of all.
+// The costs of a pool while it is measured lazily: measured ones, and bounds in place of the others. Candidates that
+// are the same computation on the same backend are one: what is learnt of one is known of all.
 #pragma once
 
 #include <map>
@@ -30,8 +30,8 @@ class LazyCosts {
   const CandidatePool& pool_;
   CostBounds& bounds_;
   std::vector<Cost> costs_;
-  std::vector<std::size_t> class_of_;                  ///< by candidate
-  std::vector<std::vector<std::size_t>> members_;      ///< by class
+  std::vector<std::size_t> class_of_;                     ///< by candidate
+  std::vector<std::vector<std::size_t>> members_;         ///< by class
   std::map<NodeSet, std::vector<std::size_t>> by_nodes_;  ///< candidates
   std::size_t measured_count_ = 0;
 };
