@@ -23,6 +23,7 @@ struct UserRule {
   };
   Kind kind = Kind::kPattern;
   std::string where;    ///< "FILE:LINE"
+  std::string text;     ///< the line, for keys of what was decided under it
   std::string backend;  ///< an instance, a kind with all its instances, or "*"
   std::string label;
   PatternForm pattern;

@@ -47,7 +47,10 @@ std::vector<std::string> words_of(std::string_view text) {
 
 class LineParser {
  public:
-  LineParser(std::string_view line, std::string where) : line_(line) { rule_.where = std::move(where); }
+  LineParser(std::string_view line, std::string where) : line_(line) {
+    rule_.where = std::move(where);
+    rule_.text = line;
+  }
 
   Result<UserRule> parse() {
     COLLAGE_TRY_VOID(split());

@@ -347,18 +347,22 @@ class Tuner {
   Level2Request level2_request(const Uses& uses, const Corrections& corrections, PairTimer& timer) {
     const CoverRequest request = pricing_->completed(cover_request(corrections));
     Level2Request level2;
-    level2.problem = {.graph = &prepared_.graph,
-                      .uses = &uses,
-                      .candidates = usable_candidates(request),
-                      .conversions = request.conversions,
-                      .search = request.search,
-                      .engines = {},
-                      .backends = backends_,
-                      .take = [this](const std::string& engine, const Region& region) {
-                        return plain_variant(registry_, engine, prepared_.graph, region, options_.rules,
-                                             {.threads = options_.threads, .accuracy = options_.accuracy});
-                      }};
+    level2.problem = {
+        .graph = &prepared_.graph,
+        .uses = &uses,
+        .candidates = usable_candidates(request),
+        .conversions = request.conversions,
+        .search = request.search,
+        .engines = {},
+        .backends = backends_,
+        .take = [this, &uses](const std::string& engine, const Region& region) -> std::expected<Variant, Refusal> {
+          if (!allows(prepared_.graph, uses, options_.user_rules, region.nodes, engine))
+            return std::unexpected(Refusal{.reason = RefusalReason::kStructure, .detail = "a rule"});
+          return plain_variant(registry_, engine, prepared_.graph, region, options_.rules,
+                               {.threads = options_.threads, .accuracy = options_.accuracy});
+        }};
     level2.question = question() + "|" + std::string(name_of(options_.accuracy)) + "|" + std::to_string(options_.seed);
+    for (const UserRule& rule : options_.user_rules) level2.question += "|" + rule.text;
     for (const std::string& name : backends_) {
       const BackendInfo& info = (*registry_.get(name))->info();
       if (info.is_engine) level2.problem.engines.push_back(name);
