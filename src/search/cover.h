@@ -1,4 +1,7 @@
 // A cover: candidates for every node in execution order, with the conversions between them.
+// In: what a search chose. Out: steps that can be realised one by one.
+// Cost: memory in proportion to the steps.
+// Source: the optimal partitioning of TVM's RFC 62, with conversions as steps.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +22,7 @@ enum class StepKind : std::uint8_t {
 
 struct CoverStep {
   StepKind kind = StepKind::kKernel;
-  std::string backend;  ///< instance name; "host" for views
+  std::string backend;  ///< instance name; the host's for views
   Region region;        ///< kernel and view steps (a format-only view has no nodes)
   Variant variant;
   std::string location = "cpu";  ///< where a kernel runs

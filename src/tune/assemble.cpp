@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "backend/roles.h"
 #include "onnx/export.h"
 
 namespace collage {
@@ -27,14 +28,14 @@ Result<std::size_t> named_format_bytes(Registry& registry, const ValueType& type
 }
 
 Result<Artifact> copy_artifact(Registry& registry, const Conversion& conversion) {
-  COLLAGE_TRY(Backend * host, registry.get("host"));
+  COLLAGE_TRY(Backend * host, registry.get(kHostBackend));
   auto artifact = host->compile_conversion(conversion, {});
   if (artifact) return std::move(*artifact);
   return fail(ExitCode::kBug, "plan/no-copy", to_string(conversion.type), artifact.error().detail);
 }
 
 Result<std::vector<PlanBackend>> backends_of(const Cover& cover, Registry& registry) {
-  std::set<std::string> names = {"host"};
+  std::set<std::string> names = {kHostBackend};
   for (const CoverStep& step : cover.steps)
     if (step.kind != StepKind::kView) names.insert(step.backend);
   std::vector<PlanBackend> result;

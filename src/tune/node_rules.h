@@ -1,5 +1,7 @@
 // The user's word on who runs which node: --ban GLOB=NAME and --pin GLOB=NAME.
 // In: rules and the simplified graph. Out: what candidates and whole-model engines remain.
+// Cost: nodes x rules.
+// Source: partitioning for one toolchain in TVM; globs as in POSIX.
 #pragma once
 
 #include <span>
