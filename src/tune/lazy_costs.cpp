@@ -33,13 +33,33 @@ LazyCosts::LazyCosts(const Graph& graph, const CandidatePool& pool, CostBounds& 
   }
 }
 
-std::vector<Cost> LazyCosts::optimistic(std::size_t max_nodes) const {
+std::vector<Cost> LazyCosts::forecast(Forecast kind, std::size_t max_nodes) const {
   std::vector<Cost> costs = costs_;
-  for (std::size_t c = 0; c < costs.size(); ++c) {
-    const std::size_t nodes = pool_.regions[pool_.candidates[c].region].nodes.count();
-    if (std::holds_alternative<Unknown>(costs[c]) && nodes <= max_nodes) costs[c] = Estimated{.ns = bounds_.bound(c)};
+  for (const std::size_t first : open()) {
+    const Estimated estimate{.ns = bounds_.forecast(first, kind)};
+    for (const std::size_t c : members_[class_of_[first]])
+      if (pool_.regions[pool_.candidates[c].region].nodes.count() <= max_nodes) costs[c] = estimate;
   }
   return costs;
+}
+
+void LazyCosts::lower_to_hope(std::span<const std::size_t> candidates, std::vector<Cost>& costs) const {
+  for (const std::size_t candidate : candidates) {
+    const Estimated estimate{.ns = bounds_.forecast(candidate, Forecast::kHopeful)};
+    for (const std::size_t c : members_[class_of_[candidate]]) costs[c] = estimate;
+  }
+}
+
+void LazyCosts::put_measured(std::size_t candidate, std::vector<Cost>& costs) const {
+  for (const std::size_t c : members_[class_of_[candidate]])
+    if (!std::holds_alternative<Unknown>(costs_[c])) costs[c] = costs_[c];
+}
+
+std::vector<std::size_t> LazyCosts::open() const {
+  std::vector<std::size_t> open;
+  for (const auto& members : members_)
+    if (std::holds_alternative<Unknown>(costs_[members.front()])) open.push_back(members.front());
+  return open;
 }
 
 std::vector<std::size_t> LazyCosts::open_in(const std::vector<NamedCover>& covers) const {
@@ -64,10 +84,8 @@ std::vector<std::size_t> LazyCosts::open_in(const std::vector<NamedCover>& cover
 void LazyCosts::learn(std::size_t candidate, const Cost& cost) {
   if (std::holds_alternative<Unknown>(cost)) return;
   ++measured_count_;
-  for (const std::size_t c : members_[class_of_[candidate]]) {
-    costs_[c] = cost;
-    bounds_.learn(c, cost);
-  }
+  for (const std::size_t c : members_[class_of_[candidate]]) costs_[c] = cost;
+  bounds_.learn(candidate, cost);
 }
 
 }  // namespace collage

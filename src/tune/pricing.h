@@ -22,8 +22,6 @@
 
 namespace collage {
 
-class LazyCosts;
-
 struct PricingOptions {
   std::vector<std::string> worker_command;
   std::string graph_file;
@@ -46,16 +44,16 @@ class Pricing {
 
   /// By candidate of the pool; unknown for what the deadline or a stop left over.
   [[nodiscard]] Result<std::vector<Cost>> price(const CandidatePool& pool);
-  /// The same, measuring only what the covers of covers_to_confirm(request) use when everything else costs no more than
-  /// `bounds` says; unknown for what no such cover used. Equal computations are measured once.
+  /// The same, measuring only what decides which covers are best as far as `bounds` can tell (lazy_pricing.h); unknown
+  /// for the rest.
   [[nodiscard]] Result<std::vector<Cost>> price_lazily(CoverRequest request, CostBounds& bounds);
   /// covers_to_confirm with every conversion used measured; request.conversions is set here.
   [[nodiscard]] Result<std::vector<NamedCover>> search(CoverRequest request);
   /// The request as search() takes it: with the conversions as far as they are known, else estimated, and without the
   /// candidates that artifacts() found not to work. Valid as long as this object.
   [[nodiscard]] CoverRequest completed(CoverRequest request);
-  /// proven_bound_ns under the conversions known so far.
-  [[nodiscard]] Result<std::int64_t> proven_bound(CoverRequest request);
+  /// proven_bound_ns under the conversions known so far, with rooflines for what was not measured.
+  [[nodiscard]] Result<std::int64_t> proven_bound(CoverRequest request, const CostBounds& bounds);
   /// One per step, for exactly these weights; views get an empty one.
   /// Error tune/no-artifact when a candidate does not work with the weights of its place; search() uses it no more.
   [[nodiscard]] Result<std::vector<Artifact>> artifacts(const Cover& cover);
@@ -90,8 +88,6 @@ class Pricing {
   /// Measures the estimated conversions of the covers; how many there were.
   [[nodiscard]] Result<std::size_t> price_conversions(const std::vector<NamedCover>& covers);
   [[nodiscard]] bool out_of_time() const;
-  /// Measures what the best cover uses, or all of covers_to_confirm, and searches again until nothing of it is open.
-  [[nodiscard]] Result<void> measure_until_known(CoverRequest& request, LazyCosts& costs, bool all_covers);
   /// Measures these candidates of the pool, region by region; one cost each.
   [[nodiscard]] Result<std::vector<Cost>> price_candidates(const CandidatePool& pool,
                                                            const std::vector<std::size_t>& candidates);

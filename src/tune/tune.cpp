@@ -429,7 +429,7 @@ class Tuner {
     report_.proven_bound_us = report_.model_bound_us;
     // Where everything was measured or refused the two bounds are one.
     if (std::ranges::none_of(costs_, [](const Cost& cost) { return std::holds_alternative<Unknown>(cost); })) return;
-    const auto proven = pricing_->proven_bound(cover_request({}));
+    const auto proven = pricing_->proven_bound(cover_request({}), *bounds_);
     report_.proven_bound_us = proven ? static_cast<double>(*proven) / 1000 : 0;
   }
 
