@@ -10,6 +10,7 @@ namespace {
 const char* option_of(NodeRule::Kind kind) { return kind == NodeRule::Kind::kBan ? "--ban" : "--pin"; }
 
 bool names(const NodeRule& rule, std::string_view instance) {
+  if (!rule.on_device.empty()) return std::ranges::find(rule.on_device, instance) != rule.on_device.end();
   return instance == rule.backend || instance.substr(0, instance.find(':')) == rule.backend;
 }
 
@@ -24,6 +25,43 @@ Result<NodeRule> parse_node_rule(NodeRule::Kind kind, const std::string& text) {
   if (split == std::string::npos || split == 0 || split + 1 == text.size())
     return fail(ExitCode::kUsage, "tune/bad-rule", option_of(kind), text, "GLOB=NAME with a backend's name");
   return NodeRule{.kind = kind, .glob = text.substr(0, split), .backend = text.substr(split + 1)};
+}
+
+Result<std::vector<NodeRule>> parse_pins(const std::string& text) {
+  std::vector<NodeRule> pins;
+  std::size_t begin = 0;
+  while (begin < text.size()) {
+    const std::size_t end = std::min(text.find_first_of(";\n", begin), text.size());
+    const std::string one = text.substr(begin, end - begin);
+    begin = end + 1;
+    if (one.find_first_not_of(" \t\r") == std::string::npos) continue;
+    const std::size_t first = one.find_first_not_of(" \t\r");
+    const std::size_t last = one.find_last_not_of(" \t\r");
+    auto pin = parse_node_rule(NodeRule::Kind::kPin, one.substr(first, last - first + 1));
+    if (!pin) return fail(ExitCode::kBadInput, "tune/bad-rule", kPinMetadata, one, "GLOB=NAME with a backend's name");
+    pins.push_back(*std::move(pin));
+  }
+  return pins;
+}
+
+std::vector<std::string> backends_on(const std::string& device, Registry& registry,
+                                     std::span<const std::string> among) {
+  std::vector<std::string> found;
+  for (const std::string& name : among)
+    if (const auto backend = registry.get(name);
+        backend && std::ranges::find((*backend)->info().devices, device) != (*backend)->info().devices.end())
+      found.push_back(name);
+  return found;
+}
+
+Result<void> resolve_devices(Registry& registry, std::span<const std::string> instances, std::vector<NodeRule>& rules) {
+  for (NodeRule& rule : rules) {
+    const auto backend = registry.get(rule.backend);
+    if (backend) continue;
+    rule.on_device = backends_on(rule.backend, registry, instances);
+    if (rule.on_device.empty()) return std::unexpected(backend.error());
+  }
+  return {};
 }
 
 bool names_node(const NodeRule& rule, const Node& node) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <set>
 #include <tuple>
 
 #include "backend/roles.h"
@@ -67,6 +68,39 @@ Pricing::Pricing(PricingOptions options, const Graph& graph, Registry& registry,
 
 bool Pricing::out_of_time() const { return options_.stop.stop_requested() || Clock::now() > options_.deadline; }
 
+Result<std::vector<std::vector<PricedCandidate>>> Pricing::ask(const std::vector<PriceRequest>& requests) {
+  if (!options_.backends_apart) return pricer_->price(graph_, requests);
+  std::set<std::string> names;
+  for (const PriceRequest& request : requests)
+    for (const CandidateSpec& candidate : request.candidates) names.insert(candidate.backend);
+  std::vector<std::vector<PricedCandidate>> answers;
+  for (const PriceRequest& request : requests) answers.emplace_back(request.candidates.size());
+  for (const std::string& name : names) {
+    std::vector<PriceRequest> own;
+    std::vector<std::vector<std::size_t>> places;
+    for (const PriceRequest& request : requests) {
+      own.push_back({.region = request.region, .candidates = {}});
+      places.emplace_back();
+      for (std::size_t c = 0; c < request.candidates.size(); ++c)
+        if (request.candidates[c].backend == name) {
+          own.back().candidates.push_back(request.candidates[c]);
+          places.back().push_back(c);
+        }
+    }
+    pricer_->leave_worker();
+    COLLAGE_TRY(auto priced, pricer_->price(graph_, own));
+    for (std::size_t r = 0; r < own.size(); ++r)
+      for (std::size_t c = 0; c < places[r].size(); ++c) answers[r][places[r][c]] = std::move(priced[r][c]);
+  }
+  pricer_->leave_worker();
+  return answers;
+}
+
+Result<SearchResult> Pricing::best(CoverRequest request) {
+  const CoverRequest whole = completed(std::move(request));
+  return best_cover(whole, whole.backends);
+}
+
 Result<std::vector<Cost>> Pricing::price(const CandidatePool& pool) {
   std::vector<Cost> costs(pool.candidates.size(), Unknown{});
   std::vector<std::vector<std::size_t>> by_region(pool.regions.size());
@@ -91,7 +125,7 @@ Result<std::vector<Cost>> Pricing::price(const CandidatePool& pool) {
       requests.push_back(std::move(request));
       asked.push_back(order[i]);
     }
-    COLLAGE_TRY(const auto priced, pricer_->price(graph_, requests));
+    COLLAGE_TRY(const auto priced, ask(requests));
     for (std::size_t i = 0; i < asked.size(); ++i)
       for (std::size_t k = 0; k < by_region[asked[i]].size(); ++k) costs[by_region[asked[i]][k]] = priced[i][k].cost;
     if (options_.progress)
@@ -113,7 +147,7 @@ Result<std::vector<Cost>> Pricing::price_candidates(const CandidatePool& pool,
           {.backend = pool.candidates[candidates[i]].backend, .variant = pool.candidates[candidates[i]].variant});
     requests.push_back(std::move(request));
   }
-  COLLAGE_TRY(const auto priced, pricer_->price(graph_, requests));
+  COLLAGE_TRY(const auto priced, ask(requests));
   std::vector<Cost> costs(candidates.size());
   std::size_t r = 0;
   for (const auto& [region, places] : by_region) {

@@ -28,6 +28,8 @@ struct PricingOptions {
   std::vector<std::string> worker_command;
   std::string graph_file;
   std::string record;
+  /// Some backends cannot run in one process with others: each is asked in a worker of its own.
+  bool backends_apart = false;
   std::vector<std::string> converters;  ///< instances asked for conversions between the common formats
   int threads = 1;
   Accuracy accuracy = Accuracy::kStandard;
@@ -51,6 +53,8 @@ class Pricing {
   [[nodiscard]] Result<std::vector<Cost>> price_lazily(CoverRequest request, CostBounds& bounds);
   /// covers_to_confirm with every conversion used measured; request.conversions is set here.
   [[nodiscard]] Result<std::vector<NamedCover>> search(CoverRequest request);
+  /// The best cover alone, under the conversions as far as they are known.
+  [[nodiscard]] Result<SearchResult> best(CoverRequest request);
   /// The request as search() takes it: with the conversions as far as they are known, else estimated, and without the
   /// candidates that artifacts() found not to work. Valid as long as this object.
   [[nodiscard]] CoverRequest completed(CoverRequest request);
@@ -90,6 +94,8 @@ class Pricing {
   /// Measures the estimated conversions of the covers; how many there were.
   [[nodiscard]] Result<std::size_t> price_conversions(const std::vector<NamedCover>& covers);
   [[nodiscard]] bool out_of_time() const;
+  /// By request and candidate.
+  [[nodiscard]] Result<std::vector<std::vector<PricedCandidate>>> ask(const std::vector<PriceRequest>& requests);
   /// Measures what the best cover uses, or all of covers_to_confirm, and searches again until nothing of it is open.
   [[nodiscard]] Result<void> measure_until_known(CoverRequest& request, LazyCosts& costs, bool all_covers);
   /// Measures these candidates of the pool, region by region; one cost each.
