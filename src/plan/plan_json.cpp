@@ -13,7 +13,10 @@ using nlohmann::json;
 
 constexpr std::array kStorages = {Storage::kInput, Storage::kOutput, Storage::kArena, Storage::kConstant,
                                   Storage::kDynamic};
-constexpr std::array kStepKinds = {StepKind::kKernel, StepKind::kConvert, StepKind::kView};
+constexpr std::array kStepKinds = {StepKind::kKernel, StepKind::kConvert, StepKind::kView, StepKind::kControl};
+constexpr std::array kOperators = {ControlOperator::kIf, ControlOperator::kLoop, ControlOperator::kScan};
+/// Bodies in bodies; what a reader may recurse into.
+constexpr int kDeepest = 32;
 
 const std::set<std::string>& own_keys() {
   static const std::set<std::string> keys = {"schema",  "model",     "weights_hash", "shapes",  "machine", "accuracy",
@@ -34,7 +37,12 @@ json shape_to_json(const Shape& shape) {
   return list;
 }
 
-json value_to_json(const PlanValue& value, std::size_t id) {
+/// Which storages have a number beside the offset.
+bool has_buffer(Storage storage, bool is_in_body) {
+  return storage == Storage::kInput || storage == Storage::kOutput || (is_in_body && storage == Storage::kConstant);
+}
+
+json value_to_json(const PlanValue& value, std::size_t id, bool is_in_body) {
   json out = {{"id", id},
               {"name", value.name},
               {"format", value.format.name},
@@ -47,23 +55,69 @@ json value_to_json(const PlanValue& value, std::size_t id) {
   } else {
     out["type"] = to_string(value.type);
   }
-  if (value.storage == Storage::kInput || value.storage == Storage::kOutput) out["buffer"] = value.buffer;
+  if (has_buffer(value.storage, is_in_body)) out["buffer"] = value.buffer;
   return out;
 }
 
+/// Indices with null for what is left out.
+json operands_to_json(const std::vector<PlanIndex>& values) {
+  json list = json::array();
+  for (const PlanIndex index : values) list.push_back(index == kNoValue ? json(nullptr) : json(index));
+  return list;
+}
+
+json slicings_to_json(const std::vector<Slicing>& slicings) {
+  json list = json::array();
+  for (const Slicing& slicing : slicings) list.push_back({{"axis", slicing.axis}, {"reverse", slicing.reverse}});
+  return list;
+}
+
+json control_to_json(const ControlForm& form) {
+  return {{"operator", name_of(form.op)},
+          {"operands", operands_to_json(form.operands)},
+          {"results", operands_to_json(form.results)},
+          {"scan_inputs", slicings_to_json(form.scan_inputs)},
+          {"scan_outputs", slicings_to_json(form.scan_outputs)}};
+}
+
+json body_to_json(const PlanBody& body);
+
 json step_to_json(const PlanStep& step, std::size_t id) {
-  return {{"id", id},
-          {"kind", plan_name_of(step.kind)},
-          {"backend", step.backend},
-          {"variant", step.variant},
-          {"nodes", step.nodes},
-          {"inputs", step.inputs},
-          {"outputs", step.outputs},
-          {"artifact", step.artifact},
-          {"constants", step.constants},
-          {"workspace", {{"offset", step.workspace_offset}, {"bytes", step.workspace_bytes}}},
-          {"cost_ns", {{"median", step.cost_ns}, {"low", step.cost_low_ns}, {"high", step.cost_high_ns}}},
-          {"runner_up", step.runner_up}};
+  json out = {{"id", id},
+              {"kind", plan_name_of(step.kind)},
+              {"backend", step.backend},
+              {"variant", step.variant},
+              {"nodes", step.nodes},
+              {"inputs", step.inputs},
+              {"outputs", step.outputs},
+              {"artifact", step.artifact},
+              {"constants", step.constants},
+              {"workspace", {{"offset", step.workspace_offset}, {"bytes", step.workspace_bytes}}},
+              {"cost_ns", {{"median", step.cost_ns}, {"low", step.cost_low_ns}, {"high", step.cost_high_ns}}},
+              {"runner_up", step.runner_up}};
+  if (!step.control) return out;
+  out["control"] = control_to_json(*step.control);
+  out["bodies"] = json::array();
+  for (const PlanBody& body : step.bodies) out["bodies"].push_back(body_to_json(body));
+  return out;
+}
+
+/// Values and steps of a model or a body.
+void contents_to_json(const PlanBody& body, bool is_in_body, json& out) {
+  out["inputs"] = body.inputs;
+  out["outputs"] = body.outputs;
+  for (const char* key : {"values", "constants", "steps"}) out[key] = json::array();
+  for (std::size_t i = 0; i < body.values.size(); ++i) {
+    out["values"].push_back(value_to_json(body.values[i], i, is_in_body));
+    if (body.values[i].storage == Storage::kConstant) out["constants"].push_back(i);
+  }
+  for (std::size_t i = 0; i < body.steps.size(); ++i) out["steps"].push_back(step_to_json(body.steps[i], i));
+}
+
+json body_to_json(const PlanBody& body) {
+  json out = {{"name", body.name}, {"captures", body.captures}, {"arena_bytes", body.arena_bytes}};
+  contents_to_json(body, true, out);
+  return out;
 }
 
 /// What a reader throws when the text does not have the promised form; never leaves this file.
@@ -143,7 +197,33 @@ Shape read_shape(const json& entries, const std::string& where) {
   return shape;
 }
 
-PlanValue read_value(const json& object, const std::string& where) {
+std::vector<PlanIndex> operands(const json& object, const std::string& key, const std::string& where) {
+  json given = list(object, key, where);
+  for (json& entry : given)
+    if (entry.is_null()) entry = kNoValue;
+  return indices({{key, std::move(given)}}, key, where);
+}
+
+std::vector<Slicing> slicings(const json& object, const std::string& key, const std::string& where) {
+  std::vector<Slicing> out;
+  for (const json& entry : list(object, key, where)) {
+    const json& reverse = member(entry, "reverse", where);
+    if (!reverse.is_boolean()) throw Damage{where, "a direction that is no truth value"};
+    out.push_back({number<std::uint32_t>(entry, "axis", where), reverse.get<bool>()});
+  }
+  return out;
+}
+
+ControlForm read_control(const json& object, const std::string& where) {
+  const auto operator_name = [](ControlOperator op) { return name_of(op); };
+  return {.op = named(kOperators, operator_name, text(object, "operator", where), where),
+          .operands = operands(object, "operands", where),
+          .results = operands(object, "results", where),
+          .scan_inputs = slicings(object, "scan_inputs", where),
+          .scan_outputs = slicings(object, "scan_outputs", where)};
+}
+
+PlanValue read_value(const json& object, const std::string& where, bool is_in_body) {
   PlanValue value;
   value.name = text(object, "name", where);
   value.format.name = text(object, "format", where);
@@ -163,12 +243,13 @@ PlanValue read_value(const json& object, const std::string& where) {
     if (!parsed || parsed->is_static()) throw Damage{where, "type '" + type + "'"};
     value.type = *parsed;
   }
-  if (value.storage == Storage::kInput || value.storage == Storage::kOutput)
-    value.buffer = number<std::uint32_t>(object, "buffer", where);
+  if (has_buffer(value.storage, is_in_body)) value.buffer = number<std::uint32_t>(object, "buffer", where);
   return value;
 }
 
-PlanStep read_step(const json& object, const std::string& where) {
+PlanBody read_body(const json& object, const std::string& where, int depth);
+
+PlanStep read_step(const json& object, const std::string& where, int depth) {
   PlanStep step;
   step.kind = named(kStepKinds, plan_name_of, text(object, "kind", where), where);
   step.backend = text(object, "backend", where);
@@ -189,7 +270,31 @@ PlanStep read_step(const json& object, const std::string& where) {
   step.cost_low_ns = number<std::int64_t>(cost, "low", where);
   step.cost_high_ns = number<std::int64_t>(cost, "high", where);
   step.runner_up = text(object, "runner_up", where);
+  if (step.kind != StepKind::kControl) return step;
+  if (depth >= kDeepest) throw Damage{where, fmt::format("bodies in more than {} bodies", kDeepest)};
+  step.control = read_control(member(object, "control", where), where);
+  for (const json& body : list(object, "bodies", where)) step.bodies.push_back(read_body(body, where, depth + 1));
   return step;
+}
+
+/// Values and steps of a model (depth 0) or of a body.
+void read_contents(const json& object, const std::string& where, int depth, PlanBody& body) {
+  const std::string inside = depth == 0 ? "" : where + ": ";
+  for (const json& value : list(object, "values", where))
+    body.values.push_back(read_value(value, inside + fmt::format("value {}", body.values.size()), depth > 0));
+  for (const json& step : list(object, "steps", where))
+    body.steps.push_back(read_step(step, inside + fmt::format("step {}", body.steps.size()), depth));
+  body.inputs = indices(object, "inputs", where);
+  body.outputs = indices(object, "outputs", where);
+}
+
+PlanBody read_body(const json& object, const std::string& where, int depth) {
+  PlanBody body;
+  body.name = text(object, "name", where);
+  body.captures = indices(object, "captures", where);
+  body.arena_bytes = number<std::size_t>(object, "arena_bytes", where);
+  read_contents(object, where + ", body " + body.name, depth, body);
+  return body;
 }
 
 void read_header(const json& object, Plan& plan) {
@@ -219,12 +324,7 @@ void read_header(const json& object, Plan& plan) {
 Plan read_plan(const json& object) {
   Plan plan;
   read_header(object, plan);
-  for (const json& value : list(object, "values", "plan"))
-    plan.values.push_back(read_value(value, fmt::format("value {}", plan.values.size())));
-  for (const json& step : list(object, "steps", "plan"))
-    plan.steps.push_back(read_step(step, fmt::format("step {}", plan.steps.size())));
-  plan.inputs = indices(object, "inputs", "plan");
-  plan.outputs = indices(object, "outputs", "plan");
+  read_contents(object, "plan", 0, plan);
   json report = json::object();
   for (const auto& [key, value] : object.items())
     if (!own_keys().contains(key)) report[key] = value;
@@ -246,19 +346,13 @@ std::string to_json(const Plan& plan) {
   out["accuracy"] = plan.accuracy;
   out["threads"] = plan.threads;
   out["shipped"] = plan.shipped;
-  out["inputs"] = plan.inputs;
-  out["outputs"] = plan.outputs;
   out["memory"] = {{"arena_bytes", plan.arena_bytes}, {"weights_bytes", plan.weights_bytes}};
-  for (const char* key : {"backends", "artifacts", "values", "constants", "steps"}) out[key] = json::array();
+  for (const char* key : {"backends", "artifacts"}) out[key] = json::array();
   for (const PlanBackend& backend : plan.backends)
     out["backends"].push_back({{"name", backend.name}, {"version", backend.version}, {"build", backend.build}});
   for (const PlanArtifact& artifact : plan.artifacts)
     out["artifacts"].push_back({{"hash", artifact.hash}, {"compatibility", artifact.compatibility}});
-  for (std::size_t i = 0; i < plan.values.size(); ++i) {
-    out["values"].push_back(value_to_json(plan.values[i], i));
-    if (plan.values[i].storage == Storage::kConstant) out["constants"].push_back(i);
-  }
-  for (std::size_t i = 0; i < plan.steps.size(); ++i) out["steps"].push_back(step_to_json(plan.steps[i], i));
+  contents_to_json(plan, false, out);
   return out.dump(1, ' ', false, json::error_handler_t::replace) + "\n";
 }
 
