@@ -115,16 +115,6 @@ bool is_always_true(const Graph& graph, const Uses& uses, ValueId id) {
   return false;
 }
 
-/// The body's condition is true whenever the one it was given is.
-bool keeps_condition(const Graph& body) {
-  const Uses uses = uses_of(body);
-  ValueId id = body.outputs.front();
-  if (is_always_true(body, uses, id)) return true;
-  while (uses.producer[id.index].valid() && is_op(body.node(uses.producer[id.index]), "Identity"))
-    id = body.node(uses.producer[id.index]).inputs.front();
-  return id == body.inputs[1];
-}
-
 /// The type that output `number` of the body has when the node's output has `type`.
 ValueType inner_type(const Node& node, ControlOperator op, std::size_t number, std::size_t carried,
                      const ValueType& type) {
@@ -206,6 +196,16 @@ std::vector<ValueId> captures_of(const Graph& graph, const Node& node, std::size
   return result;
 }
 
+bool keeps_condition(const Node& loop) {
+  const Graph& body = *bodies_of(loop).front();
+  const Uses uses = uses_of(body);
+  ValueId id = body.outputs.front();
+  if (is_always_true(body, uses, id)) return true;
+  while (uses.producer[id.index].valid() && is_op(body.node(uses.producer[id.index]), "Identity"))
+    id = body.node(uses.producer[id.index]).inputs.front();
+  return id == body.inputs[1];
+}
+
 std::optional<std::int64_t> known_trips(const Graph& graph, const Node& node) {
   const std::optional<ControlOperator> op = control_operator_of(node);
   if (op == ControlOperator::kScan) {
@@ -219,7 +219,7 @@ std::optional<std::int64_t> known_trips(const Graph& graph, const Node& node) {
   const ValueId condition = input_of(node, 1);
   if (trips == nullptr || trips->size() != 1) return std::nullopt;
   if (condition.valid() && !is_always_true(graph, uses_of(graph), condition)) return std::nullopt;
-  if (!keeps_condition(*bodies_of(node).front())) return std::nullopt;
+  if (!keeps_condition(node)) return std::nullopt;
   return std::max<std::int64_t>(0, trips->data.as<std::int64_t>()[0]);
 }
 

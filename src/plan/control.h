@@ -34,6 +34,9 @@ namespace collage {
 /// whose condition never turns false.
 [[nodiscard]] std::optional<std::int64_t> known_trips(const Graph& graph, const Node& node);
 
+/// A Loop that goes on until its trip count once its condition is true: the body does not make it false.
+[[nodiscard]] bool keeps_condition(const Node& loop);
+
 /// Axes and directions of the node; operands and results are empty. The node is not refused.
 [[nodiscard]] ControlForm control_form(const Graph& graph, const Node& node);
 

@@ -175,7 +175,7 @@ Result<std::vector<NamedCover>> Pricing::search(CoverRequest request) {
 Result<std::vector<Artifact>> Pricing::artifacts(const Cover& cover) {
   std::vector<Artifact> artifacts;
   for (const CoverStep& step : cover.steps) {
-    if (step.kind == StepKind::kView) {
+    if (step.kind == StepKind::kView || step.kind == StepKind::kControl) {
       artifacts.emplace_back();
       continue;
     }

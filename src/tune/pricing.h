@@ -44,7 +44,7 @@ class Pricing {
   [[nodiscard]] Result<std::vector<NamedCover>> search(CoverRequest request);
   /// proven_bound_ns under the conversions known so far.
   [[nodiscard]] Result<std::int64_t> proven_bound(CoverRequest request);
-  /// One per step, for exactly these weights; views get an empty one.
+  /// One per step, for exactly these weights; views and control steps get an empty one.
   /// Error tune/no-artifact when a candidate does not work with the weights of its place; search() uses it no more.
   [[nodiscard]] Result<std::vector<Artifact>> artifacts(const Cover& cover);
 

@@ -13,6 +13,7 @@
 #include "measure/store.h"
 #include "plan/plan_file.h"
 #include "tune/assemble.h"
+#include "tune/bodies.h"
 #include "tune/contest.h"
 #include "tune/cost_table.h"
 #include "tune/covers.h"
@@ -184,7 +185,8 @@ class Tuner {
     apply_rules(graph, options_.rules, pool_);
     pricing_.emplace(pricing_options(), graph, registry_, store_);
     COLLAGE_TRY(costs_, pricing_->price(pool_));
-    report_.candidates = pool_.candidates.size();
+    COLLAGE_TRY_VOID(place_bodies());
+    report_.candidates = pool_.candidates.size() + placer_->candidate_count();
     if (!options_.cost_table.empty()) {
       const std::string table = cost_table(graph, pool_, costs_);
       const std::string_view piece = table;
@@ -192,6 +194,18 @@ class Tuner {
     }
     say("search");
     return add_covers({});
+  }
+
+  /// The bodies of control-flow operators compete with engines that take the whole operator.
+  Result<void> place_bodies() {
+    placer_.emplace(BodiesOptions{.proposing = proposing_,
+                                  .backends = backends_,
+                                  .host_fills = options_.only.has_value(),
+                                  .rules = options_.rules,
+                                  .pricing = pricing_options()},
+                    BodiesContext{registry_, store_, worker_, folder_});
+    COLLAGE_TRY(bodies_, placer_->place(prepared_.graph, pool_, costs_));
+    return {};
   }
 
   PricingOptions pricing_options() const {
@@ -223,6 +237,7 @@ class Tuner {
     request.pool = &pool_;
     request.costs = corrected_costs(prepared_.graph, pool_, costs_, corrections);
     request.backends = backends_;
+    if (!bodies_.empty()) request.backends.emplace_back(kControlBackend);
     request.host_fills = options_.only.has_value();
     return request;
   }
@@ -250,9 +265,11 @@ class Tuner {
 
   void add_cover(NamedCover named, const Corrections& corrections) {
     const std::string suffix = corrections.empty() ? "" : ", corrected";
+    attach_bodies(bodies_, named.result.cover);
     auto made = [&]() -> Result<Contestant> {
-      COLLAGE_TRY(std::vector<Artifact> artifacts, pricing_->artifacts(named.result.cover));
-      return realise_contestant(named.name + suffix, prepared_.graph, named.result.cover, std::move(artifacts), false);
+      COLLAGE_TRY(std::vector<Artifact> own, pricing_->artifacts(named.result.cover));
+      return realise_contestant(named.name + suffix, prepared_.graph, named.result.cover,
+                                with_bodies(bodies_, named.result.cover, std::move(own)), false);
     }();
     if (!made) {
       prepared_notes_.push_back("plan \"" + named.name + "\" left out: " + to_string(made.error()));
@@ -311,8 +328,8 @@ class Tuner {
     report_.threads = options_.threads;
     report_.shipped = winner.is_rival ? winner.name : "cover";
     report_.measured_us = static_cast<double>(winner.median_ns) / 1000;
-    report_.steps = winner.plan.plan.steps.size();
-    for (const CoverStep& step : winner.cover.steps) ++report_.backends[step.backend];
+    report_.steps = step_count(winner.plan.plan);
+    count_steps(winner.cover);
     for (const Contestant* loser : contest_.losers()) {
       if (!loser->failure.empty())
         prepared_notes_.push_back("\"" + loser->name + "\" failed: " + loser->failure);
@@ -321,13 +338,21 @@ class Tuner {
     }
     if (const SearchResult* best = contest_.best_search()) fill_search(*best);
     if (pricing_) {
-      report_.measured = pricing_->counts().measured;
-      report_.reused = pricing_->counts().reused;
-      report_.refused = pricing_->counts().refused + pool_.refusals.size();
+      const PriceCounts& inside = placer_->counts();
+      report_.measured = pricing_->counts().measured + inside.measured;
+      report_.reused = pricing_->counts().reused + inside.reused;
+      report_.refused = pricing_->counts().refused + pool_.refusals.size() + inside.refused;
     }
     report_.predicted_us =
         winner.search ? static_cast<double>(winner.search->cover.cost_ns) / 1000 : report_.measured_us;
     report_.notes.insert(report_.notes.end(), prepared_notes_.begin(), prepared_notes_.end());
+  }
+
+  void count_steps(const Cover& cover) {
+    for (const CoverStep& step : cover.steps) {
+      ++report_.backends[step.backend];
+      for (const Cover& body : step.bodies) count_steps(body);
+    }
   }
 
   void fill_search(const SearchResult& search) {
@@ -376,6 +401,8 @@ class Tuner {
   CandidatePool pool_;
   std::vector<Cost> costs_;
   std::optional<Pricing> pricing_;
+  std::optional<BodyPlacer> placer_;
+  Placements bodies_;
   std::vector<std::string> cover_texts_;
   TuneReport report_;
 };
