@@ -80,6 +80,34 @@ TEST(Bodies, StandAloneWithWhatTheyCapture) {
   EXPECT_EQ(known_trips(graph, graph.nodes[0]), 5);
 }
 
+TEST(Bodies, ProveTypesOfResultsThatImportLeftOpen) {
+  const auto types_after = [](const std::string& node) {
+    Graph graph = with_proven_results(graph_of("graph g(%x: f32[4], %n: i64[], %c: bool[]) -> () {\n  opset ai.onnx 26\n"
+                                               "constant %three = i64[]{3}\n" +
+                                               node + "\n}\n"));
+    std::string types;
+    for (const ValueId id : graph.nodes.back().outputs) types += to_string(graph.value(id).type) + " ";
+    return types;
+  };
+  const std::string loop = R"(%y: f32[*], %z: f32[?,4] = Loop(TRIPS, _, %x) {body=graph b(%i: i64[], %d: bool[],
+      %s: f32[4]) -> (%d, %t, %t) { %t: f32[EXTENT] = Op(%s) "n" }} "loop")";
+  const auto with = [&](const std::string& trips, const std::string& extent) {
+    std::string text = loop;
+    text.replace(text.find("TRIPS"), 5, trips);
+    text.replace(text.find("EXTENT"), 6, extent);
+    return text;
+  };
+  EXPECT_EQ(types_after(with("%three", "4")), "f32[4] f32[3,4] ");
+  EXPECT_EQ(types_after(with("%n", "4")), "f32[4] f32[?,4] ");
+  EXPECT_EQ(types_after(with("%three", "5")), "f32[*] f32[?,4] ") << "the carried value grows";
+  const std::string choice = R"(%y: f32[*] = If(%c) captures(%x) {else_branch=graph e() -> (%x) { capture %x: f32[4] },
+      then_branch=graph t() -> (%w) { constant %w = f32[COUNT]{1.0,2.0,3.0,4.0} }} "if")";
+  std::string equal = choice;
+  EXPECT_EQ(types_after(equal.replace(equal.find("COUNT"), 5, "4")), "f32[4] ");
+  std::string other = choice;
+  EXPECT_EQ(types_after(other.replace(other.find("COUNT"), 5, "2,2")), "f32[*] ");
+}
+
 TEST(ControlPlans, HoldEachConstantOnceWhateverTheLevel) {
   const auto plan = realise_nested();
   ASSERT_TRUE(plan) << to_string(plan.error());

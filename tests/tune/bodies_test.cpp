@@ -244,7 +244,7 @@ TEST_P(OfficialBodies, GiveTheOfficialOutputs) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Onnx, OfficialBodies,
-                         testing::Values(OfficialModel{"test_scan9_sum", "Scan_0"},
+                         testing::Values(OfficialModel{"test_if", "If"}, OfficialModel{"test_scan9_sum", "Scan_0"},
                                          OfficialModel{"test_scan9_scalar", "Scan_0"},
                                          OfficialModel{"test_scan9_multi_state", "Scan_0"}),
                          [](const auto& param) { return param.param.name; });
