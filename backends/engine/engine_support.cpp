@@ -143,38 +143,41 @@ PartitionRules engine_rules() {
   const std::string binary = "Add|Sub|Mul|Div|Pow|Min|Max|Sum|Where|Greater|Less|Equal|And|Or";
   const std::string element = unary + "|" + binary;
   const std::string elements = element + "*";
+  const std::string conv = "Conv|ConvTranspose|com.microsoft::FusedConv";
   const std::string views = "Reshape|Transpose|Squeeze|Unsqueeze|Flatten*";
   const std::string normal =
       "LayerNormalization|RMSNormalization|InstanceNormalization|GroupNormalization|LpNormalization|"
       "com.microsoft::SkipLayerNormalization|com.microsoft::SimplifiedLayerNormalization";
-  return PartitionRules{
-      .patterns =
-          {
-              {.label = "conv",
-               .chain = {"Conv|ConvTranspose|com.microsoft::FusedConv", "BatchNormalization?", elements}},
-              {.label = "pad-conv", .chain = {"Pad", "Conv", "BatchNormalization?", elements}},
-              {.label = "conv-pool",
-               .chain = {"Conv", "BatchNormalization?", elements, "MaxPool|AveragePool|GlobalAveragePool|ReduceMean"}},
-              {.label = "conv-conv", .chain = {"Conv", elements, "Conv", elements}},
-              {.label = "matmul", .chain = {"MatMul|Gemm|Einsum|com.microsoft::FusedMatMul", elements}},
-              {.label = "matmul-view", .chain = {"MatMul|Gemm", "Add?", views}},
-              {.label = "head", .chain = {"GlobalAveragePool|ReduceMean", views, "MatMul|Gemm", elements, "Softmax?"}},
-              {.label = "mlp", .chain = {"MatMul|Gemm", elements, "MatMul|Gemm", elements}},
-              {.label = "attention", .chain = {"MatMul", binary + "*", "Softmax", "MatMul"}},
-              {.label = "softmax", .chain = {elements, "Softmax|LogSoftmax"}},
-              {.label = "norm", .chain = {normal, elements}},
-              {.label = "spelt-out-norm",
-               .chain = {"ReduceMean", "Sub", "Pow|Mul", "ReduceMean", "Add", "Sqrt|Pow|Reciprocal*", "Div|Mul", "Mul?",
-                         "Add?"}},
-              {.label = "batch-norm", .chain = {"BatchNormalization", elements}},
-              {.label = "resize", .chain = {"Resize", elements}},
-              {.label = "pool", .chain = {"MaxPool|AveragePool|GlobalAveragePool", elements}},
-              {.label = "elements", .chain = {element, elements}},
-              {.label = "quantized",
-               .chain = {"DequantizeLinear", "Conv|MatMul|Gemm|Add|Mul", elements, "QuantizeLinear?"}},
-              {.label = "integer", .chain = {"ConvInteger|MatMulInteger", elements}},
-          },
-      .growth = Growth::kAny};
+  const std::string pools = "MaxPool|AveragePool|GlobalAveragePool";
+  PartitionRules rules;
+  rules.patterns = {
+      {"conv", conv + " -> BatchNormalization? -> " + elements},
+      {"pad-conv", "Pad -> Conv -> BatchNormalization? -> " + elements},
+      {"conv-pool", "Conv -> BatchNormalization? -> " + elements + " -> " + pools + "|ReduceMean"},
+      {"conv-conv", "Conv -> " + elements + " -> Conv -> " + elements},
+      {"matmul", "MatMul|Gemm|Einsum|com.microsoft::FusedMatMul -> " + elements},
+      {"matmul-view", "MatMul|Gemm -> Add? -> " + views},
+      {"head", "GlobalAveragePool|ReduceMean -> " + views + " -> MatMul|Gemm -> " + elements + " -> Softmax?"},
+      {"mlp", "MatMul|Gemm -> " + elements + " -> MatMul|Gemm -> " + elements},
+      {"attention", "MatMul -> " + binary + "* -> Softmax -> MatMul"},
+      {"softmax", elements + " -> Softmax|LogSoftmax"},
+      {"norm", normal + " -> " + elements},
+      {"spelt-out-norm",
+       "ReduceMean -> Sub -> Pow|Mul -> ReduceMean -> Add -> Sqrt|Pow|Reciprocal* -> Div|Mul -> Mul? -> Add?"},
+      {"batch-norm", "BatchNormalization -> " + elements},
+      {"resize", "Resize -> " + elements},
+      {"pool", pools + " -> " + elements},
+      {"elements", element + " -> " + elements},
+      {"quantized", "DequantizeLinear -> Conv|MatMul|Gemm|Add|Mul -> " + elements + " -> QuantizeLinear?"},
+      {"integer", "ConvInteger|MatMulInteger -> " + elements},
+  };
+  rules.growth = Growth::kAny;
+  rules.max_splits = 2;
+  rules.more = {combine(operators_named({"MatMul", "Gemm", "Conv"}), {GrowParallel{}}, 0)};
+  // A dequantiser read by several nodes is part of the integer kernel of each of them.
+  rules.repeats = RepeatStyle::kListed;
+  rules.repeated = {"DequantizeLinear", "Expand", "Cast"};
+  return rules;
 }
 
 std::string one_line(std::string_view message) {

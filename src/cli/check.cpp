@@ -8,6 +8,7 @@
 #include "cli/program.h"
 #include "onnx/import.h"
 #include "passes/simplify.h"
+#include "region/user_rules.h"
 #include "tune/proposers.h"
 
 namespace collage::cli {
@@ -17,6 +18,7 @@ struct Options {
   CommonOptions common;
   std::string model;
   std::string dump;
+  std::string rules;
 };
 
 std::map<std::string, std::size_t> operators_of(const Graph& graph) {
@@ -85,6 +87,22 @@ Shown describe(const Imported& imported, std::span<const Proposer> proposers) {
   return {text, object.dump(2)};
 }
 
+/// The candidates with the user's rules at work.
+Result<std::string> candidates_text(const Options& options, const Graph& graph, std::vector<Proposer> proposers) {
+  const Uses uses = uses_of(graph);
+  UserRules rules;
+  if (!options.rules.empty()) {
+    COLLAGE_TRY(rules, read_user_rules(options.rules));
+  }
+  std::vector<std::string> names;
+  for (const Proposer& proposer : proposers) names.push_back(proposer.backend);
+  COLLAGE_TRY_VOID(check_user_rules(graph, uses, rules, names));
+  add_user_rules(graph, rules, proposers);
+  CandidatePool pool = propose(graph, uses, proposers);
+  COLLAGE_TRY_VOID(keep_forced_regions(graph, rules, pool));
+  return to_text(graph, pool);
+}
+
 Result<Shown> check(const Options& options) {
   Registry registry(default_module_folders());
   std::vector<std::string> names = options.common.backends;
@@ -102,12 +120,13 @@ Result<Shown> check(const Options& options) {
     imported.graph = std::move(simplified.graph);
   }
   COLLAGE_TRY(
-      const std::vector<Proposer> proposers,
+      std::vector<Proposer> proposers,
       make_proposers(registry, names, imported.graph, {.threads = options.common.threads, .accuracy = accuracy}));
   if (options.dump.empty()) return describe(imported, proposers);
-  std::string text = options.dump == "candidates"
-                         ? to_text(imported.graph, propose(imported.graph, uses_of(imported.graph), proposers))
-                         : to_text(imported.graph);
+  std::string text = to_text(imported.graph);
+  if (options.dump == "candidates") {
+    COLLAGE_TRY(text, candidates_text(options, imported.graph, std::move(proposers)));
+  }
   return Shown{text, nlohmann::ordered_json{{"schema", "collage.dump/1"}, {options.dump, text}}.dump(2)};
 }
 
@@ -128,6 +147,7 @@ void add_check(CLI::App& app, Program& program) {
   command->add_option("model", options->model, "the .onnx file")->required();
   command->add_option("--dump", options->dump, "print a stage: graph, simplified or candidates")
       ->check(CLI::IsMember({"graph", "simplified", "candidates"}));
+  command->add_option("--rules", options->rules, "a file of rules for --dump candidates (docs/RULES.md)");
 }
 
 }  // namespace collage::cli

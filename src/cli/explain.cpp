@@ -3,6 +3,7 @@
 #include "cli/console.h"
 #include "cli/program.h"
 #include "plan/plan_file.h"
+#include "plan/why_not.h"
 
 namespace collage::cli {
 namespace {
@@ -11,12 +12,19 @@ struct Options {
   CommonOptions common;
   std::string plan;
   std::string node;
+  std::string why_not;
 };
 
 int run(const Options& options) {
   Console console(options.common);
   const auto shown = [&]() -> Result<void> {
     COLLAGE_TRY(const RealisedPlan realised, load_plan(options.plan));
+    if (!options.why_not.empty()) {
+      COLLAGE_TRY(const WhyNotQuestion question, parse_why_not(realised.plan, options.why_not));
+      COLLAGE_TRY(const std::string answer, why_not_as_text(realised.plan, question));
+      COLLAGE_TRY(const std::string data, why_not_as_json(realised.plan, question));
+      return console.result(answer, data);
+    }
     COLLAGE_TRY(const std::string text, explain_as_text(realised.plan, options.node));
     COLLAGE_TRY(const std::string json, explain_as_json(realised.plan, options.node));
     return console.result(text, json);
@@ -30,7 +38,10 @@ void add_explain(CLI::App& app, Program& program) {
   auto options = std::make_shared<Options>();
   CLI::App* command = add_command(app, program, "explain", "who runs what, why, and what came second", options, run);
   command->add_option("plan", options->plan, "the plan file")->required();
-  command->add_option("--node", options->node, "only the step that computes this node, and who refused it");
+  auto* node = command->add_option("--node", options->node,
+                                   "only the step that computes this node, what others offered for it and refused");
+  command->add_option("--why-not", options->why_not, "NODE=BACKEND: why this backend does not run this node")
+      ->excludes(node);
 }
 
 }  // namespace collage::cli

@@ -17,22 +17,27 @@ struct Options {
   std::string output;
   std::string budget = "5m";
   std::string cost_table;
+  bool measures_all = false;
+  std::string replay;
   std::vector<std::string> bans;
   std::vector<std::string> pins;
+  std::string rules;
   CLI::App* command = nullptr;
   std::vector<std::string> worker_command;
 };
 
 std::string text_of(const TuneReport& report) {
-  std::string text = fmt::format("{}: {} steps, {:.1f} us, shipped {}\n", report.plan, report.steps, report.measured_us,
-                                 report.shipped);
+  const bool is_replay = report.measured_us == 0;
+  const std::string time = is_replay ? "" : fmt::format("{:.1f} us, ", report.measured_us);
+  std::string text = fmt::format("{}: {} steps, {}shipped {}\n", report.plan, report.steps, time, report.shipped);
   for (const auto& [name, steps] : report.backends) text += fmt::format("  {:<28} {:>5} steps\n", name, steps);
-  text += "against\n";
+  if (!is_replay) text += "against\n";
   for (const RivalTime& rival : report.rivals)
     text += fmt::format("  {:<40} {:>10.1f} us  {:.2f}x\n", rival.name, static_cast<double>(rival.median_ns) / 1000,
                         static_cast<double>(rival.median_ns) / 1000 / report.measured_us);
-  text += fmt::format("{} candidates: {} measured, {} reused, {} refused; {:.1f} s\n", report.candidates,
-                      report.measured, report.reused, report.refused, report.tune_s);
+  if (!is_replay)
+    text += fmt::format("{} candidates: {} measured, {} reused, {} refused; {:.1f} s\n", report.candidates,
+                        report.measured, report.reused, report.refused, report.tune_s);
   for (const std::string& note : report.notes) text += "note: " + note + "\n";
   return text;
 }
@@ -64,11 +69,16 @@ Result<TuneOptions> tune_options(const Options& options, Console& console) {
     return fail(ExitCode::kUsage, "cli/bad-option", "-o", options.output, "another file than the model");
   tune_options.model = options.model;
   tune_options.output = options.output;
+  tune_options.replay = options.replay;
   tune_options.backends = options.common.backends;
   if (!options.common.only.empty()) tune_options.only = options.common.only;
   COLLAGE_TRY(tune_options.rules, rules_from(options));
+  if (!options.rules.empty()) {
+    COLLAGE_TRY(tune_options.user_rules, read_user_rules(options.rules));
+  }
   tune_options.threads = options.common.threads;
   tune_options.cost_table = options.cost_table;
+  tune_options.measures_all = options.measures_all;
   tune_options.store = store_from(options.common);
   tune_options.seed = options.common.seed;
   tune_options.worker_command = options.worker_command;
@@ -105,8 +115,14 @@ void add_tune(CLI::App& app, Program& program) {
   command->add_option("-o,--output", options->output, "the plan to write")->required();
   command->add_option("--ban", options->bans, "GLOB=NAME: this backend does not run these nodes");
   command->add_option("--pin", options->pins, "GLOB=NAME: only this backend runs these nodes");
+  command->add_option("--rules", options->rules, "a file of patterns, regions to fuse and limits (docs/RULES.md)");
   command->add_option("--budget", options->budget, "time for measuring, such as 90s or 5m")->capture_default_str();
+  command->add_flag("--measure-all", options->measures_all, "measure every candidate, not only what may be needed");
   command->add_option("--cost-table", options->cost_table, "where to write every candidate with its cost");
+  auto* replay = command->add_option("--replay", options->replay, "take the decisions of this plan, measure nothing");
+  for (const char* decided :
+       {"--threads", "--backends", "--only", "--accuracy", "--shape", "--ban", "--pin", "--budget", "--cost-table"})
+    replay->excludes(command->get_option(decided));
 }
 
 }  // namespace collage::cli

@@ -44,7 +44,8 @@ struct PriceJob {
   std::string graph_file;
   std::string record_file;
   std::string artifact_folder;
-  std::vector<std::uint32_t> nodes;       ///< the region, or
+  std::vector<std::uint32_t> nodes;       ///< the region,
+  std::vector<std::uint32_t> repeated;    ///< those of its nodes that it computes for itself only, or
   std::optional<Conversion> conversion;   ///< a conversion, which needs no graph and no record
   std::vector<CandidateSpec> candidates;  ///< timed against each other
   CompileOptions options;

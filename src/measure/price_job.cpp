@@ -67,16 +67,23 @@ Result<TrialPort> recorded_port(const Workbench::LoadedGraph& loaded, ValueId id
                    .one_step = is_after_quantiser(loaded.graph, loaded.uses, id)};
 }
 
-Result<Subject> region_subject(const PriceJob& job, Workbench& bench) {
-  COLLAGE_TRY(const Workbench::LoadedGraph* loaded, bench.graph(job.graph_file));
-  COLLAGE_TRY(const Record* record, bench.record(job.record_file));
-  NodeSet nodes(loaded->graph.nodes.size());
-  for (const std::uint32_t node : job.nodes) {
+Result<NodeSet> nodes_of(const Graph& graph, const PriceJob& job, const std::vector<std::uint32_t>& indices) {
+  NodeSet nodes(graph.nodes.size());
+  for (const std::uint32_t node : indices) {
     if (node >= nodes.universe())
       return fail(ExitCode::kBug, "measure/no-such-node", job.graph_file, std::to_string(node), "a node of the graph");
     nodes.insert(node);
   }
-  Subject subject{.graph = &loaded->graph, .region = make_region(loaded->graph, loaded->uses, std::move(nodes))};
+  return nodes;
+}
+
+Result<Subject> region_subject(const PriceJob& job, Workbench& bench) {
+  COLLAGE_TRY(const Workbench::LoadedGraph* loaded, bench.graph(job.graph_file));
+  COLLAGE_TRY(const Record* record, bench.record(job.record_file));
+  COLLAGE_TRY(NodeSet nodes, nodes_of(loaded->graph, job, job.nodes));
+  COLLAGE_TRY(NodeSet repeated, nodes_of(loaded->graph, job, job.repeated));
+  Subject subject{.graph = &loaded->graph,
+                  .region = make_region(loaded->graph, loaded->uses, std::move(nodes), std::move(repeated))};
   for (const ValueId id : subject.region.inputs) {
     COLLAGE_TRY(TrialPort port, recorded_port(*loaded, id, *record));
     subject.inputs.push_back(std::move(port));

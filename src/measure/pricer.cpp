@@ -16,9 +16,9 @@ std::unexpected<Error> stopped() {
 
 std::string numbers_key(const std::string& artifact_key) { return "numbers " + artifact_key; }
 
-std::vector<std::uint32_t> node_indices(const Region& region) {
+std::vector<std::uint32_t> indices_of(const NodeSet& nodes) {
   std::vector<std::uint32_t> indices;
-  for (const std::size_t node : region.nodes.members()) indices.push_back(static_cast<std::uint32_t>(node));
+  for (const std::size_t node : nodes.members()) indices.push_back(static_cast<std::uint32_t>(node));
   return indices;
 }
 
@@ -72,7 +72,8 @@ Result<std::vector<std::vector<PricedCandidate>>> Pricer::price(const Graph& gra
     Group& group = groups[structure];
     // The first place of a structure stands for all: the others differ in weights only.
     const bool is_first = group.nodes.empty();
-    if (is_first) group.nodes = node_indices(request.region);
+    if (is_first) group.nodes = indices_of(request.region.nodes);
+    if (is_first) group.repeated = indices_of(request.region.repeated);
     keys.emplace_back();
     for (const CandidateSpec& candidate : request.candidates) {
       keys.back().push_back(key_of(structure, candidate));
@@ -183,6 +184,7 @@ PriceJob Pricer::job_for(const Group& group, Effort effort) const {
                .record_file = options_.record_file,
                .artifact_folder = store_.artifact_folder(),
                .nodes = group.nodes,
+               .repeated = group.repeated,
                .conversion = group.conversion,
                .options = options_.compile,
                .effort = effort,
@@ -217,7 +219,8 @@ Result<std::expected<StoredArtifact, Refusal>> Pricer::artifact_for(const Graph&
   const auto key = key_of(structure_key(graph, region), candidate);
   if (!key) return std::expected<StoredArtifact, Refusal>(std::unexpected(key.error()));
   ConstantHashes hashes;
-  return prepare({.nodes = node_indices(region),
+  return prepare({.nodes = indices_of(region.nodes),
+                  .repeated = indices_of(region.repeated),
                   .conversion = std::nullopt,
                   .place = place_hash(graph, region, hashes),
                   .pending = {{.key = *key, .candidate = candidate}}},
@@ -229,6 +232,7 @@ Result<std::expected<StoredArtifact, Refusal>> Pricer::artifact_for(const Conver
   const auto key = key_of(conversion, backend);
   if (!key) return std::expected<StoredArtifact, Refusal>(std::unexpected(key.error()));
   return prepare({.nodes = {},
+                  .repeated = {},
                   .conversion = conversion,
                   .place = "none",
                   .pending = {{.key = *key, .candidate = {.backend = backend, .variant = {}}}}},

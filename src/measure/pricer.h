@@ -93,6 +93,7 @@ class Pricer {
   /// Candidates to be measured against each other.
   struct Group {
     std::vector<std::uint32_t> nodes;
+    std::vector<std::uint32_t> repeated;
     std::optional<Conversion> conversion;
     std::string place;  ///< place_hash of the region
     std::vector<Pending> pending;

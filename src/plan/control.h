@@ -24,8 +24,8 @@ namespace collage {
 /// give them. Ids are the body's.
 [[nodiscard]] std::vector<Graph> free_bodies(const Graph& graph, const Node& node);
 
-/// The graph with types for results of control-flow nodes that import left open and the bodies prove: both branches of an
-/// If give one type; a Loop's body keeps the types of all carried values, and its trips are known where it stacks.
+/// The graph with types for results of control-flow nodes that import left open and the bodies prove: both branches of
+/// an If give one type; a Loop's body keeps the types of all carried values, and its trips are known where it stacks.
 [[nodiscard]] Graph with_proven_results(Graph graph);
 
 /// Captured values that are inputs of free_bodies()[body], as values of the outer graph, in order.

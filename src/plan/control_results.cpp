@@ -16,9 +16,8 @@ bool keeps_types(const Graph& body, std::size_t carried) {
 }
 
 void prove_if(Graph& graph, const Node& node, const std::vector<Graph>& bodies) {
-  if (bodies.size() != 2 || std::ranges::any_of(bodies, [&](const Graph& body) {
-        return body.outputs.size() != node.outputs.size();
-      }))
+  if (bodies.size() != 2 ||
+      std::ranges::any_of(bodies, [&](const Graph& body) { return body.outputs.size() != node.outputs.size(); }))
     return;
   for (std::size_t k = 0; k < node.outputs.size(); ++k) {
     const ValueType& type = bodies[0].value(bodies[0].outputs[k]).type;

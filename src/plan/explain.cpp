@@ -6,6 +6,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "plan/explain_node.h"
+
 namespace collage {
 namespace {
 
@@ -21,8 +23,12 @@ double total_us(const Plan& plan) {
                          [](double sum, const PlanStep& step) { return sum + us(step.cost_ns); });
 }
 
+/// The step computes the node itself or in a body.
 bool runs(const PlanStep& step, const std::string& node) {
-  return std::ranges::find(step.nodes, node) != step.nodes.end();
+  if (std::ranges::find(step.nodes, node) != step.nodes.end()) return true;
+  return std::ranges::any_of(step.bodies, [&](const PlanBody& body) {
+    return std::ranges::any_of(body.steps, [&](const PlanStep& inside) { return runs(inside, node); });
+  });
 }
 
 std::string who(const PlanStep& step) {
@@ -31,7 +37,7 @@ std::string who(const PlanStep& step) {
 }
 
 /// The nodes of a step, or the value a conversion moves and between which formats.
-std::string what(const Plan& plan, const PlanStep& step, std::size_t most_names) {
+std::string what(const PlanBody& plan, const PlanStep& step, std::size_t most_names) {
   if (step.nodes.empty() && !step.inputs.empty() && !step.outputs.empty()) {
     const PlanValue& from = plan.values[step.inputs.front()];
     const PlanValue& to = plan.values[step.outputs.front()];
@@ -60,18 +66,48 @@ std::optional<double> number(const ordered_json& object, const std::string& key)
   return found != object.end() && found->is_number() ? std::optional(found->get<double>()) : std::nullopt;
 }
 
-Result<void> check_node(const Plan& plan, const std::string& node) {
-  if (node.empty() || std::ranges::any_of(plan.steps, [&](const PlanStep& step) { return runs(step, node); }))
+/// What the plan says about its own making; empty when it says nothing.
+Explanation explanation_of(const Plan& plan) {
+  return explanation_in(plan.report_json, plan.model_path).value_or(Explanation());
+}
+
+Result<void> check_node(const Plan& plan, const Explanation& explanation, const std::string& node) {
+  if (node.empty() || find_node(explanation, node) ||
+      std::ranges::any_of(plan.steps, [&](const PlanStep& step) { return runs(step, node); }))
     return {};
   return fail(ExitCode::kUsage, "plan/no-such-node", plan.model_path, "node " + node,
               "a node that a step computes; `explain PLAN --json -` lists all");
 }
 
-std::string line(const Plan& plan, std::size_t index, double total, std::size_t most_names) {
+/// One row of the table; `share` is text because a step in a body has none: how often it runs is not known here.
+std::string row(const PlanBody& plan, std::size_t index, const std::string& share, const std::string& indent,
+                std::size_t most_names) {
   const PlanStep& step = plan.steps[index];
-  const double share = total > 0 ? 100 * us(step.cost_ns) / total : 0;
-  return fmt::format("{:>5} {:>10.1f} {:>5.1f}%  {:<28} {:<32} {}\n", index, us(step.cost_ns), share, who(step),
+  return fmt::format("{:>5} {:>10.1f} {:>6}  {:<28} {:<32} {}\n", index, us(step.cost_ns), share, indent + who(step),
                      step.runner_up.empty() ? "-" : step.runner_up, what(plan, step, most_names));
+}
+
+/// The steps of a step's bodies, or those that run a node; times are of one run of the body.
+std::string bodies_text(const PlanStep& step, const std::string& node, const std::string& indent) {
+  std::string text;
+  for (const PlanBody& body : step.bodies) {
+    std::string inside;
+    for (std::size_t s = 0; s < body.steps.size(); ++s) {
+      if (!node.empty() && !runs(body.steps[s], node)) continue;
+      inside += row(body, s, "", indent, node.empty() ? kMostNames : body.steps[s].nodes.size());
+      inside += bodies_text(body.steps[s], node, indent + "  ");
+    }
+    if (!inside.empty() || node.empty()) text += fmt::format("{:>25}{}body {}\n", "", indent, body.name) + inside;
+  }
+  return text;
+}
+
+std::string line(const Plan& plan, std::size_t index, double total, const std::string& node) {
+  const PlanStep& step = plan.steps[index];
+  const bool is_inside = std::ranges::find(step.nodes, node) == step.nodes.end();
+  const std::string share = fmt::format("{:.1f}%", total > 0 ? 100 * us(step.cost_ns) / total : 0);
+  return row(plan, index, share, "", node.empty() ? kMostNames : step.nodes.size()) +
+         bodies_text(step, is_inside ? node : "", "  ");
 }
 
 std::string head_text(const Plan& plan, const ordered_json& report) {
@@ -96,15 +132,20 @@ std::string rivals_text(const ordered_json& report) {
   return text.empty() ? text : "other plans, timed end to end\n" + text;
 }
 
-std::string refusals_text(const ordered_json& report, const std::string& node) {
-  std::string text;
-  const ordered_json refusals = part(part(report, "refusals"), node);
-  for (const auto& [backend, why] : refusals.items())
-    text += fmt::format("  {} refused it alone: {}\n", backend, why.is_string() ? why.get<std::string>() : why.dump());
-  return text;
+/// Node -> backend -> what it said to the node alone.
+ordered_json refusals_of(const Explanation& explanation, const std::string& only) {
+  ordered_json object = ordered_json::object();
+  for (const ExplainedNode& node : explanation.nodes)
+    for (const std::uint32_t r : node.refusals) {
+      const ExplainedRefusal& refusal = explanation.refusals[r];
+      if (refusal.nodes != 1 || (!only.empty() && node.name != only)) continue;
+      ordered_json& said = object[node.name][refusal.backend];
+      if (said.is_null()) said = refusal.reason + ": " + refusal.detail;
+    }
+  return object;
 }
 
-ordered_json to_json(const Plan& plan, std::size_t index) {
+ordered_json to_json(const PlanBody& plan, std::size_t index) {
   const PlanStep& step = plan.steps[index];
   ordered_json object = {{"step", index},
                          {"kind", plan_name_of(step.kind)},
@@ -120,39 +161,55 @@ ordered_json to_json(const Plan& plan, std::size_t index) {
     for (const PlanIndex value : *list)
       object[key].push_back({{"name", plan.values[value].name}, {"format", plan.values[value].format.name}});
   }
+  for (const PlanBody& body : step.bodies) {
+    ordered_json inside = {{"name", body.name}, {"steps", ordered_json::array()}};
+    for (std::size_t s = 0; s < body.steps.size(); ++s) inside["steps"].push_back(to_json(body, s));
+    object["bodies"].push_back(std::move(inside));
+  }
   return object;
 }
 
 }  // namespace
 
 Result<std::string> explain_as_text(const Plan& plan, const std::string& node) {
-  COLLAGE_TRY_VOID(check_node(plan, node));
+  const Explanation explanation = explanation_of(plan);
+  COLLAGE_TRY_VOID(check_node(plan, explanation, node));
   const ordered_json report = report_of(plan);
   const double total = total_us(plan);
   std::string text = head_text(plan, report);
   text += fmt::format("{:>5} {:>10} {:>6}  {:<28} {:<32} {}\n", "step", "us", "share", "who", "runner-up", "nodes");
   for (std::size_t s = 0; s < plan.steps.size(); ++s)
-    if (node.empty() || runs(plan.steps[s], node))
-      text += line(plan, s, total, node.empty() ? kMostNames : plan.steps[s].nodes.size());
-  return text + (node.empty() ? rivals_text(report) : refusals_text(report, node));
+    if (node.empty() || runs(plan.steps[s], node)) text += line(plan, s, total, node);
+  if (node.empty()) return text + rivals_text(report) + totals_as_text(explanation);
+  const ExplainedNode* explained = find_node(explanation, node);
+  return explained ? text + node_as_text(explanation, *explained) : text;
 }
 
 Result<std::string> explain_as_json(const Plan& plan, const std::string& node) {
-  COLLAGE_TRY_VOID(check_node(plan, node));
+  const Explanation explanation = explanation_of(plan);
+  COLLAGE_TRY_VOID(check_node(plan, explanation, node));
   const ordered_json report = report_of(plan);
   ordered_json steps = ordered_json::array();
   for (std::size_t s = 0; s < plan.steps.size(); ++s)
     if (node.empty() || runs(plan.steps[s], node)) steps.push_back(to_json(plan, s));
-  ordered_json refusals = part(report, "refusals");
-  if (!node.empty()) refusals = {{node, part(refusals, node)}};
+  ordered_json nodes = ordered_json::array();
+  for (const ExplainedNode& explained : explanation.nodes)
+    if (node.empty() || explained.name == node) nodes.push_back(node_as_json(explanation, explained));
   const ordered_json object = {{"schema", "collage.explain/1"},
                                {"model", plan.model_path},
                                {"threads", plan.threads},
                                {"shipped", plan.shipped},
                                {"search", part(report, "search")},
+                               {"gaps", gaps_as_json(explanation)},
+                               {"losses", losses_as_json(explanation)},
                                {"rivals", part(report, "rivals")},
+                               {"backends", explanation.backends},
+                               {"fillers", explanation.fillers},
+                               {"only", explanation.only},
+                               {"absent", explanation.absent},
                                {"steps", steps},
-                               {"refusals", refusals}};
+                               {"nodes", nodes},
+                               {"refusals", refusals_of(explanation, node)}};
   return object.dump(2, ' ', false, ordered_json::error_handler_t::replace);
 }
 

@@ -1,5 +1,6 @@
-// A plan in words: who runs what, what it cost, what came second, who refused and why.
-// In: a plan. Out: text for people, JSON (schema "collage.explain/1") for tools. Nothing is measured.
+// A plan in words: who runs what, what it cost, what came second, who refused and why, how good the whole is.
+// In: a plan. Out: text for people, JSON for tools (schema "collage.explain/1", docs/explain.schema.json). Nothing is
+// measured. Not here: single questions (plan/why_not.h), the facts behind it (plan/explanation.h).
 #pragma once
 
 #include <string>
@@ -8,8 +9,8 @@
 
 namespace collage {
 
-/// All steps, or with a name the step that computes this node and what the backends said to it alone.
-/// Error plan/no-such-node.
+/// All steps, or with a name the step that computes this node, what other backends offered for it and what they
+/// refused. Error plan/no-such-node.
 [[nodiscard]] Result<std::string> explain_as_text(const Plan& plan, const std::string& node = {});
 [[nodiscard]] Result<std::string> explain_as_json(const Plan& plan, const std::string& node = {});
 

@@ -71,6 +71,7 @@ struct PlanStep {
   std::string backend;
   std::string variant;
   std::vector<std::string> nodes;  ///< names of the graph's nodes it computes
+  std::string structure;           ///< structure_key() of their region: what the step was chosen for; "" without nodes
   std::vector<PlanIndex> inputs;   ///< plan values
   std::vector<PlanIndex> outputs;
   std::string artifact;              ///< content hash, "" for views

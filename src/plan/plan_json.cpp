@@ -67,6 +67,7 @@ json step_to_json(const PlanStep& step, std::size_t id) {
               {"backend", step.backend},
               {"variant", step.variant},
               {"nodes", step.nodes},
+              {"structure", step.structure},
               {"inputs", step.inputs},
               {"outputs", step.outputs},
               {"artifact", step.artifact},

@@ -1,7 +1,10 @@
-// Proposes candidates: which regions each backend is asked to run.
+// Proposes candidates: which regions each backend is asked to run, and what it says.
 // In: verified graph, one Proposer per backend. Out: CandidatePool: regions, candidates, refusals.
-// How: single nodes, pattern chains, growth like a compiler's, and for engines maximal supported regions and
-//      block-aligned node ranges between narrow places.
+// How: each backend's rule is enumerated (partition_rule.h); every region is made and checked once, whoever asks about
+// it, and each
+//      backend is asked about it once.
+// Cost: in proportion to the proposals; ten thousand nodes with sixty thousand proposals take a fraction of a second
+//       beside what the backends' support() takes.
 // Not here: timing (measure/), choosing (search/).
 #pragma once
 
@@ -30,6 +33,8 @@ struct Candidate {
   std::uint32_t region = 0;  ///< index into CandidatePool::regions
   std::string backend;
   Variant variant;
+  std::vector<Match> matches = {};  ///< disjoint, inside the region; empty when the backend takes it as it is
+  std::string origin = {};          ///< the rules that proposed the region, for explanations
 };
 
 struct RegionRefusal {
@@ -44,20 +49,19 @@ struct CandidatePool {
   std::vector<RegionRefusal> refusals;
 };
 
-struct ProposeOptions {
-  std::size_t max_pattern_nodes = 12;
-  std::size_t max_ranges_per_engine = 40;
-  std::size_t max_crossing_values = 1;  ///< a narrow place has at most this many live values
-};
+using ProposeOptions = RuleOptions;
 
 [[nodiscard]] CandidatePool propose(const Graph& graph, const Uses& uses, std::span<const Proposer> proposers,
                                     const ProposeOptions& options = {});
+
+/// Nodes that no candidate covers, ascending.
+[[nodiscard]] std::vector<std::size_t> nodes_without_candidate(const Graph& graph, const CandidatePool& pool);
 
 /// Positions p in topological order, 0 and node count included, where at most `max_crossing` computed values made
 /// before p are read at or after p.
 [[nodiscard]] std::vector<std::size_t> narrow_places(const Graph& graph, const Uses& uses, std::size_t max_crossing);
 
-/// One line per candidate, for golden tests and `check --dump candidates`.
+/// One line per candidate, for golden tests and `check --dump candidates`; "~" before a repeated node.
 [[nodiscard]] std::string to_text(const Graph& graph, const CandidatePool& pool);
 
 }  // namespace collage

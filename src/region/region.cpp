@@ -1,30 +1,49 @@
-// Borders of node sets, reachability, and regions as graphs of their own.
-// In: a verified graph and its uses. Out: regions; all functions are pure and deterministic.
+// Borders of node sets and regions as graphs of their own.
 #include "region/region.h"
 
 #include <algorithm>
 
+#include <fmt/format.h>
+
 namespace collage {
 namespace {
-
-/// Appends each id once, in the order of first mention.
-class FirstUse {
- public:
-  explicit FirstUse(std::size_t values) : seen_(values) {}
-
-  void add(ValueId id, std::vector<ValueId>& list) {
-    if (seen_.contains(id.index)) return;
-    seen_.insert(id.index);
-    list.push_back(id);
-  }
-
- private:
-  BitSet seen_;
-};
 
 bool is_made_inside(const Uses& uses, ValueId id, const NodeSet& nodes) {
   const NodeId producer = uses.producer[id.index];
   return producer.valid() && nodes.contains(producer.index);
+}
+
+/// Drops every mention of a value but the first.
+void keep_first_mentions(std::vector<ValueId>& ids) {
+  std::vector<std::pair<ValueId, std::size_t>> places;
+  for (std::size_t i = 0; i < ids.size(); ++i) places.emplace_back(ids[i], i);
+  std::sort(places.begin(), places.end());
+  const auto again = [](const auto& a, const auto& b) { return a.first == b.first; };
+  places.erase(std::unique(places.begin(), places.end(), again), places.end());
+  std::sort(places.begin(), places.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
+  ids.clear();
+  for (const auto& [id, place] : places) ids.push_back(id);
+}
+
+}  // namespace
+
+std::string to_string(const NodeSet& nodes) {
+  std::string text;
+  for (std::size_t first = nodes.next(); first < nodes.universe();) {
+    std::size_t last = first;
+    while (last + 1 < nodes.universe() && nodes.contains(last + 1)) ++last;
+    if (!text.empty()) text += ',';
+    text += std::to_string(first);
+    if (last > first) text += fmt::format("{}{}", last == first + 1 ? "," : "..", last);
+    first = nodes.next(last + 1);
+  }
+  return "{" + text + "}";
+}
+
+NodeSet node_set(const Graph& graph, const std::vector<std::size_t>& members) {
+  NodeSet nodes(graph.nodes.size());
+  for (const std::size_t n : members) nodes.insert(n);
+  return nodes;
 }
 
 bool is_read_outside(const Uses& uses, ValueId id, const NodeSet& nodes) {
@@ -32,25 +51,30 @@ bool is_read_outside(const Uses& uses, ValueId id, const NodeSet& nodes) {
   return std::any_of(consumers.begin(), consumers.end(), [&](NodeId reader) { return !nodes.contains(reader.index); });
 }
 
-}  // namespace
-
 Region make_region(const Graph& graph, const Uses& uses, NodeSet nodes) {
-  Region region{.nodes = std::move(nodes), .inputs = {}, .constants = {}, .outputs = {}};
-  FirstUse first_use(graph.values.size());
+  return make_region(graph, uses, std::move(nodes), {});
+}
+
+Region make_region(const Graph& graph, const Uses& uses, NodeSet nodes, NodeSet repeated) {
+  if (repeated.empty()) repeated = {};
+  Region region{
+      .nodes = std::move(nodes), .repeated = std::move(repeated), .inputs = {}, .constants = {}, .outputs = {}};
   const auto add_reads = [&](const std::vector<ValueId>& read) {
-    for (const ValueId id : read) {
-      if (!id.valid() || is_made_inside(uses, id, region.nodes)) continue;
-      first_use.add(id, graph.value(id).constant ? region.constants : region.inputs);
-    }
+    for (const ValueId id : read)
+      if (id.valid() && !is_made_inside(uses, id, region.nodes))
+        (graph.value(id).constant ? region.constants : region.inputs).push_back(id);
   };
   for (std::size_t n = region.nodes.next(); n < region.nodes.universe(); n = region.nodes.next(n + 1)) {
     const Node& node = graph.nodes[n];
     add_reads(node.inputs);
     add_reads(node.captures);
+    if (region.repeats(n)) continue;
     for (const ValueId id : node.outputs)
       if (id.valid() && (uses.is_output[id.index] || is_read_outside(uses, id, region.nodes)))
         region.outputs.push_back(id);
   }
+  keep_first_mentions(region.inputs);
+  keep_first_mentions(region.constants);
   return region;
 }
 
@@ -60,44 +84,11 @@ Region whole_region(const Graph& graph, const Uses& uses) {
   return make_region(graph, uses, std::move(nodes));
 }
 
-Reachability::Reachability(const Graph& graph, const Uses& uses)
-    : descendants_(graph.nodes.size(), NodeSet(graph.nodes.size())),
-      ancestors_(graph.nodes.size(), NodeSet(graph.nodes.size())) {
-  // Rows of readers are complete before rows of makers, since nodes lie in topological order.
-  for (std::size_t n = graph.nodes.size(); n-- > 0;)
-    for (const ValueId id : graph.nodes[n].outputs) {
-      if (!id.valid()) continue;
-      for (const NodeId reader : uses.consumers[id.index]) {
-        descendants_[n].insert(reader.index);
-        descendants_[n] |= descendants_[reader.index];
-      }
-    }
-  for (std::size_t n = 0; n < graph.nodes.size(); ++n)
-    for (const ValueId id : graph.nodes[n].outputs) {
-      if (!id.valid()) continue;
-      for (const NodeId reader : uses.consumers[id.index]) {
-        ancestors_[reader.index].insert(n);
-        ancestors_[reader.index] |= ancestors_[n];
-      }
-    }
-}
-
-bool Reachability::is_convex(const NodeSet& nodes) const {
-  NodeSet after(nodes.universe());
-  NodeSet before(nodes.universe());
-  for (std::size_t n = nodes.next(); n < nodes.universe(); n = nodes.next(n + 1)) {
-    after |= descendants_[n];
-    before |= ancestors_[n];
-  }
-  after &= before;
-  return after.is_subset_of(nodes);
-}
-
 bool has_static_border(const Graph& graph, const Uses& uses, const Region& region) {
   const auto is_static = [&](ValueId id) { return graph.value(id).type.is_static(); };
   if (!std::all_of(region.inputs.begin(), region.inputs.end(), is_static)) return false;
-  return std::all_of(region.outputs.begin(), region.outputs.end(),
-                     [&](ValueId id) { return is_static(id) || !is_read_outside(uses, id, region.nodes); });
+  const auto may_leave = [&](ValueId id) { return is_static(id) || !is_read_outside(uses, id, region.nodes); };
+  return std::all_of(region.outputs.begin(), region.outputs.end(), may_leave);
 }
 
 Graph extract(const Graph& graph, const Region& region) {

@@ -1,6 +1,12 @@
-// A set of nodes of one graph and what crosses its border.
+// A set of nodes of one graph and what crosses its border, counted in values.
+// In: a verified graph and its uses. Out: regions and facts about them; all functions are pure and deterministic.
+// Cost: a region costs in proportion to its own nodes and their operands, never to the graph's values; reachability
+//       takes 2 n^2 bits and a pass over the edges.
+// Not here: what is legal (check_region.h), which regions are worth asking about (partition_rule.h).
+// Source: sub-graphs of TVM's RFC 62 (Collage), with values in place of exit nodes.
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "base/bit_set.h"
@@ -10,18 +16,49 @@ namespace collage {
 
 using NodeSet = BitSet;  ///< over node indices of one graph
 
-struct Region {
+/// "{0,3..7,9}": runs of three and more as first..last.
+[[nodiscard]] std::string to_string(const NodeSet& nodes);
+/// The set over `graph`'s nodes with these members.
+[[nodiscard]] NodeSet node_set(const Graph& graph, const std::vector<std::size_t>& members);
+
+/// A backend's label on nodes inside a region: which of its patterns they are.
+struct Match {
+  std::string label;
   NodeSet nodes;
+  bool operator==(const Match&) const = default;
+};
+
+struct Region {
+  NodeSet nodes;                   ///< computed by the region
+  NodeSet repeated = {};           ///< of these, the ones another step computes as well: their values stay inside;
+                                   ///< of universe 0 when there are none
   std::vector<ValueId> inputs;     ///< computed or graph-input values read from outside, by first use
   std::vector<ValueId> constants;  ///< constants read, by first use
-  std::vector<ValueId> outputs;    ///< values needed outside or graph outputs, by production
+  std::vector<ValueId> outputs;    ///< values of covered nodes needed outside or graph outputs, by production
 
-  bool operator==(const Region& other) const { return nodes == other.nodes; }
+  [[nodiscard]] bool repeats(std::size_t node) const { return repeated.universe() != 0 && repeated.contains(node); }
+  /// The nodes that need no other step: all but the repeated ones.
+  [[nodiscard]] NodeSet covered() const { return repeated.universe() == 0 ? nodes : nodes - repeated; }
+  bool operator==(const Region& other) const { return nodes == other.nodes && repeated == other.repeated; }
 };
 
 /// The border of a set of nodes. Values that bodies of its nodes capture count as read by those nodes.
 [[nodiscard]] Region make_region(const Graph& graph, const Uses& uses, NodeSet nodes);
+/// The same for a region that computes `repeated`, a subset of `nodes` over the same universe, for itself only.
+[[nodiscard]] Region make_region(const Graph& graph, const Uses& uses, NodeSet nodes, NodeSet repeated);
 [[nodiscard]] Region whole_region(const Graph& graph, const Uses& uses);
+
+/// Some reader of the value lies outside the nodes.
+[[nodiscard]] bool is_read_outside(const Uses& uses, ValueId id, const NodeSet& nodes);
+
+/// Outputs that nodes of the region read too.
+[[nodiscard]] std::vector<ValueId> taps_of(const Uses& uses, const Region& region);
+/// The longest path inside the region, counted in nodes; 0 for the empty region only.
+[[nodiscard]] std::size_t depth_of(const Graph& graph, const Uses& uses, const NodeSet& nodes);
+/// Nodes that read an input of the region; nodes that make an output of it; nodes outside that read an output.
+[[nodiscard]] NodeSet entries_of(const Graph& graph, const Region& region);
+[[nodiscard]] NodeSet exits_of(const Uses& uses, const Region& region);
+[[nodiscard]] NodeSet readers_of(const Uses& uses, const Region& region);
 
 /// Node reachability, for convexity tests: row i holds every other node that node i can reach.
 class Reachability {
@@ -44,8 +81,11 @@ class Reachability {
 /// The region as a graph of its own: inputs and outputs are the region's, in order; nodes and values keep their names.
 [[nodiscard]] Graph extract(const Graph& graph, const Region& region);
 
+/// Constants of at most so many elements belong to the structure of a computation, longer ones are weights.
+constexpr std::int64_t kMaxStructuralElements = 64;
+
 /// Key of the computation, equal for equal structure, types, shapes and small constants anywhere in any graph:
-/// names and the contents of constants larger than 64 elements do not matter.
+/// names and the contents of weights do not matter.
 [[nodiscard]] std::string structure_key(const Graph& graph, const Region& region);
 
 }  // namespace collage

@@ -1,34 +1,65 @@
-// What a backend says about the regions it wants to be asked about, as values the proposer reads.
+// What a backend says about the regions it wants to be asked about: tables it declares, which become one rule.
+// In: patterns, a style of growth, limits. Out: a PartitionRule (partition_rule.h) for the proposer.
+// Adding a pattern to a backend is one line in its table: {"label", "Conv -> Relu?"}; the language is in pattern.h.
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "region/format.h"
+#include "region/partition_rule.h"
 
 namespace collage {
 
 /// How a backend's candidates come to be.
 enum class Growth : std::uint8_t {
   kNone,        ///< only single operators and the patterns listed
-  kLikeNative,  ///< a seed grows along its consumers by fusion class, as a compiler fuses
-  kAny          ///< any convex connected set of supported nodes: an engine
+  kLikeNative,  ///< a seed grows along its consumers while the backend takes it, as a compiler fuses
+  kAny          ///< long runs of supported nodes: an engine
 };
 
-/// A chain of operators the backend fuses, first to last: each entry is a set of alternatives "Conv|ConvTranspose".
-/// A trailing '?' marks an optional entry, '*' any number of repeats. Every entry after the first must read
-/// an output of the region matched so far; a match is proposed when only one value leaves it.
 struct Pattern {
   std::string label;
-  std::vector<std::string> chain;
+  std::string text;             ///< in the pattern language
+  std::size_t max_outputs = 1;  ///< values that may leave a match; 0 = any number
+  bool operator==(const Pattern&) const = default;
+};
+
+/// Which makers of inputs a backend's regions may compute for themselves; see with_repeats().
+enum class RepeatStyle : std::uint8_t {
+  kNone,
+  kListed,  ///< the operators in PartitionRules::repeated
+  kCheap    ///< everything cheap and deterministic
 };
 
 struct PartitionRules {
-  std::vector<Pattern> patterns;
+  std::vector<Pattern> patterns = {};
   Growth growth = Growth::kNone;
   std::size_t max_region_nodes = 64;  ///< for kLikeNative
+  std::size_t max_splits = 0;         ///< for kAny: ways to cut a maximal run, less one
+  RepeatStyle repeats = RepeatStyle::kCheap;
+  std::vector<std::string> repeated = {};
+  FusionOverrides classes = {};                       ///< where the common table of fusion classes does not fit
+  std::vector<PartitionRule> more = {};               ///< rules beside the tables
+  std::optional<PartitionRule> own = std::nullopt;    ///< in place of everything above but `repeats` and `classes`
+  std::optional<RegionLimits> limits = std::nullopt;  ///< of every region the backend is asked about
 };
+
+/// How the proposer turns tables into rules.
+struct RuleOptions {
+  std::size_t max_ranges = 40;   ///< of an engine
+  std::size_t max_crossing = 1;  ///< live values at a narrow place
+  bool repeat_producers = false;
+};
+
+/// Every node on its own, the patterns, growth in the backend's style, then what else it says.
+/// The texts of patterns must parse: they are part of the program (check_patterns() for those from outside).
+[[nodiscard]] PartitionRule rule_of(const PartitionRules& rules, const RuleOptions& options = {});
+
+/// Error region/bad-pattern of the first pattern that does not parse.
+[[nodiscard]] Result<void> check_patterns(const PartitionRules& rules);
 
 /// One way in which a backend can run a region: its ports' formats and a name for the kernel choice.
 struct Variant {

@@ -13,7 +13,7 @@ namespace collage {
 namespace {
 
 // Contents of larger constants change neither time nor correctness of a kernel; weights differ, kernels do not.
-constexpr std::int64_t kMaxContents = 64;
+constexpr std::int64_t kMaxContents = kMaxStructuralElements;
 
 /// Numbers symbols of dimensions; shared by a region and its bodies, which speak of the same dimensions.
 class SymbolNumbers {

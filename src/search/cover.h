@@ -30,12 +30,17 @@ struct CoverStep {
   std::string backend;  ///< instance name; "host" for views; kControlBackend for control steps
   Region region;        ///< kernel and view steps (a format-only view has no nodes)
   Variant variant;
-  ValueId value;  ///< convert steps, and views that only rename a format: the value
+  std::string location = "cpu";  ///< where a kernel runs
+  ValueId value;                 ///< convert steps, and views that only rename a format: the value
   Format from;
   Format to;
+  std::string from_location = "cpu";
+  std::string to_location = "cpu";
   Cost cost;
-  std::string runner_up;      ///< "backend/variant +12%"; empty when there was no other
-  std::vector<Cover> bodies;  ///< control steps: one per body, of the graphs that free_bodies() gives (plan/control.h)
+  std::string runner_up;  ///< "backend/variant +12%"; empty when there was no other
+  /// Control steps: one per body, of the graphs that free_bodies() gives (plan/control.h). The search leaves them
+  /// empty.
+  std::vector<Cover> bodies;
 };
 
 struct Cover {

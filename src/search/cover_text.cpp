@@ -5,6 +5,11 @@
 namespace collage {
 namespace {
 
+/// The format alone at home, else "location/format".
+std::string place(const std::string& location, const Format& format) {
+  return location == kHome ? format.name : location + "/" + format.name;
+}
+
 std::string_view word_of(StepKind kind) {
   switch (kind) {
     case StepKind::kKernel:
@@ -24,8 +29,9 @@ std::string_view word_of(StepKind kind) {
 void write_steps(const Graph& graph, const Cover& cover, const std::string& indent, std::string& text) {
   for (const CoverStep& step : cover.steps) {
     if (step.region.nodes.universe() == 0) {
-      text += fmt::format("{}{} {} {}: {} -> {}\n", indent, word_of(step.kind), step.backend,
-                          graph.value(step.value).name, step.from.name, step.to.name);
+      text +=
+          fmt::format("{}{} {} {}: {} -> {}\n", indent, word_of(step.kind), step.backend, graph.value(step.value).name,
+                      place(step.from_location, step.from), place(step.to_location, step.to));
       continue;
     }
     text += fmt::format("{}{} {}/{}:", indent, word_of(step.kind), step.backend, step.variant.name);

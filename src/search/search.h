@@ -1,17 +1,21 @@
-// Chooses the cover with the least total time under a cost table.
-// In:  verified graph, candidates with costs, conversions with costs. Out: the best cover, its cost, what is proven.
-// How: dynamic programme over states (covered nodes, materialised formats of live values). Covered sets stay closed
-//      under predecessors: from the first uncovered node, run a ready candidate that covers it, or a ready one that
-//      computes what a candidate covering it waits for. So every path is a legal schedule. State A drops B when A's
-//      cost plus the conversions to B's formats is not more.
-//      Exact for the costs given until a count of covered nodes holds more than max_states states; from there the
-//      cheapest are kept and the result says so.
-// Not here: proposing (region/), timing (measure/).
-// Source: Collage (Jeon et al., PACT 2022), levels of its op-level placement; formats and schedules are ours.
+// Level 1: chooses the cover with the least total cost under a cost table.
+// In:  verified graph, candidates with costs, boundaries with costs. Out: the best cover, its cost, what is proven.
+// How: A* over states (covered nodes, places that hold each live value). From the first uncovered node in search order
+//      (search/order) any ready candidate that covers it may run, or a ready one that computes what a candidate
+//      covering it waits for. So every path is a legal schedule, and every legal cover has a path. The admissible bound
+//      is the exact cost of covering the rest when places do not matter (search/lattice). State A drops B when A's cost
+//      plus the conversions to B's places is not more. Open states are kept by number of covered nodes, so that a
+//      problem too large to be solved exactly becomes a beam that is widened until the budget of states is spent: the
+//      cheapest are kept, the bound of what was dropped is reported.
+// Cost: states x candidates at a node x live values.
+// Not here: proposing (region/), timing (measure/), what does not add up (search/evolve).
+// Source: Collage (Jeon et al., PACT 2022), operator-level placement; places and schedules are ours. Widened beams:
+//         Zhang, Complete Anytime Beam Search, AAAI 1998.
 #pragma once
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -20,6 +24,7 @@
 #include "ir/graph.h"
 #include "region/candidates.h"
 #include "search/cover.h"
+#include "search/place.h"
 
 namespace collage {
 
@@ -28,34 +33,41 @@ struct SearchCandidate {
   const Region* region = nullptr;
   std::string backend;
   Variant variant;
-  Cost cost;  ///< measured or estimated
+  Cost cost;                     ///< measured or estimated
+  std::string location = kHome;  ///< where it runs and its ports lie
+  std::int64_t workspace_bytes = 0;
 };
 
-/// Time and maker of a conversion of one value; nothing when impossible. A cost of 0 ns is a view.
-struct ConversionChoice {
+/// Time and maker of a conversion or transfer of one value; nothing when impossible. A cost of 0 ns is a view.
+struct BoundaryChoice {
   std::string backend;
   Cost cost;
 };
-using ConversionTable =
-    std::function<std::optional<ConversionChoice>(ValueId value, const Format& from, const Format& to)>;
+using BoundaryTable = std::function<std::optional<BoundaryChoice>(ValueId value, const Place& from, const Place& to)>;
 
 struct SearchOptions {
-  std::size_t max_states = 2000;  ///< per number of covered nodes
-  std::int64_t launch_ns = 500;   ///< added to every kernel and conversion that is not a view: what a step costs beside
-                                  ///< the time of its kernel measured alone
+  std::size_t max_states = 1500000;  ///< made in all, over all widths of the beam
+  std::size_t first_width = 64;      ///< states per number of covered nodes in the first pass
+  std::int64_t launch_ns = 500;      ///< added to every kernel and conversion that is not a view: what a step costs
+                                     ///< beside the time of its kernel measured alone
+  /// Bytes that values and workspaces may take at a location at any time, by location. Model inputs and outputs at
+  /// home are the caller's.
+  std::map<std::string, std::int64_t> capacity;
+  double ns_per_byte = 0;  ///< weight of the peak of bytes at home in the objective; 0 = time alone
 };
 
 struct SearchResult {
   Cover cover;
-  bool exact = true;          ///< no state was dropped by the limit
-  std::int64_t bound_ns = 0;  ///< no cover of these candidates costs less; equal to the cost when exact
+  bool exact = true;            ///< no state was dropped by a limit; under a limit of memory a cover is the best found
+  std::int64_t bound_ns = 0;    ///< no cover of these candidates costs less; equal to the cost when exact
+  std::int64_t peak_bytes = 0;  ///< at home, where memory counts; the plan's own memory map has the last word
   std::size_t states = 0;
 };
 
 /// Error search/uncoverable naming the first node without a usable candidate.
 [[nodiscard]] Result<SearchResult> choose_cover(const Graph& graph, const Uses& uses,
                                                 std::span<const SearchCandidate> candidates,
-                                                const ConversionTable& conversions, const SearchOptions& options = {});
+                                                const BoundaryTable& boundaries, const SearchOptions& options = {});
 
 /// One line per step, for golden tests and `tune --dump cover`.
 [[nodiscard]] std::string to_text(const Graph& graph, const Cover& cover);

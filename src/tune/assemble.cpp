@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "onnx/export.h"
+#include "plan/control.h"
 
 namespace collage {
 namespace {
@@ -55,6 +56,18 @@ Result<std::vector<PlanBackend>> plan_backends(const std::set<std::string>& name
   return result;
 }
 
+/// Steps of the cover come first in the plan, in the same order.
+void set_structures(const Graph& graph, const Cover& cover, PlanBody& plan) {
+  for (std::size_t s = 0; s < cover.steps.size(); ++s) {
+    const CoverStep& step = cover.steps[s];
+    if (step.region.nodes.empty()) continue;
+    plan.steps[s].structure = structure_key(graph, step.region);
+    if (step.kind != StepKind::kControl) continue;
+    const std::vector<Graph> bodies = free_bodies(graph, graph.nodes[step.region.nodes.next()]);
+    for (std::size_t b = 0; b < bodies.size(); ++b) set_structures(bodies[b], step.bodies[b], plan.steps[s].bodies[b]);
+  }
+}
+
 }  // namespace
 
 std::string annotated_onnx(const Graph& graph, const Cover& cover, const Plan& plan) {
@@ -100,6 +113,7 @@ Result<RealisedPlan> assemble(const AssembleRequest& request, Registry& registry
   realisation.header = request.header;
   COLLAGE_TRY(realisation.header.backends, plan_backends(names, registry));
   COLLAGE_TRY(RealisedPlan plan, realise(realisation));
+  set_structures(*request.graph, *request.cover, plan.plan);
   const std::string onnx = annotated_onnx(*request.graph, *request.cover, plan.plan);
   plan.onnx = Buffer::copy_of(std::as_bytes(std::span(onnx)));
   return plan;

@@ -13,7 +13,7 @@ struct AssembleRequest {
   const Cover* cover = nullptr;
   /// One per cover step, empty for views and control steps; a control step's is followed by those of its bodies' steps.
   std::vector<Artifact> artifacts;
-  Plan header;                      ///< model, machine, accuracy, threads; backends are filled in here
+  Plan header;  ///< model, machine, accuracy, threads; backends are filled in here
 };
 
 /// Errors of realise(); backend/* when an instance of the cover cannot be had.

@@ -34,7 +34,9 @@ std::int64_t iteration_ns(const Node& node, const Graph& body) {
 }
 
 /// Errors that say something about the body, not about this machine's files and workers.
-bool is_refusal(const Error& error) { return error.exit == ExitCode::kUnsupported || error.exit == ExitCode::kBadInput; }
+bool is_refusal(const Error& error) {
+  return error.exit == ExitCode::kUnsupported || error.exit == ExitCode::kBadInput;
+}
 
 NodeSet single(const Graph& graph, std::size_t node) {
   NodeSet nodes(graph.nodes.size());
@@ -53,10 +55,10 @@ std::uint32_t region_of(const Graph& graph, const Uses& uses, std::size_t node, 
   return static_cast<std::uint32_t>(found - pool.regions.begin());
 }
 
-Variant placed_variant(const Region& region) {
-  return {.name = "placed",
-          .input_formats = std::vector<Format>(region.inputs.size()),
-          .output_formats = std::vector<Format>(region.outputs.size())};
+/// Rules that do not name nodes, which are those of the model.
+UserRules rules_for_bodies(UserRules rules) {
+  std::erase_if(rules, [](const UserRule& rule) { return rule.kind == UserRule::Kind::kFuse; });
+  return rules;
 }
 
 }  // namespace
@@ -66,6 +68,11 @@ struct BodyPlacer::PlacedBody {
   Cover cover;
   std::vector<Artifact> artifacts;
 };
+
+BodyPlacer::BodyPlacer(BodiesOptions options, const BodiesContext& context)
+    : options_(std::move(options)), context_(context) {
+  options_.user_rules = rules_for_bodies(std::move(options_.user_rules));
+}
 
 Result<Placements> BodyPlacer::place(const Graph& graph, CandidatePool& pool, std::vector<Cost>& costs) {
   return place(graph, options_.pricing.record, pool, costs);
@@ -77,7 +84,9 @@ Result<Placements> BodyPlacer::place(const Graph& graph, const std::string& reco
   const Uses uses = uses_of(graph);
   for (std::size_t n = 0; n < graph.nodes.size(); ++n) {
     const Node& node = graph.nodes[n];
-    if (!control_operator_of(node) || !is_allowed(graph, single(graph, n), kControlBackend, options_.rules)) continue;
+    if (!control_operator_of(node) || !is_allowed(graph, single(graph, n), kControlBackend, options_.rules) ||
+        !allows(graph, uses, options_.user_rules, single(graph, n), kControlBackend))
+      continue;
     if (options_.pricing.stop.stop_requested()) break;
     std::optional<Refusal> refusal = refuse_bodies(graph, node);
     if (!refusal) {
@@ -106,9 +115,11 @@ Result<PlacedBodies> BodyPlacer::place_node(const Graph& graph, const Node& node
   const std::vector<Graph> bodies = free_bodies(graph, node);
   PlacedBodies placed;
   for (std::size_t b = 0; b < bodies.size(); ++b) {
-    const std::string inputs = context_.folder.file(fmt::format("body-inputs-{}", files_++));
-    COLLAGE_TRY_VOID(write_body_inputs(graph, node, b, values, inputs));
-    COLLAGE_TRY(PlacedBody body, place_body(bodies[b], inputs));
+    PlacedBody body;
+    if (!bodies[b].nodes.empty()) {
+      COLLAGE_TRY(const PricingOptions options, record_body(graph, node, b, bodies[b], values));
+      COLLAGE_TRY(body, place_body(bodies[b], options));
+    }
     const auto once = static_cast<double>(body.cover.cost_ns + iteration_ns(node, bodies[b]));
     placed.cost_ns += static_cast<std::int64_t>(runs[b] * once);
     placed.covers.push_back(std::move(body.cover));
@@ -118,18 +129,14 @@ Result<PlacedBodies> BodyPlacer::place_node(const Graph& graph, const Node& node
   return placed;
 }
 
-Result<BodyPlacer::PlacedBody> BodyPlacer::place_body(const Graph& body, const std::string& inputs) {
-  if (body.nodes.empty()) return PlacedBody{};
-  PricingOptions options = options_.pricing;
-  options.graph_file = context_.folder.file(fmt::format("body-{}.onnx", files_++));
-  COLLAGE_TRY(options.record, record_body(body, inputs, options.graph_file));
+Result<BodyPlacer::PlacedBody> BodyPlacer::place_body(const Graph& body, const PricingOptions& options) {
   const CompileOptions compile{.threads = options.threads, .accuracy = options.accuracy};
-  COLLAGE_TRY(const std::vector<Proposer> proposers,
-              make_proposers(context_.registry, options_.proposing, body, compile));
+  COLLAGE_TRY(std::vector<Proposer> proposers, make_proposers(context_.registry, options_.proposing, body, compile));
+  add_user_rules(body, options_.user_rules, proposers);
   CandidatePool pool = propose(body, uses_of(body), proposers);
   apply_rules(body, options_.rules, pool);
   Pricing pricing(options, body, context_.registry, context_.store);
-  COLLAGE_TRY(std::vector<Cost> costs, pricing.price(pool));
+  std::vector<Cost> costs(pool.candidates.size(), Unknown{});
   COLLAGE_TRY(const Placements inner, place(body, options.record, pool, costs));
   candidates_ += pool.candidates.size();
 
@@ -140,6 +147,7 @@ Result<BodyPlacer::PlacedBody> BodyPlacer::place_body(const Graph& body, const s
   request.backends = options_.backends;
   request.backends.emplace_back(kControlBackend);
   request.host_fills = options_.host_fills;
+  COLLAGE_TRY(request.costs, price(body, request, pricing));
   Result<PlacedBody> placed = fail(ExitCode::kUnsupported, "tune/no-artifact", body.name, "no cover");
   for (int attempt = 0; attempt < kMostAttempts; ++attempt) {
     COLLAGE_TRY(std::vector<NamedCover> covers, pricing.search(request));
@@ -161,25 +169,65 @@ Result<BodyPlacer::PlacedBody> BodyPlacer::place_body(const Graph& body, const s
   return placed;
 }
 
-Result<std::string> BodyPlacer::record_body(const Graph& body, const std::string& inputs,
-                                            const std::string& graph_file) {
-  COLLAGE_TRY_VOID(write_graph_file(graph_file, body));
-  std::string path = context_.folder.file(fmt::format("body-record-{}", files_++));
-  COLLAGE_TRY_VOID(record(context_.worker, {.graph_file = graph_file,
+Result<std::vector<Cost>> BodyPlacer::price(const Graph& body, CoverRequest request, Pricing& pricing) {
+  if (options_.measures_all) return pricing.price(*request.pool, std::move(request.costs));
+  const PricingOptions& options = options_.pricing;
+  CostBounds bounds(body, *request.pool, options.accuracy, peak_rates(context_.store), options.threads);
+  return pricing.price_lazily(std::move(request), bounds);
+}
+
+Result<PricingOptions> BodyPlacer::record_body(const Graph& graph, const Node& node, std::size_t number,
+                                               const Graph& body, const Record& values) {
+  const auto file = [&](const char* kind) { return context_.folder.file(fmt::format("body-{}-{}", files_++, kind)); };
+  const std::string inputs = file("inputs");
+  COLLAGE_TRY_VOID(write_body_inputs(graph, node, number, values, inputs));
+  PricingOptions options = options_.pricing;
+  options.graph_file = file("graph.onnx");
+  options.record = file("record");
+  COLLAGE_TRY_VOID(write_graph_file(options.graph_file, body));
+  COLLAGE_TRY_VOID(record(context_.worker, {.graph_file = options.graph_file,
                                             .inputs_file = inputs,
-                                            .record_file = path,
+                                            .record_file = options.record,
                                             .backend = kReference,
                                             .all_values = true,
                                             .model_file = std::nullopt}));
-  return path;
+  return options;
+}
+
+Result<std::vector<Artifact>> BodyPlacer::artifacts(const Graph& graph, const Cover& cover, Pricing& pricing) {
+  return artifacts(graph, options_.pricing.record, cover, pricing);
+}
+
+Result<std::vector<Artifact>> BodyPlacer::artifacts(const Graph& graph, const std::string& record, const Cover& cover,
+                                                    Pricing& pricing) {
+  COLLAGE_TRY(std::vector<Artifact> own, pricing.artifacts(cover));
+  std::vector<Artifact> all;
+  for (std::size_t s = 0; s < cover.steps.size(); ++s) {
+    all.push_back(std::move(own[s]));
+    if (cover.steps[s].kind != StepKind::kControl) continue;
+    const Node& node = graph.nodes[cover.steps[s].region.nodes.next()];
+    COLLAGE_TRY(const Record values, Record::open(record));
+    const std::vector<Graph> bodies = free_bodies(graph, node);
+    for (std::size_t b = 0; b < bodies.size(); ++b) {
+      if (bodies[b].nodes.empty()) continue;
+      COLLAGE_TRY(const PricingOptions options, record_body(graph, node, b, bodies[b], values));
+      Pricing inner(options, bodies[b], context_.registry, context_.store);
+      COLLAGE_TRY(std::vector<Artifact> inside, artifacts(bodies[b], options.record, cover.steps[s].bodies[b], inner));
+      all.insert(all.end(), std::move_iterator(inside.begin()), std::move_iterator(inside.end()));
+    }
+  }
+  return all;
+}
+
+Variant placed_variant(const Region& region) {
+  return {.name = "placed",
+          .input_formats = std::vector<Format>(region.inputs.size()),
+          .output_formats = std::vector<Format>(region.outputs.size())};
 }
 
 void attach_bodies(const Placements& placements, Cover& cover) {
-  for (CoverStep& step : cover.steps) {
-    if (step.backend != kControlBackend) continue;
-    step.kind = StepKind::kControl;
-    step.bodies = placements.at(step.region.nodes.next()).covers;
-  }
+  for (CoverStep& step : cover.steps)
+    if (step.kind == StepKind::kControl) step.bodies = placements.at(step.region.nodes.next()).covers;
 }
 
 std::vector<Artifact> with_bodies(const Placements& placements, const Cover& cover, std::vector<Artifact> own) {

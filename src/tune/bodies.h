@@ -13,8 +13,10 @@
 #include <string>
 #include <vector>
 
+#include "measure/record.h"
 #include "measure/work_folder.h"
 #include "measure/worker_process.h"
+#include "region/user_rules.h"
 #include "tune/node_rules.h"
 #include "tune/pricing.h"
 
@@ -24,7 +26,9 @@ struct BodiesOptions {
   std::vector<std::string> proposing;  ///< instances asked for candidates
   std::vector<std::string> backends;   ///< of these, those that may take any node
   bool host_fills = false;             ///< as in CoverRequest
+  bool measures_all = false;           ///< as in TuneOptions
   std::vector<NodeRule> rules;
+  UserRules user_rules;    ///< those that name nodes do not reach into bodies
   PricingOptions pricing;  ///< graph_file and record are those of the graph given
 };
 
@@ -48,11 +52,16 @@ struct BodiesContext {
 
 class BodyPlacer {
  public:
-  BodyPlacer(BodiesOptions options, const BodiesContext& context) : options_(std::move(options)), context_(context) {}
+  BodyPlacer(BodiesOptions options, const BodiesContext& context);
 
-  /// Adds to `pool` and `costs` a candidate of kControlBackend, or a refusal, for every control-flow node that the rules
-  /// leave to it. Errors are those of files and workers; a body that cannot be placed is a refusal.
+  /// Adds to `pool` and `costs` (by candidate) a candidate of kControlBackend, or to `pool` a refusal, for every
+  /// control-flow node that the rules leave to it. Errors are those of files and workers; a body that cannot be placed
+  /// is a refusal.
   [[nodiscard]] Result<Placements> place(const Graph& graph, CandidatePool& pool, std::vector<Cost>& costs);
+
+  /// For a cover with bodies that were placed before: the artifacts of all steps, as AssembleRequest orders them; those
+  /// of its own steps come from `pricing`. Errors of Pricing::artifacts, and those of files and workers.
+  [[nodiscard]] Result<std::vector<Artifact>> artifacts(const Graph& graph, const Cover& cover, Pricing& pricing);
 
   /// Of all bodies so far.
   [[nodiscard]] const PriceCounts& counts() const { return counts_; }
@@ -64,9 +73,13 @@ class BodyPlacer {
   [[nodiscard]] Result<Placements> place(const Graph& graph, const std::string& record, CandidatePool& pool,
                                          std::vector<Cost>& costs);
   [[nodiscard]] Result<PlacedBodies> place_node(const Graph& graph, const Node& node, const std::string& record);
-  [[nodiscard]] Result<PlacedBody> place_body(const Graph& body, const std::string& inputs);
-  [[nodiscard]] Result<std::string> record_body(const Graph& body, const std::string& inputs,
-                                                const std::string& graph_file);
+  [[nodiscard]] Result<PlacedBody> place_body(const Graph& body, const PricingOptions& options);
+  [[nodiscard]] Result<std::vector<Cost>> price(const Graph& body, CoverRequest request, Pricing& pricing);
+  [[nodiscard]] Result<std::vector<Artifact>> artifacts(const Graph& graph, const std::string& record,
+                                                        const Cover& cover, Pricing& pricing);
+  /// Pricing of free_bodies()[number] of the node, which is `body`, on what its inputs were in `values`.
+  [[nodiscard]] Result<PricingOptions> record_body(const Graph& graph, const Node& node, std::size_t number,
+                                                   const Graph& body, const Record& values);
 
   BodiesOptions options_;
   BodiesContext context_;
@@ -75,7 +88,10 @@ class BodyPlacer {
   std::size_t files_ = 0;
 };
 
-/// Turns the cover's steps that kControlBackend runs into control steps with their bodies' covers.
+/// The region of a control-flow node as kControlBackend runs it: every port is plain.
+[[nodiscard]] Variant placed_variant(const Region& region);
+
+/// Gives the cover's control steps their bodies' covers.
 void attach_bodies(const Placements& placements, Cover& cover);
 
 /// `own` are the artifacts of the cover's own steps; those of the bodies' steps come after each control step.

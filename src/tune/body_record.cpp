@@ -39,8 +39,7 @@ Result<Tensor> first_slice(const Tensor& whole, const Slicing& slicing, const st
   slice.extents.erase(slice.extents.begin() + slicing.axis);
   slice.data = Buffer::make(size * blocks, [&](std::span<std::byte> out) {
     for (std::size_t b = 0; b < blocks; ++b)
-      std::memcpy(out.data() + b * size,
-                  whole.data.data() + offset + b * size * static_cast<std::size_t>(count), size);
+      std::memcpy(out.data() + b * size, whole.data.data() + offset + b * size * static_cast<std::size_t>(count), size);
   });
   return slice;
 }

@@ -23,7 +23,7 @@ struct ConfirmRequest {
   std::string accuracy = "standard";
   int threads = 1;
   double seconds = 3;
-  std::size_t min_rounds = 11;
+  std::size_t min_rounds = 11;  ///< 0 = nothing is timed, outputs are checked only
   std::uint64_t seed = 1;
 };
 

@@ -19,7 +19,7 @@ NodeSet left_over(const CoverRequest& request, const std::vector<std::string>& a
   for (std::size_t c = 0; c < request.pool->candidates.size(); ++c) {
     const Candidate& candidate = request.pool->candidates[c];
     if (nanoseconds_of(request.costs[c]) && contains(allowed, candidate.backend))
-      covered |= request.pool->regions[candidate.region].nodes;
+      covered |= request.pool->regions[candidate.region].covered();
   }
   NodeSet left(request.graph->nodes.size());
   for (std::size_t n = 0; n < request.graph->nodes.size(); ++n)
@@ -98,6 +98,10 @@ Result<SearchResult> cover_of_fewer_steps(const CoverRequest& request) {
 }
 
 }  // namespace
+
+std::vector<SearchCandidate> usable_candidates(const CoverRequest& request) {
+  return candidates_of(request, request.backends, true);
+}
 
 Result<SearchResult> best_cover(const CoverRequest& request, const std::vector<std::string>& allowed) {
   auto strict = choose_cover(*request.graph, uses_of(*request.graph), candidates_of(request, allowed, true),

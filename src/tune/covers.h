@@ -26,9 +26,12 @@ struct CoverRequest {
   std::vector<std::string> backends;   ///< that may take nodes; host always may
   std::string filler = "onnxruntime";  ///< runs what the chosen backends of a smaller set all refuse
   bool host_fills = false;             ///< host, too, takes only what the backends refuse
-  ConversionTable conversions;
+  BoundaryTable conversions;
   SearchOptions search;
 };
+
+/// The usable candidates of all backends of the request and of the host; of the filler only where these have none.
+[[nodiscard]] std::vector<SearchCandidate> usable_candidates(const CoverRequest& request);
 
 /// The best cover over `allowed` backends (and host; and the filler where these cannot run a node).
 [[nodiscard]] Result<SearchResult> best_cover(const CoverRequest& request, const std::vector<std::string>& allowed);

@@ -1,6 +1,8 @@
 #include "tune/guard.h"
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 #include <optional>
 
 #include "measure/json.h"
@@ -36,15 +38,14 @@ void keep(GuardVerdict& verdict, const std::vector<std::size_t>& chosen, std::ve
 /// A worker that dies with everything loaded is tried again with each entry alone, so that one costs only itself.
 Result<std::vector<ConfirmLane>> confirm_or_isolate(const std::vector<GuardEntry>& entries,
                                                     const std::vector<std::size_t>& chosen,
-                                                    const ConfirmRequest& request, const GuardOptions& options,
-                                                    WorkerProcess& worker) {
-  auto together = confirm(worker, request, options.stop, options.patience);
+                                                    const ConfirmRequest& request, const ConfirmRun& confirm) {
+  auto together = confirm(request);
   if (together || together.error().exit == ExitCode::kInterrupted) return together;
   std::vector<ConfirmLane> lanes;
   for (std::size_t e : chosen) {
     ConfirmRequest alone = request;
     alone.contenders = {{.name = entries[e].name, .plan = entries[e].plan}};
-    auto lane = confirm(worker, alone, options.stop, options.patience);
+    auto lane = confirm(alone);
     if (!lane && lane.error().exit == ExitCode::kInterrupted) return std::unexpected(lane.error());
     if (lane) {
       lanes.push_back(std::move(lane->front()));
@@ -56,18 +57,33 @@ Result<std::vector<ConfirmLane>> confirm_or_isolate(const std::vector<GuardEntry
   return lanes;
 }
 
-std::vector<std::size_t> finalists(const std::vector<GuardEntry>& entries, const GuardVerdict& verdict) {
-  std::vector<std::size_t> running;
-  for (std::size_t e = 0; e < entries.size(); ++e)
-    if (verdict.median_ns[e] > 0) running.push_back(e);
-  std::sort(running.begin(), running.end(),
-            [&](std::size_t a, std::size_t b) { return verdict.median_ns[a] < verdict.median_ns[b]; });
-  std::vector<std::size_t> result;
-  for (std::size_t e : running) {
-    const bool near = static_cast<double>(verdict.median_ns[e]) <=
-                      kFinalShare * static_cast<double>(verdict.median_ns[running.front()]);
-    if (near && result.size() < kMostFinalists) result.push_back(e);
+/// By lane, how much longer it takes than the others in the geometric mean, all compared pair by pair within rounds, so
+/// that moods of the machine fall out. Infinite for a lane that did not run.
+std::vector<double> relative_times(const std::vector<ConfirmLane>& lanes) {
+  std::vector<double> relative;
+  for (const ConfirmLane& lane : lanes) {
+    double sum = 0;
+    std::size_t others = 0;
+    for (const ConfirmLane& other : lanes) {
+      if (other.lane.samples_ns.empty()) continue;
+      sum += std::log(median_ratio(lane.lane, other.lane));
+      ++others;
+    }
+    const bool ran = !lane.lane.samples_ns.empty();
+    relative.push_back(ran ? std::exp(sum / static_cast<double>(others)) : std::numeric_limits<double>::infinity());
   }
+  return relative;
+}
+
+/// Those that run, the fastest first, as far as they are near it. `heat` by entry.
+std::vector<std::size_t> finalists(const GuardVerdict& verdict, const std::vector<double>& heat) {
+  std::vector<std::size_t> running;
+  for (std::size_t e = 0; e < heat.size(); ++e)
+    if (verdict.median_ns[e] > 0) running.push_back(e);
+  std::ranges::stable_sort(running, {}, [&](std::size_t e) { return heat[e]; });
+  std::vector<std::size_t> result;
+  for (std::size_t e : running)
+    if (heat[e] <= kFinalShare * heat[running.front()] && result.size() < kMostFinalists) result.push_back(e);
   return result;
 }
 
@@ -75,14 +91,12 @@ std::vector<std::size_t> finalists(const std::vector<GuardEntry>& entries, const
 std::optional<std::size_t> simplest_of_the_best(const std::vector<GuardEntry>& entries,
                                                 const std::vector<std::size_t>& chosen,
                                                 const std::vector<ConfirmLane>& lanes) {
-  std::vector<std::size_t> alive;
-  for (std::size_t i = 0; i < lanes.size(); ++i)
-    if (!lanes[i].lane.samples_ns.empty()) alive.push_back(i);
-  if (alive.empty()) return std::nullopt;
-  const std::size_t best =
-      *std::ranges::min_element(alive, {}, [&](std::size_t i) { return lanes[i].lane.median_ns(); });
+  const std::vector<double> relative = relative_times(lanes);
+  const auto best = static_cast<std::size_t>(std::ranges::min_element(relative) - relative.begin());
+  if (best == lanes.size() || lanes[best].lane.samples_ns.empty()) return std::nullopt;
   std::size_t winner = best;
-  for (const std::size_t i : alive) {
+  for (std::size_t i = 0; i < lanes.size(); ++i) {
+    if (lanes[i].lane.samples_ns.empty()) continue;
     const bool tied = paired_ratio(lanes[i].lane, lanes[best].lane).low <= 1.0;
     if (tied && entries[chosen[i]].steps < entries[chosen[winner]].steps) winner = i;
   }
@@ -91,7 +105,8 @@ std::optional<std::size_t> simplest_of_the_best(const std::vector<GuardEntry>& e
 
 }  // namespace
 
-Result<GuardVerdict> judge(const std::vector<GuardEntry>& entries, const GuardOptions& options, WorkerProcess& worker) {
+Result<GuardVerdict> judge(const std::vector<GuardEntry>& entries, const GuardOptions& options,
+                           const ConfirmRun& confirm) {
   GuardVerdict verdict;
   verdict.median_ns.resize(entries.size());
   verdict.step_ns.resize(entries.size());
@@ -101,11 +116,12 @@ Result<GuardVerdict> judge(const std::vector<GuardEntry>& entries, const GuardOp
   ConfirmRequest heat = request_for(entries, all, options);
   heat.seconds = options.heat_seconds;
   heat.min_rounds = 5;
-  COLLAGE_TRY(std::vector<ConfirmLane> lanes, confirm_or_isolate(entries, all, heat, options, worker));
+  COLLAGE_TRY(std::vector<ConfirmLane> lanes, confirm_or_isolate(entries, all, heat, confirm));
   keep(verdict, all, lanes);
+  const std::vector<double> heat_times = relative_times(lanes);
   // One final, unless all its entries fail in it: then those behind them in the heat have theirs.
   for (;;) {
-    const std::vector<std::size_t> chosen = finalists(entries, verdict);
+    const std::vector<std::size_t> chosen = finalists(verdict, heat_times);
     if (chosen.empty())
       return fail(ExitCode::kUnsupported, "tune/nothing-runs", "confirm",
                   verdict.failures.empty() ? "no plan" : verdict.failures.front(), "at least one plan that runs");
@@ -114,7 +130,7 @@ Result<GuardVerdict> judge(const std::vector<GuardEntry>& entries, const GuardOp
     ConfirmRequest last = request_for(entries, chosen, options);
     last.seconds = options.final_seconds;
     last.min_rounds = 15;
-    auto final_lanes = confirm_or_isolate(entries, chosen, last, options, worker);
+    auto final_lanes = confirm_or_isolate(entries, chosen, last, confirm);
     if (!final_lanes) return verdict;  // interrupted: the heat decides
     keep(verdict, chosen, *final_lanes);
     if (const auto winner = simplest_of_the_best(entries, chosen, *final_lanes)) {
@@ -122,6 +138,11 @@ Result<GuardVerdict> judge(const std::vector<GuardEntry>& entries, const GuardOp
       return verdict;
     }
   }
+}
+
+Result<GuardVerdict> judge(const std::vector<GuardEntry>& entries, const GuardOptions& options, WorkerProcess& worker) {
+  return judge(entries, options,
+               [&](const ConfirmRequest& request) { return confirm(worker, request, options.stop, options.patience); });
 }
 
 std::string to_json(const GuardVerdict& verdict) {

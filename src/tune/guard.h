@@ -3,6 +3,7 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <stop_token>
 #include <string>
 #include <vector>
@@ -40,7 +41,13 @@ struct GuardVerdict {
   std::vector<std::string> failures;               ///< by entry
 };
 
+/// Times the contenders of a request; the error of a worker that died with them, or of a stop.
+using ConfirmRun = std::function<Result<std::vector<ConfirmLane>>(const ConfirmRequest& request)>;
+
 /// Error tune/nothing-runs when no entry gave the right numbers.
+[[nodiscard]] Result<GuardVerdict> judge(const std::vector<GuardEntry>& entries, const GuardOptions& options,
+                                         const ConfirmRun& confirm);
+/// The same with jobs for a worker.
 [[nodiscard]] Result<GuardVerdict> judge(const std::vector<GuardEntry>& entries, const GuardOptions& options,
                                          WorkerProcess& worker);
 

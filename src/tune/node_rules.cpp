@@ -9,8 +9,6 @@ namespace {
 
 const char* option_of(NodeRule::Kind kind) { return kind == NodeRule::Kind::kBan ? "--ban" : "--pin"; }
 
-bool matches(const NodeRule& rule, const Node& node) { return ::fnmatch(rule.glob.c_str(), node.name.c_str(), 0) == 0; }
-
 bool names(const NodeRule& rule, std::string_view instance) {
   return instance == rule.backend || instance.substr(0, instance.find(':')) == rule.backend;
 }
@@ -28,9 +26,13 @@ Result<NodeRule> parse_node_rule(NodeRule::Kind kind, const std::string& text) {
   return NodeRule{.kind = kind, .glob = text.substr(0, split), .backend = text.substr(split + 1)};
 }
 
+bool names_node(const NodeRule& rule, const Node& node) {
+  return ::fnmatch(rule.glob.c_str(), node.name.c_str(), 0) == 0;
+}
+
 Result<void> check_rules(const Graph& graph, std::span<const NodeRule> rules) {
   for (const NodeRule& rule : rules)
-    if (std::ranges::none_of(graph.nodes, [&](const Node& node) { return matches(rule, node); }))
+    if (std::ranges::none_of(graph.nodes, [&](const Node& node) { return names_node(rule, node); }))
       return fail(ExitCode::kUsage, "tune/bad-rule", option_of(rule.kind), rule.glob,
                   "a glob that matches a node; check MODEL --dump simplified lists them");
   return {};
@@ -40,7 +42,7 @@ bool is_allowed(const Graph& graph, const NodeSet& nodes, std::string_view backe
   return std::ranges::none_of(rules, [&](const NodeRule& rule) {
     if ((rule.kind == NodeRule::Kind::kBan) != names(rule, backend)) return false;
     for (std::size_t n = 0; n < graph.nodes.size(); ++n)
-      if (nodes.contains(n) && matches(rule, graph.nodes[n])) return true;
+      if (nodes.contains(n) && names_node(rule, graph.nodes[n])) return true;
     return false;
   });
 }

@@ -23,6 +23,8 @@ struct NodeRule {
 /// "GLOB=NAME"; NAME may be an instance with options. Error tune/bad-rule with the option's name.
 [[nodiscard]] Result<NodeRule> parse_node_rule(NodeRule::Kind kind, const std::string& text);
 
+[[nodiscard]] bool names_node(const NodeRule& rule, const Node& node);
+
 /// Error tune/bad-rule when a rule's glob matches no node of the graph.
 [[nodiscard]] Result<void> check_rules(const Graph& graph, std::span<const NodeRule> rules);
 

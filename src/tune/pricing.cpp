@@ -1,7 +1,10 @@
 #include "tune/pricing.h"
 
 #include <algorithm>
+#include <limits>
 #include <tuple>
+
+#include "tune/lazy_costs.h"
 
 namespace collage {
 namespace {
@@ -63,10 +66,12 @@ Pricing::Pricing(PricingOptions options, const Graph& graph, Registry& registry,
 
 bool Pricing::out_of_time() const { return options_.stop.stop_requested() || Clock::now() > options_.deadline; }
 
-Result<std::vector<Cost>> Pricing::price(const CandidatePool& pool) {
-  std::vector<Cost> costs(pool.candidates.size(), Unknown{});
+Result<std::vector<Cost>> Pricing::price(const CandidatePool& pool, std::vector<Cost> known) {
+  std::vector<Cost> costs = std::move(known);
+  costs.resize(pool.candidates.size(), Unknown{});
   std::vector<std::vector<std::size_t>> by_region(pool.regions.size());
   for (std::size_t c = 0; c < pool.candidates.size(); ++c) {
+    if (!std::holds_alternative<Unknown>(costs[c])) continue;
     if (pool.candidates[c].variant.name == "view")
       costs[c] = Measured{.median_ns = 0, .low_ns = 0, .high_ns = 0, .samples = 1};
     else
@@ -97,6 +102,61 @@ Result<std::vector<Cost>> Pricing::price(const CandidatePool& pool) {
   return costs;
 }
 
+Result<std::vector<Cost>> Pricing::price_candidates(const CandidatePool& pool,
+                                                    const std::vector<std::size_t>& candidates) {
+  std::map<std::uint32_t, std::vector<std::size_t>> by_region;
+  for (std::size_t i = 0; i < candidates.size(); ++i) by_region[pool.candidates[candidates[i]].region].push_back(i);
+  std::vector<PriceRequest> requests;
+  for (const auto& [region, places] : by_region) {
+    PriceRequest request{.region = pool.regions[region], .candidates = {}};
+    for (const std::size_t i : places)
+      request.candidates.push_back(
+          {.backend = pool.candidates[candidates[i]].backend, .variant = pool.candidates[candidates[i]].variant});
+    requests.push_back(std::move(request));
+  }
+  COLLAGE_TRY(const auto priced, pricer_->price(graph_, requests));
+  std::vector<Cost> costs(candidates.size());
+  std::size_t r = 0;
+  for (const auto& [region, places] : by_region) {
+    for (std::size_t k = 0; k < places.size(); ++k) costs[places[k]] = priced[r][k].cost;
+    ++r;
+  }
+  return costs;
+}
+
+Result<std::vector<Cost>> Pricing::price_lazily(CoverRequest request, CostBounds& bounds) {
+  LazyCosts costs(graph_, *request.pool, bounds, std::move(request.costs));
+  request.conversions = boundary_table();
+  COLLAGE_TRY_VOID(measure_until_known(request, costs, false));
+  COLLAGE_TRY_VOID(measure_until_known(request, costs, true));
+  return costs.measured();
+}
+
+Result<void> Pricing::measure_until_known(CoverRequest& request, LazyCosts& costs, bool all_covers) {
+  for (;;) {
+    // Single operators are priced whatever the deadline says, so that a cover always exists.
+    request.costs = costs.optimistic(out_of_time() ? 1 : std::numeric_limits<std::size_t>::max());
+    std::vector<NamedCover> covers;
+    if (all_covers) {
+      COLLAGE_TRY(covers, covers_to_confirm(request));
+    } else {
+      COLLAGE_TRY(SearchResult best, best_cover(request, request.backends));
+      covers.push_back({"cover", std::move(best)});
+    }
+    const std::vector<std::size_t> open = costs.open_in(covers);
+    COLLAGE_TRY(const std::size_t conversions, price_conversions(covers));
+    if ((open.empty() && conversions == 0) || options_.stop.stop_requested()) return {};
+    COLLAGE_TRY(const std::vector<Cost> priced, price_candidates(*request.pool, open));
+    for (std::size_t i = 0; i < open.size(); ++i) costs.learn(open[i], priced[i]);
+    if (options_.progress)
+      options_.progress({.phase = "price",
+                         .done = costs.measured_count(),
+                         .total = request.pool->candidates.size(),
+                         .refused = counts().refused,
+                         .note = {}});
+  }
+}
+
 std::vector<std::string> Pricing::converters_of(const Format& from, const Format& to) const {
   if (from.owner().empty() && to.owner().empty()) return options_.converters;
   if (from.owner().empty()) return {to.owner()};
@@ -104,12 +164,12 @@ std::vector<std::string> Pricing::converters_of(const Format& from, const Format
   return {};
 }
 
-std::optional<ConversionChoice> Pricing::conversion(ValueId value, const Format& from, const Format& to) {
+std::optional<BoundaryChoice> Pricing::conversion(ValueId value, const Format& from, const Format& to) {
   const ValueType& type = graph_.value(value).type;
   const Key key{to_string(type), from.name, to.name};
   const auto found = conversions_.find(key);
   if (found != conversions_.end()) return found->second;
-  std::optional<ConversionChoice> choice;
+  std::optional<BoundaryChoice> choice;
   const std::vector<std::string> converters = converters_of(from, to);
   if (type.is_static() && same_bytes(type, from, to)) {
     choice = {.backend = "host", .cost = Measured{.median_ns = 0, .low_ns = 0, .high_ns = 0, .samples = 1}};
@@ -135,7 +195,7 @@ Result<std::size_t> Pricing::price_conversions(const std::vector<NamedCover>& co
   COLLAGE_TRY(const auto priced, pricer_->price(requests));
   std::size_t r = 0;
   for (const auto& [key, conversion] : wanted) {
-    std::optional<ConversionChoice> best;
+    std::optional<BoundaryChoice> best;
     for (std::size_t b = 0; b < requests[r].backends.size(); ++b) {
       const auto ns = nanoseconds_of(priced[r][b].cost);
       if (ns && (!best || *ns < *nanoseconds_of(best->cost)))
@@ -147,24 +207,37 @@ Result<std::size_t> Pricing::price_conversions(const std::vector<NamedCover>& co
   return wanted.size();
 }
 
-ConversionTable Pricing::conversion_table() {
-  return [this](ValueId value, const Format& from, const Format& to) { return conversion(value, from, to); };
+BoundaryTable Pricing::boundary_table() {
+  return [this](ValueId value, const Place& from, const Place& to) -> std::optional<BoundaryChoice> {
+    if (from.location != to.location) return std::nullopt;  // transfers are the devices' own
+    return conversion(value, from.format, to.format);
+  };
+}
+
+std::vector<Cost> Pricing::without_broken(const CandidatePool& pool, std::vector<Cost> costs) const {
+  for (std::size_t c = 0; c < costs.size(); ++c) {
+    const Candidate& candidate = pool.candidates[c];
+    for (const Broken& broken : broken_)
+      if (broken.backend == candidate.backend && broken.variant == candidate.variant &&
+          broken.region == pool.regions[candidate.region])
+        costs[c] = Infeasible{broken.refusal};
+  }
+  return costs;
 }
 
 Result<std::int64_t> Pricing::proven_bound(CoverRequest request) {
-  request.conversions = conversion_table();
+  request.conversions = boundary_table();
   return proven_bound_ns(request);
 }
 
-Result<std::vector<NamedCover>> Pricing::search(CoverRequest request) {
-  request.conversions = conversion_table();
-  for (std::size_t c = 0; c < request.costs.size(); ++c) {
-    const Candidate& candidate = request.pool->candidates[c];
-    for (const Broken& broken : broken_)
-      if (broken.backend == candidate.backend && broken.variant == candidate.variant &&
-          broken.region == request.pool->regions[candidate.region])
-        request.costs[c] = Infeasible{broken.refusal};
-  }
+CoverRequest Pricing::completed(CoverRequest request) {
+  request.conversions = boundary_table();
+  request.costs = without_broken(*request.pool, std::move(request.costs));
+  return request;
+}
+
+Result<std::vector<NamedCover>> Pricing::search(CoverRequest incomplete) {
+  const CoverRequest request = completed(std::move(incomplete));
   for (int round = 0;; ++round) {
     COLLAGE_TRY(std::vector<NamedCover> covers, covers_to_confirm(request));
     COLLAGE_TRY(const std::size_t priced, price_conversions(covers));

@@ -14,9 +14,12 @@
 #include "base/progress.h"
 #include "measure/pricer.h"
 #include "measure/store.h"
+#include "tune/cost_bounds.h"
 #include "tune/covers.h"
 
 namespace collage {
+
+class LazyCosts;
 
 struct PricingOptions {
   std::vector<std::string> worker_command;
@@ -38,15 +41,27 @@ class Pricing {
  public:
   Pricing(PricingOptions options, const Graph& graph, Registry& registry, Store& store);
 
-  /// By candidate of the pool; unknown for what the deadline or a stop left over.
-  [[nodiscard]] Result<std::vector<Cost>> price(const CandidatePool& pool);
+  /// By candidate of the pool; unknown for what the deadline or a stop left over. Costs in `known`, by candidate too,
+  /// stay as they are; none for an empty one.
+  [[nodiscard]] Result<std::vector<Cost>> price(const CandidatePool& pool, std::vector<Cost> known = {});
+  /// The same, measuring only what the covers of covers_to_confirm(request) use when everything else costs no more than
+  /// `bounds` says; unknown for what no such cover used. Equal computations are measured once. Known are request.costs.
+  [[nodiscard]] Result<std::vector<Cost>> price_lazily(CoverRequest request, CostBounds& bounds);
   /// covers_to_confirm with every conversion used measured; request.conversions is set here.
   [[nodiscard]] Result<std::vector<NamedCover>> search(CoverRequest request);
+  /// The request as search() takes it: with the conversions as far as they are known, else estimated, and without the
+  /// candidates that artifacts() found not to work. Valid as long as this object.
+  [[nodiscard]] CoverRequest completed(CoverRequest request);
   /// proven_bound_ns under the conversions known so far.
   [[nodiscard]] Result<std::int64_t> proven_bound(CoverRequest request);
   /// One per step, for exactly these weights; views and control steps get an empty one.
   /// Error tune/no-artifact when a candidate does not work with the weights of its place; search() uses it no more.
   [[nodiscard]] Result<std::vector<Artifact>> artifacts(const Cover& cover);
+
+  /// What conversions are known to cost so far, estimates for the others. Lives no longer than this object.
+  [[nodiscard]] BoundaryTable boundary_table();
+  /// `costs` with the candidates that artifacts() found not to work as refused.
+  [[nodiscard]] std::vector<Cost> without_broken(const CandidatePool& pool, std::vector<Cost> costs) const;
 
   /// Candidates and conversions that artifacts() found not to work so far.
   [[nodiscard]] std::size_t broken_count() const { return broken_count_; }
@@ -68,17 +83,21 @@ class Pricing {
     Refusal refusal;
   };
 
-  [[nodiscard]] ConversionTable conversion_table();
-  [[nodiscard]] std::optional<ConversionChoice> conversion(ValueId value, const Format& from, const Format& to);
+  [[nodiscard]] std::optional<BoundaryChoice> conversion(ValueId value, const Format& from, const Format& to);
   [[nodiscard]] std::vector<std::string> converters_of(const Format& from, const Format& to) const;
   /// Measures the estimated conversions of the covers; how many there were.
   [[nodiscard]] Result<std::size_t> price_conversions(const std::vector<NamedCover>& covers);
   [[nodiscard]] bool out_of_time() const;
+  /// Measures what the best cover uses, or all of covers_to_confirm, and searches again until nothing of it is open.
+  [[nodiscard]] Result<void> measure_until_known(CoverRequest& request, LazyCosts& costs, bool all_covers);
+  /// Measures these candidates of the pool, region by region; one cost each.
+  [[nodiscard]] Result<std::vector<Cost>> price_candidates(const CandidatePool& pool,
+                                                           const std::vector<std::size_t>& candidates);
 
   PricingOptions options_;
   const Graph& graph_;
   std::unique_ptr<Pricer> pricer_;
-  std::map<Key, std::optional<ConversionChoice>> conversions_;
+  std::map<Key, std::optional<BoundaryChoice>> conversions_;
   std::vector<Broken> broken_;
   std::size_t broken_count_ = 0;
 };

@@ -1,9 +1,7 @@
 #include "tune/proposers.h"
 
 namespace collage {
-namespace {
 
-/// An exception that a backend lets through costs it the region, not the user the tune.
 std::expected<std::vector<Variant>, Refusal> guarded_support(const Backend& backend, const Graph& graph,
                                                              const Region& region, const CompileOptions& options) {
   auto variants = guard([&] { return backend.support(graph, region, options); });
@@ -11,8 +9,6 @@ std::expected<std::vector<Variant>, Refusal> guarded_support(const Backend& back
   return std::unexpected(
       Refusal{.reason = RefusalReason::kCompile, .detail = "threw when asked for support: " + variants.error()});
 }
-
-}  // namespace
 
 Result<std::vector<Proposer>> make_proposers(Registry& registry, std::span<const std::string> instances,
                                              const Graph& graph, const CompileOptions& options) {

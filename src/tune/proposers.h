@@ -15,6 +15,11 @@ namespace collage {
 [[nodiscard]] Result<std::vector<Proposer>> make_proposers(Registry& registry, std::span<const std::string> instances,
                                                            const Graph& graph, const CompileOptions& options);
 
+/// backend.support(). An exception that a backend lets through costs it the region, not the user the tune.
+[[nodiscard]] std::expected<std::vector<Variant>, Refusal> guarded_support(const Backend& backend, const Graph& graph,
+                                                                           const Region& region,
+                                                                           const CompileOptions& options);
+
 /// True when one of the instances supports operators of this vendor domain: what import asks.
 [[nodiscard]] bool knows_vendor_operator(Registry& registry, std::span<const std::string> instances,
                                          std::string_view domain, std::string_view op_type);

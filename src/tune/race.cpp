@@ -39,6 +39,14 @@ double median_of(std::vector<double> values) {
   return *middle;
 }
 
+/// By round.
+std::vector<double> log_ratios(const RaceLane& slow, const RaceLane& fast) {
+  std::vector<double> logs(std::min(slow.samples_ns.size(), fast.samples_ns.size()));
+  for (std::size_t i = 0; i < logs.size(); ++i)
+    logs[i] = std::log(static_cast<double>(slow.samples_ns[i]) / static_cast<double>(fast.samples_ns[i]));
+  return logs;
+}
+
 }  // namespace
 
 std::int64_t RaceLane::quantile_ns(double q) const {
@@ -51,12 +59,15 @@ std::int64_t RaceLane::quantile_ns(double q) const {
 
 std::int64_t RaceLane::median_ns() const { return quantile_ns(0.5); }
 
+double median_ratio(const RaceLane& slow, const RaceLane& fast) {
+  const std::vector<double> logs = log_ratios(slow, fast);
+  return logs.empty() ? 1 : std::exp(median_of(logs));
+}
+
 Ratio paired_ratio(const RaceLane& slow, const RaceLane& fast) {
-  const std::size_t n = std::min(slow.samples_ns.size(), fast.samples_ns.size());
+  const std::vector<double> logs = log_ratios(slow, fast);
+  const std::size_t n = logs.size();
   if (n == 0) return {};
-  std::vector<double> logs(n);
-  for (std::size_t i = 0; i < n; ++i)
-    logs[i] = std::log(static_cast<double>(slow.samples_ns[i]) / static_cast<double>(fast.samples_ns[i]));
   std::mt19937_64 random(n);
   std::vector<double> medians(400);
   std::vector<double> resampled(n);

@@ -44,6 +44,8 @@ struct Ratio {
   double high = 1;
 };
 [[nodiscard]] Ratio paired_ratio(const RaceLane& slow, const RaceLane& fast);
+/// The same without the interval; 1 when one of them has no samples.
+[[nodiscard]] double median_ratio(const RaceLane& slow, const RaceLane& fast);
 
 /// Error of the first contender whose run fails.
 [[nodiscard]] Result<std::vector<RaceLane>> race(const std::vector<Contender>& contenders, const RaceOptions& options);

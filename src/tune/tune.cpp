@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
+#include <set>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -15,12 +17,16 @@
 #include "tune/assemble.h"
 #include "tune/bodies.h"
 #include "tune/contest.h"
+#include "tune/cost_bounds.h"
 #include "tune/cost_table.h"
 #include "tune/covers.h"
+#include "tune/explanation.h"
 #include "tune/jobs.h"
+#include "tune/level2.h"
 #include "tune/node_rules.h"
 #include "tune/pricing.h"
 #include "tune/proposers.h"
+#include "tune/replay.h"
 #include "tune/stages.h"
 #include "tune/whole_model.h"
 
@@ -42,10 +48,12 @@ class Tuner {
     COLLAGE_TRY_VOID(choose_backends());
     COLLAGE_TRY(prepared_, prepare(prepare_options(), folder_, registry_, worker_));
     COLLAGE_TRY_VOID(check_rules(prepared_.graph, options_.rules));
+    COLLAGE_TRY_VOID(check_user_rules(prepared_.graph, uses_of(prepared_.graph), options_.user_rules, proposing_));
     COLLAGE_TRY_VOID(make_rivals());
     COLLAGE_TRY_VOID(make_covers());
     COLLAGE_TRY_VOID(judge());
     COLLAGE_TRY_VOID(improve_with_context());
+    COLLAGE_TRY_VOID(evolve());
     COLLAGE_TRY_VOID(ship());
     report_.interrupted = options_.stop.stop_requested();
     report_.tune_s = Seconds(Clock::now() - start_).count();
@@ -71,6 +79,7 @@ class Tuner {
       } else if (options_.only) {
         return std::unexpected(backend.error());
       } else {
+        absent_[name] = backend.error().saw;
         prepared_notes_.push_back(name + " takes no part: " + to_string(backend.error()));
       }
     }
@@ -112,8 +121,9 @@ class Tuner {
       // One rival is a plan that can ship to a user who asked to stop.
       if (options_.stop.stop_requested() && contest_.competing() > 0) break;
       if (!is_allowed(prepared_.graph, all_nodes(), name, options_.rules)) continue;
+      if (!allows(prepared_.graph, uses_of(prepared_.graph), options_.user_rules, all_nodes(), name)) continue;
       add_rival(name, name, prepared_.imported.graph, prepared_.imported_file, prepared_.original_file);
-      add_rival(name + " on the simplified graph", name, prepared_.graph, prepared_.graph_file, "");
+      add_rival(name + std::string(kOnSimplified), name, prepared_.graph, prepared_.graph_file, "");
     }
     return {};
   }
@@ -180,13 +190,15 @@ class Tuner {
     if (graph.nodes.empty()) return {};
     say("propose");
     const CompileOptions compile{.threads = options_.threads, .accuracy = options_.accuracy};
-    COLLAGE_TRY(const std::vector<Proposer> proposers, make_proposers(registry_, proposing_, graph, compile));
+    COLLAGE_TRY(std::vector<Proposer> proposers, make_proposers(registry_, proposing_, graph, compile));
+    add_user_rules(graph, options_.user_rules, proposers);
     pool_ = propose(graph, uses, proposers);
+    COLLAGE_TRY_VOID(keep_forced_regions(graph, options_.user_rules, pool_));
     apply_rules(graph, options_.rules, pool_);
     pricing_.emplace(pricing_options(), graph, registry_, store_);
-    COLLAGE_TRY(costs_, pricing_->price(pool_));
     COLLAGE_TRY_VOID(place_bodies());
-    report_.candidates = pool_.candidates.size() + placer_->candidate_count();
+    COLLAGE_TRY(costs_, price());
+    count_candidates();
     if (!options_.cost_table.empty()) {
       const std::string table = cost_table(graph, pool_, costs_);
       const std::string_view piece = table;
@@ -201,12 +213,23 @@ class Tuner {
     placer_.emplace(BodiesOptions{.proposing = proposing_,
                                   .backends = backends_,
                                   .host_fills = options_.only.has_value(),
+                                  .measures_all = options_.measures_all,
                                   .rules = options_.rules,
+                                  .user_rules = options_.user_rules,
                                   .pricing = pricing_options()},
                     BodiesContext{registry_, store_, worker_, folder_});
+    costs_.assign(pool_.candidates.size(), Unknown{});
     COLLAGE_TRY(bodies_, placer_->place(prepared_.graph, pool_, costs_));
     return {};
   }
+
+  /// Those of bodies have costs already.
+  Result<std::vector<Cost>> price() {
+    bounds_.emplace(prepared_.graph, pool_, options_.accuracy, peak_rates(store_), options_.threads);
+    return options_.measures_all ? pricing_->price(pool_, costs_) : pricing_->price_lazily(cover_request({}), *bounds_);
+  }
+
+  void count_candidates() { report_.candidates = pool_.candidates.size() + placer_->candidate_count(); }
 
   PricingOptions pricing_options() const {
     return {.worker_command = options_.worker_command,
@@ -251,33 +274,40 @@ class Tuner {
     }
     const std::size_t broken = pricing_->broken_count();
     for (NamedCover& named : *covers) {
-      Cover steps = named.result.cover;
-      steps.cost_ns = 0;  // corrected costs alone make no new plan
-      const std::string text = to_text(prepared_.graph, steps);
-      if (std::find(cover_texts_.begin(), cover_texts_.end(), text) != cover_texts_.end()) continue;
-      cover_texts_.push_back(text);
-      add_cover(std::move(named), corrections);
+      if (note_cover(named.result.cover)) add_cover(std::move(named), corrections);
     }
     // What failed while its plan was made is out; the others' best plans may be new ones without it.
     if (pricing_->broken_count() > broken) return add_covers(corrections);
     return {};
   }
 
+  /// False when there was a plan with these steps before.
+  bool note_cover(Cover cover) {
+    cover.cost_ns = 0;  // corrected costs alone make no new plan
+    std::string text = to_text(prepared_.graph, cover);
+    if (std::find(cover_texts_.begin(), cover_texts_.end(), text) != cover_texts_.end()) return false;
+    cover_texts_.push_back(std::move(text));
+    return true;
+  }
+
   void add_cover(NamedCover named, const Corrections& corrections) {
     const std::string suffix = corrections.empty() ? "" : ", corrected";
-    attach_bodies(bodies_, named.result.cover);
-    auto made = [&]() -> Result<Contestant> {
-      COLLAGE_TRY(std::vector<Artifact> own, pricing_->artifacts(named.result.cover));
-      return realise_contestant(named.name + suffix, prepared_.graph, named.result.cover,
-                                with_bodies(bodies_, named.result.cover, std::move(own)), false);
-    }();
+    auto made = contestant_of(named.name + suffix, named.result.cover);
     if (!made) {
       prepared_notes_.push_back("plan \"" + named.name + "\" left out: " + to_string(made.error()));
       return;
     }
+    named.result.cover = made->cover;
     made->search = std::move(named.result);
     made->corrections = corrections;
     contest_.add(std::move(*made));
+  }
+
+  /// A cover of the search as a plan, with its bodies' steps.
+  Result<Contestant> contestant_of(const std::string& name, Cover cover) {
+    attach_bodies(bodies_, cover);
+    COLLAGE_TRY(std::vector<Artifact> own, pricing_->artifacts(cover));
+    return realise_contestant(name, prepared_.graph, cover, with_bodies(bodies_, cover, std::move(own)), false);
   }
 
   // ---- the guard -------------------------------------------------------------------------------------------
@@ -286,16 +316,23 @@ class Tuner {
     if (contest_.competing() == 0)
       return fail(ExitCode::kUnsupported, "tune/nothing-runs", options_.model,
                   prepared_notes_.empty() ? "no plan" : prepared_notes_.back(), "at least one plan that runs");
-    return contest_.judge({.question = machine_print() + "|" + prepared_.imported.model_hash + "|" + shapes_text() +
-                                       "|" + std::to_string(options_.threads),
-                           .guard = {.inputs = prepared_.inputs,
-                                     .expected = prepared_.outputs,
-                                     .accuracy = std::string(name_of(options_.accuracy)),
-                                     .threads = options_.threads,
-                                     .heat_seconds = std::min(1.5, 0.02 * options_.budget_s),
-                                     .final_seconds = std::min(4.0, 0.05 * options_.budget_s),
-                                     .seed = options_.seed,
-                                     .stop = options_.stop}});
+    return contest_.judge({.question = question(), .guard = guard_options()});
+  }
+
+  std::string question() const {
+    return machine_print() + "|" + prepared_.imported.model_hash + "|" + shapes_text() + "|" +
+           std::to_string(options_.threads);
+  }
+
+  GuardOptions guard_options() const {
+    return {.inputs = prepared_.inputs,
+            .expected = prepared_.outputs,
+            .accuracy = std::string(name_of(options_.accuracy)),
+            .threads = options_.threads,
+            .heat_seconds = std::min(1.5, 0.02 * options_.budget_s),
+            .final_seconds = std::min(4.0, 0.05 * options_.budget_s),
+            .seed = options_.seed,
+            .stop = options_.stop};
   }
 
   /// Steps take another time between others than alone. Learns from the covers that were timed, searches again, and
@@ -310,6 +347,69 @@ class Tuner {
       COLLAGE_TRY_VOID(judge());
     }
     return {};
+  }
+
+  // ---- level 2 ---------------------------------------------------------------------------------------------
+  /// Lets the best evolved plan compete when it should win. Its regions are candidates from then on, so that level 1
+  /// and the corrections learn from it.
+  Result<void> evolve() {
+    if (!pricing_ || options_.stop.stop_requested()) return {};
+    const Uses uses = uses_of(prepared_.graph);
+    const Corrections corrections = learn_corrections(prepared_.graph, contest_.timed_covers());
+    PairTimer timer(folder_, worker_, packer_, {.guard = guard_options(), .known_ns = contest_.winner().median_ns});
+    std::optional<EvolvedPlan> evolved = find_evolved_plan(level2_request(uses, corrections, timer), store_);
+    if (!evolved) return {};
+    COLLAGE_TRY_VOID(add_engine_regions(prepared_.graph, corrections, evolved->cover, *pricing_, pool_, costs_));
+    count_candidates();
+    note_cover(evolved->cover);
+    attach_bodies(bodies_, evolved->cover);
+    contest_.add({.name = "evolved",
+                  .plan = std::move(evolved->plan),
+                  .cover = std::move(evolved->cover),
+                  .corrections = corrections});
+    COLLAGE_TRY_VOID(judge());
+    return improve_with_context();
+  }
+
+  Level2Request level2_request(const Uses& uses, const Corrections& corrections, PairTimer& timer) {
+    const CoverRequest request = pricing_->completed(cover_request(corrections));
+    Level2Request level2;
+    level2.problem = {
+        .graph = &prepared_.graph,
+        .uses = &uses,
+        .candidates = usable_candidates(request),
+        .conversions = request.conversions,
+        .search = request.search,
+        .engines = {},
+        .backends = backends_,
+        .take = [this, &uses](const std::string& engine, const Region& region) -> std::expected<Variant, Refusal> {
+          if (!allows(prepared_.graph, uses, options_.user_rules, region.nodes, engine))
+            return std::unexpected(Refusal{.reason = RefusalReason::kStructure, .detail = "a rule"});
+          return plain_variant(registry_, engine, prepared_.graph, region, options_.rules,
+                               {.threads = options_.threads, .accuracy = options_.accuracy});
+        }};
+    level2.question = question() + "|" + std::string(name_of(options_.accuracy)) + "|" + std::to_string(options_.seed);
+    for (const UserRule& rule : options_.user_rules) level2.question += "|" + rule.text;
+    for (const std::string& name : backends_) {
+      const BackendInfo& info = (*registry_.get(name))->info();
+      if (info.is_engine) level2.problem.engines.push_back(name);
+      level2.question += "|" + name + " " + info.build;
+    }
+    level2.timed = contest_.losers();
+    level2.timed.push_back(&contest_.winner());
+    std::erase_if(level2.timed,
+                  [](const Contestant* one) { return one->is_rival && !one->name.ends_with(kOnSimplified); });
+    level2.best_ns = contest_.winner().median_ns;
+    level2.realise = [this](const Cover& cover) -> Result<RealisedPlan> {
+      COLLAGE_TRY(Contestant made, contestant_of("evolved", cover));
+      return std::move(made.plan);
+    };
+    level2.time = [this, &timer](const RealisedPlan& plan) { return timer.time(plan, contest_.winner().plan); };
+    level2.seconds = level2_seconds(options_.budget_s, Seconds(Clock::now() - start_).count());
+    level2.evolve.seed = options_.seed;
+    level2.evolve.stop = options_.stop;
+    level2.progress = options_.progress;
+    return level2;
   }
 
   // ---- result ----------------------------------------------------------------------------------------------
@@ -365,25 +465,58 @@ class Tuner {
     report_.proven_bound_us = proven ? static_cast<double>(*proven) / 1000 : 0;
   }
 
-  std::string plan_report() const {
+  std::string plan_report() {
     nlohmann::json rivals = nlohmann::json::object();
     for (const RivalTime& rival : report_.rivals) rivals[rival.name] = static_cast<double>(rival.median_ns) / 1000;
-    nlohmann::json refusals = nlohmann::json::object();
-    for (const RegionRefusal& refusal : pool_.refusals)
-      if (pool_.regions[refusal.region].nodes.count() == 1)
-        refusals[prepared_.graph.nodes[pool_.regions[refusal.region].nodes.next()].name][refusal.backend] =
-            fmt::format("{}: {}", name_of(refusal.refusal.reason), refusal.refusal.detail);
     return nlohmann::json{{"search",
                            {{"cover_us", report_.cover_us},
                             {"model_bound_us", report_.model_bound_us},
+                            {"proven_bound_us", report_.proven_bound_us},
                             {"measured_us", report_.measured_us},
                             {"candidates", report_.candidates}}},
                           {"rivals", rivals},
-                          {"refusals", refusals}}
+                          {"explanation", nlohmann::json::parse(to_json(explain_cover(explain_inputs())))}}
         .dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
   }
 
+  ExplainInputs explain_inputs() {
+    ExplainInputs inputs;
+    inputs.graph = &prepared_.graph;
+    inputs.pool = &pool_;
+    inputs.costs = pricing_ ? pricing_->without_broken(pool_, costs_) : costs_;
+    if (pricing_) inputs.conversions = pricing_->boundary_table();
+    inputs.plans.push_back(competing(contest_.winner()));
+    for (const Contestant* loser : contest_.losers()) inputs.plans.push_back(competing(*loser));
+    if (const SearchResult* best = contest_.best_search()) {
+      inputs.model_bound_ns = best->bound_ns;
+      inputs.proven_bound_ns = std::llround(report_.proven_bound_us * 1000);
+    }
+    for (const std::string& name : proposing_) {
+      const bool is_asked = std::ranges::find(backends_, name) != backends_.end();
+      const bool fills = !is_asked && (name == kFiller || options_.only);
+      (fills ? inputs.fillers : inputs.backends).push_back(name);
+    }
+    inputs.only = options_.only.value_or("");
+    inputs.absent = absent_;
+    inputs.rules = options_.rules;
+    inputs.why_unmeasured =
+        options_.stop.stop_requested() ? "the tune was stopped before its turn" : "the budget ran out before its turn";
+    return inputs;
+  }
+
+  CompetingPlan competing(const Contestant& contestant) const {
+    std::set<std::string> used;
+    for (const CoverStep& step : contestant.cover.steps)
+      if (std::ranges::find(backends_, step.backend) != backends_.end()) used.insert(step.backend);
+    return {.name = contestant.name,
+            .cover = &contestant.cover,
+            .median_ns = contestant.median_ns,
+            .is_rival = contestant.is_rival,
+            .is_single = contestant.is_rival || used.size() < 2 || contestant.name.starts_with("only ")};
+  }
+
   static constexpr int kContextRounds = 2;
+  static constexpr std::string_view kOnSimplified = " on the simplified graph";
   static constexpr const char* kFiller = "onnxruntime";
 
   const TuneOptions& options_;
@@ -394,12 +527,14 @@ class Tuner {
   PlanPacker packer_{registry_};
   Contest contest_{folder_, store_, worker_, packer_};
   Clock::time_point start_ = Clock::now();
-  std::vector<std::string> backends_;   ///< may take nodes
-  std::vector<std::string> proposing_;  ///< those, host and the filler
+  std::vector<std::string> backends_;          ///< may take nodes
+  std::vector<std::string> proposing_;         ///< those, host and the filler
+  std::map<std::string, std::string> absent_;  ///< asked for but not usable here, and why
   Prepared prepared_;
   std::vector<std::string> prepared_notes_;
   CandidatePool pool_;
   std::vector<Cost> costs_;
+  std::optional<CostBounds> bounds_;
   std::optional<Pricing> pricing_;
   std::optional<BodyPlacer> placer_;
   Placements bodies_;
@@ -410,6 +545,7 @@ class Tuner {
 }  // namespace
 
 Result<TuneReport> tune(const TuneOptions& options, Registry& registry) {
+  if (!options.replay.empty()) return replay(options, registry);
   COLLAGE_TRY_VOID(check_can_save(options.output));
   COLLAGE_TRY(WorkFolder folder, WorkFolder::create());
   COLLAGE_TRY(Store store, Store::open(options.store));

@@ -14,6 +14,7 @@
 #include "backend/registry.h"
 #include "base/progress.h"
 #include "onnx/import.h"
+#include "region/user_rules.h"
 #include "tune/node_rules.h"
 #include "tune/race.h"
 
@@ -22,16 +23,19 @@ namespace collage {
 struct TuneOptions {
   std::string model;   ///< path of the .onnx file
   std::string output;  ///< path of the plan to write
+  std::string replay;  ///< path of a plan whose decisions are taken (tune/replay.h); empty = they are searched
   ShapeBindings shapes;
   std::vector<std::string> backends = {"onednn", "onnxruntime", "openvino"};  ///< instances that may take nodes
   std::optional<std::string> only;  ///< this instance takes what it can; host and onnxruntime the rest
   std::vector<NodeRule> rules;      ///< --ban and --pin
+  UserRules user_rules;             ///< --rules
   int threads = 1;
   Accuracy accuracy = Accuracy::kStandard;
   std::string cost_table;  ///< path to write every candidate with its cost to; empty = nowhere
   std::string store;       ///< path of the cost store, or "memory:"
   std::uint64_t seed = 1;
   double budget_s = 300;
+  bool measures_all = false;  ///< every candidate, not only those that a best cover may need
   std::chrono::nanoseconds compile_limit = std::chrono::seconds(60);  ///< for compiling one candidate
   std::chrono::nanoseconds run_limit = std::chrono::seconds(10);      ///< for running one, where nothing is known yet
   std::map<std::string, std::pair<double, double>> input_ranges;

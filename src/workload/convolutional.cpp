@@ -125,9 +125,11 @@ Graph densenet121(const WorkloadOptions& options) {
   x = net.max_pool(x, {.kernel = 3, .stride = 2, .pad = 1});
   constexpr std::array<int, 4> kLayers = {6, 12, 24, 16};
   for (std::size_t block = 0; block < kLayers.size(); ++block) {
+    std::vector<ValueId> features = {x};  // every layer joins all of them anew, as exporters write it
     for (int layer = 0; layer < kLayers[block]; ++layer) {
       const ValueId inner = net.conv(bn_relu(x), {.channels = 4 * kGrowth});
-      x = net.concat({x, net.conv(bn_relu(inner), {.channels = kGrowth, .kernel = 3, .pad = 1})}, 1);
+      features.push_back(net.conv(bn_relu(inner), {.channels = kGrowth, .kernel = 3, .pad = 1}));
+      x = net.concat(features, 1);
     }
     if (block + 1 == kLayers.size()) break;
     x = net.average_pool(net.conv(bn_relu(x), {.channels = net.extent(x, 1) / 2}), {.kernel = 2, .stride = 2});
@@ -155,6 +157,28 @@ Graph yolov3(const WorkloadOptions& options) {
   net.output(large, "output0");
   net.output(medium, "output1");
   net.output(small, "output2");
+  return net.take();
+}
+
+Graph unet(const WorkloadOptions& options) {
+  NetBuilder net("unet", options);
+  const auto twice = [&net](ValueId x, std::int64_t channels) {
+    for (int i = 0; i < 2; ++i) x = net.relu(net.conv_bn(x, {.channels = channels, .kernel = 3, .pad = 1}));
+    return x;
+  };
+  constexpr std::array<std::int64_t, 5> kLevels = {32, 64, 128, 256, 512};
+  ValueId x = net.input("input0", kFloat, {3, 256, 256});
+  std::vector<ValueId> skips;
+  for (const std::int64_t channels : kLevels) {
+    skips.push_back(twice(x, channels));
+    x = net.max_pool(skips.back(), {.kernel = 2, .stride = 2});
+  }
+  x = twice(x, 1024);
+  for (std::size_t level = kLevels.size(); level-- > 0;) {
+    const ValueId up = net.conv(net.upsample_nearest(x, 2), {.channels = kLevels[level], .kernel = 3, .pad = 1});
+    x = twice(net.concat({skips[level], up}, 1), kLevels[level]);
+  }
+  net.output(net.conv(x, {.channels = 1, .bias = true}), "output0");
   return net.take();
 }
 

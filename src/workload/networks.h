@@ -20,6 +20,7 @@ Graph squeezenet1_1(const WorkloadOptions& options);
 Graph vgg16(const WorkloadOptions& options);
 Graph densenet121(const WorkloadOptions& options);
 Graph yolov3(const WorkloadOptions& options);
+Graph unet(const WorkloadOptions& options);
 
 // Complete transformers.
 Graph bert_base(const WorkloadOptions& options);

@@ -27,6 +27,7 @@ constexpr std::array kWorkloads = {
     Entry{"resnet50_3d", networks::resnet50_3d, false},
     Entry{"resnext50_32x4d", networks::resnext50_32x4d, false},
     Entry{"squeezenet1_1", networks::squeezenet1_1, false},
+    Entry{"unet", networks::unet, false},
     Entry{"vgg16", networks::vgg16, false},
     Entry{"vit_small", networks::vit_small, false},
     Entry{"yolov3", networks::yolov3, false},

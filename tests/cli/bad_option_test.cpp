@@ -54,6 +54,7 @@ TEST_F(BadOptionTest, HasAValueThatMeansNothing) {
   expect_error(run({"tune", model_, "-o", plan, "--store", "redis:x", "--quiet"}), 2, "store/unknown-kind", "redis");
   expect_error(run(quick_tune(model_, plan, {"--ban", "no equals sign"})), 2, "tune/bad-rule", "--ban");
   expect_error(run(quick_tune(model_, plan, {"--ban", "nosuchnode*=onnxruntime"})), 2, "tune/bad-rule", "nosuchnode*");
+  expect_error(run(quick_tune(model_, plan, {"--rules", "/nowhere/my.rules"})), 6, "region/cannot-read", "my.rules");
   expect_error(run({"workload", "nosuch", "-o", file("w.onnx")}), 2, "workload/unknown-name", "nosuch");
   expect_error(run({"workload", "mnist"}), 2, "cli/bad-option", "-o");
   expect_error(run({"workload", "mnist", "-o", file("w.onnx"), "--batch", "0"}), 2, "workload/bad-size", "--batch");

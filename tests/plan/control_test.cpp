@@ -82,9 +82,10 @@ TEST(Bodies, StandAloneWithWhatTheyCapture) {
 
 TEST(Bodies, ProveTypesOfResultsThatImportLeftOpen) {
   const auto types_after = [](const std::string& node) {
-    Graph graph = with_proven_results(graph_of("graph g(%x: f32[4], %n: i64[], %c: bool[]) -> () {\n  opset ai.onnx 26\n"
-                                               "constant %three = i64[]{3}\n" +
-                                               node + "\n}\n"));
+    Graph graph =
+        with_proven_results(graph_of("graph g(%x: f32[4], %n: i64[], %c: bool[]) -> () {\n  opset ai.onnx 26\n"
+                                     "constant %three = i64[]{3}\n" +
+                                     node + "\n}\n"));
     std::string types;
     for (const ValueId id : graph.nodes.back().outputs) types += to_string(graph.value(id).type) + " ";
     return types;

@@ -2,20 +2,13 @@
 
 #include <nlohmann/json.hpp>
 
-#include "plan_fixture.h"
+#include "explanation_fixture.h"
+#include "tests/support/schema_check.h"
 
 namespace collage {
 namespace {
 
 using ::testing::HasSubstr;
-using ::testing::Not;
-
-Plan explained_plan() {
-  Plan plan = rich_sketch().realise().value().plan;
-  plan.report_json = R"({"rivals":{"slow engine":9.5,"quick engine":2.25},"refusals":{"a":{"other":"type: f32[3,7]"}},)"
-                     R"("search":{"measured_us":1.5,"model_bound_us":0.5}})";
-  return plan;
-}
 
 TEST(Explain, ShowsEveryStepInOrder) {
   EXPECT_EQ(explain_as_text(explained_plan()).value(),
@@ -35,14 +28,31 @@ steps timed alone add up to 0.6 us; the whole took 1.5 us; no cover of these can
 other plans, timed end to end
          2.2 us  quick engine
          9.5 us  slow engine
+cover "cover" adds up to 1.0 us
+  model gap, to the best cover under what was measured:   0.1 us (10.0 %)
+  proven gap, whatever was not measured:                  0.4 us (40.0 %)
+  additive_error, measured end to end less that sum:       0.5 us
+  apparent_loss, against quick engine: -0.2 us
+  optimality_loss, against any cover:           at most 0.9 us
 )");
 }
 
-TEST(Explain, OfANodeShowsItsStepAndWhoRefused) {
-  const std::string text = explain_as_text(explained_plan(), "a").value();
-  EXPECT_THAT(text, HasSubstr("fake/direct"));
-  EXPECT_THAT(text, HasSubstr("other refused it alone: type: f32[3,7]"));
-  EXPECT_THAT(text, Not(HasSubstr("    3 ")));
+TEST(Explain, OfANodeShowsItsStepWhatOthersOfferedAndWhoRefused) {
+  EXPECT_EQ(explain_as_text(explained_plan(), "e").value(),
+            R"(models/x.onnx: 10 steps, shipped cover, 1 thread
+steps timed alone add up to 0.6 us; the whole took 1.5 us; no cover of these candidates adds up to less than 0.5 us
+ step         us  share  who                          runner-up                        nodes
+    5        0.1  16.7%  fake/direct                  other/direct +12%                e
+e
+  runs       fake/direct on 4 nodes, 0.4 us
+  unmeasured test:opt=1/slow on 1 node, at least 0.0 us; never measured; a cover with it could be up to 0.1 us cheaper
+             because the budget ran out before its turn
+  far refused it alone: type: f32[3,7]
+  far/quick refused it among 3 nodes: crashed
+  named by --ban ?=other
+)");
+  EXPECT_THAT(explain_as_text(explained_plan(), "c").value(),
+              HasSubstr("test:opt=1/fast on 1 node, about 0.0 us; the best plan with it took 0.0 us less end to end"));
 }
 
 TEST(Explain, JsonHasTheDocumentedKeys) {
@@ -58,6 +68,42 @@ TEST(Explain, JsonHasTheDocumentedKeys) {
   const auto one = nlohmann::json::parse(explain_as_json(explained_plan(), "d").value());
   EXPECT_EQ(one["steps"].size(), 1U);
   EXPECT_EQ(one["steps"][0]["step"], 4);
+  EXPECT_EQ(one["nodes"].size(), 1U);
+  EXPECT_EQ(one["nodes"][0]["rules"][0], "--pin d*=fake");
+}
+
+TEST(Explain, JsonTellsOfEveryNodeWhatIsKnown) {
+  const auto all = nlohmann::json::parse(explain_as_json(explained_plan()).value());
+  ASSERT_EQ(all["nodes"].size(), 5U);
+  EXPECT_EQ(all["nodes"][0]["chosen"]["cost_us"], 0.1);
+  EXPECT_EQ(all["nodes"][0]["runner_up"]["margin_us"], 0.034);
+  EXPECT_EQ(all["nodes"][3]["runner_up"]["at_least_us"], -0.06) << "a bound where it was never measured";
+  EXPECT_EQ(all["nodes"][3]["unmeasured"][0]["why"], "the budget ran out before its turn");
+  EXPECT_EQ(all["nodes"][3]["refusals"][1]["reason"], "crashed");
+  EXPECT_EQ(all["nodes"][4]["runner_up"], nullptr);
+  EXPECT_EQ(all["gaps"]["model_gap"]["share"], 0.1);
+  EXPECT_EQ(all["losses"]["additive_error"]["us"], 0.5);
+  EXPECT_EQ(all["losses"]["apparent_loss"]["against"], "quick engine");
+  EXPECT_EQ(all["losses"]["optimality_loss"]["at_most_us"], 0.9);
+  EXPECT_EQ(all["refusals"]["e"]["far"], "type: f32[3,7]");
+}
+
+TEST(Explain, JsonFollowsThePublishedSchema) {
+  const auto schema = test::published_schema("explain.schema.json");
+  ASSERT_TRUE(schema.is_object());
+  const test::SchemaCheck check(schema);
+  Plan silent = explained_plan();
+  silent.report_json = "{}";
+  for (const Plan& plan : {explained_plan(), explained_plan(Explanation()), silent}) {
+    auto json = nlohmann::json::parse(explain_as_json(plan).value());
+    EXPECT_EQ(check.problem(json), "");
+    json["steps"][0]["cost"] = 1;
+    EXPECT_EQ(check.problem(json), "/steps/0/cost: not in the schema");
+    json["steps"] = 3;
+    EXPECT_EQ(check.problem(json), "/steps: type of 3");
+    json.erase("threads");
+    EXPECT_EQ(check.problem(json), ": no threads");
+  }
 }
 
 TEST(Explain, RefusesANodeThatNoStepComputes) {
@@ -68,7 +114,7 @@ TEST(Explain, RefusesANodeThatNoStepComputes) {
 }
 
 TEST(Explain, ManagesWithoutAReport) {
-  for (const char* report : {"{}", R"({"search":3,"rivals":[],"refusals":{"a":7}})"}) {
+  for (const char* report : {"{}", R"({"search":3,"rivals":[],"explanation":{"nodes":7}})"}) {
     Plan plan = explained_plan();
     plan.report_json = report;
     EXPECT_TRUE(explain_as_text(plan));

@@ -72,25 +72,25 @@ TEST(Propose, AsksAboutEverySingleNode) {
 
 TEST(Propose, MatchesEveryPrefixOfAChainWithOptionalEntries) {
   const Graph graph = graph_of({{"Conv", {-1}}, {"Add", {0}}, {"Relu", {1}}});
-  EXPECT_EQ(groups(graph, proposer_with({{"conv", {"Conv", "Add?", "Relu?"}}})), (Groups{"0 1", "0 1 2"}));
-  EXPECT_EQ(groups(graph, proposer_with({{"conv", {"Conv", "Add", "Relu"}}})), (Groups{"0 1 2"}));
-  EXPECT_EQ(groups(graph, proposer_with({{"conv", {"Conv", "Relu|Add*"}}})), (Groups{"0 1", "0 1 2"}));
+  EXPECT_EQ(groups(graph, proposer_with({{"conv", "Conv -> Add? -> Relu?"}})), (Groups{"0 1", "0 1 2"}));
+  EXPECT_EQ(groups(graph, proposer_with({{"conv", "Conv -> Add -> Relu"}})), (Groups{"0 1 2"}));
+  EXPECT_EQ(groups(graph, proposer_with({{"conv", "Conv -> Relu|Add*"}})), (Groups{"0 1", "0 1 2"}));
 }
 
 TEST(Propose, MatchesAValueUsedTwiceInsideTheChain) {
   const Graph graph = graph_of({{"Conv", {-1}}, {"Sigmoid", {0}}, {"Mul", {0, 1}}, {"Relu", {2}}});
-  EXPECT_EQ(groups(graph, proposer_with({{"silu", {"Conv", "Sigmoid", "Mul"}}})), (Groups{"0 1 2"}));
+  EXPECT_EQ(groups(graph, proposer_with({{"silu", "Conv -> Sigmoid -> Mul"}})), (Groups{"0 1 2"}));
 }
 
 TEST(Propose, DoesNotHideAValueThatIsNeededOutside) {
   const Graph graph = graph_of({{"Conv", {-1}}, {"Relu", {0}}, {"Tanh", {0}}, {"Add", {1, 2}}});
-  EXPECT_EQ(groups(graph, proposer_with({{"conv", {"Conv", "Relu"}}})), Groups{});
+  EXPECT_EQ(groups(graph, proposer_with({{"conv", "Conv -> Relu"}})), Groups{});
 }
 
 TEST(Propose, RejectsSetsThatWouldWaitForThemselves) {
   // v0 feeds both the Add and the Conv between them.
   const Graph graph = graph_of({{"Relu", {-1}}, {"Conv", {0}}, {"Add", {0, 1}}});
-  EXPECT_EQ(groups(graph, proposer_with({{"bad", {"Relu", "Add"}}})), Groups{});
+  EXPECT_EQ(groups(graph, proposer_with({{"bad", "Relu -> Add"}})), Groups{});
 }
 
 TEST(Propose, GivesAnEngineTheWholeGraphAndRangesBetweenNarrowPlaces) {

@@ -278,7 +278,8 @@ TEST_F(BodyRecords, SayWhichBranchRanAndHowOftenALoopDid) {
     return graph_of(R"(graph g(%n: i64[], %x: f32[2]) -> (%y) {
   opset ai.onnx 26
   %y: f32[2] = Loop(%n, _, %x) {body=graph body(%i: i64[], %c: bool[], %p: f32[2]) -> (%d, %q) {
-      %d: bool[] = )" + op + R"((%c) "d"
+      %d: bool[] = )" +
+                    op + R"((%c) "d"
       %q: f32[2] = Add(%p, %p) "q"
     }} "loop"
 }
@@ -305,9 +306,8 @@ TEST_F(BodyRecords, GiveTheInputsOfTheFirstIteration) {
   const auto floats = [](const Extents& extents, const std::vector<float>& values) {
     return make_tensor<float>(ElementType::kFloat32, extents, values);
   };
-  const Record record = record_of({{"s", floats({2}, {8, 9})},
-                                   {"a", floats({2, 3}, {1, 2, 3, 4, 5, 6})},
-                                   {"k", floats({}, {7})}});
+  const Record record =
+      record_of({{"s", floats({2}, {8, 9})}, {"a", floats({2, 3}, {1, 2, 3, 4, 5, 6})}, {"k", floats({}, {7})}});
   const std::string path = folder.file("inputs");
   ASSERT_TRUE(write_body_inputs(graph, graph.nodes[0], 0, record, path));
   const auto inputs = Record::open(path);

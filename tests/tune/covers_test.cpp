@@ -50,7 +50,7 @@ class Covers : public ::testing::Test {
             .costs = costs,
             .backends = std::move(backends),
             .filler = "filler",
-            .conversions = [](ValueId, const Format&, const Format&) { return std::optional<ConversionChoice>(); },
+            .conversions = [](ValueId, const Place&, const Place&) { return std::optional<BoundaryChoice>(); },
             .search = {.max_states = 2000, .launch_ns = 0}};
   }
 

@@ -83,8 +83,8 @@ INSTANTIATE_TEST_SUITE_P(
     Networks, Complete,
     testing::Values(CompleteCase{"mnist", 2, "f32[1,10]"}, CompleteCase{"resnet50", 53, "f32[1,1000]"},
                     CompleteCase{"mobilenet_v2", 52, "f32[1,1000]"}, CompleteCase{"squeezenet1_1", 26, "f32[1,1000]"},
-                    CompleteCase{"densenet121", 120, "f32[1,1000]"}, CompleteCase{"yolov3", 75, "f32[1,255,13,13]"},
-                    CompleteCase{"vit_small", 1, "f32[1,1000]"}),
+                    CompleteCase{"densenet121", 120, "f32[1,1000]"}, CompleteCase{"unet", 28, "f32[1,1,256,256]"},
+                    CompleteCase{"yolov3", 75, "f32[1,255,13,13]"}, CompleteCase{"vit_small", 1, "f32[1,1000]"}),
     [](const auto& parameter) { return parameter.param.name; });
 
 TEST(Workload, TakesBatchTokensAndLayers) {

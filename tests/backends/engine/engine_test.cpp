@@ -46,6 +46,7 @@ TEST_P(Engine, SaysWhatItIs) {
   EXPECT_NE(info.build.find(info.version), std::string::npos);
   EXPECT_EQ(backend_->rules().growth, Growth::kAny);
   EXPECT_GT(backend_->rules().patterns.size(), 5U);
+  EXPECT_TRUE(check_patterns(backend_->rules()));
 }
 
 TEST_P(Engine, ComputesAnAddition) {

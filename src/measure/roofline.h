@@ -1,0 +1,37 @@
+// The least time a region can take on this machine, from what it must compute and move: a bound that holds whatever
+// library runs it.
+// In: graph, region, the machine's peak rates. Out: nanoseconds. Cost: O(nodes of the region).
+// Source: Williams, Waterman, Patterson, Roofline, CACM 2009. Least multiplications of small convolutions: Winograd's
+//         F(4x4, 3x3), Lavin and Gray, CVPR 2016.
+#pragma once
+
+#include <cstdint>
+
+#include "backend/backend.h"
+#include "measure/store.h"
+#include "region/region.h"
+
+namespace collage {
+
+/// What one thread reaches at best.
+struct PeakRates {
+  double flops_per_ns = 0;  ///< 32-bit multiplications and additions
+  double bytes_per_ns = 0;  ///< from and to the first cache
+};
+
+/// Times two small loops, about 10 ms, at the widest vectors of the processor. One thread.
+[[nodiscard]] PeakRates measure_peak_rates();
+
+/// The same, measured once for a machine and kept in the store.
+[[nodiscard]] PeakRates peak_rates(Store& store);
+
+/// Multiplications and additions that a node needs at least; 0 for operators not worth counting.
+[[nodiscard]] double least_flops(const Graph& graph, const Node& node, Accuracy accuracy);
+
+/// Bytes that must cross the border of the region: outputs, and inputs unless only a part of them may be read.
+[[nodiscard]] double least_bytes(const Graph& graph, const Region& region);
+
+[[nodiscard]] std::int64_t roofline_ns(const Graph& graph, const Region& region, Accuracy accuracy,
+                                       const PeakRates& peak, int threads);
+
+}  // namespace collage

@@ -1,0 +1,202 @@
+#include "plan/why_not.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
+
+#include "plan/explain_node.h"
+
+namespace collage {
+namespace {
+
+constexpr std::array<std::pair<WhyNot, std::string_view>, 13> kVerdicts = {{
+    {WhyNot::kRuns, "runs"},
+    {WhyNot::kDearer, "dearer"},
+    {WhyNot::kCheaperAlone, "cheaper-alone"},
+    {WhyNot::kUnmeasured, "unmeasured"},
+    {WhyNot::kPinned, "pinned"},
+    {WhyNot::kBanned, "banned"},
+    {WhyNot::kRefused, "refused"},
+    {WhyNot::kAbsent, "absent"},
+    {WhyNot::kFills, "fills"},
+    {WhyNot::kOnly, "only"},
+    {WhyNot::kNotAsked, "not-asked"},
+    {WhyNot::kNoOffer, "no-offer"},
+    {WhyNot::kSimplified, "simplified"},
+}};
+
+struct Answer {
+  WhyNot verdict = WhyNot::kNoOffer;
+  std::string why;                                ///< one sentence
+  const ExplainedCandidate* chosen = nullptr;     ///< who runs the node
+  const ExplainedCandidate* candidate = nullptr;  ///< of the backend asked about
+  std::vector<std::string> refusals;              ///< beside `why`
+};
+
+/// Whether `name` means this instance: itself, or its kind.
+bool means(std::string_view name, std::string_view instance) {
+  return instance == name || instance.substr(0, instance.find(':')) == name;
+}
+
+bool any_means(const std::vector<std::string>& instances, const std::string& name) {
+  return std::ranges::any_of(instances, [&](const std::string& instance) { return means(name, instance); });
+}
+
+const PlanStep* step_of(const Plan& plan, const std::string& node) {
+  for (const PlanStep& step : plan.steps)
+    if (std::ranges::find(step.nodes, node) != step.nodes.end()) return &step;
+  return nullptr;
+}
+
+/// The first candidate of the backend among some of the explanation's.
+const ExplainedCandidate* first_of(const Explanation& explanation, const std::vector<std::uint32_t>& list,
+                                   const std::string& backend) {
+  for (const std::uint32_t c : list)
+    if (means(backend, explanation.candidates[c].backend)) return &explanation.candidates[c];
+  return nullptr;
+}
+
+/// The rule that keeps the backend off the node; null when none does.
+const ExplainedRule* rule_against(const Explanation& explanation, const ExplainedNode& node,
+                                  const std::string& backend) {
+  for (const std::uint32_t r : node.rules) {
+    const ExplainedRule& rule = explanation.rules[r];
+    // A rule may name a kind and the question an instance, or the other way round.
+    const bool names = means(rule.backend, backend) || means(backend, rule.backend);
+    if (names != rule.is_pin) return &rule;
+  }
+  return nullptr;
+}
+
+/// Why a backend without candidate or refusal at the node was not asked about it.
+Answer never_asked(const Explanation& explanation, const std::string& backend) {
+  for (const auto& [name, why] : explanation.absent)
+    if (means(backend, name)) return {.verdict = WhyNot::kAbsent, .why = name + " cannot be used here: " + why};
+  if (any_means(explanation.fillers, backend))
+    return {.verdict = WhyNot::kFills,
+            .why = fmt::format("it takes only nodes that {} refuse", fmt::join(explanation.backends, ", "))};
+  if (!explanation.only.empty() && !means(backend, explanation.only))
+    return {.verdict = WhyNot::kOnly, .why = "--only " + explanation.only};
+  if (!any_means(explanation.backends, backend))
+    return {.verdict = WhyNot::kNotAsked,
+            .why = fmt::format("--backends were {}", fmt::join(explanation.backends, ","))};
+  return {.verdict = WhyNot::kNoOffer, .why = "it was asked, but no candidate of it covers the node"};
+}
+
+Answer answer_about(const Explanation& explanation, const ExplainedNode& node, const std::string& backend) {
+  if (const ExplainedCandidate* offer = first_of(explanation, node.offers, backend)) {
+    const std::string margin = describe_margin(*offer);
+    return {.verdict = offer->margin_ns.value_or(0) < 0 ? WhyNot::kCheaperAlone : WhyNot::kDearer,
+            .why = "its best offer is " + describe(*offer) + (margin.empty() ? "" : "; " + margin),
+            .candidate = offer};
+  }
+  if (const ExplainedCandidate* offer = first_of(explanation, node.unmeasured, backend)) {
+    const std::string because = explanation.why_unmeasured.empty() ? "" : ", because " + explanation.why_unmeasured;
+    const std::string margin = describe_margin(*offer);
+    return {.verdict = WhyNot::kUnmeasured,
+            .why = describe(*offer) + " was never measured" + because + (margin.empty() ? "" : "; " + margin),
+            .candidate = offer};
+  }
+  Answer answer;
+  for (const std::uint32_t r : node.refusals)
+    if (means(backend, explanation.refusals[r].backend)) answer.refusals.push_back(describe(explanation.refusals[r]));
+  if (const ExplainedRule* rule = rule_against(explanation, node, backend)) {
+    answer.verdict = rule->is_pin ? WhyNot::kPinned : WhyNot::kBanned;
+    answer.why = describe(*rule) + " names the node";
+    return answer;
+  }
+  if (answer.refusals.empty()) return never_asked(explanation, backend);
+  answer.verdict = WhyNot::kRefused;
+  answer.why = std::exchange(answer.refusals.front(), {});
+  answer.refusals.erase(answer.refusals.begin());
+  return answer;
+}
+
+Result<Answer> answer_to(const Plan& plan, const WhyNotQuestion& question, const Explanation& explanation) {
+  const ExplainedNode* node = find_node(explanation, question.node);
+  const PlanStep* step = step_of(plan, question.node);
+  if (!node && !step)
+    return fail(ExitCode::kUsage, "plan/no-such-node", plan.model_path, "node " + question.node,
+                "a node of the plan; `explain PLAN --json -` lists all");
+  const ExplainedCandidate* chosen = node ? &explanation.candidates[node->chosen] : nullptr;
+  const std::string& runs = chosen ? chosen->backend : step->backend;
+  if (means(question.backend, runs))
+    return Answer{.verdict = WhyNot::kRuns, .why = runs + " runs it", .chosen = chosen};
+  if (!node)
+    return Answer{.verdict = WhyNot::kSimplified,
+                  .why = runs +
+                         " runs the user's file as a whole; in the simplified graph, the one others were asked "
+                         "about, there is no such node"};
+  Answer answer = answer_about(explanation, *node, question.backend);
+  answer.chosen = chosen;
+  return answer;
+}
+
+Result<Answer> answer_from(const Plan& plan, const WhyNotQuestion& question, Explanation& explanation) {
+  COLLAGE_TRY(explanation, explanation_in(plan.report_json, plan.model_path));
+  return answer_to(plan, question, explanation);
+}
+
+double us(Nanoseconds ns) { return static_cast<double>(ns) / 1000; }
+
+}  // namespace
+
+std::string_view name_of(WhyNot verdict) {
+  for (const auto& [known, name] : kVerdicts)
+    if (known == verdict) return name;
+  return "";
+}
+
+Result<WhyNotQuestion> parse_why_not(const Plan& plan, const std::string& text) {
+  const auto explanation = explanation_in(plan.report_json, plan.model_path);
+  if (text.find('=') == std::string::npos || text.back() == '=' || text.front() == '=')
+    return fail(ExitCode::kUsage, "cli/bad-option", "--why-not", text, "NODE=BACKEND");
+  for (std::size_t split = text.rfind('='); split != std::string::npos && split > 0;
+       split = text.rfind('=', split - 1)) {
+    const std::string node = text.substr(0, split);
+    if ((explanation && find_node(*explanation, node)) || step_of(plan, node))
+      return WhyNotQuestion{.node = node, .backend = text.substr(split + 1)};
+  }
+  return fail(ExitCode::kUsage, "plan/no-such-node", plan.model_path, "node " + text.substr(0, text.rfind('=')),
+              "a node of the plan; `explain PLAN --json -` lists all");
+}
+
+Result<std::string> why_not_as_text(const Plan& plan, const WhyNotQuestion& question) {
+  Explanation explanation;
+  COLLAGE_TRY(const Answer answer, answer_from(plan, question, explanation));
+  if (answer.verdict == WhyNot::kRuns) {
+    const std::string what = answer.chosen ? " (" + describe(*answer.chosen) + ")" : "";
+    return fmt::format("{}: {}{}\n", question.node, answer.why, what);
+  }
+  std::string text =
+      fmt::format("{} does not run {}: {}: {}\n", question.backend, question.node, name_of(answer.verdict), answer.why);
+  for (const std::string& refusal : answer.refusals) text += "  " + refusal + "\n";
+  if (answer.chosen) text += "  chosen: " + describe(*answer.chosen) + "\n";
+  return text;
+}
+
+Result<std::string> why_not_as_json(const Plan& plan, const WhyNotQuestion& question) {
+  Explanation explanation;
+  COLLAGE_TRY(const Answer answer, answer_from(plan, question, explanation));
+  nlohmann::ordered_json object = {
+      {"schema", "collage.why-not/1"},      {"node", question.node}, {"backend", question.backend},
+      {"verdict", name_of(answer.verdict)}, {"why", answer.why},     {"refusals", answer.refusals}};
+  if (const ExplainedCandidate* offer = answer.candidate) {
+    object["offer"] = {{"backend", offer->backend}, {"variant", offer->variant}, {"node_count", offer->nodes.size()}};
+    if (offer->cost_ns) object["offer"]["cost_us"] = us(*offer->cost_ns);
+    if (offer->margin_ns) object["offer"]["margin_us"] = us(*offer->margin_ns);
+    if (offer->margin_by != MarginBy::kNothing) object["offer"]["margin_by"] = name_of(offer->margin_by);
+    if (!offer->cost_ns && offer->margin_at_least_ns) object["offer"]["at_least_us"] = us(*offer->margin_at_least_ns);
+  }
+  if (answer.chosen)
+    object["chosen"] = {{"backend", answer.chosen->backend},
+                        {"variant", answer.chosen->variant},
+                        {"node_count", answer.chosen->nodes.size()}};
+  return object.dump(2, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+}  // namespace collage

@@ -1,0 +1,44 @@
+// Why a certain backend does not run a certain node, from the plan alone.
+// In: a plan with its explanation, a question. Out: a verdict with the facts it rests on. Nothing is measured.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "plan/plan.h"
+
+namespace collage {
+
+struct WhyNotQuestion {
+  std::string node;
+  std::string backend;  ///< an instance, or a kind with all its instances
+};
+
+/// "NODE=BACKEND"; both may hold '=', so the longest NODE that the plan has is taken.
+/// Errors cli/bad-option, plan/no-such-node.
+[[nodiscard]] Result<WhyNotQuestion> parse_why_not(const Plan& plan, const std::string& text);
+
+enum class WhyNot : std::uint8_t {
+  kRuns,          ///< the backend runs it
+  kDearer,        ///< it offered, at a higher cost
+  kCheaperAlone,  ///< its offer is cheaper under the cost table, but no plan with it won end to end
+  kUnmeasured,    ///< it offered, but its time was never taken
+  kPinned,        ///< --pin gives the node to another
+  kBanned,        ///< --ban
+  kRefused,       ///< it refused, or failed when tried
+  kAbsent,        ///< asked for, but not usable on the machine
+  kFills,         ///< it takes only what the others refuse
+  kOnly,          ///< --only names another
+  kNotAsked,      ///< not among --backends
+  kNoOffer,       ///< asked, but no candidate of it was left and no refusal is known
+  kSimplified,    ///< the node is in the user's file only, which one engine runs as a whole
+};
+/// kebab-case: "runs", "dearer", "not-asked".
+[[nodiscard]] std::string_view name_of(WhyNot verdict);
+
+/// Errors plan/no-explanation, plan/no-such-node.
+[[nodiscard]] Result<std::string> why_not_as_text(const Plan& plan, const WhyNotQuestion& question);
+/// Schema "collage.why-not/1".
+[[nodiscard]] Result<std::string> why_not_as_json(const Plan& plan, const WhyNotQuestion& question);
+
+}  // namespace collage

@@ -1,0 +1,41 @@
+// What an operator is to a fuser: one table for all operators, which a backend may override.
+// In: a node. Out: its class; the class of a region is the greatest of its nodes. Cost: one look-up.
+// Source: OpPatternKind of TVM's fuser; unknown operators are opaque, yet can be covered like any other.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <string_view>
+
+#include "region/region.h"
+
+namespace collage {
+
+enum class FusionClass : std::uint8_t {
+  kElementwise,  ///< one input element to one output element
+  kBroadcast,    ///< the same with broadcasting
+  kInjective,    ///< every output element is some input element
+  kReduce,       ///< commutative reduction
+  kAnchor,       ///< heavy operator whose output takes element-wise work along
+  kOpaque        ///< fused with nothing
+};
+[[nodiscard]] std::string_view name_of(FusionClass fusion_class);
+
+/// A backend's own view of some operators ("Softmax", "domain::Op"); the rest is as in the common table.
+using FusionOverrides = std::map<std::string, FusionClass, std::less<>>;
+
+[[nodiscard]] FusionClass fusion_class_of(const Node& node, const FusionOverrides& overrides = {});
+/// Elementwise for the empty set.
+[[nodiscard]] FusionClass fusion_class_of(const Graph& graph, const NodeSet& nodes,
+                                          const FusionOverrides& overrides = {});
+
+/// Cheap enough to compute twice, and the same result each time: element-wise work and moves of elements, with one
+/// output and no body.
+[[nodiscard]] bool can_be_repeated(const Node& node);
+
+/// "Relu", "com.microsoft::FusedConv".
+[[nodiscard]] std::string qualified_name(const Node& node);
+
+}  // namespace collage

@@ -1,0 +1,17 @@
+// Products that read one value side by side: queries, keys and values of attention, branches of an inception block.
+// In: proposals of single nodes. Out: one proposal for each group of two and more, all of the group.
+#pragma once
+
+#include <vector>
+
+#include "region/partition_rule.h"
+
+namespace collage {
+
+/// A constant that kernels read as data: longer than what belongs to the structure of a computation.
+[[nodiscard]] bool is_weight(const Tensor& tensor);
+
+[[nodiscard]] std::vector<Proposal> parallel_products(const Graph& graph, const Uses& uses,
+                                                      const std::vector<Proposal>& singles);
+
+}  // namespace collage

@@ -1,0 +1,32 @@
+// Finds every place of a pattern in a graph.
+// In: graph, uses, a parsed pattern. Out: node sets in the order of their start nodes, each once per start. A set is
+// given
+//     only when at most max_outputs values leave it: what is needed outside is never hidden.
+// Cost: per start node the partial matches reached from it, bounded by max_partial.
+// Not here: convexity and the backend's word, which the proposer asks.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "ir/graph.h"
+#include "region/pattern.h"
+#include "region/region.h"
+
+namespace collage {
+
+struct MatchOptions {
+  std::size_t max_nodes = 12;
+  std::size_t max_outputs = 1;
+  std::size_t max_partial = 20000;  ///< partial matches looked at from one start node
+};
+
+[[nodiscard]] std::vector<NodeSet> match_pattern(const Graph& graph, const Uses& uses, const PatternForm& pattern,
+                                                 const MatchOptions& options = {});
+
+/// The step names the node's operator.
+[[nodiscard]] bool names_operator(const PatternStep& step, const Node& node);
+/// The node is one of the step's operators and meets its conditions.
+[[nodiscard]] bool accepts(const PatternStep& step, const Graph& graph, const Node& node);
+
+}  // namespace collage

@@ -1,0 +1,61 @@
+// The user's own rules, from a text file: patterns for a backend, regions that must be one step, limits of a backend.
+// In: the file's text; then proposers, a graph and the pool of candidates. Out: the same with the rules at work.
+// Cost: a pass over the lines, then over nodes and candidates for each rule.
+// Not here: pins and bans of nodes by name (tune/node_rules.h). The format is in docs/RULES.md.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "region/candidates.h"
+
+namespace collage {
+
+struct UserRule {
+  enum class Kind : std::uint8_t {
+    kPattern,  ///< the backend is asked about matches of a pattern too
+    kFuse,     ///< these nodes are one step of the backend
+    kLimit,    ///< what regions of the backend may be
+    kBan       ///< operators that the backend does not get
+  };
+  Kind kind = Kind::kPattern;
+  std::string where;    ///< "FILE:LINE"
+  std::string text;     ///< the line, for keys of what was decided under it
+  std::string backend;  ///< an instance, a kind with all its instances, or "*"
+  std::string label;
+  PatternForm pattern;
+  std::size_t max_outputs = 1;         ///< of a match
+  std::vector<std::string> globs;      ///< of node names
+  RegionLimits limits;                 ///< of kLimit
+  std::vector<std::string> operators;  ///< of kBan
+  bool operator==(const UserRule&) const = default;
+};
+
+using UserRules = std::vector<UserRule>;
+
+/// Error region/bad-rule at FILE:LINE: what was seen, what is allowed. `file` is for messages only.
+[[nodiscard]] Result<UserRules> parse_user_rules(std::string_view text, const std::string& file);
+/// The same for a file on disk. Error region/cannot-read when it cannot be read.
+[[nodiscard]] Result<UserRules> read_user_rules(const std::string& path);
+
+/// Error region/bad-rule when a rule speaks of none of the backends, of no node of the graph, or when nodes to fuse
+/// could not run as one step.
+[[nodiscard]] Result<void> check_user_rules(const Graph& graph, const Uses& uses, const UserRules& rules,
+                                            std::span<const std::string> backends);
+
+/// Puts checked rules into the proposers: patterns and forced regions are proposed, limits and bans become refusals.
+/// The graph outlives the proposers.
+void add_user_rules(const Graph& graph, const UserRules& rules, std::vector<Proposer>& proposers);
+
+/// Leaves of the candidates that touch a forced region only those that are the region, on its backend.
+/// Error region/bad-rule when nobody runs it, with the refusals.
+[[nodiscard]] Result<void> keep_forced_regions(const Graph& graph, const UserRules& rules, CandidatePool& pool);
+
+/// Whether the rules let a backend run these nodes as one step: for plans that do not come from the pool.
+[[nodiscard]] bool allows(const Graph& graph, const Uses& uses, const UserRules& rules, const NodeSet& nodes,
+                          std::string_view backend);
+
+}  // namespace collage

@@ -1,0 +1,159 @@
+#include "search/lattice.h"
+
+#include <algorithm>
+#include <numeric>
+#include <unordered_map>
+#include <utility>
+
+namespace collage {
+namespace {
+
+struct ByHash {
+  std::size_t operator()(const PrefixSet& set) const { return set.hash(); }
+};
+
+class Builder {
+ public:
+  Builder(const Problem& problem, std::size_t max_sets) : problem_(problem), max_sets_(max_sets) {
+    lattice_.layers.resize(problem.size() + 1);
+    seen_.assign(problem.groups.size(), 0);
+    wanted_.assign(problem.size(), 0);
+  }
+
+  Lattice run() {
+    add_start();
+    for (std::size_t count = 0; count < problem_.size(); ++count) {
+      cut(lattice_.layers[count]);
+      index_.erase(count);
+      for (std::size_t i = 0; i < lattice_.layers[count].size(); ++i) expand(lattice_.layers[count][i], count);
+    }
+    go_back();
+    return std::move(lattice_);
+  }
+
+ private:
+  using Index = std::unordered_map<PrefixSet, std::uint32_t, ByHash>;
+
+  void add_start() {
+    Lattice::Set start;
+    start.least_ns = 0;
+    start.shares_ns = std::accumulate(problem_.share_ns.begin(), problem_.share_ns.end(), std::int64_t{0});
+    for (const ValueId input : problem_.graph->inputs)
+      if (!problem_.readers[input.index].empty()) start.live.push_back(input.index);
+    std::sort(start.live.begin(), start.live.end());
+    lattice_.sets.push_back(std::move(start));
+    lattice_.layers[0].push_back(0);
+  }
+
+  /// Keeps the sets of a layer that cost least with what their rest must cost.
+  void cut(std::vector<std::uint32_t>& layer) {
+    if (layer.size() <= max_sets_) return;
+    const auto estimate = [this](std::uint32_t s) { return lattice_.sets[s].least_ns + lattice_.sets[s].shares_ns; };
+    std::stable_sort(layer.begin(), layer.end(),
+                     [&](std::uint32_t a, std::uint32_t b) { return estimate(a) < estimate(b); });
+    lattice_.dropped_ns = std::min(lattice_.dropped_ns, estimate(layer[max_sets_]));
+    layer.resize(max_sets_);
+    std::sort(layer.begin(), layer.end());
+  }
+
+  void expand(std::uint32_t set, std::size_t count) {
+    find_ready(lattice_.sets[set].covered);
+    lattice_.sets[set].first_edge = static_cast<std::uint32_t>(lattice_.edges.size());
+    for (const std::uint32_t group : ready_) {
+      const std::uint32_t target = set_after(set, group, count);
+      lattice_.edges.push_back({.group = group, .target = target});
+    }
+    lattice_.sets[set].last_edge = static_cast<std::uint32_t>(lattice_.edges.size());
+  }
+
+  std::uint32_t set_after(std::uint32_t from, std::uint32_t g, std::size_t count) {
+    const Group& group = problem_.groups[g];
+    PrefixSet covered = lattice_.sets[from].covered;
+    covered.insert(group.covers);
+    const std::size_t layer = count + group.covers.size();
+    const auto [found, added] = index_[layer].emplace(covered, static_cast<std::uint32_t>(lattice_.sets.size()));
+    if (added) add_set(from, group, std::move(covered), layer);
+    Lattice::Set& set = lattice_.sets[found->second];
+    set.least_ns = std::min(set.least_ns, lattice_.sets[from].least_ns + group.least_ns);
+    return found->second;
+  }
+
+  void add_set(std::uint32_t from, const Group& group, PrefixSet covered, std::size_t layer) {
+    Lattice::Set set;
+    set.covered = std::move(covered);
+    set.shares_ns = lattice_.sets[from].shares_ns;
+    for (const std::uint32_t position : group.covers) set.shares_ns -= problem_.share_ns[position];
+    const auto is_read = [&](std::uint32_t value) {
+      return std::ranges::any_of(problem_.readers[value],
+                                 [&](std::uint32_t reader) { return !set.covered.contains(reader); });
+    };
+    for (const auto* list : {&std::as_const(lattice_.sets[from].live), &group.alive})
+      std::ranges::copy_if(*list, std::back_inserter(set.live), is_read);
+    std::sort(set.live.begin(), set.live.end());
+    lattice_.layers[layer].push_back(static_cast<std::uint32_t>(lattice_.sets.size()));
+    lattice_.sets.push_back(std::move(set));
+  }
+
+  /// Fills ready_ with the groups that can run now and help to cover the first uncovered node.
+  void find_ready(const PrefixSet& covered) {
+    ++stamp_;
+    ready_.clear();
+    const std::uint32_t first = covered.first_missing();
+    queue_ = {first};
+    wanted_[first] = stamp_;
+    while (!queue_.empty()) {
+      const std::uint32_t position = queue_.back();
+      queue_.pop_back();
+      for (const std::uint32_t g : problem_.groups_at[position]) {
+        const Group& group = problem_.groups[g];
+        if (seen_[g] == stamp_ || group.covers.front() < first) continue;
+        seen_[g] = stamp_;
+        if (group.least_ns >= kImpossible || covered.intersects(group.covers)) continue;
+        if (!wants_more(covered, group)) ready_.push_back(g);
+      }
+    }
+    std::sort(ready_.begin(), ready_.end());
+  }
+
+  /// Whether the group waits for a node; those it waits for are queued.
+  bool wants_more(const PrefixSet& covered, const Group& group) {
+    bool waits = false;
+    for (const std::uint32_t producer : group.producers) {
+      if (covered.contains(producer)) continue;
+      waits = true;
+      if (wanted_[producer] == stamp_) continue;
+      wanted_[producer] = stamp_;
+      queue_.push_back(producer);
+    }
+    return waits;
+  }
+
+  void go_back() {
+    for (const std::uint32_t set : lattice_.layers[problem_.size()]) lattice_.sets[set].rest_ns = 0;
+    for (std::size_t count = problem_.size(); count-- > 0;)
+      for (const std::uint32_t set : lattice_.layers[count]) {
+        std::int64_t rest = kImpossible;
+        for (const Lattice::Edge& edge : lattice_.edges_of(set))
+          rest = std::min(rest, problem_.groups[edge.group].least_ns + lattice_.sets[edge.target].rest_ns);
+        lattice_.sets[set].rest_ns = rest;
+      }
+  }
+
+  const Problem& problem_;
+  const std::size_t max_sets_;
+  Lattice lattice_;
+  std::map<std::size_t, Index> index_;  ///< by number of covered nodes, of layers not yet expanded
+  std::vector<std::uint32_t> ready_;
+  std::vector<std::uint32_t> queue_;
+  std::vector<std::uint32_t> seen_;    ///< by group: the stamp of the search that met it
+  std::vector<std::uint32_t> wanted_;  ///< by position, likewise
+  std::uint32_t stamp_ = 0;
+};
+
+}  // namespace
+
+Lattice make_lattice(const Problem& problem, std::size_t max_sets_per_layer) {
+  return Builder(problem, max_sets_per_layer).run();
+}
+
+}  // namespace collage

@@ -1,0 +1,21 @@
+// The order in which the search covers a graph: topological, with few values alive at any point, because the number of
+// states grows with the formats of live values.
+// In: graph. Out: nodes by position. Cost: O(nodes x ready nodes).
+// How: list scheduling that takes the ready node which frees most values for those it makes, the latest made ready on a
+//      tie, kept only when its sum of live values is smaller than in the graph's own order.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "ir/graph.h"
+
+namespace collage {
+
+/// Node indices in search order.
+[[nodiscard]] std::vector<std::uint32_t> search_order(const Graph& graph, const Uses& uses);
+
+/// Sum over positions of the values alive there: made before and read at or after.
+[[nodiscard]] std::size_t live_sum(const Graph& graph, const Uses& uses, const std::vector<std::uint32_t>& order);
+
+}  // namespace collage

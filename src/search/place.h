@@ -1,0 +1,20 @@
+// Where a value lies and how: the device that holds it and its format in memory. A value may be in several places.
+#pragma once
+
+#include <compare>
+#include <string>
+
+#include "region/format.h"
+
+namespace collage {
+
+/// The location of model inputs and outputs: the memory of the machine itself.
+inline constexpr const char* kHome = "cpu";
+
+struct Place {
+  std::string location = kHome;
+  Format format;
+  auto operator<=>(const Place&) const = default;
+};
+
+}  // namespace collage

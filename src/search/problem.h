@@ -1,0 +1,104 @@
+// A placement problem in the search's own terms: nodes by position in search order, candidates of equal region in one
+// group, places of each value numbered, conversions closed under composition.
+// In: graph, candidates with costs, boundary table. Out: tables that the search only reads.
+// Cost: O(candidates + values x places^3).
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "search/search.h"
+
+namespace collage {
+
+inline constexpr std::int64_t kImpossible = std::numeric_limits<std::int64_t>::max() / 4;
+/// A mask of places of one value.
+using PlaceMask = std::uint32_t;
+inline constexpr std::size_t kMostPlaces = 32;
+
+/// What a way costs, compared in this order: time, then steps, conversions, bytes of scratch and copies.
+struct PathCost {
+  std::int64_t ns = 0;
+  std::int32_t steps = 0;
+  std::int32_t conversions = 0;
+  std::int64_t bytes = 0;
+  auto operator<=>(const PathCost&) const = default;
+  PathCost& operator+=(const PathCost& other) {
+    ns += other.ns;
+    steps += other.steps;
+    conversions += other.conversions;
+    bytes += other.bytes;
+    return *this;
+  }
+};
+
+/// The places of one value and the cheapest ways between them.
+struct ValueRoutes {
+  std::vector<Place> places;       ///< [0] is plain at home
+  std::vector<PathCost> cost;      ///< [from * places + to]; ns = kImpossible when there is no way
+  std::vector<std::uint8_t> next;  ///< [from * places + to]: the first place on the way
+  std::int64_t bytes = 0;          ///< of the value, the same in every place
+  bool is_ours = true;             ///< takes memory of the plan: not a model input or output
+
+  /// The cheapest way from one of `held` to `to`: its cost and where it starts.
+  [[nodiscard]] std::pair<PathCost, std::uint8_t> cheapest(PlaceMask held, std::uint8_t to) const;
+};
+
+/// A candidate that no other of its group beats at the same places.
+struct Option {
+  std::uint32_t candidate = 0;
+  PathCost cost;
+  std::int64_t workspace = 0;
+  std::size_t location = 0;       ///< index into Problem::locations
+  std::vector<std::uint8_t> in;   ///< place of each Group::inputs
+  std::vector<std::uint8_t> out;  ///< place of each Group::outputs
+};
+
+/// Candidates that compute and cover the same nodes.
+struct Group {
+  std::vector<std::uint32_t> covers;     ///< positions, ascending
+  std::vector<std::uint32_t> producers;  ///< positions that make its inputs
+  std::vector<std::uint32_t> inputs;     ///< values
+  std::vector<std::uint32_t> outputs;    ///< values
+  std::vector<std::uint32_t> alive;      ///< values of covered nodes that others read
+  std::vector<std::uint32_t> candidates;
+  std::vector<Option> options;
+  std::int64_t least_ns = kImpossible;
+};
+
+struct Problem {
+  const Graph* graph = nullptr;
+  const Uses* uses = nullptr;
+  std::span<const SearchCandidate> candidates;
+  const BoundaryTable* boundaries = nullptr;
+  SearchOptions options;
+
+  std::vector<std::uint32_t> node_at;      ///< by position
+  std::vector<std::uint32_t> position_of;  ///< by node
+  std::vector<Group> groups;
+  std::vector<std::vector<std::uint32_t>> groups_at;  ///< by position
+  std::vector<ValueRoutes> routes;                    ///< by value; empty for values no candidate touches
+  std::vector<std::vector<std::uint32_t>> readers;    ///< by value: positions, repeated reads included
+  std::vector<std::int64_t> share_ns;                 ///< by position: the least any cover pays for the node
+  std::vector<std::string> locations;                 ///< [0] is home
+  std::vector<std::int64_t> capacity;                 ///< by location, bytes; kImpossible = no limit
+  bool minds_memory = false;                          ///< peaks of memory count
+
+  [[nodiscard]] std::size_t size() const { return node_at.size(); }
+};
+
+/// Error search/uncoverable naming the first node, in the graph's order, without a usable candidate.
+[[nodiscard]] Result<Problem> make_problem(const Graph& graph, const Uses& uses,
+                                           std::span<const SearchCandidate> candidates, const BoundaryTable& boundaries,
+                                           const SearchOptions& options);
+
+/// The direct conversion between two places of a value, launch included; nothing when impossible.
+[[nodiscard]] std::optional<std::int64_t> boundary_ns(const std::optional<BoundaryChoice>& choice,
+                                                      std::int64_t launch_ns);
+
+}  // namespace collage

@@ -1,0 +1,285 @@
+#include "search/state_search.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace collage {
+namespace {
+
+constexpr PlaceMask mask_of(std::uint8_t place) { return PlaceMask{1} << place; }
+constexpr std::uint32_t kNone = ~std::uint32_t{0};
+
+/// A way to a covered set: its cost, and where each live value is (in the pool of masks, in the order of Set::live).
+struct State {
+  PathCost cost;
+  std::int64_t peak = 0;
+  std::uint32_t parent = kNone;
+  std::uint32_t group = 0;
+  std::uint32_t option = 0;
+  std::size_t masks = 0;
+};
+
+/// Where the live values of an edge's target come from, and the ports of its group among those of its source.
+struct EdgeMap {
+  struct Source {
+    std::uint32_t live = kNone;    ///< index into the source's live values
+    std::uint32_t output = kNone;  ///< index into the group's outputs
+  };
+  std::vector<Source> target;
+  std::vector<std::uint32_t> inputs;  ///< by port: index into the source's live values
+  std::vector<bool> is_output;        ///< by output port: a model output
+};
+
+std::uint32_t index_in(const std::vector<std::uint32_t>& sorted, std::uint32_t value) {
+  const auto found = std::ranges::lower_bound(sorted, value);
+  return found != sorted.end() && *found == value ? static_cast<std::uint32_t>(found - sorted.begin()) : kNone;
+}
+
+class Pass {
+ public:
+  Pass(const Problem& problem, const Lattice& lattice, std::size_t width, std::int64_t most_ns)
+      : problem_(problem), lattice_(lattice), width_(width), most_ns_(most_ns), of_set_(lattice.sets.size()) {}
+
+  PassResult run() {
+    add_start();
+    for (std::size_t count = 0; count < problem_.size(); ++count) {
+      cut(lattice_.layers[count]);
+      for (const std::uint32_t set : lattice_.layers[count]) expand(set);
+    }
+    return finish();
+  }
+
+ private:
+  void add_start() {
+    State start;
+    start.masks = masks_.size();
+    masks_.insert(masks_.end(), lattice_.sets[0].live.size(), mask_of(0));
+    of_set_[0].push_back(0);
+    states_.push_back(start);
+  }
+
+  /// What the best cover through a state costs at least.
+  std::int64_t objective(const PathCost& cost, std::int64_t peak, std::uint32_t set) const {
+    const double memory = problem_.options.ns_per_byte * static_cast<double>(peak);
+    return cost.ns + lattice_.sets[set].rest_ns + static_cast<std::int64_t>(std::llround(memory));
+  }
+
+  void cut(const std::vector<std::uint32_t>& layer) {
+    struct Ranked {
+      std::int64_t objective;
+      PathCost cost;
+      std::uint32_t set;
+      std::uint32_t state;
+    };
+    std::size_t total = 0;
+    for (const std::uint32_t set : layer) total += of_set_[set].size();
+    result_.states += total;
+    if (total <= width_) return;
+    std::vector<Ranked> ranked;
+    for (const std::uint32_t set : layer) {
+      for (const std::uint32_t s : of_set_[set])
+        ranked.push_back({objective(states_[s].cost, states_[s].peak, set), states_[s].cost, set, s});
+      of_set_[set].clear();
+    }
+    std::stable_sort(ranked.begin(), ranked.end(), [](const Ranked& a, const Ranked& b) {
+      return std::pair(a.objective, a.cost) < std::pair(b.objective, b.cost);
+    });
+    result_.dropped_ns = std::min(result_.dropped_ns, ranked[width_].objective);
+    ranked.resize(width_);
+    for (const Ranked& kept : ranked) of_set_[kept.set].push_back(kept.state);
+  }
+
+  void expand(std::uint32_t set) {
+    if (of_set_[set].empty()) return;
+    for (const Lattice::Edge& edge : lattice_.edges_of(set)) {
+      if (lattice_.sets[edge.target].rest_ns >= kImpossible) continue;
+      const Group& group = problem_.groups[edge.group];
+      make_map(set, edge);
+      for (const std::uint32_t s : of_set_[set])
+        for (std::uint32_t o = 0; o < group.options.size(); ++o) step(s, edge, group, o);
+    }
+    of_set_[set].clear();
+  }
+
+  void make_map(std::uint32_t set, const Lattice::Edge& edge) {
+    source_ = &lattice_.sets[set];
+    const std::vector<std::uint32_t>& live = source_->live;
+    const Group& group = problem_.groups[edge.group];
+    map_.target.clear();
+    for (const std::uint32_t value : lattice_.sets[edge.target].live) {
+      EdgeMap::Source from{.live = index_in(live, value)};
+      const auto output = std::ranges::find(group.outputs, value);
+      if (output != group.outputs.end()) from.output = static_cast<std::uint32_t>(output - group.outputs.begin());
+      map_.target.push_back(from);
+    }
+    map_.inputs.clear();
+    for (const std::uint32_t value : group.inputs) map_.inputs.push_back(index_in(live, value));
+    map_.is_output.clear();
+    for (const std::uint32_t value : group.outputs) map_.is_output.push_back(problem_.uses->is_output[value]);
+  }
+
+  void step(std::uint32_t from, const Lattice::Edge& edge, const Group& group, std::uint32_t o) {
+    const Option& option = group.options[o];
+    State next{
+        .cost = states_[from].cost, .peak = states_[from].peak, .parent = from, .group = edge.group, .option = o};
+    next.cost += option.cost;
+    if (objective(next.cost, next.peak, edge.target) > most_ns_) return;
+    const auto held = masks_.begin() + static_cast<std::ptrdiff_t>(states_[from].masks);
+    held_.assign(held, held + static_cast<std::ptrdiff_t>(source_->live.size()));
+    for (std::size_t i = 0; i < map_.inputs.size(); ++i) {
+      if (map_.inputs[i] == kNone) return;  // its maker keeps it to itself
+      if (!require(next.cost, problem_.routes[group.inputs[i]], held_[map_.inputs[i]], option.in[i])) return;
+    }
+    made_.clear();
+    for (std::size_t i = 0; i < group.outputs.size(); ++i) {
+      made_.push_back(mask_of(option.out[i]));
+      if (map_.is_output[i] && !require(next.cost, problem_.routes[group.outputs[i]], made_[i], 0)) return;
+    }
+    if (problem_.minds_memory && !fits(group, option, next.peak)) return;
+    if (objective(next.cost, next.peak, edge.target) > most_ns_) return;
+    after_.clear();
+    for (const EdgeMap::Source& source : map_.target)
+      after_.push_back(source.output != kNone ? made_[source.output] : source.live != kNone ? held_[source.live] : 0);
+    add_if_not_dominated(next, edge.target);
+  }
+
+  /// Makes the value exist at `place`, with all places on the way.
+  static bool require(PathCost& cost, const ValueRoutes& routes, PlaceMask& held, std::uint8_t place) {
+    if (held & mask_of(place)) return true;
+    const auto [way, start] = routes.cheapest(held, place);
+    if (way.ns >= kImpossible) return false;
+    cost += way;
+    for (std::uint8_t at = start; at != place;) {
+      at = routes.next[at * routes.places.size() + place];
+      held |= mask_of(at);
+    }
+    return true;
+  }
+
+  /// Bytes at every location while the step runs, against the limits; updates the peak at home.
+  bool fits(const Group& group, const Option& option, std::int64_t& peak) {
+    bytes_.assign(problem_.locations.size(), 0);
+    for (std::size_t i = 0; i < held_.size(); ++i) add_bytes(problem_.routes[source_->live[i]], held_[i]);
+    for (std::size_t i = 0; i < made_.size(); ++i) add_bytes(problem_.routes[group.outputs[i]], made_[i]);
+    bytes_[option.location] += option.workspace;
+    peak = std::max(peak, bytes_[0]);
+    for (std::size_t l = 0; l < bytes_.size(); ++l)
+      if (bytes_[l] > problem_.capacity[l]) return false;
+    return true;
+  }
+
+  void add_bytes(const ValueRoutes& routes, PlaceMask held) {
+    for (std::size_t p = 0; p < routes.places.size(); ++p) {
+      if (!(held & mask_of(static_cast<std::uint8_t>(p))) || (p == 0 && !routes.is_ours)) continue;
+      const auto location = std::ranges::find(problem_.locations, routes.places[p].location);
+      bytes_[static_cast<std::size_t>(location - problem_.locations.begin())] += routes.bytes;
+    }
+  }
+
+  /// a dominates b when it costs no more even after making every place that b has.
+  bool dominates(const PathCost& a, std::int64_t a_peak, const PlaceMask* a_masks, const PathCost& b,
+                 std::int64_t b_peak, const PlaceMask* b_masks, const std::vector<std::uint32_t>& live) const {
+    if (problem_.minds_memory) return a <= b && a_peak <= b_peak && std::equal(a_masks, a_masks + live.size(), b_masks);
+    if (a > b) return false;
+    PathCost matched = a;
+    for (std::size_t i = 0; i < live.size(); ++i)
+      for (PlaceMask missing = b_masks[i] & ~a_masks[i]; missing != 0; missing &= missing - 1) {
+        const auto place = static_cast<std::uint8_t>(std::countr_zero(missing));
+        matched += problem_.routes[live[i]].cheapest(a_masks[i], place).first;
+        if (matched > b) return false;
+      }
+    return true;
+  }
+
+  void add_if_not_dominated(State& next, std::uint32_t target) {
+    const std::vector<std::uint32_t>& live = lattice_.sets[target].live;
+    std::vector<std::uint32_t>& others = of_set_[target];
+    for (const std::uint32_t other : others)
+      if (dominates(states_[other].cost, states_[other].peak, masks_.data() + states_[other].masks, next.cost,
+                    next.peak, after_.data(), live))
+        return;
+    std::erase_if(others, [&](std::uint32_t other) {
+      return dominates(next.cost, next.peak, after_.data(), states_[other].cost, states_[other].peak,
+                       masks_.data() + states_[other].masks, live);
+    });
+    next.masks = masks_.size();
+    masks_.insert(masks_.end(), after_.begin(), after_.end());
+    others.push_back(static_cast<std::uint32_t>(states_.size()));
+    states_.push_back(next);
+  }
+
+  PassResult finish() {
+    std::uint32_t best = kNone;
+    std::uint32_t best_set = 0;
+    const auto rank = [&](std::uint32_t s, std::uint32_t set) {
+      return std::pair(objective(states_[s].cost, states_[s].peak, set), states_[s].cost);
+    };
+    for (const std::uint32_t set : lattice_.layers[problem_.size()])
+      for (const std::uint32_t s : of_set_[set])
+        if (best == kNone || rank(s, set) < rank(best, best_set)) {
+          best = s;
+          best_set = set;
+        }
+    if (best == kNone) return std::move(result_);
+    result_.cost = states_[best].cost;
+    result_.peak_bytes = states_[best].peak;
+    result_.path.emplace();
+    for (std::uint32_t s = best; states_[s].parent != kNone; s = states_[s].parent)
+      result_.path->push_back({.group = states_[s].group, .option = states_[s].option});
+    std::ranges::reverse(*result_.path);
+    return std::move(result_);
+  }
+
+  const Problem& problem_;
+  const Lattice& lattice_;
+  const std::size_t width_;
+  const std::int64_t most_ns_;
+  std::vector<std::vector<std::uint32_t>> of_set_;  ///< states by set
+  std::vector<State> states_;
+  std::vector<PlaceMask> masks_;
+  PassResult result_;
+
+  // of the edge and step at work, kept to save allocations
+  const Lattice::Set* source_ = nullptr;
+  EdgeMap map_;
+  std::vector<PlaceMask> held_;
+  std::vector<PlaceMask> made_;
+  std::vector<PlaceMask> after_;
+  std::vector<std::int64_t> bytes_;
+};
+
+}  // namespace
+
+PassResult search_states(const Problem& problem, const Lattice& lattice, std::size_t width, std::int64_t most_ns) {
+  return Pass(problem, lattice, width, most_ns).run();
+}
+
+PathState::PathState(const Problem& problem) : problem_(problem), held_(problem.routes.size(), 0) {
+  for (const ValueId input : problem.graph->inputs) held_[input.index] = mask_of(0);
+}
+
+bool PathState::take(const Group& group, const Option& option, std::vector<Hop>& before, std::vector<Hop>& after) {
+  for (std::size_t i = 0; i < group.inputs.size(); ++i)
+    if (!require(group.inputs[i], option.in[i], before)) return false;
+  for (std::size_t o = 0; o < group.outputs.size(); ++o) held_[group.outputs[o]] |= mask_of(option.out[o]);
+  for (const std::uint32_t output : group.outputs)
+    if (problem_.uses->is_output[output] && !require(output, 0, after)) return false;
+  return true;
+}
+
+bool PathState::require(std::uint32_t value, std::uint8_t place, std::vector<Hop>& hops) {
+  PlaceMask& held = held_[value];
+  if (held & mask_of(place)) return true;
+  const ValueRoutes& routes = problem_.routes[value];
+  const auto [way, start] = routes.cheapest(held, place);
+  if (way.ns >= kImpossible) return false;
+  for (std::uint8_t at = start; at != place;) {
+    const std::uint8_t next = routes.next[at * routes.places.size() + place];
+    hops.push_back({.value = ValueId{value}, .from = at, .to = next});
+    held |= mask_of(next);
+    at = next;
+  }
+  return true;
+}
+
+}  // namespace collage

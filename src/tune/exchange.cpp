@@ -1,0 +1,232 @@
+#include "tune/exchange.h"
+
+#include <algorithm>
+#include <set>
+
+namespace collage {
+namespace {
+
+/// Larger gaps are not filled: a cover that far away says little about one step.
+constexpr std::size_t kMostToFill = 64;
+
+bool is_view(const Variant& variant) { return variant.name == "view"; }
+
+/// The format of a value at one of the ports; null when it does not cross the border.
+const Format* format_at(const std::vector<ValueId>& ports, const std::vector<Format>& formats, ValueId value) {
+  const auto port = std::ranges::find(ports, value);
+  const auto index = static_cast<std::size_t>(port - ports.begin());
+  return port == ports.end() || index >= formats.size() ? nullptr : &formats[index];
+}
+
+/// Every value that crosses the border of one of the regions, each once.
+void add_border(const Region& region, std::vector<ValueId>& values) {
+  values.insert(values.end(), region.inputs.begin(), region.inputs.end());
+  values.insert(values.end(), region.outputs.begin(), region.outputs.end());
+}
+
+void make_unique(std::vector<ValueId>& values) {
+  std::ranges::sort(values);
+  const auto rest = std::ranges::unique(values);
+  values.erase(rest.begin(), rest.end());
+}
+
+}  // namespace
+
+Exchange::Exchange(const CostView& view, const Cover& cover, std::vector<bool> may_fill)
+    : view_(view),
+      may_fill_(std::move(may_fill)),
+      candidates_of_(view.graph->nodes.size()),
+      owner_(view.graph->nodes.size(), 0) {
+  const CandidatePool& pool = *view_.pool;
+  for (std::uint32_t c = 0; c < pool.candidates.size(); ++c) {
+    const NodeSet& nodes = pool.regions[pool.candidates[c].region].nodes;
+    by_nodes_[nodes].push_back(c);
+    if (!nanoseconds_of(view_.costs[c]) || !may_fill_[c]) continue;
+    for (const std::size_t node : nodes.members()) candidates_of_[node].push_back(c);
+  }
+  add_cover(cover);
+}
+
+void Exchange::add_cover(const Cover& cover) {
+  std::int64_t sum = 0;
+  std::vector<ValueId> values = view_.graph->outputs;
+  for (const CoverStep& step : cover.steps) {
+    if (step.region.nodes.empty()) continue;
+    Part part{.region = &step.region, .variant = &step.variant, .step = &step, .candidate = candidate_of(step)};
+    // A step's own cost may be corrected for its place in a plan; the pool's is that measured alone.
+    const auto alone = part.candidate ? nanoseconds_of(view_.costs[*part.candidate]) : std::nullopt;
+    part.cost_ns = alone.value_or(nanoseconds_of(step.cost).value_or(0));
+    if (!is_view(step.variant)) part.cost_ns += view_.launch_ns;
+    sum += part.cost_ns;
+    add_border(step.region, values);
+    parts_.push_back(part);
+    own(parts_.size() - 1);
+  }
+  make_unique(values);
+  if (const auto conversions = conversions_of(values)) total_ns_ = sum + *conversions;
+}
+
+std::optional<std::uint32_t> Exchange::candidate_of(const CoverStep& step) const {
+  const auto same = by_nodes_.find(step.region.nodes);
+  if (same == by_nodes_.end()) return std::nullopt;
+  for (const std::uint32_t c : same->second) {
+    const Candidate& candidate = view_.pool->candidates[c];
+    if (candidate.backend == step.backend && candidate.variant == step.variant) return c;
+  }
+  return std::nullopt;
+}
+
+std::optional<std::uint32_t> Exchange::candidate_at(std::size_t node) const { return parts_[owner_[node]].candidate; }
+
+std::optional<Exchange::Part> Exchange::part_of(std::uint32_t candidate) const {
+  const auto cost = nanoseconds_of(view_.costs[candidate]);
+  if (!cost) return std::nullopt;
+  const Candidate& made = view_.pool->candidates[candidate];
+  return Part{.region = &view_.pool->regions[made.region],
+              .variant = &made.variant,
+              .cost_ns = *cost + (is_view(made.variant) ? 0 : view_.launch_ns),
+              .step = nullptr,
+              .candidate = candidate};
+}
+
+void Exchange::own(std::size_t part) {
+  for (const std::size_t node : parts_[part].region->nodes.members()) owner_[node] = part;
+}
+
+std::vector<std::size_t> Exchange::overlapped(const Region& region) const {
+  std::set<std::size_t> found;
+  for (const std::size_t node : region.nodes.members()) found.insert(owner_[node]);
+  return {found.begin(), found.end()};
+}
+
+bool Exchange::fill(NodeSet left, std::vector<Part>& parts) const {
+  if (left.count() > kMostToFill) return false;
+  for (std::size_t node = left.next(); node < left.universe(); node = left.next()) {
+    std::optional<Part> best;
+    std::int64_t best_share = 0;
+    for (const std::uint32_t c : candidates_of_[node]) {
+      const NodeSet& nodes = view_.pool->regions[view_.pool->candidates[c].region].nodes;
+      if (!nodes.is_subset_of(left)) continue;
+      const std::optional<Part> part = part_of(c);
+      const std::int64_t share = part->cost_ns / static_cast<std::int64_t>(nodes.count());
+      if (best && share >= best_share) continue;
+      best = part;
+      best_share = share;
+    }
+    if (!best) return false;
+    left -= best->region->nodes;
+    parts.push_back(*best);
+  }
+  return true;
+}
+
+std::optional<std::int64_t> Exchange::conversions_of(ValueId value) const {
+  const NodeId maker = view_.uses->producer[value.index];
+  if (!maker.valid() && std::ranges::find(view_.graph->inputs, value) == view_.graph->inputs.end()) return 0;
+  const Part* made_by = maker.valid() ? &parts_[owner_[maker.index]] : nullptr;
+  Format source = plain();
+  if (made_by) {
+    const Format* format = format_at(made_by->region->outputs, made_by->variant->output_formats, value);
+    if (!format) return 0;  // lives inside one step
+    source = *format;
+  }
+  std::set<Format> wanted;
+  if (view_.uses->is_output[value.index]) wanted.insert(plain());
+  for (const NodeId reader : view_.uses->consumers[value.index]) {
+    const Part& part = parts_[owner_[reader.index]];
+    if (&part == made_by) continue;
+    if (const Format* format = format_at(part.region->inputs, part.variant->input_formats, value))
+      wanted.insert(*format);
+  }
+  wanted.erase(source);
+  std::vector<Format> made = {source};
+  std::int64_t sum = 0;
+  for (const Format& format : wanted) {
+    std::optional<std::int64_t> cheapest;
+    for (const Format& from : made) {
+      const auto choice =
+          view_.conversions(value, {.location = kHome, .format = from}, {.location = kHome, .format = format});
+      const auto ns = choice ? nanoseconds_of(choice->cost) : std::nullopt;
+      if (ns && (!cheapest || *ns < *cheapest)) cheapest = *ns;
+    }
+    if (!cheapest) return std::nullopt;
+    sum += *cheapest == 0 ? 0 : *cheapest + view_.launch_ns;
+    made.push_back(format);
+  }
+  return sum;
+}
+
+std::optional<std::int64_t> Exchange::conversions_of(const std::vector<ValueId>& values) const {
+  std::int64_t sum = 0;
+  for (const ValueId value : values) {
+    const auto ns = conversions_of(value);
+    if (!ns) return std::nullopt;
+    sum += *ns;
+  }
+  return sum;
+}
+
+/// Whether the new parts and the old ones between `first` and `last` can run one after the other. A circle has to pass
+/// a new part, and between two of them the old ones keep their order, so none outside can lie on it.
+bool Exchange::can_be_ordered(std::size_t first, std::size_t last, std::size_t first_new) const {
+  std::set<std::size_t> waiting;
+  for (std::size_t p = first + 1; p < last; ++p)
+    if (owner_[parts_[p].region->nodes.next()] == p) waiting.insert(p);
+  for (std::size_t p = first_new; p < parts_.size(); ++p) waiting.insert(p);
+  const auto waits = [&](std::size_t p) {
+    for (const std::size_t node : parts_[p].region->nodes.members())
+      for (const auto* reads : {&view_.graph->nodes[node].inputs, &view_.graph->nodes[node].captures})
+        for (const ValueId value : *reads) {
+          if (!value.valid() || !view_.uses->producer[value.index].valid()) continue;
+          const std::size_t maker = owner_[view_.uses->producer[value.index].index];
+          if (maker != p && waiting.contains(maker)) return true;
+        }
+    return false;
+  };
+  for (bool moved = true; moved && !waiting.empty();) {
+    moved = false;
+    for (auto p = waiting.begin(); p != waiting.end();) {
+      const bool ready = !waits(*p);
+      moved = moved || ready;
+      p = ready ? waiting.erase(p) : std::next(p);
+    }
+  }
+  return waiting.empty();
+}
+
+std::optional<std::int64_t> Exchange::change_ns(std::uint32_t candidate) {
+  const std::optional<Part> wanted = part_of(candidate);
+  if (!wanted || !total_ns_) return std::nullopt;
+  const std::vector<std::size_t> old = overlapped(*wanted->region);
+  std::vector<Part> replacements = {*wanted};
+  NodeSet left(view_.graph->nodes.size());
+  for (const std::size_t p : old) left |= parts_[p].region->nodes;
+  left -= wanted->region->nodes;
+  if (!fill(left, replacements)) return std::nullopt;
+
+  std::vector<ValueId> values;
+  std::int64_t change = 0;
+  for (const std::size_t p : old) {
+    add_border(*parts_[p].region, values);
+    change -= parts_[p].cost_ns;
+  }
+  for (const Part& part : replacements) {
+    add_border(*part.region, values);
+    change += part.cost_ns;
+  }
+  make_unique(values);
+  const auto before = conversions_of(values);
+  const std::size_t first_new = parts_.size();
+  for (const Part& part : replacements) {
+    parts_.push_back(part);
+    own(parts_.size() - 1);
+  }
+  const auto after = conversions_of(values);
+  const bool legal = after && can_be_ordered(old.front(), old.back(), first_new);
+  parts_.resize(first_new);
+  for (const std::size_t p : old) own(p);
+  if (!before || !legal) return std::nullopt;
+  return change + *after - *before;
+}
+
+}  // namespace collage

@@ -1,0 +1,74 @@
+#include "tune/lazy_costs.h"
+
+#include <algorithm>
+#include <set>
+
+namespace collage {
+namespace {
+
+std::string class_name(const std::string& structure, const Candidate& candidate) {
+  std::string name = structure + "|" + candidate.backend + "|" + candidate.variant.name;
+  for (const auto* list : {&candidate.variant.input_formats, &candidate.variant.output_formats}) {
+    name += "|";
+    for (const Format& format : *list) name += format.name + ",";
+  }
+  return name;
+}
+
+}  // namespace
+
+LazyCosts::LazyCosts(const Graph& graph, const CandidatePool& pool, CostBounds& bounds, std::vector<Cost> known)
+    : pool_(pool), bounds_(bounds), costs_(std::move(known)) {
+  costs_.resize(pool.candidates.size(), Unknown{});
+  std::vector<std::string> structures;
+  for (const Region& region : pool.regions) structures.push_back(structure_key(graph, region));
+  std::map<std::string, std::size_t> classes;
+  for (std::size_t c = 0; c < pool.candidates.size(); ++c) {
+    const Candidate& candidate = pool.candidates[c];
+    const auto [found, added] = classes.emplace(class_name(structures[candidate.region], candidate), members_.size());
+    if (added) members_.emplace_back();
+    members_[found->second].push_back(c);
+    class_of_.push_back(found->second);
+    by_nodes_[pool.regions[candidate.region].nodes].push_back(c);
+    if (candidate.variant.name == "view") costs_[c] = Measured{.median_ns = 0, .low_ns = 0, .high_ns = 0, .samples = 1};
+  }
+}
+
+std::vector<Cost> LazyCosts::optimistic(std::size_t max_nodes) const {
+  std::vector<Cost> costs = costs_;
+  for (std::size_t c = 0; c < costs.size(); ++c) {
+    const std::size_t nodes = pool_.regions[pool_.candidates[c].region].nodes.count();
+    if (std::holds_alternative<Unknown>(costs[c]) && nodes <= max_nodes) costs[c] = Estimated{.ns = bounds_.bound(c)};
+  }
+  return costs;
+}
+
+std::vector<std::size_t> LazyCosts::open_in(const std::vector<NamedCover>& covers) const {
+  std::set<std::size_t> classes;
+  for (const NamedCover& named : covers)
+    for (const CoverStep& step : named.result.cover.steps) {
+      const auto same = by_nodes_.find(step.region.nodes);
+      if (step.kind != StepKind::kKernel || same == by_nodes_.end()) continue;
+      for (const std::size_t c : same->second) {
+        const Candidate& candidate = pool_.candidates[c];
+        if (std::holds_alternative<Unknown>(costs_[c]) && candidate.backend == step.backend &&
+            candidate.variant == step.variant && pool_.regions[candidate.region] == step.region)
+          classes.insert(class_of_[c]);
+      }
+    }
+  std::vector<std::size_t> open;
+  for (const std::size_t name : classes) open.push_back(members_[name].front());
+  std::sort(open.begin(), open.end());
+  return open;
+}
+
+void LazyCosts::learn(std::size_t candidate, const Cost& cost) {
+  if (std::holds_alternative<Unknown>(cost)) return;
+  ++measured_count_;
+  for (const std::size_t c : members_[class_of_[candidate]]) {
+    costs_[c] = cost;
+    bounds_.learn(c, cost);
+  }
+}
+
+}  // namespace collage

@@ -1,0 +1,39 @@
+// The costs of a pool while it is measured lazily: measured ones, and bounds in place of the others. Candidates that
+// are the same computation on the same backend are one: what is learnt of one is known of all.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "tune/cost_bounds.h"
+#include "tune/covers.h"
+
+namespace collage {
+
+class LazyCosts {
+ public:
+  /// Pool and bounds outlive it. Costs in `known`, by candidate, are there from the start; none for an empty one.
+  LazyCosts(const Graph& graph, const CandidatePool& pool, CostBounds& bounds, std::vector<Cost> known = {});
+
+  /// Measured costs and, for regions of at most `max_nodes`, bounds (Estimated) of the others; else unknown.
+  [[nodiscard]] std::vector<Cost> optimistic(std::size_t max_nodes) const;
+  /// What the covers use and is not measured, one of each computation, ascending.
+  [[nodiscard]] std::vector<std::size_t> open_in(const std::vector<NamedCover>& covers) const;
+  void learn(std::size_t candidate, const Cost& cost);
+
+  /// Unknown for what was not measured.
+  [[nodiscard]] const std::vector<Cost>& measured() const { return costs_; }
+  [[nodiscard]] std::size_t measured_count() const { return measured_count_; }
+
+ private:
+  const CandidatePool& pool_;
+  CostBounds& bounds_;
+  std::vector<Cost> costs_;
+  std::vector<std::size_t> class_of_;                     ///< by candidate
+  std::vector<std::vector<std::size_t>> members_;         ///< by class
+  std::map<NodeSet, std::vector<std::size_t>> by_nodes_;  ///< candidates
+  std::size_t measured_count_ = 0;
+};
+
+}  // namespace collage

@@ -1,0 +1,187 @@
+#include "tune/replay.h"
+
+#include <algorithm>
+
+#include "measure/artifact_file.h"
+#include "measure/machine.h"
+#include "plan/plan_file.h"
+#include "tune/assemble.h"
+#include "tune/bodies.h"
+#include "tune/jobs.h"
+#include "tune/plan_decisions.h"
+#include "tune/plan_packer.h"
+#include "tune/pricing.h"
+#include "tune/proposers.h"
+#include "tune/stages.h"
+#include "tune/whole_model.h"
+
+namespace collage {
+namespace {
+
+constexpr const char* kCover = "cover";
+
+/// The plan's own settings in place of the user's.
+TuneOptions options_of(const Plan& plan, TuneOptions options) {
+  options.shapes.entries = plan.shapes;
+  options.threads = plan.threads;
+  options.accuracy = accuracy_of(plan.accuracy).value_or(Accuracy::kStandard);
+  options.backends.clear();
+  for (const PlanBackend& backend : plan.backends) options.backends.push_back(backend.name);
+  return options;
+}
+
+/// Makes the plan again, from prepared graph to file.
+class Replayer {
+ public:
+  Replayer(const Plan& plan, const TuneOptions& options, Registry& registry, const WorkFolder& folder, Store& store)
+      : plan_(plan), options_(options), registry_(registry), folder_(folder), store_(store) {}
+
+  Result<TuneReport> run() {
+    for (const std::string& name : options_.backends) COLLAGE_TRY_VOID(registry_.get(name));
+    COLLAGE_TRY(prepared_, prepare({.model = options_.model,
+                                    .shapes = options_.shapes,
+                                    .backends = options_.backends,
+                                    .accuracy = options_.accuracy,
+                                    .seed = options_.seed,
+                                    .input_ranges = options_.input_ranges,
+                                    .progress = options_.progress},
+                                   folder_, registry_, worker_));
+    if (options_.progress) options_.progress({.phase = "replay", .note = {}});
+    COLLAGE_TRY(RealisedPlan plan, plan_.shipped == kCover ? from_cover() : from_engine());
+    plan.plan.report_json = plan_.report_json;
+    plan = packer_.pack(std::move(plan));
+    COLLAGE_TRY_VOID(check_numbers(plan));
+    COLLAGE_TRY_VOID(save_plan(plan, options_.output));
+    return report_on(plan.plan);
+  }
+
+ private:
+  Result<RealisedPlan> from_cover() {
+    const CompileOptions compile{.threads = options_.threads, .accuracy = options_.accuracy};
+    const VariantSource variants = [&](const Graph& graph, const std::string& name,
+                                       const Region& region) -> Result<std::vector<Variant>> {
+      if (std::ranges::find(options_.backends, name) == options_.backends.end()) return std::vector<Variant>();
+      COLLAGE_TRY(const Backend* backend, registry_.get(name));
+      return guarded_support(*backend, graph, region, compile).value_or(std::vector<Variant>());
+    };
+    COLLAGE_TRY(const Cover cover, cover_from_plan(plan_, prepared_.graph, variants));
+    Pricing pricing(pricing_options(), prepared_.graph, registry_, store_);
+    BodyPlacer placer({.proposing = {}, .backends = {}, .rules = {}, .user_rules = {}, .pricing = pricing_options()},
+                      {registry_, store_, worker_, folder_});
+    COLLAGE_TRY(std::vector<Artifact> artifacts, placer.artifacts(prepared_.graph, cover, pricing));
+    return realised(prepared_.graph, cover, std::move(artifacts));
+  }
+
+  /// A plan of one engine, on the user's file or on the simplified graph.
+  Result<RealisedPlan> from_engine() {
+    if (plan_.steps.empty())
+      return fail(ExitCode::kBadInput, "plan/other-graph", plan_.model_path, "no step", "a plan with steps");
+    const PlanStep& step = plan_.steps.front();
+    const bool is_original = plan_.shipped == step.backend;
+    const Graph& graph = is_original ? prepared_.imported.graph : prepared_.graph;
+    Cover cover = whole_cover(graph, step.backend);
+    const Region& region = cover.steps.front().region;
+    if (structure_key(graph, region) != step.structure)
+      return fail(ExitCode::kBadInput, "plan/other-graph", plan_.model_path + ": step 0 (" + step.backend + ")",
+                  "a graph with other operators, attributes, types or shapes", "the graph that the plan was made for");
+    cover.steps.front().cost =
+        Measured{.median_ns = step.cost_ns, .low_ns = step.cost_low_ns, .high_ns = step.cost_high_ns};
+    COLLAGE_TRY(const std::string hash,
+                compile_model(worker_, {.graph = is_original ? prepared_.imported_file : prepared_.graph_file,
+                                        .model = is_original ? prepared_.original_file : "",
+                                        .engine = step.backend,
+                                        .folder = store_.artifact_folder(),
+                                        .threads = options_.threads}));
+    COLLAGE_TRY(Artifact artifact, read_artifact(store_.artifact_folder(), hash, region.constants));
+    return realised(graph, cover, {std::move(artifact)});
+  }
+
+  PricingOptions pricing_options() const {
+    return {.worker_command = options_.worker_command,
+            .graph_file = prepared_.graph_file,
+            .record = prepared_.record,
+            .converters = {},
+            .threads = options_.threads,
+            .accuracy = options_.accuracy,
+            .seed = options_.seed,
+            .compile_limit = options_.compile_limit,
+            .run_limit = options_.run_limit,
+            .deadline = Clock::time_point::max(),
+            .progress = options_.progress,
+            .stop = options_.stop};
+  }
+
+  Result<RealisedPlan> realised(const Graph& graph, const Cover& cover, std::vector<Artifact> artifacts) {
+    AssembleRequest request{.graph = &graph, .cover = &cover, .artifacts = std::move(artifacts)};
+    request.header.model_path = options_.model;
+    request.header.model_hash = prepared_.imported.model_hash;
+    request.header.shapes = plan_.shapes;
+    request.header.machine = machine_print();
+    request.header.accuracy = plan_.accuracy;
+    request.header.threads = plan_.threads;
+    request.header.shipped = plan_.shipped;
+    return assemble(request, registry_);
+  }
+
+  /// Runs the plan once in a worker.
+  Result<void> check_numbers(const RealisedPlan& plan) {
+    const std::string file = folder_.file("replayed.collage");
+    COLLAGE_TRY_VOID(save_plan(plan, file));
+    COLLAGE_TRY(const std::vector<ConfirmLane> lanes, confirm(worker_,
+                                                              {.contenders = {{.name = "replay", .plan = file}},
+                                                               .inputs = prepared_.inputs,
+                                                               .expected = prepared_.outputs,
+                                                               .accuracy = plan_.accuracy,
+                                                               .threads = plan_.threads,
+                                                               .seconds = 0,
+                                                               .min_rounds = 0,
+                                                               .seed = options_.seed},
+                                                              options_.stop, std::chrono::minutes(5)));
+    if (lanes.front().failure.empty()) return {};
+    return fail(ExitCode::kDifference, "tune/wrong-numbers", options_.replay, lanes.front().failure,
+                "the numbers of the reference");
+  }
+
+  TuneReport report_on(const Plan& plan) const {
+    TuneReport report{.plan = options_.output, .model = options_.model, .threads = plan.threads};
+    report.steps = step_count(plan);
+    count_steps(plan, report);
+    report.shipped = plan.shipped;
+    report.notes = prepared_.notes;
+    report.notes.push_back("the decisions of " + options_.replay + " again: nothing was measured");
+    if (plan.machine != plan_.machine) report.notes.push_back("its costs are those of another machine");
+    return report;
+  }
+
+  static void count_steps(const PlanBody& plan, TuneReport& report) {
+    for (const PlanStep& step : plan.steps) {
+      ++report.backends[step.backend];
+      for (const PlanBody& body : step.bodies) count_steps(body, report);
+    }
+  }
+
+  const Plan& plan_;
+  const TuneOptions& options_;
+  Registry& registry_;
+  const WorkFolder& folder_;
+  Store& store_;
+  WorkerProcess worker_{options_.worker_command};
+  PlanPacker packer_{registry_};
+  Prepared prepared_;
+};
+
+}  // namespace
+
+Result<TuneReport> replay(const TuneOptions& options, Registry& registry) {
+  const auto start = Clock::now();
+  COLLAGE_TRY_VOID(check_can_save(options.output));
+  COLLAGE_TRY(const RealisedPlan old, load_plan(options.replay));
+  COLLAGE_TRY(WorkFolder folder, WorkFolder::create());
+  COLLAGE_TRY(Store store, Store::open(options.store));
+  const TuneOptions adjusted = options_of(old.plan, options);
+  COLLAGE_TRY(TuneReport report, Replayer(old.plan, adjusted, registry, folder, store).run());
+  report.tune_s = std::chrono::duration<double>(Clock::now() - start).count();
+  return report;
+}
+
+}  // namespace collage

@@ -1,0 +1,165 @@
+// explain, --why-not and --replay on the plan of a real, small model.
+#include "plan/zip.h"
+#include "tests/cli/cli_fixture.h"
+#include "tests/cli/models.h"
+#include "tests/support/schema_check.h"
+
+namespace collage::testing {
+namespace {
+
+using nlohmann::json;
+using ::testing::AnyOf;
+using ::testing::HasSubstr;
+
+class ExplainTest : public CliTest {
+ protected:
+  ExplainTest() : model_(given("model.onnx", small_network())), plan_(file("model.collage")) {}
+
+  void tune(const std::vector<std::string>& more = {}) const {
+    const Ended ended = run(quick_tune(model_, plan_, more));
+    EXPECT_EQ(ended.exit_code, 0) << describe(ended);
+  }
+
+  [[nodiscard]] json explained(const std::vector<std::string>& more = {}) const {
+    std::vector<std::string> arguments = {"explain", plan_, "--json", "-"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    const Ended ended = run(arguments);
+    expect_good(ended);
+    return parsed(ended.out);
+  }
+
+  [[nodiscard]] std::string verdict(const std::string& node, const std::string& backend) const {
+    return explained({"--why-not", node + "=" + backend}).value("verdict", "none");
+  }
+
+  /// The node with this text in its name.
+  static json node_like(const json& story, const std::string& part) {
+    for (const json& node : story["nodes"])
+      if (node["node"].get<std::string>().find(part) != std::string::npos) return node;
+    ADD_FAILURE() << "no node like " << part << " in " << story["nodes"].dump();
+    return {};
+  }
+
+  /// A member of a plan file.
+  static std::string member(const std::string& plan, const std::string& name) {
+    const Result<Buffer> whole = Buffer::map_file(plan);
+    const auto members = read_zip(*whole, plan);
+    for (const ZipMember& one : *members)
+      if (one.name == name) return std::string(one.data.text());
+    ADD_FAILURE() << plan << " has no " << name;
+    return "";
+  }
+
+  std::string model_;
+  std::string plan_;
+};
+
+TEST_F(ExplainTest, TellsOfEveryNodeWhoRunsItAndWhoElseOffered) {
+  tune({"--seed", "7"});
+  const json story = explained();
+  const json schema = test::published_schema("explain.schema.json");
+  EXPECT_EQ(test::SchemaCheck(schema).problem(story), "");
+  ASSERT_GT(story["nodes"].size(), 0U);
+  for (const json& node : story["nodes"]) {
+    EXPECT_GT(node["chosen"]["cost_us"], -1) << node;
+    EXPECT_GE(node["chosen"]["node_count"], 1) << node;
+    // The small network is taken whole and in parts by several backends.
+    EXPECT_FALSE(node["runner_up"].is_null()) << node;
+    EXPECT_EQ(explained({"--node", node["node"]})["nodes"][0], node);
+  }
+  EXPECT_GT(story["losses"]["measured_us"], 0);
+  EXPECT_TRUE(story["losses"]["additive_error"].is_object());
+  EXPECT_TRUE(story["losses"]["apparent_loss"].is_object());
+  EXPECT_TRUE(story["losses"]["optimality_loss"].is_object());
+  EXPECT_TRUE(story["gaps"]["model_gap"].is_object());
+  EXPECT_TRUE(story["gaps"]["proven_gap"].is_object());
+  EXPECT_GE(story["gaps"]["proven_gap"]["us"], story["gaps"]["model_gap"]["us"]);
+}
+
+TEST_F(ExplainTest, SaysWhyABackendDoesNotRunANode) {
+  tune({"--backends", "onednn,onnxruntime", "--ban", "Conv*=onednn"});
+  const json story = explained();
+  const std::string conv = node_like(story, "Conv")["node"];
+  const std::string chosen = story["nodes"][0]["chosen"]["backend"];
+  EXPECT_EQ(verdict(story["nodes"][0]["node"], chosen), "runs");
+  EXPECT_EQ(verdict(conv, "onednn"), "banned");
+  EXPECT_EQ(verdict(conv, "openvino"), "not-asked");
+  EXPECT_EQ(verdict(conv, "host"), "refused");
+  const Ended text = run({"explain", plan_, "--why-not", conv + "=onednn"});
+  expect_good(text);
+  EXPECT_THAT(text.out, HasSubstr("--ban Conv*=onednn names the node"));
+  for (const json& node : story["nodes"])
+    for (const json& offer : node["offers"]) {
+      if (offer["backend"] == node["chosen"]["backend"]) continue;
+      EXPECT_THAT(verdict(node["node"], offer["backend"]), AnyOf("dearer", "cheaper-alone")) << node;
+    }
+}
+
+TEST_F(ExplainTest, SaysThatOnlyAnotherWasAskedFor) {
+  tune({"--only", "onednn"});
+  const json story = explained();
+  EXPECT_EQ(story["only"], "onednn");
+  const std::string conv = node_like(story, "Conv")["node"];
+  EXPECT_EQ(verdict(conv, "openvino"), "only");
+  EXPECT_EQ(verdict(conv, "onednn"), "runs");
+  EXPECT_EQ(verdict(conv, "onnxruntime"), "fills");
+}
+
+TEST_F(ExplainTest, RefusesQuestionsItCannotAnswer) {
+  tune({"--only", "onnxruntime"});
+  expect_error(run({"explain", plan_, "--why-not", "nobody=onednn"}), 2, "plan/no-such-node", "nobody");
+  expect_error(run({"explain", plan_, "--why-not", "nobody"}), 2, "cli/bad-option", "--why-not");
+  EXPECT_EQ(run({"explain", plan_, "--why-not", "a=b", "--node", "a"}).exit_code, 2);
+}
+
+TEST_F(ExplainTest, ReplayMakesTheSamePlanWithoutMeasuring) {
+  for (const std::vector<std::string>& how :
+       {std::vector<std::string>{"--only", "onednn"}, {"--only", "openvino"}, {"--accuracy", "strict"}}) {
+    SCOPED_TRACE(how.back());
+    tune(how);
+    const std::string again = file("again.collage");
+    const Ended replayed =
+        run({"tune", model_, "--replay", plan_, "-o", again, "--quiet", "--store", "memory:", "--json", "-"});
+    expect_good(replayed);
+    const json report = parsed(replayed.out);
+    EXPECT_EQ(report["measured"], 0);
+    json before = parsed(member(plan_, "plan.json"));
+    json after = parsed(member(again, "plan.json"));
+    EXPECT_EQ(report["shipped"], before["shipped"]);
+    for (json* plan : {&before, &after}) {
+      // Compiled anew, a library may give other bytes for the same decision.
+      plan->erase("artifacts");
+      for (json& step : (*plan)["steps"]) step.erase("artifact");
+    }
+    EXPECT_EQ(after, before);
+    EXPECT_EQ(member(again, "plan.onnx"), member(plan_, "plan.onnx"));
+    expect_good(run({"verify", again}));
+    EXPECT_EQ(run({"explain", again}).out, run({"explain", plan_}).out);
+    std::filesystem::remove(again);
+  }
+}
+
+TEST_F(ExplainTest, ReplayIsRefusedForAnotherGraph) {
+  tune({"--only", "onednn"});
+  std::string other = small_network();
+  const std::size_t softmax = other.find("Softmax");
+  ASSERT_NE(softmax, std::string::npos);
+  other.replace(softmax, 7, "Sigmoid");
+  const Ended refused = run({"tune", given("other.onnx", other), "--replay", plan_, "-o", file("no.collage"), "--quiet",
+                             "--store", "memory:"});
+  expect_error(refused, 3, "plan/other-graph", "step ");
+  EXPECT_FALSE(std::filesystem::exists(file("no.collage")));
+  EXPECT_EQ(temporaries(), std::vector<std::string>{});
+}
+
+TEST_F(ExplainTest, ReplayTakesNoOptionsThatThePlanDecides) {
+  for (const char* option :
+       {"--threads", "--backends", "--only", "--accuracy", "--budget", "--ban", "--pin", "--shape"})
+    expect_error(run({"tune", model_, "--replay", plan_, "-o", file("no.collage"), option, "1"}), 2, "cli/usage",
+                 option);
+  expect_error(run({"tune", model_, "--replay", file("none.collage"), "-o", file("no.collage"), "--quiet"}), 6,
+               "io/cannot-read", "none.collage");
+}
+
+}  // namespace
+}  // namespace collage::testing

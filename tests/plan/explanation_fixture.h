@@ -1,0 +1,60 @@
+// An explanation with everything in it, about the plan of rich_sketch().
+#pragma once
+
+#include "plan/explanation.h"
+#include "plan/plan_json.h"
+#include "plan_fixture.h"
+
+namespace collage {
+
+/// Node a: other offers; c: test is cheaper alone; d: pinned; e: test was never measured, far refused.
+inline Explanation rich_explanation() {
+  Explanation made;
+  made.plan = made.cover = "cover";
+  made.backends = {"fake", "other", "test:opt=1", "far"};
+  made.fillers = {"filler"};
+  made.absent = {{"gone", "no library"}};
+  made.why_unmeasured = "the budget ran out before its turn";
+  made.cover_ns = 1000;
+  made.model_bound_ns = 900;
+  made.proven_bound_ns = 600;
+  made.measured_ns = 1500;
+  made.apparent_loss_ns = -250;
+  made.apparent_loss_against = "quick engine";
+  made.candidates = {
+      {.backend = "fake", .variant = "direct", .nodes = {0}, .cost_ns = 100},
+      {.backend = "other",
+       .variant = "direct",
+       .nodes = {0, 1, 2},
+       .cost_ns = 112,
+       .margin_by = MarginBy::kExchange,
+       .margin_ns = 34},
+      {.backend = "fake", .variant = "direct", .nodes = {1, 2, 3, 4}, .cost_ns = 400},
+      {.backend = "test:opt=1",
+       .variant = "fast",
+       .nodes = {1},
+       .cost_ns = 20,
+       .estimated = true,
+       .margin_by = MarginBy::kEndToEnd,
+       .margin_ns = -7},
+      {.backend = "test:opt=1", .variant = "slow", .nodes = {3}, .cost_at_least_ns = 11, .margin_at_least_ns = -60}};
+  made.refusals = {{.backend = "far", .variant = "", .reason = "type", .detail = "f32[3,7]", .nodes = 1},
+                   {.backend = "far", .variant = "quick", .reason = "crashed", .detail = "", .nodes = 3}};
+  made.rules = {{.is_pin = true, .glob = "d*", .backend = "fake"}, {.is_pin = false, .glob = "?", .backend = "other"}};
+  made.nodes = {{.name = "a", .chosen = 0, .offers = {1}},
+                {.name = "c", .chosen = 2, .offers = {3}},
+                {.name = "d", .chosen = 2, .rules = {0}},
+                {.name = "e", .chosen = 2, .unmeasured = {4}, .refusals = {0, 1}, .rules = {1}},
+                {.name = "dynamic", .chosen = 2}};
+  return made;
+}
+
+inline Plan explained_plan(const Explanation& explanation = rich_explanation()) {
+  Plan plan = rich_sketch().realise().value().plan;
+  plan.report_json = R"({"rivals":{"slow engine":9.5,"quick engine":2.25},)"
+                     R"("search":{"measured_us":1.5,"model_bound_us":0.5},"explanation":)" +
+                     to_json(explanation) + "}";
+  return plan;
+}
+
+}  // namespace collage
