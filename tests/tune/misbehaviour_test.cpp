@@ -30,18 +30,16 @@ class Misbehaviour : public ::testing::Test {
   static void SetUpTestSuite() {
     shared_ = std::make_unique<test::Scratch>();
     test::write_model(test::small_graph(), shared_->file("model.onnx"));
-    const auto first = tune_with(options("base", "first.collage"));
-    ASSERT_TRUE(first) << to_string(first.error());
+    if (!tune_with(options("base", "first.collage"))) return;
     {
       auto store = Store::open(shared_->file("base"));
       for (const auto& [key, cost] : store->costs_like(""))
         if (std::holds_alternative<Measured>(cost)) store->put_cost(key, kFixed);
     }
     const auto second = tune_with(options("base", "base.collage"));
-    ASSERT_TRUE(second) << to_string(second.error());
-    EXPECT_EQ(second->measured, 0U);
     auto plan = load_plan(shared_->file("base.collage"));
-    ASSERT_TRUE(plan);
+    // Asserting here would skip the tests instead of failing them; SetUp looks for the plan.
+    if (!second || second->measured != 0 || !plan) return;
     expected_ = std::make_unique<RealisedPlan>(std::move(*plan));
   }
   static void TearDownTestSuite() {
@@ -50,7 +48,7 @@ class Misbehaviour : public ::testing::Test {
   }
 
   void SetUp() override {
-    ASSERT_NE(expected_, nullptr);
+    ASSERT_NE(expected_, nullptr) << "the tune of the honest backends failed, or measured what it had measured";
     store_ = ::testing::UnitTest::GetInstance()->current_test_info()->name();
     std::ranges::replace(store_, '/', '-');
     for (const char* suffix : {"", ".files"})
@@ -72,6 +70,7 @@ class Misbehaviour : public ::testing::Test {
     made.model = shared_->file("model.onnx");
     made.output = shared_->file(plan);
     made.backends = {"onnxruntime"};
+    made.measures_all = true;  // else what is measured depends on the costs, which are replaced here
     made.backends.insert(made.backends.end(), others.begin(), others.end());
     made.store = shared_->file(store);
     made.budget_s = 5;
