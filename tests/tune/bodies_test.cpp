@@ -9,8 +9,10 @@
 
 #include "measure/record.h"
 #include "onnx/tensor_file.h"
+#include "plan/explain.h"
 #include "tests/tune/tune_fixture.h"
 #include "tune/body_record.h"
+#include "tune/plan_decisions.h"
 #include "tune/plan_model.h"
 #include "tune/source_model.h"
 #include "tune/tune.h"
@@ -60,13 +62,24 @@ const char* const kChoice = R"(graph choice(%c: bool[], %x: f32[6,16]) -> (%y) {
 }
 )";
 
-/// Names of the nodes of all steps, by how deep in bodies they are.
-void list_nodes(const PlanBody& plan, std::size_t depth, std::vector<std::set<std::string>>& names) {
-  if (names.size() <= depth) names.resize(depth + 1);
+/// Steps compute the nodes of their own graph, each once, and none of a body: those have steps in the body's plan, or
+/// one engine takes the whole operator. Gives the number of bodies with steps of their own.
+std::size_t expect_own_nodes_only(const PlanBody& plan, const Graph& graph) {
+  std::size_t placed = 0;
+  std::multiset<std::string> seen;
+  std::multiset<std::string> own;
+  for (const Node& node : graph.nodes) own.insert(node.name);
   for (const PlanStep& step : plan.steps) {
-    names[depth].insert(step.nodes.begin(), step.nodes.end());
-    for (const PlanBody& body : step.bodies) list_nodes(body, depth + 1, names);
+    seen.insert(step.nodes.begin(), step.nodes.end());
+    if (step.bodies.empty()) continue;
+    const auto node = std::ranges::find(graph.nodes, step.nodes.front(), &Node::name);
+    EXPECT_TRUE(step.nodes.size() == 1 && node != graph.nodes.end());
+    const std::vector<const Graph*> bodies = bodies_of(*node);
+    EXPECT_EQ(bodies.size(), step.bodies.size());
+    for (std::size_t b = 0; b < bodies.size(); ++b) placed += 1 + expect_own_nodes_only(step.bodies[b], *bodies[b]);
   }
+  EXPECT_EQ(seen, own) << plan.name;
+  return placed;
 }
 
 class Bodies : public testing::Test {
@@ -76,8 +89,10 @@ class Bodies : public testing::Test {
     EXPECT_EQ(scratch.processes(), std::vector<pid_t>{});
   }
 
-  /// All nodes called `pinned` are left to their bodies' steps, so that no engine takes them or the whole model.
-  [[nodiscard]] TuneOptions options(const std::string& model, const std::string& pinned) const {
+  /// All nodes called `pinned` are left to their bodies' steps, so that no engine takes them or the whole model; or all
+  /// nodes, when it is empty, to the backend `to`.
+  [[nodiscard]] TuneOptions options(const std::string& model, const std::string& pinned,
+                                    const std::string& to = std::string(kControlBackend)) const {
     TuneOptions made;
     made.model = model;
     made.output = scratch.file("model.collage");
@@ -85,8 +100,8 @@ class Bodies : public testing::Test {
     made.store = scratch.file("costs");
     made.budget_s = 5;
     made.worker_command = test::worker_command();
-    if (!pinned.empty())
-      made.rules = {{.kind = NodeRule::Kind::kPin, .glob = pinned, .backend = std::string(kControlBackend)}};
+    if (!pinned.empty() || to != kControlBackend)
+      made.rules = {{.kind = NodeRule::Kind::kPin, .glob = pinned.empty() ? "*" : pinned, .backend = to}};
     return made;
   }
 
@@ -167,11 +182,70 @@ TEST_F(Bodies, NoStepCrossesTheBorderOfABody) {
   const Graph graph = graph_of(kChoice);
   const auto model = tuned(options(written(graph), "choose"));
   ASSERT_TRUE(model) << to_string(model.error());
-  std::vector<std::set<std::string>> names;
-  list_nodes(model->session().plan(), 0, names);
-  ASSERT_EQ(names.size(), 2U);
-  EXPECT_EQ(names[0], (std::set<std::string>{"a_node", "choose", "y_node"}));
-  EXPECT_EQ(names[1], (std::set<std::string>{"m_node", "n_node", "p_node", "o_node"}));
+  EXPECT_EQ(expect_own_nodes_only(model->session().plan(), graph), 2U);
+  // Unless one engine takes the operator with all that is in it.
+  const auto whole = tuned(options(written(graph), "", "onnxruntime"));
+  ASSERT_TRUE(whole) << to_string(whole.error());
+  EXPECT_EQ(expect_own_nodes_only(whole->session().plan(), graph), 0U);
+}
+
+TEST_F(Bodies, AreMeasuredLazilyToo) {
+  TuneOptions wanted = options(written(graph_of(kChoice)), "choose");
+  wanted.store = "memory:";
+  ASSERT_TRUE(tuned(wanted));
+  const std::size_t lazily = report->measured;
+  wanted.measures_all = true;
+  ASSERT_TRUE(tuned(wanted));
+  EXPECT_LT(lazily, report->measured);
+}
+
+TEST_F(Bodies, AreReplayedWithoutMeasuring) {
+  TuneOptions wanted = options(written(graph_of(kChoice)), "choose");
+  ASSERT_TRUE(tuned(wanted));
+  const Plan old = load_plan(report->plan).value().plan;
+  const TuneReport first = *report;
+  wanted.replay = wanted.output;
+  wanted.output = scratch.file("again.collage");
+  wanted.backends = {};
+  auto again = tuned(wanted);
+  ASSERT_TRUE(again) << to_string(again.error());
+  EXPECT_EQ(report->measured, 0U);
+  EXPECT_EQ(report->backends, first.backends);
+  EXPECT_EQ(report->steps, first.steps);
+  const Plan made = load_plan(report->plan).value().plan;
+  EXPECT_EQ(made.steps, old.steps);
+  EXPECT_EQ(decisions_text(made), decisions_text(old));
+  EXPECT_THAT(decisions_text(made), HasSubstr("  body yes\n"));
+  EXPECT_EQ(outputs_for(*again, {bool_tensor(true), test::numbers({6, 16}, 3)}).size(), 1U);
+
+  Graph other = graph_of(kChoice);
+  for (Attribute& attribute : other.nodes[1].attributes)
+    if (auto* body = std::get_if<Body>(&attribute.value); body != nullptr && body->graph->name == "yes") {
+      Graph changed = *body->graph;
+      changed.nodes[1].op_type = "Sigmoid";
+      body->graph = std::make_shared<const Graph>(std::move(changed));
+    }
+  wanted.model = written(other);
+  const auto refused = tune(wanted, registry);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, "plan/other-graph");
+}
+
+TEST_F(Bodies, AreExplained) {
+  ASSERT_TRUE(tuned(options(written(graph_of(kChoice)), "choose")));
+  const Plan plan = load_plan(report->plan).value().plan;
+  const auto text = explain_as_text(plan);
+  ASSERT_TRUE(text) << to_string(text.error());
+  EXPECT_THAT(*text, HasSubstr("body no\n"));
+  EXPECT_THAT(*text, HasSubstr("p_node"));
+  const auto outer = explain_as_text(plan, "choose");
+  ASSERT_TRUE(outer) << to_string(outer.error());
+  EXPECT_THAT(*outer, HasSubstr("bodies/placed on 1 node"));
+  EXPECT_THAT(*outer, HasSubstr("p_node"));
+  const auto inner = explain_as_text(plan, "p_node");
+  ASSERT_TRUE(inner) << to_string(inner.error());
+  EXPECT_THAT(*inner, testing::AllOf(HasSubstr("choose"), HasSubstr("p_node"), testing::Not(HasSubstr("m_node"))));
+  EXPECT_FALSE(explain_as_text(plan, "nobody"));
 }
 
 TEST_F(Bodies, CompeteWithAnEngineThatTakesTheWholeOperator) {
@@ -323,7 +397,8 @@ TEST_F(BodyRecords, GiveTheInputsOfTheFirstIteration) {
 
 class RealModels : public Bodies {
  protected:
-  /// Tunes a model of the folder $COLLAGE_MODELS with the operator pinned to its bodies, and verifies the plan.
+  /// Tunes a model of the folder $COLLAGE_MODELS with the operator pinned to its bodies, verifies the plan, and replays
+  /// it.
   void tune_and_verify(const std::string& file, const std::string& pinned,
                        const std::map<std::string, std::string>& shapes,
                        const std::vector<std::map<std::string, std::pair<double, double>>>& ranges) {
@@ -344,6 +419,14 @@ class RealModels : public Bodies {
       ASSERT_TRUE(verified) << to_string(verified.error());
       EXPECT_TRUE(verified->ok) << to_text(*verified);
     }
+    const RealisedPlan plan = load_plan(report->plan).value();
+    EXPECT_GT(expect_own_nodes_only(plan.plan, plan_onnx_graph(plan).value()), 0U);
+    EXPECT_TRUE(explain_as_text(plan.plan));
+    made.replay = made.output;
+    made.output = scratch.file("again.collage");
+    const auto again = tune(made, registry);
+    ASSERT_TRUE(again) << to_string(again.error());
+    EXPECT_EQ(decisions_text(load_plan(again->plan).value().plan), decisions_text(plan.plan));
   }
 };
 
