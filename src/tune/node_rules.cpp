@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "search/cover.h"
+
 namespace collage {
 namespace {
 
@@ -11,6 +13,13 @@ const char* option_of(NodeRule::Kind kind) { return kind == NodeRule::Kind::kBan
 
 bool names(const NodeRule& rule, std::string_view instance) {
   return instance == rule.backend || instance.substr(0, instance.find(':')) == rule.backend;
+}
+
+/// The rule names the node or one inside its bodies.
+bool reaches(const NodeRule& rule, const Node& node) {
+  return names_node(rule, node) || std::ranges::any_of(bodies_of(node), [&](const Graph* body) {
+           return std::ranges::any_of(body->nodes, [&](const Node& inside) { return reaches(rule, inside); });
+         });
 }
 
 }  // namespace
@@ -32,17 +41,20 @@ bool names_node(const NodeRule& rule, const Node& node) {
 
 Result<void> check_rules(const Graph& graph, std::span<const NodeRule> rules) {
   for (const NodeRule& rule : rules)
-    if (std::ranges::none_of(graph.nodes, [&](const Node& node) { return names_node(rule, node); }))
+    if (std::ranges::none_of(graph.nodes, [&](const Node& node) { return reaches(rule, node); }))
       return fail(ExitCode::kUsage, "tune/bad-rule", option_of(rule.kind), rule.glob,
                   "a glob that matches a node; check MODEL --dump simplified lists them");
   return {};
 }
 
 bool is_allowed(const Graph& graph, const NodeSet& nodes, std::string_view backend, std::span<const NodeRule> rules) {
+  // Who takes an operator takes its bodies, unless these have steps of their own.
+  const bool takes_bodies = backend != kControlBackend;
   return std::ranges::none_of(rules, [&](const NodeRule& rule) {
     if ((rule.kind == NodeRule::Kind::kBan) != names(rule, backend)) return false;
     for (std::size_t n = 0; n < graph.nodes.size(); ++n)
-      if (nodes.contains(n) && names_node(rule, graph.nodes[n])) return true;
+      if (nodes.contains(n) && (takes_bodies ? reaches(rule, graph.nodes[n]) : names_node(rule, graph.nodes[n])))
+        return true;
     return false;
   });
 }

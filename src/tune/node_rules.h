@@ -1,5 +1,6 @@
 // The user's word on who runs which node: --ban GLOB=NAME and --pin GLOB=NAME.
-// In: rules and the simplified graph. Out: what candidates and whole-model engines remain.
+// In: rules and the simplified graph. Out: what candidates and whole-model engines remain. Nodes inside the bodies of
+// an If, Loop or Scan are named like all others; kControlBackend is who leaves an operator to the steps of its bodies.
 #pragma once
 
 #include <span>
@@ -25,10 +26,10 @@ struct NodeRule {
 
 [[nodiscard]] bool names_node(const NodeRule& rule, const Node& node);
 
-/// Error tune/bad-rule when a rule's glob matches no node of the graph.
+/// Error tune/bad-rule when a rule's glob matches no node of the graph or of a body in it.
 [[nodiscard]] Result<void> check_rules(const Graph& graph, std::span<const NodeRule> rules);
 
-/// Whether the rules let this backend run all these nodes.
+/// Whether the rules let this backend run all these nodes with the bodies they hold.
 [[nodiscard]] bool is_allowed(const Graph& graph, const NodeSet& nodes, std::string_view backend,
                               std::span<const NodeRule> rules);
 

@@ -460,7 +460,9 @@ class Tuner {
     report_.model_bound_us = static_cast<double>(search.bound_ns) / 1000;
     report_.proven_bound_us = report_.model_bound_us;
     // Where everything was measured or refused the two bounds are one.
-    if (std::ranges::none_of(costs_, [](const Cost& cost) { return std::holds_alternative<Unknown>(cost); })) return;
+    const bool is_open =
+        std::ranges::any_of(costs_, [](const Cost& cost) { return std::holds_alternative<Unknown>(cost); });
+    if (!is_open && bodies_.empty()) return;
     const auto proven = pricing_->proven_bound(cover_request({}));
     report_.proven_bound_us = proven ? static_cast<double>(*proven) / 1000 : 0;
   }

@@ -267,6 +267,22 @@ TEST_F(Bodies, PlanHoldsAnOnnxModelWithTheOperatorInIt) {
   EXPECT_EQ(std::ranges::count_if(graph->nodes, [](const Node& node) { return node.op_type == "If"; }), 1);
 }
 
+TEST_F(Bodies, UsersWordOnANodeInsideKeepsEnginesFromTakingTheWholeOperator) {
+  TuneOptions banned = options(written(graph_of(kChoice)), "");
+  banned.rules = {{.kind = NodeRule::Kind::kBan, .glob = "p_node", .backend = "onnxruntime"}};
+  auto model = tuned(banned);
+  ASSERT_TRUE(model) << to_string(model.error());
+  EXPECT_EQ(report->shipped, "cover");
+  const auto runs = [&](const PlanStep& step) {
+    return step.backend != "onnxruntime" || step.nodes.front() != "choose";
+  };
+  EXPECT_TRUE(std::ranges::all_of(model->session().plan().steps, runs));
+  banned.rules.front().glob = "nobody";
+  const auto refused = tune(banned, registry);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, "tune/bad-rule");
+}
+
 TEST_F(Bodies, UsersWordReachesNodesInsideBodies) {
   TuneOptions banned = options(written(graph_of(kChoice)), "choose");
   banned.rules.push_back({.kind = NodeRule::Kind::kBan, .glob = "*_node", .backend = "test"});
