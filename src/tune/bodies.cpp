@@ -55,6 +55,16 @@ std::uint32_t region_of(const Graph& graph, const Uses& uses, std::size_t node, 
   return static_cast<std::uint32_t>(found - pool.regions.begin());
 }
 
+/// Somebody takes the node, alone or among others.
+bool has_candidate(const CandidatePool& pool, std::size_t node) {
+  return std::ranges::any_of(
+      pool.candidates, [&](const Candidate& candidate) { return pool.regions[candidate.region].nodes.contains(node); });
+}
+
+Refusal too_late() {
+  return {.reason = RefusalReason::kResources, .detail = "the budget ran out before all of its bodies was measured"};
+}
+
 /// Rules that do not name nodes, which are those of the model.
 UserRules rules_for_bodies(UserRules rules) {
   std::erase_if(rules, [](const UserRule& rule) { return rule.kind == UserRule::Kind::kFuse; });
@@ -75,13 +85,14 @@ BodyPlacer::BodyPlacer(BodiesOptions options, const BodiesContext& context)
 }
 
 Result<Placements> BodyPlacer::place(const Graph& graph, CandidatePool& pool, std::vector<Cost>& costs) {
-  return place(graph, options_.pricing.record, pool, costs);
+  return place(graph, options_.pricing, pool, costs);
 }
 
-Result<Placements> BodyPlacer::place(const Graph& graph, const std::string& record, CandidatePool& pool,
+Result<Placements> BodyPlacer::place(const Graph& graph, const PricingOptions& pricing, CandidatePool& pool,
                                      std::vector<Cost>& costs) {
   Placements placements;
   const Uses uses = uses_of(graph);
+  const auto is_late = [&] { return Clock::now() > options_.pricing.deadline; };
   for (std::size_t n = 0; n < graph.nodes.size(); ++n) {
     const Node& node = graph.nodes[n];
     if (!control_operator_of(node) || !is_allowed(graph, single(graph, n), kControlBackend, options_.rules) ||
@@ -89,8 +100,12 @@ Result<Placements> BodyPlacer::place(const Graph& graph, const std::string& reco
       continue;
     if (options_.pricing.stop.stop_requested()) break;
     std::optional<Refusal> refusal = refuse_bodies(graph, node);
+    const bool is_needed = pricing.always_covers && !has_candidate(pool, n);
+    if (!refusal && !is_needed && is_late()) refusal = too_late();
     if (!refusal) {
-      auto placed = place_node(graph, node, record);
+      PricingOptions inside = pricing;
+      inside.always_covers = is_needed;
+      auto placed = place_node(graph, node, inside);
       if (!placed && !is_refusal(placed.error())) return std::unexpected(placed.error());
       if (placed) {
         const std::uint32_t region = region_of(graph, uses, n, pool);
@@ -102,6 +117,7 @@ Result<Placements> BodyPlacer::place(const Graph& graph, const std::string& reco
         continue;
       }
       refusal = {.reason = RefusalReason::kStructure, .detail = to_string(placed.error())};
+      if (!is_needed && is_late()) refusal = too_late();
     }
     pool.refusals.push_back(
         {.region = region_of(graph, uses, n, pool), .backend = std::string(kControlBackend), .refusal = *refusal});
@@ -109,15 +125,16 @@ Result<Placements> BodyPlacer::place(const Graph& graph, const std::string& reco
   return placements;
 }
 
-Result<PlacedBodies> BodyPlacer::place_node(const Graph& graph, const Node& node, const std::string& record) {
-  COLLAGE_TRY(const Record values, Record::open(record));
+Result<PlacedBodies> BodyPlacer::place_node(const Graph& graph, const Node& node, const PricingOptions& pricing) {
+  COLLAGE_TRY(const Record values, Record::open(pricing.record));
   const std::vector<double> runs = body_runs(graph, node, values);
   const std::vector<Graph> bodies = free_bodies(graph, node);
   PlacedBodies placed;
   for (std::size_t b = 0; b < bodies.size(); ++b) {
     PlacedBody body;
     if (!bodies[b].nodes.empty()) {
-      COLLAGE_TRY(const PricingOptions options, record_body(graph, node, b, bodies[b], values));
+      COLLAGE_TRY(PricingOptions options, record_body(graph, node, b, bodies[b], values));
+      options.always_covers = pricing.always_covers;
       COLLAGE_TRY(body, place_body(bodies[b], options));
     }
     const auto once = static_cast<double>(body.cover.cost_ns + iteration_ns(node, bodies[b]));
@@ -137,7 +154,7 @@ Result<BodyPlacer::PlacedBody> BodyPlacer::place_body(const Graph& body, const P
   apply_rules(body, options_.rules, pool);
   Pricing pricing(options, body, context_.registry, context_.store);
   std::vector<Cost> costs(pool.candidates.size(), Unknown{});
-  COLLAGE_TRY(const Placements inner, place(body, options.record, pool, costs));
+  COLLAGE_TRY(const Placements inner, place(body, options, pool, costs));
   candidates_ += pool.candidates.size();
 
   CoverRequest request;
@@ -147,8 +164,16 @@ Result<BodyPlacer::PlacedBody> BodyPlacer::place_body(const Graph& body, const P
   request.backends = options_.backends;
   request.backends.emplace_back(kControlBackend);
   request.host_fills = options_.host_fills;
-  COLLAGE_TRY(request.costs, price(body, request, pricing));
-  Result<PlacedBody> placed = fail(ExitCode::kUnsupported, "tune/no-artifact", body.name, "no cover");
+  auto placed = search(std::move(request), inner, pricing);
+  counts_.measured += pricing.counts().measured;
+  counts_.reused += pricing.counts().reused;
+  counts_.refused += pricing.counts().refused + pool.refusals.size();
+  return placed;
+}
+
+Result<BodyPlacer::PlacedBody> BodyPlacer::search(CoverRequest request, const Placements& inner, Pricing& pricing) {
+  COLLAGE_TRY(request.costs, price(request, pricing));
+  Result<PlacedBody> placed = fail(ExitCode::kUnsupported, "tune/no-artifact", request.graph->name, "no cover");
   for (int attempt = 0; attempt < kMostAttempts; ++attempt) {
     COLLAGE_TRY(std::vector<NamedCover> covers, pricing.search(request));
     Cover cover = std::move(covers.front().result.cover);
@@ -163,16 +188,13 @@ Result<BodyPlacer::PlacedBody> BodyPlacer::place_body(const Graph& body, const P
     placed = std::unexpected(own.error());
     if (pricing.broken_count() == broken) break;
   }
-  counts_.measured += pricing.counts().measured;
-  counts_.reused += pricing.counts().reused;
-  counts_.refused += pricing.counts().refused + pool.refusals.size();
   return placed;
 }
 
-Result<std::vector<Cost>> BodyPlacer::price(const Graph& body, CoverRequest request, Pricing& pricing) {
+Result<std::vector<Cost>> BodyPlacer::price(CoverRequest request, Pricing& pricing) {
   if (options_.measures_all) return pricing.price(*request.pool, std::move(request.costs));
   const PricingOptions& options = options_.pricing;
-  CostBounds bounds(body, *request.pool, options.accuracy, peak_rates(context_.store), options.threads);
+  CostBounds bounds(*request.graph, *request.pool, options.accuracy, peak_rates(context_.store), options.threads);
   return pricing.price_lazily(std::move(request), bounds);
 }
 

@@ -4,8 +4,9 @@
 // How: a body runs once in the reference, on what its inputs were in the recorded run (of a loop, in the first
 //      iteration), so that its values are known; then the same proposing, pricing and search as for any graph, bodies
 //      in bodies first. Its candidate costs what its bodies cost as often as they run.
-// Cost: that of a tune of each body. Not here: how bodies become steps (plan/control.h), running them (runtime/).
-// Source: Collage (Jeon et al., PACT 2022) places operators only; that bodies compete with engines that take the whole
+// Cost: that of a tune of each body, until the deadline; after it only bodies of operators that nobody else takes. Not
+// here: how bodies become steps (plan/control.h), running them (runtime/). Source: Collage (Jeon et al., PACT 2022)
+// places operators only; that bodies compete with engines that take the whole
 //      operator is ours.
 #pragma once
 
@@ -70,11 +71,14 @@ class BodyPlacer {
  private:
   struct PlacedBody;
 
-  [[nodiscard]] Result<Placements> place(const Graph& graph, const std::string& record, CandidatePool& pool,
+  /// `pricing` is the graph's; bodies nobody depends on are not placed after its deadline.
+  [[nodiscard]] Result<Placements> place(const Graph& graph, const PricingOptions& pricing, CandidatePool& pool,
                                          std::vector<Cost>& costs);
-  [[nodiscard]] Result<PlacedBodies> place_node(const Graph& graph, const Node& node, const std::string& record);
+  [[nodiscard]] Result<PlacedBodies> place_node(const Graph& graph, const Node& node, const PricingOptions& pricing);
   [[nodiscard]] Result<PlacedBody> place_body(const Graph& body, const PricingOptions& options);
-  [[nodiscard]] Result<std::vector<Cost>> price(const Graph& body, CoverRequest request, Pricing& pricing);
+  /// The best cover of a body whose artifacts can be made, given those of the bodies in it.
+  [[nodiscard]] Result<PlacedBody> search(CoverRequest request, const Placements& inner, Pricing& pricing);
+  [[nodiscard]] Result<std::vector<Cost>> price(CoverRequest request, Pricing& pricing);
   [[nodiscard]] Result<std::vector<Artifact>> artifacts(const Graph& graph, const std::string& record,
                                                         const Cover& cover, Pricing& pricing);
   /// Pricing of free_bodies()[number] of the node, which is `body`, on what its inputs were in `values`.

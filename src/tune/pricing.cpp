@@ -84,8 +84,7 @@ Result<std::vector<Cost>> Pricing::price(const CandidatePool& pool, std::vector<
     std::vector<std::size_t> asked;  // regions, by request
     for (std::size_t i = begin; i < end; ++i) {
       const Region& region = pool.regions[order[i]];
-      // Single operators are priced whatever the deadline says, so that a cover always exists.
-      if (out_of_time() && region.nodes.count() > 1) continue;
+      if (out_of_time() && region.nodes.count() > late_nodes()) continue;
       PriceRequest request{.region = region, .candidates = {}};
       for (std::size_t c : by_region[order[i]])
         request.candidates.push_back({.backend = pool.candidates[c].backend, .variant = pool.candidates[c].variant});
@@ -134,8 +133,7 @@ Result<std::vector<Cost>> Pricing::price_lazily(CoverRequest request, CostBounds
 
 Result<void> Pricing::measure_until_known(CoverRequest& request, LazyCosts& costs, bool all_covers) {
   for (;;) {
-    // Single operators are priced whatever the deadline says, so that a cover always exists.
-    request.costs = costs.optimistic(out_of_time() ? 1 : std::numeric_limits<std::size_t>::max());
+    request.costs = costs.optimistic(out_of_time() ? late_nodes() : std::numeric_limits<std::size_t>::max());
     std::vector<NamedCover> covers;
     if (all_covers) {
       COLLAGE_TRY(covers, covers_to_confirm(request));

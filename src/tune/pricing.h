@@ -31,7 +31,8 @@ struct PricingOptions {
   std::uint64_t seed = 1;
   std::chrono::nanoseconds compile_limit = std::chrono::seconds(60);
   std::chrono::nanoseconds run_limit = std::chrono::seconds(10);
-  Clock::time_point deadline;  ///< no measurement is begun after it
+  Clock::time_point deadline;  ///< no measurement is begun after it, but for what `always_covers` asks
+  bool always_covers = true;   ///< single operators are priced whatever the deadline says, so that a cover exists
   Progress progress;
   std::stop_token stop;
 };
@@ -88,6 +89,8 @@ class Pricing {
   /// Measures the estimated conversions of the covers; how many there were.
   [[nodiscard]] Result<std::size_t> price_conversions(const std::vector<NamedCover>& covers);
   [[nodiscard]] bool out_of_time() const;
+  /// Regions of at most so many nodes are measured after the deadline.
+  [[nodiscard]] std::size_t late_nodes() const { return options_.always_covers ? 1 : 0; }
   /// Measures what the best cover uses, or all of covers_to_confirm, and searches again until nothing of it is open.
   [[nodiscard]] Result<void> measure_until_known(CoverRequest& request, LazyCosts& costs, bool all_covers);
   /// Measures these candidates of the pool, region by region; one cost each.

@@ -216,7 +216,7 @@ class Tuner {
                                   .measures_all = options_.measures_all,
                                   .rules = options_.rules,
                                   .user_rules = options_.user_rules,
-                                  .pricing = pricing_options()},
+                                  .pricing = bodies_pricing()},
                     BodiesContext{registry_, store_, worker_, folder_});
     costs_.assign(pool_.candidates.size(), Unknown{});
     COLLAGE_TRY(bodies_, placer_->place(prepared_.graph, pool_, costs_));
@@ -230,6 +230,14 @@ class Tuner {
   }
 
   void count_candidates() { report_.candidates = pool_.candidates.size() + placer_->candidate_count(); }
+
+  /// Half of the time goes to bodies at most: the operators around them wait for it.
+  PricingOptions bodies_pricing() const {
+    PricingOptions options = pricing_options();
+    const Clock::time_point now = Clock::now();
+    options.deadline = now + (options.deadline - now) / 2;
+    return options;
+  }
 
   PricingOptions pricing_options() const {
     return {.worker_command = options_.worker_command,

@@ -161,6 +161,8 @@ TEST_F(ExplainTest, BodiesArePlacedByThePinAndExplainedAndReplayed) {
   const Ended text = run({"explain", plan_, "--node", inside});
   expect_good(text);
   EXPECT_THAT(text.out, HasSubstr("body "));
+  expect_error(run({"explain", plan_, "--why-not", inside.get<std::string>() + "=onednn"}), 2, "plan/no-such-node",
+               "inside a body of Scan_0");
   expect_good(run({"verify", plan_}));
 
   const std::string again = file("again.collage");

@@ -199,6 +199,20 @@ TEST_F(Bodies, AreMeasuredLazilyToo) {
   EXPECT_LT(lazily, report->measured);
 }
 
+TEST_F(Bodies, AreLeftToEnginesWhenTheBudgetIsSpent) {
+  TuneOptions hasty = options(written(graph_of(kChoice)), "");
+  hasty.budget_s = 0;
+  auto model = tuned(hasty);
+  ASSERT_TRUE(model) << to_string(model.error());
+  EXPECT_THAT(load_plan(report->plan)->plan.report_json, HasSubstr("the budget ran out before all of its bodies"));
+  // Unless nobody else may take the operator.
+  hasty = options(hasty.model, "choose");
+  hasty.budget_s = 0;
+  model = tuned(hasty);
+  ASSERT_TRUE(model) << to_string(model.error());
+  EXPECT_EQ(report->shipped, "cover");
+}
+
 TEST_F(Bodies, AreReplayedWithoutMeasuring) {
   TuneOptions wanted = options(written(graph_of(kChoice)), "choose");
   ASSERT_TRUE(tuned(wanted));
