@@ -1,4 +1,5 @@
-"""Every .cpp under src, backends, tests and bench is listed in a CMakeLists.txt beside or above it (or in cmake/)."""
+"""Every .cpp under src, backends, tests and bench is listed in a CMakeLists.txt beside or above it (or in cmake/).
+The folders that decide who runs what name no backend, and their headers say what they take, give and cost."""
 
 import pathlib
 import re
@@ -21,10 +22,32 @@ def listed_files():
     return found
 
 
+DECIDING = ("region", "search", "tune")
+HEAD = ("In:", "Out:", "Cost:", "Source:")
+
+
+def faults_of_deciding(path):
+    """A line for each backend that the file names and for each part its head lacks."""
+    text = path.read_text()
+    backends = [p.name for p in (ROOT / "backends").iterdir() if p.name not in ("host", "engine")]
+    for name in backends:
+        if re.search(rf"\b{name}\b", text):
+            yield f"{path.relative_to(ROOT)}: names the backend {name}"
+    if re.search(r'"host"', text):
+        yield f"{path.relative_to(ROOT)}: names the host, kHostBackend is its name"
+    if path.suffix == ".h":
+        head = text.split("#pragma once")[0]
+        for part in HEAD:
+            if part not in head:
+                yield f"{path.relative_to(ROOT)}: the head has no {part}"
+
+
 def main():
     listed = listed_files()
     present = {p for top in ("src", "backends", "tests", "bench") for p in (ROOT / top).rglob("*.cpp")}
     wrong = [f"{p.relative_to(ROOT)}: in no CMakeLists.txt" for p in sorted(present - listed)]
+    deciding = sorted(p for top in DECIDING for p in (ROOT / "src" / top).glob("*.[ch]*"))
+    wrong += [fault for path in deciding for fault in faults_of_deciding(path)]
     print("\n".join(wrong), end="\n" if wrong else "")
     return bool(wrong)
 

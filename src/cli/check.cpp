@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "backend/roles.h"
 #include "cli/console.h"
 #include "cli/program.h"
 #include "onnx/import.h"
@@ -106,7 +107,7 @@ Result<std::string> candidates_text(const Options& options, const Graph& graph, 
 Result<Shown> check(const Options& options) {
   Registry registry(default_module_folders());
   std::vector<std::string> names = options.common.backends;
-  names.insert(names.begin(), "host");
+  names.insert(names.begin(), kHostBackend);
   ImportOptions import_options;
   import_options.allow_unbound = options.dump.empty();
   import_options.knows_vendor_operator = [&](std::string_view domain, std::string_view op) {

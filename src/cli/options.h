@@ -8,13 +8,14 @@
 #include <vector>
 
 #include "backend/backend.h"
+#include "backend/roles.h"
 #include "onnx/import.h"
 
 namespace collage::cli {
 
 struct CommonOptions {
   int threads = 1;
-  std::vector<std::string> backends = {"onednn", "onnxruntime", "openvino"};
+  std::vector<std::string> backends = {kUsualBackends.begin(), kUsualBackends.end()};
   std::string only;
   std::string store;
   std::string json;

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "backend/roles.h"
 #include "base/hash.h"
 #include "plan/control.h"
 #include "plan/memory.h"
@@ -485,7 +486,7 @@ class Realiser {
     own_slot(copy);
     PlanStep step;
     step.kind = StepKind::kConvert;
-    step.backend = "host";
+    step.backend = kHostBackend;
     step.variant = "copy";
     step.inputs = {source};
     step.outputs = {copy};

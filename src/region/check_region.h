@@ -1,6 +1,7 @@
 // Says whether a set of nodes is legal as one step under limits.
-// In: a region, the labelled matches inside it, limits. Out: nothing, or the first reason against it in the fixed order
-//     of RegionFaultReason. Cost: one pass over the region's nodes and the words of their rows.
+// In: a region, the labelled matches inside it, limits.
+// Out: nothing, or the first reason against it in the fixed order of RegionFaultReason.
+// Cost: one pass over the region's nodes and the words of their rows.
 // Not here: what a backend thinks of it (its support()), the border's types (has_static_border).
 // Source: SubGraphConfig of TVM's Collage; outputs are counted as values, so a node with three used outputs has three.
 #pragma once

@@ -1,4 +1,7 @@
 // How a value lies in memory. Equal names are the same format.
+// In: a format's name. Out: what it is, whose it is, which values can have it.
+// Cost: a comparison of names.
+// Source: memory formats as libraries name them.
 #pragma once
 
 #include <compare>

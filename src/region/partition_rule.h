@@ -1,7 +1,6 @@
 // Which regions are worth asking about, as values: sources that name regions, combinators that make rules of rules.
 // In: a rule and a context (graph, uses, reachability, what a backend takes alone). Out: proposals, each once, in a
-// fixed
-//     order. Rules compare and print; a rule needs no backend to be tested.
+//     fixed order. Rules compare and print; a rule needs no backend to be tested.
 // Cost: in proportion to the proposals; a combination stops at max_proposals.
 // Not here: what backends say to whole regions and the pool of candidates (candidates.h).
 // Source: partition rules and combiner rules of TVM's RFC 62 (Collage). Its closure skipped pairs, its nested regions

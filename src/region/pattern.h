@@ -16,6 +16,7 @@
 // "..." follows; those of commutative operators match in any order. "?=" also holds where the subject is absent: an
 // attribute left at its default. A subject without a port speaks of output 0.
 // Source: chains of oneDNN's and DFPattern trees of TVM's partitioning tables, in one line.
+// Cost: linear in the text.
 #pragma once
 
 #include <cstdint>

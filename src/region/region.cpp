@@ -64,14 +64,15 @@ Region make_region(const Graph& graph, const Uses& uses, NodeSet nodes, NodeSet 
       if (id.valid() && !is_made_inside(uses, id, region.nodes))
         (graph.value(id).constant ? region.constants : region.inputs).push_back(id);
   };
+  // A repeated reader is not enough to keep a value inside: the step that covers that reader needs the value too.
+  const NodeSet covered = region.covered();
   for (std::size_t n = region.nodes.next(); n < region.nodes.universe(); n = region.nodes.next(n + 1)) {
     const Node& node = graph.nodes[n];
     add_reads(node.inputs);
     add_reads(node.captures);
     if (region.repeats(n)) continue;
     for (const ValueId id : node.outputs)
-      if (id.valid() && (uses.is_output[id.index] || is_read_outside(uses, id, region.nodes)))
-        region.outputs.push_back(id);
+      if (id.valid() && (uses.is_output[id.index] || is_read_outside(uses, id, covered))) region.outputs.push_back(id);
   }
   keep_first_mentions(region.inputs);
   keep_first_mentions(region.constants);
@@ -87,7 +88,8 @@ Region whole_region(const Graph& graph, const Uses& uses) {
 bool has_static_border(const Graph& graph, const Uses& uses, const Region& region) {
   const auto is_static = [&](ValueId id) { return graph.value(id).type.is_static(); };
   if (!std::all_of(region.inputs.begin(), region.inputs.end(), is_static)) return false;
-  const auto may_leave = [&](ValueId id) { return is_static(id) || !is_read_outside(uses, id, region.nodes); };
+  const NodeSet covered = region.covered();
+  const auto may_leave = [&](ValueId id) { return is_static(id) || !is_read_outside(uses, id, covered); };
   return std::all_of(region.outputs.begin(), region.outputs.end(), may_leave);
 }
 

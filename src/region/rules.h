@@ -1,6 +1,8 @@
 // What a backend says about the regions it wants to be asked about: tables it declares, which become one rule.
 // In: patterns, a style of growth, limits. Out: a PartitionRule (partition_rule.h) for the proposer.
 // Adding a pattern to a backend is one line in its table: {"label", "Conv -> Relu?"}; the language is in pattern.h.
+// Cost: linear in the tables.
+// Source: the pattern tables of TVM's bring-your-own-codegen, in one line each.
 #pragma once
 
 #include <cstdint>

@@ -2,6 +2,7 @@
 // In: the file's text; then proposers, a graph and the pool of candidates. Out: the same with the rules at work.
 // Cost: a pass over the lines, then over nodes and candidates for each rule.
 // Not here: pins and bans of nodes by name (tune/node_rules.h). The format is in docs/RULES.md.
+// Source: the custom rules of Collage (Jeon et al., PACT 2022), as text.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,8 @@
 // A cover: candidates for every node in execution order, with the conversions between them. A control-flow operator
 // whose bodies are placed on their own is one step that holds a cover for each of them.
+// In: what a search chose. Out: steps that can be realised one by one.
+// Cost: memory in proportion to the steps.
+// Source: the optimal partitioning of TVM's RFC 62, with conversions as steps; bodies are ours.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +30,7 @@ struct Cover;
 
 struct CoverStep {
   StepKind kind = StepKind::kKernel;
-  std::string backend;  ///< instance name; "host" for views; kControlBackend for control steps
+  std::string backend;  ///< instance name; the host's for views; kControlBackend for control steps
   Region region;        ///< kernel and view steps (a format-only view has no nodes)
   Variant variant;
   std::string location = "cpu";  ///< where a kernel runs

@@ -1,7 +1,6 @@
 // The K best covers that differ in more than copies of one block.
 // In: a placement problem, a class for each candidate (equal for copies of one computation on one backend). Out:
-// covers,
-//     cheapest first, each of which does without a class that every cheaper one uses.
+//     covers, cheapest first, each of which does without a class that every cheaper one uses.
 // How: best first over sets of banned classes. The children of a cover ban one class that it uses each.
 // Cost: one search per class of each cover given out, bounded by `max_searches`.
 // Source: Lawler, A procedure for computing the K best solutions, Management Science 1972, with bans only.

@@ -4,6 +4,7 @@
 //      matter: the search's admissible bound.
 // Cost: sets x candidates at a node. Sets stay near prefixes, so their number grows with the graph's length times what
 //       its width allows; a layer that grows too large keeps its cheapest, and the least cost of what it lost is told.
+// Source: pattern databases (Culberson and Schaeffer, 1998): the exact solution of a relaxed problem as bound.
 #pragma once
 
 #include <cstdint>

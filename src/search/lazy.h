@@ -1,11 +1,10 @@
 // Lazy measuring: solve with lower bounds, measure only what the best cover uses, solve again, until all of it is
-// measured. In: candidates with measured costs or lower bounds (Estimated), someone who measures. Out: the cover that
-// measuring
+// measured.
+// In: candidates with measured costs or lower bounds (Estimated), someone who measures. Out: the cover that measuring
 //     everything would have given, as long as the bounds are bounds.
 // Cost: one search a round; every round measures something new.
 // Source: Dellin and Srinivasa, A unifying formalism for shortest path problems with expensive edge evaluations
-// (LazySP),
-//         ICAPS 2016.
+//         (LazySP), ICAPS 2016.
 #pragma once
 
 #include <cstdint>

@@ -3,6 +3,7 @@
 // In: graph. Out: nodes by position. Cost: O(nodes x ready nodes).
 // How: list scheduling that takes the ready node which frees most values for those it makes, the latest made ready on a
 //      tie, kept only when its sum of live values is smaller than in the graph's own order.
+// Source: list scheduling by register pressure (Goodman and Hsu, ICS 1988).
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,8 @@
 // A set of positions that is nearly a prefix of all positions: what a search that covers a graph from front to back has
 // covered. Only the words after the full ones are stored, so that a set costs some bytes whatever the graph's size.
+// In: positions, mostly in ascending order. Out: the set, its hash, its first gap.
+// Cost: the words behind the first gap.
+// Source: ours.
 #pragma once
 
 #include <compare>

@@ -2,6 +2,8 @@
 // lead to a better cover than the best one known.
 // In: problem, lattice, width of the beam, cost of the best cover known. Out: the best path, the least cost that a
 //      dropped state could have led to.
+// Cost: states x candidates at a node x live values.
+// Source: see search.h.
 #pragma once
 
 #include <optional>

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "backend/roles.h"
 #include "onnx/export.h"
 #include "plan/control.h"
 
@@ -29,7 +30,7 @@ Result<std::size_t> named_format_bytes(Registry& registry, const ValueType& type
 }
 
 Result<Artifact> copy_artifact(Registry& registry, const Conversion& conversion) {
-  COLLAGE_TRY(Backend * host, registry.get("host"));
+  COLLAGE_TRY(Backend * host, registry.get(kHostBackend));
   auto artifact = host->compile_conversion(conversion, {});
   if (artifact) return std::move(*artifact);
   return fail(ExitCode::kBug, "plan/no-copy", to_string(conversion.type), artifact.error().detail);
@@ -102,7 +103,7 @@ Result<RealisedPlan> assemble(const AssembleRequest& request, Registry& registry
   realisation.graph = request.graph;
   realisation.cover = request.cover;
   COLLAGE_CHECK(request.artifacts.size() == step_count(*request.cover), "one artifact for each step");
-  std::set<std::string> names = {"host"};
+  std::set<std::string> names = {kHostBackend};
   std::span<const Artifact> artifacts = request.artifacts;
   list_steps(*request.cover, artifacts, names, realisation.artifacts);
   realisation.format_bytes = [&](const ValueType& type, const Format& format) {

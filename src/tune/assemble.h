@@ -1,4 +1,7 @@
 // From a cover and its artifacts to a plan with everything its file holds, plan.onnx included.
+// In: graph, cover, artifacts. Out: a realised plan.
+// Cost: linear in the plan; weights are not copied.
+// Source: ours.
 #pragma once
 
 #include <vector>

@@ -2,6 +2,9 @@
 // A rival gets the user's file with dimensions bound and initialisers repaired, all its optimisations on, f32, the
 // same threads, inputs and outputs bound beforehand; where it refuses that file, the simplified graph, and the row
 // says so. Not here: tuning.
+// In: a plan or a model, rivals, seconds. Out: medians and paired ratios with intervals.
+// Cost: the seconds asked for, and loading.
+// Source: see race.h.
 #pragma once
 
 #include <map>
@@ -11,6 +14,7 @@
 #include <vector>
 
 #include "backend/registry.h"
+#include "backend/roles.h"
 #include "base/progress.h"
 #include "onnx/import.h"
 #include "tune/race.h"
@@ -21,8 +25,9 @@ struct BenchOptions {
   std::string plan;                  ///< a plan, or a .onnx model, which runs with an unmeasured plan
   ShapeBindings shapes;              ///< for a model
   std::optional<std::string> model;  ///< where the model lies now; default: where the plan says
-  std::vector<std::string> against = {"onnxruntime", "openvino"};  ///< engines, or paths of other plans of the model
-  int threads = 0;                                                 ///< 0 = as the plan was tuned
+  std::vector<std::string> against = {kUsualRivals.begin(),
+                                      kUsualRivals.end()};  ///< engines, or paths of other plans of the model
+  int threads = 0;                                          ///< 0 = as the plan was tuned
   std::uint64_t seed = 1;
   double seconds = 5;
   std::map<std::string, std::pair<double, double>> input_ranges;
@@ -31,7 +36,7 @@ struct BenchOptions {
 };
 
 struct BenchContender {
-  std::string name;  ///< "collage", "openvino"
+  std::string name;  ///< "collage", or the rival's
   std::string version;
   double load_ms = 0;  ///< from its bytes to ready to run: of the plan file, or of the engine's session
   std::string note;    ///< for example "on the simplified graph: the engine refuses the file"

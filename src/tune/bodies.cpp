@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "backend/roles.h"
 #include "measure/graph_file.h"
 #include "plan/control.h"
 #include "tune/body_record.h"
@@ -210,7 +211,7 @@ Result<PricingOptions> BodyPlacer::record_body(const Graph& graph, const Node& n
   COLLAGE_TRY_VOID(record(context_.worker, {.graph_file = options.graph_file,
                                             .inputs_file = inputs,
                                             .record_file = options.record,
-                                            .backend = kReference,
+                                            .backend = kReferenceEngine,
                                             .all_values = true,
                                             .model_file = std::nullopt}));
   return options;

@@ -1,12 +1,12 @@
 // Places the bodies of control-flow operators: each body is a graph of its own, with candidates, costs and a search.
-// In:  a graph with its record and its pool of priced candidates. Out: one more candidate for every If, Loop and Scan
+// In:  a graph with its record and its pool of candidates. Out: one more candidate for every If, Loop and Scan
 //      whose bodies could be placed, or a refusal that says why not; the bodies' covers and artifacts.
 // How: a body runs once in the reference, on what its inputs were in the recorded run (of a loop, in the first
 //      iteration), so that its values are known; then the same proposing, pricing and search as for any graph, bodies
 //      in bodies first. Its candidate costs what its bodies cost as often as they run.
-// Cost: that of a tune of each body, until the deadline; after it only bodies of operators that nobody else takes. Not
-// here: how bodies become steps (plan/control.h), running them (runtime/). Source: Collage (Jeon et al., PACT 2022)
-// places operators only; that bodies compete with engines that take the whole
+// Cost: that of a tune of each body, until the deadline; after it only bodies of operators that nobody else takes.
+// Not here: how bodies become steps (plan/control.h), running them (runtime/).
+// Source: Collage (Jeon et al., PACT 2022) places operators only; that bodies compete with engines that take the whole
 //      operator is ours.
 #pragma once
 

@@ -1,6 +1,8 @@
 // What a recorded run says about the bodies of a control-flow operator.
 // In: a graph, the record of a run of it, an If, Loop or Scan in it. Out: the inputs that its bodies had (in the first
 // iteration of a loop), how often each body runs.
+// Cost: a copy of the operands.
+// Source: the semantics of ONNX operators If, Loop, Scan, version 26 of the operator set.
 #pragma once
 
 #include <string>

@@ -1,5 +1,7 @@
 // The guard's measurement: plan files against each other, end to end, interleaved, in one worker process.
 // In: plan files and the inputs of the record. Out: samples by round, and the time of every step in context.
+// Cost: rounds x plans x time of a run.
+// Source: see race.h.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>

@@ -1,6 +1,8 @@
 // The plans that may ship, and the guard over them: whole-model rivals and covers, timed end to end until one has won.
 // In: plans as they are made. Out: the winner, everybody's time, what the steps of covers took.
 // Not here: making plans (tune), the rounds themselves (guard).
+// Cost: that of its rounds.
+// Source: ours: never slower than the best plan measured.
 #pragma once
 
 #include <optional>

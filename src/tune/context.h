@@ -1,5 +1,8 @@
 // What steps cost between others, learned from plans that were timed step by step. Measured alone, weights are warm and
 // the caches are one's own; in a plan they are not, and it is not the same loss for every kind of step.
+// In: covers with the times of their steps alone and in place. Out: factors by kind of step.
+// Cost: linear in the steps.
+// Source: ours.
 #pragma once
 
 #include <map>

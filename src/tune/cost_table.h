@@ -1,4 +1,7 @@
 // Every candidate with what is known about its time, as text for people: what a search had to choose from.
+// In: pool and costs. Out: a line for each candidate.
+// Cost: linear.
+// Source: ours.
 #pragma once
 
 #include <string>

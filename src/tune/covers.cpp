@@ -67,7 +67,7 @@ std::vector<SearchCandidate> candidates_of(const CoverRequest& request, const st
                                            bool fillers_wait) {
   std::vector<std::string> names = allowed;
   const NodeSet left_to_host = left_over(request, names);
-  names.emplace_back("host");
+  names.emplace_back(kHostBackend);
   const NodeSet left = left_over(request, names);
   std::vector<SearchCandidate> candidates;
   for (std::size_t c = 0; c < request.pool->candidates.size(); ++c) {
@@ -75,7 +75,7 @@ std::vector<SearchCandidate> candidates_of(const CoverRequest& request, const st
     const Region& region = request.pool->regions[candidate.region];
     if (!nanoseconds_of(request.costs[c])) continue;
     const bool fills = candidate.backend == request.filler && (!fillers_wait || region.nodes.is_subset_of(left));
-    const bool host_waits = fillers_wait && request.host_fills && candidate.backend == "host";
+    const bool host_waits = fillers_wait && request.host_fills && candidate.backend == kHostBackend;
     if (host_waits && !region.nodes.is_subset_of(left_to_host)) continue;
     if (!contains(names, candidate.backend) && !fills) continue;
     candidates.push_back(

@@ -1,5 +1,8 @@
 // The covers worth confirming: the best over all backends, and the best with fewer of them, because costs measured
 // alone do not add up exactly and a plan with fewer libraries may win end to end.
+// In: pool, costs, backends. Out: covers with names.
+// Cost: one choose_cover for each set of backends.
+// Source: the single-backend baselines of Collage (Jeon et al., PACT 2022).
 #pragma once
 
 #include <functional>
@@ -7,13 +10,14 @@
 #include <string>
 #include <vector>
 
+#include "backend/roles.h"
 #include "measure/cost.h"
 #include "region/candidates.h"
 #include "search/search.h"
 
 namespace collage {
 
-/// A cover with a name for tables: "cover", "only onednn", "onednn+openvino".
+/// A cover with a name for tables: "cover", "only A", "A+B".
 struct NamedCover {
   std::string name;
   SearchResult result;
@@ -24,7 +28,7 @@ struct CoverRequest {
   const CandidatePool* pool = nullptr;
   std::vector<Cost> costs;             ///< by candidate of the pool
   std::vector<std::string> backends;   ///< that may take nodes; host always may
-  std::string filler = "onnxruntime";  ///< runs what the chosen backends of a smaller set all refuse
+  std::string filler = kFillerEngine;  ///< runs what the chosen backends of a smaller set all refuse
   bool host_fills = false;             ///< host, too, takes only what the backends refuse
   BoundaryTable conversions;
   SearchOptions search;

@@ -5,6 +5,7 @@
 //      bounds what a candidate that was never measured could do. Pure: the same inputs give the same explanation.
 // Cost: one exchange for each candidate of the pool (tune/exchange.h).
 // Not here: the data itself and its JSON (plan/explanation.h), words (plan/explain.h).
+// Source: additive error, apparent loss, optimality loss: TVM's RFC 62.
 #pragma once
 
 #include <map>

@@ -6,6 +6,7 @@
 // Cost: at most a quarter of the budget, and one evaluation more. Nothing at all without an engine that could take two
 // blocks which it does not have.
 // Not here: the search (search/evolve.h), the rounds of the guard (guard.h).
+// Source: graph-level placement of Collage (Jeon et al., PACT 2022), bounded in time.
 #pragma once
 
 #include <functional>

@@ -26,7 +26,7 @@ bool reaches(const NodeRule& rule, const Node& node) {
 
 Result<NodeRule> parse_node_rule(NodeRule::Kind kind, const std::string& text) {
   std::size_t split = text.rfind('=');
-  // An instance such as onnxruntime:opt=basic holds '=' too; a ':' without '=' before it belongs to a node's name.
+  // An instance such as engine:opt=basic holds '=' too; a ':' without '=' before it belongs to a node's name.
   const std::size_t colon = text.rfind(':', split);
   if (colon != std::string::npos)
     if (const std::size_t before = text.rfind('=', colon); before != std::string::npos) split = before;

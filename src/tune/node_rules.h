@@ -1,6 +1,8 @@
 // The user's word on who runs which node: --ban GLOB=NAME and --pin GLOB=NAME.
 // In: rules and the simplified graph. Out: what candidates and whole-model engines remain. Nodes inside the bodies of
 // an If, Loop or Scan are named like all others; kControlBackend is who leaves an operator to the steps of its bodies.
+// Cost: nodes, those of bodies too, x rules.
+// Source: partitioning for one toolchain in TVM; globs as in POSIX.
 #pragma once
 
 #include <span>

@@ -1,6 +1,8 @@
 // The decisions of a plan: as text to compare, and as a cover of the graph they were made for.
 // In: a plan, the simplified graph. Out: a cover with the plan's steps, or the first step that does not fit.
 // Not here: artifacts and the plan file (tune/replay.h).
+// Cost: linear in the plan.
+// Source: ours.
 #pragma once
 
 #include <functional>

@@ -4,6 +4,7 @@
 #include <limits>
 #include <tuple>
 
+#include "backend/roles.h"
 #include "tune/lazy_costs.h"
 
 namespace collage {
@@ -170,7 +171,7 @@ std::optional<BoundaryChoice> Pricing::conversion(ValueId value, const Format& f
   std::optional<BoundaryChoice> choice;
   const std::vector<std::string> converters = converters_of(from, to);
   if (type.is_static() && same_bytes(type, from, to)) {
-    choice = {.backend = "host", .cost = Measured{.median_ns = 0, .low_ns = 0, .high_ns = 0, .samples = 1}};
+    choice = {.backend = kHostBackend, .cost = Measured{.median_ns = 0, .low_ns = 0, .high_ns = 0, .samples = 1}};
   } else if (type.is_static() && !converters.empty()) {
     const auto bytes = static_cast<std::int64_t>(byte_count(type.element, type.extents()));
     choice = {.backend = converters.front(), .cost = Estimated{kConversionFixedNs + 2 * bytes / kConversionBytesPerNs}};

@@ -1,6 +1,9 @@
 // Costs and artifacts of candidates and conversions, for the search.
 // Conversions are priced lazily: the search runs with optimistic estimates, the conversions its covers use are
 // measured, and it runs again until all of them are.
+// In: candidates, a deadline. Out: costs, artifacts, covers under them.
+// Cost: what is measured; one message for each region.
+// Source: see search/lazy.h.
 #pragma once
 
 #include <map>

@@ -2,6 +2,8 @@
 // In: a model, a plan. Out: a plan with the same decisions. What is not stored is compiled; every kernel is checked
 // against the record of the reference run, and the outputs of the whole against the reference.
 // Not here: deciding (tune.h), reading the decisions (plan_decisions.h).
+// Cost: compiling what is not stored, and one run of each kernel.
+// Source: replaying placements: v1 of Collage's placement files.
 #pragma once
 
 #include "tune/tune.h"

@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "backend/roles.h"
 #include "measure/work_folder.h"
 #include "onnx/export.h"
 #include "tune/proposers.h"
@@ -34,7 +35,7 @@ ImportOptions options_for(const RealisedPlan& plan, Registry& registry) {
   ImportOptions options;
   options.shapes.entries = plan.plan.shapes;
   options.knows_vendor_operator = [&registry](std::string_view domain, std::string_view op) {
-    return knows_vendor_operator(registry, std::vector<std::string>{"onnxruntime"}, domain, op);
+    return knows_vendor_operator(registry, std::vector<std::string>{kFillerEngine}, domain, op);
   };
   return options;
 }

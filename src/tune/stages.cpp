@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "backend/roles.h"
 #include "measure/compare.h"
 #include "measure/file.h"
 #include "measure/graph_file.h"
@@ -69,7 +70,7 @@ class Preparation {
     RecordJob job{.graph_file = prepared_.imported_file,
                   .inputs_file = prepared_.inputs,
                   .record_file = prepared_.outputs,
-                  .backend = kReference,
+                  .backend = kReferenceEngine,
                   .all_values = false,
                   .model_file = std::nullopt};
     COLLAGE_TRY_VOID(collage::record(worker_, job));
@@ -107,7 +108,7 @@ class Preparation {
     const RecordJob job{.graph_file = file,
                         .inputs_file = prepared_.inputs,
                         .record_file = folder_.file("folded"),
-                        .backend = kReference,
+                        .backend = kReferenceEngine,
                         .all_values = false,
                         .model_file = std::nullopt};
     COLLAGE_TRY_VOID(collage::record(worker_, job));
@@ -145,7 +146,7 @@ class Preparation {
     const auto recorded = collage::record(worker_, {.graph_file = prepared_.graph_file,
                                                     .inputs_file = prepared_.inputs,
                                                     .record_file = prepared_.record,
-                                                    .backend = kReference,
+                                                    .backend = kReferenceEngine,
                                                     .all_values = true,
                                                     .model_file = std::nullopt});
     if (!recorded) return to_string(recorded.error());

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "backend/roles.h"
 #include "measure/artifact_file.h"
 #include "measure/file.h"
 #include "measure/machine.h"
@@ -72,7 +73,7 @@ class Tuner {
     std::vector<std::string> wanted = options_.backends;
     if (options_.only) wanted = {*options_.only};
     for (const std::string& name : wanted) {
-      if (name == "host") continue;
+      if (name == kHostBackend) continue;
       const auto backend = registry_.get(name);
       if (backend) {
         backends_.push_back(name);
@@ -84,9 +85,10 @@ class Tuner {
       }
     }
     proposing_ = backends_;
-    proposing_.insert(proposing_.begin(), "host");
-    if (std::find(proposing_.begin(), proposing_.end(), kFiller) == proposing_.end() && registry_.get(kFiller))
-      proposing_.emplace_back(kFiller);
+    proposing_.insert(proposing_.begin(), kHostBackend);
+    if (std::find(proposing_.begin(), proposing_.end(), kFillerEngine) == proposing_.end() &&
+        registry_.get(kFillerEngine))
+      proposing_.emplace_back(kFillerEngine);
     return {};
   }
 
@@ -256,7 +258,7 @@ class Tuner {
 
   /// Everyone who is not an engine may convert between the common formats.
   std::vector<std::string> converters() const {
-    std::vector<std::string> names = {"host"};
+    std::vector<std::string> names = {kHostBackend};
     for (const std::string& name : backends_)
       if (const auto backend = registry_.get(name); backend && !(*backend)->info().is_engine) names.push_back(name);
     return names;
@@ -503,7 +505,7 @@ class Tuner {
     }
     for (const std::string& name : proposing_) {
       const bool is_asked = std::ranges::find(backends_, name) != backends_.end();
-      const bool fills = !is_asked && (name == kFiller || options_.only);
+      const bool fills = !is_asked && (name == kFillerEngine || options_.only);
       (fills ? inputs.fillers : inputs.backends).push_back(name);
     }
     inputs.only = options_.only.value_or("");
@@ -527,7 +529,6 @@ class Tuner {
 
   static constexpr int kContextRounds = 2;
   static constexpr std::string_view kOnSimplified = " on the simplified graph";
-  static constexpr const char* kFiller = "onnxruntime";
 
   const TuneOptions& options_;
   Registry& registry_;

@@ -1,6 +1,8 @@
 // The whole pipeline: import, record, simplify, propose, price, choose, confirm, realise.
 // In: a model file and options. Out: a plan file that runs at least as fast as every rival measured here.
 // Third-party code runs only in workers. Interrupted by the stop token it still writes the best plan it has.
+// Cost: the budget.
+// Source: Collage (Jeon et al., PACT 2022) and TVM's RFC 62.
 #pragma once
 
 #include <chrono>
@@ -12,6 +14,7 @@
 
 #include "backend/backend.h"
 #include "backend/registry.h"
+#include "backend/roles.h"
 #include "base/progress.h"
 #include "onnx/import.h"
 #include "region/user_rules.h"
@@ -25,8 +28,9 @@ struct TuneOptions {
   std::string output;  ///< path of the plan to write
   std::string replay;  ///< path of a plan whose decisions are taken (tune/replay.h); empty = they are searched
   ShapeBindings shapes;
-  std::vector<std::string> backends = {"onednn", "onnxruntime", "openvino"};  ///< instances that may take nodes
-  std::optional<std::string> only;  ///< this instance takes what it can; host and onnxruntime the rest
+  std::vector<std::string> backends = {kUsualBackends.begin(),
+                                       kUsualBackends.end()};  ///< instances that may take nodes
+  std::optional<std::string> only;  ///< this instance takes what it can; the host and the filler the rest
   std::vector<NodeRule> rules;      ///< --ban and --pin
   UserRules user_rules;             ///< --rules
   int threads = 1;
@@ -45,7 +49,7 @@ struct TuneOptions {
 };
 
 struct RivalTime {
-  std::string name;  ///< "openvino", "openvino on the simplified graph"
+  std::string name;  ///< the engine, "ENGINE on the simplified graph"
   std::int64_t median_ns = 0;
 };
 

@@ -1,7 +1,11 @@
-// A plan without any measuring: ONNX Runtime runs the whole model in one step. What `run MODEL` uses.
+// A plan without any measuring: the filler engine runs the whole model in one step. What `run MODEL` uses.
+// In: a model. Out: a plan of one step.
+// Cost: one compile of the engine.
+// Source: ours.
 #pragma once
 
 #include "backend/registry.h"
+#include "backend/roles.h"
 #include "onnx/import.h"
 #include "plan/realise.h"
 
@@ -11,7 +15,7 @@ struct UnmeasuredOptions {
   std::string model;
   ShapeBindings shapes;
   int threads = 1;
-  std::string engine = "onnxruntime";
+  std::string engine = kFillerEngine;
 };
 
 /// Errors import/*, engine/refused, and those of realise().

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "backend/roles.h"
 #include "measure/compare.h"
 #include "tune/gather_inputs.h"
 #include "tune/plan_model.h"
@@ -18,7 +19,7 @@ bool is_16bit(ElementType type) { return type == ElementType::kFloat16 || type =
 
 /// The reference runs the user's own bytes; where it cannot, the imported graph.
 Result<WholeModel> make_reference(Registry& registry, const SourceModel& source, std::vector<std::string>& notes) {
-  COLLAGE_TRY(Backend * engine, registry.get("onnxruntime:opt=off"));
+  COLLAGE_TRY(Backend * engine, registry.get(kReferenceEngine));
   auto on_file = WholeModel::create(*engine, source.graph, source.bound_model, {});
   if (on_file) return std::move(*on_file);
   notes.push_back("the reference refuses the file and runs the imported graph: " + on_file.error().saw);

@@ -1,5 +1,8 @@
 // One engine running a whole model on buffers of our own: a rival, or the reference.
 // In: the imported graph (for names and types) and, for rivals, the user's own bytes. Not here: timing.
+// Out: a cover of one step; sessions on its buffers.
+// Cost: loading, then the runs.
+// Source: ours.
 #pragma once
 
 #include <chrono>

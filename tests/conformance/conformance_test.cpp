@@ -12,6 +12,7 @@
 #include <fstream>
 #include <iterator>
 
+#include "backend/roles.h"
 #include "tests/conformance/expectations.h"
 #include "tests/conformance/isolated.h"
 #include "tests/conformance/official_cases.h"
@@ -21,7 +22,6 @@
 namespace collage::conformance {
 namespace {
 
-constexpr const char* kReference = "onnxruntime:opt=off";
 constexpr std::chrono::milliseconds kPatience{60'000};
 
 /// Those that need tens of milliseconds to compile a case run representatives of the official cases only, in their
@@ -91,7 +91,7 @@ Result<void> add_expected(Laboratory& laboratory, const std::string& backend, Ca
       return {};
     }
   }
-  COLLAGE_TRY(which.expected, compute(laboratory, kReference, which));
+  COLLAGE_TRY(which.expected, compute(laboratory, kReferenceEngine, which));
   return {};
 }
 

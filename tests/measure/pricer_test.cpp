@@ -5,66 +5,14 @@
 #include <fstream>
 #include <thread>
 
-#include "tests/measure/measure_fixture.h"
+#include "tests/measure/pricing_fixture.h"
 
 namespace collage {
 namespace {
 
 using namespace std::chrono_literals;
 
-class Pricing : public ::testing::Test {
- protected:
-  Pricing() {
-    EXPECT_TRUE(write_graph_file(folder.file("graph.onnx"), graph));
-    auto writer = RecordWriter::create(folder.file("inputs"));
-    EXPECT_TRUE(writer->add("x", test::numbers({2, 300}, 1)));
-    EXPECT_TRUE(writer->finish());
-    WorkerProcess worker(test::worker_command());
-    EXPECT_TRUE(record_run(worker,
-                           {.graph_file = folder.file("graph.onnx"),
-                            .inputs_file = folder.file("inputs"),
-                            .record_file = folder.file("record"),
-                            .backend = "test",
-                            .all_values = true,
-                            .model_file = std::nullopt},
-                           60s));
-  }
-
-  PricerOptions options() const {
-    return {.worker_command = test::worker_command(),
-            .graph_file = folder.file("graph.onnx"),
-            .record_file = folder.file("record"),
-            .compile = {},
-            .progress = {},
-            .stop = {}};
-  }
-
-  PriceRequest request(const std::vector<std::size_t>& nodes, const std::vector<std::string>& backends) const {
-    PriceRequest made{.region = test::region_of(graph, nodes), .candidates = {}};
-    for (const std::string& backend : backends)
-      made.candidates.push_back({.backend = backend, .variant = test::plain_variant(made.region)});
-    return made;
-  }
-
-  std::vector<std::vector<PricedCandidate>> price(Pricer& pricer, const std::vector<PriceRequest>& requests) const {
-    auto priced = pricer.price(graph, requests);
-    EXPECT_TRUE(priced) << to_string(priced.error());
-    return priced ? *priced : std::vector<std::vector<PricedCandidate>>();
-  }
-
-  static RefusalReason reason_of(const PricedCandidate& candidate) {
-    const auto* infeasible = std::get_if<Infeasible>(&candidate.cost);
-    EXPECT_NE(infeasible, nullptr);
-    return infeasible ? infeasible->refusal.reason : RefusalReason::kOperator;
-  }
-
-  static bool is_measured(const PricedCandidate& candidate) { return std::holds_alternative<Measured>(candidate.cost); }
-
-  Graph graph = test::chain_graph();
-  test::ScratchFolder folder;
-  Registry registry{test::module_folders()};
-  Store store = std::move(*Store::open("sqlite:" + folder.file("costs.sqlite")));
-};
+class Pricing : public ::testing::Test, protected test::PricingLab {};
 
 TEST_F(Pricing, EqualStructuresAreMeasuredOnce) {
   Pricer pricer(options(), registry, store);

@@ -61,6 +61,13 @@ TEST(Region, ReadsWhatItsBodiesCapture) {
   EXPECT_EQ(names_of(graph, make_region(graph, uses, nodes_of(graph, {2, 4})).outputs), (Names{"n", "s"}));
 }
 
+TEST(Region, GivesWhatOnlyARepeatedNodeOfItReads) {
+  const Graph graph = parsed(kSample);
+  const Uses uses = uses_of(graph);
+  const Region region = make_region(graph, uses, nodes_of(graph, {0, 1}), nodes_of(graph, {1}));
+  EXPECT_EQ(names_of(graph, region.outputs), (Names{"y"})) << "another step computes relu, too";
+}
+
 TEST(Region, WholeRegionGivesTheGraphsOutputsOnly) {
   const Graph graph = parsed(kSample);
   const Region region = whole_region(graph, uses_of(graph));

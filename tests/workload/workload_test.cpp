@@ -33,36 +33,72 @@ struct CoreCase {
   std::string name;
   std::size_t convolutions;
   std::size_t distinct;
-  std::size_t dense;    ///< Gemm, and MatMul with constant weights
-  std::size_t batched;  ///< MatMul of two computed operands
-  std::string output;
+  std::size_t dense;                 ///< Gemm, and MatMul with constant weights
+  std::size_t distinct_dense;        ///< by shapes of operand and weights
+  std::size_t batched;               ///< MatMul of two computed operands
+  std::vector<std::int64_t> output;  ///< after the batch
 };
 
-class Core : public testing::TestWithParam<CoreCase> {};
-
-TEST_P(Core, HasTheOperatorsAndShapesOfThePaper) {
-  const CoreCase& expected = GetParam();
-  const Graph graph = make_workload(expected.name).value();
-  ASSERT_TRUE(verify(graph).has_value());
-  EXPECT_EQ(count(graph, "Conv"), expected.convolutions);
-  EXPECT_EQ(distinct_convolutions(graph), expected.distinct);
-  std::size_t dense = count(graph, "Gemm");
+struct Products {
+  std::size_t dense = 0;
   std::size_t batched = 0;
-  for (const Node& node : graph.nodes)
-    if (is_op(node, "MatMul")) ++(constant_of(graph, node.inputs[1]) ? dense : batched);
-  EXPECT_EQ(dense, expected.dense);
-  EXPECT_EQ(batched, expected.batched);
-  EXPECT_EQ(output_type(graph), expected.output);
-  EXPECT_EQ(graph.value(graph.inputs.at(0)).name, "input0");
+  std::set<std::string> distinct_dense;
+};
+
+Products products(const Graph& graph) {
+  Products found;
+  for (const Node& node : graph.nodes) {
+    if (!is_op(node, "Gemm") && !is_op(node, "MatMul")) continue;
+    if (!constant_of(graph, node.inputs[1])) {
+      ++found.batched;
+      continue;
+    }
+    ++found.dense;
+    found.distinct_dense.insert(to_string(graph.value(node.inputs[0]).type) +
+                                to_string(graph.value(node.inputs[1]).type));
+  }
+  return found;
 }
 
-INSTANTIATE_TEST_SUITE_P(Paper, Core,
-                         testing::Values(CoreCase{"bert_full", 0, 0, 48, 16, "f32[1,64,256]"},
-                                         CoreCase{"dcgan", 7, 7, 2, 0, "f32[1,1]"},
-                                         CoreCase{"nasneta", 204, 15, 0, 0, "f32[1,1280,14,14]"},
-                                         CoreCase{"resnet50_3d", 52, 22, 0, 0, "f32[1,2048,1,7,7]"},
-                                         CoreCase{"resnext50_32x4d", 52, 23, 0, 0, "f32[1,2048,7,7]"}),
-                         [](const auto& parameter) { return parameter.param.name; });
+/// The figures of the paper's own code. It counts no distinct products of bert_full (three here: to 256, to 1024,
+/// back).
+TEST(Acceptance, V24_TheCoresHaveTheOperatorsAndShapesOfThePaper) {
+  for (const CoreCase& expected :
+       {CoreCase{"bert_full", 0, 0, 48, 3, 16, {64, 256}}, CoreCase{"dcgan", 7, 7, 2, 2, 0, {1}},
+        CoreCase{"nasneta", 204, 15, 0, 0, 0, {1280, 14, 14}},
+        CoreCase{"resnet50_3d", 52, 22, 0, 0, 0, {2048, 1, 7, 7}},
+        CoreCase{"resnext50_32x4d", 52, 23, 0, 0, 0, {2048, 7, 7}}})
+    for (const std::int64_t batch : {1, 8}) {
+      SCOPED_TRACE(expected.name + ", batch " + std::to_string(batch));
+      const Graph graph = make_workload(expected.name, {.batch = batch}).value();
+      ASSERT_TRUE(verify(graph).has_value());
+      EXPECT_EQ(count(graph, "Conv"), expected.convolutions);
+      EXPECT_EQ(distinct_convolutions(graph), expected.distinct);
+      const Products found = products(graph);
+      EXPECT_EQ(found.dense, expected.dense);
+      EXPECT_EQ(found.distinct_dense.size(), expected.distinct_dense);
+      EXPECT_EQ(found.batched, expected.batched);
+      Extents output = {batch};
+      output.insert(output.end(), expected.output.begin(), expected.output.end());
+      EXPECT_EQ(output_type(graph), to_string(ValueType::tensor(ElementType::kFloat32, output)));
+      EXPECT_EQ(graph.value(graph.inputs.at(0)).name, "input0");
+    }
+}
+
+/// Networks that the paper's code has as cores and we have whole. The stem is one convolution more, in a configuration
+/// of its own: 53 for 52 and 23 for 22 in resnet50, 52 for 51 and 30 for 29 in mobilenet_v2. yolov3 has all its 75
+/// convolutions, for 80 classes where the paper's has 20, and gives all three heads.
+TEST(Acceptance, V24_WholeNetworksHaveTheirStemBesidesTheirCore) {
+  const Graph resnet = make_workload("resnet50").value();
+  EXPECT_EQ(count(resnet, "Conv"), 52U + 1U);
+  EXPECT_EQ(distinct_convolutions(resnet), 22U + 1U);
+  const Graph mobilenet = make_workload("mobilenet_v2").value();
+  EXPECT_EQ(count(mobilenet, "Conv"), 51U + 1U);
+  EXPECT_EQ(distinct_convolutions(mobilenet), 29U + 1U);
+  const Graph yolo = make_workload("yolov3").value();
+  EXPECT_EQ(count(yolo, "Conv"), 75U);
+  EXPECT_EQ(yolo.outputs.size(), 3U);
+}
 
 struct CompleteCase {
   std::string name;

@@ -1,0 +1,20 @@
+// Who plays which part unless the user says otherwise: the one place where a backend is named outside its own folder.
+#pragma once
+
+#include <array>
+#include <string_view>
+
+namespace collage {
+
+/// Built in; moves data and renames formats, so it is always there.
+inline constexpr const char* kHostBackend = "host";
+/// Runs the model as written: what every number is checked against.
+inline constexpr const char* kReferenceEngine = "onnxruntime:opt=off";
+/// Takes the nodes that nobody who was asked for takes, and runs a model that was never tuned.
+inline constexpr const char* kFillerEngine = "onnxruntime";
+/// Take part in a tune without being asked for.
+inline constexpr std::array<const char*, 3> kUsualBackends = {"onednn", "onnxruntime", "openvino"};
+/// A plan is compared with these unless others are asked for.
+inline constexpr std::array<const char*, 2> kUsualRivals = {"onnxruntime", "openvino"};
+
+}  // namespace collage
