@@ -7,6 +7,7 @@
 #include <random>
 #include <set>
 
+#include "backend/roles.h"
 #include "measure/compare.h"
 #include "onnx/export.h"
 #include "onnx/import.h"
@@ -103,7 +104,7 @@ class RandomPlacements {
 /// Random placements of a graph against the reference, one of short regions and one of any; several backends take part.
 void expect_reference_numbers(const Graph& graph) {
   ASSERT_TRUE(verify(graph)) << to_string(verify(graph).error());
-  const auto engine = registry().get(kReference);
+  const auto engine = registry().get(kReferenceEngine);
   if (!engine || usable_backends().size() < 3) GTEST_SKIP() << "needs the reference and two backends to mix";
   auto reference = WholeModel::create(**engine, graph, std::nullopt, {});
   ASSERT_TRUE(reference) << to_string(reference.error());
