@@ -7,6 +7,7 @@
 #include "cli/console.h"
 #include "cli/interrupt.h"
 #include "cli/program.h"
+#include "search/cover.h"
 
 namespace collage::cli {
 namespace {
@@ -59,7 +60,8 @@ Result<std::vector<NodeRule>> rules_from(const Options& options) {
 Result<void> check_named_backends(const Options& options, const TuneOptions& parsed, Registry& registry) {
   std::vector<std::string> named;
   if (options.command->count("--backends") > 0) named = parsed.backends;
-  for (const NodeRule& rule : parsed.rules) named.push_back(rule.backend);
+  for (const NodeRule& rule : parsed.rules)
+    if (rule.backend != kControlBackend) named.push_back(rule.backend);
   for (const std::string& name : named) {
     const auto backend = registry.get(name);
     if (!backend && backends_on(name, registry, parsed.backends).empty()) return std::unexpected(backend.error());

@@ -68,7 +68,7 @@ Result<std::vector<GuardEntry>> Contest::write_entries() {
     }
     entries.push_back({.name = contestant.name,
                        .plan = contestant.file,
-                       .steps = contestant.plan.plan.steps.size(),
+                       .steps = step_count(contestant.plan.plan),
                        .is_rival = contestant.is_rival,
                        .extra_ns = contestant.extra_ns});
   }

@@ -173,8 +173,9 @@ Result<SearchResult> best_cover(const CoverRequest& request, const std::vector<s
 
 Result<std::int64_t> proven_bound_ns(const CoverRequest& request) {
   CoverRequest optimistic = request;
-  for (Cost& cost : optimistic.costs)
-    if (std::holds_alternative<Unknown>(cost)) cost = Estimated{.ns = 0};
+  for (std::size_t c = 0; c < optimistic.costs.size(); ++c)
+    if (std::holds_alternative<Unknown>(optimistic.costs[c]) || request.pool->candidates[c].backend == kControlBackend)
+      optimistic.costs[c] = Estimated{.ns = 0};
   COLLAGE_TRY(const SearchResult result, best_cover(optimistic, request.backends));
   return result.bound_ns;
 }

@@ -45,7 +45,8 @@ struct CoverRequest {
 [[nodiscard]] Result<SearchResult> best_cover(const CoverRequest& request, const std::vector<std::string>& allowed);
 
 /// What no cover can undercut, whatever the candidates that were never measured would turn out to cost: they count as
-/// free here. Equals the bound of best_cover when everything was measured or refused.
+/// free here, and so do bodies with steps of their own, of which only the chosen steps' time is known. Equals the bound
+/// of best_cover when everything was measured or refused.
 [[nodiscard]] Result<std::int64_t> proven_bound_ns(const CoverRequest& request);
 
 /// best_cover of all backends first, then of every smaller set; equal covers once.

@@ -17,8 +17,9 @@ std::string class_name(const std::string& structure, const Candidate& candidate)
 
 }  // namespace
 
-LazyCosts::LazyCosts(const Graph& graph, const CandidatePool& pool, CostBounds& bounds)
-    : pool_(pool), bounds_(bounds), costs_(pool.candidates.size(), Unknown{}) {
+LazyCosts::LazyCosts(const Graph& graph, const CandidatePool& pool, CostBounds& bounds, std::vector<Cost> known)
+    : pool_(pool), bounds_(bounds), costs_(std::move(known)) {
+  costs_.resize(pool.candidates.size(), Unknown{});
   std::vector<std::string> structures;
   for (const Region& region : pool.regions) structures.push_back(structure_key(graph, region));
   std::map<std::string, std::size_t> classes;

@@ -16,8 +16,8 @@ namespace collage {
 
 class LazyCosts {
  public:
-  /// Pool and bounds outlive it.
-  LazyCosts(const Graph& graph, const CandidatePool& pool, CostBounds& bounds);
+  /// Pool and bounds outlive it. Costs in `known`, by candidate, are there from the start; none for an empty one.
+  LazyCosts(const Graph& graph, const CandidatePool& pool, CostBounds& bounds, std::vector<Cost> known = {});
 
   /// Measured costs and, for regions of at most `max_nodes`, bounds (Estimated) of the others; else unknown.
   [[nodiscard]] std::vector<Cost> optimistic(std::size_t max_nodes) const;

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "search/cover.h"
+
 namespace collage {
 namespace {
 
@@ -12,6 +14,13 @@ const char* option_of(NodeRule::Kind kind) { return kind == NodeRule::Kind::kBan
 bool names(const NodeRule& rule, std::string_view instance) {
   if (!rule.on_device.empty()) return std::ranges::find(rule.on_device, instance) != rule.on_device.end();
   return instance == rule.backend || instance.substr(0, instance.find(':')) == rule.backend;
+}
+
+/// The rule names the node or one inside its bodies.
+bool reaches(const NodeRule& rule, const Node& node) {
+  return names_node(rule, node) || std::ranges::any_of(bodies_of(node), [&](const Graph* body) {
+           return std::ranges::any_of(body->nodes, [&](const Node& inside) { return reaches(rule, inside); });
+         });
 }
 
 }  // namespace
@@ -57,7 +66,7 @@ std::vector<std::string> backends_on(const std::string& device, Registry& regist
 Result<void> resolve_devices(Registry& registry, std::span<const std::string> instances, std::vector<NodeRule>& rules) {
   for (NodeRule& rule : rules) {
     const auto backend = registry.get(rule.backend);
-    if (backend) continue;
+    if (backend || rule.backend == kControlBackend) continue;
     rule.on_device = backends_on(rule.backend, registry, instances);
     if (rule.on_device.empty()) return std::unexpected(backend.error());
   }
@@ -70,17 +79,20 @@ bool names_node(const NodeRule& rule, const Node& node) {
 
 Result<void> check_rules(const Graph& graph, std::span<const NodeRule> rules) {
   for (const NodeRule& rule : rules)
-    if (std::ranges::none_of(graph.nodes, [&](const Node& node) { return names_node(rule, node); }))
+    if (std::ranges::none_of(graph.nodes, [&](const Node& node) { return reaches(rule, node); }))
       return fail(ExitCode::kUsage, "tune/bad-rule", option_of(rule.kind), rule.glob,
                   "a glob that matches a node; check MODEL --dump simplified lists them");
   return {};
 }
 
 bool is_allowed(const Graph& graph, const NodeSet& nodes, std::string_view backend, std::span<const NodeRule> rules) {
+  // Who takes an operator takes its bodies, unless these have steps of their own.
+  const bool takes_bodies = backend != kControlBackend;
   return std::ranges::none_of(rules, [&](const NodeRule& rule) {
     if ((rule.kind == NodeRule::Kind::kBan) != names(rule, backend)) return false;
     for (std::size_t n = 0; n < graph.nodes.size(); ++n)
-      if (nodes.contains(n) && names_node(rule, graph.nodes[n])) return true;
+      if (nodes.contains(n) && (takes_bodies ? reaches(rule, graph.nodes[n]) : names_node(rule, graph.nodes[n])))
+        return true;
     return false;
   });
 }

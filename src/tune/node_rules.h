@@ -1,6 +1,7 @@
 // The user's word on who runs which node: --ban GLOB=NAME and --pin GLOB=NAME, and pins that a model carries itself.
-// In: rules and the simplified graph. Out: what candidates and whole-model engines remain.
-// Cost: nodes x rules.
+// In: rules and the simplified graph. Out: what candidates and whole-model engines remain. Nodes inside the bodies of
+// an If, Loop or Scan are named like all others; kControlBackend is who leaves an operator to the steps of its bodies.
+// Cost: nodes, those of bodies too, x rules.
 // Source: partitioning for one toolchain in TVM; globs as in POSIX.
 #pragma once
 
@@ -45,10 +46,10 @@ inline constexpr const char* kPinMetadata = "collage.pin";
 
 [[nodiscard]] bool names_node(const NodeRule& rule, const Node& node);
 
-/// Error tune/bad-rule when a rule's glob matches no node of the graph.
+/// Error tune/bad-rule when a rule's glob matches no node of the graph or of a body in it.
 [[nodiscard]] Result<void> check_rules(const Graph& graph, std::span<const NodeRule> rules);
 
-/// Whether the rules let this backend run all these nodes.
+/// Whether the rules let this backend run all these nodes with the bodies they hold.
 [[nodiscard]] bool is_allowed(const Graph& graph, const NodeSet& nodes, std::string_view backend,
                               std::span<const NodeRule> rules);
 

@@ -101,10 +101,12 @@ Result<SearchResult> Pricing::best(CoverRequest request) {
   return best_cover(whole, whole.backends);
 }
 
-Result<std::vector<Cost>> Pricing::price(const CandidatePool& pool) {
-  std::vector<Cost> costs(pool.candidates.size(), Unknown{});
+Result<std::vector<Cost>> Pricing::price(const CandidatePool& pool, std::vector<Cost> known) {
+  std::vector<Cost> costs = std::move(known);
+  costs.resize(pool.candidates.size(), Unknown{});
   std::vector<std::vector<std::size_t>> by_region(pool.regions.size());
   for (std::size_t c = 0; c < pool.candidates.size(); ++c) {
+    if (!std::holds_alternative<Unknown>(costs[c])) continue;
     if (pool.candidates[c].variant.name == "view")
       costs[c] = Measured{.median_ns = 0, .low_ns = 0, .high_ns = 0, .samples = 1};
     else
@@ -117,8 +119,7 @@ Result<std::vector<Cost>> Pricing::price(const CandidatePool& pool) {
     std::vector<std::size_t> asked;  // regions, by request
     for (std::size_t i = begin; i < end; ++i) {
       const Region& region = pool.regions[order[i]];
-      // Single operators are priced whatever the deadline says, so that a cover always exists.
-      if (out_of_time() && region.nodes.count() > 1) continue;
+      if (out_of_time() && region.nodes.count() > late_nodes()) continue;
       PriceRequest request{.region = region, .candidates = {}};
       for (std::size_t c : by_region[order[i]])
         request.candidates.push_back({.backend = pool.candidates[c].backend, .variant = pool.candidates[c].variant});
@@ -158,7 +159,7 @@ Result<std::vector<Cost>> Pricing::price_candidates(const CandidatePool& pool,
 }
 
 Result<std::vector<Cost>> Pricing::price_lazily(CoverRequest request, CostBounds& bounds) {
-  LazyCosts costs(graph_, *request.pool, bounds);
+  LazyCosts costs(graph_, *request.pool, bounds, std::move(request.costs));
   request.conversions = boundary_table();
   COLLAGE_TRY_VOID(measure_until_known(request, costs, false));
   COLLAGE_TRY_VOID(measure_until_known(request, costs, true));
@@ -167,8 +168,7 @@ Result<std::vector<Cost>> Pricing::price_lazily(CoverRequest request, CostBounds
 
 Result<void> Pricing::measure_until_known(CoverRequest& request, LazyCosts& costs, bool all_covers) {
   for (;;) {
-    // Single operators are priced whatever the deadline says, so that a cover always exists.
-    request.costs = costs.optimistic(out_of_time() ? 1 : std::numeric_limits<std::size_t>::max());
+    request.costs = costs.optimistic(out_of_time() ? late_nodes() : std::numeric_limits<std::size_t>::max());
     std::vector<NamedCover> covers;
     if (all_covers) {
       COLLAGE_TRY(covers, covers_to_confirm(request));
@@ -281,7 +281,7 @@ Result<std::vector<NamedCover>> Pricing::search(CoverRequest incomplete) {
 Result<std::vector<Artifact>> Pricing::artifacts(const Cover& cover) {
   std::vector<Artifact> artifacts;
   for (const CoverStep& step : cover.steps) {
-    if (step.kind == StepKind::kView) {
+    if (step.kind == StepKind::kView || step.kind == StepKind::kControl) {
       artifacts.emplace_back();
       continue;
     }

@@ -36,7 +36,8 @@ struct PricingOptions {
   std::uint64_t seed = 1;
   std::chrono::nanoseconds compile_limit = std::chrono::seconds(60);
   std::chrono::nanoseconds run_limit = std::chrono::seconds(10);
-  Clock::time_point deadline;  ///< no measurement is begun after it
+  Clock::time_point deadline;  ///< no measurement is begun after it, but for what `always_covers` asks
+  bool always_covers = true;   ///< single operators are priced whatever the deadline says, so that a cover exists
   Progress progress;
   std::stop_token stop;
 };
@@ -46,10 +47,11 @@ class Pricing {
  public:
   Pricing(PricingOptions options, const Graph& graph, Registry& registry, Store& store);
 
-  /// By candidate of the pool; unknown for what the deadline or a stop left over.
-  [[nodiscard]] Result<std::vector<Cost>> price(const CandidatePool& pool);
+  /// By candidate of the pool; unknown for what the deadline or a stop left over. Costs in `known`, by candidate too,
+  /// stay as they are; none for an empty one.
+  [[nodiscard]] Result<std::vector<Cost>> price(const CandidatePool& pool, std::vector<Cost> known = {});
   /// The same, measuring only what the covers of covers_to_confirm(request) use when everything else costs no more than
-  /// `bounds` says; unknown for what no such cover used. Equal computations are measured once.
+  /// `bounds` says; unknown for what no such cover used. Equal computations are measured once. Known are request.costs.
   [[nodiscard]] Result<std::vector<Cost>> price_lazily(CoverRequest request, CostBounds& bounds);
   /// covers_to_confirm with every conversion used measured; request.conversions is set here.
   [[nodiscard]] Result<std::vector<NamedCover>> search(CoverRequest request);
@@ -60,7 +62,7 @@ class Pricing {
   [[nodiscard]] CoverRequest completed(CoverRequest request);
   /// proven_bound_ns under the conversions known so far.
   [[nodiscard]] Result<std::int64_t> proven_bound(CoverRequest request);
-  /// One per step, for exactly these weights; views get an empty one.
+  /// One per step, for exactly these weights; views and control steps get an empty one.
   /// Error tune/no-artifact when a candidate does not work with the weights of its place; search() uses it no more.
   [[nodiscard]] Result<std::vector<Artifact>> artifacts(const Cover& cover);
 
@@ -96,6 +98,8 @@ class Pricing {
   [[nodiscard]] bool out_of_time() const;
   /// By request and candidate.
   [[nodiscard]] Result<std::vector<std::vector<PricedCandidate>>> ask(const std::vector<PriceRequest>& requests);
+  /// Regions of at most so many nodes are measured after the deadline.
+  [[nodiscard]] std::size_t late_nodes() const { return options_.always_covers ? 1 : 0; }
   /// Measures what the best cover uses, or all of covers_to_confirm, and searches again until nothing of it is open.
   [[nodiscard]] Result<void> measure_until_known(CoverRequest& request, LazyCosts& costs, bool all_covers);
   /// Measures these candidates of the pool, region by region; one cost each.

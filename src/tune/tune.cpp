@@ -17,6 +17,7 @@
 #include "measure/store.h"
 #include "plan/plan_file.h"
 #include "tune/assemble.h"
+#include "tune/bodies.h"
 #include "tune/contest.h"
 #include "tune/cost_bounds.h"
 #include "tune/cost_table.h"
@@ -260,9 +261,10 @@ class Tuner {
     COLLAGE_TRY_VOID(keep_forced_regions(graph, options_.user_rules, pool_));
     apply_rules(graph, rules_, pool_);
     pricing_.emplace(pricing_options(), graph, registry_, store_);
+    COLLAGE_TRY_VOID(place_bodies());
     COLLAGE_TRY(costs_, price());
     COLLAGE_TRY_VOID(join_neighbours(uses, proposers));
-    report_.candidates = pool_.candidates.size();
+    count_candidates();
     if (!options_.cost_table.empty()) {
       const std::string table = cost_table(graph, pool_, costs_);
       const std::string_view piece = table;
@@ -272,9 +274,35 @@ class Tuner {
     return add_covers({});
   }
 
+  /// The bodies of control-flow operators compete with engines that take the whole operator.
+  Result<void> place_bodies() {
+    placer_.emplace(BodiesOptions{.proposing = proposing_,
+                                  .backends = backends_,
+                                  .host_fills = options_.only.has_value(),
+                                  .measures_all = options_.measures_all,
+                                  .rules = rules_,
+                                  .user_rules = options_.user_rules,
+                                  .pricing = bodies_pricing()},
+                    BodiesContext{registry_, store_, worker_, folder_});
+    costs_.assign(pool_.candidates.size(), Unknown{});
+    COLLAGE_TRY(bodies_, placer_->place(prepared_.graph, pool_, costs_));
+    return {};
+  }
+
+  /// Those of bodies have costs already.
   Result<std::vector<Cost>> price() {
     bounds_.emplace(prepared_.graph, pool_, options_.accuracy, peak_rates(store_), options_.threads);
-    return options_.measures_all ? pricing_->price(pool_) : pricing_->price_lazily(cover_request({}), *bounds_);
+    return options_.measures_all ? pricing_->price(pool_, costs_) : pricing_->price_lazily(cover_request({}), *bounds_);
+  }
+
+  void count_candidates() { report_.candidates = pool_.candidates.size() + placer_->candidate_count(); }
+
+  /// Half of the time goes to bodies at most: the operators around them wait for it.
+  PricingOptions bodies_pricing() const {
+    PricingOptions options = pricing_options();
+    const Clock::time_point now = Clock::now();
+    options.deadline = now + (options.deadline - now) / 2;
+    return options;
   }
 
   /// Steps of one backend that touch in the best cover become candidates as one step.
@@ -328,8 +356,9 @@ class Tuner {
     CoverRequest request;
     request.graph = &prepared_.graph;
     request.pool = &pool_;
-    if (!costs_.empty()) request.costs = corrected_costs(prepared_.graph, pool_, costs_, corrections);
+    request.costs = corrected_costs(prepared_.graph, pool_, costs_, corrections);
     request.backends = backends_;
+    if (!bodies_.empty()) request.backends.emplace_back(kControlBackend);
     request.host_fills = options_.only.has_value();
     request.conflicts = conflicts();
     if (options_.objective.is_time_alone()) return request;
@@ -376,19 +405,24 @@ class Tuner {
   /// False when there is no such plan.
   bool add_cover(NamedCover named, const Corrections& corrections) {
     const std::string suffix = corrections.empty() ? "" : ", corrected";
-    auto made = [&]() -> Result<Contestant> {
-      COLLAGE_TRY(std::vector<Artifact> artifacts, pricing_->artifacts(named.result.cover));
-      memory_.learn(named.result.cover, artifacts);
-      return realise_contestant(named.name + suffix, prepared_.graph, named.result.cover, std::move(artifacts), false);
-    }();
+    auto made = contestant_of(named.name + suffix, named.result.cover);
     if (!made) {
       prepared_notes_.push_back("plan \"" + named.name + "\" left out: " + to_string(made.error()));
       return false;
     }
+    named.result.cover = made->cover;
     made->search = std::move(named.result);
     made->corrections = corrections;
     contest_.add(std::move(*made));
     return true;
+  }
+
+  /// A cover of the search as a plan, with its bodies' steps.
+  Result<Contestant> contestant_of(const std::string& name, Cover cover) {
+    attach_bodies(bodies_, cover);
+    COLLAGE_TRY(std::vector<Artifact> own, pricing_->artifacts(cover));
+    memory_.learn(cover, own);
+    return realise_contestant(name, prepared_.graph, cover, with_bodies(bodies_, cover, std::move(own)), false);
   }
 
   // ---- the guard -------------------------------------------------------------------------------------------
@@ -447,8 +481,9 @@ class Tuner {
     std::optional<EvolvedPlan> evolved = find_evolved_plan(level2_request(uses, corrections, timer), store_);
     if (!evolved) return {};
     COLLAGE_TRY_VOID(add_engine_regions(prepared_.graph, corrections, evolved->cover, *pricing_, pool_, costs_));
-    report_.candidates = pool_.candidates.size();
+    count_candidates();
     note_cover(evolved->cover);
+    attach_bodies(bodies_, evolved->cover);
     contest_.add({.name = "evolved",
                   .plan = std::move(evolved->plan),
                   .cover = std::move(evolved->cover),
@@ -487,8 +522,7 @@ class Tuner {
                   [](const Contestant* one) { return one->is_rival && !one->name.ends_with(kOnSimplified); });
     level2.best_ns = contest_.winner().median_ns;
     level2.realise = [this](const Cover& cover) -> Result<RealisedPlan> {
-      COLLAGE_TRY(std::vector<Artifact> artifacts, pricing_->artifacts(cover));
-      COLLAGE_TRY(Contestant made, realise_contestant("evolved", prepared_.graph, cover, std::move(artifacts), false));
+      COLLAGE_TRY(Contestant made, contestant_of("evolved", cover));
       return std::move(made.plan);
     };
     level2.time = [this, &timer](const RealisedPlan& plan) { return timer.time(plan, contest_.winner().plan); };
@@ -516,8 +550,8 @@ class Tuner {
     report_.shipped = winner.is_rival ? winner.name : "cover";
     report_.measured_us = static_cast<double>(winner.median_ns) / 1000;
     report_.memory_bytes = winner.memory_bytes;
-    report_.steps = winner.plan.plan.steps.size();
-    for (const CoverStep& step : winner.cover.steps) ++report_.backends[step.backend];
+    report_.steps = step_count(winner.plan.plan);
+    count_steps(winner.cover);
     for (const Contestant* loser : contest_.losers()) {
       if (!loser->failure.empty())
         prepared_notes_.push_back("\"" + loser->name + "\" failed: " + loser->failure);
@@ -526,13 +560,21 @@ class Tuner {
     }
     if (const SearchResult* best = contest_.best_search()) fill_search(*best);
     if (pricing_) {
-      report_.measured = pricing_->counts().measured;
-      report_.reused = pricing_->counts().reused;
-      report_.refused = pricing_->counts().refused + pool_.refusals.size();
+      const PriceCounts& inside = placer_->counts();
+      report_.measured = pricing_->counts().measured + inside.measured;
+      report_.reused = pricing_->counts().reused + inside.reused;
+      report_.refused = pricing_->counts().refused + pool_.refusals.size() + inside.refused;
     }
     report_.predicted_us =
         winner.search ? static_cast<double>(winner.search->cover.cost_ns) / 1000 : report_.measured_us;
     report_.notes.insert(report_.notes.end(), prepared_notes_.begin(), prepared_notes_.end());
+  }
+
+  void count_steps(const Cover& cover) {
+    for (const CoverStep& step : cover.steps) {
+      ++report_.backends[step.backend];
+      for (const Cover& body : step.bodies) count_steps(body);
+    }
   }
 
   void fill_search(const SearchResult& search) {
@@ -540,7 +582,9 @@ class Tuner {
     report_.model_bound_us = static_cast<double>(search.bound_ns) / 1000;
     report_.proven_bound_us = report_.model_bound_us;
     // Where everything was measured or refused the two bounds are one.
-    if (std::ranges::none_of(costs_, [](const Cost& cost) { return std::holds_alternative<Unknown>(cost); })) return;
+    const bool is_open =
+        std::ranges::any_of(costs_, [](const Cost& cost) { return std::holds_alternative<Unknown>(cost); });
+    if (!is_open && bodies_.empty()) return;
     const auto proven = pricing_->proven_bound(cover_request({}));
     report_.proven_bound_us = proven ? static_cast<double>(*proven) / 1000 : 0;
   }
@@ -623,6 +667,8 @@ class Tuner {
   std::vector<Cost> costs_;
   std::optional<CostBounds> bounds_;
   std::optional<Pricing> pricing_;
+  std::optional<BodyPlacer> placer_;
+  Placements bodies_;
   std::vector<std::string> cover_texts_;
   TuneReport report_;
 };

@@ -7,6 +7,7 @@
 #include <random>
 #include <set>
 
+#include "backend/roles.h"
 #include "measure/compare.h"
 #include "onnx/export.h"
 #include "onnx/import.h"
