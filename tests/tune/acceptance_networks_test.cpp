@@ -27,9 +27,10 @@ namespace {
 constexpr std::int64_t kLaunchNs = 300;
 constexpr std::size_t kMaxStates = 20'000;  ///< any cover will do
 
+/// Never destroyed: at the end of the process an engine's own threads may be gone before the engine.
 Registry& registry() {
-  static Registry made(test::module_folders());
-  return made;
+  static auto* const made = new Registry(test::module_folders());
+  return *made;
 }
 
 /// The instances of this build that work here.
