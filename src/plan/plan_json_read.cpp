@@ -1,0 +1,264 @@
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "plan/plan_json.h"
+#include "plan/plan_json_keys.h"
+
+namespace collage {
+namespace {
+
+using nlohmann::json;
+
+constexpr std::array kStorages = {Storage::kInput, Storage::kOutput, Storage::kArena, Storage::kConstant,
+                                  Storage::kDynamic};
+constexpr std::array kStepKinds = {StepKind::kKernel, StepKind::kConvert, StepKind::kView, StepKind::kControl};
+constexpr std::array kOperators = {ControlOperator::kIf, ControlOperator::kLoop, ControlOperator::kScan};
+/// Bodies in bodies; what a reader may recurse into.
+constexpr int kDeepest = 32;
+
+/// What a reader throws when the text does not have the promised form; never leaves this file.
+struct Damage {
+  std::string where;
+  std::string saw;
+};
+
+const json& member(const json& object, const std::string& key, const std::string& where) {
+  if (!object.is_object()) throw Damage{where, "no JSON object"};
+  const auto found = object.find(key);
+  if (found == object.end()) throw Damage{where, "no key '" + key + "'"};
+  return *found;
+}
+
+/// A number that fits T exactly; nlohmann::json would convert silently.
+template <class T>
+T number(const json& object, const std::string& key, const std::string& where) {
+  const json& found = member(object, key, where);
+  if constexpr (std::is_unsigned_v<T>) {
+    if (found.is_number_unsigned() && std::in_range<T>(found.get<std::uint64_t>())) return found.get<T>();
+  } else {
+    if (found.is_number_unsigned() && std::in_range<T>(found.get<std::uint64_t>())) return found.get<T>();
+    if (found.is_number_integer() && !found.is_number_unsigned() && std::in_range<T>(found.get<std::int64_t>()))
+      return found.get<T>();
+  }
+  throw Damage{where, "key '" + key + "' with " + found.dump()};
+}
+
+std::string text(const json& object, const std::string& key, const std::string& where) {
+  const json& found = member(object, key, where);
+  if (!found.is_string()) throw Damage{where, "key '" + key + "' that is no text"};
+  return found.get<std::string>();
+}
+
+const json& list(const json& object, const std::string& key, const std::string& where) {
+  const json& found = member(object, key, where);
+  if (!found.is_array()) throw Damage{where, "key '" + key + "' that is no list"};
+  return found;
+}
+
+std::vector<PlanIndex> indices(const json& object, const std::string& key, const std::string& where) {
+  std::vector<PlanIndex> out;
+  for (const json& entry : list(object, key, where)) {
+    if (!entry.is_number_unsigned() || !std::in_range<PlanIndex>(entry.get<std::uint64_t>()))
+      throw Damage{where, "an entry of '" + key + "' that is no index"};
+    out.push_back(entry.get<PlanIndex>());
+  }
+  return out;
+}
+
+template <class Enum, std::size_t N, class Name>
+Enum named(const std::array<Enum, N>& all, Name name, const std::string& text, const std::string& where) {
+  for (const Enum candidate : all)
+    if (name(candidate) == text) return candidate;
+  throw Damage{where, "the word '" + text + "'"};
+}
+
+Shape read_shape(const json& entries, const std::string& where) {
+  Shape shape;
+  std::int64_t elements = 1;
+  for (const json& entry : entries) {
+    Dim dim;
+    if (entry.is_string()) {
+      dim.symbol = entry.get<std::string>();
+    } else if (entry.is_number_unsigned() && std::in_range<std::int64_t>(entry.get<std::uint64_t>())) {
+      dim.extent = entry.get<std::int64_t>();
+      // Sizes computed from extents later must not overflow: 2^56 elements of at most 16 bytes do not.
+      constexpr std::int64_t kMaxElements = std::int64_t{1} << 56;
+      if (dim.extent != 0 && elements > kMaxElements / dim.extent) throw Damage{where, "a shape beyond all memory"};
+      if (dim.extent != 0) elements *= dim.extent;
+    } else if (!entry.is_null()) {
+      throw Damage{where, "extent " + entry.dump()};
+    }
+    shape.push_back(std::move(dim));
+  }
+  return shape;
+}
+
+std::vector<PlanIndex> operands(const json& object, const std::string& key, const std::string& where) {
+  json given = list(object, key, where);
+  for (json& entry : given)
+    if (entry.is_null()) entry = kNoValue;
+  return indices({{key, std::move(given)}}, key, where);
+}
+
+std::vector<Slicing> slicings(const json& object, const std::string& key, const std::string& where) {
+  std::vector<Slicing> out;
+  for (const json& entry : list(object, key, where)) {
+    const json& reverse = member(entry, "reverse", where);
+    if (!reverse.is_boolean()) throw Damage{where, "a direction that is no truth value"};
+    out.push_back({number<std::uint32_t>(entry, "axis", where), reverse.get<bool>()});
+  }
+  return out;
+}
+
+ControlForm read_control(const json& object, const std::string& where) {
+  const auto operator_name = [](ControlOperator op) { return name_of(op); };
+  return {.op = named(kOperators, operator_name, text(object, "operator", where), where),
+          .operands = operands(object, "operands", where),
+          .results = operands(object, "results", where),
+          .scan_inputs = slicings(object, "scan_inputs", where),
+          .scan_outputs = slicings(object, "scan_outputs", where)};
+}
+
+PlanValue read_value(const json& object, const std::string& where, bool is_in_body) {
+  PlanValue value;
+  value.name = text(object, "name", where);
+  value.format.name = text(object, "format", where);
+  const auto storage_name = [](Storage storage) { return name_of(storage); };
+  value.storage = named(kStorages, storage_name, text(object, "storage", where), where);
+  value.offset = number<std::size_t>(object, "offset", where);
+  value.bytes = number<std::size_t>(object, "bytes", where);
+  const std::string type = text(object, "type", where);
+  if (object.contains("shape")) {
+    const std::optional<ElementType> element = element_type_of(type);
+    if (!element) throw Damage{where, "type '" + type + "'"};
+    value.type.kind = ValueKind::kTensor;
+    value.type.element = *element;
+    value.type.shape = read_shape(list(object, "shape", where), where);
+  } else {
+    const std::optional<ValueType> parsed = parse_value_type(type);
+    if (!parsed || parsed->is_static()) throw Damage{where, "type '" + type + "'"};
+    value.type = *parsed;
+  }
+  if (has_buffer(value.storage, is_in_body)) value.buffer = number<std::uint32_t>(object, "buffer", where);
+  return value;
+}
+
+PlanBody read_body(const json& object, const std::string& where, int depth);
+
+PlanStep read_step(const json& object, const std::string& where, int depth) {
+  PlanStep step;
+  step.kind = named(kStepKinds, plan_name_of, text(object, "kind", where), where);
+  step.backend = text(object, "backend", where);
+  step.variant = text(object, "variant", where);
+  for (const json& node : list(object, "nodes", where)) {
+    if (!node.is_string()) throw Damage{where, "a node that is no text"};
+    step.nodes.push_back(node.get<std::string>());
+  }
+  step.structure = text(object, "structure", where);
+  step.inputs = indices(object, "inputs", where);
+  step.outputs = indices(object, "outputs", where);
+  step.artifact = text(object, "artifact", where);
+  step.constants = indices(object, "constants", where);
+  const json& workspace = member(object, "workspace", where);
+  step.workspace_offset = number<std::size_t>(workspace, "offset", where);
+  step.workspace_bytes = number<std::size_t>(workspace, "bytes", where);
+  const json& cost = member(object, "cost_ns", where);
+  step.cost_ns = number<std::int64_t>(cost, "median", where);
+  step.cost_low_ns = number<std::int64_t>(cost, "low", where);
+  step.cost_high_ns = number<std::int64_t>(cost, "high", where);
+  step.runner_up = text(object, "runner_up", where);
+  if (step.kind != StepKind::kControl) return step;
+  if (depth >= kDeepest) throw Damage{where, fmt::format("bodies in more than {} bodies", kDeepest)};
+  step.control = read_control(member(object, "control", where), where);
+  for (const json& body : list(object, "bodies", where)) step.bodies.push_back(read_body(body, where, depth + 1));
+  return step;
+}
+
+/// Values and steps of a model (depth 0) or of a body.
+void read_contents(const json& object, const std::string& where, int depth, PlanBody& body) {
+  const std::string inside = depth == 0 ? "" : where + ": ";
+  for (const json& value : list(object, "values", where))
+    body.values.push_back(read_value(value, inside + fmt::format("value {}", body.values.size()), depth > 0));
+  for (const json& step : list(object, "steps", where))
+    body.steps.push_back(read_step(step, inside + fmt::format("step {}", body.steps.size()), depth));
+  body.inputs = indices(object, "inputs", where);
+  body.outputs = indices(object, "outputs", where);
+}
+
+PlanBody read_body(const json& object, const std::string& where, int depth) {
+  PlanBody body;
+  body.name = text(object, "name", where);
+  body.captures = indices(object, "captures", where);
+  body.arena_bytes = number<std::size_t>(object, "arena_bytes", where);
+  read_contents(object, where + ", body " + body.name, depth, body);
+  return body;
+}
+
+void read_header(const json& object, Plan& plan) {
+  const json& model = member(object, "model", "plan");
+  plan.model_path = text(model, "path", "model");
+  plan.model_hash = text(model, "hash", "model");
+  plan.weights_hash = text(object, "weights_hash", "plan");
+  const json& shapes = member(object, "shapes", "plan");
+  if (!shapes.is_object()) throw Damage{"shapes", "no JSON object"};
+  for (const auto& [name, shape] : shapes.items()) plan.shapes[name] = text(shapes, name, "shapes");
+  plan.machine = text(object, "machine", "plan");
+  plan.accuracy = text(object, "accuracy", "plan");
+  plan.threads = number<int>(object, "threads", "plan");
+  plan.shipped = text(object, "shipped", "plan");
+  const json& memory = member(object, "memory", "plan");
+  plan.arena_bytes = number<std::size_t>(memory, "arena_bytes", "memory");
+  plan.weights_bytes = number<std::size_t>(memory, "weights_bytes", "memory");
+  for (const json& backend : list(object, "backends", "plan"))
+    plan.backends.push_back({.name = text(backend, "name", "backends"),
+                             .version = text(backend, "version", "backends"),
+                             .build = text(backend, "build", "backends")});
+  for (const json& artifact : list(object, "artifacts", "plan"))
+    plan.artifacts.push_back(
+        {.hash = text(artifact, "hash", "artifacts"), .compatibility = text(artifact, "compatibility", "artifacts")});
+}
+
+Plan read_plan(const json& object) {
+  Plan plan;
+  read_header(object, plan);
+  read_contents(object, "plan", 0, plan);
+  json report = json::object();
+  for (const auto& [key, value] : object.items())
+    if (std::ranges::find(kPlanKeys, std::string_view(key)) == kPlanKeys.end()) report[key] = value;
+  plan.report_json = report.dump();
+  return plan;
+}
+
+}  // namespace
+
+Result<Plan> parse_plan(std::string_view json_text, const std::string& label) {
+  const json object = json::parse(json_text, nullptr, false);
+  const auto damaged = [&](const std::string& where, std::string saw) {
+    return fail(ExitCode::kBadInput, "plan/damaged", label + ": " + where, std::move(saw),
+                fmt::format("a plan of schema {}", kPlanSchema));
+  };
+  if (!object.is_object()) return damaged("plan.json", "no JSON object");
+  const json schema = object.value("schema", json());
+  if (!schema.is_string()) return damaged("plan.json", "no schema");
+  if (schema.get<std::string>() != kPlanSchema)
+    return fail(ExitCode::kBadInput, "plan/wrong-version", label, "schema " + schema.get<std::string>(),
+                std::string(kPlanSchema));
+  Plan plan;
+  try {
+    plan = read_plan(object);
+  } catch (const Damage& damage) {
+    return damaged(damage.where, damage.saw);
+  } catch (const json::exception& exception) {
+    return damaged("plan.json", exception.what());
+  }
+  if (auto checked = verify(plan); !checked) {
+    Error error = std::move(checked).error();
+    error.where = label + ": " + error.where;
+    return std::unexpected(std::move(error));
+  }
+  return plan;
+}
+
+}  // namespace collage
