@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 
 namespace collage {
 namespace {
@@ -9,12 +10,11 @@ namespace {
 /// Standard deviation of a time around the sum of its effects: what measuring twice differs by, and what nothing else
 /// shares.
 constexpr double kNoise = 0.05;
-/// A time more than kOdd deviations above what was expected is rather odd than typical, and is taken for one of
-/// kBelieved deviations: should its like be as slow, they will say so.
-constexpr double kOdd = 2;
-constexpr double kBelieved = 1;
-constexpr int kLinearisations = 3;
-constexpr int kSweeps = 8;
+/// So many times are odd, and then anything up to e^kOddRange too long.
+constexpr double kOddShare = 0.05;
+constexpr double kOddRange = 3;
+constexpr int kLinearisations = 5;
+constexpr int kSweeps = 6;
 
 }  // namespace
 
@@ -65,16 +65,15 @@ std::vector<CostModel::Weight> CostModel::weights(const Computation& computation
 }
 
 void CostModel::learn(const Computation& computation, double ns) {
-  const Prediction expected = predict(computation);
-  const double surprise = (std::log(ns) - std::log(expected.ns)) / expected.spread;
-  const double believed = surprise > kOdd ? kBelieved : surprise;
-  rows_.push_back({.computation = &computation, .log_ns = std::log(expected.ns) + believed * expected.spread});
+  const double log_ns = std::log(ns);
+  rows_.push_back({.computation = &computation, .log_ns = log_ns, .is_doubted = is_odd(computation, log_ns)});
 }
 
 void CostModel::linearise(std::vector<double>& residuals) {
   for (State& effect : effects_) effect.terms.clear();
   for (std::uint32_t r = 0; r < rows_.size(); ++r) {
     residuals[r] = rows_[r].log_ns - log_of(*rows_[r].computation);
+    if (rows_[r].is_doubted) continue;
     for (const Weight& weight : weights(*rows_[r].computation))
       effects_[weight.effect].terms.push_back({.row = r, .weight = weight.share});
   }
@@ -86,7 +85,10 @@ void CostModel::linearise(std::vector<double>& residuals) {
 
 void CostModel::sweep(std::vector<double>& residuals) {
   for (State& effect : effects_) {
-    if (effect.terms.empty()) continue;
+    if (effect.terms.empty()) {
+      effect.value = 0;
+      continue;
+    }
     double pull = effect.evidence * effect.value;
     for (const Term& term : effect.terms) pull += term.weight * residuals[term.row];
     const double value = pull / (effect.evidence + kNoise * kNoise / levels_[effect.level].variance);
@@ -100,7 +102,28 @@ double CostModel::variance_left(const State& effect) const {
   return variance * kNoise * kNoise / (kNoise * kNoise + effect.evidence * variance);
 }
 
+bool CostModel::is_odd(const Computation& computation, double log_ns) const {
+  const Prediction expected = predict(computation);
+  const double surprise = (log_ns - std::log(expected.ns)) / expected.spread;
+  const double density = std::exp(-surprise * surprise / 2) / (std::sqrt(2 * std::numbers::pi) * expected.spread);
+  return surprise > 0 && kOddShare / kOddRange > (1 - kOddShare) * density;
+}
+
+void CostModel::believe_doubts_that_agree() {
+  std::vector<int> balance(effects_.size());
+  std::vector<int> doubts(effects_.size());
+  for (const Row& row : rows_)
+    for (const Weight& weight : weights(*row.computation)) {
+      balance[weight.effect] += row.is_doubted ? 1 : -1;
+      doubts[weight.effect] += row.is_doubted ? 1 : 0;
+    }
+  for (Row& row : rows_)
+    for (const Weight& weight : weights(*row.computation))
+      if (doubts[weight.effect] > 1 && balance[weight.effect] > 0) row.is_doubted = false;
+}
+
 void CostModel::fit() {
+  believe_doubts_that_agree();
   std::vector<double> residuals(rows_.size());
   for (int i = 0; i < kLinearisations; ++i) {
     linearise(residuals);

@@ -4,8 +4,9 @@
 // In: computations named by their effects, measured times. Out: expected times and how far they may be off.
 // How: every effect is drawn towards zero as strongly as effects of its level are small. Sums of parts are linear in
 // the effects for small changes, so that a chain
-//      teaches the times of its parts in proportion to what they take. A time far above what was expected teaches only
-//      so much: a library's slow path says little about its other paths.
+//      teaches the times of its parts in proportion to what they take. A time so long that it is rather odd than
+//      typical is doubted and teaches nothing: a library's slow path says little about its other paths. Doubts about
+//      most of the times of an effect are believed.
 // Cost: fit() takes a few sweeps over the effects of what was measured.
 // Not here: what the effects of a candidate are (cost_bounds.h).
 // Source: best linear unbiased prediction of random effects, Robinson, Statistical Science 1991; fitted by coordinates
@@ -54,6 +55,7 @@ class CostModel {
   struct Row {
     const Computation* computation;
     double log_ns;
+    bool is_doubted;  ///< teaches nothing
   };
   struct Term {
     std::uint32_t row;
@@ -82,6 +84,8 @@ class CostModel {
   void linearise(std::vector<double>& residuals);
   void sweep(std::vector<double>& residuals);
   [[nodiscard]] double variance_left(const State& effect) const;
+  [[nodiscard]] bool is_odd(const Computation& computation, double log_ns) const;
+  void believe_doubts_that_agree();
 
   std::vector<Level> levels_;
   std::vector<State> effects_;
