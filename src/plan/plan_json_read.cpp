@@ -156,7 +156,7 @@ PlanStep read_step(const json& object, const std::string& where, int depth) {
     if (!node.is_string()) throw Damage{where, "a node that is no text"};
     step.nodes.push_back(node.get<std::string>());
   }
-  if (object.contains("structure")) step.structure = text(object, "structure", where);
+  step.structure = text(object, "structure", where);
   step.inputs = indices(object, "inputs", where);
   step.outputs = indices(object, "outputs", where);
   step.artifact = text(object, "artifact", where);

@@ -5,7 +5,7 @@
 #include <memory>
 #include <vector>
 
-#include "runtime/loaded_body.h"
+#include "runtime/session.h"
 
 namespace collage {
 
@@ -15,7 +15,7 @@ struct Session::State {
   std::vector<ContextPort> inputs;
   std::vector<ContextPort> outputs;
   std::vector<std::unique_ptr<Kernel>> kernels;                        ///< each distinct kernel once
-  LoadedBody model;                                                    ///< the plan's steps with their kernels
+  std::vector<const Kernel*> step_kernels;                             ///< by step; null for views
   std::map<PlanIndex, std::pair<std::size_t, std::uint32_t>> dynamic;  ///< value -> (step, output port) that makes it
 };
 

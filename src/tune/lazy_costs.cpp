@@ -1,6 +1,7 @@
 #include "tune/lazy_costs.h"
 
 #include <algorithm>
+#include <set>
 
 namespace collage {
 namespace {
@@ -16,9 +17,8 @@ std::string class_name(const std::string& structure, const Candidate& candidate)
 
 }  // namespace
 
-LazyCosts::LazyCosts(const Graph& graph, const CandidatePool& pool, CostBounds& bounds, std::vector<Cost> known)
-    : pool_(pool), bounds_(bounds), costs_(std::move(known)) {
-  costs_.resize(pool.candidates.size(), Unknown{});
+LazyCosts::LazyCosts(const Graph& graph, const CandidatePool& pool, CostBounds& bounds)
+    : pool_(pool), bounds_(bounds), costs_(pool.candidates.size(), Unknown{}) {
   std::vector<std::string> structures;
   for (const Region& region : pool.regions) structures.push_back(structure_key(graph, region));
   std::map<std::string, std::size_t> classes;
@@ -38,7 +38,7 @@ std::vector<Cost> LazyCosts::forecast(Forecast kind, std::size_t max_nodes) cons
   for (const std::size_t first : open()) {
     const Estimated estimate{.ns = bounds_.forecast(first, kind)};
     for (const std::size_t c : members_[class_of_[first]])
-      if (is_open(c) && pool_.regions[pool_.candidates[c].region].nodes.count() <= max_nodes) costs[c] = estimate;
+      if (pool_.regions[pool_.candidates[c].region].nodes.count() <= max_nodes) costs[c] = estimate;
   }
   return costs;
 }
@@ -52,35 +52,31 @@ void LazyCosts::lower_to_hope(std::span<const std::size_t> candidates, std::vect
 
 void LazyCosts::put_measured(std::size_t candidate, std::vector<Cost>& costs) const {
   for (const std::size_t c : members_[class_of_[candidate]])
-    if (!is_open(c)) costs[c] = costs_[c];
+    if (!std::holds_alternative<Unknown>(costs_[c])) costs[c] = costs_[c];
 }
-
-bool LazyCosts::is_open(std::size_t candidate) const { return std::holds_alternative<Unknown>(costs_[candidate]); }
 
 std::vector<std::size_t> LazyCosts::open() const {
   std::vector<std::size_t> open;
-  for (const auto& members : members_) {
-    const auto first = std::ranges::find_if(members, [this](std::size_t c) { return is_open(c); });
-    if (first != members.end()) open.push_back(*first);
-  }
+  for (const auto& members : members_)
+    if (std::holds_alternative<Unknown>(costs_[members.front()])) open.push_back(members.front());
   return open;
 }
 
 std::vector<std::size_t> LazyCosts::open_in(const std::vector<NamedCover>& covers) const {
-  std::map<std::size_t, std::size_t> first;  // by class
+  std::set<std::size_t> classes;
   for (const NamedCover& named : covers)
     for (const CoverStep& step : named.result.cover.steps) {
       const auto same = by_nodes_.find(step.region.nodes);
       if (step.kind != StepKind::kKernel || same == by_nodes_.end()) continue;
       for (const std::size_t c : same->second) {
         const Candidate& candidate = pool_.candidates[c];
-        if (is_open(c) && candidate.backend == step.backend && candidate.variant == step.variant &&
-            pool_.regions[candidate.region] == step.region)
-          first.emplace(class_of_[c], c);
+        if (std::holds_alternative<Unknown>(costs_[c]) && candidate.backend == step.backend &&
+            candidate.variant == step.variant && pool_.regions[candidate.region] == step.region)
+          classes.insert(class_of_[c]);
       }
     }
   std::vector<std::size_t> open;
-  for (const auto& [name, candidate] : first) open.push_back(candidate);
+  for (const std::size_t name : classes) open.push_back(members_[name].front());
   std::sort(open.begin(), open.end());
   return open;
 }
@@ -88,8 +84,7 @@ std::vector<std::size_t> LazyCosts::open_in(const std::vector<NamedCover>& cover
 void LazyCosts::learn(std::size_t candidate, const Cost& cost) {
   if (std::holds_alternative<Unknown>(cost)) return;
   ++measured_count_;
-  for (const std::size_t c : members_[class_of_[candidate]])
-    if (is_open(c)) costs_[c] = cost;
+  for (const std::size_t c : members_[class_of_[candidate]]) costs_[c] = cost;
   bounds_.learn(candidate, cost);
 }
 

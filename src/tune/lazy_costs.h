@@ -17,8 +17,8 @@ namespace collage {
 
 class LazyCosts {
  public:
-  /// Pool and bounds outlive it. Costs in `known`, by candidate, are there from the start; none for an empty one.
-  LazyCosts(const Graph& graph, const CandidatePool& pool, CostBounds& bounds, std::vector<Cost> known = {});
+  /// Pool and bounds outlive it.
+  LazyCosts(const Graph& graph, const CandidatePool& pool, CostBounds& bounds);
 
   /// Measured costs and, for regions of at most `max_nodes`, forecasts (Estimated) of the others; else unknown.
   [[nodiscard]] std::vector<Cost> forecast(Forecast kind, std::size_t max_nodes) const;
@@ -39,8 +39,6 @@ class LazyCosts {
   [[nodiscard]] std::size_t measured_count() const { return measured_count_; }
 
  private:
-  [[nodiscard]] bool is_open(std::size_t candidate) const;
-
   const CandidatePool& pool_;
   CostBounds& bounds_;
   std::vector<Cost> costs_;

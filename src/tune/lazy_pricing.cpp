@@ -26,9 +26,7 @@ constexpr std::size_t kAnySize = std::numeric_limits<std::size_t>::max();
 class LazyPricer {
  public:
   LazyPricer(CoverRequest request, CostBounds& bounds, const LazyMeasuring& measuring)
-      : request_(std::move(request)),
-        measuring_(measuring),
-        costs_(*request_.graph, *request_.pool, bounds, std::move(request_.costs)) {}
+      : request_(std::move(request)), measuring_(measuring), costs_(*request_.graph, *request_.pool, bounds) {}
 
   Result<std::vector<Cost>> run() {
     COLLAGE_TRY_VOID(measure_until_known(Covers::kBest, Forecast::kOpenMinded));
@@ -55,7 +53,7 @@ class LazyPricer {
     for (std::size_t begin = 0; begin < open.size() && !measuring_.is_stopped(); begin += kChunk) {
       std::vector<std::size_t> asked;
       for (std::size_t i = begin; i < std::min(open.size(), begin + kChunk); ++i)
-        if (nodes_of(open[i]) <= measuring_.most_nodes()) asked.push_back(open[i]);
+        if (!measuring_.is_out_of_time() || nodes_of(open[i]) == 1) asked.push_back(open[i]);
       COLLAGE_TRY(const std::vector<Cost> priced, measuring_.candidates(asked));
       COLLAGE_CHECK(priced.size() == asked.size(), "one cost for every candidate asked for");
       for (std::size_t i = 0; i < asked.size(); ++i) costs_.learn(asked[i], priced[i]);
@@ -67,7 +65,7 @@ class LazyPricer {
   void forecast(Forecast kind) {
     costs_.fit();
     fitted_ = costs_.measured_count();
-    request_.costs = costs_.forecast(kind, measuring_.most_nodes());
+    request_.costs = costs_.forecast(kind, measuring_.is_out_of_time() ? 1 : kAnySize);
   }
 
   /// Until nothing is open that the best cover uses, or any of those to be confirmed.
@@ -107,8 +105,7 @@ class LazyPricer {
   }
 
   [[nodiscard]] bool may_try() const {
-    return !measuring_.is_stopped() && measuring_.most_nodes() == kAnySize &&
-           states_ < kStatesPerMeasured * costs_.measured_count();
+    return !measuring_.is_out_of_time() && states_ < kStatesPerMeasured * costs_.measured_count();
   }
 
   Result<std::int64_t> cost_of_best(const CoverRequest& request) {

@@ -27,15 +27,15 @@ struct LazyMeasuring {
   std::function<Result<std::vector<Cost>>(const std::vector<std::size_t>& candidates)> candidates;
   /// Measures the estimated conversions of the covers; how many there were.
   std::function<Result<std::size_t>(const std::vector<NamedCover>& covers)> conversions;
-  /// The size of the largest regions that may be measured now: less than any after a deadline.
-  std::function<std::size_t()> most_nodes;
+  /// From then on only single operators are measured, so that a cover always exists.
+  std::function<bool()> is_out_of_time;
   /// From then on nothing is measured.
   std::function<bool()> is_stopped;
   std::function<void(std::size_t measured)> progress;
 };
 
-/// By candidate of request.pool; request.costs are those known before, none if it is empty. Of candidates that are the
-/// same computation one is measured. Errors of the search and of measuring.
+/// By candidate of request.pool; request.costs are not read. Of candidates that are the same computation one is
+/// measured. Errors of the search and of measuring.
 [[nodiscard]] Result<std::vector<Cost>> price_lazily(CoverRequest request, CostBounds& bounds,
                                                      const LazyMeasuring& measuring);
 

@@ -1,8 +1,6 @@
 #include "tune/pricing.h"
 
 #include <algorithm>
-#include <limits>
-#include <set>
 #include <tuple>
 
 #include "backend/roles.h"
@@ -68,45 +66,10 @@ Pricing::Pricing(PricingOptions options, const Graph& graph, Registry& registry,
 
 bool Pricing::out_of_time() const { return options_.stop.stop_requested() || Clock::now() > options_.deadline; }
 
-Result<std::vector<std::vector<PricedCandidate>>> Pricing::ask(const std::vector<PriceRequest>& requests) {
-  if (!options_.backends_apart) return pricer_->price(graph_, requests);
-  std::set<std::string> names;
-  for (const PriceRequest& request : requests)
-    for (const CandidateSpec& candidate : request.candidates) names.insert(candidate.backend);
-  std::vector<std::vector<PricedCandidate>> answers;
-  for (const PriceRequest& request : requests) answers.emplace_back(request.candidates.size());
-  for (const std::string& name : names) {
-    std::vector<PriceRequest> own;
-    std::vector<std::vector<std::size_t>> places;
-    for (const PriceRequest& request : requests) {
-      own.push_back({.region = request.region, .candidates = {}});
-      places.emplace_back();
-      for (std::size_t c = 0; c < request.candidates.size(); ++c)
-        if (request.candidates[c].backend == name) {
-          own.back().candidates.push_back(request.candidates[c]);
-          places.back().push_back(c);
-        }
-    }
-    pricer_->leave_worker();
-    COLLAGE_TRY(auto priced, pricer_->price(graph_, own));
-    for (std::size_t r = 0; r < own.size(); ++r)
-      for (std::size_t c = 0; c < places[r].size(); ++c) answers[r][places[r][c]] = std::move(priced[r][c]);
-  }
-  pricer_->leave_worker();
-  return answers;
-}
-
-Result<SearchResult> Pricing::best(CoverRequest request) {
-  const CoverRequest whole = completed(std::move(request));
-  return best_cover(whole, whole.backends);
-}
-
-Result<std::vector<Cost>> Pricing::price(const CandidatePool& pool, std::vector<Cost> known) {
-  std::vector<Cost> costs = std::move(known);
-  costs.resize(pool.candidates.size(), Unknown{});
+Result<std::vector<Cost>> Pricing::price(const CandidatePool& pool) {
+  std::vector<Cost> costs(pool.candidates.size(), Unknown{});
   std::vector<std::vector<std::size_t>> by_region(pool.regions.size());
   for (std::size_t c = 0; c < pool.candidates.size(); ++c) {
-    if (!std::holds_alternative<Unknown>(costs[c])) continue;
     if (pool.candidates[c].variant.name == "view")
       costs[c] = Measured{.median_ns = 0, .low_ns = 0, .high_ns = 0, .samples = 1};
     else
@@ -119,14 +82,15 @@ Result<std::vector<Cost>> Pricing::price(const CandidatePool& pool, std::vector<
     std::vector<std::size_t> asked;  // regions, by request
     for (std::size_t i = begin; i < end; ++i) {
       const Region& region = pool.regions[order[i]];
-      if (out_of_time() && region.nodes.count() > late_nodes()) continue;
+      // Single operators are priced whatever the deadline says, so that a cover always exists.
+      if (out_of_time() && region.nodes.count() > 1) continue;
       PriceRequest request{.region = region, .candidates = {}};
       for (std::size_t c : by_region[order[i]])
         request.candidates.push_back({.backend = pool.candidates[c].backend, .variant = pool.candidates[c].variant});
       requests.push_back(std::move(request));
       asked.push_back(order[i]);
     }
-    COLLAGE_TRY(const auto priced, ask(requests));
+    COLLAGE_TRY(const auto priced, pricer_->price(graph_, requests));
     for (std::size_t i = 0; i < asked.size(); ++i)
       for (std::size_t k = 0; k < by_region[asked[i]].size(); ++k) costs[by_region[asked[i]][k]] = priced[i][k].cost;
     if (options_.progress)
@@ -148,7 +112,7 @@ Result<std::vector<Cost>> Pricing::price_candidates(const CandidatePool& pool,
           {.backend = pool.candidates[candidates[i]].backend, .variant = pool.candidates[candidates[i]].variant});
     requests.push_back(std::move(request));
   }
-  COLLAGE_TRY(const auto priced, ask(requests));
+  COLLAGE_TRY(const auto priced, pricer_->price(graph_, requests));
   std::vector<Cost> costs(candidates.size());
   std::size_t r = 0;
   for (const auto& [region, places] : by_region) {
@@ -164,7 +128,7 @@ Result<std::vector<Cost>> Pricing::price_lazily(CoverRequest request, CostBounds
   LazyMeasuring measuring;
   measuring.candidates = [&](const std::vector<std::size_t>& asked) { return price_candidates(pool, asked); };
   measuring.conversions = [this](const std::vector<NamedCover>& covers) { return price_conversions(covers); };
-  measuring.most_nodes = [this] { return out_of_time() ? late_nodes() : std::numeric_limits<std::size_t>::max(); };
+  measuring.is_out_of_time = [this] { return out_of_time(); };
   measuring.is_stopped = [this] { return options_.stop.stop_requested(); };
   measuring.progress = [&](std::size_t measured) {
     if (options_.progress)
@@ -269,7 +233,7 @@ Result<std::vector<NamedCover>> Pricing::search(CoverRequest incomplete) {
 Result<std::vector<Artifact>> Pricing::artifacts(const Cover& cover) {
   std::vector<Artifact> artifacts;
   for (const CoverStep& step : cover.steps) {
-    if (step.kind == StepKind::kView || step.kind == StepKind::kControl) {
+    if (step.kind == StepKind::kView) {
       artifacts.emplace_back();
       continue;
     }

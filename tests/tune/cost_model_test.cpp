@@ -3,9 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <array>
-#include <map>
-#include <string>
-#include <vector>
 
 namespace collage {
 namespace {
@@ -15,9 +12,9 @@ class CostModels : public ::testing::Test {
  protected:
   /// The same computation whenever asked.
   const CostModel::Computation& of(const std::string& way, const std::string& operation) {
-    return chain(way, {operation});
+    return of(way, std::vector{operation});
   }
-  const CostModel::Computation& chain(const std::string& way, const std::vector<std::string>& operations) {
+  const CostModel::Computation& of(const std::string& way, const std::vector<std::string>& operations) {
     std::string name = way;
     for (const std::string& operation : operations) name += "|" + operation;
     const auto [found, added] = made_.try_emplace(name);
@@ -62,11 +59,11 @@ TEST_F(CostModels, TellsAProductOfEffectsFromOneRowAndOneColumn) {
 TEST_F(CostModels, LearnsThePartsOfAChainFromTheWhole) {
   learn("a", "p", 1000);
   learn("a", "q", 1000);
-  model.learn(chain("a", {"p", "q", "r"}), 5000);
+  model.learn(of("a", {"p", "q", "r"}), 5000);
   model.fit();
   EXPECT_NEAR(ns("a", "r"), 3000, 300);
   EXPECT_NEAR(ns("a", "p"), 1000, 100);
-  EXPECT_NEAR(model.predict(chain("a", {"r", "r"})).ns, 6000, 600);
+  EXPECT_NEAR(model.predict(of("a", {"r", "r"})).ns, 6000, 600);
 }
 
 TEST_F(CostModels, DoesNotCondemnAWayForOneOddTime) {

@@ -143,7 +143,7 @@ LazyMeasuring measuring(const RegularTimes& times, Asked& asked) {
             return costs;
           },
           .conversions = [](const std::vector<NamedCover>&) { return Result<std::size_t>(0U); },
-          .most_nodes = [&] { return asked.candidates.size() >= asked.limit ? 1 : ~std::size_t{0}; },
+          .is_out_of_time = [&] { return asked.candidates.size() >= asked.limit; },
           .is_stopped = [] { return false; },
           .progress = [](std::size_t) {}};
 }
