@@ -33,7 +33,7 @@ struct BackendInfo {
   std::string version;  ///< of the library behind it
   std::string build;    ///< identifies the exact build of the library; part of cost keys and artifacts
   std::vector<std::string> devices = {"cpu"};
-  std::vector<std::string> conflicts_with;  ///< kinds that cannot share a process
+  std::vector<std::string> conflicts_with;  ///< kinds that cannot run in one process with it
   bool is_engine = false;                   ///< also runs whole models, so takes part as a rival
   std::string unusable;                     ///< why it cannot be used here; empty = usable
 };

@@ -7,6 +7,7 @@
 #include "cli/console.h"
 #include "cli/interrupt.h"
 #include "cli/program.h"
+#include "search/cover.h"
 
 namespace collage::cli {
 namespace {
@@ -22,6 +23,8 @@ struct Options {
   std::vector<std::string> bans;
   std::vector<std::string> pins;
   std::string rules;
+  std::int64_t memory_cap = 0;
+  double memory_weight = 0;
   CLI::App* command = nullptr;
   std::vector<std::string> worker_command;
 };
@@ -57,8 +60,12 @@ Result<std::vector<NodeRule>> rules_from(const Options& options) {
 Result<void> check_named_backends(const Options& options, const TuneOptions& parsed, Registry& registry) {
   std::vector<std::string> named;
   if (options.command->count("--backends") > 0) named = parsed.backends;
-  for (const NodeRule& rule : parsed.rules) named.push_back(rule.backend);
-  for (const std::string& name : named) COLLAGE_TRY_VOID(registry.get(name));
+  for (const NodeRule& rule : parsed.rules)
+    if (rule.backend != kControlBackend) named.push_back(rule.backend);
+  for (const std::string& name : named) {
+    const auto backend = registry.get(name);
+    if (!backend && backends_on(name, registry, parsed.backends).empty()) return std::unexpected(backend.error());
+  }
   return {};
 }
 
@@ -76,6 +83,8 @@ Result<TuneOptions> tune_options(const Options& options, Console& console) {
   if (!options.rules.empty()) {
     COLLAGE_TRY(tune_options.user_rules, read_user_rules(options.rules));
   }
+  constexpr double kMebibyte = 1024.0 * 1024.0;
+  tune_options.objective = {.memory_cap = options.memory_cap, .ns_per_byte = options.memory_weight * 1000 / kMebibyte};
   tune_options.threads = options.common.threads;
   tune_options.cost_table = options.cost_table;
   tune_options.measures_all = options.measures_all;
@@ -116,6 +125,11 @@ void add_tune(CLI::App& app, Program& program) {
   command->add_option("--ban", options->bans, "GLOB=NAME: this backend does not run these nodes");
   command->add_option("--pin", options->pins, "GLOB=NAME: only this backend runs these nodes");
   command->add_option("--rules", options->rules, "a file of patterns, regions to fuse and limits (docs/RULES.md)");
+  command->add_option("--memory-cap", options->memory_cap, "most bytes the plan may need while it runs, such as 64MB")
+      ->transform(CLI::AsSizeValue(false))
+      ->check(CLI::PositiveNumber);
+  command->add_option("--memory-weight", options->memory_weight, "microseconds that a mebibyte of memory is worth")
+      ->check(CLI::NonNegativeNumber);
   command->add_option("--budget", options->budget, "time for measuring, such as 90s or 5m")->capture_default_str();
   command->add_flag("--measure-all", options->measures_all, "measure every candidate, not only what may be needed");
   command->add_option("--cost-table", options->cost_table, "where to write every candidate with its cost");

@@ -80,6 +80,9 @@ class Pricer {
   [[nodiscard]] Result<std::expected<StoredArtifact, Refusal>> artifact_for(const Conversion& conversion,
                                                                             const std::string& backend);
 
+  /// Ends the worker: the next request is answered by a process in which nothing ran before.
+  void leave_worker() { worker_.stop(); }
+
   [[nodiscard]] const PriceCounts& counts() const { return counts_; }
   /// The one worker, for other jobs on the same files.
   [[nodiscard]] WorkerProcess& worker() { return worker_; }

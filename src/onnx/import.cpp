@@ -74,6 +74,7 @@ Result<Imported> import_bytes(const std::string& bytes, const std::string& folde
   COLLAGE_TRY(pb::ModelProto model, parse_model(bytes, where));
   COLLAGE_TRY_VOID(check_names(model, where));
   Imported imported;
+  for (const auto& entry : model.metadata_props()) imported.metadata[entry.key()] = entry.value();
   std::string hash_input = hash_hex(bytes);
   COLLAGE_TRY_VOID(load_external_data(model, folder, hash_input));
   imported.model_hash = hash_hex(hash_input);

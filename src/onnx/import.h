@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -29,9 +30,10 @@ struct Imported {
   /// The user's model at its own opset, dimensions bound, external data inside, initialisers no longer inputs: what
   /// rivals and the import check run.
   std::string bound_model;
-  std::string model_hash;          ///< of the file's bytes and its external data, 32 hexadecimal digits
-  std::int64_t opset = 0;          ///< of the default domain in the file; 0 when the file does not import it
-  std::vector<std::string> notes;  ///< what import changed and a user may want to know, one sentence each
+  std::string model_hash;  ///< of the file's bytes and its external data, 32 hexadecimal digits
+  std::int64_t opset = 0;  ///< of the default domain in the file; 0 when the file does not import it
+  std::map<std::string, std::string> metadata;  ///< the file's metadata_props
+  std::vector<std::string> notes;               ///< what import changed and a user may want to know, one sentence each
 };
 
 /// Imports a model file.

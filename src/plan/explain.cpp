@@ -23,8 +23,12 @@ double total_us(const Plan& plan) {
                          [](double sum, const PlanStep& step) { return sum + us(step.cost_ns); });
 }
 
+/// The step computes the node itself or in a body.
 bool runs(const PlanStep& step, const std::string& node) {
-  return std::ranges::find(step.nodes, node) != step.nodes.end();
+  if (std::ranges::find(step.nodes, node) != step.nodes.end()) return true;
+  return std::ranges::any_of(step.bodies, [&](const PlanBody& body) {
+    return std::ranges::any_of(body.steps, [&](const PlanStep& inside) { return runs(inside, node); });
+  });
 }
 
 std::string who(const PlanStep& step) {
@@ -33,7 +37,7 @@ std::string who(const PlanStep& step) {
 }
 
 /// The nodes of a step, or the value a conversion moves and between which formats.
-std::string what(const Plan& plan, const PlanStep& step, std::size_t most_names) {
+std::string what(const PlanBody& plan, const PlanStep& step, std::size_t most_names) {
   if (step.nodes.empty() && !step.inputs.empty() && !step.outputs.empty()) {
     const PlanValue& from = plan.values[step.inputs.front()];
     const PlanValue& to = plan.values[step.outputs.front()];
@@ -75,11 +79,35 @@ Result<void> check_node(const Plan& plan, const Explanation& explanation, const 
               "a node that a step computes; `explain PLAN --json -` lists all");
 }
 
-std::string line(const Plan& plan, std::size_t index, double total, std::size_t most_names) {
+/// One row of the table; `share` is text because a step in a body has none: how often it runs is not known here.
+std::string row(const PlanBody& plan, std::size_t index, const std::string& share, const std::string& indent,
+                std::size_t most_names) {
   const PlanStep& step = plan.steps[index];
-  const double share = total > 0 ? 100 * us(step.cost_ns) / total : 0;
-  return fmt::format("{:>5} {:>10.1f} {:>5.1f}%  {:<28} {:<32} {}\n", index, us(step.cost_ns), share, who(step),
+  return fmt::format("{:>5} {:>10.1f} {:>6}  {:<28} {:<32} {}\n", index, us(step.cost_ns), share, indent + who(step),
                      step.runner_up.empty() ? "-" : step.runner_up, what(plan, step, most_names));
+}
+
+/// The steps of a step's bodies, or those that run a node; times are of one run of the body.
+std::string bodies_text(const PlanStep& step, const std::string& node, const std::string& indent) {
+  std::string text;
+  for (const PlanBody& body : step.bodies) {
+    std::string inside;
+    for (std::size_t s = 0; s < body.steps.size(); ++s) {
+      if (!node.empty() && !runs(body.steps[s], node)) continue;
+      inside += row(body, s, "", indent, node.empty() ? kMostNames : body.steps[s].nodes.size());
+      inside += bodies_text(body.steps[s], node, indent + "  ");
+    }
+    if (!inside.empty() || node.empty()) text += fmt::format("{:>25}{}body {}\n", "", indent, body.name) + inside;
+  }
+  return text;
+}
+
+std::string line(const Plan& plan, std::size_t index, double total, const std::string& node) {
+  const PlanStep& step = plan.steps[index];
+  const bool is_inside = std::ranges::find(step.nodes, node) == step.nodes.end();
+  const std::string share = fmt::format("{:.1f}%", total > 0 ? 100 * us(step.cost_ns) / total : 0);
+  return row(plan, index, share, "", node.empty() ? kMostNames : step.nodes.size()) +
+         bodies_text(step, is_inside ? node : "", "  ");
 }
 
 std::string head_text(const Plan& plan, const ordered_json& report) {
@@ -117,7 +145,7 @@ ordered_json refusals_of(const Explanation& explanation, const std::string& only
   return object;
 }
 
-ordered_json to_json(const Plan& plan, std::size_t index) {
+ordered_json to_json(const PlanBody& plan, std::size_t index) {
   const PlanStep& step = plan.steps[index];
   ordered_json object = {{"step", index},
                          {"kind", plan_name_of(step.kind)},
@@ -133,6 +161,11 @@ ordered_json to_json(const Plan& plan, std::size_t index) {
     for (const PlanIndex value : *list)
       object[key].push_back({{"name", plan.values[value].name}, {"format", plan.values[value].format.name}});
   }
+  for (const PlanBody& body : step.bodies) {
+    ordered_json inside = {{"name", body.name}, {"steps", ordered_json::array()}};
+    for (std::size_t s = 0; s < body.steps.size(); ++s) inside["steps"].push_back(to_json(body, s));
+    object["bodies"].push_back(std::move(inside));
+  }
   return object;
 }
 
@@ -146,8 +179,7 @@ Result<std::string> explain_as_text(const Plan& plan, const std::string& node) {
   std::string text = head_text(plan, report);
   text += fmt::format("{:>5} {:>10} {:>6}  {:<28} {:<32} {}\n", "step", "us", "share", "who", "runner-up", "nodes");
   for (std::size_t s = 0; s < plan.steps.size(); ++s)
-    if (node.empty() || runs(plan.steps[s], node))
-      text += line(plan, s, total, node.empty() ? kMostNames : plan.steps[s].nodes.size());
+    if (node.empty() || runs(plan.steps[s], node)) text += line(plan, s, total, node);
   if (node.empty()) return text + rivals_text(report) + totals_as_text(explanation);
   const ExplainedNode* explained = find_node(explanation, node);
   return explained ? text + node_as_text(explanation, *explained) : text;

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "base/hash.h"
+#include "plan/control.h"
 #include "plan/memory.h"
 
 namespace collage {
@@ -13,10 +14,6 @@ namespace {
 
 std::unexpected<Error> damaged(std::string where, std::string saw, std::string allowed) {
   return fail(ExitCode::kBadInput, "plan/damaged", std::move(where), std::move(saw), std::move(allowed));
-}
-
-std::string label(const Plan& plan, PlanIndex index) {
-  return fmt::format("value {} ({})", index, plan.values[index].name);
 }
 
 /// Bytes a value needs where that is known here: static tensors in the two common formats.
@@ -27,92 +24,147 @@ std::size_t least_bytes(const PlanValue& value) {
              : 0;
 }
 
-/// The bytes that the storage of a value has; nothing when the value names no such storage.
-std::optional<std::size_t> storage_bytes(const Plan& plan, const PlanValue& value) {
-  const auto buffer_bytes = [&](const std::vector<PlanIndex>& list) -> std::optional<std::size_t> {
-    if (value.buffer >= list.size()) return std::nullopt;
-    return plan.values[list[value.buffer]].bytes;
-  };
-  switch (value.storage) {
-    case Storage::kInput:
-      return buffer_bytes(plan.inputs);
-    case Storage::kOutput:
-      return buffer_bytes(plan.outputs);
-    case Storage::kArena:
-      return plan.arena_bytes;
-    case Storage::kConstant:
-      return plan.weights_bytes;
-    case Storage::kDynamic:
-      return std::numeric_limits<std::size_t>::max();
-  }
-  return std::nullopt;
-}
+/// The check of a model's values and steps, or of one body's; bodies inside are checked alike.
+class Verifier {
+ public:
+  Verifier(const Plan& plan, const PlanBody& body, const PlanBody* around, std::string where)
+      : plan_(plan), body_(body), around_(around), where_(std::move(where)) {}
 
-Result<void> verify_value(const Plan& plan, PlanIndex index) {
-  const PlanValue& value = plan.values[index];
-  const std::optional<std::size_t> available = storage_bytes(plan, value);
-  if (!available) return damaged(label(plan, index), "a buffer that does not exist", "a model input or output");
-  if (value.storage != Storage::kDynamic && !value.type.is_static())
-    return damaged(label(plan, index), to_string(value.type), "a static tensor");
-  if (value.offset % kBufferAlignment != 0)
-    return damaged(label(plan, index), fmt::format("offset {}", value.offset), "a multiple of 64");
-  if (value.offset > *available || value.bytes > *available - value.offset)
-    return damaged(label(plan, index), fmt::format("{} bytes at {}", value.bytes, value.offset),
-                   fmt::format("at most {} bytes of {}", *available, name_of(value.storage)));
-  if (value.bytes < least_bytes(value))
-    return damaged(label(plan, index), fmt::format("{} bytes", value.bytes),
-                   fmt::format("{} bytes for {}", least_bytes(value), to_string(value.type)));
-  return {};
-}
+  Result<void> run() {
+    if (body_.values.size() >= kNoValue) return damaged(where_ + "values", "too many", "fewer than 2^32 - 1");
+    COLLAGE_TRY_VOID(check_ports());
+    for (std::size_t i = 0; i < body_.values.size(); ++i) COLLAGE_TRY_VOID(check_value(static_cast<PlanIndex>(i)));
+    written_.assign(body_.values.size(), false);
+    for (std::size_t i = 0; i < body_.values.size(); ++i) written_[i] = body_.values[i].storage == Storage::kConstant;
+    for (const PlanIndex input : body_.inputs) written_[input] = true;
+    for (std::size_t i = 0; i < body_.steps.size(); ++i)
+      COLLAGE_TRY_VOID(check_step(body_.steps[i], where_ + fmt::format("step {}", i)));
+    for (const PlanIndex output : body_.outputs)
+      if (!written_[output]) return damaged(label(output), "an output that no step writes", "a write");
+    return {};
+  }
 
-Result<void> verify_ports(const Plan& plan) {
-  for (std::size_t i = 0; i < plan.inputs.size(); ++i) {
-    if (plan.inputs[i] >= plan.values.size()) return damaged("inputs", "an index past the values", "a value");
-    const PlanValue& value = plan.values[plan.inputs[i]];
-    if (value.storage != Storage::kInput || value.buffer != i || value.offset != 0)
-      return damaged(label(plan, plan.inputs[i]), std::string(name_of(value.storage)), "the start of its input");
+ private:
+  [[nodiscard]] std::string label(PlanIndex index) const {
+    return where_ + fmt::format("value {} ({})", index, body_.values[index].name);
   }
-  for (std::size_t i = 0; i < plan.outputs.size(); ++i) {
-    if (plan.outputs[i] >= plan.values.size()) return damaged("outputs", "an index past the values", "a value");
-    const PlanValue& value = plan.values[plan.outputs[i]];
-    const bool in_place = value.storage == Storage::kOutput && value.buffer == i && value.offset == 0;
-    if (!in_place && value.storage != Storage::kDynamic)
-      return damaged(label(plan, plan.outputs[i]), std::string(name_of(value.storage)), "the start of its output");
-  }
-  return {};
-}
 
-Result<void> verify_step(const Plan& plan, std::size_t index, std::vector<bool>& written) {
-  const PlanStep& step = plan.steps[index];
-  const std::string where = fmt::format("step {}", index);
-  for (const std::vector<PlanIndex>* list : {&step.inputs, &step.outputs, &step.constants})
-    for (const PlanIndex value : *list)
-      if (value >= plan.values.size()) return damaged(where, fmt::format("value {}", value), "an index of a value");
-  for (const PlanIndex value : step.inputs)
-    if (!written[value]) return damaged(where, label(plan, value) + " read before it is written", "an earlier write");
-  for (const PlanIndex value : step.constants)
-    if (plan.values[value].storage != Storage::kConstant)
-      return damaged(where, label(plan, value) + " that is not constant", "a constant");
-  for (const PlanIndex value : step.outputs) {
-    const Storage storage = plan.values[value].storage;
-    const bool writable = storage == Storage::kOutput || storage == Storage::kArena || storage == Storage::kDynamic;
-    if (!writable && step.kind != StepKind::kView)
-      return damaged(where, label(plan, value) + " written in read-only storage", "output, arena or dynamic");
-    written[value] = true;
+  /// The bytes that the storage of a value has; nothing when the value names no such storage.
+  [[nodiscard]] std::optional<std::size_t> storage_bytes(const PlanValue& value) const {
+    const auto buffer_bytes = [&](const std::vector<PlanIndex>& list) -> std::optional<std::size_t> {
+      if (value.buffer >= list.size()) return std::nullopt;
+      return body_.values[list[value.buffer]].bytes;
+    };
+    switch (value.storage) {
+      case Storage::kInput:
+        return buffer_bytes(body_.inputs);
+      case Storage::kOutput:
+        return buffer_bytes(body_.outputs);
+      case Storage::kArena:
+        return body_.arena_bytes;
+      case Storage::kConstant:
+        return plan_.weights_bytes;
+      case Storage::kDynamic:
+        return std::numeric_limits<std::size_t>::max();
+    }
+    return std::nullopt;
   }
-  if (step.workspace_offset % kBufferAlignment != 0 || step.workspace_offset > plan.arena_bytes ||
-      step.workspace_bytes > plan.arena_bytes - step.workspace_offset)
-    return damaged(where, fmt::format("workspace of {} bytes at {}", step.workspace_bytes, step.workspace_offset),
-                   fmt::format("at most {} bytes of arena", plan.arena_bytes));
-  const bool listed = std::ranges::any_of(plan.artifacts, [&](const auto& a) { return a.hash == step.artifact; });
-  if (step.kind == StepKind::kView ? !step.artifact.empty() : !listed)
-    return damaged(where, "artifact '" + step.artifact + "'", "a listed artifact, none for a view");
-  return {};
-}
+
+  [[nodiscard]] Result<void> check_value(PlanIndex index) const {
+    const PlanValue& value = body_.values[index];
+    const std::optional<std::size_t> available = storage_bytes(value);
+    if (!available) return damaged(label(index), "a buffer that does not exist", "a model input or output");
+    if (value.storage != Storage::kDynamic && !value.type.is_static())
+      return damaged(label(index), to_string(value.type), "a static tensor");
+    if (value.storage == Storage::kDynamic && around_ != nullptr)
+      return damaged(label(index), "a value of unknown shape", "known shapes inside a body");
+    if (value.offset % kBufferAlignment != 0)
+      return damaged(label(index), fmt::format("offset {}", value.offset), "a multiple of 64");
+    if (value.offset > *available || value.bytes > *available - value.offset)
+      return damaged(label(index), fmt::format("{} bytes at {}", value.bytes, value.offset),
+                     fmt::format("at most {} bytes of {}", *available, name_of(value.storage)));
+    if (value.bytes < least_bytes(value))
+      return damaged(label(index), fmt::format("{} bytes", value.bytes),
+                     fmt::format("{} bytes for {}", least_bytes(value), to_string(value.type)));
+    if (value.storage == Storage::kConstant && around_ != nullptr) return check_shared_constant(index);
+    return {};
+  }
+
+  [[nodiscard]] Result<void> check_shared_constant(PlanIndex index) const {
+    const PlanValue& value = body_.values[index];
+    if (value.buffer < around_->values.size()) {
+      const PlanValue& outer = around_->values[value.buffer];
+      if (outer.storage == Storage::kConstant && outer.offset == value.offset && outer.bytes >= value.bytes) return {};
+    }
+    return damaged(label(index), fmt::format("value {} around the body", value.buffer), "a constant with its bytes");
+  }
+
+  [[nodiscard]] Result<void> check_ports() const {
+    for (std::size_t i = 0; i < body_.inputs.size(); ++i) {
+      if (body_.inputs[i] >= body_.values.size())
+        return damaged(where_ + "inputs", "an index past the values", "a value");
+      const PlanValue& value = body_.values[body_.inputs[i]];
+      if (value.storage != Storage::kInput || value.buffer != i || value.offset != 0)
+        return damaged(label(body_.inputs[i]), std::string(name_of(value.storage)), "the start of its input");
+    }
+    for (std::size_t i = 0; i < body_.outputs.size(); ++i) {
+      if (body_.outputs[i] >= body_.values.size())
+        return damaged(where_ + "outputs", "an index past the values", "a value");
+      const PlanValue& value = body_.values[body_.outputs[i]];
+      const bool in_place = value.storage == Storage::kOutput && value.buffer == i && value.offset == 0;
+      if (!in_place && value.storage != Storage::kDynamic)
+        return damaged(label(body_.outputs[i]), std::string(name_of(value.storage)), "the start of its output");
+    }
+    return {};
+  }
+
+  [[nodiscard]] Result<void> check_step(const PlanStep& step, const std::string& where) {
+    for (const std::vector<PlanIndex>* list : {&step.inputs, &step.outputs, &step.constants})
+      for (const PlanIndex value : *list)
+        if (value >= body_.values.size()) return damaged(where, fmt::format("value {}", value), "an index of a value");
+    for (const PlanIndex value : step.inputs)
+      if (!written_[value]) return damaged(where, label(value) + " read before it is written", "an earlier write");
+    for (const PlanIndex value : step.constants)
+      if (body_.values[value].storage != Storage::kConstant)
+        return damaged(where, label(value) + " that is not constant", "a constant");
+    for (const PlanIndex value : step.outputs) {
+      const Storage storage = body_.values[value].storage;
+      const bool writable = storage == Storage::kOutput || storage == Storage::kArena || storage == Storage::kDynamic;
+      if (!writable && step.kind != StepKind::kView)
+        return damaged(where, label(value) + " written in read-only storage", "output, arena or dynamic");
+      written_[value] = true;
+    }
+    if (step.workspace_offset % kBufferAlignment != 0 || step.workspace_offset > body_.arena_bytes ||
+        step.workspace_bytes > body_.arena_bytes - step.workspace_offset)
+      return damaged(where, fmt::format("workspace of {} bytes at {}", step.workspace_bytes, step.workspace_offset),
+                     fmt::format("at most {} bytes of arena", body_.arena_bytes));
+    const bool listed = std::ranges::any_of(plan_.artifacts, [&](const auto& a) { return a.hash == step.artifact; });
+    const bool runs_nothing = step.kind == StepKind::kView || step.kind == StepKind::kControl;
+    if (runs_nothing ? !step.artifact.empty() : !listed)
+      return damaged(where, "artifact '" + step.artifact + "'", "a listed artifact, none for a view");
+    return check_bodies(step, where);
+  }
+
+  [[nodiscard]] Result<void> check_bodies(const PlanStep& step, const std::string& where) const {
+    if ((step.kind == StepKind::kControl) != step.control.has_value() || (!step.control && !step.bodies.empty()))
+      return damaged(where, "a step of kind " + std::string(plan_name_of(step.kind)), "bodies in control steps only");
+    if (!step.control) return {};
+    COLLAGE_TRY_VOID(check_control(body_, step, where));
+    for (const PlanBody& body : step.bodies)
+      COLLAGE_TRY_VOID(Verifier(plan_, body, &body_, where + ", body " + body.name + ": ").run());
+    return {};
+  }
+
+  const Plan& plan_;
+  const PlanBody& body_;
+  const PlanBody* around_;  ///< what holds the step whose body this is; null for the model
+  std::string where_;
+  std::vector<bool> written_;
+};
 
 }  // namespace
 
-std::optional<PlanIndex> find_value(const Plan& plan, std::string_view name, const Format& format) {
+std::optional<PlanIndex> find_value(const PlanBody& plan, std::string_view name, const Format& format) {
   for (std::size_t i = 0; i < plan.values.size(); ++i)
     if (plan.values[i].name == name && plan.values[i].format == format) return static_cast<PlanIndex>(i);
   return std::nullopt;
@@ -146,23 +198,34 @@ std::string_view plan_name_of(StepKind kind) {
       return "convert";
     case StepKind::kView:
       return "view";
+    case StepKind::kControl:
+      return "control";
   }
   return "?";
 }
 
-Result<void> verify(const Plan& plan) {
-  if (plan.values.size() > std::numeric_limits<PlanIndex>::max())
-    return damaged("values", fmt::format("{} values", plan.values.size()), "fewer than 2^32");
-  COLLAGE_TRY_VOID(verify_ports(plan));
-  for (std::size_t i = 0; i < plan.values.size(); ++i) COLLAGE_TRY_VOID(verify_value(plan, static_cast<PlanIndex>(i)));
+std::string_view name_of(ControlOperator op) {
+  switch (op) {
+    case ControlOperator::kIf:
+      return "If";
+    case ControlOperator::kLoop:
+      return "Loop";
+    case ControlOperator::kScan:
+      return "Scan";
+  }
+  return "?";
+}
 
-  std::vector<bool> written(plan.values.size(), false);
-  for (std::size_t i = 0; i < plan.values.size(); ++i) written[i] = plan.values[i].storage == Storage::kConstant;
-  for (const PlanIndex input : plan.inputs) written[input] = true;
-  for (std::size_t i = 0; i < plan.steps.size(); ++i) COLLAGE_TRY_VOID(verify_step(plan, i, written));
-  for (const PlanIndex output : plan.outputs)
-    if (!written[output]) return damaged(label(plan, output), "an output that no step writes", "a write");
-  return {};
+std::size_t step_count(const PlanBody& plan) {
+  std::size_t count = plan.steps.size();
+  for (const PlanStep& step : plan.steps)
+    for (const PlanBody& body : step.bodies) count += step_count(body);
+  return count;
+}
+
+Result<void> verify(const Plan& plan) {
+  if (!plan.captures.empty()) return damaged("captures", "values around the model", "none");
+  return Verifier(plan, plan, nullptr, "").run();
 }
 
 }  // namespace collage

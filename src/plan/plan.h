@@ -1,7 +1,9 @@
 // The immutable plan: what runs, in which order, on which bytes. Everything a session needs and nothing it computes.
+// Control-flow operators whose bodies are placed are steps that hold the bodies' own values and steps.
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <optional>
 #include <string>
@@ -23,7 +25,7 @@ enum class Storage : std::uint8_t {
   kOutput,    ///< in the caller's buffer for model output `buffer`
   kArena,     ///< at `offset` in the context's arena
   kConstant,  ///< at `offset` in weights.bin
-  kDynamic    ///< made by the kernel, shape known after the run; graph outputs only
+  kDynamic    ///< made by the kernel, shape known after the run; model outputs only
 };
 
 /// One value in one format.
@@ -32,13 +34,37 @@ struct PlanValue {
   ValueType type;
   Format format;
   Storage storage = Storage::kArena;
-  std::uint32_t buffer = 0;  ///< kInput, kOutput: position in Plan::inputs or Plan::outputs
-  std::size_t offset = 0;    ///< bytes, 64-byte aligned; from the start of the arena, the buffer or weights.bin
+  /// kInput, kOutput: position in inputs or outputs. kConstant in a body: the value around the body with these bytes.
+  std::uint32_t buffer = 0;
+  std::size_t offset = 0;  ///< bytes, 64-byte aligned; from the start of the arena, the buffer or weights.bin
   std::size_t bytes = 0;
   bool operator==(const PlanValue&) const = default;
 };
 
 using PlanIndex = std::uint32_t;
+/// Stands for an operand or result that is left out.
+inline constexpr PlanIndex kNoValue = std::numeric_limits<PlanIndex>::max();
+
+enum class ControlOperator : std::uint8_t { kIf, kLoop, kScan };
+
+/// Which slice of a tensor belongs to iteration i: number i along an axis, or number i from the end.
+struct Slicing {
+  std::uint32_t axis = 0;
+  bool reverse = false;
+  bool operator==(const Slicing&) const = default;
+};
+
+/// A control-flow operator of ONNX as a step runs it. The ports of its bodies are those of the operator.
+struct ControlForm {
+  ControlOperator op = ControlOperator::kIf;
+  std::vector<PlanIndex> operands;    ///< the node's inputs in order; kNoValue when omitted
+  std::vector<PlanIndex> results;     ///< the node's outputs in order; kNoValue when nobody asked for one
+  std::vector<Slicing> scan_inputs;   ///< of the last operands (Scan)
+  std::vector<Slicing> scan_outputs;  ///< of the last results (Loop, Scan)
+  bool operator==(const ControlForm&) const = default;
+};
+
+struct PlanBody;
 
 struct PlanStep {
   StepKind kind = StepKind::kKernel;
@@ -56,8 +82,25 @@ struct PlanStep {
   std::int64_t cost_low_ns = 0;
   std::int64_t cost_high_ns = 0;
   std::string runner_up;
-  bool operator==(const PlanStep&) const = default;
+  std::optional<ControlForm> control;  ///< control steps only
+  std::vector<PlanBody> bodies;        ///< control steps only; an If: else_branch, then_branch
+  bool operator==(const PlanStep&) const;
 };
+
+/// What runs on which bytes: a model's, or those of one body of a control-flow operator. A body's arena lies at the
+/// start of its step's workspace; weights and artifacts are the plan's.
+struct PlanBody {
+  std::string name;  ///< of the graph; "" for a model's
+  std::vector<PlanValue> values;
+  std::vector<PlanIndex> inputs;    ///< in the graph's order; a body's captured values come last
+  std::vector<PlanIndex> outputs;   ///< in the graph's order; kOutput, or kDynamic (a model's only, which may repeat)
+  std::vector<PlanIndex> captures;  ///< values around the body: what its last inputs are
+  std::vector<PlanStep> steps;
+  std::size_t arena_bytes = 0;
+  bool operator==(const PlanBody&) const = default;
+};
+
+inline bool PlanStep::operator==(const PlanStep&) const = default;
 
 /// What load() needs beside the bytes of artifacts/<hash>.
 struct PlanArtifact {
@@ -73,7 +116,7 @@ struct PlanBackend {
   bool operator==(const PlanBackend&) const = default;
 };
 
-struct Plan {
+struct Plan : PlanBody {
   std::string model_path;  ///< as given to tune; may have moved
   std::string model_hash;
   std::string weights_hash;
@@ -82,14 +125,9 @@ struct Plan {
   std::string accuracy = "standard";
   int threads = 1;
   std::vector<PlanBackend> backends;
-  std::vector<PlanValue> values;
-  std::vector<PlanIndex> inputs;   ///< in the model's order
-  std::vector<PlanIndex> outputs;  ///< in the model's order; kOutput, or kDynamic (which alone may repeat)
-  std::vector<PlanStep> steps;
   std::vector<PlanArtifact> artifacts;  ///< sorted by hash, each once
-  std::size_t arena_bytes = 0;
-  std::size_t weights_bytes = 0;  ///< size of weights.bin
-  std::string shipped = "cover";  ///< "cover" or the rival's name
+  std::size_t weights_bytes = 0;        ///< size of weights.bin
+  std::string shipped = "cover";        ///< "cover" or the rival's name
   /// A JSON object (compact, keys sorted) with what `explain` shows: search, refusals, rivals. Its keys become
   /// top-level keys of plan.json, so they must not be keys that plan.json has itself.
   std::string report_json = "{}";
@@ -97,18 +135,24 @@ struct Plan {
 };
 
 /// Index of a plan's value by name and format; nothing when the plan has none. Linear; for tools and tests.
-[[nodiscard]] std::optional<PlanIndex> find_value(const Plan& plan, std::string_view name, const Format& format);
+[[nodiscard]] std::optional<PlanIndex> find_value(const PlanBody& plan, std::string_view name, const Format& format);
 
 /// Name of an artifact: content hash over its bytes and its compatibility string.
 [[nodiscard]] std::string artifact_hash(std::string_view bytes, std::string_view compatibility);
 
 /// Name of a storage in text and JSON: input, output, arena, constant, dynamic.
 [[nodiscard]] std::string_view name_of(Storage storage);
-/// Name of a step kind in text and JSON: kernel, convert, view.
+/// Name of a step kind in text and JSON: kernel, convert, view, control.
 [[nodiscard]] std::string_view plan_name_of(StepKind kind);
+/// Name of the operator in ONNX: If, Loop, Scan.
+[[nodiscard]] std::string_view name_of(ControlOperator op);
+
+/// Steps, those inside bodies included.
+[[nodiscard]] std::size_t step_count(const PlanBody& plan);
 
 /// Checks what a session relies on: indices in range, extents inside their storage and large enough, alignment, every
-/// read after the write, model inputs and outputs consistent. Error plan/damaged; where = value or step.
+/// read after the write, model inputs and outputs consistent, bodies likewise and with the ports their operator gives
+/// them. Error plan/damaged; where = value or step.
 [[nodiscard]] Result<void> verify(const Plan& plan);
 
 }  // namespace collage

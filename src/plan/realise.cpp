@@ -9,6 +9,7 @@
 
 #include "backend/roles.h"
 #include "base/hash.h"
+#include "plan/control.h"
 #include "plan/memory.h"
 
 namespace collage {
@@ -36,7 +37,7 @@ struct Life {
 
 class Realiser {
  public:
-  explicit Realiser(const RealiseRequest& request) : request_(request), graph_(*request.graph) {
+  Realiser(const RealiseRequest& request, bool is_body) : request_(request), is_body_(is_body), graph_(*request.graph) {
     out_.plan = request.header;
     out_.plan.values.clear();
     out_.plan.inputs.clear();
@@ -54,6 +55,8 @@ class Realiser {
     assign_slots();
     COLLAGE_TRY_VOID(place_outputs());
     place_memory();
+    place_constant_views();
+    if (is_body_) return std::move(out_);
     place_weights();
     COLLAGE_TRY_VOID(verify(out_.plan));
     return std::move(out_);
@@ -150,11 +153,133 @@ class Realiser {
 
   Result<void> add_steps() {
     const std::vector<CoverStep>& steps = request_.cover->steps;
-    if (request_.artifacts.size() != steps.size())
-      return bad_cover("cover", fmt::format("{} artifacts", request_.artifacts.size()),
-                       fmt::format("one for each of {} steps", steps.size()));
-    for (std::size_t i = 0; i < steps.size(); ++i) COLLAGE_TRY_VOID(add_step(steps[i], request_.artifacts[i]));
+    std::span<const Artifact* const> artifacts = request_.artifacts;
+    if (artifacts.size() != step_count(*request_.cover))
+      return bad_cover("cover", fmt::format("{} artifacts", artifacts.size()),
+                       fmt::format("one for each of {} steps", step_count(*request_.cover)));
+    for (const CoverStep& step : steps) {
+      const Artifact* own = artifacts.front();
+      artifacts = artifacts.subspan(1);
+      if (step.kind == StepKind::kControl) {
+        COLLAGE_TRY_VOID(add_control_step(step, artifacts));
+      } else {
+        COLLAGE_TRY_VOID(add_step(step, own));
+      }
+    }
     return {};
+  }
+
+  // ---- control-flow operators -----------------------------------------------------------------------------
+  /// Takes the artifacts of the bodies' steps from the front of `artifacts`.
+  Result<void> add_control_step(const CoverStep& from, std::span<const Artifact* const>& artifacts) {
+    const std::size_t index = out_.plan.steps.size();
+    const std::size_t number = from.region.nodes.next();
+    if (from.region.nodes.count() != 1 || number >= graph_.nodes.size())
+      return bad_cover(fmt::format("step {}", index), "a control step of several nodes", "one node");
+    const Node& node = graph_.nodes[number];
+    if (const auto refusal = refuse_bodies(graph_, node))
+      return bad_cover(node.name, refusal->detail, "a placeable body");
+    PlanStep step;
+    step.kind = StepKind::kControl;
+    step.backend = from.backend;
+    step.variant = from.variant.name;
+    step.nodes = {node.name};
+    step.runner_up = from.runner_up;
+    set_cost(step, from.cost);
+    step.control = control_form(graph_, node);
+    COLLAGE_TRY_VOID(add_operands(step, node, index));
+    const std::vector<Graph> bodies = free_bodies(graph_, node);
+    if (bodies.size() != from.bodies.size())
+      return bad_cover(node.name, fmt::format("{} covers of bodies", from.bodies.size()), "one for each body");
+    for (std::size_t b = 0; b < bodies.size(); ++b) {
+      const std::size_t count = step_count(from.bodies[b]);
+      COLLAGE_TRY(RealisedPlan body, realise_body(bodies[b], from.bodies[b], artifacts.first(count)));
+      artifacts = artifacts.subspan(count);
+      for (const ValueId id : captures_of(graph_, node, b)) {
+        COLLAGE_TRY(const PlanIndex captured, read_operand(step, id, index));
+        body.plan.captures.push_back(captured);
+      }
+      COLLAGE_TRY_VOID(adopt(step, node, std::move(body)));
+    }
+    for (const ValueId id : node.outputs) {
+      step.control->results.push_back(kNoValue);
+      if (!id.valid()) continue;
+      COLLAGE_TRY(step.control->results.back(), write(id, plain(), index));
+      step.outputs.push_back(step.control->results.back());
+    }
+    step.workspace_bytes = control_layout(step).bytes;
+    in_place_.emplace_back();
+    out_.plan.steps.push_back(std::move(step));
+    return {};
+  }
+
+  Result<void> add_operands(PlanStep& step, const Node& node, std::size_t index) {
+    for (const ValueId id : node.inputs) {
+      step.control->operands.push_back(kNoValue);
+      if (!id.valid()) continue;
+      COLLAGE_TRY(step.control->operands.back(), read_operand(step, id, index));
+    }
+    return {};
+  }
+
+  Result<PlanIndex> read_operand(PlanStep& step, ValueId id, std::size_t index) {
+    COLLAGE_TRY(const PlanIndex value, read(id, plain(), index));
+    if (std::ranges::find(step.inputs, value) == step.inputs.end()) step.inputs.push_back(value);
+    return value;
+  }
+
+  Result<RealisedPlan> realise_body(const Graph& body, const Cover& cover,
+                                    std::span<const Artifact* const> artifacts) const {
+    RealiseRequest request;
+    request.graph = &body;
+    request.cover = &cover;
+    request.artifacts.assign(artifacts.begin(), artifacts.end());
+    request.format_bytes = request_.format_bytes;
+    request.copy_artifact = request_.copy_artifact;
+    COLLAGE_TRY(RealisedPlan realised, Realiser(request, true).run());
+    for (const PlanIndex output : realised.plan.outputs)
+      if (const PlanValue& value = realised.plan.values[output]; value.storage == Storage::kDynamic)
+        return fail(ExitCode::kUnsupported, "plan/dynamic-value", value.name, to_string(value.type) + " from a body",
+                    "known shapes at a body's border");
+    return realised;
+  }
+
+  /// Makes a realised body part of the step; its constants and artifacts become the plan's.
+  Result<void> adopt(PlanStep& step, const Node& node, RealisedPlan body) {
+    PlanBody& inner = body.plan;
+    inner.name = bodies_of(node)[step.bodies.size()]->name;
+    for (const auto& [index, tensor] : body.constants)
+      inner.values[index].buffer = constant_with_bytes_of(tensor, node, inner.name + "." + inner.values[index].name);
+    for (auto& [hash, bytes] : body.artifacts) {
+      const auto listed = std::ranges::find(body.plan.artifacts, hash, &PlanArtifact::hash);
+      list_artifact(hash, listed->compatibility);
+      out_.artifacts.emplace(hash, std::move(bytes));
+    }
+    step.bodies.push_back(std::move(inner));
+    return {};
+  }
+
+  /// The plan's constant for a body's: one that is there already, or a new one.
+  PlanIndex constant_with_bytes_of(const Tensor& tensor, const Node& node, std::string name) {
+    const auto key = std::pair{static_cast<const void*>(tensor.data.data()), tensor.data.size()};
+    for (const ValueId id : node.captures)
+      if (const auto& outer = graph_.value(id).constant;
+          outer && std::pair{static_cast<const void*>(outer->data.data()), outer->data.size()} == key)
+        return add_constant(id);
+    const auto [found, is_new] = adopted_.try_emplace(key, 0);
+    if (!is_new) return found->second;
+    const auto is_taken = [&](const Value& value) { return value.name == name; };
+    while (std::ranges::any_of(graph_.values, is_taken)) name += "'";
+    found->second = new_value({.name = std::move(name),
+                               .type = tensor.value_type(),
+                               .format = plain(),
+                               .storage = Storage::kConstant,
+                               .buffer = 0,
+                               .offset = 0,
+                               .bytes = tensor.data.size()},
+                              0);
+    out_.constants.emplace(found->second, tensor);
+    return found->second;
   }
 
   Result<void> add_step(const CoverStep& from, const Artifact* artifact) {
@@ -249,9 +374,14 @@ class Realiser {
     step.workspace_bytes = artifact.workspace_bytes;
     for (const ValueId constant : artifact.constants) step.constants.push_back(add_constant(constant));
     if (out_.artifacts.contains(step.artifact)) return;
+    list_artifact(step.artifact, artifact.compatibility);
     out_.artifacts.emplace(step.artifact, Buffer::copy_of(std::as_bytes(std::span(artifact.bytes))));
-    const auto place = std::ranges::lower_bound(out_.plan.artifacts, step.artifact, {}, &PlanArtifact::hash);
-    out_.plan.artifacts.insert(place, {.hash = step.artifact, .compatibility = artifact.compatibility});
+  }
+
+  void list_artifact(const std::string& hash, const std::string& compatibility) {
+    const auto place = std::ranges::lower_bound(out_.plan.artifacts, hash, {}, &PlanArtifact::hash);
+    if (place == out_.plan.artifacts.end() || place->hash != hash)
+      out_.plan.artifacts.insert(place, {.hash = hash, .compatibility = compatibility});
   }
 
   /// Finds the plan value behind each model output and keeps it alive to the end.
@@ -398,24 +528,39 @@ class Realiser {
     std::size_t end = 0;
     std::string hashes;
     for (const auto& [index, tensor] : out_.constants) {
+      if (lives_[index].alias_of) continue;
       values()[index].offset = end;
       end += aligned_up(tensor.data.size());
       hashes += hash_hex(tensor.data.data(), tensor.data.size());
     }
     out_.plan.weights_bytes = end;
     if (out_.plan.weights_hash.empty()) out_.plan.weights_hash = hash_hex(hashes);
-    for (std::size_t i = 0; i < values().size(); ++i)
-      if (values()[i].storage == Storage::kConstant && lives_[i].alias_of)
-        place_constant_view(static_cast<PlanIndex>(i));
+    for (const auto& [index, tensor] : out_.constants) values()[index].offset = values()[root_of(index)].offset;
+    for (PlanStep& step : out_.plan.steps)
+      for (PlanBody& body : step.bodies) place_shared_constants(out_.plan, body);
   }
 
-  void place_constant_view(PlanIndex view) {
-    PlanIndex root = view;
-    while (lives_[root].alias_of) root = *lives_[root].alias_of;
-    values()[view].offset = values()[root].offset;
-    Tensor tensor = out_.constants.at(root);
-    tensor.extents = values()[view].type.extents();
-    out_.constants.emplace(view, std::move(tensor));
+  /// Constants of a body lie where the value around it lies whose bytes they are.
+  static void place_shared_constants(const PlanBody& around, PlanBody& body) {
+    for (PlanValue& value : body.values)
+      if (value.storage == Storage::kConstant) value.offset = around.values[value.buffer].offset;
+    for (PlanStep& step : body.steps)
+      for (PlanBody& inner : step.bodies) place_shared_constants(body, inner);
+  }
+
+  /// A view of a constant is a constant of another shape.
+  void place_constant_views() {
+    for (std::size_t i = 0; i < values().size(); ++i) {
+      if (values()[i].storage != Storage::kConstant || !lives_[i].alias_of) continue;
+      Tensor tensor = out_.constants.at(root_of(static_cast<PlanIndex>(i)));
+      tensor.extents = values()[i].type.extents();
+      out_.constants.emplace(static_cast<PlanIndex>(i), std::move(tensor));
+    }
+  }
+
+  [[nodiscard]] PlanIndex root_of(PlanIndex view) const {
+    while (lives_[view].alias_of) view = *lives_[view].alias_of;
+    return view;
   }
 
   std::vector<PlanValue>& values() { return out_.plan.values; }
@@ -424,6 +569,7 @@ class Realiser {
   using InPlace = std::vector<std::pair<std::uint32_t, std::uint32_t>>;
 
   const RealiseRequest& request_;
+  const bool is_body_;
   const Graph& graph_;
   RealisedPlan out_;
   std::vector<Life> lives_;  ///< by plan value
@@ -431,11 +577,12 @@ class Realiser {
   std::vector<InPlace> in_place_;                         ///< by step: (output, input) ports that may share
   std::map<std::pair<ValueId, Format>, PlanIndex> made_;  ///< computed values, by format
   std::map<ValueId, PlanIndex> constants_;
-  std::vector<PlanIndex> sources_;  ///< by model output: the value it comes from
+  std::map<std::pair<const void*, std::size_t>, PlanIndex> adopted_;  ///< constants of bodies, by their bytes
+  std::vector<PlanIndex> sources_;                                    ///< by model output: the value it comes from
 };
 
 }  // namespace
 
-Result<RealisedPlan> realise(const RealiseRequest& request) { return Realiser(request).run(); }
+Result<RealisedPlan> realise(const RealiseRequest& request) { return Realiser(request, false).run(); }
 
 }  // namespace collage

@@ -4,7 +4,8 @@
 // How: one plan value for every (value, format); views and permitted in-place outputs join the storage of their input;
 //      the storage that holds a model output becomes that output's buffer, so that its producer writes there directly;
 //      what cannot (a model input or constant passed through, a value that is two outputs) gets a copy step at the end;
-//      everything else shares one arena (plan/memory.h).
+//      everything else shares one arena (plan/memory.h). Bodies of control steps are realised alike, each with an arena
+//      that lies in its step's workspace; their constants are the plan's.
 // Not here: choosing the cover (search/), compiling (backends), timing (measure/).
 #pragma once
 
@@ -20,7 +21,8 @@ namespace collage {
 struct RealiseRequest {
   const Graph* graph = nullptr;
   const Cover* cover = nullptr;
-  std::vector<const Artifact*> artifacts;  ///< one per cover step; null for views
+  /// One per cover step, null for views and control steps; a control step's is followed by those of its bodies' steps.
+  std::vector<const Artifact*> artifacts;
   /// Bytes of a static tensor in a backend's named format; the common formats are computed here.
   std::function<Result<std::size_t>(const ValueType&, const Format&)> format_bytes;
   /// The host backend's conversion kernel; asked for copies (from == to == plain) only, and only when one is needed.
@@ -32,7 +34,7 @@ struct RealiseRequest {
 /// A plan with the bytes it names.
 struct RealisedPlan {
   Plan plan;
-  std::map<PlanIndex, Tensor> constants;    ///< the contents of every kConstant value
+  std::map<PlanIndex, Tensor> constants;    ///< the contents of every kConstant value outside bodies
   std::map<std::string, Buffer> artifacts;  ///< by hash
   Buffer onnx;                              ///< plan.onnx, set by the caller; may be empty
 
@@ -40,7 +42,8 @@ struct RealisedPlan {
 };
 
 /// Errors: plan/bad-cover (a step reads what no earlier step made, a port count differs, a model output is not made in
-/// the plain format), plan/dynamic-value (a step reads a value of unknown shape), and those of the functions given.
+/// the plain format, a control step that refuse_bodies() refuses), plan/dynamic-value (a step reads a value of unknown
+/// shape, or a body gives one), and those of the functions given.
 [[nodiscard]] Result<RealisedPlan> realise(const RealiseRequest& request);
 
 }  // namespace collage

@@ -52,6 +52,18 @@ const PlanStep* step_of(const Plan& plan, const std::string& node) {
   return nullptr;
 }
 
+/// The step with the node in its bodies.
+const PlanStep* holder_of(const PlanBody& plan, const std::string& node) {
+  for (const PlanStep& step : plan.steps)
+    for (const PlanBody& body : step.bodies) {
+      const bool is_here = std::ranges::any_of(body.steps, [&](const PlanStep& inside) {
+        return std::ranges::find(inside.nodes, node) != inside.nodes.end();
+      });
+      if (is_here || holder_of(body, node) != nullptr) return &step;
+    }
+  return nullptr;
+}
+
 /// The first candidate of the backend among some of the explanation's.
 const ExplainedCandidate* first_of(const Explanation& explanation, const std::vector<std::uint32_t>& list,
                                    const std::string& backend) {
@@ -161,7 +173,12 @@ Result<WhyNotQuestion> parse_why_not(const Plan& plan, const std::string& text) 
     if ((explanation && find_node(*explanation, node)) || step_of(plan, node))
       return WhyNotQuestion{.node = node, .backend = text.substr(split + 1)};
   }
-  return fail(ExitCode::kUsage, "plan/no-such-node", plan.model_path, "node " + text.substr(0, text.rfind('=')),
+  const std::string node = text.substr(0, text.rfind('='));
+  if (const PlanStep* holder = holder_of(plan, node))
+    return fail(ExitCode::kUsage, "plan/no-such-node", plan.model_path,
+                fmt::format("node {} inside a body of {}", node, holder->nodes.front()),
+                "a node outside of bodies: of those inside a plan keeps only the steps");
+  return fail(ExitCode::kUsage, "plan/no-such-node", plan.model_path, "node " + node,
               "a node of the plan; `explain PLAN --json -` lists all");
 }
 

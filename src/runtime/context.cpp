@@ -40,38 +40,16 @@ struct Context::State {
 
   [[nodiscard]] const Plan& plan() const { return session->plan.plan; }
 
-  /// Where a value lies for this context; null for an output of unknown shape.
-  [[nodiscard]] std::byte* address(PlanIndex index) const {
-    const PlanValue& value = plan().values[index];
-    switch (value.storage) {
-      case Storage::kInput:
-        return inputs[value.buffer].data + value.offset;
-      case Storage::kOutput:
-        return outputs[value.buffer].data + value.offset;
-      case Storage::kArena:
-        return arena.data() + value.offset;
-      // Read only: a plan writes to no constant (plan verify()), the pointer type is that of the common case.
-      case Storage::kConstant:
-        return const_cast<std::byte*>(session->plan.constants.at(index).data.data());
-      case Storage::kDynamic:
-        return nullptr;
-    }
-    return nullptr;
-  }
-
-  [[nodiscard]] Result<std::unique_ptr<Call>> bind(std::size_t step_index) const {
-    const PlanStep& step = plan().steps[step_index];
-    Buffers buffers;
-    for (const PlanIndex input : step.inputs) buffers.inputs.push_back(address(input));
-    for (const PlanIndex output : step.outputs) buffers.outputs.push_back(address(output));
-    if (step.workspace_bytes > 0) buffers.workspace = arena.data() + step.workspace_offset;
-    return session->step_kernels[step_index]->bind(buffers);
+  [[nodiscard]] Result<std::unique_ptr<Call>> bind(std::size_t step) const {
+    BodyMemory memory{.inputs = {}, .outputs = {}, .arena = arena.data()};
+    for (const BoundPort& port : inputs) memory.inputs.push_back(port.data);
+    for (const BoundPort& port : outputs) memory.outputs.push_back(port.data);
+    return bind_step(session->model, memory, step);
   }
 
   [[nodiscard]] Result<void> bind_all() {
     for (std::size_t i = 0; i < plan().steps.size(); ++i) {
       owned.emplace_back();
-      if (session->step_kernels[i] == nullptr) continue;
       COLLAGE_TRY(owned.back(), bind(i));
     }
     list_calls();

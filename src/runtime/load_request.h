@@ -1,6 +1,7 @@
 // What a backend is asked to load for one step of a plan.
 #pragma once
 
+#include <map>
 #include <vector>
 
 #include "backend/backend.h"
@@ -9,9 +10,15 @@
 namespace collage {
 
 /// Plan values as ports.
-[[nodiscard]] std::vector<Port> ports_of(const Plan& plan, const std::vector<PlanIndex>& values);
+[[nodiscard]] std::vector<Port> ports_of(const PlanBody& plan, const std::vector<PlanIndex>& values);
 
-/// For a kernel or conversion step. Views the artifacts of `realised`, which outlive the request.
-[[nodiscard]] LoadRequest load_request(const RealisedPlan& realised, const PlanStep& step, int threads);
+/// For a kernel or conversion step of `body` with the body's constants. Views the artifacts of `realised`, which
+/// outlive the request.
+[[nodiscard]] LoadRequest load_request(const RealisedPlan& realised, const PlanBody& body,
+                                       const std::map<PlanIndex, Tensor>& constants, const PlanStep& step, int threads);
+/// The same for a step outside bodies.
+[[nodiscard]] inline LoadRequest load_request(const RealisedPlan& realised, const PlanStep& step, int threads) {
+  return load_request(realised, realised.plan, realised.constants, step, threads);
+}
 
 }  // namespace collage

@@ -1,36 +1,31 @@
 #include "runtime/session.h"
 
 #include <set>
-#include <tuple>
 
 #include <fmt/format.h>
 
 #include "plan/plan_file.h"
-#include "runtime/load_request.h"
 #include "runtime/session_state.h"
 
 namespace collage {
 namespace {
 
-/// Two steps share a kernel when this is equal: the names of ports do not change what a loaded artifact computes.
-struct KernelKey {
-  std::string backend;
-  std::string artifact;
-  std::vector<PlanIndex> constants;
-  std::string ports;
-  auto operator<=>(const KernelKey&) const = default;
-};
-
-std::string text_of(const std::vector<Port>& ports) {
-  std::string text;
-  for (const Port& port : ports) text += to_string(port.type) + "@" + port.format.name + ";";
-  return text;
+/// Backends of the steps, those inside bodies included.
+void list_backends(const PlanBody& plan, std::set<std::string>& names) {
+  for (const PlanStep& step : plan.steps) {
+    if (step.kind == StepKind::kKernel || step.kind == StepKind::kConvert) names.insert(step.backend);
+    for (const PlanBody& body : step.bodies) list_backends(body, names);
+  }
 }
 
-Error in_step(Error error, std::size_t index, const PlanStep& step) {
-  error.where = fmt::format("step {} ({}{}{}): {}", index, step.backend, step.nodes.empty() ? "" : " ",
-                            step.nodes.empty() ? "" : step.nodes.front(), error.where);
-  return error;
+/// Which step and port makes each value of unknown shape.
+std::map<PlanIndex, std::pair<std::size_t, std::uint32_t>> dynamic_values(const Plan& plan) {
+  std::map<PlanIndex, std::pair<std::size_t, std::uint32_t>> dynamic;
+  for (std::size_t i = 0; i < plan.steps.size(); ++i)
+    for (std::uint32_t port = 0; port < plan.steps[i].outputs.size(); ++port)
+      if (const PlanIndex value = plan.steps[i].outputs[port]; plan.values[value].storage == Storage::kDynamic)
+        dynamic[value] = {i, port};
+  return dynamic;
 }
 
 std::vector<ContextPort> context_ports(const Plan& plan, const std::vector<PlanIndex>& values) {
@@ -83,9 +78,11 @@ MachineVerdict judge_machine(const Plan& plan, const BackendSource& backends, co
                          wanted.version, wanted.build, info.version, info.build));
     }
   }
-  for (const PlanStep& step : plan.steps) {
-    if (step.kind == StepKind::kView || !known.insert(step.backend).second) continue;
-    if (const Result<Backend*> backend = backends(step.backend); !backend)
+  std::set<std::string> used;
+  list_backends(plan, used);
+  for (const std::string& name : used) {
+    if (known.contains(name)) continue;
+    if (const Result<Backend*> backend = backends(name); !backend)
       worsen(MachineVerdict::Kind::kRefused, to_string(backend.error()));
   }
   if (!machine.empty() && !plan.machine.empty() && machine != plan.machine)
@@ -110,25 +107,10 @@ Result<Session> Session::load(RealisedPlan realised, const BackendSource& backen
     return fail(ExitCode::kUnsupported, "plan/missing-backend", plan.model_path,
                 fmt::format("{}", fmt::join(state->verdict.reasons, "; ")), "the backends the plan was made with");
   const int threads = options.threads > 0 ? options.threads : plan.threads;
-  std::map<KernelKey, const Kernel*> loaded;
-  for (std::size_t i = 0; i < plan.steps.size(); ++i) {
-    const PlanStep& step = plan.steps[i];
-    state->step_kernels.push_back(nullptr);
-    if (step.kind == StepKind::kView) continue;
-    for (std::uint32_t port = 0; port < step.outputs.size(); ++port)
-      if (plan.values[step.outputs[port]].storage == Storage::kDynamic) state->dynamic[step.outputs[port]] = {i, port};
-    KernelKey key{step.backend, step.artifact, step.constants,
-                  text_of(ports_of(plan, step.inputs)) + "->" + text_of(ports_of(plan, step.outputs))};
-    const Kernel*& kernel = loaded[std::move(key)];
-    if (kernel == nullptr) {
-      COLLAGE_TRY(Backend* const backend, backends(step.backend));
-      Result<std::unique_ptr<Kernel>> made = backend->load(load_request(state->plan, step, threads));
-      if (!made) return std::unexpected(in_step(std::move(made).error(), i, step));
-      kernel = made->get();
-      state->kernels.push_back(std::move(made).value());
-    }
-    state->step_kernels.back() = kernel;
-  }
+  KernelLoader loader(state->plan, backends, threads);
+  COLLAGE_TRY(state->model, loader.load_model());
+  state->kernels = loader.take_kernels();
+  state->dynamic = dynamic_values(plan);
   state->inputs = context_ports(plan, plan.inputs);
   state->outputs = context_ports(plan, plan.outputs);
   return Session(std::move(state));

@@ -5,7 +5,7 @@
 #include <memory>
 #include <vector>
 
-#include "runtime/session.h"
+#include "runtime/loaded_body.h"
 
 namespace collage {
 
@@ -15,7 +15,7 @@ struct Session::State {
   std::vector<ContextPort> inputs;
   std::vector<ContextPort> outputs;
   std::vector<std::unique_ptr<Kernel>> kernels;                        ///< each distinct kernel once
-  std::vector<const Kernel*> step_kernels;                             ///< by step; null for views
+  LoadedBody model;                                                    ///< the plan's steps with their kernels
   std::map<PlanIndex, std::pair<std::size_t, std::uint32_t>> dynamic;  ///< value -> (step, output port) that makes it
 };
 

@@ -59,7 +59,9 @@ class CoverWriter {
   void append(const Group& group, const Option& option) {
     const SearchCandidate& candidate = problem_.candidates[option.candidate];
     CoverStep step;
-    step.kind = candidate.variant.name == "view" ? StepKind::kView : StepKind::kKernel;
+    step.kind = candidate.variant.name == "view"       ? StepKind::kView
+                : candidate.backend == kControlBackend ? StepKind::kControl
+                                                       : StepKind::kKernel;
     step.backend = candidate.backend;
     step.location = candidate.location;
     step.region = *candidate.region;

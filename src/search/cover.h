@@ -1,11 +1,13 @@
-// A cover: candidates for every node in execution order, with the conversions between them.
+// A cover: candidates for every node in execution order, with the conversions between them. A control-flow operator
+// whose bodies are placed on their own is one step that holds a cover for each of them.
 // In: what a search chose. Out: steps that can be realised one by one.
 // Cost: memory in proportion to the steps.
-// Source: the optimal partitioning of TVM's RFC 62, with conversions as steps.
+// Source: the optimal partitioning of TVM's RFC 62, with conversions as steps; bodies are ours.
 #pragma once
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "backend/backend.h"
@@ -17,12 +19,18 @@ namespace collage {
 enum class StepKind : std::uint8_t {
   kKernel,   ///< a backend runs a region
   kConvert,  ///< a value gets another format
-  kView      ///< outputs share the bytes of the input: nothing runs
+  kView,     ///< outputs share the bytes of the input: nothing runs
+  kControl   ///< an If, Loop or Scan whose bodies have steps of their own
 };
+
+/// What stands for a backend in candidates and steps of kind kControl: nobody's library runs the operator itself.
+inline constexpr std::string_view kControlBackend = "bodies";
+
+struct Cover;
 
 struct CoverStep {
   StepKind kind = StepKind::kKernel;
-  std::string backend;  ///< instance name; the host's for views
+  std::string backend;  ///< instance name; the host's for views; kControlBackend for control steps
   Region region;        ///< kernel and view steps (a format-only view has no nodes)
   Variant variant;
   std::string location = "cpu";  ///< where a kernel runs
@@ -33,11 +41,22 @@ struct CoverStep {
   std::string to_location = "cpu";
   Cost cost;
   std::string runner_up;  ///< "backend/variant +12%"; empty when there was no other
+  /// Control steps: one per body, of the graphs that free_bodies() gives (plan/control.h). The search leaves them
+  /// empty.
+  std::vector<Cover> bodies;
 };
 
 struct Cover {
   std::vector<CoverStep> steps;  ///< every input of a step is made by an earlier step or is a graph input
   std::int64_t cost_ns = 0;
 };
+
+/// Steps of a cover with those inside its bodies.
+[[nodiscard]] inline std::size_t step_count(const Cover& cover) {
+  std::size_t count = cover.steps.size();
+  for (const CoverStep& step : cover.steps)
+    for (const Cover& body : step.bodies) count += step_count(body);
+  return count;
+}
 
 }  // namespace collage

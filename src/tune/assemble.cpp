@@ -1,11 +1,13 @@
 #include "tune/assemble.h"
 
 #include <set>
+#include <span>
 
 #include <fmt/format.h>
 
 #include "backend/roles.h"
 #include "onnx/export.h"
+#include "plan/control.h"
 
 namespace collage {
 namespace {
@@ -34,16 +36,37 @@ Result<Artifact> copy_artifact(Registry& registry, const Conversion& conversion)
   return fail(ExitCode::kBug, "plan/no-copy", to_string(conversion.type), artifact.error().detail);
 }
 
-Result<std::vector<PlanBackend>> backends_of(const Cover& cover, Registry& registry) {
-  std::set<std::string> names = {kHostBackend};
-  for (const CoverStep& step : cover.steps)
-    if (step.kind != StepKind::kView) names.insert(step.backend);
+/// Backends and artifacts of a cover's steps, those inside bodies after the step that holds them.
+void list_steps(const Cover& cover, std::span<const Artifact>& left, std::set<std::string>& names,
+                std::vector<const Artifact*>& artifacts) {
+  for (const CoverStep& step : cover.steps) {
+    const bool has_kernel = step.kind == StepKind::kKernel || step.kind == StepKind::kConvert;
+    artifacts.push_back(has_kernel ? &left.front() : nullptr);
+    left = left.subspan(1);
+    if (has_kernel) names.insert(step.backend);
+    for (const Cover& body : step.bodies) list_steps(body, left, names, artifacts);
+  }
+}
+
+Result<std::vector<PlanBackend>> plan_backends(const std::set<std::string>& names, Registry& registry) {
   std::vector<PlanBackend> result;
   for (const std::string& name : names) {
     COLLAGE_TRY(Backend * backend, registry.get(name));
     result.push_back({.name = name, .version = backend->info().version, .build = backend->info().build});
   }
   return result;
+}
+
+/// Steps of the cover come first in the plan, in the same order.
+void set_structures(const Graph& graph, const Cover& cover, PlanBody& plan) {
+  for (std::size_t s = 0; s < cover.steps.size(); ++s) {
+    const CoverStep& step = cover.steps[s];
+    if (step.region.nodes.empty()) continue;
+    plan.steps[s].structure = structure_key(graph, step.region);
+    if (step.kind != StepKind::kControl) continue;
+    const std::vector<Graph> bodies = free_bodies(graph, graph.nodes[step.region.nodes.next()]);
+    for (std::size_t b = 0; b < bodies.size(); ++b) set_structures(bodies[b], step.bodies[b], plan.steps[s].bodies[b]);
+  }
 }
 
 }  // namespace
@@ -79,19 +102,19 @@ Result<RealisedPlan> assemble(const AssembleRequest& request, Registry& registry
   RealiseRequest realisation;
   realisation.graph = request.graph;
   realisation.cover = request.cover;
-  for (std::size_t s = 0; s < request.cover->steps.size(); ++s)
-    realisation.artifacts.push_back(request.cover->steps[s].kind == StepKind::kView ? nullptr : &request.artifacts[s]);
+  COLLAGE_CHECK(request.artifacts.size() == step_count(*request.cover), "one artifact for each step");
+  std::set<std::string> names = {kHostBackend};
+  std::span<const Artifact> artifacts = request.artifacts;
+  list_steps(*request.cover, artifacts, names, realisation.artifacts);
   realisation.format_bytes = [&](const ValueType& type, const Format& format) {
     return named_format_bytes(registry, type, format);
   };
   realisation.copy_artifact = [&](const Conversion& conversion) { return copy_artifact(registry, conversion); };
   realisation.kept_constants = large_constants(*request.graph);
   realisation.header = request.header;
-  COLLAGE_TRY(realisation.header.backends, backends_of(*request.cover, registry));
+  COLLAGE_TRY(realisation.header.backends, plan_backends(names, registry));
   COLLAGE_TRY(RealisedPlan plan, realise(realisation));
-  for (std::size_t s = 0; s < request.cover->steps.size(); ++s)
-    if (const Region& region = request.cover->steps[s].region; !region.nodes.empty())
-      plan.plan.steps[s].structure = structure_key(*request.graph, region);
+  set_structures(*request.graph, *request.cover, plan.plan);
   const std::string onnx = annotated_onnx(*request.graph, *request.cover, plan.plan);
   plan.onnx = Buffer::copy_of(std::as_bytes(std::span(onnx)));
   return plan;

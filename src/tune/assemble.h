@@ -14,8 +14,9 @@ namespace collage {
 struct AssembleRequest {
   const Graph* graph = nullptr;  ///< what the cover covers
   const Cover* cover = nullptr;
-  std::vector<Artifact> artifacts;  ///< one per cover step; views have an empty one
-  Plan header;                      ///< model, machine, accuracy, threads; backends are filled in here
+  /// One per cover step, empty for views and control steps; a control step's is followed by those of its bodies' steps.
+  std::vector<Artifact> artifacts;
+  Plan header;  ///< model, machine, accuracy, threads; backends are filled in here
 };
 
 /// Errors of realise(); backend/* when an instance of the cover cannot be had.

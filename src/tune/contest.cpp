@@ -15,6 +15,7 @@ constexpr double kBeatenShare = 1.2;
 /// What a plan's time depends on: its steps and artifacts, not the costs written beside them.
 std::string question_of(const Contestant& contestant) {
   std::string text = "|" + contestant.name;
+  if (contestant.extra_ns != 0) text += fmt::format("+{}", contestant.extra_ns);
   for (const PlanStep& step : contestant.plan.plan.steps) text += step.backend + step.variant + step.artifact + ";";
   for (const PlanBackend& backend : contestant.plan.plan.backends) text += backend.name + backend.build + ";";
   return text;
@@ -67,8 +68,9 @@ Result<std::vector<GuardEntry>> Contest::write_entries() {
     }
     entries.push_back({.name = contestant.name,
                        .plan = contestant.file,
-                       .steps = contestant.plan.plan.steps.size(),
-                       .is_rival = contestant.is_rival});
+                       .steps = step_count(contestant.plan.plan),
+                       .is_rival = contestant.is_rival,
+                       .extra_ns = contestant.extra_ns});
   }
   return entries;
 }

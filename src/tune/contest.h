@@ -22,7 +22,9 @@ namespace collage {
 struct Contestant {
   std::string name;
   RealisedPlan plan;
-  bool is_rival = false;  ///< a whole-model engine: never retired
+  bool is_rival = false;      ///< a whole-model engine: never retired
+  std::int64_t extra_ns = 0;  ///< what its memory costs beside its time
+  std::int64_t memory_bytes = 0;
   Cover cover;
   std::optional<SearchResult> search = std::nullopt;  ///< nothing for rivals
   Corrections corrections = {};                       ///< applied to the costs of the cover's steps

@@ -1,6 +1,8 @@
 #include "tune/covers.h"
 
 #include <algorithm>
+#include <limits>
+#include <optional>
 #include <set>
 
 namespace collage {
@@ -78,8 +80,11 @@ std::vector<SearchCandidate> candidates_of(const CoverRequest& request, const st
     const bool host_waits = fillers_wait && request.host_fills && candidate.backend == kHostBackend;
     if (host_waits && !region.nodes.is_subset_of(left_to_host)) continue;
     if (!contains(names, candidate.backend) && !fills) continue;
-    candidates.push_back(
-        {.region = &region, .backend = candidate.backend, .variant = candidate.variant, .cost = request.costs[c]});
+    candidates.push_back({.region = &region,
+                          .backend = candidate.backend,
+                          .variant = candidate.variant,
+                          .cost = request.costs[c],
+                          .workspace_bytes = request.workspace_bytes.empty() ? 0 : request.workspace_bytes[c]});
   }
   return candidates;
 }
@@ -103,7 +108,55 @@ std::vector<SearchCandidate> usable_candidates(const CoverRequest& request) {
   return candidates_of(request, request.backends, true);
 }
 
-Result<SearchResult> best_cover(const CoverRequest& request, const std::vector<std::string>& allowed) {
+namespace {
+
+/// The largest sets of these names without two that conflict.
+std::set<std::vector<std::string>> peaceful_sets(const std::vector<std::string>& names, const CoverRequest& request) {
+  for (const auto& [a, b] : request.conflicts) {
+    if (!contains(names, a) || !contains(names, b)) continue;
+    std::set<std::vector<std::string>> sets;
+    for (const std::string& without : {a, b}) {
+      std::vector<std::string> fewer = names;
+      std::erase(fewer, without);
+      sets.merge(peaceful_sets(fewer, request));
+    }
+    return sets;
+  }
+  return {names};
+}
+
+Result<SearchResult> best_peaceful_cover(const CoverRequest& request, const std::vector<std::string>& allowed);
+
+/// The best over all sets; what is proven of all of them.
+Result<SearchResult> best_of_sets(const CoverRequest& request, const std::vector<std::string>& allowed) {
+  std::vector<std::string> names = allowed;
+  if (!contains(names, request.filler)) names.push_back(request.filler);
+  std::optional<Result<SearchResult>> best;
+  std::int64_t bound = std::numeric_limits<std::int64_t>::max();
+  bool exact = true;
+  for (const std::vector<std::string>& set : peaceful_sets(names, request)) {
+    CoverRequest part = request;
+    if (!contains(set, request.filler)) part.filler.clear();
+    std::vector<std::string> asked;
+    for (const std::string& name : allowed)
+      if (contains(set, name)) asked.push_back(name);
+    auto found = best_peaceful_cover(part, asked);
+    if (!found) {
+      if (!best) best = std::move(found);
+      continue;
+    }
+    bound = std::min(bound, found->bound_ns);
+    exact = exact && found->exact;
+    if (!best || !*best || found->cover.cost_ns < (*best)->cover.cost_ns) best = std::move(found);
+  }
+  if (*best) {
+    (*best)->bound_ns = bound;
+    (*best)->exact = exact;
+  }
+  return std::move(*best);
+}
+
+Result<SearchResult> best_peaceful_cover(const CoverRequest& request, const std::vector<std::string>& allowed) {
   auto strict = choose_cover(*request.graph, uses_of(*request.graph), candidates_of(request, allowed, true),
                              request.conversions, request.search);
   // Regions that overlap can leave nodes over although each node is in one of them.
@@ -112,11 +165,17 @@ Result<SearchResult> best_cover(const CoverRequest& request, const std::vector<s
                       request.conversions, request.search);
 }
 
+}  // namespace
+
+Result<SearchResult> best_cover(const CoverRequest& request, const std::vector<std::string>& allowed) {
+  return request.conflicts.empty() ? best_peaceful_cover(request, allowed) : best_of_sets(request, allowed);
+}
+
 Result<std::int64_t> proven_bound_ns(const CoverRequest& request) {
   CoverRequest optimistic = request;
   for (std::size_t c = 0; c < optimistic.costs.size(); ++c)
-    if (std::holds_alternative<Unknown>(optimistic.costs[c]))
-      optimistic.costs[c] = Estimated{.ns = request.least_ns.empty() ? 0 : request.least_ns[c]};
+    if (std::holds_alternative<Unknown>(optimistic.costs[c]) || request.pool->candidates[c].backend == kControlBackend)
+      optimistic.costs[c] = Estimated{.ns = 0};
   COLLAGE_TRY(const SearchResult result, best_cover(optimistic, request.backends));
   return result.bound_ns;
 }

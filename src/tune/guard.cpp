@@ -38,9 +38,12 @@ void keep(GuardVerdict& verdict, const std::vector<std::size_t>& chosen, std::ve
 /// A worker that dies with everything loaded is tried again with each entry alone, so that one costs only itself.
 Result<std::vector<ConfirmLane>> confirm_or_isolate(const std::vector<GuardEntry>& entries,
                                                     const std::vector<std::size_t>& chosen,
-                                                    const ConfirmRequest& request, const ConfirmRun& confirm) {
-  auto together = confirm(request);
-  if (together || together.error().exit == ExitCode::kInterrupted) return together;
+                                                    const ConfirmRequest& request, const ConfirmRun& confirm,
+                                                    bool apart) {
+  if (!apart) {
+    auto together = confirm(request);
+    if (together || together.error().exit == ExitCode::kInterrupted) return together;
+  }
   std::vector<ConfirmLane> lanes;
   for (std::size_t e : chosen) {
     ConfirmRequest alone = request;
@@ -54,6 +57,17 @@ Result<std::vector<ConfirmLane>> confirm_or_isolate(const std::vector<GuardEntry
           {.lane = {.name = entries[e].name, .samples_ns = {}}, .step_ns = {}, .failure = to_string(lane.error())});
     }
   }
+  return lanes;
+}
+
+/// Confirms the chosen, keeps what was seen, and gives lanes to compare: what an entry costs beside time is in theirs.
+Result<std::vector<ConfirmLane>> compare(const std::vector<GuardEntry>& entries, const std::vector<std::size_t>& chosen,
+                                         const ConfirmRequest& request, const ConfirmRun& confirm, bool apart,
+                                         GuardVerdict& verdict) {
+  COLLAGE_TRY(std::vector<ConfirmLane> lanes, confirm_or_isolate(entries, chosen, request, confirm, apart));
+  keep(verdict, chosen, lanes);
+  for (std::size_t i = 0; i < chosen.size(); ++i)
+    for (std::int64_t& ns : lanes[i].lane.samples_ns) ns += entries[chosen[i]].extra_ns;
   return lanes;
 }
 
@@ -116,8 +130,7 @@ Result<GuardVerdict> judge(const std::vector<GuardEntry>& entries, const GuardOp
   ConfirmRequest heat = request_for(entries, all, options);
   heat.seconds = options.heat_seconds;
   heat.min_rounds = 5;
-  COLLAGE_TRY(std::vector<ConfirmLane> lanes, confirm_or_isolate(entries, all, heat, confirm));
-  keep(verdict, all, lanes);
+  COLLAGE_TRY(const std::vector<ConfirmLane> lanes, compare(entries, all, heat, confirm, options.apart, verdict));
   const std::vector<double> heat_times = relative_times(lanes);
   // One final, unless all its entries fail in it: then those behind them in the heat have theirs.
   for (;;) {
@@ -130,9 +143,8 @@ Result<GuardVerdict> judge(const std::vector<GuardEntry>& entries, const GuardOp
     ConfirmRequest last = request_for(entries, chosen, options);
     last.seconds = options.final_seconds;
     last.min_rounds = 15;
-    auto final_lanes = confirm_or_isolate(entries, chosen, last, confirm);
+    const auto final_lanes = compare(entries, chosen, last, confirm, options.apart, verdict);
     if (!final_lanes) return verdict;  // interrupted: the heat decides
-    keep(verdict, chosen, *final_lanes);
     if (const auto winner = simplest_of_the_best(entries, chosen, *final_lanes)) {
       verdict.winner = *winner;
       return verdict;

@@ -22,7 +22,8 @@ struct GuardEntry {
   std::string name;
   std::string plan;  ///< path of the plan file
   std::size_t steps = 0;
-  bool is_rival = false;  ///< a whole-model engine: always taken to the final
+  bool is_rival = false;      ///< a whole-model engine: always taken to the final
+  std::int64_t extra_ns = 0;  ///< added to each of its times when plans are compared: what its memory costs
 };
 
 struct GuardOptions {
@@ -33,6 +34,7 @@ struct GuardOptions {
   double heat_seconds = 1.5;  ///< first look at all entries
   double final_seconds = 4;   ///< those within 15 % of the best, and the rivals near it
   std::chrono::nanoseconds patience = std::chrono::seconds(300);  ///< for one confirm job
+  bool apart = false;  ///< plans whose backends cannot share a process: each is timed in one of its own
   std::uint64_t seed = 1;
   std::stop_token stop;
 };

@@ -17,8 +17,9 @@ std::string class_name(const std::string& structure, const Candidate& candidate)
 
 }  // namespace
 
-LazyCosts::LazyCosts(const Graph& graph, const CandidatePool& pool, CostBounds& bounds)
-    : pool_(pool), bounds_(bounds), costs_(pool.candidates.size(), Unknown{}) {
+LazyCosts::LazyCosts(const Graph& graph, const CandidatePool& pool, CostBounds& bounds, std::vector<Cost> known)
+    : pool_(pool), bounds_(bounds), costs_(std::move(known)) {
+  costs_.resize(pool.candidates.size(), Unknown{});
   std::vector<std::string> structures;
   for (const Region& region : pool.regions) structures.push_back(structure_key(graph, region));
   std::map<std::string, std::size_t> classes;
@@ -33,33 +34,13 @@ LazyCosts::LazyCosts(const Graph& graph, const CandidatePool& pool, CostBounds& 
   }
 }
 
-std::vector<Cost> LazyCosts::forecast(Forecast kind, std::size_t max_nodes) const {
+std::vector<Cost> LazyCosts::optimistic(std::size_t max_nodes) const {
   std::vector<Cost> costs = costs_;
-  for (const std::size_t first : open()) {
-    const Estimated estimate{.ns = bounds_.forecast(first, kind)};
-    for (const std::size_t c : members_[class_of_[first]])
-      if (pool_.regions[pool_.candidates[c].region].nodes.count() <= max_nodes) costs[c] = estimate;
+  for (std::size_t c = 0; c < costs.size(); ++c) {
+    const std::size_t nodes = pool_.regions[pool_.candidates[c].region].nodes.count();
+    if (std::holds_alternative<Unknown>(costs[c]) && nodes <= max_nodes) costs[c] = Estimated{.ns = bounds_.bound(c)};
   }
   return costs;
-}
-
-void LazyCosts::lower_to_hope(std::span<const std::size_t> candidates, std::vector<Cost>& costs) const {
-  for (const std::size_t candidate : candidates) {
-    const Estimated estimate{.ns = bounds_.forecast(candidate, Forecast::kHopeful)};
-    for (const std::size_t c : members_[class_of_[candidate]]) costs[c] = estimate;
-  }
-}
-
-void LazyCosts::put_measured(std::size_t candidate, std::vector<Cost>& costs) const {
-  for (const std::size_t c : members_[class_of_[candidate]])
-    if (!std::holds_alternative<Unknown>(costs_[c])) costs[c] = costs_[c];
-}
-
-std::vector<std::size_t> LazyCosts::open() const {
-  std::vector<std::size_t> open;
-  for (const auto& members : members_)
-    if (std::holds_alternative<Unknown>(costs_[members.front()])) open.push_back(members.front());
-  return open;
 }
 
 std::vector<std::size_t> LazyCosts::open_in(const std::vector<NamedCover>& covers) const {
@@ -84,8 +65,10 @@ std::vector<std::size_t> LazyCosts::open_in(const std::vector<NamedCover>& cover
 void LazyCosts::learn(std::size_t candidate, const Cost& cost) {
   if (std::holds_alternative<Unknown>(cost)) return;
   ++measured_count_;
-  for (const std::size_t c : members_[class_of_[candidate]]) costs_[c] = cost;
-  bounds_.learn(candidate, cost);
+  for (const std::size_t c : members_[class_of_[candidate]]) {
+    costs_[c] = cost;
+    bounds_.learn(c, cost);
+  }
 }
 
 }  // namespace collage

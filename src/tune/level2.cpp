@@ -23,8 +23,10 @@ constexpr double kLeastSeconds = 2;
 /// A search cut short is done again when it may take so many times as long.
 constexpr double kWorthAnother = 2;
 
+/// A cover by its steps; those of bodies follow from the operator's and are not known to the search.
 std::string text_of(const Graph& graph, Cover cover) {
   cover.cost_ns = 0;
+  for (CoverStep& step : cover.steps) step.bodies.clear();
   return to_text(graph, cover);
 }
 

@@ -5,20 +5,29 @@
 
 #include <fmt/format.h>
 
+#include "plan/control.h"
+#include "tune/bodies.h"
+
 namespace collage {
 namespace {
 
 /// A copy of a value to a model output: made anew with every plan.
-bool is_copy(const Plan& plan, const PlanStep& step) {
+bool is_copy(const PlanBody& plan, const PlanStep& step) {
   return step.kind == StepKind::kConvert && step.nodes.empty() && step.inputs.size() == 1 && step.outputs.size() == 1 &&
          plan.values[step.inputs.front()].format == plan.values[step.outputs.front()].format;
 }
 
-/// Reads the steps of a plan as steps of a cover.
+/// Reads the steps of a plan, or of a body in it, as steps of a cover.
 class CoverReader {
  public:
-  CoverReader(const Plan& plan, const Graph& graph, const VariantSource& variants)
-      : plan_(plan), graph_(graph), variants_(variants), uses_(uses_of(graph)), covered_(graph.nodes.size()) {
+  /// `where` is the plan, for messages.
+  CoverReader(const PlanBody& plan, std::string where, const Graph& graph, const VariantSource& variants)
+      : plan_(plan),
+        where_(std::move(where)),
+        graph_(graph),
+        variants_(variants),
+        uses_(uses_of(graph)),
+        covered_(graph.nodes.size()) {
     for (std::size_t n = 0; n < graph.nodes.size(); ++n) nodes_.emplace(graph.nodes[n].name, n);
     for (std::uint32_t v = 0; v < graph.values.size(); ++v) values_.emplace(graph.values[v].name, ValueId{v});
   }
@@ -37,8 +46,8 @@ class CoverReader {
     }
     for (std::size_t n = 0; n < graph_.nodes.size(); ++n)
       if (!covered_.contains(n))
-        return fail(ExitCode::kBadInput, "plan/other-graph", plan_.model_path,
-                    "no step for node " + graph_.nodes[n].name, "a plan of this graph");
+        return fail(ExitCode::kBadInput, "plan/other-graph", where_, "no step for node " + graph_.nodes[n].name,
+                    "a plan of this graph");
     return cover;
   }
 
@@ -51,7 +60,7 @@ class CoverReader {
     else if (!from.inputs.empty())
       what = value(from.inputs.front()).name;
     return fail(ExitCode::kBadInput, "plan/other-graph",
-                fmt::format("{}: step {} ({}/{} at {})", plan_.model_path, step, from.backend, from.variant, what), saw,
+                fmt::format("{}: step {} ({}/{} at {})", where_, step, from.backend, from.variant, what), saw,
                 "the graph that the plan was made for");
   }
 
@@ -83,10 +92,25 @@ class CoverReader {
     step.region = make_region(graph_, uses_, std::move(nodes));
     if (structure_key(graph_, step.region) != from.structure)
       return other_graph(s, "nodes of these names with other operators, attributes, types or shapes");
+    if (from.kind == StepKind::kControl) return control(s, std::move(step));
     if (!has_values(from.outputs, step.region.outputs)) return other_graph(s, "other values that leave the step");
     if (from.kind == StepKind::kKernel && !has_values(from.inputs, step.region.inputs))
       return other_graph(s, "other values that enter the step");
     COLLAGE_TRY(step.variant, variant(s, step.region));
+    return step;
+  }
+
+  /// The ports of a control-flow operator are its node's; what it does inside is decided in its bodies.
+  Result<CoverStep> control(std::size_t s, CoverStep step) const {
+    const PlanStep& from = plan_.steps[s];
+    step.variant = placed_variant(step.region);
+    const std::vector<Graph> bodies = free_bodies(graph_, graph_.nodes[step.region.nodes.next()]);
+    if (from.nodes.size() != 1 || bodies.size() != from.bodies.size()) return other_graph(s, "other bodies");
+    for (std::size_t b = 0; b < bodies.size(); ++b) {
+      const std::string inside = fmt::format("{}: step {}, body {}", where_, s, bodies[b].name);
+      COLLAGE_TRY(Cover body, CoverReader(from.bodies[b], inside, bodies[b], variants_).run());
+      step.bodies.push_back(std::move(body));
+    }
     return step;
   }
 
@@ -99,13 +123,13 @@ class CoverReader {
   /// The backend's own variant of this name with the formats of the plan's values.
   Result<Variant> variant(std::size_t s, const Region& region) const {
     const PlanStep& from = plan_.steps[s];
-    COLLAGE_TRY(const std::vector<Variant> offered, variants_(from.backend, region));
+    COLLAGE_TRY(const std::vector<Variant> offered, variants_(graph_, from.backend, region));
     for (const Variant& variant : offered)
       if (variant.name == from.variant && formats_fit(from.inputs, region.inputs, variant.input_formats) &&
           formats_fit(from.outputs, region.outputs, variant.output_formats))
         return variant;
     return fail(ExitCode::kUnsupported, "plan/other-variant",
-                fmt::format("{}: step {} at {}", plan_.model_path, s, from.nodes.front()),
+                fmt::format("{}: step {} at {}", where_, s, from.nodes.front()),
                 fmt::format("{} offers no variant {} with these formats", from.backend, from.variant),
                 "the backend that the plan was made with");
   }
@@ -122,7 +146,8 @@ class CoverReader {
     });
   }
 
-  const Plan& plan_;
+  const PlanBody& plan_;
+  const std::string where_;
   const Graph& graph_;
   const VariantSource& variants_;
   const Uses uses_;
@@ -131,26 +156,34 @@ class CoverReader {
   std::unordered_map<std::string, ValueId> values_;
 };
 
-}  // namespace
-
-std::string decisions_text(const Plan& plan) {
-  std::string text;
+void write_decisions(const PlanBody& plan, const std::string& indent, std::string& text) {
   const auto ports = [&](const char* arrow, const std::vector<PlanIndex>& list) {
     text += arrow;
     for (const PlanIndex index : list) text += " " + plan.values[index].name + ":" + plan.values[index].format.name;
   };
   for (const PlanStep& step : plan.steps) {
-    text += fmt::format("{} {}/{}:", plan_name_of(step.kind), step.backend, step.variant);
+    text += fmt::format("{}{} {}/{}:", indent, plan_name_of(step.kind), step.backend, step.variant);
     for (const std::string& node : step.nodes) text += " " + node;
     ports(" |", step.inputs);
     ports(" ->", step.outputs);
     text += "\n";
+    for (const PlanBody& body : step.bodies) {
+      text += fmt::format("{}  body {}\n", indent, body.name);
+      write_decisions(body, indent + "    ", text);
+    }
   }
+}
+
+}  // namespace
+
+std::string decisions_text(const Plan& plan) {
+  std::string text;
+  write_decisions(plan, "", text);
   return text;
 }
 
 Result<Cover> cover_from_plan(const Plan& plan, const Graph& graph, const VariantSource& variants) {
-  return CoverReader(plan, graph, variants).run();
+  return CoverReader(plan, plan.model_path, graph, variants).run();
 }
 
 }  // namespace collage

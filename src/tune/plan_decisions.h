@@ -13,12 +13,14 @@
 
 namespace collage {
 
-/// What a plan decides, one line a step in order: kind, backend and variant, nodes, values with formats. Plans with
+/// What a plan decides, one line a step in order: kind, backend and variant, nodes, values with formats; the steps of
+/// bodies below the step that holds them. Plans with
 /// equal text run the same kernels on the same values in the same order.
 [[nodiscard]] std::string decisions_text(const Plan& plan);
 
-/// The ways in which a backend runs a region now; empty when it refuses.
-using VariantSource = std::function<Result<std::vector<Variant>>(const std::string& backend, const Region& region)>;
+/// The ways in which a backend runs a region of a graph now; empty when it refuses.
+using VariantSource =
+    std::function<Result<std::vector<Variant>>(const Graph& graph, const std::string& backend, const Region& region)>;
 
 /// The decisions of a plan as a cover of `graph`. Error plan/other-graph names the first step that does not fit the
 /// graph (a node, an operator, an attribute, a type or a shape differs, or nodes are left over); plan/other-variant the

@@ -34,12 +34,19 @@ class Repacking {
 
   void drop_unused_artifacts() {
     std::set<std::string> used;
-    for (const PlanStep& step : plan_.plan.steps) used.insert(step.artifact);
+    list_artifacts(plan_.plan, used);
     std::erase_if(artifacts(), [&](const PlanArtifact& artifact) { return !used.contains(artifact.hash); });
     std::erase_if(plan_.artifacts, [&](const auto& entry) { return !used.contains(entry.first); });
   }
 
  private:
+  static void list_artifacts(const PlanBody& body, std::set<std::string>& used) {
+    for (const PlanStep& step : body.steps) {
+      used.insert(step.artifact);
+      for (const PlanBody& inner : step.bodies) list_artifacts(inner, used);
+    }
+  }
+
   std::vector<PlanArtifact>& artifacts() { return plan_.plan.artifacts; }
 
   /// The plan value of prepared bytes; steps that share a kernel share them.

@@ -1,10 +1,12 @@
 #include "tune/pricing.h"
 
 #include <algorithm>
+#include <limits>
+#include <set>
 #include <tuple>
 
 #include "backend/roles.h"
-#include "tune/lazy_pricing.h"
+#include "tune/lazy_costs.h"
 
 namespace collage {
 namespace {
@@ -66,10 +68,45 @@ Pricing::Pricing(PricingOptions options, const Graph& graph, Registry& registry,
 
 bool Pricing::out_of_time() const { return options_.stop.stop_requested() || Clock::now() > options_.deadline; }
 
-Result<std::vector<Cost>> Pricing::price(const CandidatePool& pool) {
-  std::vector<Cost> costs(pool.candidates.size(), Unknown{});
+Result<std::vector<std::vector<PricedCandidate>>> Pricing::ask(const std::vector<PriceRequest>& requests) {
+  if (!options_.backends_apart) return pricer_->price(graph_, requests);
+  std::set<std::string> names;
+  for (const PriceRequest& request : requests)
+    for (const CandidateSpec& candidate : request.candidates) names.insert(candidate.backend);
+  std::vector<std::vector<PricedCandidate>> answers;
+  for (const PriceRequest& request : requests) answers.emplace_back(request.candidates.size());
+  for (const std::string& name : names) {
+    std::vector<PriceRequest> own;
+    std::vector<std::vector<std::size_t>> places;
+    for (const PriceRequest& request : requests) {
+      own.push_back({.region = request.region, .candidates = {}});
+      places.emplace_back();
+      for (std::size_t c = 0; c < request.candidates.size(); ++c)
+        if (request.candidates[c].backend == name) {
+          own.back().candidates.push_back(request.candidates[c]);
+          places.back().push_back(c);
+        }
+    }
+    pricer_->leave_worker();
+    COLLAGE_TRY(auto priced, pricer_->price(graph_, own));
+    for (std::size_t r = 0; r < own.size(); ++r)
+      for (std::size_t c = 0; c < places[r].size(); ++c) answers[r][places[r][c]] = std::move(priced[r][c]);
+  }
+  pricer_->leave_worker();
+  return answers;
+}
+
+Result<SearchResult> Pricing::best(CoverRequest request) {
+  const CoverRequest whole = completed(std::move(request));
+  return best_cover(whole, whole.backends);
+}
+
+Result<std::vector<Cost>> Pricing::price(const CandidatePool& pool, std::vector<Cost> known) {
+  std::vector<Cost> costs = std::move(known);
+  costs.resize(pool.candidates.size(), Unknown{});
   std::vector<std::vector<std::size_t>> by_region(pool.regions.size());
   for (std::size_t c = 0; c < pool.candidates.size(); ++c) {
+    if (!std::holds_alternative<Unknown>(costs[c])) continue;
     if (pool.candidates[c].variant.name == "view")
       costs[c] = Measured{.median_ns = 0, .low_ns = 0, .high_ns = 0, .samples = 1};
     else
@@ -82,15 +119,14 @@ Result<std::vector<Cost>> Pricing::price(const CandidatePool& pool) {
     std::vector<std::size_t> asked;  // regions, by request
     for (std::size_t i = begin; i < end; ++i) {
       const Region& region = pool.regions[order[i]];
-      // Single operators are priced whatever the deadline says, so that a cover always exists.
-      if (out_of_time() && region.nodes.count() > 1) continue;
+      if (out_of_time() && region.nodes.count() > late_nodes()) continue;
       PriceRequest request{.region = region, .candidates = {}};
       for (std::size_t c : by_region[order[i]])
         request.candidates.push_back({.backend = pool.candidates[c].backend, .variant = pool.candidates[c].variant});
       requests.push_back(std::move(request));
       asked.push_back(order[i]);
     }
-    COLLAGE_TRY(const auto priced, pricer_->price(graph_, requests));
+    COLLAGE_TRY(const auto priced, ask(requests));
     for (std::size_t i = 0; i < asked.size(); ++i)
       for (std::size_t k = 0; k < by_region[asked[i]].size(); ++k) costs[by_region[asked[i]][k]] = priced[i][k].cost;
     if (options_.progress)
@@ -112,7 +148,7 @@ Result<std::vector<Cost>> Pricing::price_candidates(const CandidatePool& pool,
           {.backend = pool.candidates[candidates[i]].backend, .variant = pool.candidates[candidates[i]].variant});
     requests.push_back(std::move(request));
   }
-  COLLAGE_TRY(const auto priced, pricer_->price(graph_, requests));
+  COLLAGE_TRY(const auto priced, ask(requests));
   std::vector<Cost> costs(candidates.size());
   std::size_t r = 0;
   for (const auto& [region, places] : by_region) {
@@ -123,22 +159,35 @@ Result<std::vector<Cost>> Pricing::price_candidates(const CandidatePool& pool,
 }
 
 Result<std::vector<Cost>> Pricing::price_lazily(CoverRequest request, CostBounds& bounds) {
+  LazyCosts costs(graph_, *request.pool, bounds, std::move(request.costs));
   request.conversions = boundary_table();
-  const CandidatePool& pool = *request.pool;
-  LazyMeasuring measuring;
-  measuring.candidates = [&](const std::vector<std::size_t>& asked) { return price_candidates(pool, asked); };
-  measuring.conversions = [this](const std::vector<NamedCover>& covers) { return price_conversions(covers); };
-  measuring.is_out_of_time = [this] { return out_of_time(); };
-  measuring.is_stopped = [this] { return options_.stop.stop_requested(); };
-  measuring.progress = [&](std::size_t measured) {
+  COLLAGE_TRY_VOID(measure_until_known(request, costs, false));
+  COLLAGE_TRY_VOID(measure_until_known(request, costs, true));
+  return costs.measured();
+}
+
+Result<void> Pricing::measure_until_known(CoverRequest& request, LazyCosts& costs, bool all_covers) {
+  for (;;) {
+    request.costs = costs.optimistic(out_of_time() ? late_nodes() : std::numeric_limits<std::size_t>::max());
+    std::vector<NamedCover> covers;
+    if (all_covers) {
+      COLLAGE_TRY(covers, covers_to_confirm(request));
+    } else {
+      COLLAGE_TRY(SearchResult best, best_cover(request, request.backends));
+      covers.push_back({"cover", std::move(best)});
+    }
+    const std::vector<std::size_t> open = costs.open_in(covers);
+    COLLAGE_TRY(const std::size_t conversions, price_conversions(covers));
+    if ((open.empty() && conversions == 0) || options_.stop.stop_requested()) return {};
+    COLLAGE_TRY(const std::vector<Cost> priced, price_candidates(*request.pool, open));
+    for (std::size_t i = 0; i < open.size(); ++i) costs.learn(open[i], priced[i]);
     if (options_.progress)
       options_.progress({.phase = "price",
-                         .done = measured,
-                         .total = pool.candidates.size(),
+                         .done = costs.measured_count(),
+                         .total = request.pool->candidates.size(),
                          .refused = counts().refused,
                          .note = {}});
-  };
-  return collage::price_lazily(std::move(request), bounds, measuring);
+  }
 }
 
 std::vector<std::string> Pricing::converters_of(const Format& from, const Format& to) const {
@@ -209,9 +258,8 @@ std::vector<Cost> Pricing::without_broken(const CandidatePool& pool, std::vector
   return costs;
 }
 
-Result<std::int64_t> Pricing::proven_bound(CoverRequest request, const CostBounds& bounds) {
+Result<std::int64_t> Pricing::proven_bound(CoverRequest request) {
   request.conversions = boundary_table();
-  for (std::size_t c = 0; c < request.costs.size(); ++c) request.least_ns.push_back(bounds.roofline(c));
   return proven_bound_ns(request);
 }
 
@@ -233,7 +281,7 @@ Result<std::vector<NamedCover>> Pricing::search(CoverRequest incomplete) {
 Result<std::vector<Artifact>> Pricing::artifacts(const Cover& cover) {
   std::vector<Artifact> artifacts;
   for (const CoverStep& step : cover.steps) {
-    if (step.kind == StepKind::kView) {
+    if (step.kind == StepKind::kView || step.kind == StepKind::kControl) {
       artifacts.emplace_back();
       continue;
     }

@@ -6,6 +6,7 @@
 #include "measure/machine.h"
 #include "plan/plan_file.h"
 #include "tune/assemble.h"
+#include "tune/bodies.h"
 #include "tune/jobs.h"
 #include "tune/plan_decisions.h"
 #include "tune/plan_packer.h"
@@ -57,17 +58,17 @@ class Replayer {
  private:
   Result<RealisedPlan> from_cover() {
     const CompileOptions compile{.threads = options_.threads, .accuracy = options_.accuracy};
-    COLLAGE_TRY(const std::vector<Proposer> proposers,
-                make_proposers(registry_, options_.backends, prepared_.graph, compile));
-    const VariantSource variants = [&](const std::string& backend,
+    const VariantSource variants = [&](const Graph& graph, const std::string& name,
                                        const Region& region) -> Result<std::vector<Variant>> {
-      const auto proposer = std::ranges::find(proposers, backend, &Proposer::backend);
-      if (proposer == proposers.end()) return std::vector<Variant>();
-      return proposer->support(region).value_or(std::vector<Variant>());
+      if (std::ranges::find(options_.backends, name) == options_.backends.end()) return std::vector<Variant>();
+      COLLAGE_TRY(const Backend* backend, registry_.get(name));
+      return guarded_support(*backend, graph, region, compile).value_or(std::vector<Variant>());
     };
     COLLAGE_TRY(const Cover cover, cover_from_plan(plan_, prepared_.graph, variants));
     Pricing pricing(pricing_options(), prepared_.graph, registry_, store_);
-    COLLAGE_TRY(std::vector<Artifact> artifacts, pricing.artifacts(cover));
+    BodyPlacer placer({.proposing = {}, .backends = {}, .rules = {}, .user_rules = {}, .pricing = pricing_options()},
+                      {registry_, store_, worker_, folder_});
+    COLLAGE_TRY(std::vector<Artifact> artifacts, placer.artifacts(prepared_.graph, cover, pricing));
     return realised(prepared_.graph, cover, std::move(artifacts));
   }
 
@@ -143,13 +144,20 @@ class Replayer {
 
   TuneReport report_on(const Plan& plan) const {
     TuneReport report{.plan = options_.output, .model = options_.model, .threads = plan.threads};
-    report.steps = plan.steps.size();
-    for (const PlanStep& step : plan.steps) ++report.backends[step.backend];
+    report.steps = step_count(plan);
+    count_steps(plan, report);
     report.shipped = plan.shipped;
     report.notes = prepared_.notes;
     report.notes.push_back("the decisions of " + options_.replay + " again: nothing was measured");
     if (plan.machine != plan_.machine) report.notes.push_back("its costs are those of another machine");
     return report;
+  }
+
+  static void count_steps(const PlanBody& plan, TuneReport& report) {
+    for (const PlanStep& step : plan.steps) {
+      ++report.backends[step.backend];
+      for (const PlanBody& body : step.bodies) count_steps(body, report);
+    }
   }
 
   const Plan& plan_;

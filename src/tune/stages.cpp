@@ -8,6 +8,7 @@
 #include "measure/graph_file.h"
 #include "measure/inputs.h"
 #include "measure/record.h"
+#include "plan/control.h"
 #include "tune/jobs.h"
 #include "tune/proposers.h"
 
@@ -138,10 +139,10 @@ class Preparation {
 
   /// Records every value of `graph`; "" when its outputs are those of the imported graph.
   Result<std::string> record(const Graph& graph) {
-    prepared_.graph = graph;
+    prepared_.graph = with_proven_results(graph);
     prepared_.graph_file = folder_.file("graph.onnx");
     prepared_.record = folder_.file("record");
-    COLLAGE_TRY_VOID(write_graph_file(prepared_.graph_file, graph));
+    COLLAGE_TRY_VOID(write_graph_file(prepared_.graph_file, prepared_.graph));
     const auto recorded = collage::record(worker_, {.graph_file = prepared_.graph_file,
                                                     .inputs_file = prepared_.inputs,
                                                     .record_file = prepared_.record,

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <limits>
 #include <set>
 
 #include <fmt/format.h>
@@ -16,6 +17,7 @@
 #include "measure/store.h"
 #include "plan/plan_file.h"
 #include "tune/assemble.h"
+#include "tune/bodies.h"
 #include "tune/contest.h"
 #include "tune/cost_bounds.h"
 #include "tune/cost_table.h"
@@ -23,6 +25,7 @@
 #include "tune/explanation.h"
 #include "tune/jobs.h"
 #include "tune/level2.h"
+#include "tune/neighbours.h"
 #include "tune/node_rules.h"
 #include "tune/pricing.h"
 #include "tune/proposers.h"
@@ -47,7 +50,7 @@ class Tuner {
   Result<TuneReport> run() {
     COLLAGE_TRY_VOID(choose_backends());
     COLLAGE_TRY(prepared_, prepare(prepare_options(), folder_, registry_, worker_));
-    COLLAGE_TRY_VOID(check_rules(prepared_.graph, options_.rules));
+    COLLAGE_TRY_VOID(gather_rules());
     COLLAGE_TRY_VOID(check_user_rules(prepared_.graph, uses_of(prepared_.graph), options_.user_rules, proposing_));
     COLLAGE_TRY_VOID(make_rivals());
     COLLAGE_TRY_VOID(make_covers());
@@ -70,7 +73,10 @@ class Tuner {
   /// Instances that may take nodes: those asked for that work here. An unusable one is a note, unless nothing is left.
   Result<void> choose_backends() {
     std::vector<std::string> wanted = options_.backends;
-    if (options_.only) wanted = {*options_.only};
+    if (options_.only) {
+      const std::vector<std::string> on_device = backends_on(*options_.only, registry_, options_.backends);
+      wanted = on_device.empty() ? std::vector{*options_.only} : on_device;
+    }
     for (const std::string& name : wanted) {
       if (name == kHostBackend) continue;
       const auto backend = registry_.get(name);
@@ -89,6 +95,49 @@ class Tuner {
         registry_.get(kFillerEngine))
       proposing_.emplace_back(kFillerEngine);
     return {};
+  }
+
+  /// Pins and bans of the user; without pins of the user's, those of the model.
+  Result<void> gather_rules() {
+    rules_ = options_.rules;
+    const auto carried = prepared_.imported.metadata.find(kPinMetadata);
+    const bool user_pins =
+        std::ranges::any_of(rules_, [](const NodeRule& r) { return r.kind == NodeRule::Kind::kPin; });
+    if (carried != prepared_.imported.metadata.end() && user_pins) {
+      prepared_notes_.push_back("the model's own pins give way to --pin");
+    } else if (carried != prepared_.imported.metadata.end()) {
+      COLLAGE_TRY(const std::vector<NodeRule> pins, parse_pins(carried->second));
+      for (const NodeRule& pin : pins) {
+        const bool is_here = registry_.get(pin.backend) || !backends_on(pin.backend, registry_, proposing_).empty();
+        const bool names_a_node = check_rules(prepared_.graph, {&pin, 1}).has_value();
+        if (is_here && names_a_node)
+          rules_.push_back(pin);
+        else
+          prepared_notes_.push_back(fmt::format("the model's pin {}={} is left out: {}", pin.glob, pin.backend,
+                                                is_here ? "it names no node" : "that backend is not here"));
+      }
+    }
+    COLLAGE_TRY_VOID(resolve_devices(registry_, proposing_, rules_));
+    return check_rules(prepared_.graph, rules_);
+  }
+
+  /// Pairs of backends that cannot run in one process.
+  std::vector<std::pair<std::string, std::string>> conflicts() const {
+    std::vector<std::pair<std::string, std::string>> pairs;
+    for (const std::string& a : proposing_)
+      for (const std::string& b : proposing_) {
+        const auto first = registry_.get(a);
+        const auto second = registry_.get(b);
+        if (!first || !second || a == b) continue;
+        const std::vector<std::string>& enemies = (*first)->info().conflicts_with;
+        if (std::ranges::find(enemies, (*second)->info().kind) != enemies.end()) pairs.emplace_back(a, b);
+      }
+    return pairs;
+  }
+
+  bool is_engine(const std::string& name) const {
+    const auto backend = registry_.get(name);
+    return backend && (*backend)->info().is_engine;
   }
 
   PrepareOptions prepare_options() const {
@@ -121,7 +170,7 @@ class Tuner {
       if (!backend->info().is_engine) continue;
       // One rival is a plan that can ship to a user who asked to stop.
       if (options_.stop.stop_requested() && contest_.competing() > 0) break;
-      if (!is_allowed(prepared_.graph, all_nodes(), name, options_.rules)) continue;
+      if (!is_allowed(prepared_.graph, all_nodes(), name, rules_)) continue;
       if (!allows(prepared_.graph, uses_of(prepared_.graph), options_.user_rules, all_nodes(), name)) continue;
       add_rival(name, name, prepared_.imported.graph, prepared_.imported_file, prepared_.original_file);
       add_rival(name + std::string(kOnSimplified), name, prepared_.graph, prepared_.graph_file, "");
@@ -144,6 +193,8 @@ class Tuner {
     }();
     if (made)
       contest_.add(std::move(*made));
+    else if (made.error().code == kOverMemory)
+      prepared_notes_.push_back(title + " left out: " + to_string(made.error()));
     else
       prepared_notes_.push_back(title + " does not run this model: " + made.error().saw);
   }
@@ -181,7 +232,20 @@ class Tuner {
     assembly.header = header();
     assembly.header.shipped = is_rival ? name : "cover";
     COLLAGE_TRY(RealisedPlan plan, assemble(assembly, registry_));
-    return Contestant{.name = name, .plan = std::move(plan), .is_rival = is_rival, .cover = cover};
+    const std::int64_t bytes = memory_.of(graph, cover, plan.plan);
+    const Objective& objective = options_.objective;
+    if (objective.memory_cap > 0 && bytes > objective.memory_cap) {
+      least_over_cap_ = std::min(least_over_cap_, bytes);
+      return fail(ExitCode::kUnsupported, kOverMemory, name, fmt::format("{} bytes", bytes),
+                  fmt::format("at most {} bytes", objective.memory_cap));
+    }
+    const double extra_ns = objective.ns_per_byte * static_cast<double>(bytes);
+    return Contestant{.name = name,
+                      .plan = std::move(plan),
+                      .is_rival = is_rival,
+                      .extra_ns = std::llround(extra_ns),
+                      .memory_bytes = bytes,
+                      .cover = cover};
   }
 
   // ---- covers ----------------------------------------------------------------------------------------------
@@ -195,10 +259,12 @@ class Tuner {
     add_user_rules(graph, options_.user_rules, proposers);
     pool_ = propose(graph, uses, proposers);
     COLLAGE_TRY_VOID(keep_forced_regions(graph, options_.user_rules, pool_));
-    apply_rules(graph, options_.rules, pool_);
+    apply_rules(graph, rules_, pool_);
     pricing_.emplace(pricing_options(), graph, registry_, store_);
+    COLLAGE_TRY_VOID(place_bodies());
     COLLAGE_TRY(costs_, price());
-    report_.candidates = pool_.candidates.size();
+    COLLAGE_TRY_VOID(join_neighbours(uses, proposers));
+    count_candidates();
     if (!options_.cost_table.empty()) {
       const std::string table = cost_table(graph, pool_, costs_);
       const std::string_view piece = table;
@@ -208,15 +274,65 @@ class Tuner {
     return add_covers({});
   }
 
+  /// The bodies of control-flow operators compete with engines that take the whole operator.
+  Result<void> place_bodies() {
+    placer_.emplace(BodiesOptions{.proposing = proposing_,
+                                  .backends = backends_,
+                                  .host_fills = options_.only.has_value(),
+                                  .measures_all = options_.measures_all,
+                                  .rules = rules_,
+                                  .user_rules = options_.user_rules,
+                                  .pricing = bodies_pricing()},
+                    BodiesContext{registry_, store_, worker_, folder_});
+    costs_.assign(pool_.candidates.size(), Unknown{});
+    COLLAGE_TRY(bodies_, placer_->place(prepared_.graph, pool_, costs_));
+    return {};
+  }
+
+  /// Those of bodies have costs already.
   Result<std::vector<Cost>> price() {
     bounds_.emplace(prepared_.graph, pool_, options_.accuracy, peak_rates(store_), options_.threads);
-    return options_.measures_all ? pricing_->price(pool_) : pricing_->price_lazily(cover_request({}), *bounds_);
+    return options_.measures_all ? pricing_->price(pool_, costs_) : pricing_->price_lazily(cover_request({}), *bounds_);
+  }
+
+  void count_candidates() { report_.candidates = pool_.candidates.size() + placer_->candidate_count(); }
+
+  /// Half of the time goes to bodies at most: the operators around them wait for it.
+  PricingOptions bodies_pricing() const {
+    PricingOptions options = pricing_options();
+    const Clock::time_point now = Clock::now();
+    options.deadline = now + (options.deadline - now) / 2;
+    return options;
+  }
+
+  /// Steps of one backend that touch in the best cover become candidates as one step.
+  Result<void> join_neighbours(const Uses& uses, std::span<const Proposer> proposers) {
+    const MayRun may_run = [&](const NodeSet& nodes, const std::string& backend) {
+      return is_allowed(prepared_.graph, nodes, backend, rules_) &&
+             allows(prepared_.graph, uses, options_.user_rules, nodes, backend);
+    };
+    for (int round = 0; round < kNeighbourRounds && !out_of_time(); ++round) {
+      const auto best = pricing_->best(cover_request({}));
+      if (!best) return {};  // add_covers() says why
+      CandidatePool fresh =
+          neighbour_candidates(prepared_.graph, uses, best->cover, proposers, may_run, pool_, kMostNeighbours);
+      if (fresh.candidates.empty()) return {};
+      COLLAGE_TRY(const std::vector<Cost> priced, pricing_->price(fresh));
+      costs_.insert(costs_.end(), priced.begin(), priced.end());
+      append(std::move(fresh), pool_);
+    }
+    return {};
+  }
+
+  bool out_of_time() const {
+    return options_.stop.stop_requested() || Seconds(Clock::now() - start_).count() > options_.budget_s;
   }
 
   PricingOptions pricing_options() const {
     return {.worker_command = options_.worker_command,
             .graph_file = prepared_.graph_file,
             .record = prepared_.record,
+            .backends_apart = !conflicts().empty(),
             .converters = converters(),
             .threads = options_.threads,
             .accuracy = options_.accuracy,
@@ -240,9 +356,17 @@ class Tuner {
     CoverRequest request;
     request.graph = &prepared_.graph;
     request.pool = &pool_;
-    if (!costs_.empty()) request.costs = corrected_costs(prepared_.graph, pool_, costs_, corrections);
+    request.costs = corrected_costs(prepared_.graph, pool_, costs_, corrections);
     request.backends = backends_;
+    if (!bodies_.empty()) request.backends.emplace_back(kControlBackend);
     request.host_fills = options_.only.has_value();
+    request.conflicts = conflicts();
+    if (options_.objective.is_time_alone()) return request;
+    request.search.ns_per_byte = options_.objective.ns_per_byte;
+    if (search_cap_ > 0) request.search.capacity[kHome] = search_cap_;
+    for (const Candidate& candidate : pool_.candidates)
+      request.workspace_bytes.push_back(
+          memory_.of(prepared_.graph, pool_.regions[candidate.region], candidate.backend, candidate.variant));
     return request;
   }
 
@@ -254,8 +378,15 @@ class Tuner {
       return {};
     }
     const std::size_t broken = pricing_->broken_count();
+    least_over_cap_ = kNoBytes;
+    bool fits = false;
     for (NamedCover& named : *covers) {
-      if (note_cover(named.result.cover)) add_cover(std::move(named), corrections);
+      if (note_cover(named.result.cover)) fits |= add_cover(std::move(named), corrections);
+    }
+    // The memory map of the plan has the last word: what it takes beyond the search's count comes off the search's cap.
+    if (!fits && least_over_cap_ != kNoBytes && search_cap_ > 0) {
+      search_cap_ -= std::max(least_over_cap_ - options_.objective.memory_cap, options_.objective.memory_cap / 64);
+      if (search_cap_ > 0) return add_covers(corrections);
     }
     // What failed while its plan was made is out; the others' best plans may be new ones without it.
     if (pricing_->broken_count() > broken) return add_covers(corrections);
@@ -271,24 +402,35 @@ class Tuner {
     return true;
   }
 
-  void add_cover(NamedCover named, const Corrections& corrections) {
+  /// False when there is no such plan.
+  bool add_cover(NamedCover named, const Corrections& corrections) {
     const std::string suffix = corrections.empty() ? "" : ", corrected";
-    auto made = [&]() -> Result<Contestant> {
-      COLLAGE_TRY(std::vector<Artifact> artifacts, pricing_->artifacts(named.result.cover));
-      return realise_contestant(named.name + suffix, prepared_.graph, named.result.cover, std::move(artifacts), false);
-    }();
+    auto made = contestant_of(named.name + suffix, named.result.cover);
     if (!made) {
       prepared_notes_.push_back("plan \"" + named.name + "\" left out: " + to_string(made.error()));
-      return;
+      return false;
     }
+    named.result.cover = made->cover;
     made->search = std::move(named.result);
     made->corrections = corrections;
     contest_.add(std::move(*made));
+    return true;
+  }
+
+  /// A cover of the search as a plan, with its bodies' steps.
+  Result<Contestant> contestant_of(const std::string& name, Cover cover) {
+    attach_bodies(bodies_, cover);
+    COLLAGE_TRY(std::vector<Artifact> own, pricing_->artifacts(cover));
+    memory_.learn(cover, own);
+    return realise_contestant(name, prepared_.graph, cover, with_bodies(bodies_, cover, std::move(own)), false);
   }
 
   // ---- the guard -------------------------------------------------------------------------------------------
   Result<void> judge() {
     say("confirm");
+    if (contest_.competing() == 0 && least_over_cap_ != kNoBytes)
+      return fail(ExitCode::kUnsupported, kOverMemory, options_.model,
+                  fmt::format("{} bytes for the most frugal plan found", least_over_cap_), "a cap of that many bytes");
     if (contest_.competing() == 0)
       return fail(ExitCode::kUnsupported, "tune/nothing-runs", options_.model,
                   prepared_notes_.empty() ? "no plan" : prepared_notes_.back(), "at least one plan that runs");
@@ -307,6 +449,7 @@ class Tuner {
             .threads = options_.threads,
             .heat_seconds = std::min(1.5, 0.02 * options_.budget_s),
             .final_seconds = std::min(4.0, 0.05 * options_.budget_s),
+            .apart = !conflicts().empty(),
             .seed = options_.seed,
             .stop = options_.stop};
   }
@@ -329,15 +472,18 @@ class Tuner {
   /// Lets the best evolved plan compete when it should win. Its regions are candidates from then on, so that level 1
   /// and the corrections learn from it.
   Result<void> evolve() {
-    if (!pricing_ || options_.stop.stop_requested()) return {};
+    // Level 2 knows time alone, and one process.
+    if (!pricing_ || options_.stop.stop_requested() || options_.objective.ns_per_byte > 0 || !conflicts().empty())
+      return {};
     const Uses uses = uses_of(prepared_.graph);
     const Corrections corrections = learn_corrections(prepared_.graph, contest_.timed_covers());
     PairTimer timer(folder_, worker_, packer_, {.guard = guard_options(), .known_ns = contest_.winner().median_ns});
     std::optional<EvolvedPlan> evolved = find_evolved_plan(level2_request(uses, corrections, timer), store_);
     if (!evolved) return {};
     COLLAGE_TRY_VOID(add_engine_regions(prepared_.graph, corrections, evolved->cover, *pricing_, pool_, costs_));
-    report_.candidates = pool_.candidates.size();
+    count_candidates();
     note_cover(evolved->cover);
+    attach_bodies(bodies_, evolved->cover);
     contest_.add({.name = "evolved",
                   .plan = std::move(evolved->plan),
                   .cover = std::move(evolved->cover),
@@ -360,7 +506,7 @@ class Tuner {
         .take = [this, &uses](const std::string& engine, const Region& region) -> std::expected<Variant, Refusal> {
           if (!allows(prepared_.graph, uses, options_.user_rules, region.nodes, engine))
             return std::unexpected(Refusal{.reason = RefusalReason::kStructure, .detail = "a rule"});
-          return plain_variant(registry_, engine, prepared_.graph, region, options_.rules,
+          return plain_variant(registry_, engine, prepared_.graph, region, rules_,
                                {.threads = options_.threads, .accuracy = options_.accuracy});
         }};
     level2.question = question() + "|" + std::string(name_of(options_.accuracy)) + "|" + std::to_string(options_.seed);
@@ -376,8 +522,7 @@ class Tuner {
                   [](const Contestant* one) { return one->is_rival && !one->name.ends_with(kOnSimplified); });
     level2.best_ns = contest_.winner().median_ns;
     level2.realise = [this](const Cover& cover) -> Result<RealisedPlan> {
-      COLLAGE_TRY(std::vector<Artifact> artifacts, pricing_->artifacts(cover));
-      COLLAGE_TRY(Contestant made, realise_contestant("evolved", prepared_.graph, cover, std::move(artifacts), false));
+      COLLAGE_TRY(Contestant made, contestant_of("evolved", cover));
       return std::move(made.plan);
     };
     level2.time = [this, &timer](const RealisedPlan& plan) { return timer.time(plan, contest_.winner().plan); };
@@ -404,8 +549,9 @@ class Tuner {
     report_.threads = options_.threads;
     report_.shipped = winner.is_rival ? winner.name : "cover";
     report_.measured_us = static_cast<double>(winner.median_ns) / 1000;
-    report_.steps = winner.plan.plan.steps.size();
-    for (const CoverStep& step : winner.cover.steps) ++report_.backends[step.backend];
+    report_.memory_bytes = winner.memory_bytes;
+    report_.steps = step_count(winner.plan.plan);
+    count_steps(winner.cover);
     for (const Contestant* loser : contest_.losers()) {
       if (!loser->failure.empty())
         prepared_notes_.push_back("\"" + loser->name + "\" failed: " + loser->failure);
@@ -414,13 +560,21 @@ class Tuner {
     }
     if (const SearchResult* best = contest_.best_search()) fill_search(*best);
     if (pricing_) {
-      report_.measured = pricing_->counts().measured;
-      report_.reused = pricing_->counts().reused;
-      report_.refused = pricing_->counts().refused + pool_.refusals.size();
+      const PriceCounts& inside = placer_->counts();
+      report_.measured = pricing_->counts().measured + inside.measured;
+      report_.reused = pricing_->counts().reused + inside.reused;
+      report_.refused = pricing_->counts().refused + pool_.refusals.size() + inside.refused;
     }
     report_.predicted_us =
         winner.search ? static_cast<double>(winner.search->cover.cost_ns) / 1000 : report_.measured_us;
     report_.notes.insert(report_.notes.end(), prepared_notes_.begin(), prepared_notes_.end());
+  }
+
+  void count_steps(const Cover& cover) {
+    for (const CoverStep& step : cover.steps) {
+      ++report_.backends[step.backend];
+      for (const Cover& body : step.bodies) count_steps(body);
+    }
   }
 
   void fill_search(const SearchResult& search) {
@@ -428,8 +582,10 @@ class Tuner {
     report_.model_bound_us = static_cast<double>(search.bound_ns) / 1000;
     report_.proven_bound_us = report_.model_bound_us;
     // Where everything was measured or refused the two bounds are one.
-    if (std::ranges::none_of(costs_, [](const Cost& cost) { return std::holds_alternative<Unknown>(cost); })) return;
-    const auto proven = pricing_->proven_bound(cover_request({}), *bounds_);
+    const bool is_open =
+        std::ranges::any_of(costs_, [](const Cost& cost) { return std::holds_alternative<Unknown>(cost); });
+    if (!is_open && bodies_.empty()) return;
+    const auto proven = pricing_->proven_bound(cover_request({}));
     report_.proven_bound_us = proven ? static_cast<double>(*proven) / 1000 : 0;
   }
 
@@ -466,7 +622,7 @@ class Tuner {
     }
     inputs.only = options_.only.value_or("");
     inputs.absent = absent_;
-    inputs.rules = options_.rules;
+    inputs.rules = rules_;
     inputs.why_unmeasured =
         options_.stop.stop_requested() ? "the tune was stopped before its turn" : "the budget ran out before its turn";
     return inputs;
@@ -484,6 +640,10 @@ class Tuner {
   }
 
   static constexpr int kContextRounds = 2;
+  static constexpr int kNeighbourRounds = 2;
+  static constexpr std::size_t kMostNeighbours = 12;
+  static constexpr const char* kOverMemory = "tune/over-memory";
+  static constexpr std::int64_t kNoBytes = std::numeric_limits<std::int64_t>::max();
   static constexpr std::string_view kOnSimplified = " on the simplified graph";
 
   const TuneOptions& options_;
@@ -494,15 +654,21 @@ class Tuner {
   PlanPacker packer_{registry_};
   Contest contest_{folder_, store_, worker_, packer_};
   Clock::time_point start_ = Clock::now();
-  std::vector<std::string> backends_;          ///< may take nodes
-  std::vector<std::string> proposing_;         ///< those, host and the filler
-  std::map<std::string, std::string> absent_;  ///< asked for but not usable here, and why
+  std::vector<std::string> backends_;   ///< may take nodes
+  std::vector<std::string> proposing_;  ///< those, host and the filler
+  std::vector<NodeRule> rules_;         ///< of the user and of the model
+  StepMemory memory_{[this](const std::string& name) { return is_engine(name); }};
+  std::int64_t search_cap_ = options_.objective.memory_cap;  ///< bytes the search may plan with
+  std::int64_t least_over_cap_ = kNoBytes;                   ///< of the plans left out by the cap in the last round
+  std::map<std::string, std::string> absent_;                ///< asked for but not usable here, and why
   Prepared prepared_;
   std::vector<std::string> prepared_notes_;
   CandidatePool pool_;
   std::vector<Cost> costs_;
   std::optional<CostBounds> bounds_;
   std::optional<Pricing> pricing_;
+  std::optional<BodyPlacer> placer_;
+  Placements bodies_;
   std::vector<std::string> cover_texts_;
   TuneReport report_;
 };
@@ -535,6 +701,7 @@ std::string to_json(const TuneReport& report) {
                                          {"proven_bound_us", report.proven_bound_us},
                                          {"predicted_us", report.predicted_us},
                                          {"measured_us", report.measured_us},
+                                         {"memory_bytes", report.memory_bytes},
                                          {"steps", report.steps},
                                          {"backends", report.backends},
                                          {"rivals", rivals},

@@ -19,6 +19,7 @@
 #include "onnx/import.h"
 #include "region/user_rules.h"
 #include "tune/node_rules.h"
+#include "tune/objective.h"
 #include "tune/race.h"
 
 namespace collage {
@@ -30,9 +31,11 @@ struct TuneOptions {
   ShapeBindings shapes;
   std::vector<std::string> backends = {kUsualBackends.begin(),
                                        kUsualBackends.end()};  ///< instances that may take nodes
-  std::optional<std::string> only;  ///< this instance takes what it can; the host and the filler the rest
-  std::vector<NodeRule> rules;      ///< --ban and --pin
-  UserRules user_rules;             ///< --rules
+  std::optional<std::string>
+      only;  ///< this instance, or the backends of this device, takes what it can; the host and the filler the rest
+  std::vector<NodeRule> rules;  ///< --ban and --pin
+  Objective objective;
+  UserRules user_rules;  ///< --rules
   int threads = 1;
   Accuracy accuracy = Accuracy::kStandard;
   std::string cost_table;  ///< path to write every candidate with its cost to; empty = nowhere
@@ -66,7 +69,8 @@ struct TuneReport {
   double model_bound_us = 0;
   double proven_bound_us = 0;
   double predicted_us = 0;
-  double measured_us = 0;  ///< of what ships, end to end
+  double measured_us = 0;         ///< of what ships, end to end
+  std::int64_t memory_bytes = 0;  ///< of what ships, as tune/objective.h counts them
   std::size_t steps = 0;
   std::map<std::string, std::size_t> backends;  ///< name -> steps
   std::vector<RivalTime> rivals;                ///< whole-model engines and single-backend plans

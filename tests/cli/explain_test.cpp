@@ -139,6 +139,40 @@ TEST_F(ExplainTest, ReplayMakesTheSamePlanWithoutMeasuring) {
   }
 }
 
+TEST_F(ExplainTest, BodiesArePlacedByThePinAndExplainedAndReplayed) {
+  model_ = std::string(COLLAGE_ONNX_CASES) + "/test_scan9_sum/model.onnx";
+  if (!std::filesystem::exists(model_)) GTEST_SKIP() << "no official tests here";
+  tune({"--pin", "Scan_0=bodies"});
+  const json story = explained();
+  const json schema = test::published_schema("explain.schema.json");
+  EXPECT_EQ(test::SchemaCheck(schema).problem(story), "");
+  ASSERT_EQ(story["nodes"].size(), 1U);
+  EXPECT_EQ(story["nodes"][0]["chosen"]["backend"], "bodies");
+  EXPECT_EQ(verdict("Scan_0", "onnxruntime"), "pinned");
+  EXPECT_EQ(verdict("Scan_0", "bodies"), "runs");
+  const json step = story["steps"][0];
+  ASSERT_EQ(step["kind"], "control");
+  ASSERT_EQ(step["bodies"].size(), 1U);
+  json inside;
+  for (const json& one : step["bodies"][0]["steps"])
+    if (!one["nodes"].empty()) inside = one["nodes"][0];
+  ASSERT_TRUE(inside.is_string()) << step;
+  EXPECT_EQ(explained({"--node", inside})["steps"], story["steps"]) << "the step that holds it";
+  const Ended text = run({"explain", plan_, "--node", inside});
+  expect_good(text);
+  EXPECT_THAT(text.out, HasSubstr("body "));
+  expect_error(run({"explain", plan_, "--why-not", inside.get<std::string>() + "=onednn"}), 2, "plan/no-such-node",
+               "inside a body of Scan_0");
+  expect_good(run({"verify", plan_}));
+
+  const std::string again = file("again.collage");
+  const Ended replayed =
+      run({"tune", model_, "--replay", plan_, "-o", again, "--quiet", "--store", "memory:", "--json", "-"});
+  expect_good(replayed);
+  EXPECT_EQ(parsed(replayed.out)["measured"], 0);
+  EXPECT_EQ(run({"explain", again}).out, run({"explain", plan_}).out);
+}
+
 TEST_F(ExplainTest, ReplayIsRefusedForAnotherGraph) {
   tune({"--only", "onednn"});
   std::string other = small_network();

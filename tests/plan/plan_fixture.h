@@ -5,10 +5,12 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "ir/graph.h"
+#include "plan/control.h"
 #include "plan/realise.h"
 #include "region/region.h"
 #include "tests/support/scratch_folder.h"
@@ -151,6 +153,87 @@ inline Sketch rich_sketch() {
   s.output(b);
   s.output(dynamic);
   return s;
+}
+
+/// A cover of one fake step per node, control-flow nodes by their bodies, with a fake artifact per step in the order
+/// that realise() wants.
+struct FakeCover {
+  Cover cover;
+  std::vector<std::optional<Artifact>> made;
+
+  explicit FakeCover(const Graph& graph) {
+    const Uses uses = uses_of(graph);
+    for (std::size_t n = 0; n < graph.nodes.size(); ++n) {
+      CoverStep step;
+      step.region.nodes = NodeSet(graph.nodes.size());
+      step.region.nodes.insert(n);
+      step.region = make_region(graph, uses, step.region.nodes);
+      step.variant = {"direct", std::vector<Format>(step.region.inputs.size()),
+                      std::vector<Format>(step.region.outputs.size())};
+      step.backend = "fake";
+      made.emplace_back(Artifact{.bytes = "artifact of " + graph.nodes[n].op_type, .compatibility = "fake/1"});
+      made.back()->constants = step.region.constants;
+      if (control_operator_of(graph.nodes[n])) add_bodies(graph, graph.nodes[n], step);
+      cover.steps.push_back(std::move(step));
+    }
+  }
+
+ private:
+  void add_bodies(const Graph& graph, const Node& node, CoverStep& step) {
+    step.kind = StepKind::kControl;
+    step.backend = kControlBackend;
+    made.back().reset();
+    for (const Graph& body : free_bodies(graph, node)) {
+      FakeCover inside(body);
+      step.bodies.push_back(std::move(inside.cover));
+      made.insert(made.end(), inside.made.begin(), inside.made.end());
+    }
+  }
+};
+
+inline Result<RealisedPlan> realise_fake(const Graph& graph, const FakeCover& fake) {
+  RealiseRequest request;
+  request.graph = &graph;
+  request.cover = &fake.cover;
+  for (const auto& artifact : fake.made) request.artifacts.push_back(artifact ? &*artifact : nullptr);
+  request.copy_artifact = [](const Conversion& conversion) -> Result<Artifact> {
+    return Artifact{.bytes = "copy " + to_string(conversion.type), .compatibility = "host/1"};
+  };
+  request.header.model_path = "models/x.onnx";
+  request.header.backends = {{"fake", "1.0", "b1"}, {"host", "1", "b2"}};
+  return realise(request);
+}
+
+/// An If inside a Scan, with constants of every level and a result that nobody asks for.
+inline Graph nested_graph() {
+  return parse_graph(R"(graph g(%cond: bool[], %init: f32[2,3], %a: f32[2,5,3]) -> (%y) {
+  opset ai.onnx 26
+  constant %shared = f32[2,3]{1.0,2.0,3.0,4.0,5.0,6.0}
+  _, %stack: f32[2,5,3] = Scan(%init, %a) captures(%cond, %shared) {body=graph body(%s: f32[2,3], %p: f32[2,3]) -> (%t, %p) {
+      capture %cond: bool[]
+      capture %shared: f32[2,3]
+      constant %own = f32[2,3]{6.0,5.0,4.0,3.0,2.0,1.0}
+      %o: f32[2,3] = Fma(%s, %own, %shared) "Fma_0"
+      %t: f32[2,3] = If(%cond) captures(%o, %own, %p, %shared) {else_branch=graph no() -> (%q) {
+          capture %o: f32[2,3]
+          capture %own: f32[2,3]
+          %r: f32[2,3] = Add(%o, %own) "Add_0"
+          %q: f32[2,3] = Neg(%r) "Neg_1"
+        }, then_branch=graph yes() -> (%r) {
+          capture %p: f32[2,3]
+          capture %shared: f32[2,3]
+          constant %inner = f32[2,3]{1.0,1.0,1.0,2.0,2.0,2.0}
+          %r: f32[2,3] = Fma(%p, %shared, %inner) "Fma_0"
+        }} "If_1"
+    }, num_scan_inputs=1, scan_input_axes=[1], scan_output_axes=[1], scan_output_directions=[1]} "Scan_0"
+  %y: f32[2,5,3] = Scale(%stack, %shared) "Scale_1"
+}
+)")
+      .value();
+}
+inline Result<RealisedPlan> realise_nested() {
+  const Graph graph = nested_graph();
+  return realise_fake(graph, FakeCover(graph));
 }
 
 /// A folder of this test, removed at the end.

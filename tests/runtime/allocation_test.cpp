@@ -55,5 +55,39 @@ TEST(Allocation, NeverHappensInARun) {
   }
 }
 
+TEST(Allocation, NeverHappensInARunOfBodies) {
+  const auto graph = parse_graph(R"(graph g(%cond: bool[], %init: f32[2], %a: f32[4,2]) -> (%last, %stack) {
+  opset ai.onnx 26
+  %last: f32[2], %stack: f32[4,2] = Scan(%init, %a) captures(%cond) {body=graph body(%s: f32[2], %p: f32[2]) -> (%t, %t) {
+      capture %cond: bool[]
+      %t: f32[2] = If(%cond) captures(%p, %s) {else_branch=graph no() -> (%q) {
+          capture %s: f32[2]
+          capture %p: f32[2]
+          %q: f32[2] = Add(%s, %p) "Add_0"
+        }, then_branch=graph yes() -> (%r) {
+          capture %s: f32[2]
+          capture %p: f32[2]
+          constant %trips = i64[]{3}
+          %r: f32[2] = Loop(%trips, _, %s) captures(%p) {body=graph inner(%i: i64[], %c: bool[], %u: f32[2]) -> (%c, %n) {
+              capture %p: f32[2]
+              %n: f32[2] = Add(%u, %p) "Add_0"
+            }} "Loop_0"
+        }} "If_0"
+    }, num_scan_inputs=1} "Scan_0"
+}
+)");
+  ASSERT_TRUE(graph) << to_string(graph.error());
+  const auto session = Session::load(all_plain(*graph), host_only, {});
+  ASSERT_TRUE(session) << to_string(session.error());
+  auto context = session->make_context();
+  for (const bool condition : {false, true}) {
+    context->input(0)[0] = std::byte{condition};
+    const std::size_t before = allocations;
+    const bool ran = context->run().has_value();
+    EXPECT_EQ(allocations, before) << condition;
+    EXPECT_TRUE(ran);
+  }
+}
+
 }  // namespace
 }  // namespace collage

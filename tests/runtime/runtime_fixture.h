@@ -8,11 +8,13 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
 
 #include "backend/registry.h"
+#include "plan/control.h"
 #include "plan/realise.h"
 #include "runtime/session.h"
 #include "tests/support/dice.h"
@@ -33,33 +35,37 @@ inline Result<Artifact> host_conversion(const Conversion& conversion) {
 }
 
 /// Makes a cover of one host step per node, in variants that `choose` picks from those offered, with the conversions
-/// they need, and realises it.
+/// they need, and realises it. Bodies of control-flow nodes are covered alike.
 class HostPlanner {
  public:
   using Choose = std::function<std::size_t(std::size_t variants)>;
   HostPlanner(const Graph& graph, Choose choose) : graph_(graph), uses_(uses_of(graph)), choose_(std::move(choose)) {}
 
   Result<RealisedPlan> plan() {
-    for (const ValueId input : graph_.inputs) have_.insert({input, plain()});
-    for (std::size_t node = 0; node < graph_.nodes.size(); ++node) add_node(node);
-    for (const ValueId output : graph_.outputs)
-      if (!graph_.value(output).constant) provide(output, plain());
+    make_cover();
     RealiseRequest request;
     request.graph = &graph_;
     request.cover = &cover_;
-    for (std::size_t i = 0; i < made_.size(); ++i)
-      request.artifacts.push_back(cover_.steps[i].kind == StepKind::kView ? nullptr : &made_[i]);
+    for (const std::optional<Artifact>& artifact : made_) request.artifacts.push_back(artifact ? &*artifact : nullptr);
     request.copy_artifact = host_conversion;
     request.header.backends = {{"host", host().info().version, host().info().build}};
     return realise(request);
   }
 
  private:
+  void make_cover() {
+    for (const ValueId input : graph_.inputs) have_.insert({input, plain()});
+    for (std::size_t node = 0; node < graph_.nodes.size(); ++node) add_node(node);
+    for (const ValueId output : graph_.outputs)
+      if (!graph_.value(output).constant) provide(output, plain());
+  }
+
   void add_node(std::size_t node) {
     NodeSet nodes(graph_.nodes.size());
     nodes.insert(node);
     CoverStep step;
     step.region = make_region(graph_, uses_, nodes);
+    if (control_operator_of(graph_.nodes[node])) return add_control(std::move(step), graph_.nodes[node]);
     step.backend = "host";
     const auto variants = host().support(graph_, step.region, {});
     ASSERT_TRUE(variants) << graph_.nodes[node].op_type << ": " << variants.error().detail;
@@ -71,9 +77,25 @@ class HostPlanner {
     requests[0] = {.graph = &graph_, .region = step.region, .variant = step.variant, .model_bytes = std::nullopt};
     auto artifacts = host().compile(requests, {});
     ASSERT_TRUE(artifacts[0]) << artifacts[0].error().detail;
-    made_.push_back(*artifacts[0]);
+    made_.emplace_back(std::nullopt);
+    if (step.kind != StepKind::kView) made_.back() = *artifacts[0];
     for (std::size_t i = 0; i < step.region.outputs.size(); ++i)
       have_.insert({step.region.outputs[i], step.variant.output_formats[i]});
+    cover_.steps.push_back(std::move(step));
+  }
+
+  void add_control(CoverStep step, const Node& node) {
+    step.kind = StepKind::kControl;
+    step.backend = kControlBackend;
+    for (const ValueId input : step.region.inputs) provide(input, plain());
+    made_.emplace_back(std::nullopt);
+    for (const Graph& body : free_bodies(graph_, node)) {
+      HostPlanner inside(body, choose_);
+      inside.make_cover();
+      step.bodies.push_back(std::move(inside.cover_));
+      made_.insert(made_.end(), inside.made_.begin(), inside.made_.end());
+    }
+    for (const ValueId output : step.region.outputs) have_.insert({output, plain()});
     cover_.steps.push_back(std::move(step));
   }
 
@@ -85,7 +107,7 @@ class HostPlanner {
     step.value = value;
     step.from = format.is_plain() ? channels_last() : plain();
     step.to = format;
-    made_.push_back(*host_conversion({graph_.value(value).type, step.from, step.to}));
+    made_.emplace_back(*host_conversion({graph_.value(value).type, step.from, step.to}));
     cover_.steps.push_back(std::move(step));
   }
 
@@ -93,7 +115,7 @@ class HostPlanner {
   Uses uses_;
   Choose choose_;
   Cover cover_;
-  std::vector<Artifact> made_;
+  std::vector<std::optional<Artifact>> made_;  ///< by step, those of bodies after their control step; none for views
   std::set<std::pair<ValueId, Format>> have_;
 };
 

@@ -99,6 +99,46 @@ TEST_F(Covers, FillerHelpsOutWhereRegionsOnlyOverlap) {
   EXPECT_EQ(best_cover(request({"a"}), {"a"})->cover.cost_ns, 15);
 }
 
+TEST_F(Covers, BackendsThatConflictAreNeverInOnePlan) {
+  for (std::size_t n = 0; n < 3; ++n) add("a", {n}, 100 + 10 * static_cast<std::int64_t>(n));
+  for (std::size_t n = 0; n < 3; ++n) add("b", {n}, 118 - 10 * static_cast<std::int64_t>(n));
+  for (std::size_t n = 0; n < 3; ++n) add("c", {n}, 115);
+  CoverRequest peaceful = request({"a", "b", "c"});
+  EXPECT_EQ(who(best_cover(peaceful, peaceful.backends)), "a b b");
+  peaceful.conflicts = {{"a", "b"}};
+  const auto result = best_cover(peaceful, peaceful.backends);
+  EXPECT_EQ(who(result), "c b b");
+  EXPECT_EQ(result->bound_ns, result->cover.cost_ns);
+  EXPECT_EQ(who(best_cover(peaceful, {"a", "b"})), "b b b");
+  add("filler", {0}, 1);
+  CoverRequest without_filler = request({"b"});
+  without_filler.conflicts = {{"b", "filler"}};
+  EXPECT_EQ(who(best_cover(without_filler, {"b"})), "b b b");
+}
+
+TEST_F(Covers, CapOfMemoryForcesASlowerCover) {
+  for (std::size_t n = 0; n < 3; ++n) add("fast", {n}, 10);
+  for (std::size_t n = 0; n < 3; ++n) add("frugal", {n}, 50);
+  CoverRequest capped = request({"fast", "frugal"});
+  capped.workspace_bytes = {1000, 100, 1000, 0, 0, 0};
+  EXPECT_EQ(who(best_cover(capped, capped.backends)), "fast fast fast");
+  capped.search.capacity[kHome] = 500;
+  EXPECT_EQ(who(best_cover(capped, capped.backends)), "frugal fast frugal");
+  capped.search.capacity[kHome] = 1;
+  EXPECT_EQ(best_cover(capped, capped.backends).error().code, "search/no-cover");
+}
+
+TEST_F(Covers, MemoryThatIsWorthTimeIsSaved) {
+  for (std::size_t n = 0; n < 3; ++n) add("fast", {n}, 10);
+  for (std::size_t n = 0; n < 3; ++n) add("frugal", {n}, 50);
+  CoverRequest weighed = request({"fast", "frugal"});
+  weighed.workspace_bytes = {1000, 1000, 1000, 0, 0, 0};
+  weighed.search.ns_per_byte = 0.1;
+  EXPECT_EQ(who(best_cover(weighed, weighed.backends)), "fast fast fast") << "100 ns for the peak, 120 for time";
+  weighed.search.ns_per_byte = 0.2;
+  EXPECT_EQ(who(best_cover(weighed, weighed.backends)), "frugal frugal frugal");
+}
+
 TEST_F(Covers, RefusedAndUnknownCandidatesAreNotUsed) {
   for (std::size_t n = 0; n < 3; ++n) add("a", {n}, 100);
   add("b", {0}, Infeasible{{.reason = RefusalReason::kCrashed, .detail = ""}});

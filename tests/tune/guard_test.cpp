@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "tune/jobs.h"
+
 namespace collage {
 namespace {
 
@@ -48,6 +50,28 @@ TEST_F(Guard, InsideTheNoiseThePlanWithFewerStepsWins) {
   add("many steps", R"({"heat": 1000, "final": [1000, 1100, 1005, 1095]})", 20);
   add("few steps", R"({"heat": 1000, "final": [1100, 1000, 1095, 1007]})", 2);
   EXPECT_EQ(winner(), "few steps");
+}
+
+TEST_F(Guard, WhatAnEntryCostsBesideTimeCounts) {
+  add("fast", R"({"heat": 1000})");
+  add("frugal", R"({"heat": 1100})");
+  entries[0].extra_ns = 200;
+  EXPECT_EQ(winner(), "frugal");
+  EXPECT_EQ(verdict.median_ns, (std::vector<std::int64_t>{1000, 1100})) << "times stay times";
+}
+
+TEST_F(Guard, PlansThatCannotShareAProcessAreTimedApart) {
+  add("a", R"({"heat": 1000})");
+  add("b", R"({"heat": 900})");
+  std::size_t most = 0;
+  options.apart = true;
+  const auto judged = judge(entries, options, [&](const ConfirmRequest& request) -> Result<std::vector<ConfirmLane>> {
+    most = std::max(most, request.contenders.size());
+    return confirm(worker, request, {}, 60s);
+  });
+  ASSERT_TRUE(judged) << to_string(judged.error());
+  EXPECT_EQ(judged->winner, 1U);
+  EXPECT_EQ(most, 1U);
 }
 
 TEST_F(Guard, SureDifferenceCountsHoweverSmall) {

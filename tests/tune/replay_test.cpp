@@ -137,7 +137,7 @@ Plan hand_made(const Graph& graph) {
   return plan;
 }
 
-Result<std::vector<Variant>> one_variant(const std::string&, const Region& region) {
+Result<std::vector<Variant>> one_variant(const Graph&, const std::string&, const Region& region) {
   return std::vector<Variant>{{.name = "plain",
                                .input_formats = std::vector<Format>(region.inputs.size()),
                                .output_formats = std::vector<Format>(region.outputs.size())}};

@@ -1,0 +1,19 @@
+// Runs an If, Loop or Scan whose bodies have steps of their own.
+// In: a control step, its loaded bodies, the addresses around it. Out: a call like any other: everything is bound when
+// it is made, a run chooses, counts and copies, and allocates nothing.
+// Cost of a run beside the bodies: an If none; a Loop or Scan one copy of every carried value and slice an iteration.
+// Source: ONNX operators If, Loop, Scan, version 26 of the operator set.
+#pragma once
+
+#include <memory>
+
+#include "runtime/loaded_body.h"
+
+namespace collage {
+
+/// Errors of Kernel::bind. Error of run(): that of the first step inside that fails; runtime/trip-count when a Loop
+/// does not make as many iterations as its results have room for.
+[[nodiscard]] Result<std::unique_ptr<Call>> bind_control(const LoadedBody& around, const BodyMemory& memory,
+                                                         std::size_t step);
+
+}  // namespace collage

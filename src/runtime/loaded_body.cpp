@@ -1,0 +1,115 @@
+#include "runtime/loaded_body.h"
+
+#include <fmt/format.h>
+
+#include "runtime/control_call.h"
+#include "runtime/load_request.h"
+
+namespace collage {
+namespace {
+
+std::string text_of(const std::vector<Port>& ports) {
+  std::string text;
+  for (const Port& port : ports) text += to_string(port.type) + "@" + port.format.name + ";";
+  return text;
+}
+
+/// A body's constants are tensors of the body's types over the bytes of those around it.
+std::map<PlanIndex, Tensor> constants_of(const PlanBody& body, const std::map<PlanIndex, Tensor>& around) {
+  std::map<PlanIndex, Tensor> constants;
+  for (std::size_t i = 0; i < body.values.size(); ++i) {
+    const PlanValue& value = body.values[i];
+    if (value.storage != Storage::kConstant) continue;
+    constants.emplace(static_cast<PlanIndex>(i), Tensor{.type = value.type.element,
+                                                        .extents = value.type.extents(),
+                                                        .data = around.at(value.buffer).data.slice(0, value.bytes),
+                                                        .strings = {}});
+  }
+  return constants;
+}
+
+}  // namespace
+
+Error in_step(Error error, std::size_t index, const PlanStep& step) {
+  error.where = fmt::format("step {} ({}{}{}): {}", index, step.backend, step.nodes.empty() ? "" : " ",
+                            step.nodes.empty() ? "" : step.nodes.front(), error.where);
+  return error;
+}
+
+Result<LoadedBody> KernelLoader::load_model() { return load(realised_.plan, realised_.constants, ""); }
+
+Result<LoadedBody> KernelLoader::load(const PlanBody& plan, std::map<PlanIndex, Tensor> constants,
+                                      const std::string& where) {
+  LoadedBody body{.plan = &plan,
+                  .constants = std::move(constants),
+                  .kernels = std::vector<const Kernel*>(plan.steps.size()),
+                  .bodies = std::vector<std::vector<LoadedBody>>(plan.steps.size())};
+  for (std::size_t i = 0; i < plan.steps.size(); ++i) {
+    const PlanStep& step = plan.steps[i];
+    for (const PlanBody& inner : step.bodies) {
+      auto loaded = load(inner, constants_of(inner, body.constants), inner.name + ": ");
+      if (!loaded) return std::unexpected(in_step(std::move(loaded).error(), i, step));
+      body.bodies[i].push_back(std::move(*loaded));
+    }
+    if (step.kind == StepKind::kView || step.kind == StepKind::kControl) continue;
+    const auto loaded = kernel(body, step);
+    if (!loaded) {
+      Error error = in_step(loaded.error(), i, step);
+      error.where = where + error.where;
+      return std::unexpected(std::move(error));
+    }
+    body.kernels[i] = *loaded;
+  }
+  return body;
+}
+
+Result<const Kernel*> KernelLoader::kernel(const LoadedBody& body, const PlanStep& step) {
+  const PlanBody& plan = *body.plan;
+  KernelKey key{step.backend,
+                step.artifact,
+                {},
+                text_of(ports_of(plan, step.inputs)) + "->" + text_of(ports_of(plan, step.outputs))};
+  for (const PlanIndex constant : step.constants) {
+    key.constants.push_back(body.constants.at(constant).data.data());
+    key.ports += to_string(plan.values[constant].type) + ";";
+  }
+  const Kernel*& kernel = known_[std::move(key)];
+  if (kernel != nullptr) return kernel;
+  COLLAGE_TRY(Backend* const backend, backends_(step.backend));
+  COLLAGE_TRY(std::unique_ptr<Kernel> made,
+              backend->load(load_request(realised_, plan, body.constants, step, threads_)));
+  kernel = made.get();
+  kernels_.push_back(std::move(made));
+  return kernel;
+}
+
+std::byte* address_of(const LoadedBody& body, const BodyMemory& memory, PlanIndex index) {
+  const PlanValue& value = body.plan->values[index];
+  switch (value.storage) {
+    case Storage::kInput:
+      return memory.inputs[value.buffer] + value.offset;
+    case Storage::kOutput:
+      return memory.outputs[value.buffer] + value.offset;
+    case Storage::kArena:
+      return memory.arena + value.offset;
+    // Read only: a plan writes to no constant (plan verify()), the pointer type is that of the common case.
+    case Storage::kConstant:
+      return const_cast<std::byte*>(body.constants.at(index).data.data());
+    case Storage::kDynamic:
+      return nullptr;
+  }
+  return nullptr;
+}
+
+Result<std::unique_ptr<Call>> bind_step(const LoadedBody& body, const BodyMemory& memory, std::size_t index) {
+  const PlanStep& step = body.plan->steps[index];
+  if (step.kind == StepKind::kControl) return bind_control(body, memory, index);
+  if (body.kernels[index] == nullptr) return nullptr;
+  Buffers buffers;
+  for (const PlanIndex input : step.inputs) buffers.inputs.push_back(address_of(body, memory, input));
+  for (const PlanIndex output : step.outputs) buffers.outputs.push_back(address_of(body, memory, output));
+  if (step.workspace_bytes > 0) buffers.workspace = memory.arena + step.workspace_offset;
+  return body.kernels[index]->bind(buffers);
+}
+
+}  // namespace collage

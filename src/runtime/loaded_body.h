@@ -1,0 +1,68 @@
+// A model's or a body's steps with their kernels, and how they are bound to addresses; internal to src/runtime.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "runtime/session.h"
+
+namespace collage {
+
+struct LoadedBody {
+  const PlanBody* plan = nullptr;
+  std::map<PlanIndex, Tensor> constants;        ///< of this body's kConstant values
+  std::vector<const Kernel*> kernels;           ///< by step; null for views and control steps
+  std::vector<std::vector<LoadedBody>> bodies;  ///< by step; empty but for control steps
+};
+
+/// Where a context has the ports and the arena of a body. Ports are 64-byte aligned.
+struct BodyMemory {
+  std::vector<std::byte*> inputs;
+  std::vector<std::byte*> outputs;
+  std::byte* arena = nullptr;
+};
+
+/// Loads what has not been loaded for an equal step: one for a session.
+class KernelLoader {
+ public:
+  KernelLoader(const RealisedPlan& realised, const BackendSource& backends, int threads)
+      : realised_(realised), backends_(backends), threads_(threads) {}
+
+  /// The model, or a body inside it with the constants around it. Errors backend/*; where = the step.
+  [[nodiscard]] Result<LoadedBody> load_model();
+  [[nodiscard]] std::vector<std::unique_ptr<Kernel>> take_kernels() { return std::move(kernels_); }
+
+ private:
+  /// Two steps share a kernel when this is equal: the names of ports do not change what a loaded artifact computes.
+  struct KernelKey {
+    std::string backend;
+    std::string artifact;
+    std::vector<const void*> constants;
+    std::string ports;
+    auto operator<=>(const KernelKey&) const = default;
+  };
+
+  [[nodiscard]] Result<LoadedBody> load(const PlanBody& plan, std::map<PlanIndex, Tensor> constants,
+                                        const std::string& where);
+  [[nodiscard]] Result<const Kernel*> kernel(const LoadedBody& body, const PlanStep& step);
+
+  const RealisedPlan& realised_;
+  const BackendSource& backends_;
+  int threads_;
+  std::map<KernelKey, const Kernel*> known_;
+  std::vector<std::unique_ptr<Kernel>> kernels_;
+};
+
+/// Where a value lies; null for an output of unknown shape.
+[[nodiscard]] std::byte* address_of(const LoadedBody& body, const BodyMemory& memory, PlanIndex index);
+
+/// Makes one step ready for these addresses; null for a view, which does nothing. Errors of Kernel::bind.
+[[nodiscard]] Result<std::unique_ptr<Call>> bind_step(const LoadedBody& body, const BodyMemory& memory,
+                                                      std::size_t step);
+
+/// An error of a call as one of its step.
+[[nodiscard]] Error in_step(Error error, std::size_t index, const PlanStep& step);
+
+}  // namespace collage

@@ -1,0 +1,61 @@
+#include "tune/objective.h"
+
+#include <algorithm>
+#include <vector>
+
+namespace collage {
+namespace {
+
+std::string way(const std::string& backend, const Variant& variant) { return backend + "/" + variant.name; }
+
+}  // namespace
+
+std::int64_t inner_bytes(const Graph& graph, const Region& region) {
+  const std::vector<std::size_t> nodes = region.nodes.members();  // in topological order
+  std::map<ValueId, std::size_t> last_reader;
+  for (const std::size_t n : nodes)
+    for (const ValueId id : graph.nodes[n].inputs) last_reader[id] = n;
+  std::map<std::size_t, std::int64_t> freed;  // bytes, by last reader
+  std::int64_t alive = 0;
+  std::int64_t most = 0;
+  for (const std::size_t n : nodes) {
+    for (const ValueId id : graph.nodes[n].outputs) {
+      const auto reader = last_reader.find(id);
+      if (reader == last_reader.end() || std::ranges::find(region.outputs, id) != region.outputs.end()) continue;
+      const ValueType& type = graph.value(id).type;
+      if (!type.is_static()) continue;
+      const auto bytes = static_cast<std::int64_t>(byte_count(type.element, type.extents()));
+      alive += bytes;
+      freed[reader->second] += bytes;
+    }
+    most = std::max(most, alive);
+    alive -= freed[n];
+  }
+  return most;
+}
+
+std::int64_t StepMemory::of(const Graph& graph, const Region& region, const std::string& backend,
+                            const Variant& variant) const {
+  if (is_engine_(backend)) return inner_bytes(graph, region);
+  const auto found = scratch_.find({region.nodes, way(backend, variant)});
+  return found == scratch_.end() ? 0 : found->second;
+}
+
+void StepMemory::learn(const Cover& cover, const std::vector<Artifact>& artifacts) {
+  for (std::size_t s = 0; s < cover.steps.size(); ++s) {
+    const CoverStep& step = cover.steps[s];
+    if (step.kind == StepKind::kKernel)
+      scratch_[{step.region.nodes, way(step.backend, step.variant)}] =
+          static_cast<std::int64_t>(artifacts[s].workspace_bytes);
+  }
+}
+
+std::int64_t StepMemory::of(const Graph& graph, const Cover& cover, const Plan& plan) const {
+  std::int64_t inside = 0;
+  for (const CoverStep& step : cover.steps)
+    if (step.kind == StepKind::kKernel && is_engine_(step.backend))
+      inside = std::max(inside, inner_bytes(graph, step.region));
+  return static_cast<std::int64_t>(plan.arena_bytes) + inside;
+}
+
+}  // namespace collage

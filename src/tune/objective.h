@@ -1,0 +1,50 @@
+// What a plan is judged by: time alone, time under a cap of memory, or time and memory weighed against each other.
+// In: a graph, covers, plans. Out: the bytes they need.
+// The bytes of a plan are those of its arena, scratch of kernels included, and on top what the engine that needs most
+// holds inside while its step runs: the peak of the values between its operators, as if it made each once and dropped
+// it after its last reader. Inputs, outputs and weights are not counted.
+// Cost: linear in the nodes of a region.
+// Source: ours. The memory of engines is theirs; the estimate leaves out what they keep beside values.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <utility>
+
+#include "plan/realise.h"
+#include "search/cover.h"
+
+namespace collage {
+
+struct Objective {
+  std::int64_t memory_cap = 0;  ///< bytes; 0 = none
+  double ns_per_byte = 0;       ///< what a byte of memory costs beside time
+
+  [[nodiscard]] bool is_time_alone() const { return memory_cap == 0 && ns_per_byte == 0; }
+};
+
+/// The most bytes of values inside a region, neither read from outside nor given, that are alive at one node.
+/// Values of open shape count nothing.
+[[nodiscard]] std::int64_t inner_bytes(const Graph& graph, const Region& region);
+
+/// What steps need beside the values at their border.
+class StepMemory {
+ public:
+  explicit StepMemory(std::function<bool(const std::string& backend)> is_engine) : is_engine_(std::move(is_engine)) {}
+
+  /// Scratch as far as learn() saw it, for an engine its inner_bytes().
+  [[nodiscard]] std::int64_t of(const Graph& graph, const Region& region, const std::string& backend,
+                                const Variant& variant) const;
+  /// One artifact for each step.
+  void learn(const Cover& cover, const std::vector<Artifact>& artifacts);
+  /// Bytes of a plan of this cover.
+  [[nodiscard]] std::int64_t of(const Graph& graph, const Cover& cover, const Plan& plan) const;
+
+ private:
+  std::function<bool(const std::string&)> is_engine_;
+  std::map<std::pair<NodeSet, std::string>, std::int64_t> scratch_;  ///< by nodes and "backend/variant"
+};
+
+}  // namespace collage
