@@ -174,8 +174,10 @@ Result<SearchResult> best_cover(const CoverRequest& request, const std::vector<s
 Result<std::int64_t> proven_bound_ns(const CoverRequest& request) {
   CoverRequest optimistic = request;
   for (std::size_t c = 0; c < optimistic.costs.size(); ++c)
-    if (std::holds_alternative<Unknown>(optimistic.costs[c]) || request.pool->candidates[c].backend == kControlBackend)
+    if (request.pool->candidates[c].backend == kControlBackend)
       optimistic.costs[c] = Estimated{.ns = 0};
+    else if (std::holds_alternative<Unknown>(optimistic.costs[c]))
+      optimistic.costs[c] = Estimated{.ns = request.least_ns.empty() ? 0 : request.least_ns[c]};
   COLLAGE_TRY(const SearchResult result, best_cover(optimistic, request.backends));
   return result.bound_ns;
 }

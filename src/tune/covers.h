@@ -33,6 +33,7 @@ struct CoverRequest {
   bool host_fills = false;             ///< host, too, takes only what the backends refuse
   BoundaryTable conversions;
   SearchOptions search;
+  std::vector<std::int64_t> least_ns = {};    ///< by candidate: what it takes at least, for proofs; empty for 0
   std::vector<std::int64_t> workspace_bytes;  ///< by candidate of the pool; empty = memory does not matter
   std::vector<std::pair<std::string, std::string>> conflicts;  ///< backends that cannot be in one plan
 };
@@ -44,9 +45,9 @@ struct CoverRequest {
 /// conflict.
 [[nodiscard]] Result<SearchResult> best_cover(const CoverRequest& request, const std::vector<std::string>& allowed);
 
-/// What no cover can undercut, whatever the candidates that were never measured would turn out to cost: they count as
-/// free here, and so do bodies with steps of their own, of which only the chosen steps' time is known. Equals the bound
-/// of best_cover when everything was measured or refused.
+/// What no cover can undercut, whatever the candidates that were never measured would turn out to cost: they count with
+/// request.least_ns here, and bodies with steps of their own, of which only the chosen steps' time is known, as free.
+/// Equals the bound of best_cover when everything was measured or refused.
 [[nodiscard]] Result<std::int64_t> proven_bound_ns(const CoverRequest& request);
 
 /// best_cover of all backends first, then of every smaller set; equal covers once.

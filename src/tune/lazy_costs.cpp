@@ -1,7 +1,6 @@
 #include "tune/lazy_costs.h"
 
 #include <algorithm>
-#include <set>
 
 namespace collage {
 namespace {
@@ -34,30 +33,54 @@ LazyCosts::LazyCosts(const Graph& graph, const CandidatePool& pool, CostBounds& 
   }
 }
 
-std::vector<Cost> LazyCosts::optimistic(std::size_t max_nodes) const {
+std::vector<Cost> LazyCosts::forecast(Forecast kind, std::size_t max_nodes) const {
   std::vector<Cost> costs = costs_;
-  for (std::size_t c = 0; c < costs.size(); ++c) {
-    const std::size_t nodes = pool_.regions[pool_.candidates[c].region].nodes.count();
-    if (std::holds_alternative<Unknown>(costs[c]) && nodes <= max_nodes) costs[c] = Estimated{.ns = bounds_.bound(c)};
+  for (const std::size_t first : open()) {
+    const Estimated estimate{.ns = bounds_.forecast(first, kind)};
+    for (const std::size_t c : members_[class_of_[first]])
+      if (is_open(c) && pool_.regions[pool_.candidates[c].region].nodes.count() <= max_nodes) costs[c] = estimate;
   }
   return costs;
 }
 
+void LazyCosts::lower_to_hope(std::span<const std::size_t> candidates, std::vector<Cost>& costs) const {
+  for (const std::size_t candidate : candidates) {
+    const Estimated estimate{.ns = bounds_.forecast(candidate, Forecast::kHopeful)};
+    for (const std::size_t c : members_[class_of_[candidate]]) costs[c] = estimate;
+  }
+}
+
+void LazyCosts::put_measured(std::size_t candidate, std::vector<Cost>& costs) const {
+  for (const std::size_t c : members_[class_of_[candidate]])
+    if (!is_open(c)) costs[c] = costs_[c];
+}
+
+bool LazyCosts::is_open(std::size_t candidate) const { return std::holds_alternative<Unknown>(costs_[candidate]); }
+
+std::vector<std::size_t> LazyCosts::open() const {
+  std::vector<std::size_t> open;
+  for (const auto& members : members_) {
+    const auto first = std::ranges::find_if(members, [this](std::size_t c) { return is_open(c); });
+    if (first != members.end()) open.push_back(*first);
+  }
+  return open;
+}
+
 std::vector<std::size_t> LazyCosts::open_in(const std::vector<NamedCover>& covers) const {
-  std::set<std::size_t> classes;
+  std::map<std::size_t, std::size_t> first;  // by class
   for (const NamedCover& named : covers)
     for (const CoverStep& step : named.result.cover.steps) {
       const auto same = by_nodes_.find(step.region.nodes);
       if (step.kind != StepKind::kKernel || same == by_nodes_.end()) continue;
       for (const std::size_t c : same->second) {
         const Candidate& candidate = pool_.candidates[c];
-        if (std::holds_alternative<Unknown>(costs_[c]) && candidate.backend == step.backend &&
-            candidate.variant == step.variant && pool_.regions[candidate.region] == step.region)
-          classes.insert(class_of_[c]);
+        if (is_open(c) && candidate.backend == step.backend && candidate.variant == step.variant &&
+            pool_.regions[candidate.region] == step.region)
+          first.emplace(class_of_[c], c);
       }
     }
   std::vector<std::size_t> open;
-  for (const std::size_t name : classes) open.push_back(members_[name].front());
+  for (const auto& [name, candidate] : first) open.push_back(candidate);
   std::sort(open.begin(), open.end());
   return open;
 }
@@ -65,10 +88,9 @@ std::vector<std::size_t> LazyCosts::open_in(const std::vector<NamedCover>& cover
 void LazyCosts::learn(std::size_t candidate, const Cost& cost) {
   if (std::holds_alternative<Unknown>(cost)) return;
   ++measured_count_;
-  for (const std::size_t c : members_[class_of_[candidate]]) {
-    costs_[c] = cost;
-    bounds_.learn(c, cost);
-  }
+  for (const std::size_t c : members_[class_of_[candidate]])
+    if (is_open(c)) costs_[c] = cost;
+  bounds_.learn(candidate, cost);
 }
 
 }  // namespace collage

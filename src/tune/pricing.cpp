@@ -6,7 +6,7 @@
 #include <tuple>
 
 #include "backend/roles.h"
-#include "tune/lazy_costs.h"
+#include "tune/lazy_pricing.h"
 
 namespace collage {
 namespace {
@@ -159,35 +159,22 @@ Result<std::vector<Cost>> Pricing::price_candidates(const CandidatePool& pool,
 }
 
 Result<std::vector<Cost>> Pricing::price_lazily(CoverRequest request, CostBounds& bounds) {
-  LazyCosts costs(graph_, *request.pool, bounds, std::move(request.costs));
   request.conversions = boundary_table();
-  COLLAGE_TRY_VOID(measure_until_known(request, costs, false));
-  COLLAGE_TRY_VOID(measure_until_known(request, costs, true));
-  return costs.measured();
-}
-
-Result<void> Pricing::measure_until_known(CoverRequest& request, LazyCosts& costs, bool all_covers) {
-  for (;;) {
-    request.costs = costs.optimistic(out_of_time() ? late_nodes() : std::numeric_limits<std::size_t>::max());
-    std::vector<NamedCover> covers;
-    if (all_covers) {
-      COLLAGE_TRY(covers, covers_to_confirm(request));
-    } else {
-      COLLAGE_TRY(SearchResult best, best_cover(request, request.backends));
-      covers.push_back({"cover", std::move(best)});
-    }
-    const std::vector<std::size_t> open = costs.open_in(covers);
-    COLLAGE_TRY(const std::size_t conversions, price_conversions(covers));
-    if ((open.empty() && conversions == 0) || options_.stop.stop_requested()) return {};
-    COLLAGE_TRY(const std::vector<Cost> priced, price_candidates(*request.pool, open));
-    for (std::size_t i = 0; i < open.size(); ++i) costs.learn(open[i], priced[i]);
+  const CandidatePool& pool = *request.pool;
+  LazyMeasuring measuring;
+  measuring.candidates = [&](const std::vector<std::size_t>& asked) { return price_candidates(pool, asked); };
+  measuring.conversions = [this](const std::vector<NamedCover>& covers) { return price_conversions(covers); };
+  measuring.most_nodes = [this] { return out_of_time() ? late_nodes() : std::numeric_limits<std::size_t>::max(); };
+  measuring.is_stopped = [this] { return options_.stop.stop_requested(); };
+  measuring.progress = [&](std::size_t measured) {
     if (options_.progress)
       options_.progress({.phase = "price",
-                         .done = costs.measured_count(),
-                         .total = request.pool->candidates.size(),
+                         .done = measured,
+                         .total = pool.candidates.size(),
                          .refused = counts().refused,
                          .note = {}});
-  }
+  };
+  return collage::price_lazily(std::move(request), bounds, measuring);
 }
 
 std::vector<std::string> Pricing::converters_of(const Format& from, const Format& to) const {
@@ -258,8 +245,9 @@ std::vector<Cost> Pricing::without_broken(const CandidatePool& pool, std::vector
   return costs;
 }
 
-Result<std::int64_t> Pricing::proven_bound(CoverRequest request) {
+Result<std::int64_t> Pricing::proven_bound(CoverRequest request, const CostBounds& bounds) {
   request.conversions = boundary_table();
+  for (std::size_t c = 0; c < request.costs.size(); ++c) request.least_ns.push_back(bounds.roofline(c));
   return proven_bound_ns(request);
 }
 

@@ -22,8 +22,6 @@
 
 namespace collage {
 
-class LazyCosts;
-
 struct PricingOptions {
   std::vector<std::string> worker_command;
   std::string graph_file;
@@ -50,8 +48,8 @@ class Pricing {
   /// By candidate of the pool; unknown for what the deadline or a stop left over. Costs in `known`, by candidate too,
   /// stay as they are; none for an empty one.
   [[nodiscard]] Result<std::vector<Cost>> price(const CandidatePool& pool, std::vector<Cost> known = {});
-  /// The same, measuring only what the covers of covers_to_confirm(request) use when everything else costs no more than
-  /// `bounds` says; unknown for what no such cover used. Equal computations are measured once. Known are request.costs.
+  /// The same, measuring only what decides which covers are best as far as `bounds` can tell (lazy_pricing.h); unknown
+  /// for the rest. Known are request.costs.
   [[nodiscard]] Result<std::vector<Cost>> price_lazily(CoverRequest request, CostBounds& bounds);
   /// covers_to_confirm with every conversion used measured; request.conversions is set here.
   [[nodiscard]] Result<std::vector<NamedCover>> search(CoverRequest request);
@@ -60,8 +58,8 @@ class Pricing {
   /// The request as search() takes it: with the conversions as far as they are known, else estimated, and without the
   /// candidates that artifacts() found not to work. Valid as long as this object.
   [[nodiscard]] CoverRequest completed(CoverRequest request);
-  /// proven_bound_ns under the conversions known so far.
-  [[nodiscard]] Result<std::int64_t> proven_bound(CoverRequest request);
+  /// proven_bound_ns under the conversions known so far, with rooflines for what was not measured.
+  [[nodiscard]] Result<std::int64_t> proven_bound(CoverRequest request, const CostBounds& bounds);
   /// One per step, for exactly these weights; views and control steps get an empty one.
   /// Error tune/no-artifact when a candidate does not work with the weights of its place; search() uses it no more.
   [[nodiscard]] Result<std::vector<Artifact>> artifacts(const Cover& cover);
@@ -100,8 +98,6 @@ class Pricing {
   [[nodiscard]] Result<std::vector<std::vector<PricedCandidate>>> ask(const std::vector<PriceRequest>& requests);
   /// Regions of at most so many nodes are measured after the deadline.
   [[nodiscard]] std::size_t late_nodes() const { return options_.always_covers ? 1 : 0; }
-  /// Measures what the best cover uses, or all of covers_to_confirm, and searches again until nothing of it is open.
-  [[nodiscard]] Result<void> measure_until_known(CoverRequest& request, LazyCosts& costs, bool all_covers);
   /// Measures these candidates of the pool, region by region; one cost each.
   [[nodiscard]] Result<std::vector<Cost>> price_candidates(const CandidatePool& pool,
                                                            const std::vector<std::size_t>& candidates);

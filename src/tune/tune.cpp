@@ -585,7 +585,7 @@ class Tuner {
     const bool is_open =
         std::ranges::any_of(costs_, [](const Cost& cost) { return std::holds_alternative<Unknown>(cost); });
     if (!is_open && bodies_.empty()) return;
-    const auto proven = pricing_->proven_bound(cover_request({}));
+    const auto proven = pricing_->proven_bound(cover_request({}), *bounds_);
     report_.proven_bound_us = proven ? static_cast<double>(*proven) / 1000 : 0;
   }
 

@@ -1,0 +1,96 @@
+// Predicts times of computations from times of others that share something with them: an operation, a library, a way
+// of computing it. The logarithm of a time is a sum of effects, one for each thing that computations share; a
+// computation of several parts takes the sum of their times.
+// In: computations named by their effects, measured times. Out: expected times and how far they may be off.
+// How: every effect is drawn towards zero as strongly as effects of its level are small. Sums of parts are linear in
+// the effects for small changes, so that a chain
+//      teaches the times of its parts in proportion to what they take. A time so long that it is rather odd than
+//      typical is doubted and teaches nothing: a library's slow path says little about its other paths. Doubts about
+//      most of the times of an effect are believed.
+// Cost: fit() takes a few sweeps over the effects of what was measured.
+// Not here: what the effects of a candidate are (cost_bounds.h).
+// Source: best linear unbiased prediction of random effects, Robinson, Statistical Science 1991; fitted by coordinates
+//         (backfitting, Buja, Hastie and Tibshirani, Annals of Statistics 1989).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace collage {
+
+class CostModel {
+ public:
+  using Effect = std::uint32_t;
+
+  struct Part {
+    double base_ns = 1;  ///< what it would take if all effects were zero
+    std::vector<Effect> effects;
+  };
+  struct Computation {
+    std::vector<Part> parts;      ///< at least one
+    std::vector<Effect> effects;  ///< of the whole
+  };
+  struct Prediction {
+    double ns = 0;             ///< as likely more as less
+    double spread = 0;         ///< standard deviation of the logarithm
+    double shared_spread = 0;  ///< the same, of what the effects of shared levels leave open
+  };
+
+  /// `deviation` is the standard deviation of the effects of a level, `is_shared` says that each bears on many
+  /// computations at once.
+  std::size_t add_level(double deviation, bool is_shared);
+  /// The effect of this name, the same for the same level and name.
+  [[nodiscard]] Effect effect(std::size_t level, const std::string& name);
+
+  /// The computation outlives the model.
+  void learn(const Computation& computation, double ns);
+  /// Until it is called predictions do not know what was learnt last.
+  void fit();
+  [[nodiscard]] Prediction predict(const Computation& computation) const;
+
+ private:
+  struct Row {
+    const Computation* computation;
+    double log_ns;
+    bool is_doubted;  ///< teaches nothing
+  };
+  struct Term {
+    std::uint32_t row;
+    double weight;
+  };
+  struct Weight {
+    Effect effect;
+    double share;
+  };
+  /// What is known of an effect.
+  struct State {
+    std::size_t level = 0;
+    double value = 0;
+    double evidence = 0;  ///< sum of squared weights
+    std::vector<Term> terms;
+  };
+  struct Level {
+    double variance;
+    bool is_shared;
+  };
+
+  [[nodiscard]] double part_ns(const Part& part) const;
+  [[nodiscard]] double log_of(const Computation& computation) const;
+  /// Effects of a computation, once each, with the share of its time that each bears on.
+  [[nodiscard]] std::vector<Weight> weights(const Computation& computation) const;
+  void linearise(std::vector<double>& residuals);
+  void sweep(std::vector<double>& residuals);
+  [[nodiscard]] double variance_left(const State& effect) const;
+  [[nodiscard]] bool is_odd(const Computation& computation, double log_ns) const;
+  void believe_doubts_that_agree();
+
+  std::vector<Level> levels_;
+  std::vector<State> effects_;
+  std::map<std::pair<std::size_t, std::string>, Effect> names_;
+  std::vector<Row> rows_;
+};
+
+}  // namespace collage
