@@ -13,9 +13,11 @@
 #include <variant>
 #include <vector>
 
+#include "backend/device.h"
 #include "base/error.h"
 #include "ir/graph.h"
 #include "region/format.h"
+#include "region/place.h"
 #include "region/refusal.h"
 #include "region/region.h"
 #include "region/rules.h"
@@ -32,7 +34,9 @@ struct BackendInfo {
   std::string kind;     ///< "onnxruntime"
   std::string version;  ///< of the library behind it
   std::string build;    ///< identifies the exact build of the library; part of cost keys and artifacts
-  std::vector<std::string> devices = {"cpu"};
+  std::vector<std::string> devices = {kHome};
+  std::string location = kHome;             ///< where its kernels read and write; device() gives any but kHome
+  std::int64_t location_bytes = 0;          ///< what a plan may use there; 0 = no limit
   std::vector<std::string> conflicts_with;  ///< kinds that cannot run in one process with it
   bool is_engine = false;                   ///< also runs whole models, so takes part as a rival
   std::string unusable;                     ///< why it cannot be used here; empty = usable
@@ -78,6 +82,7 @@ struct Port {
   std::string name;  ///< the value's name
   ValueType type;    ///< static except for outputs of unknown shape
   Format format;
+  std::string location = kHome;
 };
 
 struct LoadRequest {
@@ -110,6 +115,7 @@ struct Buffers {
   std::vector<const void*> inputs;
   std::vector<void*> outputs;
   void* workspace = nullptr;
+  DeviceQueue* queue = nullptr;  ///< where runs are queued; null at home. Outlives the call
 };
 
 /// A loaded artifact. Immutable; bind() may be called from many threads.
@@ -127,11 +133,15 @@ struct PreparedArtifact {
   std::vector<Constant> constants;  ///< for load(), in order; new bytes as u8[n]
 };
 
-/// A conversion of one static tensor between formats, as a backend offers it.
+/// A conversion of one static tensor between formats, as a backend offers it; between two locations a transfer of its
+/// bytes as they are, which their devices do.
 struct Conversion {
   ValueType type;
   Format from;
   Format to;
+  std::string from_location = kHome;
+  std::string to_location = kHome;
+  [[nodiscard]] bool is_transfer() const { return from_location != to_location; }
 };
 
 class Backend {
@@ -161,9 +171,13 @@ class Backend {
   /// Bytes of a static tensor in a format this backend takes; nothing for others' named formats.
   [[nodiscard]] virtual std::optional<std::size_t> format_bytes(const ValueType& type, const Format& format) const;
 
-  /// Makes the artifact of a conversion kernel with one input and one output; a refusal when it has none.
+  /// Makes the artifact of a conversion kernel with one input and one output; a refusal when it has none. Never asked
+  /// for transfers.
   [[nodiscard]] virtual std::expected<Artifact, Refusal> compile_conversion(const Conversion& conversion,
                                                                             const CompileOptions& options);
+
+  /// The device at info().location, null at home. Owned by the backend.
+  [[nodiscard]] virtual Device* device() { return nullptr; }
 };
 
 /// Runs `work` and turns any exception of a third-party library into the message of a failure.

@@ -7,6 +7,12 @@
 
 namespace collage {
 
+inline constexpr std::size_t kBufferAlignment = 64;
+
+[[nodiscard]] constexpr std::size_t aligned_up(std::size_t bytes, std::size_t alignment = kBufferAlignment) {
+  return (bytes + alignment - 1) / alignment * alignment;
+}
+
 inline constexpr std::size_t kHugePage = std::size_t{2} << 20;
 
 enum class PageSize : unsigned char { kSmall, kHuge };

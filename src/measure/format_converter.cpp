@@ -35,6 +35,8 @@ Result<const FormatConverter::Loaded*> FormatConverter::kernel_for(const Convers
                           std::to_string(threads);
   if (const auto found = kernels_.find(key); found != kernels_.end()) return &found->second;
   COLLAGE_TRY(Backend * owner, owner_of(conversion.from.is_plain() ? conversion.to : conversion.from));
+  if (owner->info().location != kHome)
+    return unknown_format(conversion.type, conversion.to, "a format of memory elsewhere");
   auto made = guard([&]() -> Result<Loaded> {
     auto artifact = owner->compile_conversion(conversion, {.threads = threads, .accuracy = Accuracy::kStrict});
     if (!artifact) return unknown_format(conversion.type, conversion.to, artifact.error().detail);

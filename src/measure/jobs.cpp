@@ -5,7 +5,11 @@ namespace {
 
 Json to_json(const std::optional<Conversion>& conversion) {
   if (!conversion) return nullptr;
-  return {{"type", to_string(conversion->type)}, {"from", conversion->from.name}, {"to", conversion->to.name}};
+  return {{"type", to_string(conversion->type)},
+          {"from", conversion->from.name},
+          {"to", conversion->to.name},
+          {"from_location", conversion->from_location},
+          {"to_location", conversion->to_location}};
 }
 
 std::optional<Conversion> conversion_from(const Json& json) {
@@ -13,7 +17,9 @@ std::optional<Conversion> conversion_from(const Json& json) {
   auto type = parse_value_type(json.at("type").get<std::string>());
   return Conversion{.type = type.value_or(ValueType{}),
                     .from = {json.at("from").get<std::string>()},
-                    .to = {json.at("to").get<std::string>()}};
+                    .to = {json.at("to").get<std::string>()},
+                    .from_location = json.at("from_location").get<std::string>(),
+                    .to_location = json.at("to_location").get<std::string>()};
 }
 
 std::string_view name_of(Effort effort) {

@@ -32,9 +32,16 @@ std::string cost_key(const std::string& structure_key, const Variant& variant, c
                      names_of(variant.input_formats), names_of(variant.output_formats), surroundings(backend, context));
 }
 
+std::string text_of(const Conversion& conversion) {
+  const auto place = [](const std::string& location, const Format& format) {
+    return location == kHome ? format.name : location + "/" + format.name;
+  };
+  return fmt::format("{} from={} to={}", to_string(conversion.type), place(conversion.from_location, conversion.from),
+                     place(conversion.to_location, conversion.to));
+}
+
 std::string conversion_key(const Conversion& conversion, const BackendInfo& backend, const MeasureContext& context) {
-  return fmt::format("convert={} from={} to={} {}", to_string(conversion.type), conversion.from.name,
-                     conversion.to.name, surroundings(backend, context));
+  return fmt::format("convert={} {}", text_of(conversion), surroundings(backend, context));
 }
 
 std::string artifact_key(const std::string& cost_key, const std::string& place_hash) {

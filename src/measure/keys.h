@@ -20,6 +20,8 @@ struct MeasureContext {
 
 [[nodiscard]] std::string cost_key(const std::string& structure_key, const Variant& variant, const BackendInfo& backend,
                                    const MeasureContext& context);
+/// "type from=FORMAT to=FORMAT", away from home "from=LOCATION/FORMAT".
+[[nodiscard]] std::string text_of(const Conversion& conversion);
 [[nodiscard]] std::string conversion_key(const Conversion& conversion, const BackendInfo& backend,
                                          const MeasureContext& context);
 

@@ -52,9 +52,11 @@ Result<Subject> conversion_subject(const PriceJob& job) {
   const Tensor data = conversion_data(conversion.type, job.seed);
   Subject subject{.conversion = conversion};
   subject.inputs.push_back(
-      {.port = {.name = "in", .type = conversion.type, .format = conversion.from}, .recorded = data});
+      {.port = {.name = "in", .type = conversion.type, .format = conversion.from, .location = conversion.from_location},
+       .recorded = data});
   subject.outputs.push_back(
-      {.port = {.name = "out", .type = conversion.type, .format = conversion.to}, .recorded = data});
+      {.port = {.name = "out", .type = conversion.type, .format = conversion.to, .location = conversion.to_location},
+       .recorded = data});
   return subject;
 }
 
@@ -138,13 +140,14 @@ class PriceRun {
                                  spec.variant.output_formats.size() != subject_.outputs.size()))
       return refuse(i, RefusalReason::kFormat, "another number of formats than ports");
     if (spec.variant.name == "view") return check_view(i);
+    if (subject_.conversion && subject_.conversion->is_transfer()) return make_trial(i, trial_spec(spec, **backend));
     auto compiled = guard([&] { return compile(**backend, spec); });
     if (!compiled) {
       harmed_ = true;
       return refuse(i, RefusalReason::kCompile, "threw while compiling: " + compiled.error());
     }
     if (!*compiled) return refuse(i, compiled->error());
-    make_trial(i, **backend, **compiled);
+    keep_and_try(i, **backend, **compiled);
   }
 
   std::expected<Artifact, Refusal> compile(Backend& backend, const CandidateSpec& spec) {
@@ -155,14 +158,21 @@ class PriceRun {
     return std::unexpected(Refusal{.reason = RefusalReason::kCompile, .detail = "gave no artifact"});
   }
 
-  void make_trial(std::size_t i, Backend& backend, const Artifact& artifact) {
+  void keep_and_try(std::size_t i, Backend& backend, const Artifact& artifact) {
     auto stored = write_artifact(job_.artifact_folder, artifact, subject_.region.constants);
     if (!stored && stored.error().code == "artifact/foreign-constant")
       return refuse(i, RefusalReason::kCompile, "its artifact wants a constant that the region does not read");
     // A full disk is not the candidate's fault: it is measured, and compiled again when it is chosen.
     if (stored) contestants_[i].answer.artifact = *stored;
+    TrialSpec trial = trial_spec(contestants_[i].spec, backend);
+    trial.artifact = &artifact;
+    for (const ValueId id : artifact.constants) trial.constants.push_back(*subject_.graph->value(id).constant);
+    make_trial(i, std::move(trial));
+  }
+
+  void make_trial(std::size_t i, TrialSpec spec) {
     context_.begin("load", static_cast<std::int32_t>(i));
-    auto trial = Trial::create(trial_spec(contestants_[i].spec, backend, artifact), bench_.converter());
+    auto trial = Trial::create(std::move(spec), bench_.converter());
     if (!trial) {
       harmed_ |= trial.error().harmful;
       return refuse(i, std::move(trial.error().refusal));
@@ -171,19 +181,22 @@ class PriceRun {
     judge(i, "verify");
   }
 
-  TrialSpec trial_spec(const CandidateSpec& spec, Backend& backend, const Artifact& artifact) {
+  TrialSpec trial_spec(const CandidateSpec& spec, Backend& backend) {
     TrialSpec trial{.backend = &backend,
-                    .artifact = &artifact,
                     .inputs = subject_.inputs,
                     .outputs = subject_.outputs,
                     .threads = job_.options.threads,
                     .accuracy = job_.options.accuracy,
                     .exact = subject_.conversion.has_value()};
-    for (const ValueId id : artifact.constants) trial.constants.push_back(*subject_.graph->value(id).constant);
     if (subject_.conversion) return trial;
-    for (std::size_t p = 0; p < trial.inputs.size(); ++p) trial.inputs[p].port.format = spec.variant.input_formats[p];
-    for (std::size_t p = 0; p < trial.outputs.size(); ++p)
-      trial.outputs[p].port.format = spec.variant.output_formats[p];
+    const auto place = [&](std::vector<TrialPort>& ports, const std::vector<Format>& formats) {
+      for (std::size_t p = 0; p < ports.size(); ++p) {
+        ports[p].port.format = formats[p];
+        ports[p].port.location = backend.info().location;
+      }
+    };
+    place(trial.inputs, spec.variant.input_formats);
+    place(trial.outputs, spec.variant.output_formats);
     return trial;
   }
 

@@ -97,8 +97,7 @@ Result<std::vector<std::vector<PricedCandidate>>> Pricer::price(std::span<const 
   std::vector<std::vector<std::expected<std::string, Refusal>>> keys;
   for (const ConversionRequest& request : requests) {
     const Conversion& conversion = request.conversion;
-    Group& group =
-        groups[fmt::format("{} {} {}", to_string(conversion.type), conversion.from.name, conversion.to.name)];
+    Group& group = groups[text_of(conversion)];
     group.conversion = conversion;
     group.place = "none";
     keys.emplace_back();

@@ -65,37 +65,94 @@ std::optional<TrialFailure> Trial::prepare(FormatConverter& converter) {
     }
     outputs_.push_back(std::move(slot));
   }
-  workspace_ = GuardedBytes(spec_.artifact->workspace_bytes, inputs_.size() + outputs_.size());
+  workspace_ =
+      GuardedBytes(spec_.artifact != nullptr ? spec_.artifact->workspace_bytes : 0, inputs_.size() + outputs_.size());
   return std::nullopt;
 }
 
-std::optional<TrialFailure> Trial::load_and_bind() {
+Result<void> Trial::place_slots() {
+  std::size_t bytes = 0;
+  for (std::vector<Slot>* slots : {&inputs_, &outputs_})
+    for (Slot& slot : *slots) {
+      slot.address = slot.bytes.data();
+      if (slot.port.port.location != kHome) bytes += aligned_up(slot.bytes.size());
+    }
+  const bool is_home = spec_.backend->info().location == kHome;
+  if (is_home && bytes == 0) return {};
+  Device* const device = spec_.backend->device();
+  if (device == nullptr)
+    return fail(ExitCode::kUnsupported, "measure/no-device", spec_.backend->info().name, "no device",
+                "one at the location that its kernels name");
+  device_ = std::make_unique<AtDevice>();
+  COLLAGE_TRY(device_->place, make_device_place(*device, bytes + aligned_up(workspace_.size())));
+  std::byte* next = device_->place.arena->data();
+  for (std::vector<Slot>* slots : {&inputs_, &outputs_})
+    for (Slot& slot : *slots) {
+      if (slot.port.port.location == kHome) continue;
+      slot.address = next;
+      next += aligned_up(slot.bytes.size());
+    }
+  device_->workspace = next;
+  return {};
+}
+
+Result<std::unique_ptr<Call>> Trial::make_call() {
+  if (spec_.artifact == nullptr) {
+    const Slot& from = inputs_.front();
+    const Direction direction = from.port.port.location == kHome ? Direction::kIn : Direction::kOut;
+    return transfer_call(*device_->place.queue, direction, outputs_.front().address, from.address, from.bytes.size());
+  }
   LoadRequest request{.artifact = *spec_.artifact, .constants = spec_.constants, .threads = spec_.threads};
-  Buffers buffers{.workspace = workspace_.data()};
+  Buffers buffers{.workspace = device_ ? device_->workspace : workspace_.data()};
+  if (device_) buffers.queue = device_->place.queue.get();
   for (const Slot& slot : inputs_) {
     request.inputs.push_back(slot.port.port);
-    buffers.inputs.push_back(slot.bytes.data());
+    buffers.inputs.push_back(slot.address);
   }
   for (const Slot& slot : outputs_) {
     request.outputs.push_back(slot.port.port);
-    buffers.outputs.push_back(slot.bytes.data());
+    buffers.outputs.push_back(slot.address);
   }
-  auto kernel = spec_.backend->load(request);
-  if (!kernel) return failure(RefusalReason::kCompile, "load: " + text_of(kernel.error()));
-  kernel_ = std::move(*kernel);
-  auto call = kernel_->bind(buffers);
-  if (!call) return failure(RefusalReason::kCompile, "bind: " + text_of(call.error()));
+  COLLAGE_TRY(kernel_, spec_.backend->load(request));
+  return kernel_->bind(buffers);
+}
+
+std::optional<TrialFailure> Trial::load_and_bind() {
+  if (auto placed = place_slots(); !placed)
+    return failure(RefusalReason::kCompile, "device: " + text_of(placed.error()));
+  auto call = make_call();
+  if (!call) return failure(RefusalReason::kCompile, "load: " + text_of(call.error()));
   call_ = std::move(*call);
   return std::nullopt;
 }
 
+Result<void> Trial::send() {
+  if (!device_) return {};
+  for (const std::vector<Slot>* slots : {&inputs_, &outputs_})
+    for (const Slot& slot : *slots)
+      if (slot.port.port.location != kHome)
+        COLLAGE_TRY_VOID(device_->place.queue->copy_in(slot.address, slot.bytes.data(), slot.bytes.size()));
+  return {};
+}
+
+Result<void> Trial::fetch() {
+  if (!device_) return {};
+  for (const std::vector<Slot>* slots : {&inputs_, &outputs_})
+    for (const Slot& slot : *slots)
+      if (slot.port.port.location != kHome)
+        COLLAGE_TRY_VOID(device_->place.queue->copy_out(slot.bytes.data(), slot.address, slot.bytes.size()));
+  return {};
+}
+
 std::optional<TrialFailure> Trial::check(FormatConverter& converter) {
   for (Slot& slot : outputs_) slot.bytes.poison(slot.port.port.type.element);
+  if (auto sent = send(); !sent) return failure(RefusalReason::kCompile, "device: " + text_of(sent.error()));
   const std::int64_t begin = monotonic_ns();
-  const auto ran = guard([&] { return call_->run(); });
+  const auto ran = guard([&] { return run(); });
   checked_ns_ = monotonic_ns() - begin;
   if (!ran) return failure(RefusalReason::kCompile, "threw while running: " + ran.error(), true);
   if (!*ran) return failure(RefusalReason::kCompile, "run: " + text_of(ran->error()));
+  if (auto seen = fetch(); !seen) return failure(RefusalReason::kCompile, "device: " + text_of(seen.error()));
   if (auto failed = judge_memory()) return failed;
   for (std::size_t i = 0; i < outputs_.size(); ++i)
     if (auto failed = judge_output(i, converter)) return failed;

@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "backend/device_place.h"
+#include "base/pages.h"
 #include "measure/format_converter.h"
 #include "measure/guarded_bytes.h"
 
@@ -23,8 +25,8 @@ struct TrialPort {
 
 struct TrialSpec {
   Backend* backend = nullptr;
-  const Artifact* artifact = nullptr;
-  std::vector<Tensor> constants;  ///< for Artifact::constants
+  const Artifact* artifact = nullptr;  ///< null for a transfer between the locations of the ports
+  std::vector<Tensor> constants;       ///< for Artifact::constants
   std::vector<TrialPort> inputs;
   std::vector<TrialPort> outputs;
   int threads = 1;
@@ -45,8 +47,11 @@ class Trial {
   /// spec points to outlive the trial, the artifact need not.
   [[nodiscard]] static std::expected<Trial, TrialFailure> create(TrialSpec spec, FormatConverter& converter);
 
-  /// One run, as it is timed.
-  Result<void> run() { return call_->run(); }
+  /// One run to its end, as it is timed.
+  Result<void> run() {
+    auto done = call_->run();
+    return done && device_ ? device_->place.queue->wait() : done;
+  }
 
   /// Poisons the outputs, runs once and judges everything. Nothing when all is right.
   [[nodiscard]] std::optional<TrialFailure> check(FormatConverter& converter);
@@ -56,13 +61,24 @@ class Trial {
  private:
   struct Slot {
     TrialPort port;
-    GuardedBytes bytes;  ///< none for an output of unknown shape
+    GuardedBytes bytes;  ///< none for an output of unknown shape; of a port at a device a copy at home
     std::uint64_t hash = 0;
+    std::byte* address = nullptr;  ///< where the kernel reads or writes
+  };
+  /// Memory for all ports and the workspace at a device.
+  struct AtDevice {
+    DevicePlace place;
+    std::byte* workspace = nullptr;
   };
 
   explicit Trial(TrialSpec spec) : spec_(std::move(spec)) {}
   std::optional<TrialFailure> prepare(FormatConverter& converter);
   std::optional<TrialFailure> load_and_bind();
+  [[nodiscard]] Result<void> place_slots();
+  [[nodiscard]] Result<std::unique_ptr<Call>> make_call();
+  /// Between the copies at home and the device, where there is one.
+  [[nodiscard]] Result<void> send();
+  [[nodiscard]] Result<void> fetch();
   [[nodiscard]] std::optional<TrialFailure> judge_memory() const;
   [[nodiscard]] std::optional<TrialFailure> judge_output(std::size_t index, FormatConverter& converter) const;
   [[nodiscard]] Result<Tensor> seen_output(std::size_t index, FormatConverter& converter) const;
@@ -71,6 +87,7 @@ class Trial {
   std::vector<Slot> inputs_;
   std::vector<Slot> outputs_;
   GuardedBytes workspace_;
+  std::unique_ptr<AtDevice> device_;  ///< null when all ports lie at home
   std::unique_ptr<Kernel> kernel_;
   std::unique_ptr<Call> call_;
   std::int64_t checked_ns_ = 0;

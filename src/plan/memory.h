@@ -12,13 +12,9 @@
 #include <utility>
 #include <vector>
 
+#include "base/pages.h"
+
 namespace collage {
-
-inline constexpr std::size_t kBufferAlignment = 64;
-
-[[nodiscard]] constexpr std::size_t aligned_up(std::size_t bytes, std::size_t alignment = kBufferAlignment) {
-  return (bytes + alignment - 1) / alignment * alignment;
-}
 
 /// A buffer that is alive from step `first` to step `last`, both included.
 struct Interval {

@@ -49,6 +49,14 @@ class Verifier {
     return where_ + fmt::format("value {} ({})", index, body_.values[index].name);
   }
 
+  /// Nothing where the plan has no arena.
+  [[nodiscard]] std::optional<std::size_t> arena_bytes_at(const std::string& location) const {
+    if (location == kHome) return body_.arena_bytes;
+    const auto found = plan_.device_arena_bytes.find(location);
+    if (found == plan_.device_arena_bytes.end() || around_ != nullptr) return std::nullopt;
+    return found->second;
+  }
+
   /// The bytes that the storage of a value has; nothing when the value names no such storage.
   [[nodiscard]] std::optional<std::size_t> storage_bytes(const PlanValue& value) const {
     const auto buffer_bytes = [&](const std::vector<PlanIndex>& list) -> std::optional<std::size_t> {
@@ -62,6 +70,8 @@ class Verifier {
         return buffer_bytes(body_.outputs);
       case Storage::kArena:
         return body_.arena_bytes;
+      case Storage::kDevice:
+        return arena_bytes_at(value.location);
       case Storage::kConstant:
         return plan_.weights_bytes;
       case Storage::kDynamic:
@@ -73,7 +83,10 @@ class Verifier {
   [[nodiscard]] Result<void> check_value(PlanIndex index) const {
     const PlanValue& value = body_.values[index];
     const std::optional<std::size_t> available = storage_bytes(value);
-    if (!available) return damaged(label(index), "a buffer that does not exist", "a model input or output");
+    if (!available) return damaged(label(index), "a buffer that does not exist", "a model input, output or device");
+    if ((value.storage == Storage::kDevice) != (value.location != kHome))
+      return damaged(label(index), fmt::format("{} at {}", name_of(value.storage), value.location),
+                     "storage of the value's location");
     if (value.storage != Storage::kDynamic && !value.type.is_static())
       return damaged(label(index), to_string(value.type), "a static tensor");
     if (value.storage == Storage::kDynamic && around_ != nullptr)
@@ -129,20 +142,43 @@ class Verifier {
         return damaged(where, label(value) + " that is not constant", "a constant");
     for (const PlanIndex value : step.outputs) {
       const Storage storage = body_.values[value].storage;
-      const bool writable = storage == Storage::kOutput || storage == Storage::kArena || storage == Storage::kDynamic;
+      const bool writable = storage == Storage::kOutput || storage == Storage::kArena || storage == Storage::kDevice ||
+                            storage == Storage::kDynamic;
       if (!writable && step.kind != StepKind::kView)
-        return damaged(where, label(value) + " written in read-only storage", "output, arena or dynamic");
+        return damaged(where, label(value) + " written in read-only storage", "output, arena, device or dynamic");
       written_[value] = true;
     }
-    if (step.workspace_offset % kBufferAlignment != 0 || step.workspace_offset > body_.arena_bytes ||
-        step.workspace_bytes > body_.arena_bytes - step.workspace_offset)
+    COLLAGE_TRY_VOID(check_locations(step, where));
+    const std::size_t arena = arena_bytes_at(step.location).value_or(0);
+    if (step.workspace_offset % kBufferAlignment != 0 || step.workspace_offset > arena ||
+        step.workspace_bytes > arena - step.workspace_offset)
       return damaged(where, fmt::format("workspace of {} bytes at {}", step.workspace_bytes, step.workspace_offset),
-                     fmt::format("at most {} bytes of arena", body_.arena_bytes));
+                     fmt::format("at most {} bytes of arena", arena));
     const bool listed = std::ranges::any_of(plan_.artifacts, [&](const auto& a) { return a.hash == step.artifact; });
-    const bool runs_nothing = step.kind == StepKind::kView || step.kind == StepKind::kControl;
-    if (runs_nothing ? !step.artifact.empty() : !listed)
+    if (has_artifact(step.kind) ? !listed : !step.artifact.empty())
       return damaged(where, "artifact '" + step.artifact + "'", "a listed artifact, none for a view");
     return check_bodies(step, where);
+  }
+
+  /// A transfer joins home and one device, every other step stays where it is.
+  [[nodiscard]] Result<void> check_locations(const PlanStep& step, const std::string& where) const {
+    if (!arena_bytes_at(step.location)) return damaged(where, "location " + step.location, "one with an arena");
+    if (step.kind == StepKind::kTransfer) {
+      if (step.inputs.size() != 1 || step.outputs.size() != 1)
+        return damaged(where, "a transfer of several values", "one value");
+      const PlanValue& from = body_.values[step.inputs.front()];
+      const PlanValue& to = body_.values[step.outputs.front()];
+      const bool crosses = from.location != to.location && (from.location == kHome || to.location == kHome);
+      if (!crosses || from.bytes != to.bytes || from.format != to.format)
+        return damaged(where, fmt::format("a transfer from {} to {}", from.location, to.location),
+                       "the same bytes at home and at a device");
+      return {};
+    }
+    for (const std::vector<PlanIndex>* list : {&step.inputs, &step.outputs})
+      for (const PlanIndex value : *list)
+        if (body_.values[value].location != step.location)
+          return damaged(where, label(value) + " at " + body_.values[value].location, "values at " + step.location);
+    return {};
   }
 
   [[nodiscard]] Result<void> check_bodies(const PlanStep& step, const std::string& where) const {
@@ -166,7 +202,8 @@ class Verifier {
 
 std::optional<PlanIndex> find_value(const PlanBody& plan, std::string_view name, const Format& format) {
   for (std::size_t i = 0; i < plan.values.size(); ++i)
-    if (plan.values[i].name == name && plan.values[i].format == format) return static_cast<PlanIndex>(i);
+    if (plan.values[i].name == name && plan.values[i].format == format && plan.values[i].location == kHome)
+      return static_cast<PlanIndex>(i);
   return std::nullopt;
 }
 
@@ -182,6 +219,8 @@ std::string_view name_of(Storage storage) {
       return "output";
     case Storage::kArena:
       return "arena";
+    case Storage::kDevice:
+      return "device";
     case Storage::kConstant:
       return "constant";
     case Storage::kDynamic:
@@ -196,6 +235,8 @@ std::string_view plan_name_of(StepKind kind) {
       return "kernel";
     case StepKind::kConvert:
       return "convert";
+    case StepKind::kTransfer:
+      return "transfer";
     case StepKind::kView:
       return "view";
     case StepKind::kControl:

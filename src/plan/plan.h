@@ -14,6 +14,7 @@
 #include "base/error.h"
 #include "ir/tensor.h"
 #include "region/format.h"
+#include "region/place.h"
 #include "search/cover.h"
 
 namespace collage {
@@ -24,6 +25,7 @@ enum class Storage : std::uint8_t {
   kInput,     ///< in the caller's buffer for model input `buffer`
   kOutput,    ///< in the caller's buffer for model output `buffer`
   kArena,     ///< at `offset` in the context's arena
+  kDevice,    ///< at `offset` in the context's arena of the device at `location`
   kConstant,  ///< at `offset` in weights.bin
   kDynamic    ///< made by the kernel, shape known after the run; model outputs only
 };
@@ -38,6 +40,7 @@ struct PlanValue {
   std::uint32_t buffer = 0;
   std::size_t offset = 0;  ///< bytes, 64-byte aligned; from the start of the arena, the buffer or weights.bin
   std::size_t bytes = 0;
+  std::string location = kHome;  ///< another than kHome for kDevice only
   bool operator==(const PlanValue&) const = default;
 };
 
@@ -70,11 +73,12 @@ struct PlanStep {
   StepKind kind = StepKind::kKernel;
   std::string backend;
   std::string variant;
+  std::string location = kHome;    ///< where a kernel runs and its workspace lies
   std::vector<std::string> nodes;  ///< names of the graph's nodes it computes
   std::string structure;           ///< structure_key() of their region: what the step was chosen for; "" without nodes
   std::vector<PlanIndex> inputs;   ///< plan values
   std::vector<PlanIndex> outputs;
-  std::string artifact;              ///< content hash, "" for views
+  std::string artifact;              ///< content hash, "" for views and transfers
   std::vector<PlanIndex> constants;  ///< plan constants the artifact is loaded with, in its order
   std::size_t workspace_offset = 0;
   std::size_t workspace_bytes = 0;
@@ -125,24 +129,25 @@ struct Plan : PlanBody {
   std::string accuracy = "standard";
   int threads = 1;
   std::vector<PlanBackend> backends;
-  std::vector<PlanArtifact> artifacts;  ///< sorted by hash, each once
-  std::size_t weights_bytes = 0;        ///< size of weights.bin
-  std::string shipped = "cover";        ///< "cover" or the rival's name
+  std::vector<PlanArtifact> artifacts;                    ///< sorted by hash, each once
+  std::map<std::string, std::size_t> device_arena_bytes;  ///< by location; bodies lie at home
+  std::size_t weights_bytes = 0;                          ///< size of weights.bin
+  std::string shipped = "cover";                          ///< "cover" or the rival's name
   /// A JSON object (compact, keys sorted) with what `explain` shows: search, refusals, rivals. Its keys become
   /// top-level keys of plan.json, so they must not be keys that plan.json has itself.
   std::string report_json = "{}";
   bool operator==(const Plan&) const = default;
 };
 
-/// Index of a plan's value by name and format; nothing when the plan has none. Linear; for tools and tests.
+/// Index of a plan's value at home by name and format; nothing when the plan has none. Linear; for tools and tests.
 [[nodiscard]] std::optional<PlanIndex> find_value(const PlanBody& plan, std::string_view name, const Format& format);
 
 /// Name of an artifact: content hash over its bytes and its compatibility string.
 [[nodiscard]] std::string artifact_hash(std::string_view bytes, std::string_view compatibility);
 
-/// Name of a storage in text and JSON: input, output, arena, constant, dynamic.
+/// Name of a storage in text and JSON: input, output, arena, device, constant, dynamic.
 [[nodiscard]] std::string_view name_of(Storage storage);
-/// Name of a step kind in text and JSON: kernel, convert, view, control.
+/// Name of a step kind in text and JSON: kernel, convert, transfer, view, control.
 [[nodiscard]] std::string_view plan_name_of(StepKind kind);
 /// Name of the operator in ONNX: If, Loop, Scan.
 [[nodiscard]] std::string_view name_of(ControlOperator op);

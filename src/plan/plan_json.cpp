@@ -35,6 +35,7 @@ json value_to_json(const PlanValue& value, std::size_t id, bool is_in_body) {
     out["type"] = to_string(value.type);
   }
   if (has_buffer(value.storage, is_in_body)) out["buffer"] = value.buffer;
+  if (value.storage == Storage::kDevice) out["location"] = value.location;
   return out;
 }
 
@@ -75,6 +76,7 @@ json step_to_json(const PlanStep& step, std::size_t id) {
               {"workspace", {{"offset", step.workspace_offset}, {"bytes", step.workspace_bytes}}},
               {"cost_ns", {{"median", step.cost_ns}, {"low", step.cost_low_ns}, {"high", step.cost_high_ns}}},
               {"runner_up", step.runner_up}};
+  if (step.location != kHome) out["location"] = step.location;
   if (!step.control) return out;
   out["control"] = control_to_json(*step.control);
   out["bodies"] = json::array();
@@ -116,6 +118,7 @@ std::string to_json(const Plan& plan) {
   out["threads"] = plan.threads;
   out["shipped"] = plan.shipped;
   out["memory"] = {{"arena_bytes", plan.arena_bytes}, {"weights_bytes", plan.weights_bytes}};
+  if (!plan.device_arena_bytes.empty()) out["memory"]["device_arena_bytes"] = plan.device_arena_bytes;
   for (const char* key : {"backends", "artifacts"}) out[key] = json::array();
   for (const PlanBackend& backend : plan.backends)
     out["backends"].push_back({{"name", backend.name}, {"version", backend.version}, {"build", backend.build}});

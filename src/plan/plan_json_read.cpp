@@ -11,9 +11,10 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::array kStorages = {Storage::kInput, Storage::kOutput, Storage::kArena, Storage::kConstant,
-                                  Storage::kDynamic};
-constexpr std::array kStepKinds = {StepKind::kKernel, StepKind::kConvert, StepKind::kView, StepKind::kControl};
+constexpr std::array kStorages = {Storage::kInput,  Storage::kOutput,   Storage::kArena,
+                                  Storage::kDevice, Storage::kConstant, Storage::kDynamic};
+constexpr std::array kStepKinds = {StepKind::kKernel, StepKind::kConvert, StepKind::kTransfer, StepKind::kView,
+                                   StepKind::kControl};
 constexpr std::array kOperators = {ControlOperator::kIf, ControlOperator::kLoop, ControlOperator::kScan};
 /// Bodies in bodies; what a reader may recurse into.
 constexpr int kDeepest = 32;
@@ -142,6 +143,7 @@ PlanValue read_value(const json& object, const std::string& where, bool is_in_bo
     value.type = *parsed;
   }
   if (has_buffer(value.storage, is_in_body)) value.buffer = number<std::uint32_t>(object, "buffer", where);
+  if (value.storage == Storage::kDevice) value.location = text(object, "location", where);
   return value;
 }
 
@@ -169,6 +171,7 @@ PlanStep read_step(const json& object, const std::string& where, int depth) {
   step.cost_low_ns = number<std::int64_t>(cost, "low", where);
   step.cost_high_ns = number<std::int64_t>(cost, "high", where);
   step.runner_up = text(object, "runner_up", where);
+  if (object.contains("location")) step.location = text(object, "location", where);
   if (step.kind != StepKind::kControl) return step;
   if (depth >= kDeepest) throw Damage{where, fmt::format("bodies in more than {} bodies", kDeepest)};
   step.control = read_control(member(object, "control", where), where);
@@ -211,6 +214,11 @@ void read_header(const json& object, Plan& plan) {
   const json& memory = member(object, "memory", "plan");
   plan.arena_bytes = number<std::size_t>(memory, "arena_bytes", "memory");
   plan.weights_bytes = number<std::size_t>(memory, "weights_bytes", "memory");
+  if (const auto arenas = memory.find("device_arena_bytes"); arenas != memory.end()) {
+    if (!arenas->is_object()) throw Damage{"memory", "arenas of devices that are no JSON object"};
+    for (const auto& [location, bytes] : arenas->items())
+      plan.device_arena_bytes[location] = number<std::size_t>(*arenas, location, "memory");
+  }
   for (const json& backend : list(object, "backends", "plan"))
     plan.backends.push_back({.name = text(backend, "name", "backends"),
                              .version = text(backend, "version", "backends"),

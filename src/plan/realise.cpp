@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include <fmt/format.h>
@@ -21,6 +22,7 @@ constexpr std::size_t kNoSlot = std::numeric_limits<std::size_t>::max();
 /// Bytes that one or more plan values share.
 struct Slot {
   Storage storage = Storage::kArena;
+  std::string location = kHome;
   std::uint32_t buffer = 0;
   std::size_t bytes = 0;
   std::size_t first = 0;      ///< step that writes it first
@@ -95,7 +97,7 @@ class Realiser {
                                          .offset = 0,
                                          .bytes = bytes},
                                         0);
-      made_.emplace(std::pair{graph_.inputs[i], plain()}, index);
+      made_.emplace(std::pair{graph_.inputs[i], Place{}}, index);
       out_.plan.inputs.push_back(index);
     }
     return {};
@@ -118,16 +120,18 @@ class Realiser {
     return found->second;
   }
 
-  /// The plan value that holds `id` in `format` when step `reader` runs.
-  Result<PlanIndex> read(ValueId id, const Format& format, std::size_t reader) {
+  /// The plan value that holds `id` at `place` when step `reader` runs.
+  Result<PlanIndex> read(ValueId id, const Place& place, std::size_t reader) {
     const Value& value = graph_.value(id);
     std::optional<PlanIndex> index;
-    if (value.constant && format.is_plain()) {
+    if (value.constant && place == Place{}) {
       index = add_constant(id);
-    } else if (const auto found = made_.find({id, format}); found != made_.end()) {
+    } else if (const auto found = made_.find({id, place}); found != made_.end()) {
       index = found->second;
     }
-    if (!index) return bad_cover(value.name, "a read in format " + format.name, "an earlier step that makes it");
+    if (!index)
+      return bad_cover(value.name, fmt::format("a read in format {} at {}", place.format.name, place.location),
+                       "an earlier step that makes it");
     if (!value.type.is_static())
       return fail(ExitCode::kUnsupported, "plan/dynamic-value", value.name, to_string(value.type) + " between steps",
                   "unknown shapes inside one step or as model outputs");
@@ -136,18 +140,24 @@ class Realiser {
   }
 
   /// A fresh plan value written by step `writer`. Of several writers of one value readers see the first.
-  Result<PlanIndex> write(ValueId id, const Format& format, std::size_t writer) {
+  Result<PlanIndex> write(ValueId id, const Place& place, std::size_t writer) {
     const Value& value = graph_.value(id);
-    COLLAGE_TRY(const std::size_t bytes, bytes_of(value.type, format));
+    const bool is_home = place.location == kHome;
+    if (!is_home && !value.type.is_static())
+      return fail(ExitCode::kUnsupported, "plan/dynamic-value", value.name, to_string(value.type) + " at a device",
+                  "unknown shapes at home");
+    COLLAGE_TRY(const std::size_t bytes, bytes_of(value.type, place.format));
+    const Storage storage = !value.type.is_static() ? Storage::kDynamic : is_home ? Storage::kArena : Storage::kDevice;
     const PlanIndex index = new_value({.name = value.name,
                                        .type = value.type,
-                                       .format = format,
-                                       .storage = value.type.is_static() ? Storage::kArena : Storage::kDynamic,
+                                       .format = place.format,
+                                       .storage = storage,
                                        .buffer = 0,
                                        .offset = 0,
-                                       .bytes = bytes},
+                                       .bytes = bytes,
+                                       .location = place.location},
                                       writer);
-    made_.emplace(std::pair{id, format}, index);
+    made_.emplace(std::pair{id, place}, index);
     return index;
   }
 
@@ -204,7 +214,7 @@ class Realiser {
     for (const ValueId id : node.outputs) {
       step.control->results.push_back(kNoValue);
       if (!id.valid()) continue;
-      COLLAGE_TRY(step.control->results.back(), write(id, plain(), index));
+      COLLAGE_TRY(step.control->results.back(), write(id, {}, index));
       step.outputs.push_back(step.control->results.back());
     }
     step.workspace_bytes = control_layout(step).bytes;
@@ -223,7 +233,7 @@ class Realiser {
   }
 
   Result<PlanIndex> read_operand(PlanStep& step, ValueId id, std::size_t index) {
-    COLLAGE_TRY(const PlanIndex value, read(id, plain(), index));
+    COLLAGE_TRY(const PlanIndex value, read(id, {}, index));
     if (std::ranges::find(step.inputs, value) == step.inputs.end()) step.inputs.push_back(value);
     return value;
   }
@@ -291,14 +301,14 @@ class Realiser {
     step.runner_up = from.runner_up;
     set_cost(step, from.cost);
     const bool renames_format = from.kind == StepKind::kView && from.region.outputs.empty();
-    if (from.kind == StepKind::kConvert || renames_format) {
+    if (from.kind == StepKind::kConvert || from.kind == StepKind::kTransfer || renames_format) {
       COLLAGE_TRY_VOID(add_conversion_ports(step, from, index));
     } else {
       COLLAGE_TRY_VOID(add_region_ports(step, from, index));
     }
     if (from.kind == StepKind::kView) {
       COLLAGE_TRY_VOID(join_view(step));
-    } else {
+    } else if (has_artifact(from.kind)) {
       if (artifact == nullptr) return bad_cover(fmt::format("step {}", index), "no artifact", "one");
       add_artifact(step, *artifact);
     }
@@ -318,8 +328,9 @@ class Realiser {
   }
 
   Result<void> add_conversion_ports(PlanStep& step, const CoverStep& from, std::size_t index) {
-    COLLAGE_TRY(const PlanIndex input, read(from.value, from.from, index));
-    COLLAGE_TRY(const PlanIndex output, write(from.value, from.to, index));
+    COLLAGE_TRY(const PlanIndex input, read(from.value, {from.from_location, from.from}, index));
+    COLLAGE_TRY(const PlanIndex output, write(from.value, {from.to_location, from.to}, index));
+    if (from.kind != StepKind::kTransfer) step.location = from.from_location;
     step.inputs = {input};
     step.outputs = {output};
     return {};
@@ -330,14 +341,15 @@ class Realiser {
     const Variant& variant = from.variant;
     if (variant.input_formats.size() != region.inputs.size() || variant.output_formats.size() != region.outputs.size())
       return bad_cover(fmt::format("step {}", index), "a variant with other port counts", "one format for each port");
+    step.location = from.location;
     for (const std::size_t node : region.nodes.members()) step.nodes.push_back(graph_.nodes[node].name);
     for (std::size_t i = 0; i < region.inputs.size(); ++i) {
-      COLLAGE_TRY(const PlanIndex input, read(region.inputs[i], variant.input_formats[i], index));
+      COLLAGE_TRY(const PlanIndex input, read(region.inputs[i], {from.location, variant.input_formats[i]}, index));
       step.inputs.push_back(input);
     }
     if (from.kind == StepKind::kView) COLLAGE_TRY_VOID(keep_data_input(step, region, index));
     for (std::size_t i = 0; i < region.outputs.size(); ++i) {
-      COLLAGE_TRY(const PlanIndex output, write(region.outputs[i], variant.output_formats[i], index));
+      COLLAGE_TRY(const PlanIndex output, write(region.outputs[i], {from.location, variant.output_formats[i]}, index));
       step.outputs.push_back(output);
     }
     return {};
@@ -390,7 +402,7 @@ class Realiser {
       const Value& value = graph_.value(id);
       if (value.constant) {
         sources_.push_back(add_constant(id));
-      } else if (const auto found = made_.find({id, plain()}); found != made_.end()) {
+      } else if (const auto found = made_.find({id, Place{}}); found != made_.end()) {
         sources_.push_back(found->second);
       } else {
         return bad_cover(value.name, "no step that makes this model output in format plain", "one");
@@ -424,7 +436,7 @@ class Realiser {
     const PlanValue& value = values()[index];
     const Life& life = lives_[index];
     lives_[index].slot = slots_.size();
-    slots_.push_back({value.storage, value.buffer, value.bytes, life.first, life.last_read});
+    slots_.push_back({value.storage, value.location, value.buffer, value.bytes, life.first, life.last_read});
   }
 
   void join(PlanIndex index, std::size_t slot) {
@@ -433,13 +445,13 @@ class Realiser {
   }
 
   /// The slot of an input that output `port` of step `s` may overwrite: nothing reads the slot after this step, no
-  /// other port of this step lies in it, and it belongs to the arena.
+  /// other port of this step lies in it, and it belongs to an arena.
   std::optional<std::size_t> in_place_slot(std::size_t s, std::size_t port) const {
     const PlanStep& step = out_.plan.steps[s];
     for (const auto& [output, input] : in_place_[s]) {
       if (output != port || input >= step.inputs.size()) continue;
       const std::size_t slot = lives_[step.inputs[input]].slot;
-      if (slots_[slot].storage != Storage::kArena || slots_[slot].last_read != s) continue;
+      if (!is_in_arena(slots_[slot].storage) || slots_[slot].last_read != s) continue;
       if (slots_[slot].bytes != values()[step.outputs[port]].bytes) continue;
       const auto in_slot = [&](PlanIndex value) { return lives_[value].slot == slot; };
       const bool alone =
@@ -497,30 +509,46 @@ class Realiser {
     return {};
   }
 
-  /// Offsets of arena slots and of every step's workspace, planned together.
+  static bool is_in_arena(Storage storage) { return storage == Storage::kArena || storage == Storage::kDevice; }
+
   void place_memory() {
+    for (std::size_t i = 0; i < values().size(); ++i) {
+      if (lives_[i].slot == kNoSlot) continue;
+      values()[i].storage = slots_[lives_[i].slot].storage;
+      values()[i].buffer = slots_[lives_[i].slot].buffer;
+    }
+    std::set<std::string> devices;
+    for (const Slot& slot : slots_) devices.insert(slot.location);
+    for (const PlanStep& step : out_.plan.steps) devices.insert(step.location);
+    devices.erase(kHome);
+    out_.plan.arena_bytes = place_arena(kHome);
+    out_.plan.device_arena_bytes.clear();
+    for (const std::string& device : devices) out_.plan.device_arena_bytes[device] = place_arena(device);
+  }
+
+  /// Offsets of the arena slots and of every step's workspace at one location, planned together; gives the arena's
+  /// size.
+  std::size_t place_arena(const std::string& location) {
     std::vector<Interval> intervals;
     std::vector<std::size_t> slot_interval(slots_.size(), kNoSlot);
     for (std::size_t i = 0; i < slots_.size(); ++i) {
-      if (slots_[i].storage != Storage::kArena) continue;
+      if (!is_in_arena(slots_[i].storage) || slots_[i].location != location) continue;
       slot_interval[i] = intervals.size();
       intervals.push_back({slots_[i].first, slots_[i].last_read, slots_[i].bytes});
     }
     const std::size_t workspaces = intervals.size();
-    for (std::size_t s = 0; s < out_.plan.steps.size(); ++s)
-      intervals.push_back({s, s, out_.plan.steps[s].workspace_bytes});
-
-    const MemoryPlan memory = plan_memory(intervals);
-    out_.plan.arena_bytes = memory.bytes;
-    for (std::size_t i = 0; i < values().size(); ++i) {
-      if (lives_[i].slot == kNoSlot) continue;
-      const Slot& slot = slots_[lives_[i].slot];
-      values()[i].storage = slot.storage;
-      values()[i].buffer = slot.buffer;
-      if (slot.storage == Storage::kArena) values()[i].offset = memory.offsets[slot_interval[lives_[i].slot]];
+    std::vector<PlanStep*> steps;
+    for (std::size_t s = 0; s < out_.plan.steps.size(); ++s) {
+      if (out_.plan.steps[s].location != location) continue;
+      steps.push_back(&out_.plan.steps[s]);
+      intervals.push_back({s, s, steps.back()->workspace_bytes});
     }
-    for (std::size_t s = 0; s < out_.plan.steps.size(); ++s)
-      out_.plan.steps[s].workspace_offset = memory.offsets[workspaces + s];
+    const MemoryPlan memory = plan_memory(intervals);
+    for (std::size_t i = 0; i < values().size(); ++i)
+      if (const std::size_t slot = lives_[i].slot; slot != kNoSlot && slot_interval[slot] != kNoSlot)
+        values()[i].offset = memory.offsets[slot_interval[slot]];
+    for (std::size_t s = 0; s < steps.size(); ++s) steps[s]->workspace_offset = memory.offsets[workspaces + s];
+    return memory.bytes;
   }
 
   /// Offsets in weights.bin in the order of first use, and the hash of all weights.
@@ -574,8 +602,8 @@ class Realiser {
   RealisedPlan out_;
   std::vector<Life> lives_;  ///< by plan value
   std::vector<Slot> slots_;
-  std::vector<InPlace> in_place_;                         ///< by step: (output, input) ports that may share
-  std::map<std::pair<ValueId, Format>, PlanIndex> made_;  ///< computed values, by format
+  std::vector<InPlace> in_place_;                        ///< by step: (output, input) ports that may share
+  std::map<std::pair<ValueId, Place>, PlanIndex> made_;  ///< computed values, by place
   std::map<ValueId, PlanIndex> constants_;
   std::map<std::pair<const void*, std::size_t>, PlanIndex> adopted_;  ///< constants of bodies, by their bytes
   std::vector<PlanIndex> sources_;                                    ///< by model output: the value it comes from

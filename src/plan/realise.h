@@ -4,8 +4,8 @@
 // How: one plan value for every (value, format); views and permitted in-place outputs join the storage of their input;
 //      the storage that holds a model output becomes that output's buffer, so that its producer writes there directly;
 //      what cannot (a model input or constant passed through, a value that is two outputs) gets a copy step at the end;
-//      everything else shares one arena (plan/memory.h). Bodies of control steps are realised alike, each with an arena
-//      that lies in its step's workspace; their constants are the plan's.
+//      everything else shares one arena for each location (plan/memory.h). Bodies of control steps are realised alike,
+//      each with an arena that lies in its step's workspace; their constants are the plan's.
 // Not here: choosing the cover (search/), compiling (backends), timing (measure/).
 #pragma once
 
@@ -21,7 +21,7 @@ namespace collage {
 struct RealiseRequest {
   const Graph* graph = nullptr;
   const Cover* cover = nullptr;
-  /// One per cover step, null for views and control steps; a control step's is followed by those of its bodies' steps.
+  /// One per cover step, null where has_artifact() says no; a control step's is followed by those of its bodies' steps.
   std::vector<const Artifact*> artifacts;
   /// Bytes of a static tensor in a backend's named format; the common formats are computed here.
   std::function<Result<std::size_t>(const ValueType&, const Format&)> format_bytes;

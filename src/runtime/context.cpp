@@ -30,18 +30,31 @@ Result<std::vector<BoundPort>> allocate_ports(const std::vector<ContextPort>& po
 }  // namespace
 
 struct Context::State {
+  State() = default;
+  State(const State&) = delete;
+  State& operator=(const State&) = delete;
+  ~State() { wait_for_devices(); }
+
   std::shared_ptr<const Session::State> session;
   MemoryBlock arena;
+  DevicePlaces devices;
   std::vector<BoundPort> inputs;
   std::vector<BoundPort> outputs;
   std::vector<std::unique_ptr<Call>> owned;  ///< by step; null for views
   std::vector<Call*> calls;                  ///< the steps that do something, in order
   std::vector<std::uint32_t> call_steps;     ///< step of each call
+  std::vector<DeviceQueue*> call_queues;     ///< where each call's work is queued; null at home
 
   [[nodiscard]] const Plan& plan() const { return session->plan.plan; }
 
+  /// Before calls end: what is queued refers to them. Its errors were reported, or nobody asks any more.
+  void wait_for_devices() const {
+    for (const auto& [location, device] : devices)
+      if (device.queue) (void)device.queue->wait();
+  }
+
   [[nodiscard]] Result<std::unique_ptr<Call>> bind(std::size_t step) const {
-    BodyMemory memory{.inputs = {}, .outputs = {}, .arena = arena.data()};
+    BodyMemory memory{.inputs = {}, .outputs = {}, .arena = arena.data(), .devices = &devices};
     for (const BoundPort& port : inputs) memory.inputs.push_back(port.data);
     for (const BoundPort& port : outputs) memory.outputs.push_back(port.data);
     return bind_step(session->model, memory, step);
@@ -59,10 +72,13 @@ struct Context::State {
   void list_calls() {
     calls.clear();
     call_steps.clear();
+    call_queues.clear();
     for (std::size_t i = 0; i < owned.size(); ++i) {
       if (!owned[i]) continue;
       calls.push_back(owned[i].get());
       call_steps.push_back(static_cast<std::uint32_t>(i));
+      const auto device = devices.find(plan().steps[i].location);
+      call_queues.push_back(device == devices.end() ? nullptr : device->second.queue.get());
     }
   }
 
@@ -79,6 +95,7 @@ struct Context::State {
       COLLAGE_TRY(std::unique_ptr<Call> call, bind(i));
       made.emplace_back(i, std::move(call));
     }
+    wait_for_devices();
     for (auto& [step, call] : made) owned[step] = std::move(call);
     list_calls();
     return {};
@@ -122,6 +139,9 @@ Result<Context> Session::make_context() const {
   auto made = std::make_unique<Context::State>();
   made->session = state_;
   COLLAGE_TRY(made->arena, MemoryBlock::allocate(plan().arena_bytes, "arena"));
+  for (const auto& [location, device] : state_->devices) {
+    COLLAGE_TRY(made->devices[location], make_device_place(*device, plan().device_arena_bytes.at(location)));
+  }
   COLLAGE_TRY(made->inputs, allocate_ports(inputs()));
   COLLAGE_TRY(made->outputs, allocate_ports(outputs()));
   COLLAGE_TRY_VOID(made->bind_all());
@@ -172,6 +192,8 @@ Result<void> Context::run_profiled(std::span<std::int64_t> times_ns) {
   Clock::time_point last = Clock::now();
   for (std::size_t i = 0; i < state_->calls.size(); ++i) {
     if (auto done = state_->calls[i]->run(); !done) return state_->failed(i, std::move(done).error());
+    if (DeviceQueue* const queue = state_->call_queues[i])
+      if (auto done = queue->wait(); !done) return state_->failed(i, std::move(done).error());
     const Clock::time_point now = Clock::now();
     times_ns[state_->call_steps[i]] = std::chrono::duration_cast<std::chrono::nanoseconds>(now - last).count();
     last = now;

@@ -7,7 +7,8 @@ namespace collage {
 std::vector<Port> ports_of(const PlanBody& plan, const std::vector<PlanIndex>& values) {
   std::vector<Port> ports;
   for (const PlanIndex index : values)
-    ports.push_back({plan.values[index].name, plan.values[index].type, plan.values[index].format});
+    ports.push_back(
+        {plan.values[index].name, plan.values[index].type, plan.values[index].format, plan.values[index].location});
   return ports;
 }
 

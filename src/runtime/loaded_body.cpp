@@ -51,7 +51,7 @@ Result<LoadedBody> KernelLoader::load(const PlanBody& plan, std::map<PlanIndex, 
       if (!loaded) return std::unexpected(in_step(std::move(loaded).error(), i, step));
       body.bodies[i].push_back(std::move(*loaded));
     }
-    if (step.kind == StepKind::kView || step.kind == StepKind::kControl) continue;
+    if (!has_artifact(step.kind)) continue;
     const auto loaded = kernel(body, step);
     if (!loaded) {
       Error error = in_step(loaded.error(), i, step);
@@ -92,6 +92,8 @@ std::byte* address_of(const LoadedBody& body, const BodyMemory& memory, PlanInde
       return memory.outputs[value.buffer] + value.offset;
     case Storage::kArena:
       return memory.arena + value.offset;
+    case Storage::kDevice:
+      return memory.devices->at(value.location).arena->data() + value.offset;
     // Read only: a plan writes to no constant (plan verify()), the pointer type is that of the common case.
     case Storage::kConstant:
       return const_cast<std::byte*>(body.constants.at(index).data.data());
@@ -101,14 +103,34 @@ std::byte* address_of(const LoadedBody& body, const BodyMemory& memory, PlanInde
   return nullptr;
 }
 
+namespace {
+
+std::unique_ptr<Call> bind_transfer(const LoadedBody& body, const BodyMemory& memory, const PlanStep& step) {
+  const PlanValue& from = body.plan->values[step.inputs.front()];
+  const PlanValue& to = body.plan->values[step.outputs.front()];
+  const Direction direction = from.location == kHome ? Direction::kIn : Direction::kOut;
+  const DevicePlace& device = memory.devices->at(direction == Direction::kIn ? to.location : from.location);
+  return transfer_call(*device.queue, direction, address_of(body, memory, step.outputs.front()),
+                       address_of(body, memory, step.inputs.front()), from.bytes);
+}
+
+}  // namespace
+
 Result<std::unique_ptr<Call>> bind_step(const LoadedBody& body, const BodyMemory& memory, std::size_t index) {
   const PlanStep& step = body.plan->steps[index];
   if (step.kind == StepKind::kControl) return bind_control(body, memory, index);
+  if (step.kind == StepKind::kTransfer) return bind_transfer(body, memory, step);
   if (body.kernels[index] == nullptr) return nullptr;
   Buffers buffers;
   for (const PlanIndex input : step.inputs) buffers.inputs.push_back(address_of(body, memory, input));
   for (const PlanIndex output : step.outputs) buffers.outputs.push_back(address_of(body, memory, output));
-  if (step.workspace_bytes > 0) buffers.workspace = memory.arena + step.workspace_offset;
+  std::byte* arena = memory.arena;
+  if (step.location != kHome) {
+    const DevicePlace& device = memory.devices->at(step.location);
+    arena = device.arena->data();
+    buffers.queue = device.queue.get();
+  }
+  if (step.workspace_bytes > 0) buffers.workspace = arena + step.workspace_offset;
   return body.kernels[index]->bind(buffers);
 }
 

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "backend/device_place.h"
 #include "runtime/session.h"
 
 namespace collage {
@@ -22,6 +23,7 @@ struct BodyMemory {
   std::vector<std::byte*> inputs;
   std::vector<std::byte*> outputs;
   std::byte* arena = nullptr;
+  const DevicePlaces* devices = nullptr;  ///< null inside bodies, which lie at home
 };
 
 /// Loads what has not been loaded for an equal step: one for a session.

@@ -13,7 +13,7 @@ namespace {
 /// Backends of the steps, those inside bodies included.
 void list_backends(const PlanBody& plan, std::set<std::string>& names) {
   for (const PlanStep& step : plan.steps) {
-    if (step.kind == StepKind::kKernel || step.kind == StepKind::kConvert) names.insert(step.backend);
+    if (has_artifact(step.kind) || step.kind == StepKind::kTransfer) names.insert(step.backend);
     for (const PlanBody& body : step.bodies) list_backends(body, names);
   }
 }
@@ -35,6 +35,22 @@ std::vector<ContextPort> context_ports(const Plan& plan, const std::vector<PlanI
     ports.push_back({value.name, value.type, value.storage == Storage::kDynamic ? 0 : value.bytes});
   }
   return ports;
+}
+
+/// The devices of the plan's arenas, from the backends that run there.
+Result<std::map<std::string, Device*>> find_devices(const Plan& plan, const BackendSource& backends) {
+  std::map<std::string, Device*> devices;
+  for (const PlanStep& step : plan.steps) {
+    if (!has_artifact(step.kind) && step.kind != StepKind::kTransfer) continue;
+    COLLAGE_TRY(Backend* const backend, backends(step.backend));
+    if (Device* const device = backend->device()) devices.emplace(backend->info().location, device);
+  }
+  for (const auto& [location, bytes] : plan.device_arena_bytes)
+    if (!devices.contains(location))
+      return fail(ExitCode::kUnsupported, "plan/missing-device", plan.model_path, "values at " + location,
+                  "a device that one of the plan's backends has here");
+  std::erase_if(devices, [&](const auto& entry) { return !plan.device_arena_bytes.contains(entry.first); });
+  return devices;
 }
 
 /// Everything a plan in memory must have beside a sound Plan; a plan file has it by construction.
@@ -106,6 +122,7 @@ Result<Session> Session::load(RealisedPlan realised, const BackendSource& backen
   if (state->verdict.kind == MachineVerdict::Kind::kRefused)
     return fail(ExitCode::kUnsupported, "plan/missing-backend", plan.model_path,
                 fmt::format("{}", fmt::join(state->verdict.reasons, "; ")), "the backends the plan was made with");
+  COLLAGE_TRY(state->devices, find_devices(plan, backends));
   const int threads = options.threads > 0 ? options.threads : plan.threads;
   KernelLoader loader(state->plan, backends, threads);
   COLLAGE_TRY(state->model, loader.load_model());

@@ -50,7 +50,8 @@ class Context;
 
 class Session {
  public:
-  /// Loads a plan file. Errors: those of load_plan; plan/missing-backend when a backend is not here; backend/* when it
+  /// Loads a plan file. Errors: those of load_plan; plan/missing-backend when a backend is not here,
+  /// plan/missing-device when its device is not; backend/* when it
   /// refuses an artifact. The registry must outlive the session and its contexts.
   [[nodiscard]] static Result<Session> load(const std::string& path, Registry& registry, const LoadOptions& options);
   /// Loads a plan in memory, which the session shares. Backends from `backends` must outlive the session.
@@ -95,9 +96,11 @@ class Context {
   [[nodiscard]] Result<void> bind_input(std::size_t i, const void* data);
   [[nodiscard]] Result<void> bind_output(std::size_t i, void* data);
 
-  /// Runs all steps. The first error stops; where = the step. Outputs are then unspecified.
+  /// Runs all steps. The first error stops; where = the step, for a device the one that waited. Outputs are then
+  /// unspecified.
   [[nodiscard]] Result<void> run();
   /// Like run(), and writes the nanoseconds of each of plan().steps (views: 0) to `times_ns`, which has one each.
+  /// Waits for devices after each step.
   [[nodiscard]] Result<void> run_profiled(std::span<std::int64_t> times_ns);
 
  private:

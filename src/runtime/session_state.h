@@ -15,6 +15,7 @@ struct Session::State {
   std::vector<ContextPort> inputs;
   std::vector<ContextPort> outputs;
   std::vector<std::unique_ptr<Kernel>> kernels;                        ///< each distinct kernel once
+  std::map<std::string, Device*> devices;                              ///< by location, those with an arena
   LoadedBody model;                                                    ///< the plan's steps with their kernels
   std::map<PlanIndex, std::pair<std::size_t, std::uint32_t>> dynamic;  ///< value -> (step, output port) that makes it
 };

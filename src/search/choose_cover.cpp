@@ -45,7 +45,9 @@ class CoverWriter {
     const auto choice = (*problem_.boundaries)(hop.value, places[hop.from], places[hop.to]);
     COLLAGE_CHECK(choice.has_value(), "a conversion that has gone");
     CoverStep step;
-    step.kind = nanoseconds_of(choice->cost) == 0 ? StepKind::kView : StepKind::kConvert;
+    step.kind = places[hop.from].location != places[hop.to].location ? StepKind::kTransfer
+                : nanoseconds_of(choice->cost) == 0                  ? StepKind::kView
+                                                                     : StepKind::kConvert;
     step.backend = choice->backend;
     step.value = hop.value;
     step.from = places[hop.from].format;

@@ -12,16 +12,23 @@
 
 #include "backend/backend.h"
 #include "measure/cost.h"
+#include "region/place.h"
 #include "region/region.h"
 
 namespace collage {
 
 enum class StepKind : std::uint8_t {
-  kKernel,   ///< a backend runs a region
-  kConvert,  ///< a value gets another format
-  kView,     ///< outputs share the bytes of the input: nothing runs
-  kControl   ///< an If, Loop or Scan whose bodies have steps of their own
+  kKernel,    ///< a backend runs a region
+  kConvert,   ///< a value gets another format
+  kTransfer,  ///< a value goes to another location, in the same format
+  kView,      ///< outputs share the bytes of the input: nothing runs
+  kControl    ///< an If, Loop or Scan whose bodies have steps of their own
 };
+
+/// Whether a backend's kernel runs: the step has an artifact.
+[[nodiscard]] constexpr bool has_artifact(StepKind kind) {
+  return kind == StepKind::kKernel || kind == StepKind::kConvert;
+}
 
 /// What stands for a backend in candidates and steps of kind kControl: nobody's library runs the operator itself.
 inline constexpr std::string_view kControlBackend = "bodies";
@@ -33,12 +40,12 @@ struct CoverStep {
   std::string backend;  ///< instance name; the host's for views; kControlBackend for control steps
   Region region;        ///< kernel and view steps (a format-only view has no nodes)
   Variant variant;
-  std::string location = "cpu";  ///< where a kernel runs
-  ValueId value;                 ///< convert steps, and views that only rename a format: the value
+  std::string location = kHome;  ///< where a kernel runs
+  ValueId value;                 ///< convert and transfer steps, and views that only rename a format: the value
   Format from;
   Format to;
-  std::string from_location = "cpu";
-  std::string to_location = "cpu";
+  std::string from_location = kHome;
+  std::string to_location = kHome;
   Cost cost;
   std::string runner_up;  ///< "backend/variant +12%"; empty when there was no other
   /// Control steps: one per body, of the graphs that free_bodies() gives (plan/control.h). The search leaves them

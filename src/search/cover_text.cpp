@@ -16,6 +16,8 @@ std::string_view word_of(StepKind kind) {
       return "kernel";
     case StepKind::kConvert:
       return "convert";
+    case StepKind::kTransfer:
+      return "transfer";
     case StepKind::kView:
       return "view";
     case StepKind::kControl:

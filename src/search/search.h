@@ -23,8 +23,8 @@
 
 #include "ir/graph.h"
 #include "region/candidates.h"
+#include "region/place.h"
 #include "search/cover.h"
-#include "search/place.h"
 
 namespace collage {
 

@@ -40,10 +40,9 @@ Result<Artifact> copy_artifact(Registry& registry, const Conversion& conversion)
 void list_steps(const Cover& cover, std::span<const Artifact>& left, std::set<std::string>& names,
                 std::vector<const Artifact*>& artifacts) {
   for (const CoverStep& step : cover.steps) {
-    const bool has_kernel = step.kind == StepKind::kKernel || step.kind == StepKind::kConvert;
-    artifacts.push_back(has_kernel ? &left.front() : nullptr);
+    artifacts.push_back(has_artifact(step.kind) ? &left.front() : nullptr);
     left = left.subspan(1);
-    if (has_kernel) names.insert(step.backend);
+    if (has_artifact(step.kind) || step.kind == StepKind::kTransfer) names.insert(step.backend);
     for (const Cover& body : step.bodies) list_steps(body, left, names, artifacts);
   }
 }

@@ -75,6 +75,8 @@ class CoverReader {
     step.value = found->second;
     step.from = value(from.inputs.front()).format;
     step.to = value(from.outputs.front()).format;
+    step.from_location = value(from.inputs.front()).location;
+    step.to_location = value(from.outputs.front()).location;
     return step;
   }
 
@@ -89,6 +91,7 @@ class CoverReader {
     }
     covered_ |= nodes;
     CoverStep step;
+    step.location = from.location;
     step.region = make_region(graph_, uses_, std::move(nodes));
     if (structure_key(graph_, step.region) != from.structure)
       return other_graph(s, "nodes of these names with other operators, attributes, types or shapes");

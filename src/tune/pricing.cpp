@@ -177,21 +177,28 @@ Result<std::vector<Cost>> Pricing::price_lazily(CoverRequest request, CostBounds
   return collage::price_lazily(std::move(request), bounds, measuring);
 }
 
-std::vector<std::string> Pricing::converters_of(const Format& from, const Format& to) const {
-  if (from.owner().empty() && to.owner().empty()) return options_.converters;
-  if (from.owner().empty()) return {to.owner()};
-  if (to.owner().empty() || to.owner() == from.owner()) return {from.owner()};
+std::vector<std::string> Pricing::converters_of(const Place& from, const Place& to) const {
+  if (from.location != to.location) {
+    if (from.format != to.format || (from.location != kHome && to.location != kHome)) return {};
+    return {options_.locations.owners.at(from.location == kHome ? to.location : from.location).front()};
+  }
+  if (from.location != kHome) return options_.locations.owners.at(from.location);
+  const std::string of_from = from.format.owner();
+  const std::string of_to = to.format.owner();
+  if (of_from.empty() && of_to.empty()) return options_.converters;
+  if (of_from.empty()) return {of_to};
+  if (of_to.empty() || of_to == of_from) return {of_from};
   return {};
 }
 
-std::optional<BoundaryChoice> Pricing::conversion(ValueId value, const Format& from, const Format& to) {
+std::optional<BoundaryChoice> Pricing::conversion(ValueId value, const Place& from, const Place& to) {
   const ValueType& type = graph_.value(value).type;
-  const Key key{to_string(type), from.name, to.name};
+  const Key key{to_string(type), from, to};
   const auto found = conversions_.find(key);
   if (found != conversions_.end()) return found->second;
   std::optional<BoundaryChoice> choice;
   const std::vector<std::string> converters = converters_of(from, to);
-  if (type.is_static() && same_bytes(type, from, to)) {
+  if (from.location == to.location && type.is_static() && same_bytes(type, from.format, to.format)) {
     choice = {.backend = kHostBackend, .cost = Measured{.median_ns = 0, .low_ns = 0, .high_ns = 0, .samples = 1}};
   } else if (type.is_static() && !converters.empty()) {
     const auto bytes = static_cast<std::int64_t>(byte_count(type.element, type.extents()));
@@ -201,37 +208,43 @@ std::optional<BoundaryChoice> Pricing::conversion(ValueId value, const Format& f
 }
 
 Result<std::size_t> Pricing::price_conversions(const std::vector<NamedCover>& covers) {
-  std::map<Key, Conversion> wanted;
+  std::set<Key> wanted;
+  std::vector<ConversionRequest> requests;
+  std::vector<Key> keys;
   for (const NamedCover& cover : covers)
     for (const CoverStep& step : cover.result.cover.steps) {
-      if (step.kind != StepKind::kConvert || !std::holds_alternative<Estimated>(step.cost)) continue;
-      const ValueType& type = graph_.value(step.value).type;
-      wanted.emplace(Key{to_string(type), step.from.name, step.to.name}, Conversion{type, step.from, step.to});
+      const bool is_boundary = step.kind == StepKind::kConvert || step.kind == StepKind::kTransfer;
+      if (!is_boundary || !std::holds_alternative<Estimated>(step.cost)) continue;
+      const Conversion conversion = conversion_of(step);
+      const Key key{to_string(conversion.type), {step.from_location, step.from}, {step.to_location, step.to}};
+      if (!wanted.insert(key).second) continue;
+      keys.push_back(key);
+      requests.push_back({.conversion = conversion, .backends = converters_of(key.from, key.to)});
     }
-  std::vector<ConversionRequest> requests;
-  for (const auto& [key, conversion] : wanted)
-    requests.push_back({.conversion = conversion, .backends = converters_of(conversion.from, conversion.to)});
   if (requests.empty()) return 0U;
   COLLAGE_TRY(const auto priced, pricer_->price(requests));
-  std::size_t r = 0;
-  for (const auto& [key, conversion] : wanted) {
+  for (std::size_t r = 0; r < requests.size(); ++r) {
     std::optional<BoundaryChoice> best;
     for (std::size_t b = 0; b < requests[r].backends.size(); ++b) {
       const auto ns = nanoseconds_of(priced[r][b].cost);
       if (ns && (!best || *ns < *nanoseconds_of(best->cost)))
         best = {.backend = requests[r].backends[b], .cost = priced[r][b].cost};
     }
-    conversions_[key] = std::move(best);
-    ++r;
+    conversions_[keys[r]] = std::move(best);
   }
-  return wanted.size();
+  return requests.size();
+}
+
+Conversion Pricing::conversion_of(const CoverStep& step) const {
+  return {.type = graph_.value(step.value).type,
+          .from = step.from,
+          .to = step.to,
+          .from_location = step.from_location,
+          .to_location = step.to_location};
 }
 
 BoundaryTable Pricing::boundary_table() {
-  return [this](ValueId value, const Place& from, const Place& to) -> std::optional<BoundaryChoice> {
-    if (from.location != to.location) return std::nullopt;  // transfers are the devices' own
-    return conversion(value, from.format, to.format);
-  };
+  return [this](ValueId value, const Place& from, const Place& to) { return conversion(value, from, to); };
 }
 
 std::vector<Cost> Pricing::without_broken(const CandidatePool& pool, std::vector<Cost> costs) const {
@@ -269,15 +282,16 @@ Result<std::vector<NamedCover>> Pricing::search(CoverRequest incomplete) {
 Result<std::vector<Artifact>> Pricing::artifacts(const Cover& cover) {
   std::vector<Artifact> artifacts;
   for (const CoverStep& step : cover.steps) {
-    if (step.kind == StepKind::kView || step.kind == StepKind::kControl) {
+    if (!has_artifact(step.kind)) {
       artifacts.emplace_back();
       continue;
     }
     if (step.kind == StepKind::kConvert) {
-      const Conversion conversion{graph_.value(step.value).type, step.from, step.to};
+      const Conversion conversion = conversion_of(step);
       COLLAGE_TRY(auto stored, pricer_->artifact_for(conversion, step.backend));
       if (!stored) {
-        conversions_[{to_string(conversion.type), step.from.name, step.to.name}] = std::nullopt;
+        conversions_[{to_string(conversion.type), {step.from_location, step.from}, {step.to_location, step.to}}] =
+            std::nullopt;
         ++broken_count_;
         return std::unexpected(no_artifact(step.backend + " conversion", stored.error()));
       }

@@ -19,6 +19,7 @@
 #include "measure/store.h"
 #include "tune/cost_bounds.h"
 #include "tune/covers.h"
+#include "tune/locations.h"
 
 namespace collage {
 
@@ -28,7 +29,8 @@ struct PricingOptions {
   std::string record;
   /// Some backends cannot run in one process with others: each is asked in a worker of its own.
   bool backends_apart = false;
-  std::vector<std::string> converters;  ///< instances asked for conversions between the common formats
+  std::vector<std::string> converters;  ///< instances asked for conversions between the common formats at home
+  Locations locations;                  ///< of backends elsewhere, who also move and convert values there
   int threads = 1;
   Accuracy accuracy = Accuracy::kStandard;
   std::uint64_t seed = 1;
@@ -60,7 +62,7 @@ class Pricing {
   [[nodiscard]] CoverRequest completed(CoverRequest request);
   /// proven_bound_ns under the conversions known so far, with rooflines for what was not measured.
   [[nodiscard]] Result<std::int64_t> proven_bound(CoverRequest request, const CostBounds& bounds);
-  /// One per step, for exactly these weights; views and control steps get an empty one.
+  /// One per step, for exactly these weights; where has_artifact() says no an empty one.
   /// Error tune/no-artifact when a candidate does not work with the weights of its place; search() uses it no more.
   [[nodiscard]] Result<std::vector<Artifact>> artifacts(const Cover& cover);
 
@@ -77,8 +79,8 @@ class Pricing {
  private:
   struct Key {
     std::string type;
-    std::string from;
-    std::string to;
+    Place from;
+    Place to;
     auto operator<=>(const Key&) const = default;
   };
   /// A candidate that was measured and yet does not work where it is needed.
@@ -89,9 +91,10 @@ class Pricing {
     Refusal refusal;
   };
 
-  [[nodiscard]] std::optional<BoundaryChoice> conversion(ValueId value, const Format& from, const Format& to);
-  [[nodiscard]] std::vector<std::string> converters_of(const Format& from, const Format& to) const;
-  /// Measures the estimated conversions of the covers; how many there were.
+  [[nodiscard]] std::optional<BoundaryChoice> conversion(ValueId value, const Place& from, const Place& to);
+  [[nodiscard]] std::vector<std::string> converters_of(const Place& from, const Place& to) const;
+  [[nodiscard]] Conversion conversion_of(const CoverStep& step) const;
+  /// Measures the estimated conversions and transfers of the covers; how many there were.
   [[nodiscard]] Result<std::size_t> price_conversions(const std::vector<NamedCover>& covers);
   [[nodiscard]] bool out_of_time() const;
   /// By request and candidate.

@@ -101,6 +101,7 @@ class Replayer {
             .graph_file = prepared_.graph_file,
             .record = prepared_.record,
             .converters = {},
+            .locations = {},
             .threads = options_.threads,
             .accuracy = options_.accuracy,
             .seed = options_.seed,

@@ -276,8 +276,8 @@ class Tuner {
 
   /// The bodies of control-flow operators compete with engines that take the whole operator.
   Result<void> place_bodies() {
-    placer_.emplace(BodiesOptions{.proposing = proposing_,
-                                  .backends = backends_,
+    placer_.emplace(BodiesOptions{.proposing = at_home(locations_of(registry_, backends_), proposing_),
+                                  .backends = at_home(locations_of(registry_, backends_), backends_),
                                   .host_fills = options_.only.has_value(),
                                   .measures_all = options_.measures_all,
                                   .rules = rules_,
@@ -334,6 +334,7 @@ class Tuner {
             .record = prepared_.record,
             .backends_apart = !conflicts().empty(),
             .converters = converters(),
+            .locations = locations_of(registry_, backends_),
             .threads = options_.threads,
             .accuracy = options_.accuracy,
             .seed = options_.seed,
@@ -344,10 +345,10 @@ class Tuner {
             .stop = options_.stop};
   }
 
-  /// Everyone who is not an engine may convert between the common formats.
+  /// Everyone at home who is not an engine may convert between the common formats.
   std::vector<std::string> converters() const {
     std::vector<std::string> names = {kHostBackend};
-    for (const std::string& name : backends_)
+    for (const std::string& name : at_home(locations_of(registry_, backends_), backends_))
       if (const auto backend = registry_.get(name); backend && !(*backend)->info().is_engine) names.push_back(name);
     return names;
   }
@@ -361,6 +362,9 @@ class Tuner {
     if (!bodies_.empty()) request.backends.emplace_back(kControlBackend);
     request.host_fills = options_.only.has_value();
     request.conflicts = conflicts();
+    const Locations locations = locations_of(registry_, backends_);
+    request.locations = locations.of_backend;
+    request.search.capacity = locations.capacity;
     if (options_.objective.is_time_alone()) return request;
     request.search.ns_per_byte = options_.objective.ns_per_byte;
     if (search_cap_ > 0) request.search.capacity[kHome] = search_cap_;

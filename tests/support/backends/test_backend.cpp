@@ -1,9 +1,11 @@
 // A backend for tests: runs Relu, Add, Identity and NonZero on f32, plain or with its elements reversed
 // ("test:reversed", Relu only). Options: fault=NAME (test_kernel.h), delay_us=N (time a run takes longer), build=TEXT
-// (another build id).
+// (another build id), device=NAME (runs on a made-up device of that name, plain only, with transfer_us=N and
+// memory=BYTES).
 #include <cstdlib>
 
 #include "backend/registry.h"
+#include "made_up_device.h"
 #include "test_kernel.h"
 
 namespace collage::test {
@@ -62,6 +64,41 @@ class Compiler {
   std::map<ValueId, std::size_t> scratch_;
 };
 
+/// Runs the kernel's calls in the device's queue, on the bytes behind its addresses.
+class DeviceKernel final : public Kernel {
+ public:
+  DeviceKernel(std::unique_ptr<Kernel> kernel, const MadeUpDevice& device)
+      : kernel_(std::move(kernel)), device_(device) {}
+
+  [[nodiscard]] Result<std::unique_ptr<Call>> bind(const Buffers& buffers) const override {
+    COLLAGE_CHECK(buffers.queue != nullptr, "a kernel of a device is bound to its queue");
+    Buffers behind;
+    for (const void* input : buffers.inputs)
+      behind.inputs.push_back(device_.backing_of(static_cast<const std::byte*>(input)));
+    for (void* output : buffers.outputs)
+      behind.outputs.push_back(device_.backing_of(static_cast<const std::byte*>(output)));
+    COLLAGE_TRY(std::unique_ptr<Call> call, kernel_->bind(behind));
+    return std::make_unique<QueuedCall>(std::move(call), *buffers.queue);
+  }
+
+ private:
+  class QueuedCall final : public Call {
+   public:
+    QueuedCall(std::unique_ptr<Call> call, DeviceQueue& queue) : call_(std::move(call)), queue_(queue) {}
+    Result<void> run() override {
+      enqueue(queue_, [this] { return call_->run(); });
+      return {};
+    }
+
+   private:
+    std::unique_ptr<Call> call_;
+    DeviceQueue& queue_;
+  };
+
+  std::unique_ptr<Kernel> kernel_;
+  const MadeUpDevice& device_;
+};
+
 class TestBackend final : public Backend {
  public:
   TestBackend(const std::string& name, const BackendOptions& options) {
@@ -72,6 +109,12 @@ class TestBackend final : public Backend {
     fault_ = option("fault");
     delay_us_ = std::atoll(option("delay_us").c_str());
     info_ = {.name = name, .kind = "test", .version = "1", .build = "test build " + option("build")};
+    if (option("device").empty()) return;
+    info_.location = option("device");
+    info_.devices = {info_.location};
+    info_.location_bytes = std::atoll(option("memory").c_str());
+    device_ = std::make_unique<MadeUpDevice>(std::atoll(option("transfer_us").c_str()),
+                                             static_cast<std::size_t>(info_.location_bytes));
   }
 
   [[nodiscard]] const BackendInfo& info() const override { return info_; }
@@ -82,11 +125,12 @@ class TestBackend final : public Backend {
     misbehave(fault_, "support");
     bool only_relu = region.inputs.size() == 1 && region.outputs.size() == 1;
     for (const std::size_t n : region.nodes.members()) {
-      if (!is_known(graph.nodes[n])) return std::unexpected(refusal(RefusalReason::kOperator, graph.nodes[n].op_type));
+      if (!is_known(graph.nodes[n]) || (device_ && graph.nodes[n].op_type == "NonZero"))
+        return std::unexpected(refusal(RefusalReason::kOperator, graph.nodes[n].op_type));
       only_relu = only_relu && graph.nodes[n].op_type == "Relu";
     }
     std::vector<Variant> variants = {variant("default", plain(), region)};
-    if (only_relu) variants.push_back(variant("reversed", Format{kReversed}, region));
+    if (only_relu && !device_) variants.push_back(variant("reversed", Format{kReversed}, region));
     return variants;
   }
 
@@ -110,7 +154,9 @@ class TestBackend final : public Backend {
       return fail(ExitCode::kBadInput, "backend/bad-artifact", "test", std::string(request.artifact.compatibility),
                   "test 1");
     if (fault_ == "load-fail") return fail(ExitCode::kUnsupported, "backend/library", "test", "a failure to load");
-    return make_kernel(request, fault_, delay_us_);
+    std::unique_ptr<Kernel> kernel = make_kernel(request, fault_, delay_us_);
+    if (!device_) return kernel;
+    return std::make_unique<DeviceKernel>(std::move(kernel), *device_);
   }
 
   [[nodiscard]] std::optional<std::size_t> format_bytes(const ValueType& type, const Format& format) const override {
@@ -122,7 +168,7 @@ class TestBackend final : public Backend {
                                                                     const CompileOptions&) override {
     const bool known = (conversion.from.is_plain() && conversion.to.name == kReversed) ||
                        (conversion.from.name == kReversed && conversion.to.is_plain());
-    if (!known || conversion.type.element != ElementType::kFloat32)
+    if (!known || device_ || conversion.type.element != ElementType::kFloat32)
       return std::unexpected(refusal(RefusalReason::kFormat, "only f32 between plain and reversed"));
     Program program;
     program.operations.push_back({.op = "Reverse",
@@ -131,6 +177,8 @@ class TestBackend final : public Backend {
                                   .count = static_cast<std::size_t>(element_count(conversion.type.extents()))});
     return Artifact{.bytes = to_bytes(program), .compatibility = "test 1"};
   }
+
+  [[nodiscard]] Device* device() override { return device_.get(); }
 
  private:
   static Variant variant(const char* name, const Format& format, const Region& region) {
@@ -142,6 +190,7 @@ class TestBackend final : public Backend {
   BackendInfo info_;
   std::string fault_;
   std::int64_t delay_us_ = 0;
+  std::unique_ptr<MadeUpDevice> device_;  ///< null at home
 };
 
 Backend* create(const std::string& name, const BackendOptions& options) { return new TestBackend(name, options); }

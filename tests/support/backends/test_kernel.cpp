@@ -28,12 +28,6 @@ Program program_from(std::string_view bytes) {
   return program;
 }
 
-void busy_wait(std::int64_t microseconds) {
-  const auto end = std::chrono::steady_clock::now() + std::chrono::microseconds(microseconds);
-  while (microseconds > 0 && std::chrono::steady_clock::now() < end) {
-  }
-}
-
 /// Writes this process's id where the environment says, whole or not at all.
 void announce() {
   const char* file = std::getenv("COLLAGE_TEST_ANNOUNCE");
@@ -136,6 +130,12 @@ class TestKernel final : public Kernel {
 };
 
 }  // namespace
+
+void busy_wait(std::int64_t microseconds) {
+  const auto end = std::chrono::steady_clock::now() + std::chrono::microseconds(microseconds);
+  while (microseconds > 0 && std::chrono::steady_clock::now() < end) {
+  }
+}
 
 bool is_armed() {
   const char* file = std::getenv("COLLAGE_TEST_ARMED");

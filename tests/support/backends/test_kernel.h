@@ -39,6 +39,8 @@ void misbehave(std::string_view fault, std::string_view stage);
 /// False while COLLAGE_TEST_ARMED names a file that is not there: faults wait for it (not all kinds of wrong numbers).
 [[nodiscard]] bool is_armed();
 
+void busy_wait(std::int64_t microseconds);
+
 [[nodiscard]] std::string to_bytes(const Program& program);
 [[nodiscard]] std::unique_ptr<Kernel> make_kernel(const LoadRequest& request, const std::string& fault,
                                                   std::int64_t delay_us);

@@ -1,0 +1,47 @@
+// A device with memory of its own: where kernels of some backends read and write, and in which order they run.
+// In: sizes, bytes at home. Out: memory, a queue. The machine itself (kHome) is none of these: its memory is ours and
+// its kernels run at once. How: everything given to a queue runs in order, maybe later: kernels bound to it return when
+// they are queued, copies
+//      and wait() when they are done. So a value that came home by a copy is there, and a buffer at home that was read
+//      by one may change.
+// Cost: a copy waits for what was queued before it.
+// Not here: choosing what runs where (search/), timing copies (measure/).
+// Source: streams of CUDA and in-order queues of OpenCL, with the copies blocking.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+
+#include "base/error.h"
+
+namespace collage {
+
+/// 64-byte aligned memory of a device. Addresses inside it are for kernels and copies of the device only.
+class DeviceMemory {
+ public:
+  virtual ~DeviceMemory() = default;
+  [[nodiscard]] virtual std::byte* data() const = 0;
+};
+
+/// One thread at a time. Its end waits for what is queued.
+class DeviceQueue {
+ public:
+  virtual ~DeviceQueue() = default;
+  /// Errors: the first of what was queued since the last wait or copy.
+  [[nodiscard]] virtual Result<void> wait() = 0;
+  /// From home to the device. Errors as wait().
+  [[nodiscard]] virtual Result<void> copy_in(std::byte* to, const std::byte* from, std::size_t bytes) = 0;
+  /// From the device to home. Errors as wait().
+  [[nodiscard]] virtual Result<void> copy_out(std::byte* to, const std::byte* from, std::size_t bytes) = 0;
+};
+
+/// Thread-safe.
+class Device {
+ public:
+  virtual ~Device() = default;
+  /// Error backend/* when there is not so much.
+  [[nodiscard]] virtual Result<std::unique_ptr<DeviceMemory>> allocate(std::size_t bytes) = 0;
+  [[nodiscard]] virtual Result<std::unique_ptr<DeviceQueue>> make_queue() = 0;
+};
+
+}  // namespace collage

@@ -1,0 +1,257 @@
+// Steps on a device: its memory, its queue, transfers.
+#include <atomic>
+#include <thread>
+
+#include "plan/plan_json.h"
+#include "runtime_fixture.h"
+#include "tests/support/backends/made_up_device.h"
+
+namespace collage {
+namespace {
+
+using namespace std::chrono_literals;
+
+/// Kernels run in the queue of a made-up device, on the bytes behind its addresses.
+class DeviceBackend final : public Backend {
+ public:
+  using Run = std::function<Result<void>(const float* in, float* out)>;
+
+  DeviceBackend() { info_ = {.name = "device", .kind = "device", .version = "1", .build = "b", .location = "there"}; }
+
+  [[nodiscard]] const BackendInfo& info() const override { return info_; }
+  [[nodiscard]] PartitionRules rules() const override { return {}; }
+  [[nodiscard]] std::expected<std::vector<Variant>, Refusal> support(const Graph&, const Region&,
+                                                                     const CompileOptions&) const override {
+    return std::unexpected(Refusal{});
+  }
+  [[nodiscard]] std::vector<std::expected<Artifact, Refusal>> compile(std::span<const CompileRequest>,
+                                                                      const CompileOptions&) override {
+    return {};
+  }
+  [[nodiscard]] Result<std::unique_ptr<Kernel>> load(const LoadRequest&) override {
+    return std::make_unique<DeviceKernel>(*this);
+  }
+  [[nodiscard]] Device* device() override { return has_device ? &device_ : nullptr; }
+
+  Run run;
+  bool has_device = true;
+
+ private:
+  struct DeviceCall final : Call {
+    DeviceCall(const DeviceBackend& from, const Buffers& to) : backend(from), queue(*to.queue) {
+      in = reinterpret_cast<const float*>(backend.device_.backing_of(static_cast<const std::byte*>(to.inputs[0])));
+      out = reinterpret_cast<float*>(backend.device_.backing_of(static_cast<const std::byte*>(to.outputs[0])));
+    }
+    Result<void> run() override {
+      test::enqueue(queue, [this] { return backend.run(in, out); });
+      return {};
+    }
+    const DeviceBackend& backend;
+    DeviceQueue& queue;
+    const float* in;
+    float* out;
+  };
+  struct DeviceKernel final : Kernel {
+    explicit DeviceKernel(const DeviceBackend& from) : backend(from) {}
+    [[nodiscard]] Result<std::unique_ptr<Call>> bind(const Buffers& buffers) const override {
+      return std::make_unique<DeviceCall>(backend, buffers);
+    }
+    const DeviceBackend& backend;
+  };
+
+  BackendInfo info_;
+  mutable test::MadeUpDevice device_{0, 0};
+};
+
+/// x -> "there" on the device -> u; x -> "here" at home -> v. Transfers around the device's step; u is copied home
+/// last.
+RealisedPlan two_branches() {
+  Graph graph;
+  const ValueId x = add_input(graph, "x", {64});
+  const ValueId u = add_op(graph, "There", {x}, {64});
+  const ValueId v = add_op(graph, "Here", {x}, {64});
+  graph.outputs = {u, v};
+  const Uses uses = uses_of(graph);
+  const auto kernel = [&](std::size_t node, const std::string& backend, const std::string& location) {
+    NodeSet nodes(graph.nodes.size());
+    nodes.insert(node);
+    CoverStep step;
+    step.backend = backend;
+    step.location = location;
+    step.region = make_region(graph, uses, nodes);
+    step.variant = {"direct", {plain()}, {plain()}};
+    return step;
+  };
+  const auto transfer = [](ValueId value, const std::string& from, const std::string& to) {
+    CoverStep step;
+    step.kind = StepKind::kTransfer;
+    step.backend = "device";
+    step.value = value;
+    step.from_location = from;
+    step.to_location = to;
+    return step;
+  };
+  Cover cover;
+  cover.steps = {transfer(x, "cpu", "there"), kernel(0, "device", "there"), kernel(1, "scripted", "cpu"),
+                 transfer(u, "there", "cpu")};
+  const Artifact artifact{.bytes = "here", .compatibility = "1"};
+  RealiseRequest request;
+  request.graph = &graph;
+  request.cover = &cover;
+  request.artifacts = {nullptr, &artifact, &artifact, nullptr};
+  return realise(request).value();
+}
+
+class DeviceSession : public ::testing::Test {
+ protected:
+  Result<Session> load() {
+    return Session::load(two_branches(),
+                         [this](const std::string& name) -> Result<Backend*> {
+                           if (name == "device") return &there;
+                           return &here;
+                         },
+                         {});
+  }
+  DeviceBackend there;
+  ScriptedBackend here;
+};
+
+TEST_F(DeviceSession, ComputesThereAndHere) {
+  there.run = [](const float* in, float* out) -> Result<void> {
+    for (int i = 0; i < 64; ++i) out[i] = in[i] * 2;
+    return {};
+  };
+  here.scripts["here"] = [](const Buffers& buffers) -> Result<void> {
+    for (int i = 0; i < 64; ++i)
+      static_cast<float*>(buffers.outputs[0])[i] = static_cast<const float*>(buffers.inputs[0])[i] + 1;
+    return {};
+  };
+  const auto session = load();
+  ASSERT_TRUE(session) << to_string(session.error());
+  EXPECT_EQ(session->plan().device_arena_bytes.at("there"), 64 * 4 * 2U);
+  auto context = session->make_context();
+  ASSERT_TRUE(context) << to_string(context.error());
+  for (std::uint64_t seed : {1, 2}) {
+    fill_input(*context, 0, seed);
+    const std::vector<float> x = floats_in(context->input(0));
+    ASSERT_TRUE(context->run());
+    const std::vector<float> u = floats_in(context->output(0));
+    const std::vector<float> v = floats_in(context->output(1));
+    for (std::size_t i = 0; i < 64; ++i) {
+      ASSERT_EQ(u[i], x[i] * 2);
+      ASSERT_EQ(v[i], x[i] + 1);
+    }
+  }
+}
+
+TEST_F(DeviceSession, HomeWorksWhileTheDeviceIsBusy) {
+  std::atomic<bool> home_ran = false;
+  there.run = [&](const float*, float*) -> Result<void> {
+    const auto end = std::chrono::steady_clock::now() + 20s;
+    while (!home_ran && std::chrono::steady_clock::now() < end) std::this_thread::sleep_for(1ms);
+    if (home_ran) return {};
+    return fail(ExitCode::kBug, "test/alone", "there", "nothing at home", "a step at home meanwhile");
+  };
+  here.scripts["here"] = [&](const Buffers&) -> Result<void> {
+    home_ran = true;
+    return {};
+  };
+  const auto session = load();
+  ASSERT_TRUE(session);
+  auto context = session->make_context();
+  ASSERT_TRUE(context);
+  const auto ran = context->run();
+  EXPECT_TRUE(ran) << to_string(ran.error());
+}
+
+TEST_F(DeviceSession, AnErrorInTheQueueStopsTheStepThatWaits) {
+  there.run = [](const float*, float*) -> Result<void> {
+    return fail(ExitCode::kUnsupported, "backend/library", "there", "smoke", "none");
+  };
+  here.scripts["here"] = [](const Buffers&) -> Result<void> { return {}; };
+  const auto session = load();
+  ASSERT_TRUE(session);
+  auto context = session->make_context();
+  ASSERT_TRUE(context);
+  const auto ran = context->run();
+  ASSERT_FALSE(ran);
+  EXPECT_EQ(ran.error().saw, "smoke");
+  EXPECT_THAT(ran.error().where, ::testing::HasSubstr("step 3"));
+}
+
+TEST_F(DeviceSession, AProfileChargesTheDevicesTimeToItsStep) {
+  std::atomic<bool> there_ran = false;
+  bool seen = false;
+  there.run = [&](const float*, float*) -> Result<void> {
+    std::this_thread::sleep_for(5ms);
+    there_ran = true;
+    return {};
+  };
+  here.scripts["here"] = [&](const Buffers&) -> Result<void> {
+    seen = there_ran;
+    return {};
+  };
+  const auto session = load();
+  ASSERT_TRUE(session);
+  auto context = session->make_context();
+  ASSERT_TRUE(context);
+  std::vector<std::int64_t> times(4);
+  ASSERT_TRUE(context->run_profiled(times));
+  EXPECT_TRUE(seen) << "the step after the device's began before it was done";
+  EXPECT_GE(times[1], 5'000'000);
+}
+
+TEST_F(DeviceSession, APlanWithoutItsDeviceIsRefused) {
+  there.has_device = false;
+  const auto session = load();
+  ASSERT_FALSE(session);
+  EXPECT_EQ(session.error().code, "plan/missing-device");
+}
+
+TEST_F(DeviceSession, AContextMayEndWhileTheDeviceIsAtWork) {
+  std::atomic<int> done = 0;
+  there.run = [&](const float*, float* out) -> Result<void> {
+    std::this_thread::sleep_for(20ms);
+    out[0] = 1;
+    ++done;
+    return {};
+  };
+  here.scripts["here"] = [](const Buffers&) -> Result<void> {
+    return fail(ExitCode::kUnsupported, "backend/library", "here", "smoke", "none");
+  };
+  const auto session = load();
+  ASSERT_TRUE(session);
+  {
+    auto context = session->make_context();
+    ASSERT_TRUE(context);
+    EXPECT_FALSE(context->run());
+  }
+  EXPECT_EQ(done, 1);
+}
+
+TEST(DevicePlan, StaysTheSameThroughItsFile) {
+  const Plan plan = two_branches().plan;
+  const auto read = parse_plan(to_json(plan), "plan");
+  ASSERT_TRUE(read) << to_string(read.error());
+  EXPECT_EQ(*read, plan);
+}
+
+TEST(DevicePlan, ValuesThatAreNotWhereTheirStepRunsAreDamage) {
+  const Plan sound = two_branches().plan;
+  ASSERT_TRUE(verify(sound));
+  Plan moved = sound;
+  moved.steps[1].location = kHome;
+  EXPECT_FALSE(verify(moved));
+  Plan elsewhere = sound;
+  elsewhere.device_arena_bytes.clear();
+  EXPECT_FALSE(verify(elsewhere));
+  Plan short_arena = sound;
+  short_arena.device_arena_bytes["there"] = 64;
+  EXPECT_FALSE(verify(short_arena));
+  Plan to_home = sound;
+  to_home.steps[0].outputs = to_home.steps[0].inputs;
+  EXPECT_FALSE(verify(to_home));
+}
+
+}  // namespace
+}  // namespace collage
