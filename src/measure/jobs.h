@@ -51,7 +51,8 @@ struct PriceJob {
   CompileOptions options;
   Effort effort = Effort::kQuick;
   std::uint64_t seed = 1;
-  std::int64_t quiet_ns = 0;  ///< the canary's, from earlier answers; 0 at first
+  std::int64_t quiet_ns = 0;         ///< the canary's, from earlier answers; 0 at first
+  std::int64_t displaced_bytes = 0;  ///< of the caches before each timed run (displacer.h)
 };
 
 struct CandidateAnswer {

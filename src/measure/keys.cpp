@@ -14,8 +14,9 @@ std::string names_of(const std::vector<Format>& formats) {
 }
 
 std::string surroundings(const BackendInfo& backend, const MeasureContext& context) {
-  return fmt::format("backend={} version={} build={} threads={} accuracy={} machine={}", backend.name, backend.version,
-                     backend.build, context.threads, name_of(context.accuracy), context.machine);
+  return fmt::format("backend={} version={} build={} threads={} accuracy={} displaced={} machine={}", backend.name,
+                     backend.version, backend.build, context.threads, name_of(context.accuracy),
+                     context.displaced_bytes, context.machine);
 }
 
 std::string content_hash_of(const Tensor& tensor) {

@@ -15,7 +15,8 @@ namespace collage {
 struct MeasureContext {
   int threads = 1;
   Accuracy accuracy = Accuracy::kStandard;
-  std::string machine;  ///< machine_print()
+  std::string machine;               ///< machine_print()
+  std::int64_t displaced_bytes = 0;  ///< of the caches before each run; 0 = a kernel finds what its last run left
 };
 
 [[nodiscard]] std::string cost_key(const std::string& structure_key, const Variant& variant, const BackendInfo& backend,

@@ -18,6 +18,8 @@ namespace {
 /// longer than that.
 constexpr double kMostSlowness = 1.25;
 constexpr std::int64_t kPatienceNs = 500'000'000;
+/// What displacing the caches may take.
+constexpr std::int64_t kDisplaceNs = 50'000'000;
 
 /// What a job is about, the same for all its candidates: a region with its recorded values, or a conversion.
 struct Subject {
@@ -241,18 +243,26 @@ class PriceRun {
     options.seed = job_.seed;
     std::int64_t expected_ns = kPatienceNs;
     for (const std::size_t i : live)
-      expected_ns += options.warm_up_ns + options.min_total_ns +
-                     static_cast<std::int64_t>(options.min_samples) * contestants_[i].trial->checked_ns();
+      expected_ns +=
+          options.warm_up_ns + options.min_total_ns +
+          static_cast<std::int64_t>(options.min_samples) * (contestants_[i].trial->checked_ns() + kDisplaceNs);
     context_.begin("sample", -1, expected_ns);
     std::int64_t patience_ns = kPatienceNs;
-    const SamplingSubject subject{.run = [&](std::size_t k) { return run_guarded(live[k]); },
-                                  .now_ns = monotonic_ns,
-                                  .before =
-                                      [&](std::size_t k) {
-                                        context_.mark(static_cast<std::int32_t>(live[k]));
-                                        wait_for_quiet(bench_.canary(), kMostSlowness, patience_ns);
-                                      },
-                                  .slowness = [&] { return bench_.canary().slowness(); }};
+    SamplingSubject subject{.run = [&](std::size_t k) { return run_guarded(live[k]); },
+                            .now_ns = monotonic_ns,
+                            .before =
+                                [&](std::size_t k) {
+                                  context_.mark(static_cast<std::int32_t>(live[k]));
+                                  wait_for_quiet(bench_.canary(), kMostSlowness, patience_ns);
+                                },
+                            .slowness = [&] { return bench_.canary().slowness(); }};
+    if (job_.displaced_bytes > 0) {
+      const Displacer& displacer = bench_.displacer(job_.displaced_bytes);
+      subject.prepare = [&](std::size_t k) {
+        displacer.run();
+        contestants_[live[k]].trial->touch();
+      };
+    }
     const auto results = sample_all(live.size(), subject, options);
     for (std::size_t k = 0; k < live.size(); ++k) {
       if (results[k])

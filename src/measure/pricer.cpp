@@ -34,8 +34,10 @@ Pricer::Pricer(PricerOptions options, Registry& registry, Store& store)
       registry_(registry),
       store_(store),
       worker_(options_.worker_command),
-      context_{.threads = options_.compile.threads, .accuracy = options_.compile.accuracy, .machine = machine_print()} {
-}
+      context_{.threads = options_.compile.threads,
+               .accuracy = options_.compile.accuracy,
+               .machine = machine_print(),
+               .displaced_bytes = options_.displaced_bytes} {}
 
 std::expected<std::string, Refusal> Pricer::key_of(const std::string& structure, const CandidateSpec& candidate) {
   const auto backend = registry_.get(candidate.backend);
@@ -188,7 +190,8 @@ PriceJob Pricer::job_for(const Group& group, Effort effort) const {
                .options = options_.compile,
                .effort = effort,
                .seed = options_.seed,
-               .quiet_ns = quiet_ns_};
+               .quiet_ns = quiet_ns_,
+               .displaced_bytes = options_.displaced_bytes};
   for (const Pending& pending : group.pending) job.candidates.push_back(pending.candidate);
   return job;
 }

@@ -29,6 +29,7 @@ struct PricerOptions {
   std::string graph_file;                   ///< of write_graph_file, the graph that price() is given
   std::string record_file;                  ///< of a record job on that graph
   CompileOptions compile;                   ///< threads and accuracy
+  std::int64_t displaced_bytes = 0;         ///< of the caches before each timed run (displacer.h)
   Effort effort = Effort::kQuick;           ///< kQuick or kPrecise
   std::uint64_t seed = 1;
   std::chrono::nanoseconds compile_limit = std::chrono::seconds(60);
@@ -84,6 +85,8 @@ class Pricer {
   void leave_worker() { worker_.stop(); }
 
   [[nodiscard]] const PriceCounts& counts() const { return counts_; }
+  /// The least time of a worker's canary so far; 0 = nothing was timed.
+  [[nodiscard]] std::int64_t quiet_ns() const { return quiet_ns_; }
   /// The one worker, for other jobs on the same files.
   [[nodiscard]] WorkerProcess& worker() { return worker_; }
   void set_effort(Effort effort) { options_.effort = effort; }

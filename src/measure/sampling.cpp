@@ -14,7 +14,8 @@ struct Lane {
   std::int64_t batch = 1;
   std::vector<std::int64_t> samples;  ///< nanoseconds of one call
   std::int64_t total_ns = 0;
-  std::int64_t each_ns = 0;  ///< of one call, from the warm-up
+  std::int64_t each_ns = 0;       ///< of one call, from the warm-up
+  std::int64_t preparing_ns = 0;  ///< before the last call
   bool done = false;
   std::optional<Error> error;
 };
@@ -49,7 +50,13 @@ class Sampler {
   std::optional<std::int64_t> time_batch(std::size_t i, bool touch) {
     Lane& lane = lanes_[i];
     if (subject_.before) subject_.before(i);
-    if (touch && !call(i)) return std::nullopt;
+    if (subject_.prepare) {
+      const std::int64_t begin = subject_.now_ns();
+      subject_.prepare(i);
+      lane.preparing_ns = subject_.now_ns() - begin;
+    } else if (touch && !call(i)) {
+      return std::nullopt;
+    }
     const std::int64_t begin = subject_.now_ns();
     for (std::int64_t calls = 0; calls < lane.batch; ++calls)
       if (!call(i)) return std::nullopt;
@@ -65,11 +72,11 @@ class Sampler {
     for (;;) {
       const auto elapsed = time_batch(i, false);
       if (!elapsed) return;
-      spent += *elapsed;
+      spent += *elapsed + lane.preparing_ns;
       calls += lane.batch;
       const double each = static_cast<double>(*elapsed) / static_cast<double>(lane.batch);
       const bool agrees = previous > 0 && std::abs(each - previous) <= options_.warm_agreement * previous;
-      const bool long_enough = *elapsed >= options_.min_sample_ns;
+      const bool long_enough = subject_.prepare || *elapsed >= options_.min_sample_ns;
       lane.each_ns = static_cast<std::int64_t>(each);
       if (calls >= 2 && long_enough && (agrees || spent >= options_.warm_up_ns)) return;
       if (!long_enough) lane.batch = grown(lane.batch, each);
@@ -103,7 +110,7 @@ class Sampler {
     if (!elapsed) return;
     const double quiet_ns = static_cast<double>(*elapsed) / ((before + slowness()) / 2);
     lane.samples.push_back(std::max<std::int64_t>(1, std::llround(quiet_ns / static_cast<double>(lane.batch))));
-    lane.total_ns += *elapsed;
+    lane.total_ns += *elapsed + lane.preparing_ns;
     const std::size_t count = lane.samples.size();
     lane.done = (count >= options_.min_samples && lane.total_ns >= options_.min_total_ns) ||
                 (count >= options_.few_samples && lane.total_ns >= options_.long_total_ns);

@@ -1,9 +1,9 @@
 // Times several contenders against each other in one process.
 // Each is warmed up; then rounds run every live contender once, in fresh random order, so that whatever disturbs the
 // machine disturbs all alike; times are those of a quiet moment, so that contenders of different sessions compare. A
-// sample is a batch of calls long enough for the clock. A contender that is clearly slow is not sampled further; what
-// it has is kept. Nothing is thrown away because of its value. Source: DESIGN "Measuring"; interleaving and medians
-// after reference/reliability.md section 5.
+// sample is a batch of calls long enough for the clock; of a single call where something is done before each (prepare).
+// A contender that is clearly slow is not sampled further; what it has is kept. Nothing is thrown away because of its
+// value. Source: DESIGN "Measuring"; interleaving and medians after reference/reliability.md section 5.
 #pragma once
 
 #include <cstdint>
@@ -40,6 +40,8 @@ struct SamplingSubject {
   std::function<Result<void>(std::size_t contender)> run;  ///< one call of a contender
   std::function<std::int64_t()> now_ns;                    ///< monotonic
   std::function<void(std::size_t contender)> before;       ///< told before each batch; must cost next to nothing
+  /// Done before every call, untimed, but counted as time spent; empty = calls follow each other at once.
+  std::function<void(std::size_t contender)> prepare = {};
   std::function<double()> slowness = {};  ///< of the processor now, 1 in a quiet moment; samples are divided by it
 };
 

@@ -6,6 +6,7 @@
 
 #include "base/hash.h"
 #include "measure/compare.h"
+#include "measure/displacer.h"
 #include "measure/sampling.h"
 
 namespace collage {
@@ -142,6 +143,12 @@ Result<void> Trial::fetch() {
       if (slot.port.port.location != kHome)
         COLLAGE_TRY_VOID(device_->place.queue->copy_out(slot.bytes.data(), slot.address, slot.bytes.size()));
   return {};
+}
+
+void Trial::touch() const {
+  for (const std::vector<Slot>* slots : {&outputs_, &inputs_})
+    for (const Slot& slot : *slots)
+      if (slot.port.port.location == kHome) read_through(slot.bytes.bytes());
 }
 
 std::optional<TrialFailure> Trial::check(FormatConverter& converter) {

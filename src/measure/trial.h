@@ -53,6 +53,9 @@ class Trial {
     return done && device_ ? device_->place.queue->wait() : done;
   }
 
+  /// Reads all ports at home, inputs last: in a plan they were just written.
+  void touch() const;
+
   /// Poisons the outputs, runs once and judges everything. Nothing when all is right.
   [[nodiscard]] std::optional<TrialFailure> check(FormatConverter& converter);
   /// Nanoseconds of the run inside the last check.

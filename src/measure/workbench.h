@@ -6,6 +6,7 @@
 #include <string>
 
 #include "measure/canary.h"
+#include "measure/displacer.h"
 #include "measure/format_converter.h"
 #include "measure/record.h"
 
@@ -28,11 +29,14 @@ class Workbench {
   [[nodiscard]] Registry& registry() { return registry_; }
   [[nodiscard]] FormatConverter& converter() { return converter_; }
   [[nodiscard]] Canary& canary() { return canary_; }
+  /// The one of the last call where it fits.
+  [[nodiscard]] const Displacer& displacer(std::int64_t bytes);
 
  private:
   Registry& registry_;
   FormatConverter converter_;
   Canary canary_;
+  Displacer displacer_{0};
   std::string graph_stamp_;
   std::optional<LoadedGraph> graph_;
   std::string record_stamp_;

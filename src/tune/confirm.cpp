@@ -1,7 +1,9 @@
 #include "tune/confirm.h"
 
+#include <cmath>
 #include <memory>
 
+#include "measure/canary.h"
 #include "measure/compare.h"
 #include "measure/json.h"
 #include "measure/record.h"
@@ -72,10 +74,16 @@ Result<std::vector<ConfirmLane>> confirm_here(const ConfirmRequest& request, Reg
   options.seconds = request.seconds;
   options.min_rounds = request.min_rounds;
   options.seed = request.seed;
+  Canary canary;
+  canary.learn(request.quiet_ns);
+  options.slowness = [&canary] { return canary.slowness(); };
   COLLAGE_TRY(std::vector<RaceLane> raced, race(contenders, options));
   for (std::size_t i = 0; i < raced.size(); ++i) {
     lanes[lane_of[i]].lane = std::move(raced[i]);
+    const double before = canary.slowness();
     COLLAGE_TRY(lanes[lane_of[i]].step_ns, models[i]->profile(kProfileRuns));
+    const double slowness = (before + canary.slowness()) / 2;
+    for (std::int64_t& ns : lanes[lane_of[i]].step_ns) ns = std::llround(static_cast<double>(ns) / slowness);
   }
   return lanes;
 }
@@ -91,7 +99,8 @@ nlohmann::json to_json(const ConfirmRequest& request) {
           {"threads", request.threads},
           {"seconds", request.seconds},
           {"min_rounds", request.min_rounds},
-          {"seed", request.seed}};
+          {"seed", request.seed},
+          {"quiet_ns", request.quiet_ns}};
 }
 
 Result<ConfirmRequest> confirm_request_from(const nlohmann::json& json) {
@@ -106,6 +115,7 @@ Result<ConfirmRequest> confirm_request_from(const nlohmann::json& json) {
     request.seconds = json.at("seconds");
     request.min_rounds = json.at("min_rounds");
     request.seed = json.at("seed");
+    request.quiet_ns = json.at("quiet_ns");
     return request;
   });
 }

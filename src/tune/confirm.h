@@ -1,5 +1,6 @@
 // The guard's measurement: plan files against each other, end to end, interleaved, in one worker process.
-// In: plan files and the inputs of the record. Out: samples by round, and the time of every step in context.
+// In: plan files and the inputs of the record. Out: samples by round, and the time of every step in context, both as
+// in a quiet moment of the processor, like the costs of candidates.
 // Cost: rounds x plans x time of a run.
 // Source: see race.h.
 #pragma once
@@ -27,6 +28,7 @@ struct ConfirmRequest {
   double seconds = 3;
   std::size_t min_rounds = 11;  ///< 0 = nothing is timed, outputs are checked only
   std::uint64_t seed = 1;
+  std::int64_t quiet_ns = 0;  ///< the canary's (measure/canary.h), from pricing; 0 = not known
 };
 
 /// One contender's outcome: samples, or why it did not run.

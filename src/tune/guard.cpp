@@ -24,6 +24,7 @@ ConfirmRequest request_for(const std::vector<GuardEntry>& entries, const std::ve
   request.accuracy = options.accuracy;
   request.threads = options.threads;
   request.seed = options.seed;
+  request.quiet_ns = options.quiet_ns;
   return request;
 }
 

@@ -36,6 +36,7 @@ struct GuardOptions {
   std::chrono::nanoseconds patience = std::chrono::seconds(300);  ///< for one confirm job
   bool apart = false;  ///< plans whose backends cannot share a process: each is timed in one of its own
   std::uint64_t seed = 1;
+  std::int64_t quiet_ns = 0;  ///< as in ConfirmRequest
   std::stop_token stop;
 };
 

@@ -223,7 +223,8 @@ Result<Evaluation> PairTimer::time(const RealisedPlan& plan, const RealisedPlan&
                                   .threads = guard.threads,
                                   .seconds = options_.seconds,
                                   .min_rounds = options_.min_rounds,
-                                  .seed = guard.seed};
+                                  .seed = guard.seed,
+                                  .quiet_ns = guard.quiet_ns};
   COLLAGE_TRY(const std::vector<ConfirmLane> lanes, confirm(worker_, request, guard.stop, guard.patience));
   return evaluation_of(lanes, options_.known_ns);
 }

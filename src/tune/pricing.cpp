@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "backend/roles.h"
+#include "measure/displacer.h"
 #include "tune/lazy_pricing.h"
 
 namespace collage {
@@ -18,8 +19,16 @@ constexpr std::int64_t kConversionFixedNs = 200;
 constexpr std::int64_t kConversionBytesPerNs = 40;
 constexpr int kMostSearches = 24;
 
-PricerOptions pricer_options(const PricingOptions& options) {
+std::int64_t weight_bytes(const Graph& graph) {
+  std::int64_t bytes = 0;
+  for (const Value& value : graph.values)
+    if (value.constant) bytes += static_cast<std::int64_t>(value.constant->data.size());
+  return bytes;
+}
+
+PricerOptions pricer_options(const PricingOptions& options, const Graph& graph) {
   PricerOptions result;
+  result.displaced_bytes = displaced_bytes(weight_bytes(graph), cache_sizes());
   result.worker_command = options.worker_command;
   result.graph_file = options.graph_file;
   result.record_file = options.record;
@@ -64,7 +73,7 @@ std::vector<std::size_t> pricing_order(const CandidatePool& pool,
 Pricing::Pricing(PricingOptions options, const Graph& graph, Registry& registry, Store& store)
     : options_(std::move(options)),
       graph_(graph),
-      pricer_(std::make_unique<Pricer>(pricer_options(options_), registry, store)) {}
+      pricer_(std::make_unique<Pricer>(pricer_options(options_, graph), registry, store)) {}
 
 bool Pricing::out_of_time() const { return options_.stop.stop_requested() || Clock::now() > options_.deadline; }
 

@@ -75,6 +75,8 @@ class Pricing {
   [[nodiscard]] std::size_t broken_count() const { return broken_count_; }
 
   [[nodiscard]] const PriceCounts& counts() const { return pricer_->counts(); }
+  /// The canary's, as far as known (measure/canary.h).
+  [[nodiscard]] std::int64_t quiet_ns() const { return pricer_->quiet_ns(); }
 
  private:
   struct Key {

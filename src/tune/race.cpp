@@ -33,6 +33,12 @@ Result<Repeats> calibrate(const Contender& contender, const RaceOptions& options
   return Repeats{.untimed = runs_in(options.heat_ns), .timed = runs_in(options.min_sample_ns)};
 }
 
+double slowness_of(const RaceOptions& options) { return options.slowness ? options.slowness() : 1.0; }
+
+std::int64_t quiet_ns(std::int64_t sample, double before, double after) {
+  return std::max<std::int64_t>(1, std::llround(static_cast<double>(sample) / ((before + after) / 2)));
+}
+
 double median_of(std::vector<double> values) {
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
   std::nth_element(values.begin(), middle, values.end());
@@ -98,8 +104,9 @@ Result<std::vector<RaceLane>> race(const std::vector<Contender>& contenders, con
     std::shuffle(order.begin(), order.end(), random);
     for (std::size_t i : order) {
       COLLAGE_TRY_VOID(time_once(contenders[i], repeats[i].untimed));
+      const double before = slowness_of(options);
       COLLAGE_TRY(const std::int64_t sample, time_once(contenders[i], repeats[i].timed));
-      lanes[i].samples_ns.push_back(sample);
+      lanes[i].samples_ns.push_back(quiet_ns(sample, before, slowness_of(options)));
     }
   }
   return lanes;

@@ -29,6 +29,8 @@ struct RaceOptions {
   /// others took, so that a sample is of the contender's own steady state.
   std::int64_t heat_ns = 3'000'000;
   std::uint64_t seed = 1;
+  /// Of the processor now, 1 in a quiet moment: samples are divided by it, so that they compare with costs. Empty = 1.
+  std::function<double()> slowness;
   std::stop_token stop;
 };
 

@@ -455,6 +455,7 @@ class Tuner {
             .final_seconds = std::min(4.0, 0.05 * options_.budget_s),
             .apart = !conflicts().empty(),
             .seed = options_.seed,
+            .quiet_ns = pricing_ ? pricing_->quiet_ns() : 0,
             .stop = options_.stop};
   }
 

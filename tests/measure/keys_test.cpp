@@ -22,6 +22,7 @@ TEST(Keys, CostKeyDependsOnEverythingACostDependsOn) {
            [](Variant&, BackendInfo&b, MeasureContext&) { b.build = "b2"; },
            [](Variant&, BackendInfo&, MeasureContext&c) { c.threads = 2; },
            [](Variant&, BackendInfo&, MeasureContext&c) { c.accuracy = Accuracy::kFast; },
+           [](Variant&, BackendInfo&, MeasureContext&c) { c.displaced_bytes = 1 << 24; },
            [](Variant&, BackendInfo&, MeasureContext&c) { c.machine = "n"; }}) {
     Variant v = variant;
     BackendInfo b = info;
@@ -29,7 +30,7 @@ TEST(Keys, CostKeyDependsOnEverythingACostDependsOn) {
     change(v, b, c);
     keys.insert(cost_key("s", v, b, c));
   }
-  EXPECT_EQ(keys.size(), 11U);
+  EXPECT_EQ(keys.size(), 12U);
 }
 
 TEST(Keys, PlaceHashSeesWeightsAndPortNames) {

@@ -58,6 +58,21 @@ TEST(Sampling, TimesAreThoseOfAQuietMoment) {
   EXPECT_EQ(results[0]->median_ns, 400'000);
 }
 
+TEST(Sampling, PreparesBeforeEveryCallAndTimesTheCallAlone) {
+  FakeMachine machine{.call_ns = {2'000, 3'000}};
+  std::vector<std::int64_t> prepared(2, 0);
+  SamplingSubject subject = machine.subject();
+  subject.prepare = [&](std::size_t i) {
+    ++prepared[i];
+    machine.now += 5'000'000;
+  };
+  const auto results = sample_all(2, subject, quick_sampling());
+  EXPECT_EQ(median_of(results[0]), 2'000);
+  EXPECT_EQ(median_of(results[1]), 3'000);
+  EXPECT_EQ(prepared, machine.calls);
+  EXPECT_LT(machine.calls[0], 40) << "the time of preparing counts as spent";
+}
+
 TEST(Sampling, ShortCallsAreMadeOnceUntimedBeforeEachBatch) {
   FakeMachine machine{.call_ns = {1'000'000, 10'000'000}};
   // The first call after the other contender's is slow, as if that had used up the caches.
