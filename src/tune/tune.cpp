@@ -563,6 +563,8 @@ class Tuner {
       else
         report_.rivals.push_back({.name = loser->name, .median_ns = loser->median_ns});
     }
+    note_prediction(winner);
+    for (const Contestant* loser : contest_.losers()) note_prediction(*loser);
     if (const SearchResult* best = contest_.best_search()) fill_search(*best);
     if (pricing_) {
       const PriceCounts& inside = placer_->counts();
@@ -573,6 +575,13 @@ class Tuner {
     report_.predicted_us =
         winner.search ? static_cast<double>(winner.search->cover.cost_ns) / 1000 : report_.measured_us;
     report_.notes.insert(report_.notes.end(), prepared_notes_.begin(), prepared_notes_.end());
+  }
+
+  void note_prediction(const Contestant& contestant) {
+    if (!contestant.search || contestant.median_ns == 0) return;
+    report_.predictions.push_back({.cover = contestant.name,
+                                   .predicted_us = static_cast<double>(contestant.search->cover.cost_ns) / 1000,
+                                   .measured_us = static_cast<double>(contestant.median_ns) / 1000});
   }
 
   void count_steps(const Cover& cover) {
@@ -692,6 +701,9 @@ Result<TuneReport> tune(const TuneOptions& options, Registry& registry) {
 std::string to_json(const TuneReport& report) {
   nlohmann::ordered_json rivals = nlohmann::ordered_json::object();
   for (const RivalTime& rival : report.rivals) rivals[rival.name] = static_cast<double>(rival.median_ns) / 1000;
+  nlohmann::ordered_json predictions = nlohmann::ordered_json::array();
+  for (const Prediction& one : report.predictions)
+    predictions.push_back({{"cover", one.cover}, {"predicted_us", one.predicted_us}, {"measured_us", one.measured_us}});
   const nlohmann::ordered_json object = {{"schema", "collage.tune/1"},
                                          {"plan", report.plan},
                                          {"model", report.model},
@@ -710,6 +722,7 @@ std::string to_json(const TuneReport& report) {
                                          {"steps", report.steps},
                                          {"backends", report.backends},
                                          {"rivals", rivals},
+                                         {"predictions", predictions},
                                          {"shipped", report.shipped},
                                          {"interrupted", report.interrupted},
                                          {"notes", report.notes}};

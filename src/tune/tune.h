@@ -56,6 +56,13 @@ struct RivalTime {
   std::int64_t median_ns = 0;
 };
 
+/// What the costs of a cover's steps said, corrected by other plans' times, and what it took end to end.
+struct Prediction {
+  std::string cover;
+  double predicted_us = 0;
+  double measured_us = 0;
+};
+
 struct TuneReport {
   std::string plan;
   std::string model;
@@ -74,6 +81,7 @@ struct TuneReport {
   std::size_t steps = 0;
   std::map<std::string, std::size_t> backends;  ///< name -> steps
   std::vector<RivalTime> rivals;                ///< whole-model engines and single-backend plans
+  std::vector<Prediction> predictions;          ///< of all covers that were timed
   std::string shipped;                          ///< "cover" or the rival's name
   bool interrupted = false;
   std::vector<std::string> notes;
