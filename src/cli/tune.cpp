@@ -3,6 +3,7 @@
 #include <filesystem>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include "cli/console.h"
 #include "cli/interrupt.h"
@@ -20,6 +21,7 @@ struct Options {
   std::string cost_table;
   bool measures_all = false;
   std::string replay;
+  std::string dump;
   std::vector<std::string> bans;
   std::vector<std::string> pins;
   std::string rules;
@@ -43,6 +45,14 @@ std::string text_of(const TuneReport& report) {
                         report.measured, report.reused, report.refused, report.tune_s);
   for (const std::string& note : report.notes) text += "note: " + note + "\n";
   return text;
+}
+
+/// The report with the stage asked for.
+std::string json_of(const TuneReport& report, const std::string& dump) {
+  if (dump.empty()) return to_json(report);
+  auto object = nlohmann::ordered_json::parse(to_json(report));
+  object[dump] = report.cover;
+  return object.dump(2, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
 Result<std::vector<NodeRule>> rules_from(const Options& options) {
@@ -109,7 +119,8 @@ int run(const Options& options) {
     return tune(parsed, registry);
   }();
   if (!report) return console.failure(report.error());
-  if (auto shown = console.result(text_of(*report), to_json(*report)); !shown) return console.failure(shown.error());
+  const std::string text = options.dump.empty() ? text_of(*report) : report->cover;
+  if (auto shown = console.result(text, json_of(*report, options.dump)); !shown) return console.failure(shown.error());
   return 0;
 }
 
@@ -133,9 +144,11 @@ void add_tune(CLI::App& app, Program& program) {
   command->add_option("--budget", options->budget, "time for measuring, such as 90s or 5m")->capture_default_str();
   command->add_flag("--measure-all", options->measures_all, "measure every candidate, not only what may be needed");
   command->add_option("--cost-table", options->cost_table, "where to write every candidate with its cost");
+  command->add_option("--dump", options->dump, "print a stage in place of the report: cover")
+      ->check(CLI::IsMember({"cover"}));
   auto* replay = command->add_option("--replay", options->replay, "take the decisions of this plan, measure nothing");
-  for (const char* decided :
-       {"--threads", "--backends", "--only", "--accuracy", "--shape", "--ban", "--pin", "--budget", "--cost-table"})
+  for (const char* decided : {"--threads", "--backends", "--only", "--accuracy", "--shape", "--ban", "--pin",
+                              "--budget", "--cost-table", "--dump"})
     replay->excludes(command->get_option(decided));
 }
 

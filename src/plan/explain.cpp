@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "plan/explain_cover.h"
 #include "plan/explain_node.h"
 
 namespace collage {
@@ -180,7 +181,7 @@ Result<std::string> explain_as_text(const Plan& plan, const std::string& node) {
   text += fmt::format("{:>5} {:>10} {:>6}  {:<28} {:<32} {}\n", "step", "us", "share", "who", "runner-up", "nodes");
   for (std::size_t s = 0; s < plan.steps.size(); ++s)
     if (node.empty() || runs(plan.steps[s], node)) text += line(plan, s, total, node);
-  if (node.empty()) return text + rivals_text(report) + totals_as_text(explanation);
+  if (node.empty()) return text + rivals_text(report) + totals_as_text(explanation) + alternatives_as_text(explanation);
   const ExplainedNode* explained = find_node(explanation, node);
   return explained ? text + node_as_text(explanation, *explained) : text;
 }
@@ -207,6 +208,7 @@ Result<std::string> explain_as_json(const Plan& plan, const std::string& node) {
                                {"fillers", explanation.fillers},
                                {"only", explanation.only},
                                {"absent", explanation.absent},
+                               {"alternatives", alternatives_as_json(explanation)},
                                {"steps", steps},
                                {"nodes", nodes},
                                {"refusals", refusals_of(explanation, node)}};

@@ -24,6 +24,7 @@ ordered_json candidate_as_json(const Explanation& explanation, const ExplainedCa
                          {"variant", candidate.variant},
                          {"nodes", names},
                          {"node_count", candidate.nodes.size()}};
+  if (!candidate.repeated.empty()) object["repeated_count"] = candidate.repeated.size();
   put(object, "cost_us", candidate.cost_ns);
   if (candidate.estimated) object["estimated"] = true;
   put(object, "cost_at_least_us", candidate.cost_at_least_ns);
@@ -33,12 +34,6 @@ ordered_json candidate_as_json(const Explanation& explanation, const ExplainedCa
   return object;
 }
 
-ordered_json gap_as_json(const std::optional<Nanoseconds>& gap, const std::optional<Nanoseconds>& cover) {
-  if (!gap) return nullptr;
-  const double share = cover && *cover > 0 ? static_cast<double>(*gap) / static_cast<double>(*cover) : 0;
-  return {{"us", us(*gap)}, {"share", share}};
-}
-
 std::string list_text(const Explanation& explanation, const char* title, const std::vector<std::uint32_t>& list) {
   std::string text;
   for (const std::uint32_t c : list) {
@@ -46,14 +41,10 @@ std::string list_text(const Explanation& explanation, const char* title, const s
     const std::string margin = describe_margin(candidate);
     text += fmt::format("  {:<10} {}{}{}\n", text.empty() ? title : "", describe(candidate), margin.empty() ? "" : "; ",
                         margin);
+    if (candidate.why_unmeasured != Unmeasured::kUnknown)
+      text += fmt::format("  {:<10} because {}\n", "", describe(candidate.why_unmeasured));
   }
   return text;
-}
-
-std::string gap_text(const char* name, const std::optional<Nanoseconds>& gap, const Explanation& explanation) {
-  if (!gap || !explanation.cover_ns || *explanation.cover_ns <= 0) return "";
-  return fmt::format("  {} {:.1f} us ({:.1f} %)\n", name, us(*gap),
-                     100 * static_cast<double>(*gap) / static_cast<double>(*explanation.cover_ns));
 }
 
 }  // namespace
@@ -68,6 +59,8 @@ Result<Explanation> explanation_in(const std::string& report_json, const std::st
 std::string describe(const ExplainedCandidate& candidate) {
   std::string text = fmt::format("{}/{} on {} node{}", candidate.backend, candidate.variant, candidate.nodes.size(),
                                  candidate.nodes.size() == 1 ? "" : "s");
+  if (!candidate.repeated.empty())
+    text += fmt::format(", {} of them run by other steps too", candidate.repeated.size());
   if (candidate.cost_ns)
     return text + fmt::format(", {}{:.1f} us", candidate.estimated ? "about " : "", us(*candidate.cost_ns));
   if (candidate.cost_at_least_ns) text += fmt::format(", at least {:.1f} us", us(*candidate.cost_at_least_ns));
@@ -107,12 +100,24 @@ std::string describe(const ExplainedRule& rule) {
   return fmt::format("{} {}={}", rule.is_pin ? "--pin" : "--ban", rule.glob, rule.backend);
 }
 
+std::string_view describe(Unmeasured why) {
+  switch (why) {
+    case Unmeasured::kStopped:
+      return "the tune was stopped before its turn";
+    case Unmeasured::kOutOfTime:
+      return "the budget ran out before its turn";
+    case Unmeasured::kNotNeeded:
+      return "forecasts said that no best cover would use it";
+    case Unmeasured::kUnknown:
+      break;
+  }
+  return "";
+}
+
 std::string node_as_text(const Explanation& explanation, const ExplainedNode& node) {
   std::string text = fmt::format("{}\n  {:<10} {}\n", node.name, "runs", describe(explanation.candidates[node.chosen]));
   text += list_text(explanation, "offers", node.offers);
   text += list_text(explanation, "unmeasured", node.unmeasured);
-  if (!node.unmeasured.empty() && !explanation.why_unmeasured.empty())
-    text += fmt::format("  {:<10} {}\n", "", "because " + explanation.why_unmeasured);
   for (const std::uint32_t refusal : node.refusals) text += "  " + describe(explanation.refusals[refusal]) + "\n";
   for (const std::uint32_t rule : node.rules) text += "  named by " + describe(explanation.rules[rule]) + "\n";
   return text;
@@ -127,7 +132,7 @@ ordered_json node_as_json(const Explanation& explanation, const ExplainedNode& n
   for (const std::uint32_t c : node.offers) object["offers"].push_back(candidate(c));
   for (const std::uint32_t c : node.unmeasured) {
     object["unmeasured"].push_back(candidate(c));
-    object["unmeasured"].back()["why"] = explanation.why_unmeasured;
+    object["unmeasured"].back()["why"] = describe(explanation.candidates[c].why_unmeasured);
   }
   for (const std::uint32_t r : node.refusals) {
     const ExplainedRefusal& refusal = explanation.refusals[r];
@@ -139,44 +144,6 @@ ordered_json node_as_json(const Explanation& explanation, const ExplainedNode& n
   }
   for (const std::uint32_t r : node.rules) object["rules"].push_back(describe(explanation.rules[r]));
   return object;
-}
-
-ordered_json gaps_as_json(const Explanation& explanation) {
-  ordered_json object = {{"cover", explanation.cover}};
-  put(object, "cover_us", explanation.cover_ns);
-  put(object, "model_bound_us", explanation.model_bound_ns);
-  put(object, "proven_bound_us", explanation.proven_bound_ns);
-  object["model_gap"] = gap_as_json(model_gap_ns(explanation), explanation.cover_ns);
-  object["proven_gap"] = gap_as_json(proven_gap_ns(explanation), explanation.cover_ns);
-  return object;
-}
-
-ordered_json losses_as_json(const Explanation& explanation) {
-  ordered_json object = {{"cover", explanation.cover}};
-  put(object, "measured_us", explanation.measured_ns);
-  for (const char* key : {"additive_error", "apparent_loss", "optimality_loss"}) object[key] = nullptr;
-  if (const auto error = additive_error_ns(explanation)) object["additive_error"] = {{"us", us(*error)}};
-  if (explanation.apparent_loss_ns)
-    object["apparent_loss"] = {{"us", us(*explanation.apparent_loss_ns)},
-                               {"against", explanation.apparent_loss_against}};
-  if (const auto loss = optimality_loss_ns(explanation)) object["optimality_loss"] = {{"at_most_us", us(*loss)}};
-  return object;
-}
-
-std::string totals_as_text(const Explanation& explanation) {
-  std::string text;
-  if (explanation.cover_ns)
-    text += fmt::format("cover \"{}\" adds up to {:.1f} us\n", explanation.cover, us(*explanation.cover_ns));
-  text += gap_text("model gap, to the best cover under what was measured:  ", model_gap_ns(explanation), explanation);
-  text += gap_text("proven gap, whatever was not measured:                 ", proven_gap_ns(explanation), explanation);
-  if (const auto error = additive_error_ns(explanation))
-    text += fmt::format("  additive_error, measured end to end less that sum:       {:.1f} us\n", us(*error));
-  if (explanation.apparent_loss_ns)
-    text += fmt::format("  apparent_loss, against {}: {:.1f} us\n", explanation.apparent_loss_against,
-                        us(*explanation.apparent_loss_ns));
-  if (const auto loss = optimality_loss_ns(explanation))
-    text += fmt::format("  optimality_loss, against any cover:           at most {:.1f} us\n", us(*loss));
-  return text;
 }
 
 }  // namespace collage

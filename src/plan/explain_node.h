@@ -4,6 +4,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 #include <string>
+#include <string_view>
 
 #include "plan/explanation.h"
 
@@ -20,11 +21,10 @@ namespace collage {
 /// "--pin conv*=lib".
 [[nodiscard]] std::string describe(const ExplainedRule& rule);
 
+/// "the budget ran out before its turn", "" when it is not known.
+[[nodiscard]] std::string_view describe(Unmeasured why);
+
 [[nodiscard]] std::string node_as_text(const Explanation& explanation, const ExplainedNode& node);
 [[nodiscard]] nlohmann::ordered_json node_as_json(const Explanation& explanation, const ExplainedNode& node);
-[[nodiscard]] nlohmann::ordered_json gaps_as_json(const Explanation& explanation);
-[[nodiscard]] nlohmann::ordered_json losses_as_json(const Explanation& explanation);
-/// Gaps and losses as lines.
-[[nodiscard]] std::string totals_as_text(const Explanation& explanation);
 
 }  // namespace collage

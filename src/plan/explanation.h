@@ -26,16 +26,26 @@ enum class MarginBy : std::uint8_t {
   kEndToEnd   ///< another plan that uses it, both timed end to end
 };
 
+/// Why a candidate's time was never taken.
+enum class Unmeasured : std::uint8_t {
+  kUnknown,    ///< the plan does not say
+  kStopped,    ///< the user stopped the tune before its turn
+  kOutOfTime,  ///< the budget ran out before its turn
+  kNotNeeded   ///< forecasts said that no best cover would use it
+};
+
 struct ExplainedCandidate {
   std::string backend;
   std::string variant;
   std::vector<std::uint32_t> nodes;             ///< positions in Explanation::nodes, ascending
+  std::vector<std::uint32_t> repeated;          ///< of these, the ones that another step runs as well
   std::optional<Nanoseconds> cost_ns;           ///< alone; nothing when it was never measured
   bool estimated = false;                       ///< cost_ns is no measurement
   std::optional<Nanoseconds> cost_at_least_ns;  ///< where never measured: what it takes at the very least
   MarginBy margin_by = MarginBy::kNothing;
   std::optional<Nanoseconds> margin_ns;           ///< what a plan that uses it costs more than the one explained
   std::optional<Nanoseconds> margin_at_least_ns;  ///< where never measured: what any plan that uses it costs more
+  Unmeasured why_unmeasured = Unmeasured::kUnknown;
   bool operator==(const ExplainedCandidate&) const = default;
 };
 
@@ -66,6 +76,14 @@ struct ExplainedNode {
   bool operator==(const ExplainedNode&) const = default;
 };
 
+/// Another of the best covers; it differs in more than copies of one block from all that are cheaper.
+struct ExplainedAlternative {
+  Nanoseconds cost_ns = 0;           ///< sum of the costs of its steps, conversions and launches
+  std::uint32_t changed = 0;         ///< nodes that change hands: another candidate covers them
+  std::vector<std::uint32_t> steps;  ///< positions in Explanation::candidates: its steps that the cover does not have
+  bool operator==(const ExplainedAlternative&) const = default;
+};
+
 struct Explanation {
   std::string plan;   ///< the plan explained: the one that ships
   std::string cover;  ///< the cover that costs, gaps and losses are of: the same, or the best one a rival has beaten
@@ -73,7 +91,6 @@ struct Explanation {
   std::vector<std::string> fillers;           ///< that take only what those refuse
   std::string only;                           ///< of --only, else ""
   std::map<std::string, std::string> absent;  ///< asked for but not usable here, and why
-  std::string why_unmeasured;
 
   std::optional<Nanoseconds> cover_ns;         ///< sum of the costs of the cover's steps, conversions and launches
   std::optional<Nanoseconds> model_bound_ns;   ///< no cover costs less under the cost table
@@ -85,7 +102,10 @@ struct Explanation {
   std::vector<ExplainedCandidate> candidates;
   std::vector<ExplainedRefusal> refusals;
   std::vector<ExplainedRule> rules;
-  std::vector<ExplainedNode> nodes;  ///< of the simplified graph, in order
+  std::vector<ExplainedAlternative> alternatives;  ///< to the cover, cheapest first
+  bool alternatives_complete = false;  ///< no other cover comes between; false when a limit ended the search for them
+  std::string why_no_alternatives;     ///< "" when they were searched
+  std::vector<ExplainedNode> nodes;    ///< of the simplified graph, in order
   bool operator==(const Explanation&) const = default;
 };
 
@@ -104,6 +124,11 @@ struct Explanation {
 
 /// "exchange", "cover", "end-to-end"; "" for kNothing.
 [[nodiscard]] std::string_view name_of(MarginBy by);
+/// "stopped", "out-of-time", "not-needed"; "" for kUnknown.
+[[nodiscard]] std::string_view name_of(Unmeasured why);
+
+/// "0-3,7": ascending positions as one line, whatever the size of the set.
+[[nodiscard]] std::string ranges_text(const std::vector<std::uint32_t>& positions);
 
 /// Compact JSON text, keys sorted: the value of key "explanation" of plan.json.
 [[nodiscard]] std::string to_json(const Explanation& explanation);

@@ -107,7 +107,8 @@ Answer answer_about(const Explanation& explanation, const ExplainedNode& node, c
             .candidate = offer};
   }
   if (const ExplainedCandidate* offer = first_of(explanation, node.unmeasured, backend)) {
-    const std::string because = explanation.why_unmeasured.empty() ? "" : ", because " + explanation.why_unmeasured;
+    const std::string_view why = describe(offer->why_unmeasured);
+    const std::string because = why.empty() ? "" : fmt::format(", because {}", why);
     const std::string margin = describe_margin(*offer);
     return {.verdict = WhyNot::kUnmeasured,
             .why = describe(*offer) + " was never measured" + because + (margin.empty() ? "" : "; " + margin),

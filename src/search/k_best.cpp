@@ -1,7 +1,9 @@
 #include "search/k_best.h"
 
 #include <algorithm>
+#include <cmath>
 #include <set>
+#include <unordered_map>
 
 namespace collage {
 namespace {
@@ -26,30 +28,41 @@ class KBest {
         classes_(classes),
         boundaries_(boundaries),
         options_(options),
-        k_best_(k_best) {}
+        k_best_(k_best) {
+    for (std::size_t c = 0; c < candidates.size(); ++c) by_nodes_[candidates[c].region->nodes].push_back(c);
+  }
 
-  Result<std::vector<SearchResult>> run() {
+  Result<KBestCovers> run() {
     COLLAGE_TRY(Found first, solve({}));
     open_.push_back(std::move(first));
-    std::vector<SearchResult> best;
     std::set<Classes> given;
-    while (!open_.empty() && best.size() < k_best_.count) {
+    while (!open_.empty()) {
       const auto cheapest = std::ranges::min_element(
-          open_, {}, [](const Found& f) { return std::pair(f.result.cover.cost_ns, f.banned.size()); });
-      Found found = std::move(*cheapest);
+          open_, {}, [this](const Found& f) { return std::pair(objective(f.result), f.banned.size()); });
+      const Found found = std::move(*cheapest);
       open_.erase(cheapest);
-      if (given.insert(found.used).second) best.push_back(found.result);
+      if (given.insert(found.used).second) best_.covers.push_back(found.result);
+      if (best_.covers.size() == k_best_.count) break;
       branch(found);
     }
-    return best;
+    return std::move(best_);
   }
 
  private:
+  std::int64_t objective(const SearchResult& result) const {
+    return result.cover.cost_ns + std::llround(options_.ns_per_byte * static_cast<double>(result.peak_bytes));
+  }
+
   void branch(const Found& found) {
     for (const std::uint32_t used : found.used) {
       Classes banned = found.banned;
       banned.insert(used);
-      if (searches_ >= k_best_.max_searches || !asked_.insert(banned).second) continue;
+      if (asked_.contains(banned)) continue;
+      if (searches_ >= k_best_.max_searches || work_ >= k_best_.max_work) {
+        best_.complete = false;
+        return;
+      }
+      asked_.insert(banned);
       if (auto child = solve(std::move(banned))) open_.push_back(std::move(*child));
     }
   }
@@ -57,27 +70,34 @@ class KBest {
   Result<Found> solve(Classes banned) {
     ++searches_;
     std::vector<SearchCandidate> allowed;
-    std::vector<std::uint32_t> allowed_classes;
     for (std::size_t c = 0; c < candidates_.size(); ++c)
-      if (!banned.contains(classes_[c])) {
-        allowed.push_back(candidates_[c]);
-        allowed_classes.push_back(classes_[c]);
-      }
-    COLLAGE_TRY(SearchResult result, choose_cover(graph_, uses_, allowed, boundaries_, options_));
-    Classes used = classes_of(result.cover, allowed, allowed_classes);
-    return Found{.result = std::move(result), .used = std::move(used), .banned = std::move(banned)};
+      if (!banned.contains(classes_[c])) allowed.push_back(candidates_[c]);
+    work_ += candidates_.size();
+    auto result = choose_cover(graph_, uses_, allowed, boundaries_, options_);
+    if (result) work_ += result->states;
+    // What does not fit into memory may only not have been found.
+    if (result ? !result->exact : !options_.capacity.empty()) best_.complete = false;
+    if (!result) return std::unexpected(result.error());
+    Classes used = classes_of(result->cover);
+    return Found{.result = std::move(*result), .used = std::move(used), .banned = std::move(banned)};
   }
 
-  static Classes classes_of(const Cover& cover, std::span<const SearchCandidate> candidates,
-                            std::span<const std::uint32_t> classes) {
+  Classes classes_of(const Cover& cover) const {
     Classes used;
-    for (const CoverStep& step : cover.steps)
-      for (std::size_t c = 0; c < candidates.size() && step.region.nodes.universe() != 0; ++c)
-        if (candidates[c].backend == step.backend && candidates[c].variant == step.variant &&
-            *candidates[c].region == step.region)
-          used.insert(classes[c]);
+    for (const CoverStep& step : cover.steps) {
+      const auto same = by_nodes_.find(step.region.nodes);
+      if (step.region.nodes.universe() == 0 || same == by_nodes_.end()) continue;
+      for (const std::size_t c : same->second)
+        if (candidates_[c].backend == step.backend && candidates_[c].variant == step.variant &&
+            candidates_[c].location == step.location && *candidates_[c].region == step.region)
+          used.insert(classes_[c]);
+    }
     return used;
   }
+
+  struct ByHash {
+    std::size_t operator()(const NodeSet& set) const { return set.hash(); }
+  };
 
   const Graph& graph_;
   const Uses& uses_;
@@ -86,17 +106,19 @@ class KBest {
   const BoundaryTable& boundaries_;
   const SearchOptions& options_;
   const KBestOptions& k_best_;
+  std::unordered_map<NodeSet, std::vector<std::size_t>, ByHash> by_nodes_;  ///< candidates
   std::vector<Found> open_;
   std::set<Classes> asked_;
   std::size_t searches_ = 0;
+  std::size_t work_ = 0;
+  KBestCovers best_;
 };
 
 }  // namespace
 
-Result<std::vector<SearchResult>> k_best_covers(const Graph& graph, const Uses& uses,
-                                                std::span<const SearchCandidate> candidates,
-                                                std::span<const std::uint32_t> classes, const BoundaryTable& boundaries,
-                                                const SearchOptions& options, const KBestOptions& k_best) {
+Result<KBestCovers> k_best_covers(const Graph& graph, const Uses& uses, std::span<const SearchCandidate> candidates,
+                                  std::span<const std::uint32_t> classes, const BoundaryTable& boundaries,
+                                  const SearchOptions& options, const KBestOptions& k_best) {
   COLLAGE_CHECK(classes.size() == candidates.size(), "a class for every candidate");
   return KBest(graph, uses, candidates, classes, boundaries, options, k_best).run();
 }

@@ -36,13 +36,14 @@ Exchange::Exchange(const CostView& view, const Cover& cover, std::vector<bool> m
     : view_(view),
       may_fill_(std::move(may_fill)),
       candidates_of_(view.graph->nodes.size()),
-      owner_(view.graph->nodes.size(), 0) {
+      owner_(view.graph->nodes.size(), 0),
+      repeaters_(view.graph->nodes.size()) {
   const CandidatePool& pool = *view_.pool;
   for (std::uint32_t c = 0; c < pool.candidates.size(); ++c) {
-    const NodeSet& nodes = pool.regions[pool.candidates[c].region].nodes;
-    by_nodes_[nodes].push_back(c);
+    const Region& region = pool.regions[pool.candidates[c].region];
+    by_nodes_[region.nodes].push_back(c);
     if (!nanoseconds_of(view_.costs[c]) || !may_fill_[c]) continue;
-    for (const std::size_t node : nodes.members()) candidates_of_[node].push_back(c);
+    for (const std::size_t node : region.covered().members()) candidates_of_[node].push_back(c);
   }
   add_cover(cover);
 }
@@ -59,8 +60,7 @@ void Exchange::add_cover(const Cover& cover) {
     if (!is_view(step.variant)) part.cost_ns += view_.launch_ns;
     sum += part.cost_ns;
     add_border(step.region, values);
-    parts_.push_back(part);
-    own(parts_.size() - 1);
+    put(part);
   }
   make_unique(values);
   if (const auto conversions = conversions_of(values)) total_ns_ = sum + *conversions;
@@ -71,7 +71,9 @@ std::optional<std::uint32_t> Exchange::candidate_of(const CoverStep& step) const
   if (same == by_nodes_.end()) return std::nullopt;
   for (const std::uint32_t c : same->second) {
     const Candidate& candidate = view_.pool->candidates[c];
-    if (candidate.backend == step.backend && candidate.variant == step.variant) return c;
+    if (candidate.backend == step.backend && candidate.variant == step.variant &&
+        view_.pool->regions[candidate.region] == step.region)
+      return c;
   }
   return std::nullopt;
 }
@@ -89,13 +91,29 @@ std::optional<Exchange::Part> Exchange::part_of(std::uint32_t candidate) const {
               .candidate = candidate};
 }
 
-void Exchange::own(std::size_t part) {
-  for (const std::size_t node : parts_[part].region->nodes.members()) owner_[node] = part;
+void Exchange::put(const Part& part) {
+  parts_.push_back(part);
+  own(parts_.size() - 1);
+  if (part.region->repeated.universe() == 0) return;
+  for (const std::size_t node : part.region->repeated.members()) repeaters_[node].push_back(parts_.size() - 1);
 }
+
+void Exchange::take_last() {
+  const NodeSet& repeated = parts_.back().region->repeated;
+  if (repeated.universe() != 0)
+    for (const std::size_t node : repeated.members()) repeaters_[node].pop_back();
+  parts_.pop_back();
+}
+
+void Exchange::own(std::size_t part) {
+  for (const std::size_t node : parts_[part].region->covered().members()) owner_[node] = part;
+}
+
+bool Exchange::is_in_place(std::size_t part) const { return owner_[parts_[part].region->covered().next()] == part; }
 
 std::vector<std::size_t> Exchange::overlapped(const Region& region) const {
   std::set<std::size_t> found;
-  for (const std::size_t node : region.nodes.members()) found.insert(owner_[node]);
+  for (const std::size_t node : region.covered().members()) found.insert(owner_[node]);
   return {found.begin(), found.end()};
 }
 
@@ -105,16 +123,16 @@ bool Exchange::fill(NodeSet left, std::vector<Part>& parts) const {
     std::optional<Part> best;
     std::int64_t best_share = 0;
     for (const std::uint32_t c : candidates_of_[node]) {
-      const NodeSet& nodes = view_.pool->regions[view_.pool->candidates[c].region].nodes;
-      if (!nodes.is_subset_of(left)) continue;
+      const NodeSet covered = view_.pool->regions[view_.pool->candidates[c].region].covered();
+      if (!covered.is_subset_of(left)) continue;
       const std::optional<Part> part = part_of(c);
-      const std::int64_t share = part->cost_ns / static_cast<std::int64_t>(nodes.count());
+      const std::int64_t share = part->cost_ns / static_cast<std::int64_t>(covered.count());
       if (best && share >= best_share) continue;
       best = part;
       best_share = share;
     }
     if (!best) return false;
-    left -= best->region->nodes;
+    left -= best->region->covered();
     parts.push_back(*best);
   }
   return true;
@@ -124,20 +142,25 @@ std::optional<std::int64_t> Exchange::conversions_of(ValueId value) const {
   const NodeId maker = view_.uses->producer[value.index];
   if (!maker.valid() && std::ranges::find(view_.graph->inputs, value) == view_.graph->inputs.end()) return 0;
   const Part* made_by = maker.valid() ? &parts_[owner_[maker.index]] : nullptr;
+  std::set<Format> wanted;
+  const auto want = [&](const Part& part) {
+    if (&part == made_by) return;
+    if (const Format* format = format_at(part.region->inputs, part.variant->input_formats, value))
+      wanted.insert(*format);
+  };
+  for (const NodeId reader : view_.uses->consumers[value.index]) {
+    want(parts_[owner_[reader.index]]);
+    for (const std::size_t repeater : repeaters_[reader.index])
+      if (is_in_place(repeater)) want(parts_[repeater]);
+  }
   Format source = plain();
   if (made_by) {
     const Format* format = format_at(made_by->region->outputs, made_by->variant->output_formats, value);
-    if (!format) return 0;  // lives inside one step
+    // It lives inside one step. Another that repeats a reader of it would need it.
+    if (!format) return wanted.empty() ? std::optional<std::int64_t>(0) : std::nullopt;
     source = *format;
   }
-  std::set<Format> wanted;
   if (view_.uses->is_output[value.index]) wanted.insert(plain());
-  for (const NodeId reader : view_.uses->consumers[value.index]) {
-    const Part& part = parts_[owner_[reader.index]];
-    if (&part == made_by) continue;
-    if (const Format* format = format_at(part.region->inputs, part.variant->input_formats, value))
-      wanted.insert(*format);
-  }
   wanted.erase(source);
   std::vector<Format> made = {source};
   std::int64_t sum = 0;
@@ -166,22 +189,24 @@ std::optional<std::int64_t> Exchange::conversions_of(const std::vector<ValueId>&
   return sum;
 }
 
-/// Whether the new parts and the old ones between `first` and `last` can run one after the other. A circle has to pass
-/// a new part, and between two of them the old ones keep their order, so none outside can lie on it.
-bool Exchange::can_be_ordered(std::size_t first, std::size_t last, std::size_t first_new) const {
+/// Whether the new parts and the old ones from `first`, the first one replaced, can run one after the other. A circle
+/// has to pass a new part, and between two of them the old ones keep their order, so it ends with the last one that a
+/// new part reads from.
+bool Exchange::can_be_ordered(std::size_t first, std::size_t first_new) const {
+  std::size_t last = first;
+  for (std::size_t p = first_new; p < parts_.size(); ++p)
+    for (const ValueId value : parts_[p].region->inputs)
+      if (const NodeId maker = view_.uses->producer[value.index]; maker.valid() && owner_[maker.index] < first_new)
+        last = std::max(last, owner_[maker.index]);
   std::set<std::size_t> waiting;
-  for (std::size_t p = first + 1; p < last; ++p)
-    if (owner_[parts_[p].region->nodes.next()] == p) waiting.insert(p);
+  for (std::size_t p = first; p <= last; ++p)
+    if (is_in_place(p)) waiting.insert(p);
   for (std::size_t p = first_new; p < parts_.size(); ++p) waiting.insert(p);
   const auto waits = [&](std::size_t p) {
-    for (const std::size_t node : parts_[p].region->nodes.members())
-      for (const auto* reads : {&view_.graph->nodes[node].inputs, &view_.graph->nodes[node].captures})
-        for (const ValueId value : *reads) {
-          if (!value.valid() || !view_.uses->producer[value.index].valid()) continue;
-          const std::size_t maker = owner_[view_.uses->producer[value.index].index];
-          if (maker != p && waiting.contains(maker)) return true;
-        }
-    return false;
+    return std::ranges::any_of(parts_[p].region->inputs, [&](ValueId value) {
+      const NodeId maker = view_.uses->producer[value.index];
+      return maker.valid() && waiting.contains(owner_[maker.index]);
+    });
   };
   for (bool moved = true; moved && !waiting.empty();) {
     moved = false;
@@ -200,8 +225,8 @@ std::optional<std::int64_t> Exchange::change_ns(std::uint32_t candidate) {
   const std::vector<std::size_t> old = overlapped(*wanted->region);
   std::vector<Part> replacements = {*wanted};
   NodeSet left(view_.graph->nodes.size());
-  for (const std::size_t p : old) left |= parts_[p].region->nodes;
-  left -= wanted->region->nodes;
+  for (const std::size_t p : old) left |= parts_[p].region->covered();
+  left -= wanted->region->covered();
   if (!fill(left, replacements)) return std::nullopt;
 
   std::vector<ValueId> values;
@@ -217,13 +242,10 @@ std::optional<std::int64_t> Exchange::change_ns(std::uint32_t candidate) {
   make_unique(values);
   const auto before = conversions_of(values);
   const std::size_t first_new = parts_.size();
-  for (const Part& part : replacements) {
-    parts_.push_back(part);
-    own(parts_.size() - 1);
-  }
+  for (const Part& part : replacements) put(part);
   const auto after = conversions_of(values);
-  const bool legal = after && can_be_ordered(old.front(), old.back(), first_new);
-  parts_.resize(first_new);
+  const bool legal = after && can_be_ordered(old.front(), first_new);
+  while (parts_.size() > first_new) take_last();
   for (const std::size_t p : old) own(p);
   if (!before || !legal) return std::nullopt;
   return change + *after - *before;

@@ -36,9 +36,9 @@ class Exchange {
 
   /// Sum over the cover; nothing when a conversion that it needs cannot be had.
   [[nodiscard]] std::optional<std::int64_t> total_ns() const { return total_ns_; }
-  /// By node: the pool's candidate that runs it; nothing when the cover's step is not in the pool.
+  /// By node: the pool's candidate that covers it; nothing when the cover's step is not in the pool.
   [[nodiscard]] std::optional<std::uint32_t> candidate_at(std::size_t node) const;
-  /// The step of the cover that runs a node.
+  /// The step of the cover that covers a node.
   [[nodiscard]] const CoverStep& step_at(std::size_t node) const { return *parts_[owner_[node]].step; }
 
   /// New sum less old sum. Nothing when the candidate has no cost, what is left over cannot be filled, a conversion is
@@ -49,6 +49,7 @@ class Exchange {
   struct ByHash {
     std::size_t operator()(const NodeSet& set) const { return set.hash(); }
   };
+  /// A step: of the cover, or put into it.
   struct Part {
     const Region* region = nullptr;
     const Variant* variant = nullptr;
@@ -64,16 +65,21 @@ class Exchange {
   [[nodiscard]] std::optional<std::int64_t> conversions_of(ValueId value) const;
   [[nodiscard]] std::optional<std::int64_t> conversions_of(const std::vector<ValueId>& values) const;
   void add_cover(const Cover& cover);
+  void put(const Part& part);
+  /// Takes the last part out again; others own its nodes by then or will.
+  void take_last();
   void own(std::size_t part);
+  [[nodiscard]] bool is_in_place(std::size_t part) const;
   [[nodiscard]] std::optional<std::uint32_t> candidate_of(const CoverStep& step) const;
-  [[nodiscard]] bool can_be_ordered(std::size_t first, std::size_t last, std::size_t first_new) const;
+  [[nodiscard]] bool can_be_ordered(std::size_t first, std::size_t first_new) const;
 
   CostView view_;
   std::vector<bool> may_fill_;
-  std::vector<std::vector<std::uint32_t>> candidates_of_;  ///< by node: those with a cost that may fill
+  std::vector<std::vector<std::uint32_t>> candidates_of_;  ///< by node: those that cover it, have a cost and may fill
   std::unordered_map<NodeSet, std::vector<std::uint32_t>, ByHash> by_nodes_;
-  std::vector<Part> parts_;         ///< of the cover, in its order, then those of the exchange at work
-  std::vector<std::size_t> owner_;  ///< by node: its part
+  std::vector<Part> parts_;                          ///< of the cover, in its order, then those of the exchange at work
+  std::vector<std::size_t> owner_;                   ///< by node: the part that covers it
+  std::vector<std::vector<std::size_t>> repeaters_;  ///< by node: parts that compute it for themselves only
   std::optional<std::int64_t> total_ns_;
 };
 

@@ -11,6 +11,7 @@ namespace {
 
 /// Refusals of larger regions add little: this many of a backend are kept at a node.
 constexpr std::size_t kMostRefusals = 3;
+constexpr std::size_t kMostAlternatives = 4;
 
 std::vector<std::uint32_t> positions_of(const NodeSet& nodes) {
   const std::vector<std::size_t> members = nodes.members();
@@ -44,18 +45,18 @@ class Explainer {
     out_.fillers = in_.fillers;
     out_.only = in_.only;
     out_.absent = in_.absent;
-    out_.why_unmeasured = in_.why_unmeasured;
     add_totals();
     for (const NodeRule& rule : in_.rules)
       out_.rules.push_back({.is_pin = rule.kind == NodeRule::Kind::kPin, .glob = rule.glob, .backend = rule.backend});
     sort_by_node();
     for (std::size_t n = 0; n < in_.graph->nodes.size(); ++n) add_node(n);
+    add_alternatives();
     return std::move(out_);
   }
 
  private:
   const Candidate& candidate(std::uint32_t c) const { return in_.pool->candidates[c]; }
-  const NodeSet& nodes_of(std::uint32_t c) const { return in_.pool->regions[candidate(c).region].nodes; }
+  const Region& region_of(std::uint32_t c) const { return in_.pool->regions[candidate(c).region]; }
   bool is_filler(const std::string& backend) const {
     return std::ranges::find(in_.fillers, backend) != in_.fillers.end();
   }
@@ -75,21 +76,23 @@ class Explainer {
   }
 
   // ---- nodes -------------------------------------------------------------------------------------------------
-  /// Candidates and refusals by node; refusals of small regions first.
+  /// Candidates and refusals by node; refusals of small regions first. A node that a region computes for itself only
+  /// is another step's to run: there it is no offer.
   void sort_by_node() {
     const std::size_t nodes = in_.graph->nodes.size();
     candidates_at_.resize(nodes);
     refusals_at_.resize(nodes);
     for (std::uint32_t c = 0; c < in_.pool->candidates.size(); ++c)
-      for (const std::size_t n : nodes_of(c).members()) {
+      for (const std::size_t n : region_of(c).covered().members()) {
         candidates_at_[n].push_back(c);
         if (const auto* no = std::get_if<Infeasible>(&in_.costs[c]))
-          refusals_at_[n].push_back(refusal(candidate(c).backend, candidate(c).variant.name, no->refusal, nodes_of(c)));
+          refusals_at_[n].push_back(
+              refusal(candidate(c).backend, candidate(c).variant.name, no->refusal, region_of(c).nodes));
       }
     for (const RegionRefusal& no : in_.pool->refusals) {
-      const NodeSet& region = in_.pool->regions[no.region].nodes;
-      for (const std::size_t n : region.members())
-        refusals_at_[n].push_back(refusal(no.backend, "", no.refusal, region));
+      const Region& region = in_.pool->regions[no.region];
+      for (const std::size_t n : region.covered().members())
+        refusals_at_[n].push_back(refusal(no.backend, "", no.refusal, region.nodes));
     }
     for (auto& refusals : refusals_at_)
       std::ranges::stable_sort(refusals, {}, [](const ExplainedRefusal& no) { return no.nodes; });
@@ -126,7 +129,7 @@ class Explainer {
   bool is_chosen(std::uint32_t c, std::size_t n) const {
     if (!shipped_.is_rival) return margins_.chosen[n] == c;
     return candidate(c).backend == shipped_.cover->steps.front().backend &&
-           nodes_of(c).count() == in_.graph->nodes.size();
+           region_of(c).nodes.count() == in_.graph->nodes.size();
   }
 
   std::tuple<std::int64_t, std::int64_t, std::uint32_t> rank(std::uint32_t c) const {
@@ -169,10 +172,13 @@ class Explainer {
     if (!added) return found->second;
     ExplainedCandidate made{.backend = candidate(c).backend,
                             .variant = candidate(c).variant.name,
-                            .nodes = positions_of(nodes_of(c)),
+                            .nodes = positions_of(region_of(c).nodes),
+                            .repeated = positions_of(region_of(c).repeated),
                             .cost_ns = nanoseconds_of(in_.costs[c]),
                             .estimated = std::holds_alternative<Estimated>(in_.costs[c])};
     if (!made.cost_ns && c < in_.lower_bound_ns.size()) made.cost_at_least_ns = in_.lower_bound_ns[c];
+    if (std::holds_alternative<Unknown>(in_.costs[c]) && c < in_.why_unmeasured.size())
+      made.why_unmeasured = in_.why_unmeasured[c];
     if (margins_.at_most[c].by != MarginBy::kNothing) {
       made.margin_ns = margins_.at_most[c].ns;
       made.margin_by = margins_.at_most[c].by;
@@ -196,6 +202,7 @@ class Explainer {
       out_.candidates.push_back({.backend = step.backend,
                                  .variant = step.variant.name,
                                  .nodes = positions_of(step.region.nodes),
+                                 .repeated = positions_of(step.region.repeated),
                                  .cost_ns = nanoseconds_of(step.cost),
                                  .estimated = std::holds_alternative<Estimated>(step.cost)});
     return found->second;
@@ -212,6 +219,42 @@ class Explainer {
       out_.candidates.push_back(std::move(made));
     }
     return found->second;
+  }
+
+  // ---- alternatives ------------------------------------------------------------------------------------------
+  void add_alternatives() {
+    out_.alternatives_complete = in_.alternatives_complete;
+    out_.why_no_alternatives = margins_.cover ? in_.why_no_alternatives : "no cover competed";
+    if (!margins_.cover) return;
+    std::vector<const CoverStep*> at(in_.graph->nodes.size(), nullptr);
+    for (const CoverStep& step : margins_.cover->cover->steps)
+      for (const std::size_t n : covered_by(step).members()) at[n] = &step;
+    for (const CompetingPlan& plan : in_.plans)
+      if (plan.is_alternative && out_.alternatives.size() < kMostAlternatives) add_alternative(*plan.cover, at);
+  }
+
+  /// Nothing for the cover explained itself.
+  void add_alternative(const Cover& cover, const std::vector<const CoverStep*>& at) {
+    ExplainedAlternative made{.cost_ns = cover.cost_ns};
+    for (const CoverStep& step : cover.steps) {
+      const NodeSet covered = covered_by(step);
+      if (covered.empty() || is_same(step, *at[covered.next()])) continue;
+      made.changed += static_cast<std::uint32_t>(covered.count());
+      for (const std::uint32_t c : candidates_at_[covered.next()])
+        if (candidate(c).backend == step.backend && candidate(c).variant == step.variant &&
+            region_of(c) == step.region) {
+          made.steps.push_back(explained(c));
+          break;
+        }
+    }
+    if (made.changed > 0) out_.alternatives.push_back(std::move(made));
+  }
+
+  static NodeSet covered_by(const CoverStep& step) {
+    return step.region.nodes.universe() == 0 ? NodeSet() : step.region.covered();
+  }
+  static bool is_same(const CoverStep& a, const CoverStep& b) {
+    return a.backend == b.backend && a.variant == b.variant && a.region == b.region;
   }
 
   const ExplainInputs& in_;

@@ -27,6 +27,7 @@ struct CompetingPlan {
   std::int64_t median_ns = 0;    ///< end to end; 0 = not known
   bool is_rival = false;         ///< a whole-model engine
   bool is_single = false;        ///< of a single backend, rivals included: what a user would have without a search
+  bool is_alternative = false;   ///< one of the best covers, for comparison only: it was never a plan
 };
 
 struct ExplainInputs {
@@ -36,17 +37,19 @@ struct ExplainInputs {
   std::vector<std::int64_t> lower_bound_ns;  ///< by candidate: it takes no less; empty = 0 for all
   BoundaryTable conversions;
   std::int64_t launch_ns = SearchOptions().launch_ns;
-  std::vector<CompetingPlan> plans;
-  std::size_t shipped = 0;  ///< of plans
+  std::vector<CompetingPlan> plans;  ///< alternatives by cost
+  std::size_t shipped = 0;           ///< of plans
   std::optional<std::int64_t> model_bound_ns;
   std::optional<std::int64_t> proven_bound_ns;
+  bool alternatives_complete = false;  ///< no other cover comes between
+  std::string why_no_alternatives;     ///< "" when they were searched
 
   std::vector<std::string> backends;  ///< that may take nodes whatever the others do
   std::vector<std::string> fillers;   ///< that take only what those refuse
   std::string only;
   std::map<std::string, std::string> absent;  ///< asked for but not usable here, and why
   std::span<const NodeRule> rules;
-  std::string why_unmeasured;  ///< of candidates with an unknown cost, such as "the budget ran out before its turn"
+  std::vector<Unmeasured> why_unmeasured;  ///< by candidate, said of those with an unknown cost; empty = not known
 };
 
 [[nodiscard]] Explanation explain_cover(const ExplainInputs& inputs);

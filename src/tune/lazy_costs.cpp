@@ -2,32 +2,19 @@
 
 #include <algorithm>
 
+#include "tune/computations.h"
+
 namespace collage {
-namespace {
-
-std::string class_name(const std::string& structure, const Candidate& candidate) {
-  std::string name = structure + "|" + candidate.backend + "|" + candidate.variant.name;
-  for (const auto* list : {&candidate.variant.input_formats, &candidate.variant.output_formats}) {
-    name += "|";
-    for (const Format& format : *list) name += format.name + ",";
-  }
-  return name;
-}
-
-}  // namespace
 
 LazyCosts::LazyCosts(const Graph& graph, const CandidatePool& pool, CostBounds& bounds, std::vector<Cost> known)
     : pool_(pool), bounds_(bounds), costs_(std::move(known)) {
   costs_.resize(pool.candidates.size(), Unknown{});
-  std::vector<std::string> structures;
-  for (const Region& region : pool.regions) structures.push_back(structure_key(graph, region));
-  std::map<std::string, std::size_t> classes;
+  const std::vector<std::uint32_t> classes = computation_classes(graph, pool);
+  class_of_.assign(classes.begin(), classes.end());
   for (std::size_t c = 0; c < pool.candidates.size(); ++c) {
     const Candidate& candidate = pool.candidates[c];
-    const auto [found, added] = classes.emplace(class_name(structures[candidate.region], candidate), members_.size());
-    if (added) members_.emplace_back();
-    members_[found->second].push_back(c);
-    class_of_.push_back(found->second);
+    if (class_of_[c] == members_.size()) members_.emplace_back();
+    members_[class_of_[c]].push_back(c);
     by_nodes_[pool.regions[candidate.region].nodes].push_back(c);
     if (candidate.variant.name == "view") costs_[c] = Measured{.median_ns = 0, .low_ns = 0, .high_ns = 0, .samples = 1};
   }

@@ -183,12 +183,23 @@ Result<void> add_engine_regions(const Graph& graph, const Corrections& correctio
     cover.cost_ns += *ns - *nanoseconds_of(steps[s]->cost);
     steps[s]->cost = corrected[s];
   }
-  costs.insert(costs.end(), priced.begin(), priced.end());
-  for (Candidate& candidate : fresh.candidates) {
-    candidate.region += static_cast<std::uint32_t>(pool.regions.size());
+  for (std::size_t s = 0; s < steps.size(); ++s) {
+    const Region& region = fresh.regions[s];
+    Candidate& candidate = fresh.candidates[s];
+    const auto known = std::ranges::find_if(pool.candidates, [&](const Candidate& made) {
+      return made.backend == candidate.backend && made.variant == candidate.variant &&
+             pool.regions[made.region] == region;
+    });
+    // One that was proposed and not measured has a cost now.
+    if (known != pool.candidates.end()) {
+      costs[static_cast<std::size_t>(known - pool.candidates.begin())] = priced[s];
+      continue;
+    }
+    candidate.region = static_cast<std::uint32_t>(pool.regions.size());
+    pool.regions.push_back(region);
     pool.candidates.push_back(std::move(candidate));
+    costs.push_back(priced[s]);
   }
-  pool.regions.insert(pool.regions.end(), fresh.regions.begin(), fresh.regions.end());
   return {};
 }
 

@@ -78,10 +78,12 @@ class MarginFinder {
         improve(*c, *more, shipped_.is_rival ? MarginBy::kEndToEnd : MarginBy::kCover);
   }
 
-  const NodeSet& nodes_of(std::uint32_t c) const { return in_.pool->regions[in_.pool->candidates[c].region].nodes; }
+  NodeSet covered_by(std::uint32_t c) const { return in_.pool->regions[in_.pool->candidates[c].region].covered(); }
 
   /// What a candidate costs at the very least; nothing when it cannot be used.
   std::optional<std::int64_t> least_ns(std::uint32_t c) const {
+    // Of bodies with steps of their own only the chosen steps were measured: others may take less.
+    if (in_.pool->candidates[c].backend == kControlBackend) return 0;
     const std::int64_t launch = in_.pool->candidates[c].variant.name == "view" ? 0 : in_.launch_ns;
     if (const auto ns = nanoseconds_of(in_.costs[c])) return *ns + launch;
     if (!std::holds_alternative<Unknown>(in_.costs[c])) return std::nullopt;
@@ -95,7 +97,7 @@ class MarginFinder {
     for (std::uint32_t c = 0; c < out_.at_least.size(); ++c) {
       const std::optional<std::int64_t> least = least_ns(c);
       if (!least) continue;
-      const std::vector<std::size_t> nodes = nodes_of(c).members();
+      const std::vector<std::size_t> nodes = covered_by(c).members();
       for (const std::size_t n : nodes) share[n] = std::min(share[n], *least / static_cast<std::int64_t>(nodes.size()));
     }
     std::int64_t all = 0;
@@ -103,7 +105,7 @@ class MarginFinder {
     for (std::uint32_t c = 0; c < out_.at_least.size(); ++c) {
       if (!std::holds_alternative<Unknown>(in_.costs[c])) continue;
       std::int64_t floor = all + *least_ns(c);
-      for (const std::size_t n : nodes_of(c).members()) floor -= share[n];
+      for (const std::size_t n : covered_by(c).members()) floor -= share[n];
       out_.at_least[c] = std::max(floor, in_.proven_bound_ns.value_or(floor)) - cover_ns;
     }
   }

@@ -26,7 +26,7 @@ struct Margins {
   std::optional<std::int64_t> cover_ns;               ///< sum of its costs alone
   std::vector<Margin> at_most;                        ///< by candidate
   std::vector<std::optional<std::int64_t>> at_least;  ///< by candidate; of those never measured
-  /// By node: the candidate that runs it, nothing for one that is not in the pool; empty when a rival ships.
+  /// By node: the candidate that covers it, nothing for one that is not in the pool; empty when a rival ships.
   std::vector<std::optional<std::uint32_t>> chosen;
   std::vector<const CoverStep*> steps;  ///< by node; empty when a rival ships
 };

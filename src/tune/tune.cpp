@@ -16,6 +16,7 @@
 #include "measure/pricer.h"
 #include "measure/store.h"
 #include "plan/plan_file.h"
+#include "tune/alternatives.h"
 #include "tune/assemble.h"
 #include "tune/bodies.h"
 #include "tune/contest.h"
@@ -263,6 +264,7 @@ class Tuner {
     pricing_.emplace(pricing_options(), graph, registry_, store_);
     COLLAGE_TRY_VOID(place_bodies());
     COLLAGE_TRY(costs_, price());
+    why_unmeasured_.assign(costs_.size(), why_not_measured(!options_.measures_all));
     COLLAGE_TRY_VOID(join_neighbours(uses, proposers));
     count_candidates();
     if (!options_.cost_table.empty()) {
@@ -292,7 +294,16 @@ class Tuner {
   /// Those of bodies have costs already.
   Result<std::vector<Cost>> price() {
     bounds_.emplace(prepared_.graph, pool_, options_.accuracy, peak_rates(store_), options_.threads);
-    return options_.measures_all ? pricing_->price(pool_, costs_) : pricing_->price_lazily(cover_request({}), *bounds_);
+    if (!options_.measures_all) return pricing_->price_lazily(cover_request({}), *bounds_);
+    COLLAGE_TRY(std::vector<Cost> costs, pricing_->price(pool_, costs_));
+    for (std::size_t c = 0; c < costs.size(); ++c) bounds_->learn(c, costs[c]);
+    return costs;
+  }
+
+  /// What is true of candidates that were left over just now.
+  Unmeasured why_not_measured(bool lazily) const {
+    if (options_.stop.stop_requested()) return Unmeasured::kStopped;
+    return lazily && !out_of_time() ? Unmeasured::kNotNeeded : Unmeasured::kOutOfTime;
   }
 
   void count_candidates() { report_.candidates = pool_.candidates.size() + placer_->candidate_count(); }
@@ -320,6 +331,7 @@ class Tuner {
       COLLAGE_TRY(const std::vector<Cost> priced, pricing_->price(fresh));
       costs_.insert(costs_.end(), priced.begin(), priced.end());
       append(std::move(fresh), pool_);
+      why_unmeasured_.resize(costs_.size(), why_not_measured(false));
     }
     return {};
   }
@@ -540,6 +552,7 @@ class Tuner {
 
   // ---- result ----------------------------------------------------------------------------------------------
   Result<void> ship() {
+    alternatives_ = alternatives();
     fill_report();
     RealisedPlan plan = std::move(contest_.winner().plan);
     plan.plan.shipped = report_.shipped;
@@ -592,8 +605,12 @@ class Tuner {
   }
 
   void fill_search(const SearchResult& search) {
+    report_.cover = to_text(prepared_.graph, search.cover);
     report_.cover_us = static_cast<double>(search.cover.cost_ns) / 1000;
-    report_.model_bound_us = static_cast<double>(search.bound_ns) / 1000;
+    // Regions may have become candidates after the search.
+    std::int64_t bound_ns = search.bound_ns;
+    for (const SearchResult& other : alternatives_.covers) bound_ns = std::min(bound_ns, other.bound_ns);
+    report_.model_bound_us = static_cast<double>(bound_ns) / 1000;
     report_.proven_bound_us = report_.model_bound_us;
     // Where everything was measured or refused the two bounds are one.
     const bool is_open =
@@ -617,16 +634,27 @@ class Tuner {
         .dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
   }
 
+  Alternatives alternatives() {
+    if (options_.stop.stop_requested()) return {.why_none = "the tune was stopped"};
+    if (!pricing_) return {.why_none = "the graph has no nodes"};
+    return find_alternatives(pricing_->completed(cover_request({})));
+  }
+
   ExplainInputs explain_inputs() {
     ExplainInputs inputs;
     inputs.graph = &prepared_.graph;
     inputs.pool = &pool_;
     inputs.costs = pricing_ ? pricing_->without_broken(pool_, costs_) : costs_;
     if (pricing_) inputs.conversions = pricing_->boundary_table();
+    for (std::size_t c = 0; bounds_ && c < costs_.size(); ++c) inputs.lower_bound_ns.push_back(bounds_->roofline(c));
     inputs.plans.push_back(competing(contest_.winner()));
     for (const Contestant* loser : contest_.losers()) inputs.plans.push_back(competing(*loser));
-    if (const SearchResult* best = contest_.best_search()) {
-      inputs.model_bound_ns = best->bound_ns;
+    for (const SearchResult& other : alternatives_.covers)
+      inputs.plans.push_back({.name = "alternative", .cover = &other.cover, .is_alternative = true});
+    inputs.alternatives_complete = alternatives_.complete;
+    inputs.why_no_alternatives = alternatives_.why_none;
+    if (contest_.best_search()) {
+      inputs.model_bound_ns = std::llround(report_.model_bound_us * 1000);
       inputs.proven_bound_ns = std::llround(report_.proven_bound_us * 1000);
     }
     for (const std::string& name : proposing_) {
@@ -637,8 +665,8 @@ class Tuner {
     inputs.only = options_.only.value_or("");
     inputs.absent = absent_;
     inputs.rules = rules_;
-    inputs.why_unmeasured =
-        options_.stop.stop_requested() ? "the tune was stopped before its turn" : "the budget ran out before its turn";
+    inputs.why_unmeasured = why_unmeasured_;
+    inputs.why_unmeasured.resize(costs_.size(), why_not_measured(false));
     return inputs;
   }
 
@@ -679,11 +707,13 @@ class Tuner {
   std::vector<std::string> prepared_notes_;
   CandidatePool pool_;
   std::vector<Cost> costs_;
+  std::vector<Unmeasured> why_unmeasured_;  ///< by candidate; those that came last may be missing
   std::optional<CostBounds> bounds_;
   std::optional<Pricing> pricing_;
   std::optional<BodyPlacer> placer_;
   Placements bodies_;
   std::vector<std::string> cover_texts_;
+  Alternatives alternatives_;
   TuneReport report_;
 };
 

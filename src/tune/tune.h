@@ -72,6 +72,7 @@ struct TuneReport {
   std::size_t measured = 0;
   std::size_t reused = 0;
   std::size_t refused = 0;
+  std::string cover;    ///< steps of the best cover under the cost table, as to_text() has them; "" without one
   double cover_us = 0;  ///< cost of the best cover under the cost table
   double model_bound_us = 0;
   double proven_bound_us = 0;

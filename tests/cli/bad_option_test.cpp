@@ -28,6 +28,7 @@ TEST_F(BadOptionTest, IsAMistakeInTheCommandLine) {
       {"run", model_, "--accuracy", "foo"},
       quick_tune(model_, file("out.collage"), {"--accuracy", "foo"}),
       {"check", model_, "--dump", "everything"},
+      quick_tune(model_, file("out.collage"), {"--dump", "graph"}),
       {"verify", file("out.collage"), "--seeds", "0"},
       {"bench", file("out.collage"), "--seconds", "-1"},
   };

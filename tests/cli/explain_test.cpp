@@ -66,6 +66,18 @@ TEST_F(ExplainTest, TellsOfEveryNodeWhoRunsItAndWhoElseOffered) {
     // The small network is taken whole and in parts by several backends.
     EXPECT_FALSE(node["runner_up"].is_null()) << node;
     EXPECT_EQ(explained({"--node", node["node"]})["nodes"][0], node);
+    for (const json& candidate : node["unmeasured"]) {
+      EXPECT_NE(candidate["why"], "") << node;
+      EXPECT_GE(candidate["cost_at_least_us"], 0) << node;
+      EXPECT_FALSE(candidate.contains("margin_us")) << node;
+    }
+  }
+  EXPECT_EQ(story["alternatives"]["why_none"], "");
+  EXPECT_GT(story["alternatives"]["covers"].size(), 0U) << "several backends take all of it";
+  for (const json& cover : story["alternatives"]["covers"]) {
+    EXPECT_GT(cover["changed_nodes"], 0);
+    EXPECT_LE(cover["changed_nodes"], story["nodes"].size());
+    EXPECT_GT(cover["steps"].size(), 0U);
   }
   EXPECT_GT(story["losses"]["measured_us"], 0);
   EXPECT_TRUE(story["losses"]["additive_error"].is_object());
@@ -188,7 +200,7 @@ TEST_F(ExplainTest, ReplayIsRefusedForAnotherGraph) {
 
 TEST_F(ExplainTest, ReplayTakesNoOptionsThatThePlanDecides) {
   for (const char* option :
-       {"--threads", "--backends", "--only", "--accuracy", "--budget", "--ban", "--pin", "--shape"})
+       {"--threads", "--backends", "--only", "--accuracy", "--budget", "--ban", "--pin", "--shape", "--dump"})
     expect_error(run({"tune", model_, "--replay", plan_, "-o", file("no.collage"), option, "1"}), 2, "cli/usage",
                  option);
   expect_error(run({"tune", model_, "--replay", file("none.collage"), "-o", file("no.collage"), "--quiet"}), 6,

@@ -2,6 +2,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <cmath>
 #include <sstream>
 
 #include <onnx/onnx_pb.h>
@@ -105,6 +106,21 @@ TEST_F(TunedPlanTest, ReportsWhatItDidAndDoesNotMeasureTwice) {
   EXPECT_THAT(names(), ElementsAre("costs.sqlite", "costs.sqlite.files", "events", "image.npy", "model.collage",
                                    "model.onnx", "tune.json"));
   EXPECT_THAT(temporaries(), IsEmpty());
+}
+
+TEST_F(TunedPlanTest, DumpsTheBestCover) {
+  const Ended ended = run(quick_tune(model_, plan_, {"--dump", "cover", "--json", file("tune.json")}));
+  expect_good(ended);
+  const nlohmann::json report = parsed(read_all(file("tune.json")));
+  EXPECT_EQ(report["schema"], "collage.tune/1");
+  EXPECT_EQ(report["cover"], ended.out);
+  const long long cost_ns = std::llround(report["cover_us"].get<double>() * 1000);
+  EXPECT_THAT(ended.out, ::testing::EndsWith("\ncost " + std::to_string(cost_ns) + " ns\n"));
+  std::istringstream lines(ended.out);
+  for (std::string line; std::getline(lines, line);)
+    EXPECT_THAT(line.substr(0, line.find(' ')), ::testing::AnyOf("kernel", "convert", "view", "cost")) << line;
+  EXPECT_THAT(ended.out, HasSubstr("Conv")) << "names of nodes";
+  EXPECT_FALSE(tune().contains("cover"));
 }
 
 TEST_F(TunedPlanTest, RunsVerifiesAndBenches) {

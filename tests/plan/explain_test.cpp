@@ -34,6 +34,9 @@ cover "cover" adds up to 1.0 us
   additive_error, measured end to end less that sum:       0.5 us
   apparent_loss, against quick engine: -0.2 us
   optimality_loss, against any cover:           at most 0.9 us
+the next best covers that differ in more than copies of one block, against "cover"
+        -0.0 us  1 node changes hands: 1 to test:opt=1/fast
+        +0.2 us  3 nodes change hands: 0-4 to other/direct, 1 to test:opt=1/fast
 )");
 }
 
@@ -86,6 +89,37 @@ TEST(Explain, JsonTellsOfEveryNodeWhatIsKnown) {
   EXPECT_EQ(all["losses"]["apparent_loss"]["against"], "quick engine");
   EXPECT_EQ(all["losses"]["optimality_loss"]["at_most_us"], 0.9);
   EXPECT_EQ(all["refusals"]["e"]["far"], "type: f32[3,7]");
+}
+
+TEST(Explain, JsonTellsOfTheNextBestCovers) {
+  const auto all = nlohmann::json::parse(explain_as_json(explained_plan()).value())["alternatives"];
+  EXPECT_EQ(all["complete"], true);
+  EXPECT_EQ(all["why_none"], "");
+  ASSERT_EQ(all["covers"].size(), 2U);
+  EXPECT_EQ(all["covers"][0]["more_us"], -0.01) << "it lost end to end";
+  EXPECT_EQ(all["covers"][1]["cost_us"], 1.234);
+  EXPECT_EQ(all["covers"][1]["changed_nodes"], 3);
+  EXPECT_EQ(all["covers"][1]["steps"][0]["positions"], "2-4");
+  EXPECT_EQ(all["covers"][1]["steps"][0]["backend"], "other");
+  Explanation without = rich_explanation();
+  without.alternatives.clear();
+  without.why_no_alternatives = "nobody asked";
+  EXPECT_THAT(explain_as_text(explained_plan(without)).value(),
+              HasSubstr("other covers were not searched: nobody asked\n"));
+  without.why_no_alternatives = "";
+  without.alternatives = rich_explanation().alternatives;
+  without.alternatives_complete = false;
+  EXPECT_THAT(explain_as_text(explained_plan(without)).value(), HasSubstr("good covers that differ"));
+}
+
+TEST(Explain, SaysWhichNodesOfAStepOthersRunToo) {
+  Explanation explanation = rich_explanation();
+  explanation.nodes[4].chosen = 5;
+  EXPECT_THAT(explain_as_text(explained_plan(explanation), "dynamic").value(),
+              HasSubstr("other/direct on 3 nodes, 1 of them run by other steps too, 0.3 us"));
+  const auto json = nlohmann::json::parse(explain_as_json(explained_plan(explanation)).value());
+  EXPECT_EQ(json["nodes"][4]["chosen"]["repeated_count"], 1);
+  EXPECT_EQ(test::SchemaCheck(test::published_schema("explain.schema.json")).problem(json), "");
 }
 
 TEST(Explain, JsonFollowsThePublishedSchema) {

@@ -75,6 +75,48 @@ TEST(Exchange, RefusesStepsThatWouldWaitForOneAnother) {
   EXPECT_EQ(exchange_of(problem, best->cover).change_ns(3), std::nullopt);
 }
 
+TEST(Exchange, AStepThatRepeatsANodeNeitherCoversItNorTakesItFromTheStepThatDoes) {
+  // n0 feeds n1 and n2; b computes n0 again for n2.
+  PoolProblem problem(3, {{0, 1}, {0, 2}});
+  problem.add("a", {0}, 20);
+  problem.add("a", {1}, 10);
+  problem.add("a", {2}, 10);
+  problem.add("b", {0, 2}, 4, "plain", "v", {0});
+  problem.add("c", {0}, 12);
+  problem.add("c", {0}, 5, "channels_last");
+  const auto best = problem.best();
+  ASSERT_EQ(best->cover.cost_ns, 5 + 3 + 3 + 10 + 4) << "of n0 only n1 reads";
+  Exchange exchange = exchange_of(problem, best->cover);
+  EXPECT_EQ(exchange.total_ns(), best->cover.cost_ns);
+  EXPECT_EQ(exchange.candidate_at(0), 5U);
+  EXPECT_EQ(exchange.candidate_at(2), 3U);
+  EXPECT_EQ(exchange.change_ns(0), 20 - 5 - 3 - 3) << "b has its own n0 and is not touched";
+  EXPECT_EQ(exchange.change_ns(2), 10 - 4) << "n0 is plain for n1 already";
+}
+
+TEST(Exchange, AStepThatRepeatsANodeReadsWhatTheNodeReads) {
+  PoolProblem problem(3, {{0, 1}, {1, 2}});
+  problem.add("a", {0}, 10, "channels_last");
+  problem.add("a", {1}, 10, "channels_last");
+  problem.add("b", {1, 2}, 4, "plain", "v", {1});
+  const auto best = problem.best();
+  ASSERT_TRUE(best);
+  EXPECT_EQ(best->cover.cost_ns, 3 + 10 + 10 + 3 + 4) << "the input and n0's value are converted";
+  EXPECT_EQ(exchange_of(problem, best->cover).total_ns(), best->cover.cost_ns);
+}
+
+TEST(Exchange, AValueThatOneStepKeepsInsideIsNotThereForAnotherThatRepeatsItsReader) {
+  // n0 -> n1 -> n2: b repeats n1 for n2, so it needs n0's value.
+  PoolProblem problem = PoolProblem::chain(3);
+  for (std::size_t n = 0; n < 2; ++n) problem.add("a", {n}, 10);
+  problem.add("b", {1, 2}, 4, "plain", "v", {1});
+  problem.add("c", {0, 1}, 5);
+  const auto best = problem.best();
+  ASSERT_TRUE(best);
+  EXPECT_EQ(best->cover.cost_ns, 24);
+  EXPECT_EQ(exchange_of(problem, best->cover).change_ns(3), std::nullopt);
+}
+
 TEST(Exchange, FillsWhatTheCandidateLeavesOver) {
   PoolProblem problem = PoolProblem::chain(3);
   problem.add("a", {0, 1, 2}, 10);

@@ -88,15 +88,113 @@ TEST(ExplainCover, TellsWhatWasNeverMeasuredAndWhy) {
   const Cover best = problem.best()->cover;
   ExplainInputs inputs = problem.inputs(best);
   inputs.lower_bound_ns = {0, 0, 4, 19};
-  inputs.why_unmeasured = "the clock stood still";
+  inputs.why_unmeasured = {Unmeasured::kNotNeeded, Unmeasured::kNotNeeded, Unmeasured::kNotNeeded,
+                           Unmeasured::kOutOfTime};
   const Explanation explanation = explain_cover(inputs);
   EXPECT_EQ(story(explanation, 0), "a/v@10 ?b/v");
   const ExplainedCandidate* second = runner_up_of(explanation, explanation.nodes[0]);
   ASSERT_TRUE(second);
   EXPECT_EQ(second->cost_at_least_ns, 4);
   EXPECT_EQ(second->margin_at_least_ns, 4 + 9 - 20) << "n1 alone has a share of 19 / 2 at least";
-  EXPECT_EQ(explanation.why_unmeasured, "the clock stood still");
-  EXPECT_EQ(runner_up_of(explanation, explanation.nodes[1])->margin_at_least_ns, 19 - 20);
+  EXPECT_EQ(second->why_unmeasured, Unmeasured::kNotNeeded);
+  const ExplainedCandidate* pair = runner_up_of(explanation, explanation.nodes[1]);
+  EXPECT_EQ(pair->margin_at_least_ns, 19 - 20);
+  EXPECT_EQ(pair->why_unmeasured, Unmeasured::kOutOfTime);
+  EXPECT_EQ(explanation.candidates[explanation.nodes[0].chosen].why_unmeasured, Unmeasured::kUnknown) << "it was";
+}
+
+TEST(ExplainCover, BodiesMayTakeLessThanTheirChosenSteps) {
+  PoolProblem problem = PoolProblem::chain(2);
+  problem.add("bodies", {0}, 10);
+  problem.add("a", {1}, 10);
+  problem.add("b", {1}, Unknown{});
+  const Cover best = problem.best()->cover;
+  ExplainInputs inputs = problem.inputs(best);
+  inputs.lower_bound_ns = {0, 0, 4};
+  const Explanation explanation = explain_cover(inputs);
+  EXPECT_EQ(runner_up_of(explanation, explanation.nodes[1])->margin_at_least_ns, 4 - 20);
+}
+
+TEST(ExplainCover, ANodeComputedTwiceIsRunByTheStepThatCoversIt) {
+  // n0 feeds n1 and n2; b computes n0 again for n2, where it comes last in the cover.
+  PoolProblem problem(3, {{0, 1}, {0, 2}});
+  problem.add("a", {0}, 10);
+  problem.add("a", {1}, 10);
+  problem.add("b", {0, 2}, 4, "plain", "v", {0});
+  problem.add("c", {0}, 11);
+  problem.add("c", {1, 0}, 30, "plain", "v", {0});
+  problem.add("d", {0, 2}, Infeasible{{RefusalReason::kWrongResult, "off"}}, "plain", "v", {0});
+  problem.refuse("e", {0, 2}, RefusalReason::kStructure, "no");
+  const Cover best = problem.best()->cover;
+  ASSERT_EQ(best.cost_ns, 24);
+  const Explanation explanation = explain_cover(problem.inputs(best));
+  EXPECT_EQ(story(explanation, 0), "a/v@10 c/v@11+1");
+  EXPECT_EQ(story(explanation, 1), "a/v@10 c/v@30+20") << "the copy of n0 is its own";
+  EXPECT_EQ(story(explanation, 2), "b/v@4");
+  const ExplainedCandidate& twice = explanation.candidates[explanation.nodes[2].chosen];
+  EXPECT_THAT(twice.nodes, ElementsAre(0, 2));
+  EXPECT_THAT(twice.repeated, ElementsAre(0));
+  EXPECT_THAT(refusals(explanation, 0), ElementsAre("e/ structure no")) << "d was not to cover it";
+  EXPECT_THAT(refusals(explanation, 2), ElementsAre("d/v wrong-result off", "e/ structure no"));
+}
+
+/// "22: b/v on 0": cost, then the steps that the cover explained does not have.
+std::vector<std::string> alternatives(const Explanation& explanation) {
+  std::vector<std::string> list;
+  for (const ExplainedAlternative& other : explanation.alternatives) {
+    list.push_back(std::to_string(other.cost_ns) + " (" + std::to_string(other.changed) + "):");
+    for (const std::uint32_t c : other.steps) {
+      const ExplainedCandidate& step = explanation.candidates[c];
+      list.back() += " " + step.backend + "/" + step.variant + " on " + ranges_text(step.nodes);
+    }
+  }
+  return list;
+}
+
+TEST(ExplainCover, AlternativesSayWhatChangesAndBoundMargins) {
+  PoolProblem problem = PoolProblem::chain(3);
+  problem.add("a", {0}, 10);
+  problem.add("a", {1}, 10);
+  problem.add("a", {2}, 10);
+  const Cover best = problem.best()->cover;
+  problem.costs[0] = Unknown{};
+  problem.add("b", {0}, 8, "channels_last");
+  problem.add("b", {1}, 8, "channels_last");
+  const Cover pair = problem.best()->cover;
+  ASSERT_EQ(pair.cost_ns, 32);
+  problem.costs[0] = Measured{.median_ns = 10, .low_ns = 10, .high_ns = 10, .samples = 1};
+  ExplainInputs inputs = problem.inputs(best, 35);
+  for (const Cover* cover : {&best, &pair})
+    inputs.plans.push_back({.name = "alternative", .cover = cover, .is_alternative = true});
+  inputs.alternatives_complete = true;
+  const Explanation explanation = explain_cover(inputs);
+  EXPECT_THAT(alternatives(explanation), ElementsAre("32 (2): b/v.channels_last on 0 b/v.channels_last on 1"));
+  EXPECT_TRUE(explanation.alternatives_complete);
+  EXPECT_EQ(story(explanation, 0), "a/v@10 b/v.channels_last@8+2") << "alone it would cost two conversions";
+  EXPECT_EQ(explanation.candidates[explanation.nodes[0].offers[0]].margin_by, MarginBy::kCover);
+}
+
+TEST(ExplainCover, AlternativesAreToTheBestCoverWhereAnEngineShips) {
+  PoolProblem problem = PoolProblem::chain(1);
+  problem.add("a", {0}, 10);
+  problem.add("b", {0}, 12);
+  const Cover best = problem.best()->cover;
+  problem.costs[0] = Unknown{};
+  const Cover other = problem.best()->cover;
+  problem.costs[0] = Measured{.median_ns = 10, .low_ns = 10, .high_ns = 10, .samples = 1};
+  Cover whole;
+  whole.steps.resize(1);
+  whole.steps[0].backend = "engine";
+  ExplainInputs inputs = problem.inputs(best, 14);
+  inputs.plans.push_back({.name = "engine", .cover = &whole, .median_ns = 9, .is_rival = true, .is_single = true});
+  inputs.plans.push_back({.name = "alternative", .cover = &other, .is_alternative = true});
+  inputs.shipped = 1;
+  EXPECT_THAT(alternatives(explain_cover(inputs)), ElementsAre("12 (1): b/v on 0"));
+  inputs.plans = {inputs.plans[1]};
+  inputs.shipped = 0;
+  const Explanation alone = explain_cover(inputs);
+  EXPECT_THAT(alone.alternatives, IsEmpty());
+  EXPECT_EQ(alone.why_no_alternatives, "no cover competed");
 }
 
 TEST(ExplainCover, KeepsRefusalsOfTheNodeAloneAndFailures) {

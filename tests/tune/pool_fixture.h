@@ -70,26 +70,31 @@ struct PoolProblem {
       std::vector<std::size_t> set;
       for (std::size_t n = dice.below(nodes); n < nodes && set.size() < 4; ++n)
         if (dice.one_in(2)) set.push_back(n);
-      if (!set.empty())
-        problem.add("c", set, 1 + static_cast<std::int64_t>(dice.below(12 * set.size())),
-                    dice.one_in(2) ? "plain" : "channels_last");
+      if (set.empty()) continue;
+      const bool repeats = set.size() > 1 && dice.one_in(3);
+      problem.add("c", set, 1 + static_cast<std::int64_t>(dice.below(12 * set.size())),
+                  dice.one_in(2) ? "plain" : "channels_last", "v",
+                  repeats ? std::vector<std::size_t>{set[dice.below(set.size())]} : std::vector<std::size_t>());
     }
     return problem;
   }
 
-  std::uint32_t region(const std::vector<std::size_t>& nodes) {
-    NodeSet set(graph.nodes.size());
-    for (const std::size_t n : nodes) set.insert(n);
+  std::uint32_t region(const std::vector<std::size_t>& nodes, const std::vector<std::size_t>& repeated = {}) {
+    const NodeSet set = node_set(graph, nodes);
+    const Region made =
+        repeated.empty() ? make_region(graph, uses, set) : make_region(graph, uses, set, node_set(graph, repeated));
     for (std::uint32_t r = 0; r < pool.regions.size(); ++r)
-      if (pool.regions[r].nodes == set) return r;
-    pool.regions.push_back(make_region(graph, uses, set));
+      if (pool.regions[r] == made) return r;
+    pool.regions.push_back(made);
     return static_cast<std::uint32_t>(pool.regions.size() - 1);
   }
 
-  /// A candidate with one format at all ports; nothing is added for a set that cannot be one step, or twice.
+  /// A candidate with one format at all ports, computing `repeated` for itself only; nothing is added for a set that
+  /// cannot be one step, or twice.
   void add(const std::string& backend, const std::vector<std::size_t>& nodes, const Cost& cost,
-           const std::string& format = "plain", const std::string& variant = "v") {
-    const std::uint32_t r = region(nodes);
+           const std::string& format = "plain", const std::string& variant = "v",
+           const std::vector<std::size_t>& repeated = {}) {
+    const std::uint32_t r = region(nodes, repeated);
     const std::string name = format == "plain" ? variant : variant + "." + format;
     if (!Reachability(graph, uses).is_convex(pool.regions[r].nodes)) return;
     if (std::ranges::any_of(pool.candidates, [&](const Candidate& made) {
@@ -105,8 +110,10 @@ struct PoolProblem {
     costs.push_back(cost);
   }
   void add(const std::string& backend, const std::vector<std::size_t>& nodes, std::int64_t ns,
-           const std::string& format = "plain", const std::string& variant = "v") {
-    add(backend, nodes, Measured{.median_ns = ns, .low_ns = ns, .high_ns = ns, .samples = 1}, format, variant);
+           const std::string& format = "plain", const std::string& variant = "v",
+           const std::vector<std::size_t>& repeated = {}) {
+    add(backend, nodes, Measured{.median_ns = ns, .low_ns = ns, .high_ns = ns, .samples = 1}, format, variant,
+        repeated);
   }
 
   void refuse(const std::string& backend, const std::vector<std::size_t>& nodes, RefusalReason reason,
@@ -127,7 +134,7 @@ struct PoolProblem {
     for (std::uint32_t c = 0; c < pool.candidates.size(); ++c) {
       const Region& nodes = pool.regions[pool.candidates[c].region];
       const bool in_the_way =
-          forced && c != *forced && nodes.nodes.intersects(pool.regions[pool.candidates[*forced].region].nodes);
+          forced && c != *forced && nodes.covered().intersects(pool.regions[pool.candidates[*forced].region].covered());
       if (in_the_way || !nanoseconds_of(costs[c])) continue;
       usable.push_back({.region = &nodes,
                         .backend = pool.candidates[c].backend,

@@ -1,7 +1,12 @@
 #include "tune/tune.h"
 
+#include <set>
+#include <stop_token>
+
 #include <nlohmann/json.hpp>
 
+#include "plan/explain_node.h"
+#include "plan/plan_file.h"
 #include "tests/tune/tune_fixture.h"
 #include "tune/plan_model.h"
 
@@ -77,6 +82,69 @@ TEST_F(Tune, SecondTuneMeasuresNothingAndGivesTheSamePlan) {
   EXPECT_EQ(second->shipped, first->shipped);
   EXPECT_EQ(second->measured_us, first->measured_us);
   EXPECT_EQ(second->cover_us, first->cover_us);
+}
+
+/// Of all candidates that a plan's explanation lists as never measured.
+std::vector<ExplainedCandidate> unmeasured_in(const std::string& plan) {
+  const auto loaded = load_plan(plan);
+  const auto explanation = explanation_in(loaded.value().plan.report_json, plan);
+  EXPECT_TRUE(explanation) << to_string(explanation.error());
+  std::set<std::uint32_t> found;
+  for (const ExplainedNode& node : explanation->nodes) found.insert(node.unmeasured.begin(), node.unmeasured.end());
+  std::vector<ExplainedCandidate> list;
+  for (const std::uint32_t c : found) list.push_back(explanation->candidates[c]);
+  return list;
+}
+
+TEST_F(Tune, SaysWhatWasNotMeasuredAndWhy) {
+  // Without time single operators are measured all the same, so that there is a plan; regions wait for their turn.
+  TuneOptions hasty = options();
+  hasty.budget_s = 0.001;
+  hasty.measures_all = true;
+  auto report = tune(hasty, registry);
+  ASSERT_TRUE(report) << to_string(report.error());
+  const std::vector<ExplainedCandidate> late = unmeasured_in(report->plan);
+  EXPECT_FALSE(late.empty());
+  for (const ExplainedCandidate& candidate : late) {
+    EXPECT_GT(candidate.nodes.size(), 1U);
+    EXPECT_EQ(candidate.why_unmeasured, Unmeasured::kOutOfTime);
+    EXPECT_GT(candidate.cost_at_least_ns, 0) << "its roofline";
+    EXPECT_FALSE(candidate.cost_ns);
+  }
+  std::stop_source stop;
+  stop.request_stop();
+  hasty.stop = stop.get_token();
+  hasty.store = "memory:";
+  report = tune(hasty, registry);
+  ASSERT_TRUE(report) << to_string(report.error());
+  for (const ExplainedCandidate& candidate : unmeasured_in(report->plan))
+    EXPECT_EQ(candidate.why_unmeasured, Unmeasured::kStopped);
+
+  TuneOptions lazy = options();
+  lazy.budget_s = 10;
+  report = tune(lazy, registry);
+  ASSERT_TRUE(report) << to_string(report.error());
+  for (const ExplainedCandidate& candidate : unmeasured_in(report->plan))
+    EXPECT_EQ(candidate.why_unmeasured, Unmeasured::kNotNeeded);
+  lazy.measures_all = true;
+  report = tune(lazy, registry);
+  ASSERT_TRUE(report) << to_string(report.error());
+  EXPECT_EQ(unmeasured_in(report->plan).size(), 0U);
+}
+
+TEST_F(Tune, ExplainsOtherCoversOfTheSameGraph) {
+  const auto report = tune(options(), registry);
+  ASSERT_TRUE(report) << to_string(report.error());
+  const auto explanation = explanation_in(load_plan(report->plan).value().plan.report_json, report->plan);
+  ASSERT_TRUE(explanation) << to_string(explanation.error());
+  EXPECT_EQ(explanation->why_no_alternatives, "");
+  EXPECT_FALSE(explanation->alternatives.empty()) << "two backends take all of it";
+  EXPECT_TRUE(explanation->alternatives_complete) << "a graph of four nodes";
+  for (const ExplainedAlternative& other : explanation->alternatives) {
+    EXPECT_GT(other.changed, 0U);
+    EXPECT_FALSE(other.steps.empty());
+    EXPECT_GE(other.cost_ns, *explanation->model_bound_ns);
+  }
 }
 
 TEST_F(Tune, OutputThatCannotBeWrittenIsSaidBeforeAnyWork) {

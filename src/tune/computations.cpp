@@ -1,0 +1,34 @@
+#include "tune/computations.h"
+
+#include <map>
+#include <string>
+
+namespace collage {
+namespace {
+
+std::string class_name(const std::string& structure, const Candidate& candidate) {
+  std::string name = structure + "|" + candidate.backend + "|" + candidate.variant.name;
+  for (const auto* list : {&candidate.variant.input_formats, &candidate.variant.output_formats}) {
+    name += "|";
+    for (const Format& format : *list) name += format.name + ",";
+  }
+  return name;
+}
+
+}  // namespace
+
+std::vector<std::uint32_t> computation_classes(const Graph& graph, const CandidatePool& pool) {
+  std::vector<std::string> structures;
+  structures.reserve(pool.regions.size());
+  for (const Region& region : pool.regions) structures.push_back(structure_key(graph, region));
+  std::map<std::string, std::uint32_t> known;
+  std::vector<std::uint32_t> classes;
+  classes.reserve(pool.candidates.size());
+  for (const Candidate& candidate : pool.candidates) {
+    const auto next = static_cast<std::uint32_t>(known.size());
+    classes.push_back(known.emplace(class_name(structures[candidate.region], candidate), next).first->second);
+  }
+  return classes;
+}
+
+}  // namespace collage
