@@ -53,7 +53,11 @@ void Exchange::add_cover(const Cover& cover) {
   std::vector<ValueId> values = view_.graph->outputs;
   for (const CoverStep& step : cover.steps) {
     if (step.region.nodes.empty()) continue;
-    Part part{.region = &step.region, .variant = &step.variant, .step = &step, .candidate = candidate_of(step)};
+    Part part{.region = &step.region,
+              .variant = &step.variant,
+              .step = &step,
+              .candidate = candidate_of(step),
+              .location = step.location};
     // A step's own cost may be corrected for its place in a plan; the pool's is that measured alone.
     const auto alone = part.candidate ? nanoseconds_of(view_.costs[*part.candidate]) : std::nullopt;
     part.cost_ns = alone.value_or(nanoseconds_of(step.cost).value_or(0));
@@ -88,7 +92,8 @@ std::optional<Exchange::Part> Exchange::part_of(std::uint32_t candidate) const {
               .variant = &made.variant,
               .cost_ns = *cost + (is_view(made.variant) ? 0 : view_.launch_ns),
               .step = nullptr,
-              .candidate = candidate};
+              .candidate = candidate,
+              .location = location_of(made.backend)};
 }
 
 void Exchange::put(const Part& part) {
@@ -138,43 +143,64 @@ bool Exchange::fill(NodeSet left, std::vector<Part>& parts) const {
   return true;
 }
 
+std::string Exchange::location_of(const std::string& backend) const {
+  const auto found = view_.locations.find(backend);
+  return found == view_.locations.end() ? kHome : found->second;
+}
+
+std::optional<std::int64_t> Exchange::way_ns(ValueId value, const Place& from, const Place& to) const {
+  const auto direct = [&](const Place& a, const Place& b) -> std::optional<std::int64_t> {
+    if (a == b) return 0;
+    const auto choice = view_.conversions(value, a, b);
+    const auto ns = choice ? nanoseconds_of(choice->cost) : std::nullopt;
+    if (!ns) return std::nullopt;
+    return *ns == 0 ? 0 : *ns + view_.launch_ns;
+  };
+  if (const auto ns = direct(from, to); ns || from.location == to.location) return ns;
+  const Place arrived{.location = kHome, .format = from.format};
+  const Place leaving{.location = kHome, .format = to.format};
+  const auto home = direct(from, arrived);
+  const auto there = direct(arrived, leaving);
+  const auto away = direct(leaving, to);
+  if (!home || !there || !away) return std::nullopt;
+  return *home + *there + *away;
+}
+
 std::optional<std::int64_t> Exchange::conversions_of(ValueId value) const {
   const NodeId maker = view_.uses->producer[value.index];
   if (!maker.valid() && std::ranges::find(view_.graph->inputs, value) == view_.graph->inputs.end()) return 0;
   const Part* made_by = maker.valid() ? &parts_[owner_[maker.index]] : nullptr;
-  std::set<Format> wanted;
+  std::set<Place> wanted;
   const auto want = [&](const Part& part) {
     if (&part == made_by) return;
     if (const Format* format = format_at(part.region->inputs, part.variant->input_formats, value))
-      wanted.insert(*format);
+      wanted.insert({.location = part.location, .format = *format});
   };
   for (const NodeId reader : view_.uses->consumers[value.index]) {
     want(parts_[owner_[reader.index]]);
     for (const std::size_t repeater : repeaters_[reader.index])
       if (is_in_place(repeater)) want(parts_[repeater]);
   }
-  Format source = plain();
+  Place source;
   if (made_by) {
     const Format* format = format_at(made_by->region->outputs, made_by->variant->output_formats, value);
     // It lives inside one step. Another that repeats a reader of it would need it.
     if (!format) return wanted.empty() ? std::optional<std::int64_t>(0) : std::nullopt;
-    source = *format;
+    source = {.location = made_by->location, .format = *format};
   }
-  if (view_.uses->is_output[value.index]) wanted.insert(plain());
+  if (view_.uses->is_output[value.index]) wanted.insert(Place{});
   wanted.erase(source);
-  std::vector<Format> made = {source};
+  std::vector<Place> made = {source};
   std::int64_t sum = 0;
-  for (const Format& format : wanted) {
+  for (const Place& place : wanted) {
     std::optional<std::int64_t> cheapest;
-    for (const Format& from : made) {
-      const auto choice =
-          view_.conversions(value, {.location = kHome, .format = from}, {.location = kHome, .format = format});
-      const auto ns = choice ? nanoseconds_of(choice->cost) : std::nullopt;
+    for (const Place& from : made) {
+      const auto ns = way_ns(value, from, place);
       if (ns && (!cheapest || *ns < *cheapest)) cheapest = *ns;
     }
     if (!cheapest) return std::nullopt;
-    sum += *cheapest == 0 ? 0 : *cheapest + view_.launch_ns;
-    made.push_back(format);
+    sum += *cheapest;
+    made.push_back(place);
   }
   return sum;
 }

@@ -9,6 +9,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <span>
 #include <unordered_map>
@@ -26,7 +27,8 @@ struct CostView {
   const CandidatePool* pool = nullptr;
   std::span<const Cost> costs;  ///< by candidate of the pool
   BoundaryTable conversions;
-  std::int64_t launch_ns = 0;  ///< of every kernel and conversion that is no view
+  std::int64_t launch_ns = 0;                         ///< of every kernel and conversion that is no view
+  std::map<std::string, std::string> locations = {};  ///< of backends that do not run at home
 };
 
 class Exchange {
@@ -56,12 +58,16 @@ class Exchange {
     std::int64_t cost_ns = 0;  ///< launch included
     const CoverStep* step = nullptr;
     std::optional<std::uint32_t> candidate;
+    std::string location = kHome;
   };
 
   [[nodiscard]] std::optional<Part> part_of(std::uint32_t candidate) const;
   [[nodiscard]] std::vector<std::size_t> overlapped(const Region& region) const;
   /// Adds parts of candidates until all of `left` is covered; false when that cannot be.
   [[nodiscard]] bool fill(NodeSet left, std::vector<Part>& parts) const;
+  [[nodiscard]] std::string location_of(const std::string& backend) const;
+  /// One conversion or transfer, or those by way of home; launches included, nothing when there is no way.
+  [[nodiscard]] std::optional<std::int64_t> way_ns(ValueId value, const Place& from, const Place& to) const;
   [[nodiscard]] std::optional<std::int64_t> conversions_of(ValueId value) const;
   [[nodiscard]] std::optional<std::int64_t> conversions_of(const std::vector<ValueId>& values) const;
   void add_cover(const Cover& cover);

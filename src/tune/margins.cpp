@@ -40,7 +40,8 @@ class MarginFinder {
              .pool = in_.pool,
              .costs = in_.costs,
              .conversions = in_.conversions,
-             .launch_ns = in_.launch_ns},
+             .launch_ns = in_.launch_ns,
+             .locations = in_.locations},
             *plan.cover,
             may_fill_};
   }

@@ -646,6 +646,7 @@ class Tuner {
     inputs.pool = &pool_;
     inputs.costs = pricing_ ? pricing_->without_broken(pool_, costs_) : costs_;
     if (pricing_) inputs.conversions = pricing_->boundary_table();
+    inputs.locations = locations_of(registry_, backends_).of_backend;
     for (std::size_t c = 0; bounds_ && c < costs_.size(); ++c) inputs.lower_bound_ns.push_back(bounds_->roofline(c));
     inputs.plans.push_back(competing(contest_.winner()));
     for (const Contestant* loser : contest_.losers()) inputs.plans.push_back(competing(*loser));

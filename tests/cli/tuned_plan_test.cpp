@@ -103,6 +103,9 @@ TEST_F(TunedPlanTest, ReportsWhatItDidAndDoesNotMeasureTwice) {
   EXPECT_GT(repeated["reused"], 0);
   EXPECT_EQ(repeated["shipped"], report["shipped"]);
   EXPECT_EQ(repeated["backends"], report["backends"]);
+  const std::string second_plan = read_all(plan_);
+  expect_good(run(again));
+  EXPECT_TRUE(read_all(plan_) == second_plan) << "two processes made different plans of the same costs";
   EXPECT_THAT(names(), ElementsAre("costs.sqlite", "costs.sqlite.files", "events", "image.npy", "model.collage",
                                    "model.onnx", "tune.json"));
   EXPECT_THAT(temporaries(), IsEmpty());

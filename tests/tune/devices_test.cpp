@@ -2,6 +2,7 @@
 // memory, a queue that works while the caller goes on.
 #include <gmock/gmock.h>
 
+#include <nlohmann/json.hpp>
 #include <set>
 
 #include "plan/plan_file.h"
@@ -116,6 +117,20 @@ TEST_F(DeviceTune, PinsToDevicesMoveValuesThroughHome) {
   const auto verified = verify_plan({.plan = report->plan, .model = std::nullopt, .seeds = 2}, registry);
   ASSERT_TRUE(verified) << to_string(verified.error());
   EXPECT_TRUE(verified->ok);
+}
+
+TEST_F(DeviceTune, ExplanationsCountTransfers) {
+  TuneOptions wanted = options({kNear, "onnxruntime"});
+  wanted.rules = {pin("*", "near")};
+  const auto report = tune(wanted, registry);
+  ASSERT_TRUE(report) << to_string(report.error());
+  const auto plan = load_plan(report->plan);
+  ASSERT_TRUE(plan);
+  std::int64_t sum = 0;
+  for (const PlanStep& step : plan->plan.steps) sum += step.cost_ns + SearchOptions().launch_ns;
+  const auto story = nlohmann::json::parse(plan->plan.report_json).at("explanation");
+  ASSERT_TRUE(story.contains("cover_ns")) << story.dump().substr(0, 400);
+  EXPECT_EQ(story.at("cover_ns").get<std::int64_t>(), sum);
 }
 
 TEST_F(DeviceTune, ADeviceThatIsTooSmallGetsNothing) {
