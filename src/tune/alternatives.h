@@ -18,7 +18,7 @@ namespace collage {
 struct AlternativesOptions {
   std::size_t count = 5;             ///< the best one included
   std::size_t max_searches = 100;    ///< in all
-  std::size_t max_work = 400'000;    ///< states and candidates looked at, in all but the last search
+  std::size_t max_work = 300'000;    ///< states and candidates looked at, in all but the last search
   std::size_t max_states = 100'000;  ///< of one search
 };
 

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <cmath>
+#include <cstdlib>
 #include <sstream>
 
 #include <onnx/onnx_pb.h>
@@ -229,6 +230,36 @@ TEST_F(TunedPlanTest, KeepsBannedBackendsAwayAndPinnedNodesInPlace) {
   const nlohmann::json pinned = tune({"--pin", "*=onnxruntime"});
   EXPECT_THAT(keys_of(pinned["backends"]), ElementsAre("onnxruntime"));
   expect_model_scores(scores(plan_));
+}
+
+TEST_F(TunedPlanTest, CapOfMemoryForcesASlowerCoverThatFits) {
+  // Its 3x3 convolutions are fastest with scratch that is larger than all values of the model.
+  const char* folder = std::getenv("COLLAGE_MODELS");
+  const std::string model = folder ? folder + std::string("/classification/resnet_stem_block_sum.onnx") : "";
+  if (!std::filesystem::exists(model)) GTEST_SKIP() << "no models here";
+  const auto tuned = [&](const std::vector<std::string>& more) {
+    std::vector<std::string> arguments = {"tune",       model,    "-o",      plan_,
+                                          "--backends", "onednn", "--shape", "gpu_0/data_0=1x3x224x224",
+                                          "--budget",   "15s",    "--store", "sqlite:" + file("costs.sqlite"),
+                                          "--quiet",    "--json", "-",       "--measure-all",
+                                          "--dump",     "cover"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    const Ended ended = run(arguments);
+    expect_good(ended);
+    return parsed(ended.out);
+  };
+  const nlohmann::json free = tuned({});
+  const auto cap = free["memory_bytes"].get<std::int64_t>() * 9 / 10;
+  const nlohmann::json capped = tuned({"--memory-cap", std::to_string(cap)});
+  EXPECT_LE(capped["memory_bytes"], cap);
+  EXPECT_GT(capped["memory_bytes"], 0);
+  EXPECT_EQ(capped["measured"], 0) << "the costs are the same";
+  EXPECT_NE(capped["cover"], free["cover"]);
+  EXPECT_GE(capped["cover_us"], free["cover_us"]);
+  expect_good(run({"verify", plan_}));
+  expect_error(run({"tune", model, "-o", plan_, "--backends", "onednn", "--shape", "gpu_0/data_0=1x3x224x224",
+                    "--budget", "1s", "--store", "sqlite:" + file("costs.sqlite"), "--quiet", "--memory-cap", "1000"}),
+               5, "search/no-cover", "memory");
 }
 
 TEST_F(TunedPlanTest, HonoursThreads) {
