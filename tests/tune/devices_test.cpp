@@ -6,6 +6,7 @@
 #include <set>
 
 #include "plan/plan_file.h"
+#include "search/search.h"
 #include "tests/tune/tune_fixture.h"
 #include "tune/plan_model.h"
 #include "tune/tune.h"
