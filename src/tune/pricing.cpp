@@ -16,7 +16,7 @@ namespace {
 constexpr std::size_t kChunk = 8;
 /// An optimistic conversion: a fixed part and both sides at this many bytes per nanosecond.
 constexpr std::int64_t kConversionFixedNs = 200;
-constexpr std::int64_t kConversionBytesPerNs = 40;
+constexpr std::int64_t kConversionBytesPerNs = 200;
 constexpr int kMostSearches = 24;
 
 std::int64_t weight_bytes(const Graph& graph) {
