@@ -38,6 +38,7 @@ int run_command_line(int argc, char** argv) {
   add_backends(app, program);
   add_check(app, program);
   add_workload(app, program);
+  add_db(app, program);
   add_worker(app, program);
   try {
     app.parse(argc, argv);

@@ -24,6 +24,7 @@ void add_explain(CLI::App& app, Program& program);
 void add_backends(CLI::App& app, Program& program);
 void add_check(CLI::App& app, Program& program);
 void add_workload(CLI::App& app, Program& program);
+void add_db(CLI::App& app, Program& program);
 void add_worker(CLI::App& app, Program& program);
 
 /// Declares a command with the shared options; `run` gets them parsed.

@@ -1,8 +1,9 @@
 // The cost store: what earlier measurements found, so that the same question needs no new measurement.
-// SQLite in WAL mode; every record is committed and synced before put_* returns. Artifacts lie as files named by their
-// content in `PATH.files/`. Two processes may use one file at the same time.
-// A file that cannot be opened, read or written, or that a newer version made, never stops work: the store then keeps
-// what it learns in memory and says so once in warnings().
+// SQLite in WAL mode; every record has a checksum and is committed and synced before put_* returns. A damaged record
+// counts as absent: it is set aside in a table of its own, so that nothing is lost and nothing wrong is used. Artifacts
+// lie as files named by their content in `PATH.files/`. Two processes may use one file at the same time. A file that
+// cannot be opened, read or written, or that a newer version made, never stops work: the store then keeps what it
+// learns in memory and says so once in warnings().
 #pragma once
 
 #include <memory>
@@ -15,6 +16,8 @@
 #include "measure/cost.h"
 
 namespace collage {
+
+struct StoreTable;
 
 /// One thread at a time.
 class Store {
@@ -51,8 +54,17 @@ class Store {
   [[nodiscard]] Counts counts();
   /// All costs whose key contains `part`, sorted by key.
   [[nodiscard]] std::vector<std::pair<std::string, Cost>> costs_like(const std::string& part);
+  /// Likewise keys and content hashes of artifacts.
+  [[nodiscard]] std::vector<std::pair<std::string, std::string>> artifacts_like(const std::string& part);
+  /// Removes the records whose key contains `part`, of all kinds; artifact files stay.
+  void remove(const std::string& part);
+  /// Looks at every record and sets damaged ones aside; how many are set aside, those found earlier included.
+  [[nodiscard]] std::size_t damaged_count();
 
  private:
+  [[nodiscard]] std::vector<std::pair<std::string, std::string>> texts_like(const StoreTable& table,
+                                                                            const std::string& part);
+
   struct State;
   explicit Store(std::unique_ptr<State> state);
   std::unique_ptr<State> state_;

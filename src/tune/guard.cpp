@@ -130,7 +130,7 @@ Result<GuardVerdict> judge(const std::vector<GuardEntry>& entries, const GuardOp
   for (std::size_t e = 0; e < all.size(); ++e) all[e] = e;
   ConfirmRequest heat = request_for(entries, all, options);
   heat.seconds = options.heat_seconds;
-  heat.min_rounds = 5;
+  heat.min_rounds = options.heat_rounds;
   COLLAGE_TRY(const std::vector<ConfirmLane> lanes, compare(entries, all, heat, confirm, options.apart, verdict));
   const std::vector<double> heat_times = relative_times(lanes);
   // One final, unless all its entries fail in it: then those behind them in the heat have theirs.
@@ -143,7 +143,7 @@ Result<GuardVerdict> judge(const std::vector<GuardEntry>& entries, const GuardOp
     if (chosen.size() == 1) return verdict;
     ConfirmRequest last = request_for(entries, chosen, options);
     last.seconds = options.final_seconds;
-    last.min_rounds = 15;
+    last.min_rounds = options.final_rounds;
     const auto final_lanes = compare(entries, chosen, last, confirm, options.apart, verdict);
     if (!final_lanes) return verdict;  // interrupted: the heat decides
     if (const auto winner = simplest_of_the_best(entries, chosen, *final_lanes)) {

@@ -31,8 +31,10 @@ struct GuardOptions {
   std::string expected;  ///< record of the model's outputs
   std::string accuracy = "standard";
   int threads = 1;
-  double heat_seconds = 1.5;  ///< first look at all entries
-  double final_seconds = 4;   ///< those within 15 % of the best, and the rivals near it
+  double heat_seconds = 1.5;      ///< first look at all entries
+  double final_seconds = 4;       ///< those within 15 % of the best, and the rivals near it
+  std::size_t heat_rounds = 5;    ///< at least, however long they take
+  std::size_t final_rounds = 15;  ///< likewise
   std::chrono::nanoseconds patience = std::chrono::seconds(300);  ///< for one confirm job
   bool apart = false;  ///< plans whose backends cannot share a process: each is timed in one of its own
   std::uint64_t seed = 1;

@@ -263,7 +263,15 @@ class Tuner {
     apply_rules(graph, rules_, pool_);
     pricing_.emplace(pricing_options(), graph, registry_, store_);
     COLLAGE_TRY_VOID(place_bodies());
-    COLLAGE_TRY(costs_, price());
+    auto priced = price();
+    if (!priced && priced.error().exit == ExitCode::kLimit && contest_.competing() > 0) {
+      // No cover is small enough, but an engine's plan is.
+      prepared_notes_.push_back("no mixed plan: " + to_string(priced.error()));
+      pricing_.reset();
+      return {};
+    }
+    if (!priced) return std::unexpected(std::move(priced).error());
+    costs_ = std::move(*priced);
     why_unmeasured_.assign(costs_.size(), why_not_measured(!options_.measures_all));
     COLLAGE_TRY_VOID(join_neighbours(uses, proposers));
     count_candidates();
@@ -336,25 +344,25 @@ class Tuner {
     return {};
   }
 
-  bool out_of_time() const {
-    return options_.stop.stop_requested() || Seconds(Clock::now() - start_).count() > options_.budget_s;
-  }
+  /// For pricing.
+  bool out_of_time() const { return options_.stop.stop_requested() || elapsed_s() > kPricingShare * options_.budget_s; }
 
   PricingOptions pricing_options() const {
-    return {.worker_command = options_.worker_command,
-            .graph_file = prepared_.graph_file,
-            .record = prepared_.record,
-            .backends_apart = !conflicts().empty(),
-            .converters = converters(),
-            .locations = locations_of(registry_, backends_),
-            .threads = options_.threads,
-            .accuracy = options_.accuracy,
-            .seed = options_.seed,
-            .compile_limit = options_.compile_limit,
-            .run_limit = options_.run_limit,
-            .deadline = start_ + std::chrono::duration_cast<Clock::duration>(Seconds(options_.budget_s)),
-            .progress = options_.progress,
-            .stop = options_.stop};
+    return {
+        .worker_command = options_.worker_command,
+        .graph_file = prepared_.graph_file,
+        .record = prepared_.record,
+        .backends_apart = !conflicts().empty(),
+        .converters = converters(),
+        .locations = locations_of(registry_, backends_),
+        .threads = options_.threads,
+        .accuracy = options_.accuracy,
+        .seed = options_.seed,
+        .compile_limit = options_.compile_limit,
+        .run_limit = options_.run_limit,
+        .deadline = start_ + std::chrono::duration_cast<Clock::duration>(Seconds(kPricingShare * options_.budget_s)),
+        .progress = options_.progress,
+        .stop = options_.stop};
   }
 
   /// Everyone at home who is not an engine may convert between the common formats.
@@ -450,8 +458,18 @@ class Tuner {
     if (contest_.competing() == 0)
       return fail(ExitCode::kUnsupported, "tune/nothing-runs", options_.model,
                   prepared_notes_.empty() ? "no plan" : prepared_notes_.back(), "at least one plan that runs");
-    return contest_.judge({.question = question(), .guard = guard_options()});
+    const Clock::time_point begin = Clock::now();
+    COLLAGE_TRY_VOID(contest_.judge({.question = question(), .guard = guard_options()}));
+    judging_s_ = Seconds(Clock::now() - begin).count();
+    return {};
   }
+
+  /// Whether another contest, if it takes as long as the last one, ends within the budget.
+  bool may_judge_again() const {
+    return !options_.stop.stop_requested() && elapsed_s() + judging_s_ <= options_.budget_s;
+  }
+
+  double elapsed_s() const { return Seconds(Clock::now() - start_).count(); }
 
   std::string question() const {
     return machine_print() + "|" + prepared_.imported.model_hash + "|" + shapes_text() + "|" +
@@ -474,7 +492,7 @@ class Tuner {
   /// Steps take another time between others than alone. Learns from the covers that were timed, searches again, and
   /// lets new covers compete, which teach in their turn.
   Result<void> improve_with_context() {
-    for (int round = 0; round < kContextRounds && pricing_ && !options_.stop.stop_requested(); ++round) {
+    for (int round = 0; round < kContextRounds && pricing_ && may_judge_again(); ++round) {
       const Corrections corrections = learn_corrections(prepared_.graph, contest_.timed_covers());
       contest_.retire_beaten();
       const std::size_t before = contest_.competing();
@@ -490,8 +508,7 @@ class Tuner {
   /// and the corrections learn from it.
   Result<void> evolve() {
     // Level 2 knows time alone, and one process.
-    if (!pricing_ || options_.stop.stop_requested() || options_.objective.ns_per_byte > 0 || !conflicts().empty())
-      return {};
+    if (!pricing_ || !may_judge_again() || options_.objective.ns_per_byte > 0 || !conflicts().empty()) return {};
     const Uses uses = uses_of(prepared_.graph);
     const Corrections corrections = learn_corrections(prepared_.graph, contest_.timed_covers());
     PairTimer timer(folder_, worker_, packer_, {.guard = guard_options(), .known_ns = contest_.winner().median_ns});
@@ -543,7 +560,7 @@ class Tuner {
       return std::move(made.plan);
     };
     level2.time = [this, &timer](const RealisedPlan& plan) { return timer.time(plan, contest_.winner().plan); };
-    level2.seconds = level2_seconds(options_.budget_s, Seconds(Clock::now() - start_).count());
+    level2.seconds = level2_seconds(options_.budget_s, elapsed_s() + judging_s_);
     level2.evolve.seed = options_.seed;
     level2.evolve.stop = options_.stop;
     level2.progress = options_.progress;
@@ -682,6 +699,8 @@ class Tuner {
             .is_single = contestant.is_rival || used.size() < 2 || contestant.name.starts_with("only ")};
   }
 
+  /// The rest of the budget is for contests and level 2.
+  static constexpr double kPricingShare = 0.7;
   static constexpr int kContextRounds = 2;
   static constexpr int kNeighbourRounds = 2;
   static constexpr std::size_t kMostNeighbours = 12;
@@ -697,6 +716,7 @@ class Tuner {
   PlanPacker packer_{registry_};
   Contest contest_{folder_, store_, worker_, packer_};
   Clock::time_point start_ = Clock::now();
+  double judging_s_ = 0;                ///< what the last contest took
   std::vector<std::string> backends_;   ///< may take nodes
   std::vector<std::string> proposing_;  ///< those, host and the filler
   std::vector<NodeRule> rules_;         ///< of the user and of the model

@@ -253,7 +253,7 @@ TEST_F(TunedPlanTest, CapOfMemoryForcesASlowerCoverThatFits) {
   const nlohmann::json capped = tuned({"--memory-cap", std::to_string(cap)});
   EXPECT_LE(capped["memory_bytes"], cap);
   EXPECT_GT(capped["memory_bytes"], 0);
-  EXPECT_EQ(capped["measured"], 0) << "the costs are the same";
+  EXPECT_LT(capped["measured"], 20) << "the costs are the same; conversions that no cover wanted before may be new";
   EXPECT_NE(capped["cover"], free["cover"]);
   EXPECT_GE(capped["cover_us"], free["cover_us"]);
   expect_good(run({"verify", plan_}));
@@ -271,7 +271,7 @@ TEST_F(TunedPlanTest, HonoursThreads) {
 }
 
 TEST_F(TunedPlanTest, IsFoundByVerifyWhenItsNumbersAreWrong) {
-  tune();
+  tune({"--backends", "onednn"});  // its kernels read weights.bin; an engine has the weights inside its artifact
   // A changed weight with a checksum that fits: only running it can tell.
   const Result<Buffer> whole = Buffer::map_file(plan_);
   const auto members = read_zip(*whole, plan_);

@@ -1,0 +1,168 @@
+#include "measure/store_file.h"
+
+#include <sqlite3.h>
+
+#include <chrono>
+#include <thread>
+
+#include <fmt/format.h>
+
+#include "base/hash.h"
+
+namespace collage {
+namespace {
+
+constexpr int kSchemaVersion = 2;
+constexpr int kBusyMilliseconds = 20'000;
+constexpr int kRetryMilliseconds = 5;
+constexpr const char* kSetAside =
+    "CREATE TABLE IF NOT EXISTS damaged(source TEXT, key TEXT, text TEXT, checksum TEXT, PRIMARY KEY(source, key)) "
+    "WITHOUT ROWID";
+
+std::string checksum_of(const StoreTable& table, const std::string& key, const std::string& text) {
+  return hash_hex(fmt::format("{}:{}:{}:{}", table.name, key.size(), key, text));
+}
+
+/// Sets the journal mode of a file that others may open at this moment: changing it needs the file alone, and SQLite
+/// does not wait for that as it waits for other locks.
+void use_write_ahead_log(SQLite::Database& database) {
+  for (int waited = 0;; waited += kRetryMilliseconds) {
+    const int code = database.tryExec("PRAGMA journal_mode=WAL");
+    if (code == SQLITE_OK) return;
+    if ((code & 0xff) != SQLITE_BUSY || waited >= kBusyMilliseconds)
+      throw SQLite::Exception(database.getHandle(), code);
+    std::this_thread::sleep_for(std::chrono::milliseconds(kRetryMilliseconds));
+  }
+}
+
+void make_tables(SQLite::Database& database) {
+  for (const StoreTable& table : kStoreTables)
+    database.exec(
+        fmt::format("CREATE TABLE IF NOT EXISTS {}(key TEXT PRIMARY KEY, {} TEXT NOT NULL, "
+                    "checksum TEXT NOT NULL DEFAULT '') WITHOUT ROWID",
+                    table.name, table.column));
+  database.exec(kSetAside);
+}
+
+/// The first schema had no checksums: what is there is taken for sound.
+void add_checksums(SQLite::Database& database) {
+  for (const StoreTable& table : kStoreTables) {
+    database.exec(fmt::format("ALTER TABLE {} ADD COLUMN checksum TEXT NOT NULL DEFAULT ''", table.name));
+    std::vector<std::pair<std::string, std::string>> records;
+    SQLite::Statement query(database, fmt::format("SELECT key, {} FROM {}", table.column, table.name));
+    while (query.executeStep()) records.emplace_back(query.getColumn(0).getString(), query.getColumn(1).getString());
+    SQLite::Statement update(database, fmt::format("UPDATE {} SET checksum=? WHERE key=?", table.name));
+    for (const auto& [key, text] : records) {
+      update.bind(1, checksum_of(table, key, text));
+      update.bind(2, key);
+      update.exec();
+      update.reset();
+    }
+  }
+}
+
+void set_aside(SQLite::Database& database, const StoreTable& table, const std::string& key) {
+  SQLite::Transaction transaction(database, SQLite::TransactionBehavior::IMMEDIATE);
+  SQLite::Statement copy(database, fmt::format("INSERT OR REPLACE INTO damaged SELECT '{}', key, {}, checksum FROM {} "
+                                               "WHERE key=?",
+                                               table.name, table.column, table.name));
+  copy.bind(1, key);
+  copy.exec();
+  SQLite::Statement remove(database, fmt::format("DELETE FROM {} WHERE key=?", table.name));
+  remove.bind(1, key);
+  remove.exec();
+  transaction.commit();
+}
+
+}  // namespace
+
+std::unique_ptr<SQLite::Database> open_store_file(const std::string& path) {
+  auto database =
+      std::make_unique<SQLite::Database>(path, SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE, kBusyMilliseconds);
+  use_write_ahead_log(*database);
+  database->exec("PRAGMA synchronous=FULL");
+  // Immediate: two processes that open a new file at once make its tables one after the other.
+  SQLite::Transaction transaction(*database, SQLite::TransactionBehavior::IMMEDIATE);
+  const int version = database->execAndGet("PRAGMA user_version").getInt();
+  if (version > kSchemaVersion)
+    throw SQLite::Exception("schema " + std::to_string(version) + " of a newer version of this program");
+  if (version == 1) add_checksums(*database);
+  make_tables(*database);
+  database->exec("PRAGMA user_version=" + std::to_string(kSchemaVersion));
+  transaction.commit();
+  return database;
+}
+
+std::unique_ptr<SQLite::Database> open_store_memory() {
+  auto database = std::make_unique<SQLite::Database>(":memory:", SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
+  make_tables(*database);
+  return database;
+}
+
+void write_record(SQLite::Database& database, const StoreTable& table, const std::string& key,
+                  const std::string& text) {
+  SQLite::Statement insert(database, fmt::format("INSERT INTO {0}(key,{1},checksum) VALUES(?,?,?) ON CONFLICT(key) DO "
+                                                 "UPDATE SET {1}=excluded.{1}, checksum=excluded.checksum",
+                                                 table.name, table.column));
+  insert.bind(1, key);
+  insert.bind(2, text);
+  insert.bind(3, checksum_of(table, key, text));
+  insert.exec();
+}
+
+std::optional<std::string> read_record(SQLite::Database& database, const StoreTable& table, const std::string& key,
+                                       std::size_t& damaged) {
+  std::string text;
+  {
+    SQLite::Statement query(database, fmt::format("SELECT {}, checksum FROM {} WHERE key=?", table.column, table.name));
+    query.bind(1, key);
+    if (!query.executeStep()) return std::nullopt;
+    text = query.getColumn(0).getString();
+    if (query.getColumn(1).getString() == checksum_of(table, key, text)) return text;
+  }
+  ++damaged;
+  set_aside(database, table, key);
+  return std::nullopt;
+}
+
+std::vector<std::pair<std::string, std::string>> read_records(SQLite::Database& database, const StoreTable& table,
+                                                              const std::string& part, std::size_t& damaged) {
+  std::vector<std::pair<std::string, std::string>> sound;
+  std::vector<std::string> broken;
+  SQLite::Statement query(database, fmt::format("SELECT key, {}, checksum FROM {} WHERE instr(key, ?) > 0 ORDER BY key",
+                                                table.column, table.name));
+  query.bind(1, part);
+  while (query.executeStep()) {
+    std::string key = query.getColumn(0).getString();
+    std::string text = query.getColumn(1).getString();
+    if (query.getColumn(2).getString() == checksum_of(table, key, text))
+      sound.emplace_back(std::move(key), std::move(text));
+    else
+      broken.push_back(std::move(key));
+  }
+  query.reset();
+  for (const std::string& key : broken) set_aside(database, table, key);
+  damaged += broken.size();
+  return sound;
+}
+
+void remove_records(SQLite::Database& database, const StoreTable& table, const std::vector<std::string>& keys) {
+  SQLite::Transaction transaction(database, SQLite::TransactionBehavior::IMMEDIATE);
+  SQLite::Statement remove(database, fmt::format("DELETE FROM {} WHERE key=?", table.name));
+  for (const std::string& key : keys) {
+    remove.bind(1, key);
+    remove.exec();
+    remove.reset();
+  }
+  transaction.commit();
+}
+
+std::size_t count_records(SQLite::Database& database, const StoreTable& table) {
+  return static_cast<std::size_t>(database.execAndGet(std::string("SELECT count(*) FROM ") + table.name).getInt64());
+}
+
+std::size_t count_set_aside(SQLite::Database& database) {
+  return static_cast<std::size_t>(database.execAndGet("SELECT count(*) FROM damaged").getInt64());
+}
+
+}  // namespace collage

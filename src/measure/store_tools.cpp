@@ -1,0 +1,194 @@
+#include "measure/store_tools.h"
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <fstream>
+#include <set>
+
+#include "base/hash.h"
+#include "measure/json.h"
+
+namespace collage {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kCostSchema = "collage.cost/1";
+/// Every field that a key of keys.h may have.
+constexpr std::array<std::string_view, 15> kFields = {"region",  "convert",  "variant",   "in",      "out",
+                                                      "from",    "to",       "backend",   "version", "build",
+                                                      "threads", "accuracy", "displaced", "machine", "place"};
+
+std::string field_of(std::string_view key, std::string_view field) {
+  for (const auto& [name, value] : fields_of(key))
+    if (name == field) return value;
+  return "";
+}
+
+std::string checksum_of(const std::string& key, const Json& cost) { return hash_hex(key + to_line(cost)); }
+
+Json line_of(const std::string& key, const Cost& cost) {
+  const Json json = to_json(cost);
+  return {{"schema", kCostSchema}, {"key", key}, {"cost", json}, {"checksum", checksum_of(key, json)}};
+}
+
+struct Line {
+  std::string key;
+  Cost cost;
+};
+
+std::optional<Line> line_from(const std::string& text) {
+  const auto json = parse_json(text, "line of costs");
+  if (!json) return std::nullopt;
+  auto line = read_json("line of costs", [&]() -> std::optional<Line> {
+    if (json->at("schema") != kCostSchema) return std::nullopt;
+    const std::string key = json->at("key");
+    if (json->at("checksum") != checksum_of(key, json->at("cost"))) return std::nullopt;
+    return Line{.key = key, .cost = cost_from(json->at("cost"))};
+  });
+  return line ? *line : std::nullopt;
+}
+
+void add(Store& store, const std::string& key, const Cost& cost, ImportCounts& counts) {
+  if (store.cost(key)) {
+    ++counts.known;
+    return;
+  }
+  store.put_cost(key, cost);
+  ++counts.added;
+}
+
+std::set<std::string> named_files(Store& store) {
+  std::set<std::string> names;
+  for (const auto& [key, hash] : store.artifacts_like("")) names.insert(hash);
+  return names;
+}
+
+std::vector<fs::directory_entry> files_of(const Store& store) {
+  std::vector<fs::directory_entry> files;
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(store.artifact_folder(), error))
+    if (entry.is_regular_file(error)) files.push_back(entry);
+  return files;
+}
+
+bool is_what_it_says(const fs::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  const std::string bytes{std::istreambuf_iterator<char>(file), {}};
+  return hash_hex(bytes) == path.filename().string();
+}
+
+}  // namespace
+
+std::vector<std::pair<std::string, std::string>> fields_of(std::string_view key) {
+  struct Start {
+    std::size_t at;
+    std::string_view name;
+  };
+  std::vector<Start> starts;
+  for (const std::string_view name : kFields) {
+    const std::string sign = std::string(name) + "=";
+    for (std::size_t at = key.find(sign); at != std::string_view::npos; at = key.find(sign, at + 1))
+      if (at == 0 || key[at - 1] == ' ') {
+        starts.push_back({at, name});
+        break;  // values may look like fields, such as a machine's name
+      }
+  }
+  std::ranges::sort(starts, {}, &Start::at);
+  std::vector<std::pair<std::string, std::string>> fields;
+  for (std::size_t i = 0; i < starts.size(); ++i) {
+    const std::size_t begin = starts[i].at + starts[i].name.size() + 1;
+    const std::size_t end = i + 1 < starts.size() ? starts[i + 1].at - 1 : key.size();
+    fields.emplace_back(starts[i].name, key.substr(begin, end - std::min(end, begin)));
+  }
+  return fields;
+}
+
+StoreStats stats_of(Store& store) {
+  StoreStats stats{.counts = store.counts()};
+  for (const auto& [key, cost] : store.costs_like("")) {
+    if (std::holds_alternative<Infeasible>(cost)) ++stats.refused;
+    ++stats.backends[field_of(key, "backend")];
+    ++stats.machines[field_of(key, "machine")];
+  }
+  for (const auto& file : files_of(store)) {
+    std::error_code error;
+    const auto bytes = file.file_size(error);
+    ++stats.files;
+    if (!error) stats.file_bytes += bytes;
+  }
+  return stats;
+}
+
+std::string export_costs(Store& store, const std::string& part) {
+  std::string lines;
+  for (const auto& [key, cost] : store.costs_like(part)) lines += to_line(line_of(key, cost)) + "\n";
+  return lines;
+}
+
+ImportCounts import_costs(Store& store, std::string_view lines) {
+  ImportCounts counts;
+  while (!lines.empty()) {
+    const std::size_t end = std::min(lines.find('\n'), lines.size());
+    const std::string_view text = lines.substr(0, end);
+    lines.remove_prefix(std::min(end + 1, lines.size()));
+    if (text.empty()) continue;
+    if (const auto line = line_from(std::string(text)))
+      add(store, line->key, line->cost, counts);
+    else
+      ++counts.skipped;
+  }
+  return counts;
+}
+
+ImportCounts merge_costs(Store& into, Store& from) {
+  ImportCounts counts;
+  for (const auto& [key, cost] : from.costs_like("")) add(into, key, cost, counts);
+  return counts;
+}
+
+FileCounts remove_unnamed_files(Store& store) {
+  const std::set<std::string> named = named_files(store);
+  FileCounts counts;
+  for (const auto& file : files_of(store)) {
+    if (named.contains(file.path().filename().string())) continue;
+    std::error_code error;
+    const auto bytes = file.file_size(error);
+    if (!fs::remove(file.path(), error) || error) continue;
+    ++counts.removed;
+    counts.removed_bytes += bytes;
+  }
+  return counts;
+}
+
+FileCheck check_files(Store& store) {
+  FileCheck check;
+  for (const std::string& name : named_files(store)) {
+    const fs::path path = fs::path(store.artifact_folder()) / name;
+    std::error_code error;
+    if (!fs::exists(path, error))
+      ++check.missing;
+    else if (!is_what_it_says(path))
+      ++check.damaged;
+  }
+  return check;
+}
+
+std::vector<NearMiss> near_misses(Store& store, std::string_view key, std::size_t count) {
+  const auto wanted = fields_of(key);
+  if (wanted.empty()) return {};
+  std::vector<NearMiss> found;
+  for (const auto& [stored, cost] : store.costs_like(wanted.front().first + "=" + wanted.front().second)) {
+    NearMiss miss{.key = stored, .differences = {}};
+    for (const auto& [field, value] : wanted)
+      if (const std::string other = field_of(stored, field); other != value)
+        miss.differences.push_back({.field = field, .wanted = value, .stored = other});
+    found.push_back(std::move(miss));
+  }
+  std::ranges::stable_sort(found, {}, [](const NearMiss& miss) { return miss.differences.size(); });
+  found.resize(std::min(found.size(), count));
+  return found;
+}
+
+}  // namespace collage
