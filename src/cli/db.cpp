@@ -208,13 +208,12 @@ void add_db(CLI::App& app, Program& program) {
     return std::pair(command, options);
   };
   add("stats", "how much of what is stored", show_stats);
-  for (const auto& [name, help, action] : {std::tuple{"list", "costs, a line each", list},
-                                           std::tuple{"show", "costs with every field of their keys", show}}) {
-    const auto [command, options] = add(name, help, action);
-    auto* like = command->add_option("like", options->like, "only costs whose key contains this");
-    if (action == show) like->required();
-    command->add_option("--limit", options->limit, "at most so many")->capture_default_str();
-  }
+  const auto [listing, listed] = add("list", "costs, a line each", list);
+  listing->add_option("like", listed->like, "only costs whose key contains this");
+  listing->add_option("--limit", listed->limit, "at most so many")->capture_default_str();
+  const auto [showing, shown] = add("show", "costs with every field of their keys", show);
+  showing->add_option("like", shown->like, "part of the key")->required();
+  showing->add_option("--limit", shown->limit, "at most so many")->capture_default_str();
   const auto [exporting, to] = add("export", "write costs as JSON Lines", export_to);
   exporting->add_option("file", to->file, "the file to write")->required();
   exporting->add_option("--like", to->like, "only costs whose key contains this");
