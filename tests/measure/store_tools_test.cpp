@@ -6,6 +6,7 @@
 #include <fstream>
 
 #include "base/hash.h"
+#include "measure/json.h"
 #include "measure/keys.h"
 #include "tests/measure/measure_fixture.h"
 
