@@ -18,7 +18,9 @@ constexpr std::size_t kTogether = 16;
 /// A cover gains when it gets better by more than this part.
 constexpr double kGain = 0.0002;
 /// States that trials may make for each computation measured: a small part of the time that measuring took.
-constexpr std::size_t kStatesPerMeasured = 20000;
+constexpr std::size_t kStatesPerMeasured = 2000;
+/// States of one search: forecasts are not worth a search to the end where that takes seconds.
+constexpr std::size_t kMostStates = 60'000;
 /// Forecasts are made anew when this part was learnt since.
 constexpr double kNews = 0.01;
 constexpr std::size_t kAnySize = std::numeric_limits<std::size_t>::max();
@@ -28,7 +30,9 @@ class LazyPricer {
   LazyPricer(CoverRequest request, CostBounds& bounds, const LazyMeasuring& measuring)
       : request_(std::move(request)),
         measuring_(measuring),
-        costs_(*request_.graph, *request_.pool, bounds, std::move(request_.costs)) {}
+        costs_(*request_.graph, *request_.pool, bounds, std::move(request_.costs)) {
+    request_.search.max_states = std::min(request_.search.max_states, kMostStates);
+  }
 
   Result<std::vector<Cost>> run() {
     COLLAGE_TRY_VOID(measure_until_known(Covers::kBest, Forecast::kOpenMinded));
