@@ -5,6 +5,7 @@
 
 #include "plan/realise.h"
 #include "runtime/session.h"
+#include "tests/support/load_only_backend.h"
 
 namespace collage {
 namespace {
@@ -21,25 +22,12 @@ class NullKernel final : public Kernel {
   }
 };
 
-class NullBackend final : public Backend {
+class NullBackend final : public test::LoadOnlyBackend {
  public:
-  NullBackend() { info_ = {.name = "null", .kind = "null", .version = "1", .build = "1"}; }
-  [[nodiscard]] const BackendInfo& info() const override { return info_; }
-  [[nodiscard]] PartitionRules rules() const override { return {}; }
-  [[nodiscard]] std::expected<std::vector<Variant>, Refusal> support(const Graph&, const Region&,
-                                                                     const CompileOptions&) const override {
-    return std::unexpected(Refusal{});
-  }
-  [[nodiscard]] std::vector<std::expected<Artifact, Refusal>> compile(std::span<const CompileRequest>,
-                                                                      const CompileOptions&) override {
-    return {};
-  }
+  NullBackend() : LoadOnlyBackend({.name = "null", .kind = "null", .version = "1", .build = "1"}) {}
   [[nodiscard]] Result<std::unique_ptr<Kernel>> load(const LoadRequest&) override {
     return std::make_unique<NullKernel>();
   }
-
- private:
-  BackendInfo info_;
 };
 
 RealisedPlan null_chain(std::size_t length) {

@@ -1,5 +1,4 @@
 #include <filesystem>
-#include <fstream>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -64,27 +63,29 @@ Result<Answer> show_stats(const Options& options, Store& store) {
   return answer;
 }
 
-Answer records(const Options& options, Store& store, std::size_t limit, bool whole) {
+Answer records(const Options& options, Store& store, bool whole) {
   const auto found = store.costs_like(options.like);
   Answer answer;
   answer.json = {{"schema", "collage.db-list/1"}, {"found", found.size()}, {"records", ordered_json::array()}};
-  for (std::size_t i = 0; i < std::min(found.size(), limit); ++i) {
+  for (std::size_t i = 0; i < std::min(found.size(), options.limit); ++i) {
     const auto& [key, cost] = found[i];
-    answer.text += whole ? "" : fmt::format("{:<40} {}\n", cost_text(cost), key);
-    if (whole) {
+    if (!whole) {
+      answer.text += fmt::format("{:<40} {}\n", cost_text(cost), key);
+    } else {
       for (const auto& [field, value] : fields_of(key)) answer.text += fmt::format("{:<10} {}\n", field, value);
       answer.text += fmt::format("{:<10} {}\n\n", "cost", cost_text(cost));
     }
     answer.json["records"].push_back({{"key", key}, {"cost", to_json(cost)}});
   }
-  if (found.size() > limit) answer.text += fmt::format("and {} more; --limit shows them\n", found.size() - limit);
+  if (found.size() > options.limit)
+    answer.text += fmt::format("and {} more; --limit shows them\n", found.size() - options.limit);
   return answer;
 }
 
-Result<Answer> list(const Options& options, Store& store) { return records(options, store, options.limit, false); }
+Result<Answer> list(const Options& options, Store& store) { return records(options, store, false); }
 
 Result<Answer> show(const Options& options, Store& store) {
-  Answer answer = records(options, store, options.limit, true);
+  Answer answer = records(options, store, true);
   if (answer.json["found"] == 0)
     return fail(ExitCode::kBadInput, "store/no-record", options.like, "no cost whose key contains it", "part of a key");
   return answer;
@@ -106,11 +107,8 @@ Answer imported(const ImportCounts& counts, const char* schema) {
 }
 
 Result<Answer> import_from(const Options& options, Store& store) {
-  std::ifstream file(options.file, std::ios::binary);
-  if (!file)
-    return fail(ExitCode::kIo, "io/cannot-read", options.file, "no file that can be read", "a file of exported costs");
-  const std::string lines{std::istreambuf_iterator<char>(file), {}};
-  return imported(import_costs(store, lines), "collage.db-import/1");
+  COLLAGE_TRY(const Buffer lines, Buffer::map_file(options.file));
+  return imported(import_costs(store, lines.text()), "collage.db-import/1");
 }
 
 Result<Answer> merge(const Options& options, Store& store) {

@@ -87,11 +87,15 @@ Result<std::string> write_artifact(const std::string& folder, const Artifact& ar
   return hash;
 }
 
+bool is_content_of(const std::string& hash, std::span<const std::byte> bytes) {
+  return hash_hex(bytes.data(), bytes.size()) == hash;
+}
+
 Result<Artifact> read_artifact(const std::string& folder, const std::string& hash, std::span<const ValueId> constants) {
   const std::string path = folder + "/" + hash;
   const auto file = Buffer::map_file(path);
   if (!file) return fail(ExitCode::kIo, "artifact/missing", path, file.error().saw, "a readable file");
-  if (hash_hex(file->data(), file->size()) != hash) {
+  if (!is_content_of(hash, file->bytes())) {
     // Out of the way, so that the next write_artifact makes it anew.
     std::error_code ignored;
     std::filesystem::remove(path, ignored);

@@ -31,6 +31,9 @@ struct StoredArtifact {
 [[nodiscard]] Result<std::string> write_artifact(const std::string& folder, const Artifact& artifact,
                                                  std::span<const ValueId> constants);
 
+/// Whether bytes are what a file of this name holds.
+[[nodiscard]] bool is_content_of(const std::string& hash, std::span<const std::byte> bytes);
+
 /// Error artifact/missing when there is no such file or its content is not what its name says.
 [[nodiscard]] Result<Artifact> read_artifact(const std::string& folder, const std::string& hash,
                                              std::span<const ValueId> constants);

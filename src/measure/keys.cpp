@@ -7,12 +7,6 @@
 namespace collage {
 namespace {
 
-std::string names_of(const std::vector<Format>& formats) {
-  std::string text;
-  for (const Format& format : formats) text += (text.empty() ? "" : ",") + format.name;
-  return text;
-}
-
 std::string surroundings(const BackendInfo& backend, const MeasureContext& context) {
   return fmt::format("backend={} version={} build={} threads={} accuracy={} displaced={} machine={}", backend.name,
                      backend.version, backend.build, context.threads, name_of(context.accuracy),
@@ -26,6 +20,12 @@ std::string content_hash_of(const Tensor& tensor) {
 }
 
 }  // namespace
+
+std::string names_of(const std::vector<Format>& formats) {
+  std::string text;
+  for (const Format& format : formats) text += (text.empty() ? "" : ",") + format.name;
+  return text;
+}
 
 std::string cost_key(const std::string& structure_key, const Variant& variant, const BackendInfo& backend,
                      const MeasureContext& context) {

@@ -5,11 +5,15 @@
 
 #include <map>
 #include <string>
+#include <vector>
 
 #include "backend/backend.h"
 #include "region/region.h"
 
 namespace collage {
+
+/// "plain,channels_last".
+[[nodiscard]] std::string names_of(const std::vector<Format>& formats);
 
 /// What costs depend on besides the region and the candidate.
 struct MeasureContext {

@@ -108,7 +108,7 @@ class Sampler {
     const double before = slowness();
     const auto elapsed = time_batch(i, lane.each_ns < options_.touch_ns);
     if (!elapsed) return;
-    const double quiet_ns = static_cast<double>(*elapsed) / ((before + slowness()) / 2);
+    const double quiet_ns = in_quiet(*elapsed, before, slowness());
     lane.samples.push_back(std::max<std::int64_t>(1, std::llround(quiet_ns / static_cast<double>(lane.batch))));
     lane.total_ns += *elapsed + lane.preparing_ns;
     const std::size_t count = lane.samples.size();

@@ -45,6 +45,11 @@ struct SamplingSubject {
   std::function<double()> slowness = {};  ///< of the processor now, 1 in a quiet moment; samples are divided by it
 };
 
+/// A time as it would be in a quiet moment, from the slowness before and after.
+[[nodiscard]] constexpr double in_quiet(std::int64_t ns, double slowness_before, double slowness_after) {
+  return static_cast<double>(ns) / ((slowness_before + slowness_after) / 2);
+}
+
 /// The processor's monotonic clock.
 [[nodiscard]] std::int64_t monotonic_ns();
 

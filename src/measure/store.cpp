@@ -69,17 +69,31 @@ struct Store::State {
     write_record(*memory, table, key, text);
   }
 
-  std::size_t count(const StoreTable& table) {
-    std::size_t total = 0;
+  /// Does the work in memory and in the file, as far as they are there.
+  template <class Work>
+  void in_each(Work work) {
     for (SQLite::Database* database : {memory.get(), file.get()}) {
       if (database == nullptr) continue;
       try {
-        total += count_records(*database, table);
+        work(*database);
       } catch (const std::exception& exception) {
         warn(exception.what());
       }
     }
+  }
+
+  std::size_t count(const StoreTable& table) {
+    std::size_t total = 0;
+    in_each([&](SQLite::Database& database) { total += count_records(database, table); });
     return total;
+  }
+
+  std::vector<std::pair<std::string, std::string>> texts_like(const StoreTable& table, const std::string& part) {
+    std::vector<std::pair<std::string, std::string>> found;
+    in_each([&](SQLite::Database& database) {
+      for (auto& record : read_records(database, table, part, damaged)) found.push_back(std::move(record));
+    });
+    return found;
   }
 
   /// The database and its folder of artifacts, or a warning and memory.
@@ -148,51 +162,27 @@ Store::Counts Store::counts() {
           .verdicts = state_->count(kVerdictTable)};
 }
 
-std::vector<std::pair<std::string, std::string>> Store::texts_like(const StoreTable& table, const std::string& part) {
-  std::vector<std::pair<std::string, std::string>> found;
-  for (SQLite::Database* database : {state_->memory.get(), state_->file.get()}) {
-    if (database == nullptr) continue;
-    try {
-      for (auto& record : read_records(*database, table, part, state_->damaged)) found.push_back(std::move(record));
-    } catch (const std::exception& exception) {
-      state_->warn(exception.what());
-    }
-  }
-  return found;
-}
-
 std::vector<std::pair<std::string, Cost>> Store::costs_like(const std::string& part) {
   std::vector<std::pair<std::string, Cost>> found;
-  for (auto& [key, text] : texts_like(kCostTable, part))
+  for (auto& [key, text] : state_->texts_like(kCostTable, part))
     if (auto cost = parse_cost(text)) found.emplace_back(std::move(key), *cost);
   return found;
 }
 
 std::vector<std::pair<std::string, std::string>> Store::artifacts_like(const std::string& part) {
-  return texts_like(kArtifactTable, part);
+  return state_->texts_like(kArtifactTable, part);
 }
 
 void Store::remove(const std::string& part) {
-  const auto keys_of = [&](const StoreTable& table) {
-    std::vector<std::string> keys;
-    for (auto& [key, text] : texts_like(table, part)) keys.push_back(std::move(key));
-    return keys;
-  };
   for (const StoreTable& table : kStoreTables) {
-    const std::vector<std::string> keys = keys_of(table);
-    for (SQLite::Database* database : {state_->memory.get(), state_->file.get()}) {
-      if (database == nullptr || keys.empty()) continue;
-      try {
-        remove_records(*database, table, keys);
-      } catch (const std::exception& exception) {
-        state_->warn(exception.what());
-      }
-    }
+    std::vector<std::string> keys;
+    for (auto& [key, text] : state_->texts_like(table, part)) keys.push_back(std::move(key));
+    if (!keys.empty()) state_->in_each([&](SQLite::Database& database) { remove_records(database, table, keys); });
   }
 }
 
 std::size_t Store::damaged_count() {
-  for (const StoreTable& table : kStoreTables) (void)texts_like(table, "");
+  for (const StoreTable& table : kStoreTables) (void)state_->texts_like(table, "");
   try {
     return state_->file ? count_set_aside(*state_->file) : state_->damaged;
   } catch (const std::exception& exception) {

@@ -17,8 +17,6 @@
 
 namespace collage {
 
-struct StoreTable;
-
 /// One thread at a time.
 class Store {
  public:
@@ -62,9 +60,6 @@ class Store {
   [[nodiscard]] std::size_t damaged_count();
 
  private:
-  [[nodiscard]] std::vector<std::pair<std::string, std::string>> texts_like(const StoreTable& table,
-                                                                            const std::string& part);
-
   struct State;
   explicit Store(std::unique_ptr<State> state);
   std::unique_ptr<State> state_;

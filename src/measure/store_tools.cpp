@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
-#include <fstream>
 #include <set>
 
 #include "base/hash.h"
+#include "measure/artifact_file.h"
 #include "measure/json.h"
 
 namespace collage {
@@ -71,12 +71,6 @@ std::vector<fs::directory_entry> files_of(const Store& store) {
   for (const auto& entry : fs::directory_iterator(store.artifact_folder(), error))
     if (entry.is_regular_file(error)) files.push_back(entry);
   return files;
-}
-
-bool is_what_it_says(const fs::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  const std::string bytes{std::istreambuf_iterator<char>(file), {}};
-  return hash_hex(bytes) == path.filename().string();
 }
 
 }  // namespace
@@ -165,11 +159,10 @@ FileCounts remove_unnamed_files(Store& store) {
 FileCheck check_files(Store& store) {
   FileCheck check;
   for (const std::string& name : named_files(store)) {
-    const fs::path path = fs::path(store.artifact_folder()) / name;
-    std::error_code error;
-    if (!fs::exists(path, error))
+    const auto file = Buffer::map_file(store.artifact_folder() + "/" + name);
+    if (!file)
       ++check.missing;
-    else if (!is_what_it_says(path))
+    else if (!is_content_of(name, file->bytes()))
       ++check.damaged;
   }
   return check;

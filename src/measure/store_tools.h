@@ -50,7 +50,7 @@ struct FileCounts {
 [[nodiscard]] FileCounts remove_unnamed_files(Store& store);
 
 struct FileCheck {
-  std::size_t missing = 0;  ///< named by a record, but not there
+  std::size_t missing = 0;  ///< named by a record, but not there, or not to be read
   std::size_t damaged = 0;  ///< there, but not what their name says
 };
 [[nodiscard]] FileCheck check_files(Store& store);

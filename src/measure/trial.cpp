@@ -97,11 +97,18 @@ Result<void> Trial::place_slots() {
   return {};
 }
 
-Result<std::unique_ptr<Call>> Trial::make_call() {
+std::unique_ptr<Call> Trial::make_transfer() {
+  const Slot& from = inputs_.front();
+  const Direction direction = from.port.port.location == kHome ? Direction::kIn : Direction::kOut;
+  return transfer_call(*device_->place.queue, direction, outputs_.front().address, from.address, from.bytes.size());
+}
+
+std::optional<TrialFailure> Trial::load_and_bind() {
+  if (auto placed = place_slots(); !placed)
+    return failure(RefusalReason::kCompile, "device: " + text_of(placed.error()));
   if (spec_.artifact == nullptr) {
-    const Slot& from = inputs_.front();
-    const Direction direction = from.port.port.location == kHome ? Direction::kIn : Direction::kOut;
-    return transfer_call(*device_->place.queue, direction, outputs_.front().address, from.address, from.bytes.size());
+    call_ = make_transfer();
+    return std::nullopt;
   }
   LoadRequest request{.artifact = *spec_.artifact, .constants = spec_.constants, .threads = spec_.threads};
   Buffers buffers{.workspace = device_ ? device_->workspace : workspace_.data()};
@@ -114,34 +121,25 @@ Result<std::unique_ptr<Call>> Trial::make_call() {
     request.outputs.push_back(slot.port.port);
     buffers.outputs.push_back(slot.address);
   }
-  COLLAGE_TRY(kernel_, spec_.backend->load(request));
-  return kernel_->bind(buffers);
-}
-
-std::optional<TrialFailure> Trial::load_and_bind() {
-  if (auto placed = place_slots(); !placed)
-    return failure(RefusalReason::kCompile, "device: " + text_of(placed.error()));
-  auto call = make_call();
-  if (!call) return failure(RefusalReason::kCompile, "load: " + text_of(call.error()));
+  auto kernel = spec_.backend->load(request);
+  if (!kernel) return failure(RefusalReason::kCompile, "load: " + text_of(kernel.error()));
+  kernel_ = std::move(*kernel);
+  auto call = kernel_->bind(buffers);
+  if (!call) return failure(RefusalReason::kCompile, "bind: " + text_of(call.error()));
   call_ = std::move(*call);
   return std::nullopt;
 }
 
-Result<void> Trial::send() {
+Result<void> Trial::copy_ports(Direction direction) {
   if (!device_) return {};
+  DeviceQueue& queue = *device_->place.queue;
   for (const std::vector<Slot>* slots : {&inputs_, &outputs_})
-    for (const Slot& slot : *slots)
-      if (slot.port.port.location != kHome)
-        COLLAGE_TRY_VOID(device_->place.queue->copy_in(slot.address, slot.bytes.data(), slot.bytes.size()));
-  return {};
-}
-
-Result<void> Trial::fetch() {
-  if (!device_) return {};
-  for (const std::vector<Slot>* slots : {&inputs_, &outputs_})
-    for (const Slot& slot : *slots)
-      if (slot.port.port.location != kHome)
-        COLLAGE_TRY_VOID(device_->place.queue->copy_out(slot.bytes.data(), slot.address, slot.bytes.size()));
+    for (const Slot& slot : *slots) {
+      if (slot.port.port.location == kHome) continue;
+      COLLAGE_TRY_VOID(direction == Direction::kIn
+                           ? queue.copy_in(slot.address, slot.bytes.data(), slot.bytes.size())
+                           : queue.copy_out(slot.bytes.data(), slot.address, slot.bytes.size()));
+    }
   return {};
 }
 
@@ -153,13 +151,15 @@ void Trial::touch() const {
 
 std::optional<TrialFailure> Trial::check(FormatConverter& converter) {
   for (Slot& slot : outputs_) slot.bytes.poison(slot.port.port.type.element);
-  if (auto sent = send(); !sent) return failure(RefusalReason::kCompile, "device: " + text_of(sent.error()));
+  if (auto sent = copy_ports(Direction::kIn); !sent)
+    return failure(RefusalReason::kCompile, "device: " + text_of(sent.error()));
   const std::int64_t begin = monotonic_ns();
   const auto ran = guard([&] { return run(); });
   checked_ns_ = monotonic_ns() - begin;
   if (!ran) return failure(RefusalReason::kCompile, "threw while running: " + ran.error(), true);
   if (!*ran) return failure(RefusalReason::kCompile, "run: " + text_of(ran->error()));
-  if (auto seen = fetch(); !seen) return failure(RefusalReason::kCompile, "device: " + text_of(seen.error()));
+  if (auto seen = copy_ports(Direction::kOut); !seen)
+    return failure(RefusalReason::kCompile, "device: " + text_of(seen.error()));
   if (auto failed = judge_memory()) return failed;
   for (std::size_t i = 0; i < outputs_.size(); ++i)
     if (auto failed = judge_output(i, converter)) return failed;

@@ -78,10 +78,9 @@ class Trial {
   std::optional<TrialFailure> prepare(FormatConverter& converter);
   std::optional<TrialFailure> load_and_bind();
   [[nodiscard]] Result<void> place_slots();
-  [[nodiscard]] Result<std::unique_ptr<Call>> make_call();
+  [[nodiscard]] std::unique_ptr<Call> make_transfer();
   /// Between the copies at home and the device, where there is one.
-  [[nodiscard]] Result<void> send();
-  [[nodiscard]] Result<void> fetch();
+  [[nodiscard]] Result<void> copy_ports(Direction direction);
   [[nodiscard]] std::optional<TrialFailure> judge_memory() const;
   [[nodiscard]] std::optional<TrialFailure> judge_output(std::size_t index, FormatConverter& converter) const;
   [[nodiscard]] Result<Tensor> seen_output(std::size_t index, FormatConverter& converter) const;

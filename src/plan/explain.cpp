@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "plan/explain_cover.h"
+#include "plan/explain_json.h"
 #include "plan/explain_node.h"
 
 namespace collage {
@@ -15,8 +16,6 @@ namespace {
 using nlohmann::ordered_json;
 
 constexpr std::size_t kMostNames = 3;
-
-double us(std::int64_t ns) { return static_cast<double>(ns) / 1000; }
 
 /// All steps, timed alone.
 double total_us(const Plan& plan) {
@@ -42,6 +41,7 @@ std::string what(const PlanBody& plan, const PlanStep& step, std::size_t most_na
   if (step.nodes.empty() && !step.inputs.empty() && !step.outputs.empty()) {
     const PlanValue& from = plan.values[step.inputs.front()];
     const PlanValue& to = plan.values[step.outputs.front()];
+    if (step.kind == StepKind::kTransfer) return fmt::format("{}: {} to {}", from.name, from.location, to.location);
     if (from.format == to.format) return fmt::format("{}: copied", from.name);
     return fmt::format("{}: {} to {}", from.name, from.format.name, to.format.name);
   }

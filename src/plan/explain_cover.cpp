@@ -6,6 +6,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "plan/explain_json.h"
+
 namespace collage {
 namespace {
 
@@ -13,12 +15,6 @@ using nlohmann::ordered_json;
 
 /// Steps of an alternative that are named in its line.
 constexpr std::size_t kMostSteps = 4;
-
-double us(Nanoseconds ns) { return static_cast<double>(ns) / 1000; }
-
-void put(ordered_json& object, const char* key, const std::optional<Nanoseconds>& ns) {
-  if (ns) object[key] = us(*ns);
-}
 
 ordered_json gap_as_json(const std::optional<Nanoseconds>& gap, const std::optional<Nanoseconds>& cover) {
   if (!gap) return nullptr;
@@ -66,9 +62,9 @@ std::string alternative_text(const Explanation& explanation, const ExplainedAlte
 
 ordered_json gaps_as_json(const Explanation& explanation) {
   ordered_json object = {{"cover", explanation.cover}};
-  put(object, "cover_us", explanation.cover_ns);
-  put(object, "model_bound_us", explanation.model_bound_ns);
-  put(object, "proven_bound_us", explanation.proven_bound_ns);
+  put_us(object, "cover_us", explanation.cover_ns);
+  put_us(object, "model_bound_us", explanation.model_bound_ns);
+  put_us(object, "proven_bound_us", explanation.proven_bound_ns);
   object["model_gap"] = gap_as_json(model_gap_ns(explanation), explanation.cover_ns);
   object["proven_gap"] = gap_as_json(proven_gap_ns(explanation), explanation.cover_ns);
   return object;
@@ -76,7 +72,7 @@ ordered_json gaps_as_json(const Explanation& explanation) {
 
 ordered_json losses_as_json(const Explanation& explanation) {
   ordered_json object = {{"cover", explanation.cover}};
-  put(object, "measured_us", explanation.measured_ns);
+  put_us(object, "measured_us", explanation.measured_ns);
   for (const char* key : {"additive_error", "apparent_loss", "optimality_loss"}) object[key] = nullptr;
   if (const auto error = additive_error_ns(explanation)) object["additive_error"] = {{"us", us(*error)}};
   if (explanation.apparent_loss_ns)
@@ -109,7 +105,7 @@ ordered_json alternatives_as_json(const Explanation& explanation) {
     for (const std::uint32_t c : alternative.steps) {
       const ExplainedCandidate& step = explanation.candidates[c];
       steps.push_back({{"backend", step.backend}, {"variant", step.variant}, {"positions", ranges_text(step.nodes)}});
-      put(steps.back(), "cost_us", step.cost_ns);
+      put_us(steps.back(), "cost_us", step.cost_ns);
     }
     covers.push_back({{"cost_us", us(alternative.cost_ns)}, {"changed_nodes", alternative.changed}, {"steps", steps}});
     if (explanation.cover_ns) covers.back()["more_us"] = us(alternative.cost_ns - *explanation.cover_ns);

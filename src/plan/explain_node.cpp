@@ -3,18 +3,14 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "plan/explain_json.h"
+
 namespace collage {
 namespace {
 
 using nlohmann::ordered_json;
 
 constexpr std::size_t kMostNames = 16;
-
-double us(Nanoseconds ns) { return static_cast<double>(ns) / 1000; }
-
-void put(ordered_json& object, const char* key, const std::optional<Nanoseconds>& ns) {
-  if (ns) object[key] = us(*ns);
-}
 
 ordered_json candidate_as_json(const Explanation& explanation, const ExplainedCandidate& candidate) {
   ordered_json names = ordered_json::array();
@@ -25,12 +21,12 @@ ordered_json candidate_as_json(const Explanation& explanation, const ExplainedCa
                          {"nodes", names},
                          {"node_count", candidate.nodes.size()}};
   if (!candidate.repeated.empty()) object["repeated_count"] = candidate.repeated.size();
-  put(object, "cost_us", candidate.cost_ns);
+  put_us(object, "cost_us", candidate.cost_ns);
   if (candidate.estimated) object["estimated"] = true;
-  put(object, "cost_at_least_us", candidate.cost_at_least_ns);
-  put(object, "margin_us", candidate.margin_ns);
+  put_us(object, "cost_at_least_us", candidate.cost_at_least_ns);
+  put_us(object, "margin_us", candidate.margin_ns);
   if (candidate.margin_by != MarginBy::kNothing) object["margin_by"] = name_of(candidate.margin_by);
-  if (!candidate.cost_ns) put(object, "at_least_us", candidate.margin_at_least_ns);
+  if (!candidate.cost_ns) put_us(object, "at_least_us", candidate.margin_at_least_ns);
   return object;
 }
 

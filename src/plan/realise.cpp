@@ -301,7 +301,7 @@ class Realiser {
     step.runner_up = from.runner_up;
     set_cost(step, from.cost);
     const bool renames_format = from.kind == StepKind::kView && from.region.outputs.empty();
-    if (from.kind == StepKind::kConvert || from.kind == StepKind::kTransfer || renames_format) {
+    if (is_boundary(from.kind) || renames_format) {
       COLLAGE_TRY_VOID(add_conversion_ports(step, from, index));
     } else {
       COLLAGE_TRY_VOID(add_region_ports(step, from, index));
@@ -511,6 +511,7 @@ class Realiser {
 
   static bool is_in_arena(Storage storage) { return storage == Storage::kArena || storage == Storage::kDevice; }
 
+  /// Tells values where their slots lie, and plans the arena of every location.
   void place_memory() {
     for (std::size_t i = 0; i < values().size(); ++i) {
       if (lives_[i].slot == kNoSlot) continue;

@@ -8,6 +8,7 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
+#include "plan/explain_json.h"
 #include "plan/explain_node.h"
 
 namespace collage {
@@ -153,8 +154,6 @@ Result<Answer> answer_from(const Plan& plan, const WhyNotQuestion& question, Exp
   COLLAGE_TRY(explanation, explanation_in(plan.report_json, plan.model_path));
   return answer_to(plan, question, explanation);
 }
-
-double us(Nanoseconds ns) { return static_cast<double>(ns) / 1000; }
 
 }  // namespace
 

@@ -13,7 +13,7 @@ namespace {
 /// Backends of the steps, those inside bodies included.
 void list_backends(const PlanBody& plan, std::set<std::string>& names) {
   for (const PlanStep& step : plan.steps) {
-    if (has_artifact(step.kind) || step.kind == StepKind::kTransfer) names.insert(step.backend);
+    if (needs_backend(step.kind)) names.insert(step.backend);
     for (const PlanBody& body : step.bodies) list_backends(body, names);
   }
 }
@@ -41,7 +41,7 @@ std::vector<ContextPort> context_ports(const Plan& plan, const std::vector<PlanI
 Result<std::map<std::string, Device*>> find_devices(const Plan& plan, const BackendSource& backends) {
   std::map<std::string, Device*> devices;
   for (const PlanStep& step : plan.steps) {
-    if (!has_artifact(step.kind) && step.kind != StepKind::kTransfer) continue;
+    if (!needs_backend(step.kind)) continue;
     COLLAGE_TRY(Backend* const backend, backends(step.backend));
     if (Device* const device = backend->device()) devices.emplace(backend->info().location, device);
   }

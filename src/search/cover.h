@@ -30,6 +30,14 @@ enum class StepKind : std::uint8_t {
   return kind == StepKind::kKernel || kind == StepKind::kConvert;
 }
 
+/// Whether a step only brings one value to another format or location.
+[[nodiscard]] constexpr bool is_boundary(StepKind kind) {
+  return kind == StepKind::kConvert || kind == StepKind::kTransfer;
+}
+
+/// Whether a backend, or its device, does something in the step.
+[[nodiscard]] constexpr bool needs_backend(StepKind kind) { return has_artifact(kind) || kind == StepKind::kTransfer; }
+
 /// What stands for a backend in candidates and steps of kind kControl: nobody's library runs the operator itself.
 inline constexpr std::string_view kControlBackend = "bodies";
 

@@ -42,7 +42,7 @@ void list_steps(const Cover& cover, std::span<const Artifact>& left, std::set<st
   for (const CoverStep& step : cover.steps) {
     artifacts.push_back(has_artifact(step.kind) ? &left.front() : nullptr);
     left = left.subspan(1);
-    if (has_artifact(step.kind) || step.kind == StepKind::kTransfer) names.insert(step.backend);
+    if (needs_backend(step.kind)) names.insert(step.backend);
     for (const Cover& body : step.bodies) list_steps(body, left, names, artifacts);
   }
 }

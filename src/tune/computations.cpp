@@ -3,16 +3,15 @@
 #include <map>
 #include <string>
 
+#include "measure/keys.h"
+
 namespace collage {
 namespace {
 
 std::string class_name(const std::string& structure, const Candidate& candidate) {
-  std::string name = structure + "|" + candidate.backend + "|" + candidate.variant.name;
-  for (const auto* list : {&candidate.variant.input_formats, &candidate.variant.output_formats}) {
-    name += "|";
-    for (const Format& format : *list) name += format.name + ",";
-  }
-  return name;
+  const Variant& variant = candidate.variant;
+  return structure + "|" + candidate.backend + "|" + variant.name + "|" + names_of(variant.input_formats) + "|" +
+         names_of(variant.output_formats);
 }
 
 }  // namespace

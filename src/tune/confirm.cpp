@@ -7,6 +7,7 @@
 #include "measure/compare.h"
 #include "measure/json.h"
 #include "measure/record.h"
+#include "measure/sampling.h"
 #include "tune/plan_model.h"
 
 namespace collage {
@@ -82,8 +83,8 @@ Result<std::vector<ConfirmLane>> confirm_here(const ConfirmRequest& request, Reg
     lanes[lane_of[i]].lane = std::move(raced[i]);
     const double before = canary.slowness();
     COLLAGE_TRY(lanes[lane_of[i]].step_ns, models[i]->profile(kProfileRuns));
-    const double slowness = (before + canary.slowness()) / 2;
-    for (std::int64_t& ns : lanes[lane_of[i]].step_ns) ns = std::llround(static_cast<double>(ns) / slowness);
+    const double after = canary.slowness();
+    for (std::int64_t& ns : lanes[lane_of[i]].step_ns) ns = std::llround(in_quiet(ns, before, after));
   }
   return lanes;
 }

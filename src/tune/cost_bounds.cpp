@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "measure/keys.h"
 #include "tune/region_work.h"
 
 namespace collage {
@@ -39,12 +40,6 @@ struct Levels {
 
 /// The same for times within a factor of four.
 int size_class(double ns) { return std::ilogb(ns) / 2; }
-
-std::string names_of(const std::vector<Format>& formats) {
-  std::string names;
-  for (const Format& format : formats) names += format.name + ",";
-  return names;
-}
 
 CostModel::Computation computation_of(CostModel& model, const Levels& levels, const RegionWork& work,
                                       const Candidate& candidate) {

@@ -80,12 +80,11 @@ std::vector<SearchCandidate> candidates_of(const CoverRequest& request, const st
     const bool host_waits = fillers_wait && request.host_fills && candidate.backend == kHostBackend;
     if (host_waits && !region.nodes.is_subset_of(left_to_host)) continue;
     if (!contains(names, candidate.backend) && !fills) continue;
-    const auto away = request.locations.find(candidate.backend);
     candidates.push_back({.region = &region,
                           .backend = candidate.backend,
                           .variant = candidate.variant,
                           .cost = request.costs[c],
-                          .location = away == request.locations.end() ? kHome : away->second,
+                          .location = request.locations.of(candidate.backend),
                           .workspace_bytes = request.workspace_bytes.empty() ? 0 : request.workspace_bytes[c]});
   }
   return candidates;

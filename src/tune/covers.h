@@ -15,6 +15,7 @@
 #include "measure/cost.h"
 #include "region/candidates.h"
 #include "search/search.h"
+#include "tune/locations.h"
 
 namespace collage {
 
@@ -32,7 +33,7 @@ struct CoverRequest {
   std::string filler = kFillerEngine;  ///< runs what the chosen backends of a smaller set all refuse
   bool host_fills = false;             ///< host, too, takes only what the backends refuse
   BoundaryTable conversions;
-  std::map<std::string, std::string> locations = {};  ///< of backends that do not run at home
+  Locations locations = {};
   SearchOptions search;
   std::vector<std::int64_t> least_ns = {};    ///< by candidate: what it takes at least, for proofs; empty for 0
   std::vector<std::int64_t> workspace_bytes;  ///< by candidate of the pool; empty = memory does not matter

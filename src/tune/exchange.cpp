@@ -93,7 +93,7 @@ std::optional<Exchange::Part> Exchange::part_of(std::uint32_t candidate) const {
               .cost_ns = *cost + (is_view(made.variant) ? 0 : view_.launch_ns),
               .step = nullptr,
               .candidate = candidate,
-              .location = location_of(made.backend)};
+              .location = view_.locations.of(made.backend)};
 }
 
 void Exchange::put(const Part& part) {
@@ -141,11 +141,6 @@ bool Exchange::fill(NodeSet left, std::vector<Part>& parts) const {
     parts.push_back(*best);
   }
   return true;
-}
-
-std::string Exchange::location_of(const std::string& backend) const {
-  const auto found = view_.locations.find(backend);
-  return found == view_.locations.end() ? kHome : found->second;
 }
 
 std::optional<std::int64_t> Exchange::way_ns(ValueId value, const Place& from, const Place& to) const {

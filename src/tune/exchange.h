@@ -9,7 +9,6 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <span>
 #include <unordered_map>
@@ -17,6 +16,7 @@
 
 #include "region/candidates.h"
 #include "search/search.h"
+#include "tune/locations.h"
 
 namespace collage {
 
@@ -27,8 +27,8 @@ struct CostView {
   const CandidatePool* pool = nullptr;
   std::span<const Cost> costs;  ///< by candidate of the pool
   BoundaryTable conversions;
-  std::int64_t launch_ns = 0;                         ///< of every kernel and conversion that is no view
-  std::map<std::string, std::string> locations = {};  ///< of backends that do not run at home
+  std::int64_t launch_ns = 0;  ///< of every kernel and conversion that is no view
+  Locations locations = {};
 };
 
 class Exchange {
@@ -65,7 +65,6 @@ class Exchange {
   [[nodiscard]] std::vector<std::size_t> overlapped(const Region& region) const;
   /// Adds parts of candidates until all of `left` is covered; false when that cannot be.
   [[nodiscard]] bool fill(NodeSet left, std::vector<Part>& parts) const;
-  [[nodiscard]] std::string location_of(const std::string& backend) const;
   /// One conversion or transfer, or those by way of home; launches included, nothing when there is no way.
   [[nodiscard]] std::optional<std::int64_t> way_ns(ValueId value, const Place& from, const Place& to) const;
   [[nodiscard]] std::optional<std::int64_t> conversions_of(ValueId value) const;

@@ -16,6 +16,7 @@
 
 #include "plan/explanation.h"
 #include "search/search.h"
+#include "tune/locations.h"
 #include "tune/node_rules.h"
 
 namespace collage {
@@ -36,7 +37,7 @@ struct ExplainInputs {
   std::vector<Cost> costs;                   ///< by candidate, alone; infeasible with its refusal
   std::vector<std::int64_t> lower_bound_ns;  ///< by candidate: it takes no less; empty = 0 for all
   BoundaryTable conversions;
-  std::map<std::string, std::string> locations = {};  ///< of backends that do not run at home
+  Locations locations = {};
   std::int64_t launch_ns = SearchOptions().launch_ns;
   std::vector<CompetingPlan> plans;  ///< alternatives by cost
   std::size_t shipped = 0;           ///< of plans

@@ -7,10 +7,8 @@
 namespace collage {
 
 LazyCosts::LazyCosts(const Graph& graph, const CandidatePool& pool, CostBounds& bounds, std::vector<Cost> known)
-    : pool_(pool), bounds_(bounds), costs_(std::move(known)) {
+    : pool_(pool), bounds_(bounds), costs_(std::move(known)), class_of_(computation_classes(graph, pool)) {
   costs_.resize(pool.candidates.size(), Unknown{});
-  const std::vector<std::uint32_t> classes = computation_classes(graph, pool);
-  class_of_.assign(classes.begin(), classes.end());
   for (std::size_t c = 0; c < pool.candidates.size(); ++c) {
     const Candidate& candidate = pool.candidates[c];
     if (class_of_[c] == members_.size()) members_.emplace_back();

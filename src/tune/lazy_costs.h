@@ -44,7 +44,7 @@ class LazyCosts {
   const CandidatePool& pool_;
   CostBounds& bounds_;
   std::vector<Cost> costs_;
-  std::vector<std::size_t> class_of_;                     ///< by candidate
+  std::vector<std::uint32_t> class_of_;                   ///< by candidate
   std::vector<std::vector<std::size_t>> members_;         ///< by class
   std::map<NodeSet, std::vector<std::size_t>> by_nodes_;  ///< candidates
   std::size_t measured_count_ = 0;

@@ -219,16 +219,12 @@ std::optional<BoundaryChoice> Pricing::conversion(ValueId value, const Place& fr
 Result<std::size_t> Pricing::price_conversions(const std::vector<NamedCover>& covers) {
   std::set<Key> wanted;
   std::vector<ConversionRequest> requests;
-  std::vector<Key> keys;
   for (const NamedCover& cover : covers)
     for (const CoverStep& step : cover.result.cover.steps) {
-      const bool is_boundary = step.kind == StepKind::kConvert || step.kind == StepKind::kTransfer;
-      if (!is_boundary || !std::holds_alternative<Estimated>(step.cost)) continue;
+      if (!is_boundary(step.kind) || !std::holds_alternative<Estimated>(step.cost)) continue;
       const Conversion conversion = conversion_of(step);
-      const Key key{to_string(conversion.type), {step.from_location, step.from}, {step.to_location, step.to}};
-      if (!wanted.insert(key).second) continue;
-      keys.push_back(key);
-      requests.push_back({.conversion = conversion, .backends = converters_of(key.from, key.to)});
+      const auto [key, is_new] = wanted.insert(key_of(conversion));
+      if (is_new) requests.push_back({.conversion = conversion, .backends = converters_of(key->from, key->to)});
     }
   if (requests.empty()) return 0U;
   COLLAGE_TRY(const auto priced, pricer_->price(requests));
@@ -239,9 +235,15 @@ Result<std::size_t> Pricing::price_conversions(const std::vector<NamedCover>& co
       if (ns && (!best || *ns < *nanoseconds_of(best->cost)))
         best = {.backend = requests[r].backends[b], .cost = priced[r][b].cost};
     }
-    conversions_[keys[r]] = std::move(best);
+    conversions_[key_of(requests[r].conversion)] = std::move(best);
   }
   return requests.size();
+}
+
+Pricing::Key Pricing::key_of(const Conversion& conversion) {
+  return {.type = to_string(conversion.type),
+          .from = {.location = conversion.from_location, .format = conversion.from},
+          .to = {.location = conversion.to_location, .format = conversion.to}};
 }
 
 Conversion Pricing::conversion_of(const CoverStep& step) const {
@@ -299,8 +301,7 @@ Result<std::vector<Artifact>> Pricing::artifacts(const Cover& cover) {
       const Conversion conversion = conversion_of(step);
       COLLAGE_TRY(auto stored, pricer_->artifact_for(conversion, step.backend));
       if (!stored) {
-        conversions_[{to_string(conversion.type), {step.from_location, step.from}, {step.to_location, step.to}}] =
-            std::nullopt;
+        conversions_[key_of(conversion)] = std::nullopt;
         ++broken_count_;
         return std::unexpected(no_artifact(step.backend + " conversion", stored.error()));
       }

@@ -95,6 +95,7 @@ class Pricing {
 
   [[nodiscard]] std::optional<BoundaryChoice> conversion(ValueId value, const Place& from, const Place& to);
   [[nodiscard]] std::vector<std::string> converters_of(const Place& from, const Place& to) const;
+  [[nodiscard]] static Key key_of(const Conversion& conversion);
   [[nodiscard]] Conversion conversion_of(const CoverStep& step) const;
   /// Measures the estimated conversions and transfers of the covers; how many there were.
   [[nodiscard]] Result<std::size_t> price_conversions(const std::vector<NamedCover>& covers);

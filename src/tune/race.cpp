@@ -6,6 +6,8 @@
 #include <numeric>
 #include <random>
 
+#include "measure/sampling.h"
+
 namespace collage {
 namespace {
 
@@ -34,10 +36,6 @@ Result<Repeats> calibrate(const Contender& contender, const RaceOptions& options
 }
 
 double slowness_of(const RaceOptions& options) { return options.slowness ? options.slowness() : 1.0; }
-
-std::int64_t quiet_ns(std::int64_t sample, double before, double after) {
-  return std::max<std::int64_t>(1, std::llround(static_cast<double>(sample) / ((before + after) / 2)));
-}
 
 double median_of(std::vector<double> values) {
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
@@ -106,7 +104,8 @@ Result<std::vector<RaceLane>> race(const std::vector<Contender>& contenders, con
       COLLAGE_TRY_VOID(time_once(contenders[i], repeats[i].untimed));
       const double before = slowness_of(options);
       COLLAGE_TRY(const std::int64_t sample, time_once(contenders[i], repeats[i].timed));
-      lanes[i].samples_ns.push_back(quiet_ns(sample, before, slowness_of(options)));
+      const double quiet_ns = in_quiet(sample, before, slowness_of(options));
+      lanes[i].samples_ns.push_back(std::max<std::int64_t>(1, std::llround(quiet_ns)));
     }
   }
   return lanes;

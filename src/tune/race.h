@@ -1,6 +1,6 @@
 // Times contenders against each other: every round runs each of them once in fresh random order, so that what
 // disturbs the machine disturbs all alike. Decisions use ratios paired by round.
-// Source: DESIGN of measuring in docs/MEASURING.md; pairing after Duet benchmarking.
+// Source: DESIGN of measuring in docs/ARCHITECTURE.md; pairing after Duet benchmarking.
 // In: contenders, seconds. Out: samples by round, ratios.
 // Cost: the seconds given.
 #pragma once

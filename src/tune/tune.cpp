@@ -90,6 +90,7 @@ class Tuner {
         prepared_notes_.push_back(name + " takes no part: " + to_string(backend.error()));
       }
     }
+    locations_ = locations_of(registry_, backends_);
     proposing_ = backends_;
     proposing_.insert(proposing_.begin(), kHostBackend);
     if (std::find(proposing_.begin(), proposing_.end(), kFillerEngine) == proposing_.end() &&
@@ -266,7 +267,9 @@ class Tuner {
     auto priced = price();
     if (!priced && priced.error().exit == ExitCode::kLimit && contest_.competing() > 0) {
       // No cover is small enough, but an engine's plan is.
-      prepared_notes_.push_back("no mixed plan: " + to_string(priced.error()));
+      why_no_covers_ = to_string(priced.error());
+      prepared_notes_.push_back("no mixed plan: " + why_no_covers_);
+      count_measured();
       pricing_.reset();
       return {};
     }
@@ -286,8 +289,8 @@ class Tuner {
 
   /// The bodies of control-flow operators compete with engines that take the whole operator.
   Result<void> place_bodies() {
-    placer_.emplace(BodiesOptions{.proposing = at_home(locations_of(registry_, backends_), proposing_),
-                                  .backends = at_home(locations_of(registry_, backends_), backends_),
+    placer_.emplace(BodiesOptions{.proposing = at_home(locations_, proposing_),
+                                  .backends = at_home(locations_, backends_),
                                   .host_fills = options_.only.has_value(),
                                   .measures_all = options_.measures_all,
                                   .rules = rules_,
@@ -354,7 +357,7 @@ class Tuner {
         .record = prepared_.record,
         .backends_apart = !conflicts().empty(),
         .converters = converters(),
-        .locations = locations_of(registry_, backends_),
+        .locations = locations_,
         .threads = options_.threads,
         .accuracy = options_.accuracy,
         .seed = options_.seed,
@@ -368,7 +371,7 @@ class Tuner {
   /// Everyone at home who is not an engine may convert between the common formats.
   std::vector<std::string> converters() const {
     std::vector<std::string> names = {kHostBackend};
-    for (const std::string& name : at_home(locations_of(registry_, backends_), backends_))
+    for (const std::string& name : at_home(locations_, backends_))
       if (const auto backend = registry_.get(name); backend && !(*backend)->info().is_engine) names.push_back(name);
     return names;
   }
@@ -382,9 +385,8 @@ class Tuner {
     if (!bodies_.empty()) request.backends.emplace_back(kControlBackend);
     request.host_fills = options_.only.has_value();
     request.conflicts = conflicts();
-    const Locations locations = locations_of(registry_, backends_);
-    request.locations = locations.of_backend;
-    request.search.capacity = locations.capacity;
+    request.locations = locations_;
+    request.search.capacity = locations_.capacity;
     if (options_.objective.is_time_alone()) return request;
     request.search.ns_per_byte = options_.objective.ns_per_byte;
     if (search_cap_ > 0) request.search.capacity[kHome] = search_cap_;
@@ -596,15 +598,17 @@ class Tuner {
     note_prediction(winner);
     for (const Contestant* loser : contest_.losers()) note_prediction(*loser);
     if (const SearchResult* best = contest_.best_search()) fill_search(*best);
-    if (pricing_) {
-      const PriceCounts& inside = placer_->counts();
-      report_.measured = pricing_->counts().measured + inside.measured;
-      report_.reused = pricing_->counts().reused + inside.reused;
-      report_.refused = pricing_->counts().refused + pool_.refusals.size() + inside.refused;
-    }
+    if (pricing_) count_measured();
     report_.predicted_us =
         winner.search ? static_cast<double>(winner.search->cover.cost_ns) / 1000 : report_.measured_us;
     report_.notes.insert(report_.notes.end(), prepared_notes_.begin(), prepared_notes_.end());
+  }
+
+  void count_measured() {
+    const PriceCounts& inside = placer_->counts();
+    report_.measured = pricing_->counts().measured + inside.measured;
+    report_.reused = pricing_->counts().reused + inside.reused;
+    report_.refused = pricing_->counts().refused + pool_.refusals.size() + inside.refused;
   }
 
   void note_prediction(const Contestant& contestant) {
@@ -653,7 +657,7 @@ class Tuner {
 
   Alternatives alternatives() {
     if (options_.stop.stop_requested()) return {.why_none = "the tune was stopped"};
-    if (!pricing_) return {.why_none = "the graph has no nodes"};
+    if (!pricing_) return {.why_none = why_no_covers_};
     return find_alternatives(pricing_->completed(cover_request({})));
   }
 
@@ -663,7 +667,7 @@ class Tuner {
     inputs.pool = &pool_;
     inputs.costs = pricing_ ? pricing_->without_broken(pool_, costs_) : costs_;
     if (pricing_) inputs.conversions = pricing_->boundary_table();
-    inputs.locations = locations_of(registry_, backends_).of_backend;
+    inputs.locations = locations_;
     for (std::size_t c = 0; bounds_ && c < costs_.size(); ++c) inputs.lower_bound_ns.push_back(bounds_->roofline(c));
     inputs.plans.push_back(competing(contest_.winner()));
     for (const Contestant* loser : contest_.losers()) inputs.plans.push_back(competing(*loser));
@@ -718,6 +722,7 @@ class Tuner {
   Clock::time_point start_ = Clock::now();
   double judging_s_ = 0;                ///< what the last contest took
   std::vector<std::string> backends_;   ///< may take nodes
+  Locations locations_;                 ///< theirs
   std::vector<std::string> proposing_;  ///< those, host and the filler
   std::vector<NodeRule> rules_;         ///< of the user and of the model
   StepMemory memory_{[this](const std::string& name) { return is_engine(name); }};
@@ -734,6 +739,7 @@ class Tuner {
   std::optional<BodyPlacer> placer_;
   Placements bodies_;
   std::vector<std::string> cover_texts_;
+  std::string why_no_covers_ = "the graph has no nodes";  ///< holds without pricing_
   Alternatives alternatives_;
   TuneReport report_;
 };

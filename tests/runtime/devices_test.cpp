@@ -12,22 +12,13 @@ namespace {
 using namespace std::chrono_literals;
 
 /// Kernels run in the queue of a made-up device, on the bytes behind its addresses.
-class DeviceBackend final : public Backend {
+class DeviceBackend final : public test::LoadOnlyBackend {
  public:
   using Run = std::function<Result<void>(const float* in, float* out)>;
 
-  DeviceBackend() { info_ = {.name = "device", .kind = "device", .version = "1", .build = "b", .location = "there"}; }
+  DeviceBackend()
+      : LoadOnlyBackend({.name = "device", .kind = "device", .version = "1", .build = "b", .location = "there"}) {}
 
-  [[nodiscard]] const BackendInfo& info() const override { return info_; }
-  [[nodiscard]] PartitionRules rules() const override { return {}; }
-  [[nodiscard]] std::expected<std::vector<Variant>, Refusal> support(const Graph&, const Region&,
-                                                                     const CompileOptions&) const override {
-    return std::unexpected(Refusal{});
-  }
-  [[nodiscard]] std::vector<std::expected<Artifact, Refusal>> compile(std::span<const CompileRequest>,
-                                                                      const CompileOptions&) override {
-    return {};
-  }
   [[nodiscard]] Result<std::unique_ptr<Kernel>> load(const LoadRequest&) override {
     return std::make_unique<DeviceKernel>(*this);
   }
@@ -59,7 +50,6 @@ class DeviceBackend final : public Backend {
     const DeviceBackend& backend;
   };
 
-  BackendInfo info_;
   mutable test::MadeUpDevice device_{0, 0};
 };
 
@@ -112,6 +102,11 @@ class DeviceSession : public ::testing::Test {
                          },
                          {});
   }
+  /// Keeps its session alive.
+  Result<Context> make_context() {
+    COLLAGE_TRY(const Session session, load());
+    return session.make_context();
+  }
   DeviceBackend there;
   ScriptedBackend here;
 };
@@ -156,10 +151,8 @@ TEST_F(DeviceSession, HomeWorksWhileTheDeviceIsBusy) {
     home_ran = true;
     return {};
   };
-  const auto session = load();
-  ASSERT_TRUE(session);
-  auto context = session->make_context();
-  ASSERT_TRUE(context);
+  auto context = make_context();
+  ASSERT_TRUE(context) << to_string(context.error());
   const auto ran = context->run();
   EXPECT_TRUE(ran) << to_string(ran.error());
 }
@@ -169,10 +162,8 @@ TEST_F(DeviceSession, AnErrorInTheQueueStopsTheStepThatWaits) {
     return fail(ExitCode::kUnsupported, "backend/library", "there", "smoke", "none");
   };
   here.scripts["here"] = [](const Buffers&) -> Result<void> { return {}; };
-  const auto session = load();
-  ASSERT_TRUE(session);
-  auto context = session->make_context();
-  ASSERT_TRUE(context);
+  auto context = make_context();
+  ASSERT_TRUE(context) << to_string(context.error());
   const auto ran = context->run();
   ASSERT_FALSE(ran);
   EXPECT_EQ(ran.error().saw, "smoke");
@@ -191,10 +182,8 @@ TEST_F(DeviceSession, AProfileChargesTheDevicesTimeToItsStep) {
     seen = there_ran;
     return {};
   };
-  const auto session = load();
-  ASSERT_TRUE(session);
-  auto context = session->make_context();
-  ASSERT_TRUE(context);
+  auto context = make_context();
+  ASSERT_TRUE(context) << to_string(context.error());
   std::vector<std::int64_t> times(4);
   ASSERT_TRUE(context->run_profiled(times));
   EXPECT_TRUE(seen) << "the step after the device's began before it was done";
@@ -219,11 +208,9 @@ TEST_F(DeviceSession, AContextMayEndWhileTheDeviceIsAtWork) {
   here.scripts["here"] = [](const Buffers&) -> Result<void> {
     return fail(ExitCode::kUnsupported, "backend/library", "here", "smoke", "none");
   };
-  const auto session = load();
-  ASSERT_TRUE(session);
   {
-    auto context = session->make_context();
-    ASSERT_TRUE(context);
+    auto context = make_context();
+    ASSERT_TRUE(context) << to_string(context.error());
     EXPECT_FALSE(context->run());
   }
   EXPECT_EQ(done, 1);

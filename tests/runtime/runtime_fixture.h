@@ -18,6 +18,7 @@
 #include "plan/realise.h"
 #include "runtime/session.h"
 #include "tests/support/dice.h"
+#include "tests/support/load_only_backend.h"
 
 namespace collage {
 
@@ -189,24 +190,13 @@ inline Graph sample_graph() {
 }
 
 /// A backend whose kernels call `run` with their buffers; artifacts' bytes say which function to use.
-class ScriptedBackend final : public Backend {
+class ScriptedBackend final : public test::LoadOnlyBackend {
  public:
   using Run = std::function<Result<void>(const Buffers&)>;
 
-  explicit ScriptedBackend(std::string name = "scripted") {
-    info_ = {.name = std::move(name), .kind = "scripted", .version = "1", .build = "b"};
-  }
+  explicit ScriptedBackend(std::string name = "scripted")
+      : LoadOnlyBackend({.name = std::move(name), .kind = "scripted", .version = "1", .build = "b"}) {}
 
-  [[nodiscard]] const BackendInfo& info() const override { return info_; }
-  [[nodiscard]] PartitionRules rules() const override { return {}; }
-  [[nodiscard]] std::expected<std::vector<Variant>, Refusal> support(const Graph&, const Region&,
-                                                                     const CompileOptions&) const override {
-    return std::unexpected(Refusal{});
-  }
-  [[nodiscard]] std::vector<std::expected<Artifact, Refusal>> compile(std::span<const CompileRequest>,
-                                                                      const CompileOptions&) override {
-    return {};
-  }
   [[nodiscard]] Result<std::unique_ptr<Kernel>> load(const LoadRequest& request) override {
     ++loads;
     last_threads = request.threads;
@@ -221,7 +211,7 @@ class ScriptedBackend final : public Backend {
   DynamicOutput dynamic;
   int loads = 0;
   int last_threads = 0;
-  BackendInfo info_;
+  using LoadOnlyBackend::info_;
 
  private:
   struct ScriptCall final : Call {

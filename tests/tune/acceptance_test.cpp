@@ -11,14 +11,7 @@ namespace {
 
 struct TuneLab {
   [[nodiscard]] TuneOptions options(std::vector<std::string> backends) const {
-    TuneOptions made;
-    made.model = scratch.file("model.onnx");
-    made.output = scratch.file("model.collage");
-    made.backends = std::move(backends);
-    made.store = scratch.file("costs");
-    made.budget_s = 5;
-    made.worker_command = test::worker_command();
-    return made;
+    return test::small_tune(scratch, std::move(backends));
   }
 
   test::Scratch scratch;

@@ -8,8 +8,6 @@
 #include "plan/plan_file.h"
 #include "search/search.h"
 #include "tests/tune/tune_fixture.h"
-#include "tune/plan_model.h"
-#include "tune/tune.h"
 #include "tune/verify.h"
 
 namespace collage {
@@ -24,30 +22,12 @@ class DeviceTune : public ::testing::Test {
   DeviceTune() { test::write_model(test::small_graph(), scratch.file("model.onnx")); }
 
   [[nodiscard]] TuneOptions options(std::vector<std::string> backends) const {
-    TuneOptions made;
-    made.model = scratch.file("model.onnx");
-    made.output = scratch.file("model.collage");
-    made.backends = std::move(backends);
-    made.store = scratch.file("costs");
-    made.budget_s = 5;
-    made.worker_command = test::worker_command();
-    return made;
+    return test::small_tune(scratch, std::move(backends));
   }
 
+  /// Twice: what the first run left must not matter.
   void expect_right_numbers(const std::string& plan) {
-    auto model = PlanModel::load(plan, registry);
-    ASSERT_TRUE(model) << to_string(model.error());
-    for (const float scale : {2.0F, -3.0F}) {  // twice: what the first run left must not matter
-      const Tensor x = test::numbers({6, 16}, scale);
-      ASSERT_TRUE(model->set_inputs(std::vector{x}));
-      const auto ran = model->run();
-      ASSERT_TRUE(ran) << to_string(ran.error());
-      const auto outputs = model->outputs();
-      ASSERT_TRUE(outputs);
-      const std::vector<float> expected = test::small_graph_output(x);
-      for (std::size_t i = 0; i < expected.size(); ++i)
-        ASSERT_NEAR(outputs->at(0).data.as<float>()[i], expected[i], 1e-5) << i;
-    }
+    test::expect_small_graph_numbers(plan, registry, {2.0F, -3.0F});
   }
 
   static NodeRule pin(const std::string& glob, const std::string& to) {

@@ -18,6 +18,8 @@
 #include "ir/graph.h"
 #include "onnx/export.h"
 #include "tests/support/scratch_folder.h"
+#include "tune/plan_model.h"
+#include "tune/tune.h"
 
 namespace collage::test {
 
@@ -93,6 +95,18 @@ inline std::vector<std::string> worker_command() {
   return command;
 }
 
+/// Of "model.onnx" into "model.collage" with the store "costs", all in the folder.
+inline TuneOptions small_tune(const Scratch& scratch, std::vector<std::string> backends) {
+  TuneOptions made;
+  made.model = scratch.file("model.onnx");
+  made.output = scratch.file("model.collage");
+  made.backends = std::move(backends);
+  made.store = scratch.file("costs");
+  made.budget_s = 5;
+  made.worker_command = worker_command();
+  return made;
+}
+
 inline Tensor numbers(const Extents& extents, float scale) {
   std::vector<float> values(static_cast<std::size_t>(element_count(extents)));
   for (std::size_t i = 0; i < values.size(); ++i) values[i] = scale * std::sin(static_cast<float>(i) + scale);
@@ -137,6 +151,23 @@ inline std::vector<float> small_graph_output(const Tensor& x) {
     y[i] = std::max(b + v.data.as<float>()[i], 0.0F);
   }
   return y;
+}
+
+/// The plan of a small graph gives its numbers for every one of some inputs, one after the other.
+inline void expect_small_graph_numbers(const std::string& plan, Registry& registry, const std::vector<float>& scales) {
+  auto model = PlanModel::load(plan, registry);
+  ASSERT_TRUE(model) << to_string(model.error());
+  for (const float scale : scales) {
+    const Tensor x = numbers({6, 16}, scale);
+    ASSERT_TRUE(model->set_inputs(std::vector{x}));
+    const auto ran = model->run();
+    ASSERT_TRUE(ran) << to_string(ran.error());
+    const auto outputs = model->outputs();
+    ASSERT_TRUE(outputs);
+    const std::vector<float> expected = small_graph_output(x);
+    for (std::size_t i = 0; i < expected.size(); ++i)
+      ASSERT_NEAR(outputs->at(0).data.as<float>()[i], expected[i], 1e-5) << i;
+  }
 }
 
 inline void write_model(const Graph& graph, const std::string& path) {

@@ -8,7 +8,6 @@
 #include "plan/explain_node.h"
 #include "plan/plan_file.h"
 #include "tests/tune/tune_fixture.h"
-#include "tune/plan_model.h"
 
 namespace collage {
 namespace {
@@ -22,16 +21,7 @@ class Tune : public ::testing::Test {
     EXPECT_EQ(scratch.processes(), std::vector<pid_t>{});
   }
 
-  [[nodiscard]] TuneOptions options() const {
-    TuneOptions made;
-    made.model = scratch.file("model.onnx");
-    made.output = scratch.file("model.collage");
-    made.backends = {"onnxruntime", "test"};
-    made.store = scratch.file("costs");
-    made.budget_s = 5;
-    made.worker_command = test::worker_command();
-    return made;
-  }
+  [[nodiscard]] TuneOptions options() const { return test::small_tune(scratch, {"onnxruntime", "test"}); }
 
   test::Scratch scratch;
   Registry registry{test::module_folders()};
@@ -40,16 +30,7 @@ class Tune : public ::testing::Test {
 TEST_F(Tune, WritesAPlanThatGivesTheModelsNumbers) {
   const auto report = tune(options(), registry);
   ASSERT_TRUE(report) << to_string(report.error());
-  auto model = PlanModel::load(report->plan, registry);
-  ASSERT_TRUE(model) << to_string(model.error());
-  const Tensor x = test::numbers({6, 16}, 2);
-  ASSERT_TRUE(model->set_inputs(std::vector{x}));
-  ASSERT_TRUE(model->run());
-  const auto outputs = model->outputs();
-  ASSERT_TRUE(outputs);
-  const std::vector<float> expected = test::small_graph_output(x);
-  for (std::size_t i = 0; i < expected.size(); ++i)
-    ASSERT_NEAR(outputs->at(0).data.as<float>()[i], expected[i], 1e-5) << i;
+  test::expect_small_graph_numbers(report->plan, registry, {2.0F});
 }
 
 TEST_F(Tune, ReportAddsUp) {
