@@ -2,7 +2,10 @@
 
 #include <climits>
 #include <cstdio>
+#include <cstdlib>
 #include <exception>
+#include <new>
+#include <string_view>
 
 #include "cli/program.h"
 
@@ -51,11 +54,35 @@ int run_command_line(int argc, char** argv) {
   return program.action();
 }
 
+/// Needs no memory: there may be none left.
+[[noreturn]] void end_without_memory() {
+  constexpr std::string_view kMessage =
+      "collage: error[memory/exhausted]: process: saw no memory left; allowed a model that fits it\n";
+  (void)!::write(STDERR_FILENO, kMessage.data(), kMessage.size());
+  ::_exit(static_cast<int>(collage::ExitCode::kLimit));
+}
+
+/// For what is thrown where nobody can catch it: in threads, in destructors.
+[[noreturn]] void on_terminate() {
+  try {
+    if (const std::exception_ptr thrown = std::current_exception()) std::rethrow_exception(thrown);
+  } catch (const std::bad_alloc&) {
+    end_without_memory();
+  } catch (const std::exception& exception) {
+    std::fprintf(stderr, "collage: bug[cli/exception]: %s\n", exception.what());
+  } catch (...) {
+  }
+  std::abort();
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
+  std::set_terminate(on_terminate);
   try {
     return run_command_line(argc, argv);
+  } catch (const std::bad_alloc&) {
+    end_without_memory();
   } catch (const std::exception& exception) {
     std::fprintf(stderr, "collage: bug[cli/exception]: %s\n", exception.what());
     return static_cast<int>(collage::ExitCode::kBug);

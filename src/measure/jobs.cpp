@@ -110,7 +110,10 @@ Result<PriceJob> price_job_from(const Json& json) {
 Json to_json(const PriceAnswer& answer) {
   Json candidates = Json::array();
   for (const CandidateAnswer& candidate : answer.candidates)
-    candidates.push_back({{"cost", to_json(candidate.cost)}, {"artifact", candidate.artifact}});
+    candidates.push_back({{"cost", to_json(candidate.cost)},
+                          {"artifact", candidate.artifact},
+                          {"samples_ns", candidate.samples_ns},
+                          {"warm_ns", candidate.warm_ns}});
   return {{"candidates", candidates}, {"harmed", answer.harmed}, {"quiet_ns", answer.quiet_ns}};
 }
 
@@ -119,7 +122,10 @@ Result<PriceAnswer> price_answer_from(const Json& json) {
     PriceAnswer answer{.harmed = json.at("harmed").get<bool>(), .quiet_ns = json.at("quiet_ns").get<std::int64_t>()};
     for (const Json& candidate : json.at("candidates"))
       answer.candidates.push_back(
-          {.cost = cost_from(candidate.at("cost")), .artifact = candidate.at("artifact").get<std::string>()});
+          {.cost = cost_from(candidate.at("cost")),
+           .artifact = candidate.at("artifact").get<std::string>(),
+           .samples_ns = candidate.at("samples_ns").get<std::vector<std::int64_t>>(),
+           .warm_ns = candidate.at("warm_ns").get<std::int64_t>()});
     return answer;
   });
 }

@@ -7,8 +7,13 @@
 #include <optional>
 #include <random>
 
+#include "measure/pinning.h"
+
 namespace collage {
 namespace {
+
+/// Disturbed samples of one contender that are taken again; on a machine that is never quiet the rest has to do.
+constexpr std::size_t kMostDiscarded = 3;
 
 struct Lane {
   std::int64_t batch = 1;
@@ -16,6 +21,8 @@ struct Lane {
   std::int64_t total_ns = 0;
   std::int64_t each_ns = 0;       ///< of one call, from the warm-up
   std::int64_t preparing_ns = 0;  ///< before the last call
+  bool disturbed = false;         ///< the last batch
+  std::size_t discarded = 0;
   bool done = false;
   std::optional<Error> error;
 };
@@ -25,13 +32,19 @@ class Sampler {
   Sampler(std::size_t contenders, const SamplingSubject& subject, const SamplingOptions& options)
       : subject_(subject), options_(options), lanes_(contenders), random_(options.seed) {}
 
-  std::vector<Result<Measured>> run() {
+  std::vector<Result<Timing>> run() {
     for (std::size_t i = 0; i < lanes_.size(); ++i) warm_up(i);
     for (std::size_t round = 1; run_round(); ++round)
       if (round >= options_.drop_rounds) drop_slow();
-    std::vector<Result<Measured>> results;
-    for (const Lane& lane : lanes_)
-      results.push_back(lane.error ? Result<Measured>(std::unexpected(*lane.error)) : summarise(lane.samples));
+    std::vector<Result<Timing>> results;
+    for (Lane& lane : lanes_) {
+      if (lane.error) {
+        results.emplace_back(std::unexpected(*lane.error));
+      } else {
+        const Measured summary = summarise(lane.samples);
+        results.emplace_back(Timing{.summary = summary, .samples_ns = std::move(lane.samples)});
+      }
+    }
     return results;
   }
 
@@ -57,10 +70,14 @@ class Sampler {
     } else if (touch && !call(i)) {
       return std::nullopt;
     }
+    const PinnedThread pinned(subject_.threads);
+    if (subject_.noise != nullptr) subject_.noise->begin();
     const std::int64_t begin = subject_.now_ns();
     for (std::int64_t calls = 0; calls < lane.batch; ++calls)
       if (!call(i)) return std::nullopt;
-    return std::max<std::int64_t>(1, subject_.now_ns() - begin);
+    const std::int64_t elapsed = std::max<std::int64_t>(1, subject_.now_ns() - begin);
+    lane.disturbed = subject_.noise != nullptr && subject_.noise->end(elapsed).any();
+    return elapsed;
   }
 
   /// Batches grow until one is long enough, then repeat until two agree or the time for it is used up.
@@ -108,6 +125,11 @@ class Sampler {
     const double before = slowness();
     const auto elapsed = time_batch(i, lane.each_ns < options_.touch_ns);
     if (!elapsed) return;
+    if (lane.disturbed && lane.discarded < kMostDiscarded) {
+      ++lane.discarded;
+      lane.total_ns += *elapsed + lane.preparing_ns;
+      return;
+    }
     const double quiet_ns = in_quiet(*elapsed, before, slowness());
     lane.samples.push_back(std::max<std::int64_t>(1, std::llround(quiet_ns / static_cast<double>(lane.batch))));
     lane.total_ns += *elapsed + lane.preparing_ns;
@@ -146,7 +168,7 @@ std::int64_t monotonic_ns() {
       .count();
 }
 
-std::vector<Result<Measured>> sample_all(std::size_t contenders, const SamplingSubject& subject,
+std::vector<Result<Timing>> sample_all(std::size_t contenders, const SamplingSubject& subject,
                                          const SamplingOptions& options) {
   return Sampler(contenders, subject, options).run();
 }

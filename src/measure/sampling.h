@@ -3,7 +3,7 @@
 // machine disturbs all alike; times are those of a quiet moment, so that contenders of different sessions compare. A
 // sample is a batch of calls long enough for the clock; of a single call where something is done before each (prepare).
 // A contender that is clearly slow is not sampled further; what it has is kept. Nothing is thrown away because of its
-// value. Source: DESIGN "Measuring"; interleaving and medians after reference/reliability.md section 5.
+// value, only by cause. Source: DESIGN "Measuring"; interleaving and medians after reference/reliability.md section 5.
 #pragma once
 
 #include <cstdint>
@@ -13,6 +13,7 @@
 
 #include "base/error.h"
 #include "measure/cost.h"
+#include "measure/noise.h"
 
 namespace collage {
 
@@ -43,6 +44,14 @@ struct SamplingSubject {
   /// Done before every call, untimed, but counted as time spent; empty = calls follow each other at once.
   std::function<void(std::size_t contender)> prepare = {};
   std::function<double()> slowness = {};  ///< of the processor now, 1 in a quiet moment; samples are divided by it
+  int threads = 0;                        ///< batches are run pinned to so many processors; 0 = not pinned
+  NoiseWatch* noise = nullptr;            ///< a sample it sees disturbed does not count; null = all count
+};
+
+/// Of one contender.
+struct Timing {
+  Measured summary;
+  std::vector<std::int64_t> samples_ns;  ///< as they came
 };
 
 /// A time as it would be in a quiet moment, from the slowness before and after.
@@ -53,9 +62,9 @@ struct SamplingSubject {
 /// The processor's monotonic clock.
 [[nodiscard]] std::int64_t monotonic_ns();
 
-/// One result per contender, in order: median and middle half of its samples, or the error of the call that failed
-/// (the others are timed on). Contender i costs at least two calls.
-[[nodiscard]] std::vector<Result<Measured>> sample_all(std::size_t contenders, const SamplingSubject& subject,
+/// One result per contender, in order, or the error of the call that failed (the others are timed on). Contender i costs
+/// at least two calls.
+[[nodiscard]] std::vector<Result<Timing>> sample_all(std::size_t contenders, const SamplingSubject& subject,
                                                        const SamplingOptions& options);
 
 /// Median and quartiles (nearest rank) of at least one sample.

@@ -26,7 +26,9 @@ struct ConfirmRequest {
   std::string accuracy = "standard";
   int threads = 1;
   double seconds = 3;
-  std::size_t min_rounds = 11;  ///< 0 = nothing is timed, outputs are checked only
+  std::size_t min_rounds = 11;     ///< 0 = nothing is timed, outputs are checked only
+  std::size_t decided_rounds = 0;  ///< as in RaceOptions, like
+  double most_seconds = 0;         ///< this
   std::uint64_t seed = 1;
   std::int64_t quiet_ns = 0;  ///< the canary's (measure/canary.h), from pricing; 0 = not known
 };

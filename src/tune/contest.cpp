@@ -38,6 +38,7 @@ Result<void> Contest::judge(const ContestOptions& options) {
     competing_[c].median_ns = judged.median_ns[c];
     competing_[c].step_ns = std::move(judged.step_ns[c]);
     competing_[c].failure = std::move(judged.failures[c]);
+    competing_[c].verdict = judged.against[c];
   }
   winner_ = judged.winner;
   return {};

@@ -32,6 +32,7 @@ struct Contestant {
   std::int64_t median_ns = 0;                         ///< of its last guard; 0 = did not run
   std::vector<std::int64_t> step_ns = {};             ///< likewise
   std::string failure = {};                           ///< likewise
+  Verdict verdict = Verdict::kUnsure;                 ///< likewise: the winner against it
 };
 
 struct ContestOptions {

@@ -14,6 +14,11 @@ namespace {
 /// Entries slower than the best of the heat by this factor do not come to the final.
 constexpr double kFinalShare = 1.15;
 constexpr std::size_t kMostFinalists = 6;
+/// Of the time that is left, for the rounds of the heat and of the final; loading the plans takes some too.
+constexpr double kHeatShare = 0.25;
+constexpr double kFinalTimeShare = 0.6;
+/// The least rounds that can decide anything: so many equal signs in a row.
+constexpr std::size_t kDecidedRounds = 9;
 
 ConfirmRequest request_for(const std::vector<GuardEntry>& entries, const std::vector<std::size_t>& chosen,
                            const GuardOptions& options) {
@@ -26,6 +31,12 @@ ConfirmRequest request_for(const std::vector<GuardEntry>& entries, const std::ve
   request.seed = options.seed;
   request.quiet_ns = options.quiet_ns;
   return request;
+}
+
+/// A share of the time that is left, so that whatever comes after has the rest; 0 = as long as it takes.
+double most_seconds(const GuardOptions& options, double share) {
+  if (!options.deadline) return 0;
+  return std::max(0.001, share * std::chrono::duration<double>(*options.deadline - Clock::now()).count());
 }
 
 void keep(GuardVerdict& verdict, const std::vector<std::size_t>& chosen, std::vector<ConfirmLane>& lanes) {
@@ -102,7 +113,12 @@ std::vector<std::size_t> finalists(const GuardVerdict& verdict, const std::vecto
   return result;
 }
 
-/// Among those that cannot be told apart from the fastest, the one with the fewest steps; nothing when none ran.
+/// A difference that is certain counts, however small.
+bool is_tied(const RaceLane& lane, const RaceLane& best) {
+  return verdict_of(best, lane) != Verdict::kFaster && paired_ratio(lane, best).low <= 1.0;
+}
+
+/// Among those that are tied with the fastest, the one with the fewest steps; nothing when none ran.
 std::optional<std::size_t> simplest_of_the_best(const std::vector<GuardEntry>& entries,
                                                 const std::vector<std::size_t>& chosen,
                                                 const std::vector<ConfirmLane>& lanes) {
@@ -111,11 +127,19 @@ std::optional<std::size_t> simplest_of_the_best(const std::vector<GuardEntry>& e
   if (best == lanes.size() || lanes[best].lane.samples_ns.empty()) return std::nullopt;
   std::size_t winner = best;
   for (std::size_t i = 0; i < lanes.size(); ++i) {
-    if (lanes[i].lane.samples_ns.empty()) continue;
-    const bool tied = paired_ratio(lanes[i].lane, lanes[best].lane).low <= 1.0;
-    if (tied && entries[chosen[i]].steps < entries[chosen[winner]].steps) winner = i;
+    if (lanes[i].lane.samples_ns.empty() || i == best) continue;
+    if (is_tied(lanes[i].lane, lanes[best].lane) && entries[chosen[i]].steps < entries[chosen[winner]].steps)
+      winner = i;
   }
-  return chosen[winner];
+  return winner;
+}
+
+/// What the rounds say of the winner against the others that ran in them.
+void tell_apart(const std::vector<std::size_t>& chosen, const std::vector<ConfirmLane>& lanes, std::size_t winner,
+                GuardVerdict& verdict) {
+  for (std::size_t i = 0; i < chosen.size(); ++i)
+    verdict.against[chosen[i]] =
+        i == winner ? Verdict::kSame : verdict_of(lanes[winner].lane, lanes[i].lane);
 }
 
 }  // namespace
@@ -126,11 +150,13 @@ Result<GuardVerdict> judge(const std::vector<GuardEntry>& entries, const GuardOp
   verdict.median_ns.resize(entries.size());
   verdict.step_ns.resize(entries.size());
   verdict.failures.resize(entries.size());
+  verdict.against.resize(entries.size());
   std::vector<std::size_t> all(entries.size());
   for (std::size_t e = 0; e < all.size(); ++e) all[e] = e;
   ConfirmRequest heat = request_for(entries, all, options);
   heat.seconds = options.heat_seconds;
   heat.min_rounds = options.heat_rounds;
+  heat.most_seconds = most_seconds(options, kHeatShare);
   COLLAGE_TRY(const std::vector<ConfirmLane> lanes, compare(entries, all, heat, confirm, options.apart, verdict));
   const std::vector<double> heat_times = relative_times(lanes);
   // One final, unless all its entries fail in it: then those behind them in the heat have theirs.
@@ -140,14 +166,18 @@ Result<GuardVerdict> judge(const std::vector<GuardEntry>& entries, const GuardOp
       return fail(ExitCode::kUnsupported, "tune/nothing-runs", "confirm",
                   verdict.failures.empty() ? "no plan" : verdict.failures.front(), "at least one plan that runs");
     verdict.winner = chosen.front();
+    tell_apart(all, lanes, verdict.winner, verdict);
     if (chosen.size() == 1) return verdict;
     ConfirmRequest last = request_for(entries, chosen, options);
+    last.decided_rounds = kDecidedRounds;
     last.seconds = options.final_seconds;
     last.min_rounds = options.final_rounds;
+    last.most_seconds = most_seconds(options, kFinalTimeShare);
     const auto final_lanes = compare(entries, chosen, last, confirm, options.apart, verdict);
     if (!final_lanes) return verdict;  // interrupted: the heat decides
     if (const auto winner = simplest_of_the_best(entries, chosen, *final_lanes)) {
-      verdict.winner = *winner;
+      verdict.winner = chosen[*winner];
+      tell_apart(chosen, *final_lanes, *winner, verdict);
       return verdict;
     }
   }
@@ -159,7 +189,10 @@ Result<GuardVerdict> judge(const std::vector<GuardEntry>& entries, const GuardOp
 }
 
 std::string to_json(const GuardVerdict& verdict) {
+  Json against = Json::array();
+  for (const Verdict one : verdict.against) against.push_back(name_of(one));
   return to_line(Json{{"winner", verdict.winner},
+                      {"against", against},
                       {"median_ns", verdict.median_ns},
                       {"step_ns", verdict.step_ns},
                       {"failures", verdict.failures}});
@@ -168,13 +201,18 @@ std::string to_json(const GuardVerdict& verdict) {
 Result<GuardVerdict> guard_verdict_from(const std::string& json) {
   COLLAGE_TRY(const Json object, parse_json(json, "stored verdict"));
   COLLAGE_TRY(GuardVerdict verdict, read_json("stored verdict", [&] {
-                return GuardVerdict{.winner = object.at("winner").get<std::size_t>(),
-                                    .median_ns = object.at("median_ns").get<std::vector<std::int64_t>>(),
-                                    .step_ns = object.at("step_ns").get<std::vector<std::vector<std::int64_t>>>(),
-                                    .failures = object.at("failures").get<std::vector<std::string>>()};
+                GuardVerdict read{.winner = object.at("winner").get<std::size_t>(),
+                                  .median_ns = object.at("median_ns").get<std::vector<std::int64_t>>(),
+                                  .step_ns = object.at("step_ns").get<std::vector<std::vector<std::int64_t>>>(),
+                                  .failures = object.at("failures").get<std::vector<std::string>>(),
+                                  .against = {}};
+                for (const Json& name : object.at("against"))
+                  read.against.push_back(verdict_named(name.get<std::string>()).value_or(Verdict::kUnsure));
+                return read;
               }));
   const std::size_t entries = verdict.median_ns.size();
-  if (verdict.winner >= entries || verdict.step_ns.size() != entries || verdict.failures.size() != entries)
+  if (verdict.winner >= entries || verdict.step_ns.size() != entries || verdict.failures.size() != entries ||
+      verdict.against.size() != entries)
     return fail(ExitCode::kBug, "measure/malformed-json", "stored verdict", "lists of different lengths",
                 "one of each for every entry");
   return verdict;

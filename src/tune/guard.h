@@ -1,5 +1,5 @@
 // The guard: covers and whole-model rivals as real plan files, timed end to end; the winner ships.
-// Inside the noise the plan with fewer steps wins. A stored verdict answers the same question without measuring.
+// Inside the noise the plan with fewer steps wins, and the verdict says of whom it could not be told. A stored verdict answers the same question without measuring.
 // In: plan files, rounds. Out: who won, with times.
 // Cost: the seconds given; nothing when the verdict is stored.
 // Source: see race.h.
@@ -7,6 +7,7 @@
 
 #include <chrono>
 #include <functional>
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <vector>
@@ -32,10 +33,12 @@ struct GuardOptions {
   std::string accuracy = "standard";
   int threads = 1;
   double heat_seconds = 1.5;      ///< first look at all entries
-  double final_seconds = 4;       ///< those within 15 % of the best, and the rivals near it
+  double final_seconds = 8;       ///< those within 15 % of the best, and the rivals near it; less once all is decided
   std::size_t heat_rounds = 5;    ///< at least, however long they take
-  std::size_t final_rounds = 15;  ///< likewise
+  std::size_t final_rounds = 15;  ///< likewise, unless all is decided before
   std::chrono::nanoseconds patience = std::chrono::seconds(300);  ///< for one confirm job
+  /// The rounds shrink so that they end before this, as far as loading the plans and the fewest rounds allow.
+  std::optional<Clock::time_point> deadline;
   bool apart = false;  ///< plans whose backends cannot share a process: each is timed in one of its own
   std::uint64_t seed = 1;
   std::int64_t quiet_ns = 0;  ///< as in ConfirmRequest
@@ -47,6 +50,7 @@ struct GuardVerdict {
   std::vector<std::int64_t> median_ns;             ///< by entry; 0 = did not run
   std::vector<std::vector<std::int64_t>> step_ns;  ///< by entry: its steps in context
   std::vector<std::string> failures;               ///< by entry
+  std::vector<Verdict> against;                    ///< by entry: the winner against it, kSame for the winner itself
 };
 
 /// Times the contenders of a request; the error of a worker that died with them, or of a stop.

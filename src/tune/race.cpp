@@ -3,9 +3,10 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <numeric>
 #include <random>
 
+#include "measure/noise.h"
+#include "measure/pinning.h"
 #include "measure/sampling.h"
 
 namespace collage {
@@ -83,32 +84,103 @@ Ratio paired_ratio(const RaceLane& slow, const RaceLane& fast) {
   return {.ratio = std::exp(median_of(logs)), .low = std::exp(medians[10]), .high = std::exp(medians[389])};
 }
 
-Result<std::vector<RaceLane>> race(const std::vector<Contender>& contenders, const RaceOptions& options) {
-  std::vector<Repeats> repeats;
-  std::vector<RaceLane> lanes;
-  for (const Contender& contender : contenders) {
-    COLLAGE_TRY(const Repeats count, calibrate(contender, options));
-    repeats.push_back(count);
-    lanes.push_back({.name = contender.name, .samples_ns = {}});
-  }
-  std::mt19937_64 random(options.seed);
-  std::vector<std::size_t> order(contenders.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  const auto start = Clock::now();
-  for (std::size_t round = 0; round < options.max_rounds; ++round) {
-    const double elapsed = std::chrono::duration<double>(Clock::now() - start).count();
-    if (round >= options.min_rounds && elapsed > options.seconds) break;
-    if (options.stop.stop_requested() && round > 0) break;
-    std::shuffle(order.begin(), order.end(), random);
-    for (std::size_t i : order) {
-      COLLAGE_TRY_VOID(time_once(contenders[i], repeats[i].untimed));
-      const double before = slowness_of(options);
-      COLLAGE_TRY(const std::int64_t sample, time_once(contenders[i], repeats[i].timed));
-      const double quiet_ns = in_quiet(sample, before, slowness_of(options));
-      lanes[i].samples_ns.push_back(std::max<std::int64_t>(1, std::llround(quiet_ns)));
+Verdict verdict_of(const RaceLane& a, const RaceLane& b, const PairedTestOptions& options) {
+  PairedTest test(options);
+  for (const double log_ratio : log_ratios(b, a)) test.add(log_ratio);
+  return test.verdict();
+}
+
+namespace {
+
+class Race {
+ public:
+  Race(const std::vector<Contender>& contenders, const RaceOptions& options)
+      : contenders_(contenders), options_(options), random_(options.seed) {}
+
+  Result<std::vector<RaceLane>> run() {
+    for (const Contender& contender : contenders_) {
+      COLLAGE_TRY(const Repeats count, calibrate(contender, options_));
+      repeats_.push_back(count);
+      lanes_.push_back({.name = contender.name, .samples_ns = {}});
+      live_.push_back(live_.size());
     }
+    const auto start = Clock::now();
+    while (!live_.empty() && kept_ < options_.max_rounds) {
+      const double elapsed = std::chrono::duration<double>(Clock::now() - start).count();
+      if (kept_ >= options_.min_rounds && elapsed > options_.seconds) break;
+      if (options_.most_seconds > 0 && kept_ >= kFewestRounds && elapsed > options_.most_seconds) break;
+      if (options_.stop.stop_requested() && kept_ > 0) break;
+      COLLAGE_TRY_VOID(run_round());
+      if (options_.decided_rounds > 0 && kept_ >= options_.decided_rounds && settle()) break;
+    }
+    return std::move(lanes_);
   }
-  return lanes;
+
+ private:
+  /// Rounds between two renewals of the buffers: often enough for several in the shortest race.
+  static constexpr std::size_t kRenewal = 4;
+  /// More disturbed rounds than this share are kept: on a machine that is never quiet, pairing has to do.
+  static constexpr double kMostDiscarded = 0.3;
+
+  Result<void> run_round() {
+    if (kept_ % kRenewal == kRenewal - 1)
+      for (const std::size_t i : live_)
+        if (contenders_[i].renew) contenders_[i].renew();
+    std::vector<std::size_t> order = live_;
+    std::shuffle(order.begin(), order.end(), random_);
+    std::vector<std::int64_t> samples(lanes_.size());
+    bool disturbed = false;
+    for (const std::size_t i : order) COLLAGE_TRY_VOID(take_sample(i, samples[i], disturbed));
+    if (disturbed && options_.discards_disturbed &&
+        static_cast<double>(discarded_) < kMostDiscarded * static_cast<double>(discarded_ + kept_ + 1)) {
+      ++discarded_;
+      return {};
+    }
+    for (const std::size_t i : live_) lanes_[i].samples_ns.push_back(samples[i]);
+    ++kept_;
+    return {};
+  }
+
+  Result<void> take_sample(std::size_t i, std::int64_t& quiet_ns, bool& disturbed) {
+    COLLAGE_TRY_VOID(time_once(contenders_[i], repeats_[i].untimed));
+    const double before = slowness_of(options_);
+    const PinnedThread pinned(options_.threads);
+    noise_.begin();
+    COLLAGE_TRY(const std::int64_t sample, time_once(contenders_[i], repeats_[i].timed));
+    disturbed |= noise_.end(sample * repeats_[i].timed).any();
+    quiet_ns = std::max<std::int64_t>(1, std::llround(in_quiet(sample, before, slowness_of(options_))));
+    return {};
+  }
+
+  /// Retires the beaten; true when every other lane is told apart from the best or is the same.
+  bool settle() {
+    const RaceLane& best = lanes_[*std::ranges::min_element(
+        live_, {}, [&](std::size_t i) { return lanes_[i].median_ns(); })];
+    bool all_decided = true;
+    std::erase_if(live_, [&](std::size_t i) {
+      if (&lanes_[i] == &best) return false;
+      const Verdict verdict = verdict_of(best, lanes_[i], options_.test);
+      all_decided &= verdict != Verdict::kUnsure;
+      return verdict == Verdict::kFaster && median_ratio(lanes_[i], best) > options_.beaten_ratio;
+    });
+    return all_decided;
+  }
+
+  const std::vector<Contender>& contenders_;
+  const RaceOptions& options_;
+  std::mt19937_64 random_;
+  NoiseWatch noise_;
+  std::vector<Repeats> repeats_;
+  std::vector<RaceLane> lanes_;
+  std::vector<std::size_t> live_;
+  std::size_t kept_ = 0;       ///< rounds
+  std::size_t discarded_ = 0;  ///< likewise
+};
+
+}  // namespace
+
+Result<std::vector<RaceLane>> race(const std::vector<Contender>& contenders, const RaceOptions& options) {
+  return Race(contenders, options).run();
 }
 
 }  // namespace collage

@@ -32,6 +32,7 @@
 #include "tune/proposers.h"
 #include "tune/replay.h"
 #include "tune/stages.h"
+#include "tune/time_limit.h"
 #include "tune/whole_model.h"
 
 namespace collage {
@@ -42,7 +43,9 @@ using Seconds = std::chrono::duration<double>;
 class Tuner {
  public:
   Tuner(const TuneOptions& options, Registry& registry, WorkFolder folder, Store store)
-      : options_(options),
+      : time_limit_(options.stop, after(kStopShare, start_, options.budget_s)),
+        options_(limited(options, time_limit_)),
+        user_stop_(options.stop),
         registry_(registry),
         folder_(std::move(folder)),
         store_(std::move(store)),
@@ -59,7 +62,7 @@ class Tuner {
     COLLAGE_TRY_VOID(improve_with_context());
     COLLAGE_TRY_VOID(evolve());
     COLLAGE_TRY_VOID(ship());
-    report_.interrupted = options_.stop.stop_requested();
+    report_.interrupted = user_stop_.stop_requested();
     report_.tune_s = Seconds(Clock::now() - start_).count();
     for (const std::string& note : prepared_.notes) report_.notes.push_back(note);
     for (const std::string& warning : store_.warnings()) report_.notes.push_back(warning);
@@ -67,6 +70,17 @@ class Tuner {
   }
 
  private:
+  static TuneOptions limited(TuneOptions options, const TimeLimit& limit) {
+    options.stop = limit.token();
+    return options;
+  }
+
+  /// The moment when this share of the budget is used up.
+  [[nodiscard]] Clock::time_point after(double share) const { return after(share, start_, options_.budget_s); }
+  static Clock::time_point after(double share, Clock::time_point start, double budget_s) {
+    return start + std::chrono::duration_cast<Clock::duration>(Seconds(share * budget_s));
+  }
+
   void say(const std::string& phase, std::string note = {}) const {
     if (options_.progress) options_.progress({.phase = phase, .note = std::move(note)});
   }
@@ -363,7 +377,7 @@ class Tuner {
         .seed = options_.seed,
         .compile_limit = options_.compile_limit,
         .run_limit = options_.run_limit,
-        .deadline = start_ + std::chrono::duration_cast<Clock::duration>(Seconds(kPricingShare * options_.budget_s)),
+        .deadline = after(kPricingShare),
         .progress = options_.progress,
         .stop = options_.stop};
   }
@@ -484,7 +498,8 @@ class Tuner {
             .accuracy = std::string(name_of(options_.accuracy)),
             .threads = options_.threads,
             .heat_seconds = std::min(1.5, 0.02 * options_.budget_s),
-            .final_seconds = std::min(4.0, 0.05 * options_.budget_s),
+            .final_seconds = std::min(8.0, 0.05 * options_.budget_s),
+            .deadline = after(kContestShare),
             .apart = !conflicts().empty(),
             .seed = options_.seed,
             .quiet_ns = pricing_ ? pricing_->quiet_ns() : 0,
@@ -593,7 +608,7 @@ class Tuner {
       if (!loser->failure.empty())
         prepared_notes_.push_back("\"" + loser->name + "\" failed: " + loser->failure);
       else
-        report_.rivals.push_back({.name = loser->name, .median_ns = loser->median_ns});
+        report_.rivals.push_back({.name = loser->name, .median_ns = loser->median_ns, .verdict = loser->verdict});
     }
     note_prediction(winner);
     for (const Contestant* loser : contest_.losers()) note_prediction(*loser);
@@ -703,8 +718,10 @@ class Tuner {
             .is_single = contestant.is_rival || used.size() < 2 || contestant.name.starts_with("only ")};
   }
 
-  /// The rest of the budget is for contests and level 2.
+  /// The rest of the budget is for contests and level 2, which leave some for writing the plan.
   static constexpr double kPricingShare = 0.7;
+  static constexpr double kContestShare = 0.95;
+  static constexpr double kStopShare = 0.98;
   static constexpr int kContextRounds = 2;
   static constexpr int kNeighbourRounds = 2;
   static constexpr std::size_t kMostNeighbours = 12;
@@ -712,14 +729,16 @@ class Tuner {
   static constexpr std::int64_t kNoBytes = std::numeric_limits<std::int64_t>::max();
   static constexpr std::string_view kOnSimplified = " on the simplified graph";
 
-  const TuneOptions& options_;
+  Clock::time_point start_ = Clock::now();
+  TimeLimit time_limit_;
+  const TuneOptions options_;   ///< with a stop that comes when the budget ends, too
+  std::stop_token user_stop_;
   Registry& registry_;
   WorkFolder folder_;
   Store store_;
   WorkerProcess worker_;
   PlanPacker packer_{registry_};
   Contest contest_{folder_, store_, worker_, packer_};
-  Clock::time_point start_ = Clock::now();
   double judging_s_ = 0;                ///< what the last contest took
   std::vector<std::string> backends_;   ///< may take nodes
   Locations locations_;                 ///< theirs
@@ -758,6 +777,8 @@ Result<TuneReport> tune(const TuneOptions& options, Registry& registry) {
 std::string to_json(const TuneReport& report) {
   nlohmann::ordered_json rivals = nlohmann::ordered_json::object();
   for (const RivalTime& rival : report.rivals) rivals[rival.name] = static_cast<double>(rival.median_ns) / 1000;
+  nlohmann::ordered_json verdicts = nlohmann::ordered_json::object();
+  for (const RivalTime& rival : report.rivals) verdicts[rival.name] = name_of(rival.verdict);
   nlohmann::ordered_json predictions = nlohmann::ordered_json::array();
   for (const Prediction& one : report.predictions)
     predictions.push_back({{"cover", one.cover}, {"predicted_us", one.predicted_us}, {"measured_us", one.measured_us}});
@@ -779,6 +800,7 @@ std::string to_json(const TuneReport& report) {
                                          {"steps", report.steps},
                                          {"backends", report.backends},
                                          {"rivals", rivals},
+                                         {"verdicts", verdicts},
                                          {"predictions", predictions},
                                          {"shipped", report.shipped},
                                          {"interrupted", report.interrupted},

@@ -54,6 +54,7 @@ struct TuneOptions {
 struct RivalTime {
   std::string name;  ///< the engine, "ENGINE on the simplified graph"
   std::int64_t median_ns = 0;
+  Verdict verdict = Verdict::kUnsure;  ///< what ships against it
 };
 
 /// What the costs of a cover's steps said, corrected by other plans' times, and what it took end to end.

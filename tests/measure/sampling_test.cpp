@@ -28,9 +28,9 @@ struct FakeMachine {
   }
 };
 
-std::int64_t median_of(const Result<Measured>& result) {
+std::int64_t median_of(const Result<Timing>& result) {
   EXPECT_TRUE(result);
-  return result ? result->median_ns : -1;
+  return result ? result->summary.median_ns : -1;
 }
 
 TEST(Sampling, FindsTheTimeOfEachCall) {
@@ -39,15 +39,15 @@ TEST(Sampling, FindsTheTimeOfEachCall) {
   EXPECT_EQ(median_of(results[0]), 500);
   EXPECT_EQ(median_of(results[1]), 700);
   EXPECT_EQ(median_of(results[2]), 40'000);
-  EXPECT_EQ(results[0]->low_ns, 500);
-  EXPECT_EQ(results[0]->high_ns, 500);
+  EXPECT_EQ(results[0]->summary.low_ns, 500);
+  EXPECT_EQ(results[0]->summary.high_ns, 500);
 }
 
 TEST(Sampling, SlowFirstCallIsNotASample) {
   FakeMachine machine{.call_ns = {1'000'000}, .first_call_extra = {500'000'000}};
   const auto results = sample_all(1, machine.subject(), quick_sampling());
-  EXPECT_EQ(results[0]->median_ns, 1'000'000);
-  EXPECT_EQ(results[0]->high_ns, 1'000'000);
+  EXPECT_EQ(results[0]->summary.median_ns, 1'000'000);
+  EXPECT_EQ(results[0]->summary.high_ns, 1'000'000);
 }
 
 TEST(Sampling, TimesAreThoseOfAQuietMoment) {
@@ -55,7 +55,7 @@ TEST(Sampling, TimesAreThoseOfAQuietMoment) {
   SamplingSubject subject = machine.subject();
   subject.slowness = [] { return 1.5; };
   const auto results = sample_all(1, subject, quick_sampling());
-  EXPECT_EQ(results[0]->median_ns, 400'000);
+  EXPECT_EQ(results[0]->summary.median_ns, 400'000);
 }
 
 TEST(Sampling, PreparesBeforeEveryCallAndTimesTheCallAlone) {
@@ -84,15 +84,15 @@ TEST(Sampling, ShortCallsAreMadeOnceUntimedBeforeEachBatch) {
     return run(i);
   };
   const auto results = sample_all(2, subject, {.drop_ratio = 100});
-  EXPECT_EQ(results[0]->median_ns, 1'000'000);
-  EXPECT_EQ(results[0]->high_ns, 1'000'000);
-  EXPECT_EQ(results[1]->median_ns, 10'300'000);
+  EXPECT_EQ(results[0]->summary.median_ns, 1'000'000);
+  EXPECT_EQ(results[0]->summary.high_ns, 1'000'000);
+  EXPECT_EQ(results[1]->summary.median_ns, 10'300'000);
 }
 
 TEST(Sampling, TakesEnoughSamplesAndEnoughTime) {
   FakeMachine machine{.call_ns = {20'000}};
   const auto results = sample_all(1, machine.subject(), precise_sampling());
-  EXPECT_GE(results[0]->samples, 9);
+  EXPECT_GE(results[0]->summary.samples, 9);
   EXPECT_GE(machine.now, 30'000'000);
   EXPECT_LT(machine.now, 100'000'000);
 }
@@ -100,25 +100,25 @@ TEST(Sampling, TakesEnoughSamplesAndEnoughTime) {
 TEST(Sampling, QuickIsQuick) {
   FakeMachine machine{.call_ns = {20'000}};
   const auto results = sample_all(1, machine.subject(), quick_sampling());
-  EXPECT_GE(results[0]->samples, 9);
+  EXPECT_GE(results[0]->summary.samples, 9);
   EXPECT_LT(machine.now, 8'000'000);
 }
 
 TEST(Sampling, LongRunsGetFewSamples) {
   FakeMachine machine{.call_ns = {100'000'000}};
   const auto results = sample_all(1, machine.subject(), precise_sampling());
-  EXPECT_GE(results[0]->samples, 5);
-  EXPECT_LE(results[0]->samples, 6);
+  EXPECT_GE(results[0]->summary.samples, 5);
+  EXPECT_LE(results[0]->summary.samples, 6);
   EXPECT_LE(machine.calls[0], 8);
 }
 
 TEST(Sampling, ClearLosersAreDroppedButKeepWhatTheyHave) {
   FakeMachine machine{.call_ns = {1'000'000, 1'400'000, 2'000'000}};
   const auto results = sample_all(3, machine.subject(), precise_sampling());
-  EXPECT_GE(results[0]->samples, 9);
-  EXPECT_GE(results[1]->samples, 9);
-  EXPECT_EQ(results[2]->samples, 3);
-  EXPECT_EQ(results[2]->median_ns, 2'000'000);
+  EXPECT_GE(results[0]->summary.samples, 9);
+  EXPECT_GE(results[1]->summary.samples, 9);
+  EXPECT_EQ(results[2]->summary.samples, 3);
+  EXPECT_EQ(results[2]->summary.median_ns, 2'000'000);
 }
 
 TEST(Sampling, RoundsAreInterleavedInRandomOrder) {
@@ -153,7 +153,15 @@ TEST(Sampling, FailureCostsOnlyItsContender) {
   FakeMachine machine{.call_ns = {1'000'000, 1'000'000}, .fails = 0};
   const auto results = sample_all(2, machine.subject(), precise_sampling());
   EXPECT_EQ(results[0].error().code, "test/fails");
-  EXPECT_EQ(results[1]->median_ns, 1'000'000);
+  EXPECT_EQ(results[1]->summary.median_ns, 1'000'000);
+}
+
+TEST(Sampling, KeepsTheSamplesThemselves) {
+  FakeMachine machine{.call_ns = {1'000'000}};
+  const auto results = sample_all(1, machine.subject(), precise_sampling());
+  ASSERT_TRUE(results[0]);
+  EXPECT_EQ(results[0]->samples_ns.size(), static_cast<std::size_t>(results[0]->summary.samples));
+  EXPECT_EQ(summarise(results[0]->samples_ns), results[0]->summary);
 }
 
 TEST(Sampling, NothingToTimeIsFine) {

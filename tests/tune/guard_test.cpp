@@ -159,13 +159,15 @@ TEST_F(Guard, StopIsAnInterruption) {
 
 TEST(GuardVerdicts, SurviveTheStore) {
   const GuardVerdict verdict = {
-      .winner = 1, .median_ns = {5, 4}, .step_ns = {{1, 2}, {}}, .failures = {"", "bytes \xff that are no text"}};
+      .winner = 1, .median_ns = {5, 4}, .step_ns = {{1, 2}, {}}, .failures = {"", "bytes \xff that are no text"},
+      .against = {Verdict::kFaster, Verdict::kSame}};
   const auto back = guard_verdict_from(to_json(verdict));
   ASSERT_TRUE(back) << to_string(back.error());
   EXPECT_EQ(back->winner, 1U);
   EXPECT_EQ(back->median_ns, verdict.median_ns);
   EXPECT_EQ(back->step_ns, verdict.step_ns);
   EXPECT_EQ(back->failures[0], "");
+  EXPECT_EQ(back->against, verdict.against);
   for (const char* broken : {"", "[]", "{}", R"({"winner": "x", "median_ns": [], "step_ns": [], "failures": []})",
                              R"({"winner": 7, "median_ns": [1], "step_ns": [[]], "failures": [""]})"})
     EXPECT_FALSE(guard_verdict_from(broken)) << broken;

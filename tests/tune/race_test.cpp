@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <chrono>
 
 namespace collage {
 namespace {
@@ -57,6 +58,7 @@ RaceOptions short_race(std::size_t rounds) {
           .seconds = 0,
           .min_sample_ns = 0,
           .heat_ns = 0,
+          .discards_disturbed = false,
           .seed = 3,
           .stop = {}};
 }
@@ -84,6 +86,53 @@ TEST(Race, EveryRoundHasEveryContender) {
     EXPECT_EQ(names, "aabbcc");
   }
   EXPECT_TRUE(shuffled);
+}
+
+/// A contender that takes as long as it is told, give or take what the machine adds.
+Contender spinning(const std::string& name, std::chrono::microseconds time) {
+  return {.name = name, .run = [time]() -> Result<void> {
+            const auto end = std::chrono::steady_clock::now() + time;
+            while (std::chrono::steady_clock::now() < end) {
+            }
+            return {};
+          }};
+}
+
+TEST(Race, EndsWhenAllIsDecidedAndRetiresTheBeaten) {
+  RaceOptions options = short_race(1000);
+  options.decided_rounds = 9;
+  const auto lanes = race({spinning("a", std::chrono::microseconds(100)), spinning("b", std::chrono::microseconds(150)),
+                           spinning("c", std::chrono::microseconds(300))},
+                          options);
+  ASSERT_TRUE(lanes);
+  EXPECT_LT((*lanes)[0].samples_ns.size(), 1000U);
+  EXPECT_EQ(verdict_of((*lanes)[0], (*lanes)[1]), Verdict::kFaster);
+  EXPECT_EQ(verdict_of((*lanes)[2], (*lanes)[0]), Verdict::kSlower);
+  EXPECT_GE((*lanes)[0].samples_ns.size(), (*lanes)[2].samples_ns.size());
+}
+
+TEST(Race, TimeLimitLeavesTheFewestRounds) {
+  RaceOptions options = short_race(1000);
+  options.most_seconds = 1e-9;
+  const auto lanes = race({spinning("a", std::chrono::microseconds(10))}, options);
+  ASSERT_TRUE(lanes);
+  EXPECT_EQ((*lanes)[0].samples_ns.size(), kFewestRounds);
+}
+
+TEST(Race, BuffersAreRenewedBetweenRounds) {
+  int renewed = 0;
+  Contender contender = spinning("a", std::chrono::microseconds(1));
+  contender.renew = [&] { ++renewed; };
+  ASSERT_TRUE(race({contender}, short_race(20)));
+  EXPECT_EQ(renewed, 5);
+}
+
+TEST(VerdictOf, LooksAtCommonRoundsOnly) {
+  EXPECT_EQ(verdict_of(lane(std::vector<std::int64_t>(30, 100)), lane(std::vector<std::int64_t>(12, 110))),
+            Verdict::kFaster);
+  EXPECT_EQ(verdict_of(lane(std::vector<std::int64_t>(30, 100)), lane({110, 110})), Verdict::kUnsure);
+  EXPECT_EQ(verdict_of(lane(std::vector<std::int64_t>(30, 100)), lane(std::vector<std::int64_t>(30, 100))),
+            Verdict::kSame);
 }
 
 TEST(Race, FirstFailureEndsIt) {

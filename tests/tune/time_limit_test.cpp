@@ -1,0 +1,42 @@
+#include "tune/time_limit.h"
+
+#include <gtest/gtest.h>
+
+namespace collage {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using namespace std::chrono_literals;
+
+TEST(TimeLimit, StopsWhenTheTimeIsUp) {
+  const TimeLimit limit({}, Clock::now() + 20ms);
+  const std::stop_token token = limit.token();
+  while (!token.stop_requested()) std::this_thread::sleep_for(1ms);
+}
+
+TEST(TimeLimit, StopsWhenTheUserAsks) {
+  std::stop_source user;
+  const TimeLimit limit(user.get_token(), Clock::now() + 1h);
+  EXPECT_FALSE(limit.token().stop_requested());
+  user.request_stop();
+  EXPECT_TRUE(limit.token().stop_requested());
+}
+
+TEST(TimeLimit, EndsWithoutWaitingAndWithoutStopping) {
+  std::stop_token token;
+  {
+    const TimeLimit limit({}, Clock::now() + 1h);
+    token = limit.token();
+  }
+  EXPECT_FALSE(token.stop_requested());
+}
+
+TEST(TimeLimit, UserWhoStoppedBeforeIsHeard) {
+  std::stop_source user;
+  user.request_stop();
+  const TimeLimit limit(user.get_token(), Clock::now() + 1h);
+  EXPECT_TRUE(limit.token().stop_requested());
+}
+
+}  // namespace
+}  // namespace collage
