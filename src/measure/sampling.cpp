@@ -14,6 +14,8 @@ namespace {
 
 /// Disturbed samples of one contender that are taken again; on a machine that is never quiet the rest has to do.
 constexpr std::size_t kMostDiscarded = 3;
+/// The processor's speed may change by this share in a sample.
+constexpr double kMostChange = 0.1;
 
 struct Lane {
   std::int64_t batch = 1;
@@ -125,12 +127,15 @@ class Sampler {
     const double before = slowness();
     const auto elapsed = time_batch(i, lane.each_ns < options_.touch_ns);
     if (!elapsed) return;
+    const double after = slowness();
+    // Two looks that differ say that neither is true of the sample.
+    lane.disturbed |= subject_.noise != nullptr && std::abs(after - before) > kMostChange * std::min(before, after);
     if (lane.disturbed && lane.discarded < kMostDiscarded) {
       ++lane.discarded;
       lane.total_ns += *elapsed + lane.preparing_ns;
       return;
     }
-    const double quiet_ns = in_quiet(*elapsed, before, slowness());
+    const double quiet_ns = in_quiet(*elapsed, before, after);
     lane.samples.push_back(std::max<std::int64_t>(1, std::llround(quiet_ns / static_cast<double>(lane.batch))));
     lane.total_ns += *elapsed + lane.preparing_ns;
     const std::size_t count = lane.samples.size();

@@ -146,6 +146,7 @@ nlohmann::json to_json(const std::vector<ConfirmLane>& lanes) {
   for (const ConfirmLane& lane : lanes)
     list.push_back({{"name", lane.lane.name},
                     {"samples_ns", lane.lane.samples_ns},
+                    {"slowness", lane.lane.slowness},
                     {"step_ns", lane.step_ns},
                     {"failure", lane.failure}});
   return {{"lanes", list}};
@@ -157,6 +158,7 @@ Result<std::vector<ConfirmLane>> confirm_lanes_from(const nlohmann::json& json) 
     for (const auto& entry : json.at("lanes")) {
       ConfirmLane lane;
       lane.lane.name = entry.at("name");
+      lane.lane.slowness = entry.at("slowness").get<std::vector<double>>();
       lane.lane.samples_ns = entry.at("samples_ns").get<std::vector<std::int64_t>>();
       lane.step_ns = entry.at("step_ns").get<std::vector<std::int64_t>>();
       lane.failure = entry.at("failure");

@@ -57,6 +57,8 @@ std::vector<double> log_ratios(const RaceLane& slow, const RaceLane& fast) {
 std::int64_t RaceLane::quantile_ns(double q) const {
   if (samples_ns.empty()) return 0;
   std::vector<std::int64_t> sorted = samples_ns;
+  for (std::size_t i = 0; i < slowness.size() && i < sorted.size(); ++i)
+    sorted[i] = std::llround(static_cast<double>(sorted[i]) / slowness[i]);
   const auto at = static_cast<std::ptrdiff_t>(q * static_cast<double>(sorted.size() - 1) + 0.5);
   std::nth_element(sorted.begin(), sorted.begin() + at, sorted.end());
   return sorted[static_cast<std::size_t>(at)];
@@ -128,7 +130,7 @@ class Race {
         if (contenders_[i].renew) contenders_[i].renew();
     std::vector<std::size_t> order = live_;
     std::shuffle(order.begin(), order.end(), random_);
-    std::vector<std::int64_t> samples(lanes_.size());
+    std::vector<Sample> samples(lanes_.size());
     bool disturbed = false;
     for (const std::size_t i : order) COLLAGE_TRY_VOID(take_sample(i, samples[i], disturbed));
     if (disturbed && options_.discards_disturbed &&
@@ -136,19 +138,27 @@ class Race {
       ++discarded_;
       return {};
     }
-    for (const std::size_t i : live_) lanes_[i].samples_ns.push_back(samples[i]);
+    for (const std::size_t i : live_) {
+      lanes_[i].samples_ns.push_back(samples[i].ns);
+      if (options_.slowness) lanes_[i].slowness.push_back(samples[i].slowness);
+    }
     ++kept_;
     return {};
   }
 
-  Result<void> take_sample(std::size_t i, std::int64_t& quiet_ns, bool& disturbed) {
+  struct Sample {
+    std::int64_t ns = 0;
+    double slowness = 1;
+  };
+
+  Result<void> take_sample(std::size_t i, Sample& sample, bool& disturbed) {
     COLLAGE_TRY_VOID(time_once(contenders_[i], repeats_[i].untimed));
     const double before = slowness_of(options_);
     const PinnedThread pinned(options_.threads);
     noise_.begin();
-    COLLAGE_TRY(const std::int64_t sample, time_once(contenders_[i], repeats_[i].timed));
-    disturbed |= noise_.end(sample * repeats_[i].timed).any();
-    quiet_ns = std::max<std::int64_t>(1, std::llround(in_quiet(sample, before, slowness_of(options_))));
+    COLLAGE_TRY(const std::int64_t ns, time_once(contenders_[i], repeats_[i].timed));
+    disturbed |= noise_.end(ns * repeats_[i].timed).any();
+    sample = {.ns = std::max<std::int64_t>(1, ns), .slowness = (before + slowness_of(options_)) / 2};
     return {};
   }
 

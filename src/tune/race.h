@@ -41,7 +41,8 @@ struct RaceOptions {
   int threads = 0;                 ///< samples are taken pinned to so many processors; 0 = not pinned
   bool discards_disturbed = true;  ///< rounds, by cause
   std::uint64_t seed = 1;
-  /// Of the processor now, 1 in a quiet moment: samples are divided by it, so that they compare with costs. Empty = 1.
+  /// Of the processor now, 1 in a quiet moment: medians and quantiles are divided by it, so that they compare with costs;
+  /// ratios are not, pairing is better than any correction. Empty = 1.
   std::function<double()> slowness;
   std::stop_token stop;
 };
@@ -49,6 +50,8 @@ struct RaceOptions {
 struct RaceLane {
   std::string name;
   std::vector<std::int64_t> samples_ns;  ///< one per round from the first on; a beaten lane lacks the last ones
+  std::vector<double> slowness = {};     ///< of the processor then, by round; empty = 1
+  /// Of the samples in a quiet moment.
   [[nodiscard]] std::int64_t median_ns() const;
   [[nodiscard]] std::int64_t quantile_ns(double q) const;
 };
