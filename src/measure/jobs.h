@@ -53,6 +53,7 @@ struct PriceJob {
   std::uint64_t seed = 1;
   std::int64_t quiet_ns = 0;         ///< the canary's, from earlier answers; 0 at first
   std::int64_t displaced_bytes = 0;  ///< of the caches before each timed run (displacer.h)
+  bool recorded_only = false;        ///< judge on the recorded inputs only: the reference ended a worker before
 };
 
 struct CandidateAnswer {
