@@ -18,6 +18,10 @@ std::vector<double> drawn(const Tensor& recorded, Draw draw = Draw::kSeeded, boo
   return *floats_of(draw_like(recorded, draw, 7, narrow));
 }
 
+std::vector<std::int64_t> drawn_integers(const Tensor& recorded, std::uint64_t seed) {
+  return *integers_of(draw_like(recorded, Draw::kSeeded, seed, false));
+}
+
 std::vector<float> wave(std::size_t count, float offset) {
   std::vector<float> values(count);
   for (std::size_t i = 0; i < count; ++i) values[i] = offset + std::sin(static_cast<float>(i));
@@ -77,12 +81,12 @@ TEST(DrawnInputs, IntegersStayIndices) {
   std::vector<std::int64_t> indices;
   for (std::int64_t i = 0; i < 400; ++i) indices.push_back(3 + i % 7);
   const Tensor recorded = make_tensor<std::int64_t>(ElementType::kInt64, {400}, indices);
-  const auto seen = *integers_of(draw_like(recorded, Draw::kSeeded, 3, false));
+  const auto seen = drawn_integers(recorded, 3);
   EXPECT_EQ(std::set<std::int64_t>(seen.begin(), seen.end()), (std::set<std::int64_t>{3, 4, 5, 6, 7, 8, 9}));
   // A zero turns up only where one was recorded: it may be a divisor.
   const Tensor around = make_tensor<std::int32_t>(ElementType::kInt32, {4}, {-2, 2, -1, 1});
   for (std::uint64_t seed = 0; seed < 20; ++seed)
-    for (const std::int64_t value : *integers_of(draw_like(around, Draw::kSeeded, seed, false))) EXPECT_NE(value, 0);
+    for (const std::int64_t value : drawn_integers(around, seed)) EXPECT_NE(value, 0);
 }
 
 TEST(DrawnInputs, LargeOnesLeaveTheRecordedRangeOnBothSides) {

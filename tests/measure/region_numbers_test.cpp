@@ -88,6 +88,10 @@ TEST(RegionNumbers, WhatDecidesAShapeStaysAsRecorded) {
   EXPECT_EQ(numbers.kept, (std::vector<bool>{false, true, false}));
 }
 
+std::vector<double> constant_at(const Graph& graph, std::size_t node, std::size_t port) {
+  return *floats_of(*constant_of(graph, graph.nodes[node].inputs[port]));
+}
+
 TEST(MagnitudeTwin, TakesMagnitudesThroughEveryOperator) {
   const Graph twin = magnitude_twin(small_network("sub", 0, 1));
   EXPECT_EQ(twin.nodes[0].op_type, "Add");
@@ -95,9 +99,9 @@ TEST(MagnitudeTwin, TakesMagnitudesThroughEveryOperator) {
   EXPECT_EQ(conv.nodes[0].op_type, "Conv");
   EXPECT_EQ(conv.nodes[1].op_type, "Identity");
   for (std::size_t port = 1; port < 3; ++port)
-    for (const double weight : *floats_of(*constant_of(conv, conv.nodes[0].inputs[port]))) EXPECT_GE(weight, 0);
+    for (const double weight : constant_at(conv, 0, port)) EXPECT_GE(weight, 0);
   const Graph norm = magnitude_twin(small_network("batch norm", 0, 1));
-  for (const double mean : *floats_of(*constant_of(norm, norm.nodes[0].inputs[3]))) EXPECT_LE(mean, 0);
+  for (const double mean : constant_at(norm, 0, 3)) EXPECT_LE(mean, 0);
   for (const char* name : {"sub", "conv relu", "batch norm", "gemm", "relu6", "sigmoid", "prelu"})
     EXPECT_TRUE(verify(magnitude_twin(small_network(name, 1, 1)))) << name;
 }
