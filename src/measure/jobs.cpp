@@ -123,11 +123,10 @@ Result<PriceAnswer> price_answer_from(const Json& json) {
   return read_json("price answer", [&] {
     PriceAnswer answer{.harmed = json.at("harmed").get<bool>(), .quiet_ns = json.at("quiet_ns").get<std::int64_t>()};
     for (const Json& candidate : json.at("candidates"))
-      answer.candidates.push_back(
-          {.cost = cost_from(candidate.at("cost")),
-           .artifact = candidate.at("artifact").get<std::string>(),
-           .samples_ns = candidate.at("samples_ns").get<std::vector<std::int64_t>>(),
-           .warm_ns = candidate.at("warm_ns").get<std::int64_t>()});
+      answer.candidates.push_back({.cost = cost_from(candidate.at("cost")),
+                                   .artifact = candidate.at("artifact").get<std::string>(),
+                                   .samples_ns = candidate.at("samples_ns").get<std::vector<std::int64_t>>(),
+                                   .warm_ns = candidate.at("warm_ns").get<std::int64_t>()});
     return answer;
   });
 }
