@@ -38,8 +38,7 @@ std::string text_of(const TuneReport& report) {
   for (const auto& [name, steps] : report.backends) text += fmt::format("  {:<28} {:>5} steps\n", name, steps);
   if (!is_replay) text += "against\n";
   for (const RivalTime& rival : report.rivals)
-    text += fmt::format("  {:<40} {:>10.1f} us  {:.2f}x  {}\n", rival.name,
-                        static_cast<double>(rival.median_ns) / 1000,
+    text += fmt::format("  {:<40} {:>10.1f} us  {:.2f}x  {}\n", rival.name, static_cast<double>(rival.median_ns) / 1000,
                         static_cast<double>(rival.median_ns) / 1000 / report.measured_us, name_of(rival.verdict));
   if (!is_replay)
     text += fmt::format("{} candidates: {} measured, {} reused, {} refused; {:.1f} s\n", report.candidates,

@@ -69,7 +69,8 @@ double largest_finite(std::span<const T> values) {
 
 /// True when every element surely passes; adds to the maxima only then.
 template <class T>
-bool quick_pass(std::span<const T> seen, std::span<const T> expected, Bound bound, Comparison& result) {
+bool quick_pass(std::span<const T> seen, std::span<const T> expected, std::span<const T> sizes, Bound bound,
+                Comparison& result) {
   const T absolute = static_cast<T>(bound.absolute * kTighter);
   const T relative = static_cast<T>(bound.relative * kTighter);
   T max_abs = 0;
@@ -78,7 +79,7 @@ bool quick_pass(std::span<const T> seen, std::span<const T> expected, Bound boun
   for (std::size_t i = 0; i < seen.size(); ++i) {
     const T magnitude = std::abs(expected[i]);
     const T difference = std::abs(seen[i] - expected[i]);
-    const T allowed = absolute + relative * magnitude;
+    const T allowed = absolute + relative * std::max(std::abs(sizes[i]), magnitude);
     bad |= static_cast<int>(!(difference <= allowed)) | static_cast<int>(!(allowed <= std::numeric_limits<T>::max()));
     const T ratio = magnitude > 0 ? difference / magnitude : T{0};
     max_abs = difference > max_abs ? difference : max_abs;
@@ -99,7 +100,7 @@ void note_failure(Comparison& result, std::int64_t index, double seen, double ex
   result.allowed = allowed;
 }
 
-void judge_element(double seen, double expected, Bound bound, std::int64_t index, Comparison& result) {
+void judge_element(double seen, double expected, double size, Bound bound, std::int64_t index, Comparison& result) {
   if (std::isnan(expected) || std::isnan(seen)) {
     if (std::isnan(expected) != std::isnan(seen)) note_failure(result, index, seen, expected, 0);
     return;
@@ -110,7 +111,7 @@ void judge_element(double seen, double expected, Bound bound, std::int64_t index
   }
   const double difference = std::abs(seen - expected);
   const double magnitude = std::abs(expected);
-  const double allowed = bound.absolute + bound.relative * magnitude;
+  const double allowed = bound.absolute + bound.relative * std::max(std::abs(size), magnitude);
   result.max_abs = std::max(result.max_abs, difference);
   if (magnitude > 0) result.max_rel = std::max(result.max_rel, difference / magnitude);
   if (!(difference <= allowed)) note_failure(result, index, seen, expected, allowed);
@@ -118,21 +119,23 @@ void judge_element(double seen, double expected, Bound bound, std::int64_t index
 
 /// `parts` is the number of components of one element: 2 for complex.
 template <class T, class Source>
-void compare_floats(const Source& seen, const Source& expected, std::size_t count, std::size_t parts,
-                    const Tolerance& tolerance, Comparison& result) {
+void compare_floats(const Source& seen, const Source& expected, const Source& sizes, std::size_t count,
+                    std::size_t parts, const Tolerance& tolerance, Comparison& result) {
   std::array<T, kBlock> seen_room;
   std::array<T, kBlock> expected_room;
+  std::array<T, kBlock> sizes_room;
   double largest = 0;
   for (std::size_t begin = 0; begin < count; begin += kBlock)
-    largest = std::max(largest, largest_finite(expected.block(begin, std::min(kBlock, count - begin), expected_room)));
+    largest = std::max(largest, largest_finite(sizes.block(begin, std::min(kBlock, count - begin), sizes_room)));
   const Bound bound{.absolute = tolerance.share * largest + tolerance.floor, .relative = tolerance.relative};
   for (std::size_t begin = 0; begin < count; begin += kBlock) {
     const std::size_t length = std::min(kBlock, count - begin);
     const std::span<const T> a = seen.block(begin, length, seen_room);
     const std::span<const T> b = expected.block(begin, length, expected_room);
-    if (quick_pass(a, b, bound, result)) continue;
+    const std::span<const T> size = sizes.data == expected.data ? b : sizes.block(begin, length, sizes_room);
+    if (quick_pass(a, b, size, bound, result)) continue;
     for (std::size_t i = 0; i < length; ++i)
-      judge_element(static_cast<double>(a[i]), static_cast<double>(b[i]), bound,
+      judge_element(static_cast<double>(a[i]), static_cast<double>(b[i]), static_cast<double>(size[i]), bound,
                     static_cast<std::int64_t>((begin + i) / parts), result);
   }
 }
@@ -213,36 +216,24 @@ std::string kind_mismatch(const Tensor& seen, const Tensor& expected) {
   return {};
 }
 
-}  // namespace
-
-Tolerance tolerance_of(Accuracy accuracy, bool model_is_16bit) {
-  constexpr double kFloor = 1e-6;
-  if (model_is_16bit) return {.share = 2e-3, .relative = 1e-2, .floor = kFloor};
-  switch (accuracy) {
-    case Accuracy::kStrict:
-      return {.share = 1e-5, .relative = 1e-4, .floor = kFloor};
-    case Accuracy::kStandard:
-      return {.share = 1e-4, .relative = 1e-3, .floor = kFloor};
-    case Accuracy::kFast:
-      return {.share = 1e-2, .relative = 1e-2, .floor = kFloor};
-  }
-  return {};
-}
-
-Comparison compare(const Tensor& seen, const Tensor& expected, Accuracy accuracy, bool model_is_16bit, bool one_step) {
+/// `sizes` is `expected` itself unless bounds scale with something else.
+Comparison judge(const Tensor& seen, const Tensor& expected, const Tensor& sizes, const Tolerance& tolerance,
+                 bool one_step) {
   Comparison result;
   result.mismatch = kind_mismatch(seen, expected);
+  if (result.mismatch.empty()) result.mismatch = kind_mismatch(sizes, expected);
   if (!result.mismatch.empty()) return result;
   result.ok = true;
-  const Tolerance tolerance = tolerance_of(accuracy, model_is_16bit);
   const auto count = static_cast<std::size_t>(expected.size());
   const std::byte* a = seen.data.data();
   const std::byte* b = expected.data.data();
+  const std::byte* c = sizes.data.data();
   const auto plain = [&]<class T>(T, std::size_t parts) {
-    compare_floats<T>(PlainSource<T>{a}, PlainSource<T>{b}, count * parts, parts, tolerance, result);
+    compare_floats<T>(PlainSource<T>{a}, PlainSource<T>{b}, PlainSource<T>{c}, count * parts, parts, tolerance, result);
   };
   const auto half = [&](bool is_bfloat) {
-    compare_floats<float>(HalfSource{a, is_bfloat}, HalfSource{b, is_bfloat}, count, 1, tolerance, result);
+    compare_floats<float>(HalfSource{a, is_bfloat}, HalfSource{b, is_bfloat}, HalfSource{c, is_bfloat}, count, 1,
+                          tolerance, result);
   };
   const auto integer = [&]<class T>(T) { compare_integers<T>(seen, expected, one_step, result); };
   switch (expected.type) {
@@ -302,6 +293,31 @@ Comparison compare(const Tensor& seen, const Tensor& expected, Accuracy accuracy
       break;
   }
   return result;
+}
+
+}  // namespace
+
+Tolerance tolerance_of(Accuracy accuracy, bool model_is_16bit) {
+  constexpr double kFloor = 1e-6;
+  if (model_is_16bit) return {.share = 2e-3, .relative = 1e-2, .floor = kFloor};
+  switch (accuracy) {
+    case Accuracy::kStrict:
+      return {.share = 1e-5, .relative = 1e-4, .floor = kFloor};
+    case Accuracy::kStandard:
+      return {.share = 1e-4, .relative = 1e-3, .floor = kFloor};
+    case Accuracy::kFast:
+      return {.share = 1e-2, .relative = 1e-2, .floor = kFloor};
+  }
+  return {};
+}
+
+Comparison compare(const Tensor& seen, const Tensor& expected, Accuracy accuracy, bool model_is_16bit, bool one_step) {
+  return judge(seen, expected, expected, tolerance_of(accuracy, model_is_16bit), one_step);
+}
+
+Comparison compare_sized(const Tensor& seen, const Tensor& expected, const Tensor& sizes, Accuracy accuracy,
+                         bool model_is_16bit) {
+  return judge(seen, expected, sizes, tolerance_of(accuracy, model_is_16bit), false);
 }
 
 std::string to_string(const Comparison& comparison) {

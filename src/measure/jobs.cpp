@@ -84,7 +84,8 @@ Json to_json(const PriceJob& job) {
           {"effort", std::string(name_of(job.effort))},
           {"seed", job.seed},
           {"quiet_ns", job.quiet_ns},
-          {"displaced_bytes", job.displaced_bytes}};
+          {"displaced_bytes", job.displaced_bytes},
+          {"recorded_only", job.recorded_only}};
 }
 
 Result<PriceJob> price_job_from(const Json& json) {
@@ -99,7 +100,8 @@ Result<PriceJob> price_job_from(const Json& json) {
                  .effort = effort_from(json.at("effort").get<std::string>()),
                  .seed = json.at("seed").get<std::uint64_t>(),
                  .quiet_ns = json.at("quiet_ns").get<std::int64_t>(),
-                 .displaced_bytes = json.at("displaced_bytes").get<std::int64_t>()};
+                 .displaced_bytes = json.at("displaced_bytes").get<std::int64_t>(),
+                 .recorded_only = json.at("recorded_only").get<bool>()};
     for (const Json& candidate : json.at("candidates"))
       job.candidates.push_back(
           {.backend = candidate.at("backend").get<std::string>(), .variant = variant_from(candidate.at("variant"))});
@@ -121,11 +123,10 @@ Result<PriceAnswer> price_answer_from(const Json& json) {
   return read_json("price answer", [&] {
     PriceAnswer answer{.harmed = json.at("harmed").get<bool>(), .quiet_ns = json.at("quiet_ns").get<std::int64_t>()};
     for (const Json& candidate : json.at("candidates"))
-      answer.candidates.push_back(
-          {.cost = cost_from(candidate.at("cost")),
-           .artifact = candidate.at("artifact").get<std::string>(),
-           .samples_ns = candidate.at("samples_ns").get<std::vector<std::int64_t>>(),
-           .warm_ns = candidate.at("warm_ns").get<std::int64_t>()});
+      answer.candidates.push_back({.cost = cost_from(candidate.at("cost")),
+                                   .artifact = candidate.at("artifact").get<std::string>(),
+                                   .samples_ns = candidate.at("samples_ns").get<std::vector<std::int64_t>>(),
+                                   .warm_ns = candidate.at("warm_ns").get<std::int64_t>()});
     return answer;
   });
 }

@@ -53,11 +53,12 @@ struct PriceJob {
   std::uint64_t seed = 1;
   std::int64_t quiet_ns = 0;         ///< the canary's, from earlier answers; 0 at first
   std::int64_t displaced_bytes = 0;  ///< of the caches before each timed run (displacer.h)
+  bool recorded_only = false;        ///< judge on the recorded inputs only: the reference ended a worker before
 };
 
 struct CandidateAnswer {
-  Cost cost;             ///< measured or infeasible; unknown after kPrepare when all is well
-  std::string artifact;  ///< content hash in the job's folder; empty for views and infeasible ones
+  Cost cost;                                  ///< measured or infeasible; unknown after kPrepare when all is well
+  std::string artifact;                       ///< content hash in the job's folder; empty for views and infeasible ones
   std::vector<std::int64_t> samples_ns = {};  ///< that a measured cost summarises, as they came
   std::int64_t warm_ns = 0;  ///< a run that finds its data in the caches; 0 = the cost is of such runs, or not timed
   bool operator==(const CandidateAnswer&) const = default;

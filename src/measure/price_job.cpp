@@ -5,6 +5,7 @@
 #include <cstring>
 #include <set>
 
+#include "backend/roles.h"
 #include "base/hash.h"
 #include "measure/artifact_file.h"
 #include "measure/inputs.h"
@@ -22,10 +23,13 @@ constexpr std::int64_t kPatienceNs = 500'000'000;
 constexpr int kWarmRuns = 3;
 /// What displacing the caches may take.
 constexpr std::int64_t kDisplaceNs = 50'000'000;
+/// What compiling the region for the reference and running it may take.
+constexpr std::int64_t kExpectNs = 3'000'000'000;
 
 /// What a job is about, the same for all its candidates: a region with its recorded values, or a conversion.
 struct Subject {
   const Graph* graph = nullptr;  ///< null for a conversion
+  const Uses* uses = nullptr;
   Region region;
   std::optional<Conversion> conversion;
   std::vector<TrialPort> inputs;  ///< formats still plain
@@ -73,6 +77,16 @@ Result<TrialPort> recorded_port(const Workbench::LoadedGraph& loaded, ValueId id
                    .one_step = is_after_quantiser(loaded.graph, loaded.uses, id)};
 }
 
+/// What the indices in an output were chosen from, when the record holds it.
+std::optional<Choice> recorded_choice(const Workbench::LoadedGraph& loaded, const Region& region, ValueId output,
+                                      const Record& record) {
+  const auto rule = choice_behind(loaded.graph, loaded.uses, region, output);
+  if (!rule || !rule->data.valid()) return std::nullopt;
+  auto data = record.tensor(loaded.graph.value(rule->data).name);
+  if (!data) return std::nullopt;
+  return Choice{.data = *std::move(data), .axis = rule->axis, .kind = rule->kind};
+}
+
 Result<NodeSet> nodes_of(const Graph& graph, const PriceJob& job, const std::vector<std::uint32_t>& indices) {
   NodeSet nodes(graph.nodes.size());
   for (const std::uint32_t node : indices) {
@@ -89,6 +103,7 @@ Result<Subject> region_subject(const PriceJob& job, Workbench& bench) {
   COLLAGE_TRY(NodeSet nodes, nodes_of(loaded->graph, job, job.nodes));
   COLLAGE_TRY(NodeSet repeated, nodes_of(loaded->graph, job, job.repeated));
   Subject subject{.graph = &loaded->graph,
+                  .uses = &loaded->uses,
                   .region = make_region(loaded->graph, loaded->uses, std::move(nodes), std::move(repeated))};
   for (const ValueId id : subject.region.inputs) {
     COLLAGE_TRY(TrialPort port, recorded_port(*loaded, id, *record));
@@ -96,6 +111,7 @@ Result<Subject> region_subject(const PriceJob& job, Workbench& bench) {
   }
   for (const ValueId id : subject.region.outputs) {
     COLLAGE_TRY(TrialPort port, recorded_port(*loaded, id, *record));
+    port.choice = recorded_choice(*loaded, subject.region, id, *record);
     subject.outputs.push_back(std::move(port));
   }
   return subject;
@@ -112,7 +128,7 @@ class PriceRun {
     for (std::size_t i = 0; i < contestants_.size(); ++i) set_up(i);
     if (job_.effort != Effort::kPrepare) {
       time_all();
-      for (std::size_t i = 0; i < contestants_.size(); ++i) judge(i, "verify again");
+      for (std::size_t i = 0; i < contestants_.size(); ++i) judge_again(i);
     }
     PriceAnswer answer{.harmed = harmed_, .quiet_ns = bench_.canary().quiet_ns()};
     for (std::size_t i = 0; i < contestants_.size(); ++i) {
@@ -182,7 +198,34 @@ class PriceRun {
       return refuse(i, std::move(trial.error().refusal));
     }
     contestants_[i].trial = std::move(*trial);
-    judge(i, "verify");
+    judge(i, "verify", nullptr);
+    if (!contestants_[i].trial || subject_.conversion) return;
+    for (const InputSet& set : sets(i)) judge(i, "verify", &set);
+    if (contestants_[i].trial && !sets(i).empty()) settle(i, contestants_[i].trial->restore(bench_.converter()));
+  }
+
+  void judge_again(std::size_t i) {
+    judge(i, "verify again", nullptr);
+    if (!sets_) return;
+    for (const InputSet& set : *sets_)
+      if (set.is_cheap) return judge(i, "verify again", &set);
+  }
+
+  /// Made when the first candidate needs them; none without a reference. A death while they are made says nothing
+  /// about a candidate.
+  const std::vector<InputSet>& sets(std::size_t i) {
+    if (sets_) return *sets_;
+    sets_.emplace();
+    if (subject_.conversion || job_.recorded_only) return *sets_;
+    context_.begin("expect", -1, kExpectNs);
+    if (const auto reference = bench_.registry().get(kReferenceEngine)) {
+      std::vector<Tensor> recorded;
+      for (const TrialPort& port : subject_.inputs) recorded.push_back(port.recorded);
+      *sets_ = make_input_sets(*subject_.graph, *subject_.uses, subject_.region, recorded, **reference,
+                               {.accuracy = job_.options.accuracy, .seed = job_.seed});
+    }
+    context_.begin("verify", static_cast<std::int32_t>(i));
+    return *sets_;
   }
 
   TrialSpec trial_spec(const CandidateSpec& spec, Backend& backend) {
@@ -204,11 +247,14 @@ class PriceRun {
     return trial;
   }
 
-  void judge(std::size_t i, const char* stage) {
+  void judge(std::size_t i, const char* stage, const InputSet* set) {
     Contestant& contestant = contestants_[i];
     if (!contestant.trial) return;
     context_.begin(stage, static_cast<std::int32_t>(i), contestant.trial->checked_ns());
-    auto failed = contestant.trial->check(bench_.converter());
+    settle(i, contestant.trial->check(bench_.converter(), set));
+  }
+
+  void settle(std::size_t i, std::optional<TrialFailure> failed) {
     if (!failed) return;
     harmed_ |= failed->harmful;
     refuse(i, std::move(failed->refusal));
@@ -219,19 +265,28 @@ class PriceRun {
     const Variant& variant = contestants_[i].spec.variant;
     if (subject_.conversion || subject_.inputs.empty() || subject_.outputs.size() != 1)
       return refuse(i, RefusalReason::kStructure, "a view has inputs and one output");
-    const auto in = formatted(subject_.inputs[0], variant.input_formats[0]);
-    const auto out = formatted(subject_.outputs[0], variant.output_formats[0]);
-    if (!in || !out) return refuse(i, RefusalReason::kFormat, in ? out.error().saw : in.error().saw);
-    if (*in != *out) return refuse(i, RefusalReason::kWrongResult, "its output's bytes are not those of its input");
+    const TrialPort& from = subject_.inputs[0];
+    const TrialPort& to = subject_.outputs[0];
+    check_view(i, formatted(from, from.recorded, variant.input_formats[0]),
+               formatted(to, to.recorded, variant.output_formats[0]));
+    for (const InputSet& set : sets(i))
+      check_view(i, formatted(from, set.inputs[0], variant.input_formats[0]),
+                 formatted(to, set.expected[0], variant.output_formats[0]));
+    if (std::holds_alternative<Infeasible>(contestants_[i].answer.cost)) return;
     if (job_.effort != Effort::kPrepare) contestants_[i].answer.cost = Measured{.samples = 1};
   }
 
-  Result<Buffer> formatted(const TrialPort& port, const Format& format) {
+  void check_view(std::size_t i, const Result<Buffer>& in, const Result<Buffer>& out) {
+    if (!in || !out) return refuse(i, RefusalReason::kFormat, in ? out.error().saw : in.error().saw);
+    if (*in != *out) refuse(i, RefusalReason::kWrongResult, "its output's bytes are not those of its input");
+  }
+
+  Result<Buffer> formatted(const TrialPort& port, const Tensor& tensor, const Format& format) {
     COLLAGE_TRY(const std::size_t size, bench_.converter().bytes_of(port.port.type, format));
     Result<void> converted;
     Buffer bytes = Buffer::make(size, [&](std::span<std::byte> out) {
-      converted = bench_.converter().convert(port.port.type, plain(), port.recorded.data.bytes(), format, out,
-                                             job_.options.threads);
+      converted =
+          bench_.converter().convert(port.port.type, plain(), tensor.data.bytes(), format, out, job_.options.threads);
     });
     if (!converted) return std::unexpected(converted.error());
     return bytes;
@@ -316,6 +371,7 @@ class PriceRun {
   Workbench& bench_;
   JobContext& context_;
   std::vector<Contestant> contestants_;
+  std::optional<std::vector<InputSet>> sets_;
   bool harmed_ = false;
 };
 

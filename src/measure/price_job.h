@@ -1,5 +1,6 @@
 // The price and prepare jobs: compile, verify, then time the candidates of one region or one conversion.
-// A candidate is timed only after its outputs matched the record, and judged again after the timing.
+// A candidate is timed only after its outputs matched the record and what the reference gives for the other input sets
+// (input_sets.h); it is judged again after the timing.
 #pragma once
 
 #include "measure/jobs.h"

@@ -137,7 +137,9 @@ Result<void> Pricer::run_group(Group group, Answers& answers) {
   for (;;) {
     give_up_on_hanging(group, answers);
     if (group.pending.empty()) return {};
-    auto outcome = worker_.call(to_json(job_for(group, options_.effort)), allowance_of(options_), options_.stop);
+    PriceJob job = job_for(group, options_.effort);
+    job.recorded_only = unexplained > 0;
+    auto outcome = worker_.call(to_json(job), allowance_of(options_), options_.stop);
     if (!outcome) {
       const Death& death = outcome.error();
       if (death.stopped) return {};
@@ -256,12 +258,14 @@ Result<std::expected<StoredArtifact, Refusal>> Pricer::prepare(Group group, std:
     if (const auto json = parse_json(*verdict, "store"))
       if (const auto refusal = read_json("store", [&] { return refusal_from(*json); }))
         return Outcome(std::unexpected(*refusal));
-  const auto ask = [&] {
-    return worker_.call(to_json(job_for(group, Effort::kPrepare)), allowance_of(options_), options_.stop);
+  const auto ask = [&](bool recorded_only) {
+    PriceJob job = job_for(group, Effort::kPrepare);
+    job.recorded_only = recorded_only;
+    return worker_.call(to_json(job), allowance_of(options_), options_.stop);
   };
-  auto outcome = ask();
+  auto outcome = ask(false);
   // A worker that died before the candidate's turn, perhaps already between the jobs, says nothing about it.
-  if (!outcome && !outcome.error().stopped && !outcome.error().candidate) outcome = ask();
+  if (!outcome && !outcome.error().stopped && !outcome.error().candidate) outcome = ask(true);
   if (!outcome && outcome.error().stopped) return stopped();
   if (!outcome) return refuse(outcome.error().refusal);
   if (!*outcome) return std::unexpected(outcome->error());

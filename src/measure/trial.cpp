@@ -149,7 +149,25 @@ void Trial::touch() const {
       if (slot.port.port.location == kHome) read_through(slot.bytes.bytes());
 }
 
-std::optional<TrialFailure> Trial::check(FormatConverter& converter) {
+std::optional<TrialFailure> Trial::load_inputs(const InputSet* set, FormatConverter& converter) {
+  if (set == loaded_) return std::nullopt;
+  loaded_ = set;
+  for (std::size_t i = 0; i < inputs_.size(); ++i) {
+    Slot& slot = inputs_[i];
+    const Tensor& tensor = set == nullptr ? slot.port.recorded : set->inputs[i];
+    const auto filled = converter.convert(slot.port.port.type, plain(), tensor.data.bytes(), slot.port.port.format,
+                                          slot.bytes.bytes(), spec_.threads);
+    if (!filled) return failure(RefusalReason::kFormat, text_of(filled.error()));
+    slot.hash = hash_bytes(slot.bytes.data(), slot.bytes.size());
+  }
+  // Runs that follow without a check read what is at the device.
+  if (auto sent = copy_ports(Direction::kIn); !sent)
+    return failure(RefusalReason::kCompile, "device: " + text_of(sent.error()));
+  return std::nullopt;
+}
+
+std::optional<TrialFailure> Trial::check(FormatConverter& converter, const InputSet* set) {
+  if (auto failed = load_inputs(set, converter)) return failed;
   for (Slot& slot : outputs_) slot.bytes.poison(slot.port.port.type.element);
   if (auto sent = copy_ports(Direction::kIn); !sent)
     return failure(RefusalReason::kCompile, "device: " + text_of(sent.error()));
@@ -201,11 +219,22 @@ std::optional<TrialFailure> Trial::judge_output(std::size_t index, FormatConvert
   const auto seen = guard([&] { return seen_output(index, converter); });
   if (!seen) return failure(RefusalReason::kCompile, "threw while giving its output: " + seen.error(), true);
   if (!*seen) return failure(RefusalReason::kCompile, "output: " + text_of(seen->error()));
-  const Comparison comparison =
-      spec_.exact ? compare_exactly(**seen, port.recorded)
-                  : compare(**seen, port.recorded, spec_.accuracy, is_16bit(port.recorded.type), port.one_step);
+  const Comparison comparison = compared(index, **seen);
   if (comparison.ok) return std::nullopt;
-  return failure(RefusalReason::kWrongResult, "output " + port.port.name + ": " + to_string(comparison));
+  const std::string inputs = loaded_ == nullptr ? "" : " of " + loaded_->name + " inputs";
+  return failure(RefusalReason::kWrongResult, "output " + port.port.name + inputs + ": " + to_string(comparison));
+}
+
+Comparison Trial::compared(std::size_t index, const Tensor& seen) const {
+  const TrialPort& port = outputs_[index].port;
+  if (spec_.exact) return compare_exactly(seen, port.recorded);
+  const Tensor& expected = loaded_ == nullptr ? port.recorded : loaded_->expected[index];
+  const bool narrow = is_16bit(expected.type);
+  const std::optional<Choice>& choice = loaded_ == nullptr ? port.choice : loaded_->choices[index];
+  if (choice) return compare_choice(seen, expected, *choice, spec_.accuracy, narrow);
+  if (loaded_ != nullptr && !loaded_->sizes.empty() && is_float(expected.type))
+    return compare_sized(seen, expected, loaded_->sizes[index], spec_.accuracy, narrow);
+  return compare(seen, expected, spec_.accuracy, narrow, port.one_step);
 }
 
 }  // namespace collage

@@ -13,6 +13,7 @@
 #include "base/pages.h"
 #include "measure/format_converter.h"
 #include "measure/guarded_bytes.h"
+#include "measure/input_sets.h"
 
 namespace collage {
 
@@ -20,7 +21,8 @@ namespace collage {
 struct TrialPort {
   Port port;
   Tensor recorded;
-  bool one_step = false;  ///< an output after a quantiser: integers may differ by one
+  bool one_step = false;         ///< an output after a quantiser: integers may differ by one
+  std::optional<Choice> choice;  ///< an output of indices, with what they were chosen from in the record
 };
 
 struct TrialSpec {
@@ -56,8 +58,13 @@ class Trial {
   /// Reads all ports at home, inputs last: in a plan they were just written.
   void touch() const;
 
-  /// Poisons the outputs, runs once and judges everything. Nothing when all is right.
-  [[nodiscard]] std::optional<TrialFailure> check(FormatConverter& converter);
+  /// Poisons the outputs, runs once on the recorded inputs, or on those of a set, and judges everything. Nothing when
+  /// all is right. Runs after the check are on the same inputs; the set outlives the next check.
+  [[nodiscard]] std::optional<TrialFailure> check(FormatConverter& converter, const InputSet* set = nullptr);
+  /// Back to the recorded inputs after a check on a set.
+  [[nodiscard]] std::optional<TrialFailure> restore(FormatConverter& converter) {
+    return load_inputs(nullptr, converter);
+  }
   /// Nanoseconds of the run inside the last check.
   [[nodiscard]] std::int64_t checked_ns() const { return checked_ns_; }
 
@@ -82,7 +89,9 @@ class Trial {
   /// Between the copies at home and the device, where there is one.
   [[nodiscard]] Result<void> copy_ports(Direction direction);
   [[nodiscard]] std::optional<TrialFailure> judge_memory() const;
+  [[nodiscard]] std::optional<TrialFailure> load_inputs(const InputSet* set, FormatConverter& converter);
   [[nodiscard]] std::optional<TrialFailure> judge_output(std::size_t index, FormatConverter& converter) const;
+  [[nodiscard]] Comparison compared(std::size_t index, const Tensor& seen) const;
   [[nodiscard]] Result<Tensor> seen_output(std::size_t index, FormatConverter& converter) const;
 
   TrialSpec spec_;
@@ -93,6 +102,7 @@ class Trial {
   std::unique_ptr<Kernel> kernel_;
   std::unique_ptr<Call> call_;
   std::int64_t checked_ns_ = 0;
+  const InputSet* loaded_ = nullptr;  ///< whose inputs the buffers hold; null for the recorded ones
 };
 
 }  // namespace collage

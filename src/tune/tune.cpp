@@ -365,21 +365,20 @@ class Tuner {
   bool out_of_time() const { return options_.stop.stop_requested() || elapsed_s() > kPricingShare * options_.budget_s; }
 
   PricingOptions pricing_options() const {
-    return {
-        .worker_command = options_.worker_command,
-        .graph_file = prepared_.graph_file,
-        .record = prepared_.record,
-        .backends_apart = !conflicts().empty(),
-        .converters = converters(),
-        .locations = locations_,
-        .threads = options_.threads,
-        .accuracy = options_.accuracy,
-        .seed = options_.seed,
-        .compile_limit = options_.compile_limit,
-        .run_limit = options_.run_limit,
-        .deadline = after(kPricingShare),
-        .progress = options_.progress,
-        .stop = options_.stop};
+    return {.worker_command = options_.worker_command,
+            .graph_file = prepared_.graph_file,
+            .record = prepared_.record,
+            .backends_apart = !conflicts().empty(),
+            .converters = converters(),
+            .locations = locations_,
+            .threads = options_.threads,
+            .accuracy = options_.accuracy,
+            .seed = options_.seed,
+            .compile_limit = options_.compile_limit,
+            .run_limit = options_.run_limit,
+            .deadline = after(kPricingShare),
+            .progress = options_.progress,
+            .stop = options_.stop};
   }
 
   /// Everyone at home who is not an engine may convert between the common formats.
@@ -731,7 +730,7 @@ class Tuner {
 
   Clock::time_point start_ = Clock::now();
   TimeLimit time_limit_;
-  const TuneOptions options_;   ///< with a stop that comes when the budget ends, too
+  const TuneOptions options_;  ///< with a stop that comes when the budget ends, too
   std::stop_token user_stop_;
   Registry& registry_;
   WorkFolder folder_;

@@ -1,0 +1,80 @@
+// Right candidates are not refused: what the real backends make of random networks.
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <map>
+
+#include "tests/gate/gate_fixture.h"
+#include "tests/gate/random_network.h"
+
+namespace collage::test {
+namespace {
+
+struct Tally {
+  int judged = 0;
+  int refused = 0;  ///< for their numbers
+  std::map<std::string, int> by_backend;
+};
+
+std::vector<CandidateSpec> candidates_of(GateLab& lab, const Graph& graph, const Region& region) {
+  std::vector<CandidateSpec> found;
+  for (const char* name : {"onednn", "openvino", "onnxruntime", "host"}) {
+    const auto backend = lab.registry().get(name);
+    if (!backend) continue;
+    const auto variants = (*backend)->support(graph, region, {});
+    if (!variants) continue;
+    for (const Variant& variant : *variants) found.push_back({.backend = name, .variant = variant});
+  }
+  return found;
+}
+
+/// Nodes [begin, end): what lies together in a topological order is convex.
+void judge_part(GateLab& lab, const Graph& graph, std::uint32_t begin, std::uint32_t end, Tally& tally) {
+  std::vector<std::uint32_t> nodes;
+  NodeSet set(graph.nodes.size());
+  for (std::uint32_t n = begin; n < end; ++n) {
+    nodes.push_back(n);
+    set.insert(n);
+  }
+  const Region region = make_region(graph, uses_of(graph), std::move(set));
+  const std::vector<CandidateSpec> candidates = candidates_of(lab, graph, region);
+  const auto answers = lab.judge(nodes, candidates);
+  for (std::size_t i = 0; i < answers.size(); ++i) {
+    const Refusal* refusal = refusal_of(answers[i]);
+    // What a library does not take is not the gate's doing.
+    if (refusal != nullptr && refusal->reason != RefusalReason::kWrongResult) continue;
+    ++tally.judged;
+    ++tally.by_backend[candidates[i].backend];
+    if (refusal == nullptr) continue;
+    ++tally.refused;
+    std::printf("%s nodes %u..%u, %s %s: %s\n%s\n", graph.name.c_str(), begin, end - 1, candidates[i].backend.c_str(),
+                candidates[i].variant.name.c_str(), refusal->detail.c_str(), to_text(graph).c_str());
+  }
+}
+
+TEST(CorrectCandidates, AreNotRefused) {
+  GateLab lab;
+  if (!lab.has_reference()) GTEST_SKIP() << "no reference here";
+  const int wanted = is_long_run() ? 1000 : 120;
+  Tally tally;
+  for (std::uint64_t seed = 1; tally.judged < wanted && seed < 2000; ++seed) {
+    SCOPED_TRACE(fmt::format("seed {}", seed));
+    const Graph graph = testing_support::RandomNetwork(seed).make();
+    lab.set_network(graph, seed);
+    if (HasFatalFailure()) return;
+    const auto count = static_cast<std::uint32_t>(graph.nodes.size());
+    judge_part(lab, graph, 0, count, tally);
+    Dice dice(seed);
+    const auto begin = static_cast<std::uint32_t>(dice.below(count));
+    judge_part(lab, graph, begin, begin + 1, tally);
+    judge_part(lab, graph, begin, begin + 1 + static_cast<std::uint32_t>(dice.below(count - begin)), tally);
+  }
+  EXPECT_GE(tally.judged, wanted);
+  EXPECT_LE(tally.refused, is_long_run() ? 1 : 0);
+  std::printf("%d right candidates judged, %d refused:", tally.judged, tally.refused);
+  for (const auto& [name, number] : tally.by_backend) std::printf(" %s %d", name.c_str(), number);
+  std::printf("\n");
+}
+
+}  // namespace
+}  // namespace collage::test

@@ -1,0 +1,59 @@
+// No planted miscompile is ever selected: every fault in up to four shapes each, next to a right candidate that is.
+#include <fmt/format.h>
+
+#include <cstdio>
+
+#include "tests/gate/faults.h"
+#include "tests/gate/gate_fixture.h"
+#include "tests/support/small_networks.h"
+
+namespace collage::test {
+namespace {
+
+struct Score {
+  int planted = 0;
+  int selected = 0;
+};
+
+void plant(GateLab& lab, std::size_t index, std::size_t shape, Score& score) {
+  const Fault& fault = faults()[index];
+  SCOPED_TRACE(fmt::format("{} in {}, shape {}", fault.name, fault.network, shape));
+  const std::uint64_t seed = 100 * index + shape + 1;
+  const Graph graph = testing_support::small_network(fault.network, shape, seed);
+  ASSERT_FALSE(graph.nodes.empty());
+  lab.set_network(graph, seed);
+  if (::testing::Test::HasFatalFailure()) return;
+  std::vector<std::uint32_t> nodes;
+  for (std::uint32_t n = 0; n < graph.nodes.size(); ++n) nodes.push_back(n);
+  const Variant variant{.name = "default",
+                        .input_formats = std::vector<Format>(graph.inputs.size()),
+                        .output_formats = std::vector<Format>(graph.outputs.size())};
+  const auto answers = lab.judge(nodes,
+                                 {{.backend = kFillerEngine, .variant = variant},
+                                  {.backend = fmt::format("faulty:fault={}", index), .variant = variant}},
+                                 fault.is_late ? Effort::kQuick : Effort::kPrepare);
+  ASSERT_EQ(answers.size(), 2U);
+  EXPECT_EQ(refusal_of(answers[0]), nullptr) << "the right one: " << refusal_of(answers[0])->detail;
+  ++score.planted;
+  const Refusal* refusal = refusal_of(answers[1]);
+  if (refusal == nullptr) {
+    ++score.selected;
+    ADD_FAILURE() << "selected";
+    return;
+  }
+  EXPECT_EQ(refusal->reason, RefusalReason::kWrongResult) << refusal->detail;
+}
+
+TEST(Miscompiles, AreNeverSelected) {
+  GateLab lab;
+  if (!lab.has_reference()) GTEST_SKIP() << "no reference here";
+  Score score;
+  for (std::size_t index = 0; index < faults().size(); ++index)
+    for (std::size_t k = 0; k < (is_long_run() ? 4U : 1U); ++k) plant(lab, index, index + k, score);
+  EXPECT_GE(faults().size(), 50U);
+  EXPECT_EQ(score.selected, 0);
+  std::printf("%d planted miscompiles, %d selected\n", score.planted, score.selected);
+}
+
+}  // namespace
+}  // namespace collage::test
