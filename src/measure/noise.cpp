@@ -51,8 +51,7 @@ void NoiseWatch::begin() { first_ = look(); }
 Disturbance NoiseWatch::end(std::int64_t elapsed_ns) const {
   const Look last = look();
   const auto away_ns = static_cast<double>(elapsed_ns - (last.busy_ns - first_.busy_ns));
-  return {.preempted =
-              last.preemptions > first_.preemptions && away_ns > kShare * static_cast<double>(elapsed_ns),
+  return {.preempted = last.preemptions > first_.preemptions && away_ns > kShare * static_cast<double>(elapsed_ns),
           .major_fault = last.major_faults > first_.major_faults,
           .stolen = last.stolen_ticks > first_.stolen_ticks};
 }

@@ -11,8 +11,8 @@ namespace collage {
 /// Pins for its lifetime; does nothing where the system refuses.
 class PinnedThread {
  public:
-  /// To `threads` processors of those allowed, the one it runs on among them; 0 = not at all. For a short time only: the
-  /// system must be free to move the thread away from others in between.
+  /// To `threads` processors of those allowed, the one it runs on among them; 0 = not at all. For a short time only:
+  /// the system must be free to move the thread away from others in between.
   explicit PinnedThread(int threads);
   PinnedThread(const PinnedThread&) = delete;
   PinnedThread& operator=(const PinnedThread&) = delete;

@@ -169,7 +169,7 @@ std::int64_t monotonic_ns() {
 }
 
 std::vector<Result<Timing>> sample_all(std::size_t contenders, const SamplingSubject& subject,
-                                         const SamplingOptions& options) {
+                                       const SamplingOptions& options) {
   return Sampler(contenders, subject, options).run();
 }
 

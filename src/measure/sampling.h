@@ -62,10 +62,10 @@ struct Timing {
 /// The processor's monotonic clock.
 [[nodiscard]] std::int64_t monotonic_ns();
 
-/// One result per contender, in order, or the error of the call that failed (the others are timed on). Contender i costs
-/// at least two calls.
+/// One result per contender, in order, or the error of the call that failed (the others are timed on). Contender i
+/// costs at least two calls.
 [[nodiscard]] std::vector<Result<Timing>> sample_all(std::size_t contenders, const SamplingSubject& subject,
-                                                       const SamplingOptions& options);
+                                                     const SamplingOptions& options);
 
 /// Median and quartiles (nearest rank) of at least one sample.
 [[nodiscard]] Measured summarise(std::vector<std::int64_t> samples_ns);
