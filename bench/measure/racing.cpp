@@ -149,9 +149,11 @@ void run_cell(const Cell& cell, bool with_hog, int trials) {
     else
       trial(cell, passes / 20 * 21, passes, Verdict::kSlower, seed, canary, gap);
   }
-  fmt::print("| {:<7}| {:<6}| {:>6} | {:>5} | {:>6} | {:>7.3f} / {:<6.3f}| {:>6} | {:>8} | {:>5} | {:>6} | {:>7.3f} / {:<6.3f}|\n",
-             cell.name, with_hog ? "hog" : "quiet", equal.wrong, equal.same, equal.unsure, median_of(equal.seconds),
-             equal.longest_s, gap.right, gap.wrong, gap.same, gap.unsure, median_of(gap.seconds), gap.longest_s);
+  fmt::print(
+      "| {:<7}| {:<6}| {:>6} | {:>5} | {:>6} | {:>7.3f} / {:<6.3f}| {:>6} | {:>8} | {:>5} | {:>6} | {:>7.3f} / "
+      "{:<6.3f}|\n",
+      cell.name, with_hog ? "hog" : "quiet", equal.wrong, equal.same, equal.unsure, median_of(equal.seconds),
+      equal.longest_s, gap.right, gap.wrong, gap.same, gap.unsure, median_of(gap.seconds), gap.longest_s);
   std::fflush(stdout);
 }
 
@@ -161,7 +163,9 @@ void run_cell(const Cell& cell, bool with_hog, int trials) {
 int main(int argc, char** argv) {
   const int trials = argc > 1 ? std::atoi(argv[1]) : 200;
   fmt::print("{} trials in each cell: equal kernels, then one with 5 % more work\n", trials);
-  fmt::print("| kernel | noise | winner | same  | unsure | s median / most | found  | reversed | same  | unsure | s median / most |\n");
+  fmt::print(
+      "| kernel | noise | winner | same  | unsure | s median / most | found  | reversed | same  | unsure | s median / "
+      "most |\n");
   fmt::print("|---|---|---|---|---|---|---|---|---|---|---|\n");
   for (const bool with_hog : {false, true})
     for (const collage::Cell& cell : collage::kCells) collage::run_cell(cell, with_hog, trials);

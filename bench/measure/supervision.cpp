@@ -42,7 +42,8 @@ std::vector<Json> jobs_of(const Prepared& prepared, Registry& registry, const st
   for (std::size_t r = 0; r < pool.regions.size() && jobs.size() < most; ++r) {
     if (!seen.insert(structure_key(graph, pool.regions[r])).second) continue;
     PriceJob job{.graph_file = prepared.graph_file, .record_file = prepared.record, .artifact_folder = artifacts};
-    for (const std::size_t node : pool.regions[r].nodes.members()) job.nodes.push_back(static_cast<std::uint32_t>(node));
+    for (const std::size_t node : pool.regions[r].nodes.members())
+      job.nodes.push_back(static_cast<std::uint32_t>(node));
     for (const Candidate& candidate : pool.candidates)
       if (candidate.region == r) job.candidates.push_back({.backend = candidate.backend, .variant = candidate.variant});
     if (!job.candidates.empty()) jobs.push_back(to_json(job));
@@ -89,7 +90,8 @@ void time_messages(WorkerProcess& worker) {
   }
   std::ranges::sort(samples);
   fmt::print("message to a live worker and its answer: {:.1f} us in the median, {:.1f} us in the 99th percentile\n",
-             static_cast<double>(samples[kMessages / 2]) / 1000, static_cast<double>(samples[kMessages / 100 * 99]) / 1000);
+             static_cast<double>(samples[kMessages / 2]) / 1000,
+             static_cast<double>(samples[kMessages / 100 * 99]) / 1000);
 }
 
 int run(int argc, char** argv) {
@@ -108,8 +110,8 @@ int run(int argc, char** argv) {
   const WorkFolder folder = value_of(WorkFolder::create());
   WorkerProcess worker({argv[1], "worker"});
   const Prepared prepared =
-      value_of(prepare({.model = argv[2], .shapes = {}, .backends = backends, .input_ranges = {}, .progress = {}}, folder,
-                       registry, worker));
+      value_of(prepare({.model = argv[2], .shapes = {}, .backends = backends, .input_ranges = {}, .progress = {}},
+                       folder, registry, worker));
   const std::size_t most = argc > 4 ? static_cast<std::size_t>(std::atoll(argv[4])) : 1'000'000;
   const std::vector<Json> jobs = jobs_of(prepared, registry, backends, folder.path(), most);
   compare_jobs(jobs, worker, registry);

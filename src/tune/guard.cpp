@@ -138,8 +138,7 @@ std::optional<std::size_t> simplest_of_the_best(const std::vector<GuardEntry>& e
 void tell_apart(const std::vector<std::size_t>& chosen, const std::vector<ConfirmLane>& lanes, std::size_t winner,
                 GuardVerdict& verdict) {
   for (std::size_t i = 0; i < chosen.size(); ++i)
-    verdict.against[chosen[i]] =
-        i == winner ? Verdict::kSame : verdict_of(lanes[winner].lane, lanes[i].lane);
+    verdict.against[chosen[i]] = i == winner ? Verdict::kSame : verdict_of(lanes[winner].lane, lanes[i].lane);
 }
 
 }  // namespace

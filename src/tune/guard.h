@@ -1,8 +1,7 @@
 // The guard: covers and whole-model rivals as real plan files, timed end to end; the winner ships.
-// Inside the noise the plan with fewer steps wins, and the verdict says of whom it could not be told. A stored verdict answers the same question without measuring.
-// In: plan files, rounds. Out: who won, with times.
-// Cost: the seconds given; nothing when the verdict is stored.
-// Source: see race.h.
+// Inside the noise the plan with fewer steps wins, and the verdict says of whom it could not be told. A stored verdict
+// answers the same question without measuring. In: plan files, rounds. Out: who won, with times. Cost: the seconds
+// given; nothing when the verdict is stored. Source: see race.h.
 #pragma once
 
 #include <chrono>

@@ -154,8 +154,8 @@ class Race {
 
   /// Retires the beaten; true when every other lane is told apart from the best or is the same.
   bool settle() {
-    const RaceLane& best = lanes_[*std::ranges::min_element(
-        live_, {}, [&](std::size_t i) { return lanes_[i].median_ns(); })];
+    const RaceLane& best =
+        lanes_[*std::ranges::min_element(live_, {}, [&](std::size_t i) { return lanes_[i].median_ns(); })];
     bool all_decided = true;
     std::erase_if(live_, [&](std::size_t i) {
       if (&lanes_[i] == &best) return false;

@@ -70,7 +70,8 @@ std::vector<long> chosen(long count, std::size_t few, Dice& dice) {
   if (is_long())
     for (long call = 1; call <= count; ++call) calls.push_back(call);
   else
-    for (std::size_t i = 0; i < few; ++i) calls.push_back(1 + static_cast<long>(dice.below(static_cast<std::size_t>(count))));
+    for (std::size_t i = 0; i < few; ++i)
+      calls.push_back(1 + static_cast<long>(dice.below(static_cast<std::size_t>(count))));
   return calls;
 }
 

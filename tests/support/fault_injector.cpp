@@ -101,29 +101,28 @@ mode_t mode_of(int flags, va_list list) {
 
 #define EXPORTED extern "C" __attribute__((visibility("default")))
 
-#define OPEN(name)                                                            \
-  EXPORTED int name(const char* path, int flags, ...) {                       \
-    va_list list;                                                             \
-    va_start(list, flags);                                                    \
-    const mode_t mode = mode_of(flags, list);                                 \
-    va_end(list);                                                             \
-    if (is_ours(path) && fails(Kind::kIo)) return failed(EIO);                \
-    static const auto real = next<int (*)(const char*, int, ...)>(#name);     \
-    return real(path, flags, mode);                                           \
+#define OPEN(name)                                                        \
+  EXPORTED int name(const char* path, int flags, ...) {                   \
+    va_list list;                                                         \
+    va_start(list, flags);                                                \
+    const mode_t mode = mode_of(flags, list);                             \
+    va_end(list);                                                         \
+    if (is_ours(path) && fails(Kind::kIo)) return failed(EIO);            \
+    static const auto real = next<int (*)(const char*, int, ...)>(#name); \
+    return real(path, flags, mode);                                       \
   }
 OPEN(open)
 OPEN(open64)
 
-#define ON_DESCRIPTOR(result, name, error, parameters, arguments)            \
-  EXPORTED result name parameters {                                          \
-    if (is_file(descriptor) && fails(Kind::kIo)) return failed(error);       \
-    static const auto real = next<result(*) parameters>(#name);              \
-    return real arguments;                                                   \
+#define ON_DESCRIPTOR(result, name, error, parameters, arguments)      \
+  EXPORTED result name parameters {                                    \
+    if (is_file(descriptor) && fails(Kind::kIo)) return failed(error); \
+    static const auto real = next<result(*) parameters>(#name);        \
+    return real arguments;                                             \
   }
 ON_DESCRIPTOR(ssize_t, read, EIO, (int descriptor, void* out, size_t size), (descriptor, out, size))
 ON_DESCRIPTOR(ssize_t, pread, EIO, (int descriptor, void* out, size_t size, off_t at), (descriptor, out, size, at))
-ON_DESCRIPTOR(ssize_t, pread64, EIO, (int descriptor, void* out, size_t size, off64_t at),
-              (descriptor, out, size, at))
+ON_DESCRIPTOR(ssize_t, pread64, EIO, (int descriptor, void* out, size_t size, off64_t at), (descriptor, out, size, at))
 ON_DESCRIPTOR(ssize_t, write, ENOSPC, (int descriptor, const void* bytes, size_t size), (descriptor, bytes, size))
 ON_DESCRIPTOR(ssize_t, pwrite, ENOSPC, (int descriptor, const void* bytes, size_t size, off_t at),
               (descriptor, bytes, size, at))
@@ -143,11 +142,11 @@ EXPORTED void* mmap(void* address, size_t size, int protection, int flags, int d
   return real(address, size, protection, flags, descriptor, offset);
 }
 
-#define ON_PATH(name, parameters, arguments)                            \
-  EXPORTED int name parameters {                                        \
-    if (is_ours(path) && fails(Kind::kIo)) return failed(EIO);          \
-    static const auto real = next<int(*) parameters>(#name);            \
-    return real arguments;                                              \
+#define ON_PATH(name, parameters, arguments)                   \
+  EXPORTED int name parameters {                               \
+    if (is_ours(path) && fails(Kind::kIo)) return failed(EIO); \
+    static const auto real = next<int(*) parameters>(#name);   \
+    return real arguments;                                     \
   }
 ON_PATH(rename, (const char* path, const char* to) noexcept, (path, to))
 ON_PATH(unlink, (const char* path) noexcept, (path))

@@ -158,9 +158,11 @@ TEST_F(Guard, StopIsAnInterruption) {
 }
 
 TEST(GuardVerdicts, SurviveTheStore) {
-  const GuardVerdict verdict = {
-      .winner = 1, .median_ns = {5, 4}, .step_ns = {{1, 2}, {}}, .failures = {"", "bytes \xff that are no text"},
-      .against = {Verdict::kFaster, Verdict::kSame}};
+  const GuardVerdict verdict = {.winner = 1,
+                                .median_ns = {5, 4},
+                                .step_ns = {{1, 2}, {}},
+                                .failures = {"", "bytes \xff that are no text"},
+                                .against = {Verdict::kFaster, Verdict::kSame}};
   const auto back = guard_verdict_from(to_json(verdict));
   ASSERT_TRUE(back) << to_string(back.error());
   EXPECT_EQ(back->winner, 1U);
