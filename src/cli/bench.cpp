@@ -1,4 +1,6 @@
 #include "tune/bench.h"
+#include "plan/plan_file.h"
+#include "tune/recheck.h"
 
 #include "cli/console.h"
 #include "cli/interrupt.h"
@@ -14,6 +16,14 @@ struct Options {
   CLI::App* command = nullptr;
 };
 
+/// What is wrong with a plan that cannot be loaded, the bench says.
+void say_whether_tuned_elsewhere(const std::string& path, Registry& registry, Console& console) {
+  if (!is_plan_file(path)) return;
+  const auto plan = load_plan(path);
+  if (!plan) return;
+  if (const std::string hint = recheck_hint(path, plan->plan, registry); !hint.empty()) console.note(hint);
+}
+
 int run(const Options& options) {
   Console console(options.common);
   const auto report = [&]() -> Result<BenchReport> {
@@ -26,6 +36,7 @@ int run(const Options& options) {
     bench_options.progress = console.progress();
     bench_options.stop = interrupt_token();
     Registry registry(default_module_folders());
+    say_whether_tuned_elsewhere(bench_options.plan, registry, console);
     return bench(bench_options, registry);
   }();
   if (!report) return console.failure(report.error());

@@ -1,22 +1,31 @@
 #include "cli/console.h"
 
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
 #include <fstream>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "cli/progress_text.h"
+
 namespace collage::cli {
 namespace {
 
 using Clock = std::chrono::steady_clock;
 
-std::string time_left(double seconds) {
-  if (seconds < 90) return fmt::format("{:.0f} s left", seconds);
-  return fmt::format("{:.0f} min left", seconds / 60);
+/// A bar is drawn anew at most so often; a log gets a line of the same phase at most so often.
+constexpr auto kBarPause = std::chrono::milliseconds(80);
+constexpr auto kLinePause = std::chrono::seconds(10);
+constexpr std::size_t kUsualColumns = 80;
+
+std::size_t columns_of_terminal() {
+  winsize size{};
+  return ::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : kUsualColumns;
 }
 
 /// Messages of libraries come with line breaks and names in models with anything.
@@ -28,60 +37,44 @@ std::string on_one_line(std::string text) {
 
 }  // namespace
 
-Console::Console(const CommonOptions& options) : options_(options), terminal_(::isatty(STDERR_FILENO) == 1) {
-  if (!options.events.empty()) events_ = std::fopen(options.events.c_str(), "w");
-}
+Console::Console(const CommonOptions& options)
+    : options_(options), events_(options.events), terminal_(::isatty(STDERR_FILENO) == 1) {}
 
-Console::~Console() {
-  end_progress();
-  if (events_) std::fclose(events_);
-}
+Console::~Console() { end_progress(); }
 
 Progress Console::progress() {
-  phase_start_ = Clock::now();
   return [this](const ProgressEvent& event) {
-    if (events_) write_event(event);
-    if (!options_.quiet) draw(event);
+    events_.write(event);
+    if (!options_.quiet) show(event);
   };
 }
 
-void Console::draw(const ProgressEvent& event) {
+void Console::show(const ProgressEvent& event) {
   const auto now = Clock::now();
-  const bool new_phase = event.phase != phase_;
-  if (new_phase) {
-    phase_ = event.phase;
-    phase_start_ = now;
-  }
-  if (!event.note.empty()) {
-    end_progress();
-    fmt::print(stderr, "{}: {}\n", event.phase, event.note);
-  }
-  const bool last = event.total > 0 && event.done >= event.total;
-  if (!terminal_) {
-    if (event.note.empty() && (new_phase || last))
-      fmt::print(stderr, "{}{}\n", event.phase,
-                 event.total ? fmt::format(" {}/{}{}", event.done, event.total,
-                                           event.refused ? fmt::format(", {} refused", event.refused) : "")
-                             : "");
+  const bool is_new = event.phase != phase_;
+  const bool is_last = event.total > 0 && event.done >= event.total;
+  phase_ = event.phase;
+  if (!event.note.empty()) note(event.phase + ": " + event.note);
+  if (!is_new && !is_last && now - last_shown_ < (terminal_ ? Clock::duration(kBarPause) : Clock::duration(kLinePause)))
     return;
-  }
-  if (!new_phase && !last && now - last_draw_ < std::chrono::milliseconds(80)) return;
-  last_draw_ = now;
-  const double elapsed = std::chrono::duration<double>(now - phase_start_).count();
-  std::string line = fmt::format("\r\033[K{:<10}", event.phase);
-  if (event.total > 0) {
-    const std::size_t filled = 30 * event.done / event.total;
-    line +=
-        fmt::format(" [{}{}] {}/{}", std::string(filled, '#'), std::string(30 - filled, '.'), event.done, event.total);
-    if (event.refused > 0) line += fmt::format(", {} refused", event.refused);
-    if (event.best_us > 0) line += fmt::format(", best {:.0f} us", event.best_us);
-    if (event.done > 0 && elapsed > 1)
-      line +=
-          ", " + time_left(elapsed / static_cast<double>(event.done) * static_cast<double>(event.total - event.done));
-  }
-  fmt::print(stderr, "{}", line);
+  if (terminal_)
+    draw_bar(event);
+  else if (event.note.empty())
+    fmt::print(stderr, "{}\n", on_one_line(line_text(event)));
+  last_shown_ = now;
+}
+
+void Console::draw_bar(const ProgressEvent& event) {
+  // One column stays free: a terminal may go to the next line after its last.
+  fmt::print(stderr, "\r\033[K{}", on_one_line(bar_text(event, columns_of_terminal() - 1)));
   std::fflush(stderr);
   bar_shown_ = true;
+}
+
+void Console::note(const std::string& text) {
+  if (options_.quiet) return;
+  end_progress();
+  fmt::print(stderr, "{}\n", on_one_line(text));
 }
 
 void Console::end_progress() {
@@ -90,16 +83,14 @@ void Console::end_progress() {
   bar_shown_ = false;
 }
 
-void Console::write_event(const ProgressEvent& event) {
-  const nlohmann::ordered_json line = {
-      {"schema", "collage.event/1"}, {"phase", event.phase},     {"done", event.done}, {"total", event.total},
-      {"refused", event.refused},    {"best_us", event.best_us}, {"note", event.note}};
-  fmt::print(events_, "{}\n", line.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
-  std::fflush(events_);
+Result<void> Console::result(const std::string& text, const std::string& json, ExitCode exit_code, Outcome outcome) {
+  end_progress();
+  COLLAGE_TRY_VOID(write_result(text, json));
+  events_.finish(outcome, static_cast<int>(exit_code));
+  return {};
 }
 
-Result<void> Console::result(const std::string& text, const std::string& json) {
-  end_progress();
+Result<void> Console::write_result(const std::string& text, const std::string& json) {
   if (options_.json == "-") {
     fmt::print("{}\n", json);
   } else {
@@ -118,6 +109,8 @@ Result<void> Console::result(const std::string& text, const std::string& json) {
 
 int Console::failure(const Error& error) {
   end_progress();
+  events_.finish(error.exit == ExitCode::kInterrupted ? Outcome::kInterrupted : Outcome::kFailed,
+                 static_cast<int>(error.exit), error);
   const std::string message = on_one_line(to_string(error));
   fmt::print(stderr, "collage: {}\n", message);
   if (!options_.json.empty()) {

@@ -2,12 +2,11 @@
 #pragma once
 
 #include <chrono>
-#include <cstdio>
-#include <memory>
 #include <string>
 
 #include "base/error.h"
 #include "base/progress.h"
+#include "cli/event_log.h"
 #include "cli/options.h"
 
 namespace collage::cli {
@@ -19,26 +18,29 @@ class Console {
   Console(const Console&) = delete;
   Console& operator=(const Console&) = delete;
 
-  /// A callback that draws a bar on a terminal, prints lines elsewhere, and feeds --events.
+  /// A callback that draws a bar on a terminal, prints lines elsewhere, and feeds --events. Lives no longer than this.
   [[nodiscard]] Progress progress();
   /// Ends the bar, if one is shown.
   void end_progress();
-  /// The result: `text` on stdout and `json` where --json says.
-  Result<void> result(const std::string& text, const std::string& json);
+  /// One line on stderr, unless --quiet.
+  void note(const std::string& text);
+  /// The result: `text` on stdout and `json` where --json says. `outcome` and `exit_code` end --events.
+  Result<void> result(const std::string& text, const std::string& json, ExitCode exit_code = ExitCode::kGood,
+                      Outcome outcome = Outcome::kDone);
   /// Says the error and returns the process's exit code.
   int failure(const Error& error);
 
  private:
-  void draw(const ProgressEvent& event);
-  void write_event(const ProgressEvent& event);
+  void show(const ProgressEvent& event);
+  void draw_bar(const ProgressEvent& event);
+  Result<void> write_result(const std::string& text, const std::string& json);
 
   const CommonOptions& options_;
-  std::FILE* events_ = nullptr;
+  EventLog events_;
   bool terminal_ = false;
   bool bar_shown_ = false;
   std::string phase_;
-  std::chrono::steady_clock::time_point phase_start_;
-  std::chrono::steady_clock::time_point last_draw_;
+  std::chrono::steady_clock::time_point last_shown_;
 };
 
 }  // namespace collage::cli

@@ -7,6 +7,7 @@
 #include "cli/program.h"
 #include "measure/file.h"
 #include "measure/json.h"
+#include "measure/repro_keeper.h"
 #include "measure/store_tools.h"
 
 namespace collage::cli {
@@ -20,7 +21,8 @@ struct Options {
   std::string file;  ///< to read or write
   std::string key;   ///< of explain-miss
   std::size_t limit = 20;
-  bool files = false;  ///< prune artifact files, too
+  bool files = false;   ///< prune artifact files, too
+  bool repros = false;  ///< and reproduction bundles
 };
 
 struct Answer {
@@ -121,22 +123,28 @@ Result<Answer> merge(const Options& options, Store& store) {
 }
 
 Result<Answer> prune(const Options& options, Store& store) {
-  if (options.like.empty() && !options.files)
+  if (options.like.empty() && !options.files && !options.repros)
     return fail(ExitCode::kUsage, "cli/bad-option", "db prune", "nothing to remove",
-                "--like TEXT for records whose key contains it, --files for artifacts that no record names");
+                "--like TEXT for records whose key contains it, --files for artifacts that no record names, --repros "
+                "for reproduction bundles");
   const Store::Counts before = store.counts();
   if (!options.like.empty()) store.remove(options.like);
   const Store::Counts after = store.counts();
   const FileCounts files = options.files ? remove_unnamed_files(store) : FileCounts{};
-  return Answer{.text = fmt::format("{} costs, {} artifacts, {} verdicts, {} files ({:.1f} MB) removed\n",
-                                    before.costs - after.costs, before.artifacts - after.artifacts,
-                                    before.verdicts - after.verdicts, files.removed, megabytes(files.removed_bytes)),
-                .json = {{"schema", "collage.db-prune/1"},
-                         {"costs", before.costs - after.costs},
-                         {"artifacts", before.artifacts - after.artifacts},
-                         {"verdicts", before.verdicts - after.verdicts},
-                         {"files", files.removed},
-                         {"file_bytes", files.removed_bytes}}};
+  ReproLimits none;
+  none.most_kept = 0;
+  const std::size_t repros = options.repros ? prune_repros(repros_from(options.common), none) : 0;
+  return Answer{
+      .text = fmt::format("{} costs, {} artifacts, {} verdicts, {} files ({:.1f} MB), {} bundles removed\n",
+                          before.costs - after.costs, before.artifacts - after.artifacts,
+                          before.verdicts - after.verdicts, files.removed, megabytes(files.removed_bytes), repros),
+      .json = {{"schema", "collage.db-prune/1"},
+               {"costs", before.costs - after.costs},
+               {"artifacts", before.artifacts - after.artifacts},
+               {"verdicts", before.verdicts - after.verdicts},
+               {"files", files.removed},
+               {"file_bytes", files.removed_bytes},
+               {"repros", repros}}};
 }
 
 Result<Answer> check(const Options& options, Store& store) {
@@ -190,7 +198,8 @@ int run(const Options& options, Action action) {
   const auto answer = action(options, *store);
   if (!answer) return console.failure(answer.error());
   const std::string json = answer->json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace);
-  if (auto said = console.result(answer->text, json); !said) return console.failure(said.error());
+  if (auto said = console.result(answer->text, json, static_cast<ExitCode>(answer->exit_code)); !said)
+    return console.failure(said.error());
   return answer->exit_code;
 }
 
@@ -222,6 +231,7 @@ void add_db(CLI::App& app, Program& program) {
   const auto [pruning, unwanted] = add("prune", "remove records, and files that nothing names", prune);
   pruning->add_option("--like", unwanted->like, "records whose key contains this");
   pruning->add_flag("--files", unwanted->files, "artifact files that no record names");
+  pruning->add_flag("--repros", unwanted->repros, "reproduction bundles of failures");
   add("verify", "check every record and file; exit code 1 when something is not sound", check);
   const auto [missing, asked] = add("explain-miss", "why a key was not found: the nearest ones", explain_miss);
   missing->add_option("key", asked->key, "a key as db list shows it")->required();

@@ -37,6 +37,8 @@ int run_command_line(int argc, char** argv) {
   add_run(app, program);
   add_bench(app, program);
   add_verify(app, program);
+  add_recheck(app, program);
+  add_repro(app, program);
   add_explain(app, program);
   add_backends(app, program);
   add_check(app, program);

@@ -8,6 +8,8 @@
 #include <cstring>
 #include <filesystem>
 
+#include "measure/repro_keeper.h"
+
 namespace collage::cli {
 namespace {
 
@@ -29,6 +31,17 @@ Result<void> check_output(const std::string& path) {
   else if (::access(asked.c_str(), W_OK) == 0)
     return {};
   return fail(ExitCode::kIo, "io/cannot-write", path, std::strerror(errno), "a writable file in an existing folder");
+}
+
+constexpr const char* kStoreInMemory = "memory:";
+
+/// $XDG_CACHE_HOME/collage; empty where the user has no such place.
+std::string cache_folder() {
+  const char* cache = std::getenv("XDG_CACHE_HOME");
+  const char* home = std::getenv("HOME");
+  if (cache && *cache) return std::string(cache) + "/collage";
+  if (home && *home) return std::string(home) + "/.cache/collage";
+  return {};
 }
 
 }  // namespace
@@ -86,11 +99,16 @@ Result<std::map<std::string, std::pair<double, double>>> input_ranges_from(const
 std::string store_from(const CommonOptions& options) {
   if (options.store.starts_with("sqlite:")) return options.store.substr(7);
   if (!options.store.empty()) return options.store;
-  const char* cache = std::getenv("XDG_CACHE_HOME");
-  const char* home = std::getenv("HOME");
-  if (cache && *cache) return std::string(cache) + "/collage/costs.sqlite";
-  if (home && *home) return std::string(home) + "/.cache/collage/costs.sqlite";
-  return "memory:";
+  const std::string cache = cache_folder();
+  return cache.empty() ? kStoreInMemory : cache + "/costs.sqlite";
+}
+
+std::string repros_from(const CommonOptions& options) {
+  const std::string store = store_from(options);
+  const std::string cache = cache_folder();
+  if (store == kStoreInMemory) return cache.empty() ? "" : cache + "/repros";
+  std::error_code ignored;
+  return repro_folder_of(std::filesystem::absolute(store, ignored).string());
 }
 
 Result<double> seconds_from(const std::string& text, const std::string& option) {

@@ -36,6 +36,9 @@ void add_common(CLI::App& command, CommonOptions& options);
 [[nodiscard]] Result<std::map<std::string, std::pair<double, double>>> input_ranges_from(const CommonOptions& options);
 /// The path of the cost store: --store, else $XDG_CACHE_HOME/collage/costs.sqlite.
 [[nodiscard]] std::string store_from(const CommonOptions& options);
+/// Where reproduction bundles of a tune go: beside the store, for one in memory to $XDG_CACHE_HOME/collage/repros.
+/// Absolute, for messages; empty when there is no such place.
+[[nodiscard]] std::string repros_from(const CommonOptions& options);
 /// "90s", "5m", "1h", or plain seconds.
 [[nodiscard]] Result<double> seconds_from(const std::string& text, const std::string& option);
 

@@ -20,6 +20,8 @@ void add_tune(CLI::App& app, Program& program);
 void add_run(CLI::App& app, Program& program);
 void add_bench(CLI::App& app, Program& program);
 void add_verify(CLI::App& app, Program& program);
+void add_repro(CLI::App& app, Program& program);
+void add_recheck(CLI::App& app, Program& program);
 void add_explain(CLI::App& app, Program& program);
 void add_backends(CLI::App& app, Program& program);
 void add_check(CLI::App& app, Program& program);

@@ -10,6 +10,7 @@
 #include "plan/plan_file.h"
 #include "tune/gather_inputs.h"
 #include "tune/plan_model.h"
+#include "tune/recheck.h"
 #include "tune/source_model.h"
 #include "tune/unmeasured.h"
 
@@ -105,9 +106,10 @@ Shown describe(const Session& session, std::span<const Tensor> outputs) {
   return shown;
 }
 
-Result<Shown> run_once(const Options& options) {
+Result<Shown> run_once(const Options& options, Console& console) {
   Registry registry(default_module_folders());
   COLLAGE_TRY(RealisedPlan plan, plan_of(options, registry));
+  if (const std::string hint = recheck_hint(options.subject, plan.plan, registry); !hint.empty()) console.note(hint);
   COLLAGE_TRY(const Graph graph, plan_onnx_graph(plan, PlanWeights::kZeros));
   GatherOptions gather;
   COLLAGE_TRY(gather.files, input_files(options.inputs));
@@ -129,7 +131,7 @@ Result<Shown> run_once(const Options& options) {
 
 int run(const Options& options) {
   Console console(options.common);
-  const auto shown = run_once(options);
+  const auto shown = run_once(options, console);
   if (!shown) return console.failure(shown.error());
   if (auto written = console.result(shown->text, shown->json); !written) return console.failure(written.error());
   return 0;

@@ -31,6 +31,13 @@ struct Options {
   std::vector<std::string> worker_command;
 };
 
+std::string text_of(const KeptRepro& one) {
+  std::string text = fmt::format("{} failed{}, {}", one.backend, one.stage.empty() ? "" : " at " + one.stage,
+                                 name_of(one.refusal.reason));
+  if (one.folder.empty()) return text + "; no reproduction bundle: " + one.note + "\n";
+  return text + "; see collage repro '" + one.folder + "'\n";
+}
+
 std::string text_of(const TuneReport& report) {
   const bool is_replay = report.measured_us == 0;
   const std::string time = is_replay ? "" : fmt::format("{:.1f} us, ", report.measured_us);
@@ -43,6 +50,7 @@ std::string text_of(const TuneReport& report) {
   if (!is_replay)
     text += fmt::format("{} candidates: {} measured, {} reused, {} refused; {:.1f} s\n", report.candidates,
                         report.measured, report.reused, report.refused, report.tune_s);
+  for (const KeptRepro& one : report.repros) text += text_of(one);
   for (const std::string& note : report.notes) text += "note: " + note + "\n";
   return text;
 }
@@ -99,6 +107,7 @@ Result<TuneOptions> tune_options(const Options& options, Console& console) {
   tune_options.cost_table = options.cost_table;
   tune_options.measures_all = options.measures_all;
   tune_options.store = store_from(options.common);
+  tune_options.repros = repros_from(options.common);
   tune_options.seed = options.common.seed;
   tune_options.worker_command = options.worker_command;
   COLLAGE_TRY(tune_options.shapes, parse_shape_bindings(options.common.shapes));
@@ -120,7 +129,9 @@ int run(const Options& options) {
   }();
   if (!report) return console.failure(report.error());
   const std::string text = options.dump.empty() ? text_of(*report) : report->cover;
-  if (auto shown = console.result(text, json_of(*report, options.dump)); !shown) return console.failure(shown.error());
+  const Outcome outcome = report->interrupted ? Outcome::kInterrupted : Outcome::kDone;
+  if (auto shown = console.result(text, json_of(*report, options.dump), ExitCode::kGood, outcome); !shown)
+    return console.failure(shown.error());
   return 0;
 }
 

@@ -23,8 +23,10 @@ int run(const Options& options) {
     return verify_plan(verify_options, registry);
   }();
   if (!report) return console.failure(report.error());
-  if (auto shown = console.result(to_text(*report), to_json(*report)); !shown) return console.failure(shown.error());
-  return static_cast<int>(report->ok ? ExitCode::kGood : ExitCode::kDifference);
+  const ExitCode code = report->ok ? ExitCode::kGood : ExitCode::kDifference;
+  if (auto shown = console.result(to_text(*report), to_json(*report), code); !shown)
+    return console.failure(shown.error());
+  return static_cast<int>(code);
 }
 
 }  // namespace

@@ -3,25 +3,6 @@
 namespace collage {
 namespace {
 
-Json to_json(const std::optional<Conversion>& conversion) {
-  if (!conversion) return nullptr;
-  return {{"type", to_string(conversion->type)},
-          {"from", conversion->from.name},
-          {"to", conversion->to.name},
-          {"from_location", conversion->from_location},
-          {"to_location", conversion->to_location}};
-}
-
-std::optional<Conversion> conversion_from(const Json& json) {
-  if (json.is_null()) return std::nullopt;
-  auto type = parse_value_type(json.at("type").get<std::string>());
-  return Conversion{.type = type.value_or(ValueType{}),
-                    .from = {json.at("from").get<std::string>()},
-                    .to = {json.at("to").get<std::string>()},
-                    .from_location = json.at("from_location").get<std::string>(),
-                    .to_location = json.at("to_location").get<std::string>()};
-}
-
 std::string_view name_of(Effort effort) {
   switch (effort) {
     case Effort::kPrepare:
@@ -45,6 +26,25 @@ CompileOptions options_from(const Json& json) {
 }
 
 }  // namespace
+
+Json to_json(const std::optional<Conversion>& conversion) {
+  if (!conversion) return nullptr;
+  return {{"type", to_string(conversion->type)},
+          {"from", conversion->from.name},
+          {"to", conversion->to.name},
+          {"from_location", conversion->from_location},
+          {"to_location", conversion->to_location}};
+}
+
+std::optional<Conversion> conversion_from(const Json& json) {
+  if (json.is_null()) return std::nullopt;
+  auto type = parse_value_type(json.at("type").get<std::string>());
+  return Conversion{.type = type.value_or(ValueType{}),
+                    .from = {json.at("from").get<std::string>()},
+                    .to = {json.at("to").get<std::string>()},
+                    .from_location = json.at("from_location").get<std::string>(),
+                    .to_location = json.at("to_location").get<std::string>()};
+}
 
 Json to_json(const RecordJob& job) {
   Json json = {{"type", "record"},          {"graph", job.graph_file}, {"inputs", job.inputs_file},
@@ -115,7 +115,8 @@ Json to_json(const PriceAnswer& answer) {
     candidates.push_back({{"cost", to_json(candidate.cost)},
                           {"artifact", candidate.artifact},
                           {"samples_ns", candidate.samples_ns},
-                          {"warm_ns", candidate.warm_ns}});
+                          {"warm_ns", candidate.warm_ns},
+                          {"stage", candidate.stage}});
   return {{"candidates", candidates}, {"harmed", answer.harmed}, {"quiet_ns", answer.quiet_ns}};
 }
 
@@ -126,7 +127,8 @@ Result<PriceAnswer> price_answer_from(const Json& json) {
       answer.candidates.push_back({.cost = cost_from(candidate.at("cost")),
                                    .artifact = candidate.at("artifact").get<std::string>(),
                                    .samples_ns = candidate.at("samples_ns").get<std::vector<std::int64_t>>(),
-                                   .warm_ns = candidate.at("warm_ns").get<std::int64_t>()});
+                                   .warm_ns = candidate.at("warm_ns").get<std::int64_t>(),
+                                   .stage = candidate.at("stage").get<std::string>()});
     return answer;
   });
 }

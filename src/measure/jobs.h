@@ -61,6 +61,7 @@ struct CandidateAnswer {
   std::string artifact;                       ///< content hash in the job's folder; empty for views and infeasible ones
   std::vector<std::int64_t> samples_ns = {};  ///< that a measured cost summarises, as they came
   std::int64_t warm_ns = 0;  ///< a run that finds its data in the caches; 0 = the cost is of such runs, or not timed
+  std::string stage = {};    ///< that refused it; empty when nothing did
   bool operator==(const CandidateAnswer&) const = default;
 };
 
@@ -74,9 +75,13 @@ struct PriceAnswer {
 [[nodiscard]] Json to_json(const RecordJob& job);
 [[nodiscard]] Json to_json(const PriceJob& job);
 [[nodiscard]] Json to_json(const PriceAnswer& answer);
+[[nodiscard]] Json to_json(const std::optional<Conversion>& conversion);
 [[nodiscard]] Result<RecordJob> record_job_from(const Json& json);
 [[nodiscard]] Result<PriceJob> price_job_from(const Json& json);
 [[nodiscard]] Result<PriceAnswer> price_answer_from(const Json& json);
+
+/// Throws Json::exception on malformed input, so call it inside read_json.
+[[nodiscard]] std::optional<Conversion> conversion_from(const Json& json);
 
 /// What a worker of this program serves. The handlers share what they keep between jobs (graph, record, conversion
 /// kernels); use them from one thread, with one registry that outlives them.

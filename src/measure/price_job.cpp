@@ -144,7 +144,7 @@ class PriceRun {
  private:
   void refuse(std::size_t i, Refusal refusal) {
     contestants_[i].trial.reset();
-    contestants_[i].answer = {.cost = Infeasible{std::move(refusal)}, .artifact = {}};
+    contestants_[i].answer = {.cost = Infeasible{std::move(refusal)}, .artifact = {}, .stage = context_.stage()};
   }
 
   void refuse(std::size_t i, RefusalReason reason, std::string detail) {

@@ -76,6 +76,7 @@ Result<std::vector<std::vector<PricedCandidate>>> Pricer::price(const Graph& gra
     const bool is_first = group.nodes.empty();
     if (is_first) group.nodes = indices_of(request.region.nodes);
     if (is_first) group.repeated = indices_of(request.region.repeated);
+    group.graph = &graph;
     keys.emplace_back();
     for (const CandidateSpec& candidate : request.candidates) {
       keys.back().push_back(key_of(structure, candidate));
@@ -146,10 +147,11 @@ Result<void> Pricer::run_group(Group group, Answers& answers) {
       if (death.candidate && static_cast<std::size_t>(*death.candidate) < group.pending.size()) {
         const auto guilty = group.pending.begin() + *death.candidate;
         if (death.refusal.reason == RefusalReason::kTimeout) ++hangs_[guilty->candidate.backend];
+        keep_repro(group, guilty->candidate, death.refusal, death.stage);
         note(*guilty, Infeasible{death.refusal}, answers);
         group.pending.erase(guilty);
       } else if (++unexplained == 2) {
-        refuse_all(group, death.refusal, answers);
+        refuse_all(group, death.refusal, death.stage, answers);
         return {};
       }
       continue;
@@ -157,7 +159,7 @@ Result<void> Pricer::run_group(Group group, Answers& answers) {
     if (!*outcome) {
       const Error& error = outcome->error();
       if (error.code != "record/no-such-value") return std::unexpected(error);
-      refuse_all(group, {.reason = RefusalReason::kShape, .detail = "the record run gave no value " + error.saw},
+      refuse_all(group, {.reason = RefusalReason::kShape, .detail = "the record run gave no value " + error.saw}, {},
                  answers);
       return {};
     }
@@ -203,6 +205,8 @@ void Pricer::accept(const Group& group, const PriceAnswer& answer, Answers& answ
     const CandidateAnswer& candidate = answer.candidates[i];
     if (!candidate.artifact.empty())
       store_.put_artifact(artifact_key(group.pending[i].key, group.place), candidate.artifact);
+    if (const auto* infeasible = std::get_if<Infeasible>(&candidate.cost))
+      keep_repro(group, group.pending[i].candidate, infeasible->refusal, candidate.stage);
     note(group.pending[i], candidate.cost, answers);
   }
 }
@@ -214,8 +218,36 @@ void Pricer::note(const Pending& pending, Cost cost, Answers& answers) {
   answers[pending.key] = {.cost = std::move(cost), .reused = false};
 }
 
-void Pricer::refuse_all(const Group& group, const Refusal& refusal, Answers& answers) {
-  for (const Pending& pending : group.pending) note(pending, Infeasible{refusal}, answers);
+void Pricer::refuse_all(const Group& group, const Refusal& refusal, const std::string& stage, Answers& answers) {
+  for (const Pending& pending : group.pending) {
+    keep_repro(group, pending.candidate, refusal, stage);
+    note(pending, Infeasible{refusal}, answers);
+  }
+}
+
+void Pricer::keep_repro(const Group& group, const CandidateSpec& candidate, const Refusal& refusal,
+                        const std::string& stage) {
+  const auto backend = registry_.get(candidate.backend);
+  if (options_.repros == nullptr || !backend || !is_failure(refusal.reason)) return;
+  const BackendInfo& info = (*backend)->info();
+  options_.repros->keep({.graph = group.graph,
+                         .record_file = options_.record_file,
+                         .nodes = group.nodes,
+                         .repeated = group.repeated,
+                         .bundle = {.backend = info.name,
+                                    .kind = info.kind,
+                                    .version = info.version,
+                                    .build = info.build,
+                                    .variant = candidate.variant,
+                                    .conversion = group.conversion,
+                                    .options = options_.compile,
+                                    .seed = options_.seed,
+                                    .displaced_bytes = options_.displaced_bytes,
+                                    .compile_limit = options_.compile_limit,
+                                    .run_limit = options_.run_floor,
+                                    .refusal = refusal,
+                                    .stage = stage,
+                                    .machine = context_.machine}});
 }
 
 Result<std::expected<StoredArtifact, Refusal>> Pricer::artifact_for(const Graph& graph, const Region& region,
@@ -227,6 +259,7 @@ Result<std::expected<StoredArtifact, Refusal>> Pricer::artifact_for(const Graph&
                   .repeated = indices_of(region.repeated),
                   .conversion = std::nullopt,
                   .place = place_hash(graph, region, hashes),
+                  .graph = &graph,
                   .pending = {{.key = *key, .candidate = candidate}}},
                  region.constants);
 }
@@ -250,7 +283,8 @@ Result<std::expected<StoredArtifact, Refusal>> Pricer::prepare(Group group, std:
   if (const auto hash = store_.artifact(key))
     if (auto artifact = read_artifact(folder, *hash, constants))
       return Outcome(StoredArtifact{.artifact = std::move(*artifact), .hash = *hash});
-  const auto refuse = [&](const Refusal& refusal) {
+  const auto refuse = [&](const Refusal& refusal, const std::string& stage) {
+    keep_repro(group, group.pending[0].candidate, refusal, stage);
     store_.put_verdict(numbers_key(key), to_line(to_json(refusal)));
     return Outcome(std::unexpected(refusal));
   };
@@ -267,13 +301,14 @@ Result<std::expected<StoredArtifact, Refusal>> Pricer::prepare(Group group, std:
   // A worker that died before the candidate's turn, perhaps already between the jobs, says nothing about it.
   if (!outcome && !outcome.error().stopped && !outcome.error().candidate) outcome = ask(true);
   if (!outcome && outcome.error().stopped) return stopped();
-  if (!outcome) return refuse(outcome.error().refusal);
+  if (!outcome) return refuse(outcome.error().refusal, outcome.error().stage);
   if (!*outcome) return std::unexpected(outcome->error());
   COLLAGE_TRY(const PriceAnswer answer, price_answer_from(**outcome));
   if (answer.harmed) worker_.stop();
   if (answer.candidates.size() != 1)
     return fail(ExitCode::kBug, "measure/malformed-json", "price answer", "another number of candidates", "one");
-  if (const auto* infeasible = std::get_if<Infeasible>(&answer.candidates[0].cost)) return refuse(infeasible->refusal);
+  if (const auto* infeasible = std::get_if<Infeasible>(&answer.candidates[0].cost))
+    return refuse(infeasible->refusal, answer.candidates[0].stage);
   const std::string& hash = answer.candidates[0].artifact;
   if (hash.empty())
     return fail(ExitCode::kIo, "artifact/cannot-write", folder, "an artifact that could not be written", "room for it");

@@ -19,6 +19,7 @@
 #include "measure/artifact_file.h"
 #include "measure/jobs.h"
 #include "measure/keys.h"
+#include "measure/repro_keeper.h"
 #include "measure/store.h"
 #include "measure/worker_process.h"
 
@@ -35,6 +36,7 @@ struct PricerOptions {
   std::chrono::nanoseconds compile_limit = std::chrono::seconds(60);
   std::chrono::nanoseconds run_floor = std::chrono::seconds(10);  ///< least time allowed besides 20 x expected
   Progress progress;                                              ///< may be empty
+  ReproKeeper* repros = nullptr;                                  ///< told of failures; outlives the pricer
   std::stop_token stop;                                           ///< ends the work within about 100 ms
 };
 
@@ -101,7 +103,8 @@ class Pricer {
     std::vector<std::uint32_t> nodes;
     std::vector<std::uint32_t> repeated;
     std::optional<Conversion> conversion;
-    std::string place;  ///< place_hash of the region
+    std::string place;             ///< place_hash of the region
+    const Graph* graph = nullptr;  ///< of the region
     std::vector<Pending> pending;
   };
   using Answers = std::map<std::string, PricedCandidate>;
@@ -117,9 +120,11 @@ class Pricer {
   [[nodiscard]] PriceJob job_for(const Group& group, Effort effort) const;
   void accept(const Group& group, const PriceAnswer& answer, Answers& answers);
   void note(const Pending& pending, Cost cost, Answers& answers);
+  /// A failure becomes a reproduction bundle.
+  void keep_repro(const Group& group, const CandidateSpec& candidate, const Refusal& refusal, const std::string& stage);
   /// Refuses what is pending of backends that hung too often.
   void give_up_on_hanging(Group& group, Answers& answers);
-  void refuse_all(const Group& group, const Refusal& refusal, Answers& answers);
+  void refuse_all(const Group& group, const Refusal& refusal, const std::string& stage, Answers& answers);
   [[nodiscard]] Result<std::expected<StoredArtifact, Refusal>> prepare(Group group, std::span<const ValueId> constants);
   void report(std::size_t done, std::size_t total) const;
 

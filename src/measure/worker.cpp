@@ -63,6 +63,7 @@ Result<Json> run_job(const std::string& payload, std::span<const Handler> handle
 
 void JobContext::begin(const std::string& stage, std::int32_t candidate, std::int64_t expected_ns) {
   mark(candidate);
+  stage_ = stage;
   const Json progress = {{"stage", stage}, {"candidate", candidate}, {"expected_ns", expected_ns}};
   // A supervisor that is gone is noticed by the watching thread.
   (void)write_frame(socket_, {.type = FrameType::kProgress, .payload = to_line(progress)});

@@ -20,6 +20,8 @@ class JobContext {
   JobContext(int socket, int status, Registry& registry) : socket_(socket), status_(status), registry_(registry) {}
 
   [[nodiscard]] Registry& registry() { return registry_; }
+  /// The one begun last.
+  [[nodiscard]] const std::string& stage() const { return stage_; }
 
   /// Tells the supervisor that `stage` of `candidate` begins and how long it is expected to take, 0 when unknown. The
   /// supervisor's clock starts anew. Wakes the supervisor: not between timed samples.
@@ -31,6 +33,7 @@ class JobContext {
   int socket_;
   int status_;
   Registry& registry_;
+  std::string stage_;
 };
 
 struct Handler {

@@ -1,3 +1,7 @@
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+
 #include "onnx/model_file.h"
 #include "onnx/tensor_file.h"
 #include "onnx/tensor_proto.h"
@@ -23,6 +27,14 @@ Result<Tensor> read_tensor_pb(const std::string& path) {
     return std::unexpected(std::move(error));
   }
   return tensor;
+}
+
+Result<void> write_tensor_pb(const std::string& path, const Tensor& tensor) {
+  pb::TensorProto message;
+  write_tensor(tensor, "", message);
+  std::ofstream file(path, std::ios::binary);
+  if (message.SerializeToOstream(&file) && file.flush()) return {};
+  return fail(ExitCode::kIo, "tensor/cannot-write", path, std::strerror(errno), "a file that can be written");
 }
 
 }  // namespace collage

@@ -36,6 +36,7 @@ PricerOptions pricer_options(const PricingOptions& options, const Graph& graph) 
   result.seed = options.seed;
   result.compile_limit = options.compile_limit;
   result.run_floor = options.run_limit;
+  result.repros = options.repros;
   result.stop = options.stop;
   return result;
 }

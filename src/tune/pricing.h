@@ -39,6 +39,7 @@ struct PricingOptions {
   Clock::time_point deadline;  ///< no measurement is begun after it, but for what `always_covers` asks
   bool always_covers = true;   ///< single operators are priced whatever the deadline says, so that a cover exists
   Progress progress;
+  ReproKeeper* repros = nullptr;  ///< told of failures; outlives the pricing
   std::stop_token stop;
 };
 

@@ -29,6 +29,7 @@
 #include "tune/neighbours.h"
 #include "tune/node_rules.h"
 #include "tune/pricing.h"
+#include "tune/progress_meter.h"
 #include "tune/proposers.h"
 #include "tune/replay.h"
 #include "tune/stages.h"
@@ -49,7 +50,9 @@ class Tuner {
         registry_(registry),
         folder_(std::move(folder)),
         store_(std::move(store)),
-        worker_(options.worker_command) {}
+        worker_(options.worker_command),
+        repros_(options.repros),
+        meter_(options.progress, options.budget_s, [this] { return elapsed_s(); }) {}
 
   Result<TuneReport> run() {
     COLLAGE_TRY_VOID(choose_backends());
@@ -64,6 +67,7 @@ class Tuner {
     COLLAGE_TRY_VOID(ship());
     report_.interrupted = user_stop_.stop_requested();
     report_.tune_s = Seconds(Clock::now() - start_).count();
+    report_.repros = repros_.kept();
     for (const std::string& note : prepared_.notes) report_.notes.push_back(note);
     for (const std::string& warning : store_.warnings()) report_.notes.push_back(warning);
     return std::move(report_);
@@ -82,7 +86,7 @@ class Tuner {
   }
 
   void say(const std::string& phase, std::string note = {}) const {
-    if (options_.progress) options_.progress({.phase = phase, .note = std::move(note)});
+    progress_({.phase = phase, .note = std::move(note)});
   }
 
   /// Instances that may take nodes: those asked for that work here. An unusable one is a note, unless nothing is left.
@@ -163,7 +167,7 @@ class Tuner {
             .accuracy = options_.accuracy,
             .seed = options_.seed,
             .input_ranges = options_.input_ranges,
-            .progress = options_.progress};
+            .progress = progress_};
   }
 
   Plan header() const {
@@ -207,12 +211,40 @@ class Tuner {
       COLLAGE_TRY(Artifact artifact, rival_artifact(engine, cover.steps.front().region, graph, graph_file, model_file));
       return realise_contestant(title, graph, cover, {std::move(artifact)}, true);
     }();
+    if (!made && model_file.empty()) keep_repro_of_rival(engine, made.error());
     if (made)
       contest_.add(std::move(*made));
     else if (made.error().code == kOverMemory)
       prepared_notes_.push_back(title + " left out: " + to_string(made.error()));
     else
       prepared_notes_.push_back(title + " does not run this model: " + made.error().saw);
+  }
+
+  /// An engine that brought its worker down while it compiled the simplified graph.
+  void keep_repro_of_rival(const std::string& engine, const Error& error) {
+    if (error.code != "worker/died") return;
+    const Graph& graph = prepared_.graph;
+    const CompileOptions compile{.threads = options_.threads, .accuracy = options_.accuracy};
+    const auto variant = plain_variant(registry_, engine, graph, whole_region(graph, uses_of(graph)), rules_, compile);
+    const auto backend = registry_.get(engine);
+    if (!variant || !backend) return;
+    const BackendInfo& info = (*backend)->info();
+    FailedCandidate failed{.graph = &graph,
+                           .record_file = prepared_.record,
+                           .bundle = {.backend = info.name,
+                                      .kind = info.kind,
+                                      .version = info.version,
+                                      .build = info.build,
+                                      .variant = *variant,
+                                      .options = compile,
+                                      .seed = options_.seed,
+                                      .compile_limit = options_.compile_limit,
+                                      .run_limit = options_.run_limit,
+                                      .refusal = {.reason = RefusalReason::kCrashed, .detail = error.saw},
+                                      .stage = "compile",
+                                      .machine = machine_print()}};
+    for (const std::size_t node : all_nodes().members()) failed.nodes.push_back(static_cast<std::uint32_t>(node));
+    repros_.keep(std::move(failed));
   }
 
   Result<Artifact> rival_artifact(const std::string& engine, const Region& region, const Graph& graph,
@@ -334,7 +366,7 @@ class Tuner {
   void count_candidates() { report_.candidates = pool_.candidates.size() + placer_->candidate_count(); }
 
   /// Half of the time goes to bodies at most: the operators around them wait for it.
-  PricingOptions bodies_pricing() const {
+  PricingOptions bodies_pricing() {
     PricingOptions options = pricing_options();
     const Clock::time_point now = Clock::now();
     options.deadline = now + (options.deadline - now) / 2;
@@ -364,7 +396,7 @@ class Tuner {
   /// For pricing.
   bool out_of_time() const { return options_.stop.stop_requested() || elapsed_s() > kPricingShare * options_.budget_s; }
 
-  PricingOptions pricing_options() const {
+  PricingOptions pricing_options() {
     return {.worker_command = options_.worker_command,
             .graph_file = prepared_.graph_file,
             .record = prepared_.record,
@@ -377,7 +409,8 @@ class Tuner {
             .compile_limit = options_.compile_limit,
             .run_limit = options_.run_limit,
             .deadline = after(kPricingShare),
-            .progress = options_.progress,
+            .progress = progress_,
+            .repros = &repros_,
             .stop = options_.stop};
   }
 
@@ -476,6 +509,8 @@ class Tuner {
     const Clock::time_point begin = Clock::now();
     COLLAGE_TRY_VOID(contest_.judge({.question = question(), .guard = guard_options()}));
     judging_s_ = Seconds(Clock::now() - begin).count();
+    meter_.know_best(static_cast<double>(contest_.winner().median_ns) / 1000);
+    say("confirm");
     return {};
   }
 
@@ -579,7 +614,7 @@ class Tuner {
     level2.seconds = level2_seconds(options_.budget_s, elapsed_s() + judging_s_);
     level2.evolve.seed = options_.seed;
     level2.evolve.stop = options_.stop;
-    level2.progress = options_.progress;
+    level2.progress = progress_;
     return level2;
   }
 
@@ -738,6 +773,9 @@ class Tuner {
   WorkerProcess worker_;
   PlanPacker packer_{registry_};
   Contest contest_{folder_, store_, worker_, packer_};
+  ReproKeeper repros_;
+  ProgressMeter meter_;
+  Progress progress_ = meter_.sink();
   double judging_s_ = 0;                ///< what the last contest took
   std::vector<std::string> backends_;   ///< may take nodes
   Locations locations_;                 ///< theirs
@@ -781,6 +819,14 @@ std::string to_json(const TuneReport& report) {
   nlohmann::ordered_json predictions = nlohmann::ordered_json::array();
   for (const Prediction& one : report.predictions)
     predictions.push_back({{"cover", one.cover}, {"predicted_us", one.predicted_us}, {"measured_us", one.measured_us}});
+  nlohmann::ordered_json repros = nlohmann::ordered_json::array();
+  for (const KeptRepro& one : report.repros)
+    repros.push_back({{"backend", one.backend},
+                      {"stage", one.stage},
+                      {"reason", name_of(one.refusal.reason)},
+                      {"detail", one.refusal.detail},
+                      {"folder", one.folder},
+                      {"note", one.note}});
   const nlohmann::ordered_json object = {{"schema", "collage.tune/1"},
                                          {"plan", report.plan},
                                          {"model", report.model},
@@ -802,6 +848,7 @@ std::string to_json(const TuneReport& report) {
                                          {"verdicts", verdicts},
                                          {"predictions", predictions},
                                          {"shipped", report.shipped},
+                                         {"repros", repros},
                                          {"interrupted", report.interrupted},
                                          {"notes", report.notes}};
   // A note may quote what a dying library printed, whatever bytes that was.

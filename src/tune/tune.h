@@ -16,6 +16,7 @@
 #include "backend/registry.h"
 #include "backend/roles.h"
 #include "base/progress.h"
+#include "measure/repro_keeper.h"
 #include "onnx/import.h"
 #include "region/user_rules.h"
 #include "tune/node_rules.h"
@@ -40,6 +41,7 @@ struct TuneOptions {
   Accuracy accuracy = Accuracy::kStandard;
   std::string cost_table;  ///< path to write every candidate with its cost to; empty = nowhere
   std::string store;       ///< path of the cost store, or "memory:"
+  std::string repros;      ///< folder for reproduction bundles of backends' failures; empty = none are written
   std::uint64_t seed = 1;
   double budget_s = 300;
   bool measures_all = false;  ///< every candidate, not only those that a best cover may need
@@ -85,6 +87,7 @@ struct TuneReport {
   std::vector<RivalTime> rivals;                ///< whole-model engines and single-backend plans
   std::vector<Prediction> predictions;          ///< of all covers that were timed
   std::string shipped;                          ///< "cover" or the rival's name
+  std::vector<KeptRepro> repros;                ///< failures of backends, each kind once
   bool interrupted = false;
   std::vector<std::string> notes;
 };

@@ -37,6 +37,17 @@ std::string doubling_with_open_dimension() {
 
 std::string doubling() { return opset_model(17, "doubling (float[2,3] x) => (float[2,3] y) { y = Add (x, x) }"); }
 
+std::string chain(int nodes) {
+  std::string body;
+  std::string last = "x";
+  for (int i = 0; i < nodes; ++i) {
+    const std::string next = i + 1 == nodes ? "y" : fmt::format("v{}", i);
+    body += i % 2 == 0 ? fmt::format("{} = Add ({}, w)\n", next, last) : fmt::format("{} = Relu ({})\n", next, last);
+    last = next;
+  }
+  return opset_model(17, "chain (float[6,16] x) => (float[6,16] y) <" + weights("w", {6, 16}) + "> {" + body + "}");
+}
+
 std::string with_operator(const std::string& op, const std::string& domain) {
   const std::string other = domain.empty() ? "" : ", \"" + domain + "\" : 1";
   return bytes_of(model_of("<ir_version: 8, opset_import: [\"\" : 17" + other +

@@ -15,6 +15,8 @@ namespace collage::testing {
 [[nodiscard]] std::string doubling_with_open_dimension();
 /// `x` float[2,3] -> `y` float[2,3], y = x + x.
 [[nodiscard]] std::string doubling();
+/// `x` float[6,16] -> `y` float[6,16]: so many Relu and Add in turn, which the test backend runs too.
+[[nodiscard]] std::string chain(int nodes);
 /// One node of an operator that no version of ONNX has; `domain` empty for ONNX's own.
 [[nodiscard]] std::string with_operator(const std::string& op, const std::string& domain);
 

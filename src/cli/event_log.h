@@ -1,0 +1,40 @@
+// The file of --events: one JSON object a line, the last of which says how it ended (docs/EVENTS.md).
+#pragma once
+
+#include <chrono>
+#include <cstdio>
+#include <optional>
+#include <string>
+
+#include "base/error.h"
+#include "base/progress.h"
+
+namespace collage::cli {
+
+/// How a command ended.
+enum class Outcome : std::uint8_t { kDone, kInterrupted, kFailed };
+
+/// One thread at a time. Every line is handed to the system before the call returns, so that a killed program leaves
+/// whole lines.
+class EventLog {
+ public:
+  /// An empty path: nothing is written. A file that cannot be opened likewise; check_outputs() says so beforehand.
+  explicit EventLog(const std::string& path);
+  EventLog(const EventLog&) = delete;
+  EventLog& operator=(const EventLog&) = delete;
+  /// Writes the last line if nobody did.
+  ~EventLog();
+
+  void write(const ProgressEvent& event);
+  /// The last line; later calls do nothing. `error` says what went wrong.
+  void finish(Outcome outcome, int exit_code, const std::optional<Error>& error = std::nullopt);
+
+ private:
+  [[nodiscard]] double seconds() const;
+
+  std::FILE* file_ = nullptr;
+  std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+  double best_us_ = 0;
+};
+
+}  // namespace collage::cli

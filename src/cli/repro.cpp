@@ -1,0 +1,50 @@
+#include "measure/repro_replay.h"
+
+#include "cli/console.h"
+#include "cli/interrupt.h"
+#include "cli/program.h"
+
+namespace collage::cli {
+namespace {
+
+struct Options {
+  CommonOptions common;
+  std::string folder;
+  std::string limit;
+  CLI::App* command = nullptr;
+  std::vector<std::string> worker_command;
+};
+
+int run(const Options& options) {
+  Console console(options.common);
+  const auto report = [&]() -> Result<ReplayReport> {
+    ReplayOptions replay;
+    replay.worker_command = options.worker_command;
+    replay.stop = interrupt_token();
+    if (options.command->count("--backends") > 0) replay.backends = options.common.backends;
+    if (!options.limit.empty()) {
+      COLLAGE_TRY(const double seconds, seconds_from(options.limit, "--limit"));
+      replay.limit = std::chrono::nanoseconds(static_cast<std::int64_t>(std::min(seconds, 86400.0) * 1e9));
+    }
+    Registry registry(default_module_folders());
+    return replay_bundle(options.folder, replay, registry);
+  }();
+  if (!report) return console.failure(report.error());
+  const ExitCode code = report->passes ? ExitCode::kGood : ExitCode::kDifference;
+  if (auto shown = console.result(to_text(*report), to_json(*report), code); !shown)
+    return console.failure(shown.error());
+  return static_cast<int>(code);
+}
+
+}  // namespace
+
+void add_repro(CLI::App& app, Program& program) {
+  auto options = std::make_shared<Options>();
+  options->worker_command = program.worker_command;
+  CLI::App* command = add_command(app, program, "repro", "replay a failure that a tune kept", options, run);
+  options->command = command;
+  command->add_option("folder", options->folder, "a reproduction bundle")->required();
+  command->add_option("--limit", options->limit, "how long it may hang, such as 5s; default: as in the tune");
+}
+
+}  // namespace collage::cli

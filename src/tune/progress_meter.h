@@ -1,0 +1,52 @@
+// Makes one account of a tune's progress out of what its parts tell: how much of a phase is done over all its batches,
+// what was refused, the best time so far, how long it may still take.
+// In: events of the parts, each with its own counts. Out: events whose counts never fall within a phase.
+// Cost: none to speak of.
+// Not here: how it is shown (cli/console.h).
+// Source: ours.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <string>
+
+#include "base/progress.h"
+
+namespace collage {
+
+/// One thread. Not moved: the callbacks it gives out refer to it.
+class ProgressMeter {
+ public:
+  /// `sink` may be empty. `elapsed_s`: seconds since the work began.
+  ProgressMeter(Progress sink, double budget_s, std::function<double()> elapsed_s);
+  ProgressMeter(const ProgressMeter&) = delete;
+  ProgressMeter& operator=(const ProgressMeter&) = delete;
+
+  /// What the parts call.
+  [[nodiscard]] Progress sink();
+  /// Microseconds end to end of the best plan so far.
+  void know_best(double us) { best_us_ = us; }
+
+ private:
+  /// Of one phase: batches that are over, and the one at work.
+  struct Phase {
+    double begin_s = 0;  ///< of the batch at work
+    std::size_t over = 0;
+    std::size_t done = 0;
+    std::size_t total = 0;
+    std::size_t refused_over = 0;
+    std::size_t refused = 0;
+  };
+
+  void pass_on(ProgressEvent event);
+  const Phase& add_up(ProgressEvent& event);
+  [[nodiscard]] double left_s(const Phase& phase) const;
+
+  Progress sink_;
+  double budget_s_;
+  std::function<double()> elapsed_s_;
+  std::map<std::string, Phase> phases_;
+  double best_us_ = 0;
+};
+
+}  // namespace collage

@@ -1,0 +1,16 @@
+// The program with the test backend among its backends.
+#pragma once
+
+#include <stdlib.h>
+
+#include "tests/cli/cli_fixture.h"
+
+namespace collage::testing {
+
+class TestBackendsTest : public CliTest {
+ protected:
+  TestBackendsTest() { ::setenv("COLLAGE_BACKENDS", COLLAGE_BUILD_DIR "/tests/modules", 1); }
+  ~TestBackendsTest() override { ::unsetenv("COLLAGE_BACKENDS"); }
+};
+
+}  // namespace collage::testing
