@@ -37,6 +37,7 @@ PricerOptions pricer_options(const PricingOptions& options, const Graph& graph) 
   result.compile_limit = options.compile_limit;
   result.run_floor = options.run_limit;
   result.stop = options.stop;
+  result.deadline = options.deadline;
   return result;
 }
 
