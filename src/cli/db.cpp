@@ -50,18 +50,21 @@ std::string cost_text(const Cost& cost) {
 Result<Answer> show_stats(const Options& options, Store& store) {
   const StoreStats stats = stats_of(store);
   const std::size_t damaged = store.damaged_count();
+  const std::size_t leased = store.lease_count();
   Answer answer;
-  answer.text =
-      fmt::format("{}: {} costs ({} refusals), {} artifacts in {} files ({:.1f} MB), {} verdicts, {} set aside\n",
-                  store_from(options.common), stats.counts.costs, stats.refused, stats.counts.artifacts, stats.files,
-                  megabytes(stats.file_bytes), stats.counts.verdicts, damaged);
+  answer.text = fmt::format(
+      "{}: {} costs ({} refusals), {} artifacts in {} files ({:.1f} MB), {} verdicts, {} set aside, {} being "
+      "measured\n",
+      store_from(options.common), stats.counts.costs, stats.refused, stats.counts.artifacts, stats.files,
+      megabytes(stats.file_bytes), stats.counts.verdicts, damaged, leased);
   for (const auto& [backend, count] : stats.backends) answer.text += fmt::format("  {:<40} {}\n", backend, count);
   for (const auto& [machine, count] : stats.machines) answer.text += fmt::format("  {:<40} {}\n", machine, count);
   answer.json = {{"schema", "collage.db-stats/1"},    {"costs", stats.counts.costs},
                  {"refusals", stats.refused},         {"artifacts", stats.counts.artifacts},
                  {"verdicts", stats.counts.verdicts}, {"files", stats.files},
                  {"file_bytes", stats.file_bytes},    {"set_aside", damaged},
-                 {"backends", stats.backends},        {"machines", stats.machines}};
+                 {"being_measured", leased},          {"backends", stats.backends},
+                 {"machines", stats.machines}};
   return answer;
 }
 

@@ -1,5 +1,8 @@
 #include "measure/pricer.h"
 
+#include <algorithm>
+#include <thread>
+
 #include <fmt/format.h>
 
 #include "measure/machine.h"
@@ -9,6 +12,9 @@ namespace {
 
 /// A backend that hung so often is not given more time: each hang costs as much as hundreds of measurements.
 constexpr int kMostHangs = 5;
+/// Between two looks at what other tuners measure: the second doubles the first until the longest.
+constexpr std::chrono::milliseconds kFirstPause(1);
+constexpr std::chrono::milliseconds kLongestPause(50);
 
 std::unexpected<Error> stopped() {
   return fail(ExitCode::kInterrupted, "measure/stopped", "worker", "a request to stop");
@@ -52,15 +58,18 @@ std::expected<std::string, Refusal> Pricer::key_of(const Conversion& conversion,
 }
 
 void Pricer::look_up(const std::string& key, const CandidateSpec& candidate, Group& group, Answers& answers) {
-  if (answers.contains(key)) return;
+  if (answers.contains(key) || reuse(key, answers)) return;
+  answers[key] = {.cost = Unknown{}};
+  group.pending.push_back({.key = key, .candidate = candidate});
+}
+
+bool Pricer::reuse(const std::string& key, Answers& answers) {
   auto known = store_.cost(key);
-  answers[key] = {.cost = known.value_or(Unknown{}), .reused = known.has_value()};
-  if (!known) {
-    group.pending.push_back({.key = key, .candidate = candidate});
-    return;
-  }
+  if (!known) return false;
   ++counts_.reused;
   if (std::holds_alternative<Infeasible>(*known)) ++counts_.refused;
+  answers[key] = {.cost = *std::move(known), .reused = true};
+  return true;
 }
 
 Result<std::vector<std::vector<PricedCandidate>>> Pricer::price(const Graph& graph,
@@ -123,14 +132,60 @@ Result<void> Pricer::run_groups(std::map<std::string, Group>& groups, Answers& a
   std::size_t total = 0;
   for (const auto& [name, group] : groups) total += group.pending.size();
   std::size_t done = 0;
+  std::vector<Group> theirs;
   for (auto& [name, group] : groups) {
     if (group.pending.empty() || options_.stop.stop_requested()) continue;
     const std::size_t size = group.pending.size();
-    COLLAGE_TRY_VOID(run_group(std::move(group), answers));
-    done += size;
+    theirs.push_back(take_leases(group, answers));
+    COLLAGE_TRY_VOID(run_leased(std::move(group), answers));
+    done += size - theirs.back().pending.size();
     report(done, total);
   }
-  return {};
+  return await_others(std::move(theirs), answers);
+}
+
+Pricer::Group Pricer::take_leases(Group& group, Answers& answers) {
+  std::vector<std::string> keys;
+  for (const Pending& pending : group.pending) keys.push_back(pending.key);
+  const std::vector<Lease> leases = store_.take_leases(keys, allowance_of(options_)(std::nullopt));
+  Group theirs = group;
+  theirs.pending.clear();
+  std::vector<Pending> ours;
+  for (std::size_t i = 0; i < leases.size(); ++i) {
+    Pending& pending = group.pending[i];
+    if (leases[i] == Lease::kTheirs)
+      theirs.pending.push_back(std::move(pending));
+    else if (leases[i] == Lease::kOurs || !reuse(pending.key, answers))
+      ours.push_back(std::move(pending));
+  }
+  group.pending = std::move(ours);
+  return theirs;
+}
+
+Result<void> Pricer::await_others(std::vector<Group> theirs, Answers& answers) {
+  auto pause = kFirstPause;
+  for (;;) {
+    const bool is_late = Clock::now() > options_.deadline;
+    std::erase_if(theirs,
+                  [&](const Group& group) { return group.pending.empty() || (is_late && group.nodes.size() > 1); });
+    if (theirs.empty() || options_.stop.stop_requested()) return {};
+    std::this_thread::sleep_for(pause);
+    pause = std::min(2 * pause, kLongestPause);
+    for (Group& group : theirs) {
+      const std::size_t size = group.pending.size();
+      Group rest = take_leases(group, answers);
+      if (rest.pending.size() < size) pause = kFirstPause;
+      COLLAGE_TRY_VOID(run_leased(std::move(group), answers));
+      group = std::move(rest);
+    }
+  }
+}
+
+Result<void> Pricer::run_leased(Group group, Answers& answers) {
+  auto outcome = run_group(std::move(group), answers);
+  // What has no cost after all, because of a stop or an error, is for others to measure.
+  store_.release_leases();
+  return outcome;
 }
 
 Result<void> Pricer::run_group(Group group, Answers& answers) {
@@ -140,7 +195,7 @@ Result<void> Pricer::run_group(Group group, Answers& answers) {
     if (group.pending.empty()) return {};
     PriceJob job = job_for(group, options_.effort);
     job.recorded_only = unexplained > 0;
-    auto outcome = worker_.call(to_json(job), allowance_of(options_), options_.stop);
+    auto outcome = worker_.call(to_json(job), allowance_with_leases(), options_.stop);
     if (!outcome) {
       const Death& death = outcome.error();
       if (death.stopped) return {};
@@ -169,6 +224,14 @@ Result<void> Pricer::run_group(Group group, Answers& answers) {
     if (answer.harmed) worker_.stop();
     return {};
   }
+}
+
+Allowance Pricer::allowance_with_leases() {
+  return [this, usual = allowance_of(options_)](const std::optional<JobProgress>& progress) {
+    const auto allowed = usual(progress);
+    store_.extend_leases(allowed);
+    return allowed;
+  };
 }
 
 void Pricer::give_up_on_hanging(Group& group, Answers& answers) {

@@ -2,7 +2,8 @@
 // In: regions or conversions and the candidates for each. Out: a cost for each candidate.
 // How: candidates of one structure are one job, measured once whatever the number of places; jobs go to one worker, one
 // after the other, so nothing is ever timed next to something else of ours. A worker that dies or hangs costs only the
-// candidate at work: the job is done again without it in a fresh worker. Everything is stored as it arrives.
+// candidate at work: the job is done again without it in a fresh worker. Everything is stored as it arrives. What
+// another tuner measures at this moment for the same store is left to last and then waited for.
 // Not here: which candidates to price (search/, tune/), timing itself (price_job).
 #pragma once
 
@@ -38,6 +39,8 @@ struct PricerOptions {
   Progress progress;                                              ///< may be empty
   ReproKeeper* repros = nullptr;                                  ///< told of failures; outlives the pricer
   std::stop_token stop;                                           ///< ends the work within about 100 ms
+  /// Past it another tuner's measurement is waited for only when its region is a single node or it is a conversion.
+  Clock::time_point deadline = Clock::time_point::max();
 };
 
 /// One region and the ways to run it.
@@ -113,10 +116,19 @@ class Pricer {
   [[nodiscard]] std::expected<std::string, Refusal> key_of(const std::string& structure,
                                                            const CandidateSpec& candidate);
   [[nodiscard]] std::expected<std::string, Refusal> key_of(const Conversion& conversion, const std::string& backend);
+  /// Answers from the store; false when it does not know.
+  bool reuse(const std::string& key, Answers& answers);
   /// Answers from the store, or adds to the group.
   void look_up(const std::string& key, const CandidateSpec& candidate, Group& group, Answers& answers);
   [[nodiscard]] Result<void> run_groups(std::map<std::string, Group>& groups, Answers& answers);
+  /// Leaves in the group what is ours to measure and returns the rest of what is pending: what other tuners measure.
+  [[nodiscard]] Group take_leases(Group& group, Answers& answers);
+  /// Takes what is there by now and measures what others gave up, until nothing is left.
+  [[nodiscard]] Result<void> await_others(std::vector<Group> theirs, Answers& answers);
+  [[nodiscard]] Result<void> run_leased(Group group, Answers& answers);
   [[nodiscard]] Result<void> run_group(Group group, Answers& answers);
+  /// The usual one; leases last as long as it allows.
+  [[nodiscard]] Allowance allowance_with_leases();
   [[nodiscard]] PriceJob job_for(const Group& group, Effort effort) const;
   void accept(const Group& group, const PriceAnswer& answer, Answers& answers);
   void note(const Pending& pending, Cost cost, Answers& answers);

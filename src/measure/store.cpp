@@ -6,6 +6,7 @@
 
 #include "measure/file.h"
 #include "measure/json.h"
+#include "measure/leases.h"
 #include "measure/store_file.h"
 #include "measure/work_folder.h"
 
@@ -29,6 +30,7 @@ struct Store::State {
   std::unique_ptr<SQLite::Database> memory;  ///< made when needed; wins over the file
   std::string folder;
   std::optional<WorkFolder> temporary;  ///< what `folder` is when nothing is kept
+  Leases leases{""};
   std::vector<std::string> warnings;
   std::size_t damaged = 0;  ///< records found damaged and set aside by this object
 
@@ -40,60 +42,85 @@ struct Store::State {
     folder = temporary->path();
   }
 
-  void warn(const std::string& what) {
-    if (warnings.empty()) warnings.push_back(path + ": " + what + "; results of this run are kept in memory only");
+  void warn(const std::string& what, const std::string& consequence) {
+    warnings.assign(1, path + ": " + what + "; " + consequence);
+  }
+
+  /// From here on the file is only read, as far as it can be, and closed without another write.
+  void give_up(const std::string& what) {
+    if (file) leave_log(*file);
+    if (memory) return;
+    warn(what, "results of this run are kept in memory only");
+    memory = open_store_memory();
+  }
+
+  /// What the work on the file gives; nothing when there is no file or it fails twice, the second time on the file
+  /// opened anew.
+  template <class Work>
+  auto ask_file(Work work) -> std::optional<decltype(work(*file))> {
+    if (!file) return std::nullopt;
+    try {
+      return work(*file);
+    } catch (const std::exception& first) {
+      const std::string what = first.what();
+      try {
+        if (!memory) {
+          leave_log(*file);
+          file.reset();
+          file = open_store_file(path);
+        }
+        auto answer = work(*file);
+        if (!memory) warn(what, "the file was opened again and nothing is missing");
+        return answer;
+      } catch (const std::exception&) {
+        give_up(what);
+        return std::nullopt;
+      }
+    }
   }
 
   std::optional<std::string> read(const StoreTable& table, const std::string& key) {
-    for (SQLite::Database* database : {memory.get(), file.get()}) {
-      if (database == nullptr) continue;
-      try {
-        if (auto text = read_record(*database, table, key, damaged)) return text;
-      } catch (const std::exception& exception) {
-        warn(exception.what());
-      }
-    }
-    return std::nullopt;
+    const auto read_from = [&](SQLite::Database& database) { return read_record(database, table, key, damaged); };
+    if (memory)
+      if (auto text = read_from(*memory)) return text;
+    return ask_file(read_from).value_or(std::nullopt);
   }
 
   void write(const StoreTable& table, const std::string& key, const std::string& text) {
-    if (file && !memory) {
-      try {
-        write_record(*file, table, key, text);
-        return;
-      } catch (const std::exception& exception) {
-        warn(exception.what());
-      }
-    }
-    if (!memory) memory = open_store_memory();
-    write_record(*memory, table, key, text);
-  }
-
-  /// Does the work in memory and in the file, as far as they are there.
-  template <class Work>
-  void in_each(Work work) {
-    for (SQLite::Database* database : {memory.get(), file.get()}) {
-      if (database == nullptr) continue;
-      try {
-        work(*database);
-      } catch (const std::exception& exception) {
-        warn(exception.what());
-      }
-    }
+    const auto write_to = [&](SQLite::Database& database) {
+      write_record(database, table, key, text);
+      return true;
+    };
+    if (memory || !ask_file(write_to)) write_to(*memory);
   }
 
   std::size_t count(const StoreTable& table) {
-    std::size_t total = 0;
-    in_each([&](SQLite::Database& database) { total += count_records(database, table); });
-    return total;
+    const auto count_in = [&](SQLite::Database& database) { return count_records(database, table); };
+    return (memory ? count_in(*memory) : 0) + ask_file(count_in).value_or(0);
   }
 
   std::vector<std::pair<std::string, std::string>> texts_like(const StoreTable& table, const std::string& part) {
-    std::vector<std::pair<std::string, std::string>> found;
-    in_each([&](SQLite::Database& database) {
-      for (auto& record : read_records(database, table, part, damaged)) found.push_back(std::move(record));
-    });
+    const auto find_in = [&](SQLite::Database& database) { return read_records(database, table, part, damaged); };
+    auto found = ask_file(find_in).value_or(std::vector<std::pair<std::string, std::string>>{});
+    if (memory)
+      for (auto& record : find_in(*memory)) found.push_back(std::move(record));
     return found;
+  }
+
+  void remove(const std::string& part) {
+    const auto remove_from = [&](SQLite::Database& database) {
+      remove_records(database, part);
+      return true;
+    };
+    (void)ask_file(remove_from);
+    if (memory) remove_from(*memory);
+  }
+
+  /// Work on the leases, which only a file has; nothing when there is none any more.
+  template <class Work>
+  auto with_leases(Work work) {
+    if (memory) return decltype(ask_file(work)){};
+    return ask_file(work);
   }
 
   /// The database and its folder of artifacts, or a warning and memory.
@@ -105,12 +132,13 @@ struct Store::State {
     try {
       file = open_store_file(path);
     } catch (const std::exception& exception) {
-      warn(exception.what());
+      give_up(exception.what());
     }
     const bool can_write = !error && ::access(folder.c_str(), W_OK) == 0;
-    if (!can_write) warn("its folder of artifacts cannot be written");
+    if (!can_write && warnings.empty())
+      warn("its folder of artifacts cannot be written", "those of this run are kept in a temporary one");
     if (!file || !can_write) use_temporary_folder();
-    if (!file) memory = open_store_memory();
+    if (file) leases = Leases(path + "-tuners");
     if (file && can_write) remove_stale_temporaries(folder);
   }
 };
@@ -144,6 +172,7 @@ std::optional<Cost> Store::cost(const std::string& key) {
 }
 void Store::put_cost(const std::string& key, const Cost& cost) {
   state_->write(kCostTable, key, to_line(to_json(cost)));
+  state_->leases.forget(key);
 }
 
 std::optional<std::string> Store::artifact(const std::string& key) { return state_->read(kArtifactTable, key); }
@@ -173,22 +202,43 @@ std::vector<std::pair<std::string, std::string>> Store::artifacts_like(const std
   return state_->texts_like(kArtifactTable, part);
 }
 
-void Store::remove(const std::string& part) {
-  for (const StoreTable& table : kStoreTables) {
-    std::vector<std::string> keys;
-    for (auto& [key, text] : state_->texts_like(table, part)) keys.push_back(std::move(key));
-    if (!keys.empty()) state_->in_each([&](SQLite::Database& database) { remove_records(database, table, keys); });
-  }
-}
+void Store::remove(const std::string& part) { state_->remove(part); }
 
 std::size_t Store::damaged_count() {
   for (const StoreTable& table : kStoreTables) (void)state_->texts_like(table, "");
-  try {
-    return state_->file ? count_set_aside(*state_->file) : state_->damaged;
-  } catch (const std::exception& exception) {
-    state_->warn(exception.what());
-    return state_->damaged;
-  }
+  return state_->ask_file(count_set_aside).value_or(state_->damaged);
+}
+
+std::vector<Lease> Store::take_leases(std::span<const std::string> keys, std::chrono::nanoseconds time) {
+  const auto is_known = [](SQLite::Database& database, const std::string& key) {
+    const auto text = sound_record(database, kCostTable, key);
+    return text && parse_cost(*text);
+  };
+  auto taken = state_->with_leases([&](SQLite::Database& database) {
+    return state_->leases.take(database, keys, time, [&](const std::string& key) { return is_known(database, key); });
+  });
+  if (taken) return *std::move(taken);
+  std::vector<Lease> answers;
+  for (const std::string& key : keys) answers.push_back(cost(key) ? Lease::kKnown : Lease::kOurs);
+  return answers;
+}
+
+void Store::extend_leases(std::chrono::nanoseconds time) {
+  (void)state_->with_leases([&](SQLite::Database& database) {
+    state_->leases.extend(database, time);
+    return true;
+  });
+}
+
+void Store::release_leases() {
+  (void)state_->with_leases([&](SQLite::Database& database) {
+    state_->leases.release(database);
+    return true;
+  });
+}
+
+std::size_t Store::lease_count() {
+  return state_->with_leases([&](SQLite::Database& database) { return state_->leases.count(database); }).value_or(0);
 }
 
 }  // namespace collage

@@ -1,19 +1,24 @@
 // The cost store: what earlier measurements found, so that the same question needs no new measurement.
 // SQLite in WAL mode; every record has a checksum and is committed and synced before put_* returns. A damaged record
 // counts as absent: it is set aside in a table of its own, so that nothing is lost and nothing wrong is used. Artifacts
-// lie as files named by their content in `PATH.files/`. Two processes may use one file at the same time. A file that
+// lie as files named by their content in `PATH.files/`. Several processes may use one file at the same time; leases
+// keep them from measuring the same (leases.h). After an error the file is opened once more, so that what was written
+// is read back and checked, and the work done again: a sync that failed is never repeated on its own. A file that still
 // cannot be opened, read or written, or that a newer version made, never stops work: the store then keeps what it
-// learns in memory and says so once in warnings().
+// learns in memory. Either way warnings() says so, once.
 #pragma once
 
+#include <chrono>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "base/error.h"
 #include "measure/cost.h"
+#include "measure/lease.h"
 
 namespace collage {
 
@@ -37,11 +42,22 @@ class Store {
   [[nodiscard]] std::optional<std::string> verdict(const std::string& key);
   void put_verdict(const std::string& key, const std::string& json);
 
+  /// Who is to measure these costs, one answer per key: takes the leases of those that nobody knows and nobody
+  /// measures, all together, for at least `time`. A cost that is put ends its lease; without a file all unknown ones
+  /// are ours.
+  [[nodiscard]] std::vector<Lease> take_leases(std::span<const std::string> keys, std::chrono::nanoseconds time);
+  /// What is held is held for at least `time` from now on; most calls find that it is and write nothing.
+  void extend_leases(std::chrono::nanoseconds time);
+  /// Gives back what is still held, for others to measure.
+  void release_leases();
+  /// Costs being measured at this moment, by all tuners.
+  [[nodiscard]] std::size_t lease_count();
+
   /// Folder of the artifact files. Of a store in memory: a temporary one that goes away with it.
   [[nodiscard]] const std::string& artifact_folder() const;
   /// False when nothing is kept beyond this object's life.
   [[nodiscard]] bool is_durable() const;
-  /// What went wrong, one sentence each.
+  /// What went wrong: nothing or one sentence.
   [[nodiscard]] const std::vector<std::string>& warnings() const;
 
   struct Counts {

@@ -3,6 +3,7 @@
 #include <sqlite3.h>
 
 #include <chrono>
+#include <string_view>
 #include <thread>
 
 #include <fmt/format.h>
@@ -12,12 +13,15 @@
 namespace collage {
 namespace {
 
-constexpr int kSchemaVersion = 2;
+constexpr int kSchemaVersion = 3;
 constexpr int kBusyMilliseconds = 20'000;
 constexpr int kRetryMilliseconds = 5;
 constexpr const char* kSetAside =
     "CREATE TABLE IF NOT EXISTS damaged(source TEXT, key TEXT, text TEXT, checksum TEXT, PRIMARY KEY(source, key)) "
     "WITHOUT ROWID";
+constexpr const char* kLeases =
+    "CREATE TABLE IF NOT EXISTS leases(key TEXT PRIMARY KEY, tuner INTEGER NOT NULL, since_ns INTEGER NOT NULL, "
+    "until_ns INTEGER NOT NULL) WITHOUT ROWID";
 
 std::string checksum_of(const StoreTable& table, const std::string& key, const std::string& text) {
   return hash_hex(fmt::format("{}:{}:{}:{}", table.name, key.size(), key, text));
@@ -42,6 +46,7 @@ void make_tables(SQLite::Database& database) {
                     "checksum TEXT NOT NULL DEFAULT '') WITHOUT ROWID",
                     table.name, table.column));
   database.exec(kSetAside);
+  database.exec(kLeases);
 }
 
 /// The first schema had no checksums: what is there is taken for sound.
@@ -59,6 +64,22 @@ void add_checksums(SQLite::Database& database) {
       update.reset();
     }
   }
+}
+
+int schema_of(SQLite::Database& database) { return database.execAndGet("PRAGMA user_version").getInt(); }
+
+struct StoredText {
+  std::string text;
+  bool is_sound = false;
+};
+
+std::optional<StoredText> stored_text(SQLite::Database& database, const StoreTable& table, const std::string& key) {
+  SQLite::Statement query(database, fmt::format("SELECT {}, checksum FROM {} WHERE key=?", table.column, table.name));
+  query.bind(1, key);
+  if (!query.executeStep()) return std::nullopt;
+  StoredText found{.text = query.getColumn(0).getString()};
+  found.is_sound = query.getColumn(1).getString() == checksum_of(table, key, found.text);
+  return found;
 }
 
 void set_aside(SQLite::Database& database, const StoreTable& table, const std::string& key) {
@@ -81,9 +102,10 @@ std::unique_ptr<SQLite::Database> open_store_file(const std::string& path) {
       std::make_unique<SQLite::Database>(path, SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE, kBusyMilliseconds);
   use_write_ahead_log(*database);
   database->exec("PRAGMA synchronous=FULL");
+  if (schema_of(*database) == kSchemaVersion) return database;
   // Immediate: two processes that open a new file at once make its tables one after the other.
   SQLite::Transaction transaction(*database, SQLite::TransactionBehavior::IMMEDIATE);
-  const int version = database->execAndGet("PRAGMA user_version").getInt();
+  const int version = schema_of(*database);
   if (version > kSchemaVersion)
     throw SQLite::Exception("schema " + std::to_string(version) + " of a newer version of this program");
   if (version == 1) add_checksums(*database);
@@ -99,8 +121,13 @@ std::unique_ptr<SQLite::Database> open_store_memory() {
   return database;
 }
 
+void leave_log(SQLite::Database& database) {
+  ::sqlite3_db_config(database.getHandle(), SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nullptr);
+}
+
 void write_record(SQLite::Database& database, const StoreTable& table, const std::string& key,
                   const std::string& text) {
+  SQLite::Transaction transaction(database, SQLite::TransactionBehavior::IMMEDIATE);
   SQLite::Statement insert(database, fmt::format("INSERT INTO {0}(key,{1},checksum) VALUES(?,?,?) ON CONFLICT(key) DO "
                                                  "UPDATE SET {1}=excluded.{1}, checksum=excluded.checksum",
                                                  table.name, table.column));
@@ -108,20 +135,25 @@ void write_record(SQLite::Database& database, const StoreTable& table, const std
   insert.bind(2, text);
   insert.bind(3, checksum_of(table, key, text));
   insert.exec();
+  if (std::string_view(table.name) == kCostTable.name) {
+    SQLite::Statement end_lease(database, "DELETE FROM leases WHERE key=?");
+    end_lease.bind(1, key);
+    end_lease.exec();
+  }
+  transaction.commit();
+}
+
+std::optional<std::string> sound_record(SQLite::Database& database, const StoreTable& table, const std::string& key) {
+  const auto found = stored_text(database, table, key);
+  return found && found->is_sound ? std::optional(found->text) : std::nullopt;
 }
 
 std::optional<std::string> read_record(SQLite::Database& database, const StoreTable& table, const std::string& key,
                                        std::size_t& damaged) {
-  std::string text;
-  {
-    SQLite::Statement query(database, fmt::format("SELECT {}, checksum FROM {} WHERE key=?", table.column, table.name));
-    query.bind(1, key);
-    if (!query.executeStep()) return std::nullopt;
-    text = query.getColumn(0).getString();
-    if (query.getColumn(1).getString() == checksum_of(table, key, text)) return text;
-  }
-  ++damaged;
+  const auto found = stored_text(database, table, key);
+  if (!found || found->is_sound) return found ? std::optional(found->text) : std::nullopt;
   set_aside(database, table, key);
+  ++damaged;
   return std::nullopt;
 }
 
@@ -146,13 +178,12 @@ std::vector<std::pair<std::string, std::string>> read_records(SQLite::Database& 
   return sound;
 }
 
-void remove_records(SQLite::Database& database, const StoreTable& table, const std::vector<std::string>& keys) {
+void remove_records(SQLite::Database& database, const std::string& part) {
   SQLite::Transaction transaction(database, SQLite::TransactionBehavior::IMMEDIATE);
-  SQLite::Statement remove(database, fmt::format("DELETE FROM {} WHERE key=?", table.name));
-  for (const std::string& key : keys) {
-    remove.bind(1, key);
+  for (const StoreTable& table : kStoreTables) {
+    SQLite::Statement remove(database, fmt::format("DELETE FROM {} WHERE instr(key, ?) > 0", table.name));
+    remove.bind(1, part);
     remove.exec();
-    remove.reset();
   }
   transaction.commit();
 }

@@ -29,7 +29,10 @@ inline constexpr StoreTable kStoreTables[] = {kCostTable, kArtifactTable, kVerdi
 [[nodiscard]] std::unique_ptr<SQLite::Database> open_store_file(const std::string& path);
 [[nodiscard]] std::unique_ptr<SQLite::Database> open_store_memory();
 
-/// Committed and synced when it returns.
+/// From here on closing the file leaves its log as it is, for whoever opens it next to check: for a file with an error.
+void leave_log(SQLite::Database& database);
+
+/// Committed and synced when it returns. A cost ends the lease of its key, whoever has it.
 void write_record(SQLite::Database& database, const StoreTable& table, const std::string& key, const std::string& text);
 /// Nothing for a record that is not there. A damaged one is set aside and counted in `damaged`.
 [[nodiscard]] std::optional<std::string> read_record(SQLite::Database& database, const StoreTable& table,
@@ -39,7 +42,11 @@ void write_record(SQLite::Database& database, const StoreTable& table, const std
                                                                             const StoreTable& table,
                                                                             const std::string& part,
                                                                             std::size_t& damaged);
-void remove_records(SQLite::Database& database, const StoreTable& table, const std::vector<std::string>& keys);
+/// The same for one key, but nothing is set aside: for use inside a transaction.
+[[nodiscard]] std::optional<std::string> sound_record(SQLite::Database& database, const StoreTable& table,
+                                                      const std::string& key);
+/// Removes the records whose key contains `part` from all tables at once.
+void remove_records(SQLite::Database& database, const std::string& part);
 [[nodiscard]] std::size_t count_records(SQLite::Database& database, const StoreTable& table);
 /// Records that were set aside since the file was made.
 [[nodiscard]] std::size_t count_set_aside(SQLite::Database& database);

@@ -38,6 +38,7 @@ PricerOptions pricer_options(const PricingOptions& options, const Graph& graph) 
   result.run_floor = options.run_limit;
   result.repros = options.repros;
   result.stop = options.stop;
+  result.deadline = options.deadline;
   return result;
 }
 

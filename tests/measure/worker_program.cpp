@@ -8,6 +8,7 @@
 
 #include "measure/jobs.h"
 #include "measure/worker.h"
+#include "tests/measure/tuner_journal.h"
 
 namespace collage {
 namespace {
@@ -59,5 +60,6 @@ int main(int argc, char** argv) {
   collage::Registry registry({argv[1]});
   std::vector<collage::Handler> handlers = collage::measure_handlers();
   for (collage::Handler& handler : collage::test_handlers()) handlers.push_back(std::move(handler));
+  collage::test::keep_journal(handlers);
   return collage::worker_main(std::atoi(argv[2]), registry, handlers);
 }

@@ -1,0 +1,14 @@
+// What a tuner that asks for the lease of a cost is told.
+#pragma once
+
+#include <cstdint>
+
+namespace collage {
+
+enum class Lease : std::uint8_t {
+  kOurs,   ///< nobody knows the cost and nobody else measures it
+  kKnown,  ///< the cost is in the store
+  kTheirs  ///< another tuner measures it now: ask again later
+};
+
+}  // namespace collage
