@@ -20,6 +20,7 @@
 #include "measure/jobs.h"
 #include "measure/keys.h"
 #include "measure/store.h"
+#include "measure/strikes.h"
 #include "measure/worker_process.h"
 
 namespace collage {
@@ -101,7 +102,8 @@ class Pricer {
     std::vector<std::uint32_t> nodes;
     std::vector<std::uint32_t> repeated;
     std::optional<Conversion> conversion;
-    std::string place;  ///< place_hash of the region
+    std::string operators;  ///< for strikes
+    std::string place;      ///< place_hash of the region
     std::vector<Pending> pending;
   };
   using Answers = std::map<std::string, PricedCandidate>;
@@ -117,8 +119,9 @@ class Pricer {
   [[nodiscard]] PriceJob job_for(const Group& group, Effort effort) const;
   void accept(const Group& group, const PriceAnswer& answer, Answers& answers);
   void note(const Pending& pending, Cost cost, Answers& answers);
-  /// Refuses what is pending of backends that hung too often.
-  void give_up_on_hanging(Group& group, Answers& answers);
+  /// Refuses what is pending of backends that died too often on such operators.
+  void leave_out_blocked(Group& group, Answers& answers);
+  void strike(const std::string& backend, const Group& group, const Refusal& why);
   void refuse_all(const Group& group, const Refusal& refusal, Answers& answers);
   [[nodiscard]] Result<std::expected<StoredArtifact, Refusal>> prepare(Group group, std::span<const ValueId> constants);
   void report(std::size_t done, std::size_t total) const;
@@ -129,8 +132,8 @@ class Pricer {
   WorkerProcess worker_;
   MeasureContext context_;
   PriceCounts counts_;
-  std::int64_t quiet_ns_ = 0;         ///< of the workers' canary
-  std::map<std::string, int> hangs_;  ///< by backend instance
+  Strikes strikes_;
+  std::int64_t quiet_ns_ = 0;  ///< of the workers' canary
 };
 
 /// Has `worker` do a record job. Error record/refused also when the worker dies or takes longer than `limit` per stage;

@@ -2,6 +2,7 @@
 
 #include "measure/artifact_file.h"
 #include "measure/graph_file.h"
+#include "tune/rehearsal.h"
 #include "tune/whole_model.h"
 
 namespace collage {
@@ -64,7 +65,8 @@ Result<Json> ask(WorkerProcess& worker, const Json& job, std::chrono::nanosecond
 }  // namespace
 
 std::vector<Handler> tune_handlers() {
-  return {{.type = "compile-model", .run = run_compile_model}, {.type = "confirm", .run = run_confirm}};
+  return {{.type = "compile-model", .run = run_compile_model}, {.type = "confirm", .run = run_confirm},
+          rehearsal_handler()};
 }
 
 Result<void> record(WorkerProcess& worker, const RecordJob& job) {

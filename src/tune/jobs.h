@@ -1,4 +1,4 @@
-// What a tune asks its workers to do besides pricing: record a run, compile a whole model as a rival, time plans.
+// What a tune asks its workers to do besides pricing and trying backends (rehearsal.h): record a run, compile a whole model as a rival, time plans.
 // In: files and options. Out: files, times, or what the worker said.
 // Cost: one message to a worker each.
 // Source: ours.
