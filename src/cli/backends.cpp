@@ -79,12 +79,8 @@ std::string text_of(const std::vector<Strike>& strikes) {
 }
 
 OrderedJson json_of(const BackendInfo& info) {
-  return {{"name", info.name},
-          {"version", info.version},
-          {"build", info.build},
-          {"engine", info.is_engine},
-          {"usable", info.unusable.empty()},
-          {"reason", info.unusable},
+  return {{"name", info.name},        {"version", info.version},         {"build", info.build},
+          {"engine", info.is_engine}, {"usable", info.unusable.empty()}, {"reason", info.unusable},
           {"devices", info.devices}};
 }
 
@@ -134,8 +130,8 @@ int run(const Options& options) {
 void add_backends(CLI::App& app, Program& program) {
   auto options = std::make_shared<Options>();
   options->worker_command = program.worker_command;
-  CLI::App* command = add_command(app, program, "backends", "what is here, which version, and why something is not",
-                                  options, run);
+  CLI::App* command =
+      add_command(app, program, "backends", "what is here, which version, and why something is not", options, run);
   command->add_option("--lift", options->lift,
                       "NAME or NAME/OPERATORS: forget that the backend crashed or hung, so that it is tried again");
 }

@@ -74,11 +74,12 @@ Growth growth(const Usage& before, const Usage& after, double most_processors) {
 }
 
 std::string in_words(const Growth& growth, const Usage& before, const Usage& after) {
-  if (growth.processors) return fmt::format("keeps {:.1f} processors busy", processors(before, after));
   if (growth.descriptors) return "leaks descriptors with every run";
   if (growth.threads) return "leaks threads with every run";
-  return fmt::format("leaks memory with every run, {} bytes in the last ones",
-                     after.private_bytes - before.private_bytes);
+  if (growth.memory)
+    return fmt::format("leaks memory with every run, {} bytes in the last ones",
+                       after.private_bytes - before.private_bytes);
+  return fmt::format("keeps {:.1f} processors busy", processors(before, after));
 }
 
 }  // namespace

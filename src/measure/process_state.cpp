@@ -63,7 +63,8 @@ std::string current_locale() {
 }
 
 bool is_same(const struct sigaction& a, const struct sigaction& b) {
-  return a.sa_handler == b.sa_handler && a.sa_flags == b.sa_flags;
+  constexpr int kRestorer = 0x04000000;  // set by the C library whenever a handler is set, also to the default
+  return a.sa_handler == b.sa_handler && (a.sa_flags & ~kRestorer) == (b.sa_flags & ~kRestorer);
 }
 
 bool is_same(const sigset_t& a, const sigset_t& b) {
@@ -162,10 +163,8 @@ void restore(const ProcessState& state) {
   if (now.umask != state.umask) ::umask(state.umask);
   if (!is_same(now.blocked, state.blocked)) ::pthread_sigmask(SIG_SETMASK, &state.blocked, nullptr);
   for (std::size_t s = 0; s < state.handlers.size(); ++s)
-    if (!is_same(now.handlers[s], state.handlers[s]))
-      ::sigaction(static_cast<int>(s) + 1, &state.handlers[s], nullptr);
-  if (CPU_EQUAL(&now.affinity, &state.affinity) == 0)
-    ::sched_setaffinity(0, sizeof state.affinity, &state.affinity);
+    if (!is_same(now.handlers[s], state.handlers[s])) ::sigaction(static_cast<int>(s) + 1, &state.handlers[s], nullptr);
+  if (CPU_EQUAL(&now.affinity, &state.affinity) == 0) ::sched_setaffinity(0, sizeof state.affinity, &state.affinity);
   if (now.environment != state.environment) restore_environment(state.environment);
 }
 
@@ -173,8 +172,9 @@ std::size_t end_children() {
   constexpr int kRounds = 20;  // orphans of those that end come up as children in the next round
   std::size_t count = 0;
   for (int round = 0; round < kRounds && has_children(); ++round) {
-    for (const pid_t child : children()) ::kill(child, SIGKILL);
-    while (::waitpid(-1, nullptr, 0) > 0) ++count;
+    const std::vector<pid_t> found = children();
+    for (const pid_t child : found) ::kill(child, SIGKILL);
+    for (const pid_t child : found) count += ::waitpid(child, nullptr, 0) == child ? 1 : 0;
   }
   return count;
 }

@@ -36,9 +36,7 @@ std::optional<Strike> strike_from(const std::string& text) {
   return strike ? std::optional(*std::move(strike)) : std::nullopt;
 }
 
-bool is_death(RefusalReason reason) {
-  return reason == RefusalReason::kCrashed || reason == RefusalReason::kTimeout;
-}
+bool is_death(RefusalReason reason) { return reason == RefusalReason::kCrashed || reason == RefusalReason::kTimeout; }
 
 bool names(const std::string& wanted, const std::string& instance) {
   return instance == wanted || instance.substr(0, instance.find(':')) == wanted;
@@ -96,11 +94,10 @@ std::optional<Refusal> Strikes::block_of(const BackendInfo& backend, const std::
   const auto stored = store_.verdict(key_of(backend.name, backend.build, operators));
   const auto strike = stored ? strike_from(*stored) : std::nullopt;
   if (!strike || strike->count < kMostStrikes) return std::nullopt;
-  return Refusal{
-      .reason = RefusalReason::kCrashed,
-      .detail = fmt::format("not tried: {} crashed or hung {} times on {}, the last time: {}; "
-                            "collage backends --lift {} allows it again",
-                            backend.name, strike->count, operators, strike->last, backend.name)};
+  return Refusal{.reason = RefusalReason::kCrashed,
+                 .detail = fmt::format("not tried: {} crashed or hung {} times on {}, the last time: {}; "
+                                       "collage backends --lift {} allows it again",
+                                       backend.name, strike->count, operators, strike->last, backend.name)};
 }
 
 std::vector<Strike> strikes_in(Store& store) {

@@ -1,10 +1,9 @@
 // Three strikes: who crashed or hung three times on one kind of operators is not asked for them any more.
-// In: deaths of workers. Out: blocks, by backend instance, build and the kinds of operators in the region; they are kept
-// in the cost store, so that the next tune knows them, until the build changes or somebody lifts them.
-// A backend that hangs on anything is left out for the rest of this tune after five hangs: each one costs as much time
-// as hundreds of measurements.
-// Not here: single candidates that died; their refusals are costs of the store.
-// Cost: one look into the store a question.
+// In: deaths of workers. Out: blocks, by backend instance, build and the kinds of operators in the region; they are
+// kept in the cost store, so that the next tune knows them, until the build changes or somebody lifts them. A backend
+// that hangs on anything is left out for the rest of this tune after five hangs: each one costs as much time as
+// hundreds of measurements. Not here: single candidates that died; their refusals are costs of the store. Cost: one
+// look into the store a question.
 #pragma once
 
 #include <map>
@@ -19,7 +18,7 @@ namespace collage {
 
 /// Crashes and hangs of one backend's build on one kind of operators.
 struct Strike {
-  std::string backend;    ///< instance
+  std::string backend;  ///< instance
   std::string build;
   std::string operators;  ///< as operators_of() has them
   int count = 0;

@@ -41,9 +41,7 @@ std::unexpected<Error> cannot_start(const std::string& program, int error) {
 }
 
 /// Tells the processes of one worker from all others.
-std::string new_mark() {
-  return fmt::format("{}.{}", ::getpid(), Clock::now().time_since_epoch().count());
-}
+std::string new_mark() { return fmt::format("{}.{}", ::getpid(), Clock::now().time_since_epoch().count()); }
 
 /// The environment with the mark.
 std::vector<std::string> marked_environment(const std::string& mark) {

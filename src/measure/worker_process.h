@@ -1,7 +1,8 @@
 // The supervisor's side: one worker process, started when first needed and again after it died.
 // A worker is spawned (never forked), leads its own process group, has stdin and stdout on /dev/null and its stderr
-// kept for messages. A crash, a hang, too much memory or a broken answer is a value saying who was at work. What a worker
-// started ends with it, whatever group or session it moved to: all of it carries the worker's mark in its environment.
+// kept for messages. A crash, a hang, too much memory or a broken answer is a value saying who was at work. What a
+// worker started ends with it, whatever group or session it moved to: all of it carries the worker's mark in its
+// environment.
 #pragma once
 
 #include <sys/types.h>

@@ -65,7 +65,8 @@ Result<Json> ask(WorkerProcess& worker, const Json& job, std::chrono::nanosecond
 }  // namespace
 
 std::vector<Handler> tune_handlers() {
-  return {{.type = "compile-model", .run = run_compile_model}, {.type = "confirm", .run = run_confirm},
+  return {{.type = "compile-model", .run = run_compile_model},
+          {.type = "confirm", .run = run_confirm},
           rehearsal_handler()};
 }
 

@@ -63,14 +63,15 @@ std::optional<Refusal> propose_to(Registry& registry, const std::string& name, c
 Json to_json(const std::optional<Refusal>& refusal) { return refusal ? collage::to_json(*refusal) : Json(nullptr); }
 
 Result<Json> run_rehearsal(const Json& json, JobContext& context) {
-  COLLAGE_TRY(const RehearsalRequest job, read_json("rehearsal", [&] {
-                return RehearsalRequest{.backends = json.at("backends").get<std::vector<std::string>>(),
-                                        .graph_file = json.at("graph").get<std::string>(),
-                                        .compile = {.threads = json.at("threads").get<int>(),
-                                                    .accuracy = accuracy_of(json.at("accuracy").get<std::string>())
-                                                                    .value_or(Accuracy::kStandard)},
-                                        .stop = {}};
-              }));
+  COLLAGE_TRY(
+      const RehearsalRequest job, read_json("rehearsal", [&] {
+        return RehearsalRequest{
+            .backends = json.at("backends").get<std::vector<std::string>>(),
+            .graph_file = json.at("graph").get<std::string>(),
+            .compile = {.threads = json.at("threads").get<int>(),
+                        .accuracy = accuracy_of(json.at("accuracy").get<std::string>()).value_or(Accuracy::kStandard)},
+            .stop = {}};
+      }));
   Graph graph;
   if (!job.graph_file.empty()) {
     COLLAGE_TRY(graph, read_graph_file(job.graph_file));

@@ -92,8 +92,7 @@ class Tuner {
   Result<void> choose_backends() {
     COLLAGE_TRY_VOID(probe_all());
     for (const std::string& name : options_.required)
-      if (const auto backend = registry_.get(name);
-          !backend && backends_on(name, registry_, options_.backends).empty())
+      if (const auto backend = registry_.get(name); !backend && backends_on(name, registry_, options_.backends).empty())
         return std::unexpected(backend.error());
     std::vector<std::string> wanted = options_.backends;
     if (options_.only) {

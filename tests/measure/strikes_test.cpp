@@ -39,11 +39,10 @@ TEST_F(ThreeStrikes, CountAcrossTunes) {
   for (int i = 0; i < 3; ++i) Strikes(store).add(named("a"), "Conv", kCrash);
   EXPECT_TRUE(Strikes(store).block_of(named("a"), "Conv"));
   ASSERT_EQ(strikes_in(store).size(), 1U);
-  EXPECT_EQ(strikes_in(store)[0], (Strike{.backend = "a",
-                                          .build = "build 1",
-                                          .operators = "Conv",
-                                          .count = 3,
-                                          .last = "crashed: killed by SIGSEGV"}));
+  EXPECT_EQ(
+      strikes_in(store)[0],
+      (Strike{
+          .backend = "a", .build = "build 1", .operators = "Conv", .count = 3, .last = "crashed: killed by SIGSEGV"}));
 }
 
 TEST_F(ThreeStrikes, AreForCrashesAndHangsOnly) {

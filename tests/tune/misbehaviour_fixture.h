@@ -127,8 +127,7 @@ class MisbehaviourOver : public ::testing::Test {
   std::string store_;
 
  private:
-  static constexpr Measured kFixed = {
-      .median_ns = kFixedNs, .low_ns = kFixedNs, .high_ns = kFixedNs, .samples = 9};
+  static constexpr Measured kFixed = {.median_ns = kFixedNs, .low_ns = kFixedNs, .high_ns = kFixedNs, .samples = 9};
 };
 
 }  // namespace collage::test

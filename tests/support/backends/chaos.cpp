@@ -42,12 +42,17 @@ void be_deaf() {
   for (;;) ::sleep(1);
 }
 
-/// Behind one block of the heap, into what the allocator keeps of the next.
+/// Behind one block of the heap, into what the allocator keeps of the next, which it finds out when that one is freed.
 void overrun_heap() {
-  auto* const block = static_cast<volatile char*>(std::malloc(24));
-  void* const next = std::malloc(24);
-  for (std::size_t i = 0; i < 40; ++i) block[i] = 0x41;
-  std::free(next);
+  std::array<char*, 64> blocks;
+  for (char*& block : blocks) block = static_cast<char*>(std::malloc(1000));
+  std::ranges::sort(blocks);
+  const auto is_next = [](const char* a, const char* b) { return b - a <= 1024; };
+  const auto pair = std::ranges::adjacent_find(blocks, is_next);
+  auto* const block = static_cast<volatile char*>(*pair);
+  for (std::size_t i = 0; i < 1024; ++i) block[i] = 0x41;
+  std::free(*std::next(pair));
+  std::abort();  // an allocator that did not notice
 }
 
 void on_signal(int) {}
