@@ -106,6 +106,7 @@ struct Registry::State {
   std::vector<std::string> folders;
   std::map<std::string, const BackendModule*> modules;        ///< by kind
   std::map<std::string, std::unique_ptr<Backend>> instances;  ///< by sorted instance name
+  std::map<std::string, std::string> excluded;                ///< likewise, and why
 
   /// The first folder's module file of this kind; empty when there is none.
   [[nodiscard]] std::string find_module(const std::string& kind) const {
@@ -148,6 +149,8 @@ std::vector<std::string> Registry::kinds() const {
 
 Result<Backend*> Registry::inspect(const std::string& instance_name) {
   COLLAGE_TRY(const InstanceName parsed, parse_instance_name(instance_name));
+  if (const auto found = state_->excluded.find(parsed.name); found != state_->excluded.end())
+    return unusable(parsed.name, found->second);
   if (const auto found = state_->instances.find(parsed.name); found != state_->instances.end())
     return found->second.get();
   COLLAGE_TRY(const BackendModule* module, state_->module_of(parsed.kind, kinds()));
@@ -157,6 +160,10 @@ Result<Backend*> Registry::inspect(const std::string& instance_name) {
   Backend* backend = made->get();
   state_->instances.emplace(parsed.name, std::move(*made));
   return backend;
+}
+
+void Registry::exclude(const std::string& instance_name, std::string why) {
+  if (const auto parsed = parse_instance_name(instance_name)) state_->excluded[parsed->name] = std::move(why);
 }
 
 Result<Backend*> Registry::get(const std::string& instance_name) {

@@ -38,6 +38,8 @@ class Registry {
   [[nodiscard]] Result<Backend*> get(const std::string& instance_name);
   /// Like get(), but an unusable instance is returned all the same (for `collage backends`).
   [[nodiscard]] Result<Backend*> inspect(const std::string& instance_name);
+  /// From here on the instance is error backend/unusable with this reason, and none is made.
+  void exclude(const std::string& instance_name, std::string why);
 
  private:
   struct State;

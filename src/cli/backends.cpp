@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <filesystem>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -6,12 +7,18 @@
 #include "backend/registry.h"
 #include "cli/console.h"
 #include "cli/program.h"
+#include "measure/strikes.h"
+#include "tune/rehearsal.h"
 
 namespace collage::cli {
 namespace {
 
+using OrderedJson = nlohmann::ordered_json;
+
 struct Options {
   CommonOptions common;
+  std::string lift;
+  std::vector<std::string> worker_command;
 };
 
 /// What one kind is here; a module that cannot be loaded is shown with the reason.
@@ -26,35 +33,107 @@ BackendInfo inspect(Registry& registry, const std::string& kind) {
   }
 }
 
-int run(const Options& options) {
-  Console console(options.common);
-  Registry registry(default_module_folders());
+/// Leaves out the kinds that do not live through being tried in a worker.
+Result<void> try_all(Registry& registry, const std::vector<std::string>& worker_command) {
+  WorkerProcess worker(worker_command);
+  RehearsalRequest request;
+  request.backends = registry.kinds();
+  COLLAGE_TRY(const auto bad, rehearse(worker, request));
+  for (const auto& [name, refusal] : bad)
+    registry.exclude(name, fmt::format("{}: {}", name_of(refusal.reason), refusal.detail));
+  return {};
+}
+
+/// The store when there is one: looking makes none.
+Result<std::optional<Store>> existing_store(const CommonOptions& common) {
+  const std::string path = store_from(common);
+  if (!std::filesystem::exists(path)) return std::optional<Store>();
+  COLLAGE_TRY(Store store, Store::open(path));
+  return std::optional(std::move(store));
+}
+
+Result<std::vector<Strike>> strikes_here(const CommonOptions& common) {
+  COLLAGE_TRY(std::optional<Store> store, existing_store(common));
+  return store ? strikes_in(*store) : std::vector<Strike>();
+}
+
+std::string table_of(const std::vector<BackendInfo>& infos) {
   std::string text = fmt::format("{:<14} {:<22} {:<8} {}\n", "backend", "version", "usable", "devices or reason");
-  nlohmann::ordered_json list = nlohmann::ordered_json::array();
-  for (const std::string& kind : registry.kinds()) {
-    const BackendInfo info = inspect(registry, kind);
+  for (const BackendInfo& info : infos) {
     const bool usable = info.unusable.empty();
     text += fmt::format("{:<14} {:<22} {:<8} {}\n", info.name, info.version, usable ? "yes" : "no",
                         usable ? fmt::format("{}", fmt::join(info.devices, ", ")) : info.unusable);
-    list.push_back({{"name", info.name},
-                    {"version", info.version},
-                    {"build", info.build},
-                    {"engine", info.is_engine},
-                    {"usable", usable},
-                    {"reason", info.unusable},
-                    {"devices", info.devices}});
   }
-  const nlohmann::ordered_json object = {{"schema", "collage.backends/1"}, {"backends", list}};
-  if (auto shown = console.result(text, object.dump(2, ' ', false, nlohmann::json::error_handler_t::replace)); !shown)
+  return text;
+}
+
+std::string text_of(const std::vector<Strike>& strikes) {
+  std::string text;
+  for (const Strike& strike : strikes)
+    text += fmt::format("{} {} on {} {} times; the last: {}\n", strike.backend,
+                        strike.count >= kMostStrikes ? "is blocked, it crashed or hung" : "crashed or hung",
+                        strike.operators, strike.count, strike.last);
+  if (std::ranges::any_of(strikes, [](const Strike& strike) { return strike.count >= kMostStrikes; }))
+    text += "collage backends --lift NAME[/OPERATORS] lets them be tried again\n";
+  return text;
+}
+
+OrderedJson json_of(const BackendInfo& info) {
+  return {{"name", info.name},        {"version", info.version},         {"build", info.build},
+          {"engine", info.is_engine}, {"usable", info.unusable.empty()}, {"reason", info.unusable},
+          {"devices", info.devices}};
+}
+
+OrderedJson json_of(const Strike& strike) {
+  return {{"backend", strike.backend}, {"build", strike.build}, {"operators", strike.operators},
+          {"count", strike.count},     {"last", strike.last},   {"blocked", strike.count >= kMostStrikes}};
+}
+
+int show(const Options& options, Console& console) {
+  Registry registry(default_module_folders());
+  if (auto tried = try_all(registry, options.worker_command); !tried) return console.failure(tried.error());
+  const auto strikes = strikes_here(options.common);
+  if (!strikes) return console.failure(strikes.error());
+  std::vector<BackendInfo> infos;
+  OrderedJson list = OrderedJson::array();
+  for (const std::string& kind : registry.kinds()) list.push_back(json_of(infos.emplace_back(inspect(registry, kind))));
+  OrderedJson counted = OrderedJson::array();
+  for (const Strike& strike : *strikes) counted.push_back(json_of(strike));
+  const OrderedJson object = {{"schema", "collage.backends/1"}, {"backends", list}, {"strikes", counted}};
+  if (auto shown = console.result(table_of(infos) + text_of(*strikes),
+                                  object.dump(2, ' ', false, OrderedJson::error_handler_t::replace));
+      !shown)
     return console.failure(shown.error());
   return 0;
+}
+
+/// "NAME" or "NAME/OPERATORS".
+int lift(const Options& options, Console& console) {
+  const std::size_t slash = options.lift.find('/');
+  const std::string operators = slash == std::string::npos ? "" : options.lift.substr(slash + 1);
+  auto store = existing_store(options.common);
+  if (!store) return console.failure(store.error());
+  const std::size_t count = *store ? lift_strikes(**store, options.lift.substr(0, slash), operators) : 0;
+  const OrderedJson object = {{"schema", "collage.backends-lift/1"}, {"lifted", count}};
+  if (auto shown = console.result(fmt::format("{} records lifted\n", count), object.dump(2)); !shown)
+    return console.failure(shown.error());
+  return 0;
+}
+
+int run(const Options& options) {
+  Console console(options.common);
+  return options.lift.empty() ? show(options, console) : lift(options, console);
 }
 
 }  // namespace
 
 void add_backends(CLI::App& app, Program& program) {
-  add_command(app, program, "backends", "what is here, which version, and why something is not",
-              std::make_shared<Options>(), run);
+  auto options = std::make_shared<Options>();
+  options->worker_command = program.worker_command;
+  CLI::App* command =
+      add_command(app, program, "backends", "what is here, which version, and why something is not", options, run);
+  command->add_option("--lift", options->lift,
+                      "NAME or NAME/OPERATORS: forget that the backend crashed or hung, so that it is tried again");
 }
 
 }  // namespace collage::cli

@@ -75,16 +75,12 @@ Result<std::vector<NodeRule>> rules_from(const Options& options) {
 }
 
 /// What the user names must be here; what is only a default may be missing.
-Result<void> check_named_backends(const Options& options, const TuneOptions& parsed, Registry& registry) {
+std::vector<std::string> named_backends(const Options& options, const TuneOptions& parsed) {
   std::vector<std::string> named;
   if (options.command->count("--backends") > 0) named = parsed.backends;
   for (const NodeRule& rule : parsed.rules)
     if (rule.backend != kControlBackend) named.push_back(rule.backend);
-  for (const std::string& name : named) {
-    const auto backend = registry.get(name);
-    if (!backend && backends_on(name, registry, parsed.backends).empty()) return std::unexpected(backend.error());
-  }
-  return {};
+  return named;
 }
 
 Result<TuneOptions> tune_options(const Options& options, Console& console) {
@@ -98,6 +94,7 @@ Result<TuneOptions> tune_options(const Options& options, Console& console) {
   tune_options.backends = options.common.backends;
   if (!options.common.only.empty()) tune_options.only = options.common.only;
   COLLAGE_TRY(tune_options.rules, rules_from(options));
+  tune_options.required = named_backends(options, tune_options);
   if (!options.rules.empty()) {
     COLLAGE_TRY(tune_options.user_rules, read_user_rules(options.rules));
   }
@@ -124,7 +121,6 @@ int run(const Options& options) {
   const auto report = [&]() -> Result<TuneReport> {
     COLLAGE_TRY(const TuneOptions parsed, tune_options(options, console));
     Registry registry(default_module_folders());
-    COLLAGE_TRY_VOID(check_named_backends(options, parsed, registry));
     return tune(parsed, registry);
   }();
   if (!report) return console.failure(report.error());

@@ -8,7 +8,9 @@
 #include "backend/roles.h"
 #include "base/hash.h"
 #include "measure/artifact_file.h"
+#include "measure/conduct.h"
 #include "measure/inputs.h"
+#include "measure/process_state.h"
 #include "measure/sampling.h"
 #include "measure/trial.h"
 
@@ -125,19 +127,24 @@ class PriceRun {
   PriceAnswer run() {
     bench_.canary().learn(job_.quiet_ns);
     for (const CandidateSpec& spec : job_.candidates) contestants_.push_back({.spec = spec});
-    for (std::size_t i = 0; i < contestants_.size(); ++i) set_up(i);
+    for (std::size_t i = 0; i < contestants_.size(); ++i) {
+      set_up(i);
+      settle(i);
+    }
     if (job_.effort != Effort::kPrepare) {
       time_all();
       for (std::size_t i = 0; i < contestants_.size(); ++i) judge_again(i);
     }
-    PriceAnswer answer{.harmed = harmed_, .quiet_ns = bench_.canary().quiet_ns()};
+    PriceAnswer answer{.quiet_ns = bench_.canary().quiet_ns()};
     for (std::size_t i = 0; i < contestants_.size(); ++i) {
       // Taking a library's kernel down can kill too, so it is part of the job.
       context_.begin("unload", static_cast<std::int32_t>(i));
       contestants_[i].trial.reset();
+      settle(i);
       answer.candidates.push_back(std::move(contestants_[i].answer));
     }
     context_.mark(-1);
+    answer.harmed = harmed_ || is_worn_out();
     return answer;
   }
 
@@ -151,6 +158,28 @@ class PriceRun {
     refuse(i, Refusal{.reason = reason, .detail = std::move(detail)});
   }
 
+  /// Refuses a candidate that left the process changed. The first refusal stays.
+  void settle(std::size_t i) {
+    const std::string changed = watch_.settle();
+    if (changed.empty()) return;
+    harmed_ = true;
+    if (!std::holds_alternative<Infeasible>(contestants_[i].answer.cost))
+      refuse(i, RefusalReason::kWrongResult, "changed the process: " + changed);
+  }
+
+  /// After the timing: numbers, what runs leave behind, how many processors they use.
+  void judge_again(std::size_t i) {
+    if (!contestants_[i].trial) return;
+    const Usage before = usage_now();
+    judge(i, "verify again");
+    if (contestants_[i].trial)
+      if (auto refusal = judge_conduct(before, job_.options.threads, [&] { return run_guarded(i); })) {
+        harmed_ = true;
+        refuse(i, *std::move(refusal));
+      }
+    settle(i);
+  }
+
   void set_up(std::size_t i) {
     const CandidateSpec& spec = contestants_[i].spec;
     context_.begin("compile", static_cast<std::int32_t>(i));
@@ -161,13 +190,22 @@ class PriceRun {
       return refuse(i, RefusalReason::kFormat, "another number of formats than ports");
     if (spec.variant.name == "view") return check_view(i);
     if (subject_.conversion && subject_.conversion->is_transfer()) return make_trial(i, trial_spec(spec, **backend));
+    const std::string asked = structure_of_subject();
     auto compiled = guard([&] { return compile(**backend, spec); });
+    if (structure_of_subject() != asked) {
+      harmed_ = true;
+      return refuse(i, RefusalReason::kWrongResult, "changed the graph it was given");
+    }
     if (!compiled) {
       harmed_ = true;
       return refuse(i, RefusalReason::kCompile, "threw while compiling: " + compiled.error());
     }
     if (!*compiled) return refuse(i, compiled->error());
     keep_and_try(i, **backend, **compiled);
+  }
+
+  std::string structure_of_subject() const {
+    return subject_.graph != nullptr ? structure_key(*subject_.graph, subject_.region) : std::string();
   }
 
   std::expected<Artifact, Refusal> compile(Backend& backend, const CandidateSpec& spec) {
@@ -296,6 +334,7 @@ class PriceRun {
     std::vector<std::size_t> live;
     for (std::size_t i = 0; i < contestants_.size(); ++i)
       if (contestants_[i].trial) live.push_back(i);
+    if (live.empty()) return;
     SamplingOptions options = job_.effort == Effort::kPrecise ? precise_sampling() : quick_sampling();
     options.seed = job_.seed;
     std::int64_t expected_ns = kPatienceNs;
@@ -305,10 +344,14 @@ class PriceRun {
           static_cast<std::int64_t>(options.min_samples) * (contestants_[i].trial->checked_ns() + kDisplaceNs);
     context_.begin("sample", -1, expected_ns);
     std::int64_t patience_ns = kPatienceNs;
+    std::vector<bool> spoilt(live.size(), false);
+    std::size_t last = 0;
     SamplingSubject subject{.run = [&](std::size_t k) { return run_guarded(live[k]); },
                             .now_ns = monotonic_ns,
                             .before =
                                 [&](std::size_t k) {
+                                  if (watch_.settle_float_control()) spoilt[last] = true;
+                                  last = k;
                                   context_.mark(static_cast<std::int32_t>(live[k]));
                                   wait_for_quiet(bench_.canary(), kMostSlowness, patience_ns);
                                 },
@@ -325,6 +368,7 @@ class PriceRun {
     // Threads of the libraries exist already, where they may run anywhere: all candidates have run.
     subject.threads = job_.options.threads;
     auto results = sample_all(live.size(), subject, options);
+    if (watch_.settle_float_control()) spoilt[last] = true;
     for (std::size_t k = 0; k < live.size(); ++k) {
       if (!results[k]) {
         refuse(live[k], RefusalReason::kCompile, "run: " + results[k].error().saw);
@@ -334,7 +378,12 @@ class PriceRun {
       answer.cost = results[k]->summary;
       answer.samples_ns = std::move(results[k]->samples_ns);
       if (job_.displaced_bytes > 0) answer.warm_ns = warm_ns(live[k]);
+      if (!spoilt[k]) continue;
+      harmed_ = true;
+      refuse(live[k], RefusalReason::kWrongResult, "changed the process: rounding or flush-to-zero");
     }
+    // Who did it shows when each runs once more.
+    if (!watch_.settle().empty()) harmed_ = true;
   }
 
   /// The median of a few runs that follow each other, with everything in the caches that fits; 0 when one fails, which
@@ -372,6 +421,7 @@ class PriceRun {
   JobContext& context_;
   std::vector<Contestant> contestants_;
   std::optional<std::vector<InputSet>> sets_;
+  StateWatch watch_;
   bool harmed_ = false;
 };
 

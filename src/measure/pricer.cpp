@@ -10,8 +10,6 @@
 namespace collage {
 namespace {
 
-/// A backend that hung so often is not given more time: each hang costs as much as hundreds of measurements.
-constexpr int kMostHangs = 5;
 /// Between two looks at what other tuners measure: the second doubles the first until the longest.
 constexpr std::chrono::milliseconds kFirstPause(1);
 constexpr std::chrono::milliseconds kLongestPause(50);
@@ -19,6 +17,9 @@ constexpr std::chrono::milliseconds kLongestPause(50);
 std::unexpected<Error> stopped() {
   return fail(ExitCode::kInterrupted, "measure/stopped", "worker", "a request to stop");
 }
+
+/// What conversions count as among the kinds of operators.
+constexpr const char* kConversion = "conversion";
 
 std::string numbers_key(const std::string& artifact_key) { return "numbers " + artifact_key; }
 
@@ -43,7 +44,8 @@ Pricer::Pricer(PricerOptions options, Registry& registry, Store& store)
       context_{.threads = options_.compile.threads,
                .accuracy = options_.compile.accuracy,
                .machine = machine_print(),
-               .displaced_bytes = options_.displaced_bytes} {}
+               .displaced_bytes = options_.displaced_bytes},
+      strikes_(store) {}
 
 std::expected<std::string, Refusal> Pricer::key_of(const std::string& structure, const CandidateSpec& candidate) {
   const auto backend = registry_.get(candidate.backend);
@@ -86,6 +88,7 @@ Result<std::vector<std::vector<PricedCandidate>>> Pricer::price(const Graph& gra
     if (is_first) group.nodes = indices_of(request.region.nodes);
     if (is_first) group.repeated = indices_of(request.region.repeated);
     group.graph = &graph;
+    if (is_first) group.operators = operators_of(graph, request.region);
     keys.emplace_back();
     for (const CandidateSpec& candidate : request.candidates) {
       keys.back().push_back(key_of(structure, candidate));
@@ -111,6 +114,7 @@ Result<std::vector<std::vector<PricedCandidate>>> Pricer::price(std::span<const 
     const Conversion& conversion = request.conversion;
     Group& group = groups[text_of(conversion)];
     group.conversion = conversion;
+    group.operators = kConversion;
     group.place = "none";
     keys.emplace_back();
     for (const std::string& backend : request.backends) {
@@ -191,7 +195,7 @@ Result<void> Pricer::run_leased(Group group, Answers& answers) {
 Result<void> Pricer::run_group(Group group, Answers& answers) {
   int unexplained = 0;
   for (;;) {
-    give_up_on_hanging(group, answers);
+    leave_out_blocked(group, answers);
     if (group.pending.empty()) return {};
     PriceJob job = job_for(group, options_.effort);
     job.recorded_only = unexplained > 0;
@@ -201,7 +205,7 @@ Result<void> Pricer::run_group(Group group, Answers& answers) {
       if (death.stopped) return {};
       if (death.candidate && static_cast<std::size_t>(*death.candidate) < group.pending.size()) {
         const auto guilty = group.pending.begin() + *death.candidate;
-        if (death.refusal.reason == RefusalReason::kTimeout) ++hangs_[guilty->candidate.backend];
+        strike(guilty->candidate.backend, group, death.refusal);
         keep_repro(group, guilty->candidate, death.refusal, death.stage);
         note(*guilty, Infeasible{death.refusal}, answers);
         group.pending.erase(guilty);
@@ -221,7 +225,7 @@ Result<void> Pricer::run_group(Group group, Answers& answers) {
     COLLAGE_TRY(const PriceAnswer answer, price_answer_from(**outcome));
     accept(group, answer, answers);
     quiet_ns_ = answer.quiet_ns;
-    if (answer.harmed) worker_.stop();
+    if (answer.harmed || worker_.is_bloated()) worker_.stop();
     return {};
   }
 }
@@ -234,14 +238,20 @@ Allowance Pricer::allowance_with_leases() {
   };
 }
 
-void Pricer::give_up_on_hanging(Group& group, Answers& answers) {
+void Pricer::strike(const std::string& backend, const Group& group, const Refusal& why) {
+  if (const auto found = registry_.get(backend)) strikes_.add((*found)->info(), group.operators, why);
+}
+
+void Pricer::leave_out_blocked(Group& group, Answers& answers) {
+  std::map<std::string, std::optional<Refusal>> blocks;
+  for (const Pending& pending : group.pending)
+    if (const auto found = registry_.get(pending.candidate.backend))
+      blocks[pending.candidate.backend] = strikes_.block_of((*found)->info(), group.operators);
   std::erase_if(group.pending, [&](const Pending& pending) {
-    const auto hangs = hangs_.find(pending.candidate.backend);
-    if (hangs == hangs_.end() || hangs->second < kMostHangs) return false;
+    const std::optional<Refusal>& block = blocks[pending.candidate.backend];
+    if (!block) return false;
     // Not stored: nothing is known of this candidate itself.
-    answers[pending.key] = {.cost = Infeasible{{.reason = RefusalReason::kTimeout,
-                                                .detail = fmt::format("not tried: {} hung {} times already",
-                                                                      hangs->first, hangs->second)}}};
+    answers[pending.key] = {.cost = Infeasible{*block}};
     ++counts_.refused;
     return true;
   });
@@ -321,6 +331,7 @@ Result<std::expected<StoredArtifact, Refusal>> Pricer::artifact_for(const Graph&
   return prepare({.nodes = indices_of(region.nodes),
                   .repeated = indices_of(region.repeated),
                   .conversion = std::nullopt,
+                  .operators = operators_of(graph, region),
                   .place = place_hash(graph, region, hashes),
                   .graph = &graph,
                   .pending = {{.key = *key, .candidate = candidate}}},
@@ -334,6 +345,7 @@ Result<std::expected<StoredArtifact, Refusal>> Pricer::artifact_for(const Conver
   return prepare({.nodes = {},
                   .repeated = {},
                   .conversion = conversion,
+                  .operators = kConversion,
                   .place = "none",
                   .pending = {{.key = *key, .candidate = {.backend = backend, .variant = {}}}}},
                  {});
@@ -364,10 +376,13 @@ Result<std::expected<StoredArtifact, Refusal>> Pricer::prepare(Group group, std:
   // A worker that died before the candidate's turn, perhaps already between the jobs, says nothing about it.
   if (!outcome && !outcome.error().stopped && !outcome.error().candidate) outcome = ask(true);
   if (!outcome && outcome.error().stopped) return stopped();
-  if (!outcome) return refuse(outcome.error().refusal, outcome.error().stage);
+  if (!outcome) {
+    if (outcome.error().candidate) strike(group.pending[0].candidate.backend, group, outcome.error().refusal);
+    return refuse(outcome.error().refusal, outcome.error().stage);
+  }
   if (!*outcome) return std::unexpected(outcome->error());
   COLLAGE_TRY(const PriceAnswer answer, price_answer_from(**outcome));
-  if (answer.harmed) worker_.stop();
+  if (answer.harmed || worker_.is_bloated()) worker_.stop();
   if (answer.candidates.size() != 1)
     return fail(ExitCode::kBug, "measure/malformed-json", "price answer", "another number of candidates", "one");
   if (const auto* infeasible = std::get_if<Infeasible>(&answer.candidates[0].cost))

@@ -22,6 +22,7 @@
 #include "measure/keys.h"
 #include "measure/repro_keeper.h"
 #include "measure/store.h"
+#include "measure/strikes.h"
 #include "measure/worker_process.h"
 
 namespace collage {
@@ -106,6 +107,7 @@ class Pricer {
     std::vector<std::uint32_t> nodes;
     std::vector<std::uint32_t> repeated;
     std::optional<Conversion> conversion;
+    std::string operators;  ///< for strikes
     std::string place;             ///< place_hash of the region
     const Graph* graph = nullptr;  ///< of the region
     std::vector<Pending> pending;
@@ -134,8 +136,9 @@ class Pricer {
   void note(const Pending& pending, Cost cost, Answers& answers);
   /// A failure becomes a reproduction bundle.
   void keep_repro(const Group& group, const CandidateSpec& candidate, const Refusal& refusal, const std::string& stage);
-  /// Refuses what is pending of backends that hung too often.
-  void give_up_on_hanging(Group& group, Answers& answers);
+  /// Refuses what is pending of backends that died too often on such operators.
+  void leave_out_blocked(Group& group, Answers& answers);
+  void strike(const std::string& backend, const Group& group, const Refusal& why);
   void refuse_all(const Group& group, const Refusal& refusal, const std::string& stage, Answers& answers);
   [[nodiscard]] Result<std::expected<StoredArtifact, Refusal>> prepare(Group group, std::span<const ValueId> constants);
   void report(std::size_t done, std::size_t total) const;
@@ -146,8 +149,8 @@ class Pricer {
   WorkerProcess worker_;
   MeasureContext context_;
   PriceCounts counts_;
-  std::int64_t quiet_ns_ = 0;         ///< of the workers' canary
-  std::map<std::string, int> hangs_;  ///< by backend instance
+  Strikes strikes_;
+  std::int64_t quiet_ns_ = 0;  ///< of the workers' canary
 };
 
 /// Has `worker` do a record job. Error record/refused also when the worker dies or takes longer than `limit` per stage;

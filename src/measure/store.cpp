@@ -202,6 +202,10 @@ std::vector<std::pair<std::string, std::string>> Store::artifacts_like(const std
   return state_->texts_like(kArtifactTable, part);
 }
 
+std::vector<std::pair<std::string, std::string>> Store::verdicts_like(const std::string& part) {
+  return state_->texts_like(kVerdictTable, part);
+}
+
 void Store::remove(const std::string& part) { state_->remove(part); }
 
 std::size_t Store::damaged_count() {

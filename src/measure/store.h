@@ -70,6 +70,8 @@ class Store {
   [[nodiscard]] std::vector<std::pair<std::string, Cost>> costs_like(const std::string& part);
   /// Likewise keys and content hashes of artifacts.
   [[nodiscard]] std::vector<std::pair<std::string, std::string>> artifacts_like(const std::string& part);
+  /// Likewise keys and texts of verdicts.
+  [[nodiscard]] std::vector<std::pair<std::string, std::string>> verdicts_like(const std::string& part);
   /// Removes the records whose key contains `part`, of all kinds; artifact files stay.
   void remove(const std::string& part);
   /// Looks at every record and sets damaged ones aside; how many are set aside, those found earlier included.

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -12,6 +13,7 @@
 #include <thread>
 
 #include "measure/frame.h"
+#include "measure/limits.h"
 
 namespace collage {
 namespace {
@@ -24,6 +26,12 @@ void set_process_limits() {
     (void)!::write(file, "500", 3);
     ::close(file);
   }
+  // A file at its limit is an error of the write, not a death.
+  ::signal(SIGXFSZ, SIG_IGN);
+  // Orphans of its children come to it, so that it can find and end them.
+  ::prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
+  // Where the kernel has no filters the network stays: nothing measured depends on it.
+  (void)leave_network();
 }
 
 /// Ends this process and its group when the supervisor's end of the socket is gone, whatever the jobs do. Not

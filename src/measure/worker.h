@@ -42,8 +42,8 @@ struct Handler {
 };
 
 /// Serves jobs on `socket` until it closes; the exit status of the process. `socket + 1` is the status file of
-/// worker_process.h when the supervisor gave one. Sets limits for the whole process: no core dumps, first in line when
-/// memory runs out, dies (with its process group) when the supervisor does.
+/// worker_process.h when the supervisor gave one. Sets limits for the whole process: no core dumps, no network, first
+/// in line when memory runs out, dies (with its process group) when the supervisor does.
 int worker_main(int socket, Registry& registry, std::span<const Handler> handlers);
 
 }  // namespace collage

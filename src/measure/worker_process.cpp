@@ -5,6 +5,7 @@
 #include <spawn.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -12,6 +13,8 @@
 #include <cerrno>
 #include <cstring>
 #include <memory>
+
+#include <fmt/format.h>
 
 extern char** environ;
 
@@ -22,6 +25,11 @@ constexpr int kSocketInWorker = 3;
 constexpr int kStatusInWorker = 4;
 constexpr std::size_t kLastWords = 400;
 constexpr auto kSlice = std::chrono::milliseconds(100);
+constexpr const char* kMark = "COLLAGE_WORKER";
+/// Of the memory that is free when a worker starts: the rest is for the supervisor and the page cache.
+constexpr double kMemoryShare = 0.8;
+/// Bytes of messages kept; only the last ones are ever read.
+constexpr off_t kMostMessages = off_t{16} << 20;
 
 void close_descriptor(int& descriptor) {
   if (descriptor >= 0) ::close(descriptor);
@@ -32,8 +40,26 @@ std::unexpected<Error> cannot_start(const std::string& program, int error) {
   return fail(ExitCode::kIo, "worker/cannot-start", program, std::strerror(error), "a program that can be run");
 }
 
+/// Tells the processes of one worker from all others.
+std::string new_mark() { return fmt::format("{}.{}", ::getpid(), Clock::now().time_since_epoch().count()); }
+
+/// The environment with the mark.
+std::vector<std::string> marked_environment(const std::string& mark) {
+  std::vector<std::string> marked = {std::string(kMark) + "=" + mark};
+  for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) marked.emplace_back(*entry);
+  return marked;
+}
+
+std::vector<char*> pointers_to(std::vector<std::string>& texts) {
+  std::vector<char*> pointers;
+  for (std::string& text : texts) pointers.push_back(text.data());
+  pointers.push_back(nullptr);
+  return pointers;
+}
+
 /// The attributes of a worker: a process group of its own, no blocked and no ignored signals.
-int spawn(const std::vector<std::string>& command, int socket, int status, int messages, pid_t& pid) {
+int spawn(const std::vector<std::string>& command, const std::string& mark, int socket, int status, int messages,
+          pid_t& pid) {
   posix_spawn_file_actions_t actions;
   posix_spawnattr_t attributes;
   ::posix_spawn_file_actions_init(&actions);
@@ -53,10 +79,10 @@ int spawn(const std::vector<std::string>& command, int socket, int status, int m
   ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
   std::vector<std::string> arguments = command;
   arguments.push_back(std::to_string(kSocketInWorker));
-  std::vector<char*> argv;
-  for (std::string& argument : arguments) argv.push_back(argument.data());
-  argv.push_back(nullptr);
-  const int error = ::posix_spawnp(&pid, argv[0], &actions, &attributes, argv.data(), environ);
+  std::vector<std::string> environment = marked_environment(mark);
+  const std::vector<char*> argv = pointers_to(arguments);
+  const std::vector<char*> envp = pointers_to(environment);
+  const int error = ::posix_spawnp(&pid, argv[0], &actions, &attributes, argv.data(), envp.data());
   ::posix_spawnattr_destroy(&attributes);
   ::posix_spawn_file_actions_destroy(&actions);
   return error;
@@ -96,7 +122,8 @@ Result<Json> answer_of(const Frame& frame) {
 
 }  // namespace
 
-WorkerProcess::WorkerProcess(std::vector<std::string> command) : command_(std::move(command)) {
+WorkerProcess::WorkerProcess(std::vector<std::string> command, WorkerLimits limits)
+    : command_(std::move(command)), limits_(limits) {
   COLLAGE_CHECK(!command_.empty(), "a worker needs a program");
 }
 
@@ -112,8 +139,13 @@ Result<void> WorkerProcess::start() {
   int error = errno;
   if (socket_ >= 0 && theirs >= 0 && status_ >= 0 && messages_ >= 0) {
     ::fcntl(messages_, F_SETFL, O_APPEND);
-    error = spawn(command_, theirs, status_, messages_, pid_);
+    mark_ = new_mark();
+    error = spawn(command_, mark_, theirs, status_, messages_, pid_);
     if (error == 0) {
+      limit_process(pid_, limits_);
+      const auto most = static_cast<std::int64_t>(kMemoryShare * static_cast<double>(available_memory()));
+      memory_limit_ = limits_.memory_bytes > 0 ? limits_.memory_bytes : most;
+      memory_ = 0;
       close_descriptor(theirs);
       return {};
     }
@@ -131,6 +163,8 @@ void WorkerProcess::stop() {
     }
   }
   pid_ = -1;
+  if (!mark_.empty()) end_marked(kMark, mark_.c_str());
+  mark_.clear();
   close_descriptor(socket_);
   close_descriptor(status_);
   close_descriptor(messages_);
@@ -182,12 +216,23 @@ Death WorkerProcess::died(const std::string& stage) {
   return bury({.reason = RefusalReason::kCrashed, .detail = "closed its socket"}, stage);
 }
 
-Result<bool> WorkerProcess::wait(Clock::time_point deadline, const std::stop_token& stop) const {
+void WorkerProcess::watch() {
+  const Clock::time_point now = Clock::now();
+  if (now - watched_ < kSlice) return;
+  watched_ = now;
+  memory_ = private_bytes(pid_);
+  struct stat messages {};
+  if (::fstat(messages_, &messages) == 0 && messages.st_size > kMostMessages) (void)!::ftruncate(messages_, 0);
+}
+
+bool WorkerProcess::is_bloated() const { return pid_ > 0 && private_bytes(pid_) > memory_limit_ / 2; }
+
+Result<bool> WorkerProcess::wait(Clock::time_point deadline, const std::stop_token& stop) {
   for (;;) {
     // Looked at first: a worker that reports often never lets a wait time out.
-    if (stop.stop_requested()) return false;
-    const auto slice = stop.stop_possible() ? std::min(deadline, Clock::now() + kSlice) : deadline;
-    COLLAGE_TRY(const bool ready, wait_readable(socket_, slice));
+    watch();
+    if (stop.stop_requested() || memory_ > memory_limit_) return false;
+    COLLAGE_TRY(const bool ready, wait_readable(socket_, std::min(deadline, Clock::now() + kSlice)));
     if (ready) return true;
     if (Clock::now() >= deadline) return false;
   }
@@ -208,7 +253,11 @@ std::expected<Result<Json>, Death> WorkerProcess::call(const Json& job, const Al
     const auto deadline = Clock::now() + allowance(progress);
     const auto ready = wait(deadline, stop);
     if (ready && !*ready) {
-      Death death = bury({.reason = RefusalReason::kTimeout, .detail = "no sign of life in time"}, stage());
+      Refusal refusal{.reason = RefusalReason::kTimeout, .detail = "no sign of life in time"};
+      if (memory_ > memory_limit_)
+        refusal = {.reason = RefusalReason::kResources,
+                   .detail = fmt::format("{} MiB of memory, {} allowed", memory_ >> 20, memory_limit_ >> 20)};
+      Death death = bury(std::move(refusal), stage());
       death.stopped = stop.stop_requested();
       return std::unexpected(std::move(death));
     }

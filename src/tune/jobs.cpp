@@ -3,6 +3,7 @@
 #include "measure/artifact_file.h"
 #include "measure/graph_file.h"
 #include "tune/recheck.h"
+#include "tune/rehearsal.h"
 #include "tune/whole_model.h"
 
 namespace collage {
@@ -67,7 +68,8 @@ Result<Json> ask(WorkerProcess& worker, const Json& job, std::chrono::nanosecond
 std::vector<Handler> tune_handlers() {
   return {{.type = "compile-model", .run = run_compile_model},
           {.type = "confirm", .run = run_confirm},
-          {.type = "recheck", .run = run_recheck_job}};
+          {.type = "recheck", .run = run_recheck_job},
+          rehearsal_handler()};
 }
 
 Result<void> record(WorkerProcess& worker, const RecordJob& job) {

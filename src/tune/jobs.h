@@ -1,7 +1,6 @@
-// What a tune asks its workers to do besides pricing: record a run, compile a whole model as a rival, time plans.
-// In: files and options. Out: files, times, or what the worker said.
-// Cost: one message to a worker each.
-// Source: ours.
+// What a tune asks its workers to do besides pricing and trying backends (rehearsal.h): record a run, compile a whole
+// model as a rival, time plans. In: files and options. Out: files, times, or what the worker said. Cost: one message to
+// a worker each. Source: ours.
 #pragma once
 
 #include <chrono>

@@ -1,10 +1,30 @@
 #include "tune/proposers.h"
 
+#include <algorithm>
+
 namespace collage {
+namespace {
+
+bool is_printable(std::string_view text) {
+  return std::ranges::all_of(text, [](char c) { return c >= 0x20 && c < 0x7F; });
+}
+
+/// A format for each port, and names that can be written down.
+bool is_sound(const Variant& variant, const Region& region) {
+  const auto is_named = [](const Format& format) { return is_printable(format.name); };
+  return variant.input_formats.size() == region.inputs.size() &&
+         variant.output_formats.size() == region.outputs.size() && is_printable(variant.name) &&
+         std::ranges::all_of(variant.input_formats, is_named) && std::ranges::all_of(variant.output_formats, is_named);
+}
+
+}  // namespace
 
 std::expected<std::vector<Variant>, Refusal> guarded_support(const Backend& backend, const Graph& graph,
                                                              const Region& region, const CompileOptions& options) {
   auto variants = guard([&] { return backend.support(graph, region, options); });
+  if (variants && *variants &&
+      !std::ranges::all_of(**variants, [&](const Variant& variant) { return is_sound(variant, region); }))
+    return std::unexpected(Refusal{.reason = RefusalReason::kFormat, .detail = "offers a variant that makes no sense"});
   if (variants) return *std::move(variants);
   return std::unexpected(
       Refusal{.reason = RefusalReason::kCompile, .detail = "threw when asked for support: " + variants.error()});

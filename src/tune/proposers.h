@@ -18,7 +18,8 @@ namespace collage {
 [[nodiscard]] Result<std::vector<Proposer>> make_proposers(Registry& registry, std::span<const std::string> instances,
                                                            const Graph& graph, const CompileOptions& options);
 
-/// backend.support(). An exception that a backend lets through costs it the region, not the user the tune.
+/// backend.support(). An exception that a backend lets through, and an answer that does not fit the region, costs it
+/// the region, not the user the tune.
 [[nodiscard]] std::expected<std::vector<Variant>, Refusal> guarded_support(const Backend& backend, const Graph& graph,
                                                                            const Region& region,
                                                                            const CompileOptions& options);

@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "backend/roles.h"
+#include "base/hash.h"
 #include "measure/artifact_file.h"
 #include "measure/file.h"
 #include "measure/machine.h"
@@ -31,6 +32,7 @@
 #include "tune/pricing.h"
 #include "tune/progress_meter.h"
 #include "tune/proposers.h"
+#include "tune/rehearsal.h"
 #include "tune/replay.h"
 #include "tune/stages.h"
 #include "tune/time_limit.h"
@@ -57,6 +59,7 @@ class Tuner {
   Result<TuneReport> run() {
     COLLAGE_TRY_VOID(choose_backends());
     COLLAGE_TRY(prepared_, prepare(prepare_options(), folder_, registry_, worker_));
+    COLLAGE_TRY_VOID(rehearse_proposals());
     COLLAGE_TRY_VOID(gather_rules());
     COLLAGE_TRY_VOID(check_user_rules(prepared_.graph, uses_of(prepared_.graph), options_.user_rules, proposing_));
     COLLAGE_TRY_VOID(make_rivals());
@@ -91,6 +94,10 @@ class Tuner {
 
   /// Instances that may take nodes: those asked for that work here. An unusable one is a note, unless nothing is left.
   Result<void> choose_backends() {
+    COLLAGE_TRY_VOID(probe_all());
+    for (const std::string& name : options_.required)
+      if (const auto backend = registry_.get(name); !backend && backends_on(name, registry_, options_.backends).empty())
+        return std::unexpected(backend.error());
     std::vector<std::string> wanted = options_.backends;
     if (options_.only) {
       const std::vector<std::string> on_device = backends_on(*options_.only, registry_, options_.backends);
@@ -108,13 +115,81 @@ class Tuner {
         prepared_notes_.push_back(name + " takes no part: " + to_string(backend.error()));
       }
     }
+    gather_proposing();
+    // The probe loaded all of them into one process.
+    if (!conflicts().empty()) worker_.stop();
+    return {};
+  }
+
+  void gather_proposing() {
     locations_ = locations_of(registry_, backends_);
     proposing_ = backends_;
     proposing_.insert(proposing_.begin(), kHostBackend);
     if (std::find(proposing_.begin(), proposing_.end(), kFillerEngine) == proposing_.end() &&
         registry_.get(kFillerEngine))
       proposing_.emplace_back(kFillerEngine);
+  }
+
+  /// Whatever this tune may make an instance of is tried in the worker first; what fails there is never made here.
+  Result<void> probe_all() {
+    std::vector<std::string> names = options_.backends;
+    names.insert(names.end(), options_.required.begin(), options_.required.end());
+    if (options_.only) names.push_back(*options_.only);
+    names.emplace_back(kFillerEngine);
+    for (const NodeRule& rule : options_.rules) names.push_back(rule.backend);
+    return probe(std::move(names));
+  }
+
+  Result<void> probe(std::vector<std::string> names) {
+    std::erase_if(names, [&](const std::string& name) {
+      return name == kHostBackend || name == kControlBackend || !probed_.insert(name).second;
+    });
+    COLLAGE_TRY(const auto bad, rehearse(worker_, {.backends = names,
+                                                   .graph_file = {},
+                                                   .compile = compile_options(),
+                                                   .limit = options_.compile_limit,
+                                                   .stop = options_.stop}));
+    for (const auto& [name, refusal] : bad)
+      registry_.exclude(name, fmt::format("{}: {}", name_of(refusal.reason), refusal.detail));
     return {};
+  }
+
+  CompileOptions compile_options() const { return {.threads = options_.threads, .accuracy = options_.accuracy}; }
+
+  /// Once for a graph and the builds of the backends: every backend proposes it in the worker, and who does not live
+  /// through that takes no part.
+  Result<void> rehearse_proposals() {
+    const std::string graph = structure_key(prepared_.graph, whole_region(prepared_.graph, uses_of(prepared_.graph)));
+    const auto key_of = [&](const std::string& name) {
+      const BackendInfo& info = (*registry_.get(name))->info();
+      return fmt::format("rehearsed backend={} build={} graph={}", info.name, info.build, hash_hex(graph));
+    };
+    std::vector<std::string> names = proposing_;
+    std::erase_if(names, [&](const std::string& name) {
+      return name == kHostBackend || store_.verdict(key_of(name)).has_value();
+    });
+    COLLAGE_TRY(const auto bad, rehearse(worker_, {.backends = names,
+                                                   .graph_file = prepared_.graph_file,
+                                                   .compile = compile_options(),
+                                                   .limit = options_.compile_limit,
+                                                   .stop = options_.stop}));
+    if (options_.stop.stop_requested()) return {};
+    for (const std::string& name : names) {
+      const auto refusal = bad.find(name);
+      if (refusal == bad.end())
+        store_.put_verdict(key_of(name), "\"went well\"");
+      else
+        leave_out(name, refusal->second);
+    }
+    return {};
+  }
+
+  void leave_out(const std::string& name, const Refusal& refusal) {
+    absent_[name] = fmt::format("{}: {}", name_of(refusal.reason), refusal.detail);
+    registry_.exclude(name, absent_[name]);
+    prepared_notes_.push_back(name + " takes no part: " + absent_[name]);
+    std::erase(backends_, name);
+    gather_proposing();
   }
 
   /// Pins and bans of the user; without pins of the user's, those of the model.
@@ -128,6 +203,7 @@ class Tuner {
     } else if (carried != prepared_.imported.metadata.end()) {
       COLLAGE_TRY(const std::vector<NodeRule> pins, parse_pins(carried->second));
       for (const NodeRule& pin : pins) {
+        COLLAGE_TRY_VOID(probe({pin.backend}));
         const bool is_here = registry_.get(pin.backend) || !backends_on(pin.backend, registry_, proposing_).empty();
         const bool names_a_node = check_rules(prepared_.graph, {&pin, 1}).has_value();
         if (is_here && names_a_node)
@@ -777,6 +853,7 @@ class Tuner {
   ProgressMeter meter_;
   Progress progress_ = meter_.sink();
   double judging_s_ = 0;                ///< what the last contest took
+  std::set<std::string> probed_;        ///< instances that were tried in the worker
   std::vector<std::string> backends_;   ///< may take nodes
   Locations locations_;                 ///< theirs
   std::vector<std::string> proposing_;  ///< those, host and the filler

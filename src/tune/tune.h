@@ -32,6 +32,7 @@ struct TuneOptions {
   ShapeBindings shapes;
   std::vector<std::string> backends = {kUsualBackends.begin(),
                                        kUsualBackends.end()};  ///< instances that may take nodes
+  std::vector<std::string> required;  ///< instances or devices that must be here; the others may be missing
   std::optional<std::string>
       only;  ///< this instance, or the backends of this device, takes what it can; the host and the filler the rest
   std::vector<NodeRule> rules;  ///< --ban and --pin

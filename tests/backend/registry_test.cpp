@@ -85,6 +85,18 @@ TEST(Registry, GivesUnusableInstancesToInspectOnly) {
   EXPECT_EQ((*inspected)->info().unusable, "no such processor");
 }
 
+TEST(Registry, ExcludedInstanceIsNeitherGivenNorMade) {
+  Registry registry({FAKE_MODULES});
+  ASSERT_TRUE(registry.get("fake"));
+  registry.exclude("fake", "it crashed");
+  registry.exclude("fake:b=2,a=1", "it hung");
+  registry.exclude("fake:", "a name that is none");
+  EXPECT_EQ(error_of(registry, "fake").code, "backend/unusable");
+  EXPECT_EQ(error_of(registry, "fake").saw, "it crashed");
+  EXPECT_EQ(registry.inspect("fake:a=1,b=2").error().saw, "it hung");
+  EXPECT_TRUE(registry.get("fake:a=1"));
+}
+
 TEST(Registry, FailureWhileStartingIsAnError) {
   Registry registry({FAKE_MODULES});
   EXPECT_EQ(error_of(registry, "fake:throw=out of licences").saw, "a failure while starting: out of licences");

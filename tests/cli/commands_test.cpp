@@ -27,6 +27,32 @@ TEST_F(CliTest, BackendsSaysWhatIsHere) {
   EXPECT_THAT(usable, IsSupersetOf({"host", "onnxruntime"}));
 }
 
+TEST_F(CliTest, BackendsShowsWhoIsBlockedAndLiftsIt) {
+  ::setenv("COLLAGE_BACKENDS", COLLAGE_BUILD_DIR "/tests/modules", 1);
+  const std::string model = given("model.onnx", small_network());
+  const std::string store = file("costs.sqlite");
+  const std::string bad = "test:fault=run-crash";
+  expect_good(run({"tune", model, "-o", file("plan.collage"), "--backends", "onnxruntime," + bad, "--budget", "5s",
+                   "--quiet", "--measure-all", "--store", store}));
+  const auto strikes = [&] {
+    const Ended ended = run({"backends", "--json", "-", "--store", store});
+    expect_good(ended);
+    return parsed(ended.out)["strikes"];
+  };
+  ASSERT_FALSE(strikes().empty());
+  for (const auto& strike : strikes()) {
+    EXPECT_EQ(strike["backend"], bad);
+    EXPECT_EQ(strike["blocked"].get<bool>(), strike["count"].get<int>() >= 3);
+    EXPECT_THAT(strike["last"].get<std::string>(), HasSubstr("SIGSEGV"));
+  }
+  EXPECT_THAT(run({"backends", "--store", store}).out, HasSubstr(bad));
+  expect_good(run({"backends", "--lift", "nobody", "--store", store}));
+  EXPECT_FALSE(strikes().empty());
+  expect_good(run({"backends", "--lift", bad, "--store", store}));
+  EXPECT_TRUE(strikes().empty());
+  ::unsetenv("COLLAGE_BACKENDS");
+}
+
 TEST_F(CliTest, WorkloadWritesAModelThatRuns) {
   const Ended list = run({"workload", "--json", "-"});
   expect_good(list);

@@ -1,10 +1,16 @@
 // The worker of these tests: jobs of measure and a few that exercise the worker itself. Arguments: a folder of backend
 // modules, the socket.
+#include <sys/resource.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <chrono>
 #include <cstdlib>
+#include <cstring>
+#include <memory>
 #include <thread>
+#include <vector>
 
 #include "measure/jobs.h"
 #include "measure/worker.h"
@@ -30,8 +36,51 @@ Result<Json> die(const Json& job, JobContext& context) {
     }
     for (;;) ::sleep(1);
   }
+  if (how == "escape" && ::fork() == 0) {
+    // Out of the group and of the session, and of whoever started it.
+    ::setsid();
+    if (::fork() != 0) ::_exit(0);
+    for (;;) ::sleep(1);
+  }
+  if (how == "escape")
+    for (;;) ::sleep(1);
+  if (how == "hog") {
+    std::vector<std::unique_ptr<char[]>> kept;
+    for (int block = 0; block < 8 * 16; ++block) {
+      constexpr std::size_t kBlock = std::size_t{64} << 20;
+      kept.push_back(std::make_unique_for_overwrite<char[]>(kBlock));
+      std::memset(kept.back().get(), 1, kBlock);
+    }
+  }
+  if (how == "chatter")
+    for (const std::string line(4096, 'x');;) (void)!::write(2, line.data(), line.size());
   if (how == "throw") throw std::runtime_error("out of the handler");
   return Json("still here");
+}
+
+/// The error of making a socket of each family; 0 where it works.
+Result<Json> open_sockets(const Json&, JobContext&) {
+  Json errors = Json::array();
+  for (const int family : {AF_INET, AF_INET6, AF_UNIX}) {
+    const int socket = ::socket(family, SOCK_STREAM, 0);
+    errors.push_back(socket < 0 ? errno : 0);
+    if (socket >= 0) ::close(socket);
+  }
+  return errors;
+}
+
+Result<Json> tell_limits(const Json&, JobContext&) {
+  Json limits = Json::object();
+  const auto add = [&](const char* name, __rlimit_resource what) {
+    rlimit limit{};
+    ::getrlimit(what, &limit);
+    limits[name] = limit.rlim_cur;
+  };
+  add("core", RLIMIT_CORE);
+  add("file", RLIMIT_FSIZE);
+  add("descriptors", RLIMIT_NOFILE);
+  add("cpu", RLIMIT_CPU);
+  return limits;
 }
 
 std::vector<Handler> test_handlers() {
@@ -49,6 +98,8 @@ std::vector<Handler> test_handlers() {
              }
              return Json("done");
            }},
+          {.type = "sockets", .run = open_sockets},
+          {.type = "limits", .run = tell_limits},
           {.type = "die", .run = die}};
 }
 

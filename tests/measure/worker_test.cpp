@@ -166,6 +166,61 @@ TEST_F(Worker, ChildrenOfAWorkerDieWithIt) {
   EXPECT_EQ(group_size(group), 0);
 }
 
+/// Live processes in whose environment `text` is.
+int count_with_environment(const std::string& text) {
+  int count = 0;
+  DIR* proc = ::opendir("/proc");
+  for (const dirent* entry = ::readdir(proc); entry != nullptr; entry = ::readdir(proc)) {
+    std::ifstream file("/proc/" + std::string(entry->d_name) + "/environ");
+    const std::string environment{std::istreambuf_iterator<char>(file), {}};
+    count += environment.find(text) != std::string::npos && std::atoi(entry->d_name) != ::getpid() ? 1 : 0;
+  }
+  ::closedir(proc);
+  return count;
+}
+
+TEST_F(Worker, ChildrenThatLeftItsSessionDieWithItToo) {
+  const std::string variable = "COLLAGE_TEST_ESCAPE=" + std::to_string(::getpid());
+  ::setenv("COLLAGE_TEST_ESCAPE", std::to_string(::getpid()).c_str(), 1);
+  expect_works();
+  EXPECT_EQ(count_with_environment(variable), 1);
+  EXPECT_EQ(expect_death(dying("escape"), limit(500ms)).refusal.reason, RefusalReason::kTimeout);
+  for (int tries = 0; tries < 100 && count_with_environment(variable) > 0; ++tries) std::this_thread::sleep_for(10ms);
+  EXPECT_EQ(count_with_environment(variable), 0);
+  ::unsetenv("COLLAGE_TEST_ESCAPE");
+}
+
+TEST(WorkerLimitsOn, MemoryEndTheWorkerThatTakesMore) {
+  constexpr std::int64_t kCap = std::int64_t{512} << 20;
+  WorkerProcess worker(test::worker_command(), {.memory_bytes = kCap});
+  const auto answer = worker.call(dying("hog", 3), kPatience);
+  ASSERT_FALSE(answer) << "8 GiB were had under a cap of 512 MiB";
+  EXPECT_EQ(answer.error().refusal.reason, RefusalReason::kResources);
+  EXPECT_NE(answer.error().refusal.detail.find("512 allowed"), std::string::npos) << answer.error().refusal.detail;
+  EXPECT_EQ(answer.error().candidate, 3);
+  EXPECT_FALSE(worker.is_running());
+  EXPECT_TRUE(worker.call(pid_job(), kPatience));
+}
+
+TEST_F(Worker, HasNoNetwork) {
+  const auto errors = worker.call({{"type", "sockets"}}, kPatience);
+  ASSERT_TRUE(errors && *errors);
+  EXPECT_EQ(**errors, Json({EACCES, EACCES, 0}));
+}
+
+TEST(WorkerLimitsOn, FilesAndTimeHoldInTheWorker) {
+  WorkerProcess worker(test::worker_command(), {.file_bytes = 1 << 20, .descriptors = 99, .cpu_seconds = 1234});
+  const auto told = worker.call({{"type", "limits"}}, kPatience);
+  ASSERT_TRUE(told && *told);
+  EXPECT_EQ(**told, Json({{"core", 0}, {"file", 1 << 20}, {"descriptors", 99}, {"cpu", 1234}}));
+}
+
+TEST_F(Worker, EndlessMessagesTakeNoMemory) {
+  const Death death = expect_death(dying("chatter"), limit(1s));
+  EXPECT_EQ(death.refusal.reason, RefusalReason::kTimeout);
+  EXPECT_LT(death.refusal.detail.size(), 1000U);
+}
+
 TEST_F(Worker, WorkerDiesWithItsSupervisor) {
   int report[2];
   ASSERT_EQ(::pipe2(report, O_CLOEXEC), 0);

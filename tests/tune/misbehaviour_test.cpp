@@ -1,130 +1,22 @@
 // A backend that misbehaves changes nothing but its own candidates: the plan of a whole tune is the one without it.
-// The cost store makes that comparable: a first tune without the backend fills it, costs are then replaced by fixed
-// ones, and all that later tunes still measure is the misbehaving backend.
 #include <signal.h>
 
-#include <algorithm>
 #include <atomic>
-#include <memory>
 #include <thread>
 
-#include "measure/store.h"
-#include "plan/plan_file.h"
-#include "tests/tune/tune_fixture.h"
-#include "tune/tune.h"
+#include "tests/tune/misbehaviour_fixture.h"
 #include "tune/verify.h"
 
 namespace collage {
 namespace {
 
 using namespace std::chrono_literals;
+using test::Costs;
 
 /// What every stored candidate of the honest backends costs: far more than the test backend takes for anything.
 constexpr std::int64_t kFixedNs = 1'000'000;
-constexpr Measured kFixed = {.median_ns = kFixedNs, .low_ns = kFixedNs, .high_ns = kFixedNs, .samples = 9};
 
-using Costs = std::vector<std::pair<std::string, Cost>>;
-
-class Misbehaviour : public ::testing::Test {
- protected:
-  static void SetUpTestSuite() {
-    shared_ = std::make_unique<test::Scratch>();
-    test::write_model(test::small_graph(), shared_->file("model.onnx"));
-    if (!tune_with(options("base", "first.collage"))) return;
-    {
-      auto store = Store::open(shared_->file("base"));
-      for (const auto& [key, cost] : store->costs_like(""))
-        if (std::holds_alternative<Measured>(cost)) store->put_cost(key, kFixed);
-    }
-    const auto second = tune_with(options("base", "base.collage"));
-    auto plan = load_plan(shared_->file("base.collage"));
-    // Asserting here would skip the tests instead of failing them; SetUp looks for the plan.
-    if (!second || second->measured != 0 || !plan) return;
-    expected_ = std::make_unique<RealisedPlan>(std::move(*plan));
-  }
-  static void TearDownTestSuite() {
-    expected_.reset();
-    shared_.reset();
-  }
-
-  void SetUp() override {
-    ASSERT_NE(expected_, nullptr) << "the tune of the honest backends failed, or measured what it had measured";
-    store_ = ::testing::UnitTest::GetInstance()->current_test_info()->name();
-    std::ranges::replace(store_, '/', '-');
-    for (const char* suffix : {"", ".files"})
-      std::filesystem::copy(shared_->file("base") + suffix, shared_->file(store_) + suffix,
-                            std::filesystem::copy_options::recursive);
-  }
-  void TearDown() override {
-    ::unsetenv("COLLAGE_TEST_ARMED");
-    ::unsetenv("COLLAGE_TEST_ANNOUNCE");
-    EXPECT_EQ(shared_->temporaries(), std::vector<std::string>{}) << "temporaries left behind";
-    EXPECT_EQ(shared_->processes(), std::vector<pid_t>{}) << "processes left behind";
-    for (const std::string& name : shared_->names_in(store_ + ".files"))
-      EXPECT_EQ(name.find("partial"), std::string::npos) << name;
-  }
-
-  static TuneOptions options(const std::string& store, const std::string& plan,
-                             const std::vector<std::string>& others = {}) {
-    TuneOptions made;
-    made.model = shared_->file("model.onnx");
-    made.output = shared_->file(plan);
-    made.backends = {"onnxruntime"};
-    made.measures_all = true;  // else what is measured depends on the costs, which are replaced here
-    made.backends.insert(made.backends.end(), others.begin(), others.end());
-    made.store = shared_->file(store);
-    made.budget_s = 5;
-    made.worker_command = test::worker_command();
-    return made;
-  }
-  [[nodiscard]] TuneOptions options_with(const std::vector<std::string>& others) const {
-    return options(store_, store_ + ".collage", others);
-  }
-
-  static Result<TuneReport> tune_with(const TuneOptions& options) {
-    Registry registry(test::module_folders());
-    return tune(options, registry);
-  }
-
-  /// The plan written is the one of the tune without the backend.
-  void expect_the_same_plan() const {
-    auto plan = load_plan(shared_->file(store_ + ".collage"));
-    ASSERT_TRUE(plan) << to_string(plan.error());
-    plan->plan.report_json = expected_->plan.report_json;  // counts refusals and candidates
-    EXPECT_EQ(*plan, *expected_);
-  }
-
-  [[nodiscard]] Costs costs_of(const std::string& backend) const {
-    auto store = Store::open(shared_->file(store_));
-    return store->costs_like(" backend=" + backend + " ");
-  }
-  /// Everything in the store but what is known of `backend`.
-  [[nodiscard]] Costs costs_but_of(const std::string& backend, const std::string& store) const {
-    auto opened = Store::open(shared_->file(store));
-    Costs costs = opened->costs_like("");
-    std::erase_if(costs, [&](const auto& entry) { return entry.first.find(backend) != std::string::npos; });
-    return costs;
-  }
-
-  /// Candidates of the instance were all refused for `reason`, there were some, and nothing else is new in the store.
-  void expect_refused(const std::string& instance, RefusalReason reason) const {
-    const Costs costs = costs_of(instance);
-    EXPECT_GE(costs.size(), 4U) << instance;
-    for (const auto& [key, cost] : costs) {
-      const auto* infeasible = std::get_if<Infeasible>(&cost);
-      ASSERT_NE(infeasible, nullptr) << key;
-      EXPECT_EQ(infeasible->refusal.reason, reason) << key << ": " << infeasible->refusal.detail;
-    }
-    EXPECT_EQ(costs_but_of("backend=test", store_), costs_but_of("backend=test", "base"));
-  }
-
-  static std::unique_ptr<test::Scratch> shared_;
-  static std::unique_ptr<RealisedPlan> expected_;
-  std::string store_;
-};
-
-std::unique_ptr<test::Scratch> Misbehaviour::shared_;
-std::unique_ptr<RealisedPlan> Misbehaviour::expected_;
+using Misbehaviour = test::MisbehaviourOver<kFixedNs>;
 
 /// The control: when it behaves, its candidates are measured and are the best. So whatever the other tests do not find
 /// in the plan was left out because of the fault.

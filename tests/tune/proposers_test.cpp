@@ -43,6 +43,15 @@ TEST_F(Proposers, ExceptionOfABackendIsItsRefusal) {
   EXPECT_NE(variants.error().detail.find("a library's exception"), std::string::npos) << variants.error().detail;
 }
 
+TEST_F(Proposers, AnswerThatDoesNotFitTheRegionIsARefusal) {
+  for (const std::string fault : {"propose-wrong", "propose-garbage"}) {
+    const Backend& backend = **registry.get("test:fault=" + fault);
+    const auto asked = guarded_support(backend, graph, whole, {});
+    ASSERT_FALSE(asked) << fault;
+    EXPECT_EQ(asked.error().reason, RefusalReason::kFormat);
+  }
+}
+
 TEST_F(Proposers, VendorOperatorIsKnownWhenSomeBackendDoesNotRefuseIt) {
   const std::vector<std::string> without = {"host", "test", "absent"};
   const std::vector<std::string> with = {"host", "onnxruntime"};

@@ -1,8 +1,10 @@
 // A backend for tests: runs Relu, Add, Identity and NonZero on f32, plain or with its elements reversed
-// ("test:reversed", Relu only). Options: fault=NAME (test_kernel.h), delay_us=N (time a run takes longer), build=TEXT
+// ("test:reversed", Relu only). Options: fault=STAGE-KIND (chaos.h, test_kernel.h) and
+// good_runs=N, delay_us=N (time a run takes longer), build=TEXT
 // (another build id), device=NAME (runs on a made-up device of that name, plain only, with transfer_us=N and
 // memory=BYTES).
 #include <cstdlib>
+#include <stdexcept>
 
 #include "backend/registry.h"
 #include "made_up_device.h"
@@ -22,13 +24,14 @@ Refusal refusal(RefusalReason reason, std::string detail) { return {.reason = re
 /// Gives every value of the region its place while walking its nodes.
 class Compiler {
  public:
-  explicit Compiler(const CompileRequest& request) : graph_(*request.graph), region_(request.region) {}
+  Compiler(const CompileRequest& request, bool wrongly)
+      : graph_(*request.graph), region_(request.region), wrongly_(wrongly) {}
 
   Artifact run() {
     Program program;
     for (const std::size_t n : region_.nodes.members()) {
       const Node& node = graph_.nodes[n];
-      Operation operation{.op = node.op_type};
+      Operation operation{.op = wrongly_ && node.op_type != "NonZero" ? "Identity" : node.op_type};
       for (const ValueId id : node.inputs) operation.operands.push_back(place(id, program));
       operation.result = place(node.outputs[0], program);
       operation.count = count_of(node.op_type == "NonZero" ? node.inputs[0] : node.outputs[0]);
@@ -60,6 +63,7 @@ class Compiler {
 
   const Graph& graph_;
   const Region& region_;
+  bool wrongly_;  ///< another function
   std::vector<ValueId> constants_;
   std::map<ValueId, std::size_t> scratch_;
 };
@@ -106,9 +110,13 @@ class TestBackend final : public Backend {
       const auto found = options.find(key);
       return found == options.end() ? std::string() : found->second;
     };
-    fault_ = option("fault");
+    fault_ = Fault::parse(option("fault"));
+    fault_.good_runs = std::atoi(option("good_runs").c_str());
     delay_us_ = std::atoll(option("delay_us").c_str());
     info_ = {.name = name, .kind = "test", .version = "1", .build = "test build " + option("build")};
+    if (fault_.is("probe", "wrong")) info_.kind = "another";
+    if (fault_.is("probe", "change-input")) const_cast<BackendOptions&>(options).clear();
+    misbehave(fault_, "probe");
     if (option("device").empty()) return;
     info_.location = option("device");
     info_.devices = {info_.location};
@@ -117,12 +125,19 @@ class TestBackend final : public Backend {
                                              static_cast<std::size_t>(info_.location_bytes));
   }
 
-  [[nodiscard]] const BackendInfo& info() const override { return info_; }
+  [[nodiscard]] const BackendInfo& info() const override {
+    if (fault_.is("probe", "refuse") && ++asked_ > 2) info_.unusable = "not any more";
+    return info_;
+  }
   [[nodiscard]] PartitionRules rules() const override { return {.patterns = {}, .growth = Growth::kAny}; }
 
   [[nodiscard]] std::expected<std::vector<Variant>, Refusal> support(const Graph& graph, const Region& region,
                                                                      const CompileOptions&) const override {
-    misbehave(fault_, "support");
+    misbehave(fault_, "propose");
+    if (fault_.stage == "support-throw") throw std::runtime_error("a library's exception");
+    if (fault_.is("propose", "change-input")) const_cast<Graph&>(graph).nodes[0].op_type = "Gone";
+    if (fault_.is("propose", "refuse") && ++asked_ > 10)
+      return std::unexpected(refusal(RefusalReason::kStructure, "not any more"));
     bool only_relu = region.inputs.size() == 1 && region.outputs.size() == 1;
     for (const std::size_t n : region.nodes.members()) {
       if (!is_known(graph.nodes[n]) || (device_ && graph.nodes[n].op_type == "NonZero"))
@@ -131,6 +146,8 @@ class TestBackend final : public Backend {
     }
     std::vector<Variant> variants = {variant("default", plain(), region)};
     if (only_relu && !device_) variants.push_back(variant("reversed", Format{kReversed}, region));
+    if (fault_.is("propose", "wrong")) variants[0].input_formats.clear();
+    if (fault_.is("propose", "garbage")) variants = {variant("\x01\xff", Format{"\x02\xfe:\n"}, region)};
     return variants;
   }
 
@@ -138,13 +155,23 @@ class TestBackend final : public Backend {
                                                                       const CompileOptions&) override {
     misbehave(fault_, "compile");
     std::vector<std::expected<Artifact, Refusal>> results;
+    if (fault_.is("compile", "refuse") || fault_.is("compile", "garbage")) {
+      const Artifact rubbish{.bytes = "\x01rubbish", .compatibility = "test 1"};
+      for (std::size_t i = 0; i < requests.size(); ++i)
+        fault_.kind == "garbage"
+            ? results.emplace_back(rubbish)
+            : results.emplace_back(std::unexpected(refusal(RefusalReason::kCompile, "not any more")));
+      return results;
+    }
     for (const CompileRequest& request : requests) {
       bool known = true;
       for (const std::size_t n : request.region.nodes.members()) known = known && is_known(request.graph->nodes[n]);
       if (known)
-        results.emplace_back(Compiler(request).run());
+        results.emplace_back(Compiler(request, fault_.is("compile", "wrong")).run());
       else
         results.emplace_back(std::unexpected(refusal(RefusalReason::kOperator, "an operator it does not know")));
+      const std::vector<std::size_t> nodes = request.region.nodes.members();
+      if (fault_.is("compile", "change-input")) const_cast<Graph&>(*request.graph).nodes[nodes[0]].op_type = "Gone";
     }
     return results;
   }
@@ -153,7 +180,12 @@ class TestBackend final : public Backend {
     if (request.artifact.compatibility != "test 1")
       return fail(ExitCode::kBadInput, "backend/bad-artifact", "test", std::string(request.artifact.compatibility),
                   "test 1");
-    if (fault_ == "load-fail") return fail(ExitCode::kUnsupported, "backend/library", "test", "a failure to load");
+    if (fault_.is("load", "fail") || fault_.is("load", "refuse"))
+      return fail(ExitCode::kUnsupported, "backend/library", "test", "a failure to load");
+    if (fault_.is("load", "garbage")) return std::unique_ptr<Kernel>();
+    if (fault_.is("load", "change-input"))
+      for (const Tensor& constant : request.constants)
+        *const_cast<std::byte*>(constant.data.bytes().data()) ^= std::byte{0x40};
     std::unique_ptr<Kernel> kernel = make_kernel(request, fault_, delay_us_);
     if (!device_) return kernel;
     return std::make_unique<DeviceKernel>(std::move(kernel), *device_);
@@ -187,13 +219,18 @@ class TestBackend final : public Backend {
             .output_formats = std::vector<Format>(region.outputs.size(), format)};
   }
 
-  BackendInfo info_;
-  std::string fault_;
+  mutable BackendInfo info_;
+  mutable int asked_ = 0;
+  Fault fault_;
   std::int64_t delay_us_ = 0;
   std::unique_ptr<MadeUpDevice> device_;  ///< null at home
 };
 
-Backend* create(const std::string& name, const BackendOptions& options) { return new TestBackend(name, options); }
+Backend* create(const std::string& name, const BackendOptions& options) {
+  const auto fault = options.find("fault");
+  if (fault != options.end() && fault->second == "probe-garbage") return nullptr;
+  return new TestBackend(name, options);
+}
 
 }  // namespace
 }  // namespace collage::test

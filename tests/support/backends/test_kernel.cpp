@@ -39,7 +39,7 @@ void announce() {
 
 class TestCall final : public Call {
  public:
-  TestCall(Program program, std::vector<Tensor> constants, Buffers buffers, std::string fault, std::int64_t delay_us)
+  TestCall(Program program, std::vector<Tensor> constants, Buffers buffers, Fault fault, std::int64_t delay_us)
       : program_(std::move(program)),
         constants_(std::move(constants)),
         buffers_(std::move(buffers)),
@@ -47,16 +47,19 @@ class TestCall final : public Call {
         delay_us_(delay_us) {
     for (const std::size_t count : program_.scratch_counts) scratch_.emplace_back(count);
   }
-  ~TestCall() override { misbehave(fault_, "unload"); }
+  ~TestCall() override {
+    if (fault_.stage == "unload-crash" && is_armed()) misbehave_in_process("crash");
+  }
 
   Result<void> run() override {
     ++runs_;
-    if (fault_ == "run-fail" && is_armed()) return fail(ExitCode::kUnsupported, "backend/library", "test", "a failure");
-    if (fault_ == "run-late-crash" && runs_ > 2) misbehave("run-crash", "run");
-    misbehave(fault_, "run");
-    if (fault_ == "run-nothing") return {};
+    if (is_bad_now("fail") || is_bad_now("refuse"))
+      return fail(ExitCode::kUnsupported, "backend/library", "test", "a failure");
+    if (fault_.is("run", "late-crash") && runs_ > 2) misbehave_in_process("crash");
+    if (is_faulty_run()) misbehave(fault_, fault_.stage);
+    if (is_bad_now("nothing") || is_bad_now("garbage")) return {};
     for (const Operation& operation : program_.operations) apply(operation);
-    spoil();
+    if (fault_.stage == "run" || fault_.stage == "verify" || fault_.is("load", "wrong")) spoil();
     busy_wait(delay_us_);
     return {};
   }
@@ -94,19 +97,27 @@ class TestCall final : public Call {
     }
   }
 
+  [[nodiscard]] bool is_faulty_run() const {
+    return (fault_.stage == "verify" && runs_ == 1) || (fault_.stage == "run" && runs_ > fault_.good_runs);
+  }
+  [[nodiscard]] bool is_bad_now(std::string_view kind) const {
+    return fault_.kind == kind && is_faulty_run() && is_armed();
+  }
+
   void spoil() {
     const std::size_t count = program_.operations.back().count;
     auto* out = static_cast<float*>(buffers_.outputs.at(0));
-    if ((fault_ == "run-wrong" && is_armed()) || (fault_ == "run-late-wrong" && runs_ > 2)) out[count - 1] += 1.0F;
-    if (fault_ == "run-overrun") out[count] = 1.0F;
-    if (fault_ == "run-underrun") out[-1] = 1.0F;
-    if (fault_ == "run-change-input") *const_cast<float*>(static_cast<const float*>(buffers_.inputs.at(0))) += 1.0F;
+    const bool is_late = fault_.is("run", "late-wrong") && runs_ > 2;
+    if (is_bad_now("wrong") || is_late || fault_.is("load", "wrong")) out[count - 1] += 1.0F;
+    if (is_bad_now("overrun")) out[count] = 1.0F;
+    if (is_bad_now("underrun")) out[-1] = 1.0F;
+    if (is_bad_now("change-input")) *const_cast<float*>(static_cast<const float*>(buffers_.inputs.at(0))) += 1.0F;
   }
 
   Program program_;
   std::vector<Tensor> constants_;
   Buffers buffers_;
-  std::string fault_;
+  Fault fault_;
   std::int64_t delay_us_;
   std::vector<std::vector<float>> scratch_;
   std::vector<std::int64_t> indices_;
@@ -115,7 +126,7 @@ class TestCall final : public Call {
 
 class TestKernel final : public Kernel {
  public:
-  TestKernel(Program program, std::vector<Tensor> constants, std::string fault, std::int64_t delay_us)
+  TestKernel(Program program, std::vector<Tensor> constants, Fault fault, std::int64_t delay_us)
       : program_(std::move(program)), constants_(std::move(constants)), fault_(std::move(fault)), delay_us_(delay_us) {}
 
   [[nodiscard]] Result<std::unique_ptr<Call>> bind(const Buffers& buffers) const override {
@@ -125,7 +136,7 @@ class TestKernel final : public Kernel {
  private:
   Program program_;
   std::vector<Tensor> constants_;
-  std::string fault_;
+  Fault fault_;
   std::int64_t delay_us_;
 };
 
@@ -142,29 +153,23 @@ bool is_armed() {
   return file == nullptr || ::access(file, F_OK) == 0;
 }
 
-void misbehave(std::string_view fault, std::string_view stage) {
-  if (!fault.starts_with(stage) || !is_armed()) return;
-  const std::string_view kind = fault.substr(std::min(fault.size(), stage.size() + 1));
-  if (kind == "throw") throw std::runtime_error("a library's exception");
+void misbehave(const Fault& fault, std::string_view stage) {
+  if (fault.stage != stage || !is_armed()) return;
+  const std::string& kind = fault.kind;
+  const bool is_of_buffers = stage == "verify" || stage == "run";
+  if (kind == "overrun" && is_of_buffers) return;
+  if (kind == "threads" && (stage == "probe" || stage == "compile" || stage == "load"))
+    return misbehave_in_process("threads-left");
+  if (kind == "crash") std::fputs("about to crash\n", stderr);
   if (kind == "throw-int") throw 42;
-  if (kind == "crash") {
-    std::fputs("about to crash\n", stderr);
-    ::signal(SIGSEGV, SIG_DFL);  // sanitisers and crash reporters would exit with a status instead
-    ::raise(SIGSEGV);
-  }
-  if (kind == "abort") std::abort();
   if (kind == "kill") ::raise(SIGKILL);
-  if (kind == "exit") std::_Exit(0);
   if (kind == "hang") {
     announce();
     for (;;) ::sleep(1);
   }
   if (kind == "close")
     for (int descriptor = 3; descriptor < 64; ++descriptor) ::close(descriptor);
-  if (kind == "print") {
-    std::printf("a library's banner\n");
-    std::fflush(stdout);
-  }
+  misbehave_in_process(kind);
 }
 
 std::string to_bytes(const Program& program) {
@@ -177,7 +182,7 @@ std::string to_bytes(const Program& program) {
   return Json{{"operations", operations}, {"scratch", program.scratch_counts}}.dump();
 }
 
-std::unique_ptr<Kernel> make_kernel(const LoadRequest& request, const std::string& fault, std::int64_t delay_us) {
+std::unique_ptr<Kernel> make_kernel(const LoadRequest& request, const Fault& fault, std::int64_t delay_us) {
   misbehave(fault, "load");
   return std::make_unique<TestKernel>(program_from(request.artifact.bytes), request.constants, fault, delay_us);
 }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "backend/backend.h"
+#include "chaos.h"
 
 namespace collage::test {
 
@@ -25,16 +26,14 @@ struct Program {
   std::vector<std::size_t> scratch_counts;  ///< elements of "t0", "t1"...
 };
 
-/// An instance's option `fault=`; empty = none. Each happens at the stage its name begins with.
-///   support-throw
-///   compile-throw compile-crash compile-abort compile-hang compile-exit compile-print
-///   load-throw load-crash load-hang load-fail
-///   run-throw run-throw-int run-crash run-hang run-kill run-fail run-wrong run-nothing run-overrun run-underrun
-///   run-change-input run-late-wrong (right at first, wrong from the third run) run-late-crash
-///   run-close (closes every descriptor it may find)
+/// What happens at the stage: everything of chaos.h that is not about numbers and answers, and besides
+///   support-throw (propose-throw)
+///   any stage: throw-int kill close (every descriptor it may find)
+///   load-fail run-fail run-wrong run-nothing run-overrun run-underrun run-change-input
+///   run-late-wrong (right at first, wrong from the third run) run-late-crash
 ///   unload-crash
 /// A fault that hangs writes its process id to the file COLLAGE_TEST_ANNOUNCE first, when that is set.
-void misbehave(std::string_view fault, std::string_view stage);
+void misbehave(const Fault& fault, std::string_view stage);
 
 /// False while COLLAGE_TEST_ARMED names a file that is not there: faults wait for it (not all kinds of wrong numbers).
 [[nodiscard]] bool is_armed();
@@ -42,7 +41,7 @@ void misbehave(std::string_view fault, std::string_view stage);
 void busy_wait(std::int64_t microseconds);
 
 [[nodiscard]] std::string to_bytes(const Program& program);
-[[nodiscard]] std::unique_ptr<Kernel> make_kernel(const LoadRequest& request, const std::string& fault,
+[[nodiscard]] std::unique_ptr<Kernel> make_kernel(const LoadRequest& request, const Fault& fault,
                                                   std::int64_t delay_us);
 
 }  // namespace collage::test

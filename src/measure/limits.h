@@ -1,0 +1,38 @@
+// What a worker may take of the machine, and what it may not reach at all.
+// In: a process. Out: limits on it. Memory is watched by the supervisor: limits of the address space hurt whoever maps
+// much and touches little. Processor time and file size are backstops against what outlives its supervisor; deadlines
+// and the disk come first.
+// Cost: a few system calls for each worker; a check of its memory about 10 us.
+// Source: setrlimit(2), seccomp(2), Documentation/filesystems/proc.rst in Linux.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+
+namespace collage {
+
+struct WorkerLimits {
+  std::int64_t memory_bytes = 0;  ///< resident and not of files; 0 = most of what is free when the worker starts
+  std::int64_t file_bytes = std::int64_t{64} << 30;  ///< of each file it writes
+  std::int64_t descriptors = 4096;
+  std::int64_t cpu_seconds = std::int64_t{24} * 3600;
+};
+
+/// Sets what the kernel itself watches. Limits that are lower already stay.
+void limit_process(pid_t process, const WorkerLimits& limits);
+
+/// From here on this process and its children have sockets of this machine only. False when the kernel cannot do so.
+bool leave_network();
+
+/// Memory that could be had now, of the machine and of the control group, in bytes.
+[[nodiscard]] std::int64_t available_memory();
+
+/// Resident memory of a process that is not of files, in bytes; 0 when it is gone.
+[[nodiscard]] std::int64_t private_bytes(pid_t process);
+
+/// Ends every process whose environment says NAME=VALUE, as all descendants of a process started with it do, whatever
+/// group, session or parent they have now.
+void end_marked(const char* name, const char* value);
+
+}  // namespace collage

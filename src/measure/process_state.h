@@ -1,0 +1,66 @@
+// What third-party code may leave changed in the process it runs in, compared before and after it ran.
+// In: the process. Out: what differs, in words; put back where that can be done. A flush-to-zero bit or a rounding mode
+// left on changes the numbers of whoever runs next, a folder or a locale what others read, a process left behind works
+// on while others are timed.
+// Threads, descriptors and memory are not compared here: a library's first use makes pools and caches. What grows with
+// every run is conduct.h's.
+// Cost: about 100 us a look, most of it 64 signal handlers and two files of /proc.
+// Source: Intel SDM volume 1, 10.2.3 (MXCSR).
+#pragma once
+
+#include <sched.h>
+#include <signal.h>
+#include <sys/types.h>
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace collage {
+
+/// How this thread computes: rounding, flush-to-zero, denormals-are-zero, exception masks. Sticky flags left out.
+[[nodiscard]] std::uint32_t float_control();
+/// A few nanoseconds.
+void set_float_control(std::uint32_t control);
+
+/// A value; of the calling thread where threads have their own.
+struct ProcessState {
+  std::uint32_t float_control = 0;
+  std::string locale;
+  std::string folder;  ///< the working directory
+  mode_t umask = 0;
+  sigset_t blocked = {};  ///< signals
+  std::array<struct sigaction, 64> handlers = {};
+  cpu_set_t affinity = {};
+  std::map<std::string, std::string> environment;  ///< the variables that thread pools and maths libraries read
+};
+
+[[nodiscard]] ProcessState process_state();
+
+/// What differs, a few words each.
+[[nodiscard]] std::vector<std::string> differences(const ProcessState& before, const ProcessState& after);
+
+/// Puts back everything in which the process differs from `state`.
+void restore(const ProcessState& state);
+
+/// Ends all processes that this one started, and those they left to it (in a worker, which adopts orphans, that is
+/// every descendant); how many there were.
+std::size_t end_children();
+
+/// Holds the process to the state it had when this was made. One thread.
+class StateWatch {
+ public:
+  StateWatch() : state_(process_state()) {}
+
+  /// What changed since the last call, and was put back; "" when nothing did.
+  [[nodiscard]] std::string settle();
+  /// The same for float_control() alone: true when it had changed.
+  [[nodiscard]] bool settle_float_control() const;
+
+ private:
+  ProcessState state_;
+};
+
+}  // namespace collage

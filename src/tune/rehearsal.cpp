@@ -1,0 +1,138 @@
+#include "tune/rehearsal.h"
+
+#include "measure/conduct.h"
+#include "measure/graph_file.h"
+#include "measure/process_state.h"
+#include "region/candidates.h"
+#include "tune/proposers.h"
+
+namespace collage {
+namespace {
+
+std::optional<Refusal> refuse(RefusalReason reason, std::string detail) {
+  return Refusal{.reason = reason, .detail = std::move(detail)};
+}
+
+/// What an instance says of itself must be so, and stay so.
+std::optional<Refusal> judge_info(const BackendInfo& first, const BackendInfo& later, const std::string& name) {
+  if (first.name != later.name || first.build != later.build || first.unusable != later.unusable)
+    return refuse(RefusalReason::kStructure, "says now this, now that of itself");
+  if (first.kind != name.substr(0, name.find(':')))
+    return refuse(RefusalReason::kStructure, "says it is of kind '" + first.kind + "'");
+  return std::nullopt;
+}
+
+std::optional<Refusal> probe(Registry& registry, const std::string& name) {
+  const auto made = registry.inspect(name);
+  if (!made) return std::nullopt;
+  const BackendInfo first = (*made)->info();
+  if (!first.unusable.empty()) return std::nullopt;
+  const auto asked = guard([&] {
+    (void)(*made)->rules();
+    return knows_vendor_operator(registry, {&name, 1}, "com.microsoft", "Gelu");
+  });
+  if (!asked) return refuse(RefusalReason::kCompile, "threw when asked what it takes: " + asked.error());
+  return judge_info(first, (*made)->info(), name);
+}
+
+/// Proposes the graph, then asks about one node often enough to see what grows.
+std::optional<Refusal> propose_to(Registry& registry, const std::string& name, const Graph& graph,
+                                  const CompileOptions& options) {
+  if (!registry.get(name) || graph.nodes.empty()) return std::nullopt;
+  const Graph before = graph;
+  const Uses uses = uses_of(graph);
+  const auto asked = guard([&] {
+    const auto proposers = make_proposers(registry, {&name, 1}, graph, options);
+    if (proposers) (void)propose(graph, uses, *proposers);
+    return proposers.has_value();
+  });
+  if (!asked) return refuse(RefusalReason::kCompile, "threw while proposing: " + asked.error());
+  NodeSet one(graph.nodes.size());
+  one.insert(0);
+  const Region region = make_region(graph, uses, std::move(one));
+  const Backend& backend = **registry.get(name);
+  auto conduct = judge_conduct(usage_now(), options.threads, [&]() -> Result<void> {
+    (void)guarded_support(backend, graph, region, options);
+    return {};
+  });
+  if (conduct) return conduct;
+  if (graph != before) return refuse(RefusalReason::kWrongResult, "changed the graph it was asked about");
+  return judge_info(backend.info(), backend.info(), name);
+}
+
+Json to_json(const std::optional<Refusal>& refusal) { return refusal ? collage::to_json(*refusal) : Json(nullptr); }
+
+Result<Json> run_rehearsal(const Json& json, JobContext& context) {
+  COLLAGE_TRY(
+      const RehearsalRequest job, read_json("rehearsal", [&] {
+        return RehearsalRequest{
+            .backends = json.at("backends").get<std::vector<std::string>>(),
+            .graph_file = json.at("graph").get<std::string>(),
+            .compile = {.threads = json.at("threads").get<int>(),
+                        .accuracy = accuracy_of(json.at("accuracy").get<std::string>()).value_or(Accuracy::kStandard)},
+            .stop = {}};
+      }));
+  Graph graph;
+  if (!job.graph_file.empty()) {
+    COLLAGE_TRY(graph, read_graph_file(job.graph_file));
+  }
+  StateWatch watch;
+  Json answers = Json::array();
+  for (std::size_t b = 0; b < job.backends.size(); ++b) {
+    const std::string& name = job.backends[b];
+    context.begin(job.graph_file.empty() ? "probe" : "propose", static_cast<std::int32_t>(b));
+    auto refusal = job.graph_file.empty() ? probe(context.registry(), name)
+                                          : propose_to(context.registry(), name, graph, job.compile);
+    const std::string changed = watch.settle();
+    if (!refusal && !changed.empty()) refusal = refuse(RefusalReason::kWrongResult, "changed the process: " + changed);
+    answers.push_back(to_json(refusal));
+  }
+  return answers;
+}
+
+Json job_of(const RehearsalRequest& request) {
+  return {{"type", "rehearse"},
+          {"backends", request.backends},
+          {"graph", request.graph_file},
+          {"threads", request.compile.threads},
+          {"accuracy", std::string(name_of(request.compile.accuracy))}};
+}
+
+}  // namespace
+
+Handler rehearsal_handler() { return {.type = "rehearse", .run = run_rehearsal}; }
+
+Result<std::map<std::string, Refusal>> rehearse(WorkerProcess& worker, const RehearsalRequest& request) {
+  std::map<std::string, Refusal> found;
+  RehearsalRequest left = request;
+  int unexplained = 0;
+  while (!left.backends.empty()) {
+    const auto outcome =
+        worker.call(job_of(left), usual_allowance(request.limit, request.limit, request.limit), request.stop);
+    if (!outcome) {
+      const Death& death = outcome.error();
+      if (death.stopped) return found;
+      if (death.candidate && static_cast<std::size_t>(*death.candidate) < left.backends.size()) {
+        const auto guilty = left.backends.begin() + *death.candidate;
+        found[*guilty] = death.refusal;
+        left.backends.erase(guilty);
+      } else if (++unexplained == 2) {
+        return fail(ExitCode::kUnsupported, "worker/died", "rehearsal", death.refusal.detail, "a worker that answers");
+      }
+      continue;
+    }
+    if (!*outcome) return std::unexpected(outcome->error());
+    const Json& answers = **outcome;
+    COLLAGE_TRY_VOID(read_json("rehearsal answer", [&] {
+      for (std::size_t b = 0; b < left.backends.size(); ++b)
+        if (!answers.at(b).is_null()) found[left.backends[b]] = refusal_from(answers.at(b));
+      return true;
+    }));
+    // Whatever they left in it stays behind.
+    if (!found.empty()) worker.stop();
+    return found;
+  }
+  return found;
+}
+
+}  // namespace collage
