@@ -1,6 +1,7 @@
 #include <filesystem>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 #include "cli/console.h"
@@ -68,6 +69,17 @@ Result<Answer> show_stats(const Options& options, Store& store) {
   return answer;
 }
 
+/// To the record that was added last.
+void add_samples(Store& store, const std::string& key, Answer& answer) {
+  if (const auto samples = store.samples(key)) {
+    answer.text += fmt::format("{:<10} {} ns\n", "samples", fmt::join(samples->ns, " "));
+    if (samples->warm_ns > 0) answer.text += fmt::format("{:<10} {} ns\n", "warm", samples->warm_ns);
+    answer.json["records"].back()["samples_ns"] = samples->ns;
+    answer.json["records"].back()["warm_ns"] = samples->warm_ns;
+  }
+  answer.text += "\n";
+}
+
 Answer records(const Options& options, Store& store, bool whole) {
   const auto found = store.costs_like(options.like);
   Answer answer;
@@ -78,9 +90,10 @@ Answer records(const Options& options, Store& store, bool whole) {
       answer.text += fmt::format("{:<40} {}\n", cost_text(cost), key);
     } else {
       for (const auto& [field, value] : fields_of(key)) answer.text += fmt::format("{:<10} {}\n", field, value);
-      answer.text += fmt::format("{:<10} {}\n\n", "cost", cost_text(cost));
+      answer.text += fmt::format("{:<10} {}\n", "cost", cost_text(cost));
     }
     answer.json["records"].push_back({{"key", key}, {"cost", to_json(cost)}});
+    if (whole) add_samples(store, key, answer);
   }
   if (found.size() > options.limit)
     answer.text += fmt::format("and {} more; --limit shows them\n", found.size() - options.limit);

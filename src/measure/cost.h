@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <variant>
+#include <vector>
 
 #include "region/refusal.h"
 
@@ -31,6 +32,13 @@ struct Infeasible {
 };
 
 using Cost = std::variant<Unknown, Measured, Estimated, Infeasible>;
+
+/// What a measured cost summarises.
+struct Samples {
+  std::vector<std::int64_t> ns;  ///< of one call each, as they came
+  std::int64_t warm_ns = 0;      ///< a call that finds its data in the caches; 0 = the samples are such calls
+  bool operator==(const Samples&) const = default;
+};
 
 /// Nanoseconds of a measured or estimated cost.
 [[nodiscard]] std::optional<std::int64_t> nanoseconds_of(const Cost& cost);

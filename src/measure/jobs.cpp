@@ -114,8 +114,8 @@ Json to_json(const PriceAnswer& answer) {
   for (const CandidateAnswer& candidate : answer.candidates)
     candidates.push_back({{"cost", to_json(candidate.cost)},
                           {"artifact", candidate.artifact},
-                          {"samples_ns", candidate.samples_ns},
-                          {"warm_ns", candidate.warm_ns},
+                          {"samples_ns", candidate.samples.ns},
+                          {"warm_ns", candidate.samples.warm_ns},
                           {"stage", candidate.stage}});
   return {{"candidates", candidates}, {"harmed", answer.harmed}, {"quiet_ns", answer.quiet_ns}};
 }
@@ -126,8 +126,8 @@ Result<PriceAnswer> price_answer_from(const Json& json) {
     for (const Json& candidate : json.at("candidates"))
       answer.candidates.push_back({.cost = cost_from(candidate.at("cost")),
                                    .artifact = candidate.at("artifact").get<std::string>(),
-                                   .samples_ns = candidate.at("samples_ns").get<std::vector<std::int64_t>>(),
-                                   .warm_ns = candidate.at("warm_ns").get<std::int64_t>(),
+                                   .samples = {.ns = candidate.at("samples_ns").get<std::vector<std::int64_t>>(),
+                                                .warm_ns = candidate.at("warm_ns").get<std::int64_t>()},
                                    .stage = candidate.at("stage").get<std::string>()});
     return answer;
   });

@@ -59,8 +59,7 @@ struct PriceJob {
 struct CandidateAnswer {
   Cost cost;                                  ///< measured or infeasible; unknown after kPrepare when all is well
   std::string artifact;                       ///< content hash in the job's folder; empty for views and infeasible ones
-  std::vector<std::int64_t> samples_ns = {};  ///< that a measured cost summarises, as they came
-  std::int64_t warm_ns = 0;  ///< a run that finds its data in the caches; 0 = the cost is of such runs, or not timed
+  Samples samples = {};  ///< of a measured cost
   std::string stage = {};    ///< that refused it; empty when nothing did
   bool operator==(const CandidateAnswer&) const = default;
 };

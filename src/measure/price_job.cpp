@@ -376,8 +376,8 @@ class PriceRun {
       }
       CandidateAnswer& answer = contestants_[live[k]].answer;
       answer.cost = results[k]->summary;
-      answer.samples_ns = std::move(results[k]->samples_ns);
-      if (job_.displaced_bytes > 0) answer.warm_ns = warm_ns(live[k]);
+      answer.samples.ns = std::move(results[k]->samples_ns);
+      if (job_.displaced_bytes > 0) answer.samples.warm_ns = warm_ns(live[k]);
       if (!spoilt[k]) continue;
       harmed_ = true;
       refuse(live[k], RefusalReason::kWrongResult, "changed the process: rounding or flush-to-zero");

@@ -280,12 +280,12 @@ void Pricer::accept(const Group& group, const PriceAnswer& answer, Answers& answ
       store_.put_artifact(artifact_key(group.pending[i].key, group.place), candidate.artifact);
     if (const auto* infeasible = std::get_if<Infeasible>(&candidate.cost))
       keep_repro(group, group.pending[i].candidate, infeasible->refusal, candidate.stage);
-    note(group.pending[i], candidate.cost, answers);
+    note(group.pending[i], candidate.cost, answers, candidate.samples);
   }
 }
 
-void Pricer::note(const Pending& pending, Cost cost, Answers& answers) {
-  store_.put_cost(pending.key, cost);
+void Pricer::note(const Pending& pending, Cost cost, Answers& answers, const Samples& samples) {
+  store_.put_cost(pending.key, cost, samples);
   const bool infeasible = std::holds_alternative<Infeasible>(cost);
   ++(infeasible ? counts_.refused : counts_.measured);
   answers[pending.key] = {.cost = std::move(cost), .reused = false};

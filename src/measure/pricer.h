@@ -133,7 +133,7 @@ class Pricer {
   [[nodiscard]] Allowance allowance_with_leases();
   [[nodiscard]] PriceJob job_for(const Group& group, Effort effort) const;
   void accept(const Group& group, const PriceAnswer& answer, Answers& answers);
-  void note(const Pending& pending, Cost cost, Answers& answers);
+  void note(const Pending& pending, Cost cost, Answers& answers, const Samples& samples = {});
   /// A failure becomes a reproduction bundle.
   void keep_repro(const Group& group, const CandidateSpec& candidate, const Refusal& refusal, const std::string& stage);
   /// Refuses what is pending of backends that died too often on such operators.

@@ -15,6 +15,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
+/// Keys of what lies beside a cost in its record.
+constexpr const char* kSamples = "samples_ns";
+constexpr const char* kWarm = "warm_ns";
+
 std::optional<Cost> parse_cost(const std::string& text) {
   const auto json = parse_json(text, "store");
   if (!json) return std::nullopt;
@@ -170,8 +174,24 @@ std::optional<Cost> Store::cost(const std::string& key) {
   const auto text = state_->read(kCostTable, key);
   return text ? parse_cost(*text) : std::nullopt;
 }
-void Store::put_cost(const std::string& key, const Cost& cost) {
-  state_->write(kCostTable, key, to_line(to_json(cost)));
+
+std::optional<Samples> Store::samples(const std::string& key) {
+  const auto text = state_->read(kCostTable, key);
+  const auto json = text ? parse_json(*text, "store") : fail(ExitCode::kBug, "store/no-record", key, "none");
+  if (!json || !json->contains(kSamples)) return std::nullopt;
+  const auto samples = read_json("store", [&] {
+    return Samples{.ns = json->at(kSamples).get<std::vector<std::int64_t>>(), .warm_ns = json->at(kWarm)};
+  });
+  return samples ? std::optional(*samples) : std::nullopt;
+}
+
+void Store::put_cost(const std::string& key, const Cost& cost, const Samples& samples) {
+  Json json = to_json(cost);
+  if (!samples.ns.empty()) {
+    json[kSamples] = samples.ns;
+    json[kWarm] = samples.warm_ns;
+  }
+  state_->write(kCostTable, key, to_line(json));
   state_->leases.forget(key);
 }
 

@@ -34,7 +34,9 @@ class Store {
 
   /// A record that cannot be read counts as absent.
   [[nodiscard]] std::optional<Cost> cost(const std::string& key);
-  void put_cost(const std::string& key, const Cost& cost);
+  void put_cost(const std::string& key, const Cost& cost, const Samples& samples = {});
+  /// What was put beside the cost; nothing where nothing was.
+  [[nodiscard]] std::optional<Samples> samples(const std::string& key);
   /// Content hash of the artifact for a key of keys.h; the file may be gone.
   [[nodiscard]] std::optional<std::string> artifact(const std::string& key);
   void put_artifact(const std::string& key, const std::string& hash);
