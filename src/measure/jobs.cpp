@@ -127,7 +127,7 @@ Result<PriceAnswer> price_answer_from(const Json& json) {
       answer.candidates.push_back({.cost = cost_from(candidate.at("cost")),
                                    .artifact = candidate.at("artifact").get<std::string>(),
                                    .samples = {.ns = candidate.at("samples_ns").get<std::vector<std::int64_t>>(),
-                                                .warm_ns = candidate.at("warm_ns").get<std::int64_t>()},
+                                               .warm_ns = candidate.at("warm_ns").get<std::int64_t>()},
                                    .stage = candidate.at("stage").get<std::string>()});
     return answer;
   });

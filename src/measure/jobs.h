@@ -57,10 +57,10 @@ struct PriceJob {
 };
 
 struct CandidateAnswer {
-  Cost cost;                                  ///< measured or infeasible; unknown after kPrepare when all is well
-  std::string artifact;                       ///< content hash in the job's folder; empty for views and infeasible ones
-  Samples samples = {};  ///< of a measured cost
-  std::string stage = {};    ///< that refused it; empty when nothing did
+  Cost cost;               ///< measured or infeasible; unknown after kPrepare when all is well
+  std::string artifact;    ///< content hash in the job's folder; empty for views and infeasible ones
+  Samples samples = {};    ///< of a measured cost
+  std::string stage = {};  ///< that refused it; empty when nothing did
   bool operator==(const CandidateAnswer&) const = default;
 };
 

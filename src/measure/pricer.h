@@ -107,7 +107,7 @@ class Pricer {
     std::vector<std::uint32_t> nodes;
     std::vector<std::uint32_t> repeated;
     std::optional<Conversion> conversion;
-    std::string operators;  ///< for strikes
+    std::string operators;         ///< for strikes
     std::string place;             ///< place_hash of the region
     const Graph* graph = nullptr;  ///< of the region
     std::vector<Pending> pending;

@@ -41,8 +41,8 @@ struct RaceOptions {
   int threads = 0;                 ///< samples are taken pinned to so many processors; 0 = not pinned
   bool discards_disturbed = true;  ///< rounds, by cause
   std::uint64_t seed = 1;
-  /// Of the processor now, 1 in a quiet moment: medians and quantiles are divided by it, so that they compare with costs;
-  /// ratios are not, pairing is better than any correction. Empty = 1.
+  /// Of the processor now, 1 in a quiet moment: medians and quantiles are divided by it, so that they compare with
+  /// costs; ratios are not, pairing is better than any correction. Empty = 1.
   std::function<double()> slowness;
   std::stop_token stop;
 };
