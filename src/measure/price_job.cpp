@@ -171,7 +171,7 @@ class PriceRun {
   void judge_again(std::size_t i) {
     if (!contestants_[i].trial) return;
     const Usage before = usage_now();
-    judge(i, "verify again");
+    judge_numbers_again(i);
     if (contestants_[i].trial)
       if (auto refusal = judge_conduct(before, job_.options.threads, [&] { return run_guarded(i); })) {
         harmed_ = true;
@@ -239,10 +239,10 @@ class PriceRun {
     judge(i, "verify", nullptr);
     if (!contestants_[i].trial || subject_.conversion) return;
     for (const InputSet& set : sets(i)) judge(i, "verify", &set);
-    if (contestants_[i].trial && !sets(i).empty()) settle(i, contestants_[i].trial->restore(bench_.converter()));
+    if (contestants_[i].trial && !sets(i).empty()) accept(i, contestants_[i].trial->restore(bench_.converter()));
   }
 
-  void judge_again(std::size_t i) {
+  void judge_numbers_again(std::size_t i) {
     judge(i, "verify again", nullptr);
     if (!sets_) return;
     for (const InputSet& set : *sets_)
@@ -289,10 +289,11 @@ class PriceRun {
     Contestant& contestant = contestants_[i];
     if (!contestant.trial) return;
     context_.begin(stage, static_cast<std::int32_t>(i), contestant.trial->checked_ns());
-    settle(i, contestant.trial->check(bench_.converter(), set));
+    accept(i, contestant.trial->check(bench_.converter(), set));
   }
 
-  void settle(std::size_t i, std::optional<TrialFailure> failed) {
+  /// Refuses a candidate whose trial failed.
+  void accept(std::size_t i, std::optional<TrialFailure> failed) {
     if (!failed) return;
     harmed_ |= failed->harmful;
     refuse(i, std::move(failed->refusal));
