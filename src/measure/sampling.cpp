@@ -143,12 +143,13 @@ class Sampler {
                 (count >= options_.few_samples && lane.total_ns >= options_.long_total_ns);
   }
 
+  /// Of contenders without a sample yet, because all were disturbed, nothing can be said.
   void drop_slow() {
     std::int64_t best = 0;
     for (const Lane& lane : lanes_)
-      if (!lane.error) best = best == 0 ? median(lane) : std::min(best, median(lane));
+      if (!lane.error && !lane.samples.empty()) best = best == 0 ? median(lane) : std::min(best, median(lane));
     for (Lane& lane : lanes_)
-      if (!lane.done && static_cast<double>(median(lane)) > options_.drop_ratio * static_cast<double>(best))
+      if (!lane.done && !lane.samples.empty() && static_cast<double>(median(lane)) > options_.drop_ratio * static_cast<double>(best))
         lane.done = true;
   }
 

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "measure/noise.h"
+
 namespace collage {
 namespace {
 
@@ -48,6 +50,17 @@ TEST(Sampling, SlowFirstCallIsNotASample) {
   const auto results = sample_all(1, machine.subject(), quick_sampling());
   EXPECT_EQ(results[0]->summary.median_ns, 1'000'000);
   EXPECT_EQ(results[0]->summary.high_ns, 1'000'000);
+}
+
+TEST(Sampling, ContendersWhoseFirstSamplesWereAllDisturbedAreStillSampled) {
+  FakeMachine machine{.call_ns = {600'000, 900'000}};
+  SamplingSubject subject = machine.subject();
+  NoiseWatch noise;
+  subject.noise = &noise;
+  subject.slowness = [looks = 0]() mutable { return ++looks % 2 == 0 ? 2.0 : 1.0; };
+  const auto results = sample_all(2, subject, quick_sampling());
+  EXPECT_EQ(median_of(results[0]), 400'000);
+  EXPECT_EQ(median_of(results[1]), 600'000);
 }
 
 TEST(Sampling, TimesAreThoseOfAQuietMoment) {
