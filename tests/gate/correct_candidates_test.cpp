@@ -1,6 +1,7 @@
 // Right candidates are not refused: what the real backends make of random networks.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <map>
 
@@ -13,8 +14,19 @@ namespace {
 struct Tally {
   int judged = 0;
   int refused = 0;  ///< for their numbers
+  int caught = 0;   ///< candidates that are known to be wrong
   std::map<std::string, int> by_backend;
 };
+
+/// OpenVINO 2026.4 computes a HardSwish that follows a MaxPool before it, as if it rose everywhere.
+bool is_known_fault(const Graph& graph, const Region& region, const std::string& backend) {
+  const Uses uses = uses_of(graph);
+  const auto follows_pool = [&](std::size_t n) {
+    const NodeId before = is_op(graph.nodes[n], "HardSwish") ? uses.producer[graph.nodes[n].inputs[0].index] : NodeId{};
+    return before.valid() && region.nodes.contains(before.index) && is_op(graph.node(before), "MaxPool");
+  };
+  return backend == "openvino" && std::ranges::any_of(region.nodes.members(), follows_pool);
+}
 
 std::vector<CandidateSpec> candidates_of(GateLab& lab, const Graph& graph, const Region& region) {
   std::vector<CandidateSpec> found;
@@ -43,6 +55,10 @@ void judge_part(GateLab& lab, const Graph& graph, std::uint32_t begin, std::uint
     const Refusal* refusal = refusal_of(answers[i]);
     // What a library does not take is not the gate's doing.
     if (refusal != nullptr && refusal->reason != RefusalReason::kWrongResult) continue;
+    if (refusal != nullptr && is_known_fault(graph, region, candidates[i].backend)) {
+      ++tally.caught;
+      continue;
+    }
     ++tally.judged;
     ++tally.by_backend[candidates[i].backend];
     if (refusal == nullptr) continue;
@@ -71,7 +87,8 @@ TEST(CorrectCandidates, AreNotRefused) {
   }
   EXPECT_GE(tally.judged, wanted);
   EXPECT_LE(tally.refused, is_long_run() ? 1 : 0);
-  std::printf("%d right candidates judged, %d refused:", tally.judged, tally.refused);
+  std::printf("%d right candidates judged, %d refused; %d wrong ones caught; by backend:", tally.judged, tally.refused,
+              tally.caught);
   for (const auto& [name, number] : tally.by_backend) std::printf(" %s %d", name.c_str(), number);
   std::printf("\n");
 }

@@ -95,7 +95,7 @@ InGraph weights(const std::string& op, std::size_t port,
     Tensor made = make_tensor<float>(ElementType::kFloat32, constant->extents, values);
     if (made == *constant) return false;
     node = node_of(graph, op);
-    const ValueId id = add_constant(graph, "", std::move(made));
+    const ValueId id = add_constant(graph, "planted " + std::to_string(graph.values.size()), std::move(made));
     node_of(graph, op)->inputs[port] = id;
     return true;
   };
@@ -108,8 +108,8 @@ InGraph integers(const std::string& op, std::size_t port, const std::function<vo
     if (constant == nullptr) return false;
     Ints values = *integers_of(*constant);
     edit(values);
-    const ValueId id =
-        add_constant(graph, "", make_tensor<std::int64_t>(ElementType::kInt64, constant->extents, values));
+    const ValueId id = add_constant(graph, "planted " + std::to_string(graph.values.size()),
+                                    make_tensor<std::int64_t>(ElementType::kInt64, constant->extents, values));
     node_of(graph, op)->inputs[port] = id;
     return true;
   };

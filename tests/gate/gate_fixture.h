@@ -79,7 +79,8 @@ class GateLab {
 
   /// The gate's answer for candidates of a region; empty when the job itself failed.
   std::vector<CandidateAnswer> judge(const std::vector<std::uint32_t>& nodes,
-                                     const std::vector<CandidateSpec>& candidates, Effort effort = Effort::kPrepare) {
+                                     const std::vector<CandidateSpec>& candidates, Effort effort = Effort::kPrepare,
+                                     bool recorded_only = false) {
     const PriceJob job{.graph_file = graph_file_,
                        .record_file = record_file_,
                        .artifact_folder = folder_.file("artifacts"),
@@ -87,7 +88,8 @@ class GateLab {
                        .conversion = std::nullopt,
                        .candidates = candidates,
                        .options = {},
-                       .effort = effort};
+                       .effort = effort,
+                       .recorded_only = recorded_only};
     const auto answer = run_price_job(job, bench_, context_);
     EXPECT_TRUE(answer) << to_string(answer.error());
     return answer ? answer->candidates : std::vector<CandidateAnswer>();

@@ -38,7 +38,7 @@ class NetworkBuilder {
   ValueId add(const std::string& op, std::vector<ValueId> inputs, const Extents& extents,
               std::vector<Attribute> attributes = {}, ElementType type = ElementType::kFloat32) {
     const std::string index = std::to_string(graph_.nodes.size());
-    const ValueId made = add_value(graph_, "v" + index, ValueType::tensor(type, extents));
+    const ValueId made = add_value(graph_, "y" + index, ValueType::tensor(type, extents));
     Node node{.name = "n" + index, .op_type = op, .inputs = std::move(inputs), .outputs = {made}};
     node.attributes = std::move(attributes);
     add_node(graph_, std::move(node));
