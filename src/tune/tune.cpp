@@ -435,7 +435,7 @@ class Tuner {
 
   /// What is true of candidates that were left over just now.
   Unmeasured why_not_measured(bool lazily) const {
-    if (options_.stop.stop_requested()) return Unmeasured::kStopped;
+    if (user_stop_.stop_requested()) return Unmeasured::kStopped;
     return lazily && !out_of_time() ? Unmeasured::kNotNeeded : Unmeasured::kOutOfTime;
   }
 
@@ -885,7 +885,12 @@ Result<TuneReport> tune(const TuneOptions& options, Registry& registry) {
   COLLAGE_TRY(WorkFolder folder, WorkFolder::create());
   COLLAGE_TRY(Store store, Store::open(options.store));
   Tuner tuner(options, registry, std::move(folder), std::move(store));
-  return tuner.run();
+  auto report = tuner.run();
+  // A stop that came before there was any plan to ship.
+  if (!report && report.error().code == "tune/nothing-runs" && options.stop.stop_requested())
+    return fail(ExitCode::kInterrupted, "tune/interrupted", options.model, "a stop before the first plan",
+                "a tune that goes on until it has one");
+  return report;
 }
 
 std::string to_json(const TuneReport& report) {
