@@ -85,7 +85,12 @@ class Replayer {
     one.variant = variant->name;
     const CandidateSpec candidate{.backend = name, .variant = *variant};
     worker_.stop();  // each in a process in which nothing ran before
-    auto outcome = worker_.call(to_json(job_for(candidate)), allowance(), options_.stop);
+    PriceJob job = job_for(candidate);
+    auto outcome = worker_.call(to_json(job), allowance(), options_.stop);
+    // As in a tune: where nobody was at work it was the reference.
+    job.recorded_only = true;
+    if (!outcome && !outcome.error().stopped && !outcome.error().candidate)
+      outcome = worker_.call(to_json(job), allowance(), options_.stop);
     if (!outcome) {
       const Death& death = outcome.error();
       if (death.stopped) return fail(ExitCode::kInterrupted, "measure/stopped", "worker", "a request to stop");
