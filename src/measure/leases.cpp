@@ -83,7 +83,9 @@ bool TunerLock::is_alive(std::int64_t tuner) const {
   return ::fcntl(descriptor_, F_OFD_GETLK, &byte) != 0 || byte.l_type != F_UNLCK;
 }
 
-bool Leases::holds(const TunerLock& lock, SQLite::Statement& row, std::int64_t now) {
+bool Leases::holds(const TunerLock& lock, SQLite::Statement& row) {
+  // Looked at now, after whoever wrote the row did: an earlier look would take a fresh lease for one of another clock.
+  const std::int64_t now = now_ns();
   const std::int64_t since = row.getColumn("since_ns").getInt64();
   const std::int64_t until = row.getColumn("until_ns").getInt64();
   return since <= now && now < until && lock.is_alive(row.getColumn("tuner").getInt64());
@@ -110,11 +112,13 @@ std::vector<Lease> Leases::take(SQLite::Database& database, std::span<const std:
   if (is_first)
     if (auto lock = TunerLock::take(lock_file_)) lock_.emplace(std::move(*lock));
   if (!lock_) return std::vector<Lease>(keys.size(), Lease::kOurs);
-  const std::int64_t now = now_ns();
-  const std::int64_t until = now + (time + kLeeway + kSpare).count();
+  std::int64_t until = 0;
   std::vector<Lease> answers;
   without_sync(database, [&] {
     SQLite::Transaction transaction(database, SQLite::TransactionBehavior::IMMEDIATE);
+    // Not before the transaction began: the other tuners' clock must not be ahead of ours.
+    const std::int64_t now = now_ns();
+    until = now + (time + kLeeway + kSpare).count();
     if (is_first) remove_dead(database);
     SQLite::Statement find(database, "SELECT tuner, since_ns, until_ns FROM leases WHERE key=? AND tuner<>?");
     SQLite::Statement add(database, "INSERT OR REPLACE INTO leases(key, tuner, since_ns, until_ns) VALUES(?,?,?,?)");
@@ -126,7 +130,7 @@ std::vector<Lease> Leases::take(SQLite::Database& database, std::span<const std:
       answers.push_back(is_known(key) ? Lease::kKnown : Lease::kOurs);
       if (answers.back() == Lease::kKnown) continue;
       find.bind(1, key);
-      if (find.executeStep() && holds(*lock_, find, now)) answers.back() = Lease::kTheirs;
+      if (find.executeStep() && holds(*lock_, find)) answers.back() = Lease::kTheirs;
       find.reset();
       if (answers.back() == Lease::kTheirs) continue;
       add.bind(1, key);
@@ -170,8 +174,7 @@ std::size_t Leases::count(SQLite::Database& database) const {
   if (lock == nullptr) return 0;
   std::size_t live = 0;
   SQLite::Statement rows(database, "SELECT tuner, since_ns, until_ns FROM leases");
-  const std::int64_t now = now_ns();
-  while (rows.executeStep()) live += holds(*lock, rows, now);
+  while (rows.executeStep()) live += holds(*lock, rows);
   return live;
 }
 

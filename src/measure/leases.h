@@ -68,7 +68,7 @@ class Leases {
   [[nodiscard]] std::size_t count(SQLite::Database& database) const;
 
  private:
-  [[nodiscard]] static bool holds(const TunerLock& lock, SQLite::Statement& row, std::int64_t now_ns);
+  [[nodiscard]] static bool holds(const TunerLock& lock, SQLite::Statement& row);
   void remove_dead(SQLite::Database& database) const;
 
   std::string lock_file_;

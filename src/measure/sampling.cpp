@@ -149,7 +149,8 @@ class Sampler {
     for (const Lane& lane : lanes_)
       if (!lane.error && !lane.samples.empty()) best = best == 0 ? median(lane) : std::min(best, median(lane));
     for (Lane& lane : lanes_)
-      if (!lane.done && !lane.samples.empty() && static_cast<double>(median(lane)) > options_.drop_ratio * static_cast<double>(best))
+      if (!lane.done && !lane.samples.empty() &&
+          static_cast<double>(median(lane)) > options_.drop_ratio * static_cast<double>(best))
         lane.done = true;
   }
 

@@ -2,6 +2,9 @@
 #include <signal.h>
 #include <sys/wait.h>
 
+#include <atomic>
+#include <thread>
+
 #include <gmock/gmock.h>
 
 #include "measure/json.h"
@@ -36,6 +39,21 @@ TEST_F(Leases, OneTunerHasAKeyAndTheOtherIsTold) {
   EXPECT_THAT(take(*there, {"b", "c"}), ElementsAre(Lease::kTheirs, Lease::kOurs));
   EXPECT_THAT(take(here, {"a", "c"}), ElementsAre(Lease::kOurs, Lease::kTheirs));
   EXPECT_EQ(here.lease_count(), 3U);
+}
+
+TEST_F(Leases, OfManyWhoAskAtOnceOneHasTheKey) {
+  constexpr int kKeys = 300;
+  std::vector<std::atomic<int>> owners(kKeys);
+  std::vector<Store> tuners;
+  for (int t = 0; t < 4; ++t) tuners.push_back(another());
+  {
+    std::vector<std::jthread> asking;
+    for (Store& tuner : tuners)
+      asking.emplace_back([&] {
+        for (int key = 0; key < kKeys; ++key) owners[key] += take(tuner, {std::to_string(key)})[0] == Lease::kOurs;
+      });
+  }
+  for (int key = 0; key < kKeys; ++key) EXPECT_EQ(owners[key], 1) << key;
 }
 
 TEST_F(Leases, ACostThatIsPutEndsItsLease) {
