@@ -111,13 +111,14 @@ struct Store::State {
     return found;
   }
 
-  void remove(const std::string& part) {
-    const auto remove_from = [&](SQLite::Database& database) {
-      remove_records(database, part);
+  /// Removes what `from` removes of one database, in memory and in the file.
+  template <class From>
+  void remove(From from) {
+    (void)ask_file([&](SQLite::Database& database) {
+      from(database);
       return true;
-    };
-    (void)ask_file(remove_from);
-    if (memory) remove_from(*memory);
+    });
+    if (memory) from(*memory);
   }
 
   /// Work on the leases, which only a file has; nothing when there is none any more.
@@ -226,7 +227,12 @@ std::vector<std::pair<std::string, std::string>> Store::verdicts_like(const std:
   return state_->texts_like(kVerdictTable, part);
 }
 
-void Store::remove(const std::string& part) { state_->remove(part); }
+void Store::remove(const std::string& part) {
+  state_->remove([&](SQLite::Database& database) { remove_records(database, part); });
+}
+void Store::remove_cost(const std::string& key) {
+  state_->remove([&](SQLite::Database& database) { remove_record(database, kCostTable, key); });
+}
 
 std::size_t Store::damaged_count() {
   for (const StoreTable& table : kStoreTables) (void)state_->texts_like(table, "");

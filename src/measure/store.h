@@ -76,6 +76,8 @@ class Store {
   [[nodiscard]] std::vector<std::pair<std::string, std::string>> verdicts_like(const std::string& part);
   /// Removes the records whose key contains `part`, of all kinds; artifact files stay.
   void remove(const std::string& part);
+  /// Removes exactly this cost.
+  void remove_cost(const std::string& key);
   /// Looks at every record and sets damaged ones aside; how many are set aside, those found earlier included.
   [[nodiscard]] std::size_t damaged_count();
 

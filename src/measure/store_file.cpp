@@ -178,6 +178,12 @@ std::vector<std::pair<std::string, std::string>> read_records(SQLite::Database& 
   return sound;
 }
 
+void remove_record(SQLite::Database& database, const StoreTable& table, const std::string& key) {
+  SQLite::Statement remove(database, fmt::format("DELETE FROM {} WHERE key=?", table.name));
+  remove.bind(1, key);
+  remove.exec();
+}
+
 void remove_records(SQLite::Database& database, const std::string& part) {
   SQLite::Transaction transaction(database, SQLite::TransactionBehavior::IMMEDIATE);
   for (const StoreTable& table : kStoreTables) {

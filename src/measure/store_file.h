@@ -45,6 +45,7 @@ void write_record(SQLite::Database& database, const StoreTable& table, const std
 /// The same for one key, but nothing is set aside: for use inside a transaction.
 [[nodiscard]] std::optional<std::string> sound_record(SQLite::Database& database, const StoreTable& table,
                                                       const std::string& key);
+void remove_record(SQLite::Database& database, const StoreTable& table, const std::string& key);
 /// Removes the records whose key contains `part` from all tables at once.
 void remove_records(SQLite::Database& database, const std::string& part);
 [[nodiscard]] std::size_t count_records(SQLite::Database& database, const StoreTable& table);

@@ -56,7 +56,7 @@ std::size_t forget_deaths(Store& store, const std::string& backend) {
   for (const auto& [key, cost] : store.costs_like(" backend=" + backend)) {
     const auto* refused = std::get_if<Infeasible>(&cost);
     if (refused == nullptr || !is_death(refused->refusal.reason) || !names(backend, backend_in(key))) continue;
-    store.remove(key);
+    store.remove_cost(key);
     ++count;
   }
   return count;

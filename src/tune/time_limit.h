@@ -13,9 +13,12 @@ namespace collage {
 
 class TimeLimit {
  public:
-  TimeLimit(std::stop_token user, std::chrono::steady_clock::time_point until);
+  explicit TimeLimit(std::stop_token user);
   TimeLimit(const TimeLimit&) = delete;
   TimeLimit& operator=(const TimeLimit&) = delete;
+
+  /// From here on the time counts, too. Once.
+  void arm(std::chrono::steady_clock::time_point until);
 
   [[nodiscard]] std::stop_token token() const { return source_.get_token(); }
 

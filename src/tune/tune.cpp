@@ -46,7 +46,7 @@ using Seconds = std::chrono::duration<double>;
 class Tuner {
  public:
   Tuner(const TuneOptions& options, Registry& registry, WorkFolder folder, Store store)
-      : time_limit_(options.stop, after(kStopShare, start_, options.budget_s)),
+      : time_limit_(options.stop),
         options_(limited(options, time_limit_)),
         user_stop_(options.stop),
         registry_(registry),
@@ -65,6 +65,8 @@ class Tuner {
     COLLAGE_TRY_VOID(make_rivals());
     COLLAGE_TRY_VOID(make_covers());
     COLLAGE_TRY_VOID(judge());
+    // There is a plan to ship: from now on the end of the budget ends the tune.
+    time_limit_.arm(after(kStopShare));
     COLLAGE_TRY_VOID(improve_with_context());
     COLLAGE_TRY_VOID(evolve());
     COLLAGE_TRY_VOID(ship());
@@ -83,9 +85,8 @@ class Tuner {
   }
 
   /// The moment when this share of the budget is used up.
-  [[nodiscard]] Clock::time_point after(double share) const { return after(share, start_, options_.budget_s); }
-  static Clock::time_point after(double share, Clock::time_point start, double budget_s) {
-    return start + std::chrono::duration_cast<Clock::duration>(Seconds(share * budget_s));
+  [[nodiscard]] Clock::time_point after(double share) const {
+    return start_ + std::chrono::duration_cast<Clock::duration>(Seconds(share * options_.budget_s));
   }
 
   void say(const std::string& phase, std::string note = {}) const {

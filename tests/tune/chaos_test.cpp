@@ -65,7 +65,7 @@ class Chaos : public test::MisbehaviourOver<kFixedNs> {
 
   static std::string instance_of(const std::string& stage, const std::string& kind) {
     std::string name = fmt::format("test:delay_us=50,fault={}-{}", stage, kind);
-    if (stage == "run") name += ",good_runs=2";
+    if (stage == "run") name += ",good_runs=8";
     return name;
   }
 

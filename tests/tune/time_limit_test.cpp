@@ -9,14 +9,21 @@ using Clock = std::chrono::steady_clock;
 using namespace std::chrono_literals;
 
 TEST(TimeLimit, StopsWhenTheTimeIsUp) {
-  const TimeLimit limit({}, Clock::now() + 20ms);
+  TimeLimit limit({});
+  limit.arm(Clock::now() + 20ms);
   const std::stop_token token = limit.token();
   while (!token.stop_requested()) std::this_thread::sleep_for(1ms);
 }
 
+TEST(TimeLimit, TimeDoesNotCountBeforeItIsArmed) {
+  const TimeLimit limit({});
+  EXPECT_FALSE(limit.token().stop_requested());
+}
+
 TEST(TimeLimit, StopsWhenTheUserAsks) {
   std::stop_source user;
-  const TimeLimit limit(user.get_token(), Clock::now() + 1h);
+  TimeLimit limit(user.get_token());
+  limit.arm(Clock::now() + 1h);
   EXPECT_FALSE(limit.token().stop_requested());
   user.request_stop();
   EXPECT_TRUE(limit.token().stop_requested());
@@ -25,7 +32,8 @@ TEST(TimeLimit, StopsWhenTheUserAsks) {
 TEST(TimeLimit, EndsWithoutWaitingAndWithoutStopping) {
   std::stop_token token;
   {
-    const TimeLimit limit({}, Clock::now() + 1h);
+    TimeLimit limit({});
+    limit.arm(Clock::now() + 1h);
     token = limit.token();
   }
   EXPECT_FALSE(token.stop_requested());
@@ -34,7 +42,8 @@ TEST(TimeLimit, EndsWithoutWaitingAndWithoutStopping) {
 TEST(TimeLimit, UserWhoStoppedBeforeIsHeard) {
   std::stop_source user;
   user.request_stop();
-  const TimeLimit limit(user.get_token(), Clock::now() + 1h);
+  TimeLimit limit(user.get_token());
+  limit.arm(Clock::now() + 1h);
   EXPECT_TRUE(limit.token().stop_requested());
 }
 

@@ -55,7 +55,7 @@ class TestCall final : public Call {
     ++runs_;
     if (is_bad_now("fail") || is_bad_now("refuse"))
       return fail(ExitCode::kUnsupported, "backend/library", "test", "a failure");
-    if (fault_.is("run", "late-crash") && runs_ > 2) misbehave_in_process("crash");
+    if (fault_.is("run", "late-crash") && runs_ > 2 && is_armed()) misbehave_in_process("crash");
     if (is_faulty_run()) misbehave(fault_, fault_.stage);
     if (is_bad_now("nothing") || is_bad_now("garbage")) return {};
     for (const Operation& operation : program_.operations) apply(operation);
