@@ -782,8 +782,7 @@ class Tuner {
   }
 
   Alternatives alternatives() {
-    if (options_.stop.stop_requested())
-      return {.why_none = user_stop_.stop_requested() ? "the tune was stopped" : "the budget ran out"};
+    if (user_stop_.stop_requested()) return {.why_none = "the tune was stopped"};
     if (!pricing_) return {.why_none = why_no_covers_};
     return find_alternatives(pricing_->completed(cover_request({})));
   }

@@ -37,7 +37,8 @@ class FaultsTest : public CliTest {
   }
 
   long count_of(const std::string& kind) {
-    EXPECT_EQ(tune_with(kind + ":0:once").exit_code, 0);
+    const Ended ended = tune_with(kind + ":0:once");
+    EXPECT_EQ(ended.exit_code, 0) << describe(ended);
     long count = 0;
     std::ifstream(file("count")) >> count;
     EXPECT_GT(count, 50);
