@@ -1,6 +1,7 @@
 #include "measure/paired_test.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace collage {
 namespace {
@@ -38,22 +39,39 @@ void SignBet::add(bool plus) {
   (plus ? plus_ : minus_) += 1;
 }
 
-void PairedTest::add(double log_ratio) {
-  faster_.add(log_ratio > options_.margin);
-  slower_.add(log_ratio < -options_.margin);
-  not_far_.add(log_ratio < options_.same);
-  not_late_.add(log_ratio > -options_.same);
+void PairedTest::add(double own_time, double other_time) {
+  for (Scale& scale : scales_) {
+    scale.own = scale.seen == 0 ? own_time : std::min(scale.own, own_time);
+    scale.other = scale.seen == 0 ? other_time : std::min(scale.other, other_time);
+    if (++scale.seen < scale.rounds) continue;
+    bet(scale);
+    scale.seen = 0;
+  }
   decide();
+}
+
+void PairedTest::bet(Scale& scale) const {
+  const double ahead = std::log(scale.other / scale.own);
+  scale.bets[kNotAhead].add(ahead > options_.margin);
+  scale.bets[kNotBehind].add(ahead < -options_.margin);
+  scale.bets[kFarAhead].add(ahead < options_.same);
+  scale.bets[kFarBehind].add(ahead > -options_.same);
+}
+
+/// The mean of wealths that cannot grow cannot either.
+bool PairedTest::is_refuted(Claim claim) const {
+  double wealth = 0;
+  for (const Scale& scale : scales_) wealth += scale.bets[claim].wealth();
+  return wealth / static_cast<double>(scales_.size()) >= 1 / options_.error;
 }
 
 void PairedTest::decide() {
   if (verdict_ != Verdict::kUnsure) return;
-  const double enough = 1 / options_.error;
-  if (faster_.wealth() >= enough)
+  if (is_refuted(kNotAhead))
     verdict_ = Verdict::kFaster;
-  else if (slower_.wealth() >= enough)
+  else if (is_refuted(kNotBehind))
     verdict_ = Verdict::kSlower;
-  else if (not_far_.wealth() >= enough && not_late_.wealth() >= enough)
+  else if (is_refuted(kFarAhead) && is_refuted(kFarBehind))
     verdict_ = Verdict::kSame;
 }
 

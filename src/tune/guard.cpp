@@ -18,7 +18,7 @@ constexpr std::size_t kMostFinalists = 6;
 constexpr double kHeatShare = 0.25;
 constexpr double kFinalTimeShare = 0.6;
 /// The least rounds that can decide anything: so many equal signs in a row.
-constexpr std::size_t kDecidedRounds = 9;
+constexpr std::size_t kDecidedRounds = 10;
 
 ConfirmRequest request_for(const std::vector<GuardEntry>& entries, const std::vector<std::size_t>& chosen,
                            const GuardOptions& options) {

@@ -88,7 +88,8 @@ Ratio paired_ratio(const RaceLane& slow, const RaceLane& fast) {
 
 Verdict verdict_of(const RaceLane& a, const RaceLane& b, const PairedTestOptions& options) {
   PairedTest test(options);
-  for (const double log_ratio : log_ratios(b, a)) test.add(log_ratio);
+  for (std::size_t i = 0; i < std::min(a.samples_ns.size(), b.samples_ns.size()); ++i)
+    test.add(static_cast<double>(a.samples_ns[i]), static_cast<double>(b.samples_ns[i]));
   return test.verdict();
 }
 

@@ -107,8 +107,8 @@ TEST_F(TunedPlanTest, ReportsWhatItDidAndDoesNotMeasureTwice) {
   const std::string second_plan = read_all(plan_);
   expect_good(run(again));
   EXPECT_TRUE(read_all(plan_) == second_plan) << "two processes made different plans of the same costs";
-  EXPECT_THAT(names(), ElementsAre("costs.sqlite", "costs.sqlite-tuners", "costs.sqlite.files", "events", "image.npy", "model.collage",
-                                   "model.onnx", "tune.json"));
+  EXPECT_THAT(names(), ElementsAre("costs.sqlite", "costs.sqlite-tuners", "costs.sqlite.files", "events", "image.npy",
+                                   "model.collage", "model.onnx", "tune.json"));
   EXPECT_THAT(temporaries(), IsEmpty());
 }
 

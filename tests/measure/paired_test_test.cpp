@@ -16,13 +16,16 @@ struct Outcomes {
   int unsure = 0;
 };
 
+/// A round in which the test's own side was ahead by so much.
+void add(PairedTest& test, double log_ratio) { test.add(std::exp(-log_ratio / 2), std::exp(log_ratio / 2)); }
+
 /// Trials of up to `rounds` log ratios that `draw` gives.
 template <class Draw>
 Outcomes outcomes(int trials, int rounds, Draw draw) {
   Outcomes seen;
   for (int trial = 0; trial < trials; ++trial) {
     PairedTest test;
-    for (int round = 0; round < rounds && test.verdict() == Verdict::kUnsure; ++round) test.add(draw());
+    for (int round = 0; round < rounds && test.verdict() == Verdict::kUnsure; ++round) add(test, draw());
     switch (test.verdict()) {
       case Verdict::kFaster:
         ++seen.faster;
@@ -48,30 +51,30 @@ double noise(Dice& dice) {
   return dice.one_in(20) ? sum + 10 * uniform() : sum;
 }
 
-TEST(PairedTest, NineRoundsOfOneSignDecide) {
+TEST(PairedTest, TenRoundsOfOneSignDecide) {
   PairedTest faster;
   PairedTest slower;
-  for (int round = 0; round < 8; ++round) {
-    faster.add(0.05);
-    slower.add(-0.05);
+  for (int round = 0; round < 9; ++round) {
+    add(faster, 0.05);
+    add(slower, -0.05);
     EXPECT_EQ(faster.verdict(), Verdict::kUnsure);
   }
-  faster.add(0.05);
-  slower.add(-0.05);
+  add(faster, 0.05);
+  add(slower, -0.05);
   EXPECT_EQ(faster.verdict(), Verdict::kFaster);
   EXPECT_EQ(slower.verdict(), Verdict::kSlower);
 }
 
 TEST(PairedTest, EqualTimesAreTheSame) {
   PairedTest test;
-  for (int round = 0; round < 9; ++round) test.add(0);
+  for (int round = 0; round < 10; ++round) add(test, 0);
   EXPECT_EQ(test.verdict(), Verdict::kSame);
 }
 
 TEST(PairedTest, VerdictStays) {
   PairedTest test;
-  for (int round = 0; round < 9; ++round) test.add(0.05);
-  for (int round = 0; round < 1000; ++round) test.add(-0.05);
+  for (int round = 0; round < 10; ++round) add(test, 0.05);
+  for (int round = 0; round < 1000; ++round) add(test, -0.05);
   EXPECT_EQ(test.verdict(), Verdict::kFaster);
 }
 
@@ -96,9 +99,27 @@ TEST(PairedTest, GapIsFoundAndNeverTurnedRound) {
   EXPECT_LE(seen.same, 2000 / 100);
 }
 
+TEST(PairedTest, NeighbourWhoSlowsEitherNowAndThenHidesNoGap) {
+  constexpr std::uint64_t kSeed = 13;
+  SCOPED_TRACE(kSeed);
+  Dice dice(kSeed);
+  int found = 0;
+  for (int trial = 0; trial < 300; ++trial) {
+    PairedTest test;
+    // Half of all samples take up to twice as long.
+    const auto slowed = [&](double time) {
+      return dice.one_in(2) ? time * (1 + 0.01 * static_cast<double>(dice.below(100))) : time;
+    };
+    for (int round = 0; round < 250 && test.verdict() == Verdict::kUnsure; ++round) test.add(slowed(1), slowed(1.05));
+    found += test.verdict() == Verdict::kFaster;
+    EXPECT_NE(test.verdict(), Verdict::kSlower);
+  }
+  EXPECT_GE(found, 290);
+}
+
 TEST(PairedTest, BiasBelowTheMarginIsNoWin) {
   PairedTest test;
-  for (int round = 0; round < 1000; ++round) test.add(0.008);
+  for (int round = 0; round < 1000; ++round) add(test, 0.008);
   EXPECT_EQ(test.verdict(), Verdict::kSame);
 }
 
