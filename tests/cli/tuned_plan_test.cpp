@@ -240,7 +240,7 @@ TEST_F(TunedPlanTest, CapOfMemoryForcesASlowerCoverThatFits) {
   const auto tuned = [&](const std::vector<std::string>& more) {
     std::vector<std::string> arguments = {"tune",       model,    "-o",      plan_,
                                           "--backends", "onednn", "--shape", "gpu_0/data_0=1x3x224x224",
-                                          "--budget",   "15s",    "--store", "sqlite:" + file("costs.sqlite"),
+                                          "--budget",   "40s",    "--store", "sqlite:" + file("costs.sqlite"),
                                           "--quiet",    "--json", "-",       "--measure-all",
                                           "--dump",     "cover"};
     arguments.insert(arguments.end(), more.begin(), more.end());
