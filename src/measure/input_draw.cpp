@@ -1,13 +1,15 @@
 #include "measure/input_draw.h"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <cstring>
 #include <limits>
 #include <optional>
 #include <set>
 #include <vector>
+
+#include "measure/narrow_float.h"
+#include "measure/random.h"
 
 namespace collage {
 namespace {
@@ -22,23 +24,7 @@ constexpr std::size_t kFewKinds = 12;
 constexpr double kMask = 5000;
 /// Beyond what exponentials without a maximum taken off survive, and beyond usual clipping bounds.
 constexpr double kLargest = 128;
-
-class Random {
- public:
-  explicit Random(std::uint64_t seed) : state_(seed) {}
-  std::uint64_t next() {
-    std::uint64_t z = (state_ += 0x9e3779b97f4a7c15U);
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9U;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebU;
-    return z ^ (z >> 31);
-  }
-  double uniform() { return static_cast<double>(next() >> 11) * 0x1p-53; }
-  std::size_t below(std::size_t limit) { return static_cast<std::size_t>(next() % limit); }
-  double sign() { return (next() & 1U) != 0 ? 1.0 : -1.0; }
-
- private:
-  std::uint64_t state_;
-};
+constexpr double kLargestHalf = 65504;
 
 /// What the record shows of a float value.
 struct Domain {
@@ -106,24 +92,7 @@ double tie(Random& random) {
   return random.sign() * kTied[random.below(kTied.size())];
 }
 
-std::uint16_t to_half(double value) {
-  const auto sign = static_cast<std::uint16_t>(std::signbit(value) ? 0x8000U : 0U);
-  const double magnitude = std::abs(value);
-  if (magnitude >= 65504.0) return static_cast<std::uint16_t>(sign | 0x7bffU);
-  if (magnitude < 0x1p-14)
-    return static_cast<std::uint16_t>(sign | static_cast<unsigned>(std::nearbyint(magnitude * 0x1p24)));
-  int exponent = 0;
-  const double fraction = std::frexp(magnitude, &exponent);
-  const auto mantissa = static_cast<int>(std::nearbyint(fraction * 2048.0)) - 1024;
-  return static_cast<std::uint16_t>(sign | static_cast<unsigned>(((exponent + 14) << 10) + mantissa));
-}
-
-std::uint16_t to_bfloat(double value) {
-  const auto bits = std::bit_cast<std::uint32_t>(static_cast<float>(value));
-  return static_cast<std::uint16_t>((bits + 0x7fffU + ((bits >> 16) & 1U)) >> 16);
-}
-
-/// `count` elements picked from the pool; the whole pool in order first, so that every drawn kind is there.
+/// `count` elements, each picked from the pool at random.
 template <class T>
 Buffer picked(const std::vector<T>& pool, std::size_t count, Random& random) {
   return Buffer::make(count * sizeof(T), [&](std::span<std::byte> out) {
@@ -161,7 +130,8 @@ std::optional<Buffer> drawn_floats(const Tensor& recorded, Draw draw, bool narro
     case ElementType::kFloat64:
       return drawn<double>(count, random, make);
     case ElementType::kFloat16:
-      return drawn<std::uint16_t>(count, random, [&] { return to_half(make()); });
+      return drawn<std::uint16_t>(count, random,
+                                  [&] { return to_half(std::clamp(make(), -kLargestHalf, kLargestHalf)); });
     case ElementType::kBfloat16:
       return drawn<std::uint16_t>(count, random, [&] { return to_bfloat(make()); });
     default:

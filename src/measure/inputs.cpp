@@ -3,58 +3,17 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <cstring>
 #include <limits>
-#include <numbers>
 #include <set>
 
 #include "base/hash.h"
+#include "measure/narrow_float.h"
+#include "measure/random.h"
 
 namespace collage {
 namespace {
-
-/// SplitMix64 (Steele, Lea and Flood 2014): small, and the same everywhere, unlike the distributions of <random>.
-class Random {
- public:
-  explicit Random(std::uint64_t seed) : state_(seed) {}
-  std::uint64_t next() {
-    std::uint64_t z = (state_ += 0x9e3779b97f4a7c15U);
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9U;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebU;
-    return z ^ (z >> 31);
-  }
-  double uniform() { return static_cast<double>(next() >> 11) * 0x1p-53; }  ///< [0, 1)
-  /// The bias of the remainder is far below anything a test input shows.
-  std::uint64_t below(std::uint64_t limit) { return next() % limit; }
-  /// Box and Muller's method, one number of the pair.
-  double normal() {
-    const double radius = std::sqrt(-2.0 * std::log(1.0 - uniform()));
-    return radius * std::cos(2.0 * std::numbers::pi * uniform());
-  }
-
- private:
-  std::uint64_t state_;
-};
-
-std::uint16_t to_half(double value) {
-  const auto bits = std::bit_cast<std::uint32_t>(static_cast<float>(value));
-  const auto sign = static_cast<std::uint16_t>((bits >> 16) & 0x8000U);
-  const double magnitude = std::abs(value);
-  if (magnitude >= 65520.0) return static_cast<std::uint16_t>(sign | 0x7c00U);
-  if (magnitude < 0x1p-14)
-    return static_cast<std::uint16_t>(sign | static_cast<unsigned>(std::nearbyint(magnitude * 0x1p24)));
-  int exponent = 0;
-  const double fraction = std::frexp(magnitude, &exponent);  // in [0.5, 1)
-  const auto mantissa = static_cast<int>(std::nearbyint(fraction * 2048.0)) - 1024;
-  return static_cast<std::uint16_t>(sign | static_cast<unsigned>(((exponent + 14) << 10) + mantissa));
-}
-
-std::uint16_t to_bfloat(double value) {
-  const auto bits = std::bit_cast<std::uint32_t>(static_cast<float>(value));
-  return static_cast<std::uint16_t>((bits + 0x7fffU + ((bits >> 16) & 1U)) >> 16);
-}
 
 /// Writes `count` elements, each from `make`.
 template <class T, class Make>

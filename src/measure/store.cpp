@@ -178,7 +178,8 @@ std::optional<Cost> Store::cost(const std::string& key) {
 
 std::optional<Samples> Store::samples(const std::string& key) {
   const auto text = state_->read(kCostTable, key);
-  const auto json = text ? parse_json(*text, "store") : fail(ExitCode::kBug, "store/no-record", key, "none");
+  if (!text) return std::nullopt;
+  const auto json = parse_json(*text, "store");
   if (!json || !json->contains(kSamples)) return std::nullopt;
   const auto samples = read_json("store", [&] {
     return Samples{.ns = json->at(kSamples).get<std::vector<std::int64_t>>(), .warm_ns = json->at(kWarm)};

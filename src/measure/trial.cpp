@@ -160,17 +160,24 @@ std::optional<TrialFailure> Trial::load_inputs(const InputSet* set, FormatConver
     if (!filled) return failure(RefusalReason::kFormat, text_of(filled.error()));
     slot.hash = hash_bytes(slot.bytes.data(), slot.bytes.size());
   }
-  // Runs that follow without a check read what is at the device.
+  return std::nullopt;
+}
+
+std::optional<TrialFailure> Trial::send() {
   if (auto sent = copy_ports(Direction::kIn); !sent)
     return failure(RefusalReason::kCompile, "device: " + text_of(sent.error()));
   return std::nullopt;
 }
 
+std::optional<TrialFailure> Trial::restore(FormatConverter& converter) {
+  if (auto failed = load_inputs(nullptr, converter)) return failed;
+  return send();
+}
+
 std::optional<TrialFailure> Trial::check(FormatConverter& converter, const InputSet* set) {
   if (auto failed = load_inputs(set, converter)) return failed;
   for (Slot& slot : outputs_) slot.bytes.poison(slot.port.port.type.element);
-  if (auto sent = copy_ports(Direction::kIn); !sent)
-    return failure(RefusalReason::kCompile, "device: " + text_of(sent.error()));
+  if (auto failed = send()) return failed;
   const std::int64_t begin = monotonic_ns();
   const auto ran = guard([&] { return run(); });
   checked_ns_ = monotonic_ns() - begin;

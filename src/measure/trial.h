@@ -62,9 +62,7 @@ class Trial {
   /// all is right. Runs after the check are on the same inputs; the set outlives the next check.
   [[nodiscard]] std::optional<TrialFailure> check(FormatConverter& converter, const InputSet* set = nullptr);
   /// Back to the recorded inputs after a check on a set.
-  [[nodiscard]] std::optional<TrialFailure> restore(FormatConverter& converter) {
-    return load_inputs(nullptr, converter);
-  }
+  [[nodiscard]] std::optional<TrialFailure> restore(FormatConverter& converter);
   /// Nanoseconds of the run inside the last check.
   [[nodiscard]] std::int64_t checked_ns() const { return checked_ns_; }
 
@@ -90,6 +88,8 @@ class Trial {
   [[nodiscard]] Result<void> copy_ports(Direction direction);
   [[nodiscard]] std::optional<TrialFailure> judge_memory() const;
   [[nodiscard]] std::optional<TrialFailure> load_inputs(const InputSet* set, FormatConverter& converter);
+  /// What is at home to the device, where there is one.
+  [[nodiscard]] std::optional<TrialFailure> send();
   [[nodiscard]] std::optional<TrialFailure> judge_output(std::size_t index, FormatConverter& converter) const;
   [[nodiscard]] Comparison compared(std::size_t index, const Tensor& seen) const;
   [[nodiscard]] Result<Tensor> seen_output(std::size_t index, FormatConverter& converter) const;

@@ -7,7 +7,6 @@
 
 #include "measure/noise.h"
 #include "measure/pinning.h"
-#include "measure/sampling.h"
 
 namespace collage {
 namespace {

@@ -45,12 +45,17 @@ TEST(Noise, AnotherThreadOnTheSameProcessorIsSeen) {
 
 TEST(Noise, WaitingForAnotherIsNoPreemption) {
   NoiseWatch watch;
-  watch.begin();
-  const std::int64_t begin = monotonic_ns();
-  std::this_thread::sleep_for(std::chrono::milliseconds(2));
-  const std::int64_t elapsed = monotonic_ns() - begin;
-  const Disturbance seen = watch.end(elapsed);
-  EXPECT_FALSE(seen.major_fault);
+  bool calm = false;
+  // Somebody else may come in between now and then.
+  for (int tries = 0; tries < 200 && !calm; ++tries) {
+    watch.begin();
+    const std::int64_t begin = monotonic_ns();
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    const Disturbance seen = watch.end(monotonic_ns() - begin);
+    EXPECT_FALSE(seen.major_fault);
+    calm = !seen.preempted;
+  }
+  EXPECT_TRUE(calm);
 }
 
 TEST(Pinning, HoldsForItsLifetime) {
