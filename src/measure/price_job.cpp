@@ -17,10 +17,10 @@
 namespace collage {
 namespace {
 
-/// A round is not begun while the processor is slower than in a quiet moment by more than this, but no job waits
-/// longer than that.
+/// A round is not begun while the processor is slower than in a quiet moment by more than this, but no job waits longer
+/// than this part of what its timing takes: on a machine that is never quiet waiting gains nothing.
 constexpr double kMostSlowness = 1.25;
-constexpr std::int64_t kPatienceNs = 500'000'000;
+constexpr std::int64_t kPatienceShare = 20;
 /// Runs for the figure with warm caches, after one more.
 constexpr int kWarmRuns = 3;
 /// What displacing the caches may take.
@@ -338,13 +338,13 @@ class PriceRun {
     if (live.empty()) return;
     SamplingOptions options = job_.effort == Effort::kPrecise ? precise_sampling() : quick_sampling();
     options.seed = job_.seed;
-    std::int64_t expected_ns = kPatienceNs;
+    std::int64_t expected_ns = 0;
     for (const std::size_t i : live)
       expected_ns +=
           options.warm_up_ns + options.min_total_ns +
           static_cast<std::int64_t>(options.min_samples) * (contestants_[i].trial->checked_ns() + kDisplaceNs);
-    context_.begin("sample", -1, expected_ns);
-    std::int64_t patience_ns = kPatienceNs;
+    std::int64_t patience_ns = expected_ns / kPatienceShare;
+    context_.begin("sample", -1, expected_ns + patience_ns);
     std::vector<bool> spoilt(live.size(), false);
     std::size_t last = 0;
     SamplingSubject subject{.run = [&](std::size_t k) { return run_guarded(live[k]); },

@@ -138,7 +138,7 @@ Result<void> Pricer::run_groups(std::map<std::string, Group>& groups, Answers& a
   std::size_t done = 0;
   std::vector<Group> theirs;
   for (auto& [name, group] : groups) {
-    if (group.pending.empty() || options_.stop.stop_requested()) continue;
+    if (group.pending.empty() || options_.stop.stop_requested() || is_too_late(group)) continue;
     const std::size_t size = group.pending.size();
     theirs.push_back(take_leases(group, answers));
     COLLAGE_TRY_VOID(run_leased(std::move(group), answers));
@@ -146,6 +146,10 @@ Result<void> Pricer::run_groups(std::map<std::string, Group>& groups, Answers& a
     report(done, total);
   }
   return await_others(std::move(theirs), answers);
+}
+
+bool Pricer::is_too_late(const Group& group) const {
+  return Clock::now() > (group.nodes.size() > 1 ? options_.deadline : options_.latest);
 }
 
 Pricer::Group Pricer::take_leases(Group& group, Answers& answers) {
@@ -169,9 +173,7 @@ Pricer::Group Pricer::take_leases(Group& group, Answers& answers) {
 Result<void> Pricer::await_others(std::vector<Group> theirs, Answers& answers) {
   auto pause = kFirstPause;
   for (;;) {
-    const bool is_late = Clock::now() > options_.deadline;
-    std::erase_if(theirs,
-                  [&](const Group& group) { return group.pending.empty() || (is_late && group.nodes.size() > 1); });
+    std::erase_if(theirs, [&](const Group& group) { return group.pending.empty() || is_too_late(group); });
     if (theirs.empty() || options_.stop.stop_requested()) return {};
     std::this_thread::sleep_for(pause);
     pause = std::min(2 * pause, kLongestPause);

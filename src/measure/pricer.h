@@ -40,8 +40,10 @@ struct PricerOptions {
   Progress progress;                                              ///< may be empty
   ReproKeeper* repros = nullptr;                                  ///< told of failures; outlives the pricer
   std::stop_token stop;                                           ///< ends the work within about 100 ms
-  /// Past it another tuner's measurement is waited for only when its region is a single node or it is a conversion.
+  /// Past it only conversions and regions of a single node are measured, or waited for while another tuner measures.
   Clock::time_point deadline = Clock::time_point::max();
+  /// Past it nothing is.
+  Clock::time_point latest = Clock::time_point::max();
 };
 
 /// One region and the ways to run it.
@@ -122,6 +124,7 @@ class Pricer {
   bool reuse(const std::string& key, Answers& answers);
   /// Answers from the store, or adds to the group.
   void look_up(const std::string& key, const CandidateSpec& candidate, Group& group, Answers& answers);
+  [[nodiscard]] bool is_too_late(const Group& group) const;
   [[nodiscard]] Result<void> run_groups(std::map<std::string, Group>& groups, Answers& answers);
   /// Leaves in the group what is ours to measure and returns the rest of what is pending: what other tuners measure.
   [[nodiscard]] Group take_leases(Group& group, Answers& answers);

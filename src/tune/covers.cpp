@@ -177,7 +177,8 @@ Result<std::int64_t> proven_bound_ns(const CoverRequest& request) {
   for (std::size_t c = 0; c < optimistic.costs.size(); ++c)
     if (request.pool->candidates[c].backend == kControlBackend)
       optimistic.costs[c] = Estimated{.ns = 0};
-    else if (std::holds_alternative<Unknown>(optimistic.costs[c]))
+    else if (std::holds_alternative<Unknown>(optimistic.costs[c]) ||
+             std::holds_alternative<Estimated>(optimistic.costs[c]))
       optimistic.costs[c] = Estimated{.ns = request.least_ns.empty() ? 0 : request.least_ns[c]};
   COLLAGE_TRY(const SearchResult result, best_cover(optimistic, request.backends));
   return result.bound_ns;

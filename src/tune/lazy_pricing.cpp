@@ -45,7 +45,9 @@ class LazyPricer {
       goes_on = costs_.measured_count() > before;
     }
     COLLAGE_TRY_VOID(measure_until_known(Covers::kAll, Forecast::kExpected));
-    return costs_.measured();
+    if (measuring_.is_stopped() || !measuring_.is_over()) return costs_.measured();
+    forecast(Forecast::kExpected);
+    return std::move(request_.costs);
   }
 
  private:
@@ -55,8 +57,10 @@ class LazyPricer {
     return request_.pool->regions[request_.pool->candidates[candidate].region].nodes.count();
   }
 
+  [[nodiscard]] bool has_ended() const { return measuring_.is_stopped() || measuring_.is_over(); }
+
   Result<void> measure(const std::vector<std::size_t>& open) {
-    for (std::size_t begin = 0; begin < open.size() && !measuring_.is_stopped(); begin += kChunk) {
+    for (std::size_t begin = 0; begin < open.size() && !has_ended(); begin += kChunk) {
       std::vector<std::size_t> asked;
       for (std::size_t i = begin; i < std::min(open.size(), begin + kChunk); ++i)
         if (nodes_of(open[i]) <= measuring_.most_nodes()) asked.push_back(open[i]);
@@ -88,7 +92,7 @@ class LazyPricer {
       best_ns_ = covers.front().result.cover.cost_ns;
       const std::vector<std::size_t> open = costs_.open_in(covers);
       COLLAGE_TRY(const std::size_t conversions, measuring_.conversions(covers));
-      if ((open.empty() && conversions == 0) || measuring_.is_stopped()) return {};
+      if ((open.empty() && conversions == 0) || has_ended()) return {};
       COLLAGE_TRY_VOID(measure(open));
     }
   }
@@ -111,7 +115,7 @@ class LazyPricer {
   }
 
   [[nodiscard]] bool may_try() const {
-    return !measuring_.is_stopped() && measuring_.most_nodes() == kAnySize &&
+    return !has_ended() && measuring_.most_nodes() == kAnySize &&
            states_ < kStatesPerMeasured * costs_.measured_count();
   }
 

@@ -29,13 +29,16 @@ struct LazyMeasuring {
   std::function<Result<std::size_t>(const std::vector<NamedCover>& covers)> conversions;
   /// The size of the largest regions that may be measured now: less than any after a deadline.
   std::function<std::size_t()> most_nodes;
-  /// From then on nothing is measured.
+  /// From then on nothing is measured: somebody wants an end,
   std::function<bool()> is_stopped;
+  /// or there is no time for more.
+  std::function<bool()> is_over;
   std::function<void(std::size_t measured)> progress;
 };
 
 /// By candidate of request.pool; request.costs are those known before, none if it is empty. Of candidates that are the
-/// same computation one is measured. Errors of the search and of measuring.
+/// same computation one is measured. When the time is over what is expected of the regions that may still be measured
+/// stands in for their costs, so that a cover exists. Errors of the search and of measuring.
 [[nodiscard]] Result<std::vector<Cost>> price_lazily(CoverRequest request, CostBounds& bounds,
                                                      const LazyMeasuring& measuring);
 

@@ -39,6 +39,7 @@ PricerOptions pricer_options(const PricingOptions& options, const Graph& graph) 
   result.repros = options.repros;
   result.stop = options.stop;
   result.deadline = options.deadline;
+  result.latest = options.latest;
   return result;
 }
 
@@ -177,6 +178,7 @@ Result<std::vector<Cost>> Pricing::price_lazily(CoverRequest request, CostBounds
   measuring.conversions = [this](const std::vector<NamedCover>& covers) { return price_conversions(covers); };
   measuring.most_nodes = [this] { return out_of_time() ? late_nodes() : std::numeric_limits<std::size_t>::max(); };
   measuring.is_stopped = [this] { return options_.stop.stop_requested(); };
+  measuring.is_over = [this] { return is_over(); };
   measuring.progress = [&](std::size_t measured) {
     if (options_.progress)
       options_.progress({.phase = "price",
@@ -221,6 +223,7 @@ std::optional<BoundaryChoice> Pricing::conversion(ValueId value, const Place& fr
 Result<std::size_t> Pricing::price_conversions(const std::vector<NamedCover>& covers) {
   std::set<Key> wanted;
   std::vector<ConversionRequest> requests;
+  if (is_over()) return 0U;
   for (const NamedCover& cover : covers)
     for (const CoverStep& step : cover.result.cover.steps) {
       if (!is_boundary(step.kind) || !std::holds_alternative<Estimated>(step.cost)) continue;

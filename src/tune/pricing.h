@@ -37,7 +37,8 @@ struct PricingOptions {
   std::chrono::nanoseconds compile_limit = std::chrono::seconds(60);
   std::chrono::nanoseconds run_limit = std::chrono::seconds(10);
   Clock::time_point deadline;  ///< no measurement is begun after it, but for what `always_covers` asks
-  bool always_covers = true;   ///< single operators are priced whatever the deadline says, so that a cover exists
+  bool always_covers = true;   ///< single operators are priced after the deadline too, so that a cover exists;
+  Clock::time_point latest = Clock::time_point::max();  ///< after it they count with what is expected of them
   Progress progress;
   ReproKeeper* repros = nullptr;  ///< told of failures; outlives the pricing
   std::stop_token stop;
@@ -101,6 +102,7 @@ class Pricing {
   /// Measures the estimated conversions and transfers of the covers; how many there were.
   [[nodiscard]] Result<std::size_t> price_conversions(const std::vector<NamedCover>& covers);
   [[nodiscard]] bool out_of_time() const;
+  [[nodiscard]] bool is_over() const { return Clock::now() > options_.latest; }
   /// By request and candidate.
   [[nodiscard]] Result<std::vector<std::vector<PricedCandidate>>> ask(const std::vector<PriceRequest>& requests);
   /// Regions of at most so many nodes are measured after the deadline.

@@ -26,6 +26,7 @@
 #include "tune/covers.h"
 #include "tune/explanation.h"
 #include "tune/jobs.h"
+#include "tune/lazy_costs.h"
 #include "tune/level2.h"
 #include "tune/neighbours.h"
 #include "tune/node_rules.h"
@@ -73,6 +74,8 @@ class Tuner {
     report_.interrupted = user_stop_.stop_requested();
     report_.tune_s = Seconds(Clock::now() - start_).count();
     report_.repros = repros_.kept();
+    if (report_.tune_s > kMostOverrun * options_.budget_s && !report_.interrupted)
+      report_.notes.push_back(fmt::format("the budget of {:.3g} s was too small for a first plan", options_.budget_s));
     for (const std::string& note : prepared_.notes) report_.notes.push_back(note);
     for (const std::string& warning : store_.warnings()) report_.notes.push_back(warning);
     return std::move(report_);
@@ -265,8 +268,8 @@ class Tuner {
     for (const std::string& name : backends_) {
       COLLAGE_TRY(Backend * backend, registry_.get(name));
       if (!backend->info().is_engine) continue;
-      // One rival is a plan that can ship to a user who asked to stop.
-      if (options_.stop.stop_requested() && contest_.competing() > 0) break;
+      // One rival is a plan that can ship.
+      if (out_of_time() && contest_.competing() > 0) break;
       if (!is_allowed(prepared_.graph, all_nodes(), name, rules_)) continue;
       if (!allows(prepared_.graph, uses_of(prepared_.graph), options_.user_rules, all_nodes(), name)) continue;
       add_rival(name, name, prepared_.imported.graph, prepared_.imported_file, prepared_.original_file);
@@ -431,7 +434,9 @@ class Tuner {
     if (!options_.measures_all) return pricing_->price_lazily(cover_request({}), *bounds_);
     COLLAGE_TRY(std::vector<Cost> costs, pricing_->price(pool_, costs_));
     for (std::size_t c = 0; c < costs.size(); ++c) bounds_->learn(c, costs[c]);
-    return costs;
+    if (elapsed_s() < kMeasuringShare * options_.budget_s) return costs;
+    bounds_->fit();
+    return LazyCosts(prepared_.graph, pool_, *bounds_, std::move(costs)).forecast(Forecast::kExpected, 1);
   }
 
   /// What is true of candidates that were left over just now.
@@ -486,6 +491,7 @@ class Tuner {
             .compile_limit = options_.compile_limit,
             .run_limit = options_.run_limit,
             .deadline = after(kPricingShare),
+            .latest = after(kMeasuringShare),
             .progress = progress_,
             .repros = &repros_,
             .stop = options_.stop};
@@ -530,11 +536,15 @@ class Tuner {
     least_over_cap_ = kNoBytes;
     bool fits = false;
     for (NamedCover& named : *covers) {
+      if (contest_.competing() > 0 && elapsed_s() > kCoversShare * options_.budget_s) break;
       if (note_cover(named.result.cover)) fits |= add_cover(std::move(named), corrections);
     }
-    // The memory map of the plan has the last word: what it takes beyond the search's count comes off the search's cap.
+    // The memory map of the plan has the last word: what it takes beyond the search's count comes off the search's cap,
+    // in small bites, since another cover may be counted better.
     if (!fits && least_over_cap_ != kNoBytes && search_cap_ > 0) {
-      search_cap_ -= std::max(least_over_cap_ - options_.objective.memory_cap, options_.objective.memory_cap / 64);
+      const std::int64_t cap = options_.objective.memory_cap;
+      search_cap_ -=
+          std::clamp(least_over_cap_ - cap, std::max<std::int64_t>(1, cap / 64), std::max<std::int64_t>(1, cap / 8));
       if (search_cap_ > 0) return add_covers(corrections);
     }
     // What failed while its plan was made is out; the others' best plans may be new ones without it.
@@ -760,8 +770,9 @@ class Tuner {
     report_.model_bound_us = static_cast<double>(bound_ns) / 1000;
     report_.proven_bound_us = report_.model_bound_us;
     // Where everything was measured or refused the two bounds are one.
-    const bool is_open =
-        std::ranges::any_of(costs_, [](const Cost& cost) { return std::holds_alternative<Unknown>(cost); });
+    const bool is_open = std::ranges::any_of(costs_, [](const Cost& cost) {
+      return !std::holds_alternative<Measured>(cost) && !std::holds_alternative<Infeasible>(cost);
+    });
     if (!is_open && bodies_.empty()) return;
     const auto proven = pricing_->proven_bound(cover_request({}), *bounds_);
     report_.proven_bound_us = proven ? static_cast<double>(*proven) / 1000 : 0;
@@ -831,8 +842,11 @@ class Tuner {
 
   /// The rest of the budget is for contests and level 2, which leave some for writing the plan.
   static constexpr double kPricingShare = 0.7;
+  static constexpr double kMeasuringShare = 0.75;  ///< of single operators, so that a cover exists
+  static constexpr double kCoversShare = 0.85;     ///< then the first plan has to do
   static constexpr double kContestShare = 0.95;
   static constexpr double kStopShare = 0.98;
+  static constexpr double kMostOverrun = 1.05;
   static constexpr int kContextRounds = 2;
   static constexpr int kNeighbourRounds = 2;
   static constexpr std::size_t kMostNeighbours = 12;

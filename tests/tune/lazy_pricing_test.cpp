@@ -132,7 +132,8 @@ class RegularTimes {
 
 struct Asked {
   std::vector<std::size_t> candidates;
-  std::size_t limit = ~std::size_t{0};
+  std::size_t limit = ~std::size_t{0};  ///< then there is time for single nodes only
+  std::size_t end = ~std::size_t{0};    ///< then for nothing
 };
 
 LazyMeasuring measuring(const RegularTimes& times, Asked& asked) {
@@ -145,6 +146,7 @@ LazyMeasuring measuring(const RegularTimes& times, Asked& asked) {
           .conversions = [](const std::vector<NamedCover>&) { return Result<std::size_t>(0U); },
           .most_nodes = [&] { return asked.candidates.size() >= asked.limit ? 1 : ~std::size_t{0}; },
           .is_stopped = [] { return false; },
+          .is_over = [&] { return asked.candidates.size() >= asked.end; },
           .progress = [](std::size_t) {}};
 }
 
@@ -203,6 +205,18 @@ TEST(LazyPricing, LeavesACoverWhenTimeEndsAtOnce) {
   EXPECT_GT(times.cost_of_best(costs), 0);
   for (const std::size_t c : asked.candidates)
     EXPECT_EQ(times.pool.regions[times.pool.candidates[c].region].nodes.count(), 1U);
+}
+
+TEST(LazyPricing, ForecastsSingleNodesWhenNoTimeIsLeft) {
+  const RegularTimes times(7, 8);
+  Asked asked{.candidates = {}, .limit = 0, .end = 5};
+  const std::vector<Cost> costs = price(times, asked);
+  EXPECT_LT(asked.candidates.size(), 5 + 16U) << "a portion that was asked for is measured";
+  EXPECT_GT(times.cost_of_best(costs), 0);
+  for (std::size_t c = 0; c < costs.size(); ++c)
+    EXPECT_EQ(std::holds_alternative<Unknown>(costs[c]),
+              times.pool.regions[times.pool.candidates[c].region].nodes.count() > 1)
+        << c;
 }
 
 }  // namespace
