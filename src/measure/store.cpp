@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <filesystem>
+#include <map>
 
 #include "measure/file.h"
 #include "measure/json.h"
@@ -33,7 +34,8 @@ struct Store::State {
   std::unique_ptr<SQLite::Database> file;    ///< null when there is none or it failed
   std::unique_ptr<SQLite::Database> memory;  ///< made when needed; wins over the file
   std::string folder;
-  std::optional<WorkFolder> temporary;  ///< what `folder` is when nothing is kept
+  std::optional<WorkFolder> temporary;                     ///< what `folder` is when nothing is kept
+  std::map<std::string, std::string> temporary_artifacts;  ///< hashes by key: the file names only what is kept
   Leases leases{""};
   std::vector<std::string> warnings;
   std::size_t damaged = 0;  ///< records found damaged and set aside by this object
@@ -197,8 +199,18 @@ void Store::put_cost(const std::string& key, const Cost& cost, const Samples& sa
   state_->leases.forget(key);
 }
 
-std::optional<std::string> Store::artifact(const std::string& key) { return state_->read(kArtifactTable, key); }
-void Store::put_artifact(const std::string& key, const std::string& hash) { state_->write(kArtifactTable, key, hash); }
+std::optional<std::string> Store::artifact(const std::string& key) {
+  if (!state_->temporary) return state_->read(kArtifactTable, key);
+  const auto found = state_->temporary_artifacts.find(key);
+  return found == state_->temporary_artifacts.end() ? std::nullopt : std::optional(found->second);
+}
+
+void Store::put_artifact(const std::string& key, const std::string& hash) {
+  if (state_->temporary)
+    state_->temporary_artifacts[key] = hash;
+  else
+    state_->write(kArtifactTable, key, hash);
+}
 
 std::optional<std::string> Store::verdict(const std::string& key) { return state_->read(kVerdictTable, key); }
 void Store::put_verdict(const std::string& key, const std::string& json) { state_->write(kVerdictTable, key, json); }

@@ -101,7 +101,10 @@ class Temporary {
     const int error = errno;
     if (folder >= 0) ::close(folder);
     // Some file systems cannot sync folders; the file itself is safe then.
-    if (!synced && error != EINVAL) return cannot_write(target, error);
+    if (!synced && error != EINVAL)
+      return fail(ExitCode::kIo, "io/not-synced", target,
+                  std::string(std::strerror(error)) + " for its folder; the plan is whole, but a power cut may lose it",
+                  "a folder that can be synced");
     return {};
   }
 

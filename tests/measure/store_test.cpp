@@ -123,6 +123,22 @@ TEST_F(StoreFile, FolderThatCannotBeMadeMeansMemoryAndOneWarning) {
   expect_works_in_memory("/proc/collage/costs.sqlite");
 }
 
+TEST_F(StoreFile, ArtifactsThatCannotBeKeptAreNotNamedByTheFile) {
+  std::filesystem::create_directories(std::filesystem::path(path).parent_path());
+  std::ofstream(path + ".files") << "in the way of the folder";
+  {
+    Store store = open(path);
+    EXPECT_EQ(store.warnings().size(), 1U);
+    store.put_artifact("a", "0123");
+    store.put_cost("a", kMeasured);
+    EXPECT_EQ(store.artifact("a"), "0123");
+  }
+  Store store = open(path);
+  EXPECT_EQ(store.artifact("a"), std::nullopt);
+  EXPECT_TRUE(store.artifacts_like("").empty());
+  EXPECT_EQ(store.cost("a"), kMeasured);
+}
+
 TEST_F(StoreFile, CorruptFileMeansMemoryAndIsLeftAlone) {
   const std::string corrupt = folder.file("corrupt");
   std::ofstream(corrupt) << std::string(5000, 'x');

@@ -1,12 +1,15 @@
 // Preloaded into a program under test: makes one of its calls fail, or all from one on.
 // COLLAGE_FAULT=KIND:N:once|on: the N-th call of KIND (io, memory), the first being 1; 0 = none fails. Of file calls
-// those on standard streams, devices and sockets are left alone. Only the process whose first argument is
-// COLLAGE_FAULT_COMMAND is meant, not its workers. COLLAGE_FAULT_COUNT names a file for the number of calls at exit.
+// those on standard streams, devices, sockets and what the kernel makes up (/proc, /sys) are left alone. Only the
+// process whose first argument is COLLAGE_FAULT_COMMAND is meant, not its workers. COLLAGE_FAULT_COUNT names a file for
+// the number of calls at exit.
 #include <dlfcn.h>
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -79,7 +82,9 @@ bool fails(Kind kind) {
 bool is_file(int descriptor) {
   if (descriptor <= 2) return false;
   struct stat status {};
-  return ::fstat(descriptor, &status) == 0 && (S_ISREG(status.st_mode) || S_ISDIR(status.st_mode));
+  struct statfs system {};
+  return ::fstat(descriptor, &status) == 0 && (S_ISREG(status.st_mode) || S_ISDIR(status.st_mode)) &&
+         ::fstatfs(descriptor, &system) == 0 && system.f_type != PROC_SUPER_MAGIC && system.f_type != SYSFS_MAGIC;
 }
 
 bool is_ours(const char* path) {
