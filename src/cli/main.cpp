@@ -6,6 +6,7 @@
 #include <exception>
 #include <new>
 #include <string_view>
+#include <system_error>
 
 #include "cli/program.h"
 
@@ -64,16 +65,26 @@ int run_command_line(int argc, char** argv) {
   ::_exit(static_cast<int>(collage::ExitCode::kLimit));
 }
 
-/// For what is thrown where nobody can catch it: in threads, in destructors.
-[[noreturn]] void on_terminate() {
+/// Says what was thrown; does not return when the system had no room for more memory, or for another thread.
+void report(const std::exception_ptr& thrown) {
   try {
-    if (const std::exception_ptr thrown = std::current_exception()) std::rethrow_exception(thrown);
+    std::rethrow_exception(thrown);
   } catch (const std::bad_alloc&) {
     end_without_memory();
+  } catch (const std::system_error& error) {
+    if (error.code() == std::errc::resource_unavailable_try_again || error.code() == std::errc::not_enough_memory)
+      end_without_memory();
+    std::fprintf(stderr, "collage: bug[cli/exception]: %s\n", error.what());
   } catch (const std::exception& exception) {
     std::fprintf(stderr, "collage: bug[cli/exception]: %s\n", exception.what());
   } catch (...) {
+    std::fprintf(stderr, "collage: bug[cli/exception]: an exception of unknown type\n");
   }
+}
+
+/// For what is thrown where nobody can catch it: in threads, in destructors.
+[[noreturn]] void on_terminate() {
+  if (const std::exception_ptr thrown = std::current_exception()) report(thrown);
   std::abort();
 }
 
@@ -83,10 +94,8 @@ int main(int argc, char** argv) {
   std::set_terminate(on_terminate);
   try {
     return run_command_line(argc, argv);
-  } catch (const std::bad_alloc&) {
-    end_without_memory();
-  } catch (const std::exception& exception) {
-    std::fprintf(stderr, "collage: bug[cli/exception]: %s\n", exception.what());
+  } catch (...) {
+    report(std::current_exception());
     return static_cast<int>(collage::ExitCode::kBug);
   }
 }

@@ -43,11 +43,14 @@ Result<std::size_t> read_up_to(int descriptor, char* out, std::size_t bytes,
                                std::optional<Clock::time_point> deadline) {
   std::size_t done = 0;
   while (done < bytes) {
-    COLLAGE_TRY(const bool ready, wait_readable(descriptor, deadline));
-    if (!ready) return fail(ExitCode::kLimit, "frame/timeout", "worker socket", "no answer in time");
-    const ssize_t got = ::read(descriptor, out + done, bytes - done);
+    const ssize_t got = ::recv(descriptor, out + done, bytes - done, MSG_DONTWAIT);
     if (got == 0) break;
-    if (got < 0 && (errno == EINTR || errno == EAGAIN)) continue;
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0 && errno == EAGAIN) {
+      COLLAGE_TRY(const bool ready, wait_readable(descriptor, deadline));
+      if (!ready) return fail(ExitCode::kLimit, "frame/timeout", "worker socket", "no answer in time");
+      continue;
+    }
     if (got < 0 && errno == ECONNRESET) break;
     if (got < 0) return fail(ExitCode::kIo, "frame/closed", "worker socket", std::strerror(errno));
     done += static_cast<std::size_t>(got);

@@ -25,6 +25,8 @@ constexpr std::int64_t kPatienceShare = 20;
 constexpr int kWarmRuns = 3;
 /// What displacing the caches may take.
 constexpr std::int64_t kDisplaceNs = 50'000'000;
+/// A sign of life while candidates are timed, so that one that hangs is noticed soon.
+constexpr std::int64_t kReportNs = 100'000'000;
 /// What compiling the region for the reference and running it may take.
 constexpr std::int64_t kExpectNs = 3'000'000'000;
 
@@ -190,9 +192,9 @@ class PriceRun {
       return refuse(i, RefusalReason::kFormat, "another number of formats than ports");
     if (spec.variant.name == "view") return check_view(i);
     if (subject_.conversion && subject_.conversion->is_transfer()) return make_trial(i, trial_spec(spec, **backend));
-    const std::string asked = structure_of_subject();
     auto compiled = guard([&] { return compile(**backend, spec); });
-    if (structure_of_subject() != asked) {
+    if (lent_ && structure_key(*lent_, subject_.region) != structure_) {
+      lent_.reset();
       harmed_ = true;
       return refuse(i, RefusalReason::kWrongResult, "changed the graph it was given");
     }
@@ -204,13 +206,13 @@ class PriceRun {
     keep_and_try(i, **backend, **compiled);
   }
 
-  std::string structure_of_subject() const {
-    return subject_.graph != nullptr ? structure_key(*subject_.graph, subject_.region) : std::string();
-  }
-
   std::expected<Artifact, Refusal> compile(Backend& backend, const CandidateSpec& spec) {
     if (subject_.conversion) return backend.compile_conversion(*subject_.conversion, job_.options);
-    const CompileRequest request{.graph = subject_.graph, .region = subject_.region, .variant = spec.variant};
+    if (!lent_) {
+      lent_ = *subject_.graph;
+      structure_ = structure_key(*lent_, subject_.region);
+    }
+    const CompileRequest request{.graph = &*lent_, .region = subject_.region, .variant = spec.variant};
     auto results = backend.compile({&request, 1}, job_.options);
     if (results.size() == 1) return std::move(results[0]);
     return std::unexpected(Refusal{.reason = RefusalReason::kCompile, .detail = "gave no artifact"});
@@ -339,12 +341,21 @@ class PriceRun {
     SamplingOptions options = job_.effort == Effort::kPrecise ? precise_sampling() : quick_sampling();
     options.seed = job_.seed;
     std::int64_t expected_ns = 0;
-    for (const std::size_t i : live)
+    std::int64_t longest_ns = 0;
+    for (const std::size_t i : live) {
+      const std::int64_t one_ns = contestants_[i].trial->checked_ns() + kDisplaceNs;
       expected_ns +=
-          options.warm_up_ns + options.min_total_ns +
-          static_cast<std::int64_t>(options.min_samples) * (contestants_[i].trial->checked_ns() + kDisplaceNs);
+          options.warm_up_ns + options.min_total_ns + static_cast<std::int64_t>(options.min_samples) * one_ns;
+      longest_ns = std::max(longest_ns, one_ns);
+    }
     std::int64_t patience_ns = expected_ns / kPatienceShare;
-    context_.begin("sample", -1, expected_ns + patience_ns);
+    std::int64_t reported_ns = 0;
+    const auto report = [&] {
+      if (monotonic_ns() - reported_ns < kReportNs) return;
+      context_.begin("sample", -1, kReportNs + options.warm_up_ns + longest_ns + patience_ns);
+      reported_ns = monotonic_ns();
+    };
+    report();
     std::vector<bool> spoilt(live.size(), false);
     std::size_t last = 0;
     SamplingSubject subject{.run = [&](std::size_t k) { return run_guarded(live[k]); },
@@ -353,6 +364,7 @@ class PriceRun {
                                 [&](std::size_t k) {
                                   if (watch_.settle_float_control()) spoilt[last] = true;
                                   last = k;
+                                  report();
                                   context_.mark(static_cast<std::int32_t>(live[k]));
                                   wait_for_quiet(bench_.canary(), kMostSlowness, patience_ns);
                                 },
@@ -422,6 +434,8 @@ class PriceRun {
   JobContext& context_;
   std::vector<Contestant> contestants_;
   std::optional<std::vector<InputSet>> sets_;
+  std::optional<Graph> lent_;  ///< what backends are given, so that one that changes it harms no other
+  std::string structure_;      ///< of the region in it, untouched
   StateWatch watch_;
   bool harmed_ = false;
 };

@@ -221,8 +221,12 @@ void WorkerProcess::watch() {
   if (now - watched_ < kSlice) return;
   watched_ = now;
   memory_ = private_bytes(pid_);
+  cut_messages(kMostMessages);
+}
+
+void WorkerProcess::cut_messages(off_t most) const {
   struct stat messages {};
-  if (::fstat(messages_, &messages) == 0 && messages.st_size > kMostMessages) (void)!::ftruncate(messages_, 0);
+  if (::fstat(messages_, &messages) == 0 && messages.st_size > most) (void)!::ftruncate(messages_, 0);
 }
 
 bool WorkerProcess::is_bloated() const { return pid_ > 0 && private_bytes(pid_) > memory_limit_ / 2; }
@@ -244,7 +248,7 @@ std::expected<Result<Json>, Death> WorkerProcess::call(const Json& job, const Al
     if (auto started = start(); !started) return Result<Json>(std::unexpected(std::move(started).error()));
   const std::int32_t nobody = -1;
   (void)!::pwrite(status_, &nobody, sizeof nobody, 0);
-  (void)!::ftruncate(messages_, 0);
+  cut_messages(0);
   std::optional<JobProgress> progress;
   const auto stage = [&] { return progress ? progress->stage : std::string(); };
   // A worker that died since the last job is noticed by the read below.

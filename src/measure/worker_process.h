@@ -71,6 +71,8 @@ class WorkerProcess {
   Result<bool> wait(Clock::time_point deadline, const std::stop_token& stop);
   /// Looks at the worker's memory and shortens its messages, at most every 100 ms.
   void watch();
+  /// Empties the messages when there are more than `most` bytes.
+  void cut_messages(off_t most) const;
 
   std::vector<std::string> command_;
   WorkerLimits limits_;
