@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <memory>
+#include <new>
 
 #include "element_loops.h"
 #include "element_program.h"
@@ -132,7 +133,7 @@ class Scratch {
  public:
   explicit Scratch(std::size_t bytes)
       : data_(static_cast<std::byte*>(std::aligned_alloc(64, std::max<std::size_t>((bytes + 63) / 64 * 64, 64)))) {
-    COLLAGE_CHECK(data_ != nullptr, "out of memory");
+    if (data_ == nullptr) throw std::bad_alloc();
   }
   Scratch(const Scratch&) = delete;
   Scratch& operator=(const Scratch&) = delete;

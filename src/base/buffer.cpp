@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <new>
 
 #include "base/pages.h"
 
@@ -16,7 +17,7 @@ namespace collage {
 std::pair<Buffer, std::span<std::byte>> Buffer::allocate(std::size_t bytes) {
   // Packed weights live here: from half a huge page on, rounding up costs less than the look-ups saved.
   Pages pages = allocate_pages(bytes, bytes >= kHugePage / 2 ? PageSize::kHuge : PageSize::kSmall);
-  COLLAGE_CHECK(pages != nullptr, "out of memory");
+  if (pages == nullptr) throw std::bad_alloc();
   std::byte* const memory = pages.get();
   return {Buffer(std::shared_ptr<std::byte>(std::move(pages)), {memory, bytes}), {memory, bytes}};
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <new>
 
 #include "base/error.h"
 
@@ -26,7 +27,7 @@ GuardedBytes::GuardedBytes(std::size_t size, std::size_t place, bool timed)
       size_(size),
       allocated_(offset_ + (size + kGuard - 1) / kGuard * kGuard + kGuard) {
   memory_ = allocate_pages(allocated_, timed && size >= kHugeFrom ? PageSize::kHuge : PageSize::kSmall);
-  COLLAGE_CHECK(memory_ != nullptr, "out of memory");
+  if (memory_ == nullptr) throw std::bad_alloc();
   std::ranges::fill(before(), kGuardByte);
   std::ranges::fill(after(), kGuardByte);
 }

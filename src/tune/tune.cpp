@@ -30,10 +30,10 @@
 #include "tune/level2.h"
 #include "tune/neighbours.h"
 #include "tune/node_rules.h"
+#include "tune/participants.h"
 #include "tune/pricing.h"
 #include "tune/progress_meter.h"
 #include "tune/proposers.h"
-#include "tune/rehearsal.h"
 #include "tune/replay.h"
 #include "tune/stages.h"
 #include "tune/time_limit.h"
@@ -58,11 +58,12 @@ class Tuner {
         meter_(options.progress, options.budget_s, [this] { return elapsed_s(); }) {}
 
   Result<TuneReport> run() {
-    COLLAGE_TRY_VOID(choose_backends());
+    COLLAGE_TRY_VOID(who_.choose());
     COLLAGE_TRY(prepared_, prepare(prepare_options(), folder_, registry_, worker_));
-    COLLAGE_TRY_VOID(rehearse_proposals());
-    COLLAGE_TRY_VOID(gather_rules());
-    COLLAGE_TRY_VOID(check_user_rules(prepared_.graph, uses_of(prepared_.graph), options_.user_rules, proposing_));
+    COLLAGE_TRY_VOID(who_.rehearse(prepared_));
+    COLLAGE_TRY_VOID(who_.gather_rules(prepared_));
+    COLLAGE_TRY_VOID(
+        check_user_rules(prepared_.graph, uses_of(prepared_.graph), options_.user_rules, who_.proposing()));
     COLLAGE_TRY_VOID(make_rivals());
     COLLAGE_TRY_VOID(make_covers());
     COLLAGE_TRY_VOID(judge());
@@ -96,145 +97,6 @@ class Tuner {
     progress_({.phase = phase, .note = std::move(note)});
   }
 
-  /// Instances that may take nodes: those asked for that work here. An unusable one is a note, unless nothing is left.
-  Result<void> choose_backends() {
-    COLLAGE_TRY_VOID(probe_all());
-    for (const std::string& name : options_.required)
-      if (const auto backend = registry_.get(name); !backend && backends_on(name, registry_, options_.backends).empty())
-        return std::unexpected(backend.error());
-    std::vector<std::string> wanted = options_.backends;
-    if (options_.only) {
-      const std::vector<std::string> on_device = backends_on(*options_.only, registry_, options_.backends);
-      wanted = on_device.empty() ? std::vector{*options_.only} : on_device;
-    }
-    for (const std::string& name : wanted) {
-      if (name == kHostBackend) continue;
-      const auto backend = registry_.get(name);
-      if (backend) {
-        backends_.push_back(name);
-      } else if (options_.only) {
-        return std::unexpected(backend.error());
-      } else {
-        absent_[name] = backend.error().saw;
-        prepared_notes_.push_back(name + " takes no part: " + to_string(backend.error()));
-      }
-    }
-    gather_proposing();
-    // The probe loaded all of them into one process.
-    if (!conflicts().empty()) worker_.stop();
-    return {};
-  }
-
-  void gather_proposing() {
-    locations_ = locations_of(registry_, backends_);
-    proposing_ = backends_;
-    proposing_.insert(proposing_.begin(), kHostBackend);
-    if (std::find(proposing_.begin(), proposing_.end(), kFillerEngine) == proposing_.end() &&
-        registry_.get(kFillerEngine))
-      proposing_.emplace_back(kFillerEngine);
-  }
-
-  /// Whatever this tune may make an instance of is tried in the worker first; what fails there is never made here.
-  Result<void> probe_all() {
-    std::vector<std::string> names = options_.backends;
-    names.insert(names.end(), options_.required.begin(), options_.required.end());
-    if (options_.only) names.push_back(*options_.only);
-    names.emplace_back(kFillerEngine);
-    for (const NodeRule& rule : options_.rules) names.push_back(rule.backend);
-    return probe(std::move(names));
-  }
-
-  Result<void> probe(std::vector<std::string> names) {
-    std::erase_if(names, [&](const std::string& name) {
-      return name == kHostBackend || name == kControlBackend || !probed_.insert(name).second;
-    });
-    COLLAGE_TRY(const auto bad, rehearse(worker_, {.backends = names,
-                                                   .graph_file = {},
-                                                   .compile = compile_options(),
-                                                   .limit = options_.compile_limit,
-                                                   .stop = options_.stop}));
-    for (const auto& [name, refusal] : bad)
-      registry_.exclude(name, fmt::format("{}: {}", name_of(refusal.reason), refusal.detail));
-    return {};
-  }
-
-  CompileOptions compile_options() const { return {.threads = options_.threads, .accuracy = options_.accuracy}; }
-
-  /// Once for a graph and the builds of the backends: every backend proposes it in the worker, and who does not live
-  /// through that takes no part.
-  Result<void> rehearse_proposals() {
-    const std::string graph = structure_key(prepared_.graph, whole_region(prepared_.graph, uses_of(prepared_.graph)));
-    const auto key_of = [&](const std::string& name) {
-      const BackendInfo& info = (*registry_.get(name))->info();
-      return fmt::format("rehearsed backend={} build={} graph={}", info.name, info.build, hash_hex(graph));
-    };
-    std::vector<std::string> names = proposing_;
-    std::erase_if(names, [&](const std::string& name) {
-      return name == kHostBackend || store_.verdict(key_of(name)).has_value();
-    });
-    COLLAGE_TRY(const auto bad, rehearse(worker_, {.backends = names,
-                                                   .graph_file = prepared_.graph_file,
-                                                   .compile = compile_options(),
-                                                   .limit = options_.compile_limit,
-                                                   .stop = options_.stop}));
-    if (options_.stop.stop_requested()) return {};
-    for (const std::string& name : names) {
-      const auto refusal = bad.find(name);
-      if (refusal == bad.end())
-        store_.put_verdict(key_of(name), "\"went well\"");
-      else
-        leave_out(name, refusal->second);
-    }
-    return {};
-  }
-
-  void leave_out(const std::string& name, const Refusal& refusal) {
-    absent_[name] = fmt::format("{}: {}", name_of(refusal.reason), refusal.detail);
-    registry_.exclude(name, absent_[name]);
-    prepared_notes_.push_back(name + " takes no part: " + absent_[name]);
-    std::erase(backends_, name);
-    gather_proposing();
-  }
-
-  /// Pins and bans of the user; without pins of the user's, those of the model.
-  Result<void> gather_rules() {
-    rules_ = options_.rules;
-    const auto carried = prepared_.imported.metadata.find(kPinMetadata);
-    const bool user_pins =
-        std::ranges::any_of(rules_, [](const NodeRule& r) { return r.kind == NodeRule::Kind::kPin; });
-    if (carried != prepared_.imported.metadata.end() && user_pins) {
-      prepared_notes_.push_back("the model's own pins give way to --pin");
-    } else if (carried != prepared_.imported.metadata.end()) {
-      COLLAGE_TRY(const std::vector<NodeRule> pins, parse_pins(carried->second));
-      for (const NodeRule& pin : pins) {
-        COLLAGE_TRY_VOID(probe({pin.backend}));
-        const bool is_here = registry_.get(pin.backend) || !backends_on(pin.backend, registry_, proposing_).empty();
-        const bool names_a_node = check_rules(prepared_.graph, {&pin, 1}).has_value();
-        if (is_here && names_a_node)
-          rules_.push_back(pin);
-        else
-          prepared_notes_.push_back(fmt::format("the model's pin {}={} is left out: {}", pin.glob, pin.backend,
-                                                is_here ? "it names no node" : "that backend is not here"));
-      }
-    }
-    COLLAGE_TRY_VOID(resolve_devices(registry_, proposing_, rules_));
-    return check_rules(prepared_.graph, rules_);
-  }
-
-  /// Pairs of backends that cannot run in one process.
-  std::vector<std::pair<std::string, std::string>> conflicts() const {
-    std::vector<std::pair<std::string, std::string>> pairs;
-    for (const std::string& a : proposing_)
-      for (const std::string& b : proposing_) {
-        const auto first = registry_.get(a);
-        const auto second = registry_.get(b);
-        if (!first || !second || a == b) continue;
-        const std::vector<std::string>& enemies = (*first)->info().conflicts_with;
-        if (std::ranges::find(enemies, (*second)->info().kind) != enemies.end()) pairs.emplace_back(a, b);
-      }
-    return pairs;
-  }
-
   bool is_engine(const std::string& name) const {
     const auto backend = registry_.get(name);
     return backend && (*backend)->info().is_engine;
@@ -243,7 +105,7 @@ class Tuner {
   PrepareOptions prepare_options() const {
     return {.model = options_.model,
             .shapes = options_.shapes,
-            .backends = proposing_,
+            .backends = who_.proposing(),
             .accuracy = options_.accuracy,
             .seed = options_.seed,
             .input_ranges = options_.input_ranges,
@@ -265,12 +127,12 @@ class Tuner {
   /// Every engine on the user's file and on the simplified graph, each as a plan of one step.
   Result<void> make_rivals() {
     say("rivals");
-    for (const std::string& name : backends_) {
+    for (const std::string& name : who_.backends()) {
       COLLAGE_TRY(Backend * backend, registry_.get(name));
       if (!backend->info().is_engine) continue;
       // One rival is a plan that can ship.
       if (out_of_time() && contest_.competing() > 0) break;
-      if (!is_allowed(prepared_.graph, all_nodes(), name, rules_)) continue;
+      if (!is_allowed(prepared_.graph, all_nodes(), name, who_.rules())) continue;
       if (!allows(prepared_.graph, uses_of(prepared_.graph), options_.user_rules, all_nodes(), name)) continue;
       add_rival(name, name, prepared_.imported.graph, prepared_.imported_file, prepared_.original_file);
       add_rival(name + std::string(kOnSimplified), name, prepared_.graph, prepared_.graph_file, "");
@@ -295,9 +157,9 @@ class Tuner {
     if (made)
       contest_.add(std::move(*made));
     else if (made.error().code == kOverMemory)
-      prepared_notes_.push_back(title + " left out: " + to_string(made.error()));
+      notes_.push_back(title + " left out: " + to_string(made.error()));
     else
-      prepared_notes_.push_back(title + " does not run this model: " + made.error().saw);
+      notes_.push_back(title + " does not run this model: " + made.error().saw);
   }
 
   /// An engine that brought its worker down while it compiled the simplified graph.
@@ -305,7 +167,8 @@ class Tuner {
     if (error.code != "worker/died") return;
     const Graph& graph = prepared_.graph;
     const CompileOptions compile{.threads = options_.threads, .accuracy = options_.accuracy};
-    const auto variant = plain_variant(registry_, engine, graph, whole_region(graph, uses_of(graph)), rules_, compile);
+    const auto variant =
+        plain_variant(registry_, engine, graph, whole_region(graph, uses_of(graph)), who_.rules(), compile);
     const auto backend = registry_.get(engine);
     if (!variant || !backend) return;
     const BackendInfo& info = (*backend)->info();
@@ -383,18 +246,18 @@ class Tuner {
     if (graph.nodes.empty()) return {};
     say("propose");
     const CompileOptions compile{.threads = options_.threads, .accuracy = options_.accuracy};
-    COLLAGE_TRY(std::vector<Proposer> proposers, make_proposers(registry_, proposing_, graph, compile));
+    COLLAGE_TRY(std::vector<Proposer> proposers, make_proposers(registry_, who_.proposing(), graph, compile));
     add_user_rules(graph, options_.user_rules, proposers);
     pool_ = propose(graph, uses, proposers);
     COLLAGE_TRY_VOID(keep_forced_regions(graph, options_.user_rules, pool_));
-    apply_rules(graph, rules_, pool_);
+    apply_rules(graph, who_.rules(), pool_);
     pricing_.emplace(pricing_options(), graph, registry_, store_);
     COLLAGE_TRY_VOID(place_bodies());
     auto priced = price();
     if (!priced && priced.error().exit == ExitCode::kLimit && contest_.competing() > 0) {
       // No cover is small enough, but an engine's plan is.
       why_no_covers_ = to_string(priced.error());
-      prepared_notes_.push_back("no mixed plan: " + why_no_covers_);
+      notes_.push_back("no mixed plan: " + why_no_covers_);
       count_measured();
       pricing_.reset();
       return {};
@@ -415,11 +278,11 @@ class Tuner {
 
   /// The bodies of control-flow operators compete with engines that take the whole operator.
   Result<void> place_bodies() {
-    placer_.emplace(BodiesOptions{.proposing = at_home(locations_, proposing_),
-                                  .backends = at_home(locations_, backends_),
+    placer_.emplace(BodiesOptions{.proposing = at_home(who_.locations(), who_.proposing()),
+                                  .backends = at_home(who_.locations(), who_.backends()),
                                   .host_fills = options_.only.has_value(),
                                   .measures_all = options_.measures_all,
-                                  .rules = rules_,
+                                  .rules = who_.rules(),
                                   .user_rules = options_.user_rules,
                                   .pricing = bodies_pricing()},
                     BodiesContext{registry_, store_, worker_, folder_});
@@ -458,7 +321,7 @@ class Tuner {
   /// Steps of one backend that touch in the best cover become candidates as one step.
   Result<void> join_neighbours(const Uses& uses, std::span<const Proposer> proposers) {
     const MayRun may_run = [&](const NodeSet& nodes, const std::string& backend) {
-      return is_allowed(prepared_.graph, nodes, backend, rules_) &&
+      return is_allowed(prepared_.graph, nodes, backend, who_.rules()) &&
              allows(prepared_.graph, uses, options_.user_rules, nodes, backend);
     };
     for (int round = 0; round < kNeighbourRounds && !out_of_time(); ++round) {
@@ -482,9 +345,9 @@ class Tuner {
     return {.worker_command = options_.worker_command,
             .graph_file = prepared_.graph_file,
             .record = prepared_.record,
-            .backends_apart = !conflicts().empty(),
+            .backends_apart = !who_.conflicts().empty(),
             .converters = converters(),
-            .locations = locations_,
+            .locations = who_.locations(),
             .threads = options_.threads,
             .accuracy = options_.accuracy,
             .seed = options_.seed,
@@ -500,7 +363,7 @@ class Tuner {
   /// Everyone at home who is not an engine may convert between the common formats.
   std::vector<std::string> converters() const {
     std::vector<std::string> names = {kHostBackend};
-    for (const std::string& name : at_home(locations_, backends_))
+    for (const std::string& name : at_home(who_.locations(), who_.backends()))
       if (const auto backend = registry_.get(name); backend && !(*backend)->info().is_engine) names.push_back(name);
     return names;
   }
@@ -510,12 +373,12 @@ class Tuner {
     request.graph = &prepared_.graph;
     request.pool = &pool_;
     request.costs = corrected_costs(prepared_.graph, pool_, costs_, corrections);
-    request.backends = backends_;
+    request.backends = who_.backends();
     if (!bodies_.empty()) request.backends.emplace_back(kControlBackend);
     request.host_fills = options_.only.has_value();
-    request.conflicts = conflicts();
-    request.locations = locations_;
-    request.search.capacity = locations_.capacity;
+    request.conflicts = who_.conflicts();
+    request.locations = who_.locations();
+    request.search.capacity = who_.locations().capacity;
     if (options_.objective.is_time_alone()) return request;
     request.search.ns_per_byte = options_.objective.ns_per_byte;
     if (search_cap_ > 0) request.search.capacity[kHome] = search_cap_;
@@ -529,14 +392,15 @@ class Tuner {
   Result<void> add_covers(const Corrections& corrections) {
     auto covers = pricing_->search(cover_request(corrections));
     if (!covers) {
-      prepared_notes_.push_back("no mixed plan: " + to_string(covers.error()));
+      notes_.push_back("no mixed plan: " + to_string(covers.error()));
       return {};
     }
     const std::size_t broken = pricing_->broken_count();
     least_over_cap_ = kNoBytes;
     bool fits = false;
     for (NamedCover& named : *covers) {
-      if (contest_.competing() > 0 && elapsed_s() > kCoversShare * options_.budget_s) break;
+      const double share = fits ? kCoversShare : kContestShare;
+      if (contest_.competing() > 0 && elapsed_s() > share * options_.budget_s) break;
       if (note_cover(named.result.cover)) fits |= add_cover(std::move(named), corrections);
     }
     // The memory map of the plan has the last word: what it takes beyond the search's count comes off the search's cap,
@@ -566,7 +430,7 @@ class Tuner {
     const std::string suffix = corrections.empty() ? "" : ", corrected";
     auto made = contestant_of(named.name + suffix, named.result.cover);
     if (!made) {
-      prepared_notes_.push_back("plan \"" + named.name + "\" left out: " + to_string(made.error()));
+      notes_.push_back("plan \"" + named.name + "\" left out: " + to_string(made.error()));
       return false;
     }
     named.result.cover = made->cover;
@@ -591,14 +455,19 @@ class Tuner {
       return fail(ExitCode::kUnsupported, kOverMemory, options_.model,
                   fmt::format("{} bytes for the most frugal plan found", least_over_cap_), "a cap of that many bytes");
     if (contest_.competing() == 0)
-      return fail(ExitCode::kUnsupported, "tune/nothing-runs", options_.model,
-                  prepared_notes_.empty() ? "no plan" : prepared_notes_.back(), "at least one plan that runs");
+      return fail(ExitCode::kUnsupported, "tune/nothing-runs", options_.model, why_nothing_runs(),
+                  "at least one plan that runs");
     const Clock::time_point begin = Clock::now();
     COLLAGE_TRY_VOID(contest_.judge({.question = question(), .guard = guard_options()}));
     judging_s_ = Seconds(Clock::now() - begin).count();
     meter_.know_best(static_cast<double>(contest_.winner().median_ns) / 1000);
     say("confirm");
     return {};
+  }
+
+  std::string why_nothing_runs() const {
+    if (!notes_.empty()) return notes_.back();
+    return who_.notes().empty() ? "no plan" : who_.notes().back();
   }
 
   /// Whether another contest, if it takes as long as the last one, ends within the budget.
@@ -621,7 +490,7 @@ class Tuner {
             .heat_seconds = std::min(1.5, 0.02 * options_.budget_s),
             .final_seconds = std::min(8.0, 0.05 * options_.budget_s),
             .deadline = after(kContestShare),
-            .apart = !conflicts().empty(),
+            .apart = !who_.conflicts().empty(),
             .seed = options_.seed,
             .quiet_ns = pricing_ ? pricing_->quiet_ns() : 0,
             .stop = options_.stop};
@@ -646,7 +515,7 @@ class Tuner {
   /// and the corrections learn from it.
   Result<void> evolve() {
     // Level 2 knows time alone, and one process.
-    if (!pricing_ || !may_judge_again() || options_.objective.ns_per_byte > 0 || !conflicts().empty()) return {};
+    if (!pricing_ || !may_judge_again() || options_.objective.ns_per_byte > 0 || !who_.conflicts().empty()) return {};
     const Uses uses = uses_of(prepared_.graph);
     const Corrections corrections = learn_corrections(prepared_.graph, contest_.timed_covers());
     PairTimer timer(folder_, worker_, packer_, {.guard = guard_options(), .known_ns = contest_.winner().median_ns});
@@ -674,16 +543,16 @@ class Tuner {
         .conversions = request.conversions,
         .search = request.search,
         .engines = {},
-        .backends = backends_,
+        .backends = who_.backends(),
         .take = [this, &uses](const std::string& engine, const Region& region) -> std::expected<Variant, Refusal> {
           if (!allows(prepared_.graph, uses, options_.user_rules, region.nodes, engine))
             return std::unexpected(Refusal{.reason = RefusalReason::kStructure, .detail = "a rule"});
-          return plain_variant(registry_, engine, prepared_.graph, region, rules_,
+          return plain_variant(registry_, engine, prepared_.graph, region, who_.rules(),
                                {.threads = options_.threads, .accuracy = options_.accuracy});
         }};
     level2.question = question() + "|" + std::string(name_of(options_.accuracy)) + "|" + std::to_string(options_.seed);
     for (const UserRule& rule : options_.user_rules) level2.question += "|" + rule.text;
-    for (const std::string& name : backends_) {
+    for (const std::string& name : who_.backends()) {
       const BackendInfo& info = (*registry_.get(name))->info();
       if (info.is_engine) level2.problem.engines.push_back(name);
       level2.question += "|" + name + " " + info.build;
@@ -727,7 +596,7 @@ class Tuner {
     count_steps(winner.cover);
     for (const Contestant* loser : contest_.losers()) {
       if (!loser->failure.empty())
-        prepared_notes_.push_back("\"" + loser->name + "\" failed: " + loser->failure);
+        notes_.push_back("\"" + loser->name + "\" failed: " + loser->failure);
       else
         report_.rivals.push_back({.name = loser->name, .median_ns = loser->median_ns, .verdict = loser->verdict});
     }
@@ -737,7 +606,8 @@ class Tuner {
     if (pricing_) count_measured();
     report_.predicted_us =
         winner.search ? static_cast<double>(winner.search->cover.cost_ns) / 1000 : report_.measured_us;
-    report_.notes.insert(report_.notes.end(), prepared_notes_.begin(), prepared_notes_.end());
+    report_.notes.insert(report_.notes.end(), who_.notes().begin(), who_.notes().end());
+    report_.notes.insert(report_.notes.end(), notes_.begin(), notes_.end());
   }
 
   void count_measured() {
@@ -804,7 +674,7 @@ class Tuner {
     inputs.pool = &pool_;
     inputs.costs = pricing_ ? pricing_->without_broken(pool_, costs_) : costs_;
     if (pricing_) inputs.conversions = pricing_->boundary_table();
-    inputs.locations = locations_;
+    inputs.locations = who_.locations();
     for (std::size_t c = 0; bounds_ && c < costs_.size(); ++c) inputs.lower_bound_ns.push_back(bounds_->roofline(c));
     inputs.plans.push_back(competing(contest_.winner()));
     for (const Contestant* loser : contest_.losers()) inputs.plans.push_back(competing(*loser));
@@ -816,14 +686,14 @@ class Tuner {
       inputs.model_bound_ns = std::llround(report_.model_bound_us * 1000);
       inputs.proven_bound_ns = std::llround(report_.proven_bound_us * 1000);
     }
-    for (const std::string& name : proposing_) {
-      const bool is_asked = std::ranges::find(backends_, name) != backends_.end();
+    for (const std::string& name : who_.proposing()) {
+      const bool is_asked = std::ranges::find(who_.backends(), name) != who_.backends().end();
       const bool fills = !is_asked && (name == kFillerEngine || options_.only);
       (fills ? inputs.fillers : inputs.backends).push_back(name);
     }
     inputs.only = options_.only.value_or("");
-    inputs.absent = absent_;
-    inputs.rules = rules_;
+    inputs.absent = who_.absent();
+    inputs.rules = who_.rules();
     inputs.why_unmeasured = why_unmeasured_;
     inputs.why_unmeasured.resize(costs_.size(), why_not_measured(false));
     return inputs;
@@ -832,7 +702,7 @@ class Tuner {
   CompetingPlan competing(const Contestant& contestant) const {
     std::set<std::string> used;
     for (const CoverStep& step : contestant.cover.steps)
-      if (std::ranges::find(backends_, step.backend) != backends_.end()) used.insert(step.backend);
+      if (std::ranges::find(who_.backends(), step.backend) != who_.backends().end()) used.insert(step.backend);
     return {.name = contestant.name,
             .cover = &contestant.cover,
             .median_ns = contestant.median_ns,
@@ -862,23 +732,18 @@ class Tuner {
   WorkFolder folder_;
   Store store_;
   WorkerProcess worker_;
+  Participants who_{options_, registry_, worker_, store_};
   PlanPacker packer_{registry_};
   Contest contest_{folder_, store_, worker_, packer_};
   ReproKeeper repros_;
   ProgressMeter meter_;
   Progress progress_ = meter_.sink();
-  double judging_s_ = 0;                ///< what the last contest took
-  std::set<std::string> probed_;        ///< instances that were tried in the worker
-  std::vector<std::string> backends_;   ///< may take nodes
-  Locations locations_;                 ///< theirs
-  std::vector<std::string> proposing_;  ///< those, host and the filler
-  std::vector<NodeRule> rules_;         ///< of the user and of the model
+  double judging_s_ = 0;  ///< what the last contest took
   StepMemory memory_{[this](const std::string& name) { return is_engine(name); }};
   std::int64_t search_cap_ = options_.objective.memory_cap;  ///< bytes the search may plan with
   std::int64_t least_over_cap_ = kNoBytes;                   ///< of the plans left out by the cap in the last round
-  std::map<std::string, std::string> absent_;                ///< asked for but not usable here, and why
   Prepared prepared_;
-  std::vector<std::string> prepared_notes_;
+  std::vector<std::string> notes_;
   CandidatePool pool_;
   std::vector<Cost> costs_;
   std::vector<Unmeasured> why_unmeasured_;  ///< by candidate; those that came last may be missing
@@ -906,50 +771,6 @@ Result<TuneReport> tune(const TuneOptions& options, Registry& registry) {
     return fail(ExitCode::kInterrupted, "tune/interrupted", options.model, "a stop before the first plan",
                 "a tune that goes on until it has one");
   return report;
-}
-
-std::string to_json(const TuneReport& report) {
-  nlohmann::ordered_json rivals = nlohmann::ordered_json::object();
-  for (const RivalTime& rival : report.rivals) rivals[rival.name] = static_cast<double>(rival.median_ns) / 1000;
-  nlohmann::ordered_json verdicts = nlohmann::ordered_json::object();
-  for (const RivalTime& rival : report.rivals) verdicts[rival.name] = name_of(rival.verdict);
-  nlohmann::ordered_json predictions = nlohmann::ordered_json::array();
-  for (const Prediction& one : report.predictions)
-    predictions.push_back({{"cover", one.cover}, {"predicted_us", one.predicted_us}, {"measured_us", one.measured_us}});
-  nlohmann::ordered_json repros = nlohmann::ordered_json::array();
-  for (const KeptRepro& one : report.repros)
-    repros.push_back({{"backend", one.backend},
-                      {"stage", one.stage},
-                      {"reason", name_of(one.refusal.reason)},
-                      {"detail", one.refusal.detail},
-                      {"folder", one.folder},
-                      {"note", one.note}});
-  const nlohmann::ordered_json object = {{"schema", "collage.tune/1"},
-                                         {"plan", report.plan},
-                                         {"model", report.model},
-                                         {"threads", report.threads},
-                                         {"tune_s", report.tune_s},
-                                         {"candidates", report.candidates},
-                                         {"measured", report.measured},
-                                         {"reused", report.reused},
-                                         {"refused", report.refused},
-                                         {"cover_us", report.cover_us},
-                                         {"model_bound_us", report.model_bound_us},
-                                         {"proven_bound_us", report.proven_bound_us},
-                                         {"predicted_us", report.predicted_us},
-                                         {"measured_us", report.measured_us},
-                                         {"memory_bytes", report.memory_bytes},
-                                         {"steps", report.steps},
-                                         {"backends", report.backends},
-                                         {"rivals", rivals},
-                                         {"verdicts", verdicts},
-                                         {"predictions", predictions},
-                                         {"shipped", report.shipped},
-                                         {"repros", repros},
-                                         {"interrupted", report.interrupted},
-                                         {"notes", report.notes}};
-  // A note may quote what a dying library printed, whatever bytes that was.
-  return object.dump(2, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
 }  // namespace collage

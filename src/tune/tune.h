@@ -16,12 +16,11 @@
 #include "backend/registry.h"
 #include "backend/roles.h"
 #include "base/progress.h"
-#include "measure/repro_keeper.h"
 #include "onnx/import.h"
 #include "region/user_rules.h"
 #include "tune/node_rules.h"
 #include "tune/objective.h"
-#include "tune/race.h"
+#include "tune/report.h"
 
 namespace collage {
 
@@ -54,48 +53,6 @@ struct TuneOptions {
   std::stop_token stop;
 };
 
-struct RivalTime {
-  std::string name;  ///< the engine, "ENGINE on the simplified graph"
-  std::int64_t median_ns = 0;
-  Verdict verdict = Verdict::kUnsure;  ///< what ships against it
-};
-
-/// What the costs of a cover's steps said, corrected by other plans' times, and what it took end to end.
-struct Prediction {
-  std::string cover;
-  double predicted_us = 0;
-  double measured_us = 0;
-};
-
-struct TuneReport {
-  std::string plan;
-  std::string model;
-  int threads = 1;
-  double tune_s = 0;
-  std::size_t candidates = 0;
-  std::size_t measured = 0;
-  std::size_t reused = 0;
-  std::size_t refused = 0;
-  std::string cover;    ///< steps of the best cover under the cost table, as to_text() has them; "" without one
-  double cover_us = 0;  ///< cost of the best cover under the cost table
-  double model_bound_us = 0;
-  double proven_bound_us = 0;
-  double predicted_us = 0;
-  double measured_us = 0;         ///< of what ships, end to end
-  std::int64_t memory_bytes = 0;  ///< of what ships, as tune/objective.h counts them
-  std::size_t steps = 0;
-  std::map<std::string, std::size_t> backends;  ///< name -> steps
-  std::vector<RivalTime> rivals;                ///< whole-model engines and single-backend plans
-  std::vector<Prediction> predictions;          ///< of all covers that were timed
-  std::string shipped;                          ///< "cover" or the rival's name
-  std::vector<KeptRepro> repros;                ///< failures of backends, each kind once
-  bool interrupted = false;
-  std::vector<std::string> notes;
-};
-
 [[nodiscard]] Result<TuneReport> tune(const TuneOptions& options, Registry& registry);
-
-/// The report as the JSON object of `tune --json` (schema collage.tune/1).
-[[nodiscard]] std::string to_json(const TuneReport& report);
 
 }  // namespace collage

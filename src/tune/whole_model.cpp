@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <new>
 
 #include "base/pages.h"
 
@@ -10,7 +11,7 @@ namespace {
 
 std::shared_ptr<std::byte> aligned_bytes(std::size_t size) {
   Pages pages = allocate_pages(size, size >= kHugePage ? PageSize::kHuge : PageSize::kSmall);
-  COLLAGE_CHECK(pages != nullptr, "out of memory");
+  if (pages == nullptr) throw std::bad_alloc();
   touch_pages(pages.get(), size);
   return pages;
 }

@@ -7,6 +7,7 @@
 #include <execinfo.h>
 #include <fcntl.h>
 #include <linux/magic.h>
+#include <signal.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -50,6 +51,15 @@ bool is_meant() {
   return got > static_cast<ssize_t>(first) && ::strcmp(line + first, command) == 0;
 }
 
+/// A crash says where.
+void on_crash(int signal) {
+  settings.kind = Kind::kNone;
+  void* frames[40];
+  ::backtrace_symbols_fd(frames, ::backtrace(frames, 40), STDERR_FILENO);
+  ::signal(signal, SIG_DFL);
+  ::raise(signal);
+}
+
 __attribute__((constructor)) void begin() {
   const char* text = ::getenv("COLLAGE_FAULT");
   if (text == nullptr || !is_meant()) return;
@@ -57,6 +67,7 @@ __attribute__((constructor)) void begin() {
   char how[16] = {};
   long at = 0;
   if (std::sscanf(text, "%15[a-z]:%ld:%15[a-z]", kind, &at, how) != 3) return;
+  ::signal(SIGSEGV, on_crash);
   settings.at = at;
   settings.stays = ::strcmp(how, "on") == 0;
   void* frame = nullptr;

@@ -113,8 +113,8 @@ class Chaos : public test::MisbehaviourOver<kFixedNs> {
     if (hangs) with.run_limit = 200ms;
     if (hangs && (stage == "compile" || stage == "load" || stage == "propose")) with.compile_limit = 2s;
     if (hangs && stage == "probe") with.compile_limit = 3s;
-    // What takes long to notice leaves the time of others alone.
-    if (stage == "run" && (hangs || std::string(kind.name) == "leak-memory")) with.budget_s = 60;
+    // What is noticed late must not use up the others' time.
+    if (stage == "run") with.budget_s = 40;
     const ProcessState before = process_state();
     const std::int64_t files = descriptors();
     const auto report = tune_with(with);

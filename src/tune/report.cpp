@@ -1,0 +1,51 @@
+#include "tune/report.h"
+
+#include <nlohmann/json.hpp>
+
+namespace collage {
+
+std::string to_json(const TuneReport& report) {
+  nlohmann::ordered_json rivals = nlohmann::ordered_json::object();
+  for (const RivalTime& rival : report.rivals) rivals[rival.name] = static_cast<double>(rival.median_ns) / 1000;
+  nlohmann::ordered_json verdicts = nlohmann::ordered_json::object();
+  for (const RivalTime& rival : report.rivals) verdicts[rival.name] = name_of(rival.verdict);
+  nlohmann::ordered_json predictions = nlohmann::ordered_json::array();
+  for (const Prediction& one : report.predictions)
+    predictions.push_back({{"cover", one.cover}, {"predicted_us", one.predicted_us}, {"measured_us", one.measured_us}});
+  nlohmann::ordered_json repros = nlohmann::ordered_json::array();
+  for (const KeptRepro& one : report.repros)
+    repros.push_back({{"backend", one.backend},
+                      {"stage", one.stage},
+                      {"reason", name_of(one.refusal.reason)},
+                      {"detail", one.refusal.detail},
+                      {"folder", one.folder},
+                      {"note", one.note}});
+  const nlohmann::ordered_json object = {{"schema", "collage.tune/1"},
+                                         {"plan", report.plan},
+                                         {"model", report.model},
+                                         {"threads", report.threads},
+                                         {"tune_s", report.tune_s},
+                                         {"candidates", report.candidates},
+                                         {"measured", report.measured},
+                                         {"reused", report.reused},
+                                         {"refused", report.refused},
+                                         {"cover_us", report.cover_us},
+                                         {"model_bound_us", report.model_bound_us},
+                                         {"proven_bound_us", report.proven_bound_us},
+                                         {"predicted_us", report.predicted_us},
+                                         {"measured_us", report.measured_us},
+                                         {"memory_bytes", report.memory_bytes},
+                                         {"steps", report.steps},
+                                         {"backends", report.backends},
+                                         {"rivals", rivals},
+                                         {"verdicts", verdicts},
+                                         {"predictions", predictions},
+                                         {"shipped", report.shipped},
+                                         {"repros", repros},
+                                         {"interrupted", report.interrupted},
+                                         {"notes", report.notes}};
+  // A note may quote what a dying library printed, whatever bytes that was.
+  return object.dump(2, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+}  // namespace collage
