@@ -1,7 +1,11 @@
-// What it costs that candidates are measured in a worker: the same price jobs done in this process and by a worker, in
-// turns, and the round trip of a message.
+// What it costs that candidates are measured in a worker: the same price jobs done without supervision and by a
+// worker, in turns, and the round trip of a message.
 // Usage: supervision COLLAGE MODEL BACKENDS [JOBS], with the program whose `worker` command is used. Prints two lines;
 // nothing else may run meanwhile.
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
@@ -10,6 +14,7 @@
 
 #include <fmt/format.h>
 
+#include "measure/frame.h"
 #include "measure/jobs.h"
 #include "measure/pricer.h"
 #include "measure/sampling.h"
@@ -24,7 +29,11 @@ namespace {
 
 template <class T>
 T value_of(Result<T> result) {
-  if (result) return std::move(*result);
+  if constexpr (std::is_void_v<T>) {
+    if (result) return;
+  } else {
+    if (result) return std::move(*result);
+  }
   fmt::print(stderr, "{}\n", to_string(result.error()));
   std::exit(1);
 }
@@ -57,26 +66,72 @@ double seconds(auto&& work) {
   return static_cast<double>(monotonic_ns() - begin) * 1e-9;
 }
 
-void compare_jobs(const std::vector<Json>& jobs, WorkerProcess& worker, Registry& registry) {
-  const std::vector<Handler> handlers = measure_handlers();
-  const auto price = std::ranges::find(handlers, "price", &Handler::type);
-  JobContext nobody(-1, -1, registry);
-  const auto here = [&](const Json& job) { static_cast<void>(price->run(job, nobody)); };
-  const auto there = [&](const Json& job) { static_cast<void>(worker.call(job, kPatience)); };
+/// A process that does jobs as this program would: nobody watches it and nothing limits it. On its own, because a job
+/// ends whatever processes its candidates left, and the worker would be one of them.
+class Unwatched {
+ public:
+  explicit Unwatched(const std::string& modules) {
+    int ends[2] = {-1, -1};
+    if (::socketpair(AF_UNIX, SOCK_STREAM, 0, ends) != 0) std::exit(1);
+    socket_ = ends[0];
+    if (::fork() != 0) {
+      ::close(ends[1]);
+      return;
+    }
+    ::close(ends[0]);
+    serve(ends[1], modules);
+    std::_Exit(0);
+  }
+  Unwatched(const Unwatched&) = delete;
+  Unwatched& operator=(const Unwatched&) = delete;
+  ~Unwatched() {
+    ::close(socket_);
+    ::wait(nullptr);
+  }
+
+  void run(const Json& job) const {
+    value_of(write_frame(socket_, {.type = FrameType::kJob, .payload = to_line(job)}));
+    if (!value_of(read_frame(socket_, std::nullopt))) std::exit(1);
+  }
+
+ private:
+  static void serve(int socket, const std::string& modules) {
+    Registry registry({modules});
+    const std::vector<Handler> handlers = measure_handlers();
+    const auto price = std::ranges::find(handlers, "price", &Handler::type);
+    JobContext nobody(-1, -1, registry);
+    while (const auto frame = value_of(read_frame(socket, std::nullopt))) {
+      static_cast<void>(price->run(value_of(parse_json(frame->payload, "job")), nobody));
+      value_of(write_frame(socket, {.type = FrameType::kResult, .payload = "{}"}));
+    }
+  }
+
+  int socket_ = -1;
+};
+
+void compare_jobs(const std::vector<Json>& jobs, WorkerProcess& worker, const Unwatched& unwatched) {
+  const auto here = [&](const Json& job) { unwatched.run(job); };
+  const auto there = [&](const Json& job) {
+    const auto outcome = worker.call(job, kPatience);
+    if (!outcome) fmt::print("the worker died: {}\n", outcome.error().refusal.detail);
+  };
   // What is loaded and read once in a tune is not what is compared.
   here(jobs.front());
   there(jobs.front());
   double here_s = 0;
   double there_s = 0;
-  for (std::size_t j = 0; j < jobs.size(); ++j)
-    for (int turn = 0; turn < 2; ++turn) {
-      if ((static_cast<int>(j) + turn) % 2 == 0)
-        here_s += seconds([&] { here(jobs[j]); });
-      else
-        there_s += seconds([&] { there(jobs[j]); });
-    }
-  fmt::print("{} jobs: {:.2f} s in this process, {:.2f} s in a worker, overhead {:.1f} %\n", jobs.size(), here_s,
-             there_s, 100 * (there_s / here_s - 1));
+  std::vector<double> ratios;
+  for (std::size_t j = 0; j < jobs.size(); ++j) {
+    double one_s[2] = {0, 0};
+    for (const std::size_t turn : {j % 2, 1 - j % 2})
+      one_s[turn] = turn == 0 ? seconds([&] { here(jobs[j]); }) : seconds([&] { there(jobs[j]); });
+    here_s += one_s[0];
+    there_s += one_s[1];
+    ratios.push_back(one_s[1] / one_s[0]);
+  }
+  std::ranges::sort(ratios);
+  fmt::print("{} jobs: {:.2f} s without supervision, {:.2f} s in a worker, overhead of a job {:.1f} % in the median\n",
+             jobs.size(), here_s, there_s, 100 * (ratios[ratios.size() / 2] - 1));
 }
 
 /// A job of a type that nobody handles is answered at once.
@@ -106,7 +161,9 @@ int run(int argc, char** argv) {
     rest.erase(0, comma + 1);
   }
   const std::filesystem::path program = argv[1];
-  Registry registry({(program.parent_path().parent_path() / "lib" / "collage").string()});
+  const std::string modules = (program.parent_path().parent_path() / "lib" / "collage").string();
+  const Unwatched unwatched(modules);  // first: it forks
+  Registry registry({modules});
   const WorkFolder folder = value_of(WorkFolder::create());
   WorkerProcess worker({argv[1], "worker"});
   const Prepared prepared =
@@ -114,7 +171,7 @@ int run(int argc, char** argv) {
                        folder, registry, worker));
   const std::size_t most = argc > 4 ? static_cast<std::size_t>(std::atoll(argv[4])) : 1'000'000;
   const std::vector<Json> jobs = jobs_of(prepared, registry, backends, folder.path(), most);
-  compare_jobs(jobs, worker, registry);
+  compare_jobs(jobs, worker, unwatched);
   time_messages(worker);
   return 0;
 }
