@@ -8,6 +8,7 @@
 
 #include <chrono>
 #include <cstring>
+#include <functional>
 #include <memory>
 #include <thread>
 #include <vector>
@@ -90,6 +91,14 @@ TEST(Conduct, RunThatFailsIsNotJudged) {
   EXPECT_EQ(runs, 1);
 }
 
+/// Processors that the machine lets it have, at the moment.
+double processors_of(const std::function<void()>& work) {
+  const Usage before = usage_now();
+  for (int run = 0; run < 100; ++run) work();
+  const Usage after = usage_now();
+  return static_cast<double>(after.cpu_ns - before.cpu_ns) / static_cast<double>(after.wall_ns - before.wall_ns);
+}
+
 TEST(Conduct, MoreProcessorsThanAllowedAreNoticed) {
   cpu_set_t mine;
   ASSERT_EQ(::sched_getaffinity(0, sizeof mine, &mine), 0);
@@ -102,6 +111,7 @@ TEST(Conduct, MoreProcessorsThanAllowedAreNoticed) {
   std::string seen;
   const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(30);
   while (seen.empty() && std::chrono::steady_clock::now() < end) seen = judged(in_two_threads);
+  if (seen.empty() && processors_of(in_two_threads) < 1.8) GTEST_SKIP() << "the second processor is never free";
   EXPECT_THAT(seen, HasSubstr("processors busy"));
   EXPECT_EQ(judged(in_two_threads, 2), "");
 }
