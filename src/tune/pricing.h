@@ -37,8 +37,9 @@ struct PricingOptions {
   std::chrono::nanoseconds compile_limit = std::chrono::seconds(60);
   std::chrono::nanoseconds run_limit = std::chrono::seconds(10);
   Clock::time_point deadline;  ///< no measurement is begun after it, but for what `always_covers` asks
-  bool always_covers = true;   ///< single operators are priced after the deadline too, so that a cover exists;
-  Clock::time_point latest = Clock::time_point::max();  ///< after it they count with what is expected of them
+  bool always_covers = true;   ///< single operators are priced after the deadline too, so that a cover exists
+  /// After it nothing is measured, and single operators count with what is expected of them.
+  Clock::time_point latest = Clock::time_point::max();
   Progress progress;
   ReproKeeper* repros = nullptr;  ///< told of failures; outlives the pricing
   std::stop_token stop;
