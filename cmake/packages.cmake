@@ -53,3 +53,13 @@ find_package(dnnl 2.6 QUIET CONFIG)
 if(NOT TARGET DNNL::dnnl)
   collage_missing(DNNL::dnnl "oneDNN 2.6 or newer of the 2.x line is not installed: run ./dev setup")
 endif()
+
+# Halide::Halide, the compiler of tensor code: only what compiles links it, never what runs.
+if(EXISTS "${COLLAGE_PART_halide}/lib/libHalide.so" AND EXISTS "${COLLAGE_PART_halide}/include/Halide.h")
+  add_library(Halide::Halide SHARED IMPORTED)
+  set_target_properties(Halide::Halide PROPERTIES
+    IMPORTED_LOCATION "${COLLAGE_PART_halide}/lib/libHalide.so"
+    INTERFACE_INCLUDE_DIRECTORIES "${COLLAGE_PART_halide}/include")
+else()
+  collage_missing(Halide::Halide "Halide is not in ${COLLAGE_PART_halide}: run ./dev setup")
+endif()

@@ -23,11 +23,12 @@ ensure_build_needs() {
   for backend in onnxruntime openvino; do
     if backend_on "$backend" "$@"; then ensure_parts "$backend"; fi
   done
+  if backend_on native "$@"; then ensure_parts halide; fi
 }
 
 setup() {
   ensure_packages
-  ensure_parts onnx onnxruntime openvino python onnx-cases demo-model
+  ensure_parts onnx onnxruntime openvino halide python onnx-cases demo-model
   say "everything is in $COLLAGE_PREFIX"
 }
 
@@ -36,7 +37,7 @@ configure() {
   local preset="$1" cache="build/$1/CMakeCache.txt"
   shift
   local needs
-  needs="$(part_stamp onnx; part_stamp onnxruntime; part_stamp openvino; ls -d "$COLLAGE_PREFIX"/*-*; echo "$COLLAGE_PREFIX")"
+  needs="$(part_stamp onnx; part_stamp onnxruntime; part_stamp openvino; part_stamp halide; ls -d "$COLLAGE_PREFIX"/*-*; echo "$COLLAGE_PREFIX")"
   if [ $# = 0 ] && [ -f "build/$preset/build.ninja" ] && [ "$needs" = "$(cat "build/$preset/.parts" 2>/dev/null)" ]; then
     return
   fi

@@ -135,6 +135,16 @@ make_openvino() {
   mv wheel/openvino-*.dist-info/licenses "$1/"
 }
 
+# Tensor code: headers and the one library, which holds its own LLVM.
+make_halide() {
+  pip_fetch halide halide
+  unzip_wheel halide wheel
+  mkdir -p "$1/lib" "$1/include"
+  mv wheel/halide/lib64/libHalide.so wheel/halide/lib64/libautoschedule_mullapudi2016.so "$1/lib/"
+  mv wheel/halide/include/{Halide,HalideBuffer,HalideRuntime}.h "$1/include/"
+  mv wheel/halide-*.dist-info/licenses "$1/"
+}
+
 # The text detector that `./dev demo` tunes.
 make_demo_model() {
   pip_fetch demo-model rapidocr

@@ -8,7 +8,7 @@
 
 #include "backend/backend.h"
 #include "steps.h"
-#include "window.h"
+#include "backends/window/window.h"
 
 namespace collage::onednn {
 

@@ -1,6 +1,6 @@
-#include "window.h"
+#include "backends/window/window.h"
 
-namespace collage::onednn {
+namespace collage {
 namespace {
 
 std::unexpected<Refusal> refuse(RefusalReason reason, std::string detail) {
@@ -83,4 +83,4 @@ std::expected<Window, Refusal> transposed_window_of(const Node& node, const Exte
   return window;
 }
 
-}  // namespace collage::onednn
+}  // namespace collage

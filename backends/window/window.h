@@ -6,7 +6,7 @@
 #include "ir/graph.h"
 #include "region/refusal.h"
 
-namespace collage::onednn {
+namespace collage {
 
 /// Per spatial axis. `end` may be smaller than what the model says when the last windows do not reach it, and larger
 /// when ceil_mode lets a window stick out.
@@ -31,4 +31,4 @@ struct Window {
   return extents.size() < 2 ? Extents{} : Extents(extents.begin() + 2, extents.end());
 }
 
-}  // namespace collage::onednn
+}  // namespace collage

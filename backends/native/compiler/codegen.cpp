@@ -1,0 +1,168 @@
+#include "compiler/codegen.h"
+
+#include <fcntl.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <sstream>
+
+#include "compiler/runtime_object.h"
+#include "scratch.h"
+
+extern char** environ;
+
+namespace collage::native {
+namespace {
+
+namespace fs = std::filesystem;
+
+Halide::Target target_of(const InstructionSet& set) {
+  return Halide::Target(std::string(set.target) + "-no_asserts-no_bounds_query-no_runtime-user_context");
+}
+
+/// The most bytes that allocations open at one place take.
+class AllocationCount final : public Halide::Internal::IRVisitor {
+ public:
+  using Halide::Internal::IRVisitor::visit;
+  void visit(const Halide::Internal::Allocate* op) override {
+    const auto elements = op->constant_allocation_size();
+    const std::size_t bytes =
+        block_bytes(static_cast<std::size_t>(elements) * static_cast<std::size_t>(op->type.bytes()) + kReadBeyond);
+    if (elements == 0 && !op->extents.empty()) is_open = true;
+    open_ += bytes;
+    most = std::max(most, open_);
+    op->body.accept(this);
+    open_ -= bytes;
+  }
+  std::size_t most = 0;
+  bool is_open = false;  ///< some size is known only at run time
+
+ private:
+  /// Halide pads what vector loads may touch past an allocation's end.
+  static constexpr std::size_t kReadBeyond = 256;
+  std::size_t open_ = 0;
+};
+
+ScratchBytes scratch_of(const Halide::Module& module, const std::string& name) {
+  ScratchBytes bytes;
+  for (const auto& function : module.functions()) {
+    AllocationCount count;
+    function.body.accept(&count);
+    if (count.is_open) throw std::runtime_error("scratch of a size that is not known when compiling");
+    // Bodies of parallel loops are functions of their own.
+    if (function.name == name)
+      bytes.serial = count.most;
+    else
+      bytes.per_thread += count.most;
+  }
+  return bytes;
+}
+
+/// A folder that goes with its owner.
+class TemporaryFolder {
+ public:
+  TemporaryFolder() {
+    std::string pattern = (fs::temp_directory_path() / "collage-native-XXXXXX").string();
+    if (::mkdtemp(pattern.data()) == nullptr) throw std::runtime_error("no temporary folder " + pattern);
+    path_ = pattern;
+  }
+  ~TemporaryFolder() {
+    std::error_code ignored;
+    fs::remove_all(path_, ignored);
+  }
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+  [[nodiscard]] std::string file(const std::string& name) const { return (path_ / name).string(); }
+
+ private:
+  fs::path path_;
+};
+
+std::string read_file(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+Result<void> run_linker(std::vector<std::string> words, const std::string& log) {
+  std::vector<char*> arguments;
+  for (std::string& word : words) arguments.push_back(word.data());
+  arguments.push_back(nullptr);
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, log.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
+  posix_spawn_file_actions_adddup2(&actions, STDOUT_FILENO, STDERR_FILENO);
+  pid_t child = -1;
+  const int failed = ::posix_spawnp(&child, arguments[0], &actions, nullptr, arguments.data(), environ);
+  posix_spawn_file_actions_destroy(&actions);
+  const auto no = [](std::string saw) {
+    return fail(ExitCode::kUnsupported, "native/link-failed", "ld", std::move(saw), "the linker of binutils");
+  };
+  if (failed != 0) return no(std::system_category().message(failed));
+  int status = 0;
+  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) return no(read_file(log));
+  return {};
+}
+
+Halide::Module module_of(const TensorCode& code, const Halide::Target& target) {
+  return Halide::Pipeline(code.pipeline).compile_to_module(code.inputs, code.name, target);
+}
+
+}  // namespace
+
+Result<CompiledCode> compile_codes(const std::vector<TensorCode>& codes, const InstructionSet& set) {
+  const Halide::Target target = target_of(set);
+  const TemporaryFolder folder;
+  CompiledCode compiled;
+  const std::string output = folder.file("kernels.so");
+  // -Bsymbolic: a kernel's calls reach the runtime beside it, whatever else the process has of these names.
+  std::vector<std::string> words = {"ld",
+                                    "-shared",
+                                    "-Bsymbolic",
+                                    "--hash-style=gnu",
+                                    "--build-id=none",
+                                    "-s",
+                                    "-z",
+                                    "now",
+                                    "-z",
+                                    "noseparate-code",
+                                    "-o",
+                                    output,
+                                    folder.file("runtime.o")};
+  std::ofstream(folder.file("runtime.o"), std::ios::binary) << runtime_object();
+  for (const TensorCode& code : codes) {
+    Halide::Module module = module_of(code, target);
+    compiled.scratch.push_back(scratch_of(module, code.name));
+    words.push_back(folder.file(code.name + ".o"));
+    module.compile({{Halide::OutputFileType::object, words.back()}});
+  }
+  COLLAGE_TRY_VOID(run_linker(words, folder.file("log")));
+  compiled.shared_object = read_file(output);
+  return compiled;
+}
+
+std::string to_text(const TensorCode& code, const InstructionSet& set) {
+  constexpr std::array<const char*, 3> kKinds = {"input", "constant", "output"};
+  std::ostringstream text;
+  text << "kernel " << code.name << '\n';
+  for (const Argument& argument : code.arguments) {
+    text << "  " << kKinds.at(static_cast<std::size_t>(argument.kind)) << ' ' << argument.index << ": "
+         << name_of(argument.type) << '[';
+    for (std::size_t i = 0; i < argument.extents.size(); ++i)
+      text << (i == 0 ? "" : ",") << argument.extents[i] << '@' << argument.strides[i];
+    text << "]\n";
+  }
+  const Halide::Module module = module_of(code, target_of(set));
+  for (const auto& function : module.functions()) text << function.name << ":\n" << function.body;
+  return text.str();
+}
+
+}  // namespace collage::native

@@ -1,0 +1,30 @@
+// Tensor code to machine code: objects by Halide and LLVM, one position-independent shared object by the linker alone.
+// In: tensor codes and an instruction set. Out: the bytes of a shared object, scratch sizes. Needs `ld`, no compiler.
+// How: Halide's own runtime stays out; ours (runtime/kernel_runtime.h) is linked in its place. Scratch is counted from
+//      the allocations of the lowered code, so that a plan can reserve it.
+// Cost: 0.1 to 0.6 s a kernel, nearly all of it LLVM's.
+// Source: Halide's ahead-of-time compilation without runtime.
+#pragma once
+
+#include "compiler/lowering.h"
+
+namespace collage::native {
+
+/// Scratch of one kernel.
+struct ScratchBytes {
+  std::size_t serial = 0;
+  std::size_t per_thread = 0;
+};
+
+struct CompiledCode {
+  std::string shared_object;
+  std::vector<ScratchBytes> scratch;  ///< one for each code
+};
+
+/// Error native/link-failed; what Halide throws is for the caller to guard against.
+[[nodiscard]] Result<CompiledCode> compile_codes(const std::vector<TensorCode>& codes, const InstructionSet& set);
+
+/// Ports and lowered loops as text, before machine code: the same for the same code.
+[[nodiscard]] std::string to_text(const TensorCode& code, const InstructionSet& set);
+
+}  // namespace collage::native

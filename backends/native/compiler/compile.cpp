@@ -1,0 +1,75 @@
+// The compiler's side of the interface: regions in, artifacts out.
+#include "compiler/codegen.h"
+#include "compiler/strategy.h"
+#include "compiler_interface.h"
+
+namespace collage::native {
+namespace {
+
+std::expected<std::vector<Variant>, Refusal> support(const Graph& graph, const Region& region,
+                                                     const CompileOptions& options, const InstructionSet& set) {
+  const auto site = dissect(graph, region, options, set);
+  if (!site) return std::unexpected(site.error());
+  return variants_of(*site);
+}
+
+std::expected<Artifact, Refusal> artifact_of(const TensorCode& code, const CompiledCode& compiled,
+                                             const CompileOptions& options, const InstructionSet& set) {
+  const Program program{.symbol = code.name,
+                        .instruction_set = std::string(set.name),
+                        .threads = options.threads,
+                        .arguments = code.arguments,
+                        .constants = code.parts,
+                        .serial_bytes = compiled.scratch[0].serial,
+                        .per_thread_bytes = compiled.scratch[0].per_thread};
+  return Artifact{.bytes = to_bytes(program, compiled.shared_object),
+                  .compatibility = compatibility_of(set.name),
+                  .constants = code.constants,
+                  .workspace_bytes = program.workspace_bytes()};
+}
+
+std::expected<Artifact, Refusal> compile_one(const CompileRequest& request, const CompileOptions& options,
+                                             const InstructionSet& set) {
+  if (request.model_bytes) return refuse(RefusalReason::kStructure, "a whole model: native is no engine");
+  const auto site = dissect(*request.graph, request.region, options, set);
+  if (!site) return std::unexpected(site.error());
+  const auto code = tensor_code_of(*site, request.variant, "kernel");
+  if (!code) return std::unexpected(code.error());
+  const auto compiled = compile_codes({*code}, set);
+  if (!compiled) return refuse(RefusalReason::kCompile, to_string(compiled.error()));
+  return artifact_of(*code, *compiled, options, set);
+}
+
+std::vector<std::expected<Artifact, Refusal>> compile(std::span<const CompileRequest> requests,
+                                                      const CompileOptions& options, const InstructionSet& set) {
+  std::vector<std::expected<Artifact, Refusal>> out;
+  for (const CompileRequest& request : requests) {
+    auto made = guard([&] { return compile_one(request, options, set); });
+    if (made)
+      out.push_back(*std::move(made));
+    else
+      out.emplace_back(refuse(RefusalReason::kCompile, made.error()));
+  }
+  return out;
+}
+
+std::vector<StrategyLine> strategies() {
+  std::vector<StrategyLine> lines;
+  for (const Family* family : all_families())
+    for (const Implementation& one : family->implementations)
+      lines.push_back({.family = std::string(family->name),
+                       .implementation = std::string(one.name),
+                       .condition = one.condition.empty() ? "always" : std::string(one.condition),
+                       .priority = one.priority,
+                       .operators = std::string(family->operators)});
+  return lines;
+}
+
+constexpr CompilerTable kTable = {
+    .version = "Halide 21.0.0", .support = support, .compile = compile, .strategies = strategies};
+
+}  // namespace
+}  // namespace collage::native
+
+extern "C" const collage::native::CompilerTable* collage_native_compiler();
+extern "C" const collage::native::CompilerTable* collage_native_compiler() { return &collage::native::kTable; }

@@ -1,0 +1,66 @@
+// Products with constant weights: convolutions over up to three spatial axes, and matrix products as 1x1 ones over
+// rows. In: a Dense. Out: Halide code in register tiles: `tile_x` neighbouring places by `tile_c` vectors of outputs.
+// How: weights are packed by blocks of outputs, innermost contiguous; one value of the input is broadcast to all
+//      outputs of a tile; the accumulators stay in registers over the whole reduction.
+// Cost: tile_x * tile_c multiply-adds for tile_c + tile_x loads.
+// Source: blocked direct convolution (Georganas et al., SC 2018); Halide's convolution example.
+#pragma once
+
+#include <array>
+
+#include "compiler/strategy.h"
+
+namespace collage::native {
+
+/// Spatial axes are depth, height, width; missing ones have extent 1.
+struct Dense {
+  ValueId source;
+  View view;    ///< of the source: batch, depth, height, width, channels
+  Space space;  ///< of the result: batch, depth, height, width, outputs
+  ValueId result;
+  ValueId weights;
+  std::int64_t out_stride = 1;  ///< in the weights, elements
+  std::int64_t tap_stride = 1;
+  std::int64_t in_stride = 1;
+  ValueId bias = {};    ///< may be absent
+  View bias_view = {};  ///< along the loop axes
+  float alpha = 1.F;    ///< times the product
+  float beta = 1.F;     ///< times the bias
+  std::int64_t groups = 1;
+  std::array<std::int64_t, 3> kernel = {1, 1, 1};
+  std::array<std::int64_t, 3> strides = {1, 1, 1};
+  std::array<std::int64_t, 3> dilations = {1, 1, 1};
+  std::array<std::int64_t, 3> begin = {0, 0, 0};  ///< padding before
+
+  [[nodiscard]] std::int64_t channels() const { return view.extents[4]; }
+  [[nodiscard]] std::int64_t outputs() const { return space.extent(4); }
+  [[nodiscard]] std::int64_t in(std::size_t axis) const { return view.extents[axis + 1]; }
+  [[nodiscard]] std::int64_t out(std::size_t axis) const { return space.extent(axis + 1); }
+  [[nodiscard]] std::int64_t taps() const { return kernel[0] * kernel[1] * kernel[2]; }
+  /// Some window reaches past the source along this axis.
+  [[nodiscard]] bool is_padded(std::size_t axis) const {
+    return begin[axis] > 0 ||
+           (out(axis) - 1) * strides[axis] + (kernel[axis] - 1) * dilations[axis] - begin[axis] >= in(axis);
+  }
+};
+
+/// Numbers for conditions: batch, channels, outputs, groups, out_d/h/w, kernel_d/h/w, stride_*, dilation_*, taps,
+/// lanes.
+[[nodiscard]] Facts facts_of(const Dense& dense, const Site& site);
+
+/// Register tiles, best first.
+[[nodiscard]] std::vector<Schedule> dense_space(const Dense& dense, const Site& site);
+
+/// The whole region: product, bias, epilogue, output. Schedule: tile_x, tile_c, unroll, rows (0: outputs are the
+/// outermost loop; 1: rows are).
+void build_dense(const Dense& dense, const Site& site, const Schedule& schedule, Lowering& lowering);
+
+/// The region's output at a place, from the anchor's sum there: bias, scale and epilogue.
+[[nodiscard]] Halide::Expr finished(const Dense& dense, const Site& site, Lowering& lowering, const Indices& at,
+                                    const Halide::Expr& sum);
+
+/// The source with zeros around it along these axes (0 depth, 1 height, 2 width), by (c, w, h, d, n).
+[[nodiscard]] Halide::Func padded_source(const Dense& dense, const Halide::Func& source,
+                                         const std::vector<std::size_t>& axes);
+
+}  // namespace collage::native

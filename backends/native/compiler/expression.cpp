@@ -1,0 +1,394 @@
+#include "compiler/expression.h"
+
+#include <cmath>
+#include <functional>
+#include <limits>
+#include <map>
+#include <numbers>
+
+namespace collage::native {
+namespace {
+
+using Halide::cast;
+using Halide::Expr;
+using Halide::select;
+
+/// One node at one place.
+struct Place {
+  const Graph& graph;
+  const Node& node;
+  const std::vector<Expr>& in;
+
+  [[nodiscard]] const Expr& x() const { return in[0]; }
+  [[nodiscard]] const Expr& y() const { return in[1]; }
+  [[nodiscard]] bool has(std::size_t i) const { return i < in.size() && in[i].defined(); }
+  [[nodiscard]] float number(std::string_view name, float otherwise) const {
+    return attribute_or<float>(node, name, otherwise);
+  }
+  [[nodiscard]] std::int64_t integer(std::string_view name, std::int64_t otherwise) const {
+    return attribute_or<std::int64_t>(node, name, otherwise);
+  }
+  [[nodiscard]] ElementType result() const { return graph.value(node.outputs[0]).type.element; }
+};
+
+Expr f(double value) { return Expr(static_cast<float>(value)); }
+Expr zero_of(const Expr& x) { return Halide::Internal::make_zero(x.type()); }
+Expr one_of(const Expr& x) { return Halide::Internal::make_one(x.type()); }
+
+/// c[0] x^n + ... + c[n].
+Expr polynomial(const Expr& x, std::initializer_list<double> coefficients) {
+  Expr sum;
+  for (const double c : coefficients) sum = sum.defined() ? sum * x + f(c) : f(c);
+  return sum;
+}
+
+Expr sigmoid(const Expr& x) { return f(1) / (f(1) + Halide::exp(-x)); }
+
+Expr tanh_of(const Expr& x) {
+  const Expr z = x * x;
+  const Expr small =
+      polynomial(z, {-5.70498872745E-3, 2.06390887954E-2, -5.37397155531E-2, 1.33314422036E-1, -3.33332819422E-1}) * z *
+          x +
+      x;
+  const Expr large = f(1) - f(2) / (Halide::exp(f(2) * Halide::abs(x)) + f(1));
+  return select(Halide::abs(x) < f(0.625), small, select(x < f(0), -large, large));
+}
+
+Expr sinh_of(const Expr& x) {
+  const Expr z = x * x;
+  const Expr small = polynomial(z, {2.03721912945E-4, 8.33028376239E-3, 1.66667160211E-1}) * z * x + x;
+  const Expr half = Halide::exp(Halide::abs(x) - f(std::numbers::ln2));
+  const Expr large = half - f(0.25) / half;
+  return select(Halide::abs(x) < f(1), small, select(x < f(0), -large, large));
+}
+
+Expr cosh_of(const Expr& x) {
+  const Expr half = Halide::exp(Halide::abs(x) - f(std::numbers::ln2));
+  return half + f(0.25) / half;
+}
+
+/// x = quarter * pi/2 + rest; in double, so that large arguments keep their last bits.
+struct Reduced {
+  Expr quarter;
+  Expr rest;
+};
+Reduced reduce_angle(const Expr& x) {
+  const Expr wide = cast<double>(x);
+  const Expr quarter = Halide::round(wide * Expr(2 / std::numbers::pi));
+  return {cast<std::int32_t>(quarter), cast<float>(wide - quarter * Expr(std::numbers::pi / 2))};
+}
+
+/// The sine of a quarter turn more each time.
+Expr turned(const Reduced& angle, int quarters) {
+  const Expr z = angle.rest * angle.rest;
+  const Expr sine = polynomial(z, {-1.9515295891E-4, 8.3321608736E-3, -1.6666654611E-1}) * z * angle.rest + angle.rest;
+  const Expr cosine =
+      polynomial(z, {2.443315711809948E-5, -1.388731625493765E-3, 4.166664568298827E-2}) * z * z - f(0.5) * z + f(1);
+  const Expr which = (angle.quarter + quarters) & 3;
+  const Expr size = select((which & 1) == 0, sine, cosine);
+  return select((which & 2) == 0, size, -size);
+}
+Expr sin_of(const Expr& x) { return turned(reduce_angle(x), 0); }
+Expr cos_of(const Expr& x) { return turned(reduce_angle(x), 1); }
+Expr tan_of(const Expr& x) {
+  const Reduced angle = reduce_angle(x);
+  return turned(angle, 0) / turned(angle, 1);
+}
+
+Expr asin_small(const Expr& x) {
+  const Expr z = x * x;
+  return polynomial(z, {4.2163199048E-2, 2.4181311049E-2, 4.5470025998E-2, 7.4953002686E-2, 1.6666752422E-1}) * z * x +
+         x;
+}
+Expr asin_of(const Expr& x) {
+  const Expr size = Halide::abs(x);
+  const Expr large = f(std::numbers::pi / 2) - f(2) * asin_small(Halide::sqrt((f(1) - size) * f(0.5)));
+  const Expr result = select(size > f(0.5), large, asin_small(size));
+  return select(x < f(0), -result, result);
+}
+Expr acos_of(const Expr& x) {
+  const Expr size = Halide::abs(x);
+  const Expr large = f(2) * asin_small(Halide::sqrt((f(1) - size) * f(0.5)));
+  return select(size > f(0.5), select(x < f(0), f(std::numbers::pi) - large, large),
+                f(std::numbers::pi / 2) - asin_small(x));
+}
+Expr atan_of(const Expr& x) {
+  const Expr size = Halide::abs(x);
+  const Expr is_large = size > f(2.414213562373095);
+  const Expr is_middle = size > f(0.4142135623730950);
+  const Expr small = select(is_large, f(-1) / size, select(is_middle, (size - f(1)) / (size + f(1)), size));
+  const Expr z = small * small;
+  const Expr offset = select(is_large, f(std::numbers::pi / 2), select(is_middle, f(std::numbers::pi / 4), f(0)));
+  const Expr result =
+      offset +
+      (polynomial(z, {8.05374449538e-2, -1.38776856032E-1, 1.99777106478E-1, -3.33329491539E-1}) * z * small + small);
+  return select(x < f(0), -result, result);
+}
+
+Expr asinh_of(const Expr& x) {
+  const Expr z = x * x;
+  const Expr size = Halide::abs(x);
+  const Expr small =
+      polynomial(z, {2.0122003309E-2, -4.2699340972E-2, 7.4847586088E-2, -1.6666288134E-1}) * z * size + size;
+  const Expr result = select(size < f(0.5), small, Halide::log(size + Halide::sqrt(z + f(1))));
+  return select(x < f(0), -result, result);
+}
+Expr acosh_of(const Expr& x) { return Halide::log(x + Halide::sqrt((x - f(1)) * (x + f(1)))); }
+Expr atanh_of(const Expr& x) {
+  const Expr z = x * x;
+  const Expr small =
+      polynomial(z, {1.81740078349E-1, 8.24370301058E-2, 1.46691431730E-1, 1.99782164500E-1, 3.33337300303E-1}) * z *
+          x +
+      x;
+  return select(Halide::abs(x) < f(0.5), small, f(0.5) * Halide::log((f(1) + x) / (f(1) - x)));
+}
+
+/// e^x - 1 without losing the small ones.
+Expr expm1_of(const Expr& x) {
+  const Expr small = x + x * x *
+                             polynomial(x, {1.9875691500E-4, 1.3981999507E-3, 8.3334519073E-3, 4.1665795894E-2,
+                                            1.6666665459E-1, 5.0000001201E-1});
+  return select(Halide::abs(x) < f(0.5), small, Halide::exp(x) - f(1));
+}
+
+/// log(1 + e^x).
+Expr softplus(const Expr& x) { return Halide::max(x, f(0)) + Halide::log(f(1) + Halide::exp(-Halide::abs(x))); }
+
+Expr gelu(const Place& at) {
+  const Expr& x = at.x();
+  if (attribute_or<std::string>(at.node, "approximate", "none") == "tanh")
+    return f(0.5) * x * (f(1) + tanh_of(f(0.7978845608028654) * (x + f(0.044715) * x * x * x)));
+  return f(0.5) * x * (f(1) + Halide::erf(x * f(0.7071067811865476)));
+}
+
+Expr divided(const Expr& a, const Expr& b) {
+  return a.type().is_float() ? a / b
+                             : Halide::Internal::Call::make(a.type(), Halide::Internal::Call::div_round_to_zero, {a, b},
+                                                            Halide::Internal::Call::PureIntrinsic);
+}
+
+/// The remainder with the sign of the divisor, or, with fmod, of the dividend.
+Expr modulo(const Place& at) {
+  const Expr& a = at.x();
+  const Expr& b = at.y();
+  const bool of_dividend = at.integer("fmod", 0) != 0;
+  if (a.type().is_float()) {
+    const Expr quotient = Halide::trunc(a / b);
+    return a - quotient * b;
+  }
+  const Expr rest = a - divided(a, b) * b;
+  if (of_dividend || a.type().is_uint()) return rest;
+  return select(rest != 0 && (rest < 0) != (b < 0), rest + b, rest);
+}
+
+Expr power(const Place& at) {
+  const Expr& x = at.x();
+  if (const Tensor* exponent = constant_of(at.graph, at.node.inputs[1]); exponent != nullptr && exponent->size() == 1) {
+    const auto wide = floats_of(*exponent);
+    const double e = wide ? wide->front() : static_cast<double>(integers_of(*exponent)->front());
+    if (e == 1) return x;
+    if (e == 2) return x * x;
+    if (e == 3) return x * x * x;
+    if (e == 4) return (x * x) * (x * x);
+    if (x.type().is_float() && e == 0.5) return Halide::sqrt(x);
+    if (x.type().is_float() && e == -1) return one_of(x) / x;
+    if (x.type().is_float() && e == -0.5) return one_of(x) / Halide::sqrt(x);
+  }
+  return Halide::pow(x, cast(x.type(), at.y()));
+}
+
+Expr clipped(const Place& at) {
+  Expr result = at.x();
+  if (at.has(1)) result = Halide::max(result, at.in[1]);
+  if (at.has(2)) result = Halide::min(result, at.in[2]);
+  return result;
+}
+
+Expr converted(const Expr& x, ElementType to) {
+  if (to == ElementType::kBool) return x.type().is_bool() ? x : x != zero_of(x);
+  return cast(computed_type(to), x);
+}
+
+Expr folded(const Place& at, Expr (*join)(Expr, Expr)) {
+  Expr result = at.x();
+  for (std::size_t i = 1; i < at.in.size(); ++i) result = join(result, at.in[i]);
+  return result;
+}
+
+Expr hard_sigmoid(const Expr& x, float alpha, float beta) { return Halide::clamp(f(alpha) * x + f(beta), f(0), f(1)); }
+
+Expr sign_of(const Expr& x) {
+  return select(x > zero_of(x), one_of(x), x < zero_of(x), zero_of(x) - one_of(x), zero_of(x));
+}
+
+Expr shrunk(const Place& at) {
+  const float limit = at.number("lambd", 0.5F);
+  const Expr bias = f(at.number("bias", 0.F));
+  return select(at.x() < f(-limit), at.x() + bias, at.x() > f(limit), at.x() - bias, f(0));
+}
+
+using Rule = std::function<Expr(const Place&)>;
+
+Rule of_float(Expr (*function)(const Expr&)) {
+  return [function](const Place& at) { return function(at.x()); };
+}
+
+/// Operators on floats alone; the others take every computable type.
+const std::map<std::string, Rule, std::less<>>& float_rules() {
+  static const std::map<std::string, Rule, std::less<>> rules = {
+      {"Acos", of_float(acos_of)},
+      {"Acosh", of_float(acosh_of)},
+      {"Asin", of_float(asin_of)},
+      {"Asinh", of_float(asinh_of)},
+      {"Atan", of_float(atan_of)},
+      {"Atanh", of_float(atanh_of)},
+      {"Ceil", [](const Place& at) { return Halide::ceil(at.x()); }},
+      {"Celu",
+       [](const Place& at) {
+         const float alpha = at.number("alpha", 1.F);
+         return Halide::max(at.x(), f(0)) + Halide::min(f(alpha) * expm1_of(at.x() / f(alpha)), f(0));
+       }},
+      {"Cos", of_float(cos_of)},
+      {"Cosh", of_float(cosh_of)},
+      {"Elu",
+       [](const Place& at) { return select(at.x() < f(0), f(at.number("alpha", 1.F)) * expm1_of(at.x()), at.x()); }},
+      {"Erf", [](const Place& at) { return Halide::erf(at.x()); }},
+      {"Exp", [](const Place& at) { return Halide::exp(at.x()); }},
+      {"Floor", [](const Place& at) { return Halide::floor(at.x()); }},
+      {"Gelu", gelu},
+      {"HardSigmoid",
+       [](const Place& at) { return hard_sigmoid(at.x(), at.number("alpha", 0.2F), at.number("beta", 0.5F)); }},
+      {"HardSwish", [](const Place& at) { return at.x() * hard_sigmoid(at.x(), 1.F / 6.F, 0.5F); }},
+      {"IsNaN", [](const Place& at) { return at.x() != at.x(); }},
+      {"LeakyRelu",
+       [](const Place& at) { return select(at.x() < f(0), f(at.number("alpha", 0.01F)) * at.x(), at.x()); }},
+      {"Log", [](const Place& at) { return Halide::log(at.x()); }},
+      {"Mish", [](const Place& at) { return at.x() * tanh_of(softplus(at.x())); }},
+      {"PRelu", [](const Place& at) { return select(at.x() < f(0), at.y() * at.x(), at.x()); }},
+      {"Reciprocal", [](const Place& at) { return f(1) / at.x(); }},
+      {"Round", [](const Place& at) { return Halide::round(at.x()); }},
+      {"Selu",
+       [](const Place& at) {
+         const float alpha = at.number("alpha", 1.67326319217681884765625F);
+         const float gamma = at.number("gamma", 1.05070102214813232421875F);
+         return f(gamma) * select(at.x() > f(0), at.x(), f(alpha) * expm1_of(at.x()));
+       }},
+      {"Shrink", shrunk},
+      {"Sigmoid", of_float(sigmoid)},
+      {"Sin", of_float(sin_of)},
+      {"Sinh", of_float(sinh_of)},
+      {"Softplus", of_float(softplus)},
+      {"Softsign", [](const Place& at) { return at.x() / (f(1) + Halide::abs(at.x())); }},
+      {"Sqrt", [](const Place& at) { return Halide::sqrt(at.x()); }},
+      {"Swish", [](const Place& at) { return at.x() * sigmoid(f(at.number("alpha", 1.F)) * at.x()); }},
+      {"Tan", of_float(tan_of)},
+      {"Tanh", of_float(tanh_of)},
+      {"ThresholdedRelu", [](const Place& at) { return select(at.x() > f(at.number("alpha", 1.F)), at.x(), f(0)); }}};
+  return rules;
+}
+
+const std::map<std::string, Rule, std::less<>>& common_rules() {
+  static const std::map<std::string, Rule, std::less<>> rules = {
+      {"Abs", [](const Place& at) { return at.x().type().is_uint() ? at.x() : cast(at.x().type(), abs(at.x())); }},
+      {"Add", [](const Place& at) { return at.x() + at.y(); }},
+      {"And", [](const Place& at) { return at.x() && at.y(); }},
+      {"BitwiseAnd", [](const Place& at) { return at.x() & at.y(); }},
+      {"BitwiseNot", [](const Place& at) { return ~at.x(); }},
+      {"BitwiseOr", [](const Place& at) { return at.x() | at.y(); }},
+      {"BitwiseXor", [](const Place& at) { return at.x() ^ at.y(); }},
+      {"Cast", [](const Place& at) { return converted(at.x(), at.result()); }},
+      {"Clip", clipped},
+      {"Div", [](const Place& at) { return divided(at.x(), at.y()); }},
+      {"Equal", [](const Place& at) { return at.x().type().is_bool() ? !(at.x() != at.y()) : at.x() == at.y(); }},
+      {"Greater", [](const Place& at) { return at.x() > at.y(); }},
+      {"GreaterOrEqual", [](const Place& at) { return at.x() >= at.y(); }},
+      {"Identity", [](const Place& at) { return at.x(); }},
+      {"Less", [](const Place& at) { return at.x() < at.y(); }},
+      {"LessOrEqual", [](const Place& at) { return at.x() <= at.y(); }},
+      {"Max", [](const Place& at) { return folded(at, [](Expr a, Expr b) { return Halide::max(a, b); }); }},
+      {"Mean",
+       [](const Place& at) {
+         return folded(at, [](Expr a, Expr b) { return a + b; }) / f(static_cast<double>(at.in.size()));
+       }},
+      {"Min", [](const Place& at) { return folded(at, [](Expr a, Expr b) { return Halide::min(a, b); }); }},
+      {"Mod", modulo},
+      {"Mul", [](const Place& at) { return at.x() * at.y(); }},
+      {"Neg", [](const Place& at) { return -at.x(); }},
+      {"Not", [](const Place& at) { return !at.x(); }},
+      {"Or", [](const Place& at) { return at.x() || at.y(); }},
+      {"Pow", power},
+      {"Relu", [](const Place& at) { return Halide::max(at.x(), zero_of(at.x())); }},
+      {"Sign",
+       [](const Place& at) { return at.x().type().is_uint() ? Halide::min(at.x(), one_of(at.x())) : sign_of(at.x()); }},
+      {"Sub", [](const Place& at) { return at.x() - at.y(); }},
+      {"Sum", [](const Place& at) { return folded(at, [](Expr a, Expr b) { return a + b; }); }},
+      {"Where", [](const Place& at) { return select(at.x(), at.in[1], at.in[2]); }},
+      {"Xor", [](const Place& at) { return at.x() != at.y(); }}};
+  return rules;
+}
+
+const Rule* rule_of(const Node& node) {
+  if (!node.domain.empty()) return nullptr;
+  if (const auto found = float_rules().find(node.op_type); found != float_rules().end()) return &found->second;
+  if (const auto found = common_rules().find(node.op_type); found != common_rules().end()) return &found->second;
+  return nullptr;
+}
+
+bool is_double(const Graph& graph, ValueId id) { return graph.value(id).type.element == ElementType::kFloat64; }
+
+}  // namespace
+
+Halide::Type computed_type(ElementType type) { return type == ElementType::kBool ? Halide::Bool() : stored_type(type); }
+
+Halide::Type stored_type(ElementType type) {
+  const int bits = bits_of(type);
+  if (type == ElementType::kBool) return Halide::UInt(8);
+  if (is_float(type)) return Halide::Float(bits);
+  const bool is_signed = type == ElementType::kInt8 || type == ElementType::kInt16 || type == ElementType::kInt32 ||
+                         type == ElementType::kInt64;
+  return is_signed ? Halide::Int(bits) : Halide::UInt(bits);
+}
+
+bool is_computable(ElementType type) {
+  switch (type) {
+    case ElementType::kFloat32:
+    case ElementType::kFloat64:
+    case ElementType::kBool:
+    case ElementType::kInt8:
+    case ElementType::kInt16:
+    case ElementType::kInt32:
+    case ElementType::kInt64:
+    case ElementType::kUint8:
+    case ElementType::kUint16:
+    case ElementType::kUint32:
+    case ElementType::kUint64:
+      return true;
+    default:
+      return false;
+  }
+}
+
+bool is_element_node(const Graph& graph, const Node& node) {
+  if (rule_of(node) == nullptr || node.outputs.size() != 1) return false;
+  const bool is_float_rule = float_rules().contains(node.op_type);
+  for (const ValueId id : node.inputs) {
+    if (!id.valid()) continue;
+    const ElementType type = graph.value(id).type.element;
+    if (!is_computable(type) || (is_float_rule && type != ElementType::kFloat32)) return false;
+  }
+  if (!is_computable(graph.value(node.outputs[0]).type.element)) return false;
+  // Vector forms of these exist for single precision only; a float remainder by the divisor's sign is none of ONNX.
+  if (node.op_type == "Pow") return graph.value(node.inputs[0]).type.element == ElementType::kFloat32;
+  if (node.op_type == "Mod" && is_float(graph.value(node.inputs[0]).type.element))
+    return attribute_or<std::int64_t>(node, "fmod", 0) != 0 && !is_double(graph, node.inputs[0]);
+  if (node.op_type == "Mean") return graph.value(node.outputs[0]).type.element == ElementType::kFloat32;
+  return true;
+}
+
+Halide::Expr element_expression(const Graph& graph, const Node& node, const std::vector<Halide::Expr>& operands) {
+  const Rule* rule = rule_of(node);
+  COLLAGE_CHECK(rule != nullptr, node.op_type);
+  return (*rule)({graph, node, operands});
+}
+
+}  // namespace collage::native

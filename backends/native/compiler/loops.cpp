@@ -1,0 +1,70 @@
+#include "compiler/loops.h"
+
+#include <algorithm>
+#include <bit>
+
+#include "compiler/expression.h"
+
+namespace collage::native {
+
+using Halide::Expr;
+using Halide::TailStrategy;
+using Halide::Var;
+
+Expr stored(const Expr& value, ElementType type) { return Halide::cast(stored_type(type), value); }
+
+Expr clamped(const Expr& value, std::int64_t extent) { return Halide::clamp(value, 0, to_int(extent - 1)); }
+
+void bound_all(Halide::Func func, const std::vector<Var>& variables, const Extents& extents) {
+  for (std::size_t i = 0; i < variables.size(); ++i) func.bound(variables[i], 0, to_int(extents[i]));
+}
+
+void parallelise(Halide::Func func, const std::vector<Var>& outer, const Extents& extents, const Site& site) {
+  if (site.options.threads < 2 || outer.empty()) return;
+  Var joined = outer[0];
+  std::int64_t iterations = extents[0];
+  for (std::size_t i = 1; i < outer.size() && iterations < 4 * site.options.threads; ++i) {
+    const Var both("p" + std::to_string(i));
+    func.fuse(outer[i], joined, both);
+    joined = both;
+    iterations *= extents[i];
+  }
+  if (iterations > 1) func.parallel(joined);
+}
+
+void schedule_flat(Halide::Func func, const std::vector<Var>& variables, const Extents& extents, std::int64_t bytes,
+                   const Site& site) {
+  const std::int64_t inner = extents.back();
+  const auto whole = static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(inner)));
+  const std::int64_t lanes = std::min(site.lanes(), whole);
+  std::int64_t unroll = 1;
+  while (unroll < 4 && lanes * unroll * 2 <= inner) unroll *= 2;
+  const bool is_worth_threads = site.options.threads > 1 && element_count(extents) * bytes >= 2 * kBytesWorthAThread;
+
+  std::vector<Var> outer(variables.begin(), variables.end() - 1);
+  Extents outer_extents(extents.begin(), extents.end() - 1);
+  Var innermost = variables.back();
+  if (is_worth_threads && outer.empty()) {
+    // One long loop: cut into pieces, each worth a thread.
+    const Var piece("piece");
+    const Var rest("rest");
+    const std::int64_t size = std::max(lanes * unroll, ceil_div(kBytesWorthAThread, bytes) / lanes * lanes);
+    func.split(innermost, piece, rest, to_int(size), TailStrategy::ShiftInwards);
+    outer = {piece};
+    outer_extents = {ceil_div(inner, size)};
+    innermost = rest;
+  }
+  if (lanes > 1) {
+    const Var block("block");
+    const Var within("within");
+    const Var step("step");
+    const Var lane("lane");
+    func.split(innermost, block, within, to_int(lanes * unroll), TailStrategy::ShiftInwards)
+        .split(within, step, lane, to_int(lanes))
+        .vectorize(lane)
+        .unroll(step);
+  }
+  if (is_worth_threads) parallelise(func, outer, outer_extents, site);
+}
+
+}  // namespace collage::native

@@ -1,0 +1,39 @@
+// Scheduling idioms that several strategies share.
+// In: a Func and its loop variables. Out: the same, scheduled.
+// Cost: none.
+// Source: Halide's scheduling directives.
+#pragma once
+
+#include <Halide.h>
+
+#include <vector>
+
+#include "compiler/strategy.h"
+
+namespace collage::native {
+
+/// Work that touches so many bytes pays for waking another thread.
+inline constexpr std::int64_t kBytesWorthAThread = std::int64_t{128} << 10;
+
+/// Vectorises the innermost loop, unrolls a few vectors, and runs the outer loops in parallel when there are threads
+/// and enough to do. `variables` are outer to inner with these extents; `bytes` is what one element touches.
+void schedule_flat(Halide::Func func, const std::vector<Halide::Var>& variables, const Extents& extents,
+                   std::int64_t bytes, const Site& site);
+
+/// Runs the outermost of these loops, outer to inner, in parallel when the region has threads: neighbours are joined
+/// until there are some iterations for each thread.
+void parallelise(Halide::Func func, const std::vector<Halide::Var>& outer, const Extents& extents, const Site& site);
+
+/// Fixes the domain of an output: outer to inner.
+void bound_all(Halide::Func func, const std::vector<Halide::Var>& variables, const Extents& extents);
+
+/// As it lies in memory: bool becomes a byte.
+[[nodiscard]] Halide::Expr stored(const Halide::Expr& value, ElementType type);
+
+/// A bound on `value` that holds and that Halide can see.
+[[nodiscard]] Halide::Expr clamped(const Halide::Expr& value, std::int64_t extent);
+
+[[nodiscard]] inline int to_int(std::int64_t n) { return static_cast<int>(n); }
+[[nodiscard]] inline std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
+
+}  // namespace collage::native

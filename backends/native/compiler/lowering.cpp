@@ -1,0 +1,207 @@
+#include "compiler/lowering.h"
+
+#include <algorithm>
+
+#include "compiler/expression.h"
+
+namespace collage::native {
+
+using Halide::Expr;
+
+namespace {
+
+std::size_t position_of(const std::vector<ValueId>& ids, ValueId id) {
+  return static_cast<std::size_t>(std::ranges::find(ids, id) - ids.begin());
+}
+
+/// Extents and strides fixed, so that the code is made for this shape.
+template <class Buffer>
+void fix_shape(Buffer buffer, const Argument& argument) {
+  const std::size_t rank = argument.extents.size();
+  for (std::size_t i = 0; i < rank; ++i) {
+    const std::size_t from = rank - 1 - i;
+    auto dimension = buffer.dim(static_cast<int>(i));
+    dimension.set_bounds(0, static_cast<int>(argument.extents[from]));
+    dimension.set_stride(static_cast<int>(argument.strides[from]));
+  }
+  buffer.set_host_alignment(64);
+}
+
+template <class T>
+Expr first_of(const Tensor& tensor) {
+  return Halide::Internal::make_const(Halide::type_of<T>(), *reinterpret_cast<const T*>(tensor.data.data()));
+}
+
+}  // namespace
+
+std::optional<Expr> literal_of(const Tensor& tensor) {
+  if (tensor.size() != 1) return std::nullopt;
+  switch (tensor.type) {
+    case ElementType::kFloat32:
+      return first_of<float>(tensor);
+    case ElementType::kFloat64:
+      return first_of<double>(tensor);
+    case ElementType::kInt8:
+      return first_of<std::int8_t>(tensor);
+    case ElementType::kInt16:
+      return first_of<std::int16_t>(tensor);
+    case ElementType::kInt32:
+      return first_of<std::int32_t>(tensor);
+    case ElementType::kInt64:
+      return first_of<std::int64_t>(tensor);
+    case ElementType::kUint8:
+      return first_of<std::uint8_t>(tensor);
+    case ElementType::kUint16:
+      return first_of<std::uint16_t>(tensor);
+    case ElementType::kUint32:
+      return first_of<std::uint32_t>(tensor);
+    case ElementType::kUint64:
+      return first_of<std::uint64_t>(tensor);
+    case ElementType::kBool:
+      return Halide::Internal::make_bool(*tensor.data.data() != std::byte{0});
+    default:
+      return std::nullopt;
+  }
+}
+
+std::vector<Halide::Var> loop_variables(std::size_t count) {
+  std::vector<Halide::Var> variables;
+  for (std::size_t i = 0; i < count; ++i) variables.emplace_back("v" + std::to_string(i));
+  return variables;
+}
+
+std::vector<Halide::Var> innermost_first(const std::vector<Halide::Var>& variables) {
+  return {variables.rbegin(), variables.rend()};
+}
+
+std::vector<Expr> innermost_first(const Indices& indices) { return {indices.rbegin(), indices.rend()}; }
+
+Indices as_indices(const std::vector<Halide::Var>& variables) { return {variables.begin(), variables.end()}; }
+
+Expr Readable::operator()(const Indices& at) const {
+  Indices where = at;
+  for (std::size_t i = 0; i < where.size(); ++i)
+    if (extents[i] == 1) where[i] = 0;
+  const Expr value = func(innermost_first(where));
+  return is_bool ? value != Halide::Internal::make_zero(value.type()) : value;
+}
+
+Format Lowering::format_of(ValueId id) const {
+  if (const std::size_t i = position_of(region_.inputs, id); i < region_.inputs.size())
+    return variant_.input_formats[i];
+  if (const std::size_t i = position_of(region_.outputs, id); i < region_.outputs.size())
+    return variant_.output_formats[i];
+  return plain();
+}
+
+std::uint32_t Lowering::constant_index(ValueId id) {
+  const std::size_t found = position_of(constants_, id);
+  if (found == constants_.size()) constants_.push_back(id);
+  return static_cast<std::uint32_t>(found);
+}
+
+std::uint32_t Lowering::part_index(ValueId id, const Packing& packing) {
+  const ConstantPart part{.source = constant_index(id), .packing = packing};
+  const auto found = static_cast<std::size_t>(std::ranges::find(parts_, part) - parts_.begin());
+  if (found == parts_.size()) parts_.push_back(part);
+  return static_cast<std::uint32_t>(found);
+}
+
+Readable Lowering::add(Argument argument, std::string name) {
+  Halide::ImageParam param(stored_type(argument.type), static_cast<int>(argument.extents.size()), std::move(name));
+  fix_shape(param, argument);
+  sources_.push_back({param, argument});
+  return {param, argument.extents, argument.type == ElementType::kBool};
+}
+
+Readable Lowering::read(ValueId id, const View& view) {
+  const ElementType type = graph_.value(id).type.element;
+  if (const auto found = views_.find({id, view}); found != views_.end())
+    return {sources_[found->second].param, view.extents, type == ElementType::kBool};
+  views_.emplace(std::pair(id, view), sources_.size());
+  const bool is_constant = graph_.value(id).constant.has_value();
+  const auto index = is_constant ? part_index(id, {}) : static_cast<std::uint32_t>(position_of(region_.inputs, id));
+  return add({.kind = is_constant ? ArgumentKind::kConstant : ArgumentKind::kInput,
+              .index = index,
+              .type = type,
+              .extents = view.extents,
+              .strides = view.strides},
+             "in" + std::to_string(sources_.size()));
+}
+
+Readable Lowering::read(ValueId id, const Space& space) {
+  const auto view = view_of(graph_.value(id).type.extents(), format_of(id), space);
+  COLLAGE_CHECK(view.has_value(), graph_.value(id).name);
+  return read(id, *view);
+}
+
+Halide::Func Lowering::packed(ValueId id, Packing packing, ElementType type, const Extents& extents) {
+  return add({.kind = ArgumentKind::kConstant,
+              .index = part_index(id, packing),
+              .type = type,
+              .extents = extents,
+              .strides = strides_of(extents, plain())},
+             "packed" + std::to_string(sources_.size()))
+      .func;
+}
+
+void Lowering::set_output(const Halide::Func& func, ValueId id, const View& view) {
+  const Argument argument{.kind = ArgumentKind::kOutput,
+                          .index = static_cast<std::uint32_t>(position_of(region_.outputs, id)),
+                          .type = graph_.value(id).type.element,
+                          .extents = view.extents,
+                          .strides = view.strides};
+  fix_shape(func.output_buffer(), argument);
+  outputs_.push_back(func);
+  output_arguments_.push_back(argument);
+}
+
+void Lowering::set_outputs(const Halide::Func& func, const std::vector<ValueId>& ids, const Space& space) {
+  const auto buffers = func.output_buffers();
+  for (std::size_t i = 0; i < ids.size(); ++i) {
+    const auto view = view_of(graph_.value(ids[i]).type.extents(), format_of(ids[i]), space);
+    COLLAGE_CHECK(view.has_value(), graph_.value(ids[i]).name);
+    output_arguments_.push_back({.kind = ArgumentKind::kOutput,
+                                 .index = static_cast<std::uint32_t>(position_of(region_.outputs, ids[i])),
+                                 .type = graph_.value(ids[i]).type.element,
+                                 .extents = view->extents,
+                                 .strides = view->strides});
+    fix_shape(buffers[i], output_arguments_.back());
+  }
+  outputs_.push_back(func);
+}
+
+TensorCode Lowering::take(const std::string& name) {
+  TensorCode code{.name = name, .pipeline = Halide::Pipeline(outputs_)};
+  for (const Source& source : sources_) {
+    code.inputs.push_back(source.param);
+    code.arguments.push_back(source.argument);
+  }
+  code.arguments.insert(code.arguments.end(), output_arguments_.begin(), output_arguments_.end());
+  code.constants = std::move(constants_);
+  code.parts = std::move(parts_);
+  return code;
+}
+
+Expr Elements::at(ValueId id) {
+  if (const auto found = known_.find(id); found != known_.end()) return found->second;
+  const Expr expression = made(id);
+  known_.emplace(id, expression);
+  return expression;
+}
+
+Expr Elements::made(ValueId id) {
+  const Graph& graph = lowering_.graph();
+  if (const Tensor* constant = constant_of(graph, id))
+    if (const auto literal = literal_of(*constant)) return *literal;
+  for (const std::size_t n : lowering_.region().nodes.members()) {
+    const Node& node = graph.nodes[n];
+    if (node.outputs[0] != id) continue;
+    std::vector<Expr> operands;
+    for (const ValueId input : node.inputs) operands.push_back(input.valid() ? at(input) : Expr());
+    return element_expression(graph, node, operands);
+  }
+  return lowering_.read(id, space_)(at_);
+}
+
+}  // namespace collage::native

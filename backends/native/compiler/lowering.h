@@ -1,0 +1,120 @@
+// One region on its way to tensor code: its ports and constants as Halide sees them, and the code that comes out.
+// In: a graph, a region, a variant. Out: TensorCode.
+// How: an implementation (strategy.h) asks for ports by view, writes Funcs, schedules them, and names the outputs.
+// Cost: that of building expressions.
+// Source: Halide's ImageParam with strides of its own for each dimension.
+#pragma once
+
+#include <Halide.h>
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "backend/backend.h"
+#include "compiler/space.h"
+#include "instruction_set.h"
+#include "program.h"
+
+namespace collage::native {
+
+/// Indices or variables, outer to inner.
+using Indices = std::vector<Halide::Expr>;
+
+/// A pipeline whose buffers are named ports. Sizes are constants of the code.
+struct TensorCode {
+  std::string name;
+  Halide::Pipeline pipeline;
+  std::vector<Halide::Argument> inputs;  ///< in calling order, before the outputs
+  std::vector<Argument> arguments;       ///< of inputs, then of outputs
+  std::vector<ValueId> constants;        ///< of the graph
+  std::vector<ConstantPart> parts;
+};
+
+/// Something an implementation reads: a port, a constant or a Func, by loop indices.
+struct Readable {
+  Halide::Func func;
+  Extents extents;  ///< along the loop axes; indices of extent 1 are not looked at
+  bool is_bool = false;
+  [[nodiscard]] Halide::Expr operator()(const Indices& at) const;
+};
+
+class Lowering {
+ public:
+  Lowering(const Graph& graph, const Region& region, const Variant& variant, const CompileOptions& options,
+           const InstructionSet& set)
+      : graph_(graph), region_(region), variant_(variant), options_(options), set_(set) {}
+
+  [[nodiscard]] const Graph& graph() const { return graph_; }
+  [[nodiscard]] const Region& region() const { return region_; }
+  [[nodiscard]] const InstructionSet& set() const { return set_; }
+  [[nodiscard]] const CompileOptions& options() const { return options_; }
+  /// f32 numbers in one vector register.
+  [[nodiscard]] int lanes() const { return set_.vector_bytes / 4; }
+
+  /// plain for constants.
+  [[nodiscard]] Format format_of(ValueId id) const;
+  /// A region's input or a constant of the graph along the axes of a space. Precondition: view_of() has one.
+  [[nodiscard]] Readable read(ValueId id, const Space& space);
+  /// The same with a view of the caller's own.
+  [[nodiscard]] Readable read(ValueId id, const View& view);
+  /// A constant packed into dense f32 or bytes of these extents, outer to inner.
+  [[nodiscard]] Halide::Func packed(ValueId id, Packing packing, ElementType type, const Extents& extents);
+
+  /// Names the Func that computes outputs of the region: one value for each of its results, all in the space.
+  void set_outputs(const Halide::Func& func, const std::vector<ValueId>& ids, const Space& space);
+  void set_output(const Halide::Func& func, ValueId id, const View& view);
+
+  /// The outcome; the implementation is done.
+  [[nodiscard]] TensorCode take(const std::string& name);
+
+ private:
+  struct Source {
+    Halide::ImageParam param;
+    Argument argument;
+  };
+  Readable add(Argument argument, std::string name);
+  std::uint32_t constant_index(ValueId id);
+  std::uint32_t part_index(ValueId id, const Packing& packing);
+
+  const Graph& graph_;
+  const Region& region_;
+  const Variant& variant_;
+  const CompileOptions& options_;
+  const InstructionSet& set_;
+  std::vector<Source> sources_;
+  std::map<std::pair<ValueId, View>, std::size_t> views_;  ///< index into sources_
+  std::vector<ValueId> constants_;
+  std::vector<ConstantPart> parts_;
+  std::vector<Halide::Func> outputs_;
+  std::vector<Argument> output_arguments_;
+};
+
+/// Expressions of the region's element-wise nodes at one place of a space.
+class Elements {
+ public:
+  /// `given` holds what is computed otherwise: the result of an anchor.
+  Elements(Lowering& lowering, const Space& space, Indices at, std::map<ValueId, Halide::Expr> given = {})
+      : lowering_(lowering), space_(space), at_(std::move(at)), known_(std::move(given)) {}
+  /// The value here: given, read, or computed from others. As computed: bool is one bit.
+  Halide::Expr at(ValueId id);
+
+ private:
+  Halide::Expr made(ValueId id);
+
+  Lowering& lowering_;
+  const Space& space_;
+  Indices at_;
+  std::map<ValueId, Halide::Expr> known_;
+};
+
+/// A literal for a constant of one element.
+[[nodiscard]] std::optional<Halide::Expr> literal_of(const Tensor& tensor);
+
+/// Variables for loop axes, outer to inner, and the order in which Halide wants them.
+[[nodiscard]] std::vector<Halide::Var> loop_variables(std::size_t count);
+[[nodiscard]] std::vector<Halide::Var> innermost_first(const std::vector<Halide::Var>& variables);
+[[nodiscard]] std::vector<Halide::Expr> innermost_first(const Indices& indices);
+[[nodiscard]] Indices as_indices(const std::vector<Halide::Var>& variables);
+
+}  // namespace collage::native

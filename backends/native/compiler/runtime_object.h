@@ -1,0 +1,12 @@
+// The compiled runtime/kernel_runtime.cpp as bytes inside this library.
+// In: nothing. Out: an ELF object. Cost: none.
+// Source: ours.
+#pragma once
+
+#include <string_view>
+
+namespace collage::native {
+
+[[nodiscard]] std::string_view runtime_object();
+
+}  // namespace collage::native

@@ -1,0 +1,104 @@
+#include "compiler/site.h"
+
+#include <algorithm>
+
+#include "compiler/expression.h"
+#include "compiler/space.h"
+
+namespace collage::native {
+namespace {
+
+using Done = std::expected<void, Refusal>;
+
+/// Halide counts elements in 32 bits.
+constexpr std::int64_t kMostElements = (std::int64_t{1} << 31) - 1;
+constexpr std::size_t kMostRank = 6;
+
+Done check_value(const Graph& graph, ValueId id) {
+  const ValueType& type = graph.value(id).type;
+  if (!type.is_static()) return refuse(RefusalReason::kShape, "no static shape: " + to_string(type));
+  if (!is_computable(type.element)) return refuse(RefusalReason::kType, to_string(type));
+  const Extents extents = type.extents();
+  if (extents.size() > kMostRank) return refuse(RefusalReason::kShape, "rank above 6");
+  const std::int64_t count = element_count(extents);
+  if (count == 0) return refuse(RefusalReason::kShape, "empty: " + to_string(type));
+  if (count > kMostElements) return refuse(RefusalReason::kShape, "2^31 elements and more");
+  return {};
+}
+
+Done check_values(const Graph& graph, const Region& region) {
+  for (const std::size_t n : region.nodes.members())
+    for (const auto* list : {&graph.nodes[n].inputs, &graph.nodes[n].outputs})
+      for (const ValueId id : *list)
+        if (id.valid())
+          if (auto ok = check_value(graph, id); !ok) return ok;
+  return {};
+}
+
+/// Nodes of the region that `node` waits for.
+void add_makers(const Graph& graph, const NodeSet& nodes, const Node& node, NodeSet& makers) {
+  for (const std::size_t n : nodes.members()) {
+    if (makers.contains(n) || !graph.nodes[n].outputs[0].valid()) continue;
+    if (std::ranges::find(node.inputs, graph.nodes[n].outputs[0]) == node.inputs.end()) continue;
+    makers.insert(n);
+    add_makers(graph, nodes, graph.nodes[n], makers);
+  }
+}
+
+}  // namespace
+
+std::expected<Site, Refusal> dissect(const Graph& graph, const Region& region, const CompileOptions& options,
+                                     const InstructionSet& set) {
+  if (region.nodes.empty() || region.outputs.empty()) return refuse(RefusalReason::kStructure, "nothing to compute");
+  if (auto ok = check_values(graph, region); !ok) return std::unexpected(ok.error());
+  Site site{.graph = graph, .region = region, .options = options, .set = set};
+  site.before = NodeSet(graph.nodes.size());
+  site.after = NodeSet(graph.nodes.size());
+  for (const std::size_t n : region.nodes.members()) {
+    const Node& node = graph.nodes[n];
+    if (is_element_node(graph, node)) continue;
+    if (site.anchor != nullptr) return refuse(RefusalReason::kStructure, site.anchor->op_type + " and " + node.op_type);
+    site.anchor = &node;
+  }
+  if (site.anchor != nullptr) add_makers(graph, region.nodes, *site.anchor, site.before);
+  for (const std::size_t n : region.nodes.members())
+    if (&graph.nodes[n] != site.anchor && !site.before.contains(n)) site.after.insert(n);
+  return site;
+}
+
+std::expected<void, Refusal> check_epilogue(const Site& site) {
+  if (site.region.outputs.size() != 1) return refuse(RefusalReason::kStructure, "more than one output");
+  const Extents result = site.extents(site.result());
+  const auto fits = [&](ValueId id) {
+    const Extents own = site.extents(id);
+    if (own.size() > result.size()) return false;
+    const Extents wide = aligned(own, result.size());
+    for (std::size_t i = 0; i < wide.size(); ++i)
+      if (wide[i] != result[i] && wide[i] != 1) return false;
+    return true;
+  };
+  for (const std::size_t n : site.after.members()) {
+    for (const ValueId id : site.graph.nodes[n].inputs)
+      if (id.valid() && !fits(id)) return refuse(RefusalReason::kShape, "an epilogue of another shape");
+  }
+  if (site.extents(site.region.outputs[0]) != result)
+    return refuse(RefusalReason::kShape, "an epilogue of another shape");
+  return {};
+}
+
+bool epilogue_fits(const Site& site, const Space& space, const Format& format) {
+  for (const std::size_t n : site.after.members())
+    for (const ValueId id : site.graph.nodes[n].inputs) {
+      if (!id.valid()) continue;
+      const bool follows = format.is_channels_last() && can_be_channels_last(site.type(id));
+      if (!view_of(site.extents(id), follows ? format : plain(), space)) return false;
+    }
+  return true;
+}
+
+std::expected<void, Refusal> check_no_prologue(const Site& site) {
+  if (!site.before.empty()) return refuse(RefusalReason::kStructure, "work before " + site.anchor->op_type);
+  return {};
+}
+
+}  // namespace collage::native

@@ -1,0 +1,57 @@
+// A region under the eyes of the strategies: its anchor, what stands before and after it, and numbers to decide by.
+// In: a graph and a region. Out: a Site, or why the region is none a kernel can be made for.
+// How: at most one heavy operator; what feeds it and what follows it is element-wise.
+// Cost: linear in the region.
+// Source: anchors and epilogues of tensor compilers' fusion (Chen et al., OSDI 2018).
+#pragma once
+
+#include <expected>
+#include <map>
+#include <string>
+
+#include "backend/backend.h"
+#include "compiler/space.h"
+#include "instruction_set.h"
+
+namespace collage::native {
+
+/// Numbers of a region that conditions and schedules speak of: "kernel_h", "channels".
+using Facts = std::map<std::string, std::int64_t, std::less<>>;
+
+struct Site {
+  const Graph& graph;
+  const Region& region;
+  const CompileOptions& options;
+  const InstructionSet& set;
+  const Node* anchor = nullptr;  ///< null: element-wise work and moves of elements only
+  NodeSet before = {};           ///< element-wise nodes that the anchor waits for
+  NodeSet after = {};            ///< element-wise nodes that wait for the anchor, or stand beside it
+
+  [[nodiscard]] const ValueType& type(ValueId id) const { return graph.value(id).type; }
+  [[nodiscard]] Extents extents(ValueId id) const { return type(id).extents(); }
+  [[nodiscard]] ValueId result() const { return anchor->outputs[0]; }
+  /// f32 numbers in one vector register.
+  [[nodiscard]] std::int64_t lanes() const { return set.vector_bytes / 4; }
+};
+
+[[nodiscard]] inline std::unexpected<Refusal> refuse(RefusalReason reason, std::string detail) {
+  return std::unexpected(Refusal{reason, std::move(detail)});
+}
+
+/// Static borders of computable types, no empty tensors, at most one node that is not element-wise.
+[[nodiscard]] std::expected<Site, Refusal> dissect(const Graph& graph, const Region& region,
+                                                   const CompileOptions& options, const InstructionSet& set);
+
+/// The epilogue is computable in the shape of the anchor's result, and is all that leaves the region.
+[[nodiscard]] std::expected<void, Refusal> check_epilogue(const Site& site);
+/// Every value of the epilogue can be seen along these axes; those of the result's rank lie in `format`.
+[[nodiscard]] bool epilogue_fits(const Site& site, const Space& space, const Format& format);
+/// Nothing stands before the anchor.
+[[nodiscard]] std::expected<void, Refusal> check_no_prologue(const Site& site);
+
+/// `axis` counted from the front.
+[[nodiscard]] inline std::int64_t from_front(std::int64_t axis, std::size_t rank) {
+  return axis < 0 ? axis + static_cast<std::int64_t>(rank) : axis;
+}
+
+}  // namespace collage::native

@@ -1,0 +1,97 @@
+// Conv with constant weights over one to three spatial axes, in channels_last.
+#include "backends/window/window.h"
+#include "compiler/dense.h"
+#include "compiler/strategies/families.h"
+
+namespace collage::native {
+namespace {
+
+/// Loop axes batch, depth, height, width, channels over an activation; missing spatial axes come first.
+Space activation_space(const Extents& extents) {
+  Space space{.result = extents, .axes = {{0}, {}, {}, {}, {1}}};
+  const std::size_t spatial_rank = extents.size() - 2;
+  for (std::size_t i = 0; i < spatial_rank; ++i) space.axes[4 - spatial_rank + i] = {2 + i};
+  return space;
+}
+
+/// Windows of one place without gaps: every axis but channels may be one loop.
+bool is_pointwise(const Dense& dense) {
+  for (std::size_t i = 0; i < 3; ++i)
+    if (dense.kernel[i] != 1 || dense.strides[i] != 1 || dense.is_padded(i)) return false;
+  return true;
+}
+
+void merge_places(const Site& site, Dense& dense, const Extents& in, const Extents& out) {
+  std::vector<std::size_t> places = {0};
+  for (std::size_t i = 2; i < out.size(); ++i) places.push_back(i);
+  const Space source{.result = in, .axes = {{}, {}, {}, places, {1}}};
+  const Space merged{.result = out, .axes = source.axes};
+  if (!epilogue_fits(site, merged, channels_last())) return;
+  dense.space = merged;
+  dense.view = *view_of(in, channels_last(), source);
+}
+
+std::expected<Dense, Refusal> dense_of(const Site& site) {
+  const Node& node = *site.anchor;
+  const Extents in = site.extents(node.inputs[0]);
+  const Extents out = site.extents(node.outputs[0]);
+  const Tensor* weights = constant_of(site.graph, node.inputs[1]);
+  if (in.size() < 3 || in.size() > 5) return refuse(RefusalReason::kShape, "rank " + std::to_string(in.size()));
+  if (weights == nullptr) return refuse(RefusalReason::kStructure, "computed weights");
+  if (site.type(node.inputs[0]).element != ElementType::kFloat32) return refuse(RefusalReason::kType, "not f32");
+  const Extents kernel(weights->extents.begin() + 2, weights->extents.end());
+  const auto window = window_of(node, kernel, spatial(in), spatial(out));
+  if (!window) return std::unexpected(window.error());
+  const auto view = view_of(in, channels_last(), activation_space(in));
+  const std::int64_t taps = element_count(kernel);
+  const std::int64_t groups = attribute_or<std::int64_t>(node, "group", 1);
+  Dense dense{.source = node.inputs[0],
+              .view = *view,
+              .space = activation_space(out),
+              .result = node.outputs[0],
+              .weights = node.inputs[1],
+              .out_stride = taps * in[1] / groups,
+              .tap_stride = 1,
+              .in_stride = taps,
+              .bias = input_of(node, 2),
+              .bias_view = {.extents = {1, 1, 1, 1, out[1]}, .strides = {0, 0, 0, 0, out[1] > 1 ? 1 : 0}},
+              .groups = groups};
+  // A source of one place along an axis has no stride there, and no loop asks for one.
+  for (std::size_t i = 0; i < kernel.size(); ++i) {
+    const std::size_t axis = 3 - kernel.size() + i;
+    dense.kernel[axis] = kernel[i];
+    dense.strides[axis] = window->strides[i];
+    dense.dilations[axis] = window->dilations[i];
+    dense.begin[axis] = window->begin[i];
+  }
+  if (is_pointwise(dense)) merge_places(site, dense, in, out);
+  return dense;
+}
+
+std::expected<Facts, Refusal> read(const Site& site) {
+  if (auto ok = check_no_prologue(site); !ok) return std::unexpected(ok.error());
+  if (auto ok = check_epilogue(site); !ok) return std::unexpected(ok.error());
+  const auto dense = dense_of(site);
+  if (!dense) return std::unexpected(dense.error());
+  return facts_of(*dense, site);
+}
+
+std::vector<Schedule> direct_space(const Site& site, const Facts&) { return dense_space(*dense_of(site), site); }
+
+void build_direct(const Site& site, const Facts&, const Schedule& schedule, Lowering& lowering) {
+  build_dense(*dense_of(site), site, schedule, lowering);
+}
+
+const std::array<Implementation, 1> kImplementations = {{{.name = "direct",
+                                                          .condition = "groups == 1 or group_outputs % lanes == 0",
+                                                          .priority = 10,
+                                                          .layouts = {Layout::kChannelsLast},
+                                                          .space = direct_space,
+                                                          .build = build_direct}}};
+
+}  // namespace
+
+const Family kConvolutionFamily = {
+    .name = "convolution", .operators = "Conv", .read = read, .implementations = kImplementations};
+
+}  // namespace collage::native

@@ -1,0 +1,78 @@
+// Element-wise work alone: any number of operators and outputs in one pass over memory.
+#include "compiler/loops.h"
+#include "compiler/strategies/families.h"
+
+namespace collage::native {
+namespace {
+
+using Halide::Expr;
+using Halide::Func;
+
+bool broadcasts_to(const Extents& own, const Extents& result) {
+  if (own.size() > result.size()) return false;
+  const Extents wide = aligned(own, result.size());
+  for (std::size_t i = 0; i < wide.size(); ++i)
+    if (wide[i] != 1 && wide[i] != result[i]) return false;
+  return true;
+}
+
+std::expected<Facts, Refusal> read(const Site& site) {
+  const Extents result = site.extents(site.region.outputs[0]);
+  for (const ValueId id : site.region.outputs)
+    if (site.extents(id) != result) return refuse(RefusalReason::kShape, "outputs of several shapes");
+  for (const std::size_t n : site.region.nodes.members())
+    for (const auto* list : {&site.graph.nodes[n].inputs, &site.graph.nodes[n].outputs})
+      for (const ValueId id : *list)
+        if (id.valid() && !broadcasts_to(site.extents(id), result))
+          return refuse(RefusalReason::kShape, "a value larger than the output");
+  return Facts{{"elements", element_count(result)}, {"outputs", static_cast<std::int64_t>(site.region.outputs.size())}};
+}
+
+std::vector<Schedule> space(const Site&, const Facts&) { return {Schedule{}}; }
+
+/// All tensors in memory: their layouts decide which axes are one loop.
+std::vector<Shaped> tensors_of(const Site& site, const Lowering& lowering) {
+  std::vector<Shaped> tensors;
+  for (const auto* list : {&site.region.inputs, &site.region.constants, &site.region.outputs})
+    for (const ValueId id : *list) tensors.push_back({site.extents(id), lowering.format_of(id)});
+  // What stays inside has no memory, but broadcasts all the same.
+  for (const std::size_t n : site.region.nodes.members())
+    for (const ValueId id : site.graph.nodes[n].outputs)
+      if (site.extents(id) != site.extents(site.region.outputs[0])) tensors.push_back({site.extents(id), plain()});
+  return tensors;
+}
+
+void build(const Site& site, const Facts&, const Schedule&, Lowering& lowering) {
+  const std::vector<ValueId>& outputs = site.region.outputs;
+  const Space space =
+      collapsed_space(site.extents(outputs[0]), lowering.format_of(outputs[0]), tensors_of(site, lowering));
+  const std::vector<Halide::Var> loops = loop_variables(space.rank());
+  Elements elements(lowering, space, as_indices(loops));
+  std::vector<Expr> values;
+  std::int64_t bytes = 0;
+  for (const ValueId id : outputs) {
+    values.push_back(stored(elements.at(id), site.type(id).element));
+    bytes += 2 * bits_of(site.type(id).element) / 8;
+  }
+  Func out("out");
+  out(innermost_first(loops)) = Halide::Tuple(values);
+  Extents extents;
+  for (std::size_t i = 0; i < space.rank(); ++i) extents.push_back(space.extent(i));
+  bound_all(out, loops, extents);
+  schedule_flat(out, loops, extents, bytes, site);
+  lowering.set_outputs(out, outputs, space);
+}
+
+const std::array<Implementation, 1> kImplementations = {{{.name = "flat",
+                                                          .condition = "",
+                                                          .priority = 10,
+                                                          .layouts = {Layout::kPlain, Layout::kChannelsLast},
+                                                          .space = space,
+                                                          .build = build}}};
+
+}  // namespace
+
+const Family kElementwiseFamily = {
+    .name = "elementwise", .operators = "", .read = read, .implementations = kImplementations};
+
+}  // namespace collage::native

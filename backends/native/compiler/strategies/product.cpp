@@ -1,0 +1,80 @@
+// MatMul and Gemm with a constant second factor: rows of the first are the places of a 1x1 convolution.
+#include "compiler/dense.h"
+#include "compiler/strategies/families.h"
+
+namespace collage::native {
+namespace {
+
+/// Every axis of the result but the last as one loop.
+Space row_space(const Extents& result) {
+  std::vector<std::size_t> rows;
+  for (std::size_t i = 0; i + 1 < result.size(); ++i) rows.push_back(i);
+  return {.result = result, .axes = {{}, {}, {}, rows, {result.size() - 1}}};
+}
+
+std::expected<Dense, Refusal> dense_of(const Site& site) {
+  const Node& node = *site.anchor;
+  const Extents a = site.extents(node.inputs[0]);
+  const Extents b = site.extents(node.inputs[1]);
+  const Extents out = site.extents(node.outputs[0]);
+  if (constant_of(site.graph, node.inputs[1]) == nullptr)
+    return refuse(RefusalReason::kStructure, "a computed second factor");
+  if (site.type(node.inputs[0]).element != ElementType::kFloat32) return refuse(RefusalReason::kType, "not f32");
+  if (a.size() < 2 || b.size() != 2) return refuse(RefusalReason::kShape, "not rows by a matrix");
+  const bool is_gemm = node.op_type == "Gemm";
+  const bool flips_a = is_gemm && attribute_or<std::int64_t>(node, "transA", 0) != 0;
+  const bool flips_b = is_gemm && attribute_or<std::int64_t>(node, "transB", 0) != 0;
+  const std::int64_t columns = out.back();
+  const std::int64_t depth = flips_a ? a[0] : a.back();
+  const std::int64_t rows = element_count(out) / columns;
+  Dense dense{
+      .source = node.inputs[0],
+      .view = {.extents = {1, 1, 1, rows, depth}, .strides = {0, 0, 0, flips_a ? 1 : depth, flips_a ? rows : 1}},
+      .space = row_space(out),
+      .result = node.outputs[0],
+      .weights = node.inputs[1],
+      .out_stride = flips_b ? depth : 1,
+      .tap_stride = 1,
+      .in_stride = flips_b ? 1 : columns};
+  if (is_gemm) {
+    dense.alpha = attribute_or<float>(node, "alpha", 1.F);
+    dense.beta = attribute_or<float>(node, "beta", 1.F);
+    dense.bias = input_of(node, 2);
+    if (dense.bias.valid()) {
+      const auto view = view_of(site.extents(dense.bias), plain(), dense.space);
+      if (!view) return refuse(RefusalReason::kShape, "a bias of another shape");
+      dense.bias_view = *view;
+    }
+  }
+  return dense;
+}
+
+std::expected<Facts, Refusal> read(const Site& site) {
+  if (auto ok = check_no_prologue(site); !ok) return std::unexpected(ok.error());
+  if (auto ok = check_epilogue(site); !ok) return std::unexpected(ok.error());
+  const auto dense = dense_of(site);
+  if (!dense) return std::unexpected(dense.error());
+  if (!epilogue_fits(site, dense->space, plain()))
+    return refuse(RefusalReason::kShape, "an epilogue that broadcasts along some rows");
+  return facts_of(*dense, site);
+}
+
+std::vector<Schedule> packed_space(const Site& site, const Facts&) { return dense_space(*dense_of(site), site); }
+
+void build_packed(const Site& site, const Facts&, const Schedule& schedule, Lowering& lowering) {
+  build_dense(*dense_of(site), site, schedule, lowering);
+}
+
+const std::array<Implementation, 1> kImplementations = {{{.name = "packed",
+                                                          .condition = "",
+                                                          .priority = 10,
+                                                          .layouts = {Layout::kPlain},
+                                                          .space = packed_space,
+                                                          .build = build_packed}}};
+
+}  // namespace
+
+const Family kProductFamily = {
+    .name = "product", .operators = "MatMul|Gemm", .read = read, .implementations = kImplementations};
+
+}  // namespace collage::native

@@ -1,0 +1,157 @@
+#include "compiler/strategy.h"
+
+#include <algorithm>
+#include <charconv>
+
+#include "compiler/condition.h"
+
+namespace collage::native {
+namespace {
+
+/// Schedules of one implementation that are offered unless a tuner asks for more.
+constexpr std::size_t kOffered = 2;
+
+/// Tensors of the result's rank follow the layout, others are plain: biases, scalars.
+std::vector<Format> formats_in(const Site& site, Layout layout, const std::vector<ValueId>& ids) {
+  std::vector<Format> formats;
+  for (const ValueId id : ids) {
+    const ValueType& type = site.type(id);
+    const bool follows =
+        layout == Layout::kChannelsLast && can_be_channels_last(type) && element_count(type.extents()) > 1;
+    formats.push_back(follows ? channels_last() : plain());
+  }
+  return formats;
+}
+
+/// A variant in whose formats the region cannot be told from a plain one is the plain one again.
+bool is_plain(const Site& site, const Variant& variant) {
+  const auto same = [&](const std::vector<ValueId>& ids, const std::vector<Format>& formats) {
+    for (std::size_t i = 0; i < ids.size(); ++i)
+      if (!same_bytes(site.type(ids[i]), formats[i], plain())) return false;
+    return true;
+  };
+  return same(site.region.inputs, variant.input_formats) && same(site.region.outputs, variant.output_formats);
+}
+
+std::string variant_name(const Implementation& implementation, Layout layout, const Schedule& schedule) {
+  std::string name(implementation.name);
+  name += '.';
+  name += name_of(layout);
+  const std::string text = schedule.text();
+  return text.empty() ? name : name + '/' + text;
+}
+
+bool has_operator(std::string_view operators, std::string_view op_type) {
+  while (!operators.empty()) {
+    const std::size_t bar = operators.find('|');
+    if (operators.substr(0, bar) == op_type) return true;
+    operators = bar == std::string_view::npos ? std::string_view() : operators.substr(bar + 1);
+  }
+  return op_type.empty();
+}
+
+/// The families whose anchor the region has.
+std::vector<const Family*> families_of(const Site& site) {
+  std::vector<const Family*> out;
+  if (site.anchor != nullptr && !site.anchor->domain.empty()) return out;
+  for (const Family* family : all_families()) {
+    const bool fits = site.anchor == nullptr
+                          ? family->operators.empty()
+                          : !family->operators.empty() && has_operator(family->operators, site.anchor->op_type);
+    if (fits) out.push_back(family);
+  }
+  return out;
+}
+
+void add_variants(const Site& site, const Facts& facts, const Implementation& implementation,
+                  std::vector<Variant>& variants) {
+  for (const Layout layout : implementation.layouts) {
+    Variant variant{.name = {},
+                    .input_formats = formats_in(site, layout, site.region.inputs),
+                    .output_formats = formats_in(site, layout, site.region.outputs)};
+    if (layout == Layout::kChannelsLast && implementation.layouts.size() > 1 && is_plain(site, variant)) continue;
+    std::size_t count = 0;
+    for (const Schedule& schedule : implementation.space(site, facts)) {
+      if (++count > kOffered) break;
+      variant.name = variant_name(implementation, layout, schedule);
+      variants.push_back(variant);
+    }
+  }
+}
+
+}  // namespace
+
+std::string_view name_of(Layout layout) { return layout == Layout::kPlain ? "plain" : "nhwc"; }
+
+std::int64_t Schedule::operator[](std::string_view name) const {
+  const auto found = choices_.find(name);
+  COLLAGE_CHECK(found != choices_.end(), "no choice of " + std::string(name));
+  return found->second;
+}
+
+std::int64_t Schedule::value_or(std::string_view name, std::int64_t otherwise) const {
+  const auto found = choices_.find(name);
+  return found == choices_.end() ? otherwise : found->second;
+}
+
+std::string Schedule::text() const {
+  std::string text;
+  for (const auto& [name, value] : choices_) text += (text.empty() ? "" : ",") + name + '=' + std::to_string(value);
+  return text;
+}
+
+std::optional<Schedule> Schedule::parse(std::string_view text) {
+  Schedule schedule;
+  while (!text.empty()) {
+    const std::string_view choice = text.substr(0, text.find(','));
+    text.remove_prefix(std::min(choice.size() + 1, text.size()));
+    const std::size_t equals = choice.find('=');
+    if (equals == std::string_view::npos) return std::nullopt;
+    std::int64_t value = 0;
+    const auto [end, error] = std::from_chars(choice.data() + equals + 1, choice.data() + choice.size(), value);
+    if (error != std::errc{} || end != choice.data() + choice.size()) return std::nullopt;
+    schedule.choices_.emplace(std::string(choice.substr(0, equals)), value);
+  }
+  return schedule;
+}
+
+std::expected<std::vector<Variant>, Refusal> variants_of(const Site& site) {
+  Refusal why{RefusalReason::kOperator, site.anchor != nullptr ? site.anchor->op_type : "nothing to compute"};
+  for (const Family* family : families_of(site)) {
+    const auto facts = family->read(site);
+    if (!facts) {
+      why = facts.error();
+      continue;
+    }
+    std::vector<const Implementation*> fitting;
+    for (const Implementation& implementation : family->implementations)
+      if (holds(implementation.condition, *facts)) fitting.push_back(&implementation);
+    std::ranges::stable_sort(fitting, std::greater<>(), &Implementation::priority);
+    std::vector<Variant> variants;
+    for (const Implementation* implementation : fitting) add_variants(site, *facts, *implementation, variants);
+    if (!variants.empty()) return variants;
+    why = {RefusalReason::kStructure, "no implementation of " + std::string(family->name) + " applies"};
+  }
+  return std::unexpected(why);
+}
+
+std::expected<TensorCode, Refusal> tensor_code_of(const Site& site, const Variant& variant, const std::string& name) {
+  const std::size_t dot = variant.name.find('.');
+  const std::size_t slash = variant.name.find('/');
+  const std::string wanted = variant.name.substr(0, dot);
+  const auto schedule =
+      Schedule::parse(slash == std::string::npos ? "" : std::string_view(variant.name).substr(slash + 1));
+  for (const Family* family : families_of(site))
+    for (const Implementation& implementation : family->implementations) {
+      if (implementation.name != wanted) continue;
+      const auto facts = family->read(site);
+      if (!facts) return std::unexpected(facts.error());
+      if (!schedule || !holds(implementation.condition, *facts)) break;
+      Lowering lowering(site.graph, site.region, variant, site.options, site.set);
+      implementation.build(site, *facts, *schedule, lowering);
+      return lowering.take(name);
+    }
+  return refuse(RefusalReason::kCompile, "no implementation " + variant.name);
+}
+
+}  // namespace collage::native

@@ -1,0 +1,72 @@
+// Operator strategies: for each family of operators the ways to compute it, and when each applies.
+// In: a region. Out: variants, each an implementation with one schedule; and their tensor code.
+// How: a family reads the region to named facts; a row of its table has a condition over them, a space of schedules,
+//      best first, and a function that writes compute and schedule. Which one is taken is measured; a priority only
+//      orders those that were not. Adding one is a file and a row in the family's table.
+// Cost: reading a region is linear in it; conditions and spaces cost microseconds.
+// Source: operator strategies of TVM (specialisations, implementations, priorities), with the choice by measurement.
+#pragma once
+
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "compiler/lowering.h"
+#include "compiler/site.h"
+
+namespace collage::native {
+
+/// Choices of one schedule, by name: {"tile_x", 14}.
+class Schedule {
+ public:
+  Schedule() = default;
+  Schedule(std::initializer_list<std::pair<const std::string, std::int64_t>> choices) : choices_(choices) {}
+  /// Precondition: there is one.
+  [[nodiscard]] std::int64_t operator[](std::string_view name) const;
+  [[nodiscard]] std::int64_t value_or(std::string_view name, std::int64_t otherwise) const;
+  bool operator==(const Schedule&) const = default;
+  /// "tile_c=2,tile_x=14"; empty for no choices.
+  [[nodiscard]] std::string text() const;
+  [[nodiscard]] static std::optional<Schedule> parse(std::string_view text);
+
+ private:
+  std::map<std::string, std::int64_t, std::less<>> choices_;
+};
+
+/// The memory formats in which an implementation takes and gives the region's large tensors.
+enum class Layout : std::uint8_t { kPlain, kChannelsLast };
+[[nodiscard]] std::string_view name_of(Layout layout);
+
+/// One way to compute a family.
+struct Implementation {
+  std::string_view name;
+  std::string_view condition;  ///< over the facts (condition.h); empty = always
+  int priority = 0;            ///< orders what was never measured, highest first
+  std::vector<Layout> layouts;
+  /// Schedules worth trying, best first by a model of the machine; never empty when the condition holds.
+  std::vector<Schedule> (*space)(const Site& site, const Facts& facts);
+  /// Writes the region's tensor code.
+  void (*build)(const Site& site, const Facts& facts, const Schedule& schedule, Lowering& lowering);
+};
+
+struct Family {
+  std::string_view name;
+  std::string_view operators;  ///< anchors, separated by '|'; empty: regions without anchor
+  /// The facts, or why the family does not take the region.
+  std::expected<Facts, Refusal> (*read)(const Site& site);
+  std::span<const Implementation> implementations;
+};
+
+/// Every family, one row each (families.cpp).
+[[nodiscard]] std::span<const Family* const> all_families();
+
+/// Variants of a region in order of priority; a refusal when no family takes it.
+[[nodiscard]] std::expected<std::vector<Variant>, Refusal> variants_of(const Site& site);
+
+/// The tensor code of one variant. What Halide throws is for the caller to guard against.
+[[nodiscard]] std::expected<TensorCode, Refusal> tensor_code_of(const Site& site, const Variant& variant,
+                                                                const std::string& name);
+
+}  // namespace collage::native

@@ -1,0 +1,42 @@
+#include "compiler_library.h"
+
+#include <dlfcn.h>
+
+#include <filesystem>
+
+namespace collage::native {
+namespace {
+
+std::unexpected<Error> missing(std::string saw) {
+  return fail(ExitCode::kUnsupported, "backend/missing", "native", std::move(saw),
+              "the native compiler beside this module");
+}
+
+/// The folder this module was loaded from.
+std::filesystem::path own_folder() {
+  Dl_info info{};
+  if (::dladdr(reinterpret_cast<const void*>(&own_folder), &info) == 0 || info.dli_fname == nullptr) return {};
+  return std::filesystem::path(info.dli_fname).parent_path();
+}
+
+/// Never unloaded: LLVM inside it keeps exit handlers.
+Result<const CompilerTable*> open_compiler() {
+  const std::string path = own_folder() / "libcollage_native_compiler.so";
+  void* handle = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (handle == nullptr) {
+    const char* words = ::dlerror();
+    return missing(words != nullptr ? words : path);
+  }
+  const auto entry = reinterpret_cast<CompilerEntry>(::dlsym(handle, kCompilerSymbol));
+  if (entry == nullptr) return missing(std::string("no symbol ") + kCompilerSymbol);
+  return entry();
+}
+
+}  // namespace
+
+Result<const CompilerTable*> compiler() {
+  static const Result<const CompilerTable*> opened = open_compiler();
+  return opened;
+}
+
+}  // namespace collage::native

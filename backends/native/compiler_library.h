@@ -1,0 +1,15 @@
+// Opens the compiler beside the module when it is first needed.
+// In: nothing. Out: the compiler's functions, or why there is none.
+// Cost: loading Halide, once a process.
+// Source: ours.
+#pragma once
+
+#include "base/error.h"
+#include "compiler_interface.h"
+
+namespace collage::native {
+
+/// The same table at every call, thread-safe. Error backend/missing: what to install.
+[[nodiscard]] Result<const CompilerTable*> compiler();
+
+}  // namespace collage::native

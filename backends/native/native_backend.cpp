@@ -1,0 +1,129 @@
+// The native backend: our tensor compiler. Regions become tensor code, tensor code becomes machine code, and the
+// kernels run without any compiler. This module loads and runs; compiling is behind compiler_interface.h.
+#include <algorithm>
+
+#include "backend/registry.h"
+#include "compiler_library.h"
+#include "kernel.h"
+
+namespace collage::native {
+namespace {
+
+constexpr const char* kBuild = "native-1";  // part of cost keys: to be raised when kernels become faster or slower
+
+std::unexpected<Refusal> refuse(RefusalReason reason, std::string detail) {
+  return std::unexpected(Refusal{reason, std::move(detail)});
+}
+
+class Native final : public Backend {
+ public:
+  Native(const std::string& name, const BackendOptions& options) {
+    set_ = best_instruction_set();
+    info_ = {.name = name, .kind = "native", .version = "1"};
+    for (const auto& [key, value] : options) read_option(key, value);
+    if (set_ == nullptr && info_.unusable.empty()) info_.unusable = "a processor without AVX2";
+    info_.build = std::string(kBuild) + (set_ != nullptr ? " " + std::string(set_->name) : "");
+  }
+
+  [[nodiscard]] const BackendInfo& info() const override { return info_; }
+
+  [[nodiscard]] PartitionRules rules() const override { return {.growth = Growth::kLikeNative}; }
+
+  [[nodiscard]] std::expected<std::vector<Variant>, Refusal> support(const Graph& graph, const Region& region,
+                                                                     const CompileOptions& options) const override {
+    const auto table = compiler();
+    if (!table) return refuse(RefusalReason::kMissing, table.error().saw);
+    return (*table)->support(graph, region, options, *set_);
+  }
+
+  [[nodiscard]] std::vector<std::expected<Artifact, Refusal>> compile(std::span<const CompileRequest> requests,
+                                                                      const CompileOptions& options) override {
+    const auto table = compiler();
+    if (table) return (*table)->compile(requests, options, *set_);
+    return {requests.size(), refuse(RefusalReason::kMissing, table.error().saw)};
+  }
+
+  [[nodiscard]] Result<std::unique_ptr<Kernel>> load(const LoadRequest& request) override {
+    COLLAGE_TRY(const StoredProgram stored, checked_program(request));
+    return load_kernel(stored, request);
+  }
+
+  [[nodiscard]] Result<std::optional<PreparedArtifact>> prepare_constants(const LoadRequest& request) override {
+    COLLAGE_TRY(StoredProgram stored, checked_program(request));
+    std::vector<ConstantPart>& parts = stored.program.constants;
+    if (std::ranges::all_of(
+            parts, [](const ConstantPart& part) { return part.is_packed || part.packing.kind == PackingKind::kNone; }))
+      return std::nullopt;
+    PreparedArtifact prepared;
+    for (std::uint32_t i = 0; i < parts.size(); ++i) {
+      ConstantPart& part = parts[i];
+      if (part.source >= request.constants.size()) return bad("too few constants");
+      if (part.is_packed || part.packing.kind == PackingKind::kNone) {
+        prepared.constants.emplace_back(std::size_t{part.source});
+      } else {
+        COLLAGE_TRY(Buffer bytes, pack(part.packing, request.constants[part.source]));
+        prepared.constants.emplace_back(std::move(bytes));
+      }
+      part.is_packed = true;
+      part.source = i;
+    }
+    prepared.bytes = to_bytes(stored.program, stored.shared_object);
+    return std::optional(std::move(prepared));
+  }
+
+ private:
+  void read_option(const std::string& key, const std::string& value) {
+    if (key != "isa") {
+      info_.unusable = "unknown option " + key + "; allowed isa";
+      return;
+    }
+    set_ = instruction_set_of(value);
+    if (set_ == nullptr)
+      info_.unusable = "isa " + value + "; allowed " + names_of_sets();
+    else if (!runs_here(*set_))
+      info_.unusable = "isa " + value + ", which this processor does not have";
+  }
+
+  static std::string names_of_sets() {
+    std::string names;
+    for (const InstructionSet& set : all_instruction_sets())
+      names += (names.empty() ? "" : ", ") + std::string(set.name);
+    return names;
+  }
+
+  static std::unexpected<Error> bad(std::string saw) {
+    return fail(ExitCode::kBadInput, "backend/bad-artifact", "native", std::move(saw), "an artifact of this backend");
+  }
+
+  /// A program whose every instruction this processor has, for this many threads.
+  static Result<StoredProgram> checked_program(const LoadRequest& request) {
+    COLLAGE_TRY(StoredProgram stored, program_of(request.artifact.bytes));
+    const InstructionSet* set = instruction_set_of(stored.program.instruction_set);
+    if (set == nullptr || request.artifact.compatibility != compatibility_of(set->name))
+      return fail(ExitCode::kBadInput, "backend/incompatible-artifact", "native",
+                  std::string(request.artifact.compatibility), "an artifact of this build");
+    if (!runs_here(*set))
+      return fail(ExitCode::kUnsupported, "backend/incompatible-artifact", "native",
+                  "a kernel for " + std::string(set->name), "instructions that this processor has");
+    if (stored.program.threads != request.threads)
+      return fail(ExitCode::kBadInput, "backend/other-threads", "native", std::to_string(request.threads) + " threads",
+                  std::to_string(stored.program.threads) + ", as compiled");
+    if (stored.program.workspace_bytes() > request.artifact.workspace_bytes)
+      return bad("scratch of " + std::to_string(request.artifact.workspace_bytes) + " bytes");
+    return stored;
+  }
+
+  BackendInfo info_;
+  const InstructionSet* set_ = nullptr;
+};
+
+Backend* create(const std::string& name, const BackendOptions& options) { return new Native(name, options); }
+
+constexpr BackendModule kModule = {
+    .struct_size = sizeof(BackendModule), .abi_version = 1, .kind = "native", .create = create};
+
+}  // namespace
+}  // namespace collage::native
+
+extern "C" const collage::BackendModule* collage_backend_module();
+extern "C" const collage::BackendModule* collage_backend_module() { return &collage::native::kModule; }

@@ -1,0 +1,144 @@
+#include "packing.h"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+namespace collage::native {
+namespace {
+
+constexpr std::array<std::string_view, 4> kNames = {"none", "panels", "winograd", "quads"};
+
+std::int64_t rounded_up(std::int64_t n, std::int64_t to) { return (n + to - 1) / to * to; }
+
+/// The numbers of kPanels and kQuads.
+struct Panels {
+  std::int64_t out, taps, in, out_stride, tap_stride, in_stride, block;
+  explicit Panels(const Extents& numbers)
+      : out(numbers[0]),
+        taps(numbers[1]),
+        in(numbers[2]),
+        out_stride(numbers[3]),
+        tap_stride(numbers[4]),
+        in_stride(numbers[5]),
+        block(numbers[6]) {}
+  [[nodiscard]] bool fits(const Tensor& source) const {
+    return out > 0 && taps > 0 && in > 0 && block > 0 && out_stride > 0 && tap_stride > 0 && in_stride > 0 &&
+           (out - 1) * out_stride + (taps - 1) * tap_stride + (in - 1) * in_stride < source.size();
+  }
+};
+
+void pack_panels(const Panels& panels, const float* from, float* to) {
+  for (std::int64_t first = 0; first < panels.out; first += panels.block)
+    for (std::int64_t tap = 0; tap < panels.taps; ++tap)
+      for (std::int64_t in = 0; in < panels.in; ++in, to += panels.block) {
+        const float* source = from + first * panels.out_stride + tap * panels.tap_stride + in * panels.in_stride;
+        const std::int64_t count = std::min(panels.block, panels.out - first);
+        for (std::int64_t i = 0; i < count; ++i) to[i] = source[i * panels.out_stride];
+      }
+}
+
+void pack_quads(const Panels& panels, const std::byte* from, std::byte* to) {
+  for (std::int64_t first = 0; first < panels.out; first += panels.block)
+    for (std::int64_t tap = 0; tap < panels.taps; ++tap)
+      for (std::int64_t in = 0; in < panels.in; in += 4, to += 4 * panels.block)
+        for (std::int64_t i = 0; i < std::min(panels.block, panels.out - first); ++i)
+          for (std::int64_t j = 0; j < std::min<std::int64_t>(4, panels.in - in); ++j)
+            to[4 * i + j] =
+                from[(first + i) * panels.out_stride + tap * panels.tap_stride + (in + j) * panels.in_stride];
+}
+
+/// G of F(m x m, 3 x 3): rows of the transform of three taps to m + 2 points.
+std::array<std::array<double, 3>, 6> weight_transform(std::int64_t tile) {
+  if (tile == 2) return {{{1, 0, 0}, {0.5, 0.5, 0.5}, {0.5, -0.5, 0.5}, {0, 0, 1}, {}, {}}};
+  return {{{0.25, 0, 0},
+           {-1.0 / 6, -1.0 / 6, -1.0 / 6},
+           {-1.0 / 6, 1.0 / 6, -1.0 / 6},
+           {1.0 / 24, 1.0 / 12, 1.0 / 6},
+           {1.0 / 24, -1.0 / 12, 1.0 / 6},
+           {0, 0, 1}}};
+}
+
+/// U = G g G^T for each pair of channels, in double so that the transform adds no error of its own.
+void pack_winograd(const Extents& numbers, const float* from, float* to) {
+  const std::int64_t out = numbers[0];
+  const std::int64_t in = numbers[1];
+  const auto points = static_cast<std::size_t>(numbers[2] + 2);
+  const std::int64_t block = numbers[3];
+  const auto g = weight_transform(numbers[2]);
+  for (std::int64_t k = 0; k < out; ++k)
+    for (std::int64_t c = 0; c < in; ++c) {
+      const float* taps = from + (k * in + c) * 9;
+      for (std::size_t i = 0; i < points; ++i)
+        for (std::size_t j = 0; j < points; ++j) {
+          double sum = 0;
+          for (std::size_t y = 0; y < 3; ++y)
+            for (std::size_t x = 0; x < 3; ++x) sum += g[i][y] * g[j][x] * static_cast<double>(taps[3 * y + x]);
+          const auto point = static_cast<std::int64_t>(i * points + j);
+          const auto area = static_cast<std::int64_t>(points * points);
+          to[((k / block * area + point) * in + c) * block + k % block] = static_cast<float>(sum);
+        }
+    }
+}
+
+std::unexpected<Error> misfit(const Packing& packing, const Tensor& source) {
+  return fail(ExitCode::kBadInput, "backend/bad-artifact", "native",
+              std::string(name_of(packing.kind)) + " of " + to_string(source.value_type()),
+              "a constant of the size the artifact was compiled for");
+}
+
+bool fits(const Packing& packing, const Tensor& source) {
+  switch (packing.kind) {
+    case PackingKind::kNone:
+      return true;
+    case PackingKind::kPanels:
+      return packing.numbers.size() == 7 && source.type == ElementType::kFloat32 &&
+             Panels(packing.numbers).fits(source);
+    case PackingKind::kQuads:
+      return packing.numbers.size() == 7 && bits_of(source.type) == 8 && Panels(packing.numbers).fits(source);
+    case PackingKind::kWinograd:
+      return packing.numbers.size() == 4 && source.type == ElementType::kFloat32 && packing.numbers[0] > 0 &&
+             packing.numbers[1] > 0 && (packing.numbers[2] == 2 || packing.numbers[2] == 4) && packing.numbers[3] > 0 &&
+             packing.numbers[0] * packing.numbers[1] * 9 == source.size();
+  }
+  return false;
+}
+
+}  // namespace
+
+std::string_view name_of(PackingKind kind) { return kNames.at(static_cast<std::size_t>(kind)); }
+
+std::optional<PackingKind> packing_kind_of(std::string_view name) {
+  const auto found = std::ranges::find(kNames, name);
+  if (found == kNames.end()) return std::nullopt;
+  return static_cast<PackingKind>(found - kNames.begin());
+}
+
+std::size_t packed_bytes(const Packing& packing, const Tensor& source) {
+  const Extents& n = packing.numbers;
+  switch (packing.kind) {
+    case PackingKind::kNone:
+      return source.data.size();
+    case PackingKind::kPanels:
+      return static_cast<std::size_t>(rounded_up(n[0], n[6]) * n[1] * n[2]) * sizeof(float);
+    case PackingKind::kQuads:
+      return static_cast<std::size_t>(rounded_up(n[0], n[6]) * n[1] * rounded_up(n[2], 4));
+    case PackingKind::kWinograd:
+      return static_cast<std::size_t>(rounded_up(n[0], n[3]) * n[1] * (n[2] + 2) * (n[2] + 2)) * sizeof(float);
+  }
+  return 0;
+}
+
+Result<Buffer> pack(const Packing& packing, const Tensor& source) {
+  if (!fits(packing, source)) return misfit(packing, source);
+  if (packing.kind == PackingKind::kNone) return source.data;
+  return Buffer::make(packed_bytes(packing, source), [&](std::span<std::byte> bytes) {
+    const auto* floats = reinterpret_cast<const float*>(source.data.data());
+    auto* to = reinterpret_cast<float*>(bytes.data());
+    if (packing.kind == PackingKind::kPanels) pack_panels(Panels(packing.numbers), floats, to);
+    if (packing.kind == PackingKind::kWinograd) pack_winograd(packing.numbers, floats, to);
+    if (packing.kind == PackingKind::kQuads) pack_quads(Panels(packing.numbers), source.data.data(), bytes.data());
+  });
+}
+
+}  // namespace collage::native

@@ -1,0 +1,41 @@
+// How weights lie in a kernel's memory: packed once, at tune time or when a kernel is loaded.
+// In: a constant of the graph and a packing. Out: its bytes in the order the inner loop reads them.
+// Cost: one pass over the weights; Winograd multiplies by the tile's area over nine.
+// Source: weights [K/B][R][S][C][B] as in blocked convolutions (Georganas et al., SC 2018); Winograd's transform with
+//         the points 0, +-1, +-2 (Lavin and Gray, CVPR 2016).
+#pragma once
+
+#include <optional>
+#include <string_view>
+
+#include "base/error.h"
+#include "ir/tensor.h"
+
+namespace collage::native {
+
+enum class PackingKind : std::uint8_t {
+  kNone,    ///< as in the graph
+  kPanels,  ///< numbers {out, taps, in, out stride, tap stride, in stride, block}: [out/block][taps][in][block], zeros
+            ///< past `out`; strides in elements of the source, f32
+  kWinograd,  ///< numbers {out, in, tile, block}: 3x3 weights [out][in][3][3] -> [out/block][tile+2 squared][in][block]
+  kQuads      ///< numbers {out, taps, in, out stride, tap stride, in stride, block}: bytes,
+              ///< [out/block][taps][in/4][block][4], zeros past the ends
+};
+
+[[nodiscard]] std::string_view name_of(PackingKind kind);
+[[nodiscard]] std::optional<PackingKind> packing_kind_of(std::string_view name);
+
+struct Packing {
+  PackingKind kind = PackingKind::kNone;
+  Extents numbers = {};
+  bool operator==(const Packing&) const = default;
+};
+
+/// Bytes of the packed constant.
+[[nodiscard]] std::size_t packed_bytes(const Packing& packing, const Tensor& source);
+
+/// The packed bytes, 64-byte aligned; for kNone the constant's own. Error backend/bad-artifact when packing and
+/// constant do not fit.
+[[nodiscard]] Result<Buffer> pack(const Packing& packing, const Tensor& source);
+
+}  // namespace collage::native

@@ -1,0 +1,33 @@
+// A shared object held in memory: loaded from bytes, without a file that stays.
+// In: the bytes of a linked object that needs nothing but the C library. Out: its symbols, as long as it lives.
+// Cost: a copy of the bytes, the dynamic loader's work (tens of microseconds).
+// Source: memfd_create(2); a temporary file where /proc is not mounted.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "base/error.h"
+#include "runtime/kernel_runtime.h"
+
+namespace collage::native {
+
+class SharedObject {
+ public:
+  /// Error backend/bad-artifact with the loader's words; io/cannot-write when there is no place for the bytes.
+  [[nodiscard]] static Result<std::shared_ptr<const SharedObject>> load(std::string_view bytes,
+                                                                        const RuntimeTable& runtime);
+  explicit SharedObject(void* handle) : handle_(handle) {}
+  ~SharedObject();
+  SharedObject(const SharedObject&) = delete;
+  SharedObject& operator=(const SharedObject&) = delete;
+
+  /// Null when there is none.
+  [[nodiscard]] void* symbol(const std::string& name) const;
+
+ private:
+  void* handle_;
+};
+
+}  // namespace collage::native
