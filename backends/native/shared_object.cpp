@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -12,6 +13,17 @@
 
 namespace collage::native {
 namespace {
+
+/// The dynamic loader takes a path it has seen for the object it loaded then, and descriptors are used again. So the
+/// path spells the file's number, which no other file has while this one is mapped: "./" for a 0, ".//" for a 1.
+std::string unique_path(int descriptor) {
+  struct stat status {};
+  ::fstat(descriptor, &status);
+  std::string path = "/proc/self/fd/";
+  for (auto number = static_cast<std::uint64_t>(status.st_ino); number != 0; number >>= 1)
+    path += (number & 1) != 0 ? ".//" : "./";
+  return path + std::to_string(descriptor);
+}
 
 /// Bytes as a file that is gone with its last reader.
 class ObjectFile {
@@ -29,7 +41,7 @@ class ObjectFile {
       problem_ = std::strerror(errno);
       return;
     }
-    if (path_.empty()) shown_ = "/proc/self/fd/" + std::to_string(descriptor_);
+    if (path_.empty()) shown_ = unique_path(descriptor_);
   }
   [[nodiscard]] const std::string& problem() const { return problem_; }
   [[nodiscard]] const char* path() const { return path_.empty() ? shown_.c_str() : path_.c_str(); }

@@ -15,9 +15,13 @@ using Halide::Var;
 
 namespace {
 
-/// What a tile costs for each step of the reduction, in half cycles: two multiply-adds and two loads a cycle.
-double tile_cost(std::int64_t tile_x, std::int64_t tile_c) {
-  return static_cast<double>(std::max(tile_x * tile_c, tile_x + tile_c));
+/// What a tile costs for each step of the reduction, in half cycles: two multiply-adds and two loads a cycle. A load
+/// partly hides behind arithmetic; one that misses the first cache costs four times as much.
+double tile_cost(std::int64_t tile_x, std::int64_t tile_c, bool weights_miss) {
+  const auto broadcasts = static_cast<double>(tile_x);
+  const auto weights = static_cast<double>(tile_c);
+  // Fewer accumulators than multiply-adds in flight leave the units waiting.
+  return std::max(broadcasts * weights, 8.0) + 0.5 * broadcasts + (weights_miss ? 2.0 : 0.5) * weights;
 }
 
 std::int64_t largest_divisor(std::int64_t n, std::int64_t most) {
@@ -28,6 +32,7 @@ std::int64_t largest_divisor(std::int64_t n, std::int64_t most) {
 
 /// Weights that do not stay in the second cache should be read once for many places.
 constexpr std::int64_t kWeightsInCache = std::int64_t{1} << 20;
+constexpr std::int64_t kFirstCache = std::int64_t{32} << 10;
 
 }  // namespace
 
@@ -62,22 +67,20 @@ std::vector<Schedule> dense_space(const Dense& dense, const Site& site) {
   const std::int64_t width = dense.out(2);
   const std::int64_t vectors = ceil_div(dense.outputs() / dense.groups, lanes);
   const std::int64_t in = dense.channels() / dense.groups;
-  const std::int64_t most_tile = site.set.registers - 1;
+
   const std::int64_t weight_bytes = 4 * dense.taps() * in * dense.outputs();
   for (std::int64_t tile_c = 1; tile_c <= std::min<std::int64_t>(vectors, 6); ++tile_c) {
     if (dense.groups > 1 && (dense.outputs() / dense.groups) % (tile_c * lanes) != 0) continue;
+    const std::int64_t panel_bytes = 4 * dense.taps() * in * tile_c * lanes;
     for (std::int64_t tile_x = 1; tile_x <= std::min<std::int64_t>(width, 28); ++tile_x) {
       // Accumulators, the weights of one step and a broadcast.
-      if (tile_x * tile_c + tile_c + 1 > most_tile + 1) continue;
+      if (tile_x * tile_c + tile_c + 1 > site.set.registers) continue;
       const double tiles = static_cast<double>(ceil_div(width, tile_x) * ceil_div(vectors, tile_c));
       // Starting and ending a tile costs about as much as a few steps.
       const double steps = static_cast<double>(in * dense.taps()) + 4;
       const std::int64_t rows = weight_bytes > kWeightsInCache || dense.taps() > 1 ? 0 : 1;
-      rated.push_back({tiles * tile_cost(tile_x, tile_c) * steps,
-                       {{"tile_x", tile_x},
-                        {"tile_c", tile_c},
-                        {"unroll", largest_divisor(in, dense.taps() > 1 ? 4 : 4)},
-                        {"rows", rows}}});
+      rated.push_back({tiles * tile_cost(tile_x, tile_c, panel_bytes > kFirstCache) * steps,
+                       {{"tile_x", tile_x}, {"tile_c", tile_c}, {"unroll", largest_divisor(in, 4)}, {"rows", rows}}});
     }
   }
   std::ranges::stable_sort(rated, {}, &Rated::cost);

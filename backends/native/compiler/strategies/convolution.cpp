@@ -1,6 +1,7 @@
 // Conv with constant weights over one to three spatial axes, in channels_last.
+#include "compiler/strategies/convolution.h"
+
 #include "backends/window/window.h"
-#include "compiler/dense.h"
 #include "compiler/strategies/families.h"
 
 namespace collage::native {
@@ -31,7 +32,9 @@ void merge_places(const Site& site, Dense& dense, const Extents& in, const Exten
   dense.view = *view_of(in, channels_last(), source);
 }
 
-std::expected<Dense, Refusal> dense_of(const Site& site) {
+}  // namespace
+
+std::expected<Dense, Refusal> convolution_of(const Site& site) {
   const Node& node = *site.anchor;
   const Extents in = site.extents(node.inputs[0]);
   const Extents out = site.extents(node.outputs[0]);
@@ -68,21 +71,53 @@ std::expected<Dense, Refusal> dense_of(const Site& site) {
   return dense;
 }
 
+namespace {
+
 std::expected<Facts, Refusal> read(const Site& site) {
   if (auto ok = check_no_prologue(site); !ok) return std::unexpected(ok.error());
   if (auto ok = check_epilogue(site); !ok) return std::unexpected(ok.error());
-  const auto dense = dense_of(site);
+  const auto dense = convolution_of(site);
   if (!dense) return std::unexpected(dense.error());
-  return facts_of(*dense, site);
+  Facts facts = facts_of(*dense, site);
+  facts["may_transform"] = site.options.accuracy != Accuracy::kStrict ? 1 : 0;
+  return facts;
 }
 
-std::vector<Schedule> direct_space(const Site& site, const Facts&) { return dense_space(*dense_of(site), site); }
+std::vector<Schedule> direct_space(const Site& site, const Facts&) { return dense_space(*convolution_of(site), site); }
 
 void build_direct(const Site& site, const Facts&, const Schedule& schedule, Lowering& lowering) {
-  build_dense(*dense_of(site), site, schedule, lowering);
+  build_dense(*convolution_of(site), site, schedule, lowering);
 }
 
-const std::array<Implementation, 1> kImplementations = {{{.name = "direct",
+constexpr std::string_view kDepthwise = "groups == channels and groups == outputs and groups > 1";
+constexpr std::string_view kWinograd2 =
+    "kernel_h == 3 and kernel_w == 3 and kernel_d == 1 and in_d == 1 and groups == 1 and stride_h == 1 and "
+    "stride_w == 1 and dilation_h == 1 and dilation_w == 1 and channels % lanes == 0 and outputs % lanes == 0 and "
+    "may_transform == 1 and out_h >= 4 and out_w >= 4";
+constexpr std::string_view kWinograd4 =
+    "kernel_h == 3 and kernel_w == 3 and kernel_d == 1 and in_d == 1 and groups == 1 and stride_h == 1 and "
+    "stride_w == 1 and dilation_h == 1 and dilation_w == 1 and channels % lanes == 0 and outputs % lanes == 0 and "
+    "may_transform == 1 and out_h >= 8 and out_w >= 8";
+
+const std::array<Implementation, 4> kImplementations = {{{.name = "winograd4",
+                                                          .condition = kWinograd4,
+                                                          .priority = 15,
+                                                          .layouts = {Layout::kChannelsLast},
+                                                          .space = winograd_4_space,
+                                                          .build = build_winograd_4},
+                                                         {.name = "winograd2",
+                                                          .condition = kWinograd2,
+                                                          .priority = 12,
+                                                          .layouts = {Layout::kChannelsLast},
+                                                          .space = winograd_2_space,
+                                                          .build = build_winograd_2},
+                                                         {.name = "depthwise",
+                                                          .condition = kDepthwise,
+                                                          .priority = 15,
+                                                          .layouts = {Layout::kChannelsLast},
+                                                          .space = depthwise_space,
+                                                          .build = build_depthwise},
+                                                         {.name = "direct",
                                                           .condition = "groups == 1 or group_outputs % lanes == 0",
                                                           .priority = 10,
                                                           .layouts = {Layout::kChannelsLast},

@@ -1,0 +1,21 @@
+// What the ways to convolve share.
+// In: a region with a Conv. Out: its Dense, or why it is none; spaces and builders for the table in convolution.cpp.
+// Cost: a look at the node. Source: see each builder's file.
+#pragma once
+
+#include "compiler/dense.h"
+
+namespace collage::native {
+
+[[nodiscard]] std::expected<Dense, Refusal> convolution_of(const Site& site);
+
+[[nodiscard]] std::vector<Schedule> depthwise_space(const Site& site, const Facts& facts);
+void build_depthwise(const Site& site, const Facts& facts, const Schedule& schedule, Lowering& lowering);
+
+/// F(2x2, 3x3) and F(4x4, 3x3).
+[[nodiscard]] std::vector<Schedule> winograd_2_space(const Site& site, const Facts& facts);
+[[nodiscard]] std::vector<Schedule> winograd_4_space(const Site& site, const Facts& facts);
+void build_winograd_2(const Site& site, const Facts& facts, const Schedule& schedule, Lowering& lowering);
+void build_winograd_4(const Site& site, const Facts& facts, const Schedule& schedule, Lowering& lowering);
+
+}  // namespace collage::native

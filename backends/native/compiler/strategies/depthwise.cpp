@@ -1,0 +1,99 @@
+// Depthwise convolution in channels_last: one multiply-add per tap on vectors of channels.
+#include "compiler/loops.h"
+#include "compiler/strategies/convolution.h"
+
+namespace collage::native {
+
+using Halide::Expr;
+using Halide::Func;
+using Halide::TailStrategy;
+using Halide::Var;
+
+namespace {
+
+/// Places of a row that are computed at once: a divisor of the row near `most`, else `most`.
+std::int64_t tile_of(std::int64_t width, std::int64_t most) {
+  for (std::int64_t tile = std::min(most, width); tile > most / 2; --tile)
+    if (width % tile == 0) return tile;
+  return std::min(most, width);
+}
+
+}  // namespace
+
+std::vector<Schedule> depthwise_space(const Site& site, const Facts& facts) {
+  const auto fact = [&](std::string_view name) { return facts.find(name)->second; };
+  const std::int64_t width = fact("out_w");
+  // Inputs of neighbouring places stay in registers: fewer places when each has many taps.
+  const std::int64_t most = fact("taps") <= 9 ? 14 : 7;
+  const bool is_small = fact("out_h") * width * site.lanes() * 4 <= 16384;
+  const std::int64_t wide = tile_of(width, most);
+  const std::int64_t narrow = tile_of(width, 7);
+  std::vector<Schedule> schedules = {{{"tile_x", wide}, {"tile_y", 1}, {"blocks", is_small ? 1 : 0}},
+                                     {{"tile_x", narrow}, {"tile_y", 2}, {"blocks", is_small ? 1 : 0}},
+                                     {{"tile_x", narrow}, {"tile_y", 1}, {"blocks", 0}},
+                                     {{"tile_x", narrow}, {"tile_y", 1}, {"blocks", 1}}};
+  if (fact("stride_w") > 1) std::swap(schedules[0], schedules[2]);
+  return schedules;
+}
+
+void build_depthwise(const Site& site, const Facts&, const Schedule& schedule, Lowering& lowering) {
+  const Dense dense = *convolution_of(site);
+  const std::int64_t lanes = site.lanes();
+  const std::int64_t channels = dense.channels();
+  const auto& kernel = dense.kernel;
+  const Func source = padded_source(dense, lowering.read(dense.source, dense.view).func, {0, 1, 2});
+  // One output for each group, so a panel of `channels` outputs is the taps with channels innermost.
+  const Func weights = lowering.packed(
+      dense.weights,
+      {.kind = PackingKind::kPanels,
+       .numbers = {channels, dense.taps(), 1, dense.out_stride, dense.tap_stride, dense.in_stride, channels}},
+      ElementType::kFloat32, {kernel[0], kernel[1], kernel[2], channels});
+  const std::vector<Var> loops = loop_variables(5);
+  const Var n = loops[0];
+  const Var d = loops[1];
+  const Var y = loops[2];
+  const Var x = loops[3];
+  const Var c = loops[4];
+  const auto along = [&](const Var& at, std::int64_t tap, std::size_t axis) {
+    return at * to_int(dense.strides[axis]) + to_int(tap * dense.dilations[axis] - dense.begin[axis]);
+  };
+  Expr sum;
+  for (std::int64_t kd = 0; kd < kernel[0]; ++kd)
+    for (std::int64_t kh = 0; kh < kernel[1]; ++kh)
+      for (std::int64_t kw = 0; kw < kernel[2]; ++kw) {
+        const Expr product = weights(c, to_int(kw), to_int(kh), to_int(kd)) *
+                             source(c, along(x, kw, 2), along(y, kh, 1), along(d, kd, 0), n);
+        sum = sum.defined() ? sum + product : product;
+      }
+  Func out("out");
+  out(innermost_first(loops)) = finished(dense, site, lowering, as_indices(loops), sum);
+  Extents extents;
+  for (std::size_t i = 0; i < 5; ++i) extents.push_back(dense.space.extent(i));
+  bound_all(out, loops, extents);
+
+  const Var co("co");
+  const Var ci("ci");
+  const Var xo("xo");
+  const Var xi("xi");
+  const Var yo("yo");
+  const Var yi("yi");
+  const bool has_tail = channels % lanes != 0;
+  const std::int64_t tile_y = std::min(schedule["tile_y"], extents[2]);
+  out.split(c, co, ci, to_int(lanes), has_tail ? TailStrategy::Predicate : TailStrategy::RoundUp)
+      .split(x, xo, xi, to_int(schedule["tile_x"]), TailStrategy::ShiftInwards)
+      .split(y, yo, yi, to_int(tile_y), TailStrategy::ShiftInwards)
+      .vectorize(ci)
+      .unroll(xi)
+      .unroll(yi);
+  const std::int64_t rows = ceil_div(extents[2], tile_y);
+  if (schedule["blocks"] != 0) {
+    out.reorder(ci, xi, yi, xo, yo, d, n, co);
+    parallelise(out, {co, n, d, yo}, {ceil_div(channels, lanes), extents[0], extents[1], rows}, site);
+  } else {
+    out.reorder(ci, xi, yi, co, xo, yo, d, n);
+    parallelise(out, {n, d, yo}, {extents[0], extents[1], rows}, site);
+  }
+  lowering.set_outputs(out, site.region.outputs, dense.space);
+}
+
+}  // namespace collage::native

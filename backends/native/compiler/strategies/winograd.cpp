@@ -1,0 +1,208 @@
+// Winograd convolution 3x3, stride 1, in channels_last: tiles of m x m results from (m + 2)^2 products instead of 9
+// m^2. Source: Lavin and Gray, CVPR 2016; points 0, 1, -1 (m = 2) and 0, 1, -1, 2, -2 (m = 4).
+#include <array>
+
+#include "compiler/loops.h"
+#include "compiler/strategies/convolution.h"
+
+namespace collage::native {
+
+using Halide::Expr;
+using Halide::Func;
+using Halide::RDom;
+using Halide::TailStrategy;
+using Halide::Var;
+
+namespace {
+
+using Row = std::vector<Expr>;
+
+/// B^T d: the transform of m + 2 neighbours.
+Row input_transform(std::int64_t tile, const Row& d) {
+  if (tile == 2) return {d[0] - d[2], d[1] + d[2], d[2] - d[1], d[1] - d[3]};
+  return {4.F * d[0] - 5.F * d[2] + d[4],      (d[3] + d[4]) - 4.F * (d[1] + d[2]), (d[4] - d[3]) + 4.F * (d[1] - d[2]),
+          (d[4] - d[2]) + 2.F * (d[3] - d[1]), (d[4] - d[2]) - 2.F * (d[3] - d[1]), 4.F * d[1] - 5.F * d[3] + d[5]};
+}
+
+/// A^T m: m results from m + 2 products.
+Row output_transform(std::int64_t tile, const Row& m) {
+  if (tile == 2) return {m[0] + m[1] + m[2], m[1] - m[2] - m[3]};
+  const Expr sum = m[1] + m[2];
+  const Expr difference = m[1] - m[2];
+  const Expr sum2 = m[3] + m[4];
+  const Expr difference2 = m[3] - m[4];
+  return {m[0] + sum + sum2, difference + 2.F * difference2, sum + 4.F * sum2, difference + 8.F * difference2 + m[5]};
+}
+
+/// Shapes of one Winograd convolution.
+struct Tiles {
+  std::int64_t m, points, across, down;  ///< tile, m + 2, tiles in a row, rows of tiles
+  Tiles(const Facts& facts, std::int64_t tile)
+      : m(tile),
+        points(tile + 2),
+        across(ceil_div(facts.find("out_w")->second, tile)),
+        down(ceil_div(facts.find("out_h")->second, tile)) {}
+};
+
+/// Bytes of the second cache that V, M and U may take together.
+constexpr std::int64_t kCacheBytes = std::int64_t{1} << 20;
+
+std::vector<Schedule> space_of(const Site& site, const Facts& facts, std::int64_t tile) {
+  const Tiles tiles(facts, tile);
+  const std::int64_t channels = facts.find("channels")->second;
+  const std::int64_t outputs = facts.find("outputs")->second;
+  const std::int64_t area = tiles.points * tiles.points;
+  const std::int64_t weight_bytes = 4 * area * channels * outputs;
+  // Weights that fit are kept and few rows of tiles go through them; others are read once, for all tiles.
+  const std::int64_t row_bytes = 4 * area * (channels + outputs) * tiles.across;
+  std::int64_t rows = tiles.down;
+  if (weight_bytes <= kCacheBytes / 2 * 3)
+    rows = std::clamp<std::int64_t>((kCacheBytes / 2) / row_bytes, 1, tiles.down);
+  const std::int64_t tile_c = outputs >= 2 * site.lanes() ? 2 : 1;
+  const std::int64_t most = std::max<std::int64_t>((site.set.registers - 1 - tile_c) / tile_c, 1);
+  const auto best_tile_t = [&](std::int64_t in_block) {
+    std::int64_t best = std::min(most, in_block);
+    for (std::int64_t t = best; t > best / 2; --t)
+      if (ceil_div(in_block, t) * t < ceil_div(in_block, best) * best) best = t;
+    return best;
+  };
+  std::vector<Schedule> schedules;
+  for (const std::int64_t block : {rows, tiles.down, std::int64_t{1}}) {
+    const Schedule schedule{{"rows", block}, {"tile_t", best_tile_t(block * tiles.across)}, {"tile_c", tile_c}};
+    if (std::ranges::find(schedules, schedule) == schedules.end()) schedules.push_back(schedule);
+  }
+  return schedules;
+}
+
+void build(const Site& site, const Facts& facts, const Schedule& schedule, Lowering& lowering, std::int64_t tile) {
+  const Dense dense = *convolution_of(site);
+  const Tiles tiles(facts, tile);
+  const int m = to_int(tiles.m);
+  const int points = to_int(tiles.points);
+  const int across = to_int(tiles.across);
+  const std::int64_t lanes = site.lanes();
+  const std::int64_t block = schedule["tile_c"] * lanes;
+  const std::int64_t channels = dense.channels();
+  const std::int64_t outputs = dense.outputs();
+  const Func source = padded_source(dense, lowering.read(dense.source, dense.view).func, {1, 2});
+  const Func weights =
+      lowering.packed(dense.weights, {.kind = PackingKind::kWinograd, .numbers = {outputs, channels, tile, block}},
+                      ElementType::kFloat32, {ceil_div(outputs, block), tiles.points, tiles.points, channels, block});
+
+  const std::vector<Var> loops = loop_variables(5);
+  const Var n = loops[0];
+  const Var d = loops[1];
+  const Var y = loops[2];
+  const Var x = loops[3];
+  const Var k = loops[4];
+  const Var c("c");
+  const Var t("t");
+  const Var i("i");
+  const Var j("j");
+
+  // Along rows first (i), then along columns (j).
+  Func across_rows("across_rows");
+  const Var py("py");
+  Row neighbours;
+  for (int p = 0; p < points; ++p)
+    neighbours.push_back(source(c, t % across * m + p - to_int(dense.begin[2]), py, 0, n));
+  across_rows(c, t, py, i, n) = Halide::mux(i, input_transform(tile, neighbours));
+  Func transformed("transformed");
+  Row rows;
+  for (int p = 0; p < points; ++p) rows.push_back(across_rows(c, t, t / across * m + p - to_int(dense.begin[1]), i, n));
+  transformed(c, t, i, j, n) = Halide::mux(j, input_transform(tile, rows));
+
+  Func sum("sum");
+  const Var ki("ki");
+  const Var ko("ko");
+  RDom r(0, to_int(channels), "r");
+  sum(ki, t, i, j, n, ko) = 0.0F;
+  sum(ki, t, i, j, n, ko) += weights(ki, r, i, j, ko) * transformed(r, t, i, j, n);
+  Func products("products");
+  products(ki, t, i, j, n, ko) = sum(ki, t, i, j, n, ko);
+
+  Func back("back");
+  const Var x_in("x_in");
+  Row along;
+  for (int p = 0; p < points; ++p) along.push_back(products(ki, t, p, j, n, ko));
+  back(ki, t, x_in, j, n, ko) = Halide::mux(x_in, output_transform(tile, along));
+  Row down;
+  const Expr at_tile = y / m * across + x / m;
+  for (int p = 0; p < points; ++p) down.push_back(back(k % to_int(block), at_tile, x % m, p, n, k / to_int(block)));
+  const Expr total = Halide::mux(y % m, output_transform(tile, down));
+  Func out("out");
+  out(innermost_first(loops)) = finished(dense, site, lowering, as_indices(loops), total);
+  Extents extents;
+  for (std::size_t axis = 0; axis < 5; ++axis) extents.push_back(dense.space.extent(axis));
+  bound_all(out, loops, extents);
+
+  const Var tx("tx");
+  const Var ty("ty");
+  const Var xi("xi");
+  const Var yi("yi");
+  const Var rows_of_tiles("rows_of_tiles");
+  const Var to("to");
+  const Var ti("ti");
+  const Var vector("vector");
+  const Var lane("lane");
+  const int in_block = to_int(schedule["rows"]);
+  const auto tail_x = extents[3] % tile != 0 ? TailStrategy::GuardWithIf : TailStrategy::RoundUp;
+  const auto tail_y = extents[2] % tile != 0 ? TailStrategy::GuardWithIf : TailStrategy::RoundUp;
+  out.split(k, ko, ki, to_int(block))
+      .split(ki, vector, lane, to_int(lanes))
+      .split(x, tx, xi, m, tail_x)
+      .split(y, ty, yi, m, tail_y)
+      .split(ty, rows_of_tiles, ty, in_block,
+             tiles.down % in_block != 0 ? TailStrategy::GuardWithIf : TailStrategy::RoundUp)
+      .reorder(lane, vector, xi, yi, ko, tx, ty, rows_of_tiles, d, n)
+      .vectorize(lane)
+      .unroll(vector)
+      .unroll(xi)
+      .unroll(yi);
+  parallelise(out, {n, rows_of_tiles}, {extents[0], ceil_div(tiles.down, in_block)}, site);
+
+  transformed.compute_at(out, rows_of_tiles);
+  if (channels >= 256) transformed.align_storage(c, to_int(channels) + 16);
+  transformed.split(t, ty, tx, across)
+      .split(c, vector, lane, to_int(lanes))
+      .reorder(lane, i, j, vector, tx, ty)
+      .vectorize(lane)
+      .unroll(i)
+      .unroll(j);
+  across_rows.compute_at(transformed, vector).vectorize(c, to_int(lanes)).unroll(i).unroll(py);
+
+  products.compute_at(out, rows_of_tiles);
+  const int tile_t = to_int(schedule["tile_t"]);
+  products.split(t, to, ti, tile_t, TailStrategy::ShiftInwards)
+      .split(ki, vector, lane, to_int(lanes))
+      .reorder(lane, vector, ti, to, ko, i, j, n)
+      .vectorize(lane)
+      .unroll(vector)
+      .unroll(ti)
+      .bound(ki, 0, to_int(block));
+  sum.compute_at(products, to).bound_extent(t, tile_t);
+  sum.split(ki, vector, lane, to_int(lanes)).vectorize(lane).unroll(vector).unroll(t);
+  sum.update()
+      .split(ki, vector, lane, to_int(lanes))
+      .reorder(lane, vector, t, r, i, j, n, ko)
+      .vectorize(lane)
+      .unroll(vector)
+      .unroll(t);
+  if (channels % 2 == 0) sum.update().unroll(r, 2);
+  back.compute_at(out, ko).split(ki, vector, lane, to_int(lanes)).vectorize(lane).unroll(vector).unroll(x_in).unroll(j);
+  lowering.set_outputs(out, site.region.outputs, dense.space);
+}
+
+}  // namespace
+
+std::vector<Schedule> winograd_2_space(const Site& site, const Facts& facts) { return space_of(site, facts, 2); }
+std::vector<Schedule> winograd_4_space(const Site& site, const Facts& facts) { return space_of(site, facts, 4); }
+
+void build_winograd_2(const Site& site, const Facts& facts, const Schedule& schedule, Lowering& lowering) {
+  build(site, facts, schedule, lowering, 2);
+}
+void build_winograd_4(const Site& site, const Facts& facts, const Schedule& schedule, Lowering& lowering) {
+  build(site, facts, schedule, lowering, 4);
+}
+
+}  // namespace collage::native
