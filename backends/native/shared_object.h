@@ -9,7 +9,7 @@
 #include <string_view>
 
 #include "base/error.h"
-#include "runtime/kernel_runtime.h"
+#include "embedded/kernel_runtime.h"
 
 namespace collage::native {
 

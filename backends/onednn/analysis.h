@@ -7,8 +7,8 @@
 #include <optional>
 
 #include "backend/backend.h"
-#include "steps.h"
 #include "backends/window/window.h"
+#include "steps.h"
 
 namespace collage::onednn {
 

@@ -40,7 +40,7 @@ std::string wanted_case() { return variable("COLLAGE_CONFORMANCE_CASE"); }
 
 bool runs_all() { return updates_files() || !wanted_case().empty() || !variable("COLLAGE_CONFORMANCE_ALL").empty(); }
 
-std::vector<std::string> all_backends() { return {"host", "onednn", "onnxruntime", "openvino"}; }
+std::vector<std::string> all_backends() { return {"host", "native", "onednn", "onnxruntime", "openvino", "blas"}; }
 
 std::vector<std::string> wanted_backends() {
   const std::string wanted = ',' + variable("COLLAGE_CONFORMANCE_BACKENDS") + ',';

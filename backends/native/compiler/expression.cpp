@@ -259,7 +259,7 @@ const std::map<std::string, Rule, std::less<>>& float_rules() {
       {"HardSigmoid",
        [](const Place& at) { return hard_sigmoid(at.x(), at.number("alpha", 0.2F), at.number("beta", 0.5F)); }},
       {"HardSwish", [](const Place& at) { return at.x() * hard_sigmoid(at.x(), 1.F / 6.F, 0.5F); }},
-      {"IsNaN", [](const Place& at) { return at.x() != at.x(); }},
+      {"IsNaN", [](const Place& at) { return Halide::is_nan(at.x()); }},
       {"LeakyRelu",
        [](const Place& at) { return select(at.x() < f(0), f(at.number("alpha", 0.01F)) * at.x(), at.x()); }},
       {"Log", [](const Place& at) { return Halide::log(at.x()); }},

@@ -3,7 +3,8 @@
 namespace collage::native {
 
 std::span<const Family* const> all_families() {
-  static const std::array<const Family*, 3> families = {&kElementwiseFamily, &kConvolutionFamily, &kProductFamily};
+  static const std::array<const Family*, 6> families = {&kElementwiseFamily, &kMovementFamily, &kConvolutionFamily,
+                                                        &kProductFamily,     &kPoolingFamily,  &kRowsFamily};
   return families;
 }
 

@@ -1,4 +1,4 @@
-// The compiled runtime/kernel_runtime.cpp as bytes inside this library.
+// The compiled embedded/kernel_runtime.cpp as bytes inside this library.
 // In: nothing. Out: an ELF object. Cost: none.
 // Source: ours.
 #pragma once

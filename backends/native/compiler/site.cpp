@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "compiler/expression.h"
+#include "compiler/move.h"
 #include "compiler/space.h"
 
 namespace collage::native {
@@ -57,9 +58,15 @@ std::expected<Site, Refusal> dissect(const Graph& graph, const Region& region, c
   for (const std::size_t n : region.nodes.members()) {
     const Node& node = graph.nodes[n];
     if (is_element_node(graph, node)) continue;
+    if (is_move_node(graph, node)) {
+      site.moves = true;
+      continue;
+    }
     if (site.anchor != nullptr) return refuse(RefusalReason::kStructure, site.anchor->op_type + " and " + node.op_type);
     site.anchor = &node;
   }
+  if (site.anchor != nullptr && site.moves)
+    return refuse(RefusalReason::kStructure, "moves of elements beside " + site.anchor->op_type);
   if (site.anchor != nullptr) add_makers(graph, region.nodes, *site.anchor, site.before);
   for (const std::size_t n : region.nodes.members())
     if (&graph.nodes[n] != site.anchor && !site.before.contains(n)) site.after.insert(n);

@@ -24,6 +24,7 @@ struct Site {
   const CompileOptions& options;
   const InstructionSet& set;
   const Node* anchor = nullptr;  ///< null: element-wise work and moves of elements only
+  bool moves = false;            ///< some node moves elements
   NodeSet before = {};           ///< element-wise nodes that the anchor waits for
   NodeSet after = {};            ///< element-wise nodes that wait for the anchor, or stand beside it
 

@@ -17,6 +17,7 @@ bool broadcasts_to(const Extents& own, const Extents& result) {
 }
 
 std::expected<Facts, Refusal> read(const Site& site) {
+  if (site.moves) return refuse(RefusalReason::kOperator, "moves of elements");
   const Extents result = site.extents(site.region.outputs[0]);
   for (const ValueId id : site.region.outputs)
     if (site.extents(id) != result) return refuse(RefusalReason::kShape, "outputs of several shapes");

@@ -10,6 +10,9 @@ namespace collage::native {
 
 extern const Family kElementwiseFamily;
 extern const Family kConvolutionFamily;
+extern const Family kMovementFamily;
+extern const Family kPoolingFamily;
 extern const Family kProductFamily;
+extern const Family kRowsFamily;
 
 }  // namespace collage::native

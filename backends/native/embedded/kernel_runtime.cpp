@@ -1,5 +1,5 @@
 // Compiled once into bytes, then linked into every shared object of kernels. No library is called from here.
-#include "runtime/kernel_runtime.h"
+#include "embedded/kernel_runtime.h"
 
 namespace {
 const collage::native::RuntimeTable* table = nullptr;

@@ -1,0 +1,54 @@
+#include "build_id.h"
+
+#include <elf.h>
+#include <fmt/format.h>
+
+#include <cstddef>
+#include <cstring>
+#include <span>
+
+namespace collage::blas {
+namespace {
+
+struct Search {
+  ElfW(Addr) address = 0;
+  std::string build_id;
+};
+
+std::string build_id_in(const std::byte* note, std::size_t bytes) {
+  const std::byte* const end = note + bytes;
+  while (note + sizeof(ElfW(Nhdr)) <= end) {
+    ElfW(Nhdr) header;
+    std::memcpy(&header, note, sizeof header);
+    const std::byte* const name = note + sizeof header;
+    const std::byte* const content = name + (header.n_namesz + 3) / 4 * 4;
+    if (header.n_type == NT_GNU_BUILD_ID && header.n_namesz == 4 && std::memcmp(name, "GNU", 4) == 0) {
+      std::string text;
+      for (const std::byte byte : std::span(content, header.n_descsz))
+        text += fmt::format("{:02x}", static_cast<unsigned>(byte));
+      return text;
+    }
+    note = content + (header.n_descsz + 3) / 4 * 4;
+  }
+  return {};
+}
+
+int visit(dl_phdr_info* object, std::size_t, void* data) {
+  auto& search = *static_cast<Search*>(data);
+  if (object->dlpi_addr != search.address) return 0;
+  for (const auto& header : std::span(object->dlpi_phdr, object->dlpi_phnum))
+    if (header.p_type == PT_NOTE && search.build_id.empty())
+      search.build_id =
+          build_id_in(reinterpret_cast<const std::byte*>(object->dlpi_addr + header.p_vaddr), header.p_memsz);
+  return 1;
+}
+
+}  // namespace
+
+std::string build_id_at(ElfW(Addr) load_address) {
+  Search search{.address = load_address, .build_id = {}};
+  dl_iterate_phdr(visit, &search);
+  return search.build_id;
+}
+
+}  // namespace collage::blas

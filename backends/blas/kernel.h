@@ -1,0 +1,19 @@
+// A program loaded: a product cut into pieces that run one after another, or on several threads.
+// In: a library, a program, a load request. Out: a Kernel.
+// Cost: of the multiplication; outputs with an epilogue are cut so that a piece is still in the cache.
+// Not here: the text of programs (program.h).
+// Source: BLAS's beta for what is added in place.
+#pragma once
+
+#include <memory>
+
+#include "backend/backend.h"
+#include "library.h"
+#include "program.h"
+
+namespace collage::blas {
+
+/// The constants of the request stay valid as long as the kernel, which keeps no other reference to it.
+[[nodiscard]] std::unique_ptr<Kernel> make_kernel(const Library& library, Program program, const LoadRequest& request);
+
+}  // namespace collage::blas

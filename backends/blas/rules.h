@@ -1,0 +1,13 @@
+// Which regions are worth asking about: products, what is folded into them and what follows them.
+// In: nothing. Out: patterns in the pattern language.
+// Cost: none.
+// Source: what one call of gemm and a pass over its output can do.
+#pragma once
+
+#include "region/rules.h"
+
+namespace collage::blas {
+
+[[nodiscard]] PartitionRules partition_rules();
+
+}  // namespace collage::blas
