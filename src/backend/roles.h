@@ -13,7 +13,7 @@ inline constexpr const char* kReferenceEngine = "onnxruntime:opt=off";
 /// Takes the nodes that nobody who was asked for takes, and runs a model that was never tuned.
 inline constexpr const char* kFillerEngine = "onnxruntime";
 /// Take part in a tune without being asked for.
-inline constexpr std::array<const char*, 3> kUsualBackends = {"onednn", "onnxruntime", "openvino"};
+inline constexpr std::array<const char*, 4> kUsualBackends = {"onednn", "native", "onnxruntime", "openvino"};
 /// A plan is compared with these unless others are asked for.
 inline constexpr std::array<const char*, 2> kUsualRivals = {"onnxruntime", "openvino"};
 

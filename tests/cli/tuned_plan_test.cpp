@@ -224,7 +224,7 @@ TEST_F(TunedPlanTest, UsesOnlyWhatTheUserAllows) {
 }
 
 TEST_F(TunedPlanTest, KeepsBannedBackendsAwayAndPinnedNodesInPlace) {
-  const nlohmann::json banned = tune({"--ban", "*=onednn", "--ban", "*=openvino"});
+  const nlohmann::json banned = tune({"--ban", "*=onednn", "--ban", "*=native", "--ban", "*=openvino"});
   EXPECT_THAT(keys_of(banned["backends"]), ::testing::IsSubsetOf({"host", "onnxruntime"}));
   expect_model_scores(scores(plan_));
   const nlohmann::json pinned = tune({"--pin", "*=onnxruntime"});

@@ -32,17 +32,18 @@ class AllocationCount final : public Halide::Internal::IRVisitor {
  public:
   using Halide::Internal::IRVisitor::visit;
   void visit(const Halide::Internal::Allocate* op) override {
-    const auto elements = op->constant_allocation_size();
-    const std::size_t bytes =
-        block_bytes(static_cast<std::size_t>(elements) * static_cast<std::size_t>(op->type.bytes()) + kReadBeyond);
-    if (elements == 0 && !op->extents.empty()) is_open = true;
+    const std::int64_t raw = std::int64_t{op->constant_allocation_size()} * op->type.bytes();
+    if (raw == 0 && !op->extents.empty()) open = op->name;
+    // Small ones of a known size lie on the stack.
+    const bool is_heap = raw > 0 && !Halide::Internal::can_allocation_fit_on_stack(raw);
+    const std::size_t bytes = is_heap ? block_bytes(static_cast<std::size_t>(raw) + kReadBeyond) : 0;
     open_ += bytes;
     most = std::max(most, open_);
     op->body.accept(this);
     open_ -= bytes;
   }
   std::size_t most = 0;
-  bool is_open = false;  ///< some size is known only at run time
+  std::string open = {};  ///< one whose size is known only at run time
 
  private:
   /// Halide pads what vector loads may touch past an allocation's end.
@@ -55,7 +56,8 @@ ScratchBytes scratch_of(const Halide::Module& module, const std::string& name) {
   for (const auto& function : module.functions()) {
     AllocationCount count;
     function.body.accept(&count);
-    if (count.is_open) throw std::runtime_error("scratch of a size that is not known when compiling");
+    if (!count.open.empty())
+      throw std::runtime_error("scratch of a size that is not known when compiling: " + count.open);
     // Bodies of parallel loops are functions of their own.
     if (function.name == name)
       bytes.serial = count.most;

@@ -40,11 +40,21 @@ std::expected<Artifact, Refusal> compile_one(const CompileRequest& request, cons
   return artifact_of(*code, *compiled, options, set);
 }
 
+/// Halide's errors are no standard exceptions: their words go on in one.
+template <class Work>
+auto with_words(Work&& work) {
+  try {
+    return work();
+  } catch (const Halide::Error& error) {
+    throw std::runtime_error(error.what());
+  }
+}
+
 std::vector<std::expected<Artifact, Refusal>> compile(std::span<const CompileRequest> requests,
                                                       const CompileOptions& options, const InstructionSet& set) {
   std::vector<std::expected<Artifact, Refusal>> out;
   for (const CompileRequest& request : requests) {
-    auto made = guard([&] { return compile_one(request, options, set); });
+    auto made = guard([&] { return with_words([&] { return compile_one(request, options, set); }); });
     if (made)
       out.push_back(*std::move(made));
     else

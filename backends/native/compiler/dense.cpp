@@ -32,6 +32,8 @@ std::int64_t largest_divisor(std::int64_t n, std::int64_t most) {
 
 /// Weights that do not stay in the second cache should be read once for many places.
 constexpr std::int64_t kWeightsInCache = std::int64_t{1} << 20;
+/// Tiles worth a look by anybody.
+constexpr std::size_t kMostTiles = 16;
 constexpr std::int64_t kFirstCache = std::int64_t{32} << 10;
 
 }  // namespace
@@ -60,7 +62,7 @@ Facts facts_of(const Dense& dense, const Site& site) {
 std::vector<Schedule> dense_space(const Dense& dense, const Site& site) {
   struct Rated {
     double cost;
-    Schedule schedule;
+    std::int64_t tile_x, tile_c;
   };
   std::vector<Rated> rated;
   const std::int64_t lanes = site.lanes();
@@ -78,22 +80,24 @@ std::vector<Schedule> dense_space(const Dense& dense, const Site& site) {
       const double tiles = static_cast<double>(ceil_div(width, tile_x) * ceil_div(vectors, tile_c));
       // Starting and ending a tile costs about as much as a few steps.
       const double steps = static_cast<double>(in * dense.taps()) + 4;
-      const std::int64_t rows = weight_bytes > kWeightsInCache || dense.taps() > 1 ? 0 : 1;
-      rated.push_back({tiles * tile_cost(tile_x, tile_c, panel_bytes > kFirstCache) * steps,
-                       {{"tile_x", tile_x}, {"tile_c", tile_c}, {"unroll", largest_divisor(in, 4)}, {"rows", rows}}});
+      rated.push_back({tiles * tile_cost(tile_x, tile_c, panel_bytes > kFirstCache) * steps, tile_x, tile_c});
     }
   }
   std::ranges::stable_sort(rated, {}, &Rated::cost);
+  if (rated.size() > kMostTiles) rated.resize(kMostTiles);
+  const std::int64_t rows = weight_bytes > kWeightsInCache || dense.taps() > 1 ? 0 : 1;
   std::vector<Schedule> schedules;
-  for (Rated& one : rated) schedules.push_back(std::move(one.schedule));
+  for (const Rated& one : rated)
+    schedules.push_back(
+        {{"tile_x", one.tile_x}, {"tile_c", one.tile_c}, {"unroll", largest_divisor(in, 4)}, {"rows", rows}});
   return schedules;
 }
 
-Func padded_source(const Dense& dense, const Func& source, const std::vector<std::size_t>& axes) {
+Func padded_source(const Dense& dense, const Func& source, const std::vector<std::size_t>& axes, bool always) {
   Halide::Region bounds(5, Halide::Range(Expr(), Expr()));
   bool is_padded = false;
   for (const std::size_t axis : axes) {
-    if (!dense.is_padded(axis)) continue;
+    if (!always && !dense.is_padded(axis)) continue;
     bounds[3 - axis] = Halide::Range(0, to_int(dense.in(axis)));
     is_padded = true;
   }

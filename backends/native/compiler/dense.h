@@ -59,8 +59,9 @@ void build_dense(const Dense& dense, const Site& site, const Schedule& schedule,
 [[nodiscard]] Halide::Expr finished(const Dense& dense, const Site& site, Lowering& lowering, const Indices& at,
                                     const Halide::Expr& sum);
 
-/// The source with zeros around it along these axes (0 depth, 1 height, 2 width), by (c, w, h, d, n).
+/// The source with zeros around it along these axes (0 depth, 1 height, 2 width), by (c, w, h, d, n); with `always`
+/// also where no window reaches out, for tiles that go past the result.
 [[nodiscard]] Halide::Func padded_source(const Dense& dense, const Halide::Func& source,
-                                         const std::vector<std::size_t>& axes);
+                                         const std::vector<std::size_t>& axes, bool always = false);
 
 }  // namespace collage::native

@@ -3,8 +3,9 @@
 namespace collage::native {
 
 std::span<const Family* const> all_families() {
-  static const std::array<const Family*, 6> families = {&kElementwiseFamily, &kMovementFamily, &kConvolutionFamily,
-                                                        &kProductFamily,     &kPoolingFamily,  &kRowsFamily};
+  static const std::array<const Family*, 7> families = {&kElementwiseFamily, &kMovementFamily,     &kConvolutionFamily,
+                                                        &kProductFamily,     &kBatchProductFamily, &kPoolingFamily,
+                                                        &kRowsFamily};
   return families;
 }
 

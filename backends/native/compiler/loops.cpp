@@ -8,6 +8,7 @@
 namespace collage::native {
 
 using Halide::Expr;
+using Halide::Func;
 using Halide::TailStrategy;
 using Halide::Var;
 
@@ -19,17 +20,20 @@ void bound_all(Halide::Func func, const std::vector<Var>& variables, const Exten
   for (std::size_t i = 0; i < variables.size(); ++i) func.bound(variables[i], 0, to_int(extents[i]));
 }
 
-void parallelise(Halide::Func func, const std::vector<Var>& outer, const Extents& extents, const Site& site) {
-  if (site.options.threads < 2 || outer.empty()) return;
+Var parallelise(Func func, const std::vector<Var>& outer, const Extents& extents, const Site& site) {
+  if (outer.empty()) return Var::outermost();
+  if (site.options.threads < 2) return outer.back();
   Var joined = outer[0];
   std::int64_t iterations = extents[0];
-  for (std::size_t i = 1; i < outer.size() && iterations < 4 * site.options.threads; ++i) {
-    const Var both("p" + std::to_string(i));
-    func.fuse(outer[i], joined, both);
+  std::size_t count = 1;
+  for (; count < outer.size() && iterations < 4 * site.options.threads; ++count) {
+    const Var both("p" + std::to_string(count));
+    func.fuse(outer[count], joined, both);
     joined = both;
-    iterations *= extents[i];
+    iterations *= extents[count];
   }
   if (iterations > 1) func.parallel(joined);
+  return count == outer.size() ? joined : outer.back();
 }
 
 void schedule_flat(Halide::Func func, const std::vector<Var>& variables, const Extents& extents, std::int64_t bytes,

@@ -21,8 +21,9 @@ void schedule_flat(Halide::Func func, const std::vector<Halide::Var>& variables,
                    std::int64_t bytes, const Site& site);
 
 /// Runs the outermost of these loops, outer to inner, in parallel when the region has threads: neighbours are joined
-/// until there are some iterations for each thread.
-void parallelise(Halide::Func func, const std::vector<Halide::Var>& outer, const Extents& extents, const Site& site);
+/// until there are some iterations for each thread. The innermost of them afterwards, which may be a joined one.
+Halide::Var parallelise(Halide::Func func, const std::vector<Halide::Var>& outer, const Extents& extents,
+                        const Site& site);
 
 /// Fixes the domain of an output: outer to inner.
 void bound_all(Halide::Func func, const std::vector<Halide::Var>& variables, const Extents& extents);

@@ -16,12 +16,12 @@ std::size_t position_of(const std::vector<ValueId>& ids, ValueId id) {
 
 /// Extents and strides fixed, so that the code is made for this shape.
 template <class Buffer>
-void fix_shape(Buffer buffer, const Argument& argument) {
+void fix_shape(Buffer buffer, const Argument& argument, bool with_bounds = true) {
   const std::size_t rank = argument.extents.size();
   for (std::size_t i = 0; i < rank; ++i) {
     const std::size_t from = rank - 1 - i;
     auto dimension = buffer.dim(static_cast<int>(i));
-    dimension.set_bounds(0, static_cast<int>(argument.extents[from]));
+    if (with_bounds) dimension.set_bounds(0, static_cast<int>(argument.extents[from]));
     dimension.set_stride(static_cast<int>(argument.strides[from]));
   }
   buffer.set_host_alignment(64);
@@ -166,7 +166,8 @@ void Lowering::set_outputs(const Halide::Func& func, const std::vector<ValueId>&
                                  .type = graph_.value(ids[i]).type.element,
                                  .extents = view->extents,
                                  .strides = view->strides});
-    fix_shape(buffers[i], output_arguments_.back());
+    // Results of one Func have one domain: Halide wants it said once.
+    fix_shape(buffers[i], output_arguments_.back(), i == 0);
   }
   outputs_.push_back(func);
 }

@@ -27,11 +27,17 @@ Done check_value(const Graph& graph, ValueId id) {
   return {};
 }
 
+/// An empty constant stands for an operand that is not given: the scales of a Resize by sizes.
+bool is_absent(const Graph& graph, ValueId id) {
+  const Tensor* constant = constant_of(graph, id);
+  return constant != nullptr && constant->size() == 0;
+}
+
 Done check_values(const Graph& graph, const Region& region) {
   for (const std::size_t n : region.nodes.members())
     for (const auto* list : {&graph.nodes[n].inputs, &graph.nodes[n].outputs})
       for (const ValueId id : *list)
-        if (id.valid())
+        if (id.valid() && !is_absent(graph, id))
           if (auto ok = check_value(graph, id); !ok) return ok;
   return {};
 }
@@ -97,7 +103,8 @@ bool epilogue_fits(const Site& site, const Space& space, const Format& format) {
   for (const std::size_t n : site.after.members())
     for (const ValueId id : site.graph.nodes[n].inputs) {
       if (!id.valid()) continue;
-      const bool follows = format.is_channels_last() && can_be_channels_last(site.type(id));
+      const bool is_constant = constant_of(site.graph, id) != nullptr;
+      const bool follows = !is_constant && format.is_channels_last() && can_be_channels_last(site.type(id));
       if (!view_of(site.extents(id), follows ? format : plain(), space)) return false;
     }
   return true;

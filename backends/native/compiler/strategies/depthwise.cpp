@@ -25,14 +25,21 @@ std::vector<Schedule> depthwise_space(const Site& site, const Facts& facts) {
   const std::int64_t width = fact("out_w");
   // Inputs of neighbouring places stay in registers: fewer places when each has many taps.
   const std::int64_t most = fact("taps") <= 9 ? 14 : 7;
-  const bool is_small = fact("out_h") * width * site.lanes() * 4 <= 16384;
   const std::int64_t wide = tile_of(width, most);
   const std::int64_t narrow = tile_of(width, 7);
-  std::vector<Schedule> schedules = {{{"tile_x", wide}, {"tile_y", 1}, {"blocks", is_small ? 1 : 0}},
-                                     {{"tile_x", narrow}, {"tile_y", 2}, {"blocks", is_small ? 1 : 0}},
-                                     {{"tile_x", narrow}, {"tile_y", 1}, {"blocks", 0}},
-                                     {{"tile_x", narrow}, {"tile_y", 1}, {"blocks", 1}}};
-  if (fact("stride_w") > 1) std::swap(schedules[0], schedules[2]);
+  // A plane of one vector of channels that stays in the first caches is best done block by block of channels.
+  const bool is_small = fact("out_h") * width * site.lanes() * 4 <= (std::int64_t{64} << 10);
+  const Schedule by_blocks{{"tile_x", wide}, {"tile_y", 1}, {"blocks", 1}};
+  const Schedule two_rows{{"tile_x", narrow}, {"tile_y", 2}, {"blocks", 0}};
+  const Schedule by_rows{{"tile_x", narrow}, {"tile_y", 1}, {"blocks", 0}};
+  const Schedule narrow_blocks{{"tile_x", narrow}, {"tile_y", 1}, {"blocks", 1}};
+  std::vector<Schedule> schedules;
+  if (fact("stride_w") > 1)
+    schedules = {by_rows, narrow_blocks, two_rows, by_blocks};
+  else if (is_small)
+    schedules = {by_blocks, two_rows, by_rows, narrow_blocks};
+  else
+    schedules = {two_rows, by_blocks, by_rows, narrow_blocks};
   return schedules;
 }
 

@@ -8,6 +8,7 @@
 
 namespace collage::native {
 
+extern const Family kBatchProductFamily;
 extern const Family kElementwiseFamily;
 extern const Family kConvolutionFamily;
 extern const Family kMovementFamily;

@@ -238,6 +238,7 @@ class RowWriter {
   void schedule(Func out, const Extents& extents) {
     const std::vector<Var> outer(loops_.begin(), loops_.begin() + static_cast<std::ptrdiff_t>(rows_.reduced));
     const Extents outer_extents(extents.begin(), extents.begin() + static_cast<std::ptrdiff_t>(rows_.reduced));
+    const Var last = parallelise(out, outer, outer_extents, site_);
     const auto lanes = site_.lanes();
     const Var along = loops_[rows_.reduced];
     if (rows_.has_inner()) {
@@ -246,9 +247,7 @@ class RowWriter {
       const Var within("within");
       const std::int64_t wide = std::min(lanes, extents.back());
       out.split(inner, strip, within, to_int(wide), TailStrategy::ShiftInwards).vectorize(within);
-      std::vector<Var> order = {within, along, strip};
-      order.insert(order.end(), outer.rbegin(), outer.rend());
-      out.reorder({order.begin(), order.end()});
+      out.reorder(within, along, strip);
       for (Func func : kept_funcs_) func.compute_at(out, strip).vectorize(inner, to_int(wide));
       for (Reduction& one : reductions_) {
         one.total.compute_at(out, strip).vectorize(inner, to_int(wide));
@@ -261,7 +260,7 @@ class RowWriter {
         if (outer.empty())
           func.compute_root();
         else
-          func.compute_at(out, outer.back());
+          func.compute_at(out, last);
       };
       for (Func func : kept_funcs_) {
         place(func);
@@ -281,7 +280,6 @@ class RowWriter {
         one.total.update().atomic().vectorize(one.across.x);
       }
     }
-    parallelise(out, outer, outer_extents, site_);
   }
 
   const Site& site_;
@@ -395,7 +393,8 @@ bool fits(const Site& site, Layout layout) {
   for (const std::size_t n : site.before.members())
     for (const ValueId id : site.graph.nodes[n].inputs) {
       if (!id.valid()) continue;
-      const bool follows = format.is_channels_last() && can_be_channels_last(site.type(id));
+      const bool is_constant = constant_of(site.graph, id) != nullptr;
+      const bool follows = !is_constant && format.is_channels_last() && can_be_channels_last(site.type(id));
       if (!view_of(site.extents(id), follows ? format : plain(), rows->space)) return false;
     }
   return true;

@@ -58,7 +58,7 @@ std::vector<Schedule> space_of(const Site& site, const Facts& facts, std::int64_
   std::int64_t rows = tiles.down;
   if (weight_bytes <= kCacheBytes / 2 * 3)
     rows = std::clamp<std::int64_t>((kCacheBytes / 2) / row_bytes, 1, tiles.down);
-  const std::int64_t tile_c = outputs >= 2 * site.lanes() ? 2 : 1;
+  const std::int64_t tile_c = outputs % (2 * site.lanes()) == 0 ? 2 : 1;
   const std::int64_t most = std::max<std::int64_t>((site.set.registers - 1 - tile_c) / tile_c, 1);
   const auto best_tile_t = [&](std::int64_t in_block) {
     std::int64_t best = std::min(most, in_block);
@@ -84,7 +84,9 @@ void build(const Site& site, const Facts& facts, const Schedule& schedule, Lower
   const std::int64_t block = schedule["tile_c"] * lanes;
   const std::int64_t channels = dense.channels();
   const std::int64_t outputs = dense.outputs();
-  const Func source = padded_source(dense, lowering.read(dense.source, dense.view).func, {1, 2});
+  // Blocks of tiles are computed whole, also where they go past the last row.
+  const bool is_even = dense.out(1) % (tile * schedule["rows"]) == 0 && dense.out(2) % tile == 0;
+  const Func source = padded_source(dense, lowering.read(dense.source, dense.view).func, {1, 2}, !is_even);
   const Func weights =
       lowering.packed(dense.weights, {.kind = PackingKind::kWinograd, .numbers = {outputs, channels, tile, block}},
                       ElementType::kFloat32, {ceil_div(outputs, block), tiles.points, tiles.points, channels, block});
@@ -159,9 +161,9 @@ void build(const Site& site, const Facts& facts, const Schedule& schedule, Lower
       .unroll(vector)
       .unroll(xi)
       .unroll(yi);
-  parallelise(out, {n, rows_of_tiles}, {extents[0], ceil_div(tiles.down, in_block)}, site);
+  const Var block_loop = parallelise(out, {n, rows_of_tiles}, {extents[0], ceil_div(tiles.down, in_block)}, site);
 
-  transformed.compute_at(out, rows_of_tiles);
+  transformed.compute_at(out, block_loop).bound_extent(t, in_block * across);
   if (channels >= 256) transformed.align_storage(c, to_int(channels) + 16);
   transformed.split(t, ty, tx, across)
       .split(c, vector, lane, to_int(lanes))
@@ -171,7 +173,7 @@ void build(const Site& site, const Facts& facts, const Schedule& schedule, Lower
       .unroll(j);
   across_rows.compute_at(transformed, vector).vectorize(c, to_int(lanes)).unroll(i).unroll(py);
 
-  products.compute_at(out, rows_of_tiles);
+  products.compute_at(out, block_loop).bound_extent(t, in_block * across);
   const int tile_t = to_int(schedule["tile_t"]);
   products.split(t, to, ti, tile_t, TailStrategy::ShiftInwards)
       .split(ki, vector, lane, to_int(lanes))
@@ -189,7 +191,15 @@ void build(const Site& site, const Facts& facts, const Schedule& schedule, Lower
       .unroll(vector)
       .unroll(t);
   if (channels % 2 == 0) sum.update().unroll(r, 2);
-  back.compute_at(out, ko).split(ki, vector, lane, to_int(lanes)).vectorize(lane).unroll(vector).unroll(x_in).unroll(j);
+  back.compute_at(out, ko)
+      .bound_extent(t, 1)
+      .bound_extent(x_in, m)
+      .bound_extent(j, points)
+      .split(ki, vector, lane, to_int(lanes))
+      .vectorize(lane)
+      .unroll(vector)
+      .unroll(x_in)
+      .unroll(j);
   lowering.set_outputs(out, site.region.outputs, dense.space);
 }
 

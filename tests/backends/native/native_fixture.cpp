@@ -1,0 +1,262 @@
+#include "native_fixture.h"
+
+#include <algorithm>
+#include <cstring>
+#include <memory>
+
+#include "backend/roles.h"
+#include "measure/compare.h"
+#include "measure/guarded_bytes.h"
+#include "measure/reference_run.h"
+#include "tests/support/dice.h"
+
+namespace collage::test {
+namespace {
+
+Registry& registry(int which) {
+  static std::vector<std::unique_ptr<Registry>> registries;
+  while (static_cast<int>(registries.size()) <= which)
+    registries.push_back(std::make_unique<Registry>(std::vector<std::string>{COLLAGE_BUILD_DIR "/lib/collage"}));
+  return *registries[static_cast<std::size_t>(which)];
+}
+
+Backend& instance_of(int which, const std::string& instance) {
+  auto backend = registry(which).get(instance);
+  COLLAGE_CHECK(backend.has_value(), backend ? "" : to_string(backend.error()));
+  return **backend;
+}
+
+std::uint64_t seed_of(const std::string& name) {
+  std::uint64_t seed = 7;
+  for (const char letter : name) seed = seed * 131 + static_cast<unsigned char>(letter);
+  return seed;
+}
+
+template <class T>
+Tensor drawn(const Value& value, double low, double high) {
+  Dice dice(seed_of(value.name));
+  const Extents extents = value.type.extents();
+  std::vector<T> numbers(static_cast<std::size_t>(element_count(extents)));
+  for (T& number : numbers)
+    number = static_cast<T>(low + (high - low) * static_cast<double>(dice.next() >> 11) * 0x1p-53);
+  return make_tensor(value.type.element, extents, numbers);
+}
+
+Tensor drawn(const Value& value) {
+  const bool is_positive = value.name.starts_with('p') || value.name.starts_with("wp");
+  switch (value.type.element) {
+    case ElementType::kFloat32:
+      return drawn<float>(value, is_positive ? 0.5 : -1, 1);
+    case ElementType::kFloat64:
+      return drawn<double>(value, is_positive ? 0.5 : -1, 1);
+    case ElementType::kBool:
+      return drawn<std::uint8_t>(value, 0, 2);
+    case ElementType::kInt8:
+      return drawn<std::int8_t>(value, is_positive ? 1 : -6, 6);
+    case ElementType::kUint8:
+      return drawn<std::uint8_t>(value, is_positive ? 1 : 0, 12);
+    case ElementType::kInt32:
+      return drawn<std::int32_t>(value, is_positive ? 1 : -9, 9);
+    case ElementType::kInt64:
+      return drawn<std::int64_t>(value, is_positive ? 1 : -9, 9);
+    default:
+      COLLAGE_CHECK(false, "no numbers of type " + to_string(value.type));
+  }
+  return {};
+}
+
+/// Bytes of a plain tensor in a format.
+GuardedBytes in_format(const Tensor& tensor, const Format& format) {
+  GuardedBytes bytes(tensor.data.size());
+  convert_common_format(tensor.value_type(), plain(), tensor.data.data(), format, bytes.data());
+  return bytes;
+}
+
+Tensor in_plain(const ValueType& type, const Format& format, const GuardedBytes& bytes) {
+  Tensor tensor{.type = type.element, .extents = type.extents(), .data = {}, .strings = {}};
+  tensor.data = Buffer::make(bytes.size(), [&](std::span<std::byte> out) {
+    convert_common_format(type, format, bytes.data(), plain(), out.data());
+  });
+  return tensor;
+}
+
+/// The memory of one kernel: what it reads, writes, and works in.
+struct Memory {
+  std::vector<GuardedBytes> inputs;
+  std::vector<GuardedBytes> outputs;
+  GuardedBytes workspace;
+
+  [[nodiscard]] bool guards_hold() const {
+    return std::ranges::all_of(inputs, &GuardedBytes::guards_hold) &&
+           std::ranges::all_of(outputs, &GuardedBytes::guards_hold) && workspace.guards_hold();
+  }
+};
+
+Memory memory_of(const Graph& graph, const Region& region, const Variant& variant, std::size_t workspace_bytes) {
+  Memory memory;
+  for (std::size_t i = 0; i < region.inputs.size(); ++i)
+    memory.inputs.push_back(in_format(drawn(graph.value(region.inputs[i])), variant.input_formats[i]));
+  for (const ValueId id : region.outputs) {
+    const ValueType& type = graph.value(id).type;
+    memory.outputs.emplace_back(byte_count(type.element, type.extents()));
+  }
+  if (workspace_bytes > 0) {
+    memory.workspace = GuardedBytes(workspace_bytes);
+    memory.workspace.poison(ElementType::kFloat32);
+  }
+  return memory;
+}
+
+std::vector<Tensor> one_run(Call& call, const Graph& graph, const Region& region, const Variant& variant,
+                            Memory& memory) {
+  for (std::size_t i = 0; i < region.outputs.size(); ++i)
+    memory.outputs[i].poison(graph.value(region.outputs[i]).type.element);
+  const auto done = call.run();
+  EXPECT_TRUE(done) << to_string(done.error());
+  std::vector<Tensor> results;
+  for (std::size_t i = 0; i < region.outputs.size(); ++i)
+    results.push_back(in_plain(graph.value(region.outputs[i]).type, variant.output_formats[i], memory.outputs[i]));
+  return results;
+}
+
+bool transforms_weights(const Variant& variant) { return variant.name.starts_with("winograd"); }
+
+}  // namespace
+
+Backend& compiling(const std::string& instance) { return instance_of(0, instance); }
+Backend& loading(const std::string& instance) { return instance_of(1, instance); }
+bool has_reference() { return registry(0).get(kReferenceEngine).has_value(); }
+
+Graph graph_of(const std::string& text) {
+  auto parsed = parse_graph(text);
+  COLLAGE_CHECK(parsed.has_value(), parsed ? "" : to_string(parsed.error()) + '\n' + text);
+  Graph graph = *std::move(parsed);
+  graph.opsets[""] = 26;
+  for (const ValueId id : graph.inputs)
+    if (Value& value = graph.value(id); value.name.starts_with('w')) value.constant = drawn(value);
+  std::erase_if(graph.inputs, [&](ValueId id) { return graph.value(id).constant.has_value(); });
+  return graph;
+}
+
+Region region_of(const Graph& graph) { return whole_region(graph, uses_of(graph)); }
+
+std::vector<Tensor> inputs_of(const Graph& graph) {
+  std::vector<Tensor> inputs;
+  for (const ValueId id : graph.inputs) inputs.push_back(drawn(graph.value(id)));
+  return inputs;
+}
+
+std::vector<Tensor> expected_of(const Graph& graph) {
+  auto run = ReferenceRun::create(compiling(kReferenceEngine), graph);
+  COLLAGE_CHECK(run.has_value(), run ? "" : to_string(run.error()) + '\n' + to_text(graph));
+  auto outputs = run->run(inputs_of(graph));
+  COLLAGE_CHECK(outputs.has_value(), outputs ? "" : to_string(outputs.error()));
+  // A region names its outputs in the order in which they are made.
+  const Region region = region_of(graph);
+  std::vector<Tensor> ordered;
+  for (const ValueId id : region.outputs)
+    ordered.push_back(
+        (*outputs)[static_cast<std::size_t>(std::ranges::find(graph.outputs, id) - graph.outputs.begin())]);
+  return ordered;
+}
+
+std::vector<Variant> variants_of(Backend& backend, const Graph& graph, const CompileOptions& options) {
+  auto variants = backend.support(graph, region_of(graph), options);
+  if (variants) return *std::move(variants);
+  ADD_FAILURE() << name_of(variants.error().reason) << ": " << variants.error().detail << '\n' << to_text(graph);
+  return {};
+}
+
+Variant variant_of(Backend& backend, const Graph& graph, const std::string& name, const CompileOptions& options) {
+  for (Variant& variant : variants_of(backend, graph, options))
+    if (variant.name.starts_with(name)) return std::move(variant);
+  COLLAGE_CHECK(false, "no variant " + name);
+  return {};
+}
+
+Artifact artifact_of(Backend& backend, const Graph& graph, const Variant& variant, const CompileOptions& options) {
+  const CompileRequest request{.graph = &graph, .region = region_of(graph), .variant = variant, .model_bytes = {}};
+  auto artifacts = backend.compile({&request, 1}, options);
+  COLLAGE_CHECK(artifacts.size() == 1);
+  if (artifacts[0]) return *artifacts[0];
+  ADD_FAILURE() << variant.name << ": " << artifacts[0].error().detail << '\n' << to_text(graph);
+  return {};
+}
+
+LoadRequest request_of(const Graph& graph, const Variant& variant, const Artifact& artifact, int threads) {
+  LoadRequest request{.artifact = artifact, .constants = {}, .inputs = {}, .outputs = {}, .threads = threads};
+  for (const ValueId id : artifact.constants) request.constants.push_back(*graph.value(id).constant);
+  const Region region = region_of(graph);
+  const auto port_of = [&](ValueId id, const Format& format) {
+    return Port{.name = graph.value(id).name, .type = graph.value(id).type, .format = format};
+  };
+  for (std::size_t i = 0; i < region.inputs.size(); ++i)
+    request.inputs.push_back(port_of(region.inputs[i], variant.input_formats[i]));
+  for (std::size_t i = 0; i < region.outputs.size(); ++i)
+    request.outputs.push_back(port_of(region.outputs[i], variant.output_formats[i]));
+  return request;
+}
+
+std::vector<Tensor> run_kernel(const Kernel& kernel, const Graph& graph, const Variant& variant,
+                               std::size_t workspace_bytes) {
+  const Region region = region_of(graph);
+  Memory memory = memory_of(graph, region, variant, workspace_bytes);
+  Buffers buffers{.inputs = {}, .outputs = {}, .workspace = memory.workspace.data()};
+  for (const GuardedBytes& bytes : memory.inputs) buffers.inputs.push_back(bytes.data());
+  for (const GuardedBytes& bytes : memory.outputs) buffers.outputs.push_back(bytes.data());
+  const auto call = kernel.bind(buffers);
+  EXPECT_TRUE(call) << to_string(call.error());
+  if (!call) return {};
+  std::vector<Tensor> first = one_run(**call, graph, region, variant, memory);
+  EXPECT_EQ(one_run(**call, graph, region, variant, memory), first) << "another run gives other numbers";
+  EXPECT_TRUE(memory.guards_hold()) << "written outside of a buffer";
+  for (std::size_t i = 0; i < region.inputs.size(); ++i)
+    EXPECT_EQ(in_plain(graph.value(region.inputs[i]).type, variant.input_formats[i], memory.inputs[i]),
+              drawn(graph.value(region.inputs[i])))
+        << "input " << i << " was written to";
+  return first;
+}
+
+std::vector<Tensor> run_variant(const Graph& graph, const Variant& variant, const CompileOptions& options,
+                                const std::string& instance) {
+  const Artifact artifact = artifact_of(compiling(instance), graph, variant, options);
+  if (artifact.bytes.empty()) return {};
+  const auto kernel = loading(instance).load(request_of(graph, variant, artifact, options.threads));
+  EXPECT_TRUE(kernel) << to_string(kernel.error());
+  if (!kernel) return {};
+  return run_kernel(**kernel, graph, variant, artifact.workspace_bytes);
+}
+
+std::string difference(const std::vector<Tensor>& seen, const std::vector<Tensor>& expected, Accuracy accuracy) {
+  if (seen.size() != expected.size()) return std::to_string(seen.size()) + " outputs";
+  for (std::size_t i = 0; i < seen.size(); ++i)
+    if (const Comparison judged = compare(seen[i], expected[i], accuracy, false); !judged.ok)
+      return "output " + std::to_string(i) + ": " + to_string(judged);
+  return "";
+}
+
+std::string problem_of(const Graph& graph, const std::vector<Tensor>& expected, const Variant& variant,
+                       const CompileOptions& options, const std::string& instance) {
+  const CompileRequest request{.graph = &graph, .region = region_of(graph), .variant = variant, .model_bytes = {}};
+  const auto artifacts = compiling(instance).compile({&request, 1}, options);
+  if (!artifacts[0]) return "not compiled: " + artifacts[0].error().detail;
+  const auto kernel = loading(instance).load(request_of(graph, variant, *artifacts[0], options.threads));
+  if (!kernel) return to_string(kernel.error());
+  return difference(run_kernel(**kernel, graph, variant, artifacts[0]->workspace_bytes), expected,
+                    transforms_weights(variant) ? Accuracy::kStandard : Accuracy::kStrict);
+}
+
+std::vector<std::string> expect_right(const std::string& text, const CompileOptions& options,
+                                      const std::string& instance) {
+  const Graph graph = graph_of(text);
+  const std::vector<Tensor> expected = expected_of(graph);
+  std::vector<std::string> names;
+  for (const Variant& variant : variants_of(compiling(instance), graph, options)) {
+    SCOPED_TRACE(instance + ' ' + variant.name + ", " + std::to_string(options.threads) + " threads\n" + text);
+    EXPECT_EQ(problem_of(graph, expected, variant, options, instance), "");
+    names.push_back(variant.name);
+  }
+  return names;
+}
+
+}  // namespace collage::test

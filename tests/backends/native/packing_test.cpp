@@ -1,0 +1,144 @@
+// Weights in the order in which inner loops read them.
+#include "packing.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <numeric>
+
+#include "tests/support/dice.h"
+
+namespace collage::native {
+namespace {
+
+using testing::ElementsAre;
+
+/// 1, 2, 3, ...: every element different, none zero.
+Tensor counting(const Extents& extents) {
+  std::vector<float> values(static_cast<std::size_t>(element_count(extents)));
+  std::iota(values.begin(), values.end(), 1.F);
+  return make_tensor(ElementType::kFloat32, extents, values);
+}
+
+Tensor counting_bytes(const Extents& extents) {
+  std::vector<std::int8_t> values(static_cast<std::size_t>(element_count(extents)));
+  std::iota(values.begin(), values.end(), std::int8_t{1});
+  return make_tensor(ElementType::kInt8, extents, values);
+}
+
+template <class T = float>
+std::vector<T> packed(const Packing& packing, const Tensor& source) {
+  const auto bytes = pack(packing, source);
+  EXPECT_TRUE(bytes) << to_string(bytes.error());
+  if (!bytes) return {};
+  EXPECT_EQ(bytes->size(), packed_bytes(packing, source));
+  EXPECT_EQ(reinterpret_cast<std::uintptr_t>(bytes->data()) % 64, 0U);
+  const auto values = bytes->as<T>();
+  return {values.begin(), values.end()};
+}
+
+Packing panels(Extents numbers) { return {.kind = PackingKind::kPanels, .numbers = std::move(numbers)}; }
+Packing quads(Extents numbers) { return {.kind = PackingKind::kQuads, .numbers = std::move(numbers)}; }
+Packing winograd(Extents numbers) { return {.kind = PackingKind::kWinograd, .numbers = std::move(numbers)}; }
+
+TEST(Panels, FillTheTailWithZeros) {
+  // Weights [3][2][1][2]: outputs, inputs, two taps.
+  EXPECT_THAT(packed(panels({3, 2, 2, 4, 1, 2, 2}), counting({3, 2, 1, 2})), ElementsAre(1, 5, 3, 7, 2, 6, 4, 8,  //
+                                                                                         9, 0, 11, 0, 10, 0, 12, 0));
+}
+
+TEST(Panels, TakeAnyStrides) {
+  // A [2 x 3] matrix with outputs along its columns, and its transpose.
+  EXPECT_THAT(packed(panels({3, 1, 2, 1, 1, 3, 4}), counting({2, 3})), ElementsAre(1, 2, 3, 0, 4, 5, 6, 0));
+  EXPECT_THAT(packed(panels({2, 1, 3, 3, 1, 1, 4}), counting({2, 3})), ElementsAre(1, 4, 0, 0, 2, 5, 0, 0, 3, 6, 0, 0));
+}
+
+TEST(Panels, AreOnePanelOfAllOutputsWhenTheBlockIsAsLarge) {
+  // Depthwise: five channels of one tap each.
+  EXPECT_THAT(packed(panels({5, 1, 1, 1, 1, 1, 5}), counting({5, 1, 1, 1})), ElementsAre(1, 2, 3, 4, 5));
+}
+
+TEST(Quads, FillBothTailsWithZeros) {
+  // Weights [3][5]: blocks of two outputs, five inputs in two quads.
+  EXPECT_THAT(packed<std::int8_t>(quads({3, 1, 5, 5, 1, 1, 2}), counting_bytes({3, 5})),
+              ElementsAre(1, 2, 3, 4, 6, 7, 8, 9, 5, 0, 0, 0, 10, 0, 0, 0,  //
+                          11, 12, 13, 14, 0, 0, 0, 0, 15, 0, 0, 0, 0, 0, 0, 0));
+}
+
+TEST(Quads, TakeAnyStrides) {
+  // A [4 x 2] matrix with outputs along its columns.
+  EXPECT_THAT(packed<std::int8_t>(quads({2, 1, 4, 1, 1, 2, 2}), counting_bytes({4, 2})),
+              ElementsAre(1, 3, 5, 7, 2, 4, 6, 8));
+}
+
+TEST(Packing, OfNothingIsTheConstantItself) {
+  const Tensor source = counting({2, 3});
+  const auto bytes = pack({}, source);
+  ASSERT_TRUE(bytes);
+  EXPECT_EQ(bytes->data(), source.data.data());
+  EXPECT_EQ(packed_bytes({}, source), source.data.size());
+}
+
+TEST(Packing, AgreesWithItsDefinitionAtRandom) {
+  for (std::uint64_t seed = 0; seed < 100; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    Dice dice(seed);
+    const auto one = [&](std::size_t most) { return static_cast<std::int64_t>(1 + dice.below(most)); };
+    const std::int64_t out = one(9), taps = one(4), in = one(6), block = one(5);
+    const Tensor source = counting({out, in, taps});
+    const auto seen = packed(panels({out, taps, in, in * taps, 1, taps, block}), source);
+    const auto from = source.data.as<float>();
+    std::size_t next = 0;
+    for (std::int64_t o = 0; o < out; o += block)
+      for (std::int64_t t = 0; t < taps; ++t)
+        for (std::int64_t i = 0; i < in; ++i)
+          for (std::int64_t b = 0; b < block; ++b, ++next)
+            ASSERT_EQ(seen.at(next), o + b < out ? from[static_cast<std::size_t>(((o + b) * in + i) * taps + t)] : 0.F);
+    EXPECT_EQ(next, seen.size());
+  }
+}
+
+std::string refusal(const Packing& packing, const Tensor& source) {
+  const auto bytes = pack(packing, source);
+  return bytes ? "" : bytes.error().code;
+}
+
+TEST(Packing, IsRefusedWhenItDoesNotFitTheConstant) {
+  const Tensor source = counting({3, 4});
+  EXPECT_EQ(refusal(panels({3, 1, 4, 4, 1, 1, 2}), source), "");
+  for (const Extents& numbers : std::vector<Extents>{{},
+                                                     {3, 1, 4, 4, 1, 1},
+                                                     {3, 1, 4, 4, 1, 1, 2, 0},
+                                                     {4, 1, 4, 4, 1, 1, 2},
+                                                     {3, 2, 4, 4, 1, 1, 2},
+                                                     {3, 1, 5, 4, 1, 1, 2},
+                                                     {3, 1, 4, 5, 1, 1, 2},
+                                                     {3, 1, 4, 4, 1, 1, 0},
+                                                     {3, 1, 4, 4, 1, 1, -2},
+                                                     {0, 1, 4, 4, 1, 1, 2},
+                                                     {-3, 1, 4, 4, 1, 1, 2},
+                                                     {3, 1, 4, -4, 1, 1, 2},
+                                                     {3, 1, 4, 4, 1, 0, 2}})
+    EXPECT_EQ(refusal(panels(numbers), source), "backend/bad-artifact") << testing::PrintToString(numbers);
+  EXPECT_EQ(refusal(panels({3, 1, 4, 4, 1, 1, 2}), counting_bytes({3, 4})), "backend/bad-artifact");
+  EXPECT_EQ(refusal(quads({3, 1, 4, 4, 1, 1, 2}), source), "backend/bad-artifact");
+  EXPECT_EQ(refusal(quads({3, 1, 5, 4, 1, 1, 2}), counting_bytes({3, 4})), "backend/bad-artifact");
+}
+
+TEST(Packing, IsRefusedWhenWinogradDoesNotFitTheConstant) {
+  const Tensor source = counting({3, 2, 3, 3});
+  EXPECT_EQ(refusal(winograd({3, 2, 2, 4}), source), "");
+  for (const Extents& numbers : std::vector<Extents>{
+           {}, {3, 2, 2}, {3, 2, 3, 4}, {3, 2, 6, 4}, {2, 2, 2, 4}, {3, 3, 2, 4}, {3, 2, 2, 0}, {-3, -2, 2, 4}})
+    EXPECT_EQ(refusal(winograd(numbers), source), "backend/bad-artifact") << testing::PrintToString(numbers);
+}
+
+TEST(Packing, HasNamesThatReadBack) {
+  for (const PackingKind kind : {PackingKind::kNone, PackingKind::kPanels, PackingKind::kWinograd, PackingKind::kQuads})
+    EXPECT_EQ(packing_kind_of(name_of(kind)), kind);
+  EXPECT_EQ(packing_kind_of("panel"), std::nullopt);
+  EXPECT_EQ(packing_kind_of(""), std::nullopt);
+}
+
+}  // namespace
+}  // namespace collage::native

@@ -1,0 +1,129 @@
+// What an artifact says beside its machine code, as bytes.
+#include "program.h"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+#include "tests/support/dice.h"
+#include "tests/support/long_run.h"
+
+namespace collage::native {
+namespace {
+
+Program sample() {
+  return {
+      .symbol = "kernel",
+      .instruction_set = "avx512",
+      .threads = 2,
+      .arguments =
+          {{.kind = ArgumentKind::kInput,
+            .index = 0,
+            .type = ElementType::kFloat32,
+            .extents = {2, 3, 64},
+            .strides = {192, 64, 1}},
+           {.kind = ArgumentKind::kConstant, .index = 1, .type = ElementType::kInt8, .extents = {64}, .strides = {0}},
+           {.kind = ArgumentKind::kOutput, .index = 0, .type = ElementType::kBool, .extents = {}, .strides = {}}},
+      .constants = {{.source = 3,
+                     .packing = {.kind = PackingKind::kPanels, .numbers = {64, 9, 3, 27, 1, 9, 32}},
+                     .is_packed = false},
+                    {.source = 0, .packing = {}, .is_packed = true}},
+      .serial_bytes = 1024,
+      .per_thread_bytes = 4096};
+}
+
+/// Eight bytes of length and the text.
+std::string bytes_of(std::uint64_t length, std::string_view rest) {
+  std::string bytes(sizeof length, '\0');
+  std::memcpy(bytes.data(), &length, sizeof length);
+  return bytes.append(rest);
+}
+
+std::string code_of(std::string_view bytes) {
+  const auto read = program_of(bytes);
+  return read ? "" : read.error().code;
+}
+
+/// The sample's text with a piece exchanged.
+std::string changed(const std::string& from, const std::string& to) {
+  std::string text = to_bytes(sample(), "").substr(8);
+  const std::size_t at = text.find(from);
+  COLLAGE_CHECK(at != std::string::npos, from + " in " + text);
+  text.replace(at, from.size(), to);
+  return bytes_of(text.size(), text);
+}
+
+TEST(Program, ReadsBackWhatItWrote) {
+  const std::string object = std::string("\x7f") + "ELF and\0more";
+  const std::string bytes = to_bytes(sample(), object);
+  const auto read = program_of(bytes);
+  ASSERT_TRUE(read) << to_string(read.error());
+  EXPECT_EQ(read->program, sample());
+  EXPECT_EQ(read->shared_object, object);
+  EXPECT_EQ(read->shared_object.data(), bytes.data() + bytes.size() - object.size()) << "not copied";
+  EXPECT_EQ(to_bytes(read->program, read->shared_object), bytes);
+}
+
+TEST(Program, ReadsBackWithoutAnything) {
+  const std::string bytes = to_bytes({}, "");
+  ASSERT_TRUE(program_of(bytes));
+  EXPECT_EQ(program_of(bytes)->program, Program());
+}
+
+TEST(Program, CountsItsWorkspace) {
+  EXPECT_EQ(sample().workspace_bytes(), 1024U + 2U * 4096U);
+  EXPECT_EQ(Program().workspace_bytes(), 0U);
+}
+
+TEST(Program, IsAnErrorWhenTruncated) {
+  const std::string bytes = to_bytes(sample(), "");
+  for (std::size_t length = 0; length < bytes.size(); ++length)
+    EXPECT_EQ(code_of(std::string_view(bytes).substr(0, length)), "backend/bad-artifact") << length;
+}
+
+TEST(Program, IsAnErrorWhenTheTextIsLongerThanTheArtifact) {
+  const std::string text = to_bytes(sample(), "").substr(8);
+  for (const std::uint64_t length :
+       {std::uint64_t{text.size() + 1}, std::uint64_t{1} << 40, UINT64_MAX, UINT64_MAX - 7})
+    EXPECT_EQ(code_of(bytes_of(length, text)), "backend/bad-artifact") << length;
+}
+
+TEST(Program, IsAnErrorWhenTheTextIsSomethingElse) {
+  for (const std::string text :
+       {"", "garbage", "[]", "{}", "null", "7", "\"kernel\"", "{\"symbol\":\"kernel\"}", "\xff\xfe"})
+    EXPECT_EQ(code_of(bytes_of(text.size(), text)), "backend/bad-artifact") << text;
+  EXPECT_EQ(code_of(bytes_of(50000, std::string(50000, '['))), "backend/bad-artifact") << "deep";
+}
+
+TEST(Program, IsAnErrorWhenAMemberIsOfAnotherKind) {
+  EXPECT_EQ(code_of(changed("\"threads\":2", "\"threads\":2")), "");
+  EXPECT_EQ(code_of(changed("\"threads\":2", "\"threads\":\"2\"")), "backend/bad-artifact");
+  EXPECT_EQ(code_of(changed("\"threads\":2", "\"thread\":2")), "backend/bad-artifact");
+  EXPECT_EQ(code_of(changed("\"bool\"", "\"boolean\"")), "backend/bad-artifact");
+  EXPECT_EQ(code_of(changed("\"panels\"", "\"pages\"")), "backend/bad-artifact");
+  EXPECT_EQ(code_of(changed("\"kind\":2", "\"kind\":3")), "backend/bad-artifact");
+  EXPECT_EQ(code_of(changed("\"kind\":2", "\"kind\":-1")), "backend/bad-artifact");
+  EXPECT_EQ(code_of(changed("\"extents\":[64]", "\"extents\":64")), "backend/bad-artifact");
+  EXPECT_EQ(code_of(changed("\"packed\":true", "\"packed\":1")), "backend/bad-artifact");
+}
+
+TEST(Program, SurvivesRandomDamage) {
+  const std::string whole = to_bytes(sample(), "machine code");
+  const std::uint64_t flips = test::by_length<std::uint64_t>(2000, 200000);
+  for (std::uint64_t seed = 0; seed < flips; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    Dice dice(seed);
+    std::string bytes = whole;
+    for (std::size_t i = 0; i <= dice.below(3); ++i)
+      bytes[dice.below(bytes.size())] ^= static_cast<char>(1U << dice.below(8));
+    if (const auto read = program_of(bytes)) {
+      EXPECT_LE(read->shared_object.size(), bytes.size());
+      for (const Argument& argument : read->program.arguments) EXPECT_LE(static_cast<int>(argument.kind), 2);
+    } else {
+      EXPECT_EQ(read.error().code, "backend/bad-artifact");
+    }
+  }
+}
+
+}  // namespace
+}  // namespace collage::native

@@ -1,0 +1,78 @@
+// Random fused regions in every variant that the compiler offers, against ONNX Runtime without optimisation.
+// COLLAGE_LONG=1 draws 2000 regions; COLLAGE_TEST_SEED=N begins with another seed.
+#include <cstdlib>
+
+#include "native_fixture.h"
+#include "random_region.h"
+#include "tests/support/dice.h"
+#include "tests/support/long_run.h"
+
+namespace collage::test {
+namespace {
+
+struct Share {
+  RegionKind kind;
+  int usual;  ///< of 60
+  int full;   ///< of 2000
+};
+
+std::uint64_t first_seed() {
+  const char* given = std::getenv("COLLAGE_TEST_SEED");
+  return given != nullptr ? std::strtoull(given, nullptr, 10) : 1;
+}
+
+/// Everything that a seed says beside the region.
+struct Setting {
+  explicit Setting(std::uint64_t seed) {
+    Dice dice(seed + 77);
+    options.threads = dice.one_in(3) ? 2 : 1;
+    if (dice.one_in(4)) options.accuracy = Accuracy::kStrict;
+    if (dice.one_in(4)) instance = "native:isa=avx2";
+  }
+  CompileOptions options;
+  std::string instance = "native";
+};
+
+class RandomFusion : public testing::TestWithParam<Share> {};
+
+TEST_P(RandomFusion, ComputesWhatTheReferenceDoes) {
+  if (!has_reference()) GTEST_SKIP() << "no reference here";
+  const Share share = GetParam();
+  const int wanted = by_length(share.usual, share.full);
+  int regions = 0;
+  int variants_run = 0;
+  int refused = 0;
+  for (std::uint64_t seed = first_seed(); regions < wanted; ++seed) {
+    const Setting setting(seed);
+    const std::string text = random_region(share.kind, seed);
+    SCOPED_TRACE(name_of(share.kind) + " seed " + std::to_string(seed) + ", " + setting.instance + ", " +
+                 std::to_string(setting.options.threads) + " threads, " +
+                 std::string(name_of(setting.options.accuracy)) + '\n' + text);
+    const Graph graph = graph_of(text);
+    ASSERT_TRUE(verify(graph));
+    const auto variants = compiling(setting.instance).support(graph, region_of(graph), setting.options);
+    if (!variants) {
+      ASSERT_LT(++refused, 20 + 4 * wanted) << name_of(variants.error().reason) << ": " << variants.error().detail;
+      continue;
+    }
+    ++regions;
+    const std::vector<Tensor> expected = expected_of(graph);
+    for (const Variant& variant : *variants) {
+      EXPECT_EQ(problem_of(graph, expected, variant, setting.options, setting.instance), "") << variant.name;
+      ++variants_run;
+    }
+  }
+  RecordProperty("variants", variants_run);
+  RecordProperty("refused", refused);
+}
+
+INSTANTIATE_TEST_SUITE_P(Regions, RandomFusion,
+                         testing::Values(Share{RegionKind::kElementwise, 16, 500},
+                                         Share{RegionKind::kConvolution, 14, 500},
+                                         Share{RegionKind::kDepthwise, 6, 200}, Share{RegionKind::kProduct, 10, 300},
+                                         Share{RegionKind::kPooling, 4, 150}, Share{RegionKind::kRows, 6, 250},
+                                         Share{RegionKind::kMoves, 4, 100}),
+                         [](const testing::TestParamInfo<Share>& share) { return name_of(share.param.kind); });
+
+}  // namespace
+}  // namespace collage::test
