@@ -4,11 +4,14 @@
 #include <nlohmann/json.hpp>
 
 #include "backend/backend.h"
+#include "base/hash.h"
 
 namespace collage::native {
 namespace {
 
 using nlohmann::json;
+
+std::uint64_t hash_of(std::string_view bytes) { return hash_bytes(bytes.data(), bytes.size(), 0); }
 
 std::unexpected<Error> broken(std::string saw) {
   return fail(ExitCode::kBadInput, "backend/bad-artifact", "native", std::move(saw), "an artifact of this backend");
@@ -48,7 +51,14 @@ ConstantPart constant_of(const json& from) {
           .is_packed = from.at("packed").get<bool>()};
 }
 
-Program from_json(const json& from) {
+/// A program and what its shared object must be.
+struct Text {
+  Program program;
+  std::size_t object_bytes = 0;
+  std::uint64_t object_hash = 0;
+};
+
+Text from_json(const json& from) {
   Program program{.symbol = from.at("symbol").get<std::string>(),
                   .instruction_set = from.at("instruction_set").get<std::string>(),
                   .threads = from.at("threads").get<int>(),
@@ -56,7 +66,9 @@ Program from_json(const json& from) {
                   .per_thread_bytes = from.at("per_thread_bytes").get<std::size_t>()};
   for (const json& argument : from.at("arguments")) program.arguments.push_back(argument_of(argument));
   for (const json& part : from.at("constants")) program.constants.push_back(constant_of(part));
-  return program;
+  return {.program = std::move(program),
+          .object_bytes = from.at("object_bytes").get<std::size_t>(),
+          .object_hash = from.at("object_hash").get<std::uint64_t>()};
 }
 
 }  // namespace
@@ -67,6 +79,8 @@ std::string to_bytes(const Program& program, std::string_view shared_object) {
                {"threads", program.threads},
                {"serial_bytes", program.serial_bytes},
                {"per_thread_bytes", program.per_thread_bytes},
+               {"object_bytes", shared_object.size()},
+               {"object_hash", hash_of(shared_object)},
                {"arguments", json::array()},
                {"constants", json::array()}};
   for (const Argument& argument : program.arguments) text["arguments"].push_back(to_json(argument));
@@ -86,7 +100,11 @@ Result<StoredProgram> program_of(std::string_view bytes) {
   if (length > rest.size()) return broken("a text longer than the artifact");
   auto program = guard([&] { return from_json(json::parse(rest.substr(0, length))); });
   if (!program) return broken(program.error());
-  return StoredProgram{.program = *std::move(program), .shared_object = rest.substr(length)};
+  // The dynamic loader trusts what it maps: bytes that are not the ones that were written must not reach it.
+  const std::string_view object = rest.substr(length);
+  if (object.size() != program->object_bytes || hash_of(object) != program->object_hash)
+    return broken("a shared object of " + std::to_string(object.size()) + " bytes that is not the one compiled");
+  return StoredProgram{.program = std::move(program->program), .shared_object = object};
 }
 
 }  // namespace collage::native

@@ -194,6 +194,7 @@ void build_dense(const Dense& dense, const Site& site, const Schedule& schedule,
   const Var su("su");
   const Var sv("sv");
   sum.compute_at(out, xo).bound_extent(ci, to_int(block)).bound_extent(x, to_int(tile_x));
+  for (const Var& one : {y, d, n, co}) sum.bound_extent(one, 1);
   sum.split(ci, su, sv, to_int(lanes)).vectorize(sv).unroll(su).unroll(x);
   sum.update()
       .split(ci, su, sv, to_int(lanes))

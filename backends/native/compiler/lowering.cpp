@@ -66,7 +66,8 @@ std::optional<Expr> literal_of(const Tensor& tensor) {
 
 std::vector<Halide::Var> loop_variables(std::size_t count) {
   std::vector<Halide::Var> variables;
-  for (std::size_t i = 0; i < count; ++i) variables.emplace_back("v" + std::to_string(i));
+  for (std::size_t i = 0; i < count; ++i)
+    variables.emplace_back("loop" + std::to_string(i));  // Halide names its own v0, v1, ...
   return variables;
 }
 

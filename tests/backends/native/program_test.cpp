@@ -64,6 +64,19 @@ TEST(Program, ReadsBackWhatItWrote) {
   EXPECT_EQ(to_bytes(read->program, read->shared_object), bytes);
 }
 
+// What the dynamic loader maps it trusts: a cut object crashes a process that loads it.
+TEST(Program, IsRefusedWhenItsSharedObjectIsCutOrChanged) {
+  const std::string bytes = to_bytes(sample(), std::string(100, 'o'));
+  for (std::size_t cut = 1; cut <= 100; ++cut) {
+    const auto read = program_of(std::string_view(bytes).substr(0, bytes.size() - cut));
+    ASSERT_FALSE(read) << cut;
+    EXPECT_EQ(read.error().code, "backend/bad-artifact");
+  }
+  std::string changed = bytes;
+  changed.back() = 'x';
+  EXPECT_FALSE(program_of(changed));
+}
+
 TEST(Program, ReadsBackWithoutAnything) {
   const std::string bytes = to_bytes({}, "");
   ASSERT_TRUE(program_of(bytes));

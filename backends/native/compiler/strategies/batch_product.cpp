@@ -131,6 +131,7 @@ void build(const Site& site, const Facts&, const Schedule& schedule, Lowering& l
   const Var su("su");
   const Var sv("sv");
   sum.compute_at(out, xo).bound_extent(column, to_int(block)).bound_extent(row, to_int(tile_x));
+  for (const Var& one : outer) sum.bound_extent(one, 1);
   sum.split(column, su, sv, to_int(lanes)).vectorize(sv).unroll(su).unroll(row);
   sum.update().split(column, su, sv, to_int(lanes)).reorder(sv, su, row, r.x).vectorize(sv).unroll(su).unroll(row);
   lowering.set_outputs(out, {output}, batches.space);
