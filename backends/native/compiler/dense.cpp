@@ -105,7 +105,7 @@ Func padded_source(const Dense& dense, const Func& source, const std::vector<std
   return Halide::BoundaryConditions::constant_exterior(source, 0.0F, bounds);
 }
 
-Expr finished(const Dense& dense, const Site& site, Lowering& lowering, const Indices& at, const Expr& sum) {
+Expr with_bias(const Dense& dense, const Site& site, Lowering& lowering, const Indices& at, const Expr& sum) {
   Expr value = dense.alpha == 1.F ? sum : sum * dense.alpha;
   if (dense.bias.valid() && dense.beta != 0.F) {
     const Tensor* constant = constant_of(site.graph, dense.bias);
@@ -113,9 +113,7 @@ Expr finished(const Dense& dense, const Site& site, Lowering& lowering, const In
     const Expr bias = literal ? *literal : lowering.read(dense.bias, dense.bias_view)(at);
     value = value + (dense.beta == 1.F ? bias : bias * dense.beta);
   }
-  Elements elements(lowering, dense.space, at, {{dense.result, value}});
-  const ValueId output = site.region.outputs[0];
-  return stored(elements.at(output), site.type(output).element);
+  return value;
 }
 
 void build_dense(const Dense& dense, const Site& site, const Schedule& schedule, Lowering& lowering) {
@@ -165,12 +163,10 @@ void build_dense(const Dense& dense, const Site& site, const Schedule& schedule,
   sum(ci, x, y, d, n, co) = 0.0F;
   sum(ci, x, y, d, n, co) += weights(ci, r.x, r.y, r.z, r.w, co) * source(channel, column, row, plane, n);
 
-  Func out("out");
   const Expr total = sum(c % to_int(block), x, y, d, n, c / to_int(block));
-  out(innermost_first(loops)) = finished(dense, site, lowering, as_indices(loops), total);
-  Extents extents;
-  for (std::size_t i = 0; i < 5; ++i) extents.push_back(dense.space.extent(i));
-  bound_all(out, loops, extents);
+  Func out =
+      define_output(site, lowering, dense.space, loops, with_bias(dense, site, lowering, as_indices(loops), total));
+  const Extents extents = dense.space.extents();
 
   const Var xo("xo");
   const Var xi("xi");
@@ -203,7 +199,6 @@ void build_dense(const Dense& dense, const Site& site, const Schedule& schedule,
       .unroll(su)
       .unroll(x);
   if (schedule["unroll"] > 1) sum.update().unroll(r.x, to_int(schedule["unroll"]));
-  lowering.set_outputs(out, site.region.outputs, dense.space);
 }
 
 }  // namespace collage::native

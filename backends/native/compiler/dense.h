@@ -17,7 +17,6 @@ struct Dense {
   ValueId source;
   View view;    ///< of the source: batch, depth, height, width, channels
   Space space;  ///< of the result: batch, depth, height, width, outputs
-  ValueId result;
   ValueId weights;
   std::int64_t out_stride = 1;  ///< in the weights, elements
   std::int64_t tap_stride = 1;
@@ -55,9 +54,9 @@ struct Dense {
 /// outermost loop; 1: rows are).
 void build_dense(const Dense& dense, const Site& site, const Schedule& schedule, Lowering& lowering);
 
-/// The region's output at a place, from the anchor's sum there: bias, scale and epilogue.
-[[nodiscard]] Halide::Expr finished(const Dense& dense, const Site& site, Lowering& lowering, const Indices& at,
-                                    const Halide::Expr& sum);
+/// The anchor's value at a place from the sum of products there: scale and bias.
+[[nodiscard]] Halide::Expr with_bias(const Dense& dense, const Site& site, Lowering& lowering, const Indices& at,
+                                     const Halide::Expr& sum);
 
 /// The source with zeros around it along these axes (0 depth, 1 height, 2 width), by (c, w, h, d, n); with `always`
 /// also where no window reaches out, for tiles that go past the result.

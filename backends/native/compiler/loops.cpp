@@ -20,6 +20,17 @@ void bound_all(Halide::Func func, const std::vector<Var>& variables, const Exten
   for (std::size_t i = 0; i < variables.size(); ++i) func.bound(variables[i], 0, to_int(extents[i]));
 }
 
+Func define_output(const Site& site, Lowering& lowering, const Space& space, const std::vector<Var>& loops,
+                   const Expr& anchor_value) {
+  const ValueId output = site.region.outputs[0];
+  Elements elements(lowering, space, as_indices(loops), {{site.result(), anchor_value}});
+  Func out("out");
+  out(innermost_first(loops)) = stored(elements.at(output), site.type(output).element);
+  bound_all(out, loops, space.extents());
+  lowering.set_outputs(out, {output}, space);
+  return out;
+}
+
 Var parallelise(Func func, const std::vector<Var>& outer, const Extents& extents, const Site& site) {
   if (outer.empty()) return Var::outermost();
   if (site.options.threads < 2) return outer.back();

@@ -28,6 +28,10 @@ Halide::Var parallelise(Halide::Func func, const std::vector<Halide::Var>& outer
 /// Fixes the domain of an output: outer to inner.
 void bound_all(Halide::Func func, const std::vector<Halide::Var>& variables, const Extents& extents);
 
+/// The region's one output over a space: the anchor's value with what stands after it, bounded and named as the output.
+Halide::Func define_output(const Site& site, Lowering& lowering, const Space& space,
+                           const std::vector<Halide::Var>& loops, const Halide::Expr& anchor_value);
+
 /// As it lies in memory: bool becomes a byte.
 [[nodiscard]] Halide::Expr stored(const Halide::Expr& value, ElementType type);
 

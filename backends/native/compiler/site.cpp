@@ -82,25 +82,18 @@ std::expected<Site, Refusal> dissect(const Graph& graph, const Region& region, c
 std::expected<void, Refusal> check_epilogue(const Site& site) {
   if (site.region.outputs.size() != 1) return refuse(RefusalReason::kStructure, "more than one output");
   const Extents result = site.extents(site.result());
-  const auto fits = [&](ValueId id) {
-    const Extents own = site.extents(id);
-    if (own.size() > result.size()) return false;
-    const Extents wide = aligned(own, result.size());
-    for (std::size_t i = 0; i < wide.size(); ++i)
-      if (wide[i] != result[i] && wide[i] != 1) return false;
-    return true;
-  };
   for (const std::size_t n : site.after.members()) {
     for (const ValueId id : site.graph.nodes[n].inputs)
-      if (id.valid() && !fits(id)) return refuse(RefusalReason::kShape, "an epilogue of another shape");
+      if (id.valid() && !broadcasts_to(site.extents(id), result))
+        return refuse(RefusalReason::kShape, "an epilogue of another shape");
   }
   if (site.extents(site.region.outputs[0]) != result)
     return refuse(RefusalReason::kShape, "an epilogue of another shape");
   return {};
 }
 
-bool epilogue_fits(const Site& site, const Space& space, const Format& format) {
-  for (const std::size_t n : site.after.members())
+bool are_seen(const Site& site, const NodeSet& nodes, const Space& space, const Format& format) {
+  for (const std::size_t n : nodes.members())
     for (const ValueId id : site.graph.nodes[n].inputs) {
       if (!id.valid()) continue;
       const bool is_constant = constant_of(site.graph, id) != nullptr;

@@ -45,8 +45,8 @@ struct Site {
 
 /// The epilogue is computable in the shape of the anchor's result, and is all that leaves the region.
 [[nodiscard]] std::expected<void, Refusal> check_epilogue(const Site& site);
-/// Every value of the epilogue can be seen along these axes; those of the result's rank lie in `format`.
-[[nodiscard]] bool epilogue_fits(const Site& site, const Space& space, const Format& format);
+/// Every value that these nodes read can be seen along the axes; computed ones that can lie in `format` do.
+[[nodiscard]] bool are_seen(const Site& site, const NodeSet& nodes, const Space& space, const Format& format);
 /// Nothing stands before the anchor.
 [[nodiscard]] std::expected<void, Refusal> check_no_prologue(const Site& site);
 

@@ -10,6 +10,27 @@ std::int64_t Space::extent(std::size_t axis) const {
   return product;
 }
 
+Extents Space::extents() const {
+  Extents out;
+  for (std::size_t i = 0; i < rank(); ++i) out.push_back(extent(i));
+  return out;
+}
+
+bool broadcasts_to(const Extents& own, const Extents& result) {
+  if (own.size() > result.size()) return false;
+  const Extents wide = aligned(own, result.size());
+  for (std::size_t i = 0; i < wide.size(); ++i)
+    if (wide[i] != 1 && wide[i] != result[i]) return false;
+  return true;
+}
+
+Space activation_space(const Extents& extents) {
+  Space space{.result = extents, .axes = {{0}, {}, {}, {}, {1}}};
+  const std::size_t spatial_rank = extents.size() - 2;
+  for (std::size_t i = 0; i < spatial_rank; ++i) space.axes[4 - spatial_rank + i] = {2 + i};
+  return space;
+}
+
 Extents aligned(const Extents& extents, std::size_t rank) {
   Extents out(rank > extents.size() ? rank - extents.size() : 0, 1);
   out.insert(out.end(), extents.begin(), extents.end());

@@ -21,6 +21,8 @@ struct Space {
 
   [[nodiscard]] std::size_t rank() const { return axes.size(); }
   [[nodiscard]] std::int64_t extent(std::size_t axis) const;
+  /// Of all loop axes.
+  [[nodiscard]] Extents extents() const;
   bool operator==(const Space&) const = default;
 };
 
@@ -33,6 +35,13 @@ struct View {
 
 /// Extents with 1s in front, to `rank` axes.
 [[nodiscard]] Extents aligned(const Extents& extents, std::size_t rank);
+
+/// Every axis of `own`, aligned at the last one, is 1 or as in `result`.
+[[nodiscard]] bool broadcasts_to(const Extents& own, const Extents& result);
+
+/// Batch, depth, height, width, channels over an activation [batch, channels, one to three spatial axes]; missing
+/// spatial axes come first and have one place.
+[[nodiscard]] Space activation_space(const Extents& extents);
 
 /// Strides of a dense tensor in one of the two common formats, by ONNX axis.
 [[nodiscard]] Extents strides_of(const Extents& extents, const Format& format);

@@ -94,14 +94,8 @@ void build(const Site& site, const Facts&, const Schedule& schedule, Lowering& l
   Func sum("sum");
   sum(innermost_first(loops)) = 0.0F;
   sum(innermost_first(loops)) += a(at_a) * b(at_b);
-  Elements elements(lowering, batches.space, as_indices(loops),
-                    {{site.result(), sum(innermost_first(as_indices(loops)))}});
-  const ValueId output = site.region.outputs[0];
-  Func out("out");
-  out(innermost_first(loops)) = stored(elements.at(output), site.type(output).element);
-  Extents extents;
-  for (std::size_t i = 0; i < loops.size(); ++i) extents.push_back(batches.space.extent(i));
-  bound_all(out, loops, extents);
+  Func out = define_output(site, lowering, batches.space, loops, sum(innermost_first(as_indices(loops))));
+  const Extents extents = batches.space.extents();
 
   const Var xo("xo");
   const Var xi("xi");
@@ -134,7 +128,6 @@ void build(const Site& site, const Facts&, const Schedule& schedule, Lowering& l
   for (const Var& one : outer) sum.bound_extent(one, 1);
   sum.split(column, su, sv, to_int(lanes)).vectorize(sv).unroll(su).unroll(row);
   sum.update().split(column, su, sv, to_int(lanes)).reorder(sv, su, row, r.x).vectorize(sv).unroll(su).unroll(row);
-  lowering.set_outputs(out, {output}, batches.space);
 }
 
 const std::array<Implementation, 1> kImplementations = {{{.name = "batched",

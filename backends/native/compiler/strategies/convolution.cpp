@@ -7,14 +7,6 @@
 namespace collage::native {
 namespace {
 
-/// Loop axes batch, depth, height, width, channels over an activation; missing spatial axes come first.
-Space activation_space(const Extents& extents) {
-  Space space{.result = extents, .axes = {{0}, {}, {}, {}, {1}}};
-  const std::size_t spatial_rank = extents.size() - 2;
-  for (std::size_t i = 0; i < spatial_rank; ++i) space.axes[4 - spatial_rank + i] = {2 + i};
-  return space;
-}
-
 /// Windows of one place without gaps: every axis but channels may be one loop.
 bool is_pointwise(const Dense& dense) {
   for (std::size_t i = 0; i < 3; ++i)
@@ -27,7 +19,7 @@ void merge_places(const Site& site, Dense& dense, const Extents& in, const Exten
   for (std::size_t i = 2; i < out.size(); ++i) places.push_back(i);
   const Space source{.result = in, .axes = {{}, {}, {}, places, {1}}};
   const Space merged{.result = out, .axes = source.axes};
-  if (!epilogue_fits(site, merged, channels_last())) return;
+  if (!are_seen(site, site.after, merged, channels_last())) return;
   dense.space = merged;
   dense.view = *view_of(in, channels_last(), source);
 }
@@ -51,7 +43,6 @@ std::expected<Dense, Refusal> convolution_of(const Site& site) {
   Dense dense{.source = node.inputs[0],
               .view = *view,
               .space = activation_space(out),
-              .result = node.outputs[0],
               .weights = node.inputs[1],
               .out_stride = taps * in[1] / groups,
               .tap_stride = 1,
@@ -90,14 +81,12 @@ void build_direct(const Site& site, const Facts&, const Schedule& schedule, Lowe
 }
 
 constexpr std::string_view kDepthwise = "groups == channels and groups == outputs and groups > 1";
-constexpr std::string_view kWinograd2 =
+const std::string kWinograd =
     "kernel_h == 3 and kernel_w == 3 and kernel_d == 1 and in_d == 1 and groups == 1 and stride_h == 1 and "
     "stride_w == 1 and dilation_h == 1 and dilation_w == 1 and channels % lanes == 0 and outputs % lanes == 0 and "
-    "may_transform == 1 and out_h >= 4 and out_w >= 4";
-constexpr std::string_view kWinograd4 =
-    "kernel_h == 3 and kernel_w == 3 and kernel_d == 1 and in_d == 1 and groups == 1 and stride_h == 1 and "
-    "stride_w == 1 and dilation_h == 1 and dilation_w == 1 and channels % lanes == 0 and outputs % lanes == 0 and "
-    "may_transform == 1 and out_h >= 8 and out_w >= 8";
+    "may_transform == 1";
+const std::string kWinograd2 = kWinograd + " and out_h >= 4 and out_w >= 4";
+const std::string kWinograd4 = kWinograd + " and out_h >= 8 and out_w >= 8";
 
 const std::array<Implementation, 4> kImplementations = {{{.name = "winograd4",
                                                           .condition = kWinograd4,

@@ -72,11 +72,9 @@ void build_depthwise(const Site& site, const Facts&, const Schedule& schedule, L
                              source(c, along(x, kw, 2), along(y, kh, 1), along(d, kd, 0), n);
         sum = sum.defined() ? sum + product : product;
       }
-  Func out("out");
-  out(innermost_first(loops)) = finished(dense, site, lowering, as_indices(loops), sum);
-  Extents extents;
-  for (std::size_t i = 0; i < 5; ++i) extents.push_back(dense.space.extent(i));
-  bound_all(out, loops, extents);
+  Func out =
+      define_output(site, lowering, dense.space, loops, with_bias(dense, site, lowering, as_indices(loops), sum));
+  const Extents extents = dense.space.extents();
 
   const Var co("co");
   const Var ci("ci");
@@ -100,7 +98,6 @@ void build_depthwise(const Site& site, const Facts&, const Schedule& schedule, L
     out.reorder(ci, xi, yi, co, xo, yo, d, n);
     parallelise(out, {n, d, yo}, {extents[0], extents[1], rows}, site);
   }
-  lowering.set_outputs(out, site.region.outputs, dense.space);
 }
 
 }  // namespace collage::native

@@ -8,14 +8,6 @@ namespace {
 using Halide::Expr;
 using Halide::Func;
 
-bool broadcasts_to(const Extents& own, const Extents& result) {
-  if (own.size() > result.size()) return false;
-  const Extents wide = aligned(own, result.size());
-  for (std::size_t i = 0; i < wide.size(); ++i)
-    if (wide[i] != 1 && wide[i] != result[i]) return false;
-  return true;
-}
-
 std::expected<Facts, Refusal> read(const Site& site) {
   if (site.moves) return refuse(RefusalReason::kOperator, "moves of elements");
   const Extents result = site.extents(site.region.outputs[0]);
@@ -57,8 +49,7 @@ void build(const Site& site, const Facts&, const Schedule&, Lowering& lowering) 
   }
   Func out("out");
   out(innermost_first(loops)) = Halide::Tuple(values);
-  Extents extents;
-  for (std::size_t i = 0; i < space.rank(); ++i) extents.push_back(space.extent(i));
+  const Extents extents = space.extents();
   bound_all(out, loops, extents);
   schedule_flat(out, loops, extents, bytes, site);
   lowering.set_outputs(out, outputs, space);

@@ -90,9 +90,7 @@ void build(const Site& site, const Facts&, const Schedule&, Lowering& lowering) 
     Func out("out" + std::to_string(i));
     const Expr value = Halide::Internal::common_subexpression_elimination(places.value(output, at));
     out(innermost_first(axes)) = stored(value, site.type(output).element);
-    Extents extents;
-    for (std::size_t axis = 0; axis < space.rank(); ++axis) extents.push_back(space.extent(axis));
-    bound_all(out, axes, extents);
+    bound_all(out, axes, space.extents());
     if (!result.empty()) schedule_output(site, output, out, lowering.format_of(output), axes);
     lowering.set_outputs(out, {output}, space);
   }

@@ -22,13 +22,6 @@ struct Pool {
   bool counts_padding = false;
 };
 
-Space activation_space(const Extents& extents) {
-  Space space{.result = extents, .axes = {{0}, {}, {}, {}, {1}}};
-  const std::size_t spatial_rank = extents.size() - 2;
-  for (std::size_t i = 0; i < spatial_rank; ++i) space.axes[4 - spatial_rank + i] = {2 + i};
-  return space;
-}
-
 std::expected<Pool, Refusal> pool_of(const Site& site) {
   const Node& node = *site.anchor;
   const Extents in = site.extents(node.inputs[0]);
@@ -127,13 +120,8 @@ void build(const Site& site, const Facts&, const Schedule& schedule, Lowering& l
     }
     total = total * (1.F / Halide::cast<float>(count));
   }
-  Elements elements(lowering, pool.space, as_indices(loops), {{site.result(), total}});
-  const ValueId output = site.region.outputs[0];
-  Func out("out");
-  out(innermost_first(loops)) = stored(elements.at(output), site.type(output).element);
-  Extents extents;
-  for (std::size_t i = 0; i < 5; ++i) extents.push_back(pool.space.extent(i));
-  bound_all(out, loops, extents);
+  Func out = define_output(site, lowering, pool.space, loops, total);
+  const Extents extents = pool.space.extents();
   const Var block("block");
   const Var lane("lane");
   const std::int64_t lanes = std::min(site.lanes(), extents[4]);
@@ -145,7 +133,6 @@ void build(const Site& site, const Facts&, const Schedule& schedule, Lowering& l
     sum.update().vectorize(loops[4], to_int(lanes));
   }
   parallelise(out, {loops[0], loops[1], loops[2]}, {extents[0], extents[1], extents[2]}, site);
-  lowering.set_outputs(out, site.region.outputs, pool.space);
 }
 
 const std::array<Implementation, 1> kImplementations = {{{.name = "windows",

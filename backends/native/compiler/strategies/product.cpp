@@ -31,7 +31,6 @@ std::expected<Dense, Refusal> dense_of(const Site& site) {
       .source = node.inputs[0],
       .view = {.extents = {1, 1, 1, rows, depth}, .strides = {0, 0, 0, flips_a ? 1 : depth, flips_a ? rows : 1}},
       .space = row_space(out),
-      .result = node.outputs[0],
       .weights = node.inputs[1],
       .out_stride = flips_b ? depth : 1,
       .tap_stride = 1,
@@ -54,7 +53,7 @@ std::expected<Facts, Refusal> read(const Site& site) {
   if (auto ok = check_epilogue(site); !ok) return std::unexpected(ok.error());
   const auto dense = dense_of(site);
   if (!dense) return std::unexpected(dense.error());
-  if (!epilogue_fits(site, dense->space, plain()))
+  if (!are_seen(site, site.after, dense->space, plain()))
     return refuse(RefusalReason::kShape, "an epilogue that broadcasts along some rows");
   return facts_of(*dense, site);
 }

@@ -200,15 +200,7 @@ class RowWriter {
 
   /// Epilogue, output, loops.
   void finish(const Expr& value) {
-    const ValueId output = site_.region.outputs[0];
-    Elements elements(lowering_, rows_.result, indices(), {{site_.result(), value}});
-    Func out("out");
-    out(innermost_first(loops_)) = stored(elements.at(output), site_.type(output).element);
-    Extents extents;
-    for (std::size_t i = 0; i < loops_.size(); ++i) extents.push_back(rows_.result.extent(i));
-    bound_all(out, loops_, extents);
-    schedule(out, extents);
-    lowering_.set_outputs(out, {output}, rows_.result);
+    schedule(define_output(site_, lowering_, rows_.result, loops_, value), rows_.result.extents());
   }
 
  private:
@@ -376,7 +368,8 @@ bool has_one_output(const Node& node) {
 }
 
 bool is_epilogue_seen(const Site& site, const Rows& rows, const Format& format) {
-  return epilogue_fits(site, rows.result, format) && view_of(site.extents(site.region.outputs[0]), format, rows.result);
+  return are_seen(site, site.after, rows.result, format) &&
+         view_of(site.extents(site.region.outputs[0]), format, rows.result);
 }
 
 /// The epilogue of a reduction sees its result; a prologue sees the input.
@@ -390,14 +383,7 @@ bool fits(const Site& site, Layout layout) {
   if (has_parameters && layout == Layout::kChannelsLast && rows->space.axes[rows->reduced].size() > 1) return false;
   const Format result = can_be_channels_last(site.type(site.result())) ? format : plain();
   if (!is_epilogue_seen(site, *rows, result)) return false;
-  for (const std::size_t n : site.before.members())
-    for (const ValueId id : site.graph.nodes[n].inputs) {
-      if (!id.valid()) continue;
-      const bool is_constant = constant_of(site.graph, id) != nullptr;
-      const bool follows = !is_constant && format.is_channels_last() && can_be_channels_last(site.type(id));
-      if (!view_of(site.extents(id), follows ? format : plain(), rows->space)) return false;
-    }
-  return true;
+  return are_seen(site, site.before, rows->space, format);
 }
 
 std::expected<Facts, Refusal> read(const Site& site) {

@@ -132,11 +132,9 @@ void build(const Site& site, const Facts& facts, const Schedule& schedule, Lower
   const Expr at_tile = y / m * across + x / m;
   for (int p = 0; p < points; ++p) down.push_back(back(k % to_int(block), at_tile, x % m, p, n, k / to_int(block)));
   const Expr total = Halide::mux(y % m, output_transform(tile, down));
-  Func out("out");
-  out(innermost_first(loops)) = finished(dense, site, lowering, as_indices(loops), total);
-  Extents extents;
-  for (std::size_t axis = 0; axis < 5; ++axis) extents.push_back(dense.space.extent(axis));
-  bound_all(out, loops, extents);
+  Func out =
+      define_output(site, lowering, dense.space, loops, with_bias(dense, site, lowering, as_indices(loops), total));
+  const Extents extents = dense.space.extents();
 
   const Var tx("tx");
   const Var ty("ty");
@@ -200,7 +198,6 @@ void build(const Site& site, const Facts& facts, const Schedule& schedule, Lower
       .unroll(vector)
       .unroll(x_in)
       .unroll(j);
-  lowering.set_outputs(out, site.region.outputs, dense.space);
 }
 
 }  // namespace
