@@ -9,8 +9,8 @@
 #include <filesystem>
 #include <sstream>
 
+#include "backends/build_id/build_id.h"
 #include "base/error.h"
-#include "build_id.h"
 
 namespace collage::blas {
 namespace {
@@ -32,7 +32,7 @@ struct Handle {
     return ::dlinfo(handle, RTLD_DI_LINKMAP, &map) == 0 ? map : nullptr;
   }
   [[nodiscard]] std::string file() const { return map() != nullptr ? map()->l_name : ""; }
-  [[nodiscard]] std::string build_id() const { return map() != nullptr ? build_id_at(map()->l_addr) : ""; }
+  [[nodiscard]] std::string build_id() const { return map() != nullptr ? build_id_of(map()->l_ld) : ""; }
   /// Runs what the library does when it is opened once more.
   void open_again() {
     const std::string name = file();

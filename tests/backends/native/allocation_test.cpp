@@ -1,38 +1,6 @@
-// A run of a kernel allocates nothing: every operator new of the process is counted here, on any thread.
-#include <atomic>
-#include <cstdlib>
-#include <new>
-
+// A run of a kernel allocates nothing: every operator new of the process is counted, on any thread.
 #include "native_fixture.h"
-
-namespace {
-std::atomic<std::size_t> allocations = 0;  // a counter that operator new can reach has to be global
-
-void* counted(std::size_t bytes, std::size_t alignment) {
-  ++allocations;
-  return std::aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
-}
-void* counted_or_throw(std::size_t bytes, std::size_t alignment = 16) {
-  void* memory = counted(bytes == 0 ? 1 : bytes, alignment);
-  if (memory == nullptr) throw std::bad_alloc();
-  return memory;
-}
-}  // namespace
-
-void* operator new(std::size_t bytes) { return counted_or_throw(bytes); }
-void* operator new[](std::size_t bytes) { return counted_or_throw(bytes); }
-void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept { return counted(bytes == 0 ? 1 : bytes, 16); }
-void* operator new(std::size_t bytes, std::align_val_t alignment) {
-  return counted_or_throw(bytes, static_cast<std::size_t>(alignment));
-}
-// Not inlined, or GCC takes the pair of new and free() in a caller for a mistake.
-[[gnu::noinline]] void operator delete(void* memory) noexcept { std::free(memory); }
-[[gnu::noinline]] void operator delete[](void* memory) noexcept { std::free(memory); }
-[[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
-[[gnu::noinline]] void operator delete[](void* memory, std::size_t) noexcept { std::free(memory); }
-[[gnu::noinline]] void operator delete(void* memory, const std::nothrow_t&) noexcept { std::free(memory); }
-[[gnu::noinline]] void operator delete(void* memory, std::align_val_t) noexcept { std::free(memory); }
-[[gnu::noinline]] void operator delete(void* memory, std::size_t, std::align_val_t) noexcept { std::free(memory); }
+#include "tests/support/allocation_count.h"
 
 namespace collage::test {
 namespace {
@@ -65,10 +33,10 @@ TEST_P(Allocation, NeverHappensInARun) {
     const auto call =
         (*kernel)->bind({.inputs = {input.data()}, .outputs = {output.data()}, .workspace = workspace.data()});
     ASSERT_TRUE(call && (*call)->run()) << "the first run starts the threads";
-    const std::size_t before = allocations;
+    const std::size_t before = allocation_count();
     bool all_ran = true;
     for (int i = 0; i < 5; ++i) all_ran = (*call)->run().has_value() && all_ran;
-    EXPECT_EQ(allocations, before);
+    EXPECT_EQ(allocation_count(), before);
     EXPECT_TRUE(all_ran);
     EXPECT_GT(before, 0U) << "they are counted at all";
   }

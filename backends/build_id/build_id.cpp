@@ -1,13 +1,15 @@
-#include "build_id.h"
+#include "backends/build_id/build_id.h"
 
 #include <elf.h>
 #include <fmt/format.h>
+#include <link.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstring>
 #include <span>
 
-namespace collage::blas {
+namespace collage {
 namespace {
 
 struct Search {
@@ -35,8 +37,13 @@ std::string build_id_in(const std::byte* note, std::size_t bytes) {
 
 int visit(dl_phdr_info* object, std::size_t, void* data) {
   auto& search = *static_cast<Search*>(data);
-  if (object->dlpi_addr != search.address) return 0;
-  for (const auto& header : std::span(object->dlpi_phdr, object->dlpi_phnum))
+  const std::span headers(object->dlpi_phdr, object->dlpi_phnum);
+  const auto holds = [&](const ElfW(Phdr) & header) {
+    const ElfW(Addr) begin = object->dlpi_addr + header.p_vaddr;
+    return header.p_type == PT_LOAD && search.address >= begin && search.address < begin + header.p_memsz;
+  };
+  if (std::ranges::none_of(headers, holds)) return 0;
+  for (const auto& header : headers)
     if (header.p_type == PT_NOTE && search.build_id.empty())
       search.build_id =
           build_id_in(reinterpret_cast<const std::byte*>(object->dlpi_addr + header.p_vaddr), header.p_memsz);
@@ -45,10 +52,10 @@ int visit(dl_phdr_info* object, std::size_t, void* data) {
 
 }  // namespace
 
-std::string build_id_at(ElfW(Addr) load_address) {
-  Search search{.address = load_address, .build_id = {}};
+std::string build_id_of(const void* address) {
+  Search search{.address = reinterpret_cast<ElfW(Addr)>(address), .build_id = {}};
   dl_iterate_phdr(visit, &search);
   return search.build_id;
 }
 
-}  // namespace collage::blas
+}  // namespace collage
