@@ -134,13 +134,15 @@ Expr asinh_of(const Expr& x) {
   return select(x < f(0), -result, result);
 }
 Expr acosh_of(const Expr& x) { return Halide::log(x + Halide::sqrt((x - f(1)) * (x + f(1)))); }
-Expr atanh_of(const Expr& x) {
+/// Up to a half.
+Expr atanh_small(const Expr& x) {
   const Expr z = x * x;
-  const Expr small =
-      polynomial(z, {1.81740078349E-1, 8.24370301058E-2, 1.46691431730E-1, 1.99782164500E-1, 3.33337300303E-1}) * z *
-          x +
-      x;
-  return select(Halide::abs(x) < f(0.5), small, f(0.5) * Halide::log((f(1) + x) / (f(1) - x)));
+  return polynomial(z, {1.81740078349E-1, 8.24370301058E-2, 1.46691431730E-1, 1.99782164500E-1, 3.33337300303E-1}) * z *
+             x +
+         x;
+}
+Expr atanh_of(const Expr& x) {
+  return select(Halide::abs(x) < f(0.5), atanh_small(x), f(0.5) * Halide::log((f(1) + x) / (f(1) - x)));
 }
 
 /// e^x - 1 without losing the small ones.
@@ -151,8 +153,11 @@ Expr expm1_of(const Expr& x) {
   return select(Halide::abs(x) < f(0.5), small, Halide::exp(x) - f(1));
 }
 
-/// log(1 + e^x).
-Expr softplus(const Expr& x) { return Halide::max(x, f(0)) + Halide::log(f(1) + Halide::exp(-Halide::abs(x))); }
+/// log(1 + e^x), with log(1 + u) = 2 atanh(u / (2 + u)): what is far below zero keeps its digits.
+Expr softplus(const Expr& x) {
+  const Expr u = Halide::exp(-Halide::abs(x));
+  return Halide::max(x, f(0)) + f(2) * atanh_small(u / (f(2) + u));
+}
 
 Expr gelu(const Place& at) {
   const Expr& x = at.x();
