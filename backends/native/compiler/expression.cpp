@@ -18,6 +18,7 @@ struct Place {
   const Graph& graph;
   const Node& node;
   const std::vector<Expr>& in;
+  Quotient quotient = Quotient::kExact;
 
   [[nodiscard]] const Expr& x() const { return in[0]; }
   [[nodiscard]] const Expr& y() const { return in[1]; }
@@ -303,6 +304,7 @@ const std::map<std::string, Rule, std::less<>>& common_rules() {
       {"BitwiseXor", [](const Place& at) { return at.x() ^ at.y(); }},
       {"Cast", [](const Place& at) { return converted(at.x(), at.result()); }},
       {"Clip", clipped},
+      {"DequantizeLinear", [](const Place& at) { return dequantised(at.x(), at.y(), at.has(2) ? at.in[2] : Expr()); }},
       {"Div", [](const Place& at) { return divided(at.x(), at.y()); }},
       {"Equal", [](const Place& at) { return at.x().type().is_bool() ? !(at.x() != at.y()) : at.x() == at.y(); }},
       {"Greater", [](const Place& at) { return at.x() > at.y(); }},
@@ -322,6 +324,10 @@ const std::map<std::string, Rule, std::less<>>& common_rules() {
       {"Not", [](const Place& at) { return !at.x(); }},
       {"Or", [](const Place& at) { return at.x() || at.y(); }},
       {"Pow", power},
+      {"QuantizeLinear",
+       [](const Place& at) {
+         return quantised(at.x(), at.y(), at.has(2) ? at.in[2] : Expr(), at.result(), at.quotient);
+       }},
       {"Relu", [](const Place& at) { return Halide::max(at.x(), zero_of(at.x())); }},
       {"Sign",
        [](const Place& at) { return at.x().type().is_uint() ? Halide::min(at.x(), one_of(at.x())) : sign_of(at.x()); }},
@@ -387,13 +393,15 @@ bool is_element_node(const Graph& graph, const Node& node) {
   if (node.op_type == "Mod" && is_float(graph.value(node.inputs[0]).type.element))
     return attribute_or<std::int64_t>(node, "fmod", 0) != 0 && !is_double(graph, node.inputs[0]);
   if (node.op_type == "Mean") return graph.value(node.outputs[0]).type.element == ElementType::kFloat32;
+  if (node.op_type == "QuantizeLinear" || node.op_type == "DequantizeLinear") return is_quantiser(graph, node);
   return true;
 }
 
-Halide::Expr element_expression(const Graph& graph, const Node& node, const std::vector<Halide::Expr>& operands) {
+Halide::Expr element_expression(const Graph& graph, const Node& node, const std::vector<Halide::Expr>& operands,
+                                Quotient quotient) {
   const Rule* rule = rule_of(node);
   COLLAGE_CHECK(rule != nullptr, node.op_type);
-  return (*rule)({graph, node, operands});
+  return (*rule)({graph, node, operands, quotient});
 }
 
 }  // namespace collage::native

@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "compiler/quantise.h"
 #include "ir/graph.h"
 
 namespace collage::native {
@@ -28,6 +29,7 @@ namespace collage::native {
 /// The node's one output at a place. An omitted operand is an undefined Expr.
 /// Precondition: is_element_node().
 [[nodiscard]] Halide::Expr element_expression(const Graph& graph, const Node& node,
-                                              const std::vector<Halide::Expr>& operands);
+                                              const std::vector<Halide::Expr>& operands,
+                                              Quotient quotient = Quotient::kExact);
 
 }  // namespace collage::native

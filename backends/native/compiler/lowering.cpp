@@ -192,6 +192,16 @@ Expr Elements::at(ValueId id) {
   return expression;
 }
 
+Expr Elements::operand(const Node& node, std::size_t i) {
+  const ValueId id = node.inputs[i];
+  if (!id.valid()) return Expr();
+  const Graph& graph = lowering_.graph();
+  if (!operand_axis(graph, node, i)) return at(id);
+  const auto view = view_of(operand_extents(graph, node, i), plain(), space_);
+  COLLAGE_CHECK(view.has_value(), graph.value(id).name);
+  return lowering_.read(id, *view)(at_);
+}
+
 Expr Elements::made(ValueId id) {
   const Graph& graph = lowering_.graph();
   if (const Tensor* constant = constant_of(graph, id))
@@ -200,8 +210,8 @@ Expr Elements::made(ValueId id) {
     const Node& node = graph.nodes[n];
     if (node.outputs[0] != id) continue;
     std::vector<Expr> operands;
-    for (const ValueId input : node.inputs) operands.push_back(input.valid() ? at(input) : Expr());
-    return element_expression(graph, node, operands);
+    for (std::size_t i = 0; i < node.inputs.size(); ++i) operands.push_back(operand(node, i));
+    return element_expression(graph, node, operands, is_behind_anchor_ ? Quotient::kNear : Quotient::kExact);
   }
   return lowering_.read(id, space_)(at_);
 }

@@ -95,17 +95,23 @@ class Elements {
  public:
   /// `given` holds what is computed otherwise: the result of an anchor.
   Elements(Lowering& lowering, const Space& space, Indices at, std::map<ValueId, Halide::Expr> given = {})
-      : lowering_(lowering), space_(space), at_(std::move(at)), known_(std::move(given)) {}
+      : lowering_(lowering),
+        space_(space),
+        at_(std::move(at)),
+        known_(std::move(given)),
+        is_behind_anchor_(!known_.empty()) {}
   /// The value here: given, read, or computed from others. As computed: bool is one bit.
   Halide::Expr at(ValueId id);
 
  private:
   Halide::Expr made(ValueId id);
+  Halide::Expr operand(const Node& node, std::size_t i);
 
   Lowering& lowering_;
   const Space& space_;
   Indices at_;
   std::map<ValueId, Halide::Expr> known_;
+  bool is_behind_anchor_;
 };
 
 /// A literal for a constant of one element.

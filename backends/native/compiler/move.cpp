@@ -168,13 +168,16 @@ Expr Places::made(ValueId id, const Indices& at) {
 
 Expr Places::element(const Node& node, const Indices& at) {
   std::vector<Expr> operands;
-  for (const ValueId id : node.inputs) {
+  for (std::size_t i = 0; i < node.inputs.size(); ++i) {
+    const ValueId id = node.inputs[i];
     if (!id.valid()) {
       operands.emplace_back();
-      continue;
+    } else if (const auto axis = operand_axis(lowering_.graph(), node, i)) {
+      operands.push_back(value(id, {at[*axis]}));
+    } else {
+      const std::size_t rank = extents(id).size();
+      operands.push_back(value(id, Indices(at.end() - static_cast<std::ptrdiff_t>(rank), at.end())));
     }
-    const std::size_t rank = extents(id).size();
-    operands.push_back(value(id, Indices(at.end() - static_cast<std::ptrdiff_t>(rank), at.end())));
   }
   return element_expression(lowering_.graph(), node, operands);
 }

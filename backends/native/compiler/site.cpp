@@ -33,6 +33,17 @@ bool is_absent(const Graph& graph, ValueId id) {
   return constant != nullptr && constant->size() == 0;
 }
 
+/// Scales of channels are read along their own axis: they are an input or a constant.
+Done check_scales(const Graph& graph, const Region& region, const Node& node) {
+  for (std::size_t i = 1; i < node.inputs.size(); ++i) {
+    if (!operand_axis(graph, node, i)) continue;
+    for (const std::size_t n : region.nodes.members())
+      if (std::ranges::find(graph.nodes[n].outputs, node.inputs[i]) != graph.nodes[n].outputs.end())
+        return refuse(RefusalReason::kStructure, "scales of channels that are computed beside their use");
+  }
+  return {};
+}
+
 Done check_values(const Graph& graph, const Region& region) {
   for (const std::size_t n : region.nodes.members())
     for (const auto* list : {&graph.nodes[n].inputs, &graph.nodes[n].outputs})
@@ -63,7 +74,10 @@ std::expected<Site, Refusal> dissect(const Graph& graph, const Region& region, c
   site.after = NodeSet(graph.nodes.size());
   for (const std::size_t n : region.nodes.members()) {
     const Node& node = graph.nodes[n];
-    if (is_element_node(graph, node)) continue;
+    if (is_element_node(graph, node)) {
+      if (auto ok = check_scales(graph, region, node); !ok) return std::unexpected(ok.error());
+      continue;
+    }
     if (is_move_node(graph, node)) {
       site.moves = true;
       continue;
@@ -83,8 +97,9 @@ std::expected<void, Refusal> check_epilogue(const Site& site) {
   if (site.region.outputs.size() != 1) return refuse(RefusalReason::kStructure, "more than one output");
   const Extents result = site.extents(site.result());
   for (const std::size_t n : site.after.members()) {
-    for (const ValueId id : site.graph.nodes[n].inputs)
-      if (id.valid() && !broadcasts_to(site.extents(id), result))
+    const Node& node = site.graph.nodes[n];
+    for (std::size_t i = 0; i < node.inputs.size(); ++i)
+      if (node.inputs[i].valid() && !broadcasts_to(operand_extents(site.graph, node, i), result))
         return refuse(RefusalReason::kShape, "an epilogue of another shape");
   }
   if (site.extents(site.region.outputs[0]) != result)
@@ -94,11 +109,13 @@ std::expected<void, Refusal> check_epilogue(const Site& site) {
 
 bool are_seen(const Site& site, const NodeSet& nodes, const Space& space, const Format& format) {
   for (const std::size_t n : nodes.members())
-    for (const ValueId id : site.graph.nodes[n].inputs) {
+    for (std::size_t i = 0; i < site.graph.nodes[n].inputs.size(); ++i) {
+      const ValueId id = site.graph.nodes[n].inputs[i];
       if (!id.valid()) continue;
       const bool is_constant = constant_of(site.graph, id) != nullptr;
       const bool follows = !is_constant && format.is_channels_last() && can_be_channels_last(site.type(id));
-      if (!view_of(site.extents(id), follows ? format : plain(), space)) return false;
+      const Extents extents = operand_extents(site.graph, site.graph.nodes[n], i);
+      if (!view_of(extents, follows ? format : plain(), space)) return false;
     }
   return true;
 }

@@ -1,4 +1,7 @@
 // Element-wise work alone: any number of operators and outputs in one pass over memory.
+#include <set>
+
+#include "compiler/expression.h"
 #include "compiler/loops.h"
 #include "compiler/strategies/families.h"
 
@@ -8,16 +11,20 @@ namespace {
 using Halide::Expr;
 using Halide::Func;
 
+bool fits(const Site& site, const Node& node, const Extents& result) {
+  for (std::size_t i = 0; i < node.inputs.size(); ++i)
+    if (node.inputs[i].valid() && !broadcasts_to(operand_extents(site.graph, node, i), result)) return false;
+  return broadcasts_to(site.extents(node.outputs[0]), result);
+}
+
 std::expected<Facts, Refusal> read(const Site& site) {
   if (site.moves) return refuse(RefusalReason::kOperator, "moves of elements");
   const Extents result = site.extents(site.region.outputs[0]);
   for (const ValueId id : site.region.outputs)
     if (site.extents(id) != result) return refuse(RefusalReason::kShape, "outputs of several shapes");
   for (const std::size_t n : site.region.nodes.members())
-    for (const auto* list : {&site.graph.nodes[n].inputs, &site.graph.nodes[n].outputs})
-      for (const ValueId id : *list)
-        if (id.valid() && !broadcasts_to(site.extents(id), result))
-          return refuse(RefusalReason::kShape, "a value larger than the output");
+    if (!fits(site, site.graph.nodes[n], result))
+      return refuse(RefusalReason::kShape, "a value larger than the output");
   return Facts{{"elements", element_count(result)}, {"outputs", static_cast<std::int64_t>(site.region.outputs.size())}};
 }
 
@@ -26,12 +33,19 @@ std::vector<Schedule> space(const Site&, const Facts&) { return {Schedule{}}; }
 /// All tensors in memory: their layouts decide which axes are one loop.
 std::vector<Shaped> tensors_of(const Site& site, const Lowering& lowering) {
   std::vector<Shaped> tensors;
-  for (const auto* list : {&site.region.inputs, &site.region.constants, &site.region.outputs})
-    for (const ValueId id : *list) tensors.push_back({site.extents(id), lowering.format_of(id)});
-  // What stays inside has no memory, but broadcasts all the same.
-  for (const std::size_t n : site.region.nodes.members())
-    for (const ValueId id : site.graph.nodes[n].outputs)
-      if (site.extents(id) != site.extents(site.region.outputs[0])) tensors.push_back({site.extents(id), plain()});
+  std::set<ValueId> inside;
+  for (const ValueId id : site.region.outputs) tensors.push_back({site.extents(id), lowering.format_of(id)});
+  for (const std::size_t n : site.region.nodes.members()) inside.insert(site.graph.nodes[n].outputs[0]);
+  for (const std::size_t n : site.region.nodes.members()) {
+    const Node& node = site.graph.nodes[n];
+    for (std::size_t i = 0; i < node.inputs.size(); ++i) {
+      if (!node.inputs[i].valid()) continue;
+      Extents extents = operand_extents(site.graph, node, i);
+      // What stays inside has no memory, but broadcasts all the same.
+      if (inside.contains(node.inputs[i]) && extents == site.extents(site.region.outputs[0])) continue;
+      tensors.push_back({std::move(extents), lowering.format_of(node.inputs[i])});
+    }
+  }
   return tensors;
 }
 

@@ -1,0 +1,42 @@
+// Quantisers as expressions of one element: QuantizeLinear and DequantizeLinear by tensor or by axis.
+// In: a node and its operands at one place. Out: its result there.
+// How: sums with zero points are exact in f32, so that a clamp to the type's range saturates before the conversion.
+// Cost: a division an element where the quotient must be the reference's to the last bit, else a multiplication.
+// Source: ONNX QuantizeLinear and DequantizeLinear; blocks, 4 bits and 8-bit floats are not among them.
+#pragma once
+
+#include <Halide.h>
+
+#include <optional>
+#include <vector>
+
+#include "ir/graph.h"
+
+namespace collage::native {
+
+/// How a quantiser divides by its scale. Behind sums, whose order is free, a value near the middle between two steps
+/// may go either way anyhow.
+enum class Quotient : std::uint8_t {
+  kExact,  ///< rounded as the reference rounds it
+  kNear    ///< times the reciprocal
+};
+
+/// Whether `x` -> result is a quantiser these functions know; a look at types and attributes.
+[[nodiscard]] bool is_quantiser(const Graph& graph, const Node& node);
+
+/// The axis of the node's result along which a vector operand lies, for operands that are not aligned at the last axis:
+/// the scales and zero points of channels. Nothing for every other operand of every node.
+[[nodiscard]] std::optional<std::size_t> operand_axis(const Graph& graph, const Node& node, std::size_t operand);
+/// Extents of an operand as they broadcast to the node's result.
+[[nodiscard]] Extents operand_extents(const Graph& graph, const Node& node, std::size_t operand);
+
+/// Operands of is_quantiser() nodes at one place; the zero point may be undefined.
+[[nodiscard]] Halide::Expr quantised(const Halide::Expr& x, const Halide::Expr& scale, const Halide::Expr& zero_point,
+                                     ElementType to, Quotient quotient);
+[[nodiscard]] Halide::Expr dequantised(const Halide::Expr& x, const Halide::Expr& scale,
+                                       const Halide::Expr& zero_point);
+
+/// The nearest whole number, halves to the even one, plus the zero point, within the type's range.
+[[nodiscard]] Halide::Expr rounded_to(const Halide::Expr& steps, const Halide::Expr& zero_point, ElementType to);
+
+}  // namespace collage::native
