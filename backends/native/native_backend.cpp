@@ -11,6 +11,10 @@ namespace {
 
 constexpr const char* kBuild = "native-1";  // part of cost keys: to be raised when kernels become faster or slower
 
+/// What often stands between a product and the quantiser behind it.
+constexpr std::string_view kElementNames =
+    "Relu|Clip|LeakyRelu|PRelu|Sigmoid|HardSigmoid|HardSwish|Swish|Tanh|Gelu|Add|Sub|Mul|Div|Min|Max";
+
 std::unexpected<Refusal> refuse(RefusalReason reason, std::string detail) {
   return std::unexpected(Refusal{reason, std::move(detail)});
 }
@@ -27,7 +31,13 @@ class Native final : public Backend {
 
   [[nodiscard]] const BackendInfo& info() const override { return info_; }
 
-  [[nodiscard]] PartitionRules rules() const override { return {.growth = Growth::kLikeNative}; }
+  [[nodiscard]] PartitionRules rules() const override {
+    // A product of bytes waits for several dequantisers: no single seed grows to it.
+    const std::string product = "Conv|MatMul|Gemm(DequantizeLinear, DequantizeLinear, ";
+    const std::string tail = ") -> " + std::string(kElementNames) + "* -> QuantizeLinear?";
+    return {.patterns = {{"bytes", product + "*?" + tail}, {"bytes-bias", product + "DequantizeLinear" + tail}},
+            .growth = Growth::kLikeNative};
+  }
 
   [[nodiscard]] std::expected<std::vector<Variant>, Refusal> support(const Graph& graph, const Region& region,
                                                                      const CompileOptions& options) const override {

@@ -7,11 +7,11 @@
 namespace collage::native {
 namespace {
 
-constexpr std::array<std::string_view, 4> kNames = {"none", "panels", "winograd", "quads"};
+constexpr std::array<std::string_view, 5> kNames = {"none", "panels", "winograd", "quads", "quad-sums"};
 
 std::int64_t rounded_up(std::int64_t n, std::int64_t to) { return (n + to - 1) / to * to; }
 
-/// The numbers of kPanels and kQuads.
+/// The numbers of kPanels, kQuads and kQuadSums.
 struct Panels {
   std::int64_t out, taps, in, out_stride, tap_stride, in_stride, block;
   explicit Panels(const Extents& numbers)
@@ -28,24 +28,36 @@ struct Panels {
   }
 };
 
-void pack_panels(const Panels& panels, const float* from, float* to) {
+template <class T>
+void pack_panels(const Panels& panels, const T* from, float* to) {
   for (std::int64_t first = 0; first < panels.out; first += panels.block)
     for (std::int64_t tap = 0; tap < panels.taps; ++tap)
       for (std::int64_t in = 0; in < panels.in; ++in, to += panels.block) {
-        const float* source = from + first * panels.out_stride + tap * panels.tap_stride + in * panels.in_stride;
+        const T* source = from + first * panels.out_stride + tap * panels.tap_stride + in * panels.in_stride;
         const std::int64_t count = std::min(panels.block, panels.out - first);
-        for (std::int64_t i = 0; i < count; ++i) to[i] = source[i * panels.out_stride];
+        for (std::int64_t i = 0; i < count; ++i) to[i] = static_cast<float>(source[i * panels.out_stride]);
       }
 }
 
-void pack_quads(const Panels& panels, const std::byte* from, std::byte* to) {
+/// Bytes as they are multiplied: signed ones, and unsigned ones less 128.
+std::uint8_t flip_of(ElementType type) { return type == ElementType::kUint8 ? 0x80 : 0; }
+
+void pack_quads(const Panels& panels, std::uint8_t flip, const std::uint8_t* from, std::uint8_t* to) {
   for (std::int64_t first = 0; first < panels.out; first += panels.block)
     for (std::int64_t tap = 0; tap < panels.taps; ++tap)
       for (std::int64_t in = 0; in < panels.in; in += 4, to += 4 * panels.block)
         for (std::int64_t i = 0; i < std::min(panels.block, panels.out - first); ++i)
           for (std::int64_t j = 0; j < std::min<std::int64_t>(4, panels.in - in); ++j)
             to[4 * i + j] =
-                from[(first + i) * panels.out_stride + tap * panels.tap_stride + (in + j) * panels.in_stride];
+                flip ^ from[(first + i) * panels.out_stride + tap * panels.tap_stride + (in + j) * panels.in_stride];
+}
+
+void sum_quads(const Panels& panels, std::uint8_t flip, const std::uint8_t* from, std::int32_t* to) {
+  for (std::int64_t out = 0; out < panels.out; ++out)
+    for (std::int64_t tap = 0; tap < panels.taps; ++tap)
+      for (std::int64_t in = 0; in < panels.in; ++in)
+        to[out] += static_cast<std::int8_t>(
+            flip ^ from[out * panels.out_stride + tap * panels.tap_stride + in * panels.in_stride]);
 }
 
 /// G of F(m x m, 3 x 3): rows of the transform of three taps to m + 2 points.
@@ -87,15 +99,18 @@ std::unexpected<Error> misfit(const Packing& packing, const Tensor& source) {
               "a constant of the size the artifact was compiled for");
 }
 
+bool is_byte(ElementType type) { return type == ElementType::kInt8 || type == ElementType::kUint8; }
+
 bool fits(const Packing& packing, const Tensor& source) {
   switch (packing.kind) {
     case PackingKind::kNone:
       return true;
     case PackingKind::kPanels:
-      return packing.numbers.size() == 7 && source.type == ElementType::kFloat32 &&
+      return packing.numbers.size() == 7 && (source.type == ElementType::kFloat32 || is_byte(source.type)) &&
              Panels(packing.numbers).fits(source);
     case PackingKind::kQuads:
-      return packing.numbers.size() == 7 && bits_of(source.type) == 8 && Panels(packing.numbers).fits(source);
+    case PackingKind::kQuadSums:
+      return packing.numbers.size() == 7 && is_byte(source.type) && Panels(packing.numbers).fits(source);
     case PackingKind::kWinograd:
       return packing.numbers.size() == 4 && source.type == ElementType::kFloat32 && packing.numbers[0] > 0 &&
              packing.numbers[1] > 0 && (packing.numbers[2] == 2 || packing.numbers[2] == 4) && packing.numbers[3] > 0 &&
@@ -123,22 +138,48 @@ std::size_t packed_bytes(const Packing& packing, const Tensor& source) {
       return static_cast<std::size_t>(rounded_up(n[0], n[6]) * n[1] * n[2]) * sizeof(float);
     case PackingKind::kQuads:
       return static_cast<std::size_t>(rounded_up(n[0], n[6]) * n[1] * rounded_up(n[2], 4));
+    case PackingKind::kQuadSums:
+      return static_cast<std::size_t>(rounded_up(n[0], n[6])) * sizeof(std::int32_t);
     case PackingKind::kWinograd:
       return static_cast<std::size_t>(rounded_up(n[0], n[3]) * n[1] * (n[2] + 2) * (n[2] + 2)) * sizeof(float);
   }
   return 0;
 }
 
+namespace {
+
+/// From f32 or bytes.
+void pack_panels(const Panels& panels, const Tensor& source, float* to) {
+  const std::byte* from = source.data.data();
+  if (source.type == ElementType::kInt8) return pack_panels(panels, reinterpret_cast<const std::int8_t*>(from), to);
+  if (source.type == ElementType::kUint8) return pack_panels(panels, reinterpret_cast<const std::uint8_t*>(from), to);
+  pack_panels(panels, reinterpret_cast<const float*>(from), to);
+}
+
+void fill(const Packing& packing, const Tensor& source, std::byte* to) {
+  const auto* bytes = reinterpret_cast<const std::uint8_t*>(source.data.data());
+  const std::uint8_t flip = flip_of(source.type);
+  switch (packing.kind) {
+    case PackingKind::kNone:
+      break;
+    case PackingKind::kPanels:
+      return pack_panels(Panels(packing.numbers), source, reinterpret_cast<float*>(to));
+    case PackingKind::kWinograd:
+      return pack_winograd(packing.numbers, reinterpret_cast<const float*>(bytes), reinterpret_cast<float*>(to));
+    case PackingKind::kQuads:
+      return pack_quads(Panels(packing.numbers), flip, bytes, reinterpret_cast<std::uint8_t*>(to));
+    case PackingKind::kQuadSums:
+      return sum_quads(Panels(packing.numbers), flip, bytes, reinterpret_cast<std::int32_t*>(to));
+  }
+}
+
+}  // namespace
+
 Result<Buffer> pack(const Packing& packing, const Tensor& source) {
   if (!fits(packing, source)) return misfit(packing, source);
   if (packing.kind == PackingKind::kNone) return source.data;
-  return Buffer::make(packed_bytes(packing, source), [&](std::span<std::byte> bytes) {
-    const auto* floats = reinterpret_cast<const float*>(source.data.data());
-    auto* to = reinterpret_cast<float*>(bytes.data());
-    if (packing.kind == PackingKind::kPanels) pack_panels(Panels(packing.numbers), floats, to);
-    if (packing.kind == PackingKind::kWinograd) pack_winograd(packing.numbers, floats, to);
-    if (packing.kind == PackingKind::kQuads) pack_quads(Panels(packing.numbers), source.data.data(), bytes.data());
-  });
+  return Buffer::make(packed_bytes(packing, source),
+                      [&](std::span<std::byte> bytes) { fill(packing, source, bytes.data()); });
 }
 
 }  // namespace collage::native

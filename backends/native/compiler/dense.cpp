@@ -102,7 +102,7 @@ Func padded_source(const Dense& dense, const Func& source, const std::vector<std
     is_padded = true;
   }
   if (!is_padded) return source;
-  return Halide::BoundaryConditions::constant_exterior(source, 0.0F, bounds);
+  return Halide::BoundaryConditions::constant_exterior(source, Halide::Internal::make_zero(source.type()), bounds);
 }
 
 Expr with_bias(const Dense& dense, const Site& site, Lowering& lowering, const Indices& at, const Expr& sum) {

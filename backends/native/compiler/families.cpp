@@ -3,9 +3,11 @@
 namespace collage::native {
 
 std::span<const Family* const> all_families() {
-  static const std::array<const Family*, 7> families = {&kElementwiseFamily, &kMovementFamily,     &kConvolutionFamily,
-                                                        &kProductFamily,     &kBatchProductFamily, &kPoolingFamily,
-                                                        &kRowsFamily};
+  // The quantised ones first, so that a plain Conv or MatMul is refused with the words of its own family.
+  static const std::array<const Family*, 9> families = {
+      &kElementwiseFamily,      &kMovementFamily,    &kQuantisedConvolutionFamily,
+      &kQuantisedProductFamily, &kConvolutionFamily, &kProductFamily,
+      &kBatchProductFamily,     &kPoolingFamily,     &kRowsFamily};
   return families;
 }
 

@@ -45,8 +45,10 @@ std::vector<Tensor> run_kernel(const Kernel& kernel, const Graph& graph, const V
 std::vector<Tensor> run_variant(const Graph& graph, const Variant& variant, const CompileOptions& options = {},
                                 const std::string& instance = "native");
 
-/// "" when they are as close as the class asks for, else the first difference.
-std::string difference(const std::vector<Tensor>& seen, const std::vector<Tensor>& expected, Accuracy accuracy);
+/// "" when they are as close as the class asks for, else the first difference. Integers of outputs marked in `one_step`
+/// may differ by one.
+std::string difference(const std::vector<Tensor>& seen, const std::vector<Tensor>& expected, Accuracy accuracy,
+                       const std::vector<bool>& one_step = {});
 /// "" when the variant computes what ONNX Runtime does: strictly, unless it transforms its weights.
 std::string problem_of(const Graph& graph, const std::vector<Tensor>& expected, const Variant& variant,
                        const CompileOptions& options = {}, const std::string& instance = "native");

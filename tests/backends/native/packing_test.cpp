@@ -71,6 +71,29 @@ TEST(Quads, TakeAnyStrides) {
               ElementsAre(1, 3, 5, 7, 2, 4, 6, 8));
 }
 
+TEST(Quads, TakeUnsignedBytesLess128) {
+  const Tensor source = make_tensor<std::uint8_t>(ElementType::kUint8, {1, 3}, {0, 128, 255});
+  EXPECT_THAT(packed<std::int8_t>(quads({1, 1, 3, 3, 1, 1, 2}), source), ElementsAre(-128, 0, 127, 0, 0, 0, 0, 0));
+}
+
+TEST(QuadSums, AreThoseOfThePackedBytesOfEachOutput) {
+  const auto sums = [](Packing packing) {
+    packing.kind = PackingKind::kQuadSums;
+    return packing;
+  };
+  // Three outputs of two inputs with two taps each, in blocks of two.
+  EXPECT_THAT(packed<std::int32_t>(sums(quads({3, 2, 2, 4, 1, 2, 2})), counting_bytes({3, 2, 2})),
+              ElementsAre(10, 26, 42, 0));
+  const Tensor source = make_tensor<std::uint8_t>(ElementType::kUint8, {1, 3}, {0, 128, 255});
+  EXPECT_THAT(packed<std::int32_t>(sums(quads({1, 1, 3, 3, 1, 1, 2})), source), ElementsAre(-1, 0));
+}
+
+TEST(Panels, MakeFloatsOfBytes) {
+  EXPECT_THAT(packed(panels({2, 1, 2, 2, 1, 1, 2}), counting_bytes({2, 2})), ElementsAre(1, 3, 2, 4));
+  const Tensor source = make_tensor<std::uint8_t>(ElementType::kUint8, {2}, {255, 7});
+  EXPECT_THAT(packed(panels({2, 1, 1, 1, 1, 1, 2}), source), ElementsAre(255, 7));
+}
+
 TEST(Packing, OfNothingIsTheConstantItself) {
   const Tensor source = counting({2, 3});
   const auto bytes = pack({}, source);
@@ -120,7 +143,8 @@ TEST(Packing, IsRefusedWhenItDoesNotFitTheConstant) {
                                                      {3, 1, 4, -4, 1, 1, 2},
                                                      {3, 1, 4, 4, 1, 0, 2}})
     EXPECT_EQ(refusal(panels(numbers), source), "backend/bad-artifact") << testing::PrintToString(numbers);
-  EXPECT_EQ(refusal(panels({3, 1, 4, 4, 1, 1, 2}), counting_bytes({3, 4})), "backend/bad-artifact");
+  const Tensor wide = make_tensor<std::int32_t>(ElementType::kInt32, {2}, {1, 2});
+  EXPECT_EQ(refusal(panels({2, 1, 1, 1, 1, 1, 2}), wide), "backend/bad-artifact");
   EXPECT_EQ(refusal(quads({3, 1, 4, 4, 1, 1, 2}), source), "backend/bad-artifact");
   EXPECT_EQ(refusal(quads({3, 1, 5, 4, 1, 1, 2}), counting_bytes({3, 4})), "backend/bad-artifact");
 }
@@ -134,7 +158,8 @@ TEST(Packing, IsRefusedWhenWinogradDoesNotFitTheConstant) {
 }
 
 TEST(Packing, HasNamesThatReadBack) {
-  for (const PackingKind kind : {PackingKind::kNone, PackingKind::kPanels, PackingKind::kWinograd, PackingKind::kQuads})
+  for (const PackingKind kind :
+       {PackingKind::kNone, PackingKind::kPanels, PackingKind::kWinograd, PackingKind::kQuads, PackingKind::kQuadSums})
     EXPECT_EQ(packing_kind_of(name_of(kind)), kind);
   EXPECT_EQ(packing_kind_of("panel"), std::nullopt);
   EXPECT_EQ(packing_kind_of(""), std::nullopt);

@@ -4,6 +4,7 @@
 #include <numeric>
 #include <vector>
 
+#include "random_quantised.h"
 #include "region_writer.h"
 
 namespace collage::test {
@@ -200,7 +201,7 @@ std::string Writer::moves() {
 
 std::string name_of(RegionKind kind) {
   static const std::vector<std::string> names = {"Elementwise", "Convolution", "Depthwise", "Product",
-                                                 "Pooling",     "Rows",        "Moves"};
+                                                 "Pooling",     "Rows",        "Moves",     "Quantised"};
   return names.at(static_cast<std::size_t>(kind));
 }
 
@@ -221,6 +222,8 @@ std::string random_region(RegionKind kind, std::uint64_t seed) {
       return writer.rows();
     case RegionKind::kMoves:
       return writer.moves();
+    case RegionKind::kQuantised:
+      return random_quantised(seed);
   }
   return {};
 }

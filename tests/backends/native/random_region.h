@@ -20,7 +20,8 @@ enum class RegionKind : std::uint8_t {
   kProduct,  ///< MatMul, Gemm
   kPooling,
   kRows,  ///< reductions, Softmax, norms
-  kMoves
+  kMoves,
+  kQuantised  ///< random_quantised.h
 };
 
 [[nodiscard]] std::string name_of(RegionKind kind);

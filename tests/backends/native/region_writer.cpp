@@ -40,15 +40,15 @@ Extents RegionWriter::narrowed(const Extents& extents) {
   return out;
 }
 
-Made RegionWriter::port(char letter, const std::string& element, const Extents& extents) {
-  Made made{.name = letter + std::to_string(count_++), .element = element, .extents = extents};
+Made RegionWriter::port(const std::string& prefix, const std::string& element, const Extents& extents) {
+  Made made{.name = prefix + std::to_string(count_++), .element = element, .extents = extents};
   ports_ += (ports_.empty() ? "" : ", ") + type_text(made);
   return made;
 }
 
-std::string RegionWriter::scalar(const std::string& number) {
+std::string RegionWriter::constant(const std::string& element, const std::string& number) {
   const std::string name = "c" + std::to_string(count_++);
-  constants_ += "  constant %" + name + " = f32[]{" + number + "}\n";
+  constants_ += "  constant %" + name + " = " + element + "[]{" + number + "}\n";
   return name;
 }
 

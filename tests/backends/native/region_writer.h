@@ -35,10 +35,11 @@ class RegionWriter {
   /// What broadcasts to these extents: some axes 1, some leading ones gone.
   Extents narrowed(const Extents& extents);
 
-  Made port(char letter, const std::string& element, const Extents& extents);
-  Made input(const Extents& extents, const std::string& element = "f32") { return port('x', element, extents); }
-  Made weight(const Extents& extents) { return port('w', "f32", extents); }
-  std::string scalar(const std::string& number);
+  Made port(const std::string& prefix, const std::string& element, const Extents& extents);
+  Made input(const Extents& extents, const std::string& element = "f32") { return port("x", element, extents); }
+  Made weight(const Extents& extents) { return port("w", "f32", extents); }
+  std::string constant(const std::string& element, const std::string& number);
+  std::string scalar(const std::string& number) { return constant("f32", number); }
   Made node(const std::string& op, const std::vector<std::string>& inputs, const Extents& extents,
             const std::string& attributes = "", const std::string& element = "f32");
 

@@ -28,27 +28,34 @@ void merge_places(const Site& site, Dense& dense, const Extents& in, const Exten
 
 std::expected<Dense, Refusal> convolution_of(const Site& site) {
   const Node& node = *site.anchor;
-  const Extents in = site.extents(node.inputs[0]);
-  const Extents out = site.extents(node.outputs[0]);
-  const Tensor* weights = constant_of(site.graph, node.inputs[1]);
-  if (in.size() < 3 || in.size() > 5) return refuse(RefusalReason::kShape, "rank " + std::to_string(in.size()));
-  if (weights == nullptr) return refuse(RefusalReason::kStructure, "computed weights");
   if (site.type(node.inputs[0]).element != ElementType::kFloat32) return refuse(RefusalReason::kType, "not f32");
-  const Extents kernel(weights->extents.begin() + 2, weights->extents.end());
+  auto dense = convolution_of(site, node.inputs[0], node.inputs[1]);
+  if (!dense) return dense;
+  const std::int64_t outputs = site.extents(node.outputs[0])[1];
+  dense->bias = input_of(node, 2);
+  dense->bias_view = {.extents = {1, 1, 1, 1, outputs}, .strides = {0, 0, 0, 0, outputs > 1 ? 1 : 0}};
+  return dense;
+}
+
+std::expected<Dense, Refusal> convolution_of(const Site& site, ValueId source, ValueId weights) {
+  const Node& node = *site.anchor;
+  const Extents in = site.extents(source);
+  const Extents out = site.extents(node.outputs[0]);
+  if (in.size() < 3 || in.size() > 5) return refuse(RefusalReason::kShape, "rank " + std::to_string(in.size()));
+  if (constant_of(site.graph, weights) == nullptr) return refuse(RefusalReason::kStructure, "computed weights");
+  const Extents kernel = spatial(site.extents(weights));
   const auto window = window_of(node, kernel, spatial(in), spatial(out));
   if (!window) return std::unexpected(window.error());
   const auto view = view_of(in, channels_last(), activation_space(in));
   const std::int64_t taps = element_count(kernel);
   const std::int64_t groups = attribute_or<std::int64_t>(node, "group", 1);
-  Dense dense{.source = node.inputs[0],
+  Dense dense{.source = source,
               .view = *view,
               .space = activation_space(out),
-              .weights = node.inputs[1],
+              .weights = weights,
               .out_stride = taps * in[1] / groups,
               .tap_stride = 1,
               .in_stride = taps,
-              .bias = input_of(node, 2),
-              .bias_view = {.extents = {1, 1, 1, 1, out[1]}, .strides = {0, 0, 0, 0, out[1] > 1 ? 1 : 0}},
               .groups = groups};
   // A source of one place along an axis has no stride there, and no loop asks for one.
   for (std::size_t i = 0; i < kernel.size(); ++i) {

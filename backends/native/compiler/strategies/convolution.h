@@ -3,14 +3,29 @@
 // Cost: a look at the node. Source: see each builder's file.
 #pragma once
 
+#include <functional>
+
 #include "compiler/dense.h"
 
 namespace collage::native {
 
 [[nodiscard]] std::expected<Dense, Refusal> convolution_of(const Site& site);
+/// The same over these tensors in place of the anchor's operands, of any element type and without a bias.
+[[nodiscard]] std::expected<Dense, Refusal> convolution_of(const Site& site, ValueId source, ValueId weights);
 
 [[nodiscard]] std::vector<Schedule> depthwise_space(const Site& site, const Facts& facts);
 void build_depthwise(const Site& site, const Facts& facts, const Schedule& schedule, Lowering& lowering);
+
+/// A depthwise kernel by its parts.
+struct Depthwise {
+  Halide::Func source;   ///< f32 with zeros around it, by (c, w, h, d, n)
+  Halide::Func weights;  ///< f32, by (c, w, h, d)
+  std::function<Halide::Expr(const Indices& at, const Halide::Expr& sum)> result;  ///< the anchor's value
+};
+/// Weights by (c, w, h, d); bytes become f32.
+[[nodiscard]] Halide::Func depthwise_weights(const Dense& dense, Lowering& lowering);
+void build_depthwise(const Dense& dense, const Depthwise& parts, const Site& site, const Schedule& schedule,
+                     Lowering& lowering);
 
 /// F(2x2, 3x3) and F(4x4, 3x3).
 [[nodiscard]] std::vector<Schedule> winograd_2_space(const Site& site, const Facts& facts);

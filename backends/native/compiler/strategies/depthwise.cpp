@@ -43,18 +43,31 @@ std::vector<Schedule> depthwise_space(const Site& site, const Facts& facts) {
   return schedules;
 }
 
-void build_depthwise(const Site& site, const Facts&, const Schedule& schedule, Lowering& lowering) {
-  const Dense dense = *convolution_of(site);
-  const std::int64_t lanes = site.lanes();
-  const std::int64_t channels = dense.channels();
+Func depthwise_weights(const Dense& dense, Lowering& lowering) {
   const auto& kernel = dense.kernel;
-  const Func source = padded_source(dense, lowering.read(dense.source, dense.view).func, {0, 1, 2});
+  const std::int64_t channels = dense.channels();
   // One output for each group, so a panel of `channels` outputs is the taps with channels innermost.
-  const Func weights = lowering.packed(
+  return lowering.packed(
       dense.weights,
       {.kind = PackingKind::kPanels,
        .numbers = {channels, dense.taps(), 1, dense.out_stride, dense.tap_stride, dense.in_stride, channels}},
       ElementType::kFloat32, {kernel[0], kernel[1], kernel[2], channels});
+}
+
+void build_depthwise(const Site& site, const Facts&, const Schedule& schedule, Lowering& lowering) {
+  const Dense dense = *convolution_of(site);
+  const auto result = [&](const Indices& at, const Expr& sum) { return with_bias(dense, site, lowering, at, sum); };
+  const Depthwise parts{.source = padded_source(dense, lowering.read(dense.source, dense.view).func, {0, 1, 2}),
+                        .weights = depthwise_weights(dense, lowering),
+                        .result = result};
+  build_depthwise(dense, parts, site, schedule, lowering);
+}
+
+void build_depthwise(const Dense& dense, const Depthwise& parts, const Site& site, const Schedule& schedule,
+                     Lowering& lowering) {
+  const std::int64_t lanes = site.lanes();
+  const std::int64_t channels = dense.channels();
+  const auto& kernel = dense.kernel;
   const std::vector<Var> loops = loop_variables(5);
   const Var n = loops[0];
   const Var d = loops[1];
@@ -68,12 +81,11 @@ void build_depthwise(const Site& site, const Facts&, const Schedule& schedule, L
   for (std::int64_t kd = 0; kd < kernel[0]; ++kd)
     for (std::int64_t kh = 0; kh < kernel[1]; ++kh)
       for (std::int64_t kw = 0; kw < kernel[2]; ++kw) {
-        const Expr product = weights(c, to_int(kw), to_int(kh), to_int(kd)) *
-                             source(c, along(x, kw, 2), along(y, kh, 1), along(d, kd, 0), n);
+        const Expr product = parts.weights(c, to_int(kw), to_int(kh), to_int(kd)) *
+                             parts.source(c, along(x, kw, 2), along(y, kh, 1), along(d, kd, 0), n);
         sum = sum.defined() ? sum + product : product;
       }
-  Func out =
-      define_output(site, lowering, dense.space, loops, with_bias(dense, site, lowering, as_indices(loops), sum));
+  Func out = define_output(site, lowering, dense.space, loops, parts.result(as_indices(loops), sum));
   const Extents extents = dense.space.extents();
 
   const Var co("co");

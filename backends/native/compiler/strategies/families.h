@@ -14,6 +14,8 @@ extern const Family kConvolutionFamily;
 extern const Family kMovementFamily;
 extern const Family kPoolingFamily;
 extern const Family kProductFamily;
+extern const Family kQuantisedConvolutionFamily;
+extern const Family kQuantisedProductFamily;
 extern const Family kRowsFamily;
 
 }  // namespace collage::native

@@ -1,5 +1,6 @@
 // MatMul and Gemm with a constant second factor: rows of the first are the places of a 1x1 convolution.
-#include "compiler/dense.h"
+#include "compiler/strategies/product.h"
+
 #include "compiler/strategies/families.h"
 
 namespace collage::native {
@@ -12,14 +13,14 @@ Space row_space(const Extents& result) {
   return {.result = result, .axes = {{}, {}, {}, rows, {result.size() - 1}}};
 }
 
-std::expected<Dense, Refusal> dense_of(const Site& site) {
+}  // namespace
+
+std::expected<Dense, Refusal> product_of(const Site& site, ValueId source, ValueId weights) {
   const Node& node = *site.anchor;
-  const Extents a = site.extents(node.inputs[0]);
-  const Extents b = site.extents(node.inputs[1]);
+  const Extents a = site.extents(source);
+  const Extents b = site.extents(weights);
   const Extents out = site.extents(node.outputs[0]);
-  if (constant_of(site.graph, node.inputs[1]) == nullptr)
-    return refuse(RefusalReason::kStructure, "a computed second factor");
-  if (site.type(node.inputs[0]).element != ElementType::kFloat32) return refuse(RefusalReason::kType, "not f32");
+  if (constant_of(site.graph, weights) == nullptr) return refuse(RefusalReason::kStructure, "a computed second factor");
   if (a.size() < 2 || b.size() != 2) return refuse(RefusalReason::kShape, "not rows by a matrix");
   const bool is_gemm = node.op_type == "Gemm";
   const bool flips_a = is_gemm && attribute_or<std::int64_t>(node, "transA", 0) != 0;
@@ -28,23 +29,31 @@ std::expected<Dense, Refusal> dense_of(const Site& site) {
   const std::int64_t depth = flips_a ? a[0] : a.back();
   const std::int64_t rows = element_count(out) / columns;
   Dense dense{
-      .source = node.inputs[0],
+      .source = source,
       .view = {.extents = {1, 1, 1, rows, depth}, .strides = {0, 0, 0, flips_a ? 1 : depth, flips_a ? rows : 1}},
       .space = row_space(out),
-      .weights = node.inputs[1],
+      .weights = weights,
       .out_stride = flips_b ? depth : 1,
       .tap_stride = 1,
       .in_stride = flips_b ? 1 : columns};
   if (is_gemm) {
     dense.alpha = attribute_or<float>(node, "alpha", 1.F);
     dense.beta = attribute_or<float>(node, "beta", 1.F);
-    dense.bias = input_of(node, 2);
-    if (dense.bias.valid()) {
-      const auto view = view_of(site.extents(dense.bias), plain(), dense.space);
-      if (!view) return refuse(RefusalReason::kShape, "a bias of another shape");
-      dense.bias_view = *view;
-    }
   }
+  return dense;
+}
+
+namespace {
+
+std::expected<Dense, Refusal> dense_of(const Site& site) {
+  const Node& node = *site.anchor;
+  if (site.type(node.inputs[0]).element != ElementType::kFloat32) return refuse(RefusalReason::kType, "not f32");
+  auto dense = product_of(site, node.inputs[0], node.inputs[1]);
+  if (!dense || node.op_type != "Gemm" || !input_of(node, 2).valid()) return dense;
+  dense->bias = node.inputs[2];
+  const auto view = view_of(site.extents(dense->bias), plain(), dense->space);
+  if (!view) return refuse(RefusalReason::kShape, "a bias of another shape");
+  dense->bias_view = *view;
   return dense;
 }
 

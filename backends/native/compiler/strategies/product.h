@@ -1,0 +1,12 @@
+// MatMul and Gemm by a constant matrix as a product over rows, for the families that share this view.
+// In: a region with such an anchor. Out: its Dense, or why it is none. Cost: a look at the node. Source: ours.
+#pragma once
+
+#include "compiler/dense.h"
+
+namespace collage::native {
+
+/// Over these tensors in place of the anchor's operands, of any element type; alpha and beta, but no bias.
+[[nodiscard]] std::expected<Dense, Refusal> product_of(const Site& site, ValueId source, ValueId weights);
+
+}  // namespace collage::native

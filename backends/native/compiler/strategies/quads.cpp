@@ -1,0 +1,247 @@
+// Sums of products of bytes in quads: unsigned bytes of the source by signed bytes of the weights, four a lane.
+// How: signed sources and unsigned weights are moved by 128, and so are their zero points; the zero points come out of
+//      the sums again by tables of the weights' sums. A source that is signed, has a tail of channels, or needs its
+//      zero point around it is copied once with that put right.
+#include <algorithm>
+
+#include "compiler/loops.h"
+#include "compiler/strategies/quantised.h"
+
+namespace collage::native {
+
+using Halide::cast;
+using Halide::Expr;
+using Halide::Func;
+using Halide::RDom;
+using Halide::TailStrategy;
+using Halide::Var;
+
+namespace {
+
+constexpr std::int64_t kQuad = 4;
+
+bool is_signed(const Site& site, ValueId id) { return site.type(id).element == ElementType::kInt8; }
+
+/// As the dense machinery counts: a quad of bytes is as large as a float.
+Dense in_quads(const Dense& dense) {
+  Dense quads = dense;
+  quads.view.extents[4] = ceil_div(dense.channels(), kQuad);
+  return quads;
+}
+
+bool is_zero(const Expr& value) { return Halide::Internal::is_const_zero(Halide::Internal::simplify(value)); }
+
+/// All of these constant bytes are the one that stands for zero after moving.
+bool is_all(const Site& site, ValueId id, std::byte value) {
+  const Tensor* constant = constant_of(site.graph, id);
+  if (constant == nullptr) return false;
+  return std::ranges::all_of(constant->data.as<std::byte>(), [&](std::byte one) { return one == value; });
+}
+
+class Quads {
+ public:
+  Quads(const Quantised& quantised, const Site& site, const Schedule& schedule, Lowering& lowering)
+      : q_(quantised),
+        dense_(quantised.dense),
+        site_(site),
+        schedule_(schedule),
+        lowering_(lowering),
+        code_(quantised, site, lowering),
+        block_(schedule["tile_c"] * site.lanes()),
+        quads_(ceil_div(dense_.channels(), kQuad)),
+        packing_{.kind = PackingKind::kQuads,
+                 .numbers = {dense_.outputs(), dense_.taps(), dense_.channels(), dense_.out_stride, dense_.tap_stride,
+                             dense_.in_stride, block_}} {}
+
+  void build();
+
+ private:
+  [[nodiscard]] bool is_padded() const { return dense_.is_padded(0) || dense_.is_padded(1) || dense_.is_padded(2); }
+  [[nodiscard]] bool has_weight_zero() const;
+  [[nodiscard]] Expr source_zero();
+  [[nodiscard]] Expr weight_zero(const Expr& c);
+  [[nodiscard]] bool is_staged();
+  [[nodiscard]] Func staged(const Func& source);
+  [[nodiscard]] Expr along(const Expr& at, const Expr& tap, std::size_t axis) const;
+  [[nodiscard]] Func sums_of_source(const Func& source);
+  [[nodiscard]] Func offsets();
+  void schedule_output(Func out, Func sum);
+
+  const Quantised& q_;
+  const Dense& dense_;
+  const Site& site_;
+  const Schedule& schedule_;
+  Lowering& lowering_;
+  QuantisedCode code_;
+  std::int64_t block_;
+  std::int64_t quads_;
+  Packing packing_;
+  std::vector<Var> loops_ = loop_variables(5);
+  Var ci_{"ci"}, co_{"co"};
+  RDom taps_;
+};
+
+bool Quads::has_weight_zero() const {
+  if (!q_.weight_zero.valid()) return !is_signed(site_, dense_.weights);
+  return !is_all(site_, q_.weight_zero, is_signed(site_, dense_.weights) ? std::byte{0} : std::byte{128});
+}
+
+Expr Quads::source_zero() {
+  return cast<std::int32_t>(code_.whole(q_.source_zero)) + (is_signed(site_, dense_.source) ? 128 : 0);
+}
+
+Expr Quads::weight_zero(const Expr& c) {
+  return cast<std::int32_t>(code_.by_output(q_.weight_zero, c)) - (is_signed(site_, dense_.weights) ? 0 : 128);
+}
+
+bool Quads::is_staged() {
+  if (is_signed(site_, dense_.source) || dense_.channels() % kQuad != 0 || dense_.view.strides[4] != 1) return true;
+  return is_padded() && (has_weight_zero() || !is_zero(source_zero()));
+}
+
+Expr Quads::along(const Expr& at, const Expr& tap, std::size_t axis) const {
+  return at * to_int(dense_.strides[axis]) + tap * to_int(dense_.dilations[axis]) - to_int(dense_.begin[axis]);
+}
+
+Func Quads::staged(const Func& source) {
+  const Var c("sc"), x("sx"), y("sy"), d("sd"), n("sn");
+  const std::array<Expr, 3> places = {d, y, x};
+  std::array<Expr, 3> inside = places;
+  Expr is_inside = Halide::Internal::const_true();
+  for (std::size_t axis = 0; axis < 3; ++axis) {
+    if (!dense_.is_padded(axis)) continue;
+    is_inside = is_inside && places.at(axis) >= 0 && places.at(axis) < to_int(dense_.in(axis));
+    inside.at(axis) = clamped(places.at(axis), dense_.in(axis));
+  }
+  // Past the last channel anything does: the weights there are zeros.
+  const Expr channel = dense_.channels() % kQuad != 0 ? clamped(c, dense_.channels()) : Expr(c);
+  Expr value = cast<std::uint8_t>(source(channel, inside[2], inside[1], inside[0], n));
+  if (is_signed(site_, dense_.source)) value = value ^ cast<std::uint8_t>(128);
+  Func copy("copy");
+  copy(c, x, y, d, n) = Halide::select(is_inside, value, cast<std::uint8_t>(source_zero()));
+  const std::int64_t width = quads_ * kQuad;
+  std::int64_t lanes = kQuad;
+  while (lanes < 64 && width % (2 * lanes) == 0) lanes *= 2;
+  copy.compute_root().bound(c, 0, to_int(width)).vectorize(c, to_int(lanes));
+  parallelise(copy, {n, d, y, x}, {dense_.view.extents[0], dense_.in(0), dense_.in(1), dense_.in(2)}, site_);
+  return copy;
+}
+
+/// Sums over windows of the source, by (x, y, d, n): what a zero point of the weights is multiplied with.
+Func Quads::sums_of_source(const Func& source) {
+  const RDom r(0, to_int(dense_.channels()), 0, to_int(dense_.kernel[2]), 0, to_int(dense_.kernel[1]), 0,
+               to_int(dense_.kernel[0]), "rs");
+  const Var n = loops_[0], d = loops_[1], y = loops_[2], x = loops_[3];
+  Func sums("window");
+  sums(x, y, d, n) = 0;
+  sums(x, y, d, n) += cast<std::int32_t>(source(r.x, along(x, r.y, 2), along(y, r.z, 1), along(d, r.w, 0), n));
+  sums.compute_root();
+  std::int64_t lanes = 1;
+  while (lanes < 64 && dense_.channels() % (2 * lanes) == 0) lanes *= 2;
+  if (lanes > 1) sums.update().atomic().vectorize(r.x, to_int(lanes));
+  return sums;
+}
+
+/// What every sum of an output begins with, by output; undefined when that is zero.
+Func Quads::offsets() {
+  const Expr zero = source_zero();
+  Func made("offset");
+  const Var c("offset_c");
+  Expr sum;
+  const auto add = [&](const Expr& term) { sum = sum.defined() ? sum + term : term; };
+  if (q_.steps.valid() && !q_.steps_scale.valid()) add(code_.by_output(q_.steps, c));
+  if (!is_zero(zero)) {
+    const std::int64_t extent = ceil_div(dense_.outputs(), block_) * block_;
+    Packing sums = packing_;
+    sums.kind = PackingKind::kQuadSums;
+    add(-(zero * lowering_.packed(dense_.weights, sums, ElementType::kInt32, {extent})(c)));
+    if (has_weight_zero()) add(zero * weight_zero(c) * to_int(dense_.taps() * dense_.channels()));
+  }
+  if (!sum.defined()) return made;
+  made(c) = sum;
+  made.compute_root()
+      .bound(c, 0, to_int(ceil_div(dense_.outputs(), block_) * block_))
+      .vectorize(c, to_int(site_.lanes()));
+  return made;
+}
+
+void Quads::build() {
+  const auto& kernel = dense_.kernel;
+  const bool is_copied = is_staged();
+  const Func port = lowering_.read(dense_.source, dense_.view).func;
+  const Func source = is_copied ? staged(port) : padded_source(dense_, port, {2});
+  const Func weights =
+      lowering_.packed(dense_.weights, packing_, ElementType::kInt8,
+                       {ceil_div(dense_.outputs(), block_), kernel[0], kernel[1], kernel[2], quads_, block_, kQuad});
+  const Var n = loops_[0], d = loops_[1], y = loops_[2], x = loops_[3], c = loops_[4];
+  taps_ =
+      RDom(0, to_int(kQuad), 0, to_int(quads_), 0, to_int(kernel[2]), 0, to_int(kernel[1]), 0, to_int(kernel[0]), "r");
+  Expr row = along(y, taps_[3], 1);
+  Expr plane = along(d, taps_[4], 0);
+  // Taps outside a source with zeros around it are left out of the loop; the clamp is for Halide's eyes.
+  if (!is_copied && dense_.is_padded(1)) {
+    taps_.where(row >= 0 && row < to_int(dense_.in(1)));
+    row = clamped(row, dense_.in(1));
+  }
+  if (!is_copied && dense_.is_padded(0)) {
+    taps_.where(plane >= 0 && plane < to_int(dense_.in(0)));
+    plane = clamped(plane, dense_.in(0));
+  }
+  const Func offset = offsets();
+  Func sum("sum");
+  sum(ci_, x, y, d, n, co_) = offset.defined() ? offset(co_ * to_int(block_) + ci_) : Expr(0);
+  sum(ci_, x, y, d, n, co_) +=
+      cast<std::int32_t>(source(taps_[1] * to_int(kQuad) + taps_[0], along(x, taps_[2], 2), row, plane, n)) *
+      cast<std::int32_t>(weights(taps_[0], ci_, taps_[1], taps_[2], taps_[3], taps_[4], co_));
+
+  Expr total = sum(c % to_int(block_), x, y, d, n, c / to_int(block_));
+  if (has_weight_zero()) total = total - weight_zero(c) * sums_of_source(source)(x, y, d, n);
+  const Func out = define_output(site_, lowering_, dense_.space, loops_, code_.result(as_indices(loops_), total));
+  schedule_output(out, sum);
+}
+
+void Quads::schedule_output(Func out, Func sum) {
+  const std::int64_t lanes = site_.lanes();
+  const std::int64_t tile_x = schedule_["tile_x"];
+  const Var n = loops_[0], d = loops_[1], y = loops_[2], x = loops_[3], c = loops_[4];
+  const Extents extents = dense_.space.extents();
+  const Var xo("xo"), xi("xi"), cv("cv"), cu("cu"), su("su"), sv("sv");
+  const bool has_tail = dense_.outputs() % block_ != 0;
+  out.split(c, co_, ci_, to_int(block_), has_tail ? TailStrategy::Predicate : TailStrategy::RoundUp)
+      .split(x, xo, xi, to_int(tile_x), TailStrategy::ShiftInwards)
+      .split(ci_, cu, cv, to_int(lanes))
+      .vectorize(cv)
+      .unroll(cu)
+      .unroll(xi);
+  if (schedule_["rows"] != 0) {
+    out.reorder(cv, cu, xi, xo, co_, y, d, n);
+    parallelise(out, {n, d, y, co_}, {extents[0], extents[1], extents[2], ceil_div(extents[4], block_)}, site_);
+  } else {
+    out.reorder(cv, cu, xi, xo, y, d, n, co_);
+    parallelise(out, {co_, n, d, y}, {ceil_div(extents[4], block_), extents[0], extents[1], extents[2]}, site_);
+  }
+  sum.compute_at(out, xo).bound_extent(ci_, to_int(block_)).bound_extent(x, to_int(tile_x));
+  for (const Var& one : {y, d, n, co_}) sum.bound_extent(one, 1);
+  sum.split(ci_, su, sv, to_int(lanes)).vectorize(sv).unroll(su).unroll(x);
+  sum.update()
+      .split(ci_, su, sv, to_int(lanes))
+      .reorder(taps_[0], sv, su, x, taps_[1], taps_[2], taps_[3], taps_[4], y, d, n, co_)
+      .atomic()
+      .vectorize(taps_[0])
+      .vectorize(sv)
+      .unroll(su)
+      .unroll(x);
+  if (schedule_["unroll"] > 1) sum.update().unroll(taps_[1], to_int(schedule_["unroll"]));
+}
+
+}  // namespace
+
+std::vector<Schedule> quads_space(const Quantised& quantised, const Site& site) {
+  return dense_space(in_quads(quantised.dense), site);
+}
+
+void build_quads(const Quantised& quantised, const Site& site, const Schedule& schedule, Lowering& lowering) {
+  Quads(quantised, site, schedule, lowering).build();
+}
+
+}  // namespace collage::native

@@ -1,0 +1,103 @@
+// Convolutions and products of 8-bit integers by constant ones.
+#include "compiler/strategies/quantised.h"
+
+#include "compiler/loops.h"
+#include "compiler/strategies/convolution.h"
+#include "compiler/strategies/families.h"
+
+namespace collage::native {
+
+using Halide::cast;
+using Halide::Expr;
+using Halide::Func;
+using Halide::Var;
+
+void build_quantised_depthwise(const Quantised& quantised, const Site& site, const Schedule& schedule,
+                               Lowering& lowering) {
+  const Dense& dense = quantised.dense;
+  QuantisedCode code(quantised, site, lowering);
+  const std::vector<Var> v = {Var("dc"), Var("dx"), Var("dy"), Var("dd"), Var("dn")};
+  const auto difference = [](const Expr& value, const Expr& zero) {
+    return cast<float>(cast<std::int32_t>(value) - cast<std::int32_t>(zero));
+  };
+  const Func port = lowering.read(dense.source, dense.view).func;
+  Func source("source");
+  source(v) = difference(port(v[0], v[1], v[2], v[3], v[4]), code.whole(quantised.source_zero));
+  const Func packed = depthwise_weights(dense, lowering);
+  Func weights("weights");
+  weights(v[0], v[1], v[2], v[3]) =
+      packed(v[0], v[1], v[2], v[3]) - cast<float>(cast<std::int32_t>(code.by_output(quantised.weight_zero, v[0])));
+  const auto result = [&](const Indices& at, const Expr& sum) {
+    Expr steps = cast<std::int32_t>(sum);
+    if (quantised.steps.valid() && !quantised.steps_scale.valid())
+      steps = steps + code.by_output(quantised.steps, at.back());
+    return code.result(at, steps);
+  };
+  build_depthwise(dense, {.source = padded_source(dense, source, {0, 1, 2}), .weights = weights, .result = result},
+                  site, schedule, lowering);
+}
+
+namespace {
+
+template <auto form_of>
+std::expected<Facts, Refusal> read(const Site& site) {
+  if (auto ok = check_epilogue(site); !ok) return std::unexpected(ok.error());
+  const auto form = form_of(site);
+  if (!form) return std::unexpected(form.error());
+  return facts_of(form->dense, site);
+}
+
+std::expected<Facts, Refusal> read_product(const Site& site) {
+  auto facts = read<quantised_product_of>(site);
+  if (facts && !are_seen(site, site.after, quantised_product_of(site)->dense.space, plain()))
+    return refuse(RefusalReason::kShape, "an epilogue that broadcasts along some rows");
+  return facts;
+}
+
+template <auto form_of>
+std::vector<Schedule> space(const Site& site, const Facts&) {
+  return quads_space(*form_of(site), site);
+}
+
+template <auto form_of>
+void build(const Site& site, const Facts&, const Schedule& schedule, Lowering& lowering) {
+  build_quads(*form_of(site), site, schedule, lowering);
+}
+
+void build_depthwise_bytes(const Site& site, const Facts&, const Schedule& schedule, Lowering& lowering) {
+  build_quantised_depthwise(*quantised_convolution_of(site), site, schedule, lowering);
+}
+
+const std::array<Implementation, 2> kConvolutions = {
+    {{.name = "depthwise_bytes",
+      .condition = "groups == channels and groups == outputs and groups > 1 and taps <= 256",
+      .priority = 15,
+      .layouts = {Layout::kChannelsLast},
+      .space = depthwise_space,
+      .build = build_depthwise_bytes},
+     {.name = "quads",
+      .condition = "groups == 1",
+      .priority = 10,
+      .layouts = {Layout::kChannelsLast},
+      .space = space<quantised_convolution_of>,
+      .build = build<quantised_convolution_of>}}};
+
+const std::array<Implementation, 1> kProducts = {{{.name = "quads",
+                                                   .condition = "",
+                                                   .priority = 10,
+                                                   .layouts = {Layout::kPlain},
+                                                   .space = space<quantised_product_of>,
+                                                   .build = build<quantised_product_of>}}};
+
+}  // namespace
+
+const Family kQuantisedConvolutionFamily = {.name = "quantised_convolution",
+                                            .operators = "Conv|QLinearConv|ConvInteger",
+                                            .read = read<quantised_convolution_of>,
+                                            .implementations = kConvolutions};
+const Family kQuantisedProductFamily = {.name = "quantised_product",
+                                        .operators = "MatMul|Gemm|QLinearMatMul|MatMulInteger",
+                                        .read = read_product,
+                                        .implementations = kProducts};
+
+}  // namespace collage::native
