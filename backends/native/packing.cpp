@@ -11,9 +11,9 @@ constexpr std::array<std::string_view, 5> kNames = {"none", "panels", "winograd"
 
 std::int64_t rounded_up(std::int64_t n, std::int64_t to) { return (n + to - 1) / to * to; }
 
-/// The numbers of kPanels, kQuads and kQuadSums.
+/// The numbers of kPanels, kQuads and kQuadSums; without groups all outputs are one.
 struct Panels {
-  std::int64_t out, taps, in, out_stride, tap_stride, in_stride, block;
+  std::int64_t out, taps, in, out_stride, tap_stride, in_stride, block, group_out, group_stride;
   explicit Panels(const Extents& numbers)
       : out(numbers[0]),
         taps(numbers[1]),
@@ -21,10 +21,19 @@ struct Panels {
         out_stride(numbers[3]),
         tap_stride(numbers[4]),
         in_stride(numbers[5]),
-        block(numbers[6]) {}
+        block(numbers[6]),
+        group_out(numbers.size() > 7 ? numbers[7] : numbers[0]),
+        group_stride(numbers.size() > 8 ? numbers[8] : 0) {}
   [[nodiscard]] bool fits(const Tensor& source) const {
     return out > 0 && taps > 0 && in > 0 && block > 0 && out_stride > 0 && tap_stride > 0 && in_stride > 0 &&
-           (out - 1) * out_stride + (taps - 1) * tap_stride + (in - 1) * in_stride < source.size();
+           group_out > 0 && out % group_out == 0 && group_stride >= 0 &&
+           (out / group_out - 1) * group_stride + (group_out - 1) * out_stride + (taps - 1) * tap_stride +
+                   (in - 1) * in_stride <
+               source.size();
+  }
+  /// Where an output's first number lies.
+  [[nodiscard]] std::int64_t offset(std::int64_t output) const {
+    return output / group_out * group_stride + output % group_out * out_stride;
   }
 };
 
@@ -33,9 +42,9 @@ void pack_panels(const Panels& panels, const T* from, float* to) {
   for (std::int64_t first = 0; first < panels.out; first += panels.block)
     for (std::int64_t tap = 0; tap < panels.taps; ++tap)
       for (std::int64_t in = 0; in < panels.in; ++in, to += panels.block) {
-        const T* source = from + first * panels.out_stride + tap * panels.tap_stride + in * panels.in_stride;
+        const T* source = from + tap * panels.tap_stride + in * panels.in_stride;
         const std::int64_t count = std::min(panels.block, panels.out - first);
-        for (std::int64_t i = 0; i < count; ++i) to[i] = static_cast<float>(source[i * panels.out_stride]);
+        for (std::int64_t i = 0; i < count; ++i) to[i] = static_cast<float>(source[panels.offset(first + i)]);
       }
 }
 
@@ -106,8 +115,8 @@ bool fits(const Packing& packing, const Tensor& source) {
     case PackingKind::kNone:
       return true;
     case PackingKind::kPanels:
-      return packing.numbers.size() == 7 && (source.type == ElementType::kFloat32 || is_byte(source.type)) &&
-             Panels(packing.numbers).fits(source);
+      return (packing.numbers.size() == 7 || packing.numbers.size() == 9) &&
+             (source.type == ElementType::kFloat32 || is_byte(source.type)) && Panels(packing.numbers).fits(source);
     case PackingKind::kQuads:
     case PackingKind::kQuadSums:
       return packing.numbers.size() == 7 && is_byte(source.type) && Panels(packing.numbers).fits(source);

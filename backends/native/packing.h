@@ -16,7 +16,8 @@ namespace collage::native {
 enum class PackingKind : std::uint8_t {
   kNone,    ///< as in the graph
   kPanels,  ///< numbers {out, taps, in, out stride, tap stride, in stride, block}: [out/block][taps][in][block], zeros
-            ///< past `out`; strides in elements of the source; f32, also from bytes
+            ///< past `out`; strides in elements of the source; f32, also from bytes. Two more, {outputs of a group,
+            ///< group stride}, when the outputs lie in groups
   kWinograd,  ///< numbers {out, in, tile, block}: 3x3 weights [out][in][3][3] -> [out/block][tile+2 squared][in][block]
   kQuads,     ///< numbers {out, taps, in, out stride, tap stride, in stride, block}: signed bytes, unsigned ones less
               ///< 128, [out/block][taps][in/4][block][4], zeros past the ends

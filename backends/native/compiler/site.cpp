@@ -14,6 +14,7 @@ using Done = std::expected<void, Refusal>;
 /// Halide counts elements in 32 bits.
 constexpr std::int64_t kMostElements = (std::int64_t{1} << 31) - 1;
 constexpr std::size_t kMostRank = 6;
+constexpr std::size_t kMostAnchors = 3;
 
 Done check_value(const Graph& graph, ValueId id) {
   const ValueType& type = graph.value(id).type;
@@ -82,15 +83,29 @@ std::expected<Site, Refusal> dissect(const Graph& graph, const Region& region, c
       site.moves = true;
       continue;
     }
-    if (site.anchor != nullptr) return refuse(RefusalReason::kStructure, site.anchor->op_type + " and " + node.op_type);
+    if (site.anchors.size() == kMostAnchors)
+      return refuse(RefusalReason::kStructure, site.anchor->op_type + " and " + node.op_type);
+    site.anchors.push_back(&node);
     site.anchor = &node;
   }
   if (site.anchor != nullptr && site.moves)
     return refuse(RefusalReason::kStructure, "moves of elements beside " + site.anchor->op_type);
-  if (site.anchor != nullptr) add_makers(graph, region.nodes, *site.anchor, site.before);
+  if (site.anchor != nullptr) site.before = makers_of(site, *site.anchor);
   for (const std::size_t n : region.nodes.members())
     if (&graph.nodes[n] != site.anchor && !site.before.contains(n)) site.after.insert(n);
   return site;
+}
+
+NodeSet makers_of(const Site& site, const Node& node) {
+  NodeSet makers(site.graph.nodes.size());
+  add_makers(site.graph, site.region.nodes, node, makers);
+  return makers;
+}
+
+std::string anchors_text(const Site& site) {
+  std::string text;
+  for (const Node* anchor : site.anchors) text += (text.empty() ? "" : "+") + anchor->op_type;
+  return text;
 }
 
 std::expected<void, Refusal> check_epilogue(const Site& site) {

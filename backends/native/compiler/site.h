@@ -1,6 +1,6 @@
 // A region under the eyes of the strategies: its anchor, what stands before and after it, and numbers to decide by.
 // In: a graph and a region. Out: a Site, or why the region is none a kernel can be made for.
-// How: at most one heavy operator; what feeds it and what follows it is element-wise.
+// How: one heavy operator, or a few in a chain; what feeds them, stands between and follows is element-wise.
 // Cost: linear in the region.
 // Source: anchors and epilogues of tensor compilers' fusion (Chen et al., OSDI 2018).
 #pragma once
@@ -8,6 +8,7 @@
 #include <expected>
 #include <map>
 #include <string>
+#include <vector>
 
 #include "backend/backend.h"
 #include "compiler/space.h"
@@ -23,10 +24,11 @@ struct Site {
   const Region& region;
   const CompileOptions& options;
   const InstructionSet& set;
-  const Node* anchor = nullptr;  ///< null: element-wise work and moves of elements only
-  bool moves = false;            ///< some node moves elements
-  NodeSet before = {};           ///< element-wise nodes that the anchor waits for
-  NodeSet after = {};            ///< element-wise nodes that wait for the anchor, or stand beside it
+  const Node* anchor = nullptr;           ///< the last one; null: element-wise work and moves of elements only
+  std::vector<const Node*> anchors = {};  ///< all of them, in order
+  bool moves = false;                     ///< some node moves elements
+  NodeSet before = {};                    ///< element-wise nodes that the anchor waits for
+  NodeSet after = {};                     ///< element-wise nodes that wait for the anchor, or stand beside it
 
   [[nodiscard]] const ValueType& type(ValueId id) const { return graph.value(id).type; }
   [[nodiscard]] Extents extents(ValueId id) const { return type(id).extents(); }
@@ -39,9 +41,14 @@ struct Site {
   return std::unexpected(Refusal{reason, std::move(detail)});
 }
 
-/// Static borders of computable types, no empty tensors, at most one node that is not element-wise.
+/// Static borders of computable types, no empty tensors, at most three nodes that are not element-wise.
 [[nodiscard]] std::expected<Site, Refusal> dissect(const Graph& graph, const Region& region,
                                                    const CompileOptions& options, const InstructionSet& set);
+
+/// Operators of the anchors, joined by '+': what families are looked up by.
+[[nodiscard]] std::string anchors_text(const Site& site);
+/// Nodes of the region that `node` waits for.
+[[nodiscard]] NodeSet makers_of(const Site& site, const Node& node);
 
 /// The epilogue is computable in the shape of the anchor's result, and is all that leaves the region.
 [[nodiscard]] std::expected<void, Refusal> check_epilogue(const Site& site);

@@ -53,11 +53,11 @@ bool has_operator(std::string_view operators, std::string_view op_type) {
 /// The families whose anchor the region has.
 std::vector<const Family*> families_of(const Site& site) {
   std::vector<const Family*> out;
-  if (site.anchor != nullptr && !site.anchor->domain.empty()) return out;
+  if (std::ranges::any_of(site.anchors, [](const Node* anchor) { return !anchor->domain.empty(); })) return out;
   for (const Family* family : all_families()) {
     const bool fits = site.anchor == nullptr
                           ? family->operators.empty()
-                          : !family->operators.empty() && has_operator(family->operators, site.anchor->op_type);
+                          : !family->operators.empty() && has_operator(family->operators, anchors_text(site));
     if (fits) out.push_back(family);
   }
   return out;
@@ -116,7 +116,8 @@ std::optional<Schedule> Schedule::parse(std::string_view text) {
 }
 
 std::expected<std::vector<Variant>, Refusal> variants_of(const Site& site) {
-  Refusal why{RefusalReason::kOperator, site.anchor != nullptr ? site.anchor->op_type : "nothing to compute"};
+  Refusal why{site.anchors.size() > 1 ? RefusalReason::kStructure : RefusalReason::kOperator,
+              site.anchor != nullptr ? anchors_text(site) : "nothing to compute"};
   for (const Family* family : families_of(site)) {
     const auto facts = family->read(site);
     if (!facts) {

@@ -53,7 +53,7 @@ struct Implementation {
 
 struct Family {
   std::string_view name;
-  std::string_view operators;  ///< anchors, separated by '|'; empty: regions without anchor
+  std::string_view operators;  ///< anchors, separated by '|', those of a chain by '+'; empty: regions without anchor
   /// The facts, or why the family does not take the region.
   std::expected<Facts, Refusal> (*read)(const Site& site);
   std::span<const Implementation> implementations;

@@ -58,6 +58,11 @@ TEST(Panels, AreOnePanelOfAllOutputsWhenTheBlockIsAsLarge) {
   EXPECT_THAT(packed(panels({5, 1, 1, 1, 1, 1, 5}), counting({5, 1, 1, 1})), ElementsAre(1, 2, 3, 4, 5));
 }
 
+TEST(Panels, TakeOutputsInGroups) {
+  // Weights of a transposed convolution [4][2]: two groups of two inputs with two outputs each.
+  EXPECT_THAT(packed(panels({4, 1, 2, 1, 1, 2, 4, 2, 4}), counting({4, 2})), ElementsAre(1, 2, 5, 6, 3, 4, 7, 8));
+}
+
 TEST(Quads, FillBothTailsWithZeros) {
   // Weights [3][5]: blocks of two outputs, five inputs in two quads.
   EXPECT_THAT(packed<std::int8_t>(quads({3, 1, 5, 5, 1, 1, 2}), counting_bytes({3, 5})),
@@ -141,7 +146,10 @@ TEST(Packing, IsRefusedWhenItDoesNotFitTheConstant) {
                                                      {0, 1, 4, 4, 1, 1, 2},
                                                      {-3, 1, 4, 4, 1, 1, 2},
                                                      {3, 1, 4, -4, 1, 1, 2},
-                                                     {3, 1, 4, 4, 1, 0, 2}})
+                                                     {3, 1, 4, 4, 1, 0, 2},
+                                                     {3, 1, 4, 4, 1, 1, 2, 2, 4},
+                                                     {3, 1, 4, 4, 1, 1, 2, 1, 5},
+                                                     {3, 1, 4, 4, 1, 1, 2, 0, 4}})
     EXPECT_EQ(refusal(panels(numbers), source), "backend/bad-artifact") << testing::PrintToString(numbers);
   const Tensor wide = make_tensor<std::int32_t>(ElementType::kInt32, {2}, {1, 2});
   EXPECT_EQ(refusal(panels({2, 1, 1, 1, 1, 1, 2}), wide), "backend/bad-artifact");

@@ -69,7 +69,8 @@ TEST_P(RandomFusion, ComputesWhatTheReferenceDoes) {
 INSTANTIATE_TEST_SUITE_P(Regions, RandomFusion,
                          testing::Values(Share{RegionKind::kElementwise, 16, 500},
                                          Share{RegionKind::kConvolution, 14, 500},
-                                         Share{RegionKind::kDepthwise, 6, 200}, Share{RegionKind::kProduct, 10, 300},
+                                         Share{RegionKind::kDepthwise, 6, 200}, Share{RegionKind::kTransposed, 8, 200},
+                                         Share{RegionKind::kSeparable, 6, 200}, Share{RegionKind::kProduct, 10, 300},
                                          Share{RegionKind::kPooling, 4, 150}, Share{RegionKind::kRows, 6, 250},
                                          Share{RegionKind::kMoves, 4, 100}, Share{RegionKind::kQuantised, 12, 300}),
                          [](const testing::TestParamInfo<Share>& share) { return name_of(share.param.kind); });

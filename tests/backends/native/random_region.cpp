@@ -12,10 +12,12 @@ namespace {
 
 class Writer : public RegionWriter {
  public:
-  Writer(RegionKind kind, std::uint64_t seed) : RegionWriter(seed * 8 + static_cast<std::uint64_t>(kind)) {}
+  Writer(RegionKind kind, std::uint64_t seed) : RegionWriter(seed * 16 + static_cast<std::uint64_t>(kind)) {}
 
   std::string elementwise();
   std::string convolution(bool is_depthwise);
+  std::string transposed();
+  std::string separable();
   std::string product();
   std::string pooling();
   std::string rows();
@@ -90,6 +92,65 @@ std::string Writer::convolution(bool is_depthwise) {
   const Made y = node("Conv", inputs, out,
                       window_attributes(kernel, strides, dilations, pads) + ", group=" + std::to_string(groups));
   return text({epilogue(y)});
+}
+
+std::string Writer::transposed() {
+  static const std::vector<std::int64_t> kChannels = {1, 2, 3, 5, 8, 16, 17, 24, 32, 33, 48};
+  static const std::vector<std::size_t> kRanks = {1, 2, 2, 2, 3};
+  const std::size_t rank = dice_.pick(kRanks);
+  const std::int64_t groups = dice_.one_in(3) ? from(2, 4) : 1;
+  const std::int64_t group_outputs = dice_.one_in(4) ? 1 : dice_.pick(kChannels);
+  Extents in = {from(1, 2), groups * (dice_.one_in(3) ? 1 : dice_.pick(kChannels))};
+  Extents out = {in[0], groups * group_outputs};
+  Extents kernel, strides, dilations, more, pads(2 * rank, 0);
+  for (std::size_t axis = 0; axis < rank; ++axis) {
+    strides.push_back(from(1, 3));
+    kernel.push_back(dice_.one_in(3) ? strides.back() : from(1, 5));
+    dilations.push_back(dice_.one_in(4) ? from(2, 3) : 1);
+    more.push_back(dice_.one_in(3) ? from(0, strides.back() - 1) : 0);
+    in.push_back(from(1, rank == 3 ? 4 : rank == 2 ? 9 : 40));
+    const std::int64_t full = (in.back() - 1) * strides.back() + (kernel.back() - 1) * dilations.back() + 1;
+    pads[axis] = from(0, std::min<std::int64_t>((full - 1) / 2, 2));
+    pads[axis + rank] = from(0, std::min<std::int64_t>((full - 1) / 2, 2));
+    out.push_back(full - pads[axis] - pads[axis + rank] + more.back());
+  }
+  const Made x = input(in);
+  Extents weights = {in[1], group_outputs};
+  weights.insert(weights.end(), kernel.begin(), kernel.end());
+  std::vector<std::string> inputs = {x.name, weight(weights).name};
+  if (dice_.one_in(2)) inputs.push_back(weight({out[1]}).name);
+  const Made y = node("ConvTranspose", inputs, out,
+                      window_attributes(kernel, strides, dilations, pads) + ", output_padding=" + list(more) +
+                          ", group=" + std::to_string(groups));
+  return text({epilogue(y)});
+}
+
+std::string Writer::separable() {
+  static const std::vector<std::int64_t> kChannels = {2, 5, 8, 16, 17, 24, 32, 40};
+  const std::size_t form = dice_.below(3);
+  const std::int64_t channels = dice_.pick(kChannels);
+  Extents shape = {from(1, 2), form == 1 ? channels : dice_.pick(kChannels), from(5, 15), from(5, 15)};
+  Made x = input(shape);
+  const auto pointwise = [&](const Made& from_value, std::int64_t outputs) {
+    Extents to = from_value.extents;
+    to[1] = outputs;
+    return epilogue(node("Conv",
+                         {from_value.name, weight({outputs, from_value.extents[1], 1, 1}).name, weight({outputs}).name},
+                         to, "kernel_shape=[1,1]"));
+  };
+  Made y = form == 1 ? x : pointwise(x, channels);
+  Extents kernel, strides, pads(4, 0), out = y.extents;
+  for (std::size_t axis = 0; axis < 2; ++axis) {
+    kernel.push_back(from(1, 5));
+    strides.push_back(from(1, 2));
+    pads[axis] = from(0, kernel.back() - 1);
+    pads[axis + 2] = from(0, kernel.back() - 1);
+    out[axis + 2] = (out[axis + 2] + pads[axis] + pads[axis + 2] - kernel.back()) / strides.back() + 1;
+  }
+  y = epilogue(node("Conv", {y.name, weight({channels, 1, kernel[0], kernel[1]}).name}, out,
+                    window_attributes(kernel, strides, {1, 1}, pads) + ", group=" + std::to_string(channels)));
+  if (form != 0) y = pointwise(y, dice_.pick(kChannels));
+  return text({y});
 }
 
 std::string Writer::product() {
@@ -200,8 +261,8 @@ std::string Writer::moves() {
 }  // namespace
 
 std::string name_of(RegionKind kind) {
-  static const std::vector<std::string> names = {"Elementwise", "Convolution", "Depthwise", "Product",
-                                                 "Pooling",     "Rows",        "Moves",     "Quantised"};
+  static const std::vector<std::string> names = {"Elementwise", "Convolution", "Depthwise", "Transposed", "Separable",
+                                                 "Product",     "Pooling",     "Rows",      "Moves",      "Quantised"};
   return names.at(static_cast<std::size_t>(kind));
 }
 
@@ -214,6 +275,10 @@ std::string random_region(RegionKind kind, std::uint64_t seed) {
       return writer.convolution(false);
     case RegionKind::kDepthwise:
       return writer.convolution(true);
+    case RegionKind::kTransposed:
+      return writer.transposed();
+    case RegionKind::kSeparable:
+      return writer.separable();
     case RegionKind::kProduct:
       return writer.product();
     case RegionKind::kPooling:

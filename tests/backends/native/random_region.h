@@ -17,7 +17,9 @@ enum class RegionKind : std::uint8_t {
   kElementwise,  ///< several outputs, broadcasts, mixed types
   kConvolution,
   kDepthwise,
-  kProduct,  ///< MatMul, Gemm
+  kTransposed,
+  kSeparable,  ///< depthwise and pointwise convolutions in a chain
+  kProduct,    ///< MatMul, Gemm
   kPooling,
   kRows,  ///< reductions, Softmax, norms
   kMoves,

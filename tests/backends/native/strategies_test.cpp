@@ -54,6 +54,13 @@ const std::vector<Case>& cases() {
       {"rows/rows", "graph(%x: f32[5,1,6,3]) -> (%y) { constant %axes = i64[1]{3} %y: f32[5,1,6] = ReduceMax(%x, %axes) {keepdims=0} }"},
       {"rows/strips", "graph(%x: f32[2,20,6,5]) -> (%y) { %y: f32[2,20,1,1] = GlobalAveragePool(%x) }"},
       {"rows/strips", "graph(%x: f32[2,20,6,5]) -> (%y) { %y: f32[2,20,6,5] = Softmax(%x) {axis=1} }"},
+      {"separable/sliding", "graph(%x: f32[1,24,14,14], %wa: f32[72,24,1,1], %wb: f32[72], %wc: f32[72,1,3,3], %wd: f32[24,72,1,1], %we: f32[24]) -> (%y) { %a: f32[1,72,14,14] = Conv(%x, %wa, %wb) {kernel_shape=[1,1]} %b: f32[1,72,14,14] = Relu(%a) %c: f32[1,72,14,14] = Conv(%b, %wc) {group=72, kernel_shape=[3,3], pads=[1,1,1,1]} %d: f32[1,72,14,14] = HardSwish(%c) %e: f32[1,24,14,14] = Conv(%d, %wd, %we) {kernel_shape=[1,1]} %y: f32[1,24,14,14] = Add(%x, %e) }"},
+      {"separable/sliding", "graph(%x: f32[2,16,13,11], %wa: f32[40,16,1,1], %wc: f32[40,1,5,3]) -> (%y) { %a: f32[2,40,13,11] = Conv(%x, %wa) {kernel_shape=[1,1]} %b: f32[2,40,13,11] = Sigmoid(%a) %c: f32[2,40,6,6] = Conv(%b, %wc) {group=40, kernel_shape=[5,3], pads=[1,1,1,1], strides=[2,2], dilations=[1,1]} %y: f32[2,40,6,6] = Relu(%c) }"},
+      {"separable/sliding", "graph(%x: f32[1,20,9,8], %wc: f32[20,1,3,3], %wb: f32[20], %wd: f32[33,20,1,1]) -> (%y) { %c: f32[1,20,9,8] = Conv(%x, %wc, %wb) {group=20, kernel_shape=[3,3], pads=[2,2,2,2], dilations=[2,2]} %d: f32[1,20,9,8] = Relu(%c) %y: f32[1,33,9,8] = Conv(%d, %wd) {kernel_shape=[1,1]} }"},
+      {"transposed_convolution/phases", "graph(%x: f32[1,20,5,6], %w: f32[20,24,3,3], %wb: f32[24]) -> (%y) { %c: f32[1,24,10,12] = ConvTranspose(%x, %w, %wb) {kernel_shape=[3,3], output_padding=[1,1], pads=[1,1,1,1], strides=[2,2]} %y: f32[1,24,10,12] = Relu(%c) }"},
+      {"transposed_convolution/phases", "graph(%x: f32[2,12,7,5], %w: f32[12,6,4,5]) -> (%y) { %y: f32[2,12,21,18] = ConvTranspose(%x, %w) {dilations=[2,3], group=2, kernel_shape=[4,5], strides=[3,2], pads=[2,1,2,2]} }"},
+      {"transposed_convolution/phases", "graph(%x: f32[1,16,9], %w: f32[16,1,4]) -> (%y) { %y: f32[1,16,18] = ConvTranspose(%x, %w) {group=16, kernel_shape=[4], strides=[2], pads=[1,1]} }"},
+      {"transposed_convolution/phases", "graph(%x: f32[1,7,3,4,5], %w: f32[7,33,2,2,2]) -> (%y) { %y: f32[1,33,6,8,10] = ConvTranspose(%x, %w) {kernel_shape=[2,2,2], strides=[2,2,2]} }"},
   };
   return all;
 }

@@ -17,5 +17,7 @@ extern const Family kProductFamily;
 extern const Family kQuantisedConvolutionFamily;
 extern const Family kQuantisedProductFamily;
 extern const Family kRowsFamily;
+extern const Family kSeparableFamily;
+extern const Family kTransposedConvolutionFamily;
 
 }  // namespace collage::native
