@@ -1,10 +1,10 @@
 // What the module asks of the compiler, which lies in a library of its own so that running plans needs none of it.
-// In: graphs and regions. Out: variants, artifacts. All functions catch what the compiler throws.
-// Threading: all may be called from many threads, compile() one at a time.
-// Source: ours.
+// In: graphs and regions, or tensor code of others. Out: variants, artifacts. All functions catch what the compiler
+// throws. Threading: all may be called from many threads, compile() one at a time. Source: ours.
 #pragma once
 
 #include "backend/backend.h"
+#include "backend/tensor_code.h"
 #include "instruction_set.h"
 
 namespace collage::native {
@@ -23,6 +23,8 @@ struct CompilerTable {
   std::expected<std::vector<Variant>, Refusal> (*support)(const Graph& graph, const Region& region,
                                                           const CompileOptions& options, const InstructionSet& set);
   std::vector<std::expected<Artifact, Refusal>> (*compile)(std::span<const CompileRequest> requests,
+                                                           const CompileOptions& options, const InstructionSet& set);
+  std::vector<std::expected<Artifact, Refusal>> (*codegen)(std::span<const collage::TensorCode> codes,
                                                            const CompileOptions& options, const InstructionSet& set);
   std::vector<StrategyLine> (*strategies)();
 };

@@ -2,6 +2,7 @@
 // kernels run without any compiler. This module loads and runs; compiling is behind compiler_interface.h.
 #include <algorithm>
 
+#include "backend/code_generator.h"
 #include "backend/registry.h"
 #include "compiler_library.h"
 #include "kernel.h"
@@ -19,7 +20,7 @@ std::unexpected<Refusal> refuse(RefusalReason reason, std::string detail) {
   return std::unexpected(Refusal{reason, std::move(detail)});
 }
 
-class Native final : public Backend {
+class Native final : public Backend, public CodeGenerator {
  public:
   Native(const std::string& name, const BackendOptions& options) {
     set_ = best_instruction_set();
@@ -51,6 +52,13 @@ class Native final : public Backend {
     const auto table = compiler();
     if (table) return (*table)->compile(requests, options, *set_);
     return {requests.size(), refuse(RefusalReason::kMissing, table.error().saw)};
+  }
+
+  [[nodiscard]] std::vector<std::expected<Artifact, Refusal>> codegen(std::span<const TensorCode> codes,
+                                                                      const CompileOptions& options) override {
+    const auto table = compiler();
+    if (table) return (*table)->codegen(codes, options, *set_);
+    return {codes.size(), refuse(RefusalReason::kMissing, table.error().saw)};
   }
 
   [[nodiscard]] Result<std::unique_ptr<Kernel>> load(const LoadRequest& request) override {

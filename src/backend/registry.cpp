@@ -1,25 +1,21 @@
 // Loads backend modules and makes the instances that names like "onnxruntime:opt=basic" ask for.
-// In: folders with libcollage_backend_<kind>.so. Out: instances, owned here for the registry's life.
+// In: folders with libcollage_backend_<kind>.so, or such files. Out: instances, owned here for the registry's life.
 #include "backend/registry.h"
-
-#include <dlfcn.h>
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdlib>
 #include <filesystem>
+#include <functional>
 #include <set>
 #include <string_view>
 
+#include "backend/hooked_backend.h"
+#include "backend/module_file.h"
+#include "backend/roles.h"
+
 namespace collage {
 namespace {
-
-constexpr std::string_view kPrefix = "libcollage_backend_";
-constexpr std::string_view kSuffix = ".so";
-constexpr const char* kEntryPoint = "collage_backend_module";
-constexpr std::uint32_t kAbiVersion = 1;
-/// What a module of this version must at least have filled in.
-constexpr std::uint32_t kSmallestTable = sizeof(BackendModule);
 
 /// "kind:key=value,..." taken apart; `name` is the same with its options sorted, so that order makes no new instance.
 struct InstanceName {
@@ -57,13 +53,6 @@ Result<InstanceName> parse_instance_name(const std::string& name) {
   return parsed;
 }
 
-/// The kind in a module's file name; empty for other files.
-std::string kind_of_file(std::string_view file) {
-  if (!file.starts_with(kPrefix) || !file.ends_with(kSuffix) || file.size() <= kPrefix.size() + kSuffix.size())
-    return {};
-  return std::string(file.substr(kPrefix.size(), file.size() - kPrefix.size() - kSuffix.size()));
-}
-
 std::string listed(const std::vector<std::string>& words) {
   std::string text;
   for (const std::string& word : words) text += (text.empty() ? "" : ", ") + word;
@@ -74,75 +63,65 @@ std::unexpected<Error> unusable(const std::string& where, std::string saw, std::
   return fail(ExitCode::kUnsupported, "backend/unusable", where, std::move(saw), std::move(allowed));
 }
 
-/// Loads a module file. It is never unloaded: the runtimes behind modules keep threads and exit handlers, and kernels
-/// may live longer than the registry.
-Result<const BackendModule*> load_module(const std::string& path, const std::string& kind) {
-  void* handle = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (handle == nullptr) {
-    const char* reason = ::dlerror();
-    return unusable(path, reason != nullptr ? reason : "a module that does not load", "a loadable module");
-  }
-  const auto entry = reinterpret_cast<const BackendModule* (*)()>(::dlsym(handle, kEntryPoint));
-  if (entry == nullptr) return unusable(path, std::string("no symbol ") + kEntryPoint, "a backend module");
-  const BackendModule* module = entry();
-  if (module == nullptr) return unusable(path, "an entry point that returns nothing", "a backend module");
-  // The size comes first in the table and is checked first: it says which of the other fields exist.
-  if (module->struct_size < kSmallestTable || module->abi_version != kAbiVersion)
-    return unusable(
-        path,
-        "ABI version " + std::to_string(module->abi_version) + ", table of " + std::to_string(module->struct_size) +
-            " bytes",
-        "ABI version " + std::to_string(kAbiVersion) + ", at least " + std::to_string(kSmallestTable) + " bytes");
-  if (module->kind == nullptr || module->create == nullptr)
-    return unusable(path, "a table without kind or create", "a backend module");
-  if (module->kind != kind)
-    return unusable(path, "a module of kind '" + std::string(module->kind) + "'", "kind '" + kind + "'");
-  return module;
+/// `code_generator` is asked for only by modules that need another one's.
+std::unique_ptr<Backend> make_instance(const Module& module, const InstanceName& name,
+                                       const std::function<Result<Backend*>()>& code_generator) {
+  if (module.backend != nullptr) return std::unique_ptr<Backend>(module.backend->create(name.name, name.options));
+  Result<Backend*> generator = nullptr;
+  if (module.hooks->lower != nullptr && module.hooks->codegen == nullptr)
+    generator = name.kind == kCodeGenerator ? unusable(name.name, "lower without codegen") : code_generator();
+  return make_hooked_backend(*module.hooks, {.name = name.name, .options = name.options, .build = module.build},
+                             std::move(generator));
 }
 
 }  // namespace
 
 struct Registry::State {
-  std::vector<std::string> folders;
-  std::map<std::string, const BackendModule*> modules;        ///< by kind
+  std::vector<std::string> places;
+  std::map<std::string, Module> modules;                      ///< by kind
   std::map<std::string, std::unique_ptr<Backend>> instances;  ///< by sorted instance name
   std::map<std::string, std::string> excluded;                ///< likewise, and why
 
-  /// The first folder's module file of this kind; empty when there is none.
+  /// The first module file of this kind; empty when there is none.
   [[nodiscard]] std::string find_module(const std::string& kind) const {
-    for (const std::string& folder : folders) {
-      const auto path = std::filesystem::path(folder) / (std::string(kPrefix) + kind + std::string(kSuffix));
+    for (const std::string& place : places) {
+      const std::filesystem::path path(place);
       std::error_code ignored;
-      if (std::filesystem::is_regular_file(path, ignored)) return path.string();
+      if (kind_of_file(path.filename().string()) == kind && std::filesystem::is_regular_file(path, ignored))
+        return std::filesystem::absolute(path, ignored).string();
+      const auto inside = path / file_of_kind(kind);
+      if (std::filesystem::is_regular_file(inside, ignored)) return inside.string();
     }
     return {};
   }
 
-  Result<const BackendModule*> module_of(const std::string& kind, const std::vector<std::string>& kinds) {
-    if (const auto found = modules.find(kind); found != modules.end()) return found->second;
+  Result<const Module*> module_of(const std::string& kind, const std::vector<std::string>& kinds) {
+    if (const auto found = modules.find(kind); found != modules.end()) return &found->second;
     const std::string path = find_module(kind);
     if (path.empty())
-      return fail(ExitCode::kUnsupported, "backend/missing", kind, "no module of this kind in " + listed(folders),
+      return fail(ExitCode::kUnsupported, "backend/missing", kind, "no module of this kind in " + listed(places),
                   listed(kinds));
-    COLLAGE_TRY(const BackendModule* module, load_module(path, kind));
-    modules.emplace(kind, module);
-    return module;
+    COLLAGE_TRY(Module module, load_module(path, kind));
+    return &modules.emplace(kind, std::move(module)).first->second;
   }
 };
 
-Registry::Registry(std::vector<std::string> module_folders) : state_(std::make_unique<State>()) {
-  state_->folders = std::move(module_folders);
+Registry::Registry(std::vector<std::string> places) : state_(std::make_unique<State>()) {
+  state_->places = std::move(places);
 }
 
 Registry::~Registry() = default;
 
 std::vector<std::string> Registry::kinds() const {
   std::set<std::string> kinds;
-  for (const std::string& folder : state_->folders) {
+  const auto add = [&](const std::filesystem::path& path) {
+    if (std::string kind = kind_of_file(path.filename().string()); !kind.empty()) kinds.insert(std::move(kind));
+  };
+  for (const std::string& place : state_->places) {
     std::error_code error;
-    for (std::filesystem::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error))
-      if (std::string kind = kind_of_file(entry->path().filename().string()); !kind.empty())
-        kinds.insert(std::move(kind));
+    if (std::filesystem::is_regular_file(place, error)) add(place);
+    for (std::filesystem::directory_iterator entry(place, error), end; !error && entry != end; entry.increment(error))
+      add(entry->path());
   }
   return {kinds.begin(), kinds.end()};
 }
@@ -153,8 +132,8 @@ Result<Backend*> Registry::inspect(const std::string& instance_name) {
     return unusable(parsed.name, found->second);
   if (const auto found = state_->instances.find(parsed.name); found != state_->instances.end())
     return found->second.get();
-  COLLAGE_TRY(const BackendModule* module, state_->module_of(parsed.kind, kinds()));
-  auto made = guard([&] { return std::unique_ptr<Backend>(module->create(parsed.name, parsed.options)); });
+  COLLAGE_TRY(const Module* module, state_->module_of(parsed.kind, kinds()));
+  auto made = guard([&] { return make_instance(*module, parsed, [this] { return get(kCodeGenerator); }); });
   if (!made) return unusable(parsed.name, "a failure while starting: " + made.error());
   if (*made == nullptr) return unusable(parsed.name, "a module that makes no instance");
   Backend* backend = made->get();
@@ -178,7 +157,7 @@ std::vector<std::string> default_module_folders() {
   const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", error);
   if (!error) folders.push_back((program.parent_path().parent_path() / "lib" / "collage").string());
   // One look at the environment, at the edge: the program passes the folders on.
-  const char* listed_folders = std::getenv("COLLAGE_BACKENDS");
+  const char* listed_folders = std::getenv("COLLAGE_BACKEND_PATH");
   std::string_view rest = listed_folders != nullptr ? listed_folders : "";
   while (!rest.empty()) {
     const std::size_t colon = rest.find(':');

@@ -1,5 +1,5 @@
-// Finds, loads and configures backends. Modules lie in a folder beside the program; each is loaded when first asked
-// for, so that the environment of its runtime can be set before.
+// Finds, loads and configures backends. Modules lie in a folder beside the program or where the user says; each is
+// loaded when first asked for, so that the environment of its runtime can be set before.
 #pragma once
 
 #include <memory>
@@ -13,7 +13,8 @@ namespace collage {
 /// Options of an instance: "onnxruntime:opt=basic" -> {{"opt","basic"}}.
 using BackendOptions = std::map<std::string, std::string>;
 
-/// What a module exports as `const collage::BackendModule* collage_backend_module()` with C linkage.
+/// What a module exports as `const collage::BackendModule* collage_backend_module()` with C linkage when it makes its
+/// own Backend; one that has hooks exports collage_backend_hooks() in its place (hooks.h).
 struct BackendModule {
   std::uint32_t struct_size = sizeof(BackendModule);
   std::uint32_t abi_version = 1;
@@ -25,8 +26,8 @@ struct BackendModule {
 /// Owner of the loaded modules and the instances made of them. Not thread-safe; pass it by reference.
 class Registry {
  public:
-  /// `module_folders` are searched in order for libcollage_backend_<kind>.so.
-  explicit Registry(std::vector<std::string> module_folders);
+  /// `places` are searched in order: folders for libcollage_backend_<kind>.so, or files with such a name.
+  explicit Registry(std::vector<std::string> places);
   ~Registry();
   Registry(const Registry&) = delete;
   Registry& operator=(const Registry&) = delete;
@@ -46,7 +47,7 @@ class Registry {
   std::unique_ptr<State> state_;
 };
 
-/// lib/collage beside the program's bin folder, then the environment variable COLLAGE_BACKENDS (':' separated).
+/// lib/collage beside the program's bin folder, then the environment variable COLLAGE_BACKEND_PATH (':' separated).
 [[nodiscard]] std::vector<std::string> default_module_folders();
 
 }  // namespace collage

@@ -12,6 +12,8 @@ inline constexpr const char* kHostBackend = "host";
 inline constexpr const char* kReferenceEngine = "onnxruntime:opt=off";
 /// Takes the nodes that nobody who was asked for takes, and runs a model that was never tuned.
 inline constexpr const char* kFillerEngine = "onnxruntime";
+/// Compiles the tensor code of backends that have no code generator of their own.
+inline constexpr const char* kCodeGenerator = "native";
 /// Take part in a tune without being asked for.
 inline constexpr std::array<const char*, 4> kUsualBackends = {"onednn", "native", "onnxruntime", "openvino"};
 /// A plan is compared with these unless others are asked for.

@@ -60,7 +60,8 @@ TEST(Registry, SaysWhichKindsThereAre) {
   EXPECT_EQ(error.code, "backend/missing");
   EXPECT_EQ(error.where, "nothing");
   EXPECT_EQ(error.exit, ExitCode::kUnsupported);
-  EXPECT_EQ(error.allowed, "empty, fake, mislabelled, no_entry, old, short");
+  EXPECT_EQ(error.allowed,
+            "empty, fake, hooked, hooked_empty, hooked_null, hooked_old, mislabelled, no_entry, old, short");
   Registry nowhere({});
   EXPECT_EQ(error_of(nowhere, "fake").allowed, "none");
 }
@@ -108,12 +109,16 @@ TEST(Registry, RefusesModulesThatDoNotFit) {
   std::filesystem::create_directories(folder);
   std::ofstream(folder + "/libcollage_backend_broken.so") << "not a module";
   Registry registry({FAKE_MODULES, folder});
-  const std::pair<const char*, const char*> cases[] = {{"old", "ABI version 0"},
-                                                       {"short", "table of 8 bytes"},
-                                                       {"empty", "a table without kind or create"},
-                                                       {"mislabelled", "a module of kind 'fake'"},
-                                                       {"no_entry", "no symbol collage_backend_module"},
-                                                       {"broken", "broken.so"}};
+  const std::pair<const char*, const char*> cases[] = {
+      {"old", "ABI version 0"},
+      {"short", "table of 8 bytes"},
+      {"empty", "a table without kind or create"},
+      {"mislabelled", "a module of kind 'fake'"},
+      {"no_entry", "no symbol collage_backend_module or collage_backend_hooks"},
+      {"hooked_old", "hooks of version 0"},
+      {"hooked_empty", "neither compile nor lower"},
+      {"hooked_null", "an entry point that returns nothing"},
+      {"broken", "broken.so"}};
   for (const auto& [kind, saw] : cases) {
     const Error error = error_of(registry, kind);
     EXPECT_EQ(error.code, "backend/unusable") << kind;
@@ -122,14 +127,35 @@ TEST(Registry, RefusesModulesThatDoNotFit) {
   }
 }
 
+TEST(Registry, MakesABackendOfAModuleWithHooks) {
+  Registry registry({FAKE_MODULES});
+  const auto backend = registry.get("hooked");
+  ASSERT_TRUE(backend) << to_string(backend.error());
+  EXPECT_EQ((*backend)->info().kind, "hooked");
+  EXPECT_EQ((*backend)->info().build.size(), 16U) << (*backend)->info().build;
+  EXPECT_EQ((*backend)->rules().patterns.size(), 1U);
+  EXPECT_EQ(error_of(registry, "hooked:x=1").saw, "unknown option x; allowed none");
+}
+
+TEST(Registry, TakesModuleFilesBeforeFolders) {
+  const std::string module = FAKE_MODULES "/libcollage_backend_fake.so";
+  EXPECT_EQ(Registry({module, "/no/such/file/libcollage_backend_b.so"}).kinds(), std::vector<std::string>{"fake"});
+  const std::string folder = testing::TempDir() + "collage_registry_shadowed";
+  std::filesystem::create_directories(folder);
+  std::ofstream(folder + "/libcollage_backend_fake.so") << "not a module";
+  Registry registry({module, folder});
+  EXPECT_TRUE(registry.get("fake"));
+  EXPECT_EQ(registry.kinds(), std::vector<std::string>{"fake"});
+}
+
 TEST(Registry, LooksBesideTheProgramThenInTheEnvironment) {
-  ASSERT_EQ(::setenv("COLLAGE_BACKENDS", "/one::/two", 1), 0);
+  ASSERT_EQ(::setenv("COLLAGE_BACKEND_PATH", "/one::/two", 1), 0);
   const std::vector<std::string> folders = default_module_folders();
   ASSERT_EQ(folders.size(), 3U);
   EXPECT_TRUE(folders[0].ends_with("/lib/collage")) << folders[0];
   EXPECT_EQ(folders[1], "/one");
   EXPECT_EQ(folders[2], "/two");
-  ASSERT_EQ(::unsetenv("COLLAGE_BACKENDS"), 0);
+  ASSERT_EQ(::unsetenv("COLLAGE_BACKEND_PATH"), 0);
   EXPECT_EQ(default_module_folders().size(), 1U);
 }
 

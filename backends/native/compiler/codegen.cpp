@@ -114,13 +114,23 @@ Result<void> run_linker(std::vector<std::string> words, const std::string& log) 
   return {};
 }
 
+/// What an archive brings stays inside the object; a shared library is found again where it lies.
+void add_libraries(const std::vector<std::string>& libraries, std::vector<std::string>& words) {
+  if (!libraries.empty()) words.emplace_back("--exclude-libs=ALL");
+  for (const std::string& library : libraries) {
+    words.push_back(library);
+    if (!library.ends_with(".a")) words.push_back("-rpath=" + fs::path(library).parent_path().string());
+  }
+}
+
 Halide::Module module_of(const TensorCode& code, const Halide::Target& target) {
   return Halide::Pipeline(code.pipeline).compile_to_module(code.inputs, code.name, target);
 }
 
 }  // namespace
 
-Result<CompiledCode> compile_codes(const std::vector<TensorCode>& codes, const InstructionSet& set) {
+Result<CompiledCode> compile_codes(const std::vector<TensorCode>& codes, const InstructionSet& set,
+                                   const std::vector<std::string>& libraries) {
   const Halide::Target target = target_of(set);
   const TemporaryFolder folder;
   CompiledCode compiled;
@@ -146,6 +156,7 @@ Result<CompiledCode> compile_codes(const std::vector<TensorCode>& codes, const I
     words.push_back(folder.file(code.name + ".o"));
     module.compile({{Halide::OutputFileType::object, words.back()}});
   }
+  add_libraries(libraries, words);
   COLLAGE_TRY_VOID(run_linker(words, folder.file("log")));
   compiled.shared_object = read_file(output);
   return compiled;

@@ -22,7 +22,9 @@ struct CompiledCode {
 };
 
 /// Error native/link-failed; what Halide throws is for the caller to guard against.
-[[nodiscard]] Result<CompiledCode> compile_codes(const std::vector<TensorCode>& codes, const InstructionSet& set);
+/// `libraries`: files with functions that the codes call (backend/tensor_code.h).
+[[nodiscard]] Result<CompiledCode> compile_codes(const std::vector<TensorCode>& codes, const InstructionSet& set,
+                                                 const std::vector<std::string>& libraries = {});
 
 /// Ports and lowered loops as text, before machine code: the same for the same code.
 [[nodiscard]] std::string to_text(const TensorCode& code, const InstructionSet& set);

@@ -1,5 +1,6 @@
 // The compiler's side of the interface: regions in, artifacts out.
 #include "compiler/codegen.h"
+#include "compiler/opened_code.h"
 #include "compiler/strategy.h"
 #include "compiler_interface.h"
 
@@ -40,6 +41,15 @@ std::expected<Artifact, Refusal> compile_one(const CompileRequest& request, cons
   return artifact_of(*code, *compiled, options, set);
 }
 
+std::expected<Artifact, Refusal> artifact_of_code(const collage::TensorCode& given, const CompileOptions& options,
+                                                  const InstructionSet& set) {
+  const auto code = opened_code(given, "kernel");
+  if (!code) return std::unexpected(code.error());
+  const auto compiled = compile_codes({*code}, set, given.libraries);
+  if (!compiled) return refuse(RefusalReason::kCompile, to_string(compiled.error()));
+  return artifact_of(*code, *compiled, options, set);
+}
+
 /// Halide's errors are no standard exceptions: their words go on in one.
 template <class Work>
 auto with_words(Work&& work) {
@@ -50,17 +60,28 @@ auto with_words(Work&& work) {
   }
 }
 
-std::vector<std::expected<Artifact, Refusal>> compile(std::span<const CompileRequest> requests,
-                                                      const CompileOptions& options, const InstructionSet& set) {
+/// One result for each item; what Halide throws is a refusal.
+template <class Item, class Make>
+std::vector<std::expected<Artifact, Refusal>> each(std::span<const Item> items, Make&& make) {
   std::vector<std::expected<Artifact, Refusal>> out;
-  for (const CompileRequest& request : requests) {
-    auto made = guard([&] { return with_words([&] { return compile_one(request, options, set); }); });
+  for (const Item& item : items) {
+    auto made = guard([&] { return with_words([&] { return make(item); }); });
     if (made)
       out.push_back(*std::move(made));
     else
       out.emplace_back(refuse(RefusalReason::kCompile, made.error()));
   }
   return out;
+}
+
+std::vector<std::expected<Artifact, Refusal>> compile(std::span<const CompileRequest> requests,
+                                                      const CompileOptions& options, const InstructionSet& set) {
+  return each(requests, [&](const CompileRequest& request) { return compile_one(request, options, set); });
+}
+
+std::vector<std::expected<Artifact, Refusal>> codegen(std::span<const collage::TensorCode> codes,
+                                                      const CompileOptions& options, const InstructionSet& set) {
+  return each(codes, [&](const collage::TensorCode& code) { return artifact_of_code(code, options, set); });
 }
 
 std::vector<StrategyLine> strategies() {
@@ -76,7 +97,7 @@ std::vector<StrategyLine> strategies() {
 }
 
 constexpr CompilerTable kTable = {
-    .version = "Halide 21.0.0", .support = support, .compile = compile, .strategies = strategies};
+    .version = "Halide 21.0.0", .support = support, .compile = compile, .codegen = codegen, .strategies = strategies};
 
 }  // namespace
 }  // namespace collage::native

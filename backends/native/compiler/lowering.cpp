@@ -14,25 +14,26 @@ std::size_t position_of(const std::vector<ValueId>& ids, ValueId id) {
   return static_cast<std::size_t>(std::ranges::find(ids, id) - ids.begin());
 }
 
-/// Extents and strides fixed, so that the code is made for this shape.
-template <class Buffer>
-void fix_shape(Buffer buffer, const Argument& argument, bool with_bounds = true) {
-  const std::size_t rank = argument.extents.size();
-  for (std::size_t i = 0; i < rank; ++i) {
-    const std::size_t from = rank - 1 - i;
-    auto dimension = buffer.dim(static_cast<int>(i));
-    if (with_bounds) dimension.set_bounds(0, static_cast<int>(argument.extents[from]));
-    dimension.set_stride(static_cast<int>(argument.strides[from]));
-  }
-  buffer.set_host_alignment(64);
-}
-
 template <class T>
 Expr first_of(const Tensor& tensor) {
   return Halide::Internal::make_const(Halide::type_of<T>(), *reinterpret_cast<const T*>(tensor.data.data()));
 }
 
 }  // namespace
+
+void fix_shape(Halide::Parameter buffer, const Argument& argument, bool with_bounds) {
+  const std::size_t rank = argument.extents.size();
+  for (std::size_t i = 0; i < rank; ++i) {
+    const std::size_t from = rank - 1 - i;
+    const int dimension = static_cast<int>(i);
+    if (with_bounds) {
+      buffer.set_min_constraint(dimension, 0);
+      buffer.set_extent_constraint(dimension, static_cast<int>(argument.extents[from]));
+    }
+    buffer.set_stride_constraint(dimension, static_cast<int>(argument.strides[from]));
+  }
+  buffer.set_host_alignment(64);
+}
 
 std::optional<Expr> literal_of(const Tensor& tensor) {
   if (tensor.size() != 1) return std::nullopt;
@@ -110,7 +111,7 @@ std::uint32_t Lowering::part_index(ValueId id, const Packing& packing) {
 
 Readable Lowering::add(Argument argument, std::string name) {
   Halide::ImageParam param(stored_type(argument.type), static_cast<int>(argument.extents.size()), std::move(name));
-  fix_shape(param, argument);
+  fix_shape(param.parameter(), argument);
   sources_.push_back({param, argument});
   return {param, argument.extents, argument.type == ElementType::kBool};
 }
@@ -152,7 +153,7 @@ void Lowering::set_output(const Halide::Func& func, ValueId id, const View& view
                           .type = graph_.value(id).type.element,
                           .extents = view.extents,
                           .strides = view.strides};
-  fix_shape(func.output_buffer(), argument);
+  fix_shape(func.output_buffer().parameter(), argument);
   outputs_.push_back(func);
   output_arguments_.push_back(argument);
 }
@@ -168,7 +169,7 @@ void Lowering::set_outputs(const Halide::Func& func, const std::vector<ValueId>&
                                  .extents = view->extents,
                                  .strides = view->strides});
     // Results of one Func have one domain: Halide wants it said once.
-    fix_shape(buffers[i], output_arguments_.back(), i == 0);
+    fix_shape(buffers[i].parameter(), output_arguments_.back(), i == 0);
   }
   outputs_.push_back(func);
 }

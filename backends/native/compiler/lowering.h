@@ -114,6 +114,10 @@ class Elements {
   bool is_behind_anchor_;
 };
 
+/// Fixes extents and strides of a buffer of the code, so that it is made for this shape. Of several results of one Func
+/// only the first one may have its bounds fixed.
+void fix_shape(Halide::Parameter buffer, const Argument& argument, bool with_bounds = true);
+
 /// A literal for a constant of one element.
 [[nodiscard]] std::optional<Halide::Expr> literal_of(const Tensor& tensor);
 

@@ -1,0 +1,46 @@
+// Answers of hooks, looked at before they are believed.
+// In: what a hook gave or threw. Out: the same, or words on what is wrong with it.
+// Cost: linear in the answer; matched_variants() copies the region once.
+// Source: ours.
+#pragma once
+
+#include <expected>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "backend/hooks.h"
+
+namespace collage {
+
+/// What the hooks of an instance say of themselves; `unusable` when probe throws or says what cannot be.
+[[nodiscard]] BackendInfo info_of(const BackendHooks& hooks, const BackendOptions& options);
+/// Rules whose patterns parse, or why there are none.
+[[nodiscard]] std::expected<PartitionRules, std::string> rules_of(const BackendHooks& hooks,
+                                                                  const BackendOptions& options);
+
+/// For a backend without `support`: one variant in plain formats when a pattern of the rules matches the whole region.
+[[nodiscard]] std::expected<std::vector<Variant>, Refusal> matched_variants(const PartitionRules& rules,
+                                                                            const Graph& graph, const Region& region);
+
+/// What an artifact names and the region does not have. Nothing when all is there.
+[[nodiscard]] std::optional<std::string> fault_of(const Artifact& artifact, const CompileRequest& request);
+/// Constants that are kept are among so many.
+[[nodiscard]] bool names_constants(const PreparedArtifact& prepared, std::size_t count);
+
+[[nodiscard]] std::string thrown(std::string_view hook, const std::string& words);
+[[nodiscard]] std::string wrong_count(std::string_view hook, std::size_t saw, std::size_t wanted);
+/// The library's fault, found while compiling.
+[[nodiscard]] std::unexpected<Refusal> refused(std::string detail);
+
+/// The answers of a hook that gives one for each of `count` regions; all refusals when it throws or gives another
+/// number.
+template <class Ask>
+auto answers_of(std::string_view hook, std::size_t count, Ask&& ask) -> decltype(ask()) {
+  auto answers = guard(ask);
+  if (!answers) return decltype(ask())(count, refused(thrown(hook, answers.error())));
+  if (answers->size() != count) return decltype(ask())(count, refused(wrong_count(hook, answers->size(), count)));
+  return *std::move(answers);
+}
+
+}  // namespace collage
