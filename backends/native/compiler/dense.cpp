@@ -116,7 +116,8 @@ Expr with_bias(const Dense& dense, const Site& site, Lowering& lowering, const I
   return value;
 }
 
-void build_dense(const Dense& dense, const Site& site, const Schedule& schedule, Lowering& lowering) {
+void build_dense(const Dense& dense, const Site& site, const Schedule& schedule, Lowering& lowering,
+                 const ResultOf& result) {
   const std::int64_t lanes = site.lanes();
   const std::int64_t tile_x = schedule["tile_x"];
   const std::int64_t block = schedule["tile_c"] * lanes;
@@ -164,8 +165,9 @@ void build_dense(const Dense& dense, const Site& site, const Schedule& schedule,
   sum(ci, x, y, d, n, co) += weights(ci, r.x, r.y, r.z, r.w, co) * source(channel, column, row, plane, n);
 
   const Expr total = sum(c % to_int(block), x, y, d, n, c / to_int(block));
-  Func out =
-      define_output(site, lowering, dense.space, loops, with_bias(dense, site, lowering, as_indices(loops), total));
+  const Indices at = as_indices(loops);
+  Func out = define_output(site, lowering, dense.space, loops,
+                           result ? result(at, total) : with_bias(dense, site, lowering, at, total));
   const Extents extents = dense.space.extents();
 
   const Var xo("xo");

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <array>
+#include <functional>
 
 #include "compiler/strategy.h"
 
@@ -50,9 +51,13 @@ struct Dense {
 /// Register tiles, best first.
 [[nodiscard]] std::vector<Schedule> dense_space(const Dense& dense, const Site& site);
 
+/// The anchor's value at a place from the sum of products there.
+using ResultOf = std::function<Halide::Expr(const Indices& at, const Halide::Expr& sum)>;
+
 /// The whole region: product, bias, epilogue, output. Schedule: tile_x, tile_c, unroll, rows (0: outputs are the
-/// outermost loop; 1: rows are).
-void build_dense(const Dense& dense, const Site& site, const Schedule& schedule, Lowering& lowering);
+/// outermost loop; 1: rows are). Weights are f32 or bytes; without `result` it is with_bias().
+void build_dense(const Dense& dense, const Site& site, const Schedule& schedule, Lowering& lowering,
+                 const ResultOf& result = {});
 
 /// The anchor's value at a place from the sum of products there: scale and bias.
 [[nodiscard]] Halide::Expr with_bias(const Dense& dense, const Site& site, Lowering& lowering, const Indices& at,

@@ -3,8 +3,6 @@
 // Cost: a look at the node. Source: see each builder's file.
 #pragma once
 
-#include <functional>
-
 #include "compiler/dense.h"
 
 namespace collage::native {
@@ -20,7 +18,7 @@ void build_depthwise(const Site& site, const Facts& facts, const Schedule& sched
 struct Depthwise {
   Halide::Func source;   ///< f32 with zeros around it, by (c, w, h, d, n)
   Halide::Func weights;  ///< f32, by (c, w, h, d)
-  std::function<Halide::Expr(const Indices& at, const Halide::Expr& sum)> result;  ///< the anchor's value
+  ResultOf result;
 };
 /// Weights by (c, w, h, d); bytes become f32.
 [[nodiscard]] Halide::Func depthwise_weights(const Dense& dense, Lowering& lowering);

@@ -21,13 +21,15 @@ void build_quantised_depthwise(const Quantised& quantised, const Site& site, con
     return cast<float>(cast<std::int32_t>(value) - cast<std::int32_t>(zero));
   };
   const Func port = lowering.read(dense.source, dense.view).func;
+  const Expr element = port(v[0], v[1], v[2], v[3], v[4]);
   Func source("source");
-  source(v) = difference(port(v[0], v[1], v[2], v[3], v[4]), code.whole(quantised.source_zero));
+  source(v) = quantised.is_source_real ? element : difference(element, code.whole(quantised.source_zero));
   const Func packed = depthwise_weights(dense, lowering);
   Func weights("weights");
   weights(v[0], v[1], v[2], v[3]) =
       packed(v[0], v[1], v[2], v[3]) - cast<float>(cast<std::int32_t>(code.by_output(quantised.weight_zero, v[0])));
   const auto result = [&](const Indices& at, const Expr& sum) {
+    if (quantised.is_source_real) return code.result(at, sum);
     Expr steps = cast<std::int32_t>(sum);
     if (quantised.steps.valid() && !quantised.steps_scale.valid())
       steps = steps + code.by_output(quantised.steps, at.back());
@@ -37,6 +39,12 @@ void build_quantised_depthwise(const Quantised& quantised, const Site& site, con
                   site, schedule, lowering);
 }
 
+void build_scaled(const Quantised& quantised, const Site& site, const Schedule& schedule, Lowering& lowering) {
+  QuantisedCode code(quantised, site, lowering);
+  build_dense(quantised.dense, site, schedule, lowering,
+              [&](const Indices& at, const Expr& sum) { return code.result(at, sum); });
+}
+
 namespace {
 
 template <auto form_of>
@@ -44,7 +52,9 @@ std::expected<Facts, Refusal> read(const Site& site) {
   if (auto ok = check_epilogue(site); !ok) return std::unexpected(ok.error());
   const auto form = form_of(site);
   if (!form) return std::unexpected(form.error());
-  return facts_of(form->dense, site);
+  Facts facts = facts_of(form->dense, site);
+  facts["is_source_real"] = form->is_source_real ? 1 : 0;
+  return facts;
 }
 
 std::expected<Facts, Refusal> read_product(const Site& site) {
@@ -55,39 +65,55 @@ std::expected<Facts, Refusal> read_product(const Site& site) {
 }
 
 template <auto form_of>
-std::vector<Schedule> space(const Site& site, const Facts&) {
+std::vector<Schedule> space_of_quads(const Site& site, const Facts&) {
   return quads_space(*form_of(site), site);
 }
 
 template <auto form_of>
+std::vector<Schedule> space_of_scaled(const Site& site, const Facts&) {
+  return dense_space(form_of(site)->dense, site);
+}
+
+template <auto form_of, auto build_form>
 void build(const Site& site, const Facts&, const Schedule& schedule, Lowering& lowering) {
-  build_quads(*form_of(site), site, schedule, lowering);
+  build_form(*form_of(site), site, schedule, lowering);
 }
 
-void build_depthwise_bytes(const Site& site, const Facts&, const Schedule& schedule, Lowering& lowering) {
-  build_quantised_depthwise(*quantised_convolution_of(site), site, schedule, lowering);
-}
+constexpr std::string_view kScaledConvolution =
+    "groups == 1 and is_source_real == 1 or group_outputs % lanes == 0 and is_source_real == 1";
 
-const std::array<Implementation, 2> kConvolutions = {
+const std::array<Implementation, 3> kConvolutions = {
     {{.name = "depthwise_bytes",
       .condition = "groups == channels and groups == outputs and groups > 1 and taps <= 256",
       .priority = 15,
       .layouts = {Layout::kChannelsLast},
       .space = depthwise_space,
-      .build = build_depthwise_bytes},
+      .build = build<quantised_convolution_of, build_quantised_depthwise>},
      {.name = "quads",
-      .condition = "groups == 1",
+      .condition = "groups == 1 and is_source_real == 0",
       .priority = 10,
       .layouts = {Layout::kChannelsLast},
-      .space = space<quantised_convolution_of>,
-      .build = build<quantised_convolution_of>}}};
+      .space = space_of_quads<quantised_convolution_of>,
+      .build = build<quantised_convolution_of, build_quads>},
+     {.name = "scaled",
+      .condition = kScaledConvolution,
+      .priority = 10,
+      .layouts = {Layout::kChannelsLast},
+      .space = space_of_scaled<quantised_convolution_of>,
+      .build = build<quantised_convolution_of, build_scaled>}}};
 
-const std::array<Implementation, 1> kProducts = {{{.name = "quads",
-                                                   .condition = "",
+const std::array<Implementation, 2> kProducts = {{{.name = "quads",
+                                                   .condition = "is_source_real == 0",
                                                    .priority = 10,
                                                    .layouts = {Layout::kPlain},
-                                                   .space = space<quantised_product_of>,
-                                                   .build = build<quantised_product_of>}}};
+                                                   .space = space_of_quads<quantised_product_of>,
+                                                   .build = build<quantised_product_of, build_quads>},
+                                                  {.name = "scaled",
+                                                   .condition = "is_source_real == 1",
+                                                   .priority = 10,
+                                                   .layouts = {Layout::kPlain},
+                                                   .space = space_of_scaled<quantised_product_of>,
+                                                   .build = build<quantised_product_of, build_scaled>}}};
 
 }  // namespace
 

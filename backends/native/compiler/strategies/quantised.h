@@ -1,6 +1,7 @@
 // Convolutions and products of 8-bit integers: what the ways of writing them have in common.
 // In: a region with QLinearConv, QLinearMatMul, ConvInteger or MatMulInteger, or with Conv, MatMul or Gemm behind
-//     DequantizeLinear. Out: one form of it; builders for the tables in quantised.cpp.
+//     DequantizeLinear of both factors, or of the weights alone. Out: one form of it; builders for the tables in
+//     quantised.cpp.
 //   result = sum over the reduction of (source - source zero) * (weights - weights zero)        kInteger
 //          = sum * source scale * weights scale * alpha + beta * bias                           kReal
 //          = that / result scale, rounded, + result zero                                        kQuantised
@@ -16,7 +17,8 @@ enum class SumResult : std::uint8_t { kInteger, kReal, kQuantised };
 
 /// Absent values: no zero point is 0, no bias is none.
 struct Quantised {
-  Dense dense;  ///< source and weights are bytes; its bias is a real one
+  Dense dense;                  ///< source and weights are bytes; its bias is a real one
+  bool is_source_real = false;  ///< f32, without scale and zero point; then the weights' zero points are 0
   SumResult result = SumResult::kInteger;
   ValueId source_zero = {};
   ValueId weight_zero = {};  ///< of all weights, or of each output
@@ -64,5 +66,7 @@ void build_quads(const Quantised& quantised, const Site& site, const Schedule& s
 /// Depthwise in f32, which is exact for windows of up to 256 places.
 void build_quantised_depthwise(const Quantised& quantised, const Site& site, const Schedule& schedule,
                                Lowering& lowering);
+/// A real source by weights of bytes, scaled behind the sum.
+void build_scaled(const Quantised& quantised, const Site& site, const Schedule& schedule, Lowering& lowering);
 
 }  // namespace collage::native

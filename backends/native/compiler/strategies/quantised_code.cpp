@@ -24,7 +24,8 @@ Expr QuantisedCode::by_output(ValueId id, const Expr& c) {
 }
 
 Expr QuantisedCode::scale(const Expr& c) {
-  Expr product = whole(quantised_.source_scale) * by_output(quantised_.weight_scale, c);
+  Expr product = by_output(quantised_.weight_scale, c);
+  if (quantised_.source_scale.valid()) product = whole(quantised_.source_scale) * product;
   if (quantised_.dense.alpha != 1.F) product = product * quantised_.dense.alpha;
   return quantised_.result == SumResult::kQuantised ? product / whole(quantised_.result_scale) : product;
 }

@@ -23,6 +23,12 @@ bool is_byte(const Site& site, ValueId id) {
   return type == ElementType::kInt8 || type == ElementType::kUint8;
 }
 
+bool is_all_zero(const Site& site, ValueId id) {
+  const Tensor* constant = constant_of(site.graph, id);
+  if (constant == nullptr) return false;
+  return std::ranges::all_of(constant->data.as<std::byte>(), [](std::byte one) { return one == std::byte{0}; });
+}
+
 std::int64_t count_of(const Site& site, ValueId id) { return element_count(site.extents(id)); }
 
 /// An operand that is one number, or absent.
@@ -58,16 +64,20 @@ std::expected<Quantised, Refusal> wrapped_operator(const Site& site, std::size_t
   const Node& node = *site.anchor;
   const Node* source = dequantiser_of(site, node.inputs[0]);
   const Node* weights = dequantiser_of(site, node.inputs[1]);
-  if (source == nullptr || weights == nullptr) return refuse(RefusalReason::kStructure, "work before " + node.op_type);
+  if (weights == nullptr) return refuse(RefusalReason::kStructure, "work before " + node.op_type);
   for (std::size_t i = 1; i < weights->inputs.size(); ++i)
     if (operand_axis(site.graph, *weights, i).value_or(output_axis) != output_axis)
       return refuse(RefusalReason::kStructure, "scales of weights along another axis than the outputs");
-  Quantised made{.dense = {.source = source->inputs[0], .weights = weights->inputs[0]},
+  Quantised made{.dense = {.source = node.inputs[0], .weights = weights->inputs[0]},
+                 .is_source_real = source == nullptr,
                  .result = SumResult::kReal,
-                 .source_zero = input_of(*source, 2),
                  .weight_zero = input_of(*weights, 2),
-                 .source_scale = source->inputs[1],
                  .weight_scale = weights->inputs[1]};
+  if (source != nullptr) {
+    made.dense.source = source->inputs[0];
+    made.source_zero = input_of(*source, 2);
+    made.source_scale = source->inputs[1];
+  }
   const ValueId bias = input_of(node, 2);
   const Node* steps = bias.valid() ? dequantiser_of(site, bias) : nullptr;
   if (steps != nullptr) {
@@ -78,14 +88,18 @@ std::expected<Quantised, Refusal> wrapped_operator(const Site& site, std::size_t
     made.dense.bias = bias;
   }
   // Whatever else stands before the anchor is not part of the form.
-  const std::size_t expected = steps != nullptr ? 3 : 2;
+  const std::size_t expected = 1U + (source != nullptr ? 1U : 0U) + (steps != nullptr ? 1U : 0U);
   if (site.before.count() != expected) return refuse(RefusalReason::kStructure, "work before " + node.op_type);
   return made;
 }
 
 Done check_numbers(const Site& site, const Quantised& q) {
-  if (!is_byte(site, q.dense.source) || !is_byte(site, q.dense.weights))
+  const bool is_source_known =
+      q.is_source_real ? site.type(q.dense.source).element == ElementType::kFloat32 : is_byte(site, q.dense.source);
+  if (!is_source_known || !is_byte(site, q.dense.weights))
     return refuse(RefusalReason::kType, "factors of other types than bytes");
+  if (q.is_source_real && q.weight_zero.valid() && !is_all_zero(site, q.weight_zero))
+    return refuse(RefusalReason::kStructure, "a zero point of weights beside a real source");
   for (const ValueId id : {q.source_zero, q.source_scale, q.result_scale, q.result_zero})
     if (!is_whole(site, id)) return refuse(RefusalReason::kStructure, "scales of rows or channels of an activation");
   for (const ValueId id : {q.weight_zero, q.weight_scale, q.steps, q.steps_scale})
