@@ -90,8 +90,9 @@ OrderedJson json_of(const Strike& strike) {
 }
 
 int show(const Options& options, Console& console) {
-  Registry registry(default_module_folders());
-  if (auto tried = try_all(registry, options.worker_command); !tried) return console.failure(tried.error());
+  Registry registry(module_places(options.common.backend_libraries));
+  if (auto tried = try_all(registry, worker_command(options.worker_command, options.common)); !tried)
+    return console.failure(tried.error());
   const auto strikes = strikes_here(options.common);
   if (!strikes) return console.failure(strikes.error());
   std::vector<BackendInfo> infos;

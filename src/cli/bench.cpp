@@ -35,7 +35,7 @@ int run(const Options& options) {
     COLLAGE_TRY(bench_options.input_ranges, input_ranges_from(options.common));
     bench_options.progress = console.progress();
     bench_options.stop = interrupt_token();
-    Registry registry(default_module_folders());
+    Registry registry(module_places(options.common.backend_libraries));
     say_whether_tuned_elsewhere(bench_options.plan, registry, console);
     return bench(bench_options, registry);
   }();

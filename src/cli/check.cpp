@@ -105,7 +105,7 @@ Result<std::string> candidates_text(const Options& options, const Graph& graph, 
 }
 
 Result<Shown> check(const Options& options) {
-  Registry registry(default_module_folders());
+  Registry registry(module_places(options.common.backend_libraries));
   std::vector<std::string> names = options.common.backends;
   names.insert(names.begin(), kHostBackend);
   ImportOptions import_options;

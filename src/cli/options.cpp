@@ -2,12 +2,14 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <charconv>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
 
+#include "backend/module_file.h"
 #include "measure/repro_keeper.h"
 
 namespace collage::cli {
@@ -58,6 +60,7 @@ void add_common(CLI::App& command, CommonOptions& options) {
   command.add_option("--backends", options.backends, "backends that may take nodes, comma separated")
       ->delimiter(',')
       ->capture_default_str();
+  add_backend_library(command, options.backend_libraries);
   command.add_option("--only", options.only, "give everything to this backend that it can take");
   command.add_option("--store", options.store, "cost store: sqlite:PATH, a bare path, or memory:");
   command.add_option("--json", options.json, "write the result as JSON to this file; - replaces the text on stdout");
@@ -71,6 +74,51 @@ void add_common(CLI::App& command, CommonOptions& options) {
       ->capture_default_str();
   command.add_option("--shape", options.shapes, "NAME=1x3x224x224 for an input, or DIM=8 for a dimension");
   command.add_option("--input-range", options.input_ranges, "NAME=LO..HI for made-up inputs");
+}
+
+void add_backend_library(CLI::App& command, std::vector<std::string>& files) {
+  command
+      .add_option("--backend-library", files, "also take the backend in this module file, libcollage_backend_KIND.so")
+      ->allow_extra_args(false);
+}
+
+std::vector<std::string> library_kinds(const CommonOptions& options) {
+  std::vector<std::string> kinds;
+  for (const std::string& file : options.backend_libraries)
+    kinds.push_back(kind_of_file(std::filesystem::path(file).filename().string()));
+  return kinds;
+}
+
+Result<void> take_libraries(CommonOptions& options, const CLI::App& command) {
+  for (std::string& file : options.backend_libraries) {
+    std::error_code error;
+    const std::filesystem::path path = std::filesystem::absolute(file, error);
+    if (!std::filesystem::is_regular_file(path, error))
+      return fail(ExitCode::kUsage, "cli/bad-option", "--backend-library", file, "a module file that is there");
+    if (kind_of_file(path.filename().string()).empty())
+      return fail(ExitCode::kUsage, "cli/bad-option", "--backend-library", file,
+                  "a file called " + file_of_kind("KIND"));
+    file = path.string();
+  }
+  if (command.count("--backends") == 0)
+    for (std::string& kind : library_kinds(options))
+      if (std::ranges::find(options.backends, kind) == options.backends.end())
+        options.backends.push_back(std::move(kind));
+  return {};
+}
+
+std::vector<std::string> module_places(const std::vector<std::string>& backend_libraries) {
+  std::vector<std::string> places = backend_libraries;
+  for (std::string& folder : default_module_folders()) places.push_back(std::move(folder));
+  return places;
+}
+
+std::vector<std::string> worker_command(std::vector<std::string> command, const CommonOptions& options) {
+  for (const std::string& file : options.backend_libraries) {
+    command.emplace_back("--backend-library");
+    command.push_back(file);
+  }
+  return command;
 }
 
 Result<Accuracy> accuracy_from(const CommonOptions& options) {

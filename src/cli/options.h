@@ -16,6 +16,7 @@ namespace collage::cli {
 struct CommonOptions {
   int threads = 1;
   std::vector<std::string> backends = {kUsualBackends.begin(), kUsualBackends.end()};
+  std::vector<std::string> backend_libraries;  ///< module files beside those that are found by themselves
   std::string only;
   std::string store;
   std::string json;
@@ -32,6 +33,18 @@ void add_common(CLI::App& command, CommonOptions& options);
 
 /// Says before any work whether --json and --events can be written. Error io/cannot-write.
 [[nodiscard]] Result<void> check_outputs(const CommonOptions& options);
+/// Once parsed: module files become absolute, and their backends take part unless --backends says who does.
+/// Error cli/bad-option for what cannot be a module.
+[[nodiscard]] Result<void> take_libraries(CommonOptions& options, const CLI::App& command);
+/// The kinds of the module files named.
+[[nodiscard]] std::vector<std::string> library_kinds(const CommonOptions& options);
+/// Where backends are looked for, files that were named first.
+[[nodiscard]] std::vector<std::string> module_places(const std::vector<std::string>& backend_libraries);
+/// The command that starts a worker which sees the same backends.
+[[nodiscard]] std::vector<std::string> worker_command(std::vector<std::string> command, const CommonOptions& options);
+/// --backend-library, as every command and the worker take it.
+void add_backend_library(CLI::App& command, std::vector<std::string>& files);
+
 [[nodiscard]] Result<Accuracy> accuracy_from(const CommonOptions& options);
 [[nodiscard]] Result<std::map<std::string, std::pair<double, double>>> input_ranges_from(const CommonOptions& options);
 /// The path of the cost store: --store, else $XDG_CACHE_HOME/collage/costs.sqlite.

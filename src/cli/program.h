@@ -35,10 +35,12 @@ CLI::App* add_command(CLI::App& app, Program& program, const std::string& name, 
                       std::shared_ptr<Options> options, Run run) {
   CLI::App* command = app.add_subcommand(name, help);
   add_common(*command, options->common);
-  command->callback([&program, options, run] {
-    program.action = [options, run] {
+  command->callback([&program, options, run, command] {
+    program.action = [options, run, command] {
       if (auto writable = check_outputs(options->common); !writable)
         return Console(options->common).failure(writable.error());
+      if (auto taken = take_libraries(options->common, *command); !taken)
+        return Console(options->common).failure(taken.error());
       return run(*options);
     };
   });

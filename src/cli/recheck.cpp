@@ -31,10 +31,11 @@ int run(const Options& options) {
   Console console(options.common);
   const auto report = [&]() -> Result<RecheckReport> {
     RecheckOptions asked = options.recheck;
+    asked.worker_command = worker_command(asked.worker_command, options.common);
     if (!options.model.empty()) asked.model = options.model;
     asked.seed = options.common.seed;
     asked.stop = interrupt_token();
-    Registry registry(default_module_folders());
+    Registry registry(module_places(options.common.backend_libraries));
     return recheck(asked, registry);
   }();
   if (!report) return console.failure(report.error());

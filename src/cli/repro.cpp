@@ -19,14 +19,14 @@ int run(const Options& options) {
   Console console(options.common);
   const auto report = [&]() -> Result<ReplayReport> {
     ReplayOptions replay;
-    replay.worker_command = options.worker_command;
+    replay.worker_command = worker_command(options.worker_command, options.common);
     replay.stop = interrupt_token();
     if (options.command->count("--backends") > 0) replay.backends = options.common.backends;
     if (!options.limit.empty()) {
       COLLAGE_TRY(const double seconds, seconds_from(options.limit, "--limit"));
       replay.limit = std::chrono::nanoseconds(static_cast<std::int64_t>(std::min(seconds, 86400.0) * 1e9));
     }
-    Registry registry(default_module_folders());
+    Registry registry(module_places(options.common.backend_libraries));
     return replay_bundle(options.folder, replay, registry);
   }();
   if (!report) return console.failure(report.error());

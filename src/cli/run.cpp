@@ -107,7 +107,7 @@ Shown describe(const Session& session, std::span<const Tensor> outputs) {
 }
 
 Result<Shown> run_once(const Options& options, Console& console) {
-  Registry registry(default_module_folders());
+  Registry registry(module_places(options.common.backend_libraries));
   COLLAGE_TRY(RealisedPlan plan, plan_of(options, registry));
   if (const std::string hint = recheck_hint(options.subject, plan.plan, registry); !hint.empty()) console.note(hint);
   COLLAGE_TRY(const Graph graph, plan_onnx_graph(plan, PlanWeights::kZeros));

@@ -76,8 +76,8 @@ Result<std::vector<NodeRule>> rules_from(const Options& options) {
 
 /// What the user names must be here; what is only a default may be missing.
 std::vector<std::string> named_backends(const Options& options, const TuneOptions& parsed) {
-  std::vector<std::string> named;
-  if (options.command->count("--backends") > 0) named = parsed.backends;
+  std::vector<std::string> named =
+      options.command->count("--backends") > 0 ? parsed.backends : library_kinds(options.common);
   for (const NodeRule& rule : parsed.rules)
     if (rule.backend != kControlBackend) named.push_back(rule.backend);
   return named;
@@ -106,7 +106,7 @@ Result<TuneOptions> tune_options(const Options& options, Console& console) {
   tune_options.store = store_from(options.common);
   tune_options.repros = repros_from(options.common);
   tune_options.seed = options.common.seed;
-  tune_options.worker_command = options.worker_command;
+  tune_options.worker_command = worker_command(options.worker_command, options.common);
   COLLAGE_TRY(tune_options.shapes, parse_shape_bindings(options.common.shapes));
   COLLAGE_TRY(tune_options.accuracy, accuracy_from(options.common));
   COLLAGE_TRY(tune_options.input_ranges, input_ranges_from(options.common));
@@ -120,7 +120,7 @@ int run(const Options& options) {
   Console console(options.common);
   const auto report = [&]() -> Result<TuneReport> {
     COLLAGE_TRY(const TuneOptions parsed, tune_options(options, console));
-    Registry registry(default_module_folders());
+    Registry registry(module_places(options.common.backend_libraries));
     return tune(parsed, registry);
   }();
   if (!report) return console.failure(report.error());

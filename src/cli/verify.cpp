@@ -19,7 +19,7 @@ int run(const Options& options) {
     if (!options.model.empty()) verify_options.model = options.model;
     verify_options.seed = options.common.seed;
     COLLAGE_TRY(verify_options.input_ranges, input_ranges_from(options.common));
-    Registry registry(default_module_folders());
+    Registry registry(module_places(options.common.backend_libraries));
     return verify_plan(verify_options, registry);
   }();
   if (!report) return console.failure(report.error());

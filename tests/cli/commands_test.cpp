@@ -28,7 +28,7 @@ TEST_F(CliTest, BackendsSaysWhatIsHere) {
 }
 
 TEST_F(CliTest, BackendsShowsWhoIsBlockedAndLiftsIt) {
-  ::setenv("COLLAGE_BACKENDS", COLLAGE_BUILD_DIR "/tests/modules", 1);
+  ::setenv("COLLAGE_BACKEND_PATH", COLLAGE_BUILD_DIR "/tests/modules", 1);
   const std::string model = given("model.onnx", small_network());
   const std::string store = file("costs.sqlite");
   const std::string bad = "test:fault=run-crash";
@@ -50,7 +50,7 @@ TEST_F(CliTest, BackendsShowsWhoIsBlockedAndLiftsIt) {
   EXPECT_FALSE(strikes().empty());
   expect_good(run({"backends", "--lift", bad, "--store", store}));
   EXPECT_TRUE(strikes().empty());
-  ::unsetenv("COLLAGE_BACKENDS");
+  ::unsetenv("COLLAGE_BACKEND_PATH");
 }
 
 TEST_F(CliTest, WorkloadWritesAModelThatRuns) {

@@ -74,7 +74,7 @@ TEST_F(ReproTest, BadFolderAndMissingBackendAreClear) {
   std::filesystem::create_directory(file("empty"));
   expect_error(run({"repro", file("empty")}), 3, "repro/damaged", "repro.json");
   const std::string folder = tuned_with("test:fault=run-wrong", "memory:")["repros"][0]["folder"];
-  ::setenv("COLLAGE_BACKENDS", file("empty").c_str(), 1);
+  ::setenv("COLLAGE_BACKEND_PATH", file("empty").c_str(), 1);
   expect_error(run({"repro", folder}), 4, "backend/missing", "test");
   expect_error(run({"repro", folder, "--limit", "soon"}), 2, "cli/bad-option", "soon");
 }

@@ -9,8 +9,8 @@ namespace collage::testing {
 
 class TestBackendsTest : public CliTest {
  protected:
-  TestBackendsTest() { ::setenv("COLLAGE_BACKENDS", COLLAGE_BUILD_DIR "/tests/modules", 1); }
-  ~TestBackendsTest() override { ::unsetenv("COLLAGE_BACKENDS"); }
+  TestBackendsTest() { ::setenv("COLLAGE_BACKEND_PATH", COLLAGE_BUILD_DIR "/tests/modules", 1); }
+  ~TestBackendsTest() override { ::unsetenv("COLLAGE_BACKEND_PATH"); }
 };
 
 }  // namespace collage::testing
