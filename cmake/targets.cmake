@@ -29,8 +29,12 @@ function(collage_library folder)
   target_link_libraries(collage_${folder}
     PUBLIC ${folders} ${arg_PUBLIC_LIBRARIES} fmt::fmt
     PRIVATE collage_flags ${arg_LIBRARIES})
-  set_target_properties(collage_${folder} PROPERTIES INSTALL_RPATH "$ORIGIN")
-  install(TARGETS collage_${folder} LIBRARY DESTINATION lib)
+  set_target_properties(collage_${folder} PROPERTIES INSTALL_RPATH "$ORIGIN" EXPORT_NAME ${folder})
+  if(folder IN_LIST COLLAGE_BACKEND_SEES)
+    collage_install_for_backends(${folder})
+  else()
+    install(TARGETS collage_${folder} LIBRARY DESTINATION lib)
+  endif()
 endfunction()
 
 # collage_program(NAME SOURCES ... DEPENDS folders [LIBRARIES ...]) makes bin/NAME.

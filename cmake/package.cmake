@@ -1,0 +1,27 @@
+# What an installed tree has for backends that are built outside of this one: headers, libraries to link, a CMake package.
+include(CMakePackageConfigHelpers)
+
+set(COLLAGE_PACKAGE_FOLDER lib/cmake/Collage)
+
+# collage_install_for_backends(FOLDER): its library becomes Collage::FOLDER, its headers are installed. Headers that need
+# the ONNX library's own stay here.
+function(collage_install_for_backends folder)
+  target_compile_features(collage_${folder} PUBLIC cxx_std_23)
+  install(TARGETS collage_${folder} EXPORT CollageTargets
+    LIBRARY DESTINATION lib
+    INCLUDES DESTINATION include/collage)
+  install(DIRECTORY "${CMAKE_CURRENT_SOURCE_DIR}/" DESTINATION include/collage/${folder}
+    FILES_MATCHING PATTERN "*.h" PATTERN "proto.h" EXCLUDE PATTERN "contrib_schemas.h" EXCLUDE)
+endfunction()
+
+function(collage_install_package)
+  install(EXPORT CollageTargets NAMESPACE Collage:: DESTINATION ${COLLAGE_PACKAGE_FOLDER})
+  configure_package_config_file("${PROJECT_SOURCE_DIR}/cmake/CollageConfig.cmake.in"
+    "${PROJECT_BINARY_DIR}/CollageConfig.cmake" INSTALL_DESTINATION ${COLLAGE_PACKAGE_FOLDER})
+  write_basic_package_version_file("${PROJECT_BINARY_DIR}/CollageConfigVersion.cmake" COMPATIBILITY SameMinorVersion)
+  install(FILES
+    "${PROJECT_BINARY_DIR}/CollageConfig.cmake"
+    "${PROJECT_BINARY_DIR}/CollageConfigVersion.cmake"
+    "${PROJECT_SOURCE_DIR}/cmake/CollageBackend.cmake"
+    DESTINATION ${COLLAGE_PACKAGE_FOLDER})
+endfunction()
