@@ -1,0 +1,103 @@
+// The program of an installed tree with backends that were built against that tree.
+#include <stdlib.h>
+
+#include <fmt/format.h>
+
+#include "tests/cli/cli_fixture.h"
+#include "tests/onnx/model_text.h"
+
+namespace collage::testing {
+namespace {
+
+using ::testing::HasSubstr;
+
+struct Example {
+  std::string project;
+  std::string kind;
+  [[nodiscard]] std::string folder() const { return BUILT_EXAMPLES "/" + project; }
+  [[nodiscard]] std::string library() const { return folder() + "/libcollage_backend_" + kind + ".so"; }
+};
+
+/// The body of a function from x to y, f32 both.
+std::string model(const std::string& type, const std::string& result, const std::string& weights,
+                  const std::string& body) {
+  return opset_model(17, fmt::format("example ({} x) => ({} y) <{}> {{ {} }}", type, result, weights, body));
+}
+
+/// An initialiser with values between -1 and 1, the same everywhere.
+std::string weights(const std::string& name, int rows, int columns) {
+  std::string values;
+  for (int i = 0; i < rows * columns; ++i)
+    values += fmt::format("{}{:.2f}", i == 0 ? "" : ", ", (i * 37 % 101 - 50) / 50.0);
+  return fmt::format("float[{},{}] {} = {{{}}}", rows, columns, name, values);
+}
+
+class InstalledBackends : public CliTest {
+ protected:
+  [[nodiscard]] Ended installed(const std::vector<std::string>& arguments) const {
+    return Program(home(), arguments, INSTALLED_TREE "/bin/collage").wait();
+  }
+
+  /// Steps of the backend in a plan made with it alone.
+  int tune(const Example& example, const std::string& model_file, const std::string& plan) const {
+    const Ended tuned =
+        installed({"tune", model_file, "-o", plan, "--only", example.kind, "--backend-library", example.library(),
+                   "--store", "memory:", "--budget", "5s", "--quiet", "--json", "-"});
+    expect_good(tuned);
+    return parsed(tuned.out)["backends"].value(example.kind, 0);
+  }
+
+  /// Tunes with the example, compares the plan with the reference, and runs it where the backend is found otherwise.
+  void expect_right(const Example& example, const std::string& bytes, int steps) const {
+    const std::string model_file = given("model.onnx", bytes);
+    const std::string plan = file("plan.collage");
+    EXPECT_EQ(tune(example, model_file, plan), steps);
+    const Ended verified =
+        installed({"verify", plan, "--seeds", "3", "--quiet", "--backend-library", example.library()});
+    EXPECT_EQ(verified.exit_code, 0) << describe(verified);
+    expect_error(installed({"run", plan}), 4, "plan/missing-backend", example.kind);
+    ::setenv("COLLAGE_BACKEND_PATH", example.folder().c_str(), 1);
+    expect_good(installed({"run", plan}));
+    const Ended listed = installed({"backends", "--json", "-"});
+    ::unsetenv("COLLAGE_BACKEND_PATH");
+    expect_good(listed);
+    bool is_usable = false;
+    const nlohmann::json object = parsed(listed.out);
+    for (const auto& backend : object["backends"])
+      if (backend["name"] == example.kind) is_usable = backend["usable"];
+    EXPECT_TRUE(is_usable) << listed.out;
+  }
+};
+
+TEST_F(InstalledBackends, CompileAlone) {
+  expect_right({"compile_alone", "example_chain"},
+               model("float[5,7]", "float[5,7]", "", "a = Floor (x) b = Neg (a) y = Relu (b)"), 1);
+}
+
+TEST_F(InstalledBackends, CompilePrepare) {
+  const Example example{"compile_prepare", "example_product"};
+  const std::string product = model("float[3,16]", "float[3,8]", weights("w", 16, 8), "y = MatMul (x, w)");
+  expect_right(example, product, 1);
+  EXPECT_THAT(read_all(file("plan.collage")), HasSubstr(".packed0"));  // the name of a prepared constant
+  const auto with_option = [&](const std::string& option) {
+    return installed({"check", file("model.onnx"), "--json", "-", "--backends", example.kind + ":" + option,
+                      "--backend-library", example.library()});
+  };
+  EXPECT_EQ(parsed(with_option("columns=4").out)["backends"]["example_product:columns=4"], 0);
+  EXPECT_EQ(parsed(with_option("columns=8").out)["backends"]["example_product:columns=8"], 1);
+  EXPECT_THAT(with_option("rows=4").out, HasSubstr("option rows=4; allowed columns=NUMBER"));
+}
+
+TEST_F(InstalledBackends, LowerToCalls) {
+  expect_right({"lower_call", "example_woofles"},
+               model("float[5,7]", "float[5,7]", weights("w", 5, 7), "a = Add (x, w) b = Mul (a, x) y = Add (b, b)"),
+               3);
+}
+
+TEST_F(InstalledBackends, LowerCodegen) {
+  expect_right({"lower_codegen", "example_c"},
+               model("float[5,7]", "float[5,7]", weights("w", 5, 7), "a = Sub (x, w) b = Neg (a) y = Relu (b)"), 1);
+}
+
+}  // namespace
+}  // namespace collage::testing
