@@ -9,24 +9,29 @@
 
 namespace collage::native {
 
-/// What one implementation of one operator is, for people.
-struct StrategyLine {
-  std::string family;          ///< "convolution"
-  std::string implementation;  ///< "direct"
-  std::string condition;       ///< when it applies: "always", "kernel == 3 and ..."
-  int priority = 0;            ///< orders what was never measured, highest first
-  std::string operators;       ///< "Conv"
+/// The built-in families with implementations from elsewhere in their tables.
+struct Families;
+
+/// What is compiled for, and with what.
+struct Target {
+  const InstructionSet& set;
+  const Families* families = nullptr;  ///< null: the built-in ones alone
 };
 
 struct CompilerTable {
   std::string_view version;
   std::expected<std::vector<Variant>, Refusal> (*support)(const Graph& graph, const Region& region,
-                                                          const CompileOptions& options, const InstructionSet& set);
+                                                          const CompileOptions& options, const Target& target);
   std::vector<std::expected<Artifact, Refusal>> (*compile)(std::span<const CompileRequest> requests,
-                                                           const CompileOptions& options, const InstructionSet& set);
+                                                           const CompileOptions& options, const Target& target);
   std::vector<std::expected<Artifact, Refusal>> (*codegen)(std::span<const collage::TensorCode> codes,
                                                            const CompileOptions& options, const InstructionSet& set);
-  std::vector<StrategyLine> (*strategies)();
+  std::vector<StrategyLine> (*strategies)(const Families* families);
+  std::optional<TuningSpace> (*tuning_space)(const Graph& graph, const Region& region, const Variant& variant,
+                                             const CompileOptions& options, const Target& target);
+  /// With the rows of these shared libraries (compiler/strategy_module.h), which stay loaded. Error
+  /// backend/bad-strategies: which file does not fit, and why.
+  Result<std::shared_ptr<const Families>> (*families_with)(std::span<const std::string> files);
 };
 
 inline constexpr const char* kCompilerSymbol = "collage_native_compiler";

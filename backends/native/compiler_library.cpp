@@ -3,9 +3,14 @@
 #include <dlfcn.h>
 
 #include <filesystem>
+#include <set>
+
+#include "backend/registry.h"
 
 namespace collage::native {
 namespace {
+
+constexpr std::string_view kStrategiesPrefix = "libcollage_native_strategies_";
 
 std::unexpected<Error> missing(std::string saw) {
   return fail(ExitCode::kUnsupported, "backend/missing", "native", std::move(saw),
@@ -33,6 +38,20 @@ Result<const CompilerTable*> open_compiler() {
 }
 
 }  // namespace
+
+std::vector<std::string> libraries_of_strategies() {
+  std::set<std::string> found;
+  std::vector<std::string> folders = default_module_folders();
+  folders.push_back(own_folder().string());
+  for (const std::string& folder : folders) {
+    std::error_code error;
+    for (std::filesystem::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error))
+      if (const std::string name = entry->path().filename().string();
+          name.starts_with(kStrategiesPrefix) && name.ends_with(".so"))
+        if (const auto path = std::filesystem::canonical(entry->path(), error); !error) found.insert(path.string());
+  }
+  return {found.begin(), found.end()};
+}
 
 Result<const CompilerTable*> compiler() {
   static const Result<const CompilerTable*> opened = open_compiler();

@@ -4,6 +4,9 @@
 // Source: ours.
 #pragma once
 
+#include <string>
+#include <vector>
+
 #include "base/error.h"
 #include "compiler_interface.h"
 
@@ -11,5 +14,9 @@ namespace collage::native {
 
 /// The same table at every call, thread-safe. Error backend/missing: what to install.
 [[nodiscard]] Result<const CompilerTable*> compiler();
+
+/// Libraries that add strategies: libcollage_native_strategies_NAME.so beside this module and in the folders of
+/// COLLAGE_BACKENDS, sorted by path.
+[[nodiscard]] std::vector<std::string> libraries_of_strategies();
 
 }  // namespace collage::native

@@ -1,9 +1,13 @@
 // The native backend: our tensor compiler. Regions become tensor code, tensor code becomes machine code, and the
 // kernels run without any compiler. This module loads and runs; compiling is behind compiler_interface.h.
 #include <algorithm>
+#include <filesystem>
+#include <mutex>
 
 #include "backend/code_generator.h"
 #include "backend/registry.h"
+#include "base/buffer.h"
+#include "base/hash.h"
 #include "compiler_library.h"
 #include "kernel.h"
 
@@ -25,9 +29,10 @@ class Native final : public Backend, public CodeGenerator {
   Native(const std::string& name, const BackendOptions& options) {
     set_ = best_instruction_set();
     info_ = {.name = name, .kind = "native", .version = "1"};
+    libraries_ = libraries_of_strategies();
     for (const auto& [key, value] : options) read_option(key, value);
     if (set_ == nullptr && info_.unusable.empty()) info_.unusable = "a processor without AVX2";
-    info_.build = std::string(kBuild) + (set_ != nullptr ? " " + std::string(set_->name) : "");
+    info_.build = std::string(kBuild) + (set_ != nullptr ? " " + std::string(set_->name) : "") + print_of(libraries_);
   }
 
   [[nodiscard]] const BackendInfo& info() const override { return info_; }
@@ -42,16 +47,29 @@ class Native final : public Backend, public CodeGenerator {
 
   [[nodiscard]] std::expected<std::vector<Variant>, Refusal> support(const Graph& graph, const Region& region,
                                                                      const CompileOptions& options) const override {
-    const auto table = compiler();
-    if (!table) return refuse(RefusalReason::kMissing, table.error().saw);
-    return (*table)->support(graph, region, options, *set_);
+    const auto ready = toolchain();
+    if (!ready) return refuse(RefusalReason::kMissing, ready.error().saw);
+    return ready->table->support(graph, region, options, {*set_, ready->families});
   }
 
   [[nodiscard]] std::vector<std::expected<Artifact, Refusal>> compile(std::span<const CompileRequest> requests,
                                                                       const CompileOptions& options) override {
-    const auto table = compiler();
-    if (table) return (*table)->compile(requests, options, *set_);
-    return {requests.size(), refuse(RefusalReason::kMissing, table.error().saw)};
+    const auto ready = toolchain();
+    if (ready) return ready->table->compile(requests, options, {*set_, ready->families});
+    return {requests.size(), refuse(RefusalReason::kMissing, ready.error().saw)};
+  }
+
+  [[nodiscard]] std::optional<TuningSpace> tuning_space(const Graph& graph, const Region& region,
+                                                        const Variant& variant,
+                                                        const CompileOptions& options) const override {
+    const auto ready = toolchain();
+    if (!ready) return std::nullopt;
+    return ready->table->tuning_space(graph, region, variant, options, {*set_, ready->families});
+  }
+
+  [[nodiscard]] Result<std::vector<StrategyLine>> strategies() const override {
+    COLLAGE_TRY(const Toolchain ready, toolchain());
+    return ready.table->strategies(ready.families);
   }
 
   [[nodiscard]] std::vector<std::expected<Artifact, Refusal>> codegen(std::span<const TensorCode> codes,
@@ -90,9 +108,25 @@ class Native final : public Backend, public CodeGenerator {
   }
 
  private:
+  /// The compiler and the rows of its tables, opened when first needed.
+  struct Toolchain {
+    const CompilerTable* table = nullptr;
+    const Families* families = nullptr;
+  };
+
+  Result<Toolchain> toolchain() const {
+    COLLAGE_TRY(const CompilerTable* table, compiler());
+    std::call_once(families_made_, [&] {
+      if (!libraries_.empty()) families_ = table->families_with(libraries_);
+    });
+    if (!families_) return std::unexpected(families_.error());
+    return Toolchain{.table = table, .families = families_->get()};
+  }
+
   void read_option(const std::string& key, const std::string& value) {
+    if (key == "strategies") return add_library(value);
     if (key != "isa") {
-      info_.unusable = "unknown option " + key + "; allowed isa";
+      info_.unusable = "unknown option " + key + "; allowed isa, strategies";
       return;
     }
     set_ = instruction_set_of(value);
@@ -100,6 +134,25 @@ class Native final : public Backend, public CodeGenerator {
       info_.unusable = "isa " + value + "; allowed " + names_of_sets();
     else if (!runs_here(*set_))
       info_.unusable = "isa " + value + ", which this processor does not have";
+  }
+
+  /// A file that the user names must fit; one that lies in a folder is looked at when something is to be compiled.
+  void add_library(const std::string& file) {
+    std::error_code error;
+    const auto path = std::filesystem::canonical(file, error);
+    const std::string library = error ? file : path.string();
+    if (std::ranges::find(libraries_, library) == libraries_.end()) libraries_.push_back(library);
+    if (const auto ready = toolchain(); !ready) info_.unusable = to_string(ready.error());
+  }
+
+  /// Part of the build: what other libraries add makes other kernels. Empty without any.
+  static std::string print_of(const std::vector<std::string>& libraries) {
+    std::string prints;
+    for (const std::string& library : libraries) {
+      const auto bytes = Buffer::map_file(library);
+      prints += '+' + (bytes ? hash_hex(bytes->text()) : "unreadable");
+    }
+    return prints;
   }
 
   static std::string names_of_sets() {
@@ -133,6 +186,9 @@ class Native final : public Backend, public CodeGenerator {
 
   BackendInfo info_;
   const InstructionSet* set_ = nullptr;
+  std::vector<std::string> libraries_;  ///< that add strategies
+  mutable std::once_flag families_made_;
+  mutable Result<std::shared_ptr<const Families>> families_ = std::shared_ptr<const Families>();
 };
 
 Backend* create(const std::string& name, const BackendOptions& options) { return new Native(name, options); }

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "backend/device.h"
+#include "backend/strategy.h"
 #include "base/error.h"
 #include "ir/graph.h"
 #include "region/format.h"
@@ -175,6 +176,15 @@ class Backend {
   /// for transfers.
   [[nodiscard]] virtual std::expected<Artifact, Refusal> compile_conversion(const Conversion& conversion,
                                                                             const CompileOptions& options);
+
+  /// All settings of the way behind a variant that support() offers; nothing where there are none to tune.
+  [[nodiscard]] virtual std::optional<TuningSpace> tuning_space(const Graph&, const Region&, const Variant&,
+                                                                const CompileOptions&) const {
+    return std::nullopt;
+  }
+
+  /// Its ways to compute, for people; empty when it has no such list.
+  [[nodiscard]] virtual Result<std::vector<StrategyLine>> strategies() const { return std::vector<StrategyLine>{}; }
 
   /// The device at info().location, null at home. Owned by the backend.
   [[nodiscard]] virtual Device* device() { return nullptr; }

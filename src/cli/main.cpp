@@ -42,6 +42,7 @@ int run_command_line(int argc, char** argv) {
   add_repro(app, program);
   add_explain(app, program);
   add_backends(app, program);
+  add_strategies(app, program);
   add_check(app, program);
   add_workload(app, program);
   add_db(app, program);

@@ -1,17 +1,33 @@
 // The compiler's side of the interface: regions in, artifacts out.
+#include "compiler/added_strategies.h"
+#include "compiler/choices.h"
 #include "compiler/codegen.h"
 #include "compiler/opened_code.h"
 #include "compiler/strategy.h"
+#include "compiler/strategy_module.h"
 #include "compiler_interface.h"
 
 namespace collage::native {
 namespace {
 
+std::expected<Site, Refusal> site_of(const Graph& graph, const Region& region, const CompileOptions& options,
+                                     const Target& target) {
+  auto site = dissect(graph, region, options, target.set);
+  if (site) site->families = rows_of(target.families);
+  return site;
+}
+
 std::expected<std::vector<Variant>, Refusal> support(const Graph& graph, const Region& region,
-                                                     const CompileOptions& options, const InstructionSet& set) {
-  const auto site = dissect(graph, region, options, set);
+                                                     const CompileOptions& options, const Target& target) {
+  const auto site = site_of(graph, region, options, target);
   if (!site) return std::unexpected(site.error());
   return variants_of(*site);
+}
+
+std::optional<TuningSpace> tuning_space(const Graph& graph, const Region& region, const Variant& variant,
+                                        const CompileOptions& options, const Target& target) {
+  const auto site = site_of(graph, region, options, target);
+  return site ? tuning_space_of(*site, variant) : std::nullopt;
 }
 
 std::expected<Artifact, Refusal> artifact_of(const TensorCode& code, const CompiledCode& compiled,
@@ -30,9 +46,10 @@ std::expected<Artifact, Refusal> artifact_of(const TensorCode& code, const Compi
 }
 
 std::expected<Artifact, Refusal> compile_one(const CompileRequest& request, const CompileOptions& options,
-                                             const InstructionSet& set) {
+                                             const Target& target) {
   if (request.model_bytes) return refuse(RefusalReason::kStructure, "a whole model: native is no engine");
-  const auto site = dissect(*request.graph, request.region, options, set);
+  const InstructionSet& set = target.set;
+  const auto site = site_of(*request.graph, request.region, options, target);
   if (!site) return std::unexpected(site.error());
   const auto code = tensor_code_of(*site, request.variant, "kernel");
   if (!code) return std::unexpected(code.error());
@@ -75,8 +92,8 @@ std::vector<std::expected<Artifact, Refusal>> each(std::span<const Item> items, 
 }
 
 std::vector<std::expected<Artifact, Refusal>> compile(std::span<const CompileRequest> requests,
-                                                      const CompileOptions& options, const InstructionSet& set) {
-  return each(requests, [&](const CompileRequest& request) { return compile_one(request, options, set); });
+                                                      const CompileOptions& options, const Target& target) {
+  return each(requests, [&](const CompileRequest& request) { return compile_one(request, options, target); });
 }
 
 std::vector<std::expected<Artifact, Refusal>> codegen(std::span<const collage::TensorCode> codes,
@@ -84,20 +101,34 @@ std::vector<std::expected<Artifact, Refusal>> codegen(std::span<const collage::T
   return each(codes, [&](const collage::TensorCode& code) { return artifact_of_code(code, options, set); });
 }
 
-std::vector<StrategyLine> strategies() {
+std::string operators_of(const Family& family) {
+  if (family.known == nullptr) return std::string(family.operators);
+  std::string operators;
+  for (const std::string& name : family.known()) operators += (operators.empty() ? "" : "|") + name;
+  return operators;
+}
+
+std::vector<StrategyLine> strategies(const Families* families) {
   std::vector<StrategyLine> lines;
-  for (const Family* family : all_families())
+  for (const Family* family : rows_of(families))
     for (const Implementation& one : family->implementations)
       lines.push_back({.family = std::string(family->name),
                        .implementation = std::string(one.name),
                        .condition = one.condition.empty() ? "always" : std::string(one.condition),
                        .priority = one.priority,
-                       .operators = std::string(family->operators)});
+                       .operators = operators_of(*family),
+                       .choices = std::string(one.choices),
+                       .source = std::string(one.source)});
   return lines;
 }
 
-constexpr CompilerTable kTable = {
-    .version = "Halide 21.0.0", .support = support, .compile = compile, .codegen = codegen, .strategies = strategies};
+constexpr CompilerTable kTable = {.version = kCompilerVersion,
+                                  .support = support,
+                                  .compile = compile,
+                                  .codegen = codegen,
+                                  .strategies = strategies,
+                                  .tuning_space = tuning_space,
+                                  .families_with = families_with};
 
 }  // namespace
 }  // namespace collage::native

@@ -45,6 +45,7 @@ Facts facts_of(const Dense& dense, const Site& site) {
                  {"groups", dense.groups},
                  {"group_channels", dense.channels() / dense.groups},
                  {"group_outputs", dense.outputs() / dense.groups},
+                 {"group_vectors", ceil_div(dense.outputs() / dense.groups, site.lanes())},
                  {"taps", dense.taps()},
                  {"lanes", site.lanes()}};
   constexpr std::array<const char*, 3> kAxes = {"_d", "_h", "_w"};

@@ -44,9 +44,17 @@ struct Dense {
   }
 };
 
-/// Numbers for conditions: batch, channels, outputs, groups, out_d/h/w, kernel_d/h/w, stride_*, dilation_*, taps,
-/// lanes.
+/// Numbers for conditions: batch, channels, outputs, groups, group_channels/outputs/vectors, out_d/h/w, kernel_d/h/w,
+/// stride_*, dilation_*, taps, lanes.
 [[nodiscard]] Facts facts_of(const Dense& dense, const Site& site);
+
+/// All tiles that build_dense takes: accumulators, the weights of one step and a broadcast stay in registers.
+inline constexpr std::string_view kDenseChoices = "rows: 0|1, tile_c: 1..6, tile_x: 1..28, unroll: 1|2|4|8";
+inline constexpr std::string_view kDenseLegal =
+    "tile_x * tile_c + tile_c + 1 <= registers and tile_x <= out_w and tile_c <= group_vectors and "
+    "group_channels % unroll == 0 and groups == 1 or "
+    "tile_x * tile_c + tile_c + 1 <= registers and tile_x <= out_w and group_vectors % tile_c == 0 and "
+    "group_channels % unroll == 0";
 
 /// Register tiles, best first.
 [[nodiscard]] std::vector<Schedule> dense_space(const Dense& dense, const Site& site);

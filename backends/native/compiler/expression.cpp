@@ -1,5 +1,7 @@
 #include "compiler/expression.h"
 
+#include <algorithm>
+
 #include <cmath>
 #include <functional>
 #include <limits>
@@ -395,6 +397,14 @@ bool is_element_node(const Graph& graph, const Node& node) {
   if (node.op_type == "Mean") return graph.value(node.outputs[0]).type.element == ElementType::kFloat32;
   if (node.op_type == "QuantizeLinear" || node.op_type == "DequantizeLinear") return is_quantiser(graph, node);
   return true;
+}
+
+std::vector<std::string> element_operators() {
+  std::vector<std::string> names;
+  for (const auto* rules : {&float_rules(), &common_rules()})
+    for (const auto& [name, rule] : *rules) names.emplace_back(name);
+  std::ranges::sort(names);
+  return names;
 }
 
 Halide::Expr element_expression(const Graph& graph, const Node& node, const std::vector<Halide::Expr>& operands,

@@ -8,6 +8,7 @@
 
 #include <Halide.h>
 
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -25,6 +26,9 @@ namespace collage::native {
 
 /// Whether element_expression() knows the operator in this form; a look at the node's types and attributes.
 [[nodiscard]] bool is_element_node(const Graph& graph, const Node& node);
+
+/// What is_element_node() knows in some form, sorted.
+[[nodiscard]] std::vector<std::string> element_operators();
 
 /// The node's one output at a place. An omitted operand is an undefined Expr.
 /// Precondition: is_element_node().

@@ -123,17 +123,28 @@ bool is_known_pad(const Graph& graph, const Node& node) {
          (!filler.valid() || constant_of(graph, filler) != nullptr);
 }
 
+/// Moves in whatever form.
+const std::set<std::string, std::less<>>& always_known() {
+  static const std::set<std::string, std::less<>> names = {"Concat",  "Transpose",    "Reshape",      "Flatten",
+                                                           "Squeeze", "Unsqueeze",    "Expand",       "Tile",
+                                                           "Split",   "DepthToSpace", "SpaceToDepth", "Gather"};
+  return names;
+}
+
 }  // namespace
 
+std::vector<std::string> move_operators() {
+  std::vector<std::string> names(always_known().begin(), always_known().end());
+  names.insert(names.end(), {"Pad", "Resize", "Slice"});
+  return names;
+}
+
 bool is_move_node(const Graph& graph, const Node& node) {
-  static const std::set<std::string, std::less<>> kAlways = {"Concat",  "Transpose",    "Reshape",      "Flatten",
-                                                             "Squeeze", "Unsqueeze",    "Expand",       "Tile",
-                                                             "Split",   "DepthToSpace", "SpaceToDepth", "Gather"};
   if (!node.domain.empty()) return false;
   for (const auto* list : {&node.inputs, &node.outputs})
     for (const ValueId id : *list)
       if (id.valid() && !graph.value(id).type.is_static()) return false;
-  if (kAlways.contains(node.op_type)) return true;
+  if (always_known().contains(node.op_type)) return true;
   if (node.op_type == "Slice") return cut_of(graph, node).has_value();
   if (node.op_type == "Pad") return is_known_pad(graph, node);
   return node.op_type == "Resize" && is_known_resize(graph, node);

@@ -13,6 +13,9 @@ namespace collage::native {
 /// Whether the node moves elements in a way this file knows; amounts must be constants. Resize is among them.
 [[nodiscard]] bool is_move_node(const Graph& graph, const Node& node);
 
+/// What is_move_node() knows in some form.
+[[nodiscard]] std::vector<std::string> move_operators();
+
 /// Values of a region without anchor by place.
 class Places {
  public:

@@ -7,6 +7,7 @@
 
 #include <expected>
 #include <map>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -19,16 +20,19 @@ namespace collage::native {
 /// Numbers of a region that conditions and schedules speak of: "kernel_h", "channels".
 using Facts = std::map<std::string, std::int64_t, std::less<>>;
 
+struct Family;
+
 struct Site {
   const Graph& graph;
   const Region& region;
   const CompileOptions& options;
   const InstructionSet& set;
-  const Node* anchor = nullptr;           ///< the last one; null: element-wise work and moves of elements only
-  std::vector<const Node*> anchors = {};  ///< all of them, in order
-  bool moves = false;                     ///< some node moves elements
-  NodeSet before = {};                    ///< element-wise nodes that the anchor waits for
-  NodeSet after = {};                     ///< element-wise nodes that wait for the anchor, or stand beside it
+  const Node* anchor = nullptr;                  ///< the last one; null: element-wise work and moves of elements only
+  std::vector<const Node*> anchors = {};         ///< all of them, in order
+  bool moves = false;                            ///< some node moves elements
+  NodeSet before = {};                           ///< element-wise nodes that the anchor waits for
+  NodeSet after = {};                            ///< element-wise nodes that wait for the anchor, or stand beside it
+  std::span<const Family* const> families = {};  ///< that may take it; none = the built-in ones
 
   [[nodiscard]] const ValueType& type(ValueId id) const { return graph.value(id).type; }
   [[nodiscard]] Extents extents(ValueId id) const { return type(id).extents(); }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "compiler/choices.h"
 #include "compiler/condition.h"
 
 namespace collage::native {
@@ -54,7 +55,7 @@ bool has_operator(std::string_view operators, std::string_view op_type) {
 std::vector<const Family*> families_of(const Site& site) {
   std::vector<const Family*> out;
   if (std::ranges::any_of(site.anchors, [](const Node* anchor) { return !anchor->domain.empty(); })) return out;
-  for (const Family* family : all_families()) {
+  for (const Family* family : site.families.empty() ? all_families() : site.families) {
     const bool fits = site.anchor == nullptr
                           ? family->operators.empty()
                           : !family->operators.empty() && has_operator(family->operators, anchors_text(site));
@@ -77,6 +78,15 @@ void add_variants(const Site& site, const Facts& facts, const Implementation& im
       variants.push_back(variant);
     }
   }
+}
+
+/// What is built in has sound conditions; a row from elsewhere may speak of facts that its family does not have.
+std::expected<bool, Refusal> applies(const Implementation& implementation, const Facts& facts) {
+  if (implementation.source.empty()) return holds(implementation.condition, facts);
+  auto holds_here = evaluate(implementation.condition, facts);
+  if (holds_here) return *holds_here;
+  return refuse(RefusalReason::kStructure, std::string(implementation.source) + ": the condition of " +
+                                               std::string(implementation.name) + ": " + holds_here.error());
 }
 
 }  // namespace
@@ -125,8 +135,11 @@ std::expected<std::vector<Variant>, Refusal> variants_of(const Site& site) {
       continue;
     }
     std::vector<const Implementation*> fitting;
-    for (const Implementation& implementation : family->implementations)
-      if (holds(implementation.condition, *facts)) fitting.push_back(&implementation);
+    for (const Implementation& implementation : family->implementations) {
+      const auto applies_here = applies(implementation, *facts);
+      if (!applies_here) return std::unexpected(applies_here.error());
+      if (*applies_here) fitting.push_back(&implementation);
+    }
     std::ranges::stable_sort(fitting, std::greater<>(), &Implementation::priority);
     std::vector<Variant> variants;
     for (const Implementation* implementation : fitting) add_variants(site, *facts, *implementation, variants);
@@ -136,23 +149,37 @@ std::expected<std::vector<Variant>, Refusal> variants_of(const Site& site) {
   return std::unexpected(why);
 }
 
-std::expected<TensorCode, Refusal> tensor_code_of(const Site& site, const Variant& variant, const std::string& name) {
-  const std::size_t dot = variant.name.find('.');
-  const std::size_t slash = variant.name.find('/');
-  const std::string wanted = variant.name.substr(0, dot);
-  const auto schedule =
-      Schedule::parse(slash == std::string::npos ? "" : std::string_view(variant.name).substr(slash + 1));
+std::expected<Chosen, Refusal> chosen_by(const Site& site, const Variant& variant) {
+  const std::string_view name = variant.name;
+  const std::string_view wanted = name.substr(0, name.find('.'));
+  const std::size_t slash = name.find('/');
+  auto schedule = Schedule::parse(slash == std::string_view::npos ? "" : name.substr(slash + 1));
+  if (!schedule) return refuse(RefusalReason::kCompile, "no schedule: " + variant.name);
   for (const Family* family : families_of(site))
     for (const Implementation& implementation : family->implementations) {
       if (implementation.name != wanted) continue;
-      const auto facts = family->read(site);
+      auto facts = family->read(site);
       if (!facts) return std::unexpected(facts.error());
-      if (!schedule || !holds(implementation.condition, *facts)) break;
-      Lowering lowering(site.graph, site.region, variant, site.options, site.set);
-      implementation.build(site, *facts, *schedule, lowering);
-      return lowering.take(name);
+      const auto applies_here = applies(implementation, *facts);
+      if (!applies_here) return std::unexpected(applies_here.error());
+      if (!*applies_here) break;
+      const bool has_layout = std::ranges::any_of(implementation.layouts, [&](Layout layout) {
+        return name.substr(wanted.size(), slash - wanted.size()) == "." + std::string(name_of(layout));
+      });
+      if (!has_layout) return refuse(RefusalReason::kCompile, "no such layout: " + variant.name);
+      if (const std::string wrong = why_illegal(implementation, site, *facts, *schedule); !wrong.empty())
+        return refuse(RefusalReason::kCompile, variant.name + ": " + wrong);
+      return Chosen{.implementation = &implementation, .facts = std::move(*facts), .schedule = *std::move(schedule)};
     }
   return refuse(RefusalReason::kCompile, "no implementation " + variant.name);
+}
+
+std::expected<TensorCode, Refusal> tensor_code_of(const Site& site, const Variant& variant, const std::string& name) {
+  const auto chosen = chosen_by(site, variant);
+  if (!chosen) return std::unexpected(chosen.error());
+  Lowering lowering(site.graph, site.region, variant, site.options, site.set);
+  chosen->implementation->build(site, chosen->facts, chosen->schedule, lowering);
+  return lowering.take(name);
 }
 
 }  // namespace collage::native

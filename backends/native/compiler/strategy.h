@@ -23,6 +23,8 @@ class Schedule {
  public:
   Schedule() = default;
   Schedule(std::initializer_list<std::pair<const std::string, std::int64_t>> choices) : choices_(choices) {}
+  explicit Schedule(const std::vector<std::pair<std::string, std::int64_t>>& choices)
+      : choices_(choices.begin(), choices.end()) {}
   /// Precondition: there is one.
   [[nodiscard]] std::int64_t operator[](std::string_view name) const;
   [[nodiscard]] std::int64_t value_or(std::string_view name, std::int64_t otherwise) const;
@@ -30,6 +32,7 @@ class Schedule {
   /// "tile_c=2,tile_x=14"; empty for no choices.
   [[nodiscard]] std::string text() const;
   [[nodiscard]] static std::optional<Schedule> parse(std::string_view text);
+  [[nodiscard]] const std::map<std::string, std::int64_t, std::less<>>& choices() const { return choices_; }
 
  private:
   std::map<std::string, std::int64_t, std::less<>> choices_;
@@ -49,6 +52,12 @@ struct Implementation {
   std::vector<Schedule> (*space)(const Site& site, const Facts& facts);
   /// Writes the region's tensor code.
   void (*build)(const Site& site, const Facts& facts, const Schedule& schedule, Lowering& lowering);
+  /// The whole space of schedules, for tuning: "rows: 0|1, tile_x: 1..28" (choices.h); empty: what space() gives is
+  /// all.
+  std::string_view choices = {};
+  /// Which of their combinations can be built: a condition over the facts, `lanes`, `registers` and the choices.
+  std::string_view legal = {};
+  std::string_view source = {};  ///< the file it comes from; empty: built in
 };
 
 struct Family {
@@ -57,10 +66,21 @@ struct Family {
   /// The facts, or why the family does not take the region.
   std::expected<Facts, Refusal> (*read)(const Site& site);
   std::span<const Implementation> implementations;
+  /// Without anchors: the operators it knows in some form, for lists.
+  std::vector<std::string> (*known)() = nullptr;
 };
 
 /// Every family, one row each (families.cpp).
 [[nodiscard]] std::span<const Family* const> all_families();
+
+/// The implementation that a variant names, the facts it sees and the schedule, or why there is no such variant: any
+/// text may be a name.
+struct Chosen {
+  const Implementation* implementation = nullptr;
+  Facts facts;
+  Schedule schedule;
+};
+[[nodiscard]] std::expected<Chosen, Refusal> chosen_by(const Site& site, const Variant& variant);
 
 /// Variants of a region in order of priority; a refusal when no family takes it.
 [[nodiscard]] std::expected<std::vector<Variant>, Refusal> variants_of(const Site& site);

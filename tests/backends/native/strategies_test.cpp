@@ -79,18 +79,18 @@ const native::CompilerTable& table() {
   return *opened;
 }
 
-std::string row_of(const native::StrategyLine& line) { return line.family + '/' + line.implementation; }
+std::string row_of(const StrategyLine& line) { return line.family + '/' + line.implementation; }
 
 TEST(Strategies, HaveACaseForEachRow) {
   std::set<std::string> known;
   for (const Case& one : cases()) known.insert(one.row);
-  for (const native::StrategyLine& line : table().strategies())
+  for (const StrategyLine& line : table().strategies(nullptr))
     EXPECT_TRUE(known.contains(row_of(line))) << row_of(line) << ", when " << line.condition << ": add a case";
 }
 
 TEST(Strategies, HaveRowsWithNamesOfTheirOwn) {
   std::map<std::string, int> count;
-  for (const native::StrategyLine& line : table().strategies()) {
+  for (const StrategyLine& line : table().strategies(nullptr)) {
     EXPECT_FALSE(line.condition.empty()) << row_of(line);
     EXPECT_EQ(line.implementation.find_first_of("./"), std::string::npos) << "variants are named by it";
     EXPECT_EQ(++count[row_of(line)], 1) << row_of(line);

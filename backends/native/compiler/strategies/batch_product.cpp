@@ -130,12 +130,19 @@ void build(const Site& site, const Facts&, const Schedule& schedule, Lowering& l
   sum.update().split(column, su, sv, to_int(lanes)).reorder(sv, su, row, r.x).vectorize(sv).unroll(su).unroll(row);
 }
 
+/// As of dense.h; narrow matrices have one vector.
+constexpr std::string_view kLegal =
+    "tile_x * tile_c + tile_c + 1 <= registers and tile_x <= rows and tile_c * lanes <= columns or "
+    "tile_x + 2 <= registers and tile_x <= rows and tile_c == 1";
+
 const std::array<Implementation, 1> kImplementations = {{{.name = "batched",
                                                           .condition = "",
                                                           .priority = 10,
                                                           .layouts = {Layout::kPlain},
                                                           .space = space,
-                                                          .build = build}}};
+                                                          .build = build,
+                                                          .choices = "tile_c: 1..6, tile_x: 1..28",
+                                                          .legal = kLegal}}};
 
 }  // namespace
 

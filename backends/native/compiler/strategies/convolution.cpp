@@ -2,6 +2,7 @@
 #include "compiler/strategies/convolution.h"
 
 #include "backends/window/window.h"
+#include "compiler/loops.h"
 #include "compiler/strategies/families.h"
 
 namespace collage::native {
@@ -78,6 +79,9 @@ std::expected<Facts, Refusal> read(const Site& site) {
   if (!dense) return std::unexpected(dense.error());
   Facts facts = facts_of(*dense, site);
   facts["may_transform"] = site.options.accuracy != Accuracy::kStrict ? 1 : 0;
+  // Winograd's tiles in a row of the result.
+  facts["tiles2_w"] = ceil_div(facts["out_w"], 2);
+  facts["tiles4_w"] = ceil_div(facts["out_w"], 4);
   return facts;
 }
 
@@ -95,30 +99,46 @@ const std::string kWinograd =
 const std::string kWinograd2 = kWinograd + " and out_h >= 4 and out_w >= 4";
 const std::string kWinograd4 = kWinograd + " and out_h >= 8 and out_w >= 8";
 
+// Outputs are written out: more of them at once are long code for no gain.
+constexpr std::string_view kDepthwiseLegal = "tile_x <= out_w and tile_y <= out_h and tile_x * tile_y <= 28";
+// Blocks of rows of tiles, then tiles and vectors of outputs in registers.
+constexpr std::string_view kWinogradChoices = "rows: 1..64, tile_c: 1..4, tile_t: 1..28";
+const std::string kWinogradTile = "group_vectors % tile_c == 0 and tile_t * tile_c + tile_c + 1 <= registers and ";
+const std::string kWinogradLegal4 = kWinogradTile + "rows * 4 < out_h + 4 and tile_t <= rows * tiles4_w";
+const std::string kWinogradLegal2 = kWinogradTile + "rows * 2 < out_h + 2 and tile_t <= rows * tiles2_w";
+
 const std::array<Implementation, 4> kImplementations = {{{.name = "winograd4",
                                                           .condition = kWinograd4,
                                                           .priority = 15,
                                                           .layouts = {Layout::kChannelsLast},
                                                           .space = winograd_4_space,
-                                                          .build = build_winograd_4},
+                                                          .build = build_winograd_4,
+                                                          .choices = kWinogradChoices,
+                                                          .legal = kWinogradLegal4},
                                                          {.name = "winograd2",
                                                           .condition = kWinograd2,
                                                           .priority = 12,
                                                           .layouts = {Layout::kChannelsLast},
                                                           .space = winograd_2_space,
-                                                          .build = build_winograd_2},
+                                                          .build = build_winograd_2,
+                                                          .choices = kWinogradChoices,
+                                                          .legal = kWinogradLegal2},
                                                          {.name = "depthwise",
                                                           .condition = kDepthwise,
                                                           .priority = 15,
                                                           .layouts = {Layout::kChannelsLast},
                                                           .space = depthwise_space,
-                                                          .build = build_depthwise},
+                                                          .build = build_depthwise,
+                                                          .choices = "blocks: 0|1, tile_x: 1..28, tile_y: 1..4",
+                                                          .legal = kDepthwiseLegal},
                                                          {.name = "direct",
                                                           .condition = "groups == 1 or group_outputs % lanes == 0",
                                                           .priority = 10,
                                                           .layouts = {Layout::kChannelsLast},
                                                           .space = direct_space,
-                                                          .build = build_direct}}};
+                                                          .build = build_direct,
+                                                          .choices = kDenseChoices,
+                                                          .legal = kDenseLegal}}};
 
 }  // namespace
 

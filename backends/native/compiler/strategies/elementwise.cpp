@@ -78,7 +78,10 @@ const std::array<Implementation, 1> kImplementations = {{{.name = "flat",
 
 }  // namespace
 
-const Family kElementwiseFamily = {
-    .name = "elementwise", .operators = "", .read = read, .implementations = kImplementations};
+const Family kElementwiseFamily = {.name = "elementwise",
+                                   .operators = "",
+                                   .read = read,
+                                   .implementations = kImplementations,
+                                   .known = element_operators};
 
 }  // namespace collage::native

@@ -105,6 +105,7 @@ const std::array<Implementation, 1> kImplementations = {{{.name = "gathered",
 
 }  // namespace
 
-const Family kMovementFamily = {.name = "movement", .operators = "", .read = read, .implementations = kImplementations};
+const Family kMovementFamily = {
+    .name = "movement", .operators = "", .read = read, .implementations = kImplementations, .known = move_operators};
 
 }  // namespace collage::native

@@ -140,7 +140,9 @@ const std::array<Implementation, 1> kImplementations = {{{.name = "windows",
                                                           .priority = 10,
                                                           .layouts = {Layout::kChannelsLast},
                                                           .space = space,
-                                                          .build = build}}};
+                                                          .build = build,
+                                                          .choices = "written_out: 0|1",
+                                                          .legal = "written_out == 0 or taps <= 64"}}};
 
 }  // namespace
 

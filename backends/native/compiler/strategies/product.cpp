@@ -78,7 +78,9 @@ const std::array<Implementation, 1> kImplementations = {{{.name = "packed",
                                                           .priority = 10,
                                                           .layouts = {Layout::kPlain},
                                                           .space = packed_space,
-                                                          .build = build_packed}}};
+                                                          .build = build_packed,
+                                                          .choices = kDenseChoices,
+                                                          .legal = kDenseLegal}}};
 
 }  // namespace
 

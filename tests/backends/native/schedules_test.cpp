@@ -1,0 +1,93 @@
+// Schedules beyond those offered: whatever the space of a kernel has compiles and is right; whatever it has not is
+// refused, however a name is forged.
+#include <set>
+
+#include "native_fixture.h"
+#include "search/settings_search.h"
+#include "tests/support/dice.h"
+
+namespace collage::test {
+namespace {
+
+constexpr const char* kPointwise =
+    "graph(%x: f32[1,32,9,9], %w: f32[48,32,1,1]) -> (%y) { %y: f32[1,48,9,9] = Conv(%x, %w) {kernel_shape=[1,1]} }";
+constexpr const char* kSquare =
+    "graph(%x: f32[1,32,11,13], %w: f32[64,32,3,3], %wb: f32[64]) -> (%y) { %y: f32[1,64,11,13] = Conv(%x, %w, %wb) "
+    "{kernel_shape=[3,3], pads=[1,1,1,1]} }";
+constexpr const char* kDepthwise =
+    "graph(%x: f32[1,40,12,12], %w: f32[40,1,3,3]) -> (%y) { %y: f32[1,40,12,12] = Conv(%x, %w) {group=40, "
+    "kernel_shape=[3,3], pads=[1,1,1,1]} }";
+constexpr const char* kGrouped =
+    "graph(%x: f32[1,64,7,7], %w: f32[128,16,3,3]) -> (%y) { %y: f32[1,128,7,7] = Conv(%x, %w) {group=4, "
+    "kernel_shape=[3,3], pads=[1,1,1,1]} }";
+constexpr const char* kProduct =
+    "graph(%a: f32[1,13,72], %w: f32[72,50]) -> (%y) { %y: f32[1,13,50] = MatMul(%a, %w) }";
+constexpr const char* kBatch =
+    "graph(%a: f32[3,13,24], %b: f32[3,24,50]) -> (%y) { %y: f32[3,13,50] = MatMul(%a, %b) }";
+constexpr const char* kPool =
+    "graph(%x: f32[1,20,9,9]) -> (%y) { %y: f32[1,20,9,9] = MaxPool(%x) {kernel_shape=[3,3], pads=[1,1,1,1]} }";
+
+class Schedules : public testing::TestWithParam<const char*> {};
+
+/// A few settings of each way, drawn anew.
+TEST_P(Schedules, OfTheWholeSpaceAreRight) {
+  if (!has_reference()) GTEST_SKIP() << "no reference here";
+  const Graph graph = graph_of(GetParam());
+  const std::vector<Tensor> expected = expected_of(graph);
+  for (const std::string instance : {"native", "native:isa=avx2"}) {
+    std::set<std::string> ways;
+    for (const Variant& offered : variants_of(compiling(instance), graph)) {
+      const auto space = compiling(instance).tuning_space(graph, region_of(graph), offered, {});
+      ASSERT_TRUE(space) << offered.name;
+      EXPECT_FALSE(space->seeds.empty()) << offered.name;
+      EXPECT_TRUE(settings_of(*space, offered.name)) << "an offered schedule outside of its space: " << offered.name;
+      if (!ways.insert(space->way).second) continue;
+      SettingsSearch search(*space, 5);
+      for (const Settings& known : space->seeds) search.learn(known, std::nullopt);
+      for (const Settings& settings : search.next(3)) {
+        Variant variant = offered;
+        variant.name = name_of(*space, settings);
+        EXPECT_EQ(problem_of(graph, expected, variant, {}, instance), "") << instance << " " << variant.name;
+      }
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Kernels, Schedules,
+                         testing::Values(kPointwise, kSquare, kDepthwise, kGrouped, kProduct, kBatch, kPool));
+
+class ForgedName : public testing::TestWithParam<const char*> {};
+
+TEST_P(ForgedName, IsRefused) {
+  const Graph graph = graph_of(kSquare);
+  Variant variant = variant_of(compiling(), graph, "direct.");
+  variant.name = GetParam();
+  const CompileRequest request{.graph = &graph, .region = region_of(graph), .variant = variant, .model_bytes = {}};
+  const auto made = compiling().compile({&request, 1}, {});
+  ASSERT_EQ(made.size(), 1U);
+  ASSERT_FALSE(made[0]) << variant.name;
+  EXPECT_EQ(made[0].error().reason, RefusalReason::kCompile) << made[0].error().detail;
+  EXPECT_FALSE(compiling().tuning_space(graph, region_of(graph), variant, {}));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Names, ForgedName,
+    testing::Values("", "/", ".", "direct", "direct.nhwc", "direct.nhwc/", "direct.nhwc/rows=0", "direct.nhwc/tile_x",
+                    "direct.nhwc/rows=0,tile_c=2,tile_x=4", "direct.nhwc/rows=0,tile_c=0,tile_x=4,unroll=1",
+                    "direct.nhwc/rows=0,tile_c=-1,tile_x=4,unroll=1", "direct.nhwc/rows=0,tile_c=6,tile_x=28,unroll=1",
+                    "direct.nhwc/rows=0,tile_c=2,tile_x=14,unroll=3", "direct.nhwc/rows=2,tile_c=2,tile_x=4,unroll=1",
+                    "direct.nhwc/rows=0,tile_c=1,tile_x=4,unroll=1,more=1",
+                    "direct.plain/rows=0,tile_c=1,tile_x=4,unroll=1", "direct.other/rows=0,tile_c=1,tile_x=4,unroll=1",
+                    "winograd4.nhwc", "winograd4.nhwc/rows=0,tile_c=1,tile_t=1",
+                    "winograd4.nhwc/rows=64,tile_c=1,tile_t=1", "depthwise.nhwc/blocks=1,tile_x=1,tile_y=1",
+                    "rows.plain", "nothing.nhwc/rows=0",
+                    "direct.nhwc/rows=99999999999999999999,tile_c=1,tile_x=4,unroll=1"));
+
+TEST(Schedules, WithoutChoicesHaveNoSpace) {
+  const Graph graph = graph_of("graph(%a: f32[2,8]) -> (%y) { %y: f32[2,8] = Relu(%a) }");
+  for (const Variant& variant : variants_of(compiling(), graph))
+    EXPECT_FALSE(compiling().tuning_space(graph, region_of(graph), variant, {}));
+}
+
+}  // namespace
+}  // namespace collage::test
