@@ -159,7 +159,7 @@ std::string repros_from(const CommonOptions& options) {
   return repro_folder_of(std::filesystem::absolute(store, ignored).string());
 }
 
-Result<double> seconds_from(const std::string& text, const std::string& option) {
+Result<double> seconds_from(const std::string& text, const std::string& option, bool may_be_zero) {
   std::string_view digits = text;
   double unit = 1;
   if (digits.ends_with('s') || digits.ends_with('m') || digits.ends_with('h')) {
@@ -167,7 +167,7 @@ Result<double> seconds_from(const std::string& text, const std::string& option) 
     digits.remove_suffix(1);
   }
   const auto value = number(digits);
-  if (value && *value > 0) return *value * unit;
+  if (value && (*value > 0 || (may_be_zero && *value == 0))) return *value * unit;
   return fail(ExitCode::kUsage, "cli/bad-option", option, text, "a positive time such as 90s, 5m or 1h");
 }
 

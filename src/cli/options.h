@@ -52,7 +52,7 @@ void add_backend_library(CLI::App& command, std::vector<std::string>& files);
 /// Where reproduction bundles of a tune go: beside the store, for one in memory to $XDG_CACHE_HOME/collage/repros.
 /// Absolute, for messages; empty when there is no such place.
 [[nodiscard]] std::string repros_from(const CommonOptions& options);
-/// "90s", "5m", "1h", or plain seconds.
-[[nodiscard]] Result<double> seconds_from(const std::string& text, const std::string& option);
+/// "90s", "5m", "1h", or plain seconds; 0 where that means something.
+[[nodiscard]] Result<double> seconds_from(const std::string& text, const std::string& option, bool may_be_zero = false);
 
 }  // namespace collage::cli

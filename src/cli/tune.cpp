@@ -1,5 +1,6 @@
 #include "tune/tune.h"
 
+#include <algorithm>
 #include <filesystem>
 
 #include <fmt/format.h>
@@ -18,6 +19,7 @@ struct Options {
   std::string model;
   std::string output;
   std::string budget = "5m";
+  std::string tune_budget = "0s";
   std::string cost_table;
   bool measures_all = false;
   std::string replay;
@@ -38,6 +40,24 @@ std::string text_of(const KeptRepro& one) {
   return text + "; see collage repro '" + one.folder + "'\n";
 }
 
+std::string text_of(const ScheduleReport& report) {
+  std::string text;
+  if (report.known > 0) text += fmt::format("schedules of earlier tunes for {} candidates\n", report.known);
+  if (report.tried == 0) return text;
+  const auto faster =
+      std::ranges::count_if(report.kernels, [](const TunedKernel& one) { return one.after_ns < one.before_ns; });
+  text += fmt::format(
+      "schedules: {} tried for {} kernels, {} faster; best cover {:.1f} us before, {:.1f} us after; {:.1f} s\n",
+      report.tried, report.kernels.size(), faster, static_cast<double>(report.before_ns) / 1000,
+      static_cast<double>(report.after_ns) / 1000, report.seconds);
+  for (const TunedKernel& one : report.kernels)
+    if (one.after_ns < one.before_ns)
+      text += fmt::format("  {} {:>9.1f} -> {:>9.1f} us  {}x {}/{}\n", one.operators,
+                          static_cast<double>(one.before_ns) / 1000, static_cast<double>(one.after_ns) / 1000,
+                          one.places, one.backend, one.variant);
+  return text;
+}
+
 std::string text_of(const TuneReport& report) {
   const bool is_replay = report.measured_us == 0;
   const std::string time = is_replay ? "" : fmt::format("{:.1f} us, ", report.measured_us);
@@ -50,6 +70,7 @@ std::string text_of(const TuneReport& report) {
   if (!is_replay)
     text += fmt::format("{} candidates: {} measured, {} reused, {} refused; {:.1f} s\n", report.candidates,
                         report.measured, report.reused, report.refused, report.tune_s);
+  text += text_of(report.schedules);
   for (const KeptRepro& one : report.repros) text += text_of(one);
   for (const std::string& note : report.notes) text += "note: " + note + "\n";
   return text;
@@ -111,6 +132,7 @@ Result<TuneOptions> tune_options(const Options& options, Console& console) {
   COLLAGE_TRY(tune_options.accuracy, accuracy_from(options.common));
   COLLAGE_TRY(tune_options.input_ranges, input_ranges_from(options.common));
   COLLAGE_TRY(tune_options.budget_s, seconds_from(options.budget, "--budget"));
+  COLLAGE_TRY(tune_options.tune_budget_s, seconds_from(options.tune_budget, "--tune-budget", true));
   tune_options.progress = console.progress();
   tune_options.stop = interrupt_token();
   return tune_options;
@@ -149,13 +171,17 @@ void add_tune(CLI::App& app, Program& program) {
   command->add_option("--memory-weight", options->memory_weight, "microseconds that a mebibyte of memory is worth")
       ->check(CLI::NonNegativeNumber);
   command->add_option("--budget", options->budget, "time for measuring, such as 90s or 5m")->capture_default_str();
+  command
+      ->add_option("--tune-budget", options->tune_budget,
+                   "more time, to tune the schedules of the kernels that count, such as 60s")
+      ->capture_default_str();
   command->add_flag("--measure-all", options->measures_all, "measure every candidate, not only what may be needed");
   command->add_option("--cost-table", options->cost_table, "where to write every candidate with its cost");
   command->add_option("--dump", options->dump, "print a stage in place of the report: cover")
       ->check(CLI::IsMember({"cover"}));
   auto* replay = command->add_option("--replay", options->replay, "take the decisions of this plan, measure nothing");
   for (const char* decided : {"--threads", "--backends", "--only", "--accuracy", "--shape", "--ban", "--pin",
-                              "--budget", "--cost-table", "--dump"})
+                              "--budget", "--tune-budget", "--cost-table", "--dump"})
     replay->excludes(command->get_option(decided));
 }
 

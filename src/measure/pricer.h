@@ -93,6 +93,10 @@ class Pricer {
   void leave_worker() { worker_.stop(); }
 
   [[nodiscard]] const PriceCounts& counts() const { return counts_; }
+  /// What its keys say beside the region and the candidate.
+  [[nodiscard]] const MeasureContext& context() const { return context_; }
+  /// In place of the deadlines it was made with.
+  void allow_until(Clock::time_point deadline) { options_.deadline = options_.latest = deadline; }
   /// The least time of a worker's canary so far; 0 = nothing was timed.
   [[nodiscard]] std::int64_t quiet_ns() const { return quiet_ns_; }
   /// The one worker, for other jobs on the same files.

@@ -170,6 +170,21 @@ Result<std::vector<Cost>> Pricing::price_candidates(const CandidatePool& pool,
   return costs;
 }
 
+Result<std::vector<Cost>> Pricing::price_variants(const Region& region, const std::string& backend,
+                                                  const std::vector<Variant>& variants) {
+  PriceRequest request{.region = region, .candidates = {}};
+  for (const Variant& variant : variants) request.candidates.push_back({.backend = backend, .variant = variant});
+  COLLAGE_TRY(const auto priced, ask({request}));
+  std::vector<Cost> costs;
+  for (const PricedCandidate& one : priced.front()) costs.push_back(one.cost);
+  return costs;
+}
+
+void Pricing::allow_until(Clock::time_point deadline) {
+  options_.deadline = options_.latest = deadline;
+  pricer_->allow_until(deadline);
+}
+
 Result<std::vector<Cost>> Pricing::price_lazily(CoverRequest request, CostBounds& bounds) {
   request.conversions = boundary_table();
   const CandidatePool& pool = *request.pool;

@@ -74,10 +74,18 @@ class Pricing {
   /// `costs` with the candidates that artifacts() found not to work as refused.
   [[nodiscard]] std::vector<Cost> without_broken(const CandidatePool& pool, std::vector<Cost> costs) const;
 
+  /// Measures these variants of one region, for the backend; one cost each. What the store knows is not measured again.
+  [[nodiscard]] Result<std::vector<Cost>> price_variants(const Region& region, const std::string& backend,
+                                                         const std::vector<Variant>& variants);
+  /// In place of the deadlines it was made with.
+  void allow_until(Clock::time_point deadline);
+
   /// Candidates and conversions that artifacts() found not to work so far.
   [[nodiscard]] std::size_t broken_count() const { return broken_count_; }
 
   [[nodiscard]] const PriceCounts& counts() const { return pricer_->counts(); }
+  /// What its costs depend on beside the region and the candidate.
+  [[nodiscard]] const MeasureContext& context() const { return pricer_->context(); }
   /// The canary's, as far as known (measure/canary.h).
   [[nodiscard]] std::int64_t quiet_ns() const { return pricer_->quiet_ns(); }
 

@@ -3,6 +3,31 @@
 #include <nlohmann/json.hpp>
 
 namespace collage {
+namespace {
+
+double microseconds(std::int64_t ns) { return static_cast<double>(ns) / 1000; }
+
+nlohmann::ordered_json json_of(const ScheduleReport& report) {
+  nlohmann::ordered_json kernels = nlohmann::ordered_json::array();
+  for (const TunedKernel& one : report.kernels)
+    kernels.push_back({{"operators", one.operators},
+                       {"backend", one.backend},
+                       {"variant", one.variant},
+                       {"places", one.places},
+                       {"before_us", microseconds(one.before_ns)},
+                       {"after_us", microseconds(one.after_ns)},
+                       {"tried", one.tried},
+                       {"refused", one.refused}});
+  return {{"took_s", report.seconds},
+          {"known", report.known},
+          {"tried", report.tried},
+          {"refused", report.refused},
+          {"before_us", microseconds(report.before_ns)},
+          {"after_us", microseconds(report.after_ns)},
+          {"kernels", kernels}};
+}
+
+}  // namespace
 
 std::string to_json(const TuneReport& report) {
   nlohmann::ordered_json rivals = nlohmann::ordered_json::object();
@@ -40,6 +65,7 @@ std::string to_json(const TuneReport& report) {
                                          {"rivals", rivals},
                                          {"verdicts", verdicts},
                                          {"predictions", predictions},
+                                         {"schedules", json_of(report.schedules)},
                                          {"shipped", report.shipped},
                                          {"repros", repros},
                                          {"interrupted", report.interrupted},

@@ -27,6 +27,29 @@ struct Prediction {
   double measured_us = 0;
 };
 
+/// A kernel whose settings were tuned.
+struct TunedKernel {
+  std::string operators;  ///< "Conv+Relu"
+  std::string backend;
+  std::string variant;     ///< the fastest one
+  std::size_t places = 0;  ///< regions of this structure
+  std::int64_t before_ns = 0;
+  std::int64_t after_ns = 0;
+  std::size_t tried = 0;
+  std::size_t refused = 0;  ///< of these
+};
+
+/// What tuning schedules tried and gained.
+struct ScheduleReport {
+  double seconds = 0;
+  std::size_t known = 0;  ///< candidates with settings that earlier tunes found
+  std::size_t tried = 0;
+  std::size_t refused = 0;
+  std::int64_t before_ns = 0;  ///< cost of the best cover
+  std::int64_t after_ns = 0;
+  std::vector<TunedKernel> kernels;
+};
+
 struct TuneReport {
   std::string plan;
   std::string model;
@@ -47,8 +70,9 @@ struct TuneReport {
   std::map<std::string, std::size_t> backends;  ///< name -> steps
   std::vector<RivalTime> rivals;                ///< whole-model engines and single-backend plans
   std::vector<Prediction> predictions;          ///< of all covers that were timed
-  std::string shipped;                          ///< "cover" or the rival's name
-  std::vector<KeptRepro> repros;                ///< failures of backends, each kind once
+  ScheduleReport schedules;
+  std::string shipped;            ///< "cover" or the rival's name
+  std::vector<KeptRepro> repros;  ///< failures of backends, each kind once
   bool interrupted = false;
   std::vector<std::string> notes;
 };

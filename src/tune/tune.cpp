@@ -35,6 +35,7 @@
 #include "tune/progress_meter.h"
 #include "tune/proposers.h"
 #include "tune/replay.h"
+#include "tune/schedule_stage.h"
 #include "tune/stages.h"
 #include "tune/time_limit.h"
 #include "tune/whole_model.h"
@@ -55,7 +56,8 @@ class Tuner {
         store_(std::move(store)),
         worker_(options.worker_command),
         repros_(options.repros),
-        meter_(options.progress, options.budget_s, [this] { return elapsed_s(); }) {}
+        meter_(options.progress, options.budget_s + options.tune_budget_s, [this] { return elapsed_s() + tuning_s_; }) {
+  }
 
   Result<TuneReport> run() {
     COLLAGE_TRY_VOID(who_.choose());
@@ -67,6 +69,7 @@ class Tuner {
     COLLAGE_TRY_VOID(make_rivals());
     COLLAGE_TRY_VOID(make_covers());
     COLLAGE_TRY_VOID(judge());
+    COLLAGE_TRY_VOID(tune_schedules());
     // There is a plan to ship: from now on the end of the budget ends the tune.
     time_limit_.arm(after(kStopShare));
     COLLAGE_TRY_VOID(improve_with_context());
@@ -75,7 +78,7 @@ class Tuner {
     report_.interrupted = user_stop_.stop_requested();
     report_.tune_s = Seconds(Clock::now() - start_).count();
     report_.repros = repros_.kept();
-    if (report_.tune_s > kMostOverrun * options_.budget_s && !report_.interrupted)
+    if (report_.tune_s - tuning_s_ > kMostOverrun * options_.budget_s && !report_.interrupted)
       report_.notes.push_back(fmt::format("the budget of {:.3g} s was too small for a first plan", options_.budget_s));
     for (const std::string& note : prepared_.notes) report_.notes.push_back(note);
     for (const std::string& warning : store_.warnings()) report_.notes.push_back(warning);
@@ -90,7 +93,7 @@ class Tuner {
 
   /// The moment when this share of the budget is used up.
   [[nodiscard]] Clock::time_point after(double share) const {
-    return start_ + std::chrono::duration_cast<Clock::duration>(Seconds(share * options_.budget_s));
+    return start_ + std::chrono::duration_cast<Clock::duration>(Seconds(share * options_.budget_s + tuning_s_));
   }
 
   void say(const std::string& phase, std::string note = {}) const {
@@ -253,6 +256,7 @@ class Tuner {
     apply_rules(graph, who_.rules(), pool_);
     pricing_.emplace(pricing_options(), graph, registry_, store_);
     COLLAGE_TRY_VOID(place_bodies());
+    report_.schedules.known = add_known_schedules(schedule_context());
     auto priced = price();
     if (!priced && priced.error().exit == ExitCode::kLimit && contest_.competing() > 0) {
       // No cover is small enough, but an engine's plan is.
@@ -475,11 +479,20 @@ class Tuner {
     return !options_.stop.stop_requested() && elapsed_s() + judging_s_ <= options_.budget_s;
   }
 
-  double elapsed_s() const { return Seconds(Clock::now() - start_).count(); }
+  /// Of the budget: tuning schedules has its own.
+  double elapsed_s() const { return Seconds(Clock::now() - start_).count() - tuning_s_; }
 
   std::string question() const {
     return machine_print() + "|" + prepared_.imported.model_hash + "|" + shapes_text() + "|" +
            std::to_string(options_.threads);
+  }
+
+  /// With all that decides which candidates there are.
+  std::string whole_question() const {
+    std::string text = question() + "|" + std::string(name_of(options_.accuracy)) + "|" + std::to_string(options_.seed);
+    for (const UserRule& rule : options_.user_rules) text += "|" + rule.text;
+    for (const std::string& name : who_.backends()) text += "|" + name + " " + (*registry_.get(name))->info().build;
+    return text;
   }
 
   GuardOptions guard_options() const {
@@ -508,6 +521,43 @@ class Tuner {
       COLLAGE_TRY_VOID(judge());
     }
     return {};
+  }
+
+  // ---- schedules -------------------------------------------------------------------------------------------
+  ScheduleContext schedule_context() {
+    return {.graph = prepared_.graph,
+            .registry = registry_,
+            .store = store_,
+            .pricing = *pricing_,
+            .pool = pool_,
+            .costs = costs_,
+            .compile = {.threads = options_.threads, .accuracy = options_.accuracy}};
+  }
+
+  /// Kernels that backends can tune become faster; covers with them compete.
+  Result<void> tune_schedules() {
+    if (!pricing_ || options_.tune_budget_s <= 0 || options_.stop.stop_requested()) return {};
+    say("schedules");
+    const Clock::time_point begin = Clock::now();
+    const std::size_t known = report_.schedules.known;
+    auto report = collage::tune_schedules(schedule_context(), {.seconds = options_.tune_budget_s,
+                                                               .question = whole_question(),
+                                                               .seed = options_.seed,
+                                                               .request = [this] { return cover_request({}); },
+                                                               .bounds = &*bounds_,
+                                                               .progress = progress_,
+                                                               .stop = options_.stop});
+    tuning_s_ = Seconds(Clock::now() - begin).count();
+    pricing_->allow_until(after(kMeasuringShare));
+    if (!report) return std::unexpected(std::move(report).error());
+    report_.schedules = *std::move(report);
+    report_.schedules.known = known;
+    why_unmeasured_.resize(costs_.size(), why_not_measured(false));
+    count_candidates();
+    if (report_.schedules.after_ns >= report_.schedules.before_ns) return {};
+    const std::size_t before = contest_.competing();
+    COLLAGE_TRY_VOID(add_covers({}));
+    return contest_.competing() > before ? judge() : Result<void>{};
   }
 
   // ---- level 2 ---------------------------------------------------------------------------------------------
@@ -550,13 +600,9 @@ class Tuner {
           return plain_variant(registry_, engine, prepared_.graph, region, who_.rules(),
                                {.threads = options_.threads, .accuracy = options_.accuracy});
         }};
-    level2.question = question() + "|" + std::string(name_of(options_.accuracy)) + "|" + std::to_string(options_.seed);
-    for (const UserRule& rule : options_.user_rules) level2.question += "|" + rule.text;
-    for (const std::string& name : who_.backends()) {
-      const BackendInfo& info = (*registry_.get(name))->info();
-      if (info.is_engine) level2.problem.engines.push_back(name);
-      level2.question += "|" + name + " " + info.build;
-    }
+    level2.question = whole_question();
+    for (const std::string& name : who_.backends())
+      if (is_engine(name)) level2.problem.engines.push_back(name);
     level2.timed = contest_.losers();
     level2.timed.push_back(&contest_.winner());
     std::erase_if(level2.timed,
@@ -739,6 +785,7 @@ class Tuner {
   ProgressMeter meter_;
   Progress progress_ = meter_.sink();
   double judging_s_ = 0;  ///< what the last contest took
+  double tuning_s_ = 0;   ///< what tuning schedules took
   StepMemory memory_{[this](const std::string& name) { return is_engine(name); }};
   std::int64_t search_cap_ = options_.objective.memory_cap;  ///< bytes the search may plan with
   std::int64_t least_over_cap_ = kNoBytes;                   ///< of the plans left out by the cap in the last round

@@ -2,7 +2,7 @@
 // ("test:reversed", Relu only). Options: fault=STAGE-KIND (chaos.h, test_kernel.h) and
 // good_runs=N, delay_us=N (time a run takes longer), build=TEXT
 // (another build id), device=NAME (runs on a made-up device of that name, plain only, with transfer_us=N and
-// memory=BYTES).
+// memory=BYTES), tunable=1 (the plain variant has settings: how long it waits, and one that does nothing).
 #include <cstdlib>
 #include <stdexcept>
 
@@ -27,8 +27,9 @@ class Compiler {
   Compiler(const CompileRequest& request, bool wrongly)
       : graph_(*request.graph), region_(request.region), wrongly_(wrongly) {}
 
-  Artifact run() {
+  Artifact run(std::int64_t wait_us = 0) {
     Program program;
+    program.wait_us = wait_us;
     for (const std::size_t n : region_.nodes.members()) {
       const Node& node = graph_.nodes[n];
       Operation operation{.op = wrongly_ && node.op_type != "NonZero" ? "Identity" : node.op_type};
@@ -103,6 +104,17 @@ class DeviceKernel final : public Kernel {
   const MadeUpDevice& device_;
 };
 
+/// Settings of the tunable variant: what it waits is its time.
+TuningSpace tunable_space(const Region& region) {
+  TuningSpace space{
+      .way = "default",
+      .choices = {{.name = "idle", .values = {0, 1, 2, 3}}, {.name = "wait_us", .values = {5, 50, 100, 200}}},
+      .is_legal = [](const Settings& settings) { return settings[0] < 3 || settings[1] > 5; },
+      .seeds = {{0, 200}},
+      .shape = {{"nodes", static_cast<std::int64_t>(region.nodes.count())}}};
+  return space;
+}
+
 class TestBackend final : public Backend {
  public:
   TestBackend(const std::string& name, const BackendOptions& options) {
@@ -113,6 +125,7 @@ class TestBackend final : public Backend {
     fault_ = Fault::parse(option("fault"));
     fault_.good_runs = std::atoi(option("good_runs").c_str());
     delay_us_ = std::atoll(option("delay_us").c_str());
+    is_tunable_ = !option("tunable").empty();
     info_ = {.name = name, .kind = "test", .version = "1", .build = "test build " + option("build")};
     if (fault_.is("probe", "wrong")) info_.kind = "another";
     if (fault_.is("probe", "change-input")) const_cast<BackendOptions&>(options).clear();
@@ -146,6 +159,7 @@ class TestBackend final : public Backend {
     }
     std::vector<Variant> variants = {variant("default", plain(), region)};
     if (only_relu && !device_) variants.push_back(variant("reversed", Format{kReversed}, region));
+    if (is_tunable_) variants[0].name = "default/idle=0,wait_us=200";
     if (fault_.is("propose", "wrong")) variants[0].input_formats.clear();
     if (fault_.is("propose", "garbage")) variants = {variant("\x01\xff", Format{"\x02\xfe:\n"}, region)};
     return variants;
@@ -166,8 +180,10 @@ class TestBackend final : public Backend {
     for (const CompileRequest& request : requests) {
       bool known = true;
       for (const std::size_t n : request.region.nodes.members()) known = known && is_known(request.graph->nodes[n]);
+      const auto settings = settings_of(tunable_space(request.region), request.variant.name);
       if (known)
-        results.emplace_back(Compiler(request, fault_.is("compile", "wrong")).run());
+        results.emplace_back(
+            Compiler(request, fault_.is("compile", "wrong")).run(is_tunable_ && settings ? settings->at(1) : 0));
       else
         results.emplace_back(std::unexpected(refusal(RefusalReason::kOperator, "an operator it does not know")));
       const std::vector<std::size_t> nodes = request.region.nodes.members();
@@ -210,6 +226,12 @@ class TestBackend final : public Backend {
     return Artifact{.bytes = to_bytes(program), .compatibility = "test 1"};
   }
 
+  [[nodiscard]] std::optional<TuningSpace> tuning_space(const Graph&, const Region& region, const Variant& variant,
+                                                        const CompileOptions&) const override {
+    if (!is_tunable_ || way_of(variant.name) != "default") return std::nullopt;
+    return tunable_space(region);
+  }
+
   [[nodiscard]] Device* device() override { return device_.get(); }
 
  private:
@@ -223,6 +245,7 @@ class TestBackend final : public Backend {
   mutable int asked_ = 0;
   Fault fault_;
   std::int64_t delay_us_ = 0;
+  bool is_tunable_ = false;
   std::unique_ptr<MadeUpDevice> device_;  ///< null at home
 };
 

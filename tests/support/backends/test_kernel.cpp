@@ -20,6 +20,7 @@ Program program_from(std::string_view bytes) {
   const Json json = Json::parse(bytes);
   Program program;
   program.scratch_counts = json.at("scratch").get<std::vector<std::size_t>>();
+  program.wait_us = json.at("wait_us").get<std::int64_t>();
   for (const Json& entry : json.at("operations"))
     program.operations.push_back({.op = entry.at("op").get<std::string>(),
                                   .operands = entry.at("operands").get<std::vector<std::string>>(),
@@ -60,7 +61,7 @@ class TestCall final : public Call {
     if (is_bad_now("nothing") || is_bad_now("garbage")) return {};
     for (const Operation& operation : program_.operations) apply(operation);
     if (fault_.stage == "run" || fault_.stage == "verify" || fault_.is("load", "wrong")) spoil();
-    busy_wait(delay_us_);
+    busy_wait(delay_us_ + program_.wait_us);
     return {};
   }
 
@@ -179,7 +180,7 @@ std::string to_bytes(const Program& program) {
                           {"operands", operation.operands},
                           {"result", operation.result},
                           {"count", operation.count}});
-  return Json{{"operations", operations}, {"scratch", program.scratch_counts}}.dump();
+  return Json{{"operations", operations}, {"scratch", program.scratch_counts}, {"wait_us", program.wait_us}}.dump();
 }
 
 std::unique_ptr<Kernel> make_kernel(const LoadRequest& request, const Fault& fault, std::int64_t delay_us) {

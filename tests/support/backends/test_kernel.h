@@ -24,6 +24,7 @@ struct Operation {
 struct Program {
   std::vector<Operation> operations;
   std::vector<std::size_t> scratch_counts;  ///< elements of "t0", "t1"...
+  std::int64_t wait_us = 0;                 ///< a run takes so much longer
 };
 
 /// What happens at the stage: everything of chaos.h that is not about numbers and answers, and besides

@@ -1,0 +1,61 @@
+// An evolutionary search over the settings of one way to compute one region: proposes what to measure next.
+// In: a space, times as they come. Out: settings, each proposed once.
+// How: first what others think well of (the backend's model, the best of near shapes), then children of the fastest:
+// two
+//      of them are crossed or one is taken, and one or two choices move, mostly to a neighbouring value; some are drawn
+//      anew, so that a good corner far away is found, too. Where children are known already the space is walked through
+//      for what is left. Same space, seed and times: same proposals.
+// Cost: a proposal takes some legality tests; a walk through the space as many as it has settings.
+// Not here: which region is worth it (tune/schedule_tuning.h), measuring.
+// Source: evolutionary search of Ansor (Zheng et al., OSDI 2020), without a learnt model: the space is small.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "backend/strategy.h"
+#include "measure/random.h"
+
+namespace collage {
+
+class SettingsSearch {
+ public:
+  SettingsSearch(TuningSpace space, std::uint64_t seed);
+
+  /// Proposed before the backend's own, in the order of the calls; ignored when illegal or known.
+  void add_seed(const Settings& settings);
+  /// A time in nanoseconds, or nothing for what does not work.
+  void learn(const Settings& settings, std::optional<std::int64_t> ns);
+  /// At most `count` that were neither proposed nor learnt before; fewer when there are no more.
+  [[nodiscard]] std::vector<Settings> next(std::size_t count);
+
+  [[nodiscard]] const TuningSpace& space() const { return space_; }
+  /// The fastest learnt.
+  [[nodiscard]] std::optional<std::pair<Settings, std::int64_t>> best() const;
+
+ private:
+  [[nodiscard]] bool take(const Settings& settings);
+  [[nodiscard]] std::optional<Settings> seeded();
+  [[nodiscard]] std::optional<Settings> bred();
+  [[nodiscard]] std::optional<Settings> left_over();
+  [[nodiscard]] Settings child();
+  [[nodiscard]] Settings drawn();
+  [[nodiscard]] const Settings& parent();
+  void move(Settings& settings, std::size_t choice);
+
+  TuningSpace space_;
+  Random random_;
+  std::vector<Settings> seeds_;  ///< in the order in which they are proposed
+  std::size_t next_seed_ = 0;
+  std::size_t first_own_ = 0;  ///< the backend's own seeds begin here
+  std::set<Settings> known_;   ///< proposed or learnt
+  std::set<std::pair<std::int64_t, Settings>> timed_;
+  std::vector<std::size_t> walked_;  ///< where the walk through the space stands, by choice
+  bool is_walked_ = false;
+};
+
+}  // namespace collage
