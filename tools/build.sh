@@ -1,7 +1,7 @@
 # Setup, build, test and bench. Sourced by ./dev and tools/*.sh.
 
 # Our C++ files, tracked or not yet.
-sources() { git ls-files -co --exclude-standard -- 'src/*' 'backends/*' 'tests/*' 'bench/*' | grep -E '\.(cpp|h)$'; }
+sources() { git ls-files -co --exclude-standard -- 'src/*' 'backends/*' 'tests/*' 'bench/*' 'examples/*' | grep -E '\.(cpp|h)$'; }
 
 # backend_on NAME PRESET OPTIONS...: is it in the tree and not switched off?
 backend_on() {

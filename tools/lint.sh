@@ -36,7 +36,7 @@ check_tidy() {
   build dev
   mkdir -p build/tidy
   sed 's/-std=c++23/-std=c++2b/g' build/dev/compile_commands.json >build/tidy/compile_commands.json
-  sources | grep '\.cpp$' | grep -v '^tests/support/' | xargs -P "$JOBS" -n 1 clang-tidy -p build/tidy --quiet \
+  sources | grep '\.cpp$' | grep -v -e '^tests/support/' -e '^examples/' | xargs -P "$JOBS" -n 1 clang-tidy -p build/tidy --quiet \
     --extra-arg=-U__cpp_concepts --extra-arg=-D__cpp_concepts=202002L --extra-arg=-Wno-builtin-macro-redefined \
     --extra-arg=-Wno-macro-redefined --extra-arg=-Wno-unknown-warning-option 2>/dev/null
 }
