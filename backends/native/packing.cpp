@@ -7,11 +7,11 @@
 namespace collage::native {
 namespace {
 
-constexpr std::array<std::string_view, 5> kNames = {"none", "panels", "winograd", "quads", "quad-sums"};
+constexpr std::array<std::string_view, 6> kNames = {"none", "panels", "winograd", "quads", "pairs", "quad-sums"};
 
 std::int64_t rounded_up(std::int64_t n, std::int64_t to) { return (n + to - 1) / to * to; }
 
-/// The numbers of kPanels, kQuads and kQuadSums; without groups all outputs are one.
+/// The numbers of all kinds but kWinograd; without groups all outputs are one.
 struct Panels {
   std::int64_t out, taps, in, out_stride, tap_stride, in_stride, block, group_out, group_stride;
   explicit Panels(const Extents& numbers)
@@ -51,14 +51,15 @@ void pack_panels(const Panels& panels, const T* from, float* to) {
 /// Bytes as they are multiplied: signed ones, and unsigned ones less 128.
 std::uint8_t flip_of(ElementType type) { return type == ElementType::kUint8 ? 0x80 : 0; }
 
-void pack_quads(const Panels& panels, std::uint8_t flip, const std::uint8_t* from, std::uint8_t* to) {
+template <std::int64_t kGroup, class T>
+void pack_groups(const Panels& panels, std::uint8_t flip, const std::uint8_t* from, T* to) {
   for (std::int64_t first = 0; first < panels.out; first += panels.block)
     for (std::int64_t tap = 0; tap < panels.taps; ++tap)
-      for (std::int64_t in = 0; in < panels.in; in += 4, to += 4 * panels.block)
+      for (std::int64_t in = 0; in < panels.in; in += kGroup, to += kGroup * panels.block)
         for (std::int64_t i = 0; i < std::min(panels.block, panels.out - first); ++i)
-          for (std::int64_t j = 0; j < std::min<std::int64_t>(4, panels.in - in); ++j)
-            to[4 * i + j] =
-                flip ^ from[(first + i) * panels.out_stride + tap * panels.tap_stride + (in + j) * panels.in_stride];
+          for (std::int64_t j = 0; j < std::min(kGroup, panels.in - in); ++j)
+            to[kGroup * i + j] = static_cast<std::int8_t>(
+                flip ^ from[(first + i) * panels.out_stride + tap * panels.tap_stride + (in + j) * panels.in_stride]);
 }
 
 void sum_quads(const Panels& panels, std::uint8_t flip, const std::uint8_t* from, std::int32_t* to) {
@@ -118,6 +119,7 @@ bool fits(const Packing& packing, const Tensor& source) {
       return (packing.numbers.size() == 7 || packing.numbers.size() == 9) &&
              (source.type == ElementType::kFloat32 || is_byte(source.type)) && Panels(packing.numbers).fits(source);
     case PackingKind::kQuads:
+    case PackingKind::kPairs:
     case PackingKind::kQuadSums:
       return packing.numbers.size() == 7 && is_byte(source.type) && Panels(packing.numbers).fits(source);
     case PackingKind::kWinograd:
@@ -147,6 +149,8 @@ std::size_t packed_bytes(const Packing& packing, const Tensor& source) {
       return static_cast<std::size_t>(rounded_up(n[0], n[6]) * n[1] * n[2]) * sizeof(float);
     case PackingKind::kQuads:
       return static_cast<std::size_t>(rounded_up(n[0], n[6]) * n[1] * rounded_up(n[2], 4));
+    case PackingKind::kPairs:
+      return static_cast<std::size_t>(rounded_up(n[0], n[6]) * n[1] * rounded_up(n[2], 2)) * sizeof(std::int16_t);
     case PackingKind::kQuadSums:
       return static_cast<std::size_t>(rounded_up(n[0], n[6])) * sizeof(std::int32_t);
     case PackingKind::kWinograd:
@@ -176,7 +180,9 @@ void fill(const Packing& packing, const Tensor& source, std::byte* to) {
     case PackingKind::kWinograd:
       return pack_winograd(packing.numbers, reinterpret_cast<const float*>(bytes), reinterpret_cast<float*>(to));
     case PackingKind::kQuads:
-      return pack_quads(Panels(packing.numbers), flip, bytes, reinterpret_cast<std::uint8_t*>(to));
+      return pack_groups<4>(Panels(packing.numbers), flip, bytes, reinterpret_cast<std::int8_t*>(to));
+    case PackingKind::kPairs:
+      return pack_groups<2>(Panels(packing.numbers), flip, bytes, reinterpret_cast<std::int16_t*>(to));
     case PackingKind::kQuadSums:
       return sum_quads(Panels(packing.numbers), flip, bytes, reinterpret_cast<std::int32_t*>(to));
   }

@@ -21,6 +21,7 @@ enum class PackingKind : std::uint8_t {
   kWinograd,  ///< numbers {out, in, tile, block}: 3x3 weights [out][in][3][3] -> [out/block][tile+2 squared][in][block]
   kQuads,     ///< numbers {out, taps, in, out stride, tap stride, in stride, block}: signed bytes, unsigned ones less
               ///< 128, [out/block][taps][in/4][block][4], zeros past the ends
+  kPairs,     ///< the same numbers and values as i16, [out/block][taps][in/2][block][2]
   kQuadSums   ///< the same numbers: i32 [out rounded up to block], the sum of each output's bytes in kQuads
 };
 

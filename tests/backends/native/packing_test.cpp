@@ -81,6 +81,17 @@ TEST(Quads, TakeUnsignedBytesLess128) {
   EXPECT_THAT(packed<std::int8_t>(quads({1, 1, 3, 3, 1, 1, 2}), source), ElementsAre(-128, 0, 127, 0, 0, 0, 0, 0));
 }
 
+TEST(Pairs, AreTheBytesOfQuadsAs16Bits) {
+  const auto pairs = [](Extents numbers) {
+    return Packing{.kind = PackingKind::kPairs, .numbers = std::move(numbers)};
+  };
+  // Weights [3][3]: blocks of two outputs, three inputs in two pairs.
+  EXPECT_THAT(packed<std::int16_t>(pairs({3, 1, 3, 3, 1, 1, 2}), counting_bytes({3, 3})),
+              ElementsAre(1, 2, 4, 5, 3, 0, 6, 0, 7, 8, 0, 0, 9, 0, 0, 0));
+  const Tensor source = make_tensor<std::uint8_t>(ElementType::kUint8, {1, 2}, {0, 255});
+  EXPECT_THAT(packed<std::int16_t>(pairs({1, 1, 2, 2, 1, 1, 1}), source), ElementsAre(-128, 127));
+}
+
 TEST(QuadSums, AreThoseOfThePackedBytesOfEachOutput) {
   const auto sums = [](Packing packing) {
     packing.kind = PackingKind::kQuadSums;
@@ -166,8 +177,8 @@ TEST(Packing, IsRefusedWhenWinogradDoesNotFitTheConstant) {
 }
 
 TEST(Packing, HasNamesThatReadBack) {
-  for (const PackingKind kind :
-       {PackingKind::kNone, PackingKind::kPanels, PackingKind::kWinograd, PackingKind::kQuads, PackingKind::kQuadSums})
+  for (const PackingKind kind : {PackingKind::kNone, PackingKind::kPanels, PackingKind::kWinograd, PackingKind::kQuads,
+                                 PackingKind::kPairs, PackingKind::kQuadSums})
     EXPECT_EQ(packing_kind_of(name_of(kind)), kind);
   EXPECT_EQ(packing_kind_of("panel"), std::nullopt);
   EXPECT_EQ(packing_kind_of(""), std::nullopt);

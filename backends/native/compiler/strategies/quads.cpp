@@ -2,6 +2,7 @@
 // How: signed sources and unsigned weights are moved by 128, and so are their zero points; the zero points come out of
 //      the sums again by tables of the weights' sums. A source that is signed, has a tail of channels, or needs its
 //      zero point around it is copied once with that put right.
+//      Without an instruction for quads, pairs of 16 bits: the source is copied less its zero point.
 #include <algorithm>
 
 #include "compiler/loops.h"
@@ -18,15 +19,16 @@ using Halide::Var;
 
 namespace {
 
-constexpr std::int64_t kQuad = 4;
+/// Neighbouring channels that are multiplied in one lane of 32 bits.
+std::int64_t group_of(const Site& site) { return site.set.has_dot_i8 ? 4 : 2; }
 
 bool is_signed(const Site& site, ValueId id) { return site.type(id).element == ElementType::kInt8; }
 
-/// As the dense machinery counts: a quad of bytes is as large as a float.
-Dense in_quads(const Dense& dense) {
-  Dense quads = dense;
-  quads.view.extents[4] = ceil_div(dense.channels(), kQuad);
-  return quads;
+/// As the dense machinery counts: a group of channels is as large as a float.
+Dense in_groups(const Dense& dense, const Site& site) {
+  Dense groups = dense;
+  groups.view.extents[4] = ceil_div(dense.channels(), group_of(site));
+  return groups;
 }
 
 bool is_zero(const Expr& value) { return Halide::Internal::is_const_zero(Halide::Internal::simplify(value)); }
@@ -48,19 +50,22 @@ class Quads {
         lowering_(lowering),
         code_(quantised, site, lowering),
         block_(schedule["tile_c"] * site.lanes()),
-        quads_(ceil_div(dense_.channels(), kQuad)),
-        packing_{.kind = PackingKind::kQuads,
+        group_(group_of(site)),
+        groups_(ceil_div(dense_.channels(), group_)),
+        packing_{.kind = has_quads() ? PackingKind::kQuads : PackingKind::kPairs,
                  .numbers = {dense_.outputs(), dense_.taps(), dense_.channels(), dense_.out_stride, dense_.tap_stride,
                              dense_.in_stride, block_}} {}
 
   void build();
 
  private:
+  [[nodiscard]] bool has_quads() const { return site_.set.has_dot_i8; }
   [[nodiscard]] bool is_padded() const { return dense_.is_padded(0) || dense_.is_padded(1) || dense_.is_padded(2); }
   [[nodiscard]] bool has_weight_zero() const;
   [[nodiscard]] Expr source_zero();
   [[nodiscard]] Expr weight_zero(const Expr& c);
   [[nodiscard]] bool is_staged();
+  [[nodiscard]] Expr moved(const Expr& element);
   [[nodiscard]] Func staged(const Func& source);
   [[nodiscard]] Expr along(const Expr& at, const Expr& tap, std::size_t axis) const;
   [[nodiscard]] Func sums_of_source(const Func& source);
@@ -74,7 +79,8 @@ class Quads {
   Lowering& lowering_;
   QuantisedCode code_;
   std::int64_t block_;
-  std::int64_t quads_;
+  std::int64_t group_;
+  std::int64_t groups_;
   Packing packing_;
   std::vector<Var> loops_ = loop_variables(5);
   Var ci_{"ci"}, co_{"co"};
@@ -87,6 +93,7 @@ bool Quads::has_weight_zero() const {
 }
 
 Expr Quads::source_zero() {
+  if (!has_quads()) return 0;
   return cast<std::int32_t>(code_.whole(q_.source_zero)) + (is_signed(site_, dense_.source) ? 128 : 0);
 }
 
@@ -95,12 +102,19 @@ Expr Quads::weight_zero(const Expr& c) {
 }
 
 bool Quads::is_staged() {
-  if (is_signed(site_, dense_.source) || dense_.channels() % kQuad != 0 || dense_.view.strides[4] != 1) return true;
+  if (!has_quads() || is_signed(site_, dense_.source)) return true;
+  if (dense_.channels() % group_ != 0 || dense_.view.strides[4] != 1) return true;
   return is_padded() && (has_weight_zero() || !is_zero(source_zero()));
 }
 
 Expr Quads::along(const Expr& at, const Expr& tap, std::size_t axis) const {
   return at * to_int(dense_.strides[axis]) + tap * to_int(dense_.dilations[axis]) - to_int(dense_.begin[axis]);
+}
+
+Expr Quads::moved(const Expr& element) {
+  if (!has_quads()) return cast<std::int16_t>(element) - cast<std::int16_t>(code_.whole(q_.source_zero));
+  const Expr value = cast<std::uint8_t>(element);
+  return is_signed(site_, dense_.source) ? value ^ cast<std::uint8_t>(128) : value;
 }
 
 Func Quads::staged(const Func& source) {
@@ -114,13 +128,12 @@ Func Quads::staged(const Func& source) {
     inside.at(axis) = clamped(places.at(axis), dense_.in(axis));
   }
   // Past the last channel anything does: the weights there are zeros.
-  const Expr channel = dense_.channels() % kQuad != 0 ? clamped(c, dense_.channels()) : Expr(c);
-  Expr value = cast<std::uint8_t>(source(channel, inside[2], inside[1], inside[0], n));
-  if (is_signed(site_, dense_.source)) value = value ^ cast<std::uint8_t>(128);
+  const Expr channel = dense_.channels() % group_ != 0 ? clamped(c, dense_.channels()) : Expr(c);
+  const Expr value = moved(source(channel, inside[2], inside[1], inside[0], n));
   Func copy("copy");
-  copy(c, x, y, d, n) = Halide::select(is_inside, value, cast<std::uint8_t>(source_zero()));
-  const std::int64_t width = quads_ * kQuad;
-  std::int64_t lanes = kQuad;
+  copy(c, x, y, d, n) = Halide::select(is_inside, value, cast(value.type(), source_zero()));
+  const std::int64_t width = groups_ * group_;
+  std::int64_t lanes = group_;
   while (lanes < 64 && width % (2 * lanes) == 0) lanes *= 2;
   copy.compute_root().bound(c, 0, to_int(width)).vectorize(c, to_int(lanes));
   parallelise(copy, {n, d, y, x}, {dense_.view.extents[0], dense_.in(0), dense_.in(1), dense_.in(2)}, site_);
@@ -171,11 +184,11 @@ void Quads::build() {
   const Func port = lowering_.read(dense_.source, dense_.view).func;
   const Func source = is_copied ? staged(port) : padded_source(dense_, port, {2});
   const Func weights =
-      lowering_.packed(dense_.weights, packing_, ElementType::kInt8,
-                       {ceil_div(dense_.outputs(), block_), kernel[0], kernel[1], kernel[2], quads_, block_, kQuad});
+      lowering_.packed(dense_.weights, packing_, has_quads() ? ElementType::kInt8 : ElementType::kInt16,
+                       {ceil_div(dense_.outputs(), block_), kernel[0], kernel[1], kernel[2], groups_, block_, group_});
   const Var n = loops_[0], d = loops_[1], y = loops_[2], x = loops_[3], c = loops_[4];
-  taps_ =
-      RDom(0, to_int(kQuad), 0, to_int(quads_), 0, to_int(kernel[2]), 0, to_int(kernel[1]), 0, to_int(kernel[0]), "r");
+  taps_ = RDom(0, to_int(group_), 0, to_int(groups_), 0, to_int(kernel[2]), 0, to_int(kernel[1]), 0, to_int(kernel[0]),
+               "r");
   Expr row = along(y, taps_[3], 1);
   Expr plane = along(d, taps_[4], 0);
   // Taps outside a source with zeros around it are left out of the loop; the clamp is for Halide's eyes.
@@ -191,7 +204,7 @@ void Quads::build() {
   Func sum("sum");
   sum(ci_, x, y, d, n, co_) = offset.defined() ? offset(co_ * to_int(block_) + ci_) : Expr(0);
   sum(ci_, x, y, d, n, co_) +=
-      cast<std::int32_t>(source(taps_[1] * to_int(kQuad) + taps_[0], along(x, taps_[2], 2), row, plane, n)) *
+      cast<std::int32_t>(source(taps_[1] * to_int(group_) + taps_[0], along(x, taps_[2], 2), row, plane, n)) *
       cast<std::int32_t>(weights(taps_[0], ci_, taps_[1], taps_[2], taps_[3], taps_[4], co_));
 
   Expr total = sum(c % to_int(block_), x, y, d, n, c / to_int(block_));
@@ -237,7 +250,7 @@ void Quads::schedule_output(Func out, Func sum) {
 }  // namespace
 
 std::vector<Schedule> quads_space(const Quantised& quantised, const Site& site) {
-  return dense_space(in_quads(quantised.dense), site);
+  return dense_space(in_groups(quantised.dense, site), site);
 }
 
 void build_quads(const Quantised& quantised, const Site& site, const Schedule& schedule, Lowering& lowering) {
