@@ -37,9 +37,4 @@ struct CompilerTable {
 inline constexpr const char* kCompilerSymbol = "collage_native_compiler";
 using CompilerEntry = const CompilerTable* (*)();
 
-/// "native/1 avx512": what an artifact of this build for these instructions says.
-[[nodiscard]] inline std::string compatibility_of(std::string_view instruction_set) {
-  return "native/1 " + std::string(instruction_set);
-}
-
 }  // namespace collage::native

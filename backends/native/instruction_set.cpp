@@ -68,6 +68,8 @@ const InstructionSet* instruction_set_of(std::string_view name) {
   return found == kSets.end() ? nullptr : &*found;
 }
 
+const InstructionSet& baseline_instruction_set() { return kSets.back(); }
+
 bool runs_here(const InstructionSet& set) {
   // A mask can only take away: what the processor lacks never runs.
   const char* forged = std::getenv("COLLAGE_INSTRUCTION_SETS");

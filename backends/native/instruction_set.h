@@ -27,6 +27,8 @@ struct InstructionSet {
 [[nodiscard]] const InstructionSet* instruction_set_of(std::string_view name);
 /// Whether this processor, and the system's saving of registers, allow it.
 [[nodiscard]] bool runs_here(const InstructionSet& set);
+/// The least that kernels are compiled for.
+[[nodiscard]] const InstructionSet& baseline_instruction_set();
 /// The best of this processor; null when it has not even the least.
 [[nodiscard]] const InstructionSet* best_instruction_set();
 

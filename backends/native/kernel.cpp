@@ -6,6 +6,7 @@
 #include <array>
 #include <atomic>
 
+#include "blas_call.h"
 #include "scratch.h"
 #include "shared_object.h"
 
@@ -49,7 +50,12 @@ int parallel_for(void* context, Task task, int first, int count, std::uint8_t* c
   return failed;
 }
 
-constexpr RuntimeTable kRuntime = {.allocate = allocate, .release = release, .parallel_for = parallel_for};
+/// What a kernel asks of this process; `library` may be null.
+RuntimeTable runtime_with(const blas::Library* library) {
+  RuntimeTable table{.allocate = allocate, .release = release, .parallel_for = parallel_for};
+  if (library != nullptr) table.sgemm = reinterpret_cast<Sgemm>(library->sgemm);
+  return table;
+}
 
 halide_type_t halide_type(ElementType type) {
   const auto bits = static_cast<std::uint8_t>(bits_of(type));
@@ -91,6 +97,9 @@ Shape shape_of(const Argument& argument) {
 
 struct Loaded {
   Program program;
+  Code code;
+  const blas::Library* library = nullptr;
+  RuntimeTable runtime;  ///< outlives the object, which looks at it
   std::shared_ptr<const SharedObject> object;
   Entry entry = nullptr;
   std::vector<Buffer> constants;  ///< packed; shares the caller's bytes where they were packed before
@@ -101,11 +110,12 @@ class NativeCall final : public Call {
   NativeCall(std::shared_ptr<const Loaded> loaded, const Buffers& buffers) : loaded_(std::move(loaded)) {
     const Program& program = loaded_->program;
     auto* workspace = static_cast<std::byte*>(buffers.workspace);
-    context_.scratch = Scratch(workspace, program.serial_bytes);
+    const Code& code = loaded_->code;
+    context_.scratch = Scratch(workspace, code.serial_bytes);
     threads_.resize(static_cast<std::size_t>(program.threads));
     for (std::size_t i = 0; i < threads_.size(); ++i)
-      threads_[i].scratch = Scratch(workspace + program.serial_bytes + i * program.per_thread_bytes,  // null plus 0
-                                    program.per_thread_bytes);
+      threads_[i].scratch = Scratch(workspace + code.serial_bytes + i * code.per_thread_bytes,  // null plus 0
+                                    code.per_thread_bytes);
     context_.threads = &threads_;
     for (const Argument& argument : program.arguments) shapes_.push_back(shape_of(argument));
     arguments_.push_back(&user_context_);
@@ -118,6 +128,8 @@ class NativeCall final : public Call {
 
   Result<void> run() override {
     context_.scratch.clear();
+    // Its calls are parts of our own loops.
+    if (loaded_->library != nullptr) blas::use_threads(*loaded_->library, 1);
     const int status = loaded_->entry(arguments_.data());
     if (status == 0) return {};
     return fail(ExitCode::kBug, "backend/library-failed", "native", "status " + std::to_string(status));
@@ -190,14 +202,25 @@ Result<std::vector<Buffer>> packed_constants(const Program& program, const std::
   return packed;
 }
 
+/// Null when the kernel calls none.
+Result<const blas::Library*> library_of(const Program& program) {
+  if (program.library.empty()) return nullptr;
+  const auto& library = blas_library(program.library);
+  if (library) return &*library;
+  return fail(ExitCode::kUnsupported, "backend/missing-library", "native", library.error(), program.library);
+}
+
 }  // namespace
 
-Result<std::unique_ptr<Kernel>> load_kernel(const StoredProgram& stored, const LoadRequest& request) {
+Result<std::unique_ptr<Kernel>> load_kernel(const StoredProgram& stored, std::size_t code, const LoadRequest& request) {
   auto loaded = std::make_shared<Loaded>();
   loaded->program = stored.program;
+  loaded->code = stored.program.codes[code];
   COLLAGE_TRY_VOID(check_arguments(stored.program, request));
   COLLAGE_TRY(loaded->constants, packed_constants(stored.program, request.constants));
-  COLLAGE_TRY(loaded->object, SharedObject::load(stored.shared_object, kRuntime));
+  COLLAGE_TRY(loaded->library, library_of(stored.program));
+  loaded->runtime = runtime_with(loaded->library);
+  COLLAGE_TRY(loaded->object, SharedObject::load(stored.shared_objects[code], loaded->runtime));
   loaded->entry = reinterpret_cast<Entry>(loaded->object->symbol(stored.program.symbol + "_argv"));
   if (loaded->entry == nullptr) return misfit("no kernel " + stored.program.symbol);
   return std::make_unique<NativeKernel>(std::move(loaded));

@@ -13,7 +13,8 @@
 
 namespace collage::native {
 
-/// Errors backend/bad-artifact, io/cannot-write.
-[[nodiscard]] Result<std::unique_ptr<Kernel>> load_kernel(const StoredProgram& stored, const LoadRequest& request);
+/// Runs the machine code of that number. Errors backend/bad-artifact, io/cannot-write.
+[[nodiscard]] Result<std::unique_ptr<Kernel>> load_kernel(const StoredProgram& stored, std::size_t code,
+                                                          const LoadRequest& request);
 
 }  // namespace collage::native

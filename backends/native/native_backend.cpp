@@ -3,18 +3,20 @@
 #include <algorithm>
 #include <filesystem>
 #include <mutex>
+#include <optional>
 
 #include "backend/code_generator.h"
 #include "backend/registry.h"
 #include "base/buffer.h"
 #include "base/hash.h"
+#include "blas_call.h"
 #include "compiler_library.h"
 #include "kernel.h"
 
 namespace collage::native {
 namespace {
 
-constexpr const char* kBuild = "native-1";  // part of cost keys: to be raised when kernels become faster or slower
+constexpr const char* kBuild = "native-2";  // part of cost keys: to be raised when kernels become faster or slower
 
 /// What often stands between a product and the quantiser behind it.
 constexpr std::string_view kElementNames =
@@ -27,11 +29,14 @@ std::unexpected<Refusal> refuse(RefusalReason reason, std::string detail) {
 class Native final : public Backend, public CodeGenerator {
  public:
   Native(const std::string& name, const BackendOptions& options) {
+    const InstructionSet& least = baseline_instruction_set();
     set_ = best_instruction_set();
     info_ = {.name = name, .kind = "native", .version = "1"};
     libraries_ = libraries_of_strategies();
     for (const auto& [key, value] : options) read_option(key, value);
     if (set_ == nullptr && info_.unusable.empty()) info_.unusable = "a processor without AVX2";
+    if (set_ != nullptr && set_->name != least.name && runs_here(least))
+      info_.lesser = "native:isa=" + std::string(least.name);
     info_.build = std::string(kBuild) + (set_ != nullptr ? " " + std::string(set_->name) : "") + print_of(libraries_);
   }
 
@@ -80,11 +85,20 @@ class Native final : public Backend, public CodeGenerator {
   }
 
   [[nodiscard]] Result<std::unique_ptr<Kernel>> load(const LoadRequest& request) override {
+    COLLAGE_TRY(const std::size_t code, code_for(request.artifact.compatibility));
     COLLAGE_TRY(const StoredProgram stored, checked_program(request));
-    return load_kernel(stored, request);
+    return load_kernel(stored, code, request);
+  }
+
+  [[nodiscard]] Result<std::string> judge(std::string_view compatibility) const override {
+    COLLAGE_TRY(const std::size_t code, code_for(compatibility));
+    if (code == 0) return std::string();
+    COLLAGE_TRY(const Needs needs, needs_of(compatibility));
+    return "kernels for " + std::string(needs.sets[code]->name) + " instead of " + std::string(needs.sets[0]->name);
   }
 
   [[nodiscard]] Result<std::optional<PreparedArtifact>> prepare_constants(const LoadRequest& request) override {
+    COLLAGE_TRY_VOID(code_for(request.artifact.compatibility));
     COLLAGE_TRY(StoredProgram stored, checked_program(request));
     std::vector<ConstantPart>& parts = stored.program.constants;
     if (std::ranges::all_of(
@@ -103,7 +117,7 @@ class Native final : public Backend, public CodeGenerator {
       part.is_packed = true;
       part.source = i;
     }
-    prepared.bytes = to_bytes(stored.program, stored.shared_object);
+    prepared.bytes = to_bytes(stored.program, stored.shared_objects);
     return std::optional(std::move(prepared));
   }
 
@@ -166,16 +180,34 @@ class Native final : public Backend, public CodeGenerator {
     return fail(ExitCode::kBadInput, "backend/bad-artifact", "native", std::move(saw), "an artifact of this backend");
   }
 
-  /// A program whose every instruction this processor has, for this many threads.
+  /// The best code of an artifact that this processor runs, given the library that it calls is here; of those that are
+  /// no better than this instance, when there is one.
+  Result<std::size_t> code_for(std::string_view compatibility) const {
+    COLLAGE_TRY(const Needs needs, needs_of(compatibility));
+    if (!needs.library.empty() && !blas_library(needs.library))
+      return fail(ExitCode::kUnsupported, "backend/missing-library", "native", blas_library(needs.library).error(),
+                  "the library that the kernel calls");
+    const std::vector<const InstructionSet*>& sets = needs.sets;
+    std::string names;
+    std::optional<std::size_t> best;
+    for (std::size_t i = 0; i < sets.size(); ++i) {
+      names += (i == 0 ? "" : " and ") + std::string(sets[i]->name);
+      if (!runs_here(*sets[i])) continue;
+      // Sets are rows of one table, best first.
+      if (sets[i] >= set_) return i;
+      if (!best) best = i;
+    }
+    if (best) return *best;
+    return fail(ExitCode::kUnsupported, "backend/incompatible-artifact", "native", "a kernel for " + names + " alone",
+                "instructions that this processor has");
+  }
+
+  /// A program of this build for this many threads.
   static Result<StoredProgram> checked_program(const LoadRequest& request) {
     COLLAGE_TRY(StoredProgram stored, program_of(request.artifact.bytes));
-    const InstructionSet* set = instruction_set_of(stored.program.instruction_set);
-    if (set == nullptr || request.artifact.compatibility != compatibility_of(set->name))
+    if (request.artifact.compatibility != compatibility_of(stored.program))
       return fail(ExitCode::kBadInput, "backend/incompatible-artifact", "native",
                   std::string(request.artifact.compatibility), "an artifact of this build");
-    if (!runs_here(*set))
-      return fail(ExitCode::kUnsupported, "backend/incompatible-artifact", "native",
-                  "a kernel for " + std::string(set->name), "instructions that this processor has");
     if (stored.program.threads != request.threads)
       return fail(ExitCode::kBadInput, "backend/other-threads", "native", std::to_string(request.threads) + " threads",
                   std::to_string(stored.program.threads) + ", as compiled");

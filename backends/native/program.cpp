@@ -1,7 +1,9 @@
 #include "program.h"
 
+#include <algorithm>
 #include <cstring>
 #include <nlohmann/json.hpp>
+#include <sstream>
 
 #include "backend/backend.h"
 #include "base/hash.h"
@@ -10,6 +12,9 @@ namespace collage::native {
 namespace {
 
 using nlohmann::json;
+
+constexpr std::string_view kFormat = "native/2";
+constexpr std::string_view kWith = "with";
 
 std::uint64_t hash_of(std::string_view bytes) { return hash_bytes(bytes.data(), bytes.size(), 0); }
 
@@ -51,45 +56,105 @@ ConstantPart constant_of(const json& from) {
           .is_packed = from.at("packed").get<bool>()};
 }
 
-/// A program and what its shared object must be.
+json to_json(const Code& code, std::string_view object) {
+  return {{"instruction_set", code.instruction_set},
+          {"serial_bytes", code.serial_bytes},
+          {"per_thread_bytes", code.per_thread_bytes},
+          {"bytes", object.size()},
+          {"hash", hash_of(object)}};
+}
+
+Code code_of(const json& from) {
+  return {.instruction_set = from.at("instruction_set").get<std::string>(),
+          .serial_bytes = from.at("serial_bytes").get<std::size_t>(),
+          .per_thread_bytes = from.at("per_thread_bytes").get<std::size_t>()};
+}
+
+/// What a shared object must be.
+struct ObjectPrint {
+  std::size_t bytes = 0;
+  std::uint64_t hash = 0;
+};
+
 struct Text {
   Program program;
-  std::size_t object_bytes = 0;
-  std::uint64_t object_hash = 0;
+  std::vector<ObjectPrint> objects;  ///< one for each code
 };
 
 Text from_json(const json& from) {
-  Program program{.symbol = from.at("symbol").get<std::string>(),
-                  .instruction_set = from.at("instruction_set").get<std::string>(),
-                  .threads = from.at("threads").get<int>(),
-                  .serial_bytes = from.at("serial_bytes").get<std::size_t>(),
-                  .per_thread_bytes = from.at("per_thread_bytes").get<std::size_t>()};
-  for (const json& argument : from.at("arguments")) program.arguments.push_back(argument_of(argument));
-  for (const json& part : from.at("constants")) program.constants.push_back(constant_of(part));
-  return {.program = std::move(program),
-          .object_bytes = from.at("object_bytes").get<std::size_t>(),
-          .object_hash = from.at("object_hash").get<std::uint64_t>()};
+  Text text{.program = {.symbol = from.at("symbol").get<std::string>(),
+                        .threads = from.at("threads").get<int>(),
+                        .library = from.at("library").get<std::string>()},
+            .objects = {}};
+  for (const json& argument : from.at("arguments")) text.program.arguments.push_back(argument_of(argument));
+  for (const json& part : from.at("constants")) text.program.constants.push_back(constant_of(part));
+  for (const json& code : from.at("codes")) {
+    text.program.codes.push_back(code_of(code));
+    text.objects.push_back({code.at("bytes").get<std::size_t>(), code.at("hash").get<std::uint64_t>()});
+  }
+  return text;
+}
+
+/// The dynamic loader trusts what it maps: bytes that are not the ones that were written must not reach it.
+Result<std::vector<std::string_view>> objects_of(const std::vector<ObjectPrint>& prints, std::string_view bytes) {
+  std::vector<std::string_view> objects;
+  for (const ObjectPrint& print : prints) {
+    const std::string_view object = bytes.substr(0, print.bytes);
+    if (object.size() != print.bytes || hash_of(object) != print.hash)
+      return broken("a shared object of " + std::to_string(object.size()) + " bytes that is not the one compiled");
+    objects.push_back(object);
+    bytes.remove_prefix(object.size());
+  }
+  if (!bytes.empty()) return broken(std::to_string(bytes.size()) + " bytes after the last shared object");
+  return objects;
 }
 
 }  // namespace
 
-std::string to_bytes(const Program& program, std::string_view shared_object) {
-  json text = {{"symbol", program.symbol},
-               {"instruction_set", program.instruction_set},
-               {"threads", program.threads},
-               {"serial_bytes", program.serial_bytes},
-               {"per_thread_bytes", program.per_thread_bytes},
-               {"object_bytes", shared_object.size()},
-               {"object_hash", hash_of(shared_object)},
-               {"arguments", json::array()},
-               {"constants", json::array()}};
+std::size_t Program::workspace_bytes() const {
+  std::size_t most = 0;
+  for (const Code& code : codes)
+    most = std::max(most, code.serial_bytes + code.per_thread_bytes * static_cast<std::size_t>(threads));
+  return most;
+}
+
+std::string to_bytes(const Program& program, std::span<const std::string_view> shared_objects) {
+  COLLAGE_CHECK(program.codes.size() == shared_objects.size(), "one shared object for each code");
+  json text = {{"symbol", program.symbol},   {"threads", program.threads}, {"library", program.library},
+               {"arguments", json::array()}, {"constants", json::array()}, {"codes", json::array()}};
   for (const Argument& argument : program.arguments) text["arguments"].push_back(to_json(argument));
   for (const ConstantPart& part : program.constants) text["constants"].push_back(to_json(part));
+  for (std::size_t i = 0; i < program.codes.size(); ++i)
+    text["codes"].push_back(to_json(program.codes[i], shared_objects[i]));
   const std::string head = text.dump();
   const std::uint64_t length = head.size();
   std::string bytes(sizeof length, '\0');
   std::memcpy(bytes.data(), &length, sizeof length);
-  return bytes.append(head).append(shared_object);
+  bytes += head;
+  for (const std::string_view object : shared_objects) bytes += object;
+  return bytes;
+}
+
+std::string compatibility_of(const Program& program) {
+  std::string text(kFormat);
+  for (const Code& code : program.codes) text += ' ' + code.instruction_set;
+  return program.library.empty() ? text : text + ' ' + std::string(kWith) + ' ' + program.library;
+}
+
+Result<Needs> needs_of(std::string_view compatibility) {
+  std::istringstream words{std::string(compatibility)};
+  std::string word;
+  words >> word;
+  bool is_ours = word == kFormat;
+  Needs needs;
+  while (words >> word && word != kWith) {
+    needs.sets.push_back(instruction_set_of(word));
+    is_ours &= needs.sets.back() != nullptr;
+  }
+  if (words) is_ours &= static_cast<bool>(words >> needs.library);
+  if (is_ours && !needs.sets.empty()) return needs;
+  return fail(ExitCode::kBadInput, "backend/incompatible-artifact", "native", std::string(compatibility),
+              "an artifact of this build");
 }
 
 Result<StoredProgram> program_of(std::string_view bytes) {
@@ -98,13 +163,10 @@ Result<StoredProgram> program_of(std::string_view bytes) {
   std::memcpy(&length, bytes.data(), sizeof length);
   const std::string_view rest = bytes.substr(sizeof length);
   if (length > rest.size()) return broken("a text longer than the artifact");
-  auto program = guard([&] { return from_json(json::parse(rest.substr(0, length))); });
-  if (!program) return broken(program.error());
-  // The dynamic loader trusts what it maps: bytes that are not the ones that were written must not reach it.
-  const std::string_view object = rest.substr(length);
-  if (object.size() != program->object_bytes || hash_of(object) != program->object_hash)
-    return broken("a shared object of " + std::to_string(object.size()) + " bytes that is not the one compiled");
-  return StoredProgram{.program = std::move(program->program), .shared_object = object};
+  auto text = guard([&] { return from_json(json::parse(rest.substr(0, length))); });
+  if (!text) return broken(text.error());
+  COLLAGE_TRY(auto objects, objects_of(text->objects, rest.substr(length)));
+  return StoredProgram{.program = std::move(text->program), .shared_objects = std::move(objects)};
 }
 
 }  // namespace collage::native

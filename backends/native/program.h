@@ -1,17 +1,19 @@
 // What an artifact of this backend says beside its machine code: which kernel, on which buffers, with which constants.
-// In: an artifact's bytes. Out: a Program and the shared object; and back.
-// How: eight bytes of length, a JSON text, then the shared object as it is, so that equal code stays equal bytes.
-// Cost: parsing the text; the shared object is not copied.
+// In: an artifact's bytes. Out: a Program and the shared objects; and back.
+// How: eight bytes of length, a JSON text, then the shared objects as they are, so that equal code stays equal bytes.
+// Cost: parsing the text, hashing the shared objects, which are not copied.
 // Source: ours.
 #pragma once
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/error.h"
+#include "instruction_set.h"
 #include "ir/type.h"
 #include "packing.h"
 
@@ -37,27 +39,43 @@ struct ConstantPart {
   bool operator==(const ConstantPart&) const = default;
 };
 
+/// The machine code of a kernel for one instruction set.
+struct Code {
+  std::string instruction_set;       ///< what it was compiled for
+  std::size_t serial_bytes = 0;      ///< scratch outside parallel loops
+  std::size_t per_thread_bytes = 0;  ///< scratch of each thread inside them
+  bool operator==(const Code&) const = default;
+};
+
 struct Program {
-  std::string symbol;           ///< of the kernel in the shared object
-  std::string instruction_set;  ///< what it was compiled for
+  std::string symbol;  ///< of the kernel in each shared object
   int threads = 1;
   std::vector<Argument> arguments;  ///< in calling order
   std::vector<ConstantPart> constants;
-  std::size_t serial_bytes = 0;      ///< scratch outside parallel loops
-  std::size_t per_thread_bytes = 0;  ///< scratch of each thread inside them
+  std::string library;      ///< "openblas": the BLAS that its code calls; empty = none
+  std::vector<Code> codes;  ///< best first, one shared object each
   bool operator==(const Program&) const = default;
 
-  [[nodiscard]] std::size_t workspace_bytes() const {
-    return serial_bytes + per_thread_bytes * static_cast<std::size_t>(threads);
-  }
+  /// Enough for any of the codes.
+  [[nodiscard]] std::size_t workspace_bytes() const;
 };
 
 struct StoredProgram {
   Program program;
-  std::string_view shared_object;  ///< inside the artifact's bytes
+  std::vector<std::string_view> shared_objects;  ///< inside the artifact's bytes, one for each code
 };
 
-[[nodiscard]] std::string to_bytes(const Program& program, std::string_view shared_object);
+[[nodiscard]] std::string to_bytes(const Program& program, std::span<const std::string_view> shared_objects);
+/// What a kernel needs of a machine.
+struct Needs {
+  std::vector<const InstructionSet*> sets;  ///< one of them, best first
+  std::string library;
+};
+
+/// "native/2 avx512 avx2", "native/2 avx512 with openblas": the build and the needs of a kernel.
+[[nodiscard]] std::string compatibility_of(const Program& program);
+/// The needs in such a string. Error backend/incompatible-artifact for those of other builds.
+[[nodiscard]] Result<Needs> needs_of(std::string_view compatibility);
 /// Error backend/bad-artifact.
 [[nodiscard]] Result<StoredProgram> program_of(std::string_view bytes);
 

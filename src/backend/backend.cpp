@@ -33,6 +33,8 @@ std::optional<std::size_t> Backend::format_bytes(const ValueType& type, const Fo
   return byte_count(type.element, type.extents());
 }
 
+Result<std::string> Backend::judge(std::string_view) const { return std::string(); }
+
 Result<std::optional<PreparedArtifact>> Backend::prepare_constants(const LoadRequest&) { return std::nullopt; }
 
 std::expected<Artifact, Refusal> Backend::compile_conversion(const Conversion& conversion, const CompileOptions&) {

@@ -41,11 +41,14 @@ struct BackendInfo {
   std::vector<std::string> conflicts_with;  ///< kinds that cannot run in one process with it
   bool is_engine = false;                   ///< also runs whole models, so takes part as a rival
   std::string unusable;                     ///< why it cannot be used here; empty = usable
+  /// The instance that runs what portable artifacts hold for lesser processors; empty = they hold nothing.
+  std::string lesser;
 };
 
 struct CompileOptions {
   int threads = 1;
   Accuracy accuracy = Accuracy::kStandard;
+  bool portable = false;  ///< artifacts also serve lesser processors than this one (BackendInfo::lesser)
 };
 
 /// One region to compile. The graph outlives the call.
@@ -164,6 +167,10 @@ class Backend {
   /// Error backend/* when the artifact does not fit this build or the library fails. The kernel keeps no reference
   /// to the request.
   [[nodiscard]] virtual Result<std::unique_ptr<Kernel>> load(const LoadRequest& request) = 0;
+
+  /// What load() would say here to artifacts with this compatibility string, without their bytes: nothing, how the
+  /// kernels differ from those that were compiled ("kernels for avx2 instead of avx512"), or its error.
+  [[nodiscard]] virtual Result<std::string> judge(std::string_view compatibility) const;
 
   /// Transforms the constants of a compiled artifact once, at tune time, so that load() only maps them: the same kernel
   /// at any load. Nothing when there is nothing to gain. Errors as of load().

@@ -22,7 +22,8 @@ Effort effort_from(const std::string& name) {
 
 CompileOptions options_from(const Json& json) {
   return {.threads = json.at("threads").get<int>(),
-          .accuracy = accuracy_of(json.at("accuracy").get<std::string>()).value_or(Accuracy::kStandard)};
+          .accuracy = accuracy_of(json.at("accuracy").get<std::string>()).value_or(Accuracy::kStandard),
+          .portable = json.at("portable").get<bool>()};
 }
 
 }  // namespace
@@ -81,6 +82,7 @@ Json to_json(const PriceJob& job) {
           {"candidates", candidates},
           {"threads", job.options.threads},
           {"accuracy", std::string(name_of(job.options.accuracy))},
+          {"portable", job.options.portable},
           {"effort", std::string(name_of(job.effort))},
           {"seed", job.seed},
           {"quiet_ns", job.quiet_ns},

@@ -227,6 +227,16 @@ class PriceRun {
     TrialSpec trial = trial_spec(contestants_[i].spec, backend);
     trial.artifact = &artifact;
     for (const ValueId id : artifact.constants) trial.constants.push_back(*subject_.graph->value(id).constant);
+    const std::string& lesser = backend.info().lesser;
+    if (!job_.options.portable || lesser.empty()) return make_trial(i, std::move(trial));
+    try_lesser(i, lesser, std::move(trial));
+  }
+
+  /// What this processor runs of a portable artifact was judged when it was the usual one.
+  void try_lesser(std::size_t i, const std::string& lesser, TrialSpec trial) {
+    const auto backend = bench_.registry().get(lesser);
+    if (!backend) return refuse(i, RefusalReason::kMissing, backend.error().saw);
+    trial.backend = *backend;
     make_trial(i, std::move(trial));
   }
 

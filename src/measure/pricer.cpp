@@ -271,6 +271,7 @@ PriceJob Pricer::job_for(const Group& group, Effort effort) const {
                .seed = options_.seed,
                .quiet_ns = quiet_ns_,
                .displaced_bytes = options_.displaced_bytes};
+  job.options.portable = group.portable;
   for (const Pending& pending : group.pending) job.candidates.push_back(pending.candidate);
   return job;
 }
@@ -326,7 +327,7 @@ void Pricer::keep_repro(const Group& group, const CandidateSpec& candidate, cons
 }
 
 Result<std::expected<StoredArtifact, Refusal>> Pricer::artifact_for(const Graph& graph, const Region& region,
-                                                                    const CandidateSpec& candidate) {
+                                                                    const CandidateSpec& candidate, bool portable) {
   const auto key = key_of(structure_key(graph, region), candidate);
   if (!key) return std::expected<StoredArtifact, Refusal>(std::unexpected(key.error()));
   ConstantHashes hashes;
@@ -336,7 +337,8 @@ Result<std::expected<StoredArtifact, Refusal>> Pricer::artifact_for(const Graph&
                   .operators = operators_of(graph, region),
                   .place = place_hash(graph, region, hashes),
                   .graph = &graph,
-                  .pending = {{.key = *key, .candidate = candidate}}},
+                  .pending = {{.key = portable ? *key + " portable" : *key, .candidate = candidate}},
+                  .portable = portable},
                  region.constants);
 }
 
@@ -361,7 +363,8 @@ Result<std::expected<StoredArtifact, Refusal>> Pricer::prepare(Group group, std:
     if (auto artifact = read_artifact(folder, *hash, constants))
       return Outcome(StoredArtifact{.artifact = std::move(*artifact), .hash = *hash});
   const auto refuse = [&](const Refusal& refusal, const std::string& stage) {
-    keep_repro(group, group.pending[0].candidate, refusal, stage);
+    // A repro is compiled for this processor alone.
+    if (!group.portable) keep_repro(group, group.pending[0].candidate, refusal, stage);
     store_.put_verdict(numbers_key(key), to_line(to_json(refusal)));
     return Outcome(std::unexpected(refusal));
   };
@@ -374,12 +377,14 @@ Result<std::expected<StoredArtifact, Refusal>> Pricer::prepare(Group group, std:
     job.recorded_only = recorded_only;
     return worker_.call(to_json(job), allowance_of(options_), options_.stop);
   };
-  auto outcome = ask(false);
+  // The numbers of a portable one are those of kernels that were judged on all inputs.
+  auto outcome = ask(group.portable);
   // A worker that died before the candidate's turn, perhaps already between the jobs, says nothing about it.
   if (!outcome && !outcome.error().stopped && !outcome.error().candidate) outcome = ask(true);
   if (!outcome && outcome.error().stopped) return stopped();
   if (!outcome) {
-    if (outcome.error().candidate) strike(group.pending[0].candidate.backend, group, outcome.error().refusal);
+    if (outcome.error().candidate && !group.portable)
+      strike(group.pending[0].candidate.backend, group, outcome.error().refusal);
     return refuse(outcome.error().refusal, outcome.error().stage);
   }
   if (!*outcome) return std::unexpected(outcome->error());

@@ -84,8 +84,10 @@ class Pricer {
 
   /// The artifact for exactly these weights: from the store when it was verified before, else compiled and verified
   /// now. Outer error as price(), also artifact/cannot-write and measure/stopped; inner: it does not work here.
+  /// A portable one (CompileOptions), of what has a usual one, is verified as lesser processors run it.
   [[nodiscard]] Result<std::expected<StoredArtifact, Refusal>> artifact_for(const Graph& graph, const Region& region,
-                                                                            const CandidateSpec& candidate);
+                                                                            const CandidateSpec& candidate,
+                                                                            bool portable = false);
   [[nodiscard]] Result<std::expected<StoredArtifact, Refusal>> artifact_for(const Conversion& conversion,
                                                                             const std::string& backend);
 
@@ -102,6 +104,7 @@ class Pricer {
   /// The one worker, for other jobs on the same files.
   [[nodiscard]] WorkerProcess& worker() { return worker_; }
   void set_effort(Effort effort) { options_.effort = effort; }
+  void set_stop(std::stop_token stop) { options_.stop = std::move(stop); }
 
  private:
   struct Pending {
@@ -117,6 +120,7 @@ class Pricer {
     std::string place;             ///< place_hash of the region
     const Graph* graph = nullptr;  ///< of the region
     std::vector<Pending> pending;
+    bool portable = false;  ///< its artifact is to serve lesser processors, too
   };
   using Answers = std::map<std::string, PricedCandidate>;
 

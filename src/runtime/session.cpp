@@ -1,5 +1,6 @@
 #include "runtime/session.h"
 
+#include <algorithm>
 #include <set>
 
 #include <fmt/format.h>
@@ -17,6 +18,30 @@ void list_backends(const PlanBody& plan, std::set<std::string>& names) {
     for (const PlanBody& body : step.bodies) list_backends(body, names);
   }
 }
+
+/// What backends say of a plan's kernels, each with the steps it is said of.
+struct KernelWords {
+  std::map<std::string, std::vector<std::string>> notices;
+  std::map<std::string, std::vector<std::string>> refusals;
+  std::size_t steps = 0;  ///< with a kernel
+
+  void listen(const Plan& plan, const PlanBody& body, const BackendSource& backends) {
+    for (const PlanStep& step : body.steps) {
+      for (const PlanBody& inner : step.bodies) listen(plan, inner, backends);
+      if (!has_artifact(step.kind)) continue;
+      const auto artifact = std::ranges::find(plan.artifacts, step.artifact, &PlanArtifact::hash);
+      const Result<Backend*> backend = backends(step.backend);
+      if (!backend || artifact == plan.artifacts.end()) continue;
+      ++steps;
+      const std::string name = step.nodes.empty() ? step.variant : step.nodes.front();
+      if (const auto notice = (*backend)->judge(artifact->compatibility); !notice)
+        refusals[fmt::format("{}: {}; allowed {}", step.backend, notice.error().saw, notice.error().allowed)].push_back(
+            name);
+      else if (!notice->empty())
+        notices[step.backend + ": " + *notice].push_back(name);
+    }
+  }
+};
 
 /// Which step and port makes each value of unknown shape.
 std::map<PlanIndex, std::pair<std::size_t, std::uint32_t>> dynamic_values(const Plan& plan) {
@@ -101,6 +126,12 @@ MachineVerdict judge_machine(const Plan& plan, const BackendSource& backends, co
     if (const Result<Backend*> backend = backends(name); !backend)
       worsen(MachineVerdict::Kind::kRefused, to_string(backend.error()));
   }
+  KernelWords words;
+  if (verdict.kind != MachineVerdict::Kind::kRefused) words.listen(plan, plan, backends);
+  for (const auto& [notice, steps] : words.notices)
+    worsen(MachineVerdict::Kind::kUsable, fmt::format("{} in {} of {} steps", notice, steps.size(), words.steps));
+  for (const auto& [refusal, steps] : words.refusals)
+    worsen(MachineVerdict::Kind::kRefused, fmt::format("{} (steps {})", refusal, fmt::join(steps, ", ")));
   if (!machine.empty() && !plan.machine.empty() && machine != plan.machine)
     worsen(MachineVerdict::Kind::kUsable,
            fmt::format("every step was timed on machine {}, this one is {}", plan.machine, machine));

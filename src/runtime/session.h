@@ -36,7 +36,8 @@ struct LoadOptions {
   std::string machine;  ///< this machine's print, compared with the plan's; empty = not compared
 };
 
-/// Compares a plan with what is here without loading any kernel: backends present, their builds, the machine print.
+/// Compares a plan with what is here without loading any kernel: backends present, their builds, what they say of the
+/// kernels' compatibility strings, the machine print.
 [[nodiscard]] MachineVerdict judge_machine(const Plan& plan, const BackendSource& backends, const std::string& machine);
 
 /// What a model input or output is, and where its bytes are.

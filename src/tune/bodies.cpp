@@ -235,6 +235,7 @@ Result<std::vector<Artifact>> BodyPlacer::artifacts(const Graph& graph, const st
       if (bodies[b].nodes.empty()) continue;
       COLLAGE_TRY(const PricingOptions options, record_body(graph, node, b, bodies[b], values));
       Pricing inner(options, bodies[b], context_.registry, context_.store);
+      if (pricing.portable()) inner.make_portable(*pricing.portable());
       COLLAGE_TRY(std::vector<Artifact> inside, artifacts(bodies[b], options.record, cover.steps[s].bodies[b], inner));
       all.insert(all.end(), std::move_iterator(inside.begin()), std::move_iterator(inside.end()));
     }

@@ -51,6 +51,10 @@ Error no_artifact(const std::string& what, const Refusal& refusal) {
           .exit = ExitCode::kUnsupported};
 }
 
+std::string title_of(const Graph& graph, const CoverStep& step) {
+  return step.backend + "/" + step.variant.name + " at " + graph.nodes[step.region.nodes.next()].name;
+}
+
 /// Regions up to this many nodes compete with one another for the same nodes.
 constexpr std::size_t kShortRegion = 12;
 
@@ -76,6 +80,7 @@ std::vector<std::size_t> pricing_order(const CandidatePool& pool,
 Pricing::Pricing(PricingOptions options, const Graph& graph, Registry& registry, Store& store)
     : options_(std::move(options)),
       graph_(graph),
+      registry_(registry),
       pricer_(std::make_unique<Pricer>(pricer_options(options_, graph), registry, store)) {}
 
 bool Pricing::out_of_time() const { return options_.stop.stop_requested() || Clock::now() > options_.deadline; }
@@ -310,6 +315,31 @@ Result<std::vector<NamedCover>> Pricing::search(CoverRequest incomplete) {
   }
 }
 
+void Pricing::make_portable(const Portable& portable) {
+  portable_ = portable;
+  pricer_->set_stop(portable.stop);
+}
+
+Result<Pricing::Stored> Pricing::artifact_of(const CoverStep& step) {
+  COLLAGE_TRY(std::optional<StoredArtifact> portable, portable_artifact_of(step));
+  if (portable) return Stored(*std::move(portable));
+  return pricer_->artifact_for(graph_, step.region, {step.backend, step.variant});
+}
+
+Result<std::optional<StoredArtifact>> Pricing::portable_artifact_of(const CoverStep& step) {
+  if (!portable_) return std::nullopt;
+  COLLAGE_TRY(const Backend* const backend, registry_.get(step.backend));
+  if (backend->info().lesser.empty()) return std::nullopt;
+  std::string why = "no time left";
+  if (Clock::now() < portable_->deadline) {
+    COLLAGE_TRY(Stored stored, pricer_->artifact_for(graph_, step.region, {step.backend, step.variant}, true));
+    if (stored) return std::optional(*std::move(stored));
+    why = stored.error().detail;
+  }
+  unportable_.push_back(title_of(graph_, step) + ": " + why);
+  return std::nullopt;
+}
+
 Result<std::vector<Artifact>> Pricing::artifacts(const Cover& cover) {
   std::vector<Artifact> artifacts;
   for (const CoverStep& step : cover.steps) {
@@ -328,12 +358,11 @@ Result<std::vector<Artifact>> Pricing::artifacts(const Cover& cover) {
       artifacts.push_back(std::move(stored->artifact));
       continue;
     }
-    COLLAGE_TRY(auto stored, pricer_->artifact_for(graph_, step.region, {step.backend, step.variant}));
+    COLLAGE_TRY(Stored stored, artifact_of(step));
     if (!stored) {
       broken_.push_back({step.region, step.backend, step.variant, stored.error()});
       ++broken_count_;
-      const std::string first = graph_.nodes[step.region.nodes.next()].name;
-      return std::unexpected(no_artifact(step.backend + "/" + step.variant.name + " at " + first, stored.error()));
+      return std::unexpected(no_artifact(title_of(graph_, step), stored.error()));
     }
     artifacts.push_back(std::move(stored->artifact));
   }

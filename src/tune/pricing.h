@@ -45,6 +45,12 @@ struct PricingOptions {
   std::stop_token stop;
 };
 
+/// Artifacts that also serve lesser processors than this one, where backends have such.
+struct Portable {
+  Clock::time_point deadline;  ///< after it no more are compiled
+  std::stop_token stop;        ///< in place of that of PricingOptions
+};
+
 /// One thread. Graph, registry and store outlive it.
 class Pricing {
  public:
@@ -68,6 +74,12 @@ class Pricing {
   /// One per step, for exactly these weights; where has_artifact() says no an empty one.
   /// Error tune/no-artifact when a candidate does not work with the weights of its place; search() uses it no more.
   [[nodiscard]] Result<std::vector<Artifact>> artifacts(const Cover& cover);
+
+  /// From here on artifacts() gives portable ones; where that fails, the usual one and a line in unportable().
+  void make_portable(const Portable& portable);
+  [[nodiscard]] const std::optional<Portable>& portable() const { return portable_; }
+  /// Kernels without a form for lesser processors, and why.
+  [[nodiscard]] const std::vector<std::string>& unportable() const { return unportable_; }
 
   /// What conversions are known to cost so far, estimates for the others. Lives no longer than this object.
   [[nodiscard]] BoundaryTable boundary_table();
@@ -104,6 +116,10 @@ class Pricing {
     Refusal refusal;
   };
 
+  using Stored = std::expected<StoredArtifact, Refusal>;
+  [[nodiscard]] Result<Stored> artifact_of(const CoverStep& step);
+  /// Nothing when it has no portable one.
+  [[nodiscard]] Result<std::optional<StoredArtifact>> portable_artifact_of(const CoverStep& step);
   [[nodiscard]] std::optional<BoundaryChoice> conversion(ValueId value, const Place& from, const Place& to);
   [[nodiscard]] std::vector<std::string> converters_of(const Place& from, const Place& to) const;
   [[nodiscard]] static Key key_of(const Conversion& conversion);
@@ -122,6 +138,9 @@ class Pricing {
 
   PricingOptions options_;
   const Graph& graph_;
+  Registry& registry_;
+  std::optional<Portable> portable_;
+  std::vector<std::string> unportable_;
   std::unique_ptr<Pricer> pricer_;
   std::map<Key, std::optional<BoundaryChoice>> conversions_;
   std::vector<Broken> broken_;

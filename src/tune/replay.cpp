@@ -66,6 +66,7 @@ class Replayer {
     };
     COLLAGE_TRY(const Cover cover, cover_from_plan(plan_, prepared_.graph, variants));
     Pricing pricing(pricing_options(), prepared_.graph, registry_, store_);
+    pricing.make_portable({.deadline = Clock::time_point::max(), .stop = options_.stop});
     BodyPlacer placer({.proposing = {}, .backends = {}, .rules = {}, .user_rules = {}, .pricing = pricing_options()},
                       {registry_, store_, worker_, folder_});
     COLLAGE_TRY(std::vector<Artifact> artifacts, placer.artifacts(prepared_.graph, cover, pricing));

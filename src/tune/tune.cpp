@@ -77,8 +77,9 @@ class Tuner {
     COLLAGE_TRY_VOID(ship());
     report_.interrupted = user_stop_.stop_requested();
     report_.tune_s = Seconds(Clock::now() - start_).count();
+    const double overrun_s = report_.tune_s - tuning_s_ - portable_s_ - kMostOverrun * options_.budget_s;
     report_.repros = repros_.kept();
-    if (report_.tune_s - tuning_s_ > kMostOverrun * options_.budget_s && !report_.interrupted)
+    if (overrun_s > 0 && !report_.interrupted)
       report_.notes.push_back(fmt::format("the budget of {:.3g} s was too small for a first plan", options_.budget_s));
     for (const std::string& note : prepared_.notes) report_.notes.push_back(note);
     for (const std::string& warning : store_.warnings()) report_.notes.push_back(warning);
@@ -621,7 +622,35 @@ class Tuner {
   }
 
   // ---- result ----------------------------------------------------------------------------------------------
+  /// What ships also runs on lesser processors, where backends have kernels for them. This comes after the budget.
+  void widen(Contestant& winner) {
+    const auto has_lesser = [&](const PlanBackend& used) {
+      const auto backend = registry_.get(used.name);
+      return backend && !(*backend)->info().lesser.empty();
+    };
+    if (!pricing_ || user_stop_.stop_requested() || std::ranges::none_of(winner.plan.plan.backends, has_lesser)) return;
+    say("widen");
+    const Clock::time_point begin = Clock::now();
+    const Seconds most(std::max(kPortableSeconds, kPortableShare * options_.budget_s));
+    pricing_->make_portable(
+        {.deadline = begin + std::chrono::duration_cast<Clock::duration>(most), .stop = user_stop_});
+    auto wide = [&]() -> Result<Contestant> {
+      COLLAGE_TRY(auto artifacts, placer_->artifacts(prepared_.graph, winner.cover, *pricing_));
+      return realise_contestant(winner.name, prepared_.graph, winner.cover, std::move(artifacts), false);
+    }();
+    portable_s_ = Seconds(Clock::now() - begin).count();
+    for (const std::string& kernel : pricing_->unportable())
+      notes_.push_back("runs on no lesser processor than this one: " + kernel);
+    if (!wide) {
+      notes_.push_back("runs on no lesser processor than this one: " + to_string(wide.error()));
+      return;
+    }
+    winner.plan = std::move(wide->plan);
+    winner.memory_bytes = wide->memory_bytes;
+  }
+
   Result<void> ship() {
+    widen(contest_.winner());
     alternatives_ = alternatives();
     fill_report();
     RealisedPlan plan = std::move(contest_.winner().plan);
@@ -763,6 +792,9 @@ class Tuner {
   static constexpr double kContestShare = 0.95;
   static constexpr double kStopShare = 0.98;
   static constexpr double kMostOverrun = 1.05;
+  /// What kernels for lesser processors may take after the budget: the more of these two.
+  static constexpr double kPortableShare = 0.25;
+  static constexpr double kPortableSeconds = 30;
   static constexpr int kContextRounds = 2;
   static constexpr int kNeighbourRounds = 2;
   static constexpr std::size_t kMostNeighbours = 12;
@@ -784,8 +816,9 @@ class Tuner {
   ReproKeeper repros_;
   ProgressMeter meter_;
   Progress progress_ = meter_.sink();
-  double judging_s_ = 0;  ///< what the last contest took
-  double tuning_s_ = 0;   ///< what tuning schedules took
+  double judging_s_ = 0;   ///< what the last contest took
+  double tuning_s_ = 0;    ///< what tuning schedules took
+  double portable_s_ = 0;  ///< what kernels for lesser processors took
   StepMemory memory_{[this](const std::string& name) { return is_engine(name); }};
   std::int64_t search_cap_ = options_.objective.memory_cap;  ///< bytes the search may plan with
   std::int64_t least_over_cap_ = kNoBytes;                   ///< of the plans left out by the cap in the last round

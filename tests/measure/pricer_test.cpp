@@ -230,6 +230,25 @@ TEST_F(Pricing, ArtifactThatFailsItsCheckIsARefusalAndRemembered) {
   }
 }
 
+TEST_F(Pricing, PortableArtifactIsVerifiedAsALesserProcessorRunsItToo) {
+  for (const char* fault : {"none", "run-wrong", "load-fail"}) {
+    SCOPED_TRACE(fault);
+    const bool is_good = std::string(fault) == "none";
+    Pricer pricer(options(), registry, store);
+    const PriceRequest one = request({0}, {std::string("test:lesser=") + fault});
+    const auto usual = pricer.artifact_for(graph, one.region, one.candidates[0]);
+    ASSERT_TRUE(usual);
+    EXPECT_TRUE(*usual) << "it is made for this processor";
+    const auto portable = pricer.artifact_for(graph, one.region, one.candidates[0], true);
+    ASSERT_TRUE(portable);
+    EXPECT_EQ(portable->has_value(), is_good);
+    Pricer next(options(), registry, store);
+    EXPECT_EQ(next.artifact_for(graph, one.region, one.candidates[0], true)->has_value(), is_good);
+    EXPECT_FALSE(next.worker().is_running()) << "remembered";
+    EXPECT_TRUE(next.artifact_for(graph, one.region, one.candidates[0])->has_value());
+  }
+}
+
 TEST_F(Pricing, StopLeavesTheRestUnknown) {
   std::stop_source source;
   PricerOptions stoppable = options();

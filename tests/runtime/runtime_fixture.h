@@ -211,7 +211,13 @@ class ScriptedBackend final : public test::LoadOnlyBackend {
   DynamicOutput dynamic;
   int loads = 0;
   int last_threads = 0;
+  std::map<std::string, Result<std::string>, std::less<>> verdicts;  ///< by compatibility string; else nothing to say
   using LoadOnlyBackend::info_;
+
+  [[nodiscard]] Result<std::string> judge(std::string_view compatibility) const override {
+    const auto verdict = verdicts.find(compatibility);
+    return verdict == verdicts.end() ? std::string() : verdict->second;
+  }
 
  private:
   struct ScriptCall final : Call {

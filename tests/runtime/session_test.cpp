@@ -283,6 +283,32 @@ TEST(MachineVerdict, TellsSameUsableAndRefusedApart) {
   EXPECT_EQ(refused.error().exit, ExitCode::kUnsupported);
 }
 
+TEST(MachineVerdict, SaysWhatBackendsSayOfTheirKernels) {
+  ScriptedBackend backend;
+  backend.scripts["s"] = backend.scripts["t"] = [](const Buffers&) -> Result<void> { return {}; };
+  const BackendSource here = [&](const std::string&) -> Result<Backend*> { return &backend; };
+  const RealisedPlan plan = scripted_chain({"s", "t"});
+  const std::string compatibility = plan.plan.artifacts.front().compatibility;
+  EXPECT_EQ(judge_machine(plan.plan, here, "").kind, MachineVerdict::Kind::kSame);
+
+  backend.verdicts.emplace(compatibility, "smaller kernels");
+  const auto session = Session::load(plan, here, {});
+  ASSERT_TRUE(session) << to_string(session.error());
+  EXPECT_EQ(session->verdict().kind, MachineVerdict::Kind::kUsable);
+  EXPECT_THAT(session->verdict().reasons, testing::ElementsAre("scripted: smaller kernels in 2 of 2 steps"));
+
+  backend.verdicts.insert_or_assign(
+      compatibility, fail(ExitCode::kUnsupported, "backend/incompatible-artifact", "s", "a kernel for giants", "us"));
+  const MachineVerdict refused = judge_machine(plan.plan, here, "");
+  EXPECT_EQ(refused.kind, MachineVerdict::Kind::kRefused);
+  ASSERT_EQ(refused.reasons.size(), 1U) << "one line for all steps";
+  EXPECT_THAT(refused.reasons[0],
+              testing::AllOf(testing::HasSubstr("a kernel for giants"), testing::HasSubstr("steps")));
+  const auto not_loaded = Session::load(plan, here, {});
+  ASSERT_FALSE(not_loaded);
+  EXPECT_THAT(not_loaded.error().saw, testing::HasSubstr("a kernel for giants"));
+}
+
 TEST(Session, RefusesPlansWithMissingPartsAndArtifactsThatChanged) {
   ScriptedBackend backend;
   backend.scripts["s"] = [](const Buffers&) -> Result<void> { return {}; };

@@ -1,7 +1,10 @@
 // The compiler's side of the interface: regions in, artifacts out.
+#include <nlohmann/json.hpp>
+
 #include "compiler/added_strategies.h"
 #include "compiler/choices.h"
 #include "compiler/codegen.h"
+#include "compiler/in_child.h"
 #include "compiler/opened_code.h"
 #include "compiler/strategy.h"
 #include "compiler/strategy_module.h"
@@ -9,6 +12,8 @@
 
 namespace collage::native {
 namespace {
+
+using nlohmann::json;
 
 std::expected<Site, Refusal> site_of(const Graph& graph, const Region& region, const CompileOptions& options,
                                      const Target& target) {
@@ -30,17 +35,33 @@ std::optional<TuningSpace> tuning_space(const Graph& graph, const Region& region
   return site ? tuning_space_of(*site, variant) : std::nullopt;
 }
 
-std::expected<Artifact, Refusal> artifact_of(const TensorCode& code, const CompiledCode& compiled,
-                                             const CompileOptions& options, const InstructionSet& set) {
-  const Program program{.symbol = code.name,
-                        .instruction_set = std::string(set.name),
-                        .threads = options.threads,
-                        .arguments = code.arguments,
-                        .constants = code.parts,
-                        .serial_bytes = compiled.scratch[0].serial,
-                        .per_thread_bytes = compiled.scratch[0].per_thread};
-  return Artifact{.bytes = to_bytes(program, compiled.shared_object),
-                  .compatibility = compatibility_of(set.name),
+/// The instruction sets to compile for, best first.
+std::vector<const InstructionSet*> sets_of(const CompileOptions& options, const InstructionSet& set) {
+  const InstructionSet& least = baseline_instruction_set();
+  if (!options.portable || set.name == least.name) return {&set};
+  return {&set, &least};
+}
+
+/// The tensor code for each of these sets in one artifact. Schedules and packed constants are those chosen for the
+/// first, for lesser processors too: what is wider than their registers takes several.
+std::expected<Artifact, Refusal> artifact_of(const TensorCode& code, std::span<const InstructionSet* const> sets,
+                                             const CompileOptions& options,
+                                             const std::vector<std::string>& libraries = {}) {
+  Program program{.symbol = code.name,
+                  .threads = options.threads,
+                  .arguments = code.arguments,
+                  .constants = code.parts,
+                  .library = code.library};
+  std::vector<std::string> objects;
+  for (const InstructionSet* set : sets) {
+    auto compiled = compile_codes({code}, *set, libraries);
+    if (!compiled) return refuse(RefusalReason::kCompile, to_string(compiled.error()));
+    const ScratchBytes& scratch = compiled->scratch[0];
+    program.codes.push_back({std::string(set->name), scratch.serial, scratch.per_thread});
+    objects.push_back(std::move(compiled->shared_object));
+  }
+  return Artifact{.bytes = to_bytes(program, std::vector<std::string_view>(objects.begin(), objects.end())),
+                  .compatibility = compatibility_of(program),
                   .constants = code.constants,
                   .workspace_bytes = program.workspace_bytes()};
 }
@@ -48,23 +69,18 @@ std::expected<Artifact, Refusal> artifact_of(const TensorCode& code, const Compi
 std::expected<Artifact, Refusal> compile_one(const CompileRequest& request, const CompileOptions& options,
                                              const Target& target) {
   if (request.model_bytes) return refuse(RefusalReason::kStructure, "a whole model: native is no engine");
-  const InstructionSet& set = target.set;
   const auto site = site_of(*request.graph, request.region, options, target);
   if (!site) return std::unexpected(site.error());
   const auto code = tensor_code_of(*site, request.variant, "kernel");
   if (!code) return std::unexpected(code.error());
-  const auto compiled = compile_codes({*code}, set);
-  if (!compiled) return refuse(RefusalReason::kCompile, to_string(compiled.error()));
-  return artifact_of(*code, *compiled, options, set);
+  return artifact_of(*code, sets_of(options, target.set), options);
 }
 
 std::expected<Artifact, Refusal> artifact_of_code(const collage::TensorCode& given, const CompileOptions& options,
                                                   const InstructionSet& set) {
   const auto code = opened_code(given, "kernel");
   if (!code) return std::unexpected(code.error());
-  const auto compiled = compile_codes({*code}, set, given.libraries);
-  if (!compiled) return refuse(RefusalReason::kCompile, to_string(compiled.error()));
-  return artifact_of(*code, *compiled, options, set);
+  return artifact_of(*code, sets_of(options, set), options, given.libraries);
 }
 
 /// Halide's errors are no standard exceptions: their words go on in one.
@@ -77,27 +93,57 @@ auto with_words(Work&& work) {
   }
 }
 
-/// One result for each item; what Halide throws is a refusal.
+using Outcome = std::expected<Artifact, Refusal>;
+
+std::string to_bytes(const Outcome& outcome) {
+  json text;
+  if (!outcome) {
+    text = {{"reason", name_of(outcome.error().reason)}, {"detail", outcome.error().detail}};
+  } else {
+    text = {{"bytes", outcome->bytes},
+            {"compatibility", outcome->compatibility},
+            {"workspace", outcome->workspace_bytes},
+            {"constants", json::array()}};
+    for (const ValueId id : outcome->constants) text["constants"].push_back(id.index);
+  }
+  std::string bytes;
+  json::to_msgpack(text, bytes);
+  return bytes;
+}
+
+Outcome outcome_of(const std::string& bytes) {
+  const json text = json::from_msgpack(bytes);
+  if (text.contains("reason"))
+    return refuse(refusal_reason_of(text["reason"].get<std::string>()).value_or(RefusalReason::kCompile),
+                  text["detail"].get<std::string>());
+  Artifact artifact{.bytes = text["bytes"].get<std::string>(),
+                    .compatibility = text["compatibility"].get<std::string>(),
+                    .workspace_bytes = text["workspace"].get<std::size_t>()};
+  for (const json& index : text["constants"]) artifact.constants.push_back(ValueId{index.get<std::uint32_t>()});
+  return artifact;
+}
+
+/// One result for each item, each made in a process of its own; what Halide throws is a refusal.
 template <class Item, class Make>
-std::vector<std::expected<Artifact, Refusal>> each(std::span<const Item> items, Make&& make) {
-  std::vector<std::expected<Artifact, Refusal>> out;
+std::vector<Outcome> each(std::span<const Item> items, Make&& make) {
+  std::vector<Outcome> out;
   for (const Item& item : items) {
-    auto made = guard([&] { return with_words([&] { return make(item); }); });
-    if (made)
-      out.push_back(*std::move(made));
-    else
-      out.emplace_back(refuse(RefusalReason::kCompile, made.error()));
+    const auto made = in_child([&] {
+      auto tried = guard([&] { return with_words([&] { return make(item); }); });
+      return to_bytes(tried ? *std::move(tried) : Outcome(refuse(RefusalReason::kCompile, tried.error())));
+    });
+    out.push_back(made ? outcome_of(*made) : Outcome(refuse(RefusalReason::kCrashed, made.error())));
   }
   return out;
 }
 
-std::vector<std::expected<Artifact, Refusal>> compile(std::span<const CompileRequest> requests,
-                                                      const CompileOptions& options, const Target& target) {
+std::vector<Outcome> compile(std::span<const CompileRequest> requests, const CompileOptions& options,
+                             const Target& target) {
   return each(requests, [&](const CompileRequest& request) { return compile_one(request, options, target); });
 }
 
-std::vector<std::expected<Artifact, Refusal>> codegen(std::span<const collage::TensorCode> codes,
-                                                      const CompileOptions& options, const InstructionSet& set) {
+std::vector<Outcome> codegen(std::span<const collage::TensorCode> codes, const CompileOptions& options,
+                             const InstructionSet& set) {
   return each(codes, [&](const collage::TensorCode& code) { return artifact_of_code(code, options, set); });
 }
 

@@ -137,6 +137,11 @@ Readable Lowering::read(ValueId id, const Space& space) {
   return read(id, *view);
 }
 
+Halide::ImageParam Lowering::buffer(ValueId id, const View& view) {
+  (void)read(id, view);
+  return sources_[views_.at({id, view})].param;
+}
+
 Halide::Func Lowering::packed(ValueId id, Packing packing, ElementType type, const Extents& extents) {
   return add({.kind = ArgumentKind::kConstant,
               .index = part_index(id, packing),
@@ -183,6 +188,7 @@ TensorCode Lowering::take(const std::string& name) {
   code.arguments.insert(code.arguments.end(), output_arguments_.begin(), output_arguments_.end());
   code.constants = std::move(constants_);
   code.parts = std::move(parts_);
+  code.library = std::move(library_);
   return code;
 }
 

@@ -29,6 +29,7 @@ struct TensorCode {
   std::vector<Argument> arguments;       ///< of inputs, then of outputs
   std::vector<ValueId> constants;        ///< of the graph
   std::vector<ConstantPart> parts;
+  std::string library;  ///< the BLAS it calls; empty = none
 };
 
 /// Something an implementation reads: a port, a constant or a Func, by loop indices.
@@ -58,12 +59,17 @@ class Lowering {
   [[nodiscard]] Readable read(ValueId id, const Space& space);
   /// The same with a view of the caller's own.
   [[nodiscard]] Readable read(ValueId id, const View& view);
+  /// The same as a buffer, for stages that are not Halide's.
+  [[nodiscard]] Halide::ImageParam buffer(ValueId id, const View& view);
   /// A constant packed into dense f32 or bytes of these extents, outer to inner.
   [[nodiscard]] Halide::Func packed(ValueId id, Packing packing, ElementType type, const Extents& extents);
 
   /// Names the Func that computes outputs of the region: one value for each of its results, all in the space.
   void set_outputs(const Halide::Func& func, const std::vector<ValueId>& ids, const Space& space);
   void set_output(const Halide::Func& func, ValueId id, const View& view);
+
+  /// The code calls this BLAS (blas_call.h).
+  void call_library(std::string name) { library_ = std::move(name); }
 
   /// The outcome; the implementation is done.
   [[nodiscard]] TensorCode take(const std::string& name);
@@ -88,6 +94,7 @@ class Lowering {
   std::vector<ConstantPart> parts_;
   std::vector<Halide::Func> outputs_;
   std::vector<Argument> output_arguments_;
+  std::string library_;
 };
 
 /// Expressions of the region's element-wise nodes at one place of a space.

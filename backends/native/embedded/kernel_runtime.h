@@ -12,14 +12,22 @@ namespace collage::native {
 /// Work of a parallel loop: one iteration. Returns 0, else an error that ends the loop.
 using Task = int (*)(void* context, int iteration, std::uint8_t* closure);
 
+/// cblas_sgemm.
+using Sgemm = void (*)(int order, int turns_a, int turns_b, int m, int n, int k, float alpha, const float* a, int lda,
+                       const float* b, int ldb, float beta, float* c, int ldc);
+
 struct RuntimeTable {
   void* (*allocate)(void* context, std::size_t bytes) = nullptr;
   void (*release)(void* context, void* pointer) = nullptr;
   int (*parallel_for)(void* context, Task task, int first, int count, std::uint8_t* closure) = nullptr;
+  Sgemm sgemm = nullptr;  ///< of the library that the kernel names; null when it names none
 };
 
 /// The symbol each shared object exports beside its kernels.
 using Attach = void (*)(const RuntimeTable* table);
 inline constexpr const char* kAttachSymbol = "collage_native_attach";
+/// A stage of tensor code: the product of two buffers by (column, row, batches), as Halide calls what it has not made.
+/// The result's places say which rows, columns and batches are wanted; a factor of one batch serves all.
+inline constexpr const char* kProductSymbol = "collage_native_product";
 
 }  // namespace collage::native

@@ -123,6 +123,69 @@ TEST(InstructionSet, OfALesserProcessorRefusesAKernel) {
   EXPECT_TRUE(loading("native:isa=avx2").load(request)) << "an instance runs what the processor has";
 }
 
+/// A convolution as it is shipped from a processor with AVX-512.
+struct Shipped {
+  Graph graph = graph_of(kConvolution);
+  Backend& backend = compiling("native:isa=avx512");
+  Variant variant = variant_of(backend, graph, "direct");
+  Artifact plain = artifact_of(backend, graph, variant);
+  Artifact portable = artifact_of(backend, graph, variant, {.portable = true});
+
+  std::vector<Tensor> run(const std::string& instance) const {
+    const auto kernel = loading(instance).load(request_of(graph, variant, portable));
+    if (kernel) return run_kernel(**kernel, graph, variant, portable.workspace_bytes);
+    ADD_FAILURE() << to_string(kernel.error());
+    return {};
+  }
+};
+
+TEST(PortableKernel, RunsOnALesserProcessorWithTheSameNumbers) {
+  if (!runs_here(*instruction_set_of("avx512"))) GTEST_SKIP() << "no avx512 here";
+  const Shipped shipped;
+  EXPECT_EQ(shipped.portable.compatibility, "native/2 avx512 avx2");
+  EXPECT_GE(shipped.portable.workspace_bytes, shipped.plain.workspace_bytes);
+  const std::vector<Tensor> here = shipped.run("native");
+  const std::vector<Tensor> forced = shipped.run("native:isa=avx2");
+  const Mask mask("avx2");
+  const std::vector<Tensor> there = shipped.run("native:isa=avx2");
+  EXPECT_EQ(difference(there, here, Accuracy::kStrict), "");
+  EXPECT_EQ(there, forced) << "an instance for the lesser set runs the code of the lesser processor";
+}
+
+TEST(PortableKernel, IsJudgedByItsCompatibilityAlone) {
+  if (!runs_here(*instruction_set_of("avx512"))) GTEST_SKIP() << "no avx512 here";
+  EXPECT_EQ(loading().judge("native/2 avx512 avx2").value(), "");
+  EXPECT_EQ(loading("native:isa=avx2").judge("native/2 avx512 avx2").value(), "kernels for avx2 instead of avx512");
+  const Mask mask("avx2");
+  EXPECT_EQ(loading().judge("native/2 avx512 avx2").value(), "kernels for avx2 instead of avx512");
+  EXPECT_EQ(loading().judge("native/2 avx2").value(), "");
+  EXPECT_EQ(loading().judge("native/2 avx512").error().code, "backend/incompatible-artifact");
+  EXPECT_EQ(loading().judge("native/1 avx2").error().code, "backend/incompatible-artifact");
+}
+
+TEST(PortableKernel, KeepsBothCodesWhenItsWeightsArePacked) {
+  if (!runs_here(*instruction_set_of("avx512"))) GTEST_SKIP() << "no avx512 here";
+  const Shipped shipped;
+  const LoadRequest original = request_of(shipped.graph, shipped.variant, shipped.portable);
+  const auto prepared = loading().prepare_constants(original);
+  ASSERT_TRUE(prepared && *prepared);
+  const LoadRequest request = prepared_request(original, **prepared);
+  const Mask mask("avx2");
+  const auto kernel = loading("native:isa=avx2").load(request);
+  ASSERT_TRUE(kernel) << to_string(kernel.error());
+  EXPECT_EQ(run_kernel(**kernel, shipped.graph, shipped.variant, shipped.portable.workspace_bytes),
+            shipped.run("native:isa=avx2"));
+}
+
+TEST(PortableKernel, IsAnErrorWhenTheCodeForTheLesserProcessorIsDamaged) {
+  if (!runs_here(*instruction_set_of("avx512"))) GTEST_SKIP() << "no avx512 here";
+  Shipped shipped;
+  shipped.portable.bytes[shipped.portable.bytes.size() - 100] ^= 1;
+  const auto kernel = loading().load(request_of(shipped.graph, shipped.variant, shipped.portable));
+  ASSERT_FALSE(kernel);
+  EXPECT_EQ(kernel.error().code, "backend/bad-artifact");
+}
+
 TEST(InstructionSet, OfEachKindGivesRightNumbers) {
   if (!has_reference()) GTEST_SKIP() << "no reference here";
   for (const native::InstructionSet& set : all_instruction_sets())

@@ -206,6 +206,24 @@ LoadRequest request_of(const Graph& graph, const Variant& variant, const Artifac
   return request;
 }
 
+LoadRequest prepared_request(const LoadRequest& original, const PreparedArtifact& prepared) {
+  LoadRequest request = original;
+  request.artifact.bytes = prepared.bytes;
+  request.constants.clear();
+  for (const PreparedArtifact::Constant& constant : prepared.constants) {
+    if (const auto* source = std::get_if<std::size_t>(&constant)) {
+      request.constants.push_back(original.constants.at(*source));
+      continue;
+    }
+    const Buffer& bytes = std::get<Buffer>(constant);
+    request.constants.push_back({.type = ElementType::kUint8,
+                                 .extents = {static_cast<std::int64_t>(bytes.size())},
+                                 .data = bytes,
+                                 .strings = {}});
+  }
+  return request;
+}
+
 std::vector<Tensor> run_kernel(const Kernel& kernel, const Graph& graph, const Variant& variant,
                                std::size_t workspace_bytes) {
   const Region region = region_of(graph);

@@ -37,6 +37,9 @@ Artifact artifact_of(Backend& backend, const Graph& graph, const Variant& varian
 /// What load() is asked for it; artifact and graph must outlive the request.
 LoadRequest request_of(const Graph& graph, const Variant& variant, const Artifact& artifact, int threads = 1);
 
+/// The same for what prepare_constants() made of it; `prepared` must outlive the request.
+LoadRequest prepared_request(const LoadRequest& original, const PreparedArtifact& prepared);
+
 /// Outputs in plain format. Run twice: a difference between the runs, a byte written outside outputs and workspace, or
 /// into an input, is reported to GoogleTest.
 std::vector<Tensor> run_kernel(const Kernel& kernel, const Graph& graph, const Variant& variant,

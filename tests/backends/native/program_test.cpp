@@ -1,8 +1,10 @@
 // What an artifact says beside its machine code, as bytes.
 #include "program.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cstring>
 
 #include "tests/support/dice.h"
@@ -14,7 +16,6 @@ namespace {
 Program sample() {
   return {
       .symbol = "kernel",
-      .instruction_set = "avx512",
       .threads = 2,
       .arguments =
           {{.kind = ArgumentKind::kInput,
@@ -28,8 +29,13 @@ Program sample() {
                      .packing = {.kind = PackingKind::kPanels, .numbers = {64, 9, 3, 27, 1, 9, 32}},
                      .is_packed = false},
                     {.source = 0, .packing = {}, .is_packed = true}},
-      .serial_bytes = 1024,
-      .per_thread_bytes = 4096};
+      .library = "openblas",
+      .codes = {{.instruction_set = "avx512", .serial_bytes = 1024, .per_thread_bytes = 4096},
+                {.instruction_set = "avx2", .serial_bytes = 8192, .per_thread_bytes = 1024}}};
+}
+
+std::string written(const std::string& first, const std::string& second) {
+  return to_bytes(sample(), std::array<std::string_view, 2>{first, second});
 }
 
 /// Eight bytes of length and the text.
@@ -46,7 +52,7 @@ std::string code_of(std::string_view bytes) {
 
 /// The sample's text with a piece exchanged.
 std::string changed(const std::string& from, const std::string& to) {
-  std::string text = to_bytes(sample(), "").substr(8);
+  std::string text = written("", "").substr(8);
   const std::size_t at = text.find(from);
   COLLAGE_CHECK(at != std::string::npos, from + " in " + text);
   text.replace(at, from.size(), to);
@@ -54,48 +60,65 @@ std::string changed(const std::string& from, const std::string& to) {
 }
 
 TEST(Program, ReadsBackWhatItWrote) {
-  const std::string object = std::string("\x7f") + "ELF and\0more";
-  const std::string bytes = to_bytes(sample(), object);
+  const std::string first = std::string("\x7f") + "ELF and\0more";
+  const std::string second = "another";
+  const std::string bytes = written(first, second);
   const auto read = program_of(bytes);
   ASSERT_TRUE(read) << to_string(read.error());
   EXPECT_EQ(read->program, sample());
-  EXPECT_EQ(read->shared_object, object);
-  EXPECT_EQ(read->shared_object.data(), bytes.data() + bytes.size() - object.size()) << "not copied";
-  EXPECT_EQ(to_bytes(read->program, read->shared_object), bytes);
+  EXPECT_THAT(read->shared_objects, testing::ElementsAre(first, second));
+  EXPECT_EQ(read->shared_objects[1].data(), bytes.data() + bytes.size() - second.size()) << "not copied";
+  EXPECT_EQ(to_bytes(read->program, read->shared_objects), bytes);
 }
 
 // What the dynamic loader maps it trusts: a cut object crashes a process that loads it.
 TEST(Program, IsRefusedWhenItsSharedObjectIsCutOrChanged) {
-  const std::string bytes = to_bytes(sample(), std::string(100, 'o'));
+  const std::string bytes = written(std::string(50, 'o'), std::string(50, 'p'));
   for (std::size_t cut = 1; cut <= 100; ++cut) {
     const auto read = program_of(std::string_view(bytes).substr(0, bytes.size() - cut));
     ASSERT_FALSE(read) << cut;
     EXPECT_EQ(read.error().code, "backend/bad-artifact");
   }
-  std::string changed = bytes;
-  changed.back() = 'x';
-  EXPECT_FALSE(program_of(changed));
+  for (const std::size_t from_end : {1, 51}) {
+    std::string changed = bytes;
+    changed[bytes.size() - from_end] = 'x';
+    EXPECT_EQ(code_of(changed), "backend/bad-artifact") << "either of the two";
+  }
+  EXPECT_EQ(code_of(bytes + 'x'), "backend/bad-artifact");
 }
 
 TEST(Program, ReadsBackWithoutAnything) {
-  const std::string bytes = to_bytes({}, "");
+  const std::string bytes = to_bytes({}, {});
   ASSERT_TRUE(program_of(bytes));
   EXPECT_EQ(program_of(bytes)->program, Program());
 }
 
 TEST(Program, CountsItsWorkspace) {
-  EXPECT_EQ(sample().workspace_bytes(), 1024U + 2U * 4096U);
+  EXPECT_EQ(sample().workspace_bytes(), 8192U + 2U * 1024U) << "enough for any of its codes";
   EXPECT_EQ(Program().workspace_bytes(), 0U);
 }
 
+TEST(Program, SaysWhatItNeeds) {
+  EXPECT_EQ(compatibility_of(sample()), "native/2 avx512 avx2 with openblas");
+  const auto needs = needs_of("native/2 avx512 avx2 with openblas");
+  ASSERT_TRUE(needs);
+  EXPECT_THAT(needs->sets, testing::ElementsAre(instruction_set_of("avx512"), instruction_set_of("avx2")));
+  EXPECT_EQ(needs->library, "openblas");
+  ASSERT_TRUE(needs_of("native/2 avx2"));
+  EXPECT_EQ(needs_of("native/2 avx2")->library, "");
+  for (const char* other : {"", "native/2", "native/1 avx512", "native/2 sse9", "native/2 avx512 sse9", "blas/1",
+                            "native/2 with openblas", "native/2 avx2 with"})
+    EXPECT_EQ(needs_of(other).error().code, "backend/incompatible-artifact") << other;
+}
+
 TEST(Program, IsAnErrorWhenTruncated) {
-  const std::string bytes = to_bytes(sample(), "");
+  const std::string bytes = written("", "");
   for (std::size_t length = 0; length < bytes.size(); ++length)
     EXPECT_EQ(code_of(std::string_view(bytes).substr(0, length)), "backend/bad-artifact") << length;
 }
 
 TEST(Program, IsAnErrorWhenTheTextIsLongerThanTheArtifact) {
-  const std::string text = to_bytes(sample(), "").substr(8);
+  const std::string text = written("", "").substr(8);
   for (const std::uint64_t length :
        {std::uint64_t{text.size() + 1}, std::uint64_t{1} << 40, UINT64_MAX, UINT64_MAX - 7})
     EXPECT_EQ(code_of(bytes_of(length, text)), "backend/bad-artifact") << length;
@@ -121,7 +144,7 @@ TEST(Program, IsAnErrorWhenAMemberIsOfAnotherKind) {
 }
 
 TEST(Program, SurvivesRandomDamage) {
-  const std::string whole = to_bytes(sample(), "machine code");
+  const std::string whole = written("machine code", "more of it");
   const std::uint64_t flips = test::by_length<std::uint64_t>(2000, 200000);
   for (std::uint64_t seed = 0; seed < flips; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
@@ -130,7 +153,8 @@ TEST(Program, SurvivesRandomDamage) {
     for (std::size_t i = 0; i <= dice.below(3); ++i)
       bytes[dice.below(bytes.size())] ^= static_cast<char>(1U << dice.below(8));
     if (const auto read = program_of(bytes)) {
-      EXPECT_LE(read->shared_object.size(), bytes.size());
+      EXPECT_EQ(read->shared_objects.size(), read->program.codes.size());
+      for (const std::string_view object : read->shared_objects) EXPECT_LE(object.size(), bytes.size());
       for (const Argument& argument : read->program.arguments) EXPECT_LE(static_cast<int>(argument.kind), 2);
     } else {
       EXPECT_EQ(read.error().code, "backend/bad-artifact");

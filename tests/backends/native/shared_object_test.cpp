@@ -20,7 +20,9 @@ struct Sample {
       : graph(graph_of(text)),
         variant(variants_of(compiling(), graph).at(0)),
         artifact(artifact_of(compiling(), graph, variant)) {}
-  [[nodiscard]] std::string object() const { return std::string(native::program_of(artifact.bytes)->shared_object); }
+  [[nodiscard]] std::string object() const {
+    return std::string(native::program_of(artifact.bytes)->shared_objects.at(0));
+  }
   [[nodiscard]] std::unique_ptr<Kernel> load() const {
     auto kernel = loading().load(request_of(graph, variant, artifact));
     COLLAGE_CHECK(kernel.has_value(), kernel ? "" : to_string(kernel.error()));

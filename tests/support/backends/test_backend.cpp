@@ -1,8 +1,9 @@
 // A backend for tests: runs Relu, Add, Identity and NonZero on f32, plain or with its elements reversed
 // ("test:reversed", Relu only). Options: fault=STAGE-KIND (chaos.h, test_kernel.h) and
 // good_runs=N, delay_us=N (time a run takes longer), build=TEXT
-// (another build id), device=NAME (runs on a made-up device of that name, plain only, with transfer_us=N and
-// memory=BYTES), tunable=1 (the plain variant has settings: how long it waits, and one that does nothing).
+// (another build id), lesser=STAGE-KIND (portable artifacts are run by the instance with this fault on lesser
+// processors), device=NAME (runs on a made-up device of that name, plain only, with transfer_us=N and memory=BYTES),
+// tunable=1 (the plain variant has settings: how long it waits, and one that does nothing).
 #include <cstdlib>
 #include <stdexcept>
 
@@ -127,6 +128,7 @@ class TestBackend final : public Backend {
     delay_us_ = std::atoll(option("delay_us").c_str());
     is_tunable_ = !option("tunable").empty();
     info_ = {.name = name, .kind = "test", .version = "1", .build = "test build " + option("build")};
+    if (!option("lesser").empty()) info_.lesser = "test:fault=" + option("lesser");
     if (fault_.is("probe", "wrong")) info_.kind = "another";
     if (fault_.is("probe", "change-input")) const_cast<BackendOptions&>(options).clear();
     misbehave(fault_, "probe");

@@ -1,0 +1,17 @@
+// The BLAS libraries whose products kernels call inside their own loops.
+// In: a library's name, as in the backend `blas`. Out: the library, opened when it is first asked for, or why it is not
+// here. How: kernels call through a pointer that is filled in when they are loaded, one thread a call. Cost: opening a
+// library once a process. Source: backends/blas/library.h, which says what may meet in one process.
+#pragma once
+
+#include <expected>
+#include <string>
+
+#include "backends/blas/library.h"
+
+namespace collage::native {
+
+/// The same answer at every call. Thread-safe.
+[[nodiscard]] const std::expected<blas::Library, std::string>& blas_library(const std::string& name);
+
+}  // namespace collage::native
