@@ -74,4 +74,18 @@ std::string to_json(const TuneReport& report) {
   return object.dump(2, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
+std::string plan_report(const TuneReport& report, const std::string& explanation) {
+  nlohmann::json rivals = nlohmann::json::object();
+  for (const RivalTime& rival : report.rivals) rivals[rival.name] = microseconds(rival.median_ns);
+  return nlohmann::json{{"search",
+                         {{"cover_us", report.cover_us},
+                          {"model_bound_us", report.model_bound_us},
+                          {"proven_bound_us", report.proven_bound_us},
+                          {"measured_us", report.measured_us},
+                          {"candidates", report.candidates}}},
+                        {"rivals", rivals},
+                        {"explanation", nlohmann::json::parse(explanation)}}
+      .dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
 }  // namespace collage

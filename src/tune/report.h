@@ -80,4 +80,7 @@ struct TuneReport {
 /// The report as the JSON object of `tune --json` (schema collage.tune/1).
 [[nodiscard]] std::string to_json(const TuneReport& report);
 
+/// What a plan keeps of it, with its explanation as JSON.
+[[nodiscard]] std::string plan_report(const TuneReport& report, const std::string& explanation);
+
 }  // namespace collage

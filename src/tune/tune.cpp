@@ -7,11 +7,9 @@
 #include <set>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include "backend/roles.h"
 #include "base/hash.h"
-#include "measure/artifact_file.h"
 #include "measure/file.h"
 #include "measure/machine.h"
 #include "measure/pricer.h"
@@ -35,6 +33,7 @@
 #include "tune/progress_meter.h"
 #include "tune/proposers.h"
 #include "tune/replay.h"
+#include "tune/rivals.h"
 #include "tune/schedule_stage.h"
 #include "tune/stages.h"
 #include "tune/time_limit.h"
@@ -169,47 +168,29 @@ class Tuner {
   /// An engine that brought its worker down while it compiled the simplified graph.
   void keep_repro_of_rival(const std::string& engine, const Error& error) {
     if (error.code != "worker/died") return;
-    const Graph& graph = prepared_.graph;
-    const CompileOptions compile{.threads = options_.threads, .accuracy = options_.accuracy};
-    const auto variant =
-        plain_variant(registry_, engine, graph, whole_region(graph, uses_of(graph)), who_.rules(), compile);
-    const auto backend = registry_.get(engine);
-    if (!variant || !backend) return;
-    const BackendInfo& info = (*backend)->info();
-    FailedCandidate failed{.graph = &graph,
-                           .record_file = prepared_.record,
-                           .bundle = {.backend = info.name,
-                                      .kind = info.kind,
-                                      .version = info.version,
-                                      .build = info.build,
-                                      .variant = *variant,
-                                      .options = compile,
-                                      .seed = options_.seed,
-                                      .compile_limit = options_.compile_limit,
-                                      .run_limit = options_.run_limit,
-                                      .refusal = {.reason = RefusalReason::kCrashed, .detail = error.saw},
-                                      .stage = "compile",
-                                      .machine = machine_print()}};
-    for (const std::size_t node : all_nodes().members()) failed.nodes.push_back(static_cast<std::uint32_t>(node));
-    repros_.keep(std::move(failed));
+    auto failed = failed_rival({.graph = prepared_.graph,
+                                .record = prepared_.record,
+                                .engine = engine,
+                                .rules = who_.rules(),
+                                .compile = {.threads = options_.threads, .accuracy = options_.accuracy},
+                                .seed = options_.seed,
+                                .compile_limit = options_.compile_limit,
+                                .run_limit = options_.run_limit},
+                               error.saw, registry_);
+    if (failed) repros_.keep(*std::move(failed));
   }
 
   Result<Artifact> rival_artifact(const std::string& engine, const Region& region, const Graph& graph,
                                   const std::string& graph_file, const std::string& model_file) {
-    COLLAGE_TRY(Backend * backend, registry_.get(engine));
-    const BackendInfo& info = backend->info();
-    const std::string model_key = model_file.empty() ? structure_key(graph, region) : prepared_.imported.model_hash;
-    const std::string key = fmt::format("rival|{}|{}|{}|{}|{}|{}|{}", info.name, info.build, options_.threads,
-                                        machine_print(), model_key, weights_hash(graph, region), shapes_text());
-    if (const auto stored = store_.artifact(key))
-      if (auto artifact = read_artifact(store_.artifact_folder(), *stored, region.constants)) return artifact;
-    COLLAGE_TRY(const std::string hash, compile_model(worker_, {.graph = graph_file,
-                                                                .model = model_file,
-                                                                .engine = engine,
-                                                                .folder = store_.artifact_folder(),
-                                                                .threads = options_.threads}));
-    store_.put_artifact(key, hash);
-    return read_artifact(store_.artifact_folder(), hash, region.constants);
+    return collage::rival_artifact({.engine = engine,
+                                    .region = region,
+                                    .graph = graph,
+                                    .graph_file = graph_file,
+                                    .model_file = model_file,
+                                    .model_hash = prepared_.imported.model_hash,
+                                    .shapes = shapes_text(),
+                                    .threads = options_.threads},
+                                   registry_, store_, worker_);
   }
 
   std::string shapes_text() const {
@@ -655,7 +636,7 @@ class Tuner {
     fill_report();
     RealisedPlan plan = std::move(contest_.winner().plan);
     plan.plan.shipped = report_.shipped;
-    plan.plan.report_json = plan_report();
+    plan.plan.report_json = plan_report(report_, to_json(explain_cover(explain_inputs())));
     return save_plan(packer_.pack(std::move(plan)), options_.output);
   }
 
@@ -721,20 +702,6 @@ class Tuner {
     if (!is_open && bodies_.empty()) return;
     const auto proven = pricing_->proven_bound(cover_request({}), *bounds_);
     report_.proven_bound_us = proven ? static_cast<double>(*proven) / 1000 : 0;
-  }
-
-  std::string plan_report() {
-    nlohmann::json rivals = nlohmann::json::object();
-    for (const RivalTime& rival : report_.rivals) rivals[rival.name] = static_cast<double>(rival.median_ns) / 1000;
-    return nlohmann::json{{"search",
-                           {{"cover_us", report_.cover_us},
-                            {"model_bound_us", report_.model_bound_us},
-                            {"proven_bound_us", report_.proven_bound_us},
-                            {"measured_us", report_.measured_us},
-                            {"candidates", report_.candidates}}},
-                          {"rivals", rivals},
-                          {"explanation", nlohmann::json::parse(to_json(explain_cover(explain_inputs())))}}
-        .dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
   }
 
   Alternatives alternatives() {
