@@ -155,11 +155,15 @@ std::expected<Chosen, Refusal> chosen_by(const Site& site, const Variant& varian
   const std::size_t slash = name.find('/');
   auto schedule = Schedule::parse(slash == std::string_view::npos ? "" : name.substr(slash + 1));
   if (!schedule) return refuse(RefusalReason::kCompile, "no schedule: " + variant.name);
+  Refusal why{RefusalReason::kCompile, "no implementation " + variant.name};
   for (const Family* family : families_of(site))
     for (const Implementation& implementation : family->implementations) {
       if (implementation.name != wanted) continue;
       auto facts = family->read(site);
-      if (!facts) return std::unexpected(facts.error());
+      if (!facts) {
+        why = facts.error();  // another family may have one of this name
+        break;
+      }
       const auto applies_here = applies(implementation, *facts);
       if (!applies_here) return std::unexpected(applies_here.error());
       if (!*applies_here) break;
@@ -171,7 +175,7 @@ std::expected<Chosen, Refusal> chosen_by(const Site& site, const Variant& varian
         return refuse(RefusalReason::kCompile, variant.name + ": " + wrong);
       return Chosen{.implementation = &implementation, .facts = std::move(*facts), .schedule = *std::move(schedule)};
     }
-  return refuse(RefusalReason::kCompile, "no implementation " + variant.name);
+  return std::unexpected(why);
 }
 
 std::expected<TensorCode, Refusal> tensor_code_of(const Site& site, const Variant& variant, const std::string& name) {

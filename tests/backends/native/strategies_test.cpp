@@ -5,6 +5,7 @@
 #include <map>
 #include <set>
 
+#include "blas_call.h"
 #include "compiler_interface.h"
 #include "native_fixture.h"
 
@@ -47,6 +48,11 @@ const std::vector<Case>& cases() {
       {"quantised_product/quads", "graph(%a: i8[5,30], %w: i8[30,40], %wps: f32[40], %wz: i8[40]) -> (%y) { constant %s = f32[]{0.05} constant %z = i8[]{3} constant %t = f32[]{0.3} constant %o = i8[]{-7} %y: i8[5,40] = QLinearMatMul(%a, %s, %z, %w, %wps, %wz, %t, %o) }"},
       {"quantised_product/quads", "graph(%a: u8[24,7], %w: i8[17,24], %wps: f32[17], %wz: i8[17], %wb: f32[17]) -> (%y) { constant %s = f32[]{0.05} constant %z = u8[]{3} %d: f32[24,7] = DequantizeLinear(%a, %s, %z) %e: f32[17,24] = DequantizeLinear(%w, %wps, %wz) {axis=0} %g: f32[7,17] = Gemm(%d, %e, %wb) {alpha=0.5, beta=2.0, transA=1, transB=1} %y: f32[7,17] = Sigmoid(%g) }"},
       {"batch_product/batched", "graph(%a: f32[2,3,7,24], %b: f32[2,3,24,17]) -> (%y) { %y: f32[2,3,7,17] = MatMul(%a, %b) }"},
+      {"convolution/sgemm", "graph(%x: f32[2,24,9,7], %w: f32[33,24,1,1], %wb: f32[33], %r: f32[2,33,9,7]) -> (%y) { %c: f32[2,33,9,7] = Conv(%x, %w, %wb) {kernel_shape=[1,1]} %s: f32[2,33,9,7] = Add(%c, %r) %y: f32[2,33,9,7] = Relu(%s) }"},
+      {"product/sgemm", "graph(%a: f32[2,210,24], %w: f32[24,17], %wb: f32[17]) -> (%y) { %m: f32[2,210,17] = MatMul(%a, %w) %s: f32[2,210,17] = Add(%m, %wb) %y: f32[2,210,17] = Sigmoid(%s) }"},
+      {"product/sgemm", "graph(%a: f32[24,9], %w: f32[17,24], %wb: f32[17]) -> (%y) { %y: f32[9,17] = Gemm(%a, %w, %wb) {alpha=0.5, beta=2.0, transA=1, transB=1} }"},
+      {"product/sgemm", "graph(%a: f32[9,24], %w: f32[24,5]) -> (%y) { %y: f32[9,5] = MatMul(%a, %w) }"},
+      {"batch_product/sgemm", "graph(%a: f32[2,3,70,24], %b: f32[3,24,17], %r: f32[2,1,70,17]) -> (%y) { %m: f32[2,3,70,17] = MatMul(%a, %b) %y: f32[2,3,70,17] = Add(%m, %r) }"},
       {"movement/gathered", "graph(%a: f32[2,6,5]) -> (%y) { %t: f32[5,2,6] = Transpose(%a) {perm=[2,0,1]} %y: f32[5,2,6] = Relu(%t) }"},
       {"movement/gathered", "graph(%a: i8[2,6,5], %wps: f32[6], %wz: i8[6]) -> (%y) { %d: f32[2,6,5] = DequantizeLinear(%a, %wps, %wz) {axis=1} %y: f32[5,2,6] = Transpose(%d) {perm=[2,0,1]} }"},
       {"movement/gathered", "graph(%a: f32[2,3,4,4], %b: f32[2,5,4,4]) -> (%y) { %y: f32[2,8,4,4] = Concat(%a, %b) {axis=1} }"},
@@ -98,11 +104,18 @@ TEST(Strategies, HaveRowsWithNamesOfTheirOwn) {
   EXPECT_THAT(std::string(table().version), testing::HasSubstr("Halide"));
 }
 
+bool has_blas() {
+  for (const std::string& name : blas::library_names())
+    if (native::blas_library(name)) return true;
+  return false;
+}
+
 class Strategy : public testing::TestWithParam<std::size_t> {};
 
 TEST_P(Strategy, IsOfferedAndRightInEveryVariant) {
   if (!has_reference()) GTEST_SKIP() << "no reference here";
   const Case& one = cases()[GetParam()];
+  if (one.row.ends_with("/sgemm") && !has_blas()) GTEST_SKIP() << "no BLAS library here";
   const std::string implementation = one.row.substr(one.row.find('/') + 1) + '.';
   for (const std::string instance : {"native", "native:isa=avx2"}) {
     const std::vector<std::string> names = expect_right(one.text, {}, instance);

@@ -1,6 +1,7 @@
 // MatMul of two computed factors, batch by batch: rows of the first broadcast against vectors of the second's columns.
 #include <algorithm>
 
+#include "compiler/library_product.h"
 #include "compiler/loops.h"
 #include "compiler/strategies/families.h"
 
@@ -54,7 +55,9 @@ std::expected<Facts, Refusal> read(const Site& site) {
   if (auto ok = check_epilogue(site); !ok) return std::unexpected(ok.error());
   const auto batches = batches_of(site);
   if (!batches) return std::unexpected(batches.error());
-  return Facts{{"rows", batches->rows}, {"columns", batches->columns}, {"depth", batches->depth}};
+  Facts facts = {{"rows", batches->rows}, {"columns", batches->columns}, {"depth", batches->depth}};
+  add_library_facts(facts);
+  return facts;
 }
 
 std::vector<Schedule> space(const Site& site, const Facts& facts) {
@@ -135,14 +138,26 @@ constexpr std::string_view kLegal =
     "tile_x * tile_c + tile_c + 1 <= registers and tile_x <= rows and tile_c * lanes <= columns or "
     "tile_x + 2 <= registers and tile_x <= rows and tile_c == 1";
 
-const std::array<Implementation, 1> kImplementations = {{{.name = "batched",
-                                                          .condition = "",
-                                                          .priority = 10,
-                                                          .layouts = {Layout::kPlain},
-                                                          .space = space,
-                                                          .build = build,
-                                                          .choices = "tile_c: 1..6, tile_x: 1..28",
-                                                          .legal = kLegal}}};
+LibraryProduct product_of(const Site& site) {
+  const Batches batches = *batches_of(site);
+  return {.a = site.anchor->inputs[0],
+          .b = site.anchor->inputs[1],
+          .a_view = batches.a,
+          .b_view = batches.b,
+          .space = batches.space,
+          .value = [](Lowering&, const Indices&, const Expr& product) { return product; }};
+}
+
+const std::array<Implementation, 2> kImplementations = {
+    {{.name = "batched",
+      .condition = "",
+      .priority = 10,
+      .layouts = {Layout::kPlain},
+      .space = space,
+      .build = build,
+      .choices = "tile_c: 1..6, tile_x: 1..28",
+      .legal = kLegal},
+     sgemm_row<product_of>(Layout::kPlain, "libraries > 0 and rows > 1 and columns > 1 and depth > 1")}};
 
 }  // namespace
 

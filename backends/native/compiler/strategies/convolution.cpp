@@ -2,6 +2,7 @@
 #include "compiler/strategies/convolution.h"
 
 #include "backends/window/window.h"
+#include "compiler/library_product.h"
 #include "compiler/loops.h"
 #include "compiler/strategies/families.h"
 
@@ -78,6 +79,7 @@ std::expected<Facts, Refusal> read(const Site& site) {
   const auto dense = convolution_of(site);
   if (!dense) return std::unexpected(dense.error());
   Facts facts = facts_of(*dense, site);
+  add_library_facts(facts);
   facts["may_transform"] = site.options.accuracy != Accuracy::kStrict ? 1 : 0;
   // Winograd's tiles in a row of the result.
   facts["tiles2_w"] = ceil_div(facts["out_w"], 2);
@@ -90,6 +92,9 @@ std::vector<Schedule> direct_space(const Site& site, const Facts&) { return dens
 void build_direct(const Site& site, const Facts&, const Schedule& schedule, Lowering& lowering) {
   build_dense(*convolution_of(site), site, schedule, lowering);
 }
+
+LibraryProduct places_by_weights(const Site& site) { return library_product_of(*convolution_of(site), site); }
+const Implementation kSgemm = sgemm_row<places_by_weights>(Layout::kChannelsLast, kIsLibraryProduct);
 
 constexpr std::string_view kDepthwise = "groups == channels and groups == outputs and groups > 1";
 const std::string kWinograd =
@@ -107,7 +112,7 @@ const std::string kWinogradTile = "group_vectors % tile_c == 0 and tile_t * tile
 const std::string kWinogradLegal4 = kWinogradTile + "rows * 4 < out_h + 4 and tile_t <= rows * tiles4_w";
 const std::string kWinogradLegal2 = kWinogradTile + "rows * 2 < out_h + 2 and tile_t <= rows * tiles2_w";
 
-const std::array<Implementation, 4> kImplementations = {{{.name = "winograd4",
+const std::array<Implementation, 5> kImplementations = {{{.name = "winograd4",
                                                           .condition = kWinograd4,
                                                           .priority = 15,
                                                           .layouts = {Layout::kChannelsLast},
@@ -138,7 +143,8 @@ const std::array<Implementation, 4> kImplementations = {{{.name = "winograd4",
                                                           .space = direct_space,
                                                           .build = build_direct,
                                                           .choices = kDenseChoices,
-                                                          .legal = kDenseLegal}}};
+                                                          .legal = kDenseLegal},
+                                                         kSgemm}};
 
 }  // namespace
 

@@ -1,6 +1,7 @@
 // MatMul and Gemm with a constant second factor: rows of the first are the places of a 1x1 convolution.
 #include "compiler/strategies/product.h"
 
+#include "compiler/library_product.h"
 #include "compiler/strategies/families.h"
 
 namespace collage::native {
@@ -64,7 +65,9 @@ std::expected<Facts, Refusal> read(const Site& site) {
   if (!dense) return std::unexpected(dense.error());
   if (!are_seen(site, site.after, dense->space, plain()))
     return refuse(RefusalReason::kShape, "an epilogue that broadcasts along some rows");
-  return facts_of(*dense, site);
+  Facts facts = facts_of(*dense, site);
+  add_library_facts(facts);
+  return facts;
 }
 
 std::vector<Schedule> packed_space(const Site& site, const Facts&) { return dense_space(*dense_of(site), site); }
@@ -73,14 +76,17 @@ void build_packed(const Site& site, const Facts&, const Schedule& schedule, Lowe
   build_dense(*dense_of(site), site, schedule, lowering);
 }
 
-const std::array<Implementation, 1> kImplementations = {{{.name = "packed",
+LibraryProduct rows_by_matrix(const Site& site) { return library_product_of(*dense_of(site), site); }
+
+const std::array<Implementation, 2> kImplementations = {{{.name = "packed",
                                                           .condition = "",
                                                           .priority = 10,
                                                           .layouts = {Layout::kPlain},
                                                           .space = packed_space,
                                                           .build = build_packed,
                                                           .choices = kDenseChoices,
-                                                          .legal = kDenseLegal}}};
+                                                          .legal = kDenseLegal},
+                                                         sgemm_row<rows_by_matrix>(Layout::kPlain, kIsLibraryProduct)}};
 
 }  // namespace
 
