@@ -70,6 +70,8 @@ void add_workload(CLI::App& app, Program& program) {
   command->add_option("--seq", options->workload.seq, "tokens, for transformers");
   command->add_option("--layers", options->workload.layers, "blocks, for transformers");
   command->add_flag("--dynamic", options->workload.dynamic, "leave the batch dimension open");
+  command->add_flag("--dynamic-seq", options->workload.dynamic_seq,
+                    "leave the number of tokens open: bert_base, bert_full");
 }
 
 }  // namespace collage::cli

@@ -1,5 +1,6 @@
 #include "workload/builder.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "base/hash.h"
@@ -28,6 +29,10 @@ class FastRandom {
   std::uint64_t state_;
 };
 
+Dim dim_of(std::int64_t extent) {
+  return extent == NetBuilder::kOpenTokens ? Dim{.extent = -1, .symbol = "seq"} : Dim{.extent = extent, .symbol = ""};
+}
+
 }  // namespace
 
 NetBuilder::NetBuilder(std::string name, const WorkloadOptions& options) : seed_(options.seed) {
@@ -41,7 +46,7 @@ NetBuilder::NetBuilder(std::string name, const WorkloadOptions& options) : seed_
 
 ValueId NetBuilder::input(const std::string& name, ElementType type, const Extents& extents) {
   ValueType value_type{.kind = ValueKind::kTensor, .element = type, .shape = Shape{batch_}, .inner = {}};
-  for (std::int64_t extent : extents) value_type.shape->push_back({extent, ""});
+  for (std::int64_t extent : extents) value_type.shape->push_back(dim_of(extent));
   const ValueId id = add_value(graph_, name, value_type);
   graph_.inputs.push_back(id);
   return id;
@@ -208,11 +213,15 @@ ValueId NetBuilder::transpose(ValueId x, const std::vector<std::int64_t>& order)
 }
 
 ValueId NetBuilder::reshape(ValueId x, const Extents& extents) {
-  std::vector<std::int64_t> target = {batch_.is_static() ? batch_.extent : -1};
+  // At most one extent can be left to the operator; open tokens at their old place are copied like the batch (0).
+  const bool has_open = std::ranges::find(extents, kOpenTokens) != extents.end();
+  std::vector<std::int64_t> target = {batch_.is_static() ? batch_.extent : has_open ? 0 : -1};
   Shape result = {batch_};
   for (std::int64_t extent : extents) {
-    target.push_back(extent);
-    result.push_back({extent, ""});
+    const std::size_t axis = result.size();
+    const bool stays = extent == kOpenTokens && axis < shape(x).size() && shape(x)[axis] == dim_of(kOpenTokens);
+    target.push_back(stays ? 0 : extent);
+    result.push_back(dim_of(extent));
   }
   return emit("Reshape", {x, integers(target)}, graph_.value(x).type.element, std::move(result));
 }

@@ -31,6 +31,9 @@ class NetBuilder {
  public:
   NetBuilder(std::string name, const WorkloadOptions& options);
 
+  /// Stands for the open number of tokens among extents.
+  static constexpr std::int64_t kOpenTokens = -1;
+
   /// A graph input [batch, extents...].
   ValueId input(const std::string& name, ElementType type, const Extents& extents);
   void output(ValueId value, const std::string& name);

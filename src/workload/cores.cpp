@@ -92,7 +92,8 @@ ValueId reduction_cell(NetBuilder& net, ValueId current, ValueId previous, std::
 Graph bert_full(const WorkloadOptions& options) {
   constexpr std::int64_t kWidth = 256;
   NetBuilder net("bert_full", options);
-  ValueId x = net.input("input0", kFloat, {options.seq > 0 ? options.seq : 64, kWidth});
+  const std::int64_t tokens = options.seq > 0 ? options.seq : 64;
+  ValueId x = net.input("input0", kFloat, {options.dynamic_seq ? NetBuilder::kOpenTokens : tokens, kWidth});
   for (std::int64_t layer = 0; layer < (options.layers > 0 ? options.layers : 8); ++layer) {
     x = net.add(x, attention(net, unbiased_norm(net, x), {.heads = 8}));
     x = net.add(x, net.linear(net.relu(net.linear(unbiased_norm(net, x), 4 * kWidth)), kWidth));

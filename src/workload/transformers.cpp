@@ -17,6 +17,17 @@ ValueId embed(NetBuilder& net, ValueId ids, std::int64_t rows, std::int64_t widt
   return net.emit("Gather", {net.weights({rows, width}, 0.5), ids}, kFloat, std::move(shape));
 }
 
+/// The rows of a table of positions that ids [batch, tokens] need: all of them, or the first when tokens are open.
+ValueId positions(NetBuilder& net, ValueId ids, std::int64_t most, std::int64_t width) {
+  const ValueId table = net.weights({1, most, width}, 0.5);
+  const Dim tokens = net.shape(ids)[1];
+  if (tokens.is_static()) return table;
+  const ValueId count = net.emit("Shape", {ids}, ElementType::kInt64, {Dim{1, ""}},
+                                 {{"end", std::int64_t{2}}, {"start", std::int64_t{1}}});
+  return net.emit("Slice", {table, net.integers({0}), count, net.integers({1})}, kFloat,
+                  {Dim{1, ""}, tokens, Dim{width, ""}});
+}
+
 struct BlockSpec {
   std::int64_t heads;
   float epsilon;
@@ -51,14 +62,15 @@ ValueId causal_mask(NetBuilder& net, std::int64_t tokens) {
 }  // namespace
 
 Graph bert_base(const WorkloadOptions& options) {
-  const std::int64_t tokens = options.seq > 0 ? options.seq : 128;
+  const std::int64_t most = options.seq > 0 ? options.seq : 128;
+  const std::int64_t tokens = options.dynamic_seq ? NetBuilder::kOpenTokens : most;
   constexpr std::int64_t kWidth = 768;
   NetBuilder net("bert_base", options);
   const ValueId ids = net.input("input_ids", ElementType::kInt64, {tokens});
   const ValueId padding = net.input("attention_mask", ElementType::kInt64, {tokens});
   const ValueId kinds = net.input("token_type_ids", ElementType::kInt64, {tokens});
   ValueId x = net.add(embed(net, ids, 30522, kWidth), embed(net, kinds, 2, kWidth));
-  x = net.layer_norm(net.add(x, net.weights({1, tokens, kWidth}, 0.5)), 1e-12F);
+  x = net.layer_norm(net.add(x, positions(net, ids, most, kWidth)), 1e-12F);
   const ValueId shaped = net.reshape(padding, {1, 1, tokens});
   const ValueId keep =
       net.emit("Cast", {shaped}, kFloat, net.shape(shaped), {{"to", static_cast<std::int64_t>(ElementType::kFloat32)}});

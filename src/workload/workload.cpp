@@ -12,11 +12,12 @@ struct Entry {
   std::string_view name;
   Graph (*make)(const WorkloadOptions&);
   bool has_tokens;
+  bool opens_tokens = false;  ///< takes dynamic_seq
 };
 
 constexpr std::array kWorkloads = {
-    Entry{"bert_base", networks::bert_base, true},
-    Entry{"bert_full", networks::bert_full, true},
+    Entry{"bert_base", networks::bert_base, true, true},
+    Entry{"bert_full", networks::bert_full, true, true},
     Entry{"dcgan", networks::dcgan, false},
     Entry{"densenet121", networks::densenet121, false},
     Entry{"gpt2", networks::gpt2, true},
@@ -53,6 +54,8 @@ Result<Graph> make_workload(std::string_view name, const WorkloadOptions& option
   if (options.seq < 0 || options.seq > 4096 || (options.seq > 0 && !found->has_tokens))
     return fail(ExitCode::kUsage, "workload/bad-size", "--seq", std::to_string(options.seq),
                 found->has_tokens ? "1 to 4096" : "no --seq: " + std::string(name) + " has no tokens");
+  if (options.dynamic_seq && !found->opens_tokens)
+    return fail(ExitCode::kUsage, "workload/bad-size", "--dynamic-seq", std::string(name), "bert_base, bert_full");
   if (options.layers < 0 || options.layers > 256)
     return fail(ExitCode::kUsage, "workload/bad-size", "--layers", std::to_string(options.layers), "1 to 256");
   return found->make(options);

@@ -16,9 +16,11 @@ namespace collage {
 
 struct WorkloadOptions {
   std::int64_t batch = 1;
-  std::int64_t seq = 0;     ///< tokens; 0 = the network's own default. Transformers only
-  std::int64_t layers = 0;  ///< blocks; 0 = the network's own default. Transformers only
-  bool dynamic = false;     ///< the batch dimension stays symbolic ("batch")
+  std::int64_t seq = 0;      ///< tokens; 0 = the network's own default. Transformers only
+  std::int64_t layers = 0;   ///< blocks; 0 = the network's own default. Transformers only
+  bool dynamic = false;      ///< the batch dimension stays symbolic ("batch")
+  bool dynamic_seq = false;  ///< the number of tokens stays symbolic ("seq"), up to seq or the default where a table
+                             ///< of positions bounds it. Encoders only: bert_base, bert_full
   std::uint64_t seed = 1;
 };
 

@@ -135,6 +135,19 @@ TEST(Workload, LeavesTheBatchSymbolicWhenDynamic) {
   EXPECT_EQ(output_type(graph), "f32[batch,10]");
 }
 
+TEST(Workload, LeavesTheTokensSymbolicWhenTheyAreDynamic) {
+  for (const bool dynamic : {false, true}) {
+    const Graph graph =
+        make_workload("bert_base", {.batch = 2, .seq = 32, .layers = 1, .dynamic = dynamic, .dynamic_seq = true})
+            .value();
+    EXPECT_TRUE(verify(graph));
+    const std::string batch = dynamic ? "batch" : "2";
+    EXPECT_EQ(to_string(graph.value(graph.inputs[0]).type), "i64[" + batch + ",seq]");
+    EXPECT_EQ(output_type(graph), "f32[" + batch + ",seq,768]");
+  }
+  EXPECT_EQ(make_workload("gpt2", {.dynamic_seq = true}).error().code, "workload/bad-size");
+}
+
 TEST(Workload, IsTheSameForTheSameSeedAndDiffersForAnother) {
   EXPECT_EQ(make_workload("mnist", {.seed = 3}).value(), make_workload("mnist", {.seed = 3}).value());
   EXPECT_NE(make_workload("mnist", {.seed = 3}).value(), make_workload("mnist", {.seed = 4}).value());
