@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <array>
+#include <span>
 #include <utility>
 
+#include "backend/open_kernel.h"
 #include "backends/engine/engine_support.h"
 #include "backends/engine/region_model.h"
 
@@ -59,6 +61,12 @@ Ort::Value tensor_over(const Ort::MemoryInfo& memory, const BoundPort& port, voi
                                   to_onnxruntime(port.element));
 }
 
+/// An open port with the extents it has this time.
+BoundPort at_extents(const BoundPort& port, const Extents& extents) {
+  if (port.is_static) return port;
+  return {.name = port.name, .element = port.element, .extents = extents, .bytes = byte_count(port.element, extents)};
+}
+
 class OnnxruntimeCall final : public Call {
  public:
   OnnxruntimeCall(std::shared_ptr<OnnxruntimeSession> session, Ort::IoBinding binding)
@@ -91,14 +99,22 @@ class OnnxruntimeCall final : public Call {
   std::vector<Ort::Value> outputs_;
 };
 
-class OnnxruntimeKernel final : public Kernel {
+class OnnxruntimeKernel final : public OpenKernel {
  public:
   OnnxruntimeKernel(std::shared_ptr<OnnxruntimeSession> session, std::vector<BoundPort> inputs,
                     std::vector<BoundPort> outputs)
       : session_(std::move(session)), inputs_(std::move(inputs)), outputs_(std::move(outputs)) {}
 
   [[nodiscard]] Result<std::unique_ptr<Call>> bind(const Buffers& buffers) const override {
-    if (buffers.inputs.size() != inputs_.size() || buffers.outputs.size() != outputs_.size())
+    std::vector<Extents> extents;
+    for (const BoundPort& input : inputs_) extents.push_back(input.extents);
+    return bind_at(buffers, extents);
+  }
+
+  [[nodiscard]] Result<std::unique_ptr<Call>> bind_at(const Buffers& buffers,
+                                                      std::span<const Extents> extents) const override {
+    if (buffers.inputs.size() != inputs_.size() || extents.size() != inputs_.size() ||
+        buffers.outputs.size() != outputs_.size())
       return fail(
           ExitCode::kBug, "backend/wrong-ports", "onnxruntime",
           std::to_string(buffers.inputs.size()) + " inputs and " + std::to_string(buffers.outputs.size()) + " outputs",
@@ -107,8 +123,8 @@ class OnnxruntimeKernel final : public Kernel {
       const auto memory = Ort::MemoryInfo::CreateCpu(OrtDeviceAllocator, OrtMemTypeDefault);
       Ort::IoBinding binding(*session_->session);
       for (std::size_t i = 0; i < inputs_.size(); ++i)
-        binding.BindInput(inputs_[i].name.c_str(),
-                          tensor_over(memory, inputs_[i], const_cast<void*>(buffers.inputs[i])));
+        binding.BindInput(inputs_[i].name.c_str(), tensor_over(memory, at_extents(inputs_[i], extents[i]),
+                                                               const_cast<void*>(buffers.inputs[i])));
       for (std::size_t i = 0; i < outputs_.size(); ++i) {
         if (outputs_[i].is_static)
           binding.BindOutput(outputs_[i].name.c_str(), tensor_over(memory, outputs_[i], buffers.outputs[i]));

@@ -1,7 +1,9 @@
 #include "backends/openvino/kernel.h"
 
 #include <algorithm>
+#include <span>
 
+#include "backend/open_kernel.h"
 #include "backends/engine/engine_support.h"
 
 namespace collage {
@@ -18,9 +20,9 @@ struct BoundPort {
 /// Stands for the memory of tensors without elements, which the library wants to be somewhere.
 alignas(64) constexpr std::byte kNowhere[64] = {};
 
-ov::Tensor tensor_over(const BoundPort& port, void* data) {
-  if (data == nullptr && ov::shape_size(port.shape) == 0) data = const_cast<std::byte*>(kNowhere);
-  return ov::Tensor(port.element, port.shape, data);
+ov::Tensor tensor_over(ov::element::Type element, const ov::Shape& shape, void* data) {
+  if (data == nullptr && ov::shape_size(shape) == 0) data = const_cast<std::byte*>(kNowhere);
+  return ov::Tensor(element, shape, data);
 }
 
 class OpenvinoCall final : public Call {
@@ -50,12 +52,28 @@ class OpenvinoCall final : public Call {
   ov::InferRequest request_;
 };
 
-class OpenvinoKernel final : public Kernel {
+class OpenvinoKernel final : public OpenKernel {
  public:
   OpenvinoKernel(std::shared_ptr<OpenvinoModel> model, std::vector<BoundPort> inputs, std::vector<BoundPort> outputs)
-      : model_(std::move(model)), inputs_(std::move(inputs)), outputs_(std::move(outputs)) {}
+      : model_(std::move(model)), inputs_(std::move(inputs)), outputs_(std::move(outputs)) {
+    for (const BoundPort& input : inputs_) shapes_.push_back(input.shape);
+  }
 
   [[nodiscard]] Result<std::unique_ptr<Call>> bind(const Buffers& buffers) const override {
+    return bind_shapes(buffers, shapes_);
+  }
+
+  [[nodiscard]] Result<std::unique_ptr<Call>> bind_at(const Buffers& buffers,
+                                                      std::span<const Extents> extents) const override {
+    std::vector<ov::Shape> shapes = shapes_;
+    for (std::size_t i = 0; i < extents.size() && i < inputs_.size(); ++i)
+      if (!inputs_[i].is_static) shapes[i].assign(extents[i].begin(), extents[i].end());
+    return bind_shapes(buffers, shapes);
+  }
+
+ private:
+  [[nodiscard]] Result<std::unique_ptr<Call>> bind_shapes(const Buffers& buffers,
+                                                          const std::vector<ov::Shape>& shapes) const {
     if (buffers.inputs.size() != inputs_.size() || buffers.outputs.size() != outputs_.size())
       return fail(
           ExitCode::kBug, "backend/wrong-ports", "openvino",
@@ -64,19 +82,21 @@ class OpenvinoKernel final : public Kernel {
     auto call = guard([&]() -> std::unique_ptr<Call> {
       ov::InferRequest request = model_->compiled.create_infer_request();
       for (std::size_t i = 0; i < inputs_.size(); ++i)
-        request.set_input_tensor(inputs_[i].index, tensor_over(inputs_[i], const_cast<void*>(buffers.inputs[i])));
+        request.set_input_tensor(inputs_[i].index,
+                                 tensor_over(inputs_[i].element, shapes[i], const_cast<void*>(buffers.inputs[i])));
       for (std::size_t i = 0; i < outputs_.size(); ++i)
         if (outputs_[i].is_static)
-          request.set_output_tensor(outputs_[i].index, tensor_over(outputs_[i], buffers.outputs[i]));
+          request.set_output_tensor(outputs_[i].index,
+                                    tensor_over(outputs_[i].element, outputs_[i].shape, buffers.outputs[i]));
       return std::make_unique<OpenvinoCall>(model_, std::move(request));
     });
     if (!call) return library_failed("openvino bind", call.error());
     return std::move(*call);
   }
 
- private:
   std::shared_ptr<OpenvinoModel> model_;
   std::vector<BoundPort> inputs_;
+  std::vector<ov::Shape> shapes_;  ///< of the inputs
   std::vector<BoundPort> outputs_;
 };
 

@@ -1,11 +1,14 @@
-// What a run costs beside its kernels: a chain of steps that do nothing. The budget is 1 us per step.
+// What a run costs beside its kernels: a chain of steps that do nothing (the budget is 1 us per step), and finding the
+// case of a shape.
 #include <benchmark/benchmark.h>
 
 #include <memory>
 
 #include "plan/realise.h"
-#include "runtime/session.h"
+#include "runtime/case_session.h"
+#include "runtime/case_table.h"
 #include "tests/support/load_only_backend.h"
+#include "tests/support/shape_cases.h"
 
 namespace collage {
 namespace {
@@ -80,6 +83,44 @@ void make_contexts(benchmark::State& state) {
   for (auto _ : state) benchmark::DoNotOptimize(session.make_context());
 }
 BENCHMARK(make_contexts)->Arg(100);
+
+/// A grid of `side` x `side` cases, n and m from 1.
+PlanCases grid_of_cases(std::int64_t side) {
+  PlanCases cases{.domain = {{{"m", 1, side}, {"n", 1, side}}}};
+  for (std::int64_t m = 1; m <= side; ++m)
+    for (std::int64_t n = 1; n <= side; ++n) cases.cases.push_back({.point = {m, n}, .plan = {}});
+  return cases;
+}
+
+/// Picks the case of one shape after the other. The budget is 100 ns.
+void find_cases(benchmark::State& state) {
+  const CaseTable table(grid_of_cases(state.range(0)));
+  std::int64_t next = 0;
+  for (auto _ : state) {
+    const std::int64_t point[] = {1 + next % state.range(0), 1 + next / 7 % state.range(0)};
+    ++next;
+    benchmark::DoNotOptimize(table.find(point));
+  }
+}
+BENCHMARK(find_cases)->Arg(2)->Arg(4)->Arg(8);
+
+/// The same and on to the context that is ready to run; `known` of the shapes are cases, the others are generic.
+void find_contexts(benchmark::State& state) {
+  test::RowsBackend backend;
+  const BackendSource source = [&](const std::string&) -> Result<Backend*> { return &backend; };
+  std::vector<std::int64_t> points;
+  for (std::int64_t n = 1; n <= state.range(0); ++n) points.push_back(n);
+  PlanCases cases = test::rows_cases(points, true);
+  if (!share_weights(cases)) return state.SkipWithError("no shared weights");
+  const CaseSession session = CaseSession::load(std::move(cases), source, {}).value();
+  CaseContext contexts = session.make_context();
+  std::int64_t next = 0;
+  for (auto _ : state) {
+    const std::int64_t n = 1 + next++ % 16;
+    benchmark::DoNotOptimize(contexts.at({&n, 1}));
+  }
+}
+BENCHMARK(find_contexts)->Arg(16)->Arg(1);
 
 }  // namespace
 }  // namespace collage

@@ -80,6 +80,14 @@ class Verifier {
     return std::nullopt;
   }
 
+  /// A model's input with dimensions that are known when a context is made.
+  [[nodiscard]] bool is_open_input(PlanIndex index) const {
+    const PlanValue& value = body_.values[index];
+    return around_ == nullptr && value.storage == Storage::kInput && body_.inputs[value.buffer] == index &&
+           value.bytes == 0 && value.type.kind == ValueKind::kTensor && value.type.shape &&
+           bits_of(value.type.element) > 0 && !value.type.is_static();
+  }
+
   [[nodiscard]] Result<void> check_value(PlanIndex index) const {
     const PlanValue& value = body_.values[index];
     const std::optional<std::size_t> available = storage_bytes(value);
@@ -87,7 +95,7 @@ class Verifier {
     if ((value.storage == Storage::kDevice) != (value.location != kHome))
       return damaged(label(index), fmt::format("{} at {}", name_of(value.storage), value.location),
                      "storage of the value's location");
-    if (value.storage != Storage::kDynamic && !value.type.is_static())
+    if (value.storage != Storage::kDynamic && !value.type.is_static() && !is_open_input(index))
       return damaged(label(index), to_string(value.type), "a static tensor");
     if (value.storage == Storage::kDynamic && around_ != nullptr)
       return damaged(label(index), "a value of unknown shape", "known shapes inside a body");
@@ -137,6 +145,9 @@ class Verifier {
         if (value >= body_.values.size()) return damaged(where, fmt::format("value {}", value), "an index of a value");
     for (const PlanIndex value : step.inputs)
       if (!written_[value]) return damaged(where, label(value) + " read before it is written", "an earlier write");
+    for (const PlanIndex value : step.inputs)
+      if (is_open_input(value) && step.kind != StepKind::kKernel)
+        return damaged(where, label(value) + " of open shape", "kernels as readers of inputs of open shape");
     for (const PlanIndex value : step.constants)
       if (body_.values[value].storage != Storage::kConstant)
         return damaged(where, label(value) + " that is not constant", "a constant");

@@ -2,24 +2,13 @@
 
 #include <nlohmann/json.hpp>
 
+#include "plan/json_reading.h"
 #include "plan/plan_json_keys.h"
 
 namespace collage {
 namespace {
 
 using nlohmann::json;
-
-json shape_to_json(const Shape& shape) {
-  json list = json::array();
-  for (const Dim& dim : shape) {
-    if (dim.is_static()) {
-      list.push_back(dim.extent);
-    } else {
-      list.push_back(dim.symbol.empty() ? json(nullptr) : json(dim.symbol));
-    }
-  }
-  return list;
-}
 
 json value_to_json(const PlanValue& value, std::size_t id, bool is_in_body) {
   json out = {{"id", id},
@@ -30,7 +19,7 @@ json value_to_json(const PlanValue& value, std::size_t id, bool is_in_body) {
               {"bytes", value.bytes}};
   if (value.type.kind == ValueKind::kTensor && value.type.shape) {
     out["type"] = name_of(value.type.element);
-    out["shape"] = shape_to_json(*value.type.shape);
+    out["shape"] = json_reading::shape_to_json(*value.type.shape);
   } else {
     out["type"] = to_string(value.type);
   }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "plan/json_reading.h"
 #include "plan/plan_json.h"
 #include "plan/plan_json_keys.h"
 
@@ -10,6 +11,7 @@ namespace collage {
 namespace {
 
 using nlohmann::json;
+using namespace json_reading;
 
 constexpr std::array kStorages = {Storage::kInput,  Storage::kOutput,   Storage::kArena,
                                   Storage::kDevice, Storage::kConstant, Storage::kDynamic};
@@ -18,45 +20,6 @@ constexpr std::array kStepKinds = {StepKind::kKernel, StepKind::kConvert, StepKi
 constexpr std::array kOperators = {ControlOperator::kIf, ControlOperator::kLoop, ControlOperator::kScan};
 /// Bodies in bodies; what a reader may recurse into.
 constexpr int kDeepest = 32;
-
-/// What a reader throws when the text does not have the promised form; never leaves this file.
-struct Damage {
-  std::string where;
-  std::string saw;
-};
-
-const json& member(const json& object, const std::string& key, const std::string& where) {
-  if (!object.is_object()) throw Damage{where, "no JSON object"};
-  const auto found = object.find(key);
-  if (found == object.end()) throw Damage{where, "no key '" + key + "'"};
-  return *found;
-}
-
-/// A number that fits T exactly; nlohmann::json would convert silently.
-template <class T>
-T number(const json& object, const std::string& key, const std::string& where) {
-  const json& found = member(object, key, where);
-  if constexpr (std::is_unsigned_v<T>) {
-    if (found.is_number_unsigned() && std::in_range<T>(found.get<std::uint64_t>())) return found.get<T>();
-  } else {
-    if (found.is_number_unsigned() && std::in_range<T>(found.get<std::uint64_t>())) return found.get<T>();
-    if (found.is_number_integer() && !found.is_number_unsigned() && std::in_range<T>(found.get<std::int64_t>()))
-      return found.get<T>();
-  }
-  throw Damage{where, "key '" + key + "' with " + found.dump()};
-}
-
-std::string text(const json& object, const std::string& key, const std::string& where) {
-  const json& found = member(object, key, where);
-  if (!found.is_string()) throw Damage{where, "key '" + key + "' that is no text"};
-  return found.get<std::string>();
-}
-
-const json& list(const json& object, const std::string& key, const std::string& where) {
-  const json& found = member(object, key, where);
-  if (!found.is_array()) throw Damage{where, "key '" + key + "' that is no list"};
-  return found;
-}
 
 std::vector<PlanIndex> indices(const json& object, const std::string& key, const std::string& where) {
   std::vector<PlanIndex> out;
@@ -73,27 +36,6 @@ Enum named(const std::array<Enum, N>& all, Name name, const std::string& text, c
   for (const Enum candidate : all)
     if (name(candidate) == text) return candidate;
   throw Damage{where, "the word '" + text + "'"};
-}
-
-Shape read_shape(const json& entries, const std::string& where) {
-  Shape shape;
-  std::int64_t elements = 1;
-  for (const json& entry : entries) {
-    Dim dim;
-    if (entry.is_string()) {
-      dim.symbol = entry.get<std::string>();
-    } else if (entry.is_number_unsigned() && std::in_range<std::int64_t>(entry.get<std::uint64_t>())) {
-      dim.extent = entry.get<std::int64_t>();
-      // Sizes computed from extents later must not overflow: 2^56 elements of at most 16 bytes do not.
-      constexpr std::int64_t kMaxElements = std::int64_t{1} << 56;
-      if (dim.extent != 0 && elements > kMaxElements / dim.extent) throw Damage{where, "a shape beyond all memory"};
-      if (dim.extent != 0) elements *= dim.extent;
-    } else if (!entry.is_null()) {
-      throw Damage{where, "extent " + entry.dump()};
-    }
-    shape.push_back(std::move(dim));
-  }
-  return shape;
 }
 
 std::vector<PlanIndex> operands(const json& object, const std::string& key, const std::string& where) {
@@ -252,7 +194,7 @@ Result<Plan> parse_plan(std::string_view json_text, const std::string& label) {
   if (!schema.is_string()) return damaged("plan.json", "no schema");
   if (schema.get<std::string>() != kPlanSchema)
     return fail(ExitCode::kBadInput, "plan/wrong-version", label, "schema " + schema.get<std::string>(),
-                std::string(kPlanSchema));
+                std::string(kPlanSchema) + ", a plan of fixed shapes");
   Plan plan;
   try {
     plan = read_plan(object);

@@ -82,13 +82,20 @@ class Realiser {
     return static_cast<PlanIndex>(values().size() - 1);
   }
 
+  /// An engine that runs everything takes inputs of any extents; none of them is an output as it came.
+  [[nodiscard]] bool may_be_open(ValueId input) const {
+    const std::vector<CoverStep>& steps = request_.cover->steps;
+    return steps.size() == 1 && steps.front().kind == StepKind::kKernel &&
+           std::ranges::find(graph_.outputs, input) == graph_.outputs.end();
+  }
+
   Result<void> add_inputs() {
     for (std::size_t i = 0; i < graph_.inputs.size(); ++i) {
       const Value& value = graph_.value(graph_.inputs[i]);
-      if (!value.type.is_static())
+      if (!value.type.is_static() && !may_be_open(graph_.inputs[i]))
         return fail(ExitCode::kUnsupported, "plan/dynamic-value", value.name, to_string(value.type) + " as model input",
-                    "a tensor whose every extent is bound");
-      const std::size_t bytes = byte_count(value.type.element, value.type.extents());
+                    "a tensor whose every extent is bound, or one step that reads it");
+      COLLAGE_TRY(const std::size_t bytes, bytes_of(value.type, plain()));
       const PlanIndex index = new_value({.name = value.name,
                                          .type = value.type,
                                          .format = plain(),
@@ -132,7 +139,7 @@ class Realiser {
     if (!index)
       return bad_cover(value.name, fmt::format("a read in format {} at {}", place.format.name, place.location),
                        "an earlier step that makes it");
-    if (!value.type.is_static())
+    if (!value.type.is_static() && values()[*index].storage != Storage::kInput)
       return fail(ExitCode::kUnsupported, "plan/dynamic-value", value.name, to_string(value.type) + " between steps",
                   "unknown shapes inside one step or as model outputs");
     lives_[*index].last_read = std::max(lives_[*index].last_read, reader);

@@ -27,6 +27,28 @@ Result<std::vector<BoundPort>> allocate_ports(const std::vector<ContextPort>& po
   return out;
 }
 
+/// The inputs of an open plan with the extents they have in one context.
+Result<std::vector<ContextPort>> ports_at(std::vector<ContextPort> ports, const std::vector<Extents>& extents) {
+  for (std::size_t i = 0; i < ports.size(); ++i) {
+    ContextPort& port = ports[i];
+    if (port.type.is_static() && extents.empty()) continue;
+    const auto refused = [&](std::string saw) {
+      return fail(ExitCode::kUsage, "runtime/open-shape", "input " + port.name, std::move(saw), to_string(port.type));
+    };
+    if (i >= extents.size()) return refused("no extents");
+    const ValueType type = ValueType::tensor(port.type.element, extents[i]);
+    bool fits = port.type.shape->size() == extents[i].size();
+    for (std::size_t d = 0; fits && d < extents[i].size(); ++d) {
+      const Dim& dim = (*port.type.shape)[d];
+      fits = extents[i][d] >= 0 && (!dim.is_static() || dim.extent == extents[i][d]);
+    }
+    if (!fits) return refused(to_string(type));
+    port.type = type;
+    port.bytes = byte_count(type.element, extents[i]);
+  }
+  return ports;
+}
+
 }  // namespace
 
 struct Context::State {
@@ -36,7 +58,9 @@ struct Context::State {
   ~State() { wait_for_devices(); }
 
   std::shared_ptr<const Session::State> session;
-  MemoryBlock arena;
+  std::shared_ptr<const MemoryBlock> arena;
+  std::vector<ContextPort> input_ports;
+  std::vector<Extents> open_inputs;  ///< by input, for a plan whose inputs are open
   DevicePlaces devices;
   std::vector<BoundPort> inputs;
   std::vector<BoundPort> outputs;
@@ -54,7 +78,8 @@ struct Context::State {
   }
 
   [[nodiscard]] Result<std::unique_ptr<Call>> bind(std::size_t step) const {
-    BodyMemory memory{.inputs = {}, .outputs = {}, .arena = arena.data(), .devices = &devices};
+    BodyMemory memory{.inputs = {}, .outputs = {}, .arena = arena->data(), .devices = &devices};
+    if (!open_inputs.empty()) memory.input_extents = &open_inputs;
     for (const BoundPort& port : inputs) memory.inputs.push_back(port.data);
     for (const BoundPort& port : outputs) memory.outputs.push_back(port.data);
     return bind_step(session->model, memory, step);
@@ -135,23 +160,33 @@ Context::Context(Context&&) noexcept = default;
 Context& Context::operator=(Context&&) noexcept = default;
 Context::~Context() = default;
 
-Result<Context> Session::make_context() const {
+Result<Context> Session::make_context(const ContextOptions& options) const {
   auto made = std::make_unique<Context::State>();
   made->session = state_;
-  COLLAGE_TRY(made->arena, MemoryBlock::allocate(plan().arena_bytes, "arena"));
+  made->arena = options.arena;
+  if (made->arena == nullptr) {
+    COLLAGE_TRY(MemoryBlock own, MemoryBlock::allocate(plan().arena_bytes, "arena"));
+    made->arena = std::make_shared<const MemoryBlock>(std::move(own));
+  }
+  COLLAGE_CHECK(made->arena->size() >= plan().arena_bytes, "a shared arena that is too small");
+  COLLAGE_TRY(made->input_ports, ports_at(inputs(), options.inputs));
+  if (is_open())
+    for (const ContextPort& port : made->input_ports) made->open_inputs.push_back(port.type.extents());
   for (const auto& [location, device] : state_->devices) {
     COLLAGE_TRY(made->devices[location], make_device_place(*device, plan().device_arena_bytes.at(location)));
   }
-  COLLAGE_TRY(made->inputs, allocate_ports(inputs()));
+  COLLAGE_TRY(made->inputs, allocate_ports(made->input_ports));
   COLLAGE_TRY(made->outputs, allocate_ports(outputs()));
   COLLAGE_TRY_VOID(made->bind_all());
   return Context(std::move(made));
 }
 
+const std::vector<ContextPort>& Context::inputs() const { return state_->input_ports; }
+
 std::span<std::byte> Context::input(std::size_t i) {
   COLLAGE_CHECK(i < state_->inputs.size());
   if (!state_->inputs[i].is_own) return {};
-  return {state_->inputs[i].data, state_->session->inputs[i].bytes};
+  return {state_->inputs[i].data, state_->input_ports[i].bytes};
 }
 
 std::span<const std::byte> Context::output(std::size_t i) const {

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "backend/open_kernel.h"
 #include "runtime/control_call.h"
 #include "runtime/load_request.h"
 
@@ -114,6 +115,22 @@ std::unique_ptr<Call> bind_transfer(const LoadedBody& body, const BodyMemory& me
                        address_of(body, memory, step.inputs.front()), from.bytes);
 }
 
+/// For a plan whose inputs have the extents given.
+Result<std::unique_ptr<Call>> bind_open(const LoadedBody& body, const std::vector<Extents>& input_extents,
+                                        std::size_t index, const Buffers& buffers) {
+  const PlanStep& step = body.plan->steps[index];
+  const auto* const kernel = dynamic_cast<const OpenKernel*>(body.kernels[index]);
+  if (kernel == nullptr)
+    return fail(ExitCode::kUnsupported, "backend/fixed-shapes", fmt::format("step {} ({})", index, step.backend),
+                "a kernel of fixed shapes", "one that takes inputs of open shape");
+  std::vector<Extents> extents;
+  for (const PlanIndex input : step.inputs) {
+    const PlanValue& value = body.plan->values[input];
+    extents.push_back(value.type.is_static() ? value.type.extents() : input_extents[value.buffer]);
+  }
+  return kernel->bind_at(buffers, extents);
+}
+
 }  // namespace
 
 Result<std::unique_ptr<Call>> bind_step(const LoadedBody& body, const BodyMemory& memory, std::size_t index) {
@@ -131,6 +148,7 @@ Result<std::unique_ptr<Call>> bind_step(const LoadedBody& body, const BodyMemory
     buffers.queue = device.queue.get();
   }
   if (step.workspace_bytes > 0) buffers.workspace = arena + step.workspace_offset;
+  if (memory.input_extents != nullptr) return bind_open(body, *memory.input_extents, index, buffers);
   return body.kernels[index]->bind(buffers);
 }
 

@@ -23,7 +23,8 @@ struct BodyMemory {
   std::vector<std::byte*> inputs;
   std::vector<std::byte*> outputs;
   std::byte* arena = nullptr;
-  const DevicePlaces* devices = nullptr;  ///< null inside bodies, which lie at home
+  const DevicePlaces* devices = nullptr;                ///< null inside bodies, which lie at home
+  const std::vector<Extents>* input_extents = nullptr;  ///< by input of a plan whose inputs are open; null else
 };
 
 /// Loads what has not been loaded for an equal step: one for a session.

@@ -168,6 +168,9 @@ const Plan& Session::plan() const { return state_->plan.plan; }
 const MachineVerdict& Session::verdict() const { return state_->verdict; }
 const std::vector<ContextPort>& Session::inputs() const { return state_->inputs; }
 const std::vector<ContextPort>& Session::outputs() const { return state_->outputs; }
+bool Session::is_open() const {
+  return std::ranges::any_of(state_->inputs, [](const ContextPort& port) { return !port.type.is_static(); });
+}
 std::size_t Session::kernel_count() const { return state_->kernels.size(); }
 
 }  // namespace collage

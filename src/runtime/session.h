@@ -48,6 +48,16 @@ struct ContextPort {
 };
 
 class Context;
+class MemoryBlock;
+
+/// What a context is made with beside the session.
+struct ContextOptions {
+  /// The extents of every input, for a plan whose inputs are open; empty else.
+  std::vector<Extents> inputs;
+  /// The arena at home, at least as large as the plan's, which contexts may share that never run at the same time; null
+  /// for one of its own.
+  std::shared_ptr<const MemoryBlock> arena;
+};
 
 class Session {
  public:
@@ -66,8 +76,12 @@ class Session {
   /// Distinct kernels loaded; steps with equal artifacts, constants and ports share one.
   [[nodiscard]] std::size_t kernel_count() const;
 
-  /// Thread-safe. Errors: runtime/out-of-memory; those of Kernel::bind.
-  [[nodiscard]] Result<Context> make_context() const;
+  /// Whether some input's extents are known only to a context (plan/plan.h: a plan of one engine).
+  [[nodiscard]] bool is_open() const;
+
+  /// Thread-safe. Errors: runtime/out-of-memory; runtime/open-shape when inputs are open and no extents are given, or
+  /// they do not fit; those of Kernel::bind.
+  [[nodiscard]] Result<Context> make_context(const ContextOptions& options = {}) const;
 
   struct State;
 
@@ -83,6 +97,9 @@ class Context {
   Context(Context&&) noexcept;
   Context& operator=(Context&&) noexcept;
   ~Context();
+
+  /// The inputs with the extents they have here.
+  [[nodiscard]] const std::vector<ContextPort>& inputs() const;
 
   /// The bytes of input `i`, to be written before run(). Empty when the caller bound its own buffer.
   [[nodiscard]] std::span<std::byte> input(std::size_t i);

@@ -28,10 +28,13 @@ TEST(ShapeBindings, TakesZeroAndRefusesWhatIsNoExtent) {
     EXPECT_EQ(code_of(parse({bad})), "shape/malformed") << bad;
 }
 
-TEST(ShapeBindings, RefusesRangesAsUnsupportedForNow) {
+TEST(ShapeBindings, KeepRangesWhichOneShapeHasNoUseFor) {
   const auto bindings = parse({"N=1..8"});
-  EXPECT_EQ(code_of(bindings), "shape/range");
-  EXPECT_EQ(bindings.error().exit, ExitCode::kUnsupported);
+  ASSERT_TRUE(bindings);
+  EXPECT_EQ(bindings->entries.at("N"), "1..8");
+  const auto imported = import_with(opset_model(13, kTwoInputs), {"N=1..8", "h=2"});
+  EXPECT_EQ(code_of(imported), "shape/range");
+  EXPECT_EQ(imported.error().exit, ExitCode::kUnsupported);
 }
 
 TEST(ShapeBindings, RefusesTwoShapesForOneName) {

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "plan/memory.h"
+#include "plan/plan_json.h"
 #include "plan_fixture.h"
 #include "tests/support/dice.h"
 
@@ -281,6 +282,26 @@ TEST(Realise, RefusesAStepThatReadsADynamicValue) {
   ASSERT_FALSE(plan);
   EXPECT_EQ(plan.error().code, "plan/dynamic-value");
   EXPECT_EQ(plan.error().where, "d");
+}
+
+TEST(Realise, TakesInputsOfOpenShapeWhenOneStepReadsThem) {
+  for (const bool has_two_steps : {false, true}) {
+    Sketch s;
+    const ValueId x = s.input("x");
+    s.graph.value(x).type.shape->front() = Dim{.extent = -1, .symbol = "n"};
+    ValueId y = s.step("a", {x}, {.dynamic = !has_two_steps});
+    if (has_two_steps) y = s.step("b", {y}, {.dynamic = true});
+    s.output(y);
+    const auto plan = s.realise();
+    ASSERT_EQ(plan.has_value(), !has_two_steps);
+    if (has_two_steps) {
+      EXPECT_EQ(plan.error().code, "plan/dynamic-value");
+    } else {
+      EXPECT_TRUE(verify(plan->plan));
+      EXPECT_EQ(plan->plan.values[plan->plan.inputs[0]].type, s.graph.value(x).type);
+      EXPECT_EQ(parse_plan(to_json(plan->plan), "test").value(), plan->plan);
+    }
+  }
 }
 
 TEST(Realise, RefusesCoversThatReadWhatNobodyMade) {

@@ -1,6 +1,8 @@
 // After a context is made, a run allocates nothing: every operator new of the process is counted.
+#include "runtime/case_session.h"
 #include "runtime_fixture.h"
 #include "tests/support/allocation_count.h"
+#include "tests/support/shape_cases.h"
 
 namespace collage {
 namespace {
@@ -25,6 +27,23 @@ TEST(Allocation, NeverHappensInARun) {
     EXPECT_EQ(test::allocation_count(), before) << "seed " << seed;
     EXPECT_TRUE(ran);
   }
+}
+
+TEST(Allocation, NeverHappensWhenAKnownShapeIsFound) {
+  test::RowsBackend backend;
+  PlanCases cases = test::rows_cases({2, 8}, true);
+  ASSERT_TRUE(share_weights(cases));
+  const auto session =
+      CaseSession::load(std::move(cases), [&](const std::string&) -> Result<Backend*> { return &backend; }, {});
+  CaseContext contexts = session->make_context();
+  const std::vector<std::int64_t> rows = {2, 8, 3, 16};
+  for (const std::int64_t n : rows) ASSERT_TRUE(contexts.at({&n, 1}));
+  const std::size_t before = test::allocation_count();
+  bool ran = true;
+  for (int round = 0; round < 3; ++round)
+    for (const std::int64_t& n : rows) ran = ran && contexts.at({&n, 1}).value()->run().has_value();
+  EXPECT_EQ(test::allocation_count(), before);
+  EXPECT_TRUE(ran);
 }
 
 TEST(Allocation, NeverHappensInARunOfBodies) {

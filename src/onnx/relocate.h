@@ -1,0 +1,20 @@
+// Moves what a model's external tensors point at inside the one file that holds their bytes.
+// In: a serialised ModelProto, where each offset of the file went. Out: the same model with the new offsets.
+// Cost: parsing and writing the message.
+// Source: ours.
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <string>
+#include <string_view>
+
+#include "base/error.h"
+
+namespace collage {
+
+/// Errors import/malformed for bytes that are no model, import/external-data for an offset that is not among `moved`.
+[[nodiscard]] Result<std::string> relocate_external_data(std::string_view model,
+                                                         const std::map<std::size_t, std::size_t>& moved);
+
+}  // namespace collage

@@ -1,0 +1,66 @@
+// Plans of one model for many shapes: a complete plan for each sampled point of a domain, and one of an engine that
+// keeps the dimensions open for every other shape. A plan of fixed shapes is one case of a domain without dimensions.
+// In: plans made one by one. Out: a value that is checked as a whole; one weights.bin for all of them.
+// Cost: of sharing: one pass over the weights.
+// Source: ours; TVM's Relay VM and Nimble (Shen et al., MLSys 2021) dispatch per kernel, here whole plans differ.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "onnx/shape_domain.h"
+#include "plan/realise.h"
+
+namespace collage {
+
+inline constexpr std::string_view kCasesSchema = "collage.cases/1";
+
+/// The plan for one point of the domain.
+struct PlanCase {
+  ShapePoint point;
+  double weight = 1;       ///< how much of the budget it had, next to others
+  double measured_us = 0;  ///< end to end; 0 = not known
+  double generic_us = 0;   ///< of the generic plan at this point
+  RealisedPlan plan;
+  bool operator==(const PlanCase&) const = default;
+};
+
+/// What every plan must be given.
+struct CaseInput {
+  std::string name;
+  ValueType type;  ///< with the domain's dimensions as symbols
+  bool operator==(const CaseInput&) const = default;
+};
+
+struct PlanCases {
+  ShapeDomain domain;  ///< no dimensions: one case, which is all
+  std::vector<CaseInput> inputs;
+  std::vector<PlanCase> cases;          ///< by point, each once
+  std::optional<RealisedPlan> generic;  ///< for points that are no case; its inputs have open dimensions
+  std::string report_json = "{}";       ///< an object with what `tune` has to tell: how the shapes were chosen
+  bool operator==(const PlanCases&) const = default;
+};
+
+/// Any plan of these: they agree on model, threads and accuracy.
+[[nodiscard]] const RealisedPlan& any_plan(const PlanCases& cases);
+
+/// Position of the case for this point; nothing when it is none.
+[[nodiscard]] std::optional<std::size_t> find_case(const PlanCases& cases, const ShapePoint& point);
+
+/// The plan that serves a point: its case, else the generic one. Errors of the point: shape/outside; shape/no-case
+/// (unsupported) where there is no generic plan.
+[[nodiscard]] Result<const RealisedPlan*> plan_for(const PlanCases& cases, const ShapePoint& point);
+
+/// A plan of fixed shapes as the one case of a domain without dimensions.
+[[nodiscard]] PlanCases single_case(RealisedPlan plan);
+
+/// Checks what sessions rely on beside each plan's own verify(): points inside the domain and in order, ports that fit
+/// the point, one model, machine, thread budget and accuracy. Error plan/damaged.
+[[nodiscard]] Result<void> verify(const PlanCases& cases);
+
+/// Gives all plans one weights.bin in which equal contents lie once, and moves the offsets in plans and graphs.
+/// Errors of relocate_external_data.
+[[nodiscard]] Result<void> share_weights(PlanCases& cases);
+
+}  // namespace collage
