@@ -1,5 +1,6 @@
-#include "tune/bench.h"
+#include "plan/cases_file.h"
 #include "plan/plan_file.h"
+#include "tune/bench_shapes.h"
 #include "tune/recheck.h"
 
 #include "cli/console.h"
@@ -19,14 +20,14 @@ struct Options {
 /// What is wrong with a plan that cannot be loaded, the bench says.
 void say_whether_tuned_elsewhere(const std::string& path, Registry& registry, Console& console) {
   if (!is_plan_file(path)) return;
-  const auto plan = load_plan(path);
-  if (!plan) return;
-  if (const std::string hint = recheck_hint(path, plan->plan, registry); !hint.empty()) console.note(hint);
+  const auto cases = load_cases(path);
+  if (!cases) return;
+  if (const std::string hint = recheck_hint(path, any_plan(*cases).plan, registry); !hint.empty()) console.note(hint);
 }
 
 int run(const Options& options) {
   Console console(options.common);
-  const auto report = [&]() -> Result<BenchReport> {
+  const auto report = [&]() -> Result<std::vector<BenchReport>> {
     BenchOptions bench_options = options.bench;
     if (!options.model.empty()) bench_options.model = options.model;
     if (options.command->count("--threads") > 0) bench_options.threads = options.common.threads;
@@ -37,7 +38,7 @@ int run(const Options& options) {
     bench_options.stop = interrupt_token();
     Registry registry(module_places(options.common.backend_libraries));
     say_whether_tuned_elsewhere(bench_options.plan, registry, console);
-    return bench(bench_options, registry);
+    return bench_shapes(bench_options, registry);
   }();
   if (!report) return console.failure(report.error());
   if (auto shown = console.result(to_text(*report), to_json(*report)); !shown) return console.failure(shown.error());

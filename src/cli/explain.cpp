@@ -2,8 +2,11 @@
 
 #include "cli/console.h"
 #include "cli/program.h"
-#include "plan/plan_file.h"
+#include "plan/cases_file.h"
+#include "plan/explain_cases.h"
 #include "plan/why_not.h"
+#include "tune/generic_plan.h"
+#include "tune/shape_choice.h"
 
 namespace collage::cli {
 namespace {
@@ -18,7 +21,13 @@ struct Options {
 int run(const Options& options) {
   Console console(options.common);
   const auto shown = [&]() -> Result<void> {
-    COLLAGE_TRY(const RealisedPlan realised, load_plan(options.plan));
+    COLLAGE_TRY(const PlanCases cases, load_cases(options.plan));
+    COLLAGE_TRY(const ShapeBindings shapes, parse_shape_bindings(options.common.shapes));
+    const bool is_about_all = shapes.entries.empty() && options.node.empty() && options.why_not.empty();
+    if (!cases.domain.dimensions.empty() && is_about_all)
+      return console.result(explain_as_text(cases), explain_as_json(cases));
+    COLLAGE_TRY(const ShapePoint point, choose_point(cases, shapes, {}));
+    COLLAGE_TRY(const RealisedPlan realised, serving_plan(cases, point));
     if (!options.why_not.empty()) {
       COLLAGE_TRY(const WhyNotQuestion question, parse_why_not(realised.plan, options.why_not));
       COLLAGE_TRY(const std::string answer, why_not_as_text(realised.plan, question));

@@ -72,7 +72,7 @@ void add_common(CLI::App& command, CommonOptions& options) {
   command.add_option("--accuracy", options.accuracy, "how near the reference results must be")
       ->check(CLI::IsMember({"strict", "standard", "fast"}))
       ->capture_default_str();
-  command.add_option("--shape", options.shapes, "NAME=1x3x224x224 for an input, or DIM=8 for a dimension");
+  command.add_option("--shape", options.shapes, "NAME=1x3x224x224 for an input, DIM=8 for a dimension; tune: DIM=1..8");
   command.add_option("--input-range", options.input_ranges, "NAME=LO..HI for made-up inputs");
 }
 

@@ -7,10 +7,13 @@
 #include "cli/console.h"
 #include "cli/program.h"
 #include "onnx/tensor_file.h"
+#include "plan/cases_file.h"
 #include "plan/plan_file.h"
 #include "tune/gather_inputs.h"
+#include "tune/generic_plan.h"
 #include "tune/plan_model.h"
 #include "tune/recheck.h"
+#include "tune/shape_choice.h"
 #include "tune/source_model.h"
 #include "tune/unmeasured.h"
 
@@ -25,15 +28,6 @@ struct Options {
   std::string profile;
 };
 
-Result<RealisedPlan> plan_of(const Options& options, Registry& registry) {
-  if (is_plan_file(options.subject)) return load_plan(options.subject);
-  UnmeasuredOptions unmeasured;
-  unmeasured.model = options.subject;
-  unmeasured.threads = options.common.threads;
-  COLLAGE_TRY(unmeasured.shapes, parse_shape_bindings(options.common.shapes));
-  return unmeasured_plan(unmeasured, registry);
-}
-
 Result<std::map<std::string, std::string>> input_files(const std::vector<std::string>& arguments) {
   std::map<std::string, std::string> files;
   for (const std::string& argument : arguments) {
@@ -43,6 +37,31 @@ Result<std::map<std::string, std::string>> input_files(const std::vector<std::st
     files[argument.substr(0, equals)] = argument.substr(equals + 1);
   }
   return files;
+}
+
+/// What is run: a plan at one shape, and its graph for the inputs.
+struct Subject {
+  RealisedPlan plan;
+  Graph graph;
+};
+
+Result<Subject> subject_of(const Options& options, const std::map<std::string, std::string>& files,
+                           Registry& registry) {
+  COLLAGE_TRY(const ShapeBindings shapes, parse_shape_bindings(options.common.shapes));
+  Subject subject;
+  if (!is_plan_file(options.subject)) {
+    COLLAGE_TRY(
+        subject.plan,
+        unmeasured_plan({.model = options.subject, .shapes = shapes, .threads = options.common.threads}, registry));
+    COLLAGE_TRY(subject.graph, plan_onnx_graph(subject.plan, PlanWeights::kZeros));
+    return subject;
+  }
+  COLLAGE_TRY(const PlanCases cases, load_cases(options.subject));
+  COLLAGE_TRY(const ShapePoint point, choose_point(cases, shapes, files));
+  COLLAGE_TRY(subject.plan, serving_plan(cases, point));
+  COLLAGE_TRY(subject.graph, plan_onnx_graph(subject.plan, PlanWeights::kZeros));
+  bind_inputs(cases.domain, point, subject.graph);
+  return subject;
 }
 
 /// Writes arrays as <kind>_<i>.npy and returns their entries of index.json.
@@ -108,15 +127,15 @@ Shown describe(const Session& session, std::span<const Tensor> outputs) {
 
 Result<Shown> run_once(const Options& options, Console& console) {
   Registry registry(module_places(options.common.backend_libraries));
-  COLLAGE_TRY(RealisedPlan plan, plan_of(options, registry));
-  if (const std::string hint = recheck_hint(options.subject, plan.plan, registry); !hint.empty()) console.note(hint);
-  COLLAGE_TRY(const Graph graph, plan_onnx_graph(plan, PlanWeights::kZeros));
   GatherOptions gather;
   COLLAGE_TRY(gather.files, input_files(options.inputs));
+  COLLAGE_TRY(Subject subject, subject_of(options, gather.files, registry));
+  if (const std::string hint = recheck_hint(options.subject, subject.plan.plan, registry); !hint.empty())
+    console.note(hint);
   COLLAGE_TRY(gather.ranges, input_ranges_from(options.common));
   gather.seed = options.common.seed;
-  COLLAGE_TRY(const std::vector<Tensor> inputs, gather_inputs(graph, gather));
-  COLLAGE_TRY(PlanModel model, PlanModel::load(std::move(plan), registry));
+  COLLAGE_TRY(const std::vector<Tensor> inputs, gather_inputs(subject.graph, gather));
+  COLLAGE_TRY(PlanModel model, PlanModel::load(std::move(subject.plan), registry));
   COLLAGE_TRY_VOID(model.set_inputs(inputs));
   COLLAGE_TRY_VOID(model.run());
   COLLAGE_TRY(const std::vector<Tensor> outputs, model.outputs());

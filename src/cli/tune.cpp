@@ -10,6 +10,7 @@
 #include "cli/interrupt.h"
 #include "cli/program.h"
 #include "search/cover.h"
+#include "tune/tune_shapes.h"
 
 namespace collage::cli {
 namespace {
@@ -24,6 +25,8 @@ struct Options {
   bool measures_all = false;
   std::string replay;
   std::string dump;
+  std::vector<std::string> at;
+  std::size_t points = 16;
   std::vector<std::string> bans;
   std::vector<std::string> pins;
   std::string rules;
@@ -138,19 +141,47 @@ Result<TuneOptions> tune_options(const Options& options, Console& console) {
   return tune_options;
 }
 
+int show(Console& console, const std::string& text, const std::string& json, bool interrupted) {
+  const Outcome outcome = interrupted ? Outcome::kInterrupted : Outcome::kDone;
+  if (auto shown = console.result(text, json, ExitCode::kGood, outcome); !shown) return console.failure(shown.error());
+  return 0;
+}
+
+/// A plan for many shapes.
+int run_shapes(const Options& options, TuneOptions parsed, Registry& registry, Console& console) {
+  for (const auto& [option, text] : {std::pair{"--dump", &options.dump}, {"--cost-table", &options.cost_table}})
+    if (!text->empty())
+      return console.failure({.code = "cli/bad-option",
+                              .where = option,
+                              .saw = "a range in --shape",
+                              .allowed = "a tune of one shape",
+                              .exit = ExitCode::kUsage});
+  const auto report =
+      tune_shapes({.tune = std::move(parsed), .asked = options.at, .most_points = options.points}, registry);
+  if (!report) return console.failure(report.error());
+  return show(console, to_text(*report), to_json(*report), report->interrupted);
+}
+
+int run_one(const Options& options, const TuneOptions& parsed, Registry& registry, Console& console) {
+  const auto report = tune(parsed, registry);
+  if (!report) return console.failure(report.error());
+  return show(console, options.dump.empty() ? text_of(*report) : report->cover, json_of(*report, options.dump),
+              report->interrupted);
+}
+
 int run(const Options& options) {
   Console console(options.common);
-  const auto report = [&]() -> Result<TuneReport> {
-    COLLAGE_TRY(const TuneOptions parsed, tune_options(options, console));
-    Registry registry(module_places(options.common.backend_libraries));
-    return tune(parsed, registry);
-  }();
-  if (!report) return console.failure(report.error());
-  const std::string text = options.dump.empty() ? text_of(*report) : report->cover;
-  const Outcome outcome = report->interrupted ? Outcome::kInterrupted : Outcome::kDone;
-  if (auto shown = console.result(text, json_of(*report, options.dump), ExitCode::kGood, outcome); !shown)
-    return console.failure(shown.error());
-  return 0;
+  auto parsed = tune_options(options, console);
+  if (!parsed) return console.failure(parsed.error());
+  Registry registry(module_places(options.common.backend_libraries));
+  if (has_ranges(parsed->shapes)) return run_shapes(options, std::move(*parsed), registry, console);
+  if (!options.at.empty())
+    return console.failure({.code = "cli/bad-option",
+                            .where = "--at",
+                            .saw = options.at.front(),
+                            .allowed = "a range in --shape, such as batch=1..8",
+                            .exit = ExitCode::kUsage});
+  return run_one(options, *parsed, registry, console);
 }
 
 }  // namespace
@@ -170,6 +201,11 @@ void add_tune(CLI::App& app, Program& program) {
       ->check(CLI::PositiveNumber);
   command->add_option("--memory-weight", options->memory_weight, "microseconds that a mebibyte of memory is worth")
       ->check(CLI::NonNegativeNumber);
+  command->add_option("--at", options->at,
+                      "DIM=N,...[:WEIGHT]: a shape that gets a plan of its own, when --shape has ranges");
+  command->add_option("--points", options->points, "most shapes that are sampled, when --shape has ranges")
+      ->check(CLI::Range(1, 256))
+      ->capture_default_str();
   command->add_option("--budget", options->budget, "time for measuring, such as 90s or 5m")->capture_default_str();
   command
       ->add_option("--tune-budget", options->tune_budget,
@@ -180,7 +216,7 @@ void add_tune(CLI::App& app, Program& program) {
   command->add_option("--dump", options->dump, "print a stage in place of the report: cover")
       ->check(CLI::IsMember({"cover"}));
   auto* replay = command->add_option("--replay", options->replay, "take the decisions of this plan, measure nothing");
-  for (const char* decided : {"--threads", "--backends", "--only", "--accuracy", "--shape", "--ban", "--pin",
+  for (const char* decided : {"--threads", "--backends", "--only", "--accuracy", "--shape", "--at", "--ban", "--pin",
                               "--budget", "--tune-budget", "--cost-table", "--dump"})
     replay->excludes(command->get_option(decided));
 }

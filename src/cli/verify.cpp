@@ -18,6 +18,7 @@ int run(const Options& options) {
     VerifyOptions verify_options = options.verify;
     if (!options.model.empty()) verify_options.model = options.model;
     verify_options.seed = options.common.seed;
+    COLLAGE_TRY(verify_options.shapes, parse_shape_bindings(options.common.shapes));
     COLLAGE_TRY(verify_options.input_ranges, input_ranges_from(options.common));
     Registry registry(module_places(options.common.backend_libraries));
     return verify_plan(verify_options, registry);

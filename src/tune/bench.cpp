@@ -9,9 +9,12 @@
 
 #include "onnx/export.h"
 #include "passes/simplify.h"
+#include "plan/cases_file.h"
 #include "plan/plan_file.h"
 #include "tune/gather_inputs.h"
+#include "tune/generic_plan.h"
 #include "tune/plan_model.h"
+#include "tune/shape_choice.h"
 #include "tune/source_model.h"
 #include "tune/unmeasured.h"
 #include "tune/whole_model.h"
@@ -37,8 +40,16 @@ Result<Rival> make_rival(Registry& registry, const std::string& name, const Sour
                "on the simplified graph; refuses the file: " + on_file.error().saw};
 }
 
-Result<RealisedPlan> plan_of(const BenchOptions& options, Registry& registry) {
-  if (is_plan_file(options.plan)) return load_plan(options.plan);
+/// The plan of a file at the shape that the bindings say, which goes to `shape`.
+Result<RealisedPlan> plan_in(const std::string& path, const ShapeBindings& bindings, std::string& shape) {
+  COLLAGE_TRY(const PlanCases cases, load_cases(path));
+  COLLAGE_TRY(const ShapePoint point, choose_point(cases, bindings, {}));
+  shape = to_string(cases.domain, point);
+  return serving_plan(cases, point);
+}
+
+Result<RealisedPlan> plan_of(const BenchOptions& options, Registry& registry, std::string& shape) {
+  if (is_plan_file(options.plan)) return plan_in(options.plan, options.shapes, shape);
   UnmeasuredOptions unmeasured;
   unmeasured.model = options.plan;
   unmeasured.shapes = options.shapes;
@@ -104,10 +115,12 @@ Result<void> add_engine(Field& field, const std::string& name, Rival rival, cons
 
 /// `name` is an engine's, or the path of another plan.
 Result<void> add_rival(Field& field, const std::string& name, const SourceModel& source, int threads,
-                       Registry& registry, const std::vector<Tensor>& inputs, std::vector<std::string>& notes) {
+                       const ShapeBindings& shapes, Registry& registry, const std::vector<Tensor>& inputs,
+                       std::vector<std::string>& notes) {
   if (is_plan_file(name)) {
     double read_ms = 0;
-    COLLAGE_TRY(RealisedPlan plan, timed(read_ms, [&] { return load_plan(name); }));
+    std::string shape;
+    COLLAGE_TRY(RealisedPlan plan, timed(read_ms, [&] { return plan_in(name, shapes, shape); }));
     return add_plan(field, name, read_ms, std::move(plan), threads, registry, inputs);
   }
   auto rival = make_rival(registry, name, source, threads);
@@ -120,9 +133,9 @@ Result<void> add_rival(Field& field, const std::string& name, const SourceModel&
 
 Result<BenchReport> bench(const BenchOptions& options, Registry& registry) {
   double read_ms = 0;
-  COLLAGE_TRY(RealisedPlan plan, timed(read_ms, [&] { return plan_of(options, registry); }));
-  COLLAGE_TRY(const SourceModel source, find_source_model(plan, options.model, registry));
   BenchReport report;
+  COLLAGE_TRY(RealisedPlan plan, timed(read_ms, [&] { return plan_of(options, registry, report.shape); }));
+  COLLAGE_TRY(const SourceModel source, find_source_model(plan, options.model, registry));
   report.model = plan.plan.model_path;
   report.threads = options.threads > 0 ? options.threads : plan.plan.threads;
   if (source.note) report.notes.push_back(*source.note);
@@ -132,7 +145,7 @@ Result<BenchReport> bench(const BenchOptions& options, Registry& registry) {
   Field field;
   COLLAGE_TRY_VOID(add_plan(field, "collage", read_ms, std::move(plan), report.threads, registry, inputs));
   for (const std::string& name : options.against)
-    COLLAGE_TRY_VOID(add_rival(field, name, source, report.threads, registry, inputs, report.notes));
+    COLLAGE_TRY_VOID(add_rival(field, name, source, report.threads, options.shapes, registry, inputs, report.notes));
 
   RaceOptions race_options;
   race_options.seconds = options.seconds;
@@ -149,7 +162,8 @@ Result<BenchReport> bench(const BenchOptions& options, Registry& registry) {
 }
 
 std::string to_text(const BenchReport& report) {
-  std::string text = fmt::format("{}, {} thread{}\n", report.model, report.threads, report.threads == 1 ? "" : "s");
+  std::string text = fmt::format("{}{}, {} thread{}\n", report.model, report.shape.empty() ? "" : " at " + report.shape,
+                                 report.threads, report.threads == 1 ? "" : "s");
   text += fmt::format("{:<14} {:<20} {:>9} {:>12} {:>12} {:>8}   {}\n", "contender", "version", "load ms", "median us",
                       "p90 us", "rounds", "collage is faster by");
   for (std::size_t i = 0; i < report.contenders.size(); ++i) {
@@ -169,6 +183,7 @@ std::string to_text(const BenchReport& report) {
 
 std::string to_json(const BenchReport& report) {
   nlohmann::ordered_json object = {{"schema", "collage.bench/1"}, {"model", report.model}, {"threads", report.threads}};
+  if (!report.shape.empty()) object["shape"] = report.shape;
   object["contenders"] = nlohmann::ordered_json::array();
   for (const BenchContender& c : report.contenders) {
     nlohmann::ordered_json samples = nlohmann::ordered_json::array();

@@ -23,7 +23,7 @@ namespace collage {
 
 struct BenchOptions {
   std::string plan;                  ///< a plan, or a .onnx model, which runs with an unmeasured plan
-  ShapeBindings shapes;              ///< for a model
+  ShapeBindings shapes;              ///< of a model, or of a plan of many shapes: which one
   std::optional<std::string> model;  ///< where the model lies now; default: where the plan says
   std::vector<std::string> against = {kUsualRivals.begin(),
                                       kUsualRivals.end()};  ///< engines, or paths of other plans of the model
@@ -50,12 +50,14 @@ struct BenchRatio {
 
 struct BenchReport {
   std::string model;
+  std::string shape;  ///< "batch=4, seq=64"; empty for a plan of fixed shapes
   int threads = 1;
   std::vector<BenchContender> contenders;  ///< the plan first
   std::vector<BenchRatio> ratios;
   std::vector<std::string> notes;
 };
 
+/// A plan of fixed shapes or a model; of a plan of many shapes the one that the bindings say.
 [[nodiscard]] Result<BenchReport> bench(const BenchOptions& options, Registry& registry);
 
 /// The table for people, and the JSON object of `bench --json` (schema collage.bench/1).

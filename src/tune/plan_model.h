@@ -4,6 +4,7 @@
 // Source: ours.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -18,9 +19,10 @@ class PlanModel {
   [[nodiscard]] static Result<PlanModel> load(const std::string& path, Registry& registry, int threads = 0);
   [[nodiscard]] static Result<PlanModel> load(RealisedPlan plan, Registry& registry, int threads = 0);
 
-  /// Copies inputs in; they must fit the plan's in number, type and shape.
+  /// Copies inputs in; they must fit the plan's in number, type and shape. A plan whose inputs are open gets a context
+  /// for the shapes given, which must come before the first run.
   Result<void> set_inputs(std::span<const Tensor> inputs);
-  Result<void> run() { return context_.run(); }
+  Result<void> run() { return context_->run(); }
   /// Copies of the outputs of the last run.
   [[nodiscard]] Result<std::vector<Tensor>> outputs() const;
   /// Median nanoseconds of each step over `runs` runs.
@@ -29,10 +31,11 @@ class PlanModel {
   [[nodiscard]] const Session& session() const { return session_; }
 
  private:
-  PlanModel(Session session, Context context) : session_(std::move(session)), context_(std::move(context)) {}
+  explicit PlanModel(Session session) : session_(std::move(session)) {}
+  static Result<PlanModel> made_of(Session session);
 
   Session session_;
-  Context context_;
+  std::optional<Context> context_;  ///< nothing before the inputs of an open plan are known
 };
 
 }  // namespace collage

@@ -1,5 +1,6 @@
 #include "tune/source_model.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 
@@ -40,6 +41,10 @@ ImportOptions options_for(const RealisedPlan& plan, Registry& registry) {
   return options;
 }
 
+bool has_open_inputs(const Graph& graph) {
+  return std::ranges::any_of(graph.inputs, [&](ValueId input) { return !graph.value(input).type.is_static(); });
+}
+
 }  // namespace
 
 Result<Graph> plan_onnx_graph(const RealisedPlan& plan, PlanWeights weights) {
@@ -60,10 +65,12 @@ Result<SourceModel> find_source_model(const RealisedPlan& plan, const std::optio
   if (model)
     return fail(ExitCode::kBadInput, "plan/other-model", path, "a model with hash " + imported->model_hash,
                 "the model the plan was made of, hash " + plan.plan.model_hash);
+  const std::string note = "the model is not at " + path + " any more; plan.onnx of the plan stands in";
   COLLAGE_TRY(Graph graph, plan_onnx_graph(plan));
   std::string bytes = export_graph(graph);
-  return SourceModel{std::move(graph), std::move(bytes),
-                     "the model is not at " + path + " any more; plan.onnx of the plan stands in"};
+  if (!has_open_inputs(graph)) return SourceModel{std::move(graph), std::move(bytes), note};
+  COLLAGE_TRY(Imported bound, import_model(bytes, "", options_for(plan, registry)));
+  return SourceModel{std::move(bound.graph), std::move(bound.bound_model), note};
 }
 
 }  // namespace collage

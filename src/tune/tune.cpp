@@ -631,6 +631,7 @@ class Tuner {
   }
 
   Result<void> ship() {
+    if (options_.on_prepared) COLLAGE_TRY_VOID(options_.on_prepared(prepared_));
     widen(contest_.winner());
     alternatives_ = alternatives();
     fill_report();

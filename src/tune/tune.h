@@ -6,6 +6,7 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <map>
 #include <optional>
 #include <stop_token>
@@ -23,6 +24,8 @@
 #include "tune/report.h"
 
 namespace collage {
+
+struct Prepared;
 
 struct TuneOptions {
   std::string model;   ///< path of the .onnx file
@@ -50,6 +53,8 @@ struct TuneOptions {
   std::chrono::nanoseconds run_limit = std::chrono::seconds(10);      ///< for running one, where nothing is known yet
   std::map<std::string, std::pair<double, double>> input_ranges;
   std::vector<std::string> worker_command;  ///< argv that starts a worker; the socket's number is appended
+  /// Called with what the plan was made of before its files go away; an error ends the tune. Empty = nobody asks.
+  std::function<Result<void>(const Prepared&)> on_prepared;
   Progress progress;
   std::stop_token stop;
 };

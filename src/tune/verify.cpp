@@ -7,8 +7,11 @@
 
 #include "backend/roles.h"
 #include "measure/compare.h"
+#include "plan/cases_file.h"
 #include "tune/gather_inputs.h"
+#include "tune/generic_plan.h"
 #include "tune/plan_model.h"
+#include "tune/shape_choice.h"
 #include "tune/source_model.h"
 #include "tune/whole_model.h"
 
@@ -34,20 +37,24 @@ void merge(OutputCheck& check, const Comparison& comparison, int seed) {
   check.detail = fmt::format("input set {}: {}", seed, to_string(comparison));
 }
 
-}  // namespace
+void note_once(std::vector<std::string>& notes, const std::string& note) {
+  if (std::ranges::find(notes, note) == notes.end()) notes.push_back(note);
+}
 
-Result<VerifyReport> verify_plan(const VerifyOptions& options, Registry& registry) {
-  COLLAGE_TRY(RealisedPlan plan, load_plan(options.plan));
-  COLLAGE_TRY_VOID(check_contents(options.plan));
+/// Appends the checks of the plan at one shape.
+Result<void> verify_one(RealisedPlan plan, const std::string& shape, const VerifyOptions& options, Registry& registry,
+                        VerifyReport& report) {
   COLLAGE_TRY(const SourceModel source, find_source_model(plan, options.model, registry));
   const Accuracy accuracy = accuracy_of(plan.plan.accuracy).value_or(Accuracy::kStandard);
-  VerifyReport report;
-  if (source.note) report.notes.push_back(*source.note);
-  COLLAGE_TRY(WholeModel reference, make_reference(registry, source, report.notes));
+  std::vector<std::string> notes;
+  if (source.note) notes.push_back(*source.note);
+  COLLAGE_TRY(WholeModel reference, make_reference(registry, source, notes));
+  for (const std::string& note : notes) note_once(report.notes, note);
   COLLAGE_TRY(PlanModel model, PlanModel::load(std::move(plan), registry));
+  const std::size_t first = report.outputs.size();
   for (ValueId id : source.graph.outputs)
     report.outputs.push_back(
-        {.name = source.graph.value(id).name, .max_abs = 0, .max_rel = 0, .ok = true, .detail = {}});
+        {.name = source.graph.value(id).name, .shape = shape, .max_abs = 0, .max_rel = 0, .ok = true, .detail = {}});
   for (int s = 0; s < options.seeds; ++s) {
     COLLAGE_TRY(const std::vector<Tensor> inputs,
                 gather_inputs(source.graph, {.files = {},
@@ -60,9 +67,25 @@ Result<VerifyReport> verify_plan(const VerifyOptions& options, Registry& registr
     COLLAGE_TRY_VOID(model.run());
     COLLAGE_TRY(const std::vector<Tensor> seen, model.outputs());
     for (std::size_t o = 0; o < expected.size(); ++o)
-      merge(report.outputs[o], compare(seen[o], expected[o], accuracy, is_16bit(expected[o].type)), s);
-    ++report.seeds;
+      merge(report.outputs[first + o], compare(seen[o], expected[o], accuracy, is_16bit(expected[o].type)), s);
   }
+  return {};
+}
+
+}  // namespace
+
+Result<VerifyReport> verify_plan(const VerifyOptions& options, Registry& registry) {
+  COLLAGE_TRY(const PlanCases cases, load_cases(options.plan));
+  COLLAGE_TRY_VOID(check_case_contents(options.plan));
+  COLLAGE_TRY(std::vector<ShapePoint> points, choose_points(cases, options.shapes));
+  if (options.shapes.entries.empty())
+    for (ShapePoint& point : points_between(cases)) points.push_back(std::move(point));
+  VerifyReport report;
+  for (const ShapePoint& point : points) {
+    COLLAGE_TRY(RealisedPlan plan, serving_plan(cases, point));
+    COLLAGE_TRY_VOID(verify_one(std::move(plan), to_string(cases.domain, point), options, registry, report));
+  }
+  report.seeds = options.seeds;
   report.ok = std::all_of(report.outputs.begin(), report.outputs.end(), [](const OutputCheck& c) { return c.ok; });
   return report;
 }
@@ -70,7 +93,10 @@ Result<VerifyReport> verify_plan(const VerifyOptions& options, Registry& registr
 std::string to_text(const VerifyReport& report) {
   std::string text = fmt::format("{} with {} input set{}\n", report.ok ? "equal within bounds" : "DIFFERENT",
                                  report.seeds, report.seeds == 1 ? "" : "s");
+  const std::string* shape = nullptr;
   for (const OutputCheck& check : report.outputs) {
+    if (!check.shape.empty() && (shape == nullptr || *shape != check.shape)) text += check.shape + "\n";
+    shape = &check.shape;
     text += fmt::format("  {:<32} max abs {:.3g}, max rel {:.3g}  {}\n", check.name, check.max_abs, check.max_rel,
                         check.ok ? "ok" : check.detail);
   }
@@ -81,12 +107,14 @@ std::string to_text(const VerifyReport& report) {
 std::string to_json(const VerifyReport& report) {
   nlohmann::ordered_json object = {{"schema", "collage.verify/1"}, {"ok", report.ok}, {"seeds", report.seeds}};
   object["outputs"] = nlohmann::ordered_json::array();
-  for (const OutputCheck& check : report.outputs)
+  for (const OutputCheck& check : report.outputs) {
     object["outputs"].push_back({{"name", check.name},
                                  {"max_abs", check.max_abs},
                                  {"max_rel", check.max_rel},
                                  {"ok", check.ok},
                                  {"detail", check.detail}});
+    if (!check.shape.empty()) object["outputs"].back()["shape"] = check.shape;
+  }
   object["notes"] = report.notes;
   return object.dump(2, ' ', false, nlohmann::json::error_handler_t::replace);
 }

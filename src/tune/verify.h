@@ -1,7 +1,7 @@
 // Runs a plan and the reference on the same inputs and compares every output.
 // The reference is the reference engine (backend/roles.h) on the imported model, all graph optimisation off, one
-// thread. In: a plan, seeds. Out: the worst difference of each output. Cost: one run of plan and reference for each
-// seed. Source: ours.
+// thread. In: a plan, seeds. Out: the worst difference of each output, at each shape. Cost: one run of plan and
+// reference for each seed and shape. Source: ours.
 #pragma once
 
 #include <map>
@@ -10,12 +10,14 @@
 #include <vector>
 
 #include "backend/registry.h"
+#include "onnx/shape_bindings.h"
 
 namespace collage {
 
 struct VerifyOptions {
   std::string plan;
   std::optional<std::string> model;
+  ShapeBindings shapes;    ///< of a plan of many shapes: which; none = every case, and two shapes that are none
   int seeds = 1;           ///< how many input sets
   std::uint64_t seed = 1;  ///< the first of them
   std::map<std::string, std::pair<double, double>> input_ranges;
@@ -24,6 +26,7 @@ struct VerifyOptions {
 /// The worst seen over all seeds for one output.
 struct OutputCheck {
   std::string name;
+  std::string shape;  ///< "batch=4, seq=64"; empty for a plan of fixed shapes
   double max_abs = 0;
   double max_rel = 0;
   bool ok = true;

@@ -47,6 +47,9 @@ TEST_F(BadOptionTest, HasAValueThatMeansNothing) {
   expect_error(run({"check", model_, "--shape", "x"}), 2, "shape/malformed", "x");
   expect_error(run({"run", model_, "--shape", "x=2x3", "--shape", "x=3x2"}), 2, "shape/twice", "x");
   expect_error(run({"run", model_, "--shape", "x=1..4"}), 4, "shape/range", "1..4");
+  expect_error(run({"run", model_, "--shape", "x=4..1"}), 2, "shape/empty-range", "4..1");
+  expect_error(run(quick_tune(model_, plan, {"--shape", "x=1..4"})), 2, "shape/range", "input");
+  expect_error(run(quick_tune(model_, plan, {"--at", "x=1"})), 2, "cli/bad-option", "--at");
   expect_error(run({"run", model_, "--input", "x"}), 2, "cli/bad-option", "--input");
   expect_error(run({"run", model_, "--input-range", "x=3..1"}), 2, "cli/bad-option", "3..1");
   expect_error(run({"run", model_, "--input-range", "z=0..1"}), 2, "input/unknown-name", "z");

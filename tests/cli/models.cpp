@@ -35,6 +35,11 @@ std::string doubling_with_open_dimension() {
   return opset_model(17, "doubling (float[N,4] x) => (float[N,4] y) { y = Add (x, x) }");
 }
 
+std::string matmul_with_open_rows() {
+  return opset_model(17, "rows (float[rows,32] x) => (float[rows,24] y) <" + weights("w", {32, 24}) +
+                             "> { product = MatMul (x, w) y = Relu (product) }");
+}
+
 std::string doubling() { return opset_model(17, "doubling (float[2,3] x) => (float[2,3] y) { y = Add (x, x) }"); }
 
 std::string chain(int nodes) {

@@ -13,6 +13,8 @@ namespace collage::testing {
 [[nodiscard]] std::string small_network();
 /// `x` float[N,4] -> `y` float[N,4], y = x + x, with N open.
 [[nodiscard]] std::string doubling_with_open_dimension();
+/// `x` float[rows,32] -> `y` float[rows,24], y = Relu(x w), with `rows` open.
+[[nodiscard]] std::string matmul_with_open_rows();
 /// `x` float[2,3] -> `y` float[2,3], y = x + x.
 [[nodiscard]] std::string doubling();
 /// `x` float[6,16] -> `y` float[6,16]: so many Relu and Add in turn, which the test backend runs too.

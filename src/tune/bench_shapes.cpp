@@ -1,0 +1,82 @@
+#include "tune/bench_shapes.h"
+
+#include <cmath>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "plan/cases_file.h"
+#include "plan/plan_file.h"
+#include "tune/shape_choice.h"
+
+namespace collage {
+namespace {
+
+double us(std::int64_t ns) { return static_cast<double>(ns) / 1000; }
+
+std::string row(const BenchReport& report) {
+  std::string text = fmt::format("{:<28} {:>12.1f}", report.shape, us(report.contenders.front().lane.median_ns()));
+  for (std::size_t i = 0; i < report.ratios.size(); ++i) {
+    const Ratio& ratio = report.ratios[i].ratio;
+    text += fmt::format("   {} {:.1f}: {:.2f}x [{:.2f}, {:.2f}]", report.ratios[i].against,
+                        us(report.contenders[i + 1].lane.median_ns()), ratio.ratio, ratio.low, ratio.high);
+  }
+  return text + "\n";
+}
+
+/// Geometric mean over the shapes, by rival.
+std::map<std::string, double> mean_ratios(const std::vector<BenchReport>& reports) {
+  std::map<std::string, std::pair<double, std::size_t>> logs;
+  for (const BenchReport& report : reports)
+    for (const BenchRatio& ratio : report.ratios) {
+      auto& [sum, count] = logs[ratio.against];
+      sum += std::log(ratio.ratio.ratio);
+      ++count;
+    }
+  std::map<std::string, double> means;
+  for (const auto& [name, sum] : logs) means[name] = std::exp(sum.first / static_cast<double>(sum.second));
+  return means;
+}
+
+}  // namespace
+
+Result<std::vector<BenchReport>> bench_shapes(const BenchOptions& options, Registry& registry) {
+  std::vector<BenchReport> reports;
+  if (!is_plan_file(options.plan) || !options.shapes.entries.empty()) {
+    COLLAGE_TRY(reports.emplace_back(), bench(options, registry));
+    return reports;
+  }
+  COLLAGE_TRY(const PlanCases cases, load_cases(options.plan));
+  for (const PlanCase& one : cases.cases) {
+    BenchOptions at = options;
+    at.shapes = bindings_at({}, cases.domain, one.point);
+    at.seconds = options.seconds / static_cast<double>(cases.cases.size());
+    COLLAGE_TRY(reports.emplace_back(), bench(at, registry));
+    if (options.stop.stop_requested()) break;
+  }
+  return reports;
+}
+
+std::string to_text(const std::vector<BenchReport>& reports) {
+  if (reports.size() == 1) return to_text(reports.front());
+  if (reports.empty()) return "no cases\n";
+  std::string text = fmt::format("{}, {} shapes\n{:<28} {:>12}   rivals, and how much faster the plan is\n",
+                                 reports.front().model, reports.size(), "shape", "collage us");
+  for (const BenchReport& report : reports) text += row(report);
+  for (const auto& [name, ratio] : mean_ratios(reports))
+    text += fmt::format("geometric mean against {}: {:.2f}x\n", name, ratio);
+  for (const BenchReport& report : reports)
+    for (const std::string& note : report.notes) text += fmt::format("note: {}: {}\n", report.shape, note);
+  return text;
+}
+
+std::string to_json(const std::vector<BenchReport>& reports) {
+  if (reports.size() == 1) return to_json(reports.front());
+  nlohmann::ordered_json object = {{"schema", "collage.bench-shapes/1"}};
+  object["shapes"] = nlohmann::ordered_json::array();
+  for (const BenchReport& report : reports) object["shapes"].push_back(nlohmann::ordered_json::parse(to_json(report)));
+  object["ratios"] = mean_ratios(reports);
+  return object.dump(2, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+}  // namespace collage

@@ -1,0 +1,69 @@
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "tune/tune_shapes.h"
+
+namespace collage {
+namespace {
+
+/// The backends of the steps, with how many each runs.
+std::string who(const TuneReport& report) {
+  std::string text;
+  for (const auto& [name, steps] : report.backends)
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", name, steps);
+  return text;
+}
+
+}  // namespace
+
+std::string to_text(const ShapesReport& report) {
+  std::string text =
+      fmt::format("{}: {} shapes of {}, {}; {:.1f} s\n", report.plan, report.cases.size(), to_string(report.domain),
+                  report.generic.empty() ? "no other" : "all others by " + report.generic, report.tune_s);
+  text += fmt::format("{:<28} {:>12} {:>12} {:>8}   {}\n", "shape", "us", "generic us", "gain", "steps");
+  for (const ShapeReport& one : report.cases) {
+    const double gain = one.case_us > 0 ? one.generic_us / one.case_us : 0;
+    text += fmt::format("{:<28} {:>12.1f} {:>12.1f} {:>7.2f}x   {}\n", to_string(report.domain, one.sample.point),
+                        one.case_us, one.generic_us, gain, who(one.report));
+  }
+  for (const auto& [name, us] : report.generic_times)
+    text += fmt::format("  {:>10.1f} us  {} with open dimensions, geometric mean\n", us, name);
+  for (const ShapeReport& one : report.cases)
+    for (const std::string& note : one.report.notes)
+      text += fmt::format("note: {}: {}\n", to_string(report.domain, one.sample.point), note);
+  for (const std::string& note : report.notes) text += "note: " + note + "\n";
+  return text;
+}
+
+std::string to_json(const ShapesReport& report) {
+  using nlohmann::ordered_json;
+  ordered_json domain = ordered_json::array();
+  for (const DimensionRange& range : report.domain.dimensions)
+    domain.push_back({{"name", range.name}, {"low", range.low}, {"high", range.high}});
+  ordered_json cases = ordered_json::array();
+  for (const ShapeReport& one : report.cases) {
+    ordered_json extents = ordered_json::object();
+    for (std::size_t d = 0; d < one.sample.point.size(); ++d)
+      extents[report.domain.dimensions[d].name] = one.sample.point[d];
+    cases.push_back({{"extents", extents},
+                     {"weight", one.sample.weight},
+                     {"asked", one.sample.is_asked},
+                     {"case_us", one.case_us},
+                     {"generic_us", one.generic_us},
+                     {"tune", ordered_json::parse(to_json(one.report))}});
+  }
+  const ordered_json object = {{"schema", "collage.tune-shapes/1"},
+                               {"plan", report.plan},
+                               {"model", report.model},
+                               {"threads", report.threads},
+                               {"tune_s", report.tune_s},
+                               {"domain", domain},
+                               {"cases", cases},
+                               {"generic", report.generic},
+                               {"generic_times_us", report.generic_times},
+                               {"interrupted", report.interrupted},
+                               {"notes", report.notes}};
+  return object.dump(2, ' ', false, ordered_json::error_handler_t::replace);
+}
+
+}  // namespace collage

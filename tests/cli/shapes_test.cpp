@@ -1,0 +1,143 @@
+// A plan for many shapes, from tune to what can be done with it.
+#include <algorithm>
+#include <cmath>
+
+#include "onnx/tensor_file.h"
+#include "tests/cli/cli_fixture.h"
+#include "tests/cli/models.h"
+
+namespace collage::testing {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+class ShapesTest : public CliTest {
+ protected:
+  ShapesTest() : model_(given("model.onnx", matmul_with_open_rows())), plan_(file("model.collage")) {}
+
+  [[nodiscard]] Ended tune(const std::vector<std::string>& more = {}) const {
+    std::vector<std::string> arguments = {"tune",       model_,     "-o",       plan_,     "--shape",
+                                          "rows=1..64", "--budget", "8s",       "--quiet", "--store",
+                                          "memory:",    "--at",     "rows=5:2", "--json",  "-"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return run(arguments);
+  }
+
+  /// y for x of so many rows, from a plan or the model.
+  [[nodiscard]] std::vector<double> result(const std::string& subject, std::int64_t rows,
+                                           const std::vector<std::string>& more = {}) const {
+    const std::string x = file("x.npy");
+    EXPECT_TRUE(write_npy(x, ramp({rows, 32})));
+    std::vector<std::string> arguments = {"run", subject, "--input", "x=" + x, "--output-dir", file("out")};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    expect_good(run(arguments));
+    const auto output = read_npy(file("out/output_0.npy"));
+    EXPECT_TRUE(output);
+    if (!output) return {};
+    EXPECT_EQ(output->extents, (Extents{rows, 24}));
+    return floats_of(*output).value();
+  }
+
+  void expect_model_numbers(std::int64_t rows) const {
+    SCOPED_TRACE("rows " + std::to_string(rows));
+    const std::vector<double> seen = result(plan_, rows);
+    const std::vector<double> expected = result(model_, rows, {"--shape", "rows=" + std::to_string(rows)});
+    ASSERT_EQ(seen.size(), expected.size());
+    double largest = 0;
+    for (const double value : expected) largest = std::max(largest, std::abs(value));
+    EXPECT_GT(largest, 0);
+    for (std::size_t i = 0; i < seen.size(); ++i) ASSERT_NEAR(seen[i], expected[i], 1e-5 * largest) << i;
+  }
+
+  std::string model_;
+  std::string plan_;
+};
+
+TEST_F(ShapesTest, OnePlanRunsEveryShapeOfTheDomain) {
+  const Ended tuned = tune();
+  expect_good(tuned);
+  EXPECT_THAT(temporaries(), IsEmpty());
+  const nlohmann::json report = parsed(tuned.out);
+  EXPECT_EQ(report["schema"], "collage.tune-shapes/1");
+  EXPECT_EQ(report["domain"][0]["name"], "rows");
+  EXPECT_NE(report["generic"], "");
+  std::vector<int> rows;
+  for (const auto& one : report["cases"]) rows.push_back(one["extents"]["rows"]);
+  EXPECT_TRUE(std::ranges::is_sorted(rows));
+  EXPECT_THAT(rows, Contains(5)) << "asked for";
+  // A point of the ladder is a case, or a note says that the generic plan is faster there.
+  for (const int sampled : {1, 2, 4, 8, 16, 32, 64})
+    EXPECT_TRUE(std::ranges::find(rows, sampled) != rows.end() ||
+                report["notes"].dump().find("at rows=" + std::to_string(sampled) + ":") != std::string::npos)
+        << sampled;
+  for (const auto& one : report["cases"]) {
+    EXPECT_GT(one["case_us"], 0);
+    EXPECT_GT(one["generic_us"], 0);
+    EXPECT_EQ(one["tune"]["schema"], "collage.tune/1");
+  }
+  for (const std::int64_t n : {1, 5, 64, 3, 50, 63}) expect_model_numbers(n);
+
+  const Ended verified = run({"verify", plan_, "--json", "-"});
+  expect_good(verified);
+  const nlohmann::json verdict = parsed(verified.out);
+  EXPECT_EQ(verdict["ok"], true);
+  EXPECT_EQ(verdict["outputs"].size(), rows.size() + 2) << "two shapes more, which the generic plan serves";
+  EXPECT_EQ(verdict["outputs"][0]["shape"], "rows=" + std::to_string(rows.front()));
+  const Ended one = run({"verify", plan_, "--shape", "rows=41"});
+  expect_good(one);
+  EXPECT_THAT(one.out, HasSubstr("rows=41"));
+
+  const Ended explained = run({"explain", plan_, "--json", "-"});
+  expect_good(explained);
+  const nlohmann::json story = parsed(explained.out);
+  EXPECT_EQ(story["schema"], "collage.explain-cases/1");
+  EXPECT_EQ(story["cases"].size(), rows.size());
+  EXPECT_EQ(story["generic"]["shipped"], report["generic"]);
+  EXPECT_THAT(run({"explain", plan_}).out, AllOf(HasSubstr("rows=5"), HasSubstr("every other shape")));
+  EXPECT_EQ(parsed(run({"explain", plan_, "--shape", "rows=64", "--json", "-"}).out)["schema"], "collage.explain/1");
+
+  const Ended benched = run({"bench", plan_, "--seconds", "0.8", "--against", "onnxruntime", "--json", "-"});
+  expect_good(benched);
+  EXPECT_EQ(rows.size() == 1 ? 1U : parsed(benched.out)["shapes"].size(), rows.size());
+  const Ended at = run({"bench", plan_, "--seconds", "0.1", "--shape", "rows=41", "--json", "-"});
+  expect_good(at);
+  EXPECT_EQ(parsed(at.out)["shape"], "rows=41");
+  EXPECT_EQ(parsed(at.out)["contenders"].size(), 3U);
+
+  // Without the model the graphs inside stand in, at cases and elsewhere.
+  std::filesystem::rename(model_, file("elsewhere.onnx"));
+  for (const char* shape : {"rows=64", "rows=41"}) {
+    const Ended without = run({"verify", plan_, "--shape", shape});
+    expect_good(without);
+    EXPECT_THAT(without.out, HasSubstr("plan.onnx"));
+  }
+
+  expect_error(run({"run", plan_}), 2, "shape/unbound", "rows=1 to 64");
+  expect_error(run({"run", plan_, "--shape", "rows=65"}), 2, "shape/outside", "rows=1..64");
+  expect_error(run({"run", plan_, "--shape", "rows=1..4"}), 4, "shape/range", "1..4");
+  expect_error(run({"run", plan_, "--shape", "columns=3"}), 2, "shape/unknown-dimension", "columns");
+  EXPECT_TRUE(write_npy(file("x.npy"), ramp({3, 31})));
+  expect_error(run({"run", plan_, "--input", "x=" + file("x.npy")}), 3, "input/wrong-shape", "f32[3,31]");
+  EXPECT_TRUE(write_npy(file("x.npy"), ramp({3, 32})));
+  expect_error(run({"run", plan_, "--input", "x=" + file("x.npy"), "--shape", "rows=4"}), 3, "input/wrong-shape",
+               "rows=4");
+  expect_error(run({"recheck", plan_}), 3, "plan/wrong-version", "collage.cases/1");
+  expect_good(run({"run", plan_, "--shape", "rows=7"}));
+}
+
+TEST_F(ShapesTest, AreRefusedWhenTheModelHasNoSuchDimension) {
+  expect_error(run(quick_tune(model_, plan_, {"--shape", "columns=1..4"})), 4, "shape/no-input", "columns");
+  expect_error(run(quick_tune(model_, plan_, {"--shape", "rows=1..4", "--at", "rows=5"})), 2, "shape/outside",
+               "rows=5");
+  expect_error(run(quick_tune(model_, plan_, {"--shape", "rows=1..4", "--at", "rows"})), 2, "shape/malformed", "--at");
+  expect_error(run(quick_tune(model_, plan_, {"--shape", "rows=1..4", "--dump", "cover"})), 2, "cli/bad-option",
+               "--dump");
+  EXPECT_THAT(names(), ElementsAre("model.onnx"));
+}
+
+}  // namespace
+}  // namespace collage::testing
