@@ -31,10 +31,14 @@ std::vector<std::int64_t> thinned(const std::vector<std::int64_t>& steps, std::s
   return kept;
 }
 
-std::size_t grid_size(const std::vector<std::vector<std::int64_t>>& ladders) {
+/// Whether the grid has more points than that; its size itself may be beyond all numbers.
+bool is_larger(const std::vector<std::vector<std::int64_t>>& ladders, std::size_t most) {
   std::size_t size = 1;
-  for (const auto& steps : ladders) size *= steps.size();
-  return size;
+  for (const auto& steps : ladders) {
+    size *= steps.size();
+    if (size > most) return true;
+  }
+  return false;
 }
 
 /// Every combination of the steps, in order.
@@ -57,7 +61,7 @@ std::vector<ShapePoint> grid_of(const std::vector<std::vector<std::int64_t>>& la
 std::vector<std::vector<std::int64_t>> ladders_of(const ShapeDomain& domain, std::size_t most) {
   std::vector<std::vector<std::int64_t>> ladders;
   for (const DimensionRange& range : domain.dimensions) ladders.push_back(ladder(range, most));
-  while (grid_size(ladders) > most) {
+  while (is_larger(ladders, most)) {
     const auto longest = std::ranges::max_element(ladders, {}, &std::vector<std::int64_t>::size);
     if (longest->size() <= 2)
       longest->erase(longest->begin());
