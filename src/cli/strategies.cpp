@@ -152,7 +152,7 @@ ordered_json json_of(const Listed& one) {
 
 int run(const Options& options) {
   Console console(options.common);
-  Registry registry(default_module_folders());
+  Registry registry(module_places(options.common.backend_libraries));
   std::vector<Listed> all;
   for (const std::string& name : options.common.backends) all.push_back(list(registry, name));
   const auto shown = [&]() -> Result<void> {
