@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "compiler/quantise.h"
+
 namespace collage::native {
 namespace {
 
@@ -25,10 +27,12 @@ Done check_stage(const Site& site, const Stage& stage) {
   for (std::size_t i = 1; i < stage.anchor->inputs.size(); ++i)
     if (stage.anchor->inputs[i].valid() && maker_of(site, stage.anchor->inputs[i])) return no_chain();
   for (const std::size_t n : stage.nodes.members())
-    for (const ValueId id : site.graph.nodes[n].inputs) {
+    for (std::size_t i = 0; i < site.graph.nodes[n].inputs.size(); ++i) {
+      const ValueId id = site.graph.nodes[n].inputs[i];
       if (!id.valid()) continue;
       if (!is_of_stage(id)) return no_chain();
-      if (!broadcasts_to(site.extents(id), shape)) return refuse(RefusalReason::kShape, "work of another shape");
+      if (!broadcasts_to(operand_extents(site.graph, site.graph.nodes[n], i), shape))
+        return refuse(RefusalReason::kShape, "work of another shape");
     }
   if (!maker_of(site, stage.result) || !is_of_stage(stage.result) || site.extents(stage.result) != shape)
     return no_chain();

@@ -3,11 +3,19 @@
 namespace collage::native {
 
 std::span<const Family* const> all_families() {
-  // The quantised ones first, so that a plain Conv or MatMul is refused with the words of its own family.
-  static const std::array<const Family*, 11> families = {
-      &kElementwiseFamily, &kMovementFamily,  &kQuantisedConvolutionFamily, &kQuantisedProductFamily,
-      &kConvolutionFamily, &kProductFamily,   &kBatchProductFamily,         &kPoolingFamily,
-      &kRowsFamily,        &kSeparableFamily, &kTransposedConvolutionFamily};
+  // The quantised and staged ones first, so that a plain Conv or MatMul is refused with the words of its own family.
+  static const std::array<const Family*, 12> families = {&kElementwiseFamily,
+                                                         &kMovementFamily,
+                                                         &kQuantisedConvolutionFamily,
+                                                         &kQuantisedProductFamily,
+                                                         &kStagedFamily,
+                                                         &kConvolutionFamily,
+                                                         &kProductFamily,
+                                                         &kBatchProductFamily,
+                                                         &kPoolingFamily,
+                                                         &kRowsFamily,
+                                                         &kSeparableFamily,
+                                                         &kTransposedConvolutionFamily};
   return families;
 }
 

@@ -1,6 +1,7 @@
 #include "compiler/move.h"
 
 #include <algorithm>
+#include <numeric>
 #include <set>
 
 #include "compiler/expression.h"
@@ -148,6 +149,19 @@ bool is_move_node(const Graph& graph, const Node& node) {
   if (node.op_type == "Slice") return cut_of(graph, node).has_value();
   if (node.op_type == "Pad") return is_known_pad(graph, node);
   return node.op_type == "Resize" && is_known_resize(graph, node);
+}
+
+std::int64_t common_part(const Site& site, ValueId value, std::size_t innermost) {
+  std::int64_t common = 0;
+  const Extents result = site.extents(value);
+  for (const std::size_t n : site.region.nodes.members()) {
+    const Node& node = site.graph.nodes[n];
+    if (!is_op(node, "Concat") || site.extents(node.outputs[0]).size() != result.size()) continue;
+    const auto axis = from_front(attribute_or<std::int64_t>(node, "axis", 0), result.size());
+    if (static_cast<std::size_t>(axis) != innermost) continue;
+    for (const ValueId id : node.inputs) common = std::gcd(common, site.extents(id)[innermost]);
+  }
+  return common;
 }
 
 Expr Places::value(ValueId id, const Indices& at) {

@@ -16,6 +16,10 @@ namespace collage::native {
 /// What is_move_node() knows in some form.
 [[nodiscard]] std::vector<std::string> move_operators();
 
+/// The greatest length that divides every part of each Concat of the region along this axis of a value's shape; 0 when
+/// there is none.
+[[nodiscard]] std::int64_t common_part(const Site& site, ValueId value, std::size_t axis);
+
 /// Values of a region without anchor by place.
 class Places {
  public:

@@ -88,11 +88,12 @@ std::expected<Site, Refusal> dissect(const Graph& graph, const Region& region, c
     site.anchors.push_back(&node);
     site.anchor = &node;
   }
-  if (site.anchor != nullptr && site.moves)
-    return refuse(RefusalReason::kStructure, "moves of elements beside " + site.anchor->op_type);
   if (site.anchor != nullptr) site.before = makers_of(site, *site.anchor);
   for (const std::size_t n : region.nodes.members())
     if (&graph.nodes[n] != site.anchor && !site.before.contains(n)) site.after.insert(n);
+  for (const std::size_t n : site.after.members())
+    if (site.anchor != nullptr && is_move_node(graph, graph.nodes[n]))
+      return refuse(RefusalReason::kStructure, "moves of elements beside " + site.anchor->op_type);
   return site;
 }
 

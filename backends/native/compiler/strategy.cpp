@@ -59,7 +59,7 @@ std::vector<const Family*> families_of(const Site& site) {
     const bool fits = site.anchor == nullptr
                           ? family->operators.empty()
                           : !family->operators.empty() && has_operator(family->operators, anchors_text(site));
-    if (fits) out.push_back(family);
+    if (fits && (site.anchor == nullptr || !site.moves || family->takes_moves)) out.push_back(family);
   }
   return out;
 }
@@ -126,7 +126,7 @@ std::optional<Schedule> Schedule::parse(std::string_view text) {
 }
 
 std::expected<std::vector<Variant>, Refusal> variants_of(const Site& site) {
-  Refusal why{site.anchors.size() > 1 ? RefusalReason::kStructure : RefusalReason::kOperator,
+  Refusal why{site.anchors.size() > 1 || site.moves ? RefusalReason::kStructure : RefusalReason::kOperator,
               site.anchor != nullptr ? anchors_text(site) : "nothing to compute"};
   for (const Family* family : families_of(site)) {
     const auto facts = family->read(site);

@@ -66,6 +66,7 @@ struct Family {
   /// The facts, or why the family does not take the region.
   std::expected<Facts, Refusal> (*read)(const Site& site);
   std::span<const Implementation> implementations;
+  bool takes_moves = false;  ///< of elements, before its anchor
   /// Without anchors: the operators it knows in some form, for lists.
   std::vector<std::string> (*known)() = nullptr;
 };

@@ -18,6 +18,7 @@ extern const Family kQuantisedConvolutionFamily;
 extern const Family kQuantisedProductFamily;
 extern const Family kRowsFamily;
 extern const Family kSeparableFamily;
+extern const Family kStagedFamily;
 extern const Family kTransposedConvolutionFamily;
 
 }  // namespace collage::native

@@ -1,6 +1,5 @@
 // Moves of elements with element-wise work around them: one pass that reads through index maps.
 #include <algorithm>
-#include <numeric>
 
 #include "compiler/loops.h"
 #include "compiler/move.h"
@@ -33,21 +32,6 @@ std::expected<Facts, Refusal> read(const Site& site) {
 }
 
 std::vector<Schedule> space(const Site&, const Facts&) { return {Schedule{}}; }
-
-/// The greatest length that divides every part of each Concat along its axis when that is the innermost ONNX axis of
-/// the output's layout; 0 when there is none.
-std::int64_t common_part(const Site& site, ValueId output, std::size_t innermost) {
-  std::int64_t common = 0;
-  const Extents result = site.extents(output);
-  for (const std::size_t n : site.region.nodes.members()) {
-    const Node& node = site.graph.nodes[n];
-    if (!is_op(node, "Concat") || site.extents(node.outputs[0]).size() != result.size()) continue;
-    const auto axis = from_front(attribute_or<std::int64_t>(node, "axis", 0), result.size());
-    if (static_cast<std::size_t>(axis) != innermost) continue;
-    for (const ValueId id : node.inputs) common = std::gcd(common, site.extents(id)[innermost]);
-  }
-  return common;
-}
 
 void schedule_output(const Site& site, ValueId output, Func out, const Format& format, const std::vector<Var>& axes) {
   const Extents result = site.extents(output);

@@ -44,9 +44,7 @@ std::expected<Dense, Refusal> product_of(const Site& site, ValueId source, Value
   return dense;
 }
 
-namespace {
-
-std::expected<Dense, Refusal> dense_of(const Site& site) {
+std::expected<Dense, Refusal> product_of(const Site& site) {
   const Node& node = *site.anchor;
   if (site.type(node.inputs[0]).element != ElementType::kFloat32) return refuse(RefusalReason::kType, "not f32");
   auto dense = product_of(site, node.inputs[0], node.inputs[1]);
@@ -58,10 +56,12 @@ std::expected<Dense, Refusal> dense_of(const Site& site) {
   return dense;
 }
 
+namespace {
+
 std::expected<Facts, Refusal> read(const Site& site) {
   if (auto ok = check_no_prologue(site); !ok) return std::unexpected(ok.error());
   if (auto ok = check_epilogue(site); !ok) return std::unexpected(ok.error());
-  const auto dense = dense_of(site);
+  const auto dense = product_of(site);
   if (!dense) return std::unexpected(dense.error());
   if (!are_seen(site, site.after, dense->space, plain()))
     return refuse(RefusalReason::kShape, "an epilogue that broadcasts along some rows");
@@ -70,10 +70,10 @@ std::expected<Facts, Refusal> read(const Site& site) {
   return facts;
 }
 
-std::vector<Schedule> packed_space(const Site& site, const Facts&) { return dense_space(*dense_of(site), site); }
+std::vector<Schedule> packed_space(const Site& site, const Facts&) { return dense_space(*product_of(site), site); }
 
 void build_packed(const Site& site, const Facts&, const Schedule& schedule, Lowering& lowering) {
-  build_dense(*dense_of(site), site, schedule, lowering);
+  build_dense(*product_of(site), site, schedule, lowering);
 }
 
 LibraryProduct rows_by_matrix(const Site& site) { return library_product_of(*dense_of(site), site); }

@@ -9,4 +9,7 @@ namespace collage::native {
 /// Over these tensors in place of the anchor's operands, of any element type; alpha and beta, but no bias.
 [[nodiscard]] std::expected<Dense, Refusal> product_of(const Site& site, ValueId source, ValueId weights);
 
+/// Over the anchor's operands, f32, with its bias.
+[[nodiscard]] std::expected<Dense, Refusal> product_of(const Site& site);
+
 }  // namespace collage::native

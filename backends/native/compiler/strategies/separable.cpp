@@ -2,19 +2,20 @@
 // bottleneck), expand + depthwise, depthwise + project. The maps between them are kept for a few rows only.
 // How: rows of the expanded map slide: each is computed once and stays as long as windows reach it.
 // Source: MobileNetV2 (Sandler et al., CVPR 2018); sliding windows of Halide (Ragan-Kelley et al., PLDI 2013).
+#include <algorithm>
 #include <bit>
 
 #include "compiler/chain.h"
 #include "compiler/loops.h"
 #include "compiler/strategies/convolution.h"
 #include "compiler/strategies/families.h"
+#include "compiler/strategies/pointwise.h"
 
 namespace collage::native {
 namespace {
 
 using Halide::Expr;
 using Halide::Func;
-using Halide::RDom;
 using Halide::TailStrategy;
 using Halide::Var;
 
@@ -30,12 +31,6 @@ struct Separable {
   std::optional<Link> project;
   [[nodiscard]] const Link& last() const { return project ? *project : depthwise; }
 };
-
-bool is_pointwise(const Dense& dense) {
-  for (std::size_t i = 0; i < 3; ++i)
-    if (dense.kernel[i] != 1 || dense.strides[i] != 1 || dense.is_padded(i)) return false;
-  return dense.groups == 1;
-}
 
 bool is_depthwise(const Dense& dense) {
   return dense.groups > 1 && dense.groups == dense.channels() && dense.groups == dense.outputs();
@@ -73,9 +68,9 @@ std::expected<Separable, Refusal> separable_of(const Site& site) {
 }
 
 std::expected<Facts, Refusal> read(const Site& site) {
-  if (auto ok = check_epilogue(site); !ok) return std::unexpected(ok.error());
   const auto separable = separable_of(site);
   if (!separable) return std::unexpected(separable.error());
+  if (auto ok = check_epilogue(site); !ok) return std::unexpected(ok.error());
   Facts facts = facts_of(separable->depthwise.dense, site);
   facts["expands"] = separable->expand ? 1 : 0;
   facts["projects"] = separable->project ? 1 : 0;
@@ -105,52 +100,11 @@ std::vector<Schedule> space(const Site& site, const Facts&) {
                            {"expand_c", expand["tile_c"]},
                            {"project_x", project["tile_x"]},
                            {"project_c", project["tile_c"]}});
+  // Blocks that threads share evenly first.
+  const std::int64_t threads = site.options.threads;
+  std::ranges::stable_partition(
+      schedules, [&](const Schedule& one) { return threads < 2 || height / one["rows"] % (2 * threads) == 0; });
   return schedules;
-}
-
-struct Loops {
-  std::vector<Var> all = loop_variables(5);
-  Var n = all[0], d = all[1], y = all[2], x = all[3], c = all[4];
-  Var ci{"ci"}, co{"co"}, cu{"cu"}, cv{"cv"}, xi{"xi"}, xo{"xo"}, yi{"yi"}, yo{"yo"}, chunk{"chunk"};
-};
-
-/// A pointwise convolution in register tiles of `tile_x` places by `block` outputs.
-struct Pointwise {
-  const Link& link;
-  std::int64_t tile_x, block;
-  Func sum;  ///< by (output in its block, x, y, d, n, block)
-  RDom r;    ///< over inputs
-};
-
-Pointwise pointwise_of(const Link& link, const std::string& name, const Func& source, const Site& site,
-                       const Schedule& schedule, Lowering& lowering) {
-  const Loops loops;
-  const Dense& dense = link.dense;
-  const std::int64_t in = dense.channels();
-  const std::int64_t block = schedule[name + "_c"] * site.lanes();
-  const Func weights =
-      lowering.packed(dense.weights,
-                      {.kind = PackingKind::kPanels,
-                       .numbers = {dense.outputs(), 1, in, dense.out_stride, dense.tap_stride, dense.in_stride, block}},
-                      ElementType::kFloat32, {ceil_div(dense.outputs(), block), in, block});
-  const RDom r(0, to_int(in), name + "_r");
-  Func sum(name + "_sum");
-  sum(loops.ci, loops.x, loops.y, loops.d, loops.n, loops.co) = 0.0F;
-  sum(loops.ci, loops.x, loops.y, loops.d, loops.n, loops.co) +=
-      weights(loops.ci, r.x, loops.co) * source(r.x, loops.x, loops.y, loops.d, loops.n);
-  return {.link = link, .tile_x = schedule[name + "_x"], .block = block, .sum = sum, .r = r};
-}
-
-/// The convolution's value at a place from the sum of products there.
-Expr value_of(const Link& link, const Site& site, Lowering& lowering, const Expr& sum) {
-  return with_bias(link.dense, site, lowering, as_indices(Loops().all), sum);
-}
-
-Expr value_of(const Pointwise& pointwise, const Site& site, Lowering& lowering) {
-  const Loops loops;
-  const int block = to_int(pointwise.block);
-  return value_of(pointwise.link, site, lowering,
-                  pointwise.sum(loops.c % block, loops.x, loops.y, loops.d, loops.n, loops.c / block));
 }
 
 /// The stage's result as a Func of the kernel's inside.
@@ -183,34 +137,6 @@ Expr window_sum(const Dense& dense, const Func& source, Lowering& lowering) {
   return sum;
 }
 
-TailStrategy tail_of(std::int64_t outputs, std::int64_t block) {
-  return outputs % block != 0 ? TailStrategy::Predicate : TailStrategy::RoundUp;
-}
-
-void schedule_pointwise(Func stage, Pointwise& pointwise, const Site& site) {
-  const Loops loops;
-  const int block = to_int(pointwise.block);
-  const int lanes = to_int(site.lanes());
-  stage.split(loops.c, loops.co, loops.ci, block, tail_of(pointwise.link.dense.outputs(), block))
-      .split(loops.x, loops.xo, loops.xi, to_int(pointwise.tile_x), TailStrategy::ShiftInwards)
-      .split(loops.ci, loops.cu, loops.cv, lanes)
-      .vectorize(loops.cv)
-      .unroll(loops.cu)
-      .unroll(loops.xi);
-  Func sum = pointwise.sum;
-  sum.compute_at(stage, loops.xo).bound_extent(loops.ci, block).bound_extent(loops.x, to_int(pointwise.tile_x));
-  for (const Var& one : {loops.y, loops.d, loops.n, loops.co}) sum.bound_extent(one, 1);
-  sum.split(loops.ci, loops.cu, loops.cv, lanes).vectorize(loops.cv).unroll(loops.cu).unroll(loops.x);
-  sum.update()
-      .split(loops.ci, loops.cu, loops.cv, lanes)
-      .reorder(loops.cv, loops.cu, loops.x, pointwise.r.x, loops.y, loops.d, loops.n, loops.co)
-      .vectorize(loops.cv)
-      .unroll(loops.cu)
-      .unroll(loops.x);
-  const std::int64_t in = pointwise.link.dense.channels();
-  if (in % 2 == 0) sum.update().unroll(pointwise.r.x, in % 4 == 0 ? 4 : 2);
-}
-
 void schedule_window(Func stage, const Dense& dense, const Site& site, const Schedule& schedule) {
   const Loops loops;
   stage.split(loops.c, loops.co, loops.ci, to_int(site.lanes()), tail_of(dense.outputs(), site.lanes()))
@@ -219,16 +145,23 @@ void schedule_window(Func stage, const Dense& dense, const Site& site, const Sch
       .unroll(loops.xi);
 }
 
+/// Blocks of a chunk for `wanted` chunks. All of one length, for rows of two chunks would be a race and may differ in
+/// the last bit; two blocks at least, so that rows slide.
+std::int64_t chunk_of(std::int64_t blocks, std::int64_t wanted) {
+  for (std::int64_t chunk = blocks / wanted; chunk > 1; --chunk)
+    if (blocks % chunk == 0) return chunk;
+  return blocks;
+}
+
 /// Cuts the rows of the result into blocks, and these into chunks for threads.
 Extents split_rows(Func out, const Dense& dense, const Site& site, std::int64_t rows) {
   const Loops loops;
   const std::int64_t batch = dense.space.extent(0);
   const std::int64_t blocks = ceil_div(dense.out(1), rows);
-  const std::int64_t wanted = site.options.threads < 2 ? 1 : ceil_div(site.options.threads, batch);
-  const std::int64_t chunk = ceil_div(blocks, std::min(wanted, blocks));
+  const std::int64_t chunk = chunk_of(blocks, ceil_div(site.options.threads, batch));
   out.split(loops.y, loops.yo, loops.yi, to_int(rows), TailStrategy::ShiftInwards)
-      .split(loops.yo, loops.chunk, loops.yo, to_int(chunk), TailStrategy::ShiftInwards);
-  return {batch, ceil_div(blocks, chunk)};
+      .split(loops.yo, loops.chunk, loops.yo, to_int(chunk));
+  return {batch, blocks / chunk};
 }
 
 /// Rows of the expanded map slide along with the blocks of the result's rows.
@@ -254,16 +187,18 @@ void build(const Site& site, const Facts&, const Schedule& schedule, Lowering& l
   std::optional<Pointwise> project;
   Func expanded;
   if (separable.expand) {
-    expand.emplace(pointwise_of(*separable.expand, "expand", source, site, schedule, lowering));
+    expand = pointwise_of(first, schedule["expand_x"], schedule["expand_c"], "expand", source, lowering);
     expanded = inner_stage("expanded", *separable.expand, lowering, value_of(*expand, site, lowering));
     source = expanded;
   }
   source = padded_source(depthwise.dense, source, {1, 2});
-  Expr value = value_of(depthwise, site, lowering, window_sum(depthwise.dense, source, lowering));
+  const Expr sum = window_sum(depthwise.dense, source, lowering);
+  Expr value = with_bias(depthwise.dense, site, lowering, as_indices(loops.all), sum);
   Func window;
   if (separable.project) {
     window = inner_stage("window", depthwise, lowering, value);
-    project.emplace(pointwise_of(*separable.project, "project", window, site, schedule, lowering));
+    project = pointwise_of(separable.project->dense, schedule["project_x"], schedule["project_c"], "project", window,
+                           lowering);
     value = value_of(*project, site, lowering);
   }
   const Dense& last = separable.last().dense;
