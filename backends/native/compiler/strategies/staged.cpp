@@ -76,15 +76,18 @@ std::expected<Facts, Refusal> read(const Site& site) {
   return facts;
 }
 
-/// The buffer stays in the second cache beside the weights of a block.
+/// A buffer that stays in the caches beside the weights; weights that do not should be read for many places at once.
 constexpr std::int64_t kBufferBytes = std::int64_t{128} << 10;
+constexpr std::int64_t kLargeBufferBytes = std::int64_t{1} << 20;
 
 std::vector<Schedule> space(const Site& site, const Facts&) {
   const Dense dense = *dense_of(site);
+  const std::int64_t weight_bytes = 4 * dense.channels() * dense.outputs();
+  const std::int64_t buffer_bytes = weight_bytes > kLargeBufferBytes ? kLargeBufferBytes : kBufferBytes;
   std::vector<Schedule> schedules;
   for (const Schedule& tile : dense_space(dense, site)) {
     const std::int64_t tiles = ceil_div(dense.out(2), tile["tile_x"]);
-    const std::int64_t fitting = kBufferBytes / (4 * dense.channels() * tile["tile_x"]);
+    const std::int64_t fitting = buffer_bytes / (4 * dense.channels() * tile["tile_x"]);
     schedules.push_back({{"tile_x", tile["tile_x"]},
                          {"tile_c", tile["tile_c"]},
                          {"tiles", std::clamp<std::int64_t>(fitting, 1, tiles)}});
