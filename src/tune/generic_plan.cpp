@@ -101,8 +101,8 @@ Result<OpenModel> import_open(const TuneOptions& options, const ShapeDomain& dom
 }
 
 Result<std::vector<GenericPlan>> make_generic_plans(const OpenModel& model, const TuneOptions& options,
-                                                    Registry& registry, WorkerProcess& worker, const WorkFolder& folder,
-                                                    std::vector<std::string>& notes) {
+                                                    std::size_t most, Registry& registry, WorkerProcess& worker,
+                                                    const WorkFolder& folder, std::vector<std::string>& notes) {
   const GenericMaker maker(model, options, registry, worker, folder);
   const std::string imported_file = folder.file("open.onnx");
   COLLAGE_TRY_VOID(write_graph_file(imported_file, model.graph));
@@ -117,9 +117,10 @@ Result<std::vector<GenericPlan>> make_generic_plans(const OpenModel& model, cons
       notes.push_back(name + " does not run this model with open dimensions: " + made.error().saw);
   };
   for (const std::string& engine : engines_of(options, registry)) {
+    if (plans.size() >= most) break;
     add(maker.make(engine, engine, model.graph, imported_file), engine);
     const std::string name = engine + " on the simplified graph";
-    if (simplified) add(maker.make(name, engine, simplified->graph, simplified_file), name);
+    if (simplified && plans.size() < most) add(maker.make(name, engine, simplified->graph, simplified_file), name);
   }
   return plans;
 }

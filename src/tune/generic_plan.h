@@ -5,6 +5,8 @@
 // Source: ours.
 #pragma once
 
+#include <cstddef>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -32,10 +34,13 @@ struct GenericPlan {
   RealisedPlan plan;
 };
 
-/// Who does not take the model is told in `notes`. Compiles in the worker; `store` is where artifacts lie meanwhile.
+inline constexpr std::size_t kAllGenericPlans = std::numeric_limits<std::size_t>::max();
+
+/// At most `most` of them. Who does not take the model is told in `notes`. Compiles in the worker; artifacts lie in
+/// `folder` meanwhile.
 [[nodiscard]] Result<std::vector<GenericPlan>> make_generic_plans(const OpenModel& model, const TuneOptions& options,
-                                                                  Registry& registry, WorkerProcess& worker,
-                                                                  const WorkFolder& folder,
+                                                                  std::size_t most, Registry& registry,
+                                                                  WorkerProcess& worker, const WorkFolder& folder,
                                                                   std::vector<std::string>& notes);
 
 /// The generic plan as one for a point: its record of the bindings has the point's extents, nothing else changes.
