@@ -138,7 +138,9 @@ TEST(NativeKernel, WithPreparedConstantsGivesTheSameNumbers) {
       const LoadRequest original = request_of(graph, variant, artifact);
       const auto prepared = loading().prepare_constants(original);
       ASSERT_TRUE(prepared && prepared->has_value());
-      for (const native::ConstantPart& part : native::program_of((*prepared)->bytes)->program.constants)
+      const auto stored = native::program_of((*prepared)->bytes);
+      ASSERT_TRUE(stored);
+      for (const native::ConstantPart& part : stored->program.constants)
         EXPECT_TRUE(part.is_packed);
       const LoadRequest request = prepared_request(original, **prepared);
       const auto kernel = loading().load(request);
