@@ -24,10 +24,11 @@ double tile_cost(std::int64_t tile_x, std::int64_t tile_c, bool weights_miss) {
   return std::max(broadcasts * weights, 8.0) + 0.5 * broadcasts + (weights_miss ? 2.0 : 0.5) * weights;
 }
 
-std::int64_t largest_divisor(std::int64_t n, std::int64_t most) {
-  for (std::int64_t d = std::min(n, most); d > 1; --d)
-    if (n % d == 0) return d;
-  return 1;
+/// Lanes of one vector of outputs: as many as the register has, fewer where a group ends before.
+std::int64_t lanes_of(const Dense& dense, const Site& site) {
+  std::int64_t lanes = site.lanes();
+  while (dense.groups > 1 && dense.group_outputs() % lanes != 0) lanes /= 2;
+  return lanes;
 }
 
 /// Weights that do not stay in the second cache should be read once for many places.
@@ -45,7 +46,7 @@ Facts facts_of(const Dense& dense, const Site& site) {
                  {"groups", dense.groups},
                  {"group_channels", dense.channels() / dense.groups},
                  {"group_outputs", dense.outputs() / dense.groups},
-                 {"group_vectors", ceil_div(dense.outputs() / dense.groups, site.lanes())},
+                 {"group_vectors", ceil_div(dense.group_outputs(), lanes_of(dense, site))},
                  {"taps", dense.taps()},
                  {"lanes", site.lanes()}};
   constexpr std::array<const char*, 3> kAxes = {"_d", "_h", "_w"};
@@ -66,14 +67,14 @@ std::vector<Schedule> dense_space(const Dense& dense, const Site& site) {
     std::int64_t tile_x, tile_c;
   };
   std::vector<Rated> rated;
-  const std::int64_t lanes = site.lanes();
+  const std::int64_t lanes = lanes_of(dense, site);
   const std::int64_t width = dense.out(2);
-  const std::int64_t vectors = ceil_div(dense.outputs() / dense.groups, lanes);
-  const std::int64_t in = dense.channels() / dense.groups;
+  const std::int64_t vectors = ceil_div(dense.group_outputs(), lanes);
+  const std::int64_t in = dense.group_channels();
 
   const std::int64_t weight_bytes = 4 * dense.taps() * in * dense.outputs();
   for (std::int64_t tile_c = 1; tile_c <= std::min<std::int64_t>(vectors, 6); ++tile_c) {
-    if (dense.groups > 1 && (dense.outputs() / dense.groups) % (tile_c * lanes) != 0) continue;
+    if (dense.groups > 1 && dense.group_outputs() % (tile_c * lanes) != 0) continue;
     const std::int64_t panel_bytes = 4 * dense.taps() * in * tile_c * lanes;
     for (std::int64_t tile_x = 1; tile_x <= std::min<std::int64_t>(width, 28); ++tile_x) {
       // Accumulators, the weights of one step and a broadcast.
@@ -91,6 +92,29 @@ std::vector<Schedule> dense_space(const Dense& dense, const Site& site) {
   for (const Rated& one : rated)
     schedules.push_back(
         {{"tile_x", one.tile_x}, {"tile_c", one.tile_c}, {"unroll", largest_divisor(in, 4)}, {"rows", rows}});
+  return schedules;
+}
+
+std::vector<Schedule> register_tiles(std::int64_t places, std::int64_t most_x, std::int64_t outputs, const Site& site) {
+  struct Rated {
+    double cost;
+    std::int64_t tile_x, tile_c;
+  };
+  std::vector<Rated> rated;
+  for (std::int64_t tile_c = 1; tile_c <= std::min<std::int64_t>(outputs, 8); ++tile_c) {
+    if (outputs % tile_c != 0) continue;
+    for (std::int64_t tile_x = 1; tile_x <= most_x; ++tile_x) {
+      if (tile_x * tile_c + std::min(tile_x, tile_c) + 1 > site.set.registers) break;
+      const auto tiles = static_cast<double>(ceil_div(places, tile_x) * (outputs / tile_c));
+      rated.push_back({tiles * (1 + tile_cost(tile_x, tile_c, false)), tile_x, tile_c});
+    }
+  }
+  std::ranges::stable_sort(rated, {}, &Rated::cost);
+  std::vector<Schedule> schedules;
+  for (const Rated& one : rated)
+    for (const std::int64_t rows : {0, 1})
+      if (schedules.size() < kMostTiles)
+        schedules.push_back({{"tile_x", one.tile_x}, {"tile_c", one.tile_c}, {"rows", rows}});
   return schedules;
 }
 
@@ -117,22 +141,72 @@ Expr with_bias(const Dense& dense, const Site& site, Lowering& lowering, const I
   return value;
 }
 
+Readable weights_of(const Dense& dense, const Site& site, Lowering& lowering) {
+  const Extents extents = site.extents(dense.weights);
+  const Extents strides = strides_of(extents, lowering.format_of(dense.weights));
+  View view{.extents = {extents[0], extents[1], 1, 1, 1}, .strides = {strides[0], strides[1], 0, 0, 0}};
+  for (std::size_t i = 2; i < extents.size(); ++i) {
+    view.extents[5 - extents.size() + i] = extents[i];
+    view.strides[5 - extents.size() + i] = strides[i];
+  }
+  for (std::size_t i = 0; i < view.extents.size(); ++i)
+    if (view.extents[i] == 1) view.strides[i] = 0;
+  return lowering.read(dense.weights, view);
+}
+
+Func panels_of(const Dense& dense, const Site& site, Lowering& lowering, std::int64_t block, std::int64_t per) {
+  const std::int64_t in = dense.group_channels();
+  const std::int64_t lanes = dense.outputs() / per;
+  const auto& kernel = dense.kernel;
+  const Extents extents = {ceil_div(lanes, block), kernel[0], kernel[1], kernel[2], per * in, block};
+  if (constant_of(site.graph, dense.weights) != nullptr)
+    return lowering.packed(
+        dense.weights,
+        {.kind = PackingKind::kPanels,
+         .numbers = {lanes, dense.taps(), per * in, per * dense.out_stride, dense.tap_stride, dense.in_stride, block}},
+        ElementType::kFloat32, extents);
+  const Readable given = weights_of(dense, site, lowering);
+  const std::vector<Var> loops = loop_variables(6);
+  const Expr lane = clamped(loops[0] * to_int(block) + loops[5], lanes);
+  const Expr output = lane * to_int(per) + loops[4] / to_int(in);
+  Func panels("panels");
+  panels(innermost_first(loops)) = given({output, loops[4] % to_int(in), loops[1], loops[2], loops[3]});
+  panels.compute_root();
+  for (std::size_t i = 0; i < extents.size(); ++i) panels.bound_extent(loops[i], to_int(extents[i]));
+  return panels;
+}
+
+Taps taps_of(const Dense& dense, const Var& x, const Var& y, const Var& d) {
+  const auto& kernel = dense.kernel;
+  Taps taps{.r = RDom(0, to_int(dense.group_channels()), 0, to_int(kernel[2]), 0, to_int(kernel[1]), 0,
+                      to_int(kernel[0]), "r")};
+  const auto along = [&](const Var& at, const RVar& tap, std::size_t axis) {
+    return at * to_int(dense.strides[axis]) + tap * to_int(dense.dilations[axis]) - to_int(dense.begin[axis]);
+  };
+  taps.column = along(x, taps.r.y, 2);
+  taps.row = along(y, taps.r.z, 1);
+  taps.plane = along(d, taps.r.w, 0);
+  // Taps outside the source are left out of the loop; the clamp is for Halide's eyes.
+  if (dense.is_padded(1)) {
+    taps.r.where(taps.row >= 0 && taps.row < to_int(dense.in(1)));
+    taps.row = clamped(taps.row, dense.in(1));
+  }
+  if (dense.is_padded(0)) {
+    taps.r.where(taps.plane >= 0 && taps.plane < to_int(dense.in(0)));
+    taps.plane = clamped(taps.plane, dense.in(0));
+  }
+  return taps;
+}
+
 void build_dense(const Dense& dense, const Site& site, const Schedule& schedule, Lowering& lowering,
                  const ResultOf& result) {
-  const std::int64_t lanes = site.lanes();
+  const std::int64_t lanes = lanes_of(dense, site);
   const std::int64_t tile_x = schedule["tile_x"];
   const std::int64_t block = schedule["tile_c"] * lanes;
-  const std::int64_t in = dense.channels() / dense.groups;
-  const std::int64_t per_group = dense.outputs() / dense.groups;
-  const auto& kernel = dense.kernel;
+  const std::int64_t in = dense.group_channels();
 
   const Func source = padded_source(dense, lowering.read(dense.source, dense.view).func, {2});
-  const Func weights = lowering.packed(
-      dense.weights,
-      {.kind = PackingKind::kPanels,
-       .numbers = {dense.outputs(), dense.taps(), in, dense.out_stride, dense.tap_stride, dense.in_stride, block}},
-      ElementType::kFloat32, {ceil_div(dense.outputs(), block), kernel[0], kernel[1], kernel[2], in, block});
-
+  const Func weights = panels_of(dense, site, lowering, block);
   const std::vector<Var> loops = loop_variables(5);
   const Var n = loops[0];
   const Var d = loops[1];
@@ -141,25 +215,9 @@ void build_dense(const Dense& dense, const Site& site, const Schedule& schedule,
   const Var c = loops[4];
   const Var ci("ci");
   const Var co("co");
-  RDom r(0, to_int(in), 0, to_int(kernel[2]), 0, to_int(kernel[1]), 0, to_int(kernel[0]), "r");
-
-  const auto along = [&](const Var& at, const RVar& tap, std::size_t axis) {
-    return at * to_int(dense.strides[axis]) + tap * to_int(dense.dilations[axis]) - to_int(dense.begin[axis]);
-  };
-  const Expr column = along(x, r.y, 2);
-  Expr row = along(y, r.z, 1);
-  Expr plane = along(d, r.w, 0);
-  // Taps outside the source are left out of the loop; the clamp is for Halide's eyes.
-  if (dense.is_padded(1)) {
-    r.where(row >= 0 && row < to_int(dense.in(1)));
-    row = clamped(row, dense.in(1));
-  }
-  if (dense.is_padded(0)) {
-    r.where(plane >= 0 && plane < to_int(dense.in(0)));
-    plane = clamped(plane, dense.in(0));
-  }
+  const auto [r, column, row, plane] = taps_of(dense, x, y, d);
   Expr channel = r.x;
-  if (dense.groups > 1) channel = co * to_int(block) / to_int(per_group) * to_int(in) + r.x;
+  if (dense.groups > 1) channel = co * to_int(block) / to_int(dense.group_outputs()) * to_int(in) + r.x;
 
   Func sum("sum");
   sum(ci, x, y, d, n, co) = 0.0F;

@@ -16,9 +16,9 @@ namespace collage::native {
 /// Spatial axes are depth, height, width; missing ones have extent 1.
 struct Dense {
   ValueId source;
-  View view;    ///< of the source: batch, depth, height, width, channels
-  Space space;  ///< of the result: batch, depth, height, width, outputs
-  ValueId weights;
+  View view;                    ///< of the source: batch, depth, height, width, channels
+  Space space;                  ///< of the result: batch, depth, height, width, outputs
+  ValueId weights;              ///< constant, or computed: then of a convolution
   std::int64_t out_stride = 1;  ///< in the weights, elements
   std::int64_t tap_stride = 1;
   std::int64_t in_stride = 1;
@@ -36,6 +36,8 @@ struct Dense {
   [[nodiscard]] std::int64_t outputs() const { return space.extent(4); }
   [[nodiscard]] std::int64_t in(std::size_t axis) const { return view.extents[axis + 1]; }
   [[nodiscard]] std::int64_t out(std::size_t axis) const { return space.extent(axis + 1); }
+  [[nodiscard]] std::int64_t group_channels() const { return channels() / groups; }
+  [[nodiscard]] std::int64_t group_outputs() const { return outputs() / groups; }
   [[nodiscard]] std::int64_t taps() const { return kernel[0] * kernel[1] * kernel[2]; }
   /// Some window reaches past the source along this axis.
   [[nodiscard]] bool is_padded(std::size_t axis) const {
@@ -45,7 +47,7 @@ struct Dense {
 };
 
 /// Numbers for conditions: batch, channels, outputs, groups, group_channels/outputs/vectors, out_d/h/w, kernel_d/h/w,
-/// stride_*, dilation_*, taps, lanes.
+/// stride_*, dilation_*, taps, lanes. Vectors are as build_dense takes them: narrower ones where a group ends early.
 [[nodiscard]] Facts facts_of(const Dense& dense, const Site& site);
 
 /// All tiles that build_dense takes: accumulators, the weights of one step and a broadcast stay in registers.
@@ -62,10 +64,31 @@ inline constexpr std::string_view kDenseLegal =
 /// The anchor's value at a place from the sum of products there.
 using ResultOf = std::function<Halide::Expr(const Indices& at, const Halide::Expr& sum)>;
 
+/// Register tiles of `tile_x` of `places` by `tile_c` of `outputs`, a divisor of it, best first, each with two orders
+/// of loops (`rows` as in build_dense).
+[[nodiscard]] std::vector<Schedule> register_tiles(std::int64_t places, std::int64_t most_x, std::int64_t outputs,
+                                                   const Site& site);
+
 /// The whole region: product, bias, epilogue, output. Schedule: tile_x, tile_c, unroll, rows (0: outputs are the
 /// outermost loop; 1: rows are). Weights are f32 or bytes; without `result` it is with_bias().
 void build_dense(const Dense& dense, const Site& site, const Schedule& schedule, Lowering& lowering,
                  const ResultOf& result = {});
+
+/// Weights as [outputs / per / block][depth][height][width][per * inputs][block], zeros or repeats past the end: a lane
+/// stands for `per` neighbouring outputs. Packed once when they are constant, in each run when they are computed.
+[[nodiscard]] Halide::Func panels_of(const Dense& dense, const Site& site, Lowering& lowering, std::int64_t block,
+                                     std::int64_t per = 1);
+
+/// The weights as they lie: outputs, inputs, depth, height, width.
+[[nodiscard]] Readable weights_of(const Dense& dense, const Site& site, Lowering& lowering);
+
+/// The reduction over a window: inputs of a group, width, height, depth, and where its taps lie in the source for the
+/// place (x, y, d). Taps above, below, before and behind the source are left out of it; those beside it are not.
+struct Taps {
+  Halide::RDom r;
+  Halide::Expr column, row, plane;
+};
+[[nodiscard]] Taps taps_of(const Dense& dense, const Halide::Var& x, const Halide::Var& y, const Halide::Var& d);
 
 /// The anchor's value at a place from the sum of products there: scale and bias.
 [[nodiscard]] Halide::Expr with_bias(const Dense& dense, const Site& site, Lowering& lowering, const Indices& at,

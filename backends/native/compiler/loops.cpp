@@ -16,6 +16,12 @@ Expr stored(const Expr& value, ElementType type) { return Halide::cast(stored_ty
 
 Expr clamped(const Expr& value, std::int64_t extent) { return Halide::clamp(value, 0, to_int(extent - 1)); }
 
+std::int64_t largest_divisor(std::int64_t n, std::int64_t most) {
+  for (std::int64_t d = std::min(n, most); d > 1; --d)
+    if (n % d == 0) return d;
+  return 1;
+}
+
 void bound_all(Halide::Func func, const std::vector<Var>& variables, const Extents& extents) {
   for (std::size_t i = 0; i < variables.size(); ++i) func.bound(variables[i], 0, to_int(extents[i]));
 }

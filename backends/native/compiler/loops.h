@@ -38,6 +38,9 @@ Halide::Func define_output(const Site& site, Lowering& lowering, const Space& sp
 /// A bound on `value` that holds and that Halide can see.
 [[nodiscard]] Halide::Expr clamped(const Halide::Expr& value, std::int64_t extent);
 
+/// The largest divisor of n that is at most `most`.
+[[nodiscard]] std::int64_t largest_divisor(std::int64_t n, std::int64_t most);
+
 [[nodiscard]] inline int to_int(std::int64_t n) { return static_cast<int>(n); }
 [[nodiscard]] inline std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 

@@ -125,6 +125,12 @@ std::optional<Schedule> Schedule::parse(std::string_view text) {
   return schedule;
 }
 
+std::optional<std::string> gap_of(const Family& family) {
+  std::vector<std::string_view> conditions;
+  for (const Implementation& one : family.implementations) conditions.push_back(one.condition);
+  return gap_in(conditions, family.domains);
+}
+
 std::expected<std::vector<Variant>, Refusal> variants_of(const Site& site) {
   Refusal why{site.anchors.size() > 1 || site.moves ? RefusalReason::kStructure : RefusalReason::kOperator,
               site.anchor != nullptr ? anchors_text(site) : "nothing to compute"};
@@ -134,6 +140,8 @@ std::expected<std::vector<Variant>, Refusal> variants_of(const Site& site) {
       why = facts.error();
       continue;
     }
+    const auto misfit = misfit_in(*facts, family->domains);
+    COLLAGE_CHECK(!misfit, std::string(family->name) + ": " + misfit.value_or(""));
     std::vector<const Implementation*> fitting;
     for (const Implementation& implementation : family->implementations) {
       const auto applies_here = applies(implementation, *facts);

@@ -13,6 +13,7 @@
 #include <string_view>
 #include <vector>
 
+#include "compiler/coverage.h"
 #include "compiler/lowering.h"
 #include "compiler/site.h"
 
@@ -65,8 +66,9 @@ struct Family {
   std::string_view operators;  ///< anchors, separated by '|', those of a chain by '+'; empty: regions without anchor
   /// The facts, or why the family does not take the region.
   std::expected<Facts, Refusal> (*read)(const Site& site);
-  std::span<const Implementation> implementations;
-  bool takes_moves = false;  ///< of elements, before its anchor
+  std::span<const Implementation> implementations;  ///< one of their conditions holds for whatever is read
+  std::span<const Domain> domains = {};             ///< of facts that this rests on
+  bool takes_moves = false;                         ///< of elements, before its anchor
   /// Without anchors: the operators it knows in some form, for lists.
   std::vector<std::string> (*known)() = nullptr;
 };
@@ -82,6 +84,9 @@ struct Chosen {
   Schedule schedule;
 };
 [[nodiscard]] std::expected<Chosen, Refusal> chosen_by(const Site& site, const Variant& variant);
+
+/// Facts for which no implementation of the family may apply; nothing when one always does.
+[[nodiscard]] std::optional<std::string> gap_of(const Family& family);
 
 /// Variants of a region in order of priority; a refusal when no family takes it.
 [[nodiscard]] std::expected<std::vector<Variant>, Refusal> variants_of(const Site& site);

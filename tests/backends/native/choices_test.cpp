@@ -48,6 +48,8 @@ TEST(ConditionNames, AreThoseOfTheText) {
   EXPECT_EQ(evaluate("nothing == 1", {}).error(), "no fact called nothing");
   EXPECT_FALSE(evaluate("a % zero == 1", {{"a", 1}, {"zero", 0}}));
   EXPECT_TRUE(*evaluate("a * 2 + a == 9", {{"a", 3}}));
+  EXPECT_FALSE(evaluate("a * a == 1", {{"a", std::int64_t{1} << 40}}));
+  EXPECT_FALSE(evaluate("a == 3 or a % 0 == 1", {{"a", 3}}));
 }
 
 }  // namespace

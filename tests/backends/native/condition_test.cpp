@@ -34,6 +34,10 @@ INSTANTIATE_TEST_SUITE_P(Arithmetic, Condition,
                                          Case{"kernel * kernel == 9", true}, Case{"96 == kernel * channels", true},
                                          Case{"kernel * lanes % 10 == 8", true},  // left to right
                                          Case{"lanes % 10 * kernel == 18", true},
+                                         // Products bind closer than sums, on either side.
+                                         Case{"kernel + lanes * 2 == 35", true},
+                                         Case{"kernel * lanes + channels % 5 == 50", true},
+                                         Case{"19 == low + kernel + lanes + 4", true},
                                          Case{"channels * kernel > lanes * 6", false}));
 
 INSTANTIATE_TEST_SUITE_P(Connectives, Condition,

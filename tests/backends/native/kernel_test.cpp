@@ -140,8 +140,7 @@ TEST(NativeKernel, WithPreparedConstantsGivesTheSameNumbers) {
       ASSERT_TRUE(prepared && prepared->has_value());
       const auto stored = native::program_of((*prepared)->bytes);
       ASSERT_TRUE(stored);
-      for (const native::ConstantPart& part : stored->program.constants)
-        EXPECT_TRUE(part.is_packed);
+      for (const native::ConstantPart& part : stored->program.constants) EXPECT_TRUE(part.is_packed);
       const LoadRequest request = prepared_request(original, **prepared);
       const auto kernel = loading().load(request);
       ASSERT_TRUE(kernel) << to_string(kernel.error());

@@ -67,8 +67,10 @@ std::string Writer::convolution(bool is_depthwise) {
   if (is_depthwise)
     groups = dice_.pick(kChannels);
   else if (dice_.one_in(5))
-    groups = from(2, 3);
-  const std::int64_t outputs = groups * (is_depthwise ? 1 : groups > 1 ? 16 * from(1, 3) : dice_.pick(kChannels));
+    groups = from(2, 6);
+  std::int64_t per_group = groups > 1 ? (dice_.one_in(2) ? from(1, 9) : 8 * from(1, 6)) : dice_.pick(kChannels);
+  if (is_depthwise) per_group = dice_.one_in(3) ? from(2, 4) : 1;
+  const std::int64_t outputs = groups * per_group;
   Extents in = {from(1, 2), groups * group_channels};
   Extents out = {in[0], outputs};
   Extents kernel, strides, dilations, pads(2 * rank, 0);
@@ -87,7 +89,7 @@ std::string Writer::convolution(bool is_depthwise) {
   const Made x = input(in);
   Extents weights = {outputs, group_channels};
   weights.insert(weights.end(), kernel.begin(), kernel.end());
-  std::vector<std::string> inputs = {x.name, weight(weights).name};
+  std::vector<std::string> inputs = {x.name, (dice_.one_in(8) ? input(weights) : weight(weights)).name};
   if (dice_.one_in(2)) inputs.push_back(weight({outputs}).name);
   const Made y = node("Conv", inputs, out,
                       window_attributes(kernel, strides, dilations, pads) + ", group=" + std::to_string(groups));

@@ -20,6 +20,9 @@ constexpr const char* kDepthwise =
 constexpr const char* kGrouped =
     "graph(%x: f32[1,64,7,7], %w: f32[128,16,3,3]) -> (%y) { %y: f32[1,128,7,7] = Conv(%x, %w) {group=4, "
     "kernel_shape=[3,3], pads=[1,1,1,1]} }";
+constexpr const char* kOddGroups =
+    "graph(%x: f32[1,12,7,35], %w: f32[18,4,3,3]) -> (%y) { %y: f32[1,18,7,35] = Conv(%x, %w) {group=3, "
+    "kernel_shape=[3,3], pads=[1,1,1,1]} }";
 constexpr const char* kProduct =
     "graph(%a: f32[1,13,72], %w: f32[72,50]) -> (%y) { %y: f32[1,13,50] = MatMul(%a, %w) }";
 constexpr const char* kBatch =
@@ -54,7 +57,8 @@ TEST_P(Schedules, OfTheWholeSpaceAreRight) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Kernels, Schedules,
-                         testing::Values(kPointwise, kSquare, kDepthwise, kGrouped, kProduct, kBatch, kPool));
+                         testing::Values(kPointwise, kSquare, kDepthwise, kGrouped, kOddGroups, kProduct, kBatch,
+                                         kPool));
 
 class ForgedName : public testing::TestWithParam<const char*> {};
 

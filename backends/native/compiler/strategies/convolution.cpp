@@ -1,4 +1,4 @@
-// Conv with constant weights over one to three spatial axes, in channels_last.
+// Conv over one to three spatial axes: what the node says, and the table of ways.
 #include "compiler/strategies/convolution.h"
 
 #include "backends/window/window.h"
@@ -16,22 +16,25 @@ bool is_pointwise(const Dense& dense) {
   return true;
 }
 
-void merge_places(const Site& site, Dense& dense, const Extents& in, const Extents& out) {
-  std::vector<std::size_t> places = {0};
+void merge_places(const Site& site, Dense& dense, const Extents& in, const Extents& out, const Format& format) {
+  std::vector<std::size_t> batch = {0};
+  std::vector<std::size_t> places;
+  // Batches of channels_last tensors go on where the one before ends.
+  if (format.is_channels_last()) places.swap(batch);
   for (std::size_t i = 2; i < out.size(); ++i) places.push_back(i);
-  const Space source{.result = in, .axes = {{}, {}, {}, places, {1}}};
+  const Space source{.result = in, .axes = {batch, {}, {}, places, {1}}};
   const Space merged{.result = out, .axes = source.axes};
-  if (!are_seen(site, site.after, merged, channels_last())) return;
+  if (!are_seen(site, site.after, merged, format)) return;
   dense.space = merged;
-  dense.view = *view_of(in, channels_last(), source);
+  dense.view = *view_of(in, format, source);
 }
 
 }  // namespace
 
-std::expected<Dense, Refusal> convolution_of(const Site& site) {
+std::expected<Dense, Refusal> convolution_of(const Site& site, const Format& format) {
   const Node& node = *site.anchor;
   if (site.type(node.inputs[0]).element != ElementType::kFloat32) return refuse(RefusalReason::kType, "not f32");
-  auto dense = convolution_of(site, node.inputs[0], node.inputs[1]);
+  auto dense = convolution_of(site, node.inputs[0], node.inputs[1], format);
   if (!dense) return dense;
   const std::int64_t outputs = site.extents(node.outputs[0])[1];
   dense->bias = input_of(node, 2);
@@ -39,16 +42,15 @@ std::expected<Dense, Refusal> convolution_of(const Site& site) {
   return dense;
 }
 
-std::expected<Dense, Refusal> convolution_of(const Site& site, ValueId source, ValueId weights) {
+std::expected<Dense, Refusal> convolution_of(const Site& site, ValueId source, ValueId weights, const Format& format) {
   const Node& node = *site.anchor;
   const Extents in = site.extents(source);
   const Extents out = site.extents(node.outputs[0]);
   if (in.size() < 3 || in.size() > 5) return refuse(RefusalReason::kShape, "rank " + std::to_string(in.size()));
-  if (constant_of(site.graph, weights) == nullptr) return refuse(RefusalReason::kStructure, "computed weights");
   const Extents kernel = spatial(site.extents(weights));
   const auto window = window_of(node, kernel, spatial(in), spatial(out));
   if (!window) return std::unexpected(window.error());
-  const auto view = view_of(in, channels_last(), activation_space(in));
+  const auto view = view_of(in, format, activation_space(in));
   const std::int64_t taps = element_count(kernel);
   const std::int64_t groups = attribute_or<std::int64_t>(node, "group", 1);
   Dense dense{.source = source,
@@ -67,7 +69,7 @@ std::expected<Dense, Refusal> convolution_of(const Site& site, ValueId source, V
     dense.dilations[axis] = window->dilations[i];
     dense.begin[axis] = window->begin[i];
   }
-  if (is_pointwise(dense)) merge_places(site, dense, in, out);
+  if (is_pointwise(dense)) merge_places(site, dense, in, out, format);
   return dense;
 }
 
@@ -80,6 +82,9 @@ std::expected<Facts, Refusal> read(const Site& site) {
   if (!dense) return std::unexpected(dense.error());
   Facts facts = facts_of(*dense, site);
   add_library_facts(facts);
+  facts["computed_weights"] = constant_of(site.graph, dense->weights) == nullptr ? 1 : 0;
+  // Places of a row in plain tensors, where other axes may be one loop.
+  facts["plain_w"] = convolution_of(site, plain())->out(2);
   facts["may_transform"] = site.options.accuracy != Accuracy::kStrict ? 1 : 0;
   // Winograd's tiles in a row of the result.
   facts["tiles2_w"] = ceil_div(facts["out_w"], 2);
@@ -94,15 +99,23 @@ void build_direct(const Site& site, const Facts&, const Schedule& schedule, Lowe
 }
 
 LibraryProduct places_by_weights(const Site& site) { return library_product_of(*convolution_of(site), site); }
-const Implementation kSgemm = sgemm_row<places_by_weights>(Layout::kChannelsLast, kIsLibraryProduct);
+const std::string kIsSgemm = std::string(kIsLibraryProduct) + " and computed_weights == 0";
+const Implementation kSgemm = sgemm_row<places_by_weights>(Layout::kChannelsLast, kIsSgemm);
 
-constexpr std::string_view kDepthwise = "groups == channels and groups == outputs and groups > 1";
+const std::string kDepthwise = "groups == channels and groups == outputs and groups > 1 and computed_weights == 0";
 const std::string kWinograd =
     "kernel_h == 3 and kernel_w == 3 and kernel_d == 1 and in_d == 1 and groups == 1 and stride_h == 1 and "
     "stride_w == 1 and dilation_h == 1 and dilation_w == 1 and channels % lanes == 0 and outputs % lanes == 0 and "
-    "may_transform == 1";
+    "may_transform == 1 and computed_weights == 0";
 const std::string kWinograd2 = kWinograd + " and out_h >= 4 and out_w >= 4";
 const std::string kWinograd4 = kWinograd + " and out_h >= 8 and out_w >= 8";
+// Vectors of a group's outputs, narrow ones where they must be.
+const std::string kDirect = "groups == 1 or group_outputs % 4 == 0";
+// Such vectors are not full.
+const std::string kPlanes = "group_outputs % 4 != 0 or group_outputs % lanes != 0";
+const std::string kOddGroups = "groups > 1 and group_outputs % lanes != 0";
+const std::string kAcross = kOddGroups + " and groups != channels or " + kOddGroups + " and groups != outputs or " +
+                            kOddGroups + " and computed_weights == 1";
 
 // Outputs are written out: more of them at once are long code for no gain.
 constexpr std::string_view kDepthwiseLegal = "tile_x <= out_w and tile_y <= out_h and tile_x * tile_y <= 28";
@@ -111,8 +124,17 @@ constexpr std::string_view kWinogradChoices = "rows: 1..64, tile_c: 1..4, tile_t
 const std::string kWinogradTile = "group_vectors % tile_c == 0 and tile_t * tile_c + tile_c + 1 <= registers and ";
 const std::string kWinogradLegal4 = kWinogradTile + "rows * 4 < out_h + 4 and tile_t <= rows * tiles4_w";
 const std::string kWinogradLegal2 = kWinogradTile + "rows * 2 < out_h + 2 and tile_t <= rows * tiles2_w";
+// As register_tiles counts: the smaller side of a tile is kept beside its accumulators.
+constexpr std::string_view kAcrossChoices = "rows: 0|1, tile_c: 1..8, tile_x: 1..14";
+constexpr std::string_view kPlanesChoices = "rows: 0|1, tile_c: 1..8, tile_x: 1..6";
+const std::string kTile = "group_outputs % tile_c == 0 and tile_x * tile_c + ";
+const std::string kAcrossLegal =
+    kTile + "tile_x + 1 <= registers and tile_x <= out_w or " + kTile + "tile_c + 1 <= registers and tile_x <= out_w";
+const std::string kPlanesLegal = kTile + "tile_x + 1 <= registers and tile_x * lanes <= plain_w or " + kTile +
+                                 "tile_c + 1 <= registers and tile_x * lanes <= plain_w or " + kTile +
+                                 "tile_x + 1 <= registers and tile_x == 1";
 
-const std::array<Implementation, 5> kImplementations = {{{.name = "winograd4",
+const std::array<Implementation, 7> kImplementations = {{{.name = "winograd4",
                                                           .condition = kWinograd4,
                                                           .priority = 15,
                                                           .layouts = {Layout::kChannelsLast},
@@ -137,13 +159,29 @@ const std::array<Implementation, 5> kImplementations = {{{.name = "winograd4",
                                                           .choices = "blocks: 0|1, tile_x: 1..28, tile_y: 1..4",
                                                           .legal = kDepthwiseLegal},
                                                          {.name = "direct",
-                                                          .condition = "groups == 1 or group_outputs % lanes == 0",
+                                                          .condition = kDirect,
                                                           .priority = 10,
                                                           .layouts = {Layout::kChannelsLast},
                                                           .space = direct_space,
                                                           .build = build_direct,
                                                           .choices = kDenseChoices,
                                                           .legal = kDenseLegal},
+                                                         {.name = "across",
+                                                          .condition = kAcross,
+                                                          .priority = 9,
+                                                          .layouts = {Layout::kChannelsLast},
+                                                          .space = across_space,
+                                                          .build = build_across,
+                                                          .choices = kAcrossChoices,
+                                                          .legal = kAcrossLegal},
+                                                         {.name = "planes",
+                                                          .condition = kPlanes,
+                                                          .priority = 5,
+                                                          .layouts = {Layout::kPlain},
+                                                          .space = planes_space,
+                                                          .build = build_planes,
+                                                          .choices = kPlanesChoices,
+                                                          .legal = kPlanesLegal},
                                                          kSgemm}};
 
 }  // namespace

@@ -7,9 +7,19 @@
 
 namespace collage::native {
 
-[[nodiscard]] std::expected<Dense, Refusal> convolution_of(const Site& site);
-/// The same over these tensors in place of the anchor's operands, of any element type and without a bias.
-[[nodiscard]] std::expected<Dense, Refusal> convolution_of(const Site& site, ValueId source, ValueId weights);
+[[nodiscard]] std::expected<Dense, Refusal> convolution_of(const Site& site, const Format& format = channels_last());
+/// The same over these tensors in place of the anchor's operands, of any element type and without a bias. Weights may
+/// be computed.
+[[nodiscard]] std::expected<Dense, Refusal> convolution_of(const Site& site, ValueId source, ValueId weights,
+                                                           const Format& format = channels_last());
+
+/// Vectors of neighbouring groups, in channels_last: for groups of few outputs.
+[[nodiscard]] std::vector<Schedule> across_space(const Site& site, const Facts& facts);
+void build_across(const Site& site, const Facts& facts, const Schedule& schedule, Lowering& lowering);
+
+/// Vectors of neighbouring places, in plain tensors: for any number of outputs.
+[[nodiscard]] std::vector<Schedule> planes_space(const Site& site, const Facts& facts);
+void build_planes(const Site& site, const Facts& facts, const Schedule& schedule, Lowering& lowering);
 
 [[nodiscard]] std::vector<Schedule> depthwise_space(const Site& site, const Facts& facts);
 void build_depthwise(const Site& site, const Facts& facts, const Schedule& schedule, Lowering& lowering);

@@ -26,6 +26,7 @@ std::expected<Facts, Refusal> read(const Site& site) {
   std::int64_t moves = 0;
   for (const std::size_t n : site.region.nodes.members())
     moves += is_move_node(site.graph, site.graph.nodes[n]) ? 1 : 0;
+  if (moves == 0) return refuse(RefusalReason::kStructure, "no moves of elements");
   if (std::ranges::all_of(site.region.nodes.members(), [&](std::size_t n) { return is_view(site.graph.nodes[n]); }))
     return refuse(RefusalReason::kStructure, "the same bytes under another shape");
   return Facts{{"moves", moves}, {"outputs", static_cast<std::int64_t>(site.region.outputs.size())}};
@@ -81,7 +82,7 @@ void build(const Site& site, const Facts&, const Schedule&, Lowering& lowering) 
 }
 
 const std::array<Implementation, 1> kImplementations = {{{.name = "gathered",
-                                                          .condition = "moves > 0",
+                                                          .condition = "",
                                                           .priority = 10,
                                                           .layouts = {Layout::kPlain, Layout::kChannelsLast},
                                                           .space = space,

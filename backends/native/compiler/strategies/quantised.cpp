@@ -57,6 +57,24 @@ std::expected<Facts, Refusal> read(const Site& site) {
   return facts;
 }
 
+/// How groups can be computed: 1 one group, 2 depthwise, 3 whole vectors of outputs by a real source.
+constexpr std::array<Domain, 2> kConvolutionDomains = {{{"grouping", 1, 3}, {"is_source_real", 0, 1}}};
+constexpr std::array<Domain, 1> kProductDomains = {{{"is_source_real", 0, 1}}};
+
+/// Groups of bytes that are neither one nor depthwise have no sums here.
+std::expected<Facts, Refusal> read_convolution(const Site& site) {
+  auto facts = read<quantised_convolution_of>(site);
+  if (!facts) return facts;
+  const auto fact = [&](std::string_view name) { return facts->find(name)->second; };
+  const std::int64_t groups = fact("groups");
+  const bool is_depthwise = groups == fact("channels") && groups == fact("outputs") && fact("taps") <= 256;
+  const bool has_vectors = fact("is_source_real") == 1 && fact("group_outputs") % fact("lanes") == 0;
+  if (groups > 1 && !is_depthwise && !has_vectors)
+    return refuse(RefusalReason::kStructure, "groups of bytes that are not depthwise");
+  facts->emplace("grouping", groups == 1 ? 1 : is_depthwise ? 2 : 3);
+  return facts;
+}
+
 std::expected<Facts, Refusal> read_product(const Site& site) {
   auto facts = read<quantised_product_of>(site);
   if (facts && !are_seen(site, site.after, quantised_product_of(site)->dense.space, plain()))
@@ -79,24 +97,21 @@ void build(const Site& site, const Facts&, const Schedule& schedule, Lowering& l
   build_form(*form_of(site), site, schedule, lowering);
 }
 
-constexpr std::string_view kScaledConvolution =
-    "groups == 1 and is_source_real == 1 or group_outputs % lanes == 0 and is_source_real == 1";
-
 const std::array<Implementation, 3> kConvolutions = {
     {{.name = "depthwise_bytes",
-      .condition = "groups == channels and groups == outputs and groups > 1 and taps <= 256",
+      .condition = "grouping == 2",
       .priority = 15,
       .layouts = {Layout::kChannelsLast},
       .space = depthwise_space,
       .build = build<quantised_convolution_of, build_quantised_depthwise>},
      {.name = "quads",
-      .condition = "groups == 1 and is_source_real == 0",
+      .condition = "grouping == 1 and is_source_real == 0",
       .priority = 10,
       .layouts = {Layout::kChannelsLast},
       .space = space_of_quads<quantised_convolution_of>,
       .build = build<quantised_convolution_of, build_quads>},
      {.name = "scaled",
-      .condition = kScaledConvolution,
+      .condition = "grouping == 3 or grouping == 1 and is_source_real == 1",
       .priority = 10,
       .layouts = {Layout::kChannelsLast},
       .space = space_of_scaled<quantised_convolution_of>,
@@ -119,11 +134,13 @@ const std::array<Implementation, 2> kProducts = {{{.name = "quads",
 
 const Family kQuantisedConvolutionFamily = {.name = "quantised_convolution",
                                             .operators = "Conv|QLinearConv|ConvInteger",
-                                            .read = read<quantised_convolution_of>,
-                                            .implementations = kConvolutions};
+                                            .read = read_convolution,
+                                            .implementations = kConvolutions,
+                                            .domains = kConvolutionDomains};
 const Family kQuantisedProductFamily = {.name = "quantised_product",
                                         .operators = "MatMul|Gemm|QLinearMatMul|MatMulInteger",
                                         .read = read_product,
-                                        .implementations = kProducts};
+                                        .implementations = kProducts,
+                                        .domains = kProductDomains};
 
 }  // namespace collage::native

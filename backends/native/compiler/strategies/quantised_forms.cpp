@@ -140,6 +140,8 @@ std::expected<Quantised, Refusal> finished(const Site& site, Quantised form, std
 std::expected<Quantised, Refusal> quantised_convolution_of(const Site& site) {
   auto form = form_of(site, 0);
   if (!form) return form;
+  if (constant_of(site.graph, form->dense.weights) == nullptr)
+    return refuse(RefusalReason::kStructure, "computed weights");
   const std::int64_t outputs = site.extents(site.result())[1];
   const View bias{.extents = {1, 1, 1, 1, outputs}, .strides = {0, 0, 0, 0, outputs > 1 ? 1 : 0}};
   return finished(site, *form, convolution_of(site, form->dense.source, form->dense.weights), bias);

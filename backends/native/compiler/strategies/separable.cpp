@@ -43,6 +43,7 @@ std::expected<Link, Refusal> link_of(const Site& site, const Stage& stage) {
   if (in.size() != 4) return refuse(RefusalReason::kShape, "rank " + std::to_string(in.size()));
   auto dense = convolution_of(part);
   if (!dense) return std::unexpected(dense.error());
+  if (constant_of(site.graph, dense->weights) == nullptr) return refuse(RefusalReason::kStructure, "computed weights");
   dense->space = activation_space(site.extents(part.result()));
   dense->view = *view_of(in, channels_last(), activation_space(in));
   return Link{.stage = stage, .dense = *dense};

@@ -24,7 +24,9 @@ bool is_product(const Site& site) { return site.anchor->op_type != "Conv"; }
 
 std::expected<Dense, Refusal> dense_of(const Site& site) {
   auto dense = is_product(site) ? product_of(site) : convolution_of(site);
-  if (dense && !is_pointwise(*dense)) return refuse(RefusalReason::kStructure, "windows of moved elements");
+  if (!dense) return dense;
+  if (!is_pointwise(*dense)) return refuse(RefusalReason::kStructure, "windows of moved elements");
+  if (constant_of(site.graph, dense->weights) == nullptr) return refuse(RefusalReason::kStructure, "computed weights");
   return dense;
 }
 
@@ -154,6 +156,8 @@ void build(const Site& site, const Facts&, const Schedule& schedule, Lowering& l
   schedule_staged(staged, site, dense, std::min(tiles * tile_x, extents[3]));
 }
 
+const std::array<Domain, 1> kDomains = {{{"is_product", 0, 1}}};
+
 const std::array<Implementation, 2> kImplementations = {{{.name = "staged",
                                                           .condition = "is_product == 0",
                                                           .priority = 10,
@@ -173,6 +177,7 @@ const Family kStagedFamily = {.name = "staged",
                               .operators = "Conv|MatMul|Gemm",
                               .read = read,
                               .implementations = kImplementations,
+                              .domains = kDomains,
                               .takes_moves = true};
 
 }  // namespace collage::native

@@ -1,0 +1,104 @@
+#include <algorithm>
+
+#include "compiler/strategies/rows.h"
+
+namespace collage::native {
+
+using Halide::Expr;
+using Halide::Func;
+using Halide::RDom;
+using Halide::TailStrategy;
+using Halide::Var;
+
+Func RowWriter::source() {
+  Elements elements(lowering_, rows_.space, indices());
+  Func func("source");
+  func(innermost_first(loops_)) = elements.at(site_.anchor->inputs[0]);
+  if (!site_.before.empty()) keep(func);
+  return func;
+}
+
+Func RowWriter::mapped(const std::string& name, const Expr& value) const {
+  Func func(name);
+  func(innermost_first(loops_)) = value;
+  return func;
+}
+
+Func RowWriter::reduce(const std::string& name, const Func& value, Join join) {
+  if (rows_.has_inner()) {
+    const RDom r(0, to_int(rows_.length()), name + "_r");
+    Func total(name);
+    total(kept()) = neutral(join, value.types()[0]);
+    total(kept()) = joined(join, total(kept()), value(with(r)));
+    reductions_.push_back({.total = total});
+  } else {
+    reductions_.push_back(joined_row(name, join, rows_.length(), site_.lanes(), kept(),
+                                     [&](const Expr& along) { return value(with(along)); }));
+  }
+  return reductions_.back().total;
+}
+
+void RowWriter::finish(const Expr& value) {
+  const Func out = define_output(site_, lowering_, rows_.result, loops_, value);
+  const Extents extents = rows_.result.extents();
+  const auto before = static_cast<std::ptrdiff_t>(rows_.reduced);
+  const std::vector<Var> outer(loops_.begin(), loops_.begin() + before);
+  const Var last = parallelise(out, outer, {extents.begin(), extents.begin() + before}, site_);
+  if (rows_.has_inner())
+    schedule_strips(out, extents);
+  else
+    schedule_rows(out, extents, outer, last);
+}
+
+std::vector<Expr> RowWriter::kept() const {
+  std::vector<Expr> out;
+  for (std::size_t i = loops_.size(); i-- > 0;)
+    if (i != rows_.reduced) out.emplace_back(loops_[i]);
+  return out;
+}
+
+std::vector<Expr> RowWriter::with(const Expr& along) const {
+  Indices at = indices();
+  at[rows_.reduced] = along;
+  return innermost_first(at);
+}
+
+void RowWriter::schedule_strips(Func out, const Extents& extents) {
+  const Var along = loops_[rows_.reduced];
+  const Var inner = loops_.back();
+  const Var strip("strip");
+  const Var within("within");
+  const int wide = to_int(std::min(site_.lanes(), extents.back()));
+  out.split(inner, strip, within, wide, TailStrategy::ShiftInwards).vectorize(within);
+  out.reorder(within, along, strip);
+  for (Func func : kept_funcs_) func.compute_at(out, strip).vectorize(inner, wide);
+  for (RowReduction& one : reductions_) {
+    one.total.compute_at(out, strip).vectorize(inner, wide);
+    one.total.update().vectorize(inner, wide);
+  }
+}
+
+void RowWriter::schedule_rows(Func out, const Extents& extents, const std::vector<Var>& outer, const Var& last) {
+  const Var along = loops_[rows_.reduced];
+  const std::int64_t lanes = site_.lanes();
+  const std::int64_t wide = std::min(lanes, extents[rows_.reduced]);
+  if (wide > 1) out.vectorize(along, to_int(wide), TailStrategy::GuardWithIf);
+  const auto place = [&](Func func) {
+    if (outer.empty())
+      func.compute_root();
+    else
+      func.compute_at(out, last);
+  };
+  const std::int64_t row_lanes = std::min(lanes, rows_.length());
+  for (Func func : kept_funcs_) {
+    place(func);
+    if (row_lanes > 1) func.vectorize(along, to_int(row_lanes));
+  }
+  for (RowReduction& one : reductions_) {
+    place(one.part);
+    place(one.total);
+    vectorise(one, lanes);
+  }
+}
+
+}  // namespace collage::native
