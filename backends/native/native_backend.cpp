@@ -42,12 +42,24 @@ class Native final : public Backend, public CodeGenerator {
 
   [[nodiscard]] const BackendInfo& info() const override { return info_; }
 
+  /// Single operators, and operators that exporters write as several nodes, each with what follows it.
   [[nodiscard]] PartitionRules rules() const override {
     // A product of bytes waits for several dequantisers: no single seed grows to it.
     const std::string product = "Conv|MatMul|Gemm(DequantizeLinear, DequantizeLinear, ";
     const std::string tail = ") -> " + std::string(kElementNames) + "* -> QuantizeLinear?";
-    return {.patterns = {{"bytes", product + "*?" + tail}, {"bytes-bias", product + "DequantizeLinear" + tail}},
-            .growth = Growth::kLikeNative};
+    PartitionRules rules{
+        .patterns = {{"bytes", product + "*?" + tail}, {"bytes-bias", product + "DequantizeLinear" + tail}},
+        .growth = Growth::kLikeNative};
+    const PartitionRule written = any_of(
+        {pattern_rule("group-norm", "Reshape -> InstanceNormalization -> Reshape"),
+         pattern_rule("group-norm-gated", "Reshape -> InstanceNormalization -> Reshape -> Mul|Add* -> Sigmoid -> Mul"),
+         pattern_rule("gated", "Conv|GroupNormalization|InstanceNormalization -> Sigmoid -> Mul"),
+         pattern_rule(
+             "attention",
+             "MatMul(Transpose?(Reshape?(*)), Transpose?(Reshape?(*))) -> Mul|Div|Add|Where|Cast|Reshape|Flatten* "
+             "-> Softmax -> IsNaN|Where|Reshape* -> MatMul")});
+    rules.more = {follow(written, rules.max_region_nodes)};
+    return rules;
   }
 
   [[nodiscard]] std::expected<std::vector<Variant>, Refusal> support(const Graph& graph, const Region& region,

@@ -257,6 +257,7 @@ Schemas::Schemas(UnfitBranches& unfit) {
   };
   add("", "If", [&unfit](Context& context) { infer_if(context, unfit); });
   add("", "MeanVarianceNormalization", same_as_first);  // ONNX's own trips over the default of its attribute
+  add("", "GroupNormalization", same_as_first);         // ONNX gives it a body and no inference
   add(kMicrosoft, "FusedConv", same_as("Conv", 11));
   add(kMicrosoft, "FusedGemm", same_as("Gemm", 13));
   for (const char* op : {"FastGelu", "Gelu", "QuickGelu", "RotaryEmbedding", "QLinearLeakyRelu", "QLinearSigmoid",

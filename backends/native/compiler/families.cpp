@@ -4,7 +4,7 @@ namespace collage::native {
 
 std::span<const Family* const> all_families() {
   // The quantised and staged ones first, so that a plain Conv or MatMul is refused with the words of its own family.
-  static const std::array<const Family*, 12> families = {&kElementwiseFamily,
+  static const std::array<const Family*, 15> families = {&kElementwiseFamily,
                                                          &kMovementFamily,
                                                          &kQuantisedConvolutionFamily,
                                                          &kQuantisedProductFamily,
@@ -14,6 +14,9 @@ std::span<const Family* const> all_families() {
                                                          &kBatchProductFamily,
                                                          &kPoolingFamily,
                                                          &kRowsFamily,
+                                                         &kGroupNormFamily,
+                                                         &kLocalResponseFamily,
+                                                         &kAttentionFamily,
                                                          &kSeparableFamily,
                                                          &kTransposedConvolutionFamily};
   return families;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "compiler/composite.h"
 #include "compiler/expression.h"
 #include "compiler/move.h"
 #include "compiler/space.h"
@@ -73,24 +74,33 @@ std::expected<Site, Refusal> dissect(const Graph& graph, const Region& region, c
   Site site{.graph = graph, .region = region, .options = options, .set = set};
   site.before = NodeSet(graph.nodes.size());
   site.after = NodeSet(graph.nodes.size());
+  NodeSet core(graph.nodes.size());
+  if (auto composite = composite_of(graph, region)) {
+    site.composite = std::make_shared<const Composite>(*std::move(composite));
+    site.anchor = &site.composite->node;
+    site.anchors = {site.anchor};
+    core = site.composite->nodes;
+  }
   for (const std::size_t n : region.nodes.members()) {
     const Node& node = graph.nodes[n];
     if (is_element_node(graph, node)) {
       if (auto ok = check_scales(graph, region, node); !ok) return std::unexpected(ok.error());
       continue;
     }
+    if (core.contains(n)) continue;
     if (is_move_node(graph, node)) {
       site.moves = true;
       continue;
     }
-    if (site.anchors.size() == kMostAnchors)
+    // What several nodes spell is no link of a chain.
+    if (site.composite != nullptr || site.anchors.size() == kMostAnchors)
       return refuse(RefusalReason::kStructure, site.anchor->op_type + " and " + node.op_type);
     site.anchors.push_back(&node);
     site.anchor = &node;
   }
   if (site.anchor != nullptr) site.before = makers_of(site, *site.anchor);
   for (const std::size_t n : region.nodes.members())
-    if (&graph.nodes[n] != site.anchor && !site.before.contains(n)) site.after.insert(n);
+    if (&graph.nodes[n] != site.anchor && !core.contains(n) && !site.before.contains(n)) site.after.insert(n);
   for (const std::size_t n : site.after.members())
     if (site.anchor != nullptr && is_move_node(graph, graph.nodes[n]))
       return refuse(RefusalReason::kStructure, "moves of elements beside " + site.anchor->op_type);

@@ -1,12 +1,15 @@
 // A region under the eyes of the strategies: its anchor, what stands before and after it, and numbers to decide by.
 // In: a graph and a region. Out: a Site, or why the region is none a kernel can be made for.
-// How: one heavy operator, or a few in a chain; what feeds them, stands between and follows is element-wise.
+// How: one heavy operator, written as one node or as several (composite.h), or a few in a chain; what feeds them,
+// stands
+//      between and follows is element-wise.
 // Cost: linear in the region.
 // Source: anchors and epilogues of tensor compilers' fusion (Chen et al., OSDI 2018).
 #pragma once
 
 #include <expected>
 #include <map>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -20,6 +23,7 @@ namespace collage::native {
 /// Numbers of a region that conditions and schedules speak of: "kernel_h", "channels".
 using Facts = std::map<std::string, std::int64_t, std::less<>>;
 
+struct Composite;
 struct Family;
 
 struct Site {
@@ -27,10 +31,11 @@ struct Site {
   const Region& region;
   const CompileOptions& options;
   const InstructionSet& set;
-  const Node* anchor = nullptr;                  ///< the last one; null: element-wise work and moves of elements only
-  std::vector<const Node*> anchors = {};         ///< all of them, in order
-  bool moves = false;                            ///< some node moves elements
-  NodeSet before = {};                           ///< element-wise nodes that the anchor waits for
+  const Node* anchor = nullptr;           ///< the last one; null: element-wise work and moves of elements only
+  std::vector<const Node*> anchors = {};  ///< all of them, in order
+  bool moves = false;                     ///< some node moves elements
+  std::shared_ptr<const Composite> composite = nullptr;  ///< holds the anchor where several nodes spell it
+  NodeSet before = {};                                   ///< element-wise nodes that the anchor waits for
   NodeSet after = {};                            ///< element-wise nodes that wait for the anchor, or stand beside it
   std::span<const Family* const> families = {};  ///< that may take it; none = the built-in ones
 

@@ -8,9 +8,12 @@
 
 namespace collage::native {
 
+extern const Family kAttentionFamily;
 extern const Family kBatchProductFamily;
 extern const Family kElementwiseFamily;
 extern const Family kConvolutionFamily;
+extern const Family kGroupNormFamily;
+extern const Family kLocalResponseFamily;
 extern const Family kMovementFamily;
 extern const Family kPoolingFamily;
 extern const Family kProductFamily;

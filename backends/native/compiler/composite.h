@@ -1,0 +1,21 @@
+// Heavy operators that exporters write as several nodes, read as the one operator that they spell.
+// In: a region. Out: the operator as a node over values of the graph, and the nodes that it stands for.
+// How: group normalisation is Reshape -> InstanceNormalization -> Reshape; attention is a product, a softmax and a
+//      product (attention_form.h).
+// Cost: linear in the region.
+// Source: the patterns of PyTorch's and TensorFlow's exporters.
+#pragma once
+
+#include "compiler/site.h"
+
+namespace collage::native {
+
+struct Composite {
+  Node node;      ///< its first output is the result
+  NodeSet nodes;  ///< of the region
+};
+
+/// Nothing when no composite stands in the region. What else is in it is for the caller to judge.
+[[nodiscard]] std::optional<Composite> composite_of(const Graph& graph, const Region& region);
+
+}  // namespace collage::native
