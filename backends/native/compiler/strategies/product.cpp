@@ -76,7 +76,7 @@ void build_packed(const Site& site, const Facts&, const Schedule& schedule, Lowe
   build_dense(*product_of(site), site, schedule, lowering);
 }
 
-LibraryProduct rows_by_matrix(const Site& site) { return library_product_of(*dense_of(site), site); }
+LibraryProduct rows_by_matrix(const Site& site) { return library_product_of(*product_of(site), site); }
 
 const std::array<Implementation, 2> kImplementations = {{{.name = "packed",
                                                           .condition = "",
