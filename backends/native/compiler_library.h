@@ -16,7 +16,7 @@ namespace collage::native {
 [[nodiscard]] Result<const CompilerTable*> compiler();
 
 /// Libraries that add strategies: libcollage_native_strategies_NAME.so beside this module and in the folders of
-/// COLLAGE_BACKENDS, sorted by path.
+/// COLLAGE_BACKEND_PATH, sorted by path.
 [[nodiscard]] std::vector<std::string> libraries_of_strategies();
 
 }  // namespace collage::native

@@ -117,7 +117,7 @@ TEST_F(PortablePlanTest, RunsWhereNothingElseIsInstalled) {
   fs::create_directory(root + "/tmp");
   // Without /proc a program does not know where it lies.
   const std::string places =
-      "LD_LIBRARY_PATH='" COLLAGE_BUILD_DIR "/lib' COLLAGE_BACKENDS='" + kModules.string() + "' ";
+      "LD_LIBRARY_PATH='" COLLAGE_BUILD_DIR "/lib' COLLAGE_BACKEND_PATH='" + kModules.string() + "' ";
   const std::string enter = places + (::geteuid() == 0 ? "chroot '" : "unshare -r chroot '") + root + "' ";
   if (shell(enter + "/bin/true").exit_code != 0) GTEST_SKIP() << "this user may not change the root folder";
 

@@ -1,5 +1,10 @@
 // The compiler's side of the interface: regions in, artifacts out.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
 #include <nlohmann/json.hpp>
+#include <ranges>
 
 #include "compiler/added_strategies.h"
 #include "compiler/choices.h"
@@ -147,11 +152,16 @@ std::vector<Outcome> codegen(std::span<const collage::TensorCode> codes, const C
   return each(codes, [&](const collage::TensorCode& code) { return artifact_of_code(code, options, set); });
 }
 
+/// Operators separated by '|', each once, also of chains.
 std::string operators_of(const Family& family) {
-  if (family.known == nullptr) return std::string(family.operators);
-  std::string operators;
-  for (const std::string& name : family.known()) operators += (operators.empty() ? "" : "|") + name;
-  return operators;
+  std::vector<std::string> names;
+  if (family.known != nullptr) names = family.known();
+  for (const auto& word : std::views::split(family.operators, std::string_view("|")))
+    for (const auto& part : std::views::split(std::string_view(word), std::string_view("+")))
+      if (const std::string name(std::string_view{part});
+          !name.empty() && std::ranges::find(names, name) == names.end())
+        names.push_back(name);
+  return fmt::format("{}", fmt::join(names, "|"));
 }
 
 std::vector<StrategyLine> strategies(const Families* families) {

@@ -55,10 +55,10 @@ TEST(AddedStrategies, AreForTheInstanceThatNamesThemAndPartOfItsBuild) {
 }
 
 TEST(AddedStrategies, AreFoundInTheFoldersOfBackends) {
-  ASSERT_EQ(::setenv("COLLAGE_BACKENDS", COLLAGE_STRATEGIES "/example", 1), 0);
+  ASSERT_EQ(::setenv("COLLAGE_BACKEND_PATH", COLLAGE_STRATEGIES "/example", 1), 0);
   Registry here = registry();
   const auto backend = here.get("native");
-  ::unsetenv("COLLAGE_BACKENDS");
+  ::unsetenv("COLLAGE_BACKEND_PATH");
   ASSERT_TRUE(backend) << to_string(backend.error());
   EXPECT_THAT((*backend)->strategies().value(), Contains(Field(&StrategyLine::implementation, "unrolled")));
 }

@@ -40,6 +40,7 @@ TEST_P(Schedules, OfTheWholeSpaceAreRight) {
   for (const std::string instance : {"native", "native:isa=avx2"}) {
     std::set<std::string> ways;
     for (const Variant& offered : variants_of(compiling(instance), graph)) {
+      if (offered.name.starts_with("sgemm")) continue;  // a library's call has nothing to tune
       const auto space = compiling(instance).tuning_space(graph, region_of(graph), offered, {});
       ASSERT_TRUE(space) << offered.name;
       EXPECT_FALSE(space->seeds.empty()) << offered.name;
