@@ -12,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include "backend/tensor_code.h"
 #include "base/error.h"
 #include "instruction_set.h"
 #include "ir/type.h"
@@ -19,17 +20,8 @@
 
 namespace collage::native {
 
-enum class ArgumentKind : std::uint8_t { kInput, kConstant, kOutput };
-
-/// One buffer the kernel is called with: a port or a constant, seen as a dense or broadcast array.
-struct Argument {
-  ArgumentKind kind = ArgumentKind::kInput;
-  std::uint32_t index = 0;  ///< of the port, or of the constant
-  ElementType type = ElementType::kFloat32;
-  Extents extents;  ///< outer to inner as the kernel was written; at most eight
-  Extents strides;  ///< elements
-  bool operator==(const Argument&) const = default;
-};
+/// One buffer the kernel is called with.
+using Argument = TensorArgument;
 
 /// A constant of the kernel: the constant of the graph at `source` of LoadRequest::constants, packed.
 struct ConstantPart {

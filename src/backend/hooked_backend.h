@@ -1,10 +1,10 @@
 // Makes a table of hooks a Backend.
 // In: a checked table, the instance's name and options, a code generator. Out: a Backend.
 // How: compile() offers all regions to `lower` first; its tensor code goes to `codegen`, else to the code generator
-// given;
-//      what is not lowered goes to `compile`. An artifact's compatibility says who made it, "own ..." or "generated
-//      ...", so that load() finds the same one again. What a hook gives is looked at before it is believed: a wrong
-//      number of results, a constant or a port that is not there, tensor code that leaves its buffers are refusals.
+//      given; what is not lowered goes to `compile`. An artifact's compatibility says who made it, "own ..." or
+//      "generated ...", so that load() finds the same one again. What a hook gives is looked at before it is believed:
+//      a wrong number of results, a constant or a port that is not there, tensor code that leaves its buffers are
+//      refusals.
 // Cost: a few checks beside the hooks' own.
 // Source: ours.
 #pragma once

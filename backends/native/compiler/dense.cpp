@@ -207,12 +207,8 @@ void build_dense(const Dense& dense, const Site& site, const Schedule& schedule,
 
   const Func source = padded_source(dense, lowering.read(dense.source, dense.view).func, {2});
   const Func weights = panels_of(dense, site, lowering, block);
-  const std::vector<Var> loops = loop_variables(5);
-  const Var n = loops[0];
-  const Var d = loops[1];
-  const Var y = loops[2];
-  const Var x = loops[3];
-  const Var c = loops[4];
+  const auto [n, d, y, x, c] = named_loops<5>();
+  const std::vector<Var> loops = {n, d, y, x, c};
   const Var ci("ci");
   const Var co("co");
   const auto [r, column, row, plane] = taps_of(dense, x, y, d);

@@ -44,6 +44,12 @@ struct Dense {
     return begin[axis] > 0 ||
            (out(axis) - 1) * strides[axis] + (kernel[axis] - 1) * dilations[axis] - begin[axis] >= in(axis);
   }
+  /// Windows of one place without gaps: every axis but channels may be one loop.
+  [[nodiscard]] bool is_pointwise() const {
+    for (std::size_t i = 0; i < 3; ++i)
+      if (kernel[i] != 1 || strides[i] != 1 || is_padded(i)) return false;
+    return true;
+  }
 };
 
 /// Numbers for conditions: batch, channels, outputs, groups, group_channels/outputs/vectors, out_d/h/w, kernel_d/h/w,

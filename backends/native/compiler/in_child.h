@@ -1,9 +1,8 @@
 // Runs one piece of work in a copy of this process.
 // In: work that gives bytes. Out: its bytes, or how the copy ended.
-// How: fork(2) and a pipe. Halide numbers the names it makes with counters of the process, and the names decide the
-// order
-//      of instructions: in a copy of a process that never made any, the same tensor code becomes the same machine code.
-//      What LLVM keeps, and what it breaks, ends with the copy.
+// How: fork(2) and a pipe. Halide numbers the names it makes with counters of the process, and the names decide
+//      the order of instructions: in a copy of a process that never made any, the same tensor code becomes the same
+//      machine code. What LLVM keeps, and what it breaks, ends with the copy.
 // Cost: about a millisecond.
 // Source: ours.
 #pragma once

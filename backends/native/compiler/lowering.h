@@ -7,6 +7,8 @@
 
 #include <Halide.h>
 
+#include <algorithm>
+#include <array>
 #include <map>
 #include <string>
 #include <vector>
@@ -130,6 +132,13 @@ void fix_shape(Halide::Parameter buffer, const Argument& argument, bool with_bou
 
 /// Variables for loop axes, outer to inner, and the order in which Halide wants them.
 [[nodiscard]] std::vector<Halide::Var> loop_variables(std::size_t count);
+/// The same, for as many names: const auto [n, y, x, c] = named_loops<4>().
+template <std::size_t N>
+[[nodiscard]] std::array<Halide::Var, N> named_loops() {
+  std::array<Halide::Var, N> named;
+  std::ranges::copy(loop_variables(N), named.begin());
+  return named;
+}
 [[nodiscard]] std::vector<Halide::Var> innermost_first(const std::vector<Halide::Var>& variables);
 [[nodiscard]] std::vector<Halide::Expr> innermost_first(const Indices& indices);
 [[nodiscard]] Indices as_indices(const std::vector<Halide::Var>& variables);

@@ -24,19 +24,11 @@ std::string misfit(const std::string& name, Halide::Type type, int dimensions, c
                      dimensions, name_of(argument.type), argument.extents.size());
 }
 
-std::vector<Argument> arguments_of(const collage::TensorCode& given) {
-  std::vector<Argument> arguments;
-  for (const TensorArgument& one : given.arguments)
-    arguments.push_back({static_cast<ArgumentKind>(one.kind), one.index, one.type, one.extents, one.strides});
-  return arguments;
-}
-
 /// Parameters of our own in place of the pipeline's inputs, with the shapes that the description gives.
-std::expected<Parameters, Refusal> described_parameters(const collage::TensorCode& given,
-                                                        std::span<const Argument> arguments) {
+std::expected<Parameters, Refusal> described_parameters(const collage::TensorCode& given) {
   Parameters parameters;
   for (std::size_t i = 0; i < given.parameters.size(); ++i) {
-    const Argument& argument = arguments[i];
+    const Argument& argument = given.arguments[i];
     Halide::Parameter parameter(stored_type(argument.type), true, static_cast<int>(argument.extents.size()),
                                 given.parameters[i]);
     fix_shape(parameter, argument);
@@ -47,14 +39,13 @@ std::expected<Parameters, Refusal> described_parameters(const collage::TensorCod
 }
 
 /// The pipeline reads what is described, and nothing else.
-std::expected<void, Refusal> check_inputs(const Halide::Pipeline& pipeline, const collage::TensorCode& given,
-                                          std::span<const Argument> arguments) {
+std::expected<void, Refusal> check_inputs(const Halide::Pipeline& pipeline, const collage::TensorCode& given) {
   for (const Halide::Argument& argument : Halide::Pipeline(pipeline).infer_arguments()) {
     if (argument.name == "__user_context") continue;
     const auto found = std::ranges::find(given.parameters, argument.name);
     if (found == given.parameters.end())
       return refuse(RefusalReason::kCompile, "the pipeline reads " + argument.name + ", which no argument describes");
-    const Argument& described = arguments[static_cast<std::size_t>(found - given.parameters.begin())];
+    const Argument& described = given.arguments[static_cast<std::size_t>(found - given.parameters.begin())];
     if (auto words = misfit(argument.name, argument.type, argument.dimensions, described); !words.empty())
       return refuse(RefusalReason::kCompile, std::move(words));
   }
@@ -79,18 +70,17 @@ std::expected<void, Refusal> fix_outputs(const Halide::Pipeline& pipeline, std::
 }  // namespace
 
 std::expected<TensorCode, Refusal> opened_code(const collage::TensorCode& given, const std::string& name) {
-  const std::vector<Argument> arguments = arguments_of(given);
-  const auto parameters = described_parameters(given, arguments);
+  const auto parameters = described_parameters(given);
   if (!parameters) return std::unexpected(parameters.error());
   const std::vector<std::uint8_t> bytes(given.pipeline.begin(), given.pipeline.end());
   TensorCode code{.name = name, .pipeline = Halide::deserialize_pipeline(bytes, *parameters)};
-  if (auto checked = check_inputs(code.pipeline, given, arguments); !checked) return std::unexpected(checked.error());
-  const std::span<const Argument> outputs = std::span(arguments).subspan(given.parameters.size());
+  if (auto checked = check_inputs(code.pipeline, given); !checked) return std::unexpected(checked.error());
+  const std::span<const Argument> outputs = std::span(given.arguments).subspan(given.parameters.size());
   if (auto fixed = fix_outputs(code.pipeline, outputs); !fixed) return std::unexpected(fixed.error());
   for (std::size_t i = 0; i < given.parameters.size(); ++i)
-    code.inputs.emplace_back(given.parameters[i], Halide::Argument::InputBuffer, stored_type(arguments[i].type),
-                             static_cast<int>(arguments[i].extents.size()), Halide::ArgumentEstimates{});
-  code.arguments = arguments;
+    code.inputs.emplace_back(given.parameters[i], Halide::Argument::InputBuffer, stored_type(given.arguments[i].type),
+                             static_cast<int>(given.arguments[i].extents.size()), Halide::ArgumentEstimates{});
+  code.arguments = given.arguments;
   code.constants = given.constants;
   for (std::uint32_t i = 0; i < given.constants.size(); ++i) code.parts.push_back({.source = i});
   return code;

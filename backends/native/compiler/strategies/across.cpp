@@ -35,12 +35,8 @@ void build_across(const Site& site, const Facts&, const Schedule& schedule, Lowe
       static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(std::min(site.lanes(), dense.groups))));
   const Func source = padded_source(dense, lowering.read(dense.source, dense.view).func, {2});
   const Func weights = panels_of(dense, site, lowering, dense.groups, per_group);
-  const std::vector<Var> loops = loop_variables(5);
-  const Var n = loops[0];
-  const Var d = loops[1];
-  const Var y = loops[2];
-  const Var x = loops[3];
-  const Var c = loops[4];
+  const auto [n, d, y, x, c] = named_loops<5>();
+  const std::vector<Var> loops = {n, d, y, x, c};
   const Var g("g");
   const Var j("j");
   const auto [r, column, row, plane] = taps_of(dense, x, y, d);

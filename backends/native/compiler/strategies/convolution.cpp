@@ -9,13 +9,6 @@
 namespace collage::native {
 namespace {
 
-/// Windows of one place without gaps: every axis but channels may be one loop.
-bool is_pointwise(const Dense& dense) {
-  for (std::size_t i = 0; i < 3; ++i)
-    if (dense.kernel[i] != 1 || dense.strides[i] != 1 || dense.is_padded(i)) return false;
-  return true;
-}
-
 void merge_places(const Site& site, Dense& dense, const Extents& in, const Extents& out, const Format& format) {
   std::vector<std::size_t> batch = {0};
   std::vector<std::size_t> places;
@@ -69,7 +62,7 @@ std::expected<Dense, Refusal> convolution_of(const Site& site, ValueId source, V
     dense.dilations[axis] = window->dilations[i];
     dense.begin[axis] = window->begin[i];
   }
-  if (is_pointwise(dense)) merge_places(site, dense, in, out, format);
+  if (dense.is_pointwise()) merge_places(site, dense, in, out, format);
   return dense;
 }
 

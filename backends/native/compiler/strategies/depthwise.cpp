@@ -68,12 +68,8 @@ void build_depthwise(const Dense& dense, const Depthwise& parts, const Site& sit
   const std::int64_t lanes = site.lanes();
   const std::int64_t channels = dense.channels();
   const auto& kernel = dense.kernel;
-  const std::vector<Var> loops = loop_variables(5);
-  const Var n = loops[0];
-  const Var d = loops[1];
-  const Var y = loops[2];
-  const Var x = loops[3];
-  const Var c = loops[4];
+  const auto [n, d, y, x, c] = named_loops<5>();
+  const std::vector<Var> loops = {n, d, y, x, c};
   const auto along = [&](const Var& at, std::int64_t tap, std::size_t axis) {
     return at * to_int(dense.strides[axis]) + to_int(tap * dense.dilations[axis] - dense.begin[axis]);
   };

@@ -1,14 +1,14 @@
 // GroupNormalization: mean and variance of neighbouring channels of one sample, then scale and bias by channel.
 // How: sums are taken channel by channel along the places, then joined over the channels of a group: so the channels of
-// a
-//      group need not lie together, and both formats are one code. In plain tensors a group at a time is worked on; in
-//      channels_last ones, a run of whole groups that fills vectors.
+//      a group need not lie together, and both formats are one code. In plain tensors a group at a time is worked on;
+//      in channels_last ones, a run of whole groups that fills vectors.
 // Source: group normalisation (Wu and He, ECCV 2018); variance in two passes.
 #include <algorithm>
 #include <numeric>
 
 #include "compiler/loops.h"
 #include "compiler/row_reduction.h"
+#include "compiler/strategies/by_layout.h"
 #include "compiler/strategies/families.h"
 
 namespace collage::native {
@@ -41,10 +41,9 @@ std::expected<Facts, Refusal> read(const Site& site) {
     if (node.inputs[i].valid() && element_count(site.extents(node.inputs[i])) != in[1])
       return refuse(RefusalReason::kShape, "parameters that are not by channel");
   const Space space = space_of(in);
-  const std::int64_t layouts = (are_seen(site, site.after, space, plain()) ? 1 : 0) +
-                               (are_seen(site, site.after, space, channels_last()) ? 2 : 0);
-  if (layouts == 0) return refuse(RefusalReason::kShape, "an epilogue of another shape");
-  return Facts{{"layouts", layouts}, {"channels", in[1]}, {"groups", groups}, {"places", space.extent(2)}};
+  const auto layouts = layouts_of_epilogue(site, space);
+  if (!layouts) return std::unexpected(layouts.error());
+  return Facts{{"layouts", *layouts}, {"channels", in[1]}, {"groups", groups}, {"places", space.extent(2)}};
 }
 
 /// The stages of one kernel.
@@ -167,20 +166,17 @@ void build_nhwc(const Site& site, const Facts& facts, const Schedule&, Lowering&
 }
 
 const std::array<Implementation, 2> kImplementations = {{{.name = "groups",
-                                                          .condition = "layouts != 2",
+                                                          .condition = kHasPlain,
                                                           .priority = 10,
                                                           .layouts = {Layout::kPlain},
                                                           .space = space,
                                                           .build = build_plain},
                                                          {.name = "group_runs",
-                                                          .condition = "layouts != 1",
+                                                          .condition = kHasChannelsLast,
                                                           .priority = 9,
                                                           .layouts = {Layout::kChannelsLast},
                                                           .space = space,
                                                           .build = build_nhwc}}};
-
-/// 1: plain, 2: channels_last, 3: both.
-constexpr std::array<Domain, 1> kDomains = {{{.fact = "layouts", .low = 1, .high = 3}}};
 
 }  // namespace
 
@@ -188,6 +184,6 @@ const Family kGroupNormFamily = {.name = "group_norm",
                                  .operators = "GroupNormalization",
                                  .read = read,
                                  .implementations = kImplementations,
-                                 .domains = kDomains};
+                                 .domains = kLayoutsDomain};
 
 }  // namespace collage::native

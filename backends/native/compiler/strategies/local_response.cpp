@@ -1,12 +1,12 @@
 // LRN: each number over a power of the sum of squares of its neighbours among the channels.
 // How: over vectors of places of plain tensors, where neighbours are other rows; over vectors of channels of
-// channels_last
-//      ones, with the squares of one place in a row that has zeros around it.
+//      channels_last ones, with the squares of one place in a row that has zeros around it.
 // Source: local response normalisation (Krizhevsky et al., NIPS 2012).
 #include <algorithm>
 #include <bit>
 
 #include "compiler/loops.h"
+#include "compiler/strategies/by_layout.h"
 #include "compiler/strategies/families.h"
 
 namespace collage::native {
@@ -45,10 +45,9 @@ std::expected<Facts, Refusal> read(const Site& site) {
     return refuse(RefusalReason::kType, "not f32");
   if (Window(*site.anchor).size < 1) return refuse(RefusalReason::kAttribute, "no window");
   const Space space = space_of(in);
-  const std::int64_t layouts = (are_seen(site, site.after, space, plain()) ? 1 : 0) +
-                               (are_seen(site, site.after, space, channels_last()) ? 2 : 0);
-  if (layouts == 0) return refuse(RefusalReason::kShape, "an epilogue of another shape");
-  return Facts{{"layouts", layouts}, {"channels", in[1]}};
+  const auto layouts = layouts_of_epilogue(site, space);
+  if (!layouts) return std::unexpected(layouts.error());
+  return Facts{{"layouts", *layouts}, {"channels", in[1]}};
 }
 
 /// 1 / sqrt(x) for x > 0, as exact as single precision.
@@ -147,20 +146,17 @@ void build_pixels(const Site& site, const Facts& facts, const Schedule&, Lowerin
 }
 
 const std::array<Implementation, 2> kImplementations = {{{.name = "response_planes",
-                                                          .condition = "layouts != 2",
+                                                          .condition = kHasPlain,
                                                           .priority = 10,
                                                           .layouts = {Layout::kPlain},
                                                           .space = planes_space,
                                                           .build = build_planes},
                                                          {.name = "response_pixels",
-                                                          .condition = "layouts != 1",
+                                                          .condition = kHasChannelsLast,
                                                           .priority = 9,
                                                           .layouts = {Layout::kChannelsLast},
                                                           .space = pixels_space,
                                                           .build = build_pixels}}};
-
-/// 1: plain, 2: channels_last, 3: both.
-constexpr std::array<Domain, 1> kDomains = {{{.fact = "layouts", .low = 1, .high = 3}}};
 
 }  // namespace
 
@@ -168,6 +164,6 @@ const Family kLocalResponseFamily = {.name = "local_response",
                                      .operators = "LRN",
                                      .read = read,
                                      .implementations = kImplementations,
-                                     .domains = kDomains};
+                                     .domains = kLayoutsDomain};
 
 }  // namespace collage::native

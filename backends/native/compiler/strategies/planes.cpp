@@ -1,7 +1,7 @@
 // Convolution of plain tensors with vectors of neighbouring places: any groups, any number of outputs.
-// How: `tile_x` vectors of a row by `tile_c` outputs of one group stay in registers; a weight is broadcast. Where a
-// window
-//      reaches beside the source, or a row has no whole vector, a group's planes are copied first with zeros around.
+// How: `tile_x` vectors of a row by `tile_c` outputs of one group stay in registers; a weight is broadcast. Where
+//      a window reaches beside the source, or a row has no whole vector, a group's planes are copied first with zeros
+//      around.
 // Source: direct convolution in NCHW (Georganas et al., SC 2018) without blocked channels.
 #include <algorithm>
 
@@ -21,12 +21,8 @@ namespace {
 /// The source as (width, height, depth, channels, batch), `begin` zeros before each row and as many after it as are
 /// asked for.
 Func with_borders(const Dense& dense, const Func& source, std::int64_t lanes) {
-  const std::vector<Var> loops = loop_variables(5);
-  const Var n = loops[0];
-  const Var c = loops[1];
-  const Var d = loops[2];
-  const Var y = loops[3];
-  const Var x = loops[4];
+  const auto [n, c, d, y, x] = named_loops<5>();
+  const std::vector<Var> loops = {n, c, d, y, x};
   const RDom inside(0, to_int(dense.in(2)), "inside");
   Func wide("wide");
   wide(innermost_first(loops)) = 0.0F;
@@ -57,12 +53,8 @@ void build_planes(const Site& site, const Facts&, const Schedule& schedule, Lowe
   const bool is_copied = dense.is_padded(2) || width < tile_x;
   Func wide = is_copied ? with_borders(dense, source, lanes) : Func();
 
-  const std::vector<Var> loops = loop_variables(5);
-  const Var n = loops[0];
-  const Var d = loops[1];
-  const Var y = loops[2];
-  const Var x = loops[3];
-  const Var c = loops[4];
+  const auto [n, d, y, x, c] = named_loops<5>();
+  const std::vector<Var> loops = {n, d, y, x, c};
   const Var ci("ci");
   const Var block("block");
   const auto [r, column, row, plane] = taps_of(dense, x, y, d);

@@ -10,11 +10,7 @@ using Halide::RDom;
 using Halide::TailStrategy;
 using Halide::Var;
 
-bool is_pointwise(const Dense& dense) {
-  for (std::size_t i = 0; i < 3; ++i)
-    if (dense.kernel[i] != 1 || dense.strides[i] != 1 || dense.is_padded(i)) return false;
-  return dense.groups == 1;
-}
+bool is_matrix_product(const Dense& dense) { return dense.is_pointwise() && dense.groups == 1; }
 
 TailStrategy tail_of(std::int64_t outputs, std::int64_t block) {
   return outputs % block != 0 ? TailStrategy::Predicate : TailStrategy::RoundUp;

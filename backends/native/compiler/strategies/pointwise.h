@@ -26,7 +26,7 @@ struct Pointwise {
 };
 
 /// One tap of stride 1 inside the source, one group.
-[[nodiscard]] bool is_pointwise(const Dense& dense);
+[[nodiscard]] bool is_matrix_product(const Dense& dense);
 
 [[nodiscard]] Pointwise pointwise_of(const Dense& dense, std::int64_t tile_x, std::int64_t tile_c,
                                      const std::string& name, const Halide::Func& source, Lowering& lowering);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <set>
 
+#include "compiler/strategies/by_layout.h"
 #include "compiler/strategies/families.h"
 
 namespace collage::native {
@@ -84,14 +85,11 @@ std::expected<Facts, Refusal> read(const Site& site) {
   const Extents in = site.extents(site.anchor->inputs[0]);
   if (in.empty()) return refuse(RefusalReason::kShape, "a scalar");
   const bool fits_nhwc = can_be_channels_last(site.type(site.anchor->inputs[0])) && fits(site, Layout::kChannelsLast);
-  const std::int64_t layouts = (fits(site, Layout::kPlain) ? 1 : 0) + (fits_nhwc ? 2 : 0);
+  const std::int64_t layouts = layouts_fact(fits(site, Layout::kPlain), fits_nhwc);
   if (layouts == 0) return refuse(RefusalReason::kStructure, "axes or epilogue that are no rows");
   const auto rows = rows_of(site, plain());
   return Facts{{"layouts", layouts}, {"elements", element_count(in)}, {"length", rows ? rows->length() : 0}};
 }
-
-/// 1: rows of plain tensors, 2: strips of channels_last ones, 3: both.
-constexpr std::array<Domain, 1> kDomains = {{{.fact = "layouts", .low = 1, .high = 3}}};
 
 std::vector<Schedule> space(const Site&, const Facts&) { return {Schedule{}}; }
 
@@ -114,13 +112,13 @@ void build_nhwc(const Site& site, const Facts&, const Schedule&, Lowering& lower
 }
 
 const std::array<Implementation, 2> kImplementations = {{{.name = "rows",
-                                                          .condition = "layouts != 2",
+                                                          .condition = kHasPlain,
                                                           .priority = 10,
                                                           .layouts = {Layout::kPlain},
                                                           .space = space,
                                                           .build = build_plain},
                                                          {.name = "strips",
-                                                          .condition = "layouts != 1",
+                                                          .condition = kHasChannelsLast,
                                                           .priority = 9,
                                                           .layouts = {Layout::kChannelsLast},
                                                           .space = space,
@@ -136,6 +134,6 @@ const Family kRowsFamily = {
         "RMSNormalization|InstanceNormalization|MeanVarianceNormalization",
     .read = read,
     .implementations = kImplementations,
-    .domains = kDomains};
+    .domains = kLayoutsDomain};
 
 }  // namespace collage::native

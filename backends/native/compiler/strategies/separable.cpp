@@ -60,7 +60,7 @@ std::expected<Separable, Refusal> separable_of(const Site& site) {
   }
   const std::size_t middle = links.size() == 2 && is_depthwise(links[0].dense) ? 0 : 1;
   for (std::size_t i = 0; i < links.size(); ++i)
-    if (i == middle ? !is_depthwise(links[i].dense) : !is_pointwise(links[i].dense))
+    if (i == middle ? !is_depthwise(links[i].dense) : !is_matrix_product(links[i].dense))
       return refuse(RefusalReason::kStructure, "convolutions other than pointwise ones around a depthwise one");
   Separable separable{.expand = std::nullopt, .depthwise = links[middle], .project = std::nullopt};
   if (middle == 1) separable.expand = links[0];

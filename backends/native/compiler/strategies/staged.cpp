@@ -25,7 +25,7 @@ bool is_product(const Site& site) { return site.anchor->op_type != "Conv"; }
 std::expected<Dense, Refusal> dense_of(const Site& site) {
   auto dense = is_product(site) ? product_of(site) : convolution_of(site);
   if (!dense) return dense;
-  if (!is_pointwise(*dense)) return refuse(RefusalReason::kStructure, "windows of moved elements");
+  if (!is_matrix_product(*dense)) return refuse(RefusalReason::kStructure, "windows of moved elements");
   if (constant_of(site.graph, dense->weights) == nullptr) return refuse(RefusalReason::kStructure, "computed weights");
   return dense;
 }

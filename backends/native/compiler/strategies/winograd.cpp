@@ -91,12 +91,8 @@ void build(const Site& site, const Facts& facts, const Schedule& schedule, Lower
       lowering.packed(dense.weights, {.kind = PackingKind::kWinograd, .numbers = {outputs, channels, tile, block}},
                       ElementType::kFloat32, {ceil_div(outputs, block), tiles.points, tiles.points, channels, block});
 
-  const std::vector<Var> loops = loop_variables(5);
-  const Var n = loops[0];
-  const Var d = loops[1];
-  const Var y = loops[2];
-  const Var x = loops[3];
-  const Var k = loops[4];
+  const auto [n, d, y, x, k] = named_loops<5>();
+  const std::vector<Var> loops = {n, d, y, x, k};
   const Var c("c");
   const Var t("t");
   const Var i("i");
