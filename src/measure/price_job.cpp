@@ -5,6 +5,8 @@
 #include <cstring>
 #include <set>
 
+#include <fmt/ranges.h>
+
 #include "backend/roles.h"
 #include "base/hash.h"
 #include "measure/artifact_file.h"
@@ -261,18 +263,24 @@ class PriceRun {
       if (set.is_cheap) return judge(i, "verify again", &set);
   }
 
-  /// Made when the first candidate needs them; none without a reference. A death while they are made says nothing
-  /// about a candidate.
+  /// Made when the first candidate needs them, if no job before did; none without a reference. A death while they are
+  /// made says nothing about a candidate.
   const std::vector<InputSet>& sets(std::size_t i) {
     if (sets_) return *sets_;
-    sets_.emplace();
+    const std::string key =
+        fmt::format("{} {} {} {}", job_.nodes, job_.repeated, name_of(job_.options.accuracy), job_.seed);
+    if (!subject_.conversion && !job_.recorded_only) sets_ = bench_.input_sets().find(key);
+    if (sets_) return *sets_;
+    sets_ = std::make_shared<const std::vector<InputSet>>();
     if (subject_.conversion || job_.recorded_only) return *sets_;
     context_.begin("expect", -1, kExpectNs);
     if (const auto reference = bench_.registry().get(kReferenceEngine)) {
       std::vector<Tensor> recorded;
       for (const TrialPort& port : subject_.inputs) recorded.push_back(port.recorded);
-      *sets_ = make_input_sets(*subject_.graph, *subject_.uses, subject_.region, recorded, **reference,
-                               {.accuracy = job_.options.accuracy, .seed = job_.seed});
+      sets_ = std::make_shared<const std::vector<InputSet>>(
+          make_input_sets(*subject_.graph, *subject_.uses, subject_.region, recorded, **reference,
+                          {.accuracy = job_.options.accuracy, .seed = job_.seed}));
+      bench_.input_sets().add(key, sets_);
     }
     context_.begin("verify", static_cast<std::int32_t>(i));
     return *sets_;
@@ -443,7 +451,7 @@ class PriceRun {
   Workbench& bench_;
   JobContext& context_;
   std::vector<Contestant> contestants_;
-  std::optional<std::vector<InputSet>> sets_;
+  SharedInputSets sets_;       ///< null before they are needed
   std::optional<Graph> lent_;  ///< what backends are given, so that one that changes it harms no other
   std::string structure_;      ///< of the region in it, untouched
   StateWatch watch_;

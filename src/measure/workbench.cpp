@@ -21,6 +21,7 @@ std::string stamp_of(const std::string& path) {
 Result<const Workbench::LoadedGraph*> Workbench::graph(const std::string& path) {
   const std::string stamp = stamp_of(path);
   if (graph_ && !stamp.empty() && stamp == graph_stamp_) return &*graph_;
+  input_sets_.clear();
   COLLAGE_TRY(Graph graph, read_graph_file(path));
   Uses uses = uses_of(graph);
   graph_ = LoadedGraph{.graph = std::move(graph), .uses = std::move(uses)};
@@ -31,6 +32,7 @@ Result<const Workbench::LoadedGraph*> Workbench::graph(const std::string& path) 
 Result<const Record*> Workbench::record(const std::string& path) {
   const std::string stamp = stamp_of(path + ".json");
   if (record_ && !stamp.empty() && stamp == record_stamp_) return &*record_;
+  input_sets_.clear();
   COLLAGE_TRY(record_, Record::open(path));
   record_stamp_ = stamp;
   return &*record_;

@@ -1,5 +1,5 @@
-// What a worker keeps from one job to the next: the graph and the record it read last, conversion kernels, and how
-// fast the processor is in a quiet moment.
+// What a worker keeps from one job to the next: the graph and the record it read last, input sets of regions of these,
+// conversion kernels, and how fast the processor is in a quiet moment.
 #pragma once
 
 #include <optional>
@@ -8,6 +8,7 @@
 #include "measure/canary.h"
 #include "measure/displacer.h"
 #include "measure/format_converter.h"
+#include "measure/input_set_cache.h"
 #include "measure/record.h"
 
 namespace collage {
@@ -26,6 +27,9 @@ class Workbench {
   /// Likewise. Errors of Record::open.
   [[nodiscard]] Result<const Record*> record(const std::string& path);
 
+  /// Of regions of the graph and the record read last.
+  [[nodiscard]] InputSetCache& input_sets() { return input_sets_; }
+
   [[nodiscard]] Registry& registry() { return registry_; }
   [[nodiscard]] FormatConverter& converter() { return converter_; }
   [[nodiscard]] Canary& canary() { return canary_; }
@@ -33,10 +37,13 @@ class Workbench {
   [[nodiscard]] const Displacer& displacer(std::int64_t bytes);
 
  private:
+  static constexpr std::size_t kMostInputSets = std::size_t{512} << 20;  ///< bytes
+
   Registry& registry_;
   FormatConverter converter_;
   Canary canary_;
   Displacer displacer_{0};
+  InputSetCache input_sets_{kMostInputSets};
   std::string graph_stamp_;
   std::optional<LoadedGraph> graph_;
   std::string record_stamp_;
