@@ -1,13 +1,15 @@
 #!/usr/bin/env python3
 """Tunes, verifies and benches models and prints one row of a Markdown table for each.
 
-usage: tools/results.py [--budget 170s] [--seconds 5] [--threads 1] [--keep FOLDER] NAME...
+usage: tools/results.py [--budget 170s] [--seconds 5] [--threads 1] [--keep FOLDER] [--without BACKEND] NAME...
 
 NAME is a model of the folder $COLLAGE_MODELS, as listed in its MANIFEST.json, or a workload of `collage workload`.
-Nothing else may run on the machine meanwhile. Exit code 1 when a model fails or a check finds a difference.
+With --without each is tuned a second time, without that backend, and a column and the last lines say what the backend
+gains. Nothing else may run on the machine meanwhile. Exit code 1 when a model fails or a check finds a difference.
 """
 import argparse
 import json
+import math
 import os
 import pathlib
 import subprocess
@@ -55,21 +57,38 @@ def us(value):
     return f"{value:,.0f}" if value >= 100 else f"{value:.1f}"
 
 
-def row(name, tune, bench, ok):
+def text_of(ratio):
+    return f"{ratio['ratio']:.2f}x [{ratio['low']:.2f}, {ratio['high']:.2f}]"
+
+
+def row(name, tune, bench, ok, without):
     times = {contender["name"]: contender["median_us"] for contender in bench["contenders"]}
     ratios = {ratio["against"]: ratio for ratio in bench["ratios"]}
     cells = [name, us(times["collage"])]
     for rival in RIVALS:
         ratio = ratios.get(rival)
         cells.append(f"{us(times[rival])} ({ratio['ratio']:.2f}x)" if ratio else "refuses")
-    best = min(ratios.values(), key=lambda ratio: ratio["ratio"])
-    cells.append(f"**{best['ratio']:.2f}x** [{best['low']:.2f}, {best['high']:.2f}]")
+    engines = [ratios[rival] for rival in RIVALS if rival in ratios]
+    cells.append(text_of(min(engines, key=lambda ratio: ratio["ratio"])) if engines else "no rival")
+    if without:
+        cells.append(text_of(ratios[without]))
     if tune["shipped"] == "cover":
         cells.append(", ".join(f"{count} {backend}" for backend, count in tune["backends"].items()))
     else:
         cells.append("whole model: " + tune["shipped"])
     cells.append(f"{tune['tune_s']:.0f} s" + ("" if ok else ", WRONG NUMBERS"))
     return "| " + " | ".join(cells) + " |"
+
+
+def print_gain(backend, gains):
+    """`gains`: for each model the ratio against the plan without the backend, and the steps that the backend has."""
+    if not gains:
+        return
+    mean = math.exp(sum(math.log(ratio["ratio"]) for ratio, _ in gains) / len(gains))
+    slower = sum(ratio["high"] < 1 for ratio, _ in gains)
+    faster = sum(ratio["low"] > 1 for ratio, _ in gains)
+    print(f"\n{len(gains)} models: {mean:.3f}x the plans without {backend} in the geometric mean; clearly faster "
+          f"{faster}, clearly slower {slower}; steps of {backend} in {sum(steps > 0 for _, steps in gains)} plans")
 
 
 def main():
@@ -79,6 +98,7 @@ def main():
     parser.add_argument("--threads", default="1")
     parser.add_argument("--seeds", default="3")
     parser.add_argument("--store", help="the cost store; default: the user's")
+    parser.add_argument("--without", metavar="BACKEND", help="say what this backend gains")
     parser.add_argument("--keep", type=pathlib.Path, help="folder for plans and reports; default: a temporary one")
     parser.add_argument("names", nargs="+")
     options = parser.parse_args()
@@ -86,25 +106,37 @@ def main():
     with tempfile.TemporaryDirectory() as temporary:
         folder = options.keep or pathlib.Path(temporary)
         folder.mkdir(parents=True, exist_ok=True)
-        print("| model | Collage us | ONNX Runtime us | OpenVINO us | against the best | steps | tune |")
-        print("|---|---:|---:|---:|---:|---|---:|", flush=True)
+        extra = f" without {options.without} |" if options.without else ""
+        print(f"| model | Collage us | ONNX Runtime us | OpenVINO us | against the best |{extra} steps | tune |")
+        print("|---|---:|---:|---:|---:|" + ("---:|" if extra else "") + "---|---:|", flush=True)
+        gains = []
         failed = False
         for name in options.names:
             try:
                 path, shapes = source(name, known, folder)
                 plan = folder / f"{name}.collage"
                 store = ["--store", options.store] if options.store else []
-                tune = collage("tune", path, "-o", plan, "--budget", options.budget, "--threads", options.threads,
-                               *shapes, *store)
+                tuning = ["--budget", options.budget, "--threads", options.threads, *shapes, *store]
+                tune = collage("tune", path, "-o", plan, *tuning)
+                against, without = list(RIVALS), None
+                if options.without:
+                    without = str(folder / f"{name}.without.collage")
+                    collage("tune", path, "-o", without, "--ban", f"*={options.without}", *tuning)
+                    against.append(without)
                 verify = collage("verify", plan, "--seeds", options.seeds)
-                bench = collage("bench", plan, "--seconds", options.seconds, "--against", ",".join(RIVALS))
+                bench = collage("bench", plan, "--seconds", options.seconds, "--against", ",".join(against))
                 for kind, report in (("tune", tune), ("verify", verify), ("bench", bench)):
                     (folder / f"{name}.{kind}.json").write_text(json.dumps(report, indent=1))
                 failed |= not verify["ok"]
-                print(row(name, tune, bench, verify["ok"]), flush=True)
+                print(row(name, tune, bench, verify["ok"], without), flush=True)
+                if without:
+                    ratio = next(ratio for ratio in bench["ratios"] if ratio["against"] == without)
+                    steps = tune["backends"].get(options.without, 0) if tune["shipped"] == "cover" else 0
+                    gains.append((ratio, steps))
             except (RuntimeError, subprocess.CalledProcessError) as error:
                 failed = True
                 print(f"| {name} | {error} |", flush=True)
+        print_gain(options.without, gains)
     return 1 if failed else 0
 
 
