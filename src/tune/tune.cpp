@@ -4,7 +4,6 @@
 #include <chrono>
 #include <cmath>
 #include <limits>
-#include <set>
 
 #include <fmt/format.h>
 
@@ -15,19 +14,18 @@
 #include "measure/pricer.h"
 #include "measure/store.h"
 #include "plan/plan_file.h"
-#include "tune/alternatives.h"
 #include "tune/assemble.h"
 #include "tune/bodies.h"
 #include "tune/contest.h"
 #include "tune/cost_bounds.h"
 #include "tune/cost_table.h"
 #include "tune/covers.h"
-#include "tune/explanation.h"
 #include "tune/jobs.h"
 #include "tune/lazy_costs.h"
 #include "tune/level2.h"
 #include "tune/neighbours.h"
 #include "tune/node_rules.h"
+#include "tune/outcome.h"
 #include "tune/participants.h"
 #include "tune/pricing.h"
 #include "tune/progress_meter.h"
@@ -244,7 +242,7 @@ class Tuner {
       // No cover is small enough, but an engine's plan is.
       why_no_covers_ = to_string(priced.error());
       notes_.push_back("no mixed plan: " + why_no_covers_);
-      count_measured();
+      count_measured(outcome({}), report_);
       pricing_.reset();
       return {};
     }
@@ -633,124 +631,40 @@ class Tuner {
   Result<void> ship() {
     if (options_.on_prepared) COLLAGE_TRY_VOID(options_.on_prepared(prepared_));
     widen(contest_.winner());
-    alternatives_ = alternatives();
-    fill_report();
+    const Alternatives others = alternatives();
+    const Outcome ended = outcome(others);
+    fill_report(ended, report_);
     RealisedPlan plan = std::move(contest_.winner().plan);
     plan.plan.shipped = report_.shipped;
-    plan.plan.report_json = plan_report(report_, to_json(explain_cover(explain_inputs())));
+    plan.plan.report_json = plan_report(report_, to_json(explain_cover(explain_inputs(ended, report_))));
     return save_plan(packer_.pack(std::move(plan)), options_.output);
   }
 
-  void fill_report() {
-    const Contestant& winner = contest_.winner();
-    report_.plan = options_.output;
-    report_.model = options_.model;
-    report_.threads = options_.threads;
-    report_.shipped = winner.is_rival ? winner.name : "cover";
-    report_.measured_us = static_cast<double>(winner.median_ns) / 1000;
-    report_.memory_bytes = winner.memory_bytes;
-    report_.steps = step_count(winner.plan.plan);
-    count_steps(winner.cover);
-    for (const Contestant* loser : contest_.losers()) {
-      if (!loser->failure.empty())
-        notes_.push_back("\"" + loser->name + "\" failed: " + loser->failure);
-      else
-        report_.rivals.push_back({.name = loser->name, .median_ns = loser->median_ns, .verdict = loser->verdict});
-    }
-    note_prediction(winner);
-    for (const Contestant* loser : contest_.losers()) note_prediction(*loser);
-    if (const SearchResult* best = contest_.best_search()) fill_search(*best);
-    if (pricing_) count_measured();
-    report_.predicted_us =
-        winner.search ? static_cast<double>(winner.search->cover.cost_ns) / 1000 : report_.measured_us;
-    report_.notes.insert(report_.notes.end(), who_.notes().begin(), who_.notes().end());
-    report_.notes.insert(report_.notes.end(), notes_.begin(), notes_.end());
-  }
-
-  void count_measured() {
-    const PriceCounts& inside = placer_->counts();
-    report_.measured = pricing_->counts().measured + inside.measured;
-    report_.reused = pricing_->counts().reused + inside.reused;
-    report_.refused = pricing_->counts().refused + pool_.refusals.size() + inside.refused;
-  }
-
-  void note_prediction(const Contestant& contestant) {
-    if (!contestant.search || contestant.median_ns == 0) return;
-    report_.predictions.push_back({.cover = contestant.name,
-                                   .predicted_us = static_cast<double>(contestant.search->cover.cost_ns) / 1000,
-                                   .measured_us = static_cast<double>(contestant.median_ns) / 1000});
-  }
-
-  void count_steps(const Cover& cover) {
-    for (const CoverStep& step : cover.steps) {
-      ++report_.backends[step.backend];
-      for (const Cover& body : step.bodies) count_steps(body);
-    }
-  }
-
-  void fill_search(const SearchResult& search) {
-    report_.cover = to_text(prepared_.graph, search.cover);
-    report_.cover_us = static_cast<double>(search.cover.cost_ns) / 1000;
-    // Regions may have become candidates after the search.
-    std::int64_t bound_ns = search.bound_ns;
-    for (const SearchResult& other : alternatives_.covers) bound_ns = std::min(bound_ns, other.bound_ns);
-    report_.model_bound_us = static_cast<double>(bound_ns) / 1000;
-    report_.proven_bound_us = report_.model_bound_us;
-    // Where everything was measured or refused the two bounds are one.
-    const bool is_open = std::ranges::any_of(costs_, [](const Cost& cost) {
-      return !std::holds_alternative<Measured>(cost) && !std::holds_alternative<Infeasible>(cost);
-    });
-    if (!is_open && bodies_.empty()) return;
-    const auto proven = pricing_->proven_bound(cover_request({}), *bounds_);
-    report_.proven_bound_us = proven ? static_cast<double>(*proven) / 1000 : 0;
+  /// Of the plan that ships; `alternatives` outlives it.
+  Outcome outcome(const Alternatives& alternatives) {
+    Outcome ended{.options = options_,
+                  .graph = prepared_.graph,
+                  .who = who_,
+                  .contest = contest_,
+                  .pool = pool_,
+                  .costs = costs_,
+                  .why_unmeasured = why_unmeasured_,
+                  .alternatives = alternatives,
+                  .notes = notes_,
+                  .bounds = bounds_ ? &*bounds_ : nullptr,
+                  .has_bodies = !bodies_.empty()};
+    ended.why_unmeasured.resize(costs_.size(), why_not_measured(false));
+    if (placer_) ended.placer = &*placer_;
+    if (!pricing_) return ended;
+    ended.pricing = &*pricing_;
+    ended.request = cover_request({});
+    return ended;
   }
 
   Alternatives alternatives() {
     if (user_stop_.stop_requested()) return {.why_none = "the tune was stopped"};
     if (!pricing_) return {.why_none = why_no_covers_};
     return find_alternatives(pricing_->completed(cover_request({})));
-  }
-
-  ExplainInputs explain_inputs() {
-    ExplainInputs inputs;
-    inputs.graph = &prepared_.graph;
-    inputs.pool = &pool_;
-    inputs.costs = pricing_ ? pricing_->without_broken(pool_, costs_) : costs_;
-    if (pricing_) inputs.conversions = pricing_->boundary_table();
-    inputs.locations = who_.locations();
-    for (std::size_t c = 0; bounds_ && c < costs_.size(); ++c) inputs.lower_bound_ns.push_back(bounds_->roofline(c));
-    inputs.plans.push_back(competing(contest_.winner()));
-    for (const Contestant* loser : contest_.losers()) inputs.plans.push_back(competing(*loser));
-    for (const SearchResult& other : alternatives_.covers)
-      inputs.plans.push_back({.name = "alternative", .cover = &other.cover, .is_alternative = true});
-    inputs.alternatives_complete = alternatives_.complete;
-    inputs.why_no_alternatives = alternatives_.why_none;
-    if (contest_.best_search()) {
-      inputs.model_bound_ns = std::llround(report_.model_bound_us * 1000);
-      inputs.proven_bound_ns = std::llround(report_.proven_bound_us * 1000);
-    }
-    for (const std::string& name : who_.proposing()) {
-      const bool is_asked = std::ranges::find(who_.backends(), name) != who_.backends().end();
-      const bool fills = !is_asked && (name == kFillerEngine || options_.only);
-      (fills ? inputs.fillers : inputs.backends).push_back(name);
-    }
-    inputs.only = options_.only.value_or("");
-    inputs.absent = who_.absent();
-    inputs.rules = who_.rules();
-    inputs.why_unmeasured = why_unmeasured_;
-    inputs.why_unmeasured.resize(costs_.size(), why_not_measured(false));
-    return inputs;
-  }
-
-  CompetingPlan competing(const Contestant& contestant) const {
-    std::set<std::string> used;
-    for (const CoverStep& step : contestant.cover.steps)
-      if (std::ranges::find(who_.backends(), step.backend) != who_.backends().end()) used.insert(step.backend);
-    return {.name = contestant.name,
-            .cover = &contestant.cover,
-            .median_ns = contestant.median_ns,
-            .is_rival = contestant.is_rival,
-            .is_single = contestant.is_rival || used.size() < 2 || contestant.name.starts_with("only ")};
   }
 
   /// The rest of the budget is for contests and level 2, which leave some for writing the plan.
@@ -801,7 +715,6 @@ class Tuner {
   Placements bodies_;
   std::vector<std::string> cover_texts_;
   std::string why_no_covers_ = "the graph has no nodes";  ///< holds without pricing_
-  Alternatives alternatives_;
   TuneReport report_;
 };
 
