@@ -4,6 +4,7 @@
 #include <array>
 
 #include "move.h"
+#include "region/containment.h"
 
 namespace collage::host {
 namespace {
@@ -91,6 +92,12 @@ std::vector<Variant> format_choices(const Site& site, Formats formats) {
   return choices;
 }
 
+/// Whether the parts of a Concat, Split or Slice lie at their places in the whole with nothing to copy.
+bool shares_parts(const Site& site, const Variant& variant) {
+  const auto containment = containment_of(site.graph, site.node, variant.output_formats.front());
+  return containment && can_lie_in_place(site.graph, site.node, *containment);
+}
+
 Variants support(const Site& site) {
   if (auto no = objection(site)) return std::unexpected(*no);
   const Operator& op = *operator_of(site.node);
@@ -103,11 +110,10 @@ Variants support(const Site& site) {
       continue;
     }
     const auto data = site.input_port(site.node.inputs[0]);
-    // A plan has one length for a value and its views, so the beginning of an input is copied.
     const std::int64_t elements = element_count(site.output_type(0).extents());
     const bool is_whole = element_count(site.input_type(0).extents()) == elements;
     const bool shows_input = is_whole && site.region.outputs.size() == 1 && data && is_view(*program, *data, elements);
-    choice.name = shows_input ? "view" : "copy";
+    choice.name = shows_input || shares_parts(site, choice) ? "view" : "copy";
     variants.push_back(std::move(choice));
   }
   if (variants.empty()) return std::unexpected(*first_refusal);

@@ -15,6 +15,7 @@
 #include "measure/process_state.h"
 #include "measure/sampling.h"
 #include "measure/trial.h"
+#include "measure/view_check.h"
 
 namespace collage {
 namespace {
@@ -319,36 +320,26 @@ class PriceRun {
     refuse(i, std::move(failed->refusal));
   }
 
-  /// A view runs nothing: right when the bytes of its output in their format are those of its first input.
+  /// A view runs nothing: right when its bytes lie where it says.
   void check_view(std::size_t i) {
-    const Variant& variant = contestants_[i].spec.variant;
-    if (subject_.conversion || subject_.inputs.empty() || subject_.outputs.size() != 1)
-      return refuse(i, RefusalReason::kStructure, "a view has inputs and one output");
-    const TrialPort& from = subject_.inputs[0];
-    const TrialPort& to = subject_.outputs[0];
-    check_view(i, formatted(from, from.recorded, variant.input_formats[0]),
-               formatted(to, to.recorded, variant.output_formats[0]));
-    for (const InputSet& set : sets(i))
-      check_view(i, formatted(from, set.inputs[0], variant.input_formats[0]),
-                 formatted(to, set.expected[0], variant.output_formats[0]));
+    if (subject_.conversion) return refuse(i, RefusalReason::kStructure, "a view is no conversion");
+    std::vector<Tensor> inputs;
+    std::vector<Tensor> outputs;
+    for (const TrialPort& port : subject_.inputs) inputs.push_back(port.recorded);
+    for (const TrialPort& port : subject_.outputs) outputs.push_back(port.recorded);
+    check_view(i, inputs, outputs);
+    for (const InputSet& set : sets(i)) check_view(i, set.inputs, set.expected);
     if (std::holds_alternative<Infeasible>(contestants_[i].answer.cost)) return;
     if (job_.effort != Effort::kPrepare) contestants_[i].answer.cost = Measured{.samples = 1};
   }
 
-  void check_view(std::size_t i, const Result<Buffer>& in, const Result<Buffer>& out) {
-    if (!in || !out) return refuse(i, RefusalReason::kFormat, in ? out.error().saw : in.error().saw);
-    if (*in != *out) refuse(i, RefusalReason::kWrongResult, "its output's bytes are not those of its input");
-  }
-
-  Result<Buffer> formatted(const TrialPort& port, const Tensor& tensor, const Format& format) {
-    COLLAGE_TRY(const std::size_t size, bench_.converter().bytes_of(port.port.type, format));
-    Result<void> converted;
-    Buffer bytes = Buffer::make(size, [&](std::span<std::byte> out) {
-      converted =
-          bench_.converter().convert(port.port.type, plain(), tensor.data.bytes(), format, out, job_.options.threads);
-    });
-    if (!converted) return std::unexpected(converted.error());
-    return bytes;
+  void check_view(std::size_t i, const std::vector<Tensor>& inputs, const std::vector<Tensor>& outputs) {
+    const ViewPorts view{.graph = *subject_.graph,
+                         .region = subject_.region,
+                         .variant = contestants_[i].spec.variant,
+                         .inputs = inputs,
+                         .outputs = outputs};
+    if (auto refusal = judge_view(view, bench_.converter(), job_.options.threads)) refuse(i, *std::move(refusal));
   }
 
   void time_all() {

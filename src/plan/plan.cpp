@@ -8,6 +8,7 @@
 #include "base/hash.h"
 #include "plan/control.h"
 #include "plan/memory.h"
+#include "plan/overwrites.h"
 
 namespace collage {
 namespace {
@@ -41,7 +42,7 @@ class Verifier {
       COLLAGE_TRY_VOID(check_step(body_.steps[i], where_ + fmt::format("step {}", i)));
     for (const PlanIndex output : body_.outputs)
       if (!written_[output]) return damaged(label(output), "an output that no step writes", "a write");
-    return {};
+    return check_overwrites(body_, where_);
   }
 
  private:

@@ -30,7 +30,8 @@ enum class Storage : std::uint8_t {
   kDynamic    ///< made by the kernel, shape known after the run; model outputs only
 };
 
-/// One value in one format.
+/// One value in one format. Values may share bytes: views with what they show, parts of a concatenation with the whole,
+/// and values that live one after the other.
 struct PlanValue {
   std::string name;  ///< the graph value's name
   ValueType type;
@@ -156,8 +157,8 @@ struct Plan : PlanBody {
 [[nodiscard]] std::size_t step_count(const PlanBody& plan);
 
 /// Checks what a session relies on: indices in range, extents inside their storage and large enough, alignment, every
-/// read after the write, model inputs and outputs consistent, bodies likewise and with the ports their operator gives
-/// them. Error plan/damaged; where = value or step.
+/// read after the write with no other write to these bytes between, model inputs and outputs consistent, bodies
+/// likewise and with the ports their operator gives them. Error plan/damaged; where = value or step.
 [[nodiscard]] Result<void> verify(const Plan& plan);
 
 }  // namespace collage

@@ -10,8 +10,10 @@
 
 #include "backend/roles.h"
 #include "base/hash.h"
+#include "plan/blocks.h"
 #include "plan/control.h"
 #include "plan/memory.h"
+#include "region/containment.h"
 
 namespace collage {
 namespace {
@@ -19,7 +21,7 @@ namespace {
 constexpr std::size_t kForever = std::numeric_limits<std::size_t>::max();
 constexpr std::size_t kNoSlot = std::numeric_limits<std::size_t>::max();
 
-/// Bytes that one or more plan values share.
+/// Bytes that one or more blocks of values have in turn.
 struct Slot {
   Storage storage = Storage::kArena;
   std::string location = kHome;
@@ -29,10 +31,8 @@ struct Slot {
   std::size_t last_read = 0;  ///< last step that touches any value in it, kForever for a model output
 };
 
-/// What the realiser knows of a plan value beside the value itself.
+/// The steps from the first write to the last read.
 struct Life {
-  std::size_t slot = kNoSlot;
-  std::optional<PlanIndex> alias_of;  ///< a view: the value whose bytes it shows
   std::size_t first = 0;
   std::size_t last_read = 0;
 };
@@ -77,9 +77,10 @@ class Realiser {
   }
 
   PlanIndex new_value(PlanValue value, std::size_t first) {
+    lives_.push_back({.first = first, .last_read = first});
+    const PlanIndex index = blocks_.add(value.bytes, value.storage != Storage::kArena);
     values().push_back(std::move(value));
-    lives_.push_back({.slot = kNoSlot, .alias_of = std::nullopt, .first = first, .last_read = first});
-    return static_cast<PlanIndex>(values().size() - 1);
+    return index;
   }
 
   /// An engine that runs everything takes inputs of any extents; none of them is an output as it came.
@@ -300,13 +301,16 @@ class Realiser {
   }
 
   Result<void> add_step(const CoverStep& from, const Artifact* artifact) {
-    const std::size_t index = out_.plan.steps.size();
     PlanStep step;
     step.kind = from.kind;
     step.backend = from.backend;
     step.variant = from.variant.name;
     step.runner_up = from.runner_up;
     set_cost(step, from.cost);
+    const std::optional<Containment> containment = containment_in(from);
+    if (containment && containment->whole == from.region.outputs.front())
+      return add_concatenation(std::move(step), from, *containment);
+    const std::size_t index = out_.plan.steps.size();
     const bool renames_format = from.kind == StepKind::kView && from.region.outputs.empty();
     if (is_boundary(from.kind) || renames_format) {
       COLLAGE_TRY_VOID(add_conversion_ports(step, from, index));
@@ -314,7 +318,7 @@ class Realiser {
       COLLAGE_TRY_VOID(add_region_ports(step, from, index));
     }
     if (from.kind == StepKind::kView) {
-      COLLAGE_TRY_VOID(join_view(step));
+      COLLAGE_TRY_VOID(show_outputs(step, from, containment));
     } else if (has_artifact(from.kind)) {
       if (artifact == nullptr) return bad_cover(fmt::format("step {}", index), "no artifact", "one");
       add_artifact(step, *artifact);
@@ -378,13 +382,65 @@ class Realiser {
     return {};
   }
 
-  Result<void> join_view(PlanStep& step) {
-    for (const PlanIndex output : step.outputs) {
-      if (values()[output].bytes != values()[step.inputs.front()].bytes)
+  /// Where parts lie in a whole; nothing for views of everything, and for what is no view.
+  [[nodiscard]] std::optional<Containment> containment_in(const CoverStep& from) const {
+    if (from.kind != StepKind::kView || from.region.outputs.empty()) return std::nullopt;
+    const std::size_t node = from.region.nodes.next();
+    if (node >= graph_.nodes.size()) return std::nullopt;
+    return containment_of(graph_, graph_.nodes[node], from.variant.output_formats.front());
+  }
+
+  /// A view's outputs show the bytes of its input: all of them, or a part.
+  Result<void> show_outputs(const PlanStep& step, const CoverStep& from,
+                            const std::optional<Containment>& containment) {
+    const PlanIndex input = step.inputs.front();
+    for (std::size_t i = 0; i < step.outputs.size(); ++i) {
+      const PlanIndex output = step.outputs[i];
+      const auto is_this = [&](const ContainedPart& part) { return part.value == from.region.outputs[i]; };
+      if (containment) {
+        blocks_.show(output, input, std::ranges::find_if(containment->parts, is_this)->offset);
+      } else if (values()[output].bytes == values()[input].bytes) {
+        blocks_.show(output, input, 0);
+      } else {
         return bad_cover(values()[output].name, "a view of another size", "the bytes of its input");
-      lives_[output].alias_of = step.inputs.front();
+      }
     }
-    step.artifact.clear();
+    return {};
+  }
+
+  /// A concatenation whose parts are written at their places in the whole; those that cannot be are copied there.
+  Result<void> add_concatenation(PlanStep step, const CoverStep& from, const Containment& containment) {
+    const Place place{from.location, from.variant.output_formats.front()};
+    step.location = from.location;
+    step.nodes = {graph_.nodes[from.region.nodes.next()].name};
+    COLLAGE_TRY(const PlanIndex whole, write(containment.whole, place, out_.plan.steps.size()));
+    std::vector<Blocks::Part> parts;
+    for (const ContainedPart& part : containment.parts) {
+      COLLAGE_TRY(const PlanIndex value, read(part.value, place, out_.plan.steps.size()));
+      parts.push_back({value, part.offset});
+    }
+    if (parts.size() == 1)
+      blocks_.show(whole, parts.front().value, 0);
+    else
+      COLLAGE_TRY_VOID(place_parts(whole, parts));
+    for (const Blocks::Part& part : parts) {
+      lives_[part.value].last_read = std::max(lives_[part.value].last_read, out_.plan.steps.size());
+      step.inputs.push_back(part.value);
+    }
+    step.outputs = {whole};
+    in_place_.emplace_back();
+    out_.plan.steps.push_back(std::move(step));
+    return {};
+  }
+
+  /// Puts the parts at their places, or copies of them, which then stand for them in `parts`.
+  Result<void> place_parts(PlanIndex whole, std::vector<Blocks::Part>& parts) {
+    const std::vector<bool> placed = blocks_.join(whole, parts);
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+      if (placed[i]) continue;
+      COLLAGE_TRY(parts[i].value, add_copy(parts[i].value, Storage::kArena, 0));
+      blocks_.fill(parts[i].value, whole, parts[i].offset);
+    }
     return {};
   }
 
@@ -419,18 +475,22 @@ class Realiser {
     return {};
   }
 
-  /// Gives every value its slot: the input's for views and permitted in-place outputs, else one of its own.
+  /// Gives every block its slot: an input's for permitted in-place outputs, else one of its own.
   void assign_slots() {
+    slot_of_block_.assign(blocks_.block_count(), kNoSlot);
+    block_lives_.assign(blocks_.block_count(), {.first = kForever, .last_read = 0});
+    for (PlanIndex i = 0; i < values().size(); ++i) {
+      Life& life = block_lives_[blocks_.block_of(i)];
+      life = {std::min(life.first, lives_[i].first), std::max(life.last_read, lives_[i].last_read)};
+    }
     for (const auto& [index, tensor] : out_.constants) own_slot(index);
     for (const PlanIndex input : out_.plan.inputs) own_slot(input);
     for (std::size_t s = 0; s < out_.plan.steps.size(); ++s) {
       const PlanStep& step = out_.plan.steps[s];
       for (std::size_t port = 0; port < step.outputs.size(); ++port) {
         const PlanIndex output = step.outputs[port];
-        if (values()[output].storage == Storage::kDynamic) continue;
-        if (lives_[output].alias_of) {
-          join(output, lives_[*lives_[output].alias_of].slot);
-        } else if (const std::optional<std::size_t> slot = in_place_slot(s, port)) {
+        if (values()[output].storage == Storage::kDynamic || slot_of(output) != kNoSlot) continue;
+        if (const std::optional<std::size_t> slot = in_place_slot(s, port)) {
           join(output, *slot);
         } else {
           own_slot(output);
@@ -439,28 +499,36 @@ class Realiser {
     }
   }
 
+  [[nodiscard]] std::size_t slot_of(PlanIndex index) const { return slot_of_block_[blocks_.block_of(index)]; }
+
   void own_slot(PlanIndex index) {
     const PlanValue& value = values()[index];
-    const Life& life = lives_[index];
-    lives_[index].slot = slots_.size();
-    slots_.push_back({value.storage, value.location, value.buffer, value.bytes, life.first, life.last_read});
+    const std::size_t block = blocks_.block_of(index);
+    const Life& life = block_lives_[block];
+    slot_of_block_[block] = slots_.size();
+    slots_.push_back(
+        {value.storage, value.location, value.buffer, blocks_.bytes_of_block(block), life.first, life.last_read});
   }
 
   void join(PlanIndex index, std::size_t slot) {
-    lives_[index].slot = slot;
-    slots_[slot].last_read = std::max(slots_[slot].last_read, lives_[index].last_read);
+    const std::size_t block = blocks_.block_of(index);
+    slot_of_block_[block] = slot;
+    slots_[slot].last_read = std::max(slots_[slot].last_read, block_lives_[block].last_read);
   }
 
   /// The slot of an input that output `port` of step `s` may overwrite: nothing reads the slot after this step, no
   /// other port of this step lies in it, and it belongs to an arena.
   std::optional<std::size_t> in_place_slot(std::size_t s, std::size_t port) const {
     const PlanStep& step = out_.plan.steps[s];
+    // Bytes among those of other values are at their place already.
+    if (!blocks_.is_one_piece(blocks_.block_of(step.outputs[port]))) return std::nullopt;
     for (const auto& [output, input] : in_place_[s]) {
       if (output != port || input >= step.inputs.size()) continue;
-      const std::size_t slot = lives_[step.inputs[input]].slot;
+      const std::size_t slot = slot_of(step.inputs[input]);
       if (!is_in_arena(slots_[slot].storage) || slots_[slot].last_read != s) continue;
-      if (slots_[slot].bytes != values()[step.outputs[port]].bytes) continue;
-      const auto in_slot = [&](PlanIndex value) { return lives_[value].slot == slot; };
+      const std::size_t bytes = values()[step.outputs[port]].bytes;
+      if (slots_[slot].bytes != bytes || values()[step.inputs[input]].bytes != bytes) continue;
+      const auto in_slot = [&](PlanIndex value) { return slot_of(value) == slot; };
       const bool alone =
           std::ranges::count_if(step.inputs, in_slot) == 1 && std::ranges::count_if(step.outputs, in_slot) == 0;
       if (alone) return slot;
@@ -468,7 +536,7 @@ class Realiser {
     return std::nullopt;
   }
 
-  /// The first output in an arena slot turns the slot into its buffer; the others are copied at the end.
+  /// The first output that fills an arena slot turns the slot into its buffer; the others are copied at the end.
   Result<void> place_outputs() {
     for (std::size_t k = 0; k < sources_.size(); ++k) {
       const PlanIndex source = sources_[k];
@@ -476,33 +544,37 @@ class Realiser {
         out_.plan.outputs.push_back(source);
         continue;
       }
-      Slot& slot = slots_[lives_[source].slot];
-      if (slot.storage == Storage::kArena) {
+      Slot& slot = slots_[slot_of(source)];
+      if (slot.storage == Storage::kArena && slot.bytes == values()[source].bytes) {
         slot.storage = Storage::kOutput;
         slot.buffer = static_cast<std::uint32_t>(k);
         out_.plan.outputs.push_back(source);
       } else {
-        COLLAGE_TRY_VOID(add_copy(source, k));
+        COLLAGE_TRY(const PlanIndex copy, add_copy(source, Storage::kOutput, static_cast<std::uint32_t>(k)));
+        slot_of_block_.push_back(kNoSlot);
+        block_lives_.push_back(lives_[copy]);
+        own_slot(copy);
+        out_.plan.outputs.push_back(copy);
       }
     }
     return {};
   }
 
-  Result<void> add_copy(PlanIndex source, std::size_t output) {
+  /// A step that copies a value, and the value it writes.
+  Result<PlanIndex> add_copy(PlanIndex source, Storage storage, std::uint32_t buffer) {
     const PlanValue from = values()[source];
-    if (!request_.copy_artifact)
-      return bad_cover(from.name, "a model output that needs a copy", "a way to make copy kernels");
+    if (!request_.copy_artifact) return bad_cover(from.name, "a value that needs a copy", "a way to make copy kernels");
     COLLAGE_TRY(const Artifact artifact, request_.copy_artifact({from.type, plain(), plain()}));
     const std::size_t index = out_.plan.steps.size();
+    lives_[source].last_read = std::max(lives_[source].last_read, index);
     const PlanIndex copy = new_value({.name = from.name,
                                       .type = from.type,
-                                      .format = plain(),
-                                      .storage = Storage::kOutput,
-                                      .buffer = static_cast<std::uint32_t>(output),
+                                      .format = from.format,
+                                      .storage = storage,
+                                      .buffer = buffer,
                                       .offset = 0,
                                       .bytes = from.bytes},
                                      index);
-    own_slot(copy);
     PlanStep step;
     step.kind = StepKind::kConvert;
     step.backend = kHostBackend;
@@ -512,18 +584,18 @@ class Realiser {
     add_artifact(step, artifact);
     in_place_.emplace_back();
     out_.plan.steps.push_back(std::move(step));
-    out_.plan.outputs.push_back(copy);
-    return {};
+    return copy;
   }
 
   static bool is_in_arena(Storage storage) { return storage == Storage::kArena || storage == Storage::kDevice; }
 
   /// Tells values where their slots lie, and plans the arena of every location.
   void place_memory() {
-    for (std::size_t i = 0; i < values().size(); ++i) {
-      if (lives_[i].slot == kNoSlot) continue;
-      values()[i].storage = slots_[lives_[i].slot].storage;
-      values()[i].buffer = slots_[lives_[i].slot].buffer;
+    for (PlanIndex i = 0; i < values().size(); ++i) {
+      if (slot_of(i) == kNoSlot) continue;
+      values()[i].storage = slots_[slot_of(i)].storage;
+      values()[i].buffer = slots_[slot_of(i)].buffer;
+      values()[i].offset = blocks_.offset_of(i);
     }
     std::set<std::string> devices;
     for (const Slot& slot : slots_) devices.insert(slot.location);
@@ -552,9 +624,9 @@ class Realiser {
       intervals.push_back({s, s, steps.back()->workspace_bytes});
     }
     const MemoryPlan memory = plan_memory(intervals);
-    for (std::size_t i = 0; i < values().size(); ++i)
-      if (const std::size_t slot = lives_[i].slot; slot != kNoSlot && slot_interval[slot] != kNoSlot)
-        values()[i].offset = memory.offsets[slot_interval[slot]];
+    for (PlanIndex i = 0; i < values().size(); ++i)
+      if (const std::size_t slot = slot_of(i); slot != kNoSlot && slot_interval[slot] != kNoSlot)
+        values()[i].offset += memory.offsets[slot_interval[slot]];
     for (std::size_t s = 0; s < steps.size(); ++s) steps[s]->workspace_offset = memory.offsets[workspaces + s];
     return memory.bytes;
   }
@@ -564,14 +636,15 @@ class Realiser {
     std::size_t end = 0;
     std::string hashes;
     for (const auto& [index, tensor] : out_.constants) {
-      if (lives_[index].alias_of) continue;
+      if (root_of(index) != index) continue;
       values()[index].offset = end;
       end += aligned_up(tensor.data.size());
       hashes += hash_hex(tensor.data.data(), tensor.data.size());
     }
     out_.plan.weights_bytes = end;
     if (out_.plan.weights_hash.empty()) out_.plan.weights_hash = hash_hex(hashes);
-    for (const auto& [index, tensor] : out_.constants) values()[index].offset = values()[root_of(index)].offset;
+    for (const auto& [index, tensor] : out_.constants)
+      values()[index].offset = values()[root_of(index)].offset + blocks_.offset_of(index);
     for (PlanStep& step : out_.plan.steps)
       for (PlanBody& body : step.bodies) place_shared_constants(out_.plan, body);
   }
@@ -586,18 +659,16 @@ class Realiser {
 
   /// A view of a constant is a constant of another shape.
   void place_constant_views() {
-    for (std::size_t i = 0; i < values().size(); ++i) {
-      if (values()[i].storage != Storage::kConstant || !lives_[i].alias_of) continue;
-      Tensor tensor = out_.constants.at(root_of(static_cast<PlanIndex>(i)));
+    for (PlanIndex i = 0; i < values().size(); ++i) {
+      if (values()[i].storage != Storage::kConstant || root_of(i) == i) continue;
+      Tensor tensor = out_.constants.at(root_of(i));
       tensor.extents = values()[i].type.extents();
-      out_.constants.emplace(static_cast<PlanIndex>(i), std::move(tensor));
+      tensor.data = tensor.data.slice(blocks_.offset_of(i), values()[i].bytes);
+      out_.constants.emplace(i, std::move(tensor));
     }
   }
 
-  [[nodiscard]] PlanIndex root_of(PlanIndex view) const {
-    while (lives_[view].alias_of) view = *lives_[view].alias_of;
-    return view;
-  }
+  [[nodiscard]] PlanIndex root_of(PlanIndex constant) const { return blocks_.root_of(blocks_.block_of(constant)); }
 
   std::vector<PlanValue>& values() { return out_.plan.values; }
   const std::vector<PlanValue>& values() const { return out_.plan.values; }
@@ -609,6 +680,9 @@ class Realiser {
   const Graph& graph_;
   RealisedPlan out_;
   std::vector<Life> lives_;  ///< by plan value
+  Blocks blocks_;            ///< of plan values
+  std::vector<Life> block_lives_;
+  std::vector<std::size_t> slot_of_block_;
   std::vector<Slot> slots_;
   std::vector<InPlace> in_place_;                        ///< by step: (output, input) ports that may share
   std::map<std::pair<ValueId, Place>, PlanIndex> made_;  ///< computed values, by place
@@ -618,6 +692,18 @@ class Realiser {
 };
 
 }  // namespace
+
+std::vector<std::size_t> cover_steps(const PlanBody& plan) {
+  std::vector<std::size_t> steps;
+  for (std::size_t s = 0; s < plan.steps.size(); ++s) {
+    const PlanStep& step = plan.steps[s];
+    const bool is_copy = step.kind == StepKind::kConvert && step.nodes.empty() && step.inputs.size() == 1 &&
+                         step.outputs.size() == 1 &&
+                         plan.values[step.inputs.front()].format == plan.values[step.outputs.front()].format;
+    if (!is_copy) steps.push_back(s);
+  }
+  return steps;
+}
 
 Result<RealisedPlan> realise(const RealiseRequest& request) { return Realiser(request, false).run(); }
 

@@ -56,15 +56,16 @@ Result<std::vector<PlanBackend>> plan_backends(const std::set<std::string>& name
   return result;
 }
 
-/// Steps of the cover come first in the plan, in the same order.
 void set_structures(const Graph& graph, const Cover& cover, PlanBody& plan) {
+  const std::vector<std::size_t> at = cover_steps(plan);
   for (std::size_t s = 0; s < cover.steps.size(); ++s) {
     const CoverStep& step = cover.steps[s];
     if (step.region.nodes.empty()) continue;
-    plan.steps[s].structure = structure_key(graph, step.region);
+    PlanStep& made = plan.steps[at[s]];
+    made.structure = structure_key(graph, step.region);
     if (step.kind != StepKind::kControl) continue;
     const std::vector<Graph> bodies = free_bodies(graph, graph.nodes[step.region.nodes.next()]);
-    for (std::size_t b = 0; b < bodies.size(); ++b) set_structures(bodies[b], step.bodies[b], plan.steps[s].bodies[b]);
+    for (std::size_t b = 0; b < bodies.size(); ++b) set_structures(bodies[b], step.bodies[b], made.bodies[b]);
   }
 }
 
@@ -75,12 +76,13 @@ std::string annotated_onnx(const Graph& graph, const Cover& cover, const Plan& p
   for (const PlanValue& value : plan.values)
     if (value.storage == Storage::kConstant && value.format.is_plain()) offsets[value.name] = value.offset;
   std::vector<std::vector<std::pair<std::string, std::string>>> metadata(graph.nodes.size());
+  const std::vector<std::size_t> at = cover_steps(plan);
   for (std::size_t s = 0; s < cover.steps.size(); ++s) {
     const CoverStep& step = cover.steps[s];
     if (step.region.nodes.universe() == 0) continue;
     const double cost_us = static_cast<double>(nanoseconds_of(step.cost).value_or(0)) / 1000;
     for (std::size_t node : step.region.nodes.members())
-      metadata[node] = {{"collage.step", std::to_string(s)},
+      metadata[node] = {{"collage.step", std::to_string(at[s])},
                         {"collage.backend", step.backend + "/" + step.variant.name},
                         {"collage.cost_us", fmt::format("{:.3f}", cost_us)},
                         {"collage.runner_up", step.runner_up}};

@@ -97,9 +97,10 @@ Result<std::vector<ConfirmLane>> confirm_here(const ConfirmRequest& request, Reg
   for (std::size_t i = 0; i < raced.size(); ++i) {
     lanes[lane_of[i]].lane = std::move(raced[i]);
     const double before = canary.slowness();
-    COLLAGE_TRY(lanes[lane_of[i]].step_ns, models[i]->profile(kProfileRuns));
+    COLLAGE_TRY(const std::vector<std::int64_t> profile, models[i]->profile(kProfileRuns));
     const double after = canary.slowness();
-    for (std::int64_t& ns : lanes[lane_of[i]].step_ns) ns = std::llround(in_quiet(ns, before, after));
+    for (const std::size_t s : cover_steps(models[i]->session().plan()))
+      lanes[lane_of[i]].step_ns.push_back(std::llround(in_quiet(profile[s], before, after)));
   }
   if (expected) COLLAGE_TRY_VOID(check_again(models, lane_of, request, *expected, lanes));
   return lanes;

@@ -36,7 +36,7 @@ struct ConfirmRequest {
 /// One contender's outcome: samples, or why it did not run.
 struct ConfirmLane {
   RaceLane lane;
-  std::vector<std::int64_t> step_ns;  ///< median of each step of the plan, in context
+  std::vector<std::int64_t> step_ns;  ///< median of each step of the cover, in the plan
   std::string failure;                ///< empty when it ran and its outputs were right
 };
 

@@ -6,16 +6,11 @@
 #include <fmt/format.h>
 
 #include "plan/control.h"
+#include "plan/realise.h"
 #include "tune/bodies.h"
 
 namespace collage {
 namespace {
-
-/// A copy of a value to a model output: made anew with every plan.
-bool is_copy(const PlanBody& plan, const PlanStep& step) {
-  return step.kind == StepKind::kConvert && step.nodes.empty() && step.inputs.size() == 1 && step.outputs.size() == 1 &&
-         plan.values[step.inputs.front()].format == plan.values[step.outputs.front()].format;
-}
 
 /// Reads the steps of a plan, or of a body in it, as steps of a cover.
 class CoverReader {
@@ -34,8 +29,7 @@ class CoverReader {
 
   Result<Cover> run() {
     Cover cover;
-    for (std::size_t s = 0; s < plan_.steps.size(); ++s) {
-      if (is_copy(plan_, plan_.steps[s])) continue;
+    for (const std::size_t s : cover_steps(plan_)) {
       COLLAGE_TRY(CoverStep step, plan_.steps[s].nodes.empty() ? conversion(s) : kernel(s));
       const PlanStep& from = plan_.steps[s];
       step.kind = from.kind;

@@ -16,6 +16,7 @@
 #include "backend/registry.h"
 #include "plan/control.h"
 #include "plan/realise.h"
+#include "region/containment.h"
 #include "runtime/session.h"
 #include "tests/support/dice.h"
 #include "tests/support/load_only_backend.h"
@@ -35,12 +36,16 @@ inline Result<Artifact> host_conversion(const Conversion& conversion) {
   return *artifact;
 }
 
+/// Which Concat, Split and Slice become views: those that are offered as such, or all whose parts lie in one piece.
+enum class Sharing : std::uint8_t { kOffered, kForced };
+
 /// Makes a cover of one host step per node, in variants that `choose` picks from those offered, with the conversions
 /// they need, and realises it. Bodies of control-flow nodes are covered alike.
 class HostPlanner {
  public:
   using Choose = std::function<std::size_t(std::size_t variants)>;
-  HostPlanner(const Graph& graph, Choose choose) : graph_(graph), uses_(uses_of(graph)), choose_(std::move(choose)) {}
+  HostPlanner(const Graph& graph, Choose choose, Sharing sharing = Sharing::kOffered)
+      : graph_(graph), uses_(uses_of(graph)), choose_(std::move(choose)), sharing_(sharing) {}
 
   Result<RealisedPlan> plan() {
     make_cover();
@@ -71,6 +76,7 @@ class HostPlanner {
     const auto variants = host().support(graph_, step.region, {});
     ASSERT_TRUE(variants) << graph_.nodes[node].op_type << ": " << variants.error().detail;
     step.variant = (*variants)[choose_(variants->size())];
+    if (sharing_ == Sharing::kForced && may_share(graph_.nodes[node], step)) step.variant.name = "view";
     for (std::size_t i = 0; i < step.region.inputs.size(); ++i)
       provide(step.region.inputs[i], step.variant.input_formats[i]);
     step.kind = step.variant.name == "view" ? StepKind::kView : StepKind::kKernel;
@@ -85,13 +91,18 @@ class HostPlanner {
     cover_.steps.push_back(std::move(step));
   }
 
+  [[nodiscard]] bool may_share(const Node& node, const CoverStep& step) const {
+    const Format& format = step.variant.output_formats.front();
+    return (step.region.constants.empty() || format.is_plain()) && containment_of(graph_, node, format);
+  }
+
   void add_control(CoverStep step, const Node& node) {
     step.kind = StepKind::kControl;
     step.backend = kControlBackend;
     for (const ValueId input : step.region.inputs) provide(input, plain());
     made_.emplace_back(std::nullopt);
     for (const Graph& body : free_bodies(graph_, node)) {
-      HostPlanner inside(body, choose_);
+      HostPlanner inside(body, choose_, sharing_);
       inside.make_cover();
       step.bodies.push_back(std::move(inside.cover_));
       made_.insert(made_.end(), inside.made_.begin(), inside.made_.end());
@@ -115,6 +126,7 @@ class HostPlanner {
   const Graph& graph_;
   Uses uses_;
   Choose choose_;
+  Sharing sharing_;
   Cover cover_;
   std::vector<std::optional<Artifact>> made_;  ///< by step, those of bodies after their control step; none for views
   std::set<std::pair<ValueId, Format>> have_;

@@ -1,0 +1,41 @@
+// Which values lie in one piece inside another: the parts of a concatenation in the whole, what is split or sliced off
+// in its input. Whoever puts them at one place in memory has nothing to copy.
+// In:  a Concat, Split or Slice with static shapes, and the format that all its tensors have.
+// Out: the whole and the byte offset of each part in it.
+// How: a part is a box in the whole; it is one run of bytes when outside of the outermost axis in memory that the box
+//      does not span its extents are 1.
+// Cost: O(parts x rank).
+// Source: ours.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <vector>
+
+#include "ir/graph.h"
+#include "region/format.h"
+
+namespace collage {
+
+struct ContainedPart {
+  ValueId value;
+  std::size_t offset = 0;  ///< bytes from the start of the whole, a multiple of kBufferAlignment
+  bool operator==(const ContainedPart&) const = default;
+};
+
+struct Containment {
+  ValueId whole;                     ///< a Concat's output, else the input
+  std::vector<ContainedPart> parts;  ///< in the node's order; of a Concat without those that have no elements
+  bool operator==(const Containment&) const = default;
+};
+
+/// Nothing for another operator, open shapes, computed bounds, steps other than 1, elements of less than a byte, parts
+/// that are no single run of bytes, and offsets that kernels could not take as the start of a buffer.
+[[nodiscard]] std::optional<Containment> containment_of(const Graph& graph, const Node& node, const Format& format);
+
+/// Whether every part can be at its place without a copy as far as the node and its neighbours tell: the parts of a
+/// Concat are different results of other nodes, no part is a graph output, nothing is constant. A part that also lies
+/// in another whole may still need one.
+[[nodiscard]] bool can_lie_in_place(const Graph& graph, const Node& node, const Containment& containment);
+
+}  // namespace collage
