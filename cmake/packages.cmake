@@ -63,3 +63,15 @@ if(EXISTS "${COLLAGE_PART_halide}/lib/libHalide.so" AND EXISTS "${COLLAGE_PART_h
 else()
   collage_missing(Halide::Halide "Halide is not in ${COLLAGE_PART_halide}: run ./dev setup")
 endif()
+
+# libxsmm::generator, which writes micro-kernels as machine code: an archive, linked only by what compiles.
+find_library(COLLAGE_XSMM_GENERATOR xsmmgen)
+find_path(COLLAGE_XSMM_INCLUDE libxsmm_generator.h)
+if(COLLAGE_XSMM_GENERATOR AND COLLAGE_XSMM_INCLUDE)
+  add_library(libxsmm::generator STATIC IMPORTED)
+  set_target_properties(libxsmm::generator PROPERTIES
+    IMPORTED_LOCATION "${COLLAGE_XSMM_GENERATOR}"
+    INTERFACE_INCLUDE_DIRECTORIES "${COLLAGE_XSMM_INCLUDE}")
+else()
+  collage_missing(libxsmm::generator "libxsmm is not installed: run ./dev setup")
+endif()

@@ -11,6 +11,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <set>
 #include <sstream>
 
 #include "compiler/runtime_object.h"
@@ -92,7 +93,7 @@ std::string read_file(const std::string& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-Result<void> run_linker(std::vector<std::string> words, const std::string& log) {
+Result<void> run(std::vector<std::string> words, const std::string& log) {
   std::vector<char*> arguments;
   for (std::string& word : words) arguments.push_back(word.data());
   arguments.push_back(nullptr);
@@ -103,8 +104,8 @@ Result<void> run_linker(std::vector<std::string> words, const std::string& log) 
   pid_t child = -1;
   const int failed = ::posix_spawnp(&child, arguments[0], &actions, nullptr, arguments.data(), environ);
   posix_spawn_file_actions_destroy(&actions);
-  const auto no = [](std::string saw) {
-    return fail(ExitCode::kUnsupported, "native/link-failed", "ld", std::move(saw), "the linker of binutils");
+  const auto no = [&](std::string saw) {
+    return fail(ExitCode::kUnsupported, "native/link-failed", words[0], std::move(saw), "the one of binutils");
   };
   if (failed != 0) return no(std::system_category().message(failed));
   int status = 0;
@@ -121,6 +122,35 @@ void add_libraries(const std::vector<std::string>& libraries, std::vector<std::s
     words.push_back(library);
     if (!library.ends_with(".a")) words.push_back("-rpath=" + fs::path(library).parent_path().string());
   }
+}
+
+/// Machine code as an object: an entry for Halide's call, which hands it on with the code's address.
+Result<std::string> micro_object(const MicroProduct& product, const InstructionSet& set,
+                                 const TemporaryFolder& folder) {
+  const auto code = micro_kernel(product, set);
+  if (!code) throw std::runtime_error(code.error());
+  const std::string symbol = symbol_of(product);
+  std::ofstream(folder.file(symbol), std::ios::binary) << *code;
+  std::ofstream(folder.file(symbol + ".s")) << ".globl " << symbol << '\n'
+                                            << symbol << ": lea micro_kernel(%rip), %rcx\n"
+                                            << "jmp " << kTileSymbol << "@PLT\n.balign 64\n"
+                                            << "micro_kernel: .incbin \"" << folder.file(symbol) << "\"\n"
+                                            << ".section .note.GNU-stack,\"\",@progbits\n";
+  const std::string object = folder.file(symbol + ".o");
+  COLLAGE_TRY_VOID(run({"as", "-o", object, folder.file(symbol + ".s")}, folder.file("log")));
+  return object;
+}
+
+/// Each once: several codes may call the same.
+Result<void> add_micro_kernels(const std::vector<TensorCode>& codes, const InstructionSet& set,
+                               const TemporaryFolder& folder, std::vector<std::string>& words) {
+  std::set<MicroProduct> products;
+  for (const TensorCode& code : codes) products.insert(code.micro_products.begin(), code.micro_products.end());
+  for (const MicroProduct& product : products) {
+    COLLAGE_TRY(std::string object, micro_object(product, set, folder));
+    words.push_back(std::move(object));
+  }
+  return {};
 }
 
 Halide::Module module_of(const TensorCode& code, const Halide::Target& target) {
@@ -156,8 +186,9 @@ Result<CompiledCode> compile_codes(const std::vector<TensorCode>& codes, const I
     words.push_back(folder.file(code.name + ".o"));
     module.compile({{Halide::OutputFileType::object, words.back()}});
   }
+  COLLAGE_TRY_VOID(add_micro_kernels(codes, set, folder, words));
   add_libraries(libraries, words);
-  COLLAGE_TRY_VOID(run_linker(words, folder.file("log")));
+  COLLAGE_TRY_VOID(run(words, folder.file("log")));
   compiled.shared_object = read_file(output);
   return compiled;
 }

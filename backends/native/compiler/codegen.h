@@ -1,5 +1,6 @@
 // Tensor code to machine code: objects by Halide and LLVM, one position-independent shared object by the linker alone.
-// In: tensor codes and an instruction set. Out: the bytes of a shared object, scratch sizes. Needs `ld`, no compiler.
+// In: tensor codes and an instruction set. Out: the bytes of a shared object, scratch sizes. Needs `ld`, and `as` for
+//      micro-kernels, no compiler.
 // How: Halide's own runtime stays out; ours (embedded/kernel_runtime.h) is linked in its place. Scratch is counted from
 //      the allocations of the lowered code, so that a plan can reserve it.
 // Cost: 0.1 to 0.6 s a kernel, nearly all of it LLVM's.

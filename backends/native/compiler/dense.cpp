@@ -48,6 +48,7 @@ Facts facts_of(const Dense& dense, const Site& site) {
                  {"group_outputs", dense.outputs() / dense.groups},
                  {"group_vectors", ceil_div(dense.group_outputs(), lanes_of(dense, site))},
                  {"taps", dense.taps()},
+                 {"channel_stride", dense.view.strides[4]},
                  {"lanes", site.lanes()}};
   constexpr std::array<const char*, 3> kAxes = {"_d", "_h", "_w"};
   for (std::size_t i = 0; i < 3; ++i) {

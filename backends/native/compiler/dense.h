@@ -53,7 +53,8 @@ struct Dense {
 };
 
 /// Numbers for conditions: batch, channels, outputs, groups, group_channels/outputs/vectors, out_d/h/w, kernel_d/h/w,
-/// stride_*, dilation_*, taps, lanes. Vectors are as build_dense takes them: narrower ones where a group ends early.
+/// stride_*, dilation_*, channel_stride (in the source), taps, lanes. Vectors are as build_dense takes them: narrower
+/// ones where a group ends early.
 [[nodiscard]] Facts facts_of(const Dense& dense, const Site& site);
 
 /// All tiles that build_dense takes: accumulators, the weights of one step and a broadcast stay in registers.

@@ -37,32 +37,30 @@ std::int64_t tile_rows(const LibraryProduct& product) {
 }
 
 /// Halide asks what a stage it did not make reads: the corners of what a place needs.
-Expr corners(const Halide::ImageParam& a, const Halide::ImageParam& b, const std::vector<Var>& loops,
-             const View& a_view, const View& b_view) {
+Expr corners(const FactorBuffer& a, const FactorBuffer& b, const std::vector<Var>& loops) {
   const std::size_t rank = loops.size();
-  const auto at = [&](const View& view, std::size_t summed, std::int64_t step) {
+  const auto at = [&](const FactorBuffer& factor, std::size_t summed, std::int64_t step) {
     Indices where = as_indices(loops);
     where[summed] = to_int(step);
     for (std::size_t i = 0; i < rank; ++i)
-      if (view.extents[i] == 1) where[i] = 0;
-    return innermost_first(where);
+      if (factor.view.extents[i] == 1) where[i] = 0;
+    return Expr(factor.buffer(innermost_first(where)));
   };
-  const std::int64_t last = a_view.extents.back() - 1;
-  return a(at(a_view, rank - 1, 0)) + a(at(a_view, rank - 1, last)) + b(at(b_view, rank - 2, 0)) +
-         b(at(b_view, rank - 2, last));
-}
-
-/// The library's product as a stage of its own.
-Func product_stage(const LibraryProduct& product, const std::vector<Var>& loops, Lowering& lowering) {
-  const Halide::ImageParam a = lowering.buffer(product.a, product.a_view);
-  const Halide::ImageParam b = lowering.buffer(product.b, product.b_view);
-  Func stage("product");
-  stage.define_extern(kProductSymbol, {a, b}, Halide::Float(32), innermost_first(loops), Halide::NameMangling::C);
-  stage.function().extern_definition_proxy_expr() = corners(a, b, loops, product.a_view, product.b_view);
-  return stage;
+  const std::int64_t last = a.view.extents.back() - 1;
+  return at(a, rank - 1, 0) + at(a, rank - 1, last) + at(b, rank - 2, 0) + at(b, rank - 2, last);
 }
 
 }  // namespace
+
+Func product_stage(const std::string& symbol, const FactorBuffer& a, const FactorBuffer& b,
+                   const std::vector<Var>& loops) {
+  Func stage("product");
+  stage.define_extern(symbol, {a.buffer, b.buffer}, Halide::Float(32), innermost_first(loops), Halide::NameMangling::C);
+  stage.function().extern_definition_proxy_expr() = corners(a, b, loops);
+  return stage;
+}
+
+std::string library_condition() { return "libraries > 0 and " + std::string(kIsMatrixProduct); }
 
 LibraryProduct library_product_of(const Dense& dense, const Site& site) {
   return {.a = dense.source,
@@ -103,7 +101,8 @@ void build_library_product(const LibraryProduct& product, const Site& site, cons
   const std::vector<Var> loops = loop_variables(extents.size());
   const Var row = loops[loops.size() - 2];
   const Var column = loops.back();
-  Func stage = product_stage(product, loops, lowering);
+  Func stage = product_stage(kProductSymbol, {lowering.buffer(product.a, product.a_view), product.a_view},
+                             {lowering.buffer(product.b, product.b_view), product.b_view}, loops);
   const Expr sum = stage(innermost_first(as_indices(loops)));
   Func out = define_output(site, lowering, product.space, loops, product.value(lowering, as_indices(loops), sum));
 

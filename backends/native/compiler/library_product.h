@@ -13,6 +13,17 @@
 
 namespace collage::native {
 
+/// A factor of a product as a stage that is not Halide's reads it.
+struct FactorBuffer {
+  Halide::ImageParam buffer;
+  View view;
+};
+
+/// A stage of a function of the kernel's runtime, a product over these loops, outer to inner: batches, row, column.
+/// `a` lies along batches, rows, depth, `b` along batches, depth, columns.
+[[nodiscard]] Halide::Func product_stage(const std::string& symbol, const FactorBuffer& a, const FactorBuffer& b,
+                                         const std::vector<Halide::Var>& loops);
+
 struct LibraryProduct {
   ValueId a, b;
   View a_view;  ///< batch axes, rows, depth; one of the last two strides is 1
@@ -25,12 +36,15 @@ struct LibraryProduct {
   [[nodiscard]] std::int64_t columns() const { return space.extent(space.rank() - 1); }
 };
 
-/// When a Dense is a product of matrices (facts_of, add_library_facts), with something to gain.
-inline constexpr std::string_view kIsLibraryProduct =
-    "libraries > 0 and taps == 1 and groups == 1 and in_d == out_d and in_h == out_h and in_w == out_w and "
+/// When a Dense is a product of matrices (facts_of).
+inline constexpr std::string_view kIsMatrixProduct =
+    "taps == 1 and groups == 1 and in_d == out_d and in_h == out_h and in_w == out_w and "
     "stride_d == 1 and stride_h == 1 and stride_w == 1 and out_w > 1 and channels > 1 and outputs > 1";
 
-/// Precondition: kIsLibraryProduct holds.
+/// The same, with a library to call (add_library_facts).
+[[nodiscard]] std::string library_condition();
+
+/// Precondition: kIsMatrixProduct holds.
 [[nodiscard]] LibraryProduct library_product_of(const Dense& dense, const Site& site);
 
 /// "libraries": how many BLAS libraries are here.

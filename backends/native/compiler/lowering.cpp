@@ -143,13 +143,17 @@ Halide::ImageParam Lowering::buffer(ValueId id, const View& view) {
 }
 
 Halide::Func Lowering::packed(ValueId id, Packing packing, ElementType type, const Extents& extents) {
-  return add({.kind = ArgumentKind::kConstant,
-              .index = part_index(id, packing),
-              .type = type,
-              .extents = extents,
-              .strides = strides_of(extents, plain())},
-             "packed" + std::to_string(sources_.size()))
-      .func;
+  return packed_buffer(id, std::move(packing), type, extents);
+}
+
+Halide::ImageParam Lowering::packed_buffer(ValueId id, Packing packing, ElementType type, const Extents& extents) {
+  (void)add({.kind = ArgumentKind::kConstant,
+             .index = part_index(id, packing),
+             .type = type,
+             .extents = extents,
+             .strides = strides_of(extents, plain())},
+            "packed" + std::to_string(sources_.size()));
+  return sources_.back().param;
 }
 
 void Lowering::set_output(const Halide::Func& func, ValueId id, const View& view) {
@@ -189,6 +193,7 @@ TensorCode Lowering::take(const std::string& name) {
   code.constants = std::move(constants_);
   code.parts = std::move(parts_);
   code.library = std::move(library_);
+  code.micro_products = std::move(micro_products_);
   return code;
 }
 

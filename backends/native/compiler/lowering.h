@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "backend/backend.h"
+#include "compiler/micro_kernel.h"
 #include "compiler/space.h"
 #include "instruction_set.h"
 #include "program.h"
@@ -31,7 +32,8 @@ struct TensorCode {
   std::vector<Argument> arguments;       ///< of inputs, then of outputs
   std::vector<ValueId> constants;        ///< of the graph
   std::vector<ConstantPart> parts;
-  std::string library;  ///< the BLAS it calls; empty = none
+  std::string library;                       ///< the BLAS it calls; empty = none
+  std::vector<MicroProduct> micro_products;  ///< that its stages call
 };
 
 /// Something an implementation reads: a port, a constant or a Func, by loop indices.
@@ -65,6 +67,8 @@ class Lowering {
   [[nodiscard]] Halide::ImageParam buffer(ValueId id, const View& view);
   /// A constant packed into dense f32 or bytes of these extents, outer to inner.
   [[nodiscard]] Halide::Func packed(ValueId id, Packing packing, ElementType type, const Extents& extents);
+  /// The same as a buffer.
+  [[nodiscard]] Halide::ImageParam packed_buffer(ValueId id, Packing packing, ElementType type, const Extents& extents);
 
   /// Names the Func that computes outputs of the region: one value for each of its results, all in the space.
   void set_outputs(const Halide::Func& func, const std::vector<ValueId>& ids, const Space& space);
@@ -72,6 +76,8 @@ class Lowering {
 
   /// The code calls this BLAS (blas_call.h).
   void call_library(std::string name) { library_ = std::move(name); }
+  /// The code has a stage of this micro-kernel.
+  void call_micro_kernel(const MicroProduct& product) { micro_products_.push_back(product); }
 
   /// The outcome; the implementation is done.
   [[nodiscard]] TensorCode take(const std::string& name);
@@ -97,6 +103,7 @@ class Lowering {
   std::vector<Halide::Func> outputs_;
   std::vector<Argument> output_arguments_;
   std::string library_;
+  std::vector<MicroProduct> micro_products_;
 };
 
 /// Expressions of the region's element-wise nodes at one place of a space.

@@ -34,6 +34,8 @@ extern "C" {
 
 void collage_native_attach(const collage::native::RuntimeTable* given);
 int collage_native_product(halide_buffer_t* a, halide_buffer_t* b, halide_buffer_t* result);
+int collage_native_tile(halide_buffer_t* a, halide_buffer_t* b, halide_buffer_t* result,
+                        collage::native::MicroKernel kernel);
 
 void collage_native_attach(const collage::native::RuntimeTable* given) { table = given; }
 void* halide_malloc(void* context, std::size_t bytes) { return table->allocate(context, bytes); }
@@ -48,6 +50,11 @@ int collage_native_product(halide_buffer_t* a, halide_buffer_t* b, halide_buffer
   const halide_dimension_t* wanted = result->dim;
   table->sgemm(kRowMajor, left.turn, right.turn, wanted[1].extent, wanted[0].extent, a->dim[0].extent, 1.F, left.data,
                left.leading, right.data, right.leading, 0.F, reinterpret_cast<float*>(result->host), wanted[1].stride);
+  return 0;
+}
+int collage_native_tile(halide_buffer_t* a, halide_buffer_t* b, halide_buffer_t* result,
+                        collage::native::MicroKernel kernel) {
+  kernel(factor_at(*b, 0, *result).data, factor_at(*a, 1, *result).data, reinterpret_cast<float*>(result->host));
   return 0;
 }
 }

@@ -29,5 +29,9 @@ inline constexpr const char* kAttachSymbol = "collage_native_attach";
 /// A stage of tensor code: the product of two buffers by (column, row, batches), as Halide calls what it has not made.
 /// The result's places say which rows, columns and batches are wanted; a factor of one batch serves all.
 inline constexpr const char* kProductSymbol = "collage_native_product";
+/// The same by a micro-kernel, whose address comes last. Stages name it through an entry of their shape.
+inline constexpr const char* kTileSymbol = "collage_native_tile";
+/// A product of fixed extents and steps.
+using MicroKernel = void (*)(const float* right, const float* left, float* result);
 
 }  // namespace collage::native

@@ -62,6 +62,13 @@ const std::vector<Case>& cases() {
       {"product/sgemm", "graph(%a: f32[2,210,24], %w: f32[24,17], %wb: f32[17]) -> (%y) { %m: f32[2,210,17] = MatMul(%a, %w) %s: f32[2,210,17] = Add(%m, %wb) %y: f32[2,210,17] = Sigmoid(%s) }"},
       {"product/sgemm", "graph(%a: f32[24,9], %w: f32[17,24], %wb: f32[17]) -> (%y) { %y: f32[9,17] = Gemm(%a, %w, %wb) {alpha=0.5, beta=2.0, transA=1, transB=1} }"},
       {"product/sgemm", "graph(%a: f32[9,24], %w: f32[24,5]) -> (%y) { %y: f32[9,5] = MatMul(%a, %w) }"},
+      {"convolution/xsmm", "graph(%x: f32[2,24,9,7], %w: f32[33,24,1,1], %wb: f32[33], %r: f32[2,33,9,7]) -> (%y) { %c: f32[2,33,9,7] = Conv(%x, %w, %wb) {kernel_shape=[1,1]} %s: f32[2,33,9,7] = Add(%c, %r) %y: f32[2,33,9,7] = Relu(%s) }"},
+      {"product/xsmm", "graph(%a: f32[2,210,24], %w: f32[24,170], %wb: f32[170]) -> (%y) { %m: f32[2,210,170] = MatMul(%a, %w) %s: f32[2,210,170] = Add(%m, %wb) %y: f32[2,210,170] = Sigmoid(%s) }"},
+      {"product/xsmm", "graph(%a: f32[9,24], %w: f32[17,24], %wb: f32[17]) -> (%y) { %y: f32[9,17] = Gemm(%a, %w, %wb) {alpha=0.5, beta=2.0, transB=1} }"},
+      {"product/xsmm", "graph(%a: f32[9,24], %w: f32[24,5]) -> (%y) { %y: f32[9,5] = MatMul(%a, %w) }"},
+      {"batch_product/xsmm", "graph(%a: f32[2,3,70,24], %b: f32[3,24,81], %r: f32[2,1,70,81]) -> (%y) { %m: f32[2,3,70,81] = MatMul(%a, %b) %y: f32[2,3,70,81] = Add(%m, %r) }"},
+      {"batch_product/xsmm", "graph(%a: f32[3,7,24], %b: f32[24,11]) -> (%y) { %y: f32[3,7,11] = MatMul(%a, %b) }"},
+      {"batch_product/xsmm", "graph(%a: f32[3,7,24], %w: f32[3,24,20]) -> (%y) { %y: f32[3,7,20] = MatMul(%a, %w) }"},
       {"batch_product/sgemm", "graph(%a: f32[2,3,70,24], %b: f32[3,24,17], %r: f32[2,1,70,17]) -> (%y) { %m: f32[2,3,70,17] = MatMul(%a, %b) %y: f32[2,3,70,17] = Add(%m, %r) }"},
       {"movement/gathered", "graph(%a: f32[2,6,5]) -> (%y) { %t: f32[5,2,6] = Transpose(%a) {perm=[2,0,1]} %y: f32[5,2,6] = Relu(%t) }"},
       {"movement/gathered", "graph(%a: i8[2,6,5], %wps: f32[6], %wz: i8[6]) -> (%y) { %d: f32[2,6,5] = DequantizeLinear(%a, %wps, %wz) {axis=1} %y: f32[5,2,6] = Transpose(%d) {perm=[2,0,1]} }"},
@@ -143,6 +150,7 @@ TEST_P(Strategy, IsOfferedAndRightInEveryVariant) {
   if (!has_reference()) GTEST_SKIP() << "no reference here";
   const Case& one = cases()[GetParam()];
   if (one.row.ends_with("/sgemm") && !has_blas()) GTEST_SKIP() << "no BLAS library here";
+  if (one.row.ends_with("/xsmm") && !COLLAGE_HAS_XSMM) GTEST_SKIP() << "built without libxsmm";
   const std::string implementation = one.row.substr(one.row.find('/') + 1) + '.';
   for (const std::string instance : {"native", "native:isa=avx2"}) {
     const std::vector<std::string> names = expect_right(one.text, {}, instance);

@@ -1,8 +1,8 @@
 // MatMul of two computed factors, batch by batch: rows of the first broadcast against vectors of the second's columns.
 #include <algorithm>
 
-#include "compiler/library_product.h"
 #include "compiler/loops.h"
+#include "compiler/micro_product.h"
 #include "compiler/strategies/families.h"
 
 namespace collage::native {
@@ -57,6 +57,7 @@ std::expected<Facts, Refusal> read(const Site& site) {
   if (!batches) return std::unexpected(batches.error());
   Facts facts = {{"rows", batches->rows}, {"columns", batches->columns}, {"depth", batches->depth}};
   add_library_facts(facts);
+  add_micro_facts(facts);
   return facts;
 }
 
@@ -148,7 +149,11 @@ LibraryProduct product_of(const Site& site) {
           .value = [](Lowering&, const Indices&, const Expr& product) { return product; }};
 }
 
-const std::array<Implementation, 2> kImplementations = {
+/// Narrow ones are one block.
+constexpr std::string_view kMicroLegalHere =
+    "tile_x <= rows and block <= columns and block % 16 == 0 or tile_x <= rows and block == columns";
+
+const std::array<Implementation, 3> kImplementations = {
     {{.name = "batched",
       .condition = "",
       .priority = 10,
@@ -157,7 +162,9 @@ const std::array<Implementation, 2> kImplementations = {
       .build = build,
       .choices = "tile_c: 1..6, tile_x: 1..28",
       .legal = kLegal},
-     sgemm_row<product_of>(Layout::kPlain, "libraries > 0 and rows > 1 and columns > 1 and depth > 1")}};
+     sgemm_row<product_of>(Layout::kPlain, "libraries > 0 and rows > 1 and columns > 1 and depth > 1"),
+     xsmm_row<product_of>(Layout::kPlain, "micro_kernels > 0 and rows > 1 and columns > 1 and depth > 1",
+                          kMicroLegalHere)}};
 
 }  // namespace
 

@@ -2,8 +2,8 @@
 #include "compiler/strategies/convolution.h"
 
 #include "backends/window/window.h"
-#include "compiler/library_product.h"
 #include "compiler/loops.h"
+#include "compiler/micro_product.h"
 #include "compiler/strategies/families.h"
 
 namespace collage::native {
@@ -75,6 +75,7 @@ std::expected<Facts, Refusal> read(const Site& site) {
   if (!dense) return std::unexpected(dense.error());
   Facts facts = facts_of(*dense, site);
   add_library_facts(facts);
+  add_micro_facts(facts);
   facts["computed_weights"] = constant_of(site.graph, dense->weights) == nullptr ? 1 : 0;
   // Places of a row in plain tensors, where other axes may be one loop.
   facts["plain_w"] = convolution_of(site, plain())->out(2);
@@ -92,8 +93,10 @@ void build_direct(const Site& site, const Facts&, const Schedule& schedule, Lowe
 }
 
 LibraryProduct places_by_weights(const Site& site) { return library_product_of(*convolution_of(site), site); }
-const std::string kIsSgemm = std::string(kIsLibraryProduct) + " and computed_weights == 0";
+const std::string kIsSgemm = library_condition() + " and computed_weights == 0";
+const std::string kIsXsmm = micro_condition() + " and computed_weights == 0";
 const Implementation kSgemm = sgemm_row<places_by_weights>(Layout::kChannelsLast, kIsSgemm);
+const Implementation kXsmm = xsmm_row<places_by_weights>(Layout::kChannelsLast, kIsXsmm, kMicroLegal);
 
 const std::string kDepthwise = "groups == channels and groups == outputs and groups > 1 and computed_weights == 0";
 const std::string kWinograd =
@@ -127,7 +130,7 @@ const std::string kPlanesLegal = kTile + "tile_x + 1 <= registers and tile_x * l
                                  "tile_c + 1 <= registers and tile_x * lanes <= plain_w or " + kTile +
                                  "tile_x + 1 <= registers and tile_x == 1";
 
-const std::array<Implementation, 7> kImplementations = {{{.name = "winograd4",
+const std::array<Implementation, 8> kImplementations = {{{.name = "winograd4",
                                                           .condition = kWinograd4,
                                                           .priority = 15,
                                                           .layouts = {Layout::kChannelsLast},
@@ -175,7 +178,8 @@ const std::array<Implementation, 7> kImplementations = {{{.name = "winograd4",
                                                           .build = build_planes,
                                                           .choices = kPlanesChoices,
                                                           .legal = kPlanesLegal},
-                                                         kSgemm}};
+                                                         kSgemm,
+                                                         kXsmm}};
 
 }  // namespace
 

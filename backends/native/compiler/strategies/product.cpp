@@ -1,7 +1,7 @@
 // MatMul and Gemm with a constant second factor: rows of the first are the places of a 1x1 convolution.
 #include "compiler/strategies/product.h"
 
-#include "compiler/library_product.h"
+#include "compiler/micro_product.h"
 #include "compiler/strategies/families.h"
 
 namespace collage::native {
@@ -67,6 +67,7 @@ std::expected<Facts, Refusal> read(const Site& site) {
     return refuse(RefusalReason::kShape, "an epilogue that broadcasts along some rows");
   Facts facts = facts_of(*dense, site);
   add_library_facts(facts);
+  add_micro_facts(facts);
   return facts;
 }
 
@@ -78,15 +79,20 @@ void build_packed(const Site& site, const Facts&, const Schedule& schedule, Lowe
 
 LibraryProduct rows_by_matrix(const Site& site) { return library_product_of(*product_of(site), site); }
 
-const std::array<Implementation, 2> kImplementations = {{{.name = "packed",
-                                                          .condition = "",
-                                                          .priority = 10,
-                                                          .layouts = {Layout::kPlain},
-                                                          .space = packed_space,
-                                                          .build = build_packed,
-                                                          .choices = kDenseChoices,
-                                                          .legal = kDenseLegal},
-                                                         sgemm_row<rows_by_matrix>(Layout::kPlain, kIsLibraryProduct)}};
+const std::string kIsSgemm = library_condition();
+const std::string kIsXsmm = micro_condition();
+
+const std::array<Implementation, 3> kImplementations = {
+    {{.name = "packed",
+      .condition = "",
+      .priority = 10,
+      .layouts = {Layout::kPlain},
+      .space = packed_space,
+      .build = build_packed,
+      .choices = kDenseChoices,
+      .legal = kDenseLegal},
+     sgemm_row<rows_by_matrix>(Layout::kPlain, kIsSgemm),
+     xsmm_row<rows_by_matrix>(Layout::kPlain, kIsXsmm, kMicroLegal)}};
 
 }  // namespace
 
