@@ -4,7 +4,7 @@ namespace collage::native {
 
 std::span<const Family* const> all_families() {
   // The quantised and staged ones first, so that a plain Conv or MatMul is refused with the words of its own family.
-  static const std::array<const Family*, 15> families = {&kElementwiseFamily,
+  static const std::array<const Family*, 16> families = {&kElementwiseFamily,
                                                          &kMovementFamily,
                                                          &kQuantisedConvolutionFamily,
                                                          &kQuantisedProductFamily,
@@ -18,7 +18,8 @@ std::span<const Family* const> all_families() {
                                                          &kLocalResponseFamily,
                                                          &kAttentionFamily,
                                                          &kSeparableFamily,
-                                                         &kTransposedConvolutionFamily};
+                                                         &kTransposedConvolutionFamily,
+                                                         &kDynamicQuantiserFamily};
   return families;
 }
 

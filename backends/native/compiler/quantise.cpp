@@ -61,6 +61,12 @@ Extents operand_extents(const Graph& graph, const Node& node, std::size_t operan
   return extents;
 }
 
+Expr exact_quotient(const Expr& a, const Expr& b) {
+  // Only the quotient is strict: what stands before it may still be contracted.
+  using Halide::Internal::Call;
+  return Call::make(a.type(), Call::strict_div, {a, b}, Call::PureIntrinsic);
+}
+
 Expr rounded_to(const Expr& steps, const Expr& zero_point, ElementType to) {
   const Halide::Type type = computed_type(to);
   Expr sum = Halide::round(steps);
@@ -69,11 +75,7 @@ Expr rounded_to(const Expr& steps, const Expr& zero_point, ElementType to) {
 }
 
 Expr quantised(const Expr& x, const Expr& scale, const Expr& zero_point, ElementType to, Quotient quotient) {
-  // Only the quotient is strict: what stands before it may still be contracted.
-  using Halide::Internal::Call;
-  const Expr steps = quotient == Quotient::kExact
-                         ? Call::make(x.type(), Call::strict_div, {x, scale}, Call::PureIntrinsic)
-                         : x * (Expr(1.F) / scale);
+  const Expr steps = quotient == Quotient::kExact ? exact_quotient(x, scale) : x * (Expr(1.F) / scale);
   return rounded_to(steps, zero_point, to);
 }
 

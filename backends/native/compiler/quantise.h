@@ -36,6 +36,9 @@ enum class Quotient : std::uint8_t {
 [[nodiscard]] Halide::Expr dequantised(const Halide::Expr& x, const Halide::Expr& scale,
                                        const Halide::Expr& zero_point);
 
+/// a / b, rounded as the reference rounds it: Halide would multiply by the reciprocal of a constant.
+[[nodiscard]] Halide::Expr exact_quotient(const Halide::Expr& a, const Halide::Expr& b);
+
 /// The nearest whole number, halves to the even one, plus the zero point, within the type's range.
 [[nodiscard]] Halide::Expr rounded_to(const Halide::Expr& steps, const Halide::Expr& zero_point, ElementType to);
 

@@ -48,6 +48,7 @@ Tensor drawn(const Value& value) {
   const bool is_positive = value.name.starts_with('p') || value.name.starts_with("wp");
   switch (value.type.element) {
     case ElementType::kFloat32:
+      if (value.name.starts_with("zeros")) return drawn<float>(value, 0, 0);
       return drawn<float>(value, is_positive ? 0.5 : -1, 1);
     case ElementType::kFloat64:
       return drawn<double>(value, is_positive ? 0.5 : -1, 1);

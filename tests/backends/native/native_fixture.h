@@ -23,7 +23,7 @@ bool has_reference();
 
 Graph graph_of(const std::string& text);
 Region region_of(const Graph& graph);
-/// Inputs of the graph, in order. Names that begin with p have positive numbers.
+/// Inputs of the graph, in order. Names that begin with p have positive numbers, those with zeros zeros.
 std::vector<Tensor> inputs_of(const Graph& graph);
 /// What ONNX Runtime makes of the graph without optimisation. A refusal stops the test program.
 std::vector<Tensor> expected_of(const Graph& graph);

@@ -10,6 +10,7 @@ namespace collage::native {
 
 extern const Family kAttentionFamily;
 extern const Family kBatchProductFamily;
+extern const Family kDynamicQuantiserFamily;
 extern const Family kElementwiseFamily;
 extern const Family kConvolutionFamily;
 extern const Family kGroupNormFamily;
