@@ -24,10 +24,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-Halide::Target target_of(const InstructionSet& set) {
-  return Halide::Target(std::string(set.target) + "-no_asserts-no_bounds_query-no_runtime-user_context");
-}
-
 /// The most bytes that allocations open at one place take.
 class AllocationCount final : public Halide::Internal::IRVisitor {
  public:
@@ -158,6 +154,10 @@ Halide::Module module_of(const TensorCode& code, const Halide::Target& target) {
 }
 
 }  // namespace
+
+Halide::Target target_of(const InstructionSet& set) {
+  return Halide::Target(std::string(set.target) + "-no_asserts-no_bounds_query-no_runtime-user_context");
+}
 
 Result<CompiledCode> compile_codes(const std::vector<TensorCode>& codes, const InstructionSet& set,
                                    const std::vector<std::string>& libraries) {

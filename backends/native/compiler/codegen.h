@@ -22,6 +22,9 @@ struct CompiledCode {
   std::vector<ScratchBytes> scratch;  ///< one for each code
 };
 
+/// What Halide compiles for: an instruction set, without runtime and checks.
+[[nodiscard]] Halide::Target target_of(const InstructionSet& set);
+
 /// Error native/link-failed; what Halide throws is for the caller to guard against.
 /// `libraries`: files with functions that the codes call (backend/tensor_code.h).
 [[nodiscard]] Result<CompiledCode> compile_codes(const std::vector<TensorCode>& codes, const InstructionSet& set,

@@ -29,6 +29,8 @@ void fix_shape(Halide::Parameter buffer, const Argument& argument, bool with_bou
     if (with_bounds) {
       buffer.set_min_constraint(dimension, 0);
       buffer.set_extent_constraint(dimension, static_cast<int>(argument.extents[from]));
+      buffer.set_min_constraint_estimate(dimension, 0);
+      buffer.set_extent_constraint_estimate(dimension, static_cast<int>(argument.extents[from]));
     }
     buffer.set_stride_constraint(dimension, static_cast<int>(argument.strides[from]));
   }

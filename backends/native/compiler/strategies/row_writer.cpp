@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "compiler/autoschedule.h"
 #include "compiler/strategies/rows.h"
 
 namespace collage::native {
@@ -25,7 +26,7 @@ Func RowWriter::mapped(const std::string& name, const Expr& value) const {
 }
 
 Func RowWriter::reduce(const std::string& name, const Func& value, Join join) {
-  if (rows_.has_inner()) {
+  if (rows_.has_inner() || is_automatic_) {
     const RDom r(0, to_int(rows_.length()), name + "_r");
     Func total(name);
     total(kept()) = neutral(join, value.types()[0]);
@@ -40,6 +41,7 @@ Func RowWriter::reduce(const std::string& name, const Func& value, Join join) {
 
 void RowWriter::finish(const Expr& value) {
   const Func out = define_output(site_, lowering_, rows_.result, loops_, value);
+  if (is_automatic_) return autoschedule(out, site_);
   const Extents extents = rows_.result.extents();
   const auto before = static_cast<std::ptrdiff_t>(rows_.reduced);
   const std::vector<Var> outer(loops_.begin(), loops_.begin() + before);

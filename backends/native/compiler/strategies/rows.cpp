@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <set>
 
+#include "compiler/autoschedule.h"
 #include "compiler/strategies/by_layout.h"
 #include "compiler/strategies/families.h"
 
@@ -88,14 +89,18 @@ std::expected<Facts, Refusal> read(const Site& site) {
   const std::int64_t layouts = layouts_fact(fits(site, Layout::kPlain), fits_nhwc);
   if (layouts == 0) return refuse(RefusalReason::kStructure, "axes or epilogue that are no rows");
   const auto rows = rows_of(site, plain());
-  return Facts{{"layouts", layouts}, {"elements", element_count(in)}, {"length", rows ? rows->length() : 0}};
+  return Facts{{"layouts", layouts},
+               {"elements", element_count(in)},
+               {"length", rows ? rows->length() : 0},
+               {"autoscheduler", autoscheduler_fact()}};
 }
 
 std::vector<Schedule> space(const Site&, const Facts&) { return {Schedule{}}; }
 
-void build_in(const Site& site, Layout layout, Lowering& lowering) {
-  const Rows rows = *rows_of(site, format_in(site, layout));
-  RowWriter writer(site, rows, lowering);
+template <Layout kLayout, bool kIsAutomatic>
+void build(const Site& site, const Facts&, const Schedule&, Lowering& lowering) {
+  const Rows rows = *rows_of(site, format_in(site, kLayout));
+  RowWriter writer(site, rows, lowering, kIsAutomatic);
   if (rows.is_reduction)
     write_reduction(*site.anchor, rows, writer);
   else if (site.anchor->op_type.ends_with("oftmax"))
@@ -104,25 +109,33 @@ void build_in(const Site& site, Layout layout, Lowering& lowering) {
     write_norm(site, rows, writer);
 }
 
-void build_plain(const Site& site, const Facts&, const Schedule&, Lowering& lowering) {
-  build_in(site, Layout::kPlain, lowering);
-}
-void build_nhwc(const Site& site, const Facts&, const Schedule&, Lowering& lowering) {
-  build_in(site, Layout::kChannelsLast, lowering);
-}
+const std::string kAutomaticRows = std::string(kHasPlain) + " and autoscheduler == 1";
+const std::string kAutomaticStrips = std::string(kHasChannelsLast) + " and autoscheduler == 1";
 
-const std::array<Implementation, 2> kImplementations = {{{.name = "rows",
+const std::array<Implementation, 4> kImplementations = {{{.name = "rows",
                                                           .condition = kHasPlain,
                                                           .priority = 10,
                                                           .layouts = {Layout::kPlain},
                                                           .space = space,
-                                                          .build = build_plain},
+                                                          .build = build<Layout::kPlain, false>},
                                                          {.name = "strips",
                                                           .condition = kHasChannelsLast,
                                                           .priority = 9,
                                                           .layouts = {Layout::kChannelsLast},
                                                           .space = space,
-                                                          .build = build_nhwc}}};
+                                                          .build = build<Layout::kChannelsLast, false>},
+                                                         {.name = "automatic_rows",
+                                                          .condition = kAutomaticRows,
+                                                          .priority = 2,
+                                                          .layouts = {Layout::kPlain},
+                                                          .space = space,
+                                                          .build = build<Layout::kPlain, true>},
+                                                         {.name = "automatic_strips",
+                                                          .condition = kAutomaticStrips,
+                                                          .priority = 1,
+                                                          .layouts = {Layout::kChannelsLast},
+                                                          .space = space,
+                                                          .build = build<Layout::kChannelsLast, true>}}};
 
 }  // namespace
 

@@ -30,8 +30,12 @@ struct Rows {
 /// Writes the stages of one kernel.
 class RowWriter {
  public:
-  RowWriter(const Site& site, const Rows& rows, Lowering& lowering)
-      : site_(site), rows_(rows), lowering_(lowering), loops_(loop_variables(rows.space.rank())) {}
+  RowWriter(const Site& site, const Rows& rows, Lowering& lowering, bool is_automatic)
+      : site_(site),
+        rows_(rows),
+        lowering_(lowering),
+        is_automatic_(is_automatic),
+        loops_(loop_variables(rows.space.rank())) {}
 
   /// The anchor's input with what stands before it, at all loop indices.
   Halide::Func source();
@@ -63,6 +67,7 @@ class RowWriter {
   const Site& site_;
   const Rows& rows_;
   Lowering& lowering_;
+  bool is_automatic_;  ///< schedules are found, not written
   std::vector<Halide::Var> loops_;
   std::vector<Halide::Func> kept_funcs_;
   std::vector<RowReduction> reductions_;
