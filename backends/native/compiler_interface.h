@@ -4,6 +4,7 @@
 #pragma once
 
 #include "backend/backend.h"
+#include "backend/open_compiler.h"
 #include "backend/tensor_code.h"
 #include "instruction_set.h"
 
@@ -26,6 +27,12 @@ struct CompilerTable {
                                                            const CompileOptions& options, const Target& target);
   std::vector<std::expected<Artifact, Refusal>> (*codegen)(std::span<const collage::TensorCode> codes,
                                                            const CompileOptions& options, const InstructionSet& set);
+  std::expected<std::vector<std::string>, Refusal> (*set_candidates)(const OpenRequest& request,
+                                                                     const CompileOptions& options,
+                                                                     const Target& target);
+  std::expected<Artifact, Refusal> (*compile_set)(const OpenRequest& request, std::span<const std::string> kernels,
+                                                  std::span<const KernelCase> cases, const CompileOptions& options,
+                                                  const Target& target);
   std::vector<StrategyLine> (*strategies)(const Families* families);
   std::optional<TuningSpace> (*tuning_space)(const Graph& graph, const Region& region, const Variant& variant,
                                              const CompileOptions& options, const Target& target);

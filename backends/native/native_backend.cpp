@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "backend/code_generator.h"
+#include "backend/open_compiler.h"
 #include "backend/registry.h"
 #include "base/buffer.h"
 #include "base/hash.h"
@@ -26,7 +27,7 @@ std::unexpected<Refusal> refuse(RefusalReason reason, std::string detail) {
   return std::unexpected(Refusal{reason, std::move(detail)});
 }
 
-class Native final : public Backend, public CodeGenerator {
+class Native final : public Backend, public CodeGenerator, public OpenCompiler {
  public:
   Native(const std::string& name, const BackendOptions& options) {
     const InstructionSet& least = baseline_instruction_set();
@@ -94,6 +95,22 @@ class Native final : public Backend, public CodeGenerator {
     const auto table = compiler();
     if (table) return (*table)->codegen(codes, options, *set_);
     return {codes.size(), refuse(RefusalReason::kMissing, table.error().saw)};
+  }
+
+  [[nodiscard]] std::expected<std::vector<std::string>, Refusal> candidates(
+      const OpenRequest& request, const CompileOptions& options) const override {
+    const auto ready = toolchain();
+    if (!ready) return refuse(RefusalReason::kMissing, ready.error().saw);
+    return ready->table->set_candidates(request, options, {*set_, ready->families});
+  }
+
+  [[nodiscard]] std::expected<Artifact, Refusal> compile_set(const OpenRequest& request,
+                                                             std::span<const std::string> kernels,
+                                                             std::span<const KernelCase> cases,
+                                                             const CompileOptions& options) override {
+    const auto ready = toolchain();
+    if (!ready) return refuse(RefusalReason::kMissing, ready.error().saw);
+    return ready->table->compile_set(request, kernels, cases, options, {*set_, ready->families});
   }
 
   [[nodiscard]] Result<std::unique_ptr<Kernel>> load(const LoadRequest& request) override {

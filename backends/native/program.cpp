@@ -7,6 +7,7 @@
 
 #include "backend/backend.h"
 #include "base/hash.h"
+#include "kernel_set_json.h"
 
 namespace collage::native {
 namespace {
@@ -20,25 +21,6 @@ std::uint64_t hash_of(std::string_view bytes) { return hash_bytes(bytes.data(), 
 
 std::unexpected<Error> broken(std::string saw) {
   return fail(ExitCode::kBadInput, "backend/bad-artifact", "native", std::move(saw), "an artifact of this backend");
-}
-
-json to_json(const Argument& argument) {
-  return {{"kind", static_cast<int>(argument.kind)},
-          {"index", argument.index},
-          {"type", name_of(argument.type)},
-          {"extents", argument.extents},
-          {"strides", argument.strides}};
-}
-
-Argument argument_of(const json& from) {
-  const auto type = element_type_of(from.at("type").get<std::string>());
-  const int kind = from.at("kind").get<int>();
-  if (!type || kind < 0 || kind > 2) throw std::runtime_error("an argument of unknown kind");
-  return {.kind = static_cast<ArgumentKind>(kind),
-          .index = from.at("index").get<std::uint32_t>(),
-          .type = *type,
-          .extents = from.at("extents").get<Extents>(),
-          .strides = from.at("strides").get<Extents>()};
 }
 
 json to_json(const ConstantPart& part) {
@@ -92,6 +74,7 @@ Text from_json(const json& from) {
     text.program.codes.push_back(code_of(code));
     text.objects.push_back({code.at("bytes").get<std::size_t>(), code.at("hash").get<std::uint64_t>()});
   }
+  if (from.contains("set")) text.program.set = kernel_set_of(from["set"]);
   return text;
 }
 
@@ -126,6 +109,7 @@ std::string to_bytes(const Program& program, std::span<const std::string_view> s
   for (const ConstantPart& part : program.constants) text["constants"].push_back(to_json(part));
   for (std::size_t i = 0; i < program.codes.size(); ++i)
     text["codes"].push_back(to_json(program.codes[i], shared_objects[i]));
+  if (program.set) text["set"] = to_json(*program.set);
   const std::string head = text.dump();
   const std::uint64_t length = head.size();
   std::string bytes(sizeof length, '\0');
@@ -165,6 +149,8 @@ Result<StoredProgram> program_of(std::string_view bytes) {
   if (length > rest.size()) return broken("a text longer than the artifact");
   auto text = guard([&] { return from_json(json::parse(rest.substr(0, length))); });
   if (!text) return broken(text.error());
+  if (text->program.set)
+    if (const std::string fault = fault_of(*text->program.set); !fault.empty()) return broken(fault);
   COLLAGE_TRY(auto objects, objects_of(text->objects, rest.substr(length)));
   return StoredProgram{.program = std::move(text->program), .shared_objects = std::move(objects)};
 }

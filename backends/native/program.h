@@ -16,6 +16,7 @@
 #include "base/error.h"
 #include "instruction_set.h"
 #include "ir/type.h"
+#include "kernel_set.h"
 #include "packing.h"
 
 namespace collage::native {
@@ -44,8 +45,9 @@ struct Program {
   int threads = 1;
   std::vector<Argument> arguments;  ///< in calling order
   std::vector<ConstantPart> constants;
-  std::string library;      ///< "openblas": the BLAS that its code calls; empty = none
-  std::vector<Code> codes;  ///< best first, one shared object each
+  std::string library;           ///< "openblas": the BLAS that its code calls; empty = none
+  std::vector<Code> codes;       ///< best first, one shared object each
+  std::optional<KernelSet> set;  ///< of open shapes: in place of the one symbol and its arguments
   bool operator==(const Program&) const = default;
 
   /// Enough for any of the codes.

@@ -80,6 +80,13 @@ Result<void> add_rows(const std::string& file, std::vector<std::vector<Implement
 
 }  // namespace
 
+std::expected<Site, Refusal> site_of(const Graph& graph, const Region& region, const CompileOptions& options,
+                                     const Target& target) {
+  auto site = dissect(graph, region, options, target.set);
+  if (site) site->families = rows_of(target.families);
+  return site;
+}
+
 std::span<const Family* const> rows_of(const Families* families) {
   return families != nullptr ? std::span<const Family* const>(families->rows) : all_families();
 }

@@ -24,6 +24,10 @@ struct Families {
 /// Null: the built-in ones.
 [[nodiscard]] std::span<const Family* const> rows_of(const Families* families);
 
+/// The region under the eyes of a target's families.
+[[nodiscard]] std::expected<Site, Refusal> site_of(const Graph& graph, const Region& region,
+                                                   const CompileOptions& options, const Target& target);
+
 /// As CompilerTable::families_with.
 [[nodiscard]] Result<std::shared_ptr<const Families>> families_with(std::span<const std::string> files);
 

@@ -30,6 +30,9 @@ struct CompiledCode {
 [[nodiscard]] Result<CompiledCode> compile_codes(const std::vector<TensorCode>& codes, const InstructionSet& set,
                                                  const std::vector<std::string>& libraries = {});
 
+/// The instruction sets that artifacts of these options hold code for, best first.
+[[nodiscard]] std::vector<const InstructionSet*> sets_of(const CompileOptions& options, const InstructionSet& set);
+
 /// Ports and lowered loops as text, before machine code: the same for the same code.
 [[nodiscard]] std::string to_text(const TensorCode& code, const InstructionSet& set);
 

@@ -10,6 +10,7 @@
 #include "compiler/choices.h"
 #include "compiler/codegen.h"
 #include "compiler/in_child.h"
+#include "compiler/kernel_sets.h"
 #include "compiler/opened_code.h"
 #include "compiler/strategy.h"
 #include "compiler/strategy_module.h"
@@ -19,13 +20,6 @@ namespace collage::native {
 namespace {
 
 using nlohmann::json;
-
-std::expected<Site, Refusal> site_of(const Graph& graph, const Region& region, const CompileOptions& options,
-                                     const Target& target) {
-  auto site = dissect(graph, region, options, target.set);
-  if (site) site->families = rows_of(target.families);
-  return site;
-}
 
 std::expected<std::vector<Variant>, Refusal> support(const Graph& graph, const Region& region,
                                                      const CompileOptions& options, const Target& target) {
@@ -38,13 +32,6 @@ std::optional<TuningSpace> tuning_space(const Graph& graph, const Region& region
                                         const CompileOptions& options, const Target& target) {
   const auto site = site_of(graph, region, options, target);
   return site ? tuning_space_of(*site, variant) : std::nullopt;
-}
-
-/// The instruction sets to compile for, best first.
-std::vector<const InstructionSet*> sets_of(const CompileOptions& options, const InstructionSet& set) {
-  const InstructionSet& least = baseline_instruction_set();
-  if (!options.portable || set.name == least.name) return {&set};
-  return {&set, &least};
 }
 
 /// The tensor code for each of these sets in one artifact. Schedules and packed constants are those chosen for the
@@ -71,9 +58,22 @@ std::expected<Artifact, Refusal> artifact_of(const TensorCode& code, std::span<c
                   .workspace_bytes = program.workspace_bytes()};
 }
 
+/// Without a domain nothing can be measured: one kernel, which takes every shape.
+std::expected<Artifact, Refusal> compile_open(const CompileRequest& request, const CompileOptions& options,
+                                              const Target& target) {
+  const OpenRequest open{.graph = request.graph,
+                         .region = request.region,
+                         .formats = request.variant,
+                         .domain = any_extents(*request.graph, request.region)};
+  const auto names = set_candidates(open, options, target);
+  if (!names) return std::unexpected(names.error());
+  return native::compile_set(open, std::span(*names).first(1), {}, options, target);
+}
+
 std::expected<Artifact, Refusal> compile_one(const CompileRequest& request, const CompileOptions& options,
                                              const Target& target) {
   if (request.model_bytes) return refuse(RefusalReason::kStructure, "a whole model: native is no engine");
+  if (is_open(*request.graph, request.region)) return compile_open(request, options, target);
   const auto site = site_of(*request.graph, request.region, options, target);
   if (!site) return std::unexpected(site.error());
   const auto code = tensor_code_of(*site, request.variant, "kernel");
@@ -128,17 +128,21 @@ Outcome outcome_of(const std::string& bytes) {
   return artifact;
 }
 
-/// One result for each item, each made in a process of its own; what Halide throws is a refusal.
+/// Made in a process of its own; what Halide throws is a refusal.
+template <class Make>
+Outcome made_apart(Make&& make) {
+  const auto made = in_child([&] {
+    auto tried = guard([&] { return with_words(make); });
+    return to_bytes(tried ? *std::move(tried) : Outcome(refuse(RefusalReason::kCompile, tried.error())));
+  });
+  return made ? outcome_of(*made) : Outcome(refuse(RefusalReason::kCrashed, made.error()));
+}
+
+/// One result for each item.
 template <class Item, class Make>
 std::vector<Outcome> each(std::span<const Item> items, Make&& make) {
   std::vector<Outcome> out;
-  for (const Item& item : items) {
-    const auto made = in_child([&] {
-      auto tried = guard([&] { return with_words([&] { return make(item); }); });
-      return to_bytes(tried ? *std::move(tried) : Outcome(refuse(RefusalReason::kCompile, tried.error())));
-    });
-    out.push_back(made ? outcome_of(*made) : Outcome(refuse(RefusalReason::kCrashed, made.error())));
-  }
+  for (const Item& item : items) out.push_back(made_apart([&] { return make(item); }));
   return out;
 }
 
@@ -150,6 +154,32 @@ std::vector<Outcome> compile(std::span<const CompileRequest> requests, const Com
 std::vector<Outcome> codegen(std::span<const collage::TensorCode> codes, const CompileOptions& options,
                              const InstructionSet& set) {
   return each(codes, [&](const collage::TensorCode& code) { return artifact_of_code(code, options, set); });
+}
+
+std::expected<std::vector<std::string>, Refusal> candidates(const OpenRequest& request, const CompileOptions& options,
+                                                            const Target& target) {
+  // Apart: code that was written changes the names, so the bytes, of code that is written later.
+  const auto made = in_child([&] {
+    const auto tried = guard([&] { return with_words([&] { return set_candidates(request, options, target); }); });
+    json text;
+    if (!tried)
+      text = {{"reason", name_of(RefusalReason::kCompile)}, {"detail", tried.error()}};
+    else if (!*tried)
+      text = {{"reason", name_of(tried->error().reason)}, {"detail", tried->error().detail}};
+    else
+      text = {{"names", **tried}};
+    return text.dump();
+  });
+  if (!made) return refuse(RefusalReason::kCrashed, made.error());
+  const json text = json::parse(*made);
+  if (text.contains("names")) return text["names"].get<std::vector<std::string>>();
+  return refuse(refusal_reason_of(text["reason"].get<std::string>()).value_or(RefusalReason::kCompile),
+                text["detail"].get<std::string>());
+}
+
+Outcome compile_kernels(const OpenRequest& request, std::span<const std::string> kernels,
+                        std::span<const KernelCase> cases, const CompileOptions& options, const Target& target) {
+  return made_apart([&] { return native::compile_set(request, kernels, cases, options, target); });
 }
 
 /// Operators separated by '|', each once, also of chains.
@@ -182,6 +212,8 @@ constexpr CompilerTable kTable = {.version = kCompilerVersion,
                                   .support = support,
                                   .compile = compile,
                                   .codegen = codegen,
+                                  .set_candidates = candidates,
+                                  .compile_set = compile_kernels,
                                   .strategies = strategies,
                                   .tuning_space = tuning_space,
                                   .families_with = families_with};

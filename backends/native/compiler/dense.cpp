@@ -31,6 +31,10 @@ std::int64_t lanes_of(const Dense& dense, const Site& site) {
   return lanes;
 }
 
+Expr extent_along(const Dense& dense, const Inside& inside, std::size_t axis) {
+  return inside.at(axis).defined() ? inside.at(axis) : Expr(to_int(dense.in(axis)));
+}
+
 /// Weights that do not stay in the second cache should be read once for many places.
 constexpr std::int64_t kWeightsInCache = std::int64_t{1} << 20;
 /// Tiles worth a look by anybody.
@@ -119,12 +123,18 @@ std::vector<Schedule> register_tiles(std::int64_t places, std::int64_t most_x, s
   return schedules;
 }
 
-Func padded_source(const Dense& dense, const Func& source, const std::vector<std::size_t>& axes, bool always) {
+Readable source_of(const Dense& dense, Lowering& lowering) {
+  // The view of a closed source may say strides where it has one place only.
+  return lowering.is_open() ? lowering.read(dense.source, dense.source_space) : lowering.read(dense.source, dense.view);
+}
+
+Func padded_source(const Dense& dense, const Func& source, const std::vector<std::size_t>& axes, bool always,
+                   const Inside& inside) {
   Halide::Region bounds(5, Halide::Range(Expr(), Expr()));
   bool is_padded = false;
   for (const std::size_t axis : axes) {
     if (!always && !dense.is_padded(axis)) continue;
-    bounds[3 - axis] = Halide::Range(0, to_int(dense.in(axis)));
+    bounds[3 - axis] = Halide::Range(0, extent_along(dense, inside, axis));
     is_padded = true;
   }
   if (!is_padded) return source;
@@ -177,7 +187,7 @@ Func panels_of(const Dense& dense, const Site& site, Lowering& lowering, std::in
   return panels;
 }
 
-Taps taps_of(const Dense& dense, const Var& x, const Var& y, const Var& d) {
+Taps taps_of(const Dense& dense, const Var& x, const Var& y, const Var& d, const Inside& inside) {
   const auto& kernel = dense.kernel;
   Taps taps{.r = RDom(0, to_int(dense.group_channels()), 0, to_int(kernel[2]), 0, to_int(kernel[1]), 0,
                       to_int(kernel[0]), "r")};
@@ -189,15 +199,28 @@ Taps taps_of(const Dense& dense, const Var& x, const Var& y, const Var& d) {
   taps.plane = along(d, taps.r.w, 0);
   // Taps outside the source are left out of the loop; the clamp is for Halide's eyes.
   if (dense.is_padded(1)) {
-    taps.r.where(taps.row >= 0 && taps.row < to_int(dense.in(1)));
-    taps.row = clamped(taps.row, dense.in(1));
+    const Expr height = extent_along(dense, inside, 1);
+    taps.r.where(taps.row >= 0 && taps.row < height);
+    taps.row = clamped(taps.row, height);
   }
   if (dense.is_padded(0)) {
-    taps.r.where(taps.plane >= 0 && taps.plane < to_int(dense.in(0)));
-    taps.plane = clamped(taps.plane, dense.in(0));
+    const Expr depth = extent_along(dense, inside, 0);
+    taps.r.where(taps.plane >= 0 && taps.plane < depth);
+    taps.plane = clamped(taps.plane, depth);
   }
   return taps;
 }
+
+namespace {
+
+/// The source, its last column for all that are past it.
+Func repeated_edge(const Readable& source, const Inside& inside) {
+  Halide::Region bounds(5, Halide::Range(Expr(), Expr()));
+  bounds[1] = Halide::Range(0, inside[2]);
+  return Halide::BoundaryConditions::repeat_edge(source.func, bounds);
+}
+
+}  // namespace
 
 void build_dense(const Dense& dense, const Site& site, const Schedule& schedule, Lowering& lowering,
                  const ResultOf& result) {
@@ -206,13 +229,18 @@ void build_dense(const Dense& dense, const Site& site, const Schedule& schedule,
   const std::int64_t block = schedule["tile_c"] * lanes;
   const std::int64_t in = dense.group_channels();
 
-  const Func source = padded_source(dense, lowering.read(dense.source, dense.view).func, {2});
+  const Readable given = source_of(dense, lowering);
+  const Inside inside = {given.sizes[1], given.sizes[2], given.sizes[3]};
+  const TailStrategy tail = lowering.tail(dense.space, 3, tile_x, TailStrategy::GuardWithIf);
+  Func source = padded_source(dense, given.func, {2}, false, inside);
+  // The last tile has places past the result, which read what is there.
+  if (tail == TailStrategy::GuardWithIf && !dense.is_padded(2)) source = repeated_edge(given, inside);
   const Func weights = panels_of(dense, site, lowering, block);
   const auto [n, d, y, x, c] = named_loops<5>();
   const std::vector<Var> loops = {n, d, y, x, c};
   const Var ci("ci");
   const Var co("co");
-  const auto [r, column, row, plane] = taps_of(dense, x, y, d);
+  const auto [r, column, row, plane] = taps_of(dense, x, y, d, inside);
   Expr channel = r.x;
   if (dense.groups > 1) channel = co * to_int(block) / to_int(dense.group_outputs()) * to_int(in) + r.x;
 
@@ -232,7 +260,7 @@ void build_dense(const Dense& dense, const Site& site, const Schedule& schedule,
   const Var cu("cu");
   const bool has_tail = dense.outputs() % block != 0;
   out.split(c, co, ci, to_int(block), has_tail ? TailStrategy::Predicate : TailStrategy::RoundUp)
-      .split(x, xo, xi, to_int(tile_x), TailStrategy::ShiftInwards)
+      .split(x, xo, xi, to_int(tile_x), tail)
       .split(ci, cu, cv, to_int(lanes))
       .vectorize(cv)
       .unroll(cu)

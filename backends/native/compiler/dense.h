@@ -17,6 +17,7 @@ namespace collage::native {
 struct Dense {
   ValueId source;
   View view;                    ///< of the source: batch, depth, height, width, channels
+  Space source_space;           ///< its axes over those of the source
   Space space;                  ///< of the result: batch, depth, height, width, outputs
   ValueId weights;              ///< constant, or computed: then of a convolution
   std::int64_t out_stride = 1;  ///< in the weights, elements
@@ -31,6 +32,7 @@ struct Dense {
   std::array<std::int64_t, 3> strides = {1, 1, 1};
   std::array<std::int64_t, 3> dilations = {1, 1, 1};
   std::array<std::int64_t, 3> begin = {0, 0, 0};  ///< padding before
+  std::array<bool, 3> may_reach_out = {};         ///< at other extents than these
 
   [[nodiscard]] std::int64_t channels() const { return view.extents[4]; }
   [[nodiscard]] std::int64_t outputs() const { return space.extent(4); }
@@ -41,7 +43,7 @@ struct Dense {
   [[nodiscard]] std::int64_t taps() const { return kernel[0] * kernel[1] * kernel[2]; }
   /// Some window reaches past the source along this axis.
   [[nodiscard]] bool is_padded(std::size_t axis) const {
-    return begin[axis] > 0 ||
+    return begin[axis] > 0 || may_reach_out[axis] ||
            (out(axis) - 1) * strides[axis] + (kernel[axis] - 1) * dilations[axis] - begin[axis] >= in(axis);
   }
   /// Windows of one place without gaps: every axis but channels may be one loop.
@@ -95,7 +97,13 @@ struct Taps {
   Halide::RDom r;
   Halide::Expr column, row, plane;
 };
-[[nodiscard]] Taps taps_of(const Dense& dense, const Halide::Var& x, const Halide::Var& y, const Halide::Var& d);
+/// Extents of the source as the code knows them: depth, height, width; undefined ones are the constants of the Dense.
+using Inside = std::array<Halide::Expr, 3>;
+[[nodiscard]] Taps taps_of(const Dense& dense, const Halide::Var& x, const Halide::Var& y, const Halide::Var& d,
+                           const Inside& inside = {});
+
+/// The source along its axes.
+[[nodiscard]] Readable source_of(const Dense& dense, Lowering& lowering);
 
 /// The anchor's value at a place from the sum of products there: scale and bias.
 [[nodiscard]] Halide::Expr with_bias(const Dense& dense, const Site& site, Lowering& lowering, const Indices& at,
@@ -104,6 +112,7 @@ struct Taps {
 /// The source with zeros around it along these axes (0 depth, 1 height, 2 width), by (c, w, h, d, n); with `always`
 /// also where no window reaches out, for tiles that go past the result.
 [[nodiscard]] Halide::Func padded_source(const Dense& dense, const Halide::Func& source,
-                                         const std::vector<std::size_t>& axes, bool always = false);
+                                         const std::vector<std::size_t>& axes, bool always = false,
+                                         const Inside& inside = {});
 
 }  // namespace collage::native

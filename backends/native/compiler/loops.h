@@ -16,9 +16,14 @@ namespace collage::native {
 inline constexpr std::int64_t kBytesWorthAThread = std::int64_t{128} << 10;
 
 /// Vectorises the innermost loop, unrolls a few vectors, and runs the outer loops in parallel when there are threads
-/// and enough to do. `variables` are outer to inner with these extents; `bytes` is what one element touches.
+/// and enough to do. `variables` are outer to inner with these extents; `bytes` is what one element touches; `tail`
+/// says what to do with the end of the innermost loop.
 void schedule_flat(Halide::Func func, const std::vector<Halide::Var>& variables, const Extents& extents,
-                   std::int64_t bytes, const Site& site);
+                   std::int64_t bytes, const Site& site,
+                   Halide::TailStrategy tail = Halide::TailStrategy::ShiftInwards);
+
+/// The elements in one step of its innermost loop.
+[[nodiscard]] std::int64_t flat_step(const Extents& extents, const Site& site);
 
 /// Runs the outermost of these loops, outer to inner, in parallel when the region has threads: neighbours are joined
 /// until there are some iterations for each thread. The innermost of them afterwards, which may be a joined one.
@@ -27,6 +32,9 @@ Halide::Var parallelise(Halide::Func func, const std::vector<Halide::Var>& outer
 
 /// Fixes the domain of an output: outer to inner.
 void bound_all(Halide::Func func, const std::vector<Halide::Var>& variables, const Extents& extents);
+/// Fixes the domain of the region's output over a space, but for open axes. `variables` are outer to inner.
+void bound_output(Halide::Func func, const std::vector<Halide::Var>& variables, const Space& space,
+                  const Lowering& lowering);
 
 /// The region's one output over a space: the anchor's value with what stands after it, bounded and named as the output.
 Halide::Func define_output(const Site& site, Lowering& lowering, const Space& space,
@@ -37,6 +45,7 @@ Halide::Func define_output(const Site& site, Lowering& lowering, const Space& sp
 
 /// A bound on `value` that holds and that Halide can see.
 [[nodiscard]] Halide::Expr clamped(const Halide::Expr& value, std::int64_t extent);
+[[nodiscard]] Halide::Expr clamped(const Halide::Expr& value, const Halide::Expr& extent);
 
 /// The largest divisor of n that is at most `most`.
 [[nodiscard]] std::int64_t largest_divisor(std::int64_t n, std::int64_t most);

@@ -21,18 +21,22 @@ Expr first_of(const Tensor& tensor) {
 
 }  // namespace
 
-void fix_shape(Halide::Parameter buffer, const Argument& argument, bool with_bounds) {
+void fix_shape(Halide::Parameter buffer, const Argument& argument, bool with_bounds, const OpenView& view) {
   const std::size_t rank = argument.extents.size();
+  const auto is_open = [](const Terms& terms, std::size_t i) { return i < terms.size() && terms[i].is_open(); };
   for (std::size_t i = 0; i < rank; ++i) {
     const std::size_t from = rank - 1 - i;
     const int dimension = static_cast<int>(i);
     if (with_bounds) {
       buffer.set_min_constraint(dimension, 0);
-      buffer.set_extent_constraint(dimension, static_cast<int>(argument.extents[from]));
+      if (!is_open(view.extents, from))
+        buffer.set_extent_constraint(dimension, static_cast<int>(argument.extents[from]));
       buffer.set_min_constraint_estimate(dimension, 0);
       buffer.set_extent_constraint_estimate(dimension, static_cast<int>(argument.extents[from]));
     }
-    buffer.set_stride_constraint(dimension, static_cast<int>(argument.strides[from]));
+    // Halide takes the innermost stride for 1 when nothing is said.
+    buffer.set_stride_constraint(dimension,
+                                 is_open(view.strides, from) ? Expr() : Expr(static_cast<int>(argument.strides[from])));
   }
   buffer.set_host_alignment(64);
 }
@@ -111,17 +115,63 @@ std::uint32_t Lowering::part_index(ValueId id, const Packing& packing) {
   return static_cast<std::uint32_t>(found);
 }
 
-Readable Lowering::add(Argument argument, std::string name) {
-  Halide::ImageParam param(stored_type(argument.type), static_cast<int>(argument.extents.size()), std::move(name));
-  fix_shape(param.parameter(), argument);
-  sources_.push_back({param, argument});
-  return {param, argument.extents, argument.type == ElementType::kBool};
+bool Lowering::is_open(ValueId id, const Space& space, std::size_t axis) const {
+  return is_open() && open_view(id, space).extents[axis].is_open();
 }
 
-Readable Lowering::read(ValueId id, const View& view) {
+Halide::TailStrategy Lowering::tail(const Space& space, std::size_t axis, std::int64_t factor,
+                                    Halide::TailStrategy otherwise) {
+  const ValueId output = region_.outputs[0];
+  if (factor == 1 || !is_open(output, space, axis)) return Halide::TailStrategy::ShiftInwards;
+  if (open_.serves_all) return otherwise;
+  const Guard guard{.term = open_view(output, space).extents[axis], .least = factor};
+  if (std::ranges::find(guards_, guard) == guards_.end()) guards_.push_back(guard);
+  return Halide::TailStrategy::ShiftInwards;
+}
+
+OpenView Lowering::open_view(ValueId id, const Space& space) const {
+  if (!is_open()) return {};
+  if (const auto found = open_.region->shapes.find(id); found != open_.region->shapes.end())
+    return open_view_of(found->second, format_of(id), space);
+  Terms fixed;
+  for (const std::int64_t extent : graph_.value(id).type.extents()) fixed.push_back({.factor = extent});
+  return open_view_of(fixed, format_of(id), space);
+}
+
+OpenView Lowering::fixed_view(ValueId id, const View& view) {
+  OpenView fixed;
+  if (!is_open()) return fixed;
+  if (const auto found = open_.region->shapes.find(id);
+      found != open_.region->shapes.end() && std::ranges::any_of(found->second, &Term::is_open))
+    complaint_ = graph_.value(id).name + ", which has open dimensions, in a form of its own";
+  for (const std::int64_t extent : view.extents) fixed.extents.push_back({.factor = extent});
+  for (const std::int64_t stride : view.strides) fixed.strides.push_back({.factor = stride});
+  return fixed;
+}
+
+Readable Lowering::readable(const Source& source) const {
+  Readable out{source.param, source.argument.extents, source.argument.type == ElementType::kBool};
+  const std::size_t rank = out.extents.size();
+  for (std::size_t i = 0; i < rank; ++i) {
+    const bool open = i < source.view.extents.size() && source.view.extents[i].is_open();
+    const int dimension = static_cast<int>(rank - 1 - i);
+    out.sizes.push_back(open ? source.param.dim(dimension).extent() : Expr(static_cast<int>(out.extents[i])));
+  }
+  return out;
+}
+
+Readable Lowering::add(Argument argument, OpenView view, std::string name) {
+  Halide::ImageParam param(stored_type(argument.type), static_cast<int>(argument.extents.size()), std::move(name));
+  fix_shape(param.parameter(), argument, true, view);
+  sources_.push_back({param, std::move(argument), std::move(view)});
+  return readable(sources_.back());
+}
+
+Readable Lowering::read(ValueId id, const View& view) { return read(id, view, fixed_view(id, view)); }
+
+Readable Lowering::read(ValueId id, const View& view, OpenView open) {
   const ElementType type = graph_.value(id).type.element;
-  if (const auto found = views_.find({id, view}); found != views_.end())
-    return {sources_[found->second].param, view.extents, type == ElementType::kBool};
+  if (const auto found = views_.find({id, view}); found != views_.end()) return readable(sources_[found->second]);
   views_.emplace(std::pair(id, view), sources_.size());
   const bool is_constant = graph_.value(id).constant.has_value();
   const auto index = is_constant ? part_index(id, {}) : static_cast<std::uint32_t>(position_of(region_.inputs, id));
@@ -130,13 +180,13 @@ Readable Lowering::read(ValueId id, const View& view) {
               .type = type,
               .extents = view.extents,
               .strides = view.strides},
-             "in" + std::to_string(sources_.size()));
+             std::move(open), "in" + std::to_string(sources_.size()));
 }
 
 Readable Lowering::read(ValueId id, const Space& space) {
   const auto view = view_of(graph_.value(id).type.extents(), format_of(id), space);
   COLLAGE_CHECK(view.has_value(), graph_.value(id).name);
-  return read(id, *view);
+  return read(id, *view, open_view(id, space));
 }
 
 Halide::ImageParam Lowering::buffer(ValueId id, const View& view) {
@@ -149,24 +199,29 @@ Halide::Func Lowering::packed(ValueId id, Packing packing, ElementType type, con
 }
 
 Halide::ImageParam Lowering::packed_buffer(ValueId id, Packing packing, ElementType type, const Extents& extents) {
+  const View view{.extents = extents, .strides = strides_of(extents, plain())};
   (void)add({.kind = ArgumentKind::kConstant,
              .index = part_index(id, packing),
              .type = type,
-             .extents = extents,
-             .strides = strides_of(extents, plain())},
-            "packed" + std::to_string(sources_.size()));
+             .extents = view.extents,
+             .strides = view.strides},
+            fixed_view(id, view), "packed" + std::to_string(sources_.size()));
   return sources_.back().param;
 }
 
+void Lowering::add_output(ValueId id, const View& view, OpenView open) {
+  output_arguments_.push_back({.kind = ArgumentKind::kOutput,
+                               .index = static_cast<std::uint32_t>(position_of(region_.outputs, id)),
+                               .type = graph_.value(id).type.element,
+                               .extents = view.extents,
+                               .strides = view.strides});
+  output_views_.push_back(std::move(open));
+}
+
 void Lowering::set_output(const Halide::Func& func, ValueId id, const View& view) {
-  const Argument argument{.kind = ArgumentKind::kOutput,
-                          .index = static_cast<std::uint32_t>(position_of(region_.outputs, id)),
-                          .type = graph_.value(id).type.element,
-                          .extents = view.extents,
-                          .strides = view.strides};
-  fix_shape(func.output_buffer().parameter(), argument);
+  add_output(id, view, fixed_view(id, view));
+  fix_shape(func.output_buffer().parameter(), output_arguments_.back(), true, output_views_.back());
   outputs_.push_back(func);
-  output_arguments_.push_back(argument);
 }
 
 void Lowering::set_outputs(const Halide::Func& func, const std::vector<ValueId>& ids, const Space& space) {
@@ -174,13 +229,9 @@ void Lowering::set_outputs(const Halide::Func& func, const std::vector<ValueId>&
   for (std::size_t i = 0; i < ids.size(); ++i) {
     const auto view = view_of(graph_.value(ids[i]).type.extents(), format_of(ids[i]), space);
     COLLAGE_CHECK(view.has_value(), graph_.value(ids[i]).name);
-    output_arguments_.push_back({.kind = ArgumentKind::kOutput,
-                                 .index = static_cast<std::uint32_t>(position_of(region_.outputs, ids[i])),
-                                 .type = graph_.value(ids[i]).type.element,
-                                 .extents = view->extents,
-                                 .strides = view->strides});
+    add_output(ids[i], *view, open_view(ids[i], space));
     // Results of one Func have one domain: Halide wants it said once.
-    fix_shape(buffers[i].parameter(), output_arguments_.back(), i == 0);
+    fix_shape(buffers[i].parameter(), output_arguments_.back(), i == 0, output_views_.back());
   }
   outputs_.push_back(func);
 }
@@ -190,8 +241,11 @@ TensorCode Lowering::take(const std::string& name) {
   for (const Source& source : sources_) {
     code.inputs.push_back(source.param);
     code.arguments.push_back(source.argument);
+    code.views.push_back(source.view);
   }
   code.arguments.insert(code.arguments.end(), output_arguments_.begin(), output_arguments_.end());
+  code.views.insert(code.views.end(), output_views_.begin(), output_views_.end());
+  code.guards = std::move(guards_);
   code.constants = std::move(constants_);
   code.parts = std::move(parts_);
   code.library = std::move(library_);

@@ -15,6 +15,7 @@
 
 #include "backend/backend.h"
 #include "compiler/micro_kernel.h"
+#include "compiler/open_region.h"
 #include "compiler/space.h"
 #include "instruction_set.h"
 #include "program.h"
@@ -24,7 +25,13 @@ namespace collage::native {
 /// Indices or variables, outer to inner.
 using Indices = std::vector<Halide::Expr>;
 
-/// A pipeline whose buffers are named ports. Sizes are constants of the code.
+/// How a region of open shapes is written: one kernel of its set.
+struct OpenForm {
+  const OpenRegion* region = nullptr;  ///< null: every shape is fixed
+  bool serves_all = false;             ///< the code takes every shape, in place of stating what it needs of one
+};
+
+/// A pipeline whose buffers are named ports. Sizes are constants of the code, but for those that `views` say.
 struct TensorCode {
   std::string name;
   Halide::Pipeline pipeline;
@@ -34,6 +41,8 @@ struct TensorCode {
   std::vector<ConstantPart> parts;
   std::string library;                       ///< the BLAS it calls; empty = none
   std::vector<MicroProduct> micro_products;  ///< that its stages call
+  std::vector<OpenView> views;               ///< of arguments, where shapes are open
+  std::vector<Guard> guards;                 ///< of open shapes
 };
 
 /// Something an implementation reads: a port, a constant or a Func, by loop indices.
@@ -41,14 +50,15 @@ struct Readable {
   Halide::Func func;
   Extents extents;  ///< along the loop axes; indices of extent 1 are not looked at
   bool is_bool = false;
+  Indices sizes = {};  ///< the extents in the code: of the buffer where they are open
   [[nodiscard]] Halide::Expr operator()(const Indices& at) const;
 };
 
 class Lowering {
  public:
   Lowering(const Graph& graph, const Region& region, const Variant& variant, const CompileOptions& options,
-           const InstructionSet& set)
-      : graph_(graph), region_(region), variant_(variant), options_(options), set_(set) {}
+           const InstructionSet& set, const OpenForm& open = {})
+      : graph_(graph), region_(region), variant_(variant), options_(options), set_(set), open_(open) {}
 
   [[nodiscard]] const Graph& graph() const { return graph_; }
   [[nodiscard]] const Region& region() const { return region_; }
@@ -74,6 +84,17 @@ class Lowering {
   void set_outputs(const Halide::Func& func, const std::vector<ValueId>& ids, const Space& space);
   void set_output(const Halide::Func& func, ValueId id, const View& view);
 
+  // Open shapes. Nothing that is written may name an extent of an open axis: it is one at some point only.
+  [[nodiscard]] bool is_open() const { return open_.region != nullptr; }
+  /// Whether the extent of the value along this axis of the space is open.
+  [[nodiscard]] bool is_open(ValueId id, const Space& space, std::size_t axis) const;
+  /// How the output is split along an axis into pieces of `factor`: shifting the last one inwards needs one whole
+  /// piece, which a guard says where the axis is open; a kernel for every shape gets `otherwise` instead.
+  [[nodiscard]] Halide::TailStrategy tail(const Space& space, std::size_t axis, std::int64_t factor,
+                                          Halide::TailStrategy otherwise);
+  /// Why what was asked for cannot be written with open shapes; empty when it can.
+  [[nodiscard]] const std::string& complaint() const { return complaint_; }
+
   /// The code calls this BLAS (blas_call.h).
   void call_library(std::string name) { library_ = std::move(name); }
   /// The code has a stage of this micro-kernel.
@@ -86,8 +107,16 @@ class Lowering {
   struct Source {
     Halide::ImageParam param;
     Argument argument;
+    OpenView view;
   };
-  Readable add(Argument argument, std::string name);
+  Readable add(Argument argument, OpenView view, std::string name);
+  Readable readable(const Source& source) const;
+  Readable read(ValueId id, const View& view, OpenView open);
+  /// Terms of the value along the axes; fixed ones where nothing is open.
+  [[nodiscard]] OpenView open_view(ValueId id, const Space& space) const;
+  /// The same for a view without a space, which says nothing about open axes.
+  [[nodiscard]] OpenView fixed_view(ValueId id, const View& view);
+  void add_output(ValueId id, const View& view, OpenView open);
   std::uint32_t constant_index(ValueId id);
   std::uint32_t part_index(ValueId id, const Packing& packing);
 
@@ -96,6 +125,10 @@ class Lowering {
   const Variant& variant_;
   const CompileOptions& options_;
   const InstructionSet& set_;
+  OpenForm open_;
+  std::string complaint_;
+  std::vector<Guard> guards_;
+  std::vector<OpenView> output_views_;
   std::vector<Source> sources_;
   std::map<std::pair<ValueId, View>, std::size_t> views_;  ///< index into sources_
   std::vector<ValueId> constants_;
@@ -130,9 +163,9 @@ class Elements {
   bool is_behind_anchor_;
 };
 
-/// Fixes extents and strides of a buffer of the code, so that it is made for this shape. Of several results of one Func
-/// only the first one may have its bounds fixed.
-void fix_shape(Halide::Parameter buffer, const Argument& argument, bool with_bounds = true);
+/// Fixes extents and strides of a buffer of the code, so that it is made for this shape; what `view` says is open stays
+/// so. Of several results of one Func only the first one may have its bounds fixed.
+void fix_shape(Halide::Parameter buffer, const Argument& argument, bool with_bounds = true, const OpenView& view = {});
 
 /// A literal for a constant of one element.
 [[nodiscard]] std::optional<Halide::Expr> literal_of(const Tensor& tensor);

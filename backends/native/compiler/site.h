@@ -37,6 +37,7 @@ struct Site {
   NodeSet before = {};                                   ///< element-wise nodes that the anchor waits for
   NodeSet after = {};                            ///< element-wise nodes that wait for the anchor, or stand beside it
   std::span<const Family* const> families = {};  ///< that may take it; none = the built-in ones
+  bool is_open = false;                          ///< extents are those of a point; code is for more of them
 
   [[nodiscard]] const ValueType& type(ValueId id) const { return graph.value(id).type; }
   [[nodiscard]] Extents extents(ValueId id) const { return type(id).extents(); }

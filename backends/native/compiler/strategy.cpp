@@ -186,11 +186,17 @@ std::expected<Chosen, Refusal> chosen_by(const Site& site, const Variant& varian
   return std::unexpected(why);
 }
 
-std::expected<TensorCode, Refusal> tensor_code_of(const Site& site, const Variant& variant, const std::string& name) {
+std::expected<TensorCode, Refusal> tensor_code_of(const Site& site, const Variant& variant, const std::string& name,
+                                                  const OpenForm& open) {
   const auto chosen = chosen_by(site, variant);
   if (!chosen) return std::unexpected(chosen.error());
-  Lowering lowering(site.graph, site.region, variant, site.options, site.set);
+  const std::string implementation(chosen->implementation->name);
+  if (open.region != nullptr && !chosen->implementation->can_be_open)
+    return refuse(RefusalReason::kShape, implementation + " has no form with open dimensions");
+  Lowering lowering(site.graph, site.region, variant, site.options, site.set, open);
   chosen->implementation->build(site, chosen->facts, chosen->schedule, lowering);
+  if (!lowering.complaint().empty())
+    return refuse(RefusalReason::kShape, implementation + " reads " + lowering.complaint());
   return lowering.take(name);
 }
 

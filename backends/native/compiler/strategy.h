@@ -59,6 +59,7 @@ struct Implementation {
   /// Which of their combinations can be built: a condition over the facts, `lanes`, `registers` and the choices.
   std::string_view legal = {};
   std::string_view source = {};  ///< the file it comes from; empty: built in
+  bool can_be_open = false;      ///< its code may have open dimensions (lowering.h)
 };
 
 struct Family {
@@ -91,8 +92,9 @@ struct Chosen {
 /// Variants of a region in order of priority; a refusal when no family takes it.
 [[nodiscard]] std::expected<std::vector<Variant>, Refusal> variants_of(const Site& site);
 
-/// The tensor code of one variant. What Halide throws is for the caller to guard against.
+/// The tensor code of one variant. What Halide throws is for the caller to guard against. With an open form the site is
+/// the region at writing_point(); refusal (shape) when the implementation has no open form.
 [[nodiscard]] std::expected<TensorCode, Refusal> tensor_code_of(const Site& site, const Variant& variant,
-                                                                const std::string& name);
+                                                                const std::string& name, const OpenForm& open = {});
 
 }  // namespace collage::native

@@ -34,6 +34,30 @@ Graph graph_of(const std::string& text) {
   return graph;
 }
 
+constexpr const char* kOpenProduct =
+    "graph(%a: f32[M,24], %w: f32[24,32]) -> (%y) { %m: f32[M,32] = MatMul(%a, %w) %y: f32[M,32] = Relu(%m) }";
+constexpr const char* kOpenConvolution =
+    "graph(%x: f32[B,8,S,S], %w: f32[16,8,3,3]) -> (%y) { %c: f32[B,16,T,T] = Conv(%x, %w) {kernel_shape=[3,3], "
+    "pads=[1,1,1,1], strides=[2,2]} %y: f32[B,16,T,T] = Relu(%c) }";
+
+/// The code with open dimensions, written at a point.
+std::string open_text_of(const std::string& text, const std::string& variant, const Extents& point, bool serves_all,
+                         const Format& format = plain()) {
+  const Graph graph = graph_of(text);
+  const Region region = whole_region(graph, uses_of(graph));
+  const auto open = open_region_of(graph, region, any_extents(graph, region));
+  COLLAGE_CHECK(open.has_value(), open ? "" : open.error().detail);
+  const Graph at = graph_at(graph, *open, point);
+  const InstructionSet& set = *instruction_set_of("avx2");
+  auto site = dissect(at, region, {}, set);
+  COLLAGE_CHECK(site.has_value(), site ? "" : site.error().detail);
+  site->is_open = true;
+  const auto code = tensor_code_of(*site, {.name = variant, .input_formats = {format}, .output_formats = {format}},
+                                   "kernel", {.region = &*open, .serves_all = serves_all});
+  COLLAGE_CHECK(code.has_value(), code ? "" : code.error().detail);
+  return to_text(*code, set);
+}
+
 /// The code of the best variant in avx2.
 std::string text_of(const std::string& text, int threads = 1) {
   const Graph graph = graph_of(text);
@@ -84,6 +108,27 @@ TEST(TensorCode, OfASumWithReluIsOnePassOverMemory) {
 
 TEST(TensorCode, OfAPointwiseConvolutionKeepsItsTileInRegisters) {
   expect_golden("pointwise_convolution.txt", with_own_numbers(text_of(kPointwise)));
+}
+
+TEST(TensorCode, OfAProductOfOpenRowsSaysWhatItNeeds) {
+  expect_golden("open_product.txt", with_own_numbers(open_text_of(
+                                        kOpenProduct, "packed.plain/rows=1,tile_c=2,tile_x=4,unroll=2", {64}, false)));
+}
+
+// No extent of the point at which code is written may stand in it.
+TEST(TensorCode, OfOpenDimensionsIsTheSameWhereverItIsWritten) {
+  for (const bool serves_all : {false, true}) {
+    const auto product = [&](std::int64_t rows) {
+      return with_own_numbers(
+          open_text_of(kOpenProduct, "packed.plain/rows=0,tile_c=2,tile_x=4,unroll=2", {rows}, serves_all));
+    };
+    EXPECT_EQ(product(64), product(117));
+    const auto convolution = [&](const Extents& point) {
+      return with_own_numbers(open_text_of(kOpenConvolution, "direct.nhwc/rows=0,tile_c=1,tile_x=5,unroll=4", point,
+                                           serves_all, channels_last()));
+    };
+    EXPECT_EQ(convolution({64, 64}), convolution({70, 131}));
+  }
 }
 
 TEST(TensorCode, IsTheSameTextForTheSameCode) {

@@ -19,6 +19,7 @@ void merge_places(const Site& site, Dense& dense, const Extents& in, const Exten
   const Space merged{.result = out, .axes = source.axes};
   if (!are_seen(site, site.after, merged, format)) return;
   dense.space = merged;
+  dense.source_space = source;
   dense.view = *view_of(in, format, source);
 }
 
@@ -48,6 +49,7 @@ std::expected<Dense, Refusal> convolution_of(const Site& site, ValueId source, V
   const std::int64_t groups = attribute_or<std::int64_t>(node, "group", 1);
   Dense dense{.source = source,
               .view = *view,
+              .source_space = activation_space(in),
               .space = activation_space(out),
               .weights = weights,
               .out_stride = taps * in[1] / groups,
@@ -55,8 +57,13 @@ std::expected<Dense, Refusal> convolution_of(const Site& site, ValueId source, V
               .in_stride = taps,
               .groups = groups};
   // A source of one place along an axis has no stride there, and no loop asks for one.
+  const auto pads = attribute_or<std::vector<std::int64_t>>(node, "pads", {});
+  const bool pads_same = attribute_or<std::string>(node, "auto_pad", "NOTSET").starts_with("SAME");
   for (std::size_t i = 0; i < kernel.size(); ++i) {
     const std::size_t axis = 3 - kernel.size() + i;
+    // At some extents the last window reaches as far as its padding.
+    dense.may_reach_out[axis] =
+        site.is_open && ((pads_same && kernel[i] > 1) || (!pads.empty() && pads[kernel.size() + i] > 0));
     dense.kernel[axis] = kernel[i];
     dense.strides[axis] = window->strides[i];
     dense.dilations[axis] = window->dilations[i];
@@ -161,7 +168,8 @@ const std::array<Implementation, 8> kImplementations = {{{.name = "winograd4",
                                                           .space = direct_space,
                                                           .build = build_direct,
                                                           .choices = kDenseChoices,
-                                                          .legal = kDenseLegal},
+                                                          .legal = kDenseLegal,
+                                                          .can_be_open = true},
                                                          {.name = "across",
                                                           .condition = kAcross,
                                                           .priority = 9,

@@ -64,8 +64,9 @@ void build(const Site& site, const Facts&, const Schedule&, Lowering& lowering) 
   Func out("out");
   out(innermost_first(loops)) = Halide::Tuple(values);
   const Extents extents = space.extents();
-  bound_all(out, loops, extents);
-  schedule_flat(out, loops, extents, bytes, site);
+  bound_output(out, loops, space, lowering);
+  const auto tail = lowering.tail(space, space.rank() - 1, flat_step(extents, site), Halide::TailStrategy::Predicate);
+  schedule_flat(out, loops, extents, bytes, site, tail);
   lowering.set_outputs(out, outputs, space);
 }
 
@@ -74,7 +75,8 @@ const std::array<Implementation, 1> kImplementations = {{{.name = "flat",
                                                           .priority = 10,
                                                           .layouts = {Layout::kPlain, Layout::kChannelsLast},
                                                           .space = space,
-                                                          .build = build}}};
+                                                          .build = build,
+                                                          .can_be_open = true}}};
 
 }  // namespace
 

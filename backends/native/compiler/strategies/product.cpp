@@ -32,6 +32,12 @@ std::expected<Dense, Refusal> product_of(const Site& site, ValueId source, Value
   Dense dense{
       .source = source,
       .view = {.extents = {1, 1, 1, rows, depth}, .strides = {0, 0, 0, flips_a ? 1 : depth, flips_a ? rows : 1}},
+      .source_space = {.result = a,
+                       .axes = {{},
+                                {},
+                                {},
+                                flips_a ? std::vector<std::size_t>{1} : row_space(a).axes[3],
+                                {flips_a ? 0 : a.size() - 1}}},
       .space = row_space(out),
       .weights = weights,
       .out_stride = flips_b ? depth : 1,
@@ -90,7 +96,8 @@ const std::array<Implementation, 3> kImplementations = {
       .space = packed_space,
       .build = build_packed,
       .choices = kDenseChoices,
-      .legal = kDenseLegal},
+      .legal = kDenseLegal,
+      .can_be_open = true},
      sgemm_row<rows_by_matrix>(Layout::kPlain, kIsSgemm),
      xsmm_row<rows_by_matrix>(Layout::kPlain, kIsXsmm, kMicroLegal)}};
 
