@@ -60,7 +60,7 @@ struct Dense {
 [[nodiscard]] Facts facts_of(const Dense& dense, const Site& site);
 
 /// All tiles that build_dense takes: accumulators, the weights of one step and a broadcast stay in registers.
-inline constexpr std::string_view kDenseChoices = "rows: 0|1, tile_c: 1..6, tile_x: 1..28, unroll: 1|2|4|8";
+inline constexpr std::string_view kDenseChoices = "rows: 0|1, tile_c: 1..6, tile_x: 1..28, unroll: 1|2|3|4|8";
 inline constexpr std::string_view kDenseLegal =
     "tile_x * tile_c + tile_c + 1 <= registers and tile_x <= out_w and tile_c <= group_vectors and "
     "group_channels % unroll == 0 and groups == 1 or "

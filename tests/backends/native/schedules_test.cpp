@@ -30,6 +30,41 @@ constexpr const char* kBatch =
 constexpr const char* kPool =
     "graph(%x: f32[1,20,9,9]) -> (%y) { %y: f32[1,20,9,9] = MaxPool(%x) {kernel_shape=[3,3], pads=[1,1,1,1]} }";
 
+constexpr const char* kBytes =
+    "graph(%x: u8[1,40,9,7], %w: i8[40,40,3,3], %wps: f32[40], %wb: i32[40]) -> (%y) { constant %s = f32[]{0.05} "
+    "constant %z = u8[]{3} constant %wz = i8[]{0} constant %t = f32[]{0.4} constant %o = u8[]{100} %y: u8[1,40,9,7] = "
+    "QLinearConv(%x, %s, %z, %w, %wps, %wz, %t, %o, %wb) {kernel_shape=[3,3], pads=[1,1,1,1]} }";
+constexpr const char* kDepthwiseBytes =
+    "graph(%x: f32[1,20,9,9], %w: i8[20,1,3,3]) -> (%y) { constant %t = f32[]{0.6} %e: f32[20,1,3,3] = "
+    "DequantizeLinear(%w, %t) %y: f32[1,20,7,7] = Conv(%x, %e) {group=20, kernel_shape=[3,3]} }";
+constexpr const char* kScaled =
+    "graph(%a: f32[2,5,30], %w: u8[30,40]) -> (%y) { constant %t = f32[]{0.6} %e: f32[30,40] = DequantizeLinear(%w, "
+    "%t) %y: f32[2,5,40] = MatMul(%a, %e) }";
+constexpr const char* kTransposed =
+    "graph(%x: f32[1,12,7,9], %w: f32[12,35,3,3]) -> (%y) { %y: f32[1,35,13,17] = ConvTranspose(%x, %w) "
+    "{kernel_shape=[3,3], strides=[2,2], pads=[1,1,1,1]} }";
+constexpr const char* kTransposedGroups =
+    "graph(%x: f32[1,16,5,6], %w: f32[16,12,4,4]) -> (%y) { %y: f32[1,24,10,12] = ConvTranspose(%x, %w) {group=2, "
+    "kernel_shape=[4,4], strides=[2,2], pads=[1,1,1,1]} }";
+constexpr const char* kMerged =
+    "graph(%x: f32[1,3,50,16], %w: f32[48,40]) -> (%y) { constant %join = i64[3]{1,50,48} %t: f32[1,50,3,16] = "
+    "Transpose(%x) {perm=[0,2,1,3]} %r: f32[1,50,48] = Reshape(%t, %join) %y: f32[1,50,40] = MatMul(%r, %w) }";
+constexpr const char* kBottleneck =
+    "graph(%x: f32[1,16,12,11], %w: f32[40,16,1,1], %wd: f32[40,1,3,3], %we: f32[24,40,1,1]) -> (%y) { %a: "
+    "f32[1,40,12,11] = Conv(%x, %w) {kernel_shape=[1,1]} %b: f32[1,40,12,11] = Relu(%a) %c: f32[1,40,12,11] = "
+    "Conv(%b, %wd) {group=40, kernel_shape=[3,3], pads=[1,1,1,1]} %d: f32[1,40,12,11] = Relu(%c) %y: "
+    "f32[1,24,12,11] = Conv(%d, %we) {kernel_shape=[1,1]} }";
+constexpr const char* kProjected =
+    "graph(%x: f32[1,40,12,11], %wd: f32[40,1,3,3], %we: f32[24,40,1,1]) -> (%y) { %c: f32[1,40,6,6] = Conv(%x, %wd) "
+    "{group=40, kernel_shape=[3,3], pads=[1,1,1,1], strides=[2,2]} %y: f32[1,24,6,6] = Conv(%c, %we) "
+    "{kernel_shape=[1,1]} }";
+constexpr const char* kAttention =
+    "graph(%q: f32[1,2,37,20], %k: f32[1,2,20,41], %v: f32[1,2,41,24]) -> (%y) { constant %c = f32[]{0.3} %s: "
+    "f32[1,2,37,41] = MatMul(%q, %k) %t: f32[1,2,37,41] = Mul(%s, %c) %p: f32[1,2,37,41] = Softmax(%t) {axis=-1} %y: "
+    "f32[1,2,37,24] = MatMul(%p, %v) }";
+constexpr const char* kResponse =
+    "graph(%x: f32[2,12,5,9]) -> (%y) { %y: f32[2,12,5,9] = LRN(%x) {alpha=0.5, beta=0.75, bias=1.5, size=5} }";
+
 class Schedules : public testing::TestWithParam<const char*> {};
 
 /// A few settings of each way, drawn anew.
@@ -40,7 +75,8 @@ TEST_P(Schedules, OfTheWholeSpaceAreRight) {
   for (const std::string instance : {"native", "native:isa=avx2"}) {
     std::set<std::string> ways;
     for (const Variant& offered : variants_of(compiling(instance), graph)) {
-      if (offered.name.starts_with("sgemm")) continue;  // a library's call has nothing to tune
+      // A library's call and places side by side have nothing to tune.
+      if (offered.name.starts_with("sgemm") || offered.name.starts_with("response_pixels")) continue;
       const auto space = compiling(instance).tuning_space(graph, region_of(graph), offered, {});
       ASSERT_TRUE(space) << offered.name;
       EXPECT_FALSE(space->seeds.empty()) << offered.name;
@@ -58,8 +94,9 @@ TEST_P(Schedules, OfTheWholeSpaceAreRight) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Kernels, Schedules,
-                         testing::Values(kPointwise, kSquare, kDepthwise, kGrouped, kOddGroups, kProduct, kBatch,
-                                         kPool));
+                         testing::Values(kPointwise, kSquare, kDepthwise, kGrouped, kOddGroups, kProduct, kBatch, kPool,
+                                         kBytes, kDepthwiseBytes, kScaled, kTransposed, kTransposedGroups, kMerged,
+                                         kBottleneck, kProjected, kAttention, kResponse));
 
 class ForgedName : public testing::TestWithParam<const char*> {};
 

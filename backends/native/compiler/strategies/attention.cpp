@@ -26,6 +26,10 @@ constexpr std::int64_t kScoresInCache = std::int64_t{384} << 10;
 /// and of numbers whose exponents would not fit an integer.
 constexpr float kMasked = -1e9F;
 
+std::int64_t lanes_for(std::int64_t extent, const Site& site) {
+  return std::min(site.lanes(), static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(extent))));
+}
+
 std::expected<Facts, Refusal> read(const Site& site) {
   if (auto ok = check_no_prologue(site); !ok) return std::unexpected(ok.error());
   const auto form = attention_of(site);
@@ -33,11 +37,12 @@ std::expected<Facts, Refusal> read(const Site& site) {
   if (form->is_moved && (!site.after.empty() || site.region.outputs.size() != 1))
     return refuse(RefusalReason::kStructure, "work after a moved result");
   if (auto ok = check_epilogue(site); !ok) return std::unexpected(ok.error());
-  return Facts{{"rows", form->rows}, {"columns", form->columns}, {"depth", form->depth}, {"width", form->width}};
-}
-
-std::int64_t lanes_for(std::int64_t extent, const Site& site) {
-  return std::min(site.lanes(), static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(extent))));
+  return Facts{{"rows", form->rows},
+               {"columns", form->columns},
+               {"depth", form->depth},
+               {"width", form->width},
+               {"column_vectors", form->columns / lanes_for(form->columns, site)},
+               {"width_vectors", form->width / lanes_for(form->width, site)}};
 }
 
 std::vector<Schedule> space(const Site& site, const Facts& facts) {
@@ -308,12 +313,19 @@ void build(const Site& site, const Facts&, const Schedule& schedule, Lowering& l
   AttentionWriter(site, schedule, lowering).write();
 }
 
+constexpr std::string_view kChoices = "block: 1..192, tile_c: 1..6, tile_v: 1..6, tile_x: 1..28";
+constexpr std::string_view kLegal =
+    "block <= rows and tile_x <= block and tile_c <= column_vectors and tile_v <= width_vectors and "
+    "tile_x * tile_c + tile_c + 1 <= registers and tile_x * tile_v + tile_v + 1 <= registers";
+
 const std::array<Implementation, 1> kImplementations = {{{.name = "blocks_of_rows",
                                                           .condition = "",
                                                           .priority = 10,
                                                           .layouts = {Layout::kPlain},
                                                           .space = space,
-                                                          .build = build}}};
+                                                          .build = build,
+                                                          .choices = kChoices,
+                                                          .legal = kLegal}}};
 
 }  // namespace
 

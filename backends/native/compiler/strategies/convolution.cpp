@@ -120,8 +120,6 @@ const std::string kOddGroups = "groups > 1 and group_outputs % lanes != 0";
 const std::string kAcross = kOddGroups + " and groups != channels or " + kOddGroups + " and groups != outputs or " +
                             kOddGroups + " and computed_weights == 1";
 
-// Outputs are written out: more of them at once are long code for no gain.
-constexpr std::string_view kDepthwiseLegal = "tile_x <= out_w and tile_y <= out_h and tile_x * tile_y <= 28";
 // Blocks of rows of tiles, then tiles and vectors of outputs in registers.
 constexpr std::string_view kWinogradChoices = "rows: 1..64, tile_c: 1..4, tile_t: 1..28";
 const std::string kWinogradTile = "group_vectors % tile_c == 0 and tile_t * tile_c + tile_c + 1 <= registers and ";
@@ -159,7 +157,7 @@ const std::array<Implementation, 8> kImplementations = {{{.name = "winograd4",
                                                           .layouts = {Layout::kChannelsLast},
                                                           .space = depthwise_space,
                                                           .build = build_depthwise,
-                                                          .choices = "blocks: 0|1, tile_x: 1..28, tile_y: 1..4",
+                                                          .choices = kDepthwiseChoices,
                                                           .legal = kDepthwiseLegal},
                                                          {.name = "direct",
                                                           .condition = kDirect,

@@ -22,6 +22,9 @@ void build_across(const Site& site, const Facts& facts, const Schedule& schedule
 void build_planes(const Site& site, const Facts& facts, const Schedule& schedule, Lowering& lowering);
 
 [[nodiscard]] std::vector<Schedule> depthwise_space(const Site& site, const Facts& facts);
+inline constexpr std::string_view kDepthwiseChoices = "blocks: 0|1, tile_x: 1..28, tile_y: 1..4";
+/// Outputs are written out: more of them at once are long code for no gain.
+inline constexpr std::string_view kDepthwiseLegal = "tile_x <= out_w and tile_y <= out_h and tile_x * tile_y <= 28";
 void build_depthwise(const Site& site, const Facts& facts, const Schedule& schedule, Lowering& lowering);
 
 /// A depthwise kernel by its parts.

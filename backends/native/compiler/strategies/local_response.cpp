@@ -47,7 +47,7 @@ std::expected<Facts, Refusal> read(const Site& site) {
   const Space space = space_of(in);
   const auto layouts = layouts_of_epilogue(site, space);
   if (!layouts) return std::unexpected(layouts.error());
-  return Facts{{"layouts", *layouts}, {"channels", in[1]}};
+  return Facts{{"layouts", *layouts}, {"channels", in[1]}, {"all_channels", in[1]}, {"places", space.extent(1)}};
 }
 
 /// 1 / sqrt(x) for x > 0, as exact as single precision.
@@ -145,12 +145,17 @@ void build_pixels(const Site& site, const Facts& facts, const Schedule&, Lowerin
   squares.update().vectorize(inside.x, lanes, TailStrategy::GuardWithIf);
 }
 
+constexpr std::string_view kPlanesLegal =
+    "all_channels % channels == 0 and vectors * lanes <= places or all_channels % channels == 0 and vectors == 1";
+
 const std::array<Implementation, 2> kImplementations = {{{.name = "response_planes",
                                                           .condition = kHasPlain,
                                                           .priority = 10,
                                                           .layouts = {Layout::kPlain},
                                                           .space = planes_space,
-                                                          .build = build_planes},
+                                                          .build = build_planes,
+                                                          .choices = "channels: 1..8, vectors: 1..4",
+                                                          .legal = kPlanesLegal},
                                                          {.name = "response_pixels",
                                                           .condition = kHasChannelsLast,
                                                           .priority = 9,

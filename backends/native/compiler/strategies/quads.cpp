@@ -19,15 +19,12 @@ using Halide::Var;
 
 namespace {
 
-/// Neighbouring channels that are multiplied in one lane of 32 bits.
-std::int64_t group_of(const Site& site) { return site.set.has_dot_i8 ? 4 : 2; }
-
 bool is_signed(const Site& site, ValueId id) { return site.type(id).element == ElementType::kInt8; }
 
 /// As the dense machinery counts: a group of channels is as large as a float.
 Dense in_groups(const Dense& dense, const Site& site) {
   Dense groups = dense;
-  groups.view.extents[4] = ceil_div(dense.channels(), group_of(site));
+  groups.view.extents[4] = ceil_div(dense.channels(), bytes_of_lane(site));
   return groups;
 }
 
@@ -50,7 +47,7 @@ class Quads {
         lowering_(lowering),
         code_(quantised, site, lowering),
         block_(schedule["tile_c"] * site.lanes()),
-        group_(group_of(site)),
+        group_(bytes_of_lane(site)),
         groups_(ceil_div(dense_.channels(), group_)),
         packing_{.kind = has_quads() ? PackingKind::kQuads : PackingKind::kPairs,
                  .numbers = {dense_.outputs(), dense_.taps(), dense_.channels(), dense_.out_stride, dense_.tap_stride,

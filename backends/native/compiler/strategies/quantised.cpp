@@ -54,6 +54,7 @@ std::expected<Facts, Refusal> read(const Site& site) {
   if (!form) return std::unexpected(form.error());
   Facts facts = facts_of(form->dense, site);
   facts["is_source_real"] = form->is_source_real ? 1 : 0;
+  facts["byte_groups"] = ceil_div(form->dense.channels(), bytes_of_lane(site));
   return facts;
 }
 
@@ -97,38 +98,53 @@ void build(const Site& site, const Facts&, const Schedule& schedule, Lowering& l
   build_form(*form_of(site), site, schedule, lowering);
 }
 
+/// A step of the reduction is a lane's bytes.
+constexpr std::string_view kQuadsLegal =
+    "tile_x * tile_c + tile_c + 1 <= registers and tile_x <= out_w and tile_c <= group_vectors and "
+    "byte_groups % unroll == 0";
+
 const std::array<Implementation, 3> kConvolutions = {
     {{.name = "depthwise_bytes",
       .condition = "grouping == 2",
       .priority = 15,
       .layouts = {Layout::kChannelsLast},
       .space = depthwise_space,
-      .build = build<quantised_convolution_of, build_quantised_depthwise>},
+      .build = build<quantised_convolution_of, build_quantised_depthwise>,
+      .choices = kDepthwiseChoices,
+      .legal = kDepthwiseLegal},
      {.name = "quads",
       .condition = "grouping == 1 and is_source_real == 0",
       .priority = 10,
       .layouts = {Layout::kChannelsLast},
       .space = space_of_quads<quantised_convolution_of>,
-      .build = build<quantised_convolution_of, build_quads>},
+      .build = build<quantised_convolution_of, build_quads>,
+      .choices = kDenseChoices,
+      .legal = kQuadsLegal},
      {.name = "scaled",
       .condition = "grouping == 3 or grouping == 1 and is_source_real == 1",
       .priority = 10,
       .layouts = {Layout::kChannelsLast},
       .space = space_of_scaled<quantised_convolution_of>,
-      .build = build<quantised_convolution_of, build_scaled>}}};
+      .build = build<quantised_convolution_of, build_scaled>,
+      .choices = kDenseChoices,
+      .legal = kDenseLegal}}};
 
 const std::array<Implementation, 2> kProducts = {{{.name = "quads",
                                                    .condition = "is_source_real == 0",
                                                    .priority = 10,
                                                    .layouts = {Layout::kPlain},
                                                    .space = space_of_quads<quantised_product_of>,
-                                                   .build = build<quantised_product_of, build_quads>},
+                                                   .build = build<quantised_product_of, build_quads>,
+                                                   .choices = kDenseChoices,
+                                                   .legal = kQuadsLegal},
                                                   {.name = "scaled",
                                                    .condition = "is_source_real == 1",
                                                    .priority = 10,
                                                    .layouts = {Layout::kPlain},
                                                    .space = space_of_scaled<quantised_product_of>,
-                                                   .build = build<quantised_product_of, build_scaled>}}};
+                                                   .build = build<quantised_product_of, build_scaled>,
+                                                   .choices = kDenseChoices,
+                                                   .legal = kDenseLegal}}};
 
 }  // namespace
 

@@ -59,6 +59,8 @@ class QuantisedCode {
   Lowering& lowering_;
 };
 
+/// Neighbouring channels that are multiplied in one lane of 32 bits.
+[[nodiscard]] inline std::int64_t bytes_of_lane(const Site& site) { return site.set.has_dot_i8 ? 4 : 2; }
 /// Four products in one instruction where there is such; weights in quads.
 [[nodiscard]] std::vector<Schedule> quads_space(const Quantised& quantised, const Site& site);
 void build_quads(const Quantised& quantised, const Site& site, const Schedule& schedule, Lowering& lowering);

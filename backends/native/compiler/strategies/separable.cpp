@@ -75,6 +75,12 @@ std::expected<Facts, Refusal> read(const Site& site) {
   Facts facts = facts_of(separable->depthwise.dense, site);
   facts["expands"] = separable->expand ? 1 : 0;
   facts["projects"] = separable->project ? 1 : 0;
+  const auto add_most = [&](const std::string& name, const std::optional<Link>& link) {
+    facts[name + "_most_x"] = link ? link->dense.out(2) : 1;
+    facts[name + "_most_c"] = link ? ceil_div(link->dense.outputs(), site.lanes()) : 1;
+  };
+  add_most("expand", separable->expand);
+  add_most("project", separable->project);
   return facts;
 }
 
@@ -220,12 +226,22 @@ void build(const Site& site, const Facts&, const Schedule& schedule, Lowering& l
   if (expand) slide(expanded, *expand, depthwise.dense, out, chunk, site, rows);
 }
 
+constexpr std::string_view kChoices =
+    "expand_c: 1..6, expand_x: 1..28, project_c: 1..6, project_x: 1..28, rows: 1..14, tile_x: 1..14";
+/// Blocks of rows of one length; a convolution that is not there has one tile.
+constexpr std::string_view kLegal =
+    "out_h % rows == 0 and tile_x <= out_w and expand_x <= expand_most_x and expand_c <= expand_most_c and "
+    "expand_x * expand_c + expand_c + 1 <= registers and project_x <= project_most_x and "
+    "project_c <= project_most_c and project_x * project_c + project_c + 1 <= registers";
+
 const std::array<Implementation, 1> kImplementations = {{{.name = "sliding",
                                                           .condition = "",
                                                           .priority = 10,
                                                           .layouts = {Layout::kChannelsLast},
                                                           .space = space,
-                                                          .build = build}}};
+                                                          .build = build,
+                                                          .choices = kChoices,
+                                                          .legal = kLegal}}};
 
 }  // namespace
 

@@ -81,6 +81,13 @@ std::expected<Facts, Refusal> read(const Site& site) {
 /// A buffer that stays in the caches beside the weights; weights that do not should be read for many places at once.
 constexpr std::int64_t kBufferBytes = std::int64_t{128} << 10;
 constexpr std::int64_t kLargeBufferBytes = std::int64_t{1} << 20;
+/// Tiles of one buffer, whose numbers are no more than the large buffer holds.
+constexpr std::int64_t kMostStaged = 1024;
+constexpr std::string_view kChoices = "tile_c: 1..6, tile_x: 1..28, tiles: 1..1024";
+const std::string kTile =
+    "tile_x * tile_c + tile_c + 1 <= registers and tile_x <= out_w and tile_c <= group_vectors and ";
+const std::string kLegal =
+    kTile + "tiles * tile_x < out_w + tile_x and tiles * tile_x * channels <= 262144 or " + kTile + "tiles == 1";
 
 std::vector<Schedule> space(const Site& site, const Facts&) {
   const Dense dense = *dense_of(site);
@@ -92,7 +99,7 @@ std::vector<Schedule> space(const Site& site, const Facts&) {
     const std::int64_t fitting = buffer_bytes / (4 * dense.channels() * tile["tile_x"]);
     schedules.push_back({{"tile_x", tile["tile_x"]},
                          {"tile_c", tile["tile_c"]},
-                         {"tiles", std::clamp<std::int64_t>(fitting, 1, tiles)}});
+                         {"tiles", std::clamp<std::int64_t>(fitting, 1, std::min(tiles, kMostStaged))}});
   }
   return schedules;
 }
@@ -163,13 +170,17 @@ const std::array<Implementation, 2> kImplementations = {{{.name = "staged",
                                                           .priority = 10,
                                                           .layouts = {Layout::kChannelsLast},
                                                           .space = space,
-                                                          .build = build},
+                                                          .build = build,
+                                                          .choices = kChoices,
+                                                          .legal = kLegal},
                                                          {.name = "staged_rows",
                                                           .condition = "is_product == 1",
                                                           .priority = 10,
                                                           .layouts = {Layout::kPlain},
                                                           .space = space,
-                                                          .build = build}}};
+                                                          .build = build,
+                                                          .choices = kChoices,
+                                                          .legal = kLegal}}};
 
 }  // namespace
 

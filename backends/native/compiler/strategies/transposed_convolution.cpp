@@ -125,8 +125,15 @@ std::expected<Facts, Refusal> read(const Site& site) {
   if (auto ok = check_epilogue(site); !ok) return std::unexpected(ok.error());
   const auto dense = transposed_of(site);
   if (!dense) return std::unexpected(dense.error());
-  return facts_of(*dense, site);
+  Facts facts = facts_of(*dense, site);
+  facts["places_w"] = Phases(*dense, 2).places();
+  return facts;
 }
+
+/// Tiles are of places of one phase; blocks of outputs may span groups.
+constexpr std::string_view kLegal =
+    "tile_x * tile_c + tile_c + 1 <= registers and tile_x <= places_w and tile_c * lanes < outputs + lanes and "
+    "group_channels % unroll == 0";
 
 std::vector<Schedule> space(const Site& site, const Facts&) {
   Dense phase = phase_of(*transposed_of(site));
@@ -270,7 +277,9 @@ const std::array<Implementation, 1> kImplementations = {{{.name = "phases",
                                                           .priority = 10,
                                                           .layouts = {Layout::kChannelsLast, Layout::kPlain},
                                                           .space = space,
-                                                          .build = build}}};
+                                                          .build = build,
+                                                          .choices = kDenseChoices,
+                                                          .legal = kLegal}}};
 
 }  // namespace
 
