@@ -4,8 +4,10 @@
 
 #include "backend/registry.h"
 #include "kernel.h"
+#include "layout.h"
 #include "library.h"
 #include "lower.h"
+#include "region/containment.h"
 #include "rules.h"
 
 namespace collage::onednn {
@@ -46,6 +48,18 @@ std::optional<Layout> layout_for(const ValueType& type, const Format& format) {
   return rank >= 3 && rank <= 5 ? layout : std::nullopt;
 }
 
+/// A Concat of one image along its channels in blocks: its parts are written where they are read.
+std::optional<Variant> blocked_view(const Graph& graph, const Region& region) {
+  if (region.nodes.count() != 1) return std::nullopt;
+  const Node& node = graph.nodes[region.nodes.next()];
+  const Format blocked = format_of(Layout::kBlocked);
+  const auto containment = containment_of(graph, node, blocked);
+  if (!containment || !can_lie_in_place(graph, node, *containment)) return std::nullopt;
+  return Variant{.name = "view",
+                 .input_formats = std::vector<Format>(region.inputs.size(), blocked),
+                 .output_formats = std::vector<Format>(region.outputs.size(), blocked)};
+}
+
 }  // namespace
 
 OneDnnBackend::OneDnnBackend(std::string instance_name, std::string problem) {
@@ -76,6 +90,7 @@ std::expected<std::vector<Variant>, Refusal> OneDnnBackend::support(const Graph&
     else
       why = lowered.error();
   }
+  if (auto view = blocked_view(graph, region)) variants.push_back(*std::move(view));
   if (variants.empty()) return std::unexpected(why);
   return variants;
 }

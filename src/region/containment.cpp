@@ -1,29 +1,51 @@
 #include "region/containment.h"
 
 #include <algorithm>
+#include <charconv>
 #include <ranges>
 #include <set>
+#include <string_view>
 
 #include "base/pages.h"
 
 namespace collage {
 namespace {
 
+/// Channels in one block of a format like "owner:nChw16c"; nothing for other formats.
+std::optional<std::int64_t> channel_block(const Format& format) {
+  constexpr std::string_view kBlocked = ":nChw";
+  const std::size_t at = format.name.find(kBlocked);
+  if (at == std::string::npos || !format.name.ends_with('c')) return std::nullopt;
+  const char* const begin = format.name.data() + at + kBlocked.size();
+  const char* const end = format.name.data() + format.name.size() - 1;
+  std::int64_t block = 0;
+  const auto [rest, error] = std::from_chars(begin, end, block);
+  if (error != std::errc() || rest != end || block < 1) return std::nullopt;
+  return block;
+}
+
 /// The axes of a tensor from the outermost in memory to the innermost.
 std::vector<std::size_t> memory_order(std::size_t rank, const Format& format) {
   std::vector<std::size_t> order;
   for (std::size_t axis = 0; axis < rank; ++axis)
-    if (axis != 1 || format.is_plain()) order.push_back(axis);
-  if (!format.is_plain()) order.push_back(1);
+    if (axis != 1 || !format.is_channels_last()) order.push_back(axis);
+  if (format.is_channels_last()) order.push_back(1);
   return order;
 }
 
 /// Elements before a box in a dense tensor of `whole`; nothing when the box is not one run of elements.
-std::optional<std::int64_t> run_start(const Extents& whole, const Extents& box, const Extents& starts,
-                                      const Format& format) {
+std::optional<std::int64_t> run_start(Extents whole, Extents box, Extents starts, const Format& format) {
   std::int64_t start = 0;
   std::int64_t stride = 1;
   bool is_cut = false;
+  if (const auto block = channel_block(format)) {
+    // An axis of blocks in place of the channels, and one inside the blocks, which every box of whole blocks spans.
+    for (Extents* extents : {&whole, &box, &starts}) {
+      if ((*extents)[1] % *block != 0) return std::nullopt;
+      (*extents)[1] /= *block;
+    }
+    stride = *block;
+  }
   std::vector<std::size_t> order = memory_order(whole.size(), format);
   for (const std::size_t axis : order | std::views::reverse) {
     if (is_cut && box[axis] != 1) return std::nullopt;
@@ -68,7 +90,8 @@ class Collector {
     const ValueType& type = graph_.value(id).type;
     if (!type.is_static() || bits_of(type.element) == 0 || bits_of(type.element) % 8 != 0) return false;
     if (element_count(type.extents()) == 0) return false;
-    return format_.is_plain() || (format_.is_channels_last() && can_be_channels_last(type));
+    const bool is_known = format_.is_channels_last() || channel_block(format_);
+    return format_.is_plain() || (is_known && can_be_channels_last(type));
   }
 
   const Graph& graph_;

@@ -4,6 +4,8 @@
 // Out: the whole and the byte offset of each part in it.
 // How: a part is a box in the whole; it is one run of bytes when outside of the outermost axis in memory that the box
 //      does not span its extents are 1.
+//      Known are the common formats and those named as in "owner:nChw16c": channels in blocks of 16, the blocks outside
+//      of the spatial axes, whatever their number; only whole blocks have a place there.
 // Cost: O(parts x rank).
 // Source: ours.
 #pragma once

@@ -50,6 +50,13 @@ TEST(Containment, DependsOnTheFormat) {
   EXPECT_EQ(concat("1,4,4,4", "1,4,2,4", "1,4,6,4", 2, channels_last()), "c = a@0 b@256 *");
   EXPECT_EQ(concat("1,16", "1,16", "1,32", 1, channels_last()), "none");
   EXPECT_EQ(concat("1,16,4,4", "1,16,4,4", "1,32,4,4", 1, {"lib:blocked"}), "none");
+  EXPECT_EQ(concat("1,16,3,3", "1,48,3,3", "1,64,3,3", 1, {"lib:nChw16c"}), "c = a@0 b@576 *");
+  EXPECT_EQ(concat("1,16,3", "1,48,3", "1,64,3", 1, {"lib:nChw8c"}), "c = a@0 b@192 *");
+  EXPECT_EQ(concat("3,16,4,4", "2,16,4,4", "5,16,4,4", 0, {"lib:nChw16c"}), "c = a@0 b@3072 *");
+  EXPECT_EQ(concat("2,16,4,4", "2,16,4,4", "2,32,4,4", 1, {"lib:nChw16c"}), "none");
+  EXPECT_EQ(concat("1,16,4,4", "1,24,4,4", "1,40,4,4", 1, {"lib:nChw16c"}), "none") << "a block of two parts";
+  EXPECT_EQ(concat("1,16,4,4", "1,16,2,4", "1,16,6,4", 2, {"lib:nChw16c"}), "c = a@0 b@1024 *");
+  EXPECT_EQ(concat("1,16,4,4", "1,16,4,4", "1,32,4,4", 1, {"lib:nChwc"}), "none");
 }
 
 TEST(Containment, IsNoneWhereBytesOfPartsMixOrStartAnywhere) {

@@ -226,6 +226,40 @@ TEST(HostSlice, OfAPartThatLiesAtTheStartIsNoView) {
   for (const Variant& variant : *variants) EXPECT_NE(variant.name, "view") << text_of(variant);
 }
 
+/// The name of every variant with the format of its first input, for the node of this name.
+std::vector<std::string> variants_at(const std::string& lines, const std::string& name) {
+  const auto graph = parse_graph("graph g(%x: f32[1,8,4,4]) -> (%z) {\n  opset ai.onnx 26\n" + lines + "}\n");
+  EXPECT_TRUE(graph) << to_string(graph.error());
+  NodeSet nodes(graph->nodes.size());
+  for (std::size_t n = 0; n < graph->nodes.size(); ++n)
+    if (graph->nodes[n].name == name) nodes.insert(n);
+  const auto variants = host_backend().support(*graph, make_region(*graph, uses_of(*graph), nodes), {});
+  std::vector<std::string> names;
+  if (variants)
+    for (const Variant& variant : *variants) names.push_back(variant.name + " " + variant.input_formats[0].name);
+  return names;
+}
+
+TEST(HostConcat, IsAViewWhereItsPartsCanBeWrittenInPlace) {
+  const std::string parts = "  %a: f32[1,8,4,4] = Relu(%x) \"a\"\n  %b: f32[1,8,4,4] = Neg(%x) \"b\"\n";
+  const std::string reader = "  %z: f32[1,16,4,4] = Relu(%c) \"z\"\n";
+  EXPECT_THAT(variants_at(parts + "  %c: f32[1,16,4,4] = Concat(%a, %b) {axis=1} \"c\"\n" + reader, "c"),
+              testing::ElementsAre("view plain", "copy channels_last"));
+  EXPECT_THAT(variants_at(parts + "  %c: f32[1,16,4,4] = Concat(%a, %x) {axis=1} \"c\"\n" + reader, "c"),
+              testing::ElementsAre("copy plain", "copy channels_last"));
+}
+
+TEST(HostSplit, IsAViewWhereItsPartsAreRunsOfBytes) {
+  const auto split = [](int axis, const std::string& part) {
+    return variants_at("  %a: f32[" + part + "], %b: f32[" + part + "] = Split(%x) {axis=" + std::to_string(axis) +
+                           ", num_outputs=2} \"s\"\n  %z: f32[" + part + "] = Add(%a, %b) \"z\"\n",
+                       "s");
+  };
+  EXPECT_THAT(split(1, "1,4,4,4"), testing::ElementsAre("view plain", "copy channels_last"));
+  EXPECT_THAT(split(2, "1,8,2,4"), testing::ElementsAre("copy plain", "view channels_last"));
+  EXPECT_THAT(split(3, "1,8,4,2"), testing::ElementsAre("copy plain", "copy channels_last"));
+}
+
 TEST(HostExpand, RepeatsAxesOfOneAndNewAxes) {
   const Tensor in = random_floats({3, 1, 5});
   HostCase under_test;

@@ -1,6 +1,8 @@
 // Products, and heads that work along an axis.
 #include <gmock/gmock.h>
 
+#include <algorithm>
+
 #include "harness.h"
 
 namespace collage::test {
@@ -111,6 +113,25 @@ TEST(OneDnnConcat, JoinsUnequalParts) {
   net.output(net.op("Concat", {net.input({2, 16, 3, 5}), net.input({2, 48, 3, 5}), net.input({2, 32, 3, 5})},
                     {2, 96, 3, 5}, {{"axis", std::int64_t{1}}}));
   EXPECT_THAT(passed(run_every_variant(net)), IsSupersetOf({"parts.plain", "parts.nhwc", "parts.blocked"}));
+}
+
+TEST(OneDnnConcat, IsAViewInBlocksWhereItsPartsCanBeWrittenInPlace) {
+  const auto offers_view = [](std::int64_t batch, std::int64_t channels) {
+    Net net;
+    const ValueId x = net.input({batch, channels, 3, 5});
+    const ValueId whole = net.op("Concat", {net.same("Relu", {x}), net.same("Tanh", {x})}, {batch, 2 * channels, 3, 5},
+                                 {{"axis", std::int64_t{1}}});
+    net.output(net.same("Relu", {whole}));
+    NodeSet nodes(net.graph.nodes.size());
+    nodes.insert(2);
+    const auto variants = onednn().support(net.graph, make_region(net.graph, uses_of(net.graph), nodes), {});
+    if (!variants) return false;
+    const auto view = std::ranges::find(*variants, "view", &Variant::name);
+    return view != variants->end() && !view->input_formats[0].owner().empty();
+  };
+  EXPECT_TRUE(offers_view(1, 32));
+  EXPECT_FALSE(offers_view(2, 32));
+  EXPECT_FALSE(offers_view(1, 24));
 }
 
 TEST(OneDnnConcat, RefusesBlocksThatChannelsDoNotFill) {
