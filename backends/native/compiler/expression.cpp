@@ -414,4 +414,16 @@ Halide::Expr element_expression(const Graph& graph, const Node& node, const std:
   return (*rule)({graph, node, operands, quotient});
 }
 
+Expr exp_below_zero(const Expr& x) {
+  // x = n ln 2 + rest: a float this large has n in its last bits, which then make the power of two.
+  constexpr float kLarge = 12582912.F;
+  const Expr bits = Halide::reinterpret<std::int32_t>(x * f(std::numbers::log2e) + f(kLarge));
+  const Expr n = Halide::cast<float>(bits - Halide::reinterpret<std::int32_t>(f(kLarge)));
+  const Expr rest = x - n * f(std::numbers::ln2);
+  const Expr power = polynomial(
+      rest, {1.9875691500E-4, 1.3981999507E-3, 8.3334519073E-3, 4.1665795894E-2, 1.6666665459E-1, 0.5, 1.0, 1.0});
+  const Expr scale = Halide::reinterpret<float>((bits << 23) + Halide::reinterpret<std::int32_t>(f(1)));
+  return Halide::select(x < f(-87), f(0), power * scale);
+}
+
 }  // namespace collage::native

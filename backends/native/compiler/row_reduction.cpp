@@ -8,7 +8,6 @@ namespace collage::native {
 
 using Halide::Expr;
 using Halide::RDom;
-using Halide::TailStrategy;
 
 Expr neutral(Join join, const Halide::Type& type) {
   switch (join) {
@@ -58,8 +57,12 @@ RowReduction joined_row(const std::string& name, Join join, std::int64_t length,
   row.part(at(row.lane)) = neutral(join, first.type());
   row.part(at(row.lane)) = joined(join, row.part(at(row.lane)), first);
   if (row.rest != 0) {
-    const RDom rest(0, to_int(row.rest), name + "_rest");
-    row.part(at(rest)) = joined(join, row.part(at(rest)), value(rest + to_int(length - row.rest)));
+    // Whole vectors that end where the row ends; what they have of the blocks does not count again.
+    const std::int64_t wide = ceil_div(row.rest, lanes) * lanes;
+    const RDom rest(0, to_int(wide), name + "_rest");
+    const Expr last = value(rest + to_int(length - wide));
+    const Expr fresh = Halide::select(rest >= to_int(wide - row.rest), last, neutral(join, first.type()));
+    row.part(at(rest)) = joined(join, row.part(at(rest)), fresh);
   }
   row.total(kept) = neutral(join, first.type());
   row.total(kept) = joined(join, row.total(kept), row.part(at(row.across)));
@@ -69,10 +72,13 @@ RowReduction joined_row(const std::string& name, Join join, std::int64_t length,
 void vectorise(RowReduction& row, std::int64_t lanes) {
   const int vector = to_int(std::min(lanes, row.lanes));
   row.part.vectorize(row.lane, vector);
-  row.part.update(0).vectorize(row.lane, vector);
-  row.part.update(0).unroll(row.lane);
-  if (row.rest > 1)
-    row.part.update(1).vectorize(row.part.rvars(1)[0], to_int(std::min(lanes, row.rest)), TailStrategy::GuardWithIf);
+  const Halide::Var within(row.lane.name() + "_within");
+  row.part.update(0)
+      .split(row.lane, row.lane, within, vector)
+      .reorder(within, row.lane, row.part.rvars(0)[0])
+      .vectorize(within)
+      .unroll(row.lane);
+  if (row.rest != 0) row.part.update(1).vectorize(row.part.rvars(1)[0], vector);
   row.total.update().atomic().vectorize(row.across.x);
 }
 

@@ -1,4 +1,5 @@
-// Functions that would lose digits if written as their definition is, against double.
+// Functions and rows that would lose digits if written as their definition is, against double.
+#include <algorithm>
 #include <cmath>
 #include <functional>
 
@@ -44,6 +45,48 @@ INSTANTIATE_TEST_SUITE_P(All, Function,
                          [](const testing::TestParamInfo<FunctionCase>& function) {
                            return std::string(function.param.op);
                          });
+
+class SoftmaxRows : public testing::TestWithParam<std::size_t> {};
+
+TEST_P(SoftmaxRows, KeepTheirDigitsHoweverFarApartTheyAre) {
+  const std::size_t length = GetParam();
+  const std::string type = "f32[6," + std::to_string(length) + "]";
+  const Graph graph = graph_of("graph(%x: " + type + ") -> (%y) {\n constant %w = f32[]{32}\n %s: " + type +
+                               " = Mul(%x, %w)\n %y: " + type + " = Softmax(%s) {axis=-1}\n}");
+  const auto inputs = inputs_of(graph);
+  const auto x = inputs[0].data.as<float>();
+  const auto outputs = run_variant(graph, variant_of(compiling(), graph, ""));
+  const auto y = outputs.at(0).data.as<float>();
+  for (std::size_t row = 0; row < x.size(); row += length) {
+    const auto power = [&](std::size_t i) { return std::exp(static_cast<double>(x[row + i] * 32.F)); };
+    double sum = 0;
+    for (std::size_t i = 0; i < length; ++i) sum += power(i);
+    for (std::size_t i = 0; i < length; ++i)
+      ASSERT_NEAR(static_cast<double>(y[row + i]), power(i) / sum, 1e-5 * power(i) / sum + 1e-37) << row << ' ' << i;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Lengths, SoftmaxRows,
+                         testing::Values(1, 2, 7, 15, 16, 17, 31, 48, 63, 64, 65, 100, 197, 1100, 39));
+
+TEST(Softmax, OfMaskedPlacesIsZero) {
+  const Graph graph = graph_of(R"(graph(%x: f32[5,39]) -> (%y) {
+    constant %large = f32[]{1e30}
+    constant %zero = f32[]{0}
+    %far: f32[5,39] = Mul(%x, %large)
+    %masked: f32[5,39] = Min(%far, %zero)
+    %y: f32[5,39] = Softmax(%masked) {axis=-1}
+  })");
+  const auto inputs = inputs_of(graph);
+  const auto x = inputs[0].data.as<float>();
+  const auto outputs = run_variant(graph, variant_of(compiling(), graph, ""));
+  const auto y = outputs.at(0).data.as<float>();
+  for (std::size_t row = 0; row < x.size(); row += 39) {
+    const auto kept = std::count_if(x.begin() + row, x.begin() + row + 39, [](float value) { return value >= 0; });
+    for (std::size_t i = row; i < row + 39; ++i)
+      ASSERT_NEAR(y[i], x[i] >= 0 ? 1.F / static_cast<float>(kept) : 0.F, 1e-6F) << i;
+  }
+}
 
 }  // namespace
 }  // namespace collage::test

@@ -7,6 +7,7 @@
 #include <bit>
 
 #include "compiler/attention_form.h"
+#include "compiler/expression.h"
 #include "compiler/loops.h"
 #include "compiler/row_reduction.h"
 #include "compiler/strategies/families.h"
@@ -165,7 +166,7 @@ class AttentionWriter {
   void write_softmax() {
     const auto of = [this](const Func& func) { return [this, func](const Expr& c) { return func(at(c, q_)); }; };
     most_ = joined_row("most", Join::kMax, form_.columns, site_.lanes(), row(), of(logits_));
-    powers_(over(c_, q_)) = Halide::exp(logits_(at(c_, q_)) - most_.total(row()));
+    powers_(over(c_, q_)) = exp_below_zero(logits_(at(c_, q_)) - most_.total(row()));
     sum_ = joined_row("sum", Join::kSum, form_.columns, site_.lanes(), row(), of(powers_));
     has_weights_ = site_.composite != nullptr && form_.weights != form_.softmax;
     if (!has_weights_) return;

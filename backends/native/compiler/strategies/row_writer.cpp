@@ -40,16 +40,34 @@ Func RowWriter::reduce(const std::string& name, const Func& value, Join join) {
 }
 
 void RowWriter::finish(const Expr& value) {
-  const Func out = define_output(site_, lowering_, rows_.result, loops_, value);
+  Func out = define_output(site_, lowering_, rows_.result, loops_, value);
   if (is_automatic_) return autoschedule(out, site_);
   const Extents extents = rows_.result.extents();
   const auto before = static_cast<std::ptrdiff_t>(rows_.reduced);
-  const std::vector<Var> outer(loops_.begin(), loops_.begin() + before);
-  const Var last = parallelise(out, outer, {extents.begin(), extents.begin() + before}, site_);
+  std::vector<Var> outer(loops_.begin(), loops_.begin() + before);
+  Extents outer_extents(extents.begin(), extents.begin() + before);
+  if (rows_together() > 1) {
+    const Var rows("rows");
+    const Var row("row");
+    out.split(outer.back(), rows, row, to_int(rows_together()), TailStrategy::ShiftInwards);
+    outer.back() = rows;
+    outer_extents.back() = ceil_div(outer_extents.back(), rows_together());
+  }
+  const Var last = parallelise(out, outer, outer_extents, site_);
   if (rows_.has_inner())
     schedule_strips(out, extents);
   else
     schedule_rows(out, extents, outer, last);
+}
+
+std::int64_t RowWriter::rows_together() const {
+  // What rows are joined to hangs on long chains of operations: those of several rows run side by side. Their values
+  // stay in the first cache.
+  constexpr std::int64_t kMost = 4;
+  constexpr std::int64_t kMostBytes = std::int64_t{16} << 10;
+  if (rows_.has_inner() || rows_.reduced == 0) return 1;
+  const bool fits = kMost * rows_.length() * 4 <= kMostBytes;
+  return fits && rows_.space.extent(rows_.reduced - 1) >= kMost ? kMost : 1;
 }
 
 std::vector<Expr> RowWriter::kept() const {
@@ -90,6 +108,7 @@ void RowWriter::schedule_rows(Func out, const Extents& extents, const std::vecto
       func.compute_root();
     else
       func.compute_at(out, last);
+    if (rows_together() > 1) func.bound_extent(loops_[rows_.reduced - 1], to_int(rows_together()));
   };
   const std::int64_t row_lanes = std::min(lanes, rows_.length());
   for (Func func : kept_funcs_) {

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "compiler/autoschedule.h"
+#include "compiler/expression.h"
 #include "compiler/strategies/by_layout.h"
 #include "compiler/strategies/families.h"
 
@@ -32,7 +33,7 @@ void write_reduction(const Node& node, const Rows& rows, RowWriter& writer) {
   if (op == "ReduceL2") return writer.finish(Halide::sqrt(total(Join::kSum, x * x)));
   if (op == "ReduceLogSum") return writer.finish(Halide::log(total(Join::kSum, x)));
   const Func most = writer.reduce("most", source, Join::kMax);
-  const Expr shifted = total(Join::kSum, Halide::exp(x - writer.row(most)));
+  const Expr shifted = total(Join::kSum, exp_below_zero(x - writer.row(most)));
   writer.finish(Halide::log(shifted) + writer.row(most));
 }
 
@@ -40,7 +41,7 @@ void write_softmax(const Node& node, RowWriter& writer) {
   const Func source = writer.source();
   const Func most = writer.reduce("most", source, Join::kMax);
   const Expr shifted = writer.here(source) - writer.row(most);
-  const Func powers = writer.mapped("powers", Halide::exp(shifted));
+  const Func powers = writer.mapped("powers", exp_below_zero(shifted));
   if (node.op_type == "Softmax") writer.keep(powers);
   const Func sum = writer.reduce("sum", powers, Join::kSum);
   if (node.op_type == "LogSoftmax") return writer.finish(shifted - Halide::log(writer.row(sum)));

@@ -60,6 +60,8 @@ class RowWriter {
   [[nodiscard]] std::vector<Halide::Expr> kept() const;
   /// All loop indices with another reduced one, innermost first.
   [[nodiscard]] std::vector<Halide::Expr> with(const Halide::Expr& along) const;
+  /// Rows that are computed side by side.
+  [[nodiscard]] std::int64_t rows_together() const;
   void schedule_strips(Halide::Func out, const Extents& extents);
   void schedule_rows(Halide::Func out, const Extents& extents, const std::vector<Halide::Var>& outer,
                      const Halide::Var& last);
