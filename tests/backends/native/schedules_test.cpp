@@ -120,8 +120,10 @@ INSTANTIATE_TEST_SUITE_P(
                     "direct.nhwc/rows=0,tile_c=2,tile_x=14,unroll=3", "direct.nhwc/rows=2,tile_c=2,tile_x=4,unroll=1",
                     "direct.nhwc/rows=0,tile_c=1,tile_x=4,unroll=1,more=1",
                     "direct.plain/rows=0,tile_c=1,tile_x=4,unroll=1", "direct.other/rows=0,tile_c=1,tile_x=4,unroll=1",
-                    "winograd4.nhwc", "winograd4.nhwc/rows=0,tile_c=1,tile_t=1",
-                    "winograd4.nhwc/rows=64,tile_c=1,tile_t=1", "depthwise.nhwc/blocks=1,tile_x=1,tile_y=1",
+                    "winograd4.nhwc", "winograd4.nhwc/columns=1,outer=0,rows=0,tile_c=1,tile_t=1",
+                    "winograd4.nhwc/columns=1,outer=0,rows=64,tile_c=1,tile_t=1",
+                    "winograd4.nhwc/columns=64,outer=0,rows=1,tile_c=1,tile_t=1",
+                    "winograd4.nhwc/rows=1,tile_c=1,tile_t=1", "depthwise.nhwc/blocks=1,tile_x=1,tile_y=1",
                     "rows.plain", "nothing.nhwc/rows=0",
                     "direct.nhwc/rows=99999999999999999999,tile_c=1,tile_x=4,unroll=1"));
 

@@ -120,11 +120,14 @@ const std::string kOddGroups = "groups > 1 and group_outputs % lanes != 0";
 const std::string kAcross = kOddGroups + " and groups != channels or " + kOddGroups + " and groups != outputs or " +
                             kOddGroups + " and computed_weights == 1";
 
-// Blocks of rows of tiles, then tiles and vectors of outputs in registers.
-constexpr std::string_view kWinogradChoices = "rows: 1..64, tile_c: 1..4, tile_t: 1..28";
+// Blocks of rows and columns of tiles, then tiles and vectors of outputs in registers; outer: products of all tiles of
+// a block by some outputs after each other.
+constexpr std::string_view kWinogradChoices = "columns: 1..128, outer: 0|1, rows: 1..64, tile_c: 1..4, tile_t: 1..28";
 const std::string kWinogradTile = "group_vectors % tile_c == 0 and tile_t * tile_c + tile_c + 1 <= registers and ";
-const std::string kWinogradLegal4 = kWinogradTile + "rows * 4 < out_h + 4 and tile_t <= rows * tiles4_w";
-const std::string kWinogradLegal2 = kWinogradTile + "rows * 2 < out_h + 2 and tile_t <= rows * tiles2_w";
+const std::string kWinogradLegal4 =
+    kWinogradTile + "rows * 4 < out_h + 4 and columns <= tiles4_w and tile_t <= rows * columns";
+const std::string kWinogradLegal2 =
+    kWinogradTile + "rows * 2 < out_h + 2 and columns <= tiles2_w and tile_t <= rows * columns";
 // As register_tiles counts: the smaller side of a tile is kept beside its accumulators.
 constexpr std::string_view kAcrossChoices = "rows: 0|1, tile_c: 1..8, tile_x: 1..14";
 constexpr std::string_view kPlanesChoices = "rows: 0|1, tile_c: 1..8, tile_x: 1..6";

@@ -44,8 +44,16 @@ struct Tiles {
         down(ceil_div(facts.find("out_h")->second, tile)) {}
 };
 
-/// Bytes of the second cache that V, M and U may take together.
+/// Bytes of the second cache that transformed tiles and their products may take; half as much again is most of it.
 constexpr std::int64_t kCacheBytes = std::int64_t{1} << 20;
+
+/// Tiles of a register tile with the least waste in a block.
+std::int64_t best_tile_t(std::int64_t most, std::int64_t in_block) {
+  std::int64_t best = std::min(most, in_block);
+  for (std::int64_t t = best; t > best / 2; --t)
+    if (ceil_div(in_block, t) * t < ceil_div(in_block, best) * best) best = t;
+  return best;
+}
 
 std::vector<Schedule> space_of(const Site& site, const Facts& facts, std::int64_t tile) {
   const Tiles tiles(facts, tile);
@@ -53,24 +61,38 @@ std::vector<Schedule> space_of(const Site& site, const Facts& facts, std::int64_
   const std::int64_t outputs = facts.find("outputs")->second;
   const std::int64_t area = tiles.points * tiles.points;
   const std::int64_t weight_bytes = 4 * area * channels * outputs;
-  // Weights that fit are kept and few rows of tiles go through them; others are read once, for all tiles.
   const std::int64_t row_bytes = 4 * area * (channels + outputs) * tiles.across;
-  std::int64_t rows = tiles.down;
-  if (weight_bytes <= kCacheBytes / 2 * 3)
-    rows = std::clamp<std::int64_t>((kCacheBytes / 2) / row_bytes, 1, tiles.down);
   const std::int64_t tile_c = outputs % (2 * site.lanes()) == 0 ? 2 : 1;
   const std::int64_t most = std::max<std::int64_t>((site.set.registers - 1 - tile_c) / tile_c, 1);
-  const auto best_tile_t = [&](std::int64_t in_block) {
-    std::int64_t best = std::min(most, in_block);
-    for (std::int64_t t = best; t > best / 2; --t)
-      if (ceil_div(in_block, t) * t < ceil_div(in_block, best) * best) best = t;
-    return best;
+  const auto rows_in = [&](std::int64_t bytes, std::int64_t of_row) {
+    return std::clamp<std::int64_t>(bytes / of_row, 1, tiles.down);
   };
   std::vector<Schedule> schedules;
-  for (const std::int64_t block : {rows, tiles.down, std::int64_t{1}}) {
-    const Schedule schedule{{"rows", block}, {"tile_t", best_tile_t(block * tiles.across)}, {"tile_c", tile_c}};
+  const auto add = [&](std::int64_t rows, std::int64_t columns, bool by_outputs) {
+    const Schedule schedule{{"columns", columns},
+                            {"outer", by_outputs ? 1 : 0},
+                            {"rows", rows},
+                            {"tile_c", tile_c},
+                            {"tile_t", best_tile_t(most, rows * columns)}};
     if (std::ranges::find(schedules, schedule) == schedules.end()) schedules.push_back(schedule);
+  };
+  if (weight_bytes <= kCacheBytes / 2 * 3) {
+    // Weights stay; few tiles go through them at a time: the fewest that fill the registers.
+    const std::int64_t columns = ceil_div(tiles.across, ceil_div(tiles.across, most));
+    const std::int64_t rows = columns < tiles.across ? 1 : std::min(ceil_div(most, columns), tiles.down);
+    add(rows, columns, false);
+    add(rows, columns, true);
+    add(rows_in(kCacheBytes / 2, row_bytes), tiles.across, false);
+  } else {
+    // Weights pass by: transformed tiles stay, or they are fewer bytes than the weights, which are then read once.
+    const std::int64_t source_bytes = 4 * area * channels * tiles.across;
+    const std::int64_t few = rows_in(kCacheBytes / 2 * 3, source_bytes);
+    add(source_bytes * tiles.down <= weight_bytes ? tiles.down : few, tiles.across, true);
+    add(few, tiles.across, true);
+    add(rows_in(kCacheBytes, row_bytes), tiles.across, false);
   }
+  add(tiles.down, tiles.across, false);
+  add(1, tiles.across, false);
   return schedules;
 }
 
@@ -79,13 +101,15 @@ void build(const Site& site, const Facts& facts, const Schedule& schedule, Lower
   const Tiles tiles(facts, tile);
   const int m = to_int(tiles.m);
   const int points = to_int(tiles.points);
-  const int across = to_int(tiles.across);
+  const int in_block = to_int(schedule["rows"]);
+  const int columns = to_int(schedule["columns"]);
+  const bool by_outputs = schedule["outer"] != 0;
   const std::int64_t lanes = site.lanes();
   const std::int64_t block = schedule["tile_c"] * lanes;
   const std::int64_t channels = dense.channels();
   const std::int64_t outputs = dense.outputs();
   // Blocks of tiles are computed whole, also where they go past the last row.
-  const bool is_even = dense.out(1) % (tile * schedule["rows"]) == 0 && dense.out(2) % tile == 0;
+  const bool is_even = dense.out(1) % (tile * in_block) == 0 && dense.out(2) % (tile * columns) == 0;
   const Func source = padded_source(dense, lowering.read(dense.source, dense.view).func, {1, 2}, !is_even);
   const Func weights =
       lowering.packed(dense.weights, {.kind = PackingKind::kWinograd, .numbers = {outputs, channels, tile, block}},
@@ -94,7 +118,10 @@ void build(const Site& site, const Facts& facts, const Schedule& schedule, Lower
   const auto [n, d, y, x, k] = named_loops<5>();
   const std::vector<Var> loops = {n, d, y, x, k};
   const Var c("c");
+  // A tile by its place in a block of `rows` by `columns` tiles, and the block.
   const Var t("t");
+  const Var bx("bx");
+  const Var by("by");
   const Var i("i");
   const Var j("j");
 
@@ -103,63 +130,69 @@ void build(const Site& site, const Facts& facts, const Schedule& schedule, Lower
   const Var py("py");
   Row neighbours;
   for (int p = 0; p < points; ++p)
-    neighbours.push_back(source(c, t % across * m + p - to_int(dense.begin[2]), py, 0, n));
-  across_rows(c, t, py, i, n) = Halide::mux(i, input_transform(tile, neighbours));
+    neighbours.push_back(source(c, (bx * columns + t % columns) * m + p - to_int(dense.begin[2]), py, 0, n));
+  across_rows(c, t, py, i, bx, n) = Halide::mux(i, input_transform(tile, neighbours));
   Func transformed("transformed");
   Row rows;
-  for (int p = 0; p < points; ++p) rows.push_back(across_rows(c, t, t / across * m + p - to_int(dense.begin[1]), i, n));
-  transformed(c, t, i, j, n) = Halide::mux(j, input_transform(tile, rows));
+  for (int p = 0; p < points; ++p)
+    rows.push_back(across_rows(c, t, (by * in_block + t / columns) * m + p - to_int(dense.begin[1]), i, bx, n));
+  transformed(c, t, i, j, bx, by, n) = Halide::mux(j, input_transform(tile, rows));
 
   Func sum("sum");
   const Var ki("ki");
   const Var ko("ko");
   RDom r(0, to_int(channels), "r");
-  sum(ki, t, i, j, n, ko) = 0.0F;
-  sum(ki, t, i, j, n, ko) += weights(ki, r, i, j, ko) * transformed(r, t, i, j, n);
+  sum(ki, t, i, j, bx, by, n, ko) = 0.0F;
+  sum(ki, t, i, j, bx, by, n, ko) += weights(ki, r, i, j, ko) * transformed(r, t, i, j, bx, by, n);
   Func products("products");
-  products(ki, t, i, j, n, ko) = sum(ki, t, i, j, n, ko);
+  products(ki, t, i, j, bx, by, n, ko) = sum(ki, t, i, j, bx, by, n, ko);
 
   Func back("back");
   const Var x_in("x_in");
   Row along;
-  for (int p = 0; p < points; ++p) along.push_back(products(ki, t, p, j, n, ko));
-  back(ki, t, x_in, j, n, ko) = Halide::mux(x_in, output_transform(tile, along));
+  const Var tx("tx");
+  const Var ty("ty");
+  const Expr in_block_at = ty % in_block * columns + tx % columns;
+  for (int p = 0; p < points; ++p) along.push_back(products(ki, in_block_at, p, j, tx / columns, ty / in_block, n, ko));
+  back(ki, tx, ty, x_in, j, n, ko) = Halide::mux(x_in, output_transform(tile, along));
   Row down;
-  const Expr at_tile = y / m * across + x / m;
-  for (int p = 0; p < points; ++p) down.push_back(back(k % to_int(block), at_tile, x % m, p, n, k / to_int(block)));
+  for (int p = 0; p < points; ++p)
+    down.push_back(back(k % to_int(block), x / m, y / m, x % m, p, n, k / to_int(block)));
   const Expr total = Halide::mux(y % m, output_transform(tile, down));
   Func out =
       define_output(site, lowering, dense.space, loops, with_bias(dense, site, lowering, as_indices(loops), total));
   const Extents extents = dense.space.extents();
 
-  const Var tx("tx");
-  const Var ty("ty");
   const Var xi("xi");
   const Var yi("yi");
-  const Var rows_of_tiles("rows_of_tiles");
   const Var to("to");
   const Var ti("ti");
   const Var vector("vector");
   const Var lane("lane");
-  const int in_block = to_int(schedule["rows"]);
-  const auto tail_x = extents[3] % tile != 0 ? TailStrategy::GuardWithIf : TailStrategy::RoundUp;
-  const auto tail_y = extents[2] % tile != 0 ? TailStrategy::GuardWithIf : TailStrategy::RoundUp;
+  const auto tail = [](std::int64_t extent, std::int64_t factor) {
+    return extent % factor != 0 ? TailStrategy::GuardWithIf : TailStrategy::RoundUp;
+  };
   out.split(k, ko, ki, to_int(block))
       .split(ki, vector, lane, to_int(lanes))
-      .split(x, tx, xi, m, tail_x)
-      .split(y, ty, yi, m, tail_y)
-      .split(ty, rows_of_tiles, ty, in_block,
-             tiles.down % in_block != 0 ? TailStrategy::GuardWithIf : TailStrategy::RoundUp)
-      .reorder(lane, vector, xi, yi, ko, tx, ty, rows_of_tiles, d, n)
-      .vectorize(lane)
-      .unroll(vector)
-      .unroll(xi)
-      .unroll(yi);
-  const Var block_loop = parallelise(out, {n, rows_of_tiles}, {extents[0], ceil_div(tiles.down, in_block)}, site);
+      .split(x, tx, xi, m, tail(extents[3], m))
+      .split(tx, bx, tx, columns, tail(tiles.across, columns))
+      .split(y, ty, yi, m, tail(extents[2], m))
+      .split(ty, by, ty, in_block, tail(tiles.down, in_block));
+  if (by_outputs)
+    out.reorder(lane, vector, xi, yi, tx, ty, ko, bx, by, d, n);
+  else
+    out.reorder(lane, vector, xi, yi, ko, tx, ty, bx, by, d, n);
+  out.vectorize(lane).unroll(vector).unroll(xi).unroll(yi);
+  const Var block_loop = parallelise(
+      out, {n, by, bx}, {extents[0], ceil_div(tiles.down, in_block), ceil_div(tiles.across, columns)}, site);
 
-  transformed.compute_at(out, block_loop).bound_extent(t, in_block * across);
-  if (channels >= 256) transformed.align_storage(c, to_int(channels) + 16);
-  transformed.split(t, ty, tx, across)
+  const int in_all = in_block * columns;
+  transformed.compute_at(out, block_loop).bound(t, 0, in_all).bound_extent(bx, 1).bound_extent(by, 1);
+  // What a tile writes lies an odd number of cache lines apart: the same places of the cache would take it all.
+  const int odd = in_all / 2 * 2 + 1;
+  const int line = 16;
+  transformed.align_storage(c, to_int(channels) + (channels / line % 2 == 0 ? line : 0)).align_storage(t, odd);
+  transformed.split(t, ty, tx, columns)
       .split(c, vector, lane, to_int(lanes))
       .reorder(lane, i, j, vector, tx, ty)
       .vectorize(lane)
@@ -167,16 +200,17 @@ void build(const Site& site, const Facts& facts, const Schedule& schedule, Lower
       .unroll(j);
   across_rows.compute_at(transformed, vector).vectorize(c, to_int(lanes)).unroll(i).unroll(py);
 
-  products.compute_at(out, block_loop).bound_extent(t, in_block * across);
+  products.compute_at(out, by_outputs ? ko : block_loop).bound(t, 0, in_all).bound_extent(bx, 1).bound_extent(by, 1);
+  products.align_storage(t, odd);
   const int tile_t = to_int(schedule["tile_t"]);
   products.split(t, to, ti, tile_t, TailStrategy::ShiftInwards)
       .split(ki, vector, lane, to_int(lanes))
-      .reorder(lane, vector, ti, to, ko, i, j, n)
+      .reorder(lane, vector, ti, to, ko, i, j, bx, by, n)
       .vectorize(lane)
       .unroll(vector)
       .unroll(ti)
       .bound(ki, 0, to_int(block));
-  sum.compute_at(products, to).bound_extent(t, tile_t);
+  sum.compute_at(products, to).bound_extent(t, tile_t).bound_extent(bx, 1).bound_extent(by, 1);
   sum.split(ki, vector, lane, to_int(lanes)).vectorize(lane).unroll(vector).unroll(t);
   sum.update()
       .split(ki, vector, lane, to_int(lanes))
@@ -185,8 +219,9 @@ void build(const Site& site, const Facts& facts, const Schedule& schedule, Lower
       .unroll(vector)
       .unroll(t);
   if (channels % 2 == 0) sum.update().unroll(r, 2);
-  back.compute_at(out, ko)
-      .bound_extent(t, 1)
+  back.compute_at(out, by_outputs ? tx : ko)
+      .bound_extent(tx, 1)
+      .bound_extent(ty, 1)
       .bound_extent(x_in, m)
       .bound_extent(j, points)
       .split(ki, vector, lane, to_int(lanes))
