@@ -1,6 +1,7 @@
 #include "kernel_set.h"
 
 #include <algorithm>
+#include <array>
 
 namespace collage::native {
 namespace {
@@ -91,6 +92,7 @@ Term operator*(const Term& a, const Term& b) {
 
 std::string fault_of(const KernelSet& set) {
   if (set.symbols.empty()) return "no open dimension";
+  if (set.symbols.size() > kMostSymbols || set.sizes.size() > kMostSizes) return "more dimensions than there are";
   std::string fault = first_fault(set, set.symbols);
   if (fault.empty()) fault = first_fault(set, set.sizes);
   if (fault.empty()) fault = first_fault(set, set.inputs);
@@ -184,6 +186,24 @@ std::size_t Dispatcher::find(std::span<const std::int64_t> symbols) const {
     if (is_inside) return row.member;
   }
   return rows_.back().member;
+}
+
+std::optional<std::size_t> Dispatcher::find(const KernelSet& set, std::span<const Extents> inputs) const {
+  if (inputs.size() != set.inputs.size()) return std::nullopt;
+  for (std::size_t i = 0; i < inputs.size(); ++i)
+    if (inputs[i].size() != set.inputs[i].size()) return std::nullopt;
+  std::array<std::int64_t, kMostSymbols> symbols{};
+  for (std::size_t i = 0; i < set.symbols.size(); ++i) {
+    const Symbol& symbol = set.symbols[i];
+    symbols[i] = inputs[symbol.input][symbol.axis];
+    if (symbols[i] < symbol.low || symbols[i] > symbol.high) return std::nullopt;
+  }
+  std::array<std::int64_t, kMostSizes> sizes{};
+  for (std::size_t i = 0; i < set.sizes.size(); ++i) sizes[i] = set.sizes[i].at(symbols[set.sizes[i].symbol]);
+  for (std::size_t i = 0; i < inputs.size(); ++i)
+    for (std::size_t axis = 0; axis < inputs[i].size(); ++axis)
+      if (native::value_of(set.inputs[i][axis], sizes) != inputs[i][axis]) return std::nullopt;
+  return find(std::span(symbols).first(symbols_));
 }
 
 }  // namespace collage::native

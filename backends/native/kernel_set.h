@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -101,6 +102,10 @@ struct KernelSet {
 [[nodiscard]] std::int64_t value_of(const Term& term, std::span<const std::int64_t> sizes);
 [[nodiscard]] Extents values_of(const Terms& terms, std::span<const std::int64_t> sizes);
 
+/// More open dimensions, or sizes made of them, are none of ours.
+inline constexpr std::size_t kMostSymbols = 8;
+inline constexpr std::size_t kMostSizes = 32;
+
 /// Extents of the symbols, as inputs of these extents tell them. Error input/wrong-shape for inputs that do not fit the
 /// ports, shape/outside for extents that are not served.
 [[nodiscard]] Result<Extents> symbols_at(const KernelSet& set, std::span<const Extents> inputs);
@@ -115,6 +120,8 @@ class Dispatcher {
   explicit Dispatcher(const KernelSet& set);
   /// The member for a shape inside the domain. Allocates nothing.
   [[nodiscard]] std::size_t find(std::span<const std::int64_t> symbols) const;
+  /// The same for inputs of these extents; nothing when they fit no shape of the domain.
+  [[nodiscard]] std::optional<std::size_t> find(const KernelSet& set, std::span<const Extents> inputs) const;
 
  private:
   struct Bound {

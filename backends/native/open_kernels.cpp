@@ -92,14 +92,15 @@ class OpenKernels final : public MultiKernel {
     return bind_one(kernel, buffers, inputs);
   }
 
+  [[nodiscard]] bool takes_all(std::size_t kernel) const override { return set_.members[kernel].guards.empty(); }
   [[nodiscard]] bool serves(std::size_t kernel, std::span<const Extents> inputs) const override {
     const auto symbols = symbols_at(set_, inputs);
     return symbols && native::serves(set_.members[kernel], sizes_at(set_, *symbols));
   }
 
   [[nodiscard]] Result<std::size_t> choice(std::span<const Extents> inputs) const override {
-    COLLAGE_TRY(const Extents symbols, symbols_at(set_, inputs));
-    return dispatcher_.find(symbols);
+    if (const auto found = dispatcher_.find(set_, inputs)) return *found;
+    return std::unexpected(symbols_at(set_, inputs).error());
   }
 
   [[nodiscard]] Result<std::unique_ptr<Call>> bind_one(std::size_t kernel, const Buffers& buffers,

@@ -3,7 +3,7 @@
 // their extents. Out: names of kernels worth measuring; one artifact of those that were chosen, which loads as a
 // MultiKernel. How: first all candidates become one artifact, whose kernels are timed by number at sampled shapes; then
 // those that won
-//      somewhere become another one with the cases that say where (measure/kernel_choice.h).
+//      somewhere become another one with the cases that say where (tune/kernel_choice.h).
 // Cost: that of compiling each kernel.
 // Source: operator strategies with several kernels and dispatch on run-time shape, which TVM's RFC left out.
 #pragma once
@@ -56,6 +56,8 @@ class OpenCompiler {
 class MultiKernel : public OpenKernel {
  public:
   [[nodiscard]] virtual std::size_t size() const = 0;
+  /// Whether that kernel runs for every shape of the domain.
+  [[nodiscard]] virtual bool takes_all(std::size_t kernel) const = 0;
   /// Whether that kernel may run for inputs of these extents.
   [[nodiscard]] virtual bool serves(std::size_t kernel, std::span<const Extents> inputs) const = 0;
   /// The one that bind_at() takes. Errors as of bind_at().

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "backend/open_compiler.h"
 #include "measure/artifact_file.h"
 #include "measure/graph_file.h"
 #include "measure/machine.h"
@@ -42,11 +43,13 @@ class GenericMaker {
   Result<GenericPlan> make(const std::string& name, const std::string& engine, const Graph& graph,
                            const std::string& file) const {
     const Cover cover = whole_cover(graph, engine);
-    COLLAGE_TRY(
-        const std::string hash,
-        compile_model(
-            worker_,
-            {.graph = file, .model = "", .engine = engine, .folder = folder_.path(), .threads = options_.threads}));
+    COLLAGE_TRY(const std::string hash, compile_model(worker_, {.graph = file,
+                                                                .model = "",
+                                                                .engine = engine,
+                                                                .folder = folder_.path(),
+                                                                .threads = options_.threads,
+                                                                .domain = model_.domain,
+                                                                .samples = model_.samples}));
     AssembleRequest request{.graph = &graph, .cover = &cover};
     COLLAGE_TRY(request.artifacts.emplace_back(),
                 read_artifact(folder_.path(), hash, cover.steps.front().region.constants));
@@ -69,7 +72,7 @@ class GenericMaker {
   const WorkFolder& folder_;
 };
 
-/// The engines that may take part; the filler alone when none of those asked for is one.
+/// The engines that may take part, the filler when none of those asked for is one; then who compiles open regions.
 std::vector<std::string> engines_of(const TuneOptions& options, Registry& registry) {
   std::vector<std::string> engines;
   for (const std::string& name : options.backends) {
@@ -77,6 +80,11 @@ std::vector<std::string> engines_of(const TuneOptions& options, Registry& regist
     if (backend && (*backend)->info().is_engine && (*backend)->info().unusable.empty()) engines.push_back(name);
   }
   if (engines.empty()) engines.emplace_back(kFillerEngine);
+  for (const std::string& name : options.backends) {
+    const auto backend = registry.get(name);
+    if (backend && open_compiler_of(*backend) != nullptr && (*backend)->info().unusable.empty())
+      engines.push_back(name);
+  }
   return engines;
 }
 
@@ -89,7 +97,8 @@ Result<OpenModel> import_open(const TuneOptions& options, const ShapeDomain& dom
   };
   COLLAGE_TRY(Imported imported, import_model(options.model, import_options));
   COLLAGE_TRY_VOID(refuse_input_ranges(domain, imported.graph));
-  OpenModel model{.graph = std::move(imported.graph), .model_hash = imported.model_hash, .inputs = {}};
+  OpenModel model{
+      .graph = std::move(imported.graph), .model_hash = imported.model_hash, .inputs = {}, .domain = domain};
   std::vector<ValueType> types;
   for (const ValueId input : model.graph.inputs) {
     model.inputs.push_back({model.graph.value(input).name, model.graph.value(input).type});

@@ -1,4 +1,5 @@
-// The plan that serves every shape of a domain: the whole model in one engine, its dimensions open.
+// The plan that serves every shape of a domain: the whole model in one engine, or in kernels of one backend that are
+// compiled for parts of the domain (backend/open_compiler.h), its dimensions open.
 // In: a model, the domain, engines. Out: a plan for each engine that takes it, on the model as imported and as
 // simplified; which of them ships is measured (tune/tune_shapes.h).
 // Cost: an import and a compilation for each.
@@ -14,6 +15,7 @@
 #include "measure/work_folder.h"
 #include "measure/worker_process.h"
 #include "plan/plan_cases.h"
+#include "tune/shape_samples.h"
 #include "tune/tune.h"
 
 namespace collage {
@@ -23,6 +25,8 @@ struct OpenModel {
   Graph graph;
   std::string model_hash;
   std::vector<CaseInput> inputs;
+  ShapeDomain domain;
+  std::vector<ShapeSample> samples = {};  ///< that the user asked for
 };
 
 /// Errors: import/*; shape/range for a range of an input's name; shape/no-input; import/unbound-dimension when a

@@ -2,6 +2,7 @@
 
 #include "measure/artifact_file.h"
 #include "measure/graph_file.h"
+#include "tune/open_model.h"
 #include "tune/recheck.h"
 #include "tune/rehearsal.h"
 #include "tune/whole_model.h"
@@ -26,10 +27,42 @@ Result<std::string> compile_model_here(const CompileModelJob& job, Registry& reg
   request.region = model_region(graph);
   request.variant = model_variant(request.region);
   request.model_bytes = std::move(bytes);
-  auto compiled = engine->compile({&request, 1}, {.threads = job.threads, .accuracy = Accuracy::kStandard});
+  const CompileOptions options{.threads = job.threads, .accuracy = Accuracy::kStandard};
+  if (!job.domain.dimensions.empty() && open_compiler_of(engine) != nullptr) {
+    const OpenRequest open{.graph = &graph, .region = request.region, .formats = request.variant, .domain = job.domain};
+    COLLAGE_TRY(const OpenModelArtifact made, compile_open(*engine, open, options, {.asked = job.samples}));
+    return write_artifact(job.folder, made.artifact, request.region.constants);
+  }
+  auto compiled = engine->compile({&request, 1}, options);
   if (!compiled.front())
     return fail(ExitCode::kUnsupported, "engine/refused", job.engine, compiled.front().error().detail);
   return write_artifact(job.folder, *compiled.front(), request.region.constants);
+}
+
+Json domain_to_json(const ShapeDomain& domain) {
+  Json list = Json::array();
+  for (const DimensionRange& range : domain.dimensions) list.push_back({range.name, range.low, range.high});
+  return list;
+}
+
+ShapeDomain domain_from(const Json& json) {
+  ShapeDomain domain;
+  for (const Json& range : json)
+    domain.dimensions.push_back({.name = range.at(0), .low = range.at(1), .high = range.at(2)});
+  return domain;
+}
+
+Json samples_to_json(const std::vector<ShapeSample>& samples) {
+  Json list = Json::array();
+  for (const ShapeSample& sample : samples) list.push_back({{"point", sample.point}, {"weight", sample.weight}});
+  return list;
+}
+
+std::vector<ShapeSample> samples_from(const Json& json) {
+  std::vector<ShapeSample> samples;
+  for (const Json& sample : json)
+    samples.push_back({.point = sample.at("point"), .weight = sample.at("weight"), .is_asked = true});
+  return samples;
 }
 
 Result<Json> run_compile_model(const Json& json, JobContext& context) {
@@ -38,7 +71,9 @@ Result<Json> run_compile_model(const Json& json, JobContext& context) {
                                        .model = json.at("model"),
                                        .engine = json.at("engine"),
                                        .folder = json.at("folder"),
-                                       .threads = json.at("threads")};
+                                       .threads = json.at("threads"),
+                                       .domain = domain_from(json.at("domain")),
+                                       .samples = samples_from(json.at("samples"))};
               }));
   COLLAGE_TRY(const std::string hash, compile_model_here(job, context.registry()));
   return Json{{"artifact", hash}};
@@ -78,8 +113,14 @@ Result<void> record(WorkerProcess& worker, const RecordJob& job) {
 }
 
 Result<std::string> compile_model(WorkerProcess& worker, const CompileModelJob& job) {
-  const Json json = {{"type", "compile-model"}, {"graph", job.graph},   {"model", job.model},
-                     {"engine", job.engine},    {"folder", job.folder}, {"threads", job.threads}};
+  const Json json = {{"type", "compile-model"},
+                     {"graph", job.graph},
+                     {"model", job.model},
+                     {"engine", job.engine},
+                     {"folder", job.folder},
+                     {"threads", job.threads},
+                     {"domain", domain_to_json(job.domain)},
+                     {"samples", samples_to_json(job.samples)}};
   COLLAGE_TRY(const Json answer, ask(worker, json, 300s));
   return read_json("compile-model answer", [&] { return answer.at("artifact").get<std::string>(); });
 }

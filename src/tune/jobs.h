@@ -11,6 +11,7 @@
 #include "measure/worker.h"
 #include "measure/worker_process.h"
 #include "tune/confirm.h"
+#include "tune/shape_samples.h"
 
 namespace collage {
 
@@ -21,6 +22,8 @@ struct CompileModelJob {
   std::string engine;
   std::string folder;  ///< of artifact files
   int threads = 1;
+  ShapeDomain domain = {};                ///< of open dimensions: for backends that compile kernels for parts of it
+  std::vector<ShapeSample> samples = {};  ///< of the domain, that count as their weights say
 };
 
 /// The handlers of this folder, for worker_main.

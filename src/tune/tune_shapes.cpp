@@ -43,6 +43,7 @@ class ShapesTuner {
   Result<ShapesReport> run() {
     COLLAGE_TRY(model_, import_open(options_.tune, domain_, registry_));
     COLLAGE_TRY(std::vector<ShapeSample> samples, first_samples());
+    std::ranges::copy_if(samples, std::back_inserter(model_.samples), &ShapeSample::is_asked);
     // What weighs most comes first: an interrupted tune has it.
     std::ranges::stable_sort(samples, std::ranges::greater(), &ShapeSample::weight);
     const bool may_refine = samples.size() < options_.most_points;

@@ -57,6 +57,15 @@ class ShapesTest : public CliTest {
   std::string plan_;
 };
 
+TEST_F(ShapesTest, KernelsOfOneBackendMayBeTheGenericPlan) {
+  const Ended tuned = tune({"--backends", "native", "--points", "2"});
+  expect_good(tuned);
+  const nlohmann::json report = parsed(tuned.out);
+  EXPECT_TRUE(report["generic_times_us"].contains("native")) << report["notes"].dump(2);
+  EXPECT_TRUE(report["generic_times_us"].contains("onnxruntime")) << "the filler";
+  for (const std::int64_t n : {1, 2, 13, 37, 64}) expect_model_numbers(n);
+}
+
 TEST_F(ShapesTest, OnePlanRunsEveryShapeOfTheDomain) {
   const Ended tuned = tune();
   expect_good(tuned);

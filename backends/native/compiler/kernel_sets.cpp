@@ -11,17 +11,19 @@ namespace {
 
 /// Of a name: the form that takes every shape.
 constexpr std::string_view kAny = "/any";
-constexpr std::size_t kMostSteps = 12;       ///< of a ladder through one dimension
-constexpr std::size_t kMostPoints = 36;      ///< at which strategies are asked
-constexpr std::size_t kMostCandidates = 48;  ///< compiled in a second or two each ten
+constexpr std::size_t kMostSteps = 32;       ///< of a ladder through one dimension
+constexpr std::size_t kMostPoints = 48;      ///< at which strategies are asked
+constexpr std::size_t kMostCandidates = 96;  ///< compiled in a second or two each ten
+/// Places of the larger register tiles.
+constexpr std::int64_t kTile = 14;
 /// What a dimension without an upper bound is looked at up to.
 constexpr std::int64_t kFarExtent = 256;
 
-/// Powers of two between the bounds, thinned to `most` of them.
+/// What is small enough for one tile, then doubling, between the bounds; thinned to `most` of them.
 Extents ladder_of(const Symbol& symbol, std::size_t most) {
   const std::int64_t high = std::min(symbol.high, std::max(kFarExtent, 8 * symbol.low));
   Extents all = {symbol.low};
-  for (std::int64_t extent = 1; extent < high; extent *= 2)
+  for (std::int64_t extent = 1; extent < high; extent = extent < kTile ? extent + 1 : 2 * extent)
     if (extent > symbol.low) all.push_back(extent);
   if (high > symbol.low) all.push_back(symbol.high < high ? symbol.high : high);
   if (all.size() <= most) return all;
@@ -87,7 +89,8 @@ std::expected<TensorCode, Refusal> code_of(const Opened& opened, const std::stri
 /// Names of variants at a point, in the formats asked for.
 std::vector<std::string> offered_at(const Opened& opened, const Extents& point, Refusal& why) {
   const Graph graph = graph_at(*opened.request.graph, opened.open, point);
-  const auto site = site_of(graph, opened.request.region, opened.options, opened.target);
+  auto site = site_of(graph, opened.request.region, opened.options, opened.target);
+  if (site) site->is_open = true;
   std::vector<std::string> names;
   const auto variants = site ? variants_of(*site) : std::unexpected(site.error());
   if (!variants) {

@@ -11,6 +11,12 @@ namespace {
 
 /// Schedules of one implementation that are offered unless a tuner asks for more.
 constexpr std::size_t kOffered = 2;
+/// For shapes that are open: another point may like another one.
+constexpr std::size_t kOfferedOpen = 4;
+
+const std::vector<Layout>& layouts_of(const Implementation& implementation, const Site& site) {
+  return site.is_open ? implementation.open_layouts : implementation.layouts;
+}
 
 /// Tensors of the result's rank follow the layout, others are plain: biases, scalars.
 std::vector<Format> formats_in(const Site& site, Layout layout, const std::vector<ValueId>& ids) {
@@ -66,14 +72,15 @@ std::vector<const Family*> families_of(const Site& site) {
 
 void add_variants(const Site& site, const Facts& facts, const Implementation& implementation,
                   std::vector<Variant>& variants) {
-  for (const Layout layout : implementation.layouts) {
+  const std::vector<Layout>& layouts = layouts_of(implementation, site);
+  for (const Layout layout : layouts) {
     Variant variant{.name = {},
                     .input_formats = formats_in(site, layout, site.region.inputs),
                     .output_formats = formats_in(site, layout, site.region.outputs)};
-    if (layout == Layout::kChannelsLast && implementation.layouts.size() > 1 && is_plain(site, variant)) continue;
+    if (layout == Layout::kChannelsLast && layouts.size() > 1 && is_plain(site, variant)) continue;
     std::size_t count = 0;
     for (const Schedule& schedule : implementation.space(site, facts)) {
-      if (++count > kOffered) break;
+      if (++count > (site.is_open ? kOfferedOpen : kOffered)) break;
       variant.name = variant_name(implementation, layout, schedule);
       variants.push_back(variant);
     }
@@ -153,6 +160,8 @@ std::expected<std::vector<Variant>, Refusal> variants_of(const Site& site) {
     for (const Implementation* implementation : fitting) add_variants(site, *facts, *implementation, variants);
     if (!variants.empty()) return variants;
     why = {RefusalReason::kStructure, "no implementation of " + std::string(family->name) + " applies"};
+    if (site.is_open)
+      why = {RefusalReason::kShape, "no implementation of " + std::string(family->name) + " has open dimensions"};
   }
   return std::unexpected(why);
 }
@@ -175,7 +184,7 @@ std::expected<Chosen, Refusal> chosen_by(const Site& site, const Variant& varian
       const auto applies_here = applies(implementation, *facts);
       if (!applies_here) return std::unexpected(applies_here.error());
       if (!*applies_here) break;
-      const bool has_layout = std::ranges::any_of(implementation.layouts, [&](Layout layout) {
+      const bool has_layout = std::ranges::any_of(layouts_of(implementation, site), [&](Layout layout) {
         return name.substr(wanted.size(), slash - wanted.size()) == "." + std::string(name_of(layout));
       });
       if (!has_layout) return refuse(RefusalReason::kCompile, "no such layout: " + variant.name);
@@ -190,13 +199,10 @@ std::expected<TensorCode, Refusal> tensor_code_of(const Site& site, const Varian
                                                   const OpenForm& open) {
   const auto chosen = chosen_by(site, variant);
   if (!chosen) return std::unexpected(chosen.error());
-  const std::string implementation(chosen->implementation->name);
-  if (open.region != nullptr && !chosen->implementation->can_be_open)
-    return refuse(RefusalReason::kShape, implementation + " has no form with open dimensions");
   Lowering lowering(site.graph, site.region, variant, site.options, site.set, open);
   chosen->implementation->build(site, chosen->facts, chosen->schedule, lowering);
   if (!lowering.complaint().empty())
-    return refuse(RefusalReason::kShape, implementation + " reads " + lowering.complaint());
+    return refuse(RefusalReason::kShape, std::string(chosen->implementation->name) + " reads " + lowering.complaint());
   return lowering.take(name);
 }
 

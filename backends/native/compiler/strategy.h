@@ -58,8 +58,8 @@ struct Implementation {
   std::string_view choices = {};
   /// Which of their combinations can be built: a condition over the facts, `lanes`, `registers` and the choices.
   std::string_view legal = {};
-  std::string_view source = {};  ///< the file it comes from; empty: built in
-  bool can_be_open = false;      ///< its code may have open dimensions (lowering.h)
+  std::string_view source = {};           ///< the file it comes from; empty: built in
+  std::vector<Layout> open_layouts = {};  ///< in which its code may have open dimensions (lowering.h)
 };
 
 struct Family {

@@ -61,6 +61,18 @@ TEST(Dispatcher, TakesTheFirstCaseThatHoldsAtEveryShape) {
     }
 }
 
+TEST(Dispatcher, FindsNothingForInputsThatDoNotFit) {
+  const KernelSet set = sample();
+  const Dispatcher dispatcher(set);
+  EXPECT_EQ(dispatcher.find(set, std::vector<Extents>{{4, 8, 12}}), 1U);
+  EXPECT_EQ(dispatcher.find(set, std::vector<Extents>{{16, 8, 12}}), 0U);
+  for (const std::vector<Extents>& inputs :
+       {std::vector<Extents>{}, {{4, 8}}, {{4, 7, 12}}, {{17, 8, 12}}, {{4, 8, 2}}, {{4, 8, 12}, {1}}}) {
+    EXPECT_EQ(dispatcher.find(set, inputs), std::nullopt);
+    EXPECT_FALSE(symbols_at(set, inputs));
+  }
+}
+
 /// As fault_of says, after one change.
 template <class Change>
 std::string fault_after(Change&& change) {
@@ -72,6 +84,8 @@ std::string fault_after(Change&& change) {
 TEST(KernelSet, IsNoneWhenANumberNamesNothing) {
   EXPECT_EQ(fault_of(sample()), "");
   EXPECT_NE(fault_after([](KernelSet& set) { set.symbols.clear(); }), "");
+  EXPECT_NE(fault_after([](KernelSet& set) { set.symbols.resize(9, set.symbols[0]); }), "");
+  EXPECT_NE(fault_after([](KernelSet& set) { set.sizes.resize(33, set.sizes[0]); }), "");
   EXPECT_NE(fault_after([](KernelSet& set) { set.symbols[0].input = 1; }), "");
   EXPECT_NE(fault_after([](KernelSet& set) { set.symbols[0].axis = 3; }), "");
   EXPECT_NE(fault_after([](KernelSet& set) { set.symbols[0].low = 0; }), "");

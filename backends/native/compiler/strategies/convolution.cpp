@@ -96,7 +96,8 @@ std::expected<Facts, Refusal> read(const Site& site) {
 std::vector<Schedule> direct_space(const Site& site, const Facts&) { return dense_space(*convolution_of(site), site); }
 
 void build_direct(const Site& site, const Facts&, const Schedule& schedule, Lowering& lowering) {
-  build_dense(*convolution_of(site), site, schedule, lowering);
+  const Format format = site.is_open ? lowering.format_of(site.anchor->inputs[0]) : channels_last();
+  build_dense(*convolution_of(site, format), site, schedule, lowering);
 }
 
 LibraryProduct places_by_weights(const Site& site) { return library_product_of(*convolution_of(site), site); }
@@ -170,7 +171,7 @@ const std::array<Implementation, 8> kImplementations = {{{.name = "winograd4",
                                                           .build = build_direct,
                                                           .choices = kDenseChoices,
                                                           .legal = kDenseLegal,
-                                                          .can_be_open = true},
+                                                          .open_layouts = {Layout::kChannelsLast, Layout::kPlain}},
                                                          {.name = "across",
                                                           .condition = kAcross,
                                                           .priority = 9,

@@ -76,7 +76,7 @@ const std::array<Implementation, 1> kImplementations = {{{.name = "flat",
                                                           .layouts = {Layout::kPlain, Layout::kChannelsLast},
                                                           .space = space,
                                                           .build = build,
-                                                          .can_be_open = true}}};
+                                                          .open_layouts = {Layout::kPlain, Layout::kChannelsLast}}}};
 
 }  // namespace
 

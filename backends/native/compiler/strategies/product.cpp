@@ -97,7 +97,7 @@ const std::array<Implementation, 3> kImplementations = {
       .build = build_packed,
       .choices = kDenseChoices,
       .legal = kDenseLegal,
-      .can_be_open = true},
+      .open_layouts = {Layout::kPlain}},
      sgemm_row<rows_by_matrix>(Layout::kPlain, kIsSgemm),
      xsmm_row<rows_by_matrix>(Layout::kPlain, kIsXsmm, kMicroLegal)}};
 
