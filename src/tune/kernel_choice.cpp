@@ -71,10 +71,21 @@ class Chooser {
     // Half of the points are for where the fastest changes.
     const std::size_t first = std::max<std::size_t>(2, options_.most_points / 2);
     for (const ShapeSample& sample : choose_samples(domain_, {}, first)) add_point(sample.point);
+    if (axes_.size() == 1) add_middles(axes_.front());
     for (const ShapeSample& sample : options_.asked) {
       add_point(sample.point);
       weights_[sample.point] = sample.weight;
     }
+  }
+
+  /// Register tiles like some extents between the powers of two, which bisection may not come to.
+  void add_middles(Steps& steps) const {
+    if (2 * steps.size() > options_.most_points) return;
+    Steps middles;
+    for (std::size_t i = 0; i + 1 < steps.size(); ++i)
+      if (const std::int64_t middle = (steps[i] + steps[i + 1]) / 2; middle > steps[i]) middles.push_back(middle);
+    steps.insert(steps.end(), middles.begin(), middles.end());
+    std::ranges::sort(steps);
   }
 
   void add_point(const ShapePoint& point) {

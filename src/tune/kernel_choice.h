@@ -23,9 +23,9 @@ namespace collage {
 using KernelTimes = std::vector<double>;
 
 struct KernelChoiceOptions {
-  std::size_t most_points = 24;  ///< of the grid
+  std::size_t most_points = 40;  ///< of the grid
   std::size_t most_kernels = 8;
-  double least_gain = 0.01;             ///< of the geometric mean, for one more kernel
+  double least_gain = 0.004;            ///< of the geometric mean, for one more kernel
   std::vector<ShapeSample> asked = {};  ///< points of the domain that count as their weights say
 };
 

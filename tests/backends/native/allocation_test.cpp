@@ -1,4 +1,5 @@
 // A run of a kernel allocates nothing: every operator new of the process is counted, on any thread.
+#include "backend/open_compiler.h"
 #include "native_fixture.h"
 #include "tests/support/allocation_count.h"
 
@@ -40,6 +41,24 @@ TEST_P(Allocation, NeverHappensInARun) {
     EXPECT_TRUE(all_ran);
     EXPECT_GT(before, 0U) << "they are counted at all";
   }
+}
+
+TEST(OpenAllocation, NeverHappensInARunNorWhenAKernelIsFound) {
+  const Graph graph = graph_of("graph(%a: f32[M,24], %w: f32[24,32]) -> (%y) { %y: f32[M,32] = MatMul(%a, %w) }");
+  const Variant formats{.name = "", .input_formats = {plain()}, .output_formats = {plain()}};
+  const Artifact artifact = artifact_of(compiling(), graph, formats);
+  const auto kernel = loading().load(request_of(graph, formats, artifact));
+  ASSERT_TRUE(kernel) << to_string(kernel.error());
+  const auto& kernels = dynamic_cast<const MultiKernel&>(**kernel);
+  const std::vector<Extents> extents = {{17, 24}};
+  std::vector<Line> input(17 * 24 * 4 / 64 + 1);
+  const auto call = kernels.bind_at({.inputs = {input.data()}, .outputs = {nullptr}}, extents);
+  ASSERT_TRUE(call && (*call)->run());
+  const std::size_t before = allocation_count();
+  EXPECT_TRUE((*call)->run());
+  EXPECT_EQ(kernels.choice(extents), 0U);
+  EXPECT_TRUE((*call)->dynamic_output(0));
+  EXPECT_LE(allocation_count(), before + 1) << "the extents of the output";
 }
 
 INSTANTIATE_TEST_SUITE_P(Kernels, Allocation,
