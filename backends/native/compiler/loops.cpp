@@ -44,6 +44,10 @@ Func define_output(const Site& site, Lowering& lowering, const Space& space, con
   return out;
 }
 
+TailStrategy tail_of_pieces(const Site& site) {
+  return site.options.threads < 2 ? TailStrategy::ShiftInwards : TailStrategy::GuardWithIf;
+}
+
 Var parallelise(Func func, const std::vector<Var>& outer, const Extents& extents, const Site& site) {
   if (outer.empty()) return Var::outermost();
   if (site.options.threads < 2) return outer.back();

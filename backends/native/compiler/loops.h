@@ -30,6 +30,10 @@ void schedule_flat(Halide::Func func, const std::vector<Halide::Var>& variables,
 Halide::Var parallelise(Halide::Func func, const std::vector<Halide::Var>& outer, const Extents& extents,
                         const Site& site);
 
+/// How to split a loop whose pieces may run in parallel. With threads no place is computed twice: unrolled copies of
+/// the code may round differently, and which of two threads writes last is chance.
+[[nodiscard]] Halide::TailStrategy tail_of_pieces(const Site& site);
+
 /// Fixes the domain of an output: outer to inner.
 void bound_all(Halide::Func func, const std::vector<Halide::Var>& variables, const Extents& extents);
 /// Fixes the domain of the region's output over a space, but for open axes. `variables` are outer to inner.

@@ -263,9 +263,7 @@ TEST(OpenKernels, MakeTheirOwnOutputs) {
 TEST(OpenKernels, RunTwoShapesFromTwoThreadsAtOnce) {
   const Graph graph = kConvolution.open();
   const LoadedSet set = loaded(kConvolution, graph, two_names(kConvolution, graph));
-  const auto work = [&](const Sizes& sizes, std::string& problem) {
-    const Graph closed = kConvolution.closed(sizes);
-    const std::vector<Tensor> expected = expected_of(closed);
+  const auto work = [&](const Graph& closed, const std::vector<Tensor>& expected, std::string& problem) {
     for (int i = 0; i < 5 && problem.empty(); ++i)
       problem = difference(run_kernel(AtShape(set.kernels(), 0, extents_of(closed)), closed, formats_of(closed, true),
                                       set.artifact.workspace_bytes),
@@ -273,8 +271,13 @@ TEST(OpenKernels, RunTwoShapesFromTwoThreadsAtOnce) {
   };
   std::string first;
   std::string second;
-  std::thread other([&] { work({{"B", 2}, {"S", 17}}, first); });
-  work({{"B", 1}, {"S", 30}}, second);
+  const Graph small = kConvolution.closed({{"B", 2}, {"S", 17}});
+  const Graph large = kConvolution.closed({{"B", 1}, {"S", 30}});
+  // Expected before: the reference is asked by one thread at a time.
+  const std::vector<Tensor> of_small = expected_of(small);
+  const std::vector<Tensor> of_large = expected_of(large);
+  std::thread other([&] { work(small, of_small, first); });
+  work(large, of_large, second);
   other.join();
   EXPECT_EQ(first, "");
   EXPECT_EQ(second, "");

@@ -58,6 +58,7 @@ TEST_P(RandomFusion, ComputesWhatTheReferenceDoes) {
     ++regions;
     const std::vector<Tensor> expected = expected_of(graph);
     for (const Variant& variant : *variants) {
+      SCOPED_TRACE(variant.name);
       EXPECT_EQ(problem_of(graph, expected, variant, setting.options, setting.instance), "") << variant.name;
       ++variants_run;
     }

@@ -94,7 +94,7 @@ void build_depthwise(const Dense& dense, const Depthwise& parts, const Site& sit
   const std::int64_t tile_y = std::min(schedule["tile_y"], extents[2]);
   out.split(c, co, ci, to_int(lanes), has_tail ? TailStrategy::Predicate : TailStrategy::RoundUp)
       .split(x, xo, xi, to_int(schedule["tile_x"]), TailStrategy::ShiftInwards)
-      .split(y, yo, yi, to_int(tile_y), TailStrategy::ShiftInwards)
+      .split(y, yo, yi, to_int(tile_y), tail_of_pieces(site))
       .vectorize(ci)
       .unroll(xi)
       .unroll(yi);

@@ -49,7 +49,7 @@ void RowWriter::finish(const Expr& value) {
   if (rows_together() > 1) {
     const Var rows("rows");
     const Var row("row");
-    out.split(outer.back(), rows, row, to_int(rows_together()), TailStrategy::ShiftInwards);
+    out.split(outer.back(), rows, row, to_int(rows_together()), tail_of_pieces(site_));
     outer.back() = rows;
     outer_extents.back() = ceil_div(outer_extents.back(), rows_together());
   }
