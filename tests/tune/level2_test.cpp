@@ -174,7 +174,7 @@ TEST(Level2InATune, RunsOnceForAQuestionAndLeavesNothingBehind) {
   options.output = scratch.file("model.collage");
   options.backends = {"onnxruntime", "test"};
   options.store = scratch.file("costs");
-  options.budget_s = 10;
+  options.budget_s = test::kAmpleBudgetSeconds;
   options.worker_command = test::worker_command();
   options.progress = [&](const ProgressEvent& event) { phases += event.phase == "evolve" ? 1 : 0; };
   const auto first = tune(options, registry);

@@ -15,6 +15,7 @@ class ScheduleStage : public ::testing::Test {
   [[nodiscard]] TuneOptions options(double tune_budget_s) const {
     TuneOptions made = test::small_tune(scratch, {"test:tunable=1"});
     made.only = "test:tunable=1";  // the host would take it all
+    made.budget_s = test::kAmpleBudgetSeconds;
     made.tune_budget_s = tune_budget_s;
     return made;
   }
@@ -49,8 +50,8 @@ TEST_F(ScheduleStage, FindsFasterSettingsAndShipsThem) {
 }
 
 TEST_F(ScheduleStage, ASecondTuneNeedsNoTuning) {
-  const TuneReport first = tuned(20);
-  const TuneReport again = tuned(20);
+  const TuneReport first = tuned(test::kAmpleBudgetSeconds);
+  const TuneReport again = tuned(test::kAmpleBudgetSeconds);
   EXPECT_EQ(again.schedules.tried, 0U) << "the question was answered";
   EXPECT_EQ(again.measured, 0U);
   EXPECT_GT(again.schedules.known, 0U);

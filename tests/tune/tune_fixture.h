@@ -107,6 +107,9 @@ inline TuneOptions small_tune(const Scratch& scratch, std::vector<std::string> b
   return made;
 }
 
+/// A budget that a pause of the machine does not use up, for tests of what a finished tune leaves to the next one.
+constexpr double kAmpleBudgetSeconds = 60;
+
 inline Tensor numbers(const Extents& extents, float scale) {
   std::vector<float> values(static_cast<std::size_t>(element_count(extents)));
   for (std::size_t i = 0; i < values.size(); ++i) values[i] = scale * std::sin(static_cast<float>(i) + scale);
