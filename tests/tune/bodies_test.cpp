@@ -98,7 +98,7 @@ class Bodies : public testing::Test {
     made.output = scratch.file("model.collage");
     made.backends = {"onnxruntime", "test"};
     made.store = scratch.file("costs");
-    made.budget_s = 5;
+    made.budget_s = test::kAmpleBudgetSeconds;
     made.worker_command = test::worker_command();
     if (!pinned.empty() || to != kControlBackend)
       made.rules = {{.kind = NodeRule::Kind::kPin, .glob = pinned.empty() ? "*" : pinned, .backend = to}};

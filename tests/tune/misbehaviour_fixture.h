@@ -76,7 +76,7 @@ class MisbehaviourOver : public ::testing::Test {
     made.measures_all = true;  // else what is measured depends on the costs, which are replaced here
     made.backends.insert(made.backends.end(), others.begin(), others.end());
     made.store = shared_->file(store);
-    made.budget_s = 5;
+    made.budget_s = test::kAmpleBudgetSeconds;
     made.worker_command = worker_command();
     return made;
   }

@@ -169,7 +169,6 @@ TEST_F(Misbehaviour, CrashOfAPlanThatWasMeasuredFineCostsThatPlanOnly) {
 
 TEST_F(Misbehaviour, CandidateThatFailsWhereItIsNeededIsReplaced) {
   TuneOptions with = options_with({"test:fault=compile-throw"});
-  with.budget_s = test::kAmpleBudgetSeconds;
   with.progress = arm_at("search", shared_->file(store_ + ".armed"));
   // One structure at two places: the second place is compiled after the search, when the fault has come true. The
   // artifact of the whole is not kept, so that it has to be compiled again too.

@@ -22,7 +22,7 @@ struct ReplayPlace {
     made.output = scratch.file(output);
     made.backends = {"onnxruntime", "test"};
     made.store = "memory:";
-    made.budget_s = 5;
+    made.budget_s = test::kAmpleBudgetSeconds;
     made.worker_command = test::worker_command();
     return made;
   }

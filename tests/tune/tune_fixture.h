@@ -95,6 +95,10 @@ inline std::vector<std::string> worker_command() {
   return command;
 }
 
+/// That a pause of the machine does not use up: what a small tune finds and leaves to the next is that of a finished
+/// one.
+constexpr double kAmpleBudgetSeconds = 20;
+
 /// Of "model.onnx" into "model.collage" with the store "costs", all in the folder.
 inline TuneOptions small_tune(const Scratch& scratch, std::vector<std::string> backends) {
   TuneOptions made;
@@ -102,13 +106,10 @@ inline TuneOptions small_tune(const Scratch& scratch, std::vector<std::string> b
   made.output = scratch.file("model.collage");
   made.backends = std::move(backends);
   made.store = scratch.file("costs");
-  made.budget_s = 5;
+  made.budget_s = kAmpleBudgetSeconds;
   made.worker_command = worker_command();
   return made;
 }
-
-/// A budget that a pause of the machine does not use up, for tests of what a finished tune leaves to the next one.
-constexpr double kAmpleBudgetSeconds = 60;
 
 inline Tensor numbers(const Extents& extents, float scale) {
   std::vector<float> values(static_cast<std::size_t>(element_count(extents)));
