@@ -267,24 +267,28 @@ class PriceRun {
   /// Made when the first candidate needs them, if no job before did; none without a reference. A death while they are
   /// made says nothing about a candidate.
   const std::vector<InputSet>& sets(std::size_t i) {
-    if (sets_) return *sets_;
+    if (!sets_) sets_ = subject_.conversion || job_.recorded_only ? no_sets() : expected_sets(i);
+    return *sets_;
+  }
+
+  static SharedInputSets no_sets() { return std::make_shared<const std::vector<InputSet>>(); }
+
+  SharedInputSets expected_sets(std::size_t i) {
     const std::string key =
         fmt::format("{} {} {} {}", job_.nodes, job_.repeated, name_of(job_.options.accuracy), job_.seed);
-    if (!subject_.conversion && !job_.recorded_only) sets_ = bench_.input_sets().find(key);
-    if (sets_) return *sets_;
-    sets_ = std::make_shared<const std::vector<InputSet>>();
-    if (subject_.conversion || job_.recorded_only) return *sets_;
+    SharedInputSets made = bench_.input_sets().find(key);
+    if (made) return made;
     context_.begin("expect", -1, kExpectNs);
     if (const auto reference = bench_.registry().get(kReferenceEngine)) {
       std::vector<Tensor> recorded;
       for (const TrialPort& port : subject_.inputs) recorded.push_back(port.recorded);
-      sets_ = std::make_shared<const std::vector<InputSet>>(
+      made = std::make_shared<const std::vector<InputSet>>(
           make_input_sets(*subject_.graph, *subject_.uses, subject_.region, recorded, **reference,
                           {.accuracy = job_.options.accuracy, .seed = job_.seed}));
-      bench_.input_sets().add(key, sets_);
+      bench_.input_sets().add(key, made);
     }
     context_.begin("verify", static_cast<std::int32_t>(i));
-    return *sets_;
+    return made ? made : no_sets();
   }
 
   TrialSpec trial_spec(const CandidateSpec& spec, Backend& backend) {

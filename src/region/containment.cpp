@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "base/pages.h"
+#include "region/memory_order.h"
 
 namespace collage {
 namespace {
@@ -22,15 +23,6 @@ std::optional<std::int64_t> channel_block(const Format& format) {
   const auto [rest, error] = std::from_chars(begin, end, block);
   if (error != std::errc() || rest != end || block < 1) return std::nullopt;
   return block;
-}
-
-/// The axes of a tensor from the outermost in memory to the innermost.
-std::vector<std::size_t> memory_order(std::size_t rank, const Format& format) {
-  std::vector<std::size_t> order;
-  for (std::size_t axis = 0; axis < rank; ++axis)
-    if (axis != 1 || !format.is_channels_last()) order.push_back(axis);
-  if (format.is_channels_last()) order.push_back(1);
-  return order;
 }
 
 /// Elements before a box in a dense tensor of `whole`; nothing when the box is not one run of elements.

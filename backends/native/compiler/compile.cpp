@@ -100,10 +100,19 @@ auto with_words(Work&& work) {
 
 using Outcome = std::expected<Artifact, Refusal>;
 
+json to_json(const Refusal& refusal) { return {{"reason", name_of(refusal.reason)}, {"detail", refusal.detail}}; }
+
+bool is_refusal(const json& text) { return text.contains("reason"); }
+
+std::unexpected<Refusal> refusal_of(const json& text) {
+  return refuse(refusal_reason_of(text["reason"].get<std::string>()).value_or(RefusalReason::kCompile),
+                text["detail"].get<std::string>());
+}
+
 std::string to_bytes(const Outcome& outcome) {
   json text;
   if (!outcome) {
-    text = {{"reason", name_of(outcome.error().reason)}, {"detail", outcome.error().detail}};
+    text = to_json(outcome.error());
   } else {
     text = {{"bytes", outcome->bytes},
             {"compatibility", outcome->compatibility},
@@ -118,9 +127,7 @@ std::string to_bytes(const Outcome& outcome) {
 
 Outcome outcome_of(const std::string& bytes) {
   const json text = json::from_msgpack(bytes);
-  if (text.contains("reason"))
-    return refuse(refusal_reason_of(text["reason"].get<std::string>()).value_or(RefusalReason::kCompile),
-                  text["detail"].get<std::string>());
+  if (is_refusal(text)) return refusal_of(text);
   Artifact artifact{.bytes = text["bytes"].get<std::string>(),
                     .compatibility = text["compatibility"].get<std::string>(),
                     .workspace_bytes = text["workspace"].get<std::size_t>()};
@@ -161,20 +168,13 @@ std::expected<std::vector<std::string>, Refusal> candidates(const OpenRequest& r
   // Apart: code that was written changes the names, so the bytes, of code that is written later.
   const auto made = in_child([&] {
     const auto tried = guard([&] { return with_words([&] { return set_candidates(request, options, target); }); });
-    json text;
-    if (!tried)
-      text = {{"reason", name_of(RefusalReason::kCompile)}, {"detail", tried.error()}};
-    else if (!*tried)
-      text = {{"reason", name_of(tried->error().reason)}, {"detail", tried->error().detail}};
-    else
-      text = {{"names", **tried}};
-    return text.dump();
+    if (!tried) return to_json(Refusal{RefusalReason::kCompile, tried.error()}).dump();
+    return (*tried ? json::object({{"names", **tried}}) : to_json(tried->error())).dump();
   });
   if (!made) return refuse(RefusalReason::kCrashed, made.error());
   const json text = json::parse(*made);
-  if (text.contains("names")) return text["names"].get<std::vector<std::string>>();
-  return refuse(refusal_reason_of(text["reason"].get<std::string>()).value_or(RefusalReason::kCompile),
-                text["detail"].get<std::string>());
+  if (is_refusal(text)) return refusal_of(text);
+  return text["names"].get<std::vector<std::string>>();
 }
 
 Outcome compile_kernels(const OpenRequest& request, std::span<const std::string> kernels,

@@ -37,16 +37,6 @@ Extents aligned(const Extents& extents, std::size_t rank) {
   return out;
 }
 
-std::vector<std::size_t> memory_order(std::size_t rank, const Format& format) {
-  std::vector<std::size_t> order(rank);
-  for (std::size_t i = 0; i < rank; ++i) order[i] = i;
-  if (format.is_channels_last() && rank >= 3) {
-    order.erase(order.begin() + 1);
-    order.push_back(1);
-  }
-  return order;
-}
-
 Extents strides_of(const Extents& extents, const Format& format) {
   Extents strides(extents.size());
   std::int64_t stride = 1;

@@ -11,6 +11,7 @@
 
 #include "ir/type.h"
 #include "region/format.h"
+#include "region/memory_order.h"
 
 namespace collage::native {
 
@@ -48,9 +49,6 @@ struct View {
 
 /// How a tensor that broadcasts to the space's result lies in it; nothing when it cannot be seen so.
 [[nodiscard]] std::optional<View> view_of(const Extents& extents, const Format& format, const Space& space);
-
-/// ONNX axes in the order in which a format stores them, outer to inner.
-[[nodiscard]] std::vector<std::size_t> memory_order(std::size_t rank, const Format& format);
 
 /// The space with the fewest axes, in memory order of `format`, in which all of these tensors can be seen.
 struct Shaped {
