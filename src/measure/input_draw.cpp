@@ -25,6 +25,8 @@ constexpr double kMask = 5000;
 /// Beyond what exponentials without a maximum taken off survive, and beyond usual clipping bounds.
 constexpr double kLargest = 128;
 constexpr double kLargestHalf = 65504;
+/// Arithmetic on such a number takes some 150 cycles on many processors: in a large product a few of them will do.
+constexpr double kDenormal = 1e-40;
 
 /// What the record shows of a float value.
 struct Domain {
@@ -87,8 +89,12 @@ double large(const Domain& domain, bool narrow, Random& random) {
   }
 }
 
-double tie(Random& random) {
-  static const std::vector<double> kTied = {0.0, 0.0, 1.0, 1.0, 2.0, 3.0, 0.5, 1e-40, 1e-30, 0x1p-24};
+/// One of so many elements of a tensor is denormal.
+std::size_t denormal_every(std::size_t count) { return count <= kPool ? 10 : 256; }
+
+double tie(std::size_t denormal_every, Random& random) {
+  static const std::vector<double> kTied = {0.0, 0.0, 1.0, 1.0, 2.0, 3.0, 0.5, 1e-30, 0x1p-24};
+  if (random.below(denormal_every) == 0) return random.sign() * kDenormal;
   return random.sign() * kTied[random.below(kTied.size())];
 }
 
@@ -119,11 +125,11 @@ std::optional<Buffer> drawn_floats(const Tensor& recorded, Draw draw, bool narro
   const Domain domain = domain_of(*values);
   if (!domain.is_finite || domain.seen.empty()) return std::nullopt;
   if (domain.is_few && domain.largest > kMask) return std::nullopt;
+  const auto count = static_cast<std::size_t>(recorded.size());
   const auto make = [&] {
     if (draw == Draw::kLarge) return large(domain, narrow, random);
-    return draw == Draw::kTies ? tie(random) : seeded(domain, random);
+    return draw == Draw::kTies ? tie(denormal_every(count), random) : seeded(domain, random);
   };
-  const auto count = static_cast<std::size_t>(recorded.size());
   switch (recorded.type) {
     case ElementType::kFloat32:
       return drawn<float>(count, random, [&] { return static_cast<float>(make()); });

@@ -61,17 +61,21 @@ class Sampler {
     return false;
   }
 
-  /// Nanoseconds of a whole batch, after an untimed call if `touch`; nothing when a call failed.
-  std::optional<std::int64_t> time_batch(std::size_t i, bool touch) {
+  /// What comes before a sample, untimed; false when a call failed.
+  bool prepare(std::size_t i) {
+    Lane& lane = lanes_[i];
+    if (!subject_.prepare) return lane.each_ns >= options_.touch_ns || call(i);
+    const std::int64_t begin = subject_.now_ns();
+    subject_.prepare(i);
+    lane.preparing_ns = subject_.now_ns() - begin;
+    return true;
+  }
+
+  /// Nanoseconds of a whole batch; nothing when a call failed.
+  std::optional<std::int64_t> time_batch(std::size_t i, bool is_sample) {
     Lane& lane = lanes_[i];
     if (subject_.before) subject_.before(i);
-    if (subject_.prepare) {
-      const std::int64_t begin = subject_.now_ns();
-      subject_.prepare(i);
-      lane.preparing_ns = subject_.now_ns() - begin;
-    } else if (touch && !call(i)) {
-      return std::nullopt;
-    }
+    if (is_sample && !prepare(i)) return std::nullopt;
     const PinnedThread pinned(subject_.threads);
     if (subject_.noise != nullptr) subject_.noise->begin();
     const std::int64_t begin = subject_.now_ns();
@@ -91,7 +95,7 @@ class Sampler {
     for (;;) {
       const auto elapsed = time_batch(i, false);
       if (!elapsed) return;
-      spent += *elapsed + lane.preparing_ns;
+      spent += *elapsed;
       calls += lane.batch;
       const double each = static_cast<double>(*elapsed) / static_cast<double>(lane.batch);
       const bool agrees = previous > 0 && std::abs(each - previous) <= options_.warm_agreement * previous;
@@ -125,7 +129,7 @@ class Sampler {
   void take_sample(std::size_t i) {
     Lane& lane = lanes_[i];
     const double before = slowness();
-    const auto elapsed = time_batch(i, lane.each_ns < options_.touch_ns);
+    const auto elapsed = time_batch(i, true);
     if (!elapsed) return;
     const double after = slowness();
     // Two looks that differ say that neither is true of the sample.
@@ -139,8 +143,15 @@ class Sampler {
     lane.samples.push_back(std::max<std::int64_t>(1, std::llround(quiet_ns / static_cast<double>(lane.batch))));
     lane.total_ns += *elapsed + lane.preparing_ns;
     const std::size_t count = lane.samples.size();
+    const bool is_dear = lane.total_ns >= options_.long_total_ns || (lane.preparing_ns > *elapsed && agrees(lane));
     lane.done = (count >= options_.min_samples && lane.total_ns >= options_.min_total_ns) ||
-                (count >= options_.few_samples && lane.total_ns >= options_.long_total_ns);
+                (count >= options_.few_samples && is_dear);
+  }
+
+  [[nodiscard]] bool agrees(const Lane& lane) const {
+    const Measured summary = summarise(lane.samples);
+    return static_cast<double>(summary.high_ns - summary.low_ns) <=
+           options_.few_agreement * static_cast<double>(summary.median_ns);
   }
 
   /// Of contenders without a sample yet, because all were disturbed, nothing can be said.

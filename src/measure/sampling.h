@@ -24,7 +24,8 @@ struct SamplingOptions {
   std::size_t min_samples = 9;               ///< of one contender, together with
   std::int64_t min_total_ns = 30'000'000;    ///< the time spent in them; or
   std::size_t few_samples = 5;               ///< this many, when
-  std::int64_t long_total_ns = 300'000'000;  ///< they took this long
+  std::int64_t long_total_ns = 300'000'000;  ///< they took this long, or when preparing takes longer than the call
+  double few_agreement = 0.02;               ///< and the middle half of them lies within this share of the median
   double drop_ratio = 1.5;                   ///< slower than the best by this factor after
   std::size_t drop_rounds = 3;               ///< so many rounds: not sampled further
   std::int64_t touch_ns = 3'000'000;  ///< a call shorter than this is made once, untimed, before each batch: between
@@ -41,7 +42,7 @@ struct SamplingSubject {
   std::function<Result<void>(std::size_t contender)> run;  ///< one call of a contender
   std::function<std::int64_t()> now_ns;                    ///< monotonic
   std::function<void(std::size_t contender)> before;       ///< told before each batch; must cost next to nothing
-  /// Done before every call, untimed, but counted as time spent; empty = calls follow each other at once.
+  /// Done before every sample's call, untimed, but counted as time spent; empty = calls follow each other at once.
   std::function<void(std::size_t contender)> prepare = {};
   std::function<double()> slowness = {};  ///< of the processor now, 1 in a quiet moment; samples are divided by it
   int threads = 0;                        ///< batches are run pinned to so many processors; 0 = not pinned

@@ -107,6 +107,14 @@ TEST(DrawnInputs, TiesHoldZerosOfBothSignsAndDenormals) {
   EXPECT_LE(std::set<float>(values.begin(), values.end()).size(), 20U);
 }
 
+TEST(DrawnInputs, TiesOfLongTensorsHoldFewDenormals) {
+  const Tensor tensor = draw_like(f32(wave(100'000, 0)), Draw::kTies, 1, false);
+  const auto values = tensor.data.as<float>();
+  const auto denormal = std::ranges::count_if(values, [](float v) { return v != 0 && std::abs(v) < 1e-38F; });
+  EXPECT_GT(denormal, 50);
+  EXPECT_LT(denormal, 2000);
+}
+
 TEST(DrawnInputs, SixteenBitAndLongTensors) {
   std::vector<std::uint16_t> halves(100);
   for (std::size_t i = 0; i < halves.size(); ++i) halves[i] = static_cast<std::uint16_t>(0x3c00 + i);  // 1 and a little
