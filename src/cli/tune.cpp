@@ -19,7 +19,7 @@ struct Options {
   CommonOptions common;
   std::string model;
   std::string output;
-  std::string budget = "8m";
+  std::string budget = "9m";
   std::string tune_budget = "0s";
   std::string cost_table;
   bool measures_all = false;

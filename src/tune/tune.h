@@ -46,7 +46,7 @@ struct TuneOptions {
   std::string store;       ///< path of the cost store, or "memory:"
   std::string repros;      ///< folder for reproduction bundles of backends' failures; empty = none are written
   std::uint64_t seed = 1;
-  double budget_s = 480;
+  double budget_s = 540;
   double tune_budget_s = 0;   ///< on top of it: for schedules beyond those that backends offer
   bool measures_all = false;  ///< every candidate, not only those that a best cover may need
   std::chrono::nanoseconds compile_limit = std::chrono::seconds(60);  ///< for compiling one candidate
