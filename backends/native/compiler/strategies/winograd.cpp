@@ -55,6 +55,20 @@ std::int64_t best_tile_t(std::int64_t most, std::int64_t in_block) {
   return best;
 }
 
+/// Blocks of so many rows and columns of tiles, whatever the map.
+constexpr std::array<std::pair<std::int64_t, std::int64_t>, 4> kOpenBlocks = {{{2, 8}, {1, 16}, {1, 8}, {4, 8}}};
+
+std::vector<Schedule> open_space_of(std::int64_t tile_c, std::int64_t most) {
+  std::vector<Schedule> schedules;
+  for (const auto& [rows, columns] : kOpenBlocks)
+    schedules.push_back({{"columns", columns},
+                         {"outer", 0},
+                         {"rows", rows},
+                         {"tile_c", tile_c},
+                         {"tile_t", best_tile_t(most, rows * columns)}});
+  return schedules;
+}
+
 std::vector<Schedule> space_of(const Site& site, const Facts& facts, std::int64_t tile) {
   const Tiles tiles(facts, tile);
   const std::int64_t channels = facts.find("channels")->second;
@@ -64,6 +78,7 @@ std::vector<Schedule> space_of(const Site& site, const Facts& facts, std::int64_
   const std::int64_t row_bytes = 4 * area * (channels + outputs) * tiles.across;
   const std::int64_t tile_c = outputs % (2 * site.lanes()) == 0 ? 2 : 1;
   const std::int64_t most = std::max<std::int64_t>((site.set.registers - 1 - tile_c) / tile_c, 1);
+  if (site.is_open) return open_space_of(tile_c, most);
   const auto rows_in = [&](std::int64_t bytes, std::int64_t of_row) {
     return std::clamp<std::int64_t>(bytes / of_row, 1, tiles.down);
   };
@@ -109,8 +124,11 @@ void build(const Site& site, const Facts& facts, const Schedule& schedule, Lower
   const std::int64_t channels = dense.channels();
   const std::int64_t outputs = dense.outputs();
   // Blocks of tiles are computed whole, also where they go past the last row.
-  const bool is_even = dense.out(1) % (tile * in_block) == 0 && dense.out(2) % (tile * columns) == 0;
-  const Func source = padded_source(dense, lowering.read(dense.source, dense.view).func, {1, 2}, !is_even);
+  const auto is_even = [&](std::int64_t extent, std::int64_t factor) { return !site.is_open && extent % factor == 0; };
+  const bool fills_blocks = is_even(dense.out(1), tile * in_block) && is_even(dense.out(2), tile * columns);
+  const Readable given = source_of(dense, lowering);
+  const Func source =
+      padded_source(dense, given.func, {1, 2}, !fills_blocks, {given.sizes[1], given.sizes[2], given.sizes[3]});
   const Func weights =
       lowering.packed(dense.weights, {.kind = PackingKind::kWinograd, .numbers = {outputs, channels, tile, block}},
                       ElementType::kFloat32, {ceil_div(outputs, block), tiles.points, tiles.points, channels, block});
@@ -169,8 +187,8 @@ void build(const Site& site, const Facts& facts, const Schedule& schedule, Lower
   const Var ti("ti");
   const Var vector("vector");
   const Var lane("lane");
-  const auto tail = [](std::int64_t extent, std::int64_t factor) {
-    return extent % factor != 0 ? TailStrategy::GuardWithIf : TailStrategy::RoundUp;
+  const auto tail = [&](std::int64_t extent, std::int64_t factor) {
+    return is_even(extent, factor) ? TailStrategy::RoundUp : TailStrategy::GuardWithIf;
   };
   out.split(k, ko, ki, to_int(block))
       .split(ki, vector, lane, to_int(lanes))
