@@ -35,6 +35,7 @@ class LazyPricer {
   }
 
   Result<std::vector<Cost>> run() {
+    COLLAGE_TRY_VOID(measure_quick_ones());
     COLLAGE_TRY_VOID(measure_until_known(Covers::kBest, Forecast::kOpenMinded));
     COLLAGE_TRY_VOID(measure_until_known(Covers::kAll, Forecast::kExpected));
     COLLAGE_TRY_VOID(measure(long_ones()));
@@ -90,6 +91,21 @@ class LazyPricer {
         covers.push_back({"cover", std::move(best)});
       }
       best_ns_ = covers.front().result.cover.cost_ns;
+      const std::vector<std::size_t> open = costs_.open_in(covers);
+      COLLAGE_TRY(const std::size_t conversions, measuring_.conversions(covers));
+      if ((open.empty() && conversions == 0) || has_ended()) return {};
+      COLLAGE_TRY_VOID(measure(open));
+    }
+  }
+
+  /// Until the best cover of the quick backends is known, if they have one.
+  Result<void> measure_quick_ones() {
+    if (measuring_.quick.empty()) return {};
+    for (;;) {
+      forecast(Forecast::kOpenMinded);
+      auto best = best_cover(request_, measuring_.quick);
+      if (!best) return {};
+      const std::vector<NamedCover> covers = {{"cover", *std::move(best)}};
       const std::vector<std::size_t> open = costs_.open_in(covers);
       COLLAGE_TRY(const std::size_t conversions, measuring_.conversions(covers));
       if ((open.empty() && conversions == 0) || has_ended()) return {};

@@ -1,6 +1,7 @@
 // Prices a pool by measuring only what decides.
 // In: a pool, who measures, forecasts of what was not measured. Out: measured costs; unknown for the rest.
-// How: the search runs with forecasts in place of unknown costs and what the best cover uses is measured, until all of
+// How: backends that are quick to measure come first. The search runs with forecasts in place of unknown costs and what
+// the best cover uses is measured, until all of
 //      it is: first with open-minded forecasts, that think well of kinds of which little is known; then with expected
 //      ones, for all covers that will be confirmed, since those of fewer backends show what the best of all misses.
 //      Regions of a good part of the model are measured in any case: they are few, a sum of parts tells least of them,
@@ -27,6 +28,9 @@ struct LazyMeasuring {
   std::function<Result<std::vector<Cost>>(const std::vector<std::size_t>& candidates)> candidates;
   /// Measures the estimated conversions of the covers; how many there were.
   std::function<Result<std::size_t>(const std::vector<NamedCover>& covers)> conversions;
+  /// Backends whose candidates take little time to measure: what their best cover uses comes first, so that a budget
+  /// too short for all does not leave a plan that is worse than theirs. Empty: all are alike.
+  std::vector<std::string> quick = {};
   /// The size of the largest regions that may be measured now: less than any after a deadline.
   std::function<std::size_t()> most_nodes;
   /// From then on nothing is measured: somebody wants an end,

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <set>
 
@@ -134,6 +135,7 @@ struct Asked {
   std::vector<std::size_t> candidates;
   std::size_t limit = ~std::size_t{0};  ///< then there is time for single nodes only
   std::size_t end = ~std::size_t{0};    ///< then for nothing
+  std::vector<std::string> quick = {};
 };
 
 LazyMeasuring measuring(const RegularTimes& times, Asked& asked) {
@@ -144,6 +146,7 @@ LazyMeasuring measuring(const RegularTimes& times, Asked& asked) {
             return costs;
           },
           .conversions = [](const std::vector<NamedCover>&) { return Result<std::size_t>(0U); },
+          .quick = asked.quick,
           .most_nodes = [&] { return asked.candidates.size() >= asked.limit ? 1 : ~std::size_t{0}; },
           .is_stopped = [] { return false; },
           .is_over = [&] { return asked.candidates.size() >= asked.end; },
@@ -196,6 +199,26 @@ TEST(LazyPricing, AsksTheSameQuestionsEveryTime) {
   price(RegularTimes(5, 16), first);
   price(RegularTimes(5, 16), second);
   EXPECT_EQ(first.candidates, second.candidates);
+}
+
+TEST(LazyPricing, QuickBackendsAreMeasuredBeforeOthers) {
+  const RegularTimes times(11, 16);
+  Asked asked{.quick = {"engine", "graphs"}};
+  const std::vector<Cost> costs = price(times, asked);
+  const auto is_slow = [&](std::size_t c) { return times.pool.candidates[c].backend == "kernels"; };
+  const auto first_slow = std::ranges::find_if(asked.candidates, is_slow);
+  ASSERT_NE(first_slow, asked.candidates.end());
+  Asked hasty{.end = static_cast<std::size_t>(first_slow - asked.candidates.begin()), .quick = asked.quick};
+  // Whatever the slow ones would have been, the best cover of the quick ones is known when the first of them comes up.
+  CoverRequest quick = times.request();
+  quick.costs = price(times, hasty);
+  const auto best = best_cover(quick, asked.quick);
+  ASSERT_TRUE(best);
+  quick.costs = costs;
+  EXPECT_LE(static_cast<double>(best->cover.cost_ns),
+            1.1 * static_cast<double>(best_cover(quick, asked.quick)->cover.cost_ns));
+  EXPECT_TRUE(std::ranges::none_of(hasty.candidates, is_slow));
+  EXPECT_GT(hasty.candidates.size(), 10U);
 }
 
 TEST(LazyPricing, LeavesACoverWhenTimeEndsAtOnce) {
