@@ -35,7 +35,7 @@ class LazyPricer {
   }
 
   Result<std::vector<Cost>> run() {
-    COLLAGE_TRY_VOID(measure_quick_ones());
+    COLLAGE_TRY_VOID(measure_until_known(Covers::kQuick, Forecast::kOpenMinded));
     COLLAGE_TRY_VOID(measure_until_known(Covers::kBest, Forecast::kOpenMinded));
     COLLAGE_TRY_VOID(measure_until_known(Covers::kAll, Forecast::kExpected));
     COLLAGE_TRY_VOID(measure(long_ones()));
@@ -52,7 +52,7 @@ class LazyPricer {
   }
 
  private:
-  enum class Covers : std::uint8_t { kBest, kAll };
+  enum class Covers : std::uint8_t { kQuick, kBest, kAll };
 
   [[nodiscard]] std::size_t nodes_of(std::size_t candidate) const {
     return request_.pool->regions[request_.pool->candidates[candidate].region].nodes.count();
@@ -79,33 +79,23 @@ class LazyPricer {
     request_.costs = costs_.forecast(kind, measuring_.most_nodes());
   }
 
-  /// Until nothing is open that the best cover uses, or any of those to be confirmed.
+  /// None where the quick backends cannot do without the others.
+  Result<std::vector<NamedCover>> covers_of(Covers which) {
+    if (which == Covers::kAll) return covers_to_confirm(request_);
+    if (which == Covers::kQuick && measuring_.quick.empty()) return std::vector<NamedCover>{};
+    auto best = best_cover(request_, which == Covers::kQuick ? measuring_.quick : request_.backends);
+    if (!best && which == Covers::kQuick) return std::vector<NamedCover>{};
+    if (!best) return std::unexpected(std::move(best).error());
+    return std::vector<NamedCover>{{"cover", *std::move(best)}};
+  }
+
+  /// Until nothing is open that these covers use.
   Result<void> measure_until_known(Covers which, Forecast kind) {
     for (;;) {
       forecast(kind);
-      std::vector<NamedCover> covers;
-      if (which == Covers::kAll) {
-        COLLAGE_TRY(covers, covers_to_confirm(request_));
-      } else {
-        COLLAGE_TRY(SearchResult best, best_cover(request_, request_.backends));
-        covers.push_back({"cover", std::move(best)});
-      }
+      COLLAGE_TRY(const std::vector<NamedCover> covers, covers_of(which));
+      if (covers.empty()) return {};
       best_ns_ = covers.front().result.cover.cost_ns;
-      const std::vector<std::size_t> open = costs_.open_in(covers);
-      COLLAGE_TRY(const std::size_t conversions, measuring_.conversions(covers));
-      if ((open.empty() && conversions == 0) || has_ended()) return {};
-      COLLAGE_TRY_VOID(measure(open));
-    }
-  }
-
-  /// Until the best cover of the quick backends is known, if they have one.
-  Result<void> measure_quick_ones() {
-    if (measuring_.quick.empty()) return {};
-    for (;;) {
-      forecast(Forecast::kOpenMinded);
-      auto best = best_cover(request_, measuring_.quick);
-      if (!best) return {};
-      const std::vector<NamedCover> covers = {{"cover", *std::move(best)}};
       const std::vector<std::size_t> open = costs_.open_in(covers);
       COLLAGE_TRY(const std::size_t conversions, measuring_.conversions(covers));
       if ((open.empty() && conversions == 0) || has_ended()) return {};

@@ -1,9 +1,9 @@
 // Prices a pool by measuring only what decides.
 // In: a pool, who measures, forecasts of what was not measured. Out: measured costs; unknown for the rest.
-// How: backends that are quick to measure come first. The search runs with forecasts in place of unknown costs and what
-// the best cover uses is measured, until all of
-//      it is: first with open-minded forecasts, that think well of kinds of which little is known; then with expected
-//      ones, for all covers that will be confirmed, since those of fewer backends show what the best of all misses.
+// How: the search runs with forecasts in place of unknown costs and what the best cover uses is measured, until all of
+//      it is: first for the backends that are quick to measure; then for all, with open-minded forecasts, that think
+//      well of kinds of which little is known; then with expected ones, for all covers that will be confirmed, since
+//      those of fewer backends show what the best of all misses.
 //      Regions of a good part of the model are measured in any case: they are few, a sum of parts tells least of them,
 //      and a wrong forecast could not be made good. Then every open computation is tried by itself: with its hopeful
 //      cost, the others as expected, does the cover gain? Only then is it measured. Many are tried at once, which rules
