@@ -49,12 +49,17 @@ std::vector<Tensor> run_variant(const Graph& graph, const Variant& variant, cons
                                 const std::string& instance = "native");
 
 /// "" when they are as close as the class asks for, else the first difference. Integers of outputs marked in `one_step`
-/// may differ by one.
+/// may differ by one. `sizes` as in problem_of.
 std::string difference(const std::vector<Tensor>& seen, const std::vector<Tensor>& expected, Accuracy accuracy,
-                       const std::vector<bool>& one_step = {});
-/// "" when the variant computes what ONNX Runtime does: strictly, unless it transforms its weights.
+                       const std::vector<bool>& one_step = {}, const std::vector<Tensor>& sizes = {});
+/// The sums of |a||b| that rounding errors of the outputs are bounded by (measure/magnitude_twin.h); none where no
+/// such sums bound them.
+std::vector<Tensor> sizes_of(const Graph& graph);
+/// "" when the variant computes what ONNX Runtime does: strictly, unless it transforms its weights. With `sizes`
+/// results may be as far off as these allow.
 std::string problem_of(const Graph& graph, const std::vector<Tensor>& expected, const Variant& variant,
-                       const CompileOptions& options = {}, const std::string& instance = "native");
+                       const CompileOptions& options = {}, const std::string& instance = "native",
+                       const std::vector<Tensor>& sizes = {});
 /// Runs every variant and reports each that is wrong; gives the names of the variants.
 std::vector<std::string> expect_right(const std::string& text, const CompileOptions& options = {},
                                       const std::string& instance = "native");

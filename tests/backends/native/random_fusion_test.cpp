@@ -57,9 +57,10 @@ TEST_P(RandomFusion, ComputesWhatTheReferenceDoes) {
     }
     ++regions;
     const std::vector<Tensor> expected = expected_of(graph);
+    const std::vector<Tensor> sizes = sizes_of(graph);
     for (const Variant& variant : *variants) {
       SCOPED_TRACE(variant.name);
-      EXPECT_EQ(problem_of(graph, expected, variant, setting.options, setting.instance), "") << variant.name;
+      EXPECT_EQ(problem_of(graph, expected, variant, setting.options, setting.instance, sizes), "") << variant.name;
       ++variants_run;
     }
   }
