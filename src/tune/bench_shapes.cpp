@@ -47,10 +47,12 @@ Result<std::vector<BenchReport>> bench_shapes(const BenchOptions& options, Regis
     return reports;
   }
   COLLAGE_TRY(const PlanCases cases, load_cases(options.plan));
-  for (const PlanCase& one : cases.cases) {
+  COLLAGE_TRY(std::vector<ShapePoint> points, choose_points(cases, {}));
+  if (points.empty()) points = points_between(cases);
+  for (const ShapePoint& point : points) {
     BenchOptions at = options;
-    at.shapes = bindings_at({}, cases.domain, one.point);
-    at.seconds = options.seconds / static_cast<double>(cases.cases.size());
+    at.shapes = bindings_at({}, cases.domain, point);
+    at.seconds = options.seconds / static_cast<double>(points.size());
     COLLAGE_TRY(reports.emplace_back(), bench(at, registry));
     if (options.stop.stop_requested()) break;
   }
@@ -59,7 +61,7 @@ Result<std::vector<BenchReport>> bench_shapes(const BenchOptions& options, Regis
 
 std::string to_text(const std::vector<BenchReport>& reports) {
   if (reports.size() == 1) return to_text(reports.front());
-  if (reports.empty()) return "no cases\n";
+  if (reports.empty()) return "no shape was run\n";
   std::string text = fmt::format("{}, {} shapes\n{:<28} {:>12}   rivals, and how much faster the plan is\n",
                                  reports.front().model, reports.size(), "shape", "collage us");
   for (const BenchReport& report : reports) text += row(report);

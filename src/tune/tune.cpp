@@ -19,6 +19,7 @@
 #include "tune/contest.h"
 #include "tune/cost_bounds.h"
 #include "tune/cost_table.h"
+#include "tune/course.h"
 #include "tune/covers.h"
 #include "tune/jobs.h"
 #include "tune/lazy_costs.h"
@@ -71,6 +72,7 @@ class Tuner {
     time_limit_.arm(after(kStopShare));
     COLLAGE_TRY_VOID(improve_with_context());
     COLLAGE_TRY_VOID(evolve());
+    if (!user_stop_.stop_requested()) course_.save(store_);
     COLLAGE_TRY_VOID(ship());
     report_.interrupted = user_stop_.stop_requested();
     report_.tune_s = Seconds(Clock::now() - start_).count();
@@ -382,9 +384,10 @@ class Tuner {
     const std::size_t broken = pricing_->broken_count();
     least_over_cap_ = kNoBytes;
     bool fits = false;
+    begin_course(*covers);
     for (NamedCover& named : *covers) {
       const double share = fits ? kCoversShare : kContestShare;
-      if (contest_.competing() > 0 && elapsed_s() > share * options_.budget_s) break;
+      if (contest_.competing() > 0 && course_.decides(elapsed_s() > share * options_.budget_s)) break;
       if (note_cover(named.result.cover)) fits |= add_cover(std::move(named), corrections);
     }
     // The memory map of the plan has the last word: what it takes beyond the search's count comes off the search's cap,
@@ -398,6 +401,14 @@ class Tuner {
     // What failed while its plan was made is out; the others' best plans may be new ones without it.
     if (pricing_->broken_count() > broken) return add_covers(corrections);
     return {};
+  }
+
+  /// What the first covers cost tells whether the same tune was there before.
+  void begin_course(const std::vector<NamedCover>& covers) {
+    std::string question =
+        fmt::format("{}|{}|{}", whole_question(), options_.objective.memory_cap, options_.objective.ns_per_byte);
+    for (const NamedCover& named : covers) question += named.name + to_text(prepared_.graph, named.result.cover);
+    course_.begin(store_, question, options_.budget_s);
   }
 
   /// False when there was a plan with these steps before.
@@ -455,8 +466,9 @@ class Tuner {
   }
 
   /// Whether another contest, if it takes as long as the last one, ends within the budget.
-  bool may_judge_again() const {
-    return !options_.stop.stop_requested() && elapsed_s() + judging_s_ <= options_.budget_s;
+  bool may_judge_again() {
+    if (user_stop_.stop_requested()) return false;
+    return course_.decides(!options_.stop.stop_requested() && elapsed_s() + judging_s_ <= options_.budget_s);
   }
 
   /// Of the budget: tuning schedules has its own.
@@ -593,7 +605,7 @@ class Tuner {
       return std::move(made.plan);
     };
     level2.time = [this, &timer](const RealisedPlan& plan) { return timer.time(plan, contest_.winner().plan); };
-    level2.seconds = level2_seconds(options_.budget_s, elapsed_s() + judging_s_);
+    level2.seconds = course_.amount(level2_seconds(options_.budget_s, elapsed_s() + judging_s_));
     level2.evolve.seed = options_.seed;
     level2.evolve.stop = options_.stop;
     level2.progress = progress_;
@@ -695,6 +707,7 @@ class Tuner {
   Participants who_{options_, registry_, worker_, store_};
   PlanPacker packer_{registry_};
   Contest contest_{folder_, store_, worker_, packer_};
+  Course course_;
   ReproKeeper repros_;
   ProgressMeter meter_;
   Progress progress_ = meter_.sink();

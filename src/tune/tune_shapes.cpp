@@ -207,11 +207,11 @@ class ShapesTuner {
   }
 
   // ---- result ----------------------------------------------------------------------------------------------
-  /// Plans that failed, as notes say, and those that the generic plan beats at their own point, unless the user asked.
+  /// Plans that failed, as notes say, and those that the generic plan beats at their own point.
   void drop_useless_cases(const std::string& generic) {
     std::erase_if(points_, [&](const TunedPoint& point) {
       const auto lead = point.times.lead.find(generic);
-      const bool is_beaten = lead != point.times.lead.end() && lead->second > kClearLead && !point.sample.is_asked;
+      const bool is_beaten = lead != point.times.lead.end() && lead->second > kClearLead;
       if (is_beaten)
         notes_.push_back(fmt::format("the generic plan is faster at {}: {:.1f} us instead of {:.1f} us, and serves it",
                                      to_string(domain_, point.sample.point), point.times.generic_us.at(generic),
