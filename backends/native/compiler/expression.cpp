@@ -38,6 +38,12 @@ Expr f(double value) { return Expr(static_cast<float>(value)); }
 Expr zero_of(const Expr& x) { return Halide::Internal::make_zero(x.type()); }
 Expr one_of(const Expr& x) { return Halide::Internal::make_one(x.type()); }
 
+/// Halide's autoscheduler does not take a condition that decides nothing.
+Expr chosen(const Place& at) {
+  const bool is_free = at.node.inputs[1] == at.node.inputs[2];
+  return is_free ? at.in[1] : select(at.x(), at.in[1], at.in[2]);
+}
+
 /// c[0] x^n + ... + c[n].
 Expr polynomial(const Expr& x, std::initializer_list<double> coefficients) {
   Expr sum;
@@ -335,7 +341,7 @@ const std::map<std::string, Rule, std::less<>>& common_rules() {
        [](const Place& at) { return at.x().type().is_uint() ? Halide::min(at.x(), one_of(at.x())) : sign_of(at.x()); }},
       {"Sub", [](const Place& at) { return at.x() - at.y(); }},
       {"Sum", [](const Place& at) { return folded(at, [](Expr a, Expr b) { return a + b; }); }},
-      {"Where", [](const Place& at) { return select(at.x(), at.in[1], at.in[2]); }},
+      {"Where", chosen},
       {"Xor", [](const Place& at) { return at.x() != at.y(); }}};
   return rules;
 }

@@ -72,7 +72,10 @@ Made RegionWriter::unary(const Made& x) {
     return node(dice_.one_in(2) ? "Sqrt" : "Reciprocal", {node("Add", {size.name, scalar("0.5")}, x.extents).name},
                 x.extents);
   }
-  return node(dice_.pick(kOperators), {x.name}, x.extents);
+  const std::string& op = dice_.pick(kOperators);
+  // Of a large operand a small share is a large part of the period.
+  const bool is_periodic = op == "Sin" || op == "Cos";
+  return node(op, {is_periodic ? node("Tanh", {x.name}, x.extents).name : x.name}, x.extents);
 }
 
 Made RegionWriter::binary(const Made& x, const Made& y) {

@@ -175,7 +175,9 @@ Extents split_rows(Func out, const Dense& dense, const Site& site, std::int64_t 
 void slide(Func expanded, Pointwise& expand, const Dense& window, Func out, const Var& chunk, const Site& site,
            std::int64_t rows) {
   const Loops loops;
-  const std::int64_t reach = (rows - 1) * window.strides[1] + (window.kernel[1] - 1) * window.dilations[1] + 1;
+  // Rows between windows are passed over, but computed.
+  const std::int64_t reach = std::max((rows - 1) * window.strides[1] + (window.kernel[1] - 1) * window.dilations[1] + 1,
+                                      rows * window.strides[1]);
   schedule_pointwise(expanded, expand, site);
   expanded.reorder(loops.cv, loops.cu, loops.xi, loops.xo, loops.y, loops.co, loops.d, loops.n)
       .store_at(out, chunk)
