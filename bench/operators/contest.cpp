@@ -130,7 +130,9 @@ class Contest {
     }
     const CompileRequest request{
         .graph = &subject_.ready.graph, .region = subject_.region, .variant = variant, .model_bytes = {}};
+    const std::int64_t begin_ns = monotonic_ns();
     const auto compiled = guard([&] { return backend.compile({&request, 1}, kCompile); });
+    const double seconds = static_cast<double>(monotonic_ns() - begin_ns) / 1e9;
     if (!compiled || compiled->size() != 1)
       return failed(contender, variant, "compile: " + (compiled ? "no result" : compiled.error()));
     const auto& artifact = compiled->front();
@@ -138,6 +140,7 @@ class Contest {
       outcome_.refusals[contender] = to_text(variant) + ": " + to_text(artifact.error());
       return;
     }
+    outcome_.compile_s[contender].push_back(seconds);
     TrialSpec spec{.backend = &backend,
                    .artifact = &*artifact,
                    .constants = {},
@@ -232,8 +235,12 @@ class Contest {
 Outcome run_contest(const OperatorCase& which, const ContestOptions& options) {
   auto outcome = guard([&] { return Contest(which, options).run(); });
   if (outcome) return *std::move(outcome);
-  return Outcome{
-      .case_name = which.name, .error = "threw: " + outcome.error(), .contenders = {}, .refusals = {}, .failures = {}};
+  return Outcome{.case_name = which.name,
+                 .error = "threw: " + outcome.error(),
+                 .contenders = {},
+                 .refusals = {},
+                 .failures = {},
+                 .compile_s = {}};
 }
 
 Json to_json(const Outcome& outcome) {
@@ -243,11 +250,8 @@ Json to_json(const Outcome& outcome) {
                           {"variant", contender.variant},
                           {"median_us", contender.median_us},
                           {"samples_ns", contender.samples_ns}});
-  return {{"case", outcome.case_name},
-          {"error", outcome.error},
-          {"contenders", contenders},
-          {"refusals", outcome.refusals},
-          {"failures", outcome.failures}};
+  return {{"case", outcome.case_name},    {"error", outcome.error},       {"contenders", contenders},
+          {"refusals", outcome.refusals}, {"failures", outcome.failures}, {"compile_s", outcome.compile_s}};
 }
 
 Outcome outcome_from(const Json& json) {
@@ -255,7 +259,8 @@ Outcome outcome_from(const Json& json) {
                   .error = json.at("error"),
                   .contenders = {},
                   .refusals = json.at("refusals").get<std::map<std::string, std::string>>(),
-                  .failures = json.at("failures").get<std::map<std::string, std::string>>()};
+                  .failures = json.at("failures").get<std::map<std::string, std::string>>(),
+                  .compile_s = json.at("compile_s").get<std::map<std::string, std::vector<double>>>()};
   for (const Json& contender : json.at("contenders"))
     outcome.contenders.push_back({.name = contender.at("name"),
                                   .variant = contender.at("variant"),

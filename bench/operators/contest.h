@@ -37,6 +37,7 @@ struct Outcome {
   std::vector<Contender> contenders;            ///< those that ran
   std::map<std::string, std::string> refusals;  ///< by contender: why it did not run
   std::map<std::string, std::string> failures;  ///< by contender: variants that were wrong or failed, with the reason
+  std::map<std::string, std::vector<double>> compile_s;  ///< by contender: what each of its kernels took to compile
 };
 
 [[nodiscard]] Outcome run_contest(const OperatorCase& which, const ContestOptions& options);

@@ -53,7 +53,8 @@ Outcome run_apart(const OperatorCase& which, const Options& options) {
   };
   const auto patience = std::chrono::milliseconds(static_cast<std::int64_t>(options.patience_s * 1000));
   const conformance::Outcome seen = conformance::run_isolated(1, work, patience).front();
-  Outcome lost{.case_name = which.name, .error = seen.detail, .contenders = {}, .refusals = {}, .failures = {}};
+  Outcome lost{
+      .case_name = which.name, .error = seen.detail, .contenders = {}, .refusals = {}, .failures = {}, .compile_s = {}};
   if (seen.kind != conformance::Outcome::Kind::kPass) return lost;
   const auto json = parse_json(seen.detail, which.name);
   if (!json) return lost;

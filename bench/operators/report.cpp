@@ -157,6 +157,20 @@ std::string lost_rows(const std::vector<Outcome>& outcomes, const ReportOptions&
   return text.empty() ? "\nNo row lost.\n" : "\nLost rows:\n\n" + text;
 }
 
+std::string compile_table(const std::vector<Outcome>& outcomes) {
+  std::map<std::string, std::vector<double>> seconds;
+  for (const Outcome& outcome : outcomes)
+    for (const auto& [contender, one] : outcome.compile_s)
+      seconds[contender].insert(seconds[contender].end(), one.begin(), one.end());
+  std::string text = "\n| compiling | kernels | median s | 90 % within s | longest s |\n|---|---:|---:|---:|---:|\n";
+  for (auto& [contender, all] : seconds) {
+    std::ranges::sort(all);
+    text += fmt::format("| {} | {} | {:.3f} | {:.3f} | {:.3f} |\n", contender, all.size(), all[all.size() / 2],
+                        all[all.size() * 9 / 10], all.back());
+  }
+  return text;
+}
+
 /// Variants that were wrong, of anybody.
 std::string failed_variants(const std::vector<Outcome>& outcomes) {
   std::string text;
@@ -207,8 +221,8 @@ std::string table_row(const Outcome& outcome, const ReportOptions& options) {
 }
 
 std::string summary(const std::vector<Outcome>& outcomes, const ReportOptions& options) {
-  return means_table(outcomes, options) + goals_table(outcomes, options) + lost_rows(outcomes, options) +
-         failed_variants(outcomes);
+  return means_table(outcomes, options) + goals_table(outcomes, options) + compile_table(outcomes) +
+         lost_rows(outcomes, options) + failed_variants(outcomes);
 }
 
 }  // namespace collage::bench

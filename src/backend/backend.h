@@ -40,6 +40,7 @@ struct BackendInfo {
   std::int64_t location_bytes = 0;          ///< what a plan may use there; 0 = no limit
   std::vector<std::string> conflicts_with;  ///< kinds that cannot run in one process with it
   bool is_engine = false;                   ///< also runs whole models, so takes part as a rival
+  bool is_compiler = false;                 ///< generates code for each kernel: measuring one takes seconds
   std::string unusable;                     ///< why it cannot be used here; empty = usable
   /// The instance that runs what portable artifacts hold for lesser processors; empty = they hold nothing.
   std::string lesser;

@@ -1,9 +1,7 @@
 #include "plan/realise.h"
 
 #include <algorithm>
-#include <limits>
 #include <optional>
-#include <set>
 #include <utility>
 
 #include <fmt/format.h>
@@ -13,29 +11,11 @@
 #include "plan/blocks.h"
 #include "plan/control.h"
 #include "plan/memory.h"
+#include "plan/slots.h"
 #include "region/containment.h"
 
 namespace collage {
 namespace {
-
-constexpr std::size_t kForever = std::numeric_limits<std::size_t>::max();
-constexpr std::size_t kNoSlot = std::numeric_limits<std::size_t>::max();
-
-/// Bytes that one or more blocks of values have in turn.
-struct Slot {
-  Storage storage = Storage::kArena;
-  std::string location = kHome;
-  std::uint32_t buffer = 0;
-  std::size_t bytes = 0;
-  std::size_t first = 0;      ///< step that writes it first
-  std::size_t last_read = 0;  ///< last step that touches any value in it, kForever for a model output
-};
-
-/// The steps from the first write to the last read.
-struct Life {
-  std::size_t first = 0;
-  std::size_t last_read = 0;
-};
 
 class Realiser {
  public:
@@ -56,7 +36,7 @@ class Realiser {
     COLLAGE_TRY_VOID(choose_outputs());
     assign_slots();
     COLLAGE_TRY_VOID(place_outputs());
-    place_memory();
+    slots_.place();
     place_constant_views();
     if (is_body_) return std::move(out_);
     place_weights();
@@ -475,87 +455,25 @@ class Realiser {
     return {};
   }
 
-  /// Gives every block its slot: an input's for permitted in-place outputs, else one of its own.
   void assign_slots() {
-    slot_of_block_.assign(blocks_.block_count(), kNoSlot);
-    block_lives_.assign(blocks_.block_count(), {.first = kForever, .last_read = 0});
-    for (PlanIndex i = 0; i < values().size(); ++i) {
-      Life& life = block_lives_[blocks_.block_of(i)];
-      life = {std::min(life.first, lives_[i].first), std::max(life.last_read, lives_[i].last_read)};
-    }
-    for (const auto& [index, tensor] : out_.constants) own_slot(index);
-    for (const PlanIndex input : out_.plan.inputs) own_slot(input);
-    for (std::size_t s = 0; s < out_.plan.steps.size(); ++s) {
-      const PlanStep& step = out_.plan.steps[s];
-      for (std::size_t port = 0; port < step.outputs.size(); ++port) {
-        const PlanIndex output = step.outputs[port];
-        if (values()[output].storage == Storage::kDynamic || slot_of(output) != kNoSlot) continue;
-        if (const std::optional<std::size_t> slot = in_place_slot(s, port)) {
-          join(output, *slot);
-        } else {
-          own_slot(output);
-        }
-      }
-    }
-  }
-
-  [[nodiscard]] std::size_t slot_of(PlanIndex index) const { return slot_of_block_[blocks_.block_of(index)]; }
-
-  void own_slot(PlanIndex index) {
-    const PlanValue& value = values()[index];
-    const std::size_t block = blocks_.block_of(index);
-    const Life& life = block_lives_[block];
-    slot_of_block_[block] = slots_.size();
-    slots_.push_back(
-        {value.storage, value.location, value.buffer, blocks_.bytes_of_block(block), life.first, life.last_read});
-  }
-
-  void join(PlanIndex index, std::size_t slot) {
-    const std::size_t block = blocks_.block_of(index);
-    slot_of_block_[block] = slot;
-    slots_[slot].last_read = std::max(slots_[slot].last_read, block_lives_[block].last_read);
-  }
-
-  /// The slot of an input that output `port` of step `s` may overwrite: nothing reads the slot after this step, no
-  /// other port of this step lies in it, and it belongs to an arena.
-  std::optional<std::size_t> in_place_slot(std::size_t s, std::size_t port) const {
-    const PlanStep& step = out_.plan.steps[s];
-    // Bytes among those of other values are at their place already.
-    if (!blocks_.is_one_piece(blocks_.block_of(step.outputs[port]))) return std::nullopt;
-    for (const auto& [output, input] : in_place_[s]) {
-      if (output != port || input >= step.inputs.size()) continue;
-      const std::size_t slot = slot_of(step.inputs[input]);
-      if (!is_in_arena(slots_[slot].storage) || slots_[slot].last_read != s) continue;
-      const std::size_t bytes = values()[step.outputs[port]].bytes;
-      if (slots_[slot].bytes != bytes || values()[step.inputs[input]].bytes != bytes) continue;
-      const auto in_slot = [&](PlanIndex value) { return slot_of(value) == slot; };
-      const bool alone =
-          std::ranges::count_if(step.inputs, in_slot) == 1 && std::ranges::count_if(step.outputs, in_slot) == 0;
-      if (alone) return slot;
-    }
-    return std::nullopt;
+    std::vector<PlanIndex> own;
+    for (const auto& [index, tensor] : out_.constants) own.push_back(index);
+    own.insert(own.end(), out_.plan.inputs.begin(), out_.plan.inputs.end());
+    slots_.assign(own);
   }
 
   /// The first output that fills an arena slot turns the slot into its buffer; the others are copied at the end.
   Result<void> place_outputs() {
     for (std::size_t k = 0; k < sources_.size(); ++k) {
       const PlanIndex source = sources_[k];
-      if (values()[source].storage == Storage::kDynamic) {
+      if (values()[source].storage == Storage::kDynamic ||
+          slots_.become_output(source, static_cast<std::uint32_t>(k))) {
         out_.plan.outputs.push_back(source);
         continue;
       }
-      Slot& slot = slots_[slot_of(source)];
-      if (slot.storage == Storage::kArena && slot.bytes == values()[source].bytes) {
-        slot.storage = Storage::kOutput;
-        slot.buffer = static_cast<std::uint32_t>(k);
-        out_.plan.outputs.push_back(source);
-      } else {
-        COLLAGE_TRY(const PlanIndex copy, add_copy(source, Storage::kOutput, static_cast<std::uint32_t>(k)));
-        slot_of_block_.push_back(kNoSlot);
-        block_lives_.push_back(lives_[copy]);
-        own_slot(copy);
-        out_.plan.outputs.push_back(copy);
-      }
+      COLLAGE_TRY(const PlanIndex copy, add_copy(source, Storage::kOutput, static_cast<std::uint32_t>(k)));
+      slots_.add(copy);
+      out_.plan.outputs.push_back(copy);
     }
     return {};
   }
@@ -585,50 +503,6 @@ class Realiser {
     in_place_.emplace_back();
     out_.plan.steps.push_back(std::move(step));
     return copy;
-  }
-
-  static bool is_in_arena(Storage storage) { return storage == Storage::kArena || storage == Storage::kDevice; }
-
-  /// Tells values where their slots lie, and plans the arena of every location.
-  void place_memory() {
-    for (PlanIndex i = 0; i < values().size(); ++i) {
-      if (slot_of(i) == kNoSlot) continue;
-      values()[i].storage = slots_[slot_of(i)].storage;
-      values()[i].buffer = slots_[slot_of(i)].buffer;
-      values()[i].offset = blocks_.offset_of(i);
-    }
-    std::set<std::string> devices;
-    for (const Slot& slot : slots_) devices.insert(slot.location);
-    for (const PlanStep& step : out_.plan.steps) devices.insert(step.location);
-    devices.erase(kHome);
-    out_.plan.arena_bytes = place_arena(kHome);
-    out_.plan.device_arena_bytes.clear();
-    for (const std::string& device : devices) out_.plan.device_arena_bytes[device] = place_arena(device);
-  }
-
-  /// Offsets of the arena slots and of every step's workspace at one location, planned together; gives the arena's
-  /// size.
-  std::size_t place_arena(const std::string& location) {
-    std::vector<Interval> intervals;
-    std::vector<std::size_t> slot_interval(slots_.size(), kNoSlot);
-    for (std::size_t i = 0; i < slots_.size(); ++i) {
-      if (!is_in_arena(slots_[i].storage) || slots_[i].location != location) continue;
-      slot_interval[i] = intervals.size();
-      intervals.push_back({slots_[i].first, slots_[i].last_read, slots_[i].bytes});
-    }
-    const std::size_t workspaces = intervals.size();
-    std::vector<PlanStep*> steps;
-    for (std::size_t s = 0; s < out_.plan.steps.size(); ++s) {
-      if (out_.plan.steps[s].location != location) continue;
-      steps.push_back(&out_.plan.steps[s]);
-      intervals.push_back({s, s, steps.back()->workspace_bytes});
-    }
-    const MemoryPlan memory = plan_memory(intervals);
-    for (PlanIndex i = 0; i < values().size(); ++i)
-      if (const std::size_t slot = slot_of(i); slot != kNoSlot && slot_interval[slot] != kNoSlot)
-        values()[i].offset += memory.offsets[slot_interval[slot]];
-    for (std::size_t s = 0; s < steps.size(); ++s) steps[s]->workspace_offset = memory.offsets[workspaces + s];
-    return memory.bytes;
   }
 
   /// Offsets in weights.bin in the order of first use, and the hash of all weights.
@@ -673,18 +547,14 @@ class Realiser {
   std::vector<PlanValue>& values() { return out_.plan.values; }
   const std::vector<PlanValue>& values() const { return out_.plan.values; }
 
-  using InPlace = std::vector<std::pair<std::uint32_t, std::uint32_t>>;
-
   const RealiseRequest& request_;
   const bool is_body_;
   const Graph& graph_;
   RealisedPlan out_;
-  std::vector<Life> lives_;  ///< by plan value
-  Blocks blocks_;            ///< of plan values
-  std::vector<Life> block_lives_;
-  std::vector<std::size_t> slot_of_block_;
-  std::vector<Slot> slots_;
-  std::vector<InPlace> in_place_;                        ///< by step: (output, input) ports that may share
+  std::vector<Life> lives_;        ///< by plan value
+  Blocks blocks_;                  ///< of plan values
+  std::vector<InPlace> in_place_;  ///< by step
+  Slots slots_{{.plan = out_.plan, .blocks = blocks_, .lives = lives_, .ports = in_place_}};
   std::map<std::pair<ValueId, Place>, PlanIndex> made_;  ///< computed values, by place
   std::map<ValueId, PlanIndex> constants_;
   std::map<std::pair<const void*, std::size_t>, PlanIndex> adopted_;  ///< constants of bodies, by their bytes

@@ -197,7 +197,10 @@ Result<std::vector<Cost>> Pricing::price_lazily(CoverRequest request, CostBounds
   LazyMeasuring measuring;
   measuring.candidates = [&](const std::vector<std::size_t>& asked) { return price_candidates(pool, asked); };
   measuring.conversions = [this](const std::vector<NamedCover>& covers) { return price_conversions(covers); };
-  std::ranges::remove_copy(request.backends, std::back_inserter(measuring.quick), kCodeGenerator);
+  std::ranges::remove_copy_if(request.backends, std::back_inserter(measuring.quick), [this](const std::string& name) {
+    const auto backend = registry_.get(name);
+    return backend && (*backend)->info().is_compiler;
+  });
   if (measuring.quick.size() == request.backends.size()) measuring.quick.clear();
   measuring.most_nodes = [this] { return out_of_time() ? late_nodes() : std::numeric_limits<std::size_t>::max(); };
   measuring.is_stopped = [this] { return options_.stop.stop_requested(); };

@@ -7,50 +7,107 @@
 #include "measure/machine.h"
 #include "tune/jobs.h"
 #include "tune/level2.h"
+#include "tune/whole_model.h"
 
 namespace collage {
+namespace {
 
-Result<Artifact> rival_artifact(const RivalModel& model, Registry& registry, Store& store, WorkerProcess& worker) {
-  COLLAGE_TRY(Backend * backend, registry.get(model.engine));
-  const BackendInfo& info = backend->info();
-  const std::string model_key = model.model_file.empty() ? structure_key(model.graph, model.region) : model.model_hash;
-  const std::string key =
-      fmt::format("rival|{}|{}|{}|{}|{}|{}|{}", info.name, info.build, model.threads, machine_print(), model_key,
-                  weights_hash(model.graph, model.region), model.shapes);
-  if (const auto stored = store.artifact(key))
-    if (auto artifact = read_artifact(store.artifact_folder(), *stored, model.region.constants)) return artifact;
-  COLLAGE_TRY(const std::string hash, compile_model(worker, {.graph = model.graph_file,
-                                                             .model = model.model_file,
-                                                             .engine = model.engine,
-                                                             .folder = store.artifact_folder(),
-                                                             .threads = model.threads}));
-  store.put_artifact(key, hash);
-  return read_artifact(store.artifact_folder(), hash, model.region.constants);
+/// A model as an engine gets it.
+struct RivalModel {
+  const std::string& engine;
+  const Graph& graph;
+  const std::string& graph_file;
+  const std::string& model_file;  ///< the user's bytes; empty: the graph's
+};
+
+NodeSet all_nodes(const Graph& graph) {
+  NodeSet nodes(graph.nodes.size());
+  for (std::size_t n = 0; n < graph.nodes.size(); ++n) nodes.insert(n);
+  return nodes;
 }
 
-std::optional<FailedCandidate> failed_rival(const CrashedRival& rival, const std::string& how, Registry& registry) {
-  const auto variant = plain_variant(registry, rival.engine, rival.graph,
-                                     whole_region(rival.graph, uses_of(rival.graph)), rival.rules, rival.compile);
-  const auto backend = registry.get(rival.engine);
+Result<Artifact> artifact_of(const Scene& scene, const RivalModel& model, const Region& region) {
+  COLLAGE_TRY(Backend * backend, scene.registry.get(model.engine));
+  const BackendInfo& info = backend->info();
+  const int threads = scene.options.threads;
+  const std::string model_key =
+      model.model_file.empty() ? structure_key(model.graph, region) : scene.prepared.imported.model_hash;
+  const std::string key = fmt::format("rival|{}|{}|{}|{}|{}|{}|{}", info.name, info.build, threads, machine_print(),
+                                      model_key, weights_hash(model.graph, region), scene.shapes_text());
+  const std::string folder = scene.store.artifact_folder();
+  if (const auto stored = scene.store.artifact(key))
+    if (auto artifact = read_artifact(folder, *stored, region.constants)) return artifact;
+  COLLAGE_TRY(const std::string hash, compile_model(scene.worker, {.graph = model.graph_file,
+                                                                   .model = model.model_file,
+                                                                   .engine = model.engine,
+                                                                   .folder = folder,
+                                                                   .threads = threads}));
+  scene.store.put_artifact(key, hash);
+  return read_artifact(folder, hash, region.constants);
+}
+
+/// An engine that brought its worker down while it compiled the simplified graph; nothing when it does not take it.
+std::optional<FailedCandidate> failed_rival(const Scene& scene, const std::string& engine, const std::string& how) {
+  const Graph& graph = scene.prepared.graph;
+  const auto variant = plain_variant(scene.registry, engine, graph, whole_region(graph, uses_of(graph)),
+                                     scene.who.rules(), scene.compile());
+  const auto backend = scene.registry.get(engine);
   if (!variant || !backend) return std::nullopt;
   const BackendInfo& info = (*backend)->info();
-  FailedCandidate failed{.graph = &rival.graph,
-                         .record_file = rival.record,
+  FailedCandidate failed{.graph = &graph,
+                         .record_file = scene.prepared.record,
                          .bundle = {.backend = info.name,
                                     .kind = info.kind,
                                     .version = info.version,
                                     .build = info.build,
                                     .variant = *variant,
-                                    .options = rival.compile,
-                                    .seed = rival.seed,
-                                    .compile_limit = rival.compile_limit,
-                                    .run_limit = rival.run_limit,
+                                    .options = scene.compile(),
+                                    .seed = scene.options.seed,
+                                    .compile_limit = scene.options.compile_limit,
+                                    .run_limit = scene.options.run_limit,
                                     .refusal = {.reason = RefusalReason::kCrashed, .detail = how},
                                     .stage = "compile",
                                     .machine = machine_print()}};
-  for (std::size_t node = 0; node < rival.graph.nodes.size(); ++node)
+  for (std::size_t node = 0; node < graph.nodes.size(); ++node)
     failed.nodes.push_back(static_cast<std::uint32_t>(node));
   return failed;
+}
+
+void add_rival(const std::string& title, const RivalModel& model, const Scene& scene, ContestantMaker& maker,
+               Contest& contest, std::vector<std::string>& notes) {
+  auto made = [&]() -> Result<Contestant> {
+    const Cover cover = whole_cover(model.graph, model.engine);
+    COLLAGE_TRY(Artifact artifact, artifact_of(scene, model, cover.steps.front().region));
+    return maker.make(title, model.graph, cover, {std::move(artifact)}, true);
+  }();
+  if (!made && model.model_file.empty() && made.error().code == "worker/died")
+    if (auto failed = failed_rival(scene, model.engine, made.error().saw)) scene.repros.keep(*std::move(failed));
+  if (made)
+    contest.add(std::move(*made));
+  else if (made.error().code == kOverMemory)
+    notes.push_back(title + " left out: " + to_string(made.error()));
+  else
+    notes.push_back(title + " does not run this model: " + made.error().saw);
+}
+
+}  // namespace
+
+Result<void> add_rivals(const Scene& scene, ContestantMaker& maker, Contest& contest, std::vector<std::string>& notes) {
+  scene.say("rivals");
+  const Prepared& prepared = scene.prepared;
+  const NodeSet all = all_nodes(prepared.graph);
+  for (const std::string& name : scene.who.backends()) {
+    COLLAGE_TRY(Backend * backend, scene.registry.get(name));
+    if (!backend->info().is_engine) continue;
+    if (scene.out_of_time() && contest.competing() > 0) break;
+    if (!is_allowed(prepared.graph, all, name, scene.who.rules())) continue;
+    if (!allows(prepared.graph, uses_of(prepared.graph), scene.options.user_rules, all, name)) continue;
+    add_rival(name, {name, prepared.imported.graph, prepared.imported_file, prepared.original_file}, scene, maker,
+              contest, notes);
+    add_rival(name + std::string(kOnSimplified), {name, prepared.graph, prepared.graph_file, ""}, scene, maker, contest,
+              notes);
+  }
+  return {};
 }
 
 }  // namespace collage

@@ -1,0 +1,46 @@
+// The time that a tune may take, and which share of it is for what. The rest after measuring is for contests and
+// level 2, which leave some for writing the plan.
+// In: seconds. Out: times, questions answered by the clock.
+// Cost: reading the clock.
+// Source: ours.
+#pragma once
+
+#include <chrono>
+
+#include "measure/frame.h"
+
+namespace collage {
+
+class Budget {
+ public:
+  static constexpr double kPricingShare = 0.7;
+  static constexpr double kMeasuringShare = 0.75;  ///< of single operators, so that a cover exists
+  static constexpr double kCoversShare = 0.85;     ///< then the first plan has to do
+  static constexpr double kContestShare = 0.95;
+  static constexpr double kStopShare = 0.98;
+  static constexpr double kMostShare = 1.05;  ///< a tune that takes longer says so
+
+  /// The time begins now.
+  explicit Budget(double seconds) : seconds_(seconds) {}
+
+  [[nodiscard]] double seconds() const { return seconds_; }
+  [[nodiscard]] double total_s() const { return Seconds(Clock::now() - start_).count(); }
+  /// Of the budget: what was set aside does not count.
+  [[nodiscard]] double elapsed_s() const { return total_s() - aside_s_; }
+  [[nodiscard]] bool is_past(double share) const { return elapsed_s() > share * seconds_; }
+  /// The moment when this share is used up.
+  [[nodiscard]] Clock::time_point after(double share) const {
+    return start_ + std::chrono::duration_cast<Clock::duration>(Seconds(share * seconds_ + aside_s_));
+  }
+  /// For work that has its own time.
+  void set_aside(double seconds) { aside_s_ += seconds; }
+
+ private:
+  using Seconds = std::chrono::duration<double>;
+
+  Clock::time_point start_ = Clock::now();
+  double seconds_;
+  double aside_s_ = 0;
+};
+
+}  // namespace collage
