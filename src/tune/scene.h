@@ -1,5 +1,6 @@
 // What the parts of one tune have in common.
 // In: made by tune(). Out: references; all outlive the parts.
+// Cost: none.
 // Source: ours.
 #pragma once
 
