@@ -113,7 +113,7 @@ class OpenKernels final : public MultiKernel {
       types.push_back(outputs_[i].type.element);
       if (own.outputs[i] != nullptr) continue;
       const std::size_t bytes = byte_count(types.back(), shaped.outputs[i]);
-      pages.push_back(allocate_pages(bytes, bytes >= kHugePage ? PageSize::kHuge : PageSize::kSmall));
+      pages.push_back(allocate_pages(bytes));
       if (pages.back() == nullptr)
         return fail(ExitCode::kIo, "backend/no-memory", "native", std::to_string(bytes) + " bytes", "memory");
       own.outputs[i] = pages.back().get();

@@ -114,8 +114,9 @@ Result<std::vector<FixedKernel>> fixed_kernels(Backend& backend, const OpenCase&
     made.variant = variant.name;
     COLLAGE_TRY(made.kernel, backend.load(load));
     Buffers buffers = inputs;
-    buffers.outputs = {made.memory.add(byte_count(y.type.element, y.type.extents()))};
-    buffers.workspace = made.memory.add(artifact->workspace_bytes + 1);
+    COLLAGE_TRY(void* const output, made.memory.add(byte_count(y.type.element, y.type.extents())));
+    buffers.outputs = {output};
+    COLLAGE_TRY(buffers.workspace, made.memory.add(artifact->workspace_bytes + 1));
     COLLAGE_TRY(made.call, made.kernel->bind(buffers));
   }
   if (kernels.empty())
@@ -221,8 +222,8 @@ class CaseRun {
 
   Result<void> row(const KernelBench& set, const KernelBench& all, std::size_t single, const ShapePoint& point) {
     const std::vector<Extents> extents = set.extents_at(point);
-    const PointMemory memory = all.memory_at(point);
-    PointMemory own = set.memory_at(point);
+    COLLAGE_TRY(const PointMemory memory, all.memory_at(point));
+    COLLAGE_TRY(PointMemory own, set.memory_at(point));
     own.buffers.inputs = memory.buffers.inputs;
     COLLAGE_TRY(const Graph closed, graph_of(text_at(one_, &point)));
     COLLAGE_TRY(const std::vector<FixedKernel> fixed,

@@ -26,6 +26,10 @@ using Pages = std::unique_ptr<std::byte, FreePages>;
 /// At least `bytes` zeroed bytes. Aligned to kHugePage and asked to lie in huge pages for kHuge, else aligned to 64.
 /// Null when there is no memory. Huge pages are there from their first use on, or touch_pages().
 [[nodiscard]] Pages allocate_pages(std::size_t bytes, PageSize size);
+/// In huge pages when they fill one.
+[[nodiscard]] inline Pages allocate_pages(std::size_t bytes) {
+  return allocate_pages(bytes, bytes >= kHugePage ? PageSize::kHuge : PageSize::kSmall);
+}
 
 /// Brings in every page of the first `bytes`, so that their first user meets no page fault. Contents stay.
 void touch_pages(std::byte* memory, std::size_t bytes);

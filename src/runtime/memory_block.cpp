@@ -7,7 +7,7 @@
 namespace collage {
 
 Result<MemoryBlock> MemoryBlock::allocate(std::size_t bytes, const std::string& label) {
-  Pages pages = allocate_pages(bytes, bytes >= kHugePage ? PageSize::kHuge : PageSize::kSmall);
+  Pages pages = allocate_pages(bytes);
   if (!pages)
     return fail(ExitCode::kLimit, "runtime/out-of-memory", label, fmt::format("{} bytes", bytes), "less memory");
   MemoryBlock block;

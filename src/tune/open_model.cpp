@@ -70,9 +70,11 @@ bool agree(const std::vector<Tensor>& a, const std::vector<Tensor>& b, Accuracy 
 
 }  // namespace
 
-void* PointMemory::add(std::size_t bytes) {
-  pages.push_back(allocate_pages(bytes, bytes >= kHugePage ? PageSize::kHuge : PageSize::kSmall));
-  COLLAGE_CHECK(pages.back() != nullptr, std::to_string(bytes) + " bytes");
+Result<void*> PointMemory::add(std::size_t bytes) {
+  pages.push_back(allocate_pages(bytes));
+  if (pages.back() == nullptr)
+    return fail(ExitCode::kLimit, "tune/out-of-memory", "a point of the domain", std::to_string(bytes) + " bytes",
+                "less memory");
   touch_pages(pages.back().get(), bytes);
   return pages.back().get();
 }
@@ -107,24 +109,25 @@ std::vector<Extents> KernelBench::extents_at(const ShapePoint& point) const {
   return extents;
 }
 
-PointMemory KernelBench::memory_at(const ShapePoint& point) const {
+Result<PointMemory> KernelBench::memory_at(const ShapePoint& point) const {
   const std::vector<Extents> extents = extents_at(point);
   PointMemory memory;
   Random random(1);
   for (std::size_t i = 0; i < extents.size(); ++i) {
     const ElementType element = request_.graph->value(request_.region.inputs[i]).type.element;
-    void* const bytes = memory.add(byte_count(element, extents[i]));
+    COLLAGE_TRY(void* const bytes, memory.add(byte_count(element, extents[i])));
     fill(ValueType::tensor(element, extents[i]), static_cast<std::byte*>(bytes), random);
     memory.buffers.inputs.push_back(bytes);
   }
   memory.buffers.outputs.assign(request_.region.outputs.size(), nullptr);
-  if (workspace_bytes_ > 0) memory.buffers.workspace = memory.add(workspace_bytes_);
+  if (workspace_bytes_ == 0) return memory;
+  COLLAGE_TRY(memory.buffers.workspace, memory.add(workspace_bytes_));
   return memory;
 }
 
 Result<KernelTimes> KernelBench::time(const ShapePoint& point, const std::vector<bool>& asked) const {
   const std::vector<Extents> extents = extents_at(point);
-  const PointMemory memory = memory_at(point);
+  COLLAGE_TRY(const PointMemory memory, memory_at(point));
   std::vector<Contender> contenders;
   std::vector<Tensor> expected;
   for (std::size_t k = 0; k < kernels_->size(); ++k) {

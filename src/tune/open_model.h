@@ -18,8 +18,8 @@ namespace collage {
 struct PointMemory {
   std::vector<Pages> pages;
   Buffers buffers;
-  /// Another buffer. No memory is a bug here: points are small.
-  void* add(std::size_t bytes);
+  /// Another buffer. Error tune/out-of-memory.
+  [[nodiscard]] Result<void*> add(std::size_t bytes);
 };
 
 /// Several kernels, loaded and timed at any point of the domain.
@@ -34,7 +34,7 @@ class KernelBench {
   /// shape or is wrong. Errors of runs.
   [[nodiscard]] Result<KernelTimes> time(const ShapePoint& point, const std::vector<bool>& asked) const;
   [[nodiscard]] std::vector<Extents> extents_at(const ShapePoint& point) const;
-  [[nodiscard]] PointMemory memory_at(const ShapePoint& point) const;
+  [[nodiscard]] Result<PointMemory> memory_at(const ShapePoint& point) const;
 
  private:
   KernelBench() = default;

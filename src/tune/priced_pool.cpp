@@ -16,6 +16,15 @@ namespace {
 
 constexpr int kNeighbourRounds = 2;
 constexpr std::size_t kMostNeighbours = 12;
+/// Searches for all sets of backends take some 5 % of the budget then, where they do not end before.
+constexpr double kStatesPerSecond = 4000;
+constexpr double kFewestStates = 60'000;
+
+/// Of one search. By the budget, not by the clock: the same costs give the same covers.
+std::size_t most_states(double budget_s) {
+  const double most = std::max(kFewestStates, kStatesPerSecond * budget_s);
+  return std::min(SearchOptions{}.max_states, static_cast<std::size_t>(std::min(most, 1e15)));
+}
 
 }  // namespace
 
@@ -159,6 +168,7 @@ CoverRequest PricedPool::request(const Corrections& corrections) const {
   request.conflicts = scene_.who.conflicts();
   request.locations = scene_.who.locations();
   request.search.capacity = scene_.who.locations().capacity;
+  request.search.max_states = most_states(scene_.budget.seconds());
   if (scene_.options.objective.is_time_alone()) return request;
   request.search.ns_per_byte = scene_.options.objective.ns_per_byte;
   if (cap_ > 0) request.search.capacity[kHome] = cap_;

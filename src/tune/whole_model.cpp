@@ -10,7 +10,7 @@ namespace collage {
 namespace {
 
 std::shared_ptr<std::byte> aligned_bytes(std::size_t size) {
-  Pages pages = allocate_pages(size, size >= kHugePage ? PageSize::kHuge : PageSize::kSmall);
+  Pages pages = allocate_pages(size);
   if (pages == nullptr) throw std::bad_alloc();
   touch_pages(pages.get(), size);
   return pages;
