@@ -6,7 +6,7 @@
 namespace collage {
 
 void Course::begin(Store& store, const std::string& question, double budget_s) {
-  if (!key_.empty()) return;
+  COLLAGE_CHECK(!has_begun(), "one question for a tune");
   key_ = "course|" + hash_hex(question);
   budget_s_ = budget_s;
   const auto stored = store.verdict(key_);
@@ -29,7 +29,7 @@ double Course::amount(double now) {
 }
 
 void Course::save(Store& store) const {
-  if (key_.empty() || answers_ == recalled_) return;
+  if (!has_begun() || answers_ == recalled_) return;
   store.put_verdict(key_, to_line(Json{{"budget", budget_s_}, {"answers", answers_}}));
 }
 

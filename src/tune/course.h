@@ -18,8 +18,9 @@ namespace collage {
 class Course {
  public:
   /// Recalls the answers of the tune that was asked `question` (which says all that the contests depend on but the
-  /// clock) with at least this budget. Does nothing when it is called again.
+  /// clock) with at least this budget. Once.
   void begin(Store& store, const std::string& question, double budget_s);
+  [[nodiscard]] bool has_begun() const { return !key_.empty(); }
 
   /// The recalled answer, else this one.
   [[nodiscard]] double amount(double now);

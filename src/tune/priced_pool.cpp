@@ -89,7 +89,7 @@ Result<void> PricedPool::join_neighbours(const Uses& uses, std::span<const Propo
     COLLAGE_TRY(const std::vector<Cost> priced, pricing_->price(fresh));
     costs_.insert(costs_.end(), priced.begin(), priced.end());
     append(std::move(fresh), pool_);
-    why_unmeasured_.resize(costs_.size(), why_not_measured(false));
+    note_unmeasured();
   }
   return {};
 }
@@ -113,7 +113,7 @@ std::vector<Unmeasured> PricedPool::why_unmeasured() const {
   return why;
 }
 
-void PricedPool::note_tuned() { why_unmeasured_.resize(costs_.size(), why_not_measured(false)); }
+void PricedPool::note_unmeasured() { why_unmeasured_.resize(costs_.size(), why_not_measured(false)); }
 
 std::size_t PricedPool::candidate_count() const {
   return pool_.candidates.size() + (placer_ ? placer_->candidate_count() : 0);

@@ -46,12 +46,11 @@ class PricedPool {
   /// Of the search, by what a plan took beyond the search's count: small bites, since another cover may be counted
   /// better. False when nothing is left.
   [[nodiscard]] bool lower_cap(std::int64_t least_over_cap);
-  /// Schedules tuned since are candidates, too.
-  void note_tuned();
+  /// Candidates that came since and have no cost were left out for want of time.
+  void note_unmeasured();
 
   /// Precondition for these: has_covers().
   [[nodiscard]] Pricing& pricing() { return *pricing_; }
-  [[nodiscard]] const CostBounds& bounds() const { return *bounds_; }
   [[nodiscard]] ScheduleContext schedules();
 
   [[nodiscard]] const CandidatePool& pool() const { return pool_; }
@@ -62,7 +61,7 @@ class PricedPool {
   /// Null before fill().
   [[nodiscard]] const BodyPlacer* placer() const { return placer_ ? &*placer_ : nullptr; }
   /// Null before fill().
-  [[nodiscard]] const CostBounds* known_bounds() const { return bounds_ ? &*bounds_ : nullptr; }
+  [[nodiscard]] const CostBounds* bounds() const { return bounds_ ? &*bounds_ : nullptr; }
   /// Bodies' too.
   [[nodiscard]] std::size_t candidate_count() const;
   [[nodiscard]] std::size_t known_schedules() const { return known_schedules_; }

@@ -20,12 +20,6 @@ struct RivalModel {
   const std::string& model_file;  ///< the user's bytes; empty: the graph's
 };
 
-NodeSet all_nodes(const Graph& graph) {
-  NodeSet nodes(graph.nodes.size());
-  for (std::size_t n = 0; n < graph.nodes.size(); ++n) nodes.insert(n);
-  return nodes;
-}
-
 Result<Artifact> artifact_of(const Scene& scene, const RivalModel& model, const Region& region) {
   COLLAGE_TRY(Backend * backend, scene.registry.get(model.engine));
   const BackendInfo& info = backend->info();
@@ -95,13 +89,14 @@ void add_rival(const std::string& title, const RivalModel& model, const Scene& s
 Result<void> add_rivals(const Scene& scene, ContestantMaker& maker, Contest& contest, std::vector<std::string>& notes) {
   scene.say("rivals");
   const Prepared& prepared = scene.prepared;
-  const NodeSet all = all_nodes(prepared.graph);
+  const Uses uses = uses_of(prepared.graph);
+  const NodeSet all = whole_region(prepared.graph, uses).nodes;
   for (const std::string& name : scene.who.backends()) {
     COLLAGE_TRY(Backend * backend, scene.registry.get(name));
     if (!backend->info().is_engine) continue;
     if (scene.out_of_time() && contest.competing() > 0) break;
     if (!is_allowed(prepared.graph, all, name, scene.who.rules())) continue;
-    if (!allows(prepared.graph, uses_of(prepared.graph), scene.options.user_rules, all, name)) continue;
+    if (!allows(prepared.graph, uses, scene.options.user_rules, all, name)) continue;
     add_rival(name, {name, prepared.imported.graph, prepared.imported_file, prepared.original_file}, scene, maker,
               contest, notes);
     add_rival(name + std::string(kOnSimplified), {name, prepared.graph, prepared.graph_file, ""}, scene, maker, contest,

@@ -104,7 +104,7 @@ class Tuner {
     const std::size_t broken = priced_.pricing().broken_count();
     maker_.forget_over_cap();
     bool fits = false;
-    begin_course(*covers);
+    if (!course_.has_begun()) begin_course(*covers);
     for (NamedCover& named : *covers) {
       const double share = fits ? Budget::kCoversShare : Budget::kContestShare;
       if (contest_.competing() > 0 && course_.decides(budget_.is_past(share))) break;
@@ -235,14 +235,14 @@ class Tuner {
                                                                 .question = whole_question(),
                                                                 .seed = options_.seed,
                                                                 .request = [this] { return priced_.request({}); },
-                                                                .bounds = &priced_.bounds(),
+                                                                .bounds = priced_.bounds(),
                                                                 .progress = progress_,
                                                                 .stop = options_.stop});
     budget_.set_aside(budget_.total_s() - begin_s);
     priced_.pricing().allow_until(budget_.after(Budget::kMeasuringShare));
     if (!report) return std::unexpected(std::move(report).error());
     report_.schedules = *std::move(report);
-    priced_.note_tuned();
+    priced_.note_unmeasured();
     if (report_.schedules.after_ns >= report_.schedules.before_ns) return {};
     const std::size_t before = contest_.competing();
     COLLAGE_TRY_VOID(add_covers({}));
@@ -364,7 +364,7 @@ class Tuner {
                   .alternatives = alternatives,
                   .notes = notes_,
                   .placer = priced_.placer(),
-                  .bounds = priced_.known_bounds(),
+                  .bounds = priced_.bounds(),
                   .has_bodies = !priced_.bodies().empty()};
     if (!priced_.has_covers()) return ended;
     ended.pricing = &priced_.pricing();
