@@ -235,7 +235,7 @@ class Native final : public Backend, public CodeGenerator, public OpenCompiler {
   static Result<StoredProgram> checked_program(const LoadRequest& request) {
     COLLAGE_TRY(StoredProgram stored, program_of(request.artifact.bytes));
     if (request.artifact.compatibility != compatibility_of(stored.program))
-      return fail(ExitCode::kBadInput, "backend/incompatible-artifact", "native",
+      return fail(ExitCode::kUnsupported, "backend/incompatible-artifact", "native",
                   std::string(request.artifact.compatibility), "an artifact of this build");
     if (stored.program.threads != request.threads)
       return fail(ExitCode::kBadInput, "backend/other-threads", "native", std::to_string(request.threads) + " threads",

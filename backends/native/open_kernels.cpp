@@ -115,7 +115,7 @@ class OpenKernels final : public MultiKernel {
       const std::size_t bytes = byte_count(types.back(), shaped.outputs[i]);
       pages.push_back(allocate_pages(bytes));
       if (pages.back() == nullptr)
-        return fail(ExitCode::kIo, "backend/no-memory", "native", std::to_string(bytes) + " bytes", "memory");
+        return fail(ExitCode::kLimit, "backend/no-memory", "native", std::to_string(bytes) + " bytes", "memory");
       own.outputs[i] = pages.back().get();
     }
     return std::make_unique<OpenCall>(loaded_, entries_[kernel], shaped, own, std::move(types), std::move(pages));

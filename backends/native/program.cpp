@@ -137,7 +137,7 @@ Result<Needs> needs_of(std::string_view compatibility) {
   }
   if (words) is_ours &= static_cast<bool>(words >> needs.library);
   if (is_ours && !needs.sets.empty()) return needs;
-  return fail(ExitCode::kBadInput, "backend/incompatible-artifact", "native", std::string(compatibility),
+  return fail(ExitCode::kUnsupported, "backend/incompatible-artifact", "native", std::string(compatibility),
               "an artifact of this build");
 }
 

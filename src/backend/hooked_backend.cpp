@@ -164,7 +164,7 @@ class HookedBackend final : public Backend {
   }
 
   [[nodiscard]] std::unexpected<Error> incompatible(const LoadRequest& request) const {
-    return fail(ExitCode::kBadInput, "backend/incompatible-artifact", info_.name,
+    return fail(ExitCode::kUnsupported, "backend/incompatible-artifact", info_.name,
                 "an artifact of '" + std::string(request.artifact.compatibility) + "'",
                 "one of this build, " + info_.build);
   }

@@ -1,11 +1,13 @@
 #include <algorithm>
-#include <filesystem>
+#include <set>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "backend/registry.h"
+#include "base/suggest.h"
 #include "cli/console.h"
+#include "cli/look_up.h"
 #include "cli/program.h"
 #include "measure/strikes.h"
 #include "tune/rehearsal.h"
@@ -44,16 +46,8 @@ Result<void> try_all(Registry& registry, const std::vector<std::string>& worker_
   return {};
 }
 
-/// The store when there is one: looking makes none.
-Result<std::optional<Store>> existing_store(const CommonOptions& common) {
-  const std::string path = store_from(common);
-  if (!std::filesystem::exists(path)) return std::optional<Store>();
-  COLLAGE_TRY(Store store, Store::open(path));
-  return std::optional(std::move(store));
-}
-
 Result<std::vector<Strike>> strikes_here(const CommonOptions& common) {
-  COLLAGE_TRY(std::optional<Store> store, existing_store(common));
+  COLLAGE_TRY(std::optional<Store> store, store_if_any(common));
   return store ? strikes_in(*store) : std::vector<Strike>();
 }
 
@@ -108,16 +102,63 @@ int show(const Options& options, Console& console) {
   return 0;
 }
 
+/// What --lift names.
+struct Lifted {
+  std::string backend;
+  std::string operators;  ///< empty: all
+};
+
 /// "NAME" or "NAME/OPERATORS".
+Lifted lifted_by(const std::string& text) {
+  const std::size_t slash = text.find('/');
+  return {.backend = text.substr(0, slash), .operators = slash == std::string::npos ? "" : text.substr(slash + 1)};
+}
+
+/// Kinds that are here, and instances and kinds that crashed or hung.
+std::vector<std::string> known_backends(const Options& options, const std::vector<Strike>& strikes) {
+  std::set<std::string> known;
+  for (const Strike& strike : strikes)
+    known.insert({strike.backend, strike.backend.substr(0, strike.backend.find(':'))});
+  for (std::string& kind : Registry(module_places(options.common.backend_libraries)).kinds())
+    known.insert(std::move(kind));
+  return {known.begin(), known.end()};
+}
+
+/// Why nothing was lifted: nothing, when the backend is known and nothing is counted against it.
+Result<void> check_names(const Options& options, const Lifted& lifted, const std::vector<Strike>& strikes) {
+  const std::vector<std::string> known = known_backends(options, strikes);
+  if (std::ranges::none_of(known, [&](const std::string& one) { return is_instance_of(lifted.backend, one); }))
+    return fail(ExitCode::kUsage, "cli/bad-option", "--lift",
+                fmt::format("no backend {}{}", lifted.backend, did_you_mean(lifted.backend, known)),
+                fmt::format("{}", fmt::join(known, ", ")));
+  if (lifted.operators.empty()) return {};
+  std::vector<std::string> counted;
+  for (const Strike& strike : strikes)
+    if (is_instance_of(strike.backend, lifted.backend)) counted.push_back(strike.operators);
+  return fail(ExitCode::kUsage, "cli/bad-option", "--lift",
+              fmt::format("no crash or hang of {} on {}{}", lifted.backend, lifted.operators,
+                          did_you_mean(lifted.operators, counted)),
+              counted.empty() ? "a backend that crashed or hung; this one did not"
+                              : fmt::format("{}", fmt::join(counted, ", ")));
+}
+
+Result<std::size_t> lift_named(const Options& options, const Lifted& lifted) {
+  COLLAGE_TRY(std::optional<Store> store, store_if_any(options.common));
+  const std::vector<Strike> strikes = store ? strikes_in(*store) : std::vector<Strike>();
+  const std::size_t count = store ? lift_strikes(*store, lifted.backend, lifted.operators) : 0;
+  if (count == 0) COLLAGE_TRY_VOID(check_names(options, lifted, strikes));
+  return count;
+}
+
 int lift(const Options& options, Console& console) {
-  const std::size_t slash = options.lift.find('/');
-  const std::string operators = slash == std::string::npos ? "" : options.lift.substr(slash + 1);
-  auto store = existing_store(options.common);
-  if (!store) return console.failure(store.error());
-  const std::size_t count = *store ? lift_strikes(**store, options.lift.substr(0, slash), operators) : 0;
-  const OrderedJson object = {{"schema", "collage.backends-lift/1"}, {"lifted", count}};
-  if (auto shown = console.result(fmt::format("{} records lifted\n", count), object.dump(2)); !shown)
-    return console.failure(shown.error());
+  const Lifted lifted = lifted_by(options.lift);
+  const auto count = lift_named(options, lifted);
+  if (!count) return console.failure(count.error());
+  const OrderedJson object = {{"schema", "collage.backends-lift/1"}, {"lifted", *count}};
+  const std::string text = *count == 0
+                               ? fmt::format("nothing to lift: no crash or hang of {} is counted\n", lifted.backend)
+                               : fmt::format("{} records lifted\n", *count);
+  if (auto shown = console.result(text, object.dump(2)); !shown) return console.failure(shown.error());
   return 0;
 }
 

@@ -1,13 +1,12 @@
-#include <filesystem>
-
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 #include "cli/console.h"
+#include "cli/cost_list.h"
+#include "cli/look_up.h"
 #include "cli/program.h"
 #include "measure/file.h"
-#include "measure/json.h"
+#include "measure/find_costs.h"
 #include "measure/repro_keeper.h"
 #include "measure/store_tools.h"
 
@@ -18,7 +17,8 @@ using nlohmann::ordered_json;
 
 struct Options {
   CommonOptions common;
-  std::string like;  ///< only records whose key contains it
+  CostFilter filter;
+  std::string like;  ///< prune records whose key contains it
   std::string file;  ///< to read or write
   std::string key;   ///< of explain-miss
   std::size_t limit = 20;
@@ -35,18 +35,6 @@ struct Answer {
 using Action = Result<Answer> (*)(const Options&, Store&);
 
 double megabytes(std::uint64_t bytes) { return static_cast<double>(bytes) / 1e6; }
-
-std::string cost_text(const Cost& cost) {
-  if (const auto* measured = std::get_if<Measured>(&cost))
-    return fmt::format("{:.1f} us [{:.1f}, {:.1f}], {} samples", static_cast<double>(measured->median_ns) / 1000,
-                       static_cast<double>(measured->low_ns) / 1000, static_cast<double>(measured->high_ns) / 1000,
-                       measured->samples);
-  if (const auto* refused = std::get_if<Infeasible>(&cost))
-    return fmt::format("refused, {}: {}", name_of(refused->refusal.reason), refused->refusal.detail);
-  if (const auto* estimated = std::get_if<Estimated>(&cost))
-    return fmt::format("estimated {:.1f} us", static_cast<double>(estimated->ns) / 1000);
-  return "unknown";
-}
 
 Result<Answer> show_stats(const Options& options, Store& store) {
   const StoreStats stats = stats_of(store);
@@ -69,53 +57,51 @@ Result<Answer> show_stats(const Options& options, Store& store) {
   return answer;
 }
 
-/// To the record that was added last.
-void add_samples(Store& store, const std::string& key, Answer& answer) {
-  if (const auto samples = store.samples(key)) {
-    answer.text += fmt::format("{:<10} {} ns\n", "samples", fmt::join(samples->ns, " "));
-    if (samples->warm_ns > 0) answer.text += fmt::format("{:<10} {} ns\n", "warm", samples->warm_ns);
-    answer.json["records"].back()["samples_ns"] = samples->ns;
-    answer.json["records"].back()["warm_ns"] = samples->warm_ns;
-  }
-  answer.text += "\n";
+/// What the filter means, for messages.
+std::string text_of(const CostFilter& filter) {
+  std::string text = filter.text;
+  for (const auto& [option, value] :
+       {std::pair("--operator", filter.operator_name), {"--backend", filter.backend}, {"--node", filter.node}})
+    if (!value.empty()) text += fmt::format("{}{} {}", text.empty() ? "" : " ", option, value);
+  return text;
 }
 
-Answer records(const Options& options, Store& store, bool whole) {
-  const auto found = store.costs_like(options.like);
+/// Error store/no-record when a filter fits nothing.
+Result<std::vector<FoundCost>> wanted_costs(const Options& options, Store& store) {
+  std::vector<FoundCost> found = find_costs(store, options.filter);
+  if (!found.empty() || options.filter.is_empty()) return found;
+  return fail(ExitCode::kBadInput, "store/no-record", text_of(options.filter),
+              "no cost that fits" + suggestion_for(store, options.filter),
+              "a part of a key, an operator, backend, node or model that collage db list shows");
+}
+
+Result<Answer> records(const Options& options, Store& store, bool whole) {
+  COLLAGE_TRY(const std::vector<FoundCost> found, wanted_costs(options, store));
+  const std::span<const FoundCost> shown = std::span(found).first(std::min(found.size(), options.limit));
   Answer answer;
   answer.json = {{"schema", "collage.db-list/1"}, {"found", found.size()}, {"records", ordered_json::array()}};
-  for (std::size_t i = 0; i < std::min(found.size(), options.limit); ++i) {
-    const auto& [key, cost] = found[i];
-    if (!whole) {
-      answer.text += fmt::format("{:<40} {}\n", cost_text(cost), key);
-    } else {
-      for (const auto& [field, value] : fields_of(key)) answer.text += fmt::format("{:<10} {}\n", field, value);
-      answer.text += fmt::format("{:<10} {}\n", "cost", cost_text(cost));
-    }
-    answer.json["records"].push_back({{"key", key}, {"cost", to_json(cost)}});
-    if (whole) add_samples(store, key, answer);
+  if (!whole) answer.text = list_text(shown);
+  for (const FoundCost& one : shown) {
+    const auto samples = whole ? store.samples(one.key) : std::nullopt;
+    if (whole) answer.text += record_text(one, samples);
+    answer.json["records"].push_back(to_json(one, samples));
   }
-  if (found.size() > options.limit)
-    answer.text += fmt::format("and {} more; --limit shows them\n", found.size() - options.limit);
+  if (found.empty()) answer.text = "no costs are kept here\n";
+  if (found.size() > shown.size())
+    answer.text += fmt::format("and {} more; --limit shows them\n", found.size() - shown.size());
   return answer;
 }
 
 Result<Answer> list(const Options& options, Store& store) { return records(options, store, false); }
-
-Result<Answer> show(const Options& options, Store& store) {
-  Answer answer = records(options, store, true);
-  if (answer.json["found"] == 0)
-    return fail(ExitCode::kBadInput, "store/no-record", options.like, "no cost whose key contains it", "part of a key");
-  return answer;
-}
+Result<Answer> show(const Options& options, Store& store) { return records(options, store, true); }
 
 Result<Answer> export_to(const Options& options, Store& store) {
-  const std::string lines = export_costs(store, options.like);
+  COLLAGE_TRY(const std::vector<FoundCost> found, wanted_costs(options, store));
+  const std::string lines = export_costs(found);
   const std::string_view piece = lines;
   COLLAGE_TRY_VOID(write_file(options.file, {&piece, 1}));
-  const auto count = static_cast<std::size_t>(std::ranges::count(lines, '\n'));
-  return Answer{.text = fmt::format("{}: {} costs\n", options.file, count),
-                .json = {{"schema", "collage.db-export/1"}, {"file", options.file}, {"costs", count}}};
+  return Answer{.text = fmt::format("{}: {} costs\n", options.file, found.size()),
+                .json = {{"schema", "collage.db-export/1"}, {"file", options.file}, {"costs", found.size()}}};
 }
 
 Answer imported(const ImportCounts& counts, const char* schema) {
@@ -130,11 +116,7 @@ Result<Answer> import_from(const Options& options, Store& store) {
 }
 
 Result<Answer> merge(const Options& options, Store& store) {
-  if (!std::filesystem::exists(options.file))
-    return fail(ExitCode::kIo, "io/cannot-read", options.file, "no such file", "a cost store");
-  COLLAGE_TRY(Store other, Store::open(options.file));
-  if (!other.warnings().empty())
-    return fail(ExitCode::kBadInput, "store/unreadable", options.file, other.warnings().front(), "a cost store");
+  COLLAGE_TRY(Store other, Store::open_existing(options.file));
   return imported(merge_costs(store, other), "collage.db-merge/1");
 }
 
@@ -180,7 +162,7 @@ Result<Answer> check(const Options& options, Store& store) {
 
 Result<Answer> explain_miss(const Options& options, Store& store) {
   if (fields_of(options.key).empty())
-    return fail(ExitCode::kUsage, "cli/bad-option", options.key, "no key", "a key as db list shows it");
+    return fail(ExitCode::kUsage, "cli/bad-option", options.key, "no key", "a key as db show gives it");
   Answer answer;
   answer.json = {{"schema", "collage.db-explain-miss/1"}, {"found", store.cost(options.key).has_value()}};
   answer.json["near"] = ordered_json::array();
@@ -201,22 +183,37 @@ Result<Answer> explain_miss(const Options& options, Store& store) {
   return answer;
 }
 
+/// What adds costs makes the store it adds them to; everything else only looks into one.
+bool may_make_store(Action action) { return action == import_from || action == merge; }
+
+/// Makes nothing before it is known that there is something to add.
+Result<Store> open_for(const Options& options, Action action) {
+  if (!may_make_store(action)) return store_to_look_into(options.common);
+  if (action == merge) COLLAGE_TRY_VOID(Store::open_existing(options.file));
+  if (action == import_from) COLLAGE_TRY_VOID(Buffer::map_file(options.file));
+  const std::string path = store_from(options.common);
+  COLLAGE_TRY(Store store, Store::open(path));
+  if (store.warnings().empty()) return store;
+  return fail(ExitCode::kIo, "store/unreadable", path, store.warnings().front(),
+              "a cost store that can be read and written");
+}
+
 int run(const Options& options, Action action) {
   Console console(options.common);
-  auto store = Store::open(store_from(options.common));
+  auto store = open_for(options, action);
   if (!store) return console.failure(store.error());
-  if (!store->warnings().empty())
-    return console.failure({.code = "store/unreadable",
-                            .where = store_from(options.common),
-                            .saw = store->warnings().front(),
-                            .allowed = "a cost store that can be read and written",
-                            .exit = ExitCode::kIo});
   const auto answer = action(options, *store);
   if (!answer) return console.failure(answer.error());
   const std::string json = answer->json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace);
   if (auto said = console.result(answer->text, json, static_cast<ExitCode>(answer->exit_code)); !said)
     return console.failure(said.error());
   return answer->exit_code;
+}
+
+void add_filter(CLI::App& command, CostFilter& filter) {
+  command.add_option("--operator", filter.operator_name, "only costs of regions with this operator, such as Conv");
+  command.add_option("--backend", filter.backend, "only costs of this backend");
+  command.add_option("--node", filter.node, "only costs of regions with a node of such a name: *, ?, [...]");
 }
 
 }  // namespace
@@ -231,15 +228,19 @@ void add_db(CLI::App& app, Program& program) {
     return std::pair(command, options);
   };
   add("stats", "how much of what is stored", show_stats);
-  const auto [listing, listed] = add("list", "costs, a line each", list);
-  listing->add_option("like", listed->like, "only costs whose key contains this");
-  listing->add_option("--limit", listed->limit, "at most so many")->capture_default_str();
-  const auto [showing, shown] = add("show", "costs with every field of their keys", show);
-  showing->add_option("like", shown->like, "part of the key")->required();
-  showing->add_option("--limit", shown->limit, "at most so many")->capture_default_str();
+  constexpr const char* kText = "only costs with this in their key, operators, names of nodes or of the model";
+  using Looking = std::tuple<const char*, const char*, Action>;
+  for (const auto& [name, help, action] : {Looking("list", "costs, a line each, by what they are of", list),
+                                           Looking("show", "costs with all that is known", show)}) {
+    const auto [command, options] = add(name, help, action);
+    command->add_option("text", options->filter.text, kText);
+    add_filter(*command, options->filter);
+    command->add_option("--limit", options->limit, "at most so many")->capture_default_str();
+  }
   const auto [exporting, to] = add("export", "write costs as JSON Lines", export_to);
   exporting->add_option("file", to->file, "the file to write")->required();
-  exporting->add_option("--like", to->like, "only costs whose key contains this");
+  exporting->add_option("--like", to->filter.text, kText);
+  add_filter(*exporting, to->filter);
   const auto [importing, from] = add("import", "add costs from JSON Lines; what is known stays", import_from);
   importing->add_option("file", from->file, "a file that db export wrote")->required();
   const auto [merging, other] = add("merge", "add the costs of another store; what is known stays", merge);
@@ -250,7 +251,7 @@ void add_db(CLI::App& app, Program& program) {
   pruning->add_flag("--repros", unwanted->repros, "reproduction bundles of failures");
   add("verify", "check every record and file; exit code 1 when something is not sound", check);
   const auto [missing, asked] = add("explain-miss", "why a key was not found: the nearest ones", explain_miss);
-  missing->add_option("key", asked->key, "a key as db list shows it")->required();
+  missing->add_option("key", asked->key, "a key as db show gives it")->required();
 }
 
 }  // namespace collage::cli

@@ -1,5 +1,8 @@
 #include "measure/repro_replay.h"
 
+#include <filesystem>
+
+#include "base/suggest.h"
 #include "cli/console.h"
 #include "cli/interrupt.h"
 #include "cli/program.h"
@@ -15,19 +18,31 @@ struct Options {
   std::vector<std::string> worker_command;
 };
 
+/// Error repro/no-folder names a bundle beside that the user may have meant.
+Result<ReplayReport> replay(const std::string& folder, const ReplayOptions& options, Registry& registry) {
+  auto report = replay_bundle(folder, options, registry);
+  if (report || report.error().code != "repro/no-folder") return report;
+  std::vector<std::string> beside;
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator(std::filesystem::path(folder).parent_path(), error))
+    if (entry.is_directory(error)) beside.push_back(entry.path().string());
+  report.error().saw += did_you_mean(folder, beside);
+  return report;
+}
+
 int run(const Options& options) {
   Console console(options.common);
   const auto report = [&]() -> Result<ReplayReport> {
-    ReplayOptions replay;
-    replay.worker_command = worker_command(options.worker_command, options.common);
-    replay.stop = interrupt_token();
-    if (options.command->count("--backends") > 0) replay.backends = options.common.backends;
+    ReplayOptions how;
+    how.worker_command = worker_command(options.worker_command, options.common);
+    how.stop = interrupt_token();
+    if (options.command->count("--backends") > 0) how.backends = options.common.backends;
     if (!options.limit.empty()) {
       COLLAGE_TRY(const double seconds, seconds_from(options.limit, "--limit"));
-      replay.limit = std::chrono::nanoseconds(static_cast<std::int64_t>(std::min(seconds, 86400.0) * 1e9));
+      how.limit = std::chrono::nanoseconds(static_cast<std::int64_t>(std::min(seconds, 86400.0) * 1e9));
     }
     Registry registry(module_places(options.common.backend_libraries));
-    return replay_bundle(options.folder, replay, registry);
+    return replay(options.folder, how, registry);
   }();
   if (!report) return console.failure(report.error());
   const ExitCode code = report->passes ? ExitCode::kGood : ExitCode::kDifference;

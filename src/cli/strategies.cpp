@@ -1,6 +1,5 @@
 // collage strategies: the ways that backends have to compute operators, and how they fared on this machine.
 #include <algorithm>
-#include <filesystem>
 #include <set>
 
 #include <fmt/format.h>
@@ -8,7 +7,9 @@
 #include <nlohmann/json.hpp>
 
 #include "backend/registry.h"
+#include "base/suggest.h"
 #include "cli/console.h"
+#include "cli/look_up.h"
 #include "cli/program.h"
 #include "measure/machine.h"
 #include "measure/strategy_records.h"
@@ -66,12 +67,10 @@ Listed list(Registry& registry, const std::string& name) {
   return listed;
 }
 
-/// Looking makes no store.
 Result<void> add_records(const Options& options, std::vector<Listed>& all) {
-  const std::string path = store_from(options.common);
-  if (!std::filesystem::exists(path)) return {};
-  COLLAGE_TRY(Store store, Store::open(path));
-  for (Listed& one : all) one.records = strategy_records(store, one.info, one.lines, machine_print());
+  COLLAGE_TRY(std::optional<Store> store, store_if_any(options.common));
+  if (!store) return {};
+  for (Listed& one : all) one.records = strategy_records(*store, one.info, one.lines, machine_print());
   return {};
 }
 
@@ -87,8 +86,10 @@ Result<void> keep_for(const std::string& operator_name, std::vector<Listed>& all
     if (one.lines.empty() && one.why_none.empty()) one.why_none = "nothing for " + operator_name;
   }
   if (is_known) return {};
+  const std::vector<std::string> names(known.begin(), known.end());
   return fail(
-      ExitCode::kUsage, "strategies/unknown-operator", operator_name, "no strategy for it",
+      ExitCode::kUsage, "strategies/unknown-operator", operator_name,
+      "no strategy for it" + did_you_mean(operator_name, names),
       known.empty() ? "an operator; no backend here lists strategies" : fmt::format("{}", fmt::join(known, ", ")));
 }
 

@@ -27,9 +27,11 @@ std::string names_of(const std::vector<Format>& formats) {
   return text;
 }
 
+std::string region_key(const std::string& structure_key) { return "region=" + hash_hex(structure_key); }
+
 std::string cost_key(const std::string& structure_key, const Variant& variant, const BackendInfo& backend,
                      const MeasureContext& context) {
-  return fmt::format("region={} variant={} in={} out={} {}", hash_hex(structure_key), variant.name,
+  return fmt::format("{} variant={} in={} out={} {}", region_key(structure_key), variant.name,
                      names_of(variant.input_formats), names_of(variant.output_formats), surroundings(backend, context));
 }
 

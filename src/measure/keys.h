@@ -23,6 +23,8 @@ struct MeasureContext {
   std::int64_t displaced_bytes = 0;  ///< of the caches before each run; 0 = a kernel finds what its last run left
 };
 
+/// What stands for a structure in cost keys, and what the store keeps its description under.
+[[nodiscard]] std::string region_key(const std::string& structure_key);
 [[nodiscard]] std::string cost_key(const std::string& structure_key, const Variant& variant, const BackendInfo& backend,
                                    const MeasureContext& context);
 /// "type from=FORMAT to=FORMAT", away from home "from=LOCATION/FORMAT".

@@ -45,7 +45,8 @@ Pricer::Pricer(PricerOptions options, Registry& registry, Store& store)
                .accuracy = options_.compile.accuracy,
                .machine = machine_print(),
                .displaced_bytes = options_.displaced_bytes},
-      strikes_(store) {}
+      strikes_(store),
+      facts_(store, options_.model) {}
 
 std::expected<std::string, Refusal> Pricer::key_of(const std::string& structure, const CandidateSpec& candidate) {
   const auto backend = registry_.get(candidate.backend);
@@ -82,6 +83,7 @@ Result<std::vector<std::vector<PricedCandidate>>> Pricer::price(const Graph& gra
   std::vector<std::vector<std::expected<std::string, Refusal>>> keys;
   for (const PriceRequest& request : requests) {
     const std::string structure = structure_key(graph, request.region);
+    facts_.note(structure, graph, request.region);
     Group& group = groups[structure];
     // The first place of a structure stands for all: the others differ in weights only.
     const bool is_first = group.nodes.empty();
@@ -96,6 +98,7 @@ Result<std::vector<std::vector<PricedCandidate>>> Pricer::price(const Graph& gra
     }
     if (is_first) group.place = place_hash(graph, request.region, hashes);
   }
+  facts_.keep();
   COLLAGE_TRY_VOID(run_groups(groups, answers));
   std::vector<std::vector<PricedCandidate>> priced;
   for (const auto& list : keys) {

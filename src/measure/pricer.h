@@ -20,6 +20,7 @@
 #include "measure/artifact_file.h"
 #include "measure/jobs.h"
 #include "measure/keys.h"
+#include "measure/region_facts.h"
 #include "measure/repro_keeper.h"
 #include "measure/store.h"
 #include "measure/strikes.h"
@@ -31,6 +32,7 @@ struct PricerOptions {
   std::vector<std::string> worker_command;  ///< argv that starts a worker; the socket's number is appended
   std::string graph_file;                   ///< of write_graph_file, the graph that price() is given
   std::string record_file;                  ///< of a record job on that graph
+  std::string model = {};                   ///< file name of the user's model, to describe regions in the store
   CompileOptions compile;                   ///< threads and accuracy
   std::int64_t displaced_bytes = 0;         ///< of the caches before each timed run (displacer.h)
   Effort effort = Effort::kQuick;           ///< kQuick or kPrecise
@@ -161,6 +163,7 @@ class Pricer {
   MeasureContext context_;
   PriceCounts counts_;
   Strikes strikes_;
+  FactsKeeper facts_;
   std::int64_t quiet_ns_ = 0;  ///< of the workers' canary
 };
 

@@ -27,6 +27,17 @@ std::optional<Cost> parse_cost(const std::string& text) {
   return cost ? std::optional(*cost) : std::nullopt;
 }
 
+struct SpecParts {
+  std::string kind;  ///< "sqlite", "memory" or another; empty for a bare path
+  std::string path;
+};
+
+SpecParts parts_of(const std::string& spec) {
+  const std::size_t colon = spec.find(':');
+  if (colon == std::string::npos || spec.find('/') < colon) return {.kind = "", .path = spec};
+  return {.kind = spec.substr(0, colon), .path = spec.substr(colon + 1)};
+}
+
 }  // namespace
 
 struct Store::State {
@@ -100,6 +111,14 @@ struct Store::State {
     if (memory || !ask_file(write_to)) write_to(*memory);
   }
 
+  void write(const StoreTable& table, std::span<const std::pair<std::string, std::string>> records) {
+    const auto write_to = [&](SQLite::Database& database) {
+      write_records(database, table, records);
+      return true;
+    };
+    if (memory || !ask_file(write_to)) write_to(*memory);
+  }
+
   std::size_t count(const StoreTable& table) {
     const auto count_in = [&](SQLite::Database& database) { return count_records(database, table); };
     return (memory ? count_in(*memory) : 0) + ask_file(count_in).value_or(0);
@@ -135,18 +154,19 @@ struct Store::State {
     path = std::move(file_path);
     folder = path + ".files";
     std::error_code error;
-    fs::create_directories(folder, error);
+    fs::create_directories(fs::path(path).parent_path(), error);
     try {
       file = open_store_file(path);
     } catch (const std::exception& exception) {
       give_up(exception.what());
     }
-    const bool can_write = !error && ::access(folder.c_str(), W_OK) == 0;
+    if (file) fs::create_directories(folder, error);
+    const bool can_write = file && !error && ::access(folder.c_str(), W_OK) == 0;
     if (!can_write && warnings.empty())
       warn("its folder of artifacts cannot be written", "those of this run are kept in a temporary one");
-    if (!file || !can_write) use_temporary_folder();
+    if (!can_write) use_temporary_folder();
     if (file) leases = Leases(path + "-tuners");
-    if (file && can_write) remove_stale_temporaries(folder);
+    if (can_write) remove_stale_temporaries(folder);
   }
 };
 
@@ -157,13 +177,12 @@ Store::~Store() = default;
 
 Result<Store> Store::open(const std::string& spec) {
   auto state = std::make_unique<State>();
-  const std::size_t colon = spec.find(':');
-  const std::string kind = colon == std::string::npos || spec.find('/') < colon ? "" : spec.substr(0, colon);
+  const auto [kind, path] = parts_of(spec);
   if (kind == "memory") {
     state->memory = open_store_memory();
     state->use_temporary_folder();
   } else if (kind.empty() || kind == "sqlite") {
-    state->open_path(kind.empty() ? spec : spec.substr(colon + 1));
+    state->open_path(path);
   } else {
     return fail(ExitCode::kUsage, "store/unknown-kind", spec, kind, "sqlite:PATH, memory: or a path");
   }
@@ -171,6 +190,21 @@ Result<Store> Store::open(const std::string& spec) {
     return fail(ExitCode::kIo, "store/no-folder", spec, "no folder for artifacts could be made",
                 "a writable folder for temporary files");
   return Store(std::move(state));
+}
+
+Result<Store> Store::open_existing(const std::string& spec) {
+  const auto [kind, path] = parts_of(spec);
+  const bool has_file = kind.empty() || kind == "sqlite";
+  std::error_code error;
+  if (has_file && !fs::exists(path, error))
+    return fail(ExitCode::kIo, "store/missing", path, "no such store", "a cost store: collage tune makes one");
+  if (has_file && fs::is_regular_file(path, error) && fs::file_size(path, error) == 0)
+    return fail(ExitCode::kIo, "store/unreadable", path, "an empty file", "a cost store: collage tune makes one");
+  COLLAGE_TRY(Store store, open(spec));
+  if (!store.warnings().empty())
+    return fail(ExitCode::kIo, "store/unreadable", path, store.warnings().front(),
+                "a cost store that can be read and written");
+  return store;
 }
 
 std::optional<Cost> Store::cost(const std::string& key) {
@@ -214,6 +248,12 @@ void Store::put_artifact(const std::string& key, const std::string& hash) {
 
 std::optional<std::string> Store::verdict(const std::string& key) { return state_->read(kVerdictTable, key); }
 void Store::put_verdict(const std::string& key, const std::string& json) { state_->write(kVerdictTable, key, json); }
+
+std::optional<std::string> Store::region(const std::string& key) { return state_->read(kRegionTable, key); }
+void Store::put_regions(std::span<const std::pair<std::string, std::string>> records) {
+  state_->write(kRegionTable, records);
+}
+std::vector<std::pair<std::string, std::string>> Store::regions() { return state_->texts_like(kRegionTable, ""); }
 
 const std::string& Store::artifact_folder() const { return state_->folder; }
 bool Store::is_durable() const { return state_->file != nullptr && state_->memory == nullptr; }

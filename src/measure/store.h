@@ -28,6 +28,9 @@ class Store {
   /// `spec` is "sqlite:PATH", "memory:" or a bare path. Folders on the way are made.
   /// Error store/unknown-kind for another "kind:"; trouble with the file is a warning.
   [[nodiscard]] static Result<Store> open(const std::string& spec);
+  /// For looking: makes nothing and keeps to the file. Errors store/missing; store/unreadable for a file that is no
+  /// store, or cannot be read and written; that of open().
+  [[nodiscard]] static Result<Store> open_existing(const std::string& spec);
   Store(Store&&) noexcept;
   Store& operator=(Store&&) noexcept;
   ~Store();
@@ -43,6 +46,12 @@ class Store {
   /// Any other answer worth keeping, as JSON text: verdicts of the end-to-end guard.
   [[nodiscard]] std::optional<std::string> verdict(const std::string& key);
   void put_verdict(const std::string& key, const std::string& json);
+
+  /// What a region of keys.h is, for people, as JSON text (region_facts.h).
+  [[nodiscard]] std::optional<std::string> region(const std::string& key);
+  /// Keys and texts, all or none.
+  void put_regions(std::span<const std::pair<std::string, std::string>> records);
+  [[nodiscard]] std::vector<std::pair<std::string, std::string>> regions();
 
   /// Who is to measure these costs, one answer per key: takes the leases of those that nobody knows and nobody
   /// measures, all together, for at least `time`. A cost that is put ends its lease; without a file all unknown ones

@@ -13,7 +13,7 @@
 namespace collage {
 namespace {
 
-constexpr int kSchemaVersion = 3;
+constexpr int kSchemaVersion = 4;
 constexpr int kBusyMilliseconds = 20'000;
 constexpr int kRetryMilliseconds = 5;
 constexpr const char* kSetAside =
@@ -49,9 +49,9 @@ void make_tables(SQLite::Database& database) {
   database.exec(kLeases);
 }
 
-/// The first schema had no checksums: what is there is taken for sound.
+/// The first schema had three tables without checksums: what is there is taken for sound.
 void add_checksums(SQLite::Database& database) {
-  for (const StoreTable& table : kStoreTables) {
+  for (const StoreTable& table : {kCostTable, kArtifactTable, kVerdictTable}) {
     database.exec(fmt::format("ALTER TABLE {} ADD COLUMN checksum TEXT NOT NULL DEFAULT ''", table.name));
     std::vector<std::pair<std::string, std::string>> records;
     SQLite::Statement query(database, fmt::format("SELECT key, {} FROM {}", table.column, table.name));
@@ -95,6 +95,16 @@ void set_aside(SQLite::Database& database, const StoreTable& table, const std::s
   transaction.commit();
 }
 
+void insert(SQLite::Database& database, const StoreTable& table, const std::string& key, const std::string& text) {
+  SQLite::Statement insert(database, fmt::format("INSERT INTO {0}(key,{1},checksum) VALUES(?,?,?) ON CONFLICT(key) DO "
+                                                 "UPDATE SET {1}=excluded.{1}, checksum=excluded.checksum",
+                                                 table.name, table.column));
+  insert.bind(1, key);
+  insert.bind(2, text);
+  insert.bind(3, checksum_of(table, key, text));
+  insert.exec();
+}
+
 }  // namespace
 
 std::unique_ptr<SQLite::Database> open_store_file(const std::string& path) {
@@ -128,18 +138,19 @@ void leave_log(SQLite::Database& database) {
 void write_record(SQLite::Database& database, const StoreTable& table, const std::string& key,
                   const std::string& text) {
   SQLite::Transaction transaction(database, SQLite::TransactionBehavior::IMMEDIATE);
-  SQLite::Statement insert(database, fmt::format("INSERT INTO {0}(key,{1},checksum) VALUES(?,?,?) ON CONFLICT(key) DO "
-                                                 "UPDATE SET {1}=excluded.{1}, checksum=excluded.checksum",
-                                                 table.name, table.column));
-  insert.bind(1, key);
-  insert.bind(2, text);
-  insert.bind(3, checksum_of(table, key, text));
-  insert.exec();
+  insert(database, table, key, text);
   if (std::string_view(table.name) == kCostTable.name) {
     SQLite::Statement end_lease(database, "DELETE FROM leases WHERE key=?");
     end_lease.bind(1, key);
     end_lease.exec();
   }
+  transaction.commit();
+}
+
+void write_records(SQLite::Database& database, const StoreTable& table,
+                   std::span<const std::pair<std::string, std::string>> records) {
+  SQLite::Transaction transaction(database, SQLite::TransactionBehavior::IMMEDIATE);
+  for (const auto& [key, text] : records) insert(database, table, key, text);
   transaction.commit();
 }
 
@@ -191,6 +202,10 @@ void remove_records(SQLite::Database& database, const std::string& part) {
     remove.bind(1, part);
     remove.exec();
   }
+  // What no cost is of any more: keys of costs begin with that of their region and a space, which '!' follows.
+  database.exec(
+      "DELETE FROM regions WHERE NOT EXISTS(SELECT 1 FROM costs WHERE costs.key >= regions.key || ' ' AND costs.key < "
+      "regions.key || '!')");
   transaction.commit();
 }
 

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -23,7 +24,8 @@ struct StoreTable {
 inline constexpr StoreTable kCostTable = {"costs", "cost"};
 inline constexpr StoreTable kArtifactTable = {"artifacts", "hash"};
 inline constexpr StoreTable kVerdictTable = {"verdicts", "json"};
-inline constexpr StoreTable kStoreTables[] = {kCostTable, kArtifactTable, kVerdictTable};
+inline constexpr StoreTable kRegionTable = {"regions", "json"};
+inline constexpr StoreTable kStoreTables[] = {kCostTable, kArtifactTable, kVerdictTable, kRegionTable};
 
 /// Opens or makes the file, brings an older one to this schema in one transaction, refuses a newer one.
 [[nodiscard]] std::unique_ptr<SQLite::Database> open_store_file(const std::string& path);
@@ -34,6 +36,9 @@ void leave_log(SQLite::Database& database);
 
 /// Committed and synced when it returns. A cost ends the lease of its key, whoever has it.
 void write_record(SQLite::Database& database, const StoreTable& table, const std::string& key, const std::string& text);
+/// The same for several of one table, all or none.
+void write_records(SQLite::Database& database, const StoreTable& table,
+                   std::span<const std::pair<std::string, std::string>> records);
 /// Nothing for a record that is not there. A damaged one is set aside and counted in `damaged`.
 [[nodiscard]] std::optional<std::string> read_record(SQLite::Database& database, const StoreTable& table,
                                                      const std::string& key, std::size_t& damaged);

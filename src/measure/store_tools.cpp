@@ -14,7 +14,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kCostSchema = "collage.cost/1";
+constexpr const char* kCostSchema = "collage.cost/2";
+constexpr const char* kFirstCostSchema = "collage.cost/1";
 /// Every field that a key of keys.h may have.
 constexpr std::array<std::string_view, 15> kFields = {"region",  "convert",  "variant",   "in",      "out",
                                                       "from",    "to",       "backend",   "version", "build",
@@ -26,26 +27,37 @@ std::string field_of(std::string_view key, std::string_view field) {
   return "";
 }
 
-std::string checksum_of(const std::string& key, const Json& cost) { return hash_hex(key + to_line(cost)); }
+std::string checksum_of(const std::string& key, const Json& cost, const Json& of) {
+  return hash_hex(key + to_line(cost) + (of.is_null() ? "" : to_line(of)));
+}
 
-Json line_of(const std::string& key, const Cost& cost) {
-  const Json json = to_json(cost);
-  return {{"schema", kCostSchema}, {"key", key}, {"cost", json}, {"checksum", checksum_of(key, json)}};
+Json line_of(const FoundCost& found) {
+  const Json cost = to_json(found.cost);
+  const Json of = found.facts ? to_json(*found.facts) : Json();
+  return {{"schema", kCostSchema},
+          {"key", found.key},
+          {"cost", cost},
+          {"of", of},
+          {"checksum", checksum_of(found.key, cost, of)}};
 }
 
 struct Line {
   std::string key;
   Cost cost;
+  std::optional<RegionFacts> facts;
 };
 
 std::optional<Line> line_from(const std::string& text) {
   const auto json = parse_json(text, "line of costs");
   if (!json) return std::nullopt;
   auto line = read_json("line of costs", [&]() -> std::optional<Line> {
-    if (json->at("schema") != kCostSchema) return std::nullopt;
+    if (json->at("schema") != kCostSchema && json->at("schema") != kFirstCostSchema) return std::nullopt;
     const std::string key = json->at("key");
-    if (json->at("checksum") != checksum_of(key, json->at("cost"))) return std::nullopt;
-    return Line{.key = key, .cost = cost_from(json->at("cost"))};
+    const Json of = json->value("of", Json());
+    if (json->at("checksum") != checksum_of(key, json->at("cost"), of)) return std::nullopt;
+    return Line{.key = key,
+                .cost = cost_from(json->at("cost")),
+                .facts = of.is_null() ? std::nullopt : std::optional(facts_from(of))};
   });
   return line ? *line : std::nullopt;
 }
@@ -57,6 +69,14 @@ void add(Store& store, const std::string& key, const Cost& cost, ImportCounts& c
   }
   store.put_cost(key, cost);
   ++counts.added;
+}
+
+/// Descriptions of regions that the store does not have.
+void add(Store& store, const std::map<std::string, std::string>& regions) {
+  std::vector<std::pair<std::string, std::string>> unknown;
+  for (const auto& [key, text] : regions)
+    if (!store.region(key)) unknown.emplace_back(key, text);
+  if (!unknown.empty()) store.put_regions(unknown);
 }
 
 std::set<std::string> named_files(Store& store) {
@@ -115,30 +135,39 @@ StoreStats stats_of(Store& store) {
   return stats;
 }
 
-std::string export_costs(Store& store, const std::string& part) {
+std::string export_costs(const std::vector<FoundCost>& costs) {
   std::string lines;
-  for (const auto& [key, cost] : store.costs_like(part)) lines += to_line(line_of(key, cost)) + "\n";
+  for (const FoundCost& found : costs) lines += to_line(line_of(found)) + "\n";
   return lines;
 }
 
 ImportCounts import_costs(Store& store, std::string_view lines) {
   ImportCounts counts;
+  std::map<std::string, std::string> regions;
   while (!lines.empty()) {
     const std::size_t end = std::min(lines.find('\n'), lines.size());
     const std::string_view text = lines.substr(0, end);
     lines.remove_prefix(std::min(end + 1, lines.size()));
     if (text.empty()) continue;
-    if (const auto line = line_from(std::string(text)))
-      add(store, line->key, line->cost, counts);
-    else
+    const auto line = line_from(std::string(text));
+    if (!line) {
       ++counts.skipped;
+      continue;
+    }
+    add(store, line->key, line->cost, counts);
+    if (line->facts && line->key.starts_with("region="))
+      regions.emplace(region_in(line->key), to_line(to_json(*line->facts)));
   }
+  add(store, regions);
   return counts;
 }
 
 ImportCounts merge_costs(Store& into, Store& from) {
   ImportCounts counts;
   for (const auto& [key, cost] : from.costs_like("")) add(into, key, cost, counts);
+  std::map<std::string, std::string> regions;
+  for (auto& [key, text] : from.regions()) regions.emplace(key, text);
+  add(into, regions);
   return counts;
 }
 

@@ -1,7 +1,8 @@
 // What people do with a cost store: look, carry costs to other stores, throw away, find out why nothing was found.
 // In: a store, or lines of costs. Out: numbers, lines, records.
-// A line of costs is a JSON object {"schema": "collage.cost/1", "key", "cost", "checksum"}; the key names the machine,
-// so costs of several machines lie side by side and never mix. Artifacts and verdicts stay: they hang on files.
+// A line of costs is a JSON object {"schema": "collage.cost/2", "key", "cost", "of", "checksum"}, `of` being what is
+// known of the region, or null; lines of collage.cost/1 have no `of` and are read, too. The key names the machine, so
+// costs of several machines lie side by side and never mix. Artifacts and verdicts stay: they hang on files.
 // Cost: linear in the store.
 // Not here: the commands (cli/db.cpp).
 // Source: JSON Lines, https://jsonlines.org
@@ -13,6 +14,7 @@
 #include <string_view>
 #include <vector>
 
+#include "measure/find_costs.h"
 #include "measure/store.h"
 
 namespace collage {
@@ -30,8 +32,8 @@ struct StoreStats {
 };
 [[nodiscard]] StoreStats stats_of(Store& store);
 
-/// Costs whose key contains `part`, one line each, by key.
-[[nodiscard]] std::string export_costs(Store& store, const std::string& part);
+/// One line each.
+[[nodiscard]] std::string export_costs(const std::vector<FoundCost>& costs);
 
 struct ImportCounts {
   std::size_t added = 0;

@@ -38,10 +38,6 @@ std::optional<Strike> strike_from(const std::string& text) {
 
 bool is_death(RefusalReason reason) { return reason == RefusalReason::kCrashed || reason == RefusalReason::kTimeout; }
 
-bool names(const std::string& wanted, const std::string& instance) {
-  return instance == wanted || instance.substr(0, instance.find(':')) == wanted;
-}
-
 /// The instance in a cost's key; empty when there is none.
 std::string backend_in(const std::string& key) {
   constexpr std::string_view kField = " backend=";
@@ -55,7 +51,7 @@ std::size_t forget_deaths(Store& store, const std::string& backend) {
   std::size_t count = 0;
   for (const auto& [key, cost] : store.costs_like(" backend=" + backend)) {
     const auto* refused = std::get_if<Infeasible>(&cost);
-    if (refused == nullptr || !is_death(refused->refusal.reason) || !names(backend, backend_in(key))) continue;
+    if (refused == nullptr || !is_death(refused->refusal.reason) || !is_instance_of(backend_in(key), backend)) continue;
     store.remove_cost(key);
     ++count;
   }
@@ -63,6 +59,10 @@ std::size_t forget_deaths(Store& store, const std::string& backend) {
 }
 
 }  // namespace
+
+bool is_instance_of(const std::string& instance, const std::string& name) {
+  return instance == name || instance.substr(0, instance.find(':')) == name;
+}
 
 std::string operators_of(const Graph& graph, const Region& region) {
   std::set<std::string> names;
@@ -110,7 +110,7 @@ std::vector<Strike> strikes_in(Store& store) {
 std::size_t lift_strikes(Store& store, const std::string& backend, const std::string& operators) {
   std::size_t count = 0;
   for (const Strike& strike : strikes_in(store)) {
-    if (!names(backend, strike.backend) || (!operators.empty() && strike.operators != operators)) continue;
+    if (!is_instance_of(strike.backend, backend) || (!operators.empty() && strike.operators != operators)) continue;
     store.remove(key_of(strike.backend, strike.build, strike.operators));
     ++count;
   }

@@ -23,7 +23,9 @@ Result<Tensor> read_tensor_pb(const std::string& path) {
   auto tensor = to_tensor(message, path);
   if (!tensor) {
     Error error = std::move(tensor).error();
-    error.code = error.code == "import/unsupported-type" ? "tensor/unsupported-type" : "tensor/malformed";
+    const bool is_type = error.code == "import/unsupported-type";
+    error.code = is_type ? "tensor/unsupported-type" : "tensor/malformed";
+    if (is_type) error.exit = ExitCode::kBadInput;  // of an array, not of a model: as for .npy
     return std::unexpected(std::move(error));
   }
   return tensor;

@@ -1,5 +1,5 @@
 // The whole of an explanation, spelled out: how good the cover is, and what the next best covers do otherwise.
-// In: an explanation. Out: lines for people, objects of docs/explain.schema.json.
+// In: an explanation. Out: lines for people, objects of docs/schemas/explain.schema.json.
 // Not here: single nodes (plan/explain_node.h).
 #pragma once
 

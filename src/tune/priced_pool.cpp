@@ -1,6 +1,7 @@
 #include "tune/priced_pool.h"
 
 #include <algorithm>
+#include <filesystem>
 
 #include "backend/roles.h"
 #include "measure/file.h"
@@ -124,6 +125,7 @@ PricingOptions PricedPool::pricing_options() const {
   return {.worker_command = scene_.options.worker_command,
           .graph_file = scene_.prepared.graph_file,
           .record = scene_.prepared.record,
+          .model = std::filesystem::path(scene_.options.model).filename().string(),
           .backends_apart = !scene_.who.conflicts().empty(),
           .converters = converters(),
           .locations = scene_.who.locations(),

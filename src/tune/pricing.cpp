@@ -33,6 +33,7 @@ PricerOptions pricer_options(const PricingOptions& options, const Graph& graph) 
   result.worker_command = options.worker_command;
   result.graph_file = options.graph_file;
   result.record_file = options.record;
+  result.model = options.model;
   result.compile = {.threads = options.threads, .accuracy = options.accuracy};
   result.seed = options.seed;
   result.compile_limit = options.compile_limit;

@@ -27,6 +27,7 @@ struct PricingOptions {
   std::vector<std::string> worker_command;
   std::string graph_file;
   std::string record;
+  std::string model = {};  ///< file name of the user's model
   /// Some backends cannot run in one process with others: each is asked in a worker of its own.
   bool backends_apart = false;
   std::vector<std::string> converters;  ///< instances asked for conversions between the common formats at home

@@ -1,6 +1,7 @@
 #include "tune/replay.h"
 
 #include <algorithm>
+#include <filesystem>
 
 #include "measure/artifact_file.h"
 #include "measure/machine.h"
@@ -101,6 +102,7 @@ class Replayer {
     return {.worker_command = options_.worker_command,
             .graph_file = prepared_.graph_file,
             .record = prepared_.record,
+            .model = std::filesystem::path(options_.model).filename().string(),
             .converters = {},
             .locations = {},
             .threads = options_.threads,

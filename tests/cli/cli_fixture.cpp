@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <regex>
 
+#include "tests/support/schema_check.h"
+
 namespace collage::testing {
 namespace {
 
@@ -61,6 +63,8 @@ void expect_error(const Ended& ended, int exit_code, const std::string& code, co
 nlohmann::json parsed(const std::string& text) {
   nlohmann::json json = nlohmann::json::parse(text, nullptr, false);
   EXPECT_FALSE(json.is_discarded()) << text;
+  const bool names_schema = json.is_object() && json.contains("schema") && json["schema"].is_string();
+  EXPECT_EQ(names_schema ? test::schema_problem(json) : "", "") << text.substr(0, 2000);
   return json.is_discarded() ? nlohmann::json() : json;
 }
 

@@ -49,7 +49,8 @@ void expect_good(const Ended& ended);
 /// nothing on stdout. `about`: a text that the line must have, such as the name of the file or the dimension.
 void expect_error(const Ended& ended, int exit_code, const std::string& code, const std::string& about = "");
 
-/// The text as JSON; fails the test and gives null when it is none.
+/// The text as JSON; fails the test and gives null when it is none. What names a schema must have the form that
+/// docs/schemas publishes.
 [[nodiscard]] nlohmann::json parsed(const std::string& text);
 [[nodiscard]] std::vector<std::string> keys_of(const nlohmann::json& object);
 

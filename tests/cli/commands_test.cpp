@@ -46,10 +46,15 @@ TEST_F(CliTest, BackendsShowsWhoIsBlockedAndLiftsIt) {
     EXPECT_THAT(strike["last"].get<std::string>(), HasSubstr("SIGSEGV"));
   }
   EXPECT_THAT(run({"backends", "--store", store}).out, HasSubstr(bad));
-  expect_good(run({"backends", "--lift", "nobody", "--store", store}));
+  expect_error(run({"backends", "--lift", "onednnn", "--store", store}), 2, "cli/bad-option", "did you mean onednn?");
+  expect_error(run({"backends", "--lift", "test/Cnov", "--store", store}), 2, "cli/bad-option",
+               "Cnov; did you mean Conv");
   EXPECT_FALSE(strikes().empty());
   expect_good(run({"backends", "--lift", bad, "--store", store}));
   EXPECT_TRUE(strikes().empty());
+  const Ended again = run({"backends", "--lift", bad, "--store", store});
+  expect_good(again);
+  EXPECT_THAT(again.out, HasSubstr("nothing to lift"));
   ::unsetenv("COLLAGE_BACKEND_PATH");
 }
 

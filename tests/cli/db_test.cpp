@@ -1,5 +1,7 @@
 // collage db: looking into the cost store of a tune, carrying costs elsewhere, cleaning up.
+#include <filesystem>
 #include <fstream>
+#include <sstream>
 
 #include "tests/cli/cli_fixture.h"
 #include "tests/cli/models.h"
@@ -43,7 +45,7 @@ TEST_F(DbTest, ShowsWhatATuneKept) {
   EXPECT_EQ(stats["machines"].size(), 1U);
   const Ended listed = db({"list", "backend=onnxruntime", "--limit", "2"}, store_);
   expect_good(listed);
-  EXPECT_THAT(listed.out, AllOf(HasSubstr(" us ["), HasSubstr("backend=onnxruntime"), HasSubstr("--limit")));
+  EXPECT_THAT(listed.out, AllOf(HasSubstr(" us  onnxruntime"), HasSubstr("model.onnx"), HasSubstr("--limit")));
   EXPECT_THAT(db({"show", "backend=onnxruntime", "--limit", "1"}, store_).out, HasSubstr("threads    1\n"));
   expect_error(db({"show", "nothing like it"}, store_), 3, "store/no-record", "nothing like it");
   expect_good(db({"verify"}, store_));
@@ -60,7 +62,60 @@ TEST_F(DbTest, CarriesCostsToAnotherStore) {
   EXPECT_EQ(damaged.exit_code, 1);
   EXPECT_THAT(damaged.out, HasSubstr("2 skipped"));
   expect_error(db({"import", file("absent.jsonl")}, store_), 6, "io/cannot-read", "absent.jsonl");
-  expect_error(db({"merge", file("absent.sqlite")}, store_), 6, "io/cannot-read", "absent.sqlite");
+  expect_error(db({"merge", file("absent.sqlite")}, store_), 6, "store/missing", "absent.sqlite");
+}
+
+TEST_F(DbTest, FindsCostsByWhatTheyAreOf) {
+  const nlohmann::json conv = answer({"list", "Conv", "--limit", "1000"}, store_);
+  EXPECT_EQ(conv["found"], conv["records"].size());
+  ASSERT_GT(conv["found"], 0);
+  for (const nlohmann::json& one : conv["records"]) {
+    EXPECT_THAT(one["operators"].get<std::string>(), HasSubstr("Conv"));
+    EXPECT_EQ(one["of"]["model"], "model.onnx");
+    EXPECT_THAT(one["of"]["inputs"][0].get<std::string>(), HasSubstr("f32["));
+  }
+  const std::string node = conv["records"][0]["of"]["nodes"][0];
+  const nlohmann::json filtered =
+      answer({"list", "--operator", "Conv", "--backend", "onnxruntime", "--node", node}, store_);
+  ASSERT_GT(filtered["found"], 0);
+  for (const nlohmann::json& one : filtered["records"]) {
+    EXPECT_EQ(one["backend"], "onnxruntime");
+    EXPECT_THAT(one["of"]["nodes"].get<std::vector<std::string>>(), ::testing::Contains(node));
+  }
+  EXPECT_EQ(answer({"export", file("conv.jsonl"), "--operator", "Conv"}, store_)["costs"], conv["found"]);
+  EXPECT_THAT(db({"show", "Conv", "--limit", "1"}, store_).out,
+              AllOf(HasSubstr("operators  "), HasSubstr("nodes      ")));
+}
+
+TEST_F(DbTest, ListsNoLineOver80Columns) {
+  const Ended listed = db({"list", "--limit", "1000"}, store_);
+  expect_good(listed);
+  std::istringstream lines(listed.out);
+  for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 80U) << line;
+}
+
+TEST_F(DbTest, SaysThatNothingFitsAndWhatMayBeMeant) {
+  expect_error(db({"list", "Cnov"}, store_), 3, "store/no-record", "did you mean Conv?");
+  expect_error(db({"list", "--operator", "conv"}, store_), 3, "store/no-record", "did you mean Conv?");
+  expect_error(db({"list", "--backend", "onnxruntme"}, store_), 3, "store/no-record", "did you mean onnxruntime?");
+  expect_error(db({"export", file("none.jsonl"), "--like", "nobody"}, store_), 3, "store/no-record", "nobody");
+  EXPECT_FALSE(std::filesystem::exists(file("none.jsonl")));
+}
+
+TEST_F(DbTest, LookingMakesNoStore) {
+  const std::string absent = file("absent.sqlite");
+  const std::vector<std::string> before = names();
+  for (const std::vector<std::string>& command : {std::vector<std::string>{"stats"},
+                                                  {"list"},
+                                                  {"show", "Conv"},
+                                                  {"export", file("costs.jsonl")},
+                                                  {"prune", "--like", "x"},
+                                                  {"verify"},
+                                                  {"explain-miss", "region=1"}})
+    expect_error(db(command, absent), 6, "store/missing", "no such store");
+  expect_error(db({"merge", file("none.sqlite")}, absent), 6, "store/missing", "none.sqlite");
+  expect_error(run({"db", "stats"}), 6, "store/missing", "costs.sqlite");
+  EXPECT_EQ(names(), before);
 }
 
 TEST_F(DbTest, RemovesWhatIsNamedOnly) {

@@ -74,6 +74,8 @@ TEST_F(ReproTest, BadFolderAndMissingBackendAreClear) {
   std::filesystem::create_directory(file("empty"));
   expect_error(run({"repro", file("empty")}), 3, "repro/damaged", "repro.json");
   const std::string folder = tuned_with("test:fault=run-wrong", "memory:")["repros"][0]["folder"];
+  const std::string cut = folder.substr(0, folder.size() - 3);
+  expect_error(run({"repro", cut}), 3, "repro/no-folder", "did you mean " + folder + "?");
   ::setenv("COLLAGE_BACKEND_PATH", file("empty").c_str(), 1);
   expect_error(run({"repro", folder}), 4, "backend/missing", "test");
   expect_error(run({"repro", folder, "--limit", "soon"}), 2, "cli/bad-option", "soon");

@@ -14,7 +14,7 @@ class StrategiesTest : public CliTest {
  protected:
   [[nodiscard]] nlohmann::json listed(std::vector<std::string> arguments) const {
     arguments.insert(arguments.begin(), "strategies");
-    arguments.insert(arguments.end(), {"--json", "-", "--store", file("costs.sqlite")});
+    arguments.insert(arguments.end(), {"--json", "-"});
     const Ended ended = run(arguments);
     expect_good(ended);
     return parsed(ended.out);
@@ -43,7 +43,9 @@ TEST_F(StrategiesTest, ListsWhatThereIsAndWhenItApplies) {
       EXPECT_EQ(line["measured"]["regions"], 0) << "no store";
     }
   }
-  EXPECT_FALSE(std::filesystem::exists(file("costs.sqlite"))) << "looking makes no store";
+  EXPECT_FALSE(std::filesystem::exists(home() / "cache/collage/costs.sqlite")) << "looking makes no store";
+  expect_error(run({"strategies", "--store", file("costs.sqlite")}), 6, "store/missing", "costs.sqlite");
+  EXPECT_THAT(names(), ::testing::IsEmpty());
 }
 
 TEST_F(StrategiesTest, ListsThoseOfOneOperator) {
@@ -56,7 +58,8 @@ TEST_F(StrategiesTest, ListsThoseOfOneOperator) {
   const nlohmann::json relu = listed({"Relu", "--backends", "native"});
   ASSERT_EQ(relu["backends"][0]["strategies"].size(), 1U);
   EXPECT_EQ(relu["backends"][0]["strategies"][0]["family"], "elementwise");
-  expect_error(run({"strategies", "Konv", "--backends", "native"}), 2, "strategies/unknown-operator", "Konv");
+  expect_error(run({"strategies", "Konv", "--backends", "native"}), 2, "strategies/unknown-operator",
+               "did you mean Conv?");
   expect_error(run({"strategies", "Conv", "--backends", "onnxruntime"}), 2, "strategies/unknown-operator",
                "no backend");
 }
@@ -67,7 +70,7 @@ TEST_F(StrategiesTest, KnowsHowTheyFaredInATune) {
   expect_good(run({"tune", model, "-o", file("model.collage"), "--budget", "5s", "--quiet", "--backends",
                    "native,onnxruntime", "--measure-all", "--store", file("costs.sqlite")}));
   std::size_t timed = 0;
-  const nlohmann::json answer = listed({"--backends", "native"});
+  const nlohmann::json answer = listed({"--backends", "native", "--store", file("costs.sqlite")});
   for (const nlohmann::json& line : answer["backends"][0]["strategies"]) {
     timed += line["measured"]["regions"].get<std::size_t>();
     EXPECT_EQ(line["measured"]["compared"] > 0, line["measured"]["ratio"] > 0.0) << line;

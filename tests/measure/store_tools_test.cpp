@@ -52,7 +52,7 @@ TEST_F(StoreTools, ExportsComeBackAndWhatIsKnownStays) {
   Store store = open(path);
   store.put_cost(key("s", "b", 1), kMeasured);
   store.put_cost(key("s", "b", 2), kRefused);
-  const std::string lines = export_costs(store, "");
+  const std::string lines = export_costs(find_costs(store, {}));
   Store other = open("memory:");
   other.put_cost(key("s", "b", 1), kSlower);
   const ImportCounts counts = import_costs(other, lines);
@@ -67,7 +67,7 @@ TEST_F(StoreTools, ExportsComeBackAndWhatIsKnownStays) {
 TEST_F(StoreTools, DamagedLinesAreSkippedOneByOne) {
   Store store = open(path);
   for (int threads = 1; threads <= 3; ++threads) store.put_cost(key("s", "b", threads), kMeasured);
-  const std::string lines = export_costs(store, "");
+  const std::string lines = export_costs(find_costs(store, {}));
   for (std::size_t at = 0; at < lines.size(); at += 7) {
     std::string spoilt = lines;
     spoilt[at] ^= 0x04;
@@ -79,6 +79,38 @@ TEST_F(StoreTools, DamagedLinesAreSkippedOneByOne) {
       EXPECT_EQ(cost, kMeasured) << at;
     }
   }
+}
+
+TEST_F(StoreTools, ExportAndMergeCarryWhatCostsAreOf) {
+  Store store = open(path);
+  store.put_cost(key("s", "b", 1), kMeasured);
+  store.put_cost("convert=f32[1] from=plain to=blocked backend=a", kRefused);
+  const RegionFacts facts{.operators = "Add+Conv",
+                          .node_count = 2,
+                          .inputs = {"f32[1,3]"},
+                          .constants = {},
+                          .outputs = {"f32[1,4]"},
+                          .model = "cat.onnx",
+                          .nodes = {"first", "second"}};
+  store.put_regions(std::vector{std::pair(region_key("s"), to_line(to_json(facts)))});
+  Store imported = open("memory:");
+  EXPECT_EQ(import_costs(imported, export_costs(find_costs(store, {}))).added, 2U);
+  Store merged = open("memory:");
+  EXPECT_EQ(merge_costs(merged, store).added, 2U);
+  for (Store* other : {&imported, &merged}) {
+    const auto found = find_costs(*other, {.operator_name = "Conv"});
+    ASSERT_EQ(found.size(), 1U);
+    EXPECT_EQ(found[0].facts, facts);
+  }
+}
+
+TEST_F(StoreTools, LinesOfTheFirstVersionAreRead) {
+  const std::string cost = to_line(to_json(kMeasured));
+  const std::string line =
+      R"({"schema":"collage.cost/1","key":"a","cost":)" + cost + R"(,"checksum":")" + hash_hex("a" + cost) + R"("})";
+  Store store = open("memory:");
+  EXPECT_EQ(import_costs(store, line).added, 1U);
+  EXPECT_EQ(store.cost("a"), kMeasured);
 }
 
 TEST_F(StoreTools, MergesWhatTheOtherKnows) {
@@ -139,6 +171,35 @@ TEST_F(StoreTools, AFileOfTheFirstSchemaKeepsItsRecords) {
   EXPECT_EQ(store.cost("a"), kMeasured);
   EXPECT_EQ(store.artifact("a"), "0123");
   EXPECT_EQ(store.damaged_count(), 0U);
+}
+
+TEST_F(StoreTools, AFileOfTheThirdSchemaKeepsItsRecords) {
+  {
+    Store store = open(path);
+    store.put_cost(key("s", "b", 1), kMeasured);
+  }
+  {
+    SQLite::Database file(path, SQLite::OPEN_READWRITE);
+    file.exec("DROP TABLE regions");
+    file.exec("PRAGMA user_version=3");
+  }
+  Store store = open(path);
+  EXPECT_TRUE(store.warnings().empty());
+  EXPECT_EQ(store.cost(key("s", "b", 1)), kMeasured);
+  EXPECT_EQ(find_costs(store, {})[0].facts, std::nullopt);
+  store.put_regions(std::vector{std::pair(region_key("s"), std::string("{}"))});
+  EXPECT_EQ(store.region(region_key("s")), "{}");
+}
+
+TEST_F(StoreTools, RemovesTheDescriptionWithTheLastCostOfARegion) {
+  Store store = open(path);
+  store.put_cost(key("s", "old", 1), kMeasured);
+  store.put_cost(key("s", "new", 1), kMeasured);
+  store.put_regions(std::vector{std::pair(region_key("s"), std::string("{}"))});
+  store.remove("build=old ");
+  EXPECT_TRUE(store.region(region_key("s")));
+  store.remove("build=new ");
+  EXPECT_FALSE(store.region(region_key("s")));
 }
 
 TEST_F(StoreTools, RemovesWhatIsNamedAndFilesNobodyNames) {

@@ -1,0 +1,16 @@
+// Stores as commands look into them: looking makes none, and one that cannot be read is an error.
+#pragma once
+
+#include <optional>
+
+#include "cli/options.h"
+#include "measure/store.h"
+
+namespace collage::cli {
+
+/// The store of --store, or the usual one. Errors of Store::open_existing.
+[[nodiscard]] Result<Store> store_to_look_into(const CommonOptions& options);
+/// For commands that have something to say without a store: nothing as long as no tune has made the usual one.
+[[nodiscard]] Result<std::optional<Store>> store_if_any(const CommonOptions& options);
+
+}  // namespace collage::cli
