@@ -1,5 +1,5 @@
 // Casts between number types. Out-of-range values of integers wrap; floats beyond an integer's range and NaN give what
-// the nearest representable number is, NaN gives zero (ONNX leaves both open).
+// ONNX Runtime gives on x86-64 (docs/BORDERS.md; ONNX leaves both open).
 #include <bit>
 #include <cmath>
 #include <limits>
@@ -66,14 +66,26 @@ auto number_of(T element) {
   }
 }
 
+/// Toward zero; what does not fit and NaN give the least number, as x86 does.
 template <class To, class Number>
-To saturated(Number number) {
-  // The bounds as floats: the upper one may round up to a power of two, which is the first value out of range.
+To truncated(Number number) {
   constexpr auto low = static_cast<Number>(std::numeric_limits<To>::min());
-  constexpr auto high = static_cast<Number>(std::numeric_limits<To>::max());
-  if (std::isnan(number)) return 0;
-  if (number <= low) return std::numeric_limits<To>::min();
-  return number >= high ? std::numeric_limits<To>::max() : static_cast<To>(number);
+  return number >= low && number < -low ? static_cast<To>(number) : std::numeric_limits<To>::min();
+}
+
+/// Toward zero, as ONNX Runtime does: narrow integers keep the low bits of a wider one.
+template <class To, class Number>
+To whole_of(Number number) {
+  if constexpr (std::is_same_v<To, std::uint64_t>) {
+    constexpr auto half = static_cast<Number>(0x1p63);
+    constexpr std::uint64_t top = std::uint64_t{1} << 63U;
+    if (number >= half) return static_cast<std::uint64_t>(truncated<std::int64_t>(number - half)) ^ top;
+    return static_cast<std::uint64_t>(truncated<std::int64_t>(number));
+  } else if constexpr (std::is_same_v<To, std::int64_t> || std::is_same_v<To, std::uint32_t>) {
+    return static_cast<To>(truncated<std::int64_t>(number));
+  } else {
+    return static_cast<To>(truncated<std::int32_t>(number));
+  }
 }
 
 template <class To, class Number>
@@ -85,7 +97,7 @@ To element_of(Number number) {
   } else if constexpr (std::is_same_v<To, Bool>) {
     return {static_cast<std::uint8_t>(number != Number{0})};
   } else if constexpr (std::is_floating_point_v<Number> && std::is_integral_v<To>) {
-    return saturated<To>(number);
+    return whole_of<To>(number);
   } else {
     return static_cast<To>(number);
   }

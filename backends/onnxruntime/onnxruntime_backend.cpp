@@ -81,6 +81,10 @@ class OnnxruntimeBackend final : public Backend {
     return engine_support(onnxruntime_limits(), graph, region);
   }
 
+  [[nodiscard]] bool refuses_operands(const Node& node, OperandRule rule) const override {
+    return onnxruntime_refuses(node, rule);
+  }
+
   [[nodiscard]] std::vector<std::expected<Artifact, Refusal>> compile(std::span<const CompileRequest> requests,
                                                                       const CompileOptions& options) override {
     std::vector<std::expected<Artifact, Refusal>> results;

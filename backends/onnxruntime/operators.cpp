@@ -18,6 +18,33 @@ constexpr std::array<std::string_view, 9> kOlder = {"Bernoulli",     "GlobalLpPo
                                                     "Multinomial",   "RandomNormal",      "RandomNormalLike",
                                                     "RandomUniform", "RandomUniformLike", "RoiAlign"};
 
+// Sorted. Operators whose operands are looked at when they run; tried with each of them out of range.
+constexpr std::array<std::string_view, 25> kChecked = {"Attention",
+                                                       "ConstantOfShape",
+                                                       "CumSum",
+                                                       "DFT",
+                                                       "Div",
+                                                       "EmbedLayerNormalization",
+                                                       "GRU",
+                                                       "Gather",
+                                                       "GatherElements",
+                                                       "GatherND",
+                                                       "LSTM",
+                                                       "MaxUnpool",
+                                                       "Mod",
+                                                       "OneHot",
+                                                       "RNN",
+                                                       "Range",
+                                                       "ReverseSequence",
+                                                       "RoiAlign",
+                                                       "RotaryEmbedding",
+                                                       "ScatterElements",
+                                                       "ScatterND",
+                                                       "Slice",
+                                                       "TensorScatter",
+                                                       "Tile",
+                                                       "TopK"};
+
 bool knows_operator(std::string_view domain, std::string_view op_type) {
   if (domain.empty()) return !std::binary_search(kUnknown.begin(), kUnknown.end(), op_type);
   return domain == "com.microsoft" || domain == "ai.onnx.ml";
@@ -41,6 +68,15 @@ const EngineLimits& onnxruntime_limits() {
                                         .fault_of = onnxruntime_fault,
                                         .keeps_plain = onnxruntime_keeps_plain};
   return kLimits;
+}
+
+bool onnxruntime_refuses(const Node& node, OperandRule rule) {
+  // The processor refuses the quotient: the process dies.
+  if (rule == OperandRule::kNoOverflow) return false;
+  // An index beyond its axis that stays in the tensor reads another batch.
+  if (node.op_type == "GatherND" && (!node.domain.empty() || attribute_or<std::int64_t>(node, "batch_dims", 0) != 0))
+    return false;
+  return std::binary_search(kChecked.begin(), kChecked.end(), node.op_type);
 }
 
 bool needs_opset_21(std::string_view domain, std::string_view op_type) {

@@ -9,6 +9,9 @@ namespace collage {
 
 [[nodiscard]] const EngineLimits& onnxruntime_limits();
 
+/// Operands of this operator that break the rule end a run with an error.
+[[nodiscard]] bool onnxruntime_refuses(const Node& node, OperandRule rule);
+
 /// True for operators that ONNX Runtime implements only as they were before operator set 22, which widened their
 /// types and nothing else.
 [[nodiscard]] bool needs_opset_21(std::string_view domain, std::string_view op_type);

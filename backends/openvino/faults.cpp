@@ -56,6 +56,46 @@ std::optional<Refusal> reduce_fault(const Graph& graph, const Node& node) {
   return std::nullopt;
 }
 
+bool is_empty(const Graph& graph, ValueId id) {
+  if (!id.valid()) return false;
+  const ValueType& type = graph.value(id).type;
+  return type.is_static() && element_count(type.extents()) == 0;
+}
+
+/// It divides by the number of elements and dies, or gives what the memory held.
+std::optional<Refusal> empty_fault(const Graph& graph, const Node& node) {
+  static constexpr auto kNames = {"ArgMax",
+                                  "ArgMin",
+                                  "Gather",
+                                  "GatherElements",
+                                  "GatherND",
+                                  "GlobalMaxPool",
+                                  "GlobalAveragePool",
+                                  "LayerNormalization",
+                                  "ReduceLogSum",
+                                  "ReduceLogSumExp",
+                                  "Resize"};
+  const bool is_this = std::any_of(kNames.begin(), kNames.end(), [&](const char* name) { return is_op(node, name); });
+  if (!is_this) return std::nullopt;
+  const bool looks_up = node.op_type.starts_with("Gather") && is_empty(graph, input_of(node, 1));
+  if (!looks_up && !is_empty(graph, input_of(node, 0))) return std::nullopt;
+  return refuse(RefusalReason::kShape, node.op_type + " of nothing");
+}
+
+/// It reads on behind the axis.
+std::optional<Refusal> compress_fault(const Graph& graph, const Node& node) {
+  const auto* const axis = find_attribute<std::int64_t>(node, "axis");
+  const ValueType& data = graph.value(input_of(node, 0)).type;
+  const ValueType& chosen = graph.value(input_of(node, 1)).type;
+  if (data.is_static() && chosen.is_static()) {
+    const Extents extents = data.extents();
+    const std::int64_t at = axis == nullptr ? 0 : *axis < 0 ? *axis + static_cast<std::int64_t>(extents.size()) : *axis;
+    const std::int64_t most = axis == nullptr ? element_count(extents) : extents[static_cast<std::size_t>(at)];
+    if (element_count(chosen.extents()) <= most) return std::nullopt;
+  }
+  return refuse(RefusalReason::kShape, "Compress by a condition that may be longer than the axis");
+}
+
 std::optional<Refusal> dft_fault(const Graph& graph, const Node& node) {
   // It reads neither the axis, which it takes for 1, nor the output's length of an inverse transform of half a
   // spectrum.
@@ -93,6 +133,8 @@ std::optional<Refusal> resize_fault(const Node& node) {
 
 std::optional<Refusal> openvino_fault(const Graph& graph, const Node& node) {
   if (is_any(node, {"RNN", "GRU", "LSTM"})) return recurrent_fault(node);
+  if (auto fault = empty_fault(graph, node)) return fault;
+  if (is_op(node, "Compress")) return compress_fault(graph, node);
   if (is_any(node, {"ReduceMax", "ReduceMin"})) return reduce_fault(graph, node);
   if (is_op(node, "DFT")) return dft_fault(graph, node);
   if (is_any(node, {"Cast", "CastLike"})) return cast_fault(graph, node);

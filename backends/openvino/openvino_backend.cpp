@@ -96,6 +96,10 @@ class OpenvinoBackend final : public Backend {
     return engine_support(openvino_limits(), graph, region);
   }
 
+  [[nodiscard]] bool refuses_operands(const Node& node, OperandRule rule) const override {
+    return openvino_refuses(node, rule);
+  }
+
   [[nodiscard]] std::vector<std::expected<Artifact, Refusal>> compile(std::span<const CompileRequest> requests,
                                                                       const CompileOptions& options) override {
     std::vector<std::expected<Artifact, Refusal>> results;

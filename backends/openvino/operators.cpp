@@ -157,6 +157,12 @@ const EngineLimits& openvino_limits() {
   return kLimits;
 }
 
+bool openvino_refuses(const Node& node, OperandRule rule) {
+  static constexpr std::array<std::string_view, 5> kChecked = {"ConstantOfShape", "CumSum", "OneHot", "Slice", "TopK"};
+  return node.domain.empty() && rule != OperandRule::kNoOverflow &&
+         std::find(kChecked.begin(), kChecked.end(), node.op_type) != kChecked.end();
+}
+
 std::optional<Refusal> strict_refusal(const Graph& graph, const Region& region) {
   const std::vector<std::size_t> members = region.nodes.members();
   for (const std::size_t n : members)

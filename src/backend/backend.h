@@ -17,6 +17,7 @@
 #include "backend/strategy.h"
 #include "base/error.h"
 #include "ir/graph.h"
+#include "ir/operand_conditions.h"
 #include "region/format.h"
 #include "region/place.h"
 #include "region/refusal.h"
@@ -190,6 +191,10 @@ class Backend {
                                                                 const CompileOptions&) const {
     return std::nullopt;
   }
+
+  /// Its kernels end with an error where an operand of this operator breaks the rule. What a backend does not look at,
+  /// the plan looks at before the step; where it cannot, the backend does not get the region.
+  [[nodiscard]] virtual bool refuses_operands(const Node&, OperandRule) const { return false; }
 
   /// Its ways to compute, for people; empty when it has no such list.
   [[nodiscard]] virtual Result<std::vector<StrategyLine>> strategies() const { return std::vector<StrategyLine>{}; }

@@ -9,6 +9,7 @@
 #include <set>
 
 #include "base/hash.h"
+#include "ir/operand_conditions.h"
 #include "measure/narrow_float.h"
 #include "measure/random.h"
 
@@ -128,43 +129,29 @@ bool passes_elements(const Node& node, std::size_t input) {
   return kAny.contains(node.op_type) || (input == 0 && kFirst.contains(node.op_type));
 }
 
-std::optional<std::int64_t> extent_of(const Graph& graph, ValueId id, std::int64_t axis) {
-  if (!id.valid()) return std::nullopt;
-  const auto& shape = graph.value(id).type.shape;
-  if (!shape) return std::nullopt;
-  if (axis < 0) axis += static_cast<std::int64_t>(shape->size());
-  if (axis < 0 || axis >= static_cast<std::int64_t>(shape->size())) return std::nullopt;
-  const Dim& dim = (*shape)[static_cast<std::size_t>(axis)];
-  return dim.is_static() ? std::optional(dim.extent) : std::nullopt;
-}
+/// What the uses of a value ask of its integers.
+struct Limit {
+  std::optional<std::int64_t> below;  ///< exclusive
+  bool is_positive = false;
 
-using Limit = std::optional<std::int64_t>;
+  void join(const Limit& other) {
+    if (other.below) below = below ? std::min(*below, *other.below) : *other.below;
+    is_positive = is_positive || other.is_positive;
+  }
+};
 
-Limit smaller(Limit a, Limit b) {
-  if (!a || !b) return a ? a : b;
-  return std::min(*a, *b);
-}
-
-/// GatherND and ScatterND index several leading axes at once: the smallest bounds all.
-Limit nd_limit(const Graph& graph, const Node& node, std::int64_t first_axis) {
-  const auto depth = extent_of(graph, input_of(node, 1), -1);
+/// What this node asks of a value; indices count from the front.
+Limit limit_of(const Graph& graph, const Node& node, ValueId value) {
+  constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
   Limit limit;
-  for (std::int64_t k = 0; depth && k < *depth; ++k)
-    limit = smaller(limit, extent_of(graph, node.inputs[0], first_axis + k));
+  for (const OperandCondition& condition : operand_conditions(graph, node)) {
+    if (condition.value != value) continue;
+    limit.join({.below = {}, .is_positive = condition.rule == OperandRule::kNonZero});
+    for (const OperandRange& range : condition.ranges)
+      limit.join(
+          {.below = range.high < kMost ? std::optional(range.high + 1) : std::nullopt, .is_positive = range.low > 0});
+  }
   return limit;
-}
-
-/// The extent that this use of an input indexes.
-Limit indexed_extent(const Graph& graph, const Node& node, std::size_t input) {
-  const auto axis = attribute_or<std::int64_t>(node, "axis", 0);
-  if (input == 1 && (is_op(node, "Gather") || is_op(node, "GatherElements") || is_op(node, "ScatterElements")))
-    return extent_of(graph, node.inputs[0], axis);
-  if (input == 1 && is_op(node, "GatherND"))
-    return nd_limit(graph, node, attribute_or<std::int64_t>(node, "batch_dims", 0));
-  if (input == 1 && is_op(node, "ScatterND")) return nd_limit(graph, node, 0);
-  if (node.domain == "com.microsoft" && node.op_type == "EmbedLayerNormalization" && input < 2)
-    return extent_of(graph, input_of(node, input == 0 ? 2 : 4), 0);
-  return std::nullopt;
 }
 
 Limit limit_in(const Graph& graph, ValueId value, std::set<std::pair<const Graph*, ValueId>>& seen);
@@ -176,7 +163,7 @@ Limit limit_in_bodies(const Graph& graph, const Node& node, ValueId value,
   const std::string& name = graph.value(value).name;
   const auto look = [&](const Body& body) {
     for (const ValueId capture : body.graph->captures)
-      if (body.graph->value(capture).name == name) limit = smaller(limit, limit_in(*body.graph, capture, seen));
+      if (body.graph->value(capture).name == name) limit.join(limit_in(*body.graph, capture, seen));
   };
   for (const Attribute& attribute : node.attributes) {
     if (const auto* body = std::get_if<Body>(&attribute.value)) look(*body);
@@ -197,13 +184,13 @@ Limit limit_in(const Graph& graph, ValueId value, std::set<std::pair<const Graph
     for (const Node& node : graph.nodes) {
       for (std::size_t i = 0; i < node.inputs.size(); ++i) {
         if (node.inputs[i] != current) continue;
-        limit = smaller(limit, indexed_extent(graph, node, i));
+        limit.join(limit_of(graph, node, current));
         if (!passes_elements(node, i)) continue;
         for (const ValueId output : node.outputs)
           if (output.valid()) open.push_back(output);
       }
       if (std::ranges::find(node.captures, current) != node.captures.end())
-        limit = smaller(limit, limit_in_bodies(graph, node, current, seen));
+        limit.join(limit_in_bodies(graph, node, current, seen));
     }
   }
   return limit;
@@ -213,7 +200,12 @@ Limit limit_in(const Graph& graph, ValueId value, std::set<std::pair<const Graph
 
 std::optional<std::int64_t> index_limit(const Graph& graph, ValueId value) {
   std::set<std::pair<const Graph*, ValueId>> seen;
-  return limit_in(graph, value, seen);
+  return limit_in(graph, value, seen).below;
+}
+
+bool must_be_positive(const Graph& graph, ValueId value) {
+  std::set<std::pair<const Graph*, ValueId>> seen;
+  return limit_in(graph, value, seen).is_positive;
 }
 
 Result<Tensor> make_input(const std::string& name, const ValueType& type, std::uint64_t seed, Range range,
@@ -254,10 +246,12 @@ Result<std::vector<Tensor>> make_inputs(const Graph& graph, const InputOptions& 
   for (const ValueId id : graph.inputs) {
     const Value& value = graph.value(id);
     names.insert(value.name);
-    const auto range = options.ranges.find(value.name);
-    COLLAGE_TRY(Tensor tensor, make_input(value.name, value.type, options.seed,
-                                          range == options.ranges.end() ? std::nullopt : Range(range->second),
-                                          index_limit(graph, id)));
+    const auto given = options.ranges.find(value.name);
+    const std::optional<std::int64_t> limit = index_limit(graph, id);
+    Range range = given == options.ranges.end() ? std::nullopt : Range(given->second);
+    if (!range && is_integer(value.type.element) && must_be_positive(graph, id))
+      range = {1.0, limit ? static_cast<double>(std::max<std::int64_t>(*limit - 1, 1)) : 3.0};
+    COLLAGE_TRY(Tensor tensor, make_input(value.name, value.type, options.seed, range, limit));
     tensors.push_back(std::move(tensor));
   }
   for (const auto& [name, range] : options.ranges)

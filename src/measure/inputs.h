@@ -1,4 +1,5 @@
-// Makes realistic inputs for a graph: floats from N(0,1), integers below the smallest extent they index, else 0 or 1.
+// Makes realistic inputs for a graph: floats from N(0,1), integers below the smallest extent they index and above zero
+// where they divide, else 0 or 1.
 // Deterministic: the same seed, name and type give the same bytes in any process and on any machine.
 #pragma once
 
@@ -18,10 +19,11 @@ struct InputOptions {
   std::map<std::string, std::pair<double, double>> ranges;  ///< input name -> [low, high], both ends included
 };
 
-/// The smallest extent that elements of `value` index, found by following it through operators that only move or cast
-/// elements to Gather, GatherElements, GatherND, ScatterElements, ScatterND and the embedding operators, into bodies
-/// too. Nothing when it indexes nothing of known extent.
+/// What elements of `value` must stay below, found by following it through operators that only move or cast elements to
+/// those that ask something of their integers (ir/operand_conditions.h), into bodies too. Nothing when nobody asks.
 [[nodiscard]] std::optional<std::int64_t> index_limit(const Graph& graph, ValueId value);
+/// Whether some element of `value` divides, or counts what there must be one of at least; found likewise.
+[[nodiscard]] bool must_be_positive(const Graph& graph, ValueId value);
 
 /// One tensor of a static type with elements of a fixed size; `limit` bounds integers (exclusive).
 /// Error input/unsupported-type for strings and 8- or 4-bit floats; input/bad-range when the range is empty or holds

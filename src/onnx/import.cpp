@@ -4,6 +4,7 @@
 #include <onnx/inliner/inliner.h>
 
 #include "base/hash.h"
+#include "ir/operand_conditions.h"
 #include "onnx/bind.h"
 #include "onnx/convert.h"
 #include "onnx/external_data.h"
@@ -66,6 +67,7 @@ Result<Graph> canonical_graph(pb::ModelProto& model, const std::string& where, s
   drop_unused_domains(model);
   COLLAGE_TRY(Graph result, to_graph(model, {.parked = &parked, .files = nullptr}));
   COLLAGE_TRY_VOID(verify(result));
+  COLLAGE_TRY_VOID(check_constant_operands(result));
   return result;
 }
 

@@ -161,6 +161,7 @@ class Verifier {
       written_[value] = true;
     }
     COLLAGE_TRY_VOID(check_locations(step, where));
+    for (const PlanCheck& check : step.checks) COLLAGE_TRY_VOID(check_check(step, check, where));
     const std::size_t arena = arena_bytes_at(step.location).value_or(0);
     if (step.workspace_offset % kBufferAlignment != 0 || step.workspace_offset > arena ||
         step.workspace_bytes > arena - step.workspace_offset)
@@ -170,6 +171,27 @@ class Verifier {
     if (has_artifact(step.kind) ? !listed : !step.artifact.empty())
       return damaged(where, "artifact '" + step.artifact + "'", "a listed artifact, none for a view");
     return check_bodies(step, where);
+  }
+
+  /// What a check reads is at home, whole, and there when the step runs.
+  [[nodiscard]] bool can_be_checked(const PlanStep& step, PlanIndex index) const {
+    if (index >= body_.values.size()) return false;
+    const PlanValue& value = body_.values[index];
+    const bool is_there =
+        value.storage == Storage::kConstant || std::ranges::find(step.inputs, index) != step.inputs.end();
+    return is_there && value.location == kHome && value.storage != Storage::kDynamic &&
+           is_integer(value.type.element) && bits_of(value.type.element) >= 8 &&
+           (value.format.is_plain() || value.format.is_channels_last());
+  }
+
+  [[nodiscard]] Result<void> check_check(const PlanStep& step, const PlanCheck& check, const std::string& where) const {
+    const bool divides = check.rule == OperandRule::kNoOverflow;
+    const bool is_sound = step.kind == StepKind::kKernel && can_be_checked(step, check.value) &&
+                          (divides ? can_be_checked(step, check.dividend) : check.dividend == kNoValue) &&
+                          (check.rule == OperandRule::kRange) != check.ranges.empty();
+    if (is_sound) return {};
+    return damaged(where, fmt::format("a check of value {} that cannot be made", check.value),
+                   "integers at home that the step's kernel reads");
   }
 
   /// A transfer joins home and one device, every other step stays where it is.

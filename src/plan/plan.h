@@ -12,6 +12,7 @@
 
 #include "base/buffer.h"
 #include "base/error.h"
+#include "ir/operand_conditions.h"
 #include "ir/tensor.h"
 #include "region/format.h"
 #include "region/place.h"
@@ -68,6 +69,18 @@ struct ControlForm {
   bool operator==(const ControlForm&) const = default;
 };
 
+/// What a session looks at before it runs a step: the kernel behind it computes nonsense, or dies, where it does not
+/// hold. The value is at home.
+struct PlanCheck {
+  OperandRule rule = OperandRule::kRange;
+  PlanIndex value = kNoValue;        ///< an input of the step, or a constant
+  PlanIndex dividend = kNoValue;     ///< kNoOverflow: likewise; what `value` divides
+  std::vector<OperandRange> ranges;  ///< kRange: of element i number i modulo their count
+  std::string op_type;               ///< of the node that asks
+  std::string node;
+  bool operator==(const PlanCheck&) const = default;
+};
+
 struct PlanBody;
 
 struct PlanStep {
@@ -81,6 +94,7 @@ struct PlanStep {
   std::vector<PlanIndex> outputs;
   std::string artifact;              ///< content hash, "" for views and transfers
   std::vector<PlanIndex> constants;  ///< plan constants the artifact is loaded with, in its order
+  std::vector<PlanCheck> checks;     ///< before it runs; kernel steps only
   std::size_t workspace_offset = 0;
   std::size_t workspace_bytes = 0;
   std::int64_t cost_ns = 0;  ///< median measured alone

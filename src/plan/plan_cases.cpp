@@ -24,9 +24,9 @@ Result<void> check_domain(const ShapeDomain& domain) {
 }
 
 /// Checks one plan against the ports that all have in common.
-class PlanCheck {
+class CaseCheck {
  public:
-  PlanCheck(const PlanCases& cases, const Plan& plan, std::string where)
+  CaseCheck(const PlanCases& cases, const Plan& plan, std::string where)
       : cases_(cases), first_(any_plan(cases).plan), plan_(plan), where_(std::move(where)) {}
 
   /// `point` null: the generic plan.
@@ -114,10 +114,10 @@ Result<void> verify(const PlanCases& cases) {
     if (!contains(cases.domain, one.point) || (before != nullptr && *before >= one.point))
       return damaged(where, "a point outside the domain or out of order", "points of the domain in order, each once");
     if (!std::isfinite(one.weight) || one.weight <= 0) return damaged(where, "its weight", "a weight above 0");
-    COLLAGE_TRY_VOID(PlanCheck(cases, one.plan.plan, where).run(&one.point));
+    COLLAGE_TRY_VOID(CaseCheck(cases, one.plan.plan, where).run(&one.point));
     before = &one.point;
   }
-  if (cases.generic) COLLAGE_TRY_VOID(PlanCheck(cases, cases.generic->plan, "the generic case").run(nullptr));
+  if (cases.generic) COLLAGE_TRY_VOID(CaseCheck(cases, cases.generic->plan, "the generic case").run(nullptr));
   return {};
 }
 

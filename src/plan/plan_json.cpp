@@ -49,6 +49,13 @@ json control_to_json(const ControlForm& form) {
           {"scan_outputs", slicings_to_json(form.scan_outputs)}};
 }
 
+json check_to_json(const PlanCheck& check) {
+  json out = {{"rule", name_of(check.rule)}, {"value", check.value}, {"operator", check.op_type}, {"node", check.node}};
+  if (check.dividend != kNoValue) out["dividend"] = check.dividend;
+  for (const OperandRange& range : check.ranges) out["ranges"].push_back({range.low, range.high});
+  return out;
+}
+
 json body_to_json(const PlanBody& body);
 
 json step_to_json(const PlanStep& step, std::size_t id) {
@@ -66,6 +73,7 @@ json step_to_json(const PlanStep& step, std::size_t id) {
               {"cost_ns", {{"median", step.cost_ns}, {"low", step.cost_low_ns}, {"high", step.cost_high_ns}}},
               {"runner_up", step.runner_up}};
   if (step.location != kHome) out["location"] = step.location;
+  for (const PlanCheck& check : step.checks) out["checks"].push_back(check_to_json(check));
   if (!step.control) return out;
   out["control"] = control_to_json(*step.control);
   out["bodies"] = json::array();

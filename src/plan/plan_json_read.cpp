@@ -18,6 +18,7 @@ constexpr std::array kStorages = {Storage::kInput,  Storage::kOutput,   Storage:
 constexpr std::array kStepKinds = {StepKind::kKernel, StepKind::kConvert, StepKind::kTransfer, StepKind::kView,
                                    StepKind::kControl};
 constexpr std::array kOperators = {ControlOperator::kIf, ControlOperator::kLoop, ControlOperator::kScan};
+constexpr std::array kRules = {OperandRule::kRange, OperandRule::kNonZero, OperandRule::kNoOverflow};
 /// Bodies in bodies; what a reader may recurse into.
 constexpr int kDeepest = 32;
 
@@ -89,6 +90,24 @@ PlanValue read_value(const json& object, const std::string& where, bool is_in_bo
   return value;
 }
 
+PlanCheck read_check(const json& object, const std::string& where) {
+  const auto rule_name = [](OperandRule rule) { return name_of(rule); };
+  PlanCheck check{.rule = named(kRules, rule_name, text(object, "rule", where), where),
+                  .value = number<PlanIndex>(object, "value", where),
+                  .dividend = kNoValue,
+                  .ranges = {},
+                  .op_type = text(object, "operator", where),
+                  .node = text(object, "node", where)};
+  if (object.contains("dividend")) check.dividend = number<PlanIndex>(object, "dividend", where);
+  if (!object.contains("ranges")) return check;
+  for (const json& range : list(object, "ranges", where)) {
+    if (!range.is_array() || range.size() != 2 || !range[0].is_number_integer() || !range[1].is_number_integer())
+      throw Damage{where, "a range that is no pair of integers"};
+    check.ranges.push_back({range[0].get<std::int64_t>(), range[1].get<std::int64_t>()});
+  }
+  return check;
+}
+
 PlanBody read_body(const json& object, const std::string& where, int depth);
 
 PlanStep read_step(const json& object, const std::string& where, int depth) {
@@ -114,6 +133,8 @@ PlanStep read_step(const json& object, const std::string& where, int depth) {
   step.cost_high_ns = number<std::int64_t>(cost, "high", where);
   step.runner_up = text(object, "runner_up", where);
   if (object.contains("location")) step.location = text(object, "location", where);
+  if (object.contains("checks"))
+    for (const json& check : list(object, "checks", where)) step.checks.push_back(read_check(check, where));
   if (step.kind != StepKind::kControl) return step;
   if (depth >= kDeepest) throw Damage{where, fmt::format("bodies in more than {} bodies", kDeepest)};
   step.control = read_control(member(object, "control", where), where);

@@ -13,13 +13,15 @@
 #include "plan/memory.h"
 #include "plan/slots.h"
 #include "region/containment.h"
+#include "region/operand_checks.h"
 
 namespace collage {
 namespace {
 
 class Realiser {
  public:
-  Realiser(const RealiseRequest& request, bool is_body) : request_(request), is_body_(is_body), graph_(*request.graph) {
+  Realiser(const RealiseRequest& request, bool is_body)
+      : request_(request), is_body_(is_body), graph_(*request.graph), conditions_(open_conditions(graph_)) {
     out_.plan = request.header;
     out_.plan.values.clear();
     out_.plan.inputs.clear();
@@ -339,11 +341,39 @@ class Realiser {
       step.inputs.push_back(input);
     }
     if (from.kind == StepKind::kView) COLLAGE_TRY_VOID(keep_data_input(step, region, index));
+    if (from.kind == StepKind::kKernel && from.location == kHome) COLLAGE_TRY_VOID(add_checks(step, region));
     for (std::size_t i = 0; i < region.outputs.size(); ++i) {
       COLLAGE_TRY(const PlanIndex output, write(region.outputs[i], {from.location, variant.output_formats[i]}, index));
       step.outputs.push_back(output);
     }
     return {};
+  }
+
+  /// What enters the region and the plan looks at; what only the backend can look at was settled when it got the
+  /// region.
+  Result<void> add_checks(PlanStep& step, const Region& region) {
+    for (const OperandCheck& check : operand_checks(graph_, conditions_, region).at_entry) {
+      PlanCheck made{.rule = check.condition.rule,
+                     .ranges = check.condition.ranges,
+                     .op_type = check.asker->op_type,
+                     .node = check.asker->name};
+      COLLAGE_TRY(made.value, checked_value(step, region, check.condition.value));
+      if (made.rule == OperandRule::kNoOverflow) {
+        COLLAGE_TRY(made.dividend, checked_value(step, region, check.condition.dividend));
+      }
+      step.checks.push_back(std::move(made));
+    }
+    return {};
+  }
+
+  Result<PlanIndex> checked_value(const PlanStep& step, const Region& region, ValueId id) {
+    if (graph_.value(id).constant) return add_constant(id);
+    const PlanIndex index =
+        step.inputs[static_cast<std::size_t>(std::ranges::find(region.inputs, id) - region.inputs.begin())];
+    const Format& format = values()[index].format;
+    if (!format.is_plain() && !format.is_channels_last())  // one range for all: the order of elements does not matter
+      return bad_cover(graph_.value(id).name, "indices or divisors in format " + format.name, "plain ones");
+    return index;
   }
 
   /// A view shows its node's first input; a computed shape operand is read by nobody.
@@ -550,6 +580,7 @@ class Realiser {
   const RealiseRequest& request_;
   const bool is_body_;
   const Graph& graph_;
+  std::vector<OpenCondition> conditions_;
   RealisedPlan out_;
   std::vector<Life> lives_;        ///< by plan value
   Blocks blocks_;                  ///< of plan values

@@ -5,6 +5,7 @@
 #include "backend/open_kernel.h"
 #include "runtime/control_call.h"
 #include "runtime/load_request.h"
+#include "runtime/operand_check.h"
 
 namespace collage {
 namespace {
@@ -148,8 +149,10 @@ Result<std::unique_ptr<Call>> bind_step(const LoadedBody& body, const BodyMemory
     buffers.queue = device.queue.get();
   }
   if (step.workspace_bytes > 0) buffers.workspace = arena + step.workspace_offset;
-  if (memory.input_extents != nullptr) return bind_open(body, *memory.input_extents, index, buffers);
-  return body.kernels[index]->bind(buffers);
+  auto call = memory.input_extents != nullptr ? bind_open(body, *memory.input_extents, index, buffers)
+                                              : body.kernels[index]->bind(buffers);
+  if (!call) return call;
+  return with_checks(body, memory, step, *std::move(call));
 }
 
 }  // namespace collage

@@ -8,6 +8,7 @@
 #include "backend/roles.h"
 #include "onnx/export.h"
 #include "plan/control.h"
+#include "tune/proposers.h"
 
 namespace collage {
 namespace {
@@ -56,6 +57,24 @@ Result<std::vector<PlanBackend>> plan_backends(const std::set<std::string>& name
   return result;
 }
 
+/// No backend of the cover computes what neither it nor the plan checks.
+Result<void> refuse_unchecked(const Graph& graph, const Cover& cover, Registry& registry) {
+  const std::vector<OpenCondition> open = open_conditions(graph);
+  for (const CoverStep& step : cover.steps) {
+    if (step.kind == StepKind::kKernel) {
+      COLLAGE_TRY(const Backend* const backend, registry.get(step.backend));
+      if (const auto refusal = refuse_operands(*backend, graph, open, step.region))
+        return fail(ExitCode::kUnsupported, "plan/unchecked-operand", step.backend, refusal->detail,
+                    "an operand that is checked before the step, or a library that refuses bad ones");
+    }
+    if (step.bodies.empty()) continue;
+    const std::vector<Graph> bodies = free_bodies(graph, graph.nodes[step.region.nodes.next()]);
+    for (std::size_t b = 0; b < bodies.size(); ++b)
+      COLLAGE_TRY_VOID(refuse_unchecked(bodies[b], step.bodies[b], registry));
+  }
+  return {};
+}
+
 void set_structures(const Graph& graph, const Cover& cover, PlanBody& plan) {
   const std::vector<std::size_t> at = cover_steps(plan);
   for (std::size_t s = 0; s < cover.steps.size(); ++s) {
@@ -100,6 +119,7 @@ std::string annotated_onnx(const Graph& graph, const Cover& cover, const Plan& p
 }
 
 Result<RealisedPlan> assemble(const AssembleRequest& request, Registry& registry) {
+  COLLAGE_TRY_VOID(refuse_unchecked(*request.graph, *request.cover, registry));
   RealiseRequest realisation;
   realisation.graph = request.graph;
   realisation.cover = request.cover;

@@ -1,6 +1,7 @@
 #include "tune/proposers.h"
 
 #include <algorithm>
+#include <memory>
 
 namespace collage {
 namespace {
@@ -17,10 +18,10 @@ bool is_sound(const Variant& variant, const Region& region) {
          std::ranges::all_of(variant.input_formats, is_named) && std::ranges::all_of(variant.output_formats, is_named);
 }
 
-}  // namespace
-
-std::expected<std::vector<Variant>, Refusal> guarded_support(const Backend& backend, const Graph& graph,
-                                                             const Region& region, const CompileOptions& options) {
+std::expected<std::vector<Variant>, Refusal> support_with(const Backend& backend, const Graph& graph,
+                                                          std::span<const OpenCondition> open, const Region& region,
+                                                          const CompileOptions& options) {
+  if (auto refusal = refuse_operands(backend, graph, open, region)) return std::unexpected(*std::move(refusal));
   auto variants = guard([&] { return backend.support(graph, region, options); });
   if (variants && *variants &&
       !std::ranges::all_of(**variants, [&](const Variant& variant) { return is_sound(variant, region); }))
@@ -30,14 +31,38 @@ std::expected<std::vector<Variant>, Refusal> guarded_support(const Backend& back
       Refusal{.reason = RefusalReason::kCompile, .detail = "threw when asked for support: " + variants.error()});
 }
 
+}  // namespace
+
+std::optional<Refusal> refuse_operands(const Backend& backend, const Graph& graph, std::span<const OpenCondition> open,
+                                       const Region& region) {
+  const auto is_left = [&](const Node& asker, OperandRule rule) { return !backend.refuses_operands(asker, rule); };
+  const auto refused = [](std::string detail) {
+    return Refusal{.reason = RefusalReason::kStructure, .detail = std::move(detail)};
+  };
+  const OperandChecks checks = operand_checks(graph, open, region);
+  for (const OpenCondition* const inside : checks.inside)
+    if (is_left(*inside->asker, inside->condition.rule)) return refused(why_inside(graph, *inside));
+  if (backend.info().location == kHome) return std::nullopt;
+  for (const OperandCheck& check : checks.at_entry)
+    if (is_left(*check.asker, check.condition.rule))
+      return refused(check.asker->op_type + " '" + check.asker->name + "' has an operand at a device, unchecked");
+  return std::nullopt;
+}
+
+std::expected<std::vector<Variant>, Refusal> guarded_support(const Backend& backend, const Graph& graph,
+                                                             const Region& region, const CompileOptions& options) {
+  return support_with(backend, graph, open_conditions(graph), region, options);
+}
+
 Result<std::vector<Proposer>> make_proposers(Registry& registry, std::span<const std::string> instances,
                                              const Graph& graph, const CompileOptions& options) {
+  const auto open = std::make_shared<const std::vector<OpenCondition>>(open_conditions(graph));
   std::vector<Proposer> proposers;
   for (const std::string& name : instances) {
     COLLAGE_TRY(Backend * backend, registry.get(name));
     proposers.push_back(
-        {.backend = name, .rules = backend->rules(), .support = [backend, &graph, options](const Region& region) {
-           return guarded_support(*backend, graph, region, options);
+        {.backend = name, .rules = backend->rules(), .support = [backend, &graph, open, options](const Region& region) {
+           return support_with(*backend, graph, *open, region, options);
          }});
   }
   return proposers;

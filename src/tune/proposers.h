@@ -4,12 +4,14 @@
 // Source: ours.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "backend/registry.h"
 #include "region/candidates.h"
+#include "region/operand_checks.h"
 
 namespace collage {
 
@@ -18,11 +20,16 @@ namespace collage {
 [[nodiscard]] Result<std::vector<Proposer>> make_proposers(Registry& registry, std::span<const std::string> instances,
                                                            const Graph& graph, const CompileOptions& options);
 
-/// backend.support(). An exception that a backend lets through, and an answer that does not fit the region, costs it
-/// the region, not the user the tune.
+/// backend.support(), unless refuse_operands() says no. An exception that a backend lets through, and an answer that
+/// does not fit the region, costs it the region, not the user the tune.
 [[nodiscard]] std::expected<std::vector<Variant>, Refusal> guarded_support(const Backend& backend, const Graph& graph,
                                                                            const Region& region,
                                                                            const CompileOptions& options);
+
+/// Why the backend must not run the region: an operand inside may break a rule that neither it nor the plan looks at.
+/// `open` are the graph's open conditions.
+[[nodiscard]] std::optional<Refusal> refuse_operands(const Backend& backend, const Graph& graph,
+                                                     std::span<const OpenCondition> open, const Region& region);
 
 /// True when one of the instances supports operators of this vendor domain: what import asks.
 [[nodiscard]] bool knows_vendor_operator(Registry& registry, std::span<const std::string> instances,

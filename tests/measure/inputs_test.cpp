@@ -90,8 +90,8 @@ TEST(Inputs, ArithmeticBreaksTheTrail) {
 
 TEST(Inputs, SmallestOfSeveralExtentsCounts) {
   Graph graph = gather_graph({});
-  const ValueId small = add_constant(graph, "small", test::numbers({3, 5}, 1));
-  const ValueId out = add_value(graph, "out", test::f32_type({4, 7}));
+  const ValueId small = add_constant(graph, "small", test::numbers({3, 4, 4, 4, 4, 4, 4}, 1));
+  const ValueId out = add_value(graph, "out", test::f32_type({4}));
   add_node(graph, {.name = "nd",
                    .domain = "",
                    .op_type = "GatherND",
@@ -100,6 +100,19 @@ TEST(Inputs, SmallestOfSeveralExtentsCounts) {
                    .captures = {},
                    .attributes = {}});
   EXPECT_EQ(index_limit(graph, graph.inputs[0]), 3);
+}
+
+TEST(Inputs, DivisorsArePositive) {
+  const Graph graph =
+      parse_graph(
+          "graph(%a: i64[300], %b: i64[300]) -> (%y) { %c: i64[300] = Identity(%b) %y: i64[300] = Div(%a, %c) }")
+          .value();
+  const auto inputs = make_inputs(graph);
+  ASSERT_TRUE(inputs);
+  const auto dividends = *integers_of(inputs->at(0));
+  const auto divisors = *integers_of(inputs->at(1));
+  EXPECT_EQ(*std::ranges::min_element(divisors), 1);
+  EXPECT_EQ(*std::ranges::min_element(dividends), 0);
 }
 
 TEST(Inputs, GatherOnALaterAxisUsesThatExtent) {

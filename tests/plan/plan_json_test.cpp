@@ -52,6 +52,47 @@ TEST(PlanJson, HoldsTheStepsOfBodiesInTheirStep) {
   EXPECT_FALSE(object["steps"][1].contains("control"));
 }
 
+/// A step that looks up by an input, and one that divides by one.
+Plan checked_plan() {
+  const Graph graph = parse_graph(
+                          "graph(%x: i64[3,4], %i: i64[2], %b: i64[4]) -> (%y) { opset ai.onnx 26 %r: i64[2,4] = "
+                          "Gather(%x, %i) \"pick\" %y: i64[2,4] = Div(%r, %b) \"share\" }")
+                          .value();
+  return realise_fake(graph, FakeCover(graph)).value().plan;
+}
+
+TEST(PlanJson, HoldsWhatIsCheckedBeforeAStep) {
+  const Plan plan = checked_plan();
+  const auto read = parse_plan(to_json(plan), "test");
+  ASSERT_TRUE(read) << to_string(read.error());
+  EXPECT_EQ(*read, plan);
+  const json steps = json::parse(to_json(plan))["steps"];
+  EXPECT_EQ(steps[0]["checks"],
+            json::parse(R"([{"rule":"range","value":1,"operator":"Gather","node":"pick","ranges":[[-3,2]]}])"));
+  ASSERT_EQ(steps[1]["checks"].size(), 2U);
+  EXPECT_EQ(steps[1]["checks"][0]["rule"], "non-zero");
+  EXPECT_EQ(steps[1]["checks"][1]["rule"], "no-overflow");
+  EXPECT_EQ(steps[1]["checks"][1]["dividend"], steps[1]["inputs"][0]);
+}
+
+TEST(PlanJson, RefusesChecksThatCannotBeMade) {
+  const json whole = json::parse(to_json(checked_plan()));
+  const auto code_with = [&](const std::string& key, const json& value) {
+    json object = whole;
+    object["steps"][0]["checks"][0][key] = value;
+    const auto read = parse_plan(object.dump(), "test");
+    return read ? "" : read.error().code;
+  };
+  EXPECT_EQ(code_with("value", 999), "plan/damaged");
+  EXPECT_EQ(code_with("value", 2), "plan/damaged") << "the step does not read it";
+  EXPECT_EQ(code_with("rule", "odd"), "plan/damaged");
+  EXPECT_EQ(code_with("rule", "non-zero"), "plan/damaged") << "it has no ranges";
+  EXPECT_EQ(code_with("ranges", json::array()), "plan/damaged");
+  EXPECT_EQ(code_with("ranges", json::parse("[[1]]")), "plan/damaged");
+  EXPECT_EQ(code_with("rule", "no-overflow"), "plan/damaged") << "it has no dividend";
+  EXPECT_EQ(code_with("ranges", json::parse("[[0,1]]")), "");
+}
+
 TEST(PlanJson, RefusesAnotherSchema) {
   json object = json::parse(to_json(rich_plan()));
   object["schema"] = "collage.plan/2";

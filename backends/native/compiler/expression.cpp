@@ -218,9 +218,25 @@ Expr clipped(const Place& at) {
   return result;
 }
 
+/// Toward zero as ONNX Runtime does it on x86-64, NaN and what does not fit too: through a signed integer whose least
+/// number they give, of which narrow types keep the low bits.
+Expr whole_of(const Expr& x, const Halide::Type& to) {
+  if (to == Halide::UInt(64)) {
+    const Expr half = Halide::cast(x.type(), Halide::Expr(0x1p63));
+    const Expr beyond = cast(to, cast(Halide::Int(64), x - half)) ^ (Halide::cast(to, 1) << 63);
+    return select(x >= half, beyond, cast(to, cast(Halide::Int(64), x)));
+  }
+  const bool is_wide = to.bits() > 32 || to == Halide::UInt(32);
+  return cast(to, cast(is_wide ? Halide::Int(64) : Halide::Int(32), x));
+}
+
 Expr converted(const Expr& x, ElementType to) {
-  if (to == ElementType::kBool) return x.type().is_bool() ? x : x != zero_of(x);
-  return cast(computed_type(to), x);
+  if (to == ElementType::kBool) {
+    if (x.type().is_bool()) return x;
+    return x.type().is_float() ? x != zero_of(x) || Halide::is_nan(x) : x != zero_of(x);
+  }
+  const Halide::Type type = computed_type(to);
+  return x.type().is_float() && !type.is_float() ? whole_of(x, type) : cast(type, x);
 }
 
 Expr folded(const Place& at, Expr (*join)(Expr, Expr)) {

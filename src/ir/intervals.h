@@ -1,0 +1,36 @@
+// The least and the largest integer that values of a graph may hold, whatever its inputs hold.
+// In: a verified graph. Out: an interval for each value asked for; that of its type when nothing more is known.
+// Cost: each value is followed once, to a bounded depth.
+// Source: interval analysis; ours.
+#pragma once
+
+#include <map>
+
+#include "ir/operand_conditions.h"
+
+namespace collage {
+
+class Intervals {
+ public:
+  /// The graph outlives the result.
+  explicit Intervals(const Graph& graph) : graph_(graph) {}
+
+  /// Holds every element of the value in every run. That of other than integers and bools is unbounded.
+  [[nodiscard]] OperandRange of(ValueId id);
+
+ private:
+  struct Followed;
+
+  [[nodiscard]] OperandRange followed(ValueId id);
+  [[nodiscard]] const Node* producer_of(ValueId id);
+
+  const Graph& graph_;
+  std::vector<const Node*> producers_;  ///< by value; made when first asked
+  std::map<ValueId, OperandRange> known_;
+  int depth_ = 0;
+};
+
+/// What a type holds; unbounded for other than integers and bools.
+[[nodiscard]] OperandRange range_of(ElementType type);
+
+}  // namespace collage

@@ -1,0 +1,60 @@
+// What an operator asks of the integers in its operands: indices inside what they index, divisors other than zero. ONNX
+// gives no result beyond them, libraries read elsewhere, clamp or die.
+// In: a graph. Out: the conditions of a node, and those of a graph that the graph itself does not settle.
+// Cost: in proportion to the graph; values are followed only where a condition asks about them.
+// Source: the operators' specifications, and what ONNX Runtime 1.31.1 refuses where they say nothing (docs/BORDERS.md).
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ir/graph.h"
+
+namespace collage {
+
+enum class OperandRule : std::uint8_t {
+  kRange,      ///< each element lies in its range
+  kNonZero,    ///< a divisor has no zero
+  kNoOverflow  ///< no divisor is -1 where a dividend is the least number
+};
+/// range, non-zero, no-overflow.
+[[nodiscard]] std::string_view name_of(OperandRule rule);
+
+/// Both ends belong to it.
+struct OperandRange {
+  std::int64_t low = std::numeric_limits<std::int64_t>::min();
+  std::int64_t high = std::numeric_limits<std::int64_t>::max();
+  [[nodiscard]] bool contains(std::int64_t number) const { return low <= number && number <= high; }
+  bool operator==(const OperandRange&) const = default;
+};
+/// "-3 to 2".
+[[nodiscard]] std::string to_string(const OperandRange& range);
+
+struct OperandCondition {
+  OperandRule rule = OperandRule::kRange;
+  ValueId value;
+  ValueId dividend;  ///< kNoOverflow: what `value` divides
+  std::vector<OperandRange>
+      ranges;  ///< kRange: of element i number i modulo their count; empty: an extent is not known
+};
+
+/// In the order of the operands. Nothing for omitted operands.
+[[nodiscard]] std::vector<OperandCondition> operand_conditions(const Graph& graph, const Node& node);
+
+/// A condition that some run may break.
+struct OpenCondition {
+  std::size_t node = 0;         ///< of the graph: the one that asks, or holds the body with the one that asks
+  const Node* asker = nullptr;  ///< points into the graph, or into a body
+  OperandCondition condition;   ///< of no value when the asker is in a body
+};
+
+/// The conditions that neither constants nor what computes the operands settle, by node.
+[[nodiscard]] std::vector<OpenCondition> open_conditions(const Graph& graph);
+
+/// Error import/bad-operand where a constant breaks a condition of a node that every run computes: one outside bodies.
+[[nodiscard]] Result<void> check_constant_operands(const Graph& graph);
+
+}  // namespace collage

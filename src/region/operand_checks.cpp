@@ -1,0 +1,95 @@
+#include "region/operand_checks.h"
+
+#include <algorithm>
+#include <set>
+
+namespace collage {
+namespace {
+
+/// Every element comes out, in order and with its number.
+bool keeps_elements(const Graph& graph, const Node& node) {
+  static const std::set<std::string, std::less<>> kNames = {"Flatten", "Identity", "Reshape", "Squeeze", "Unsqueeze"};
+  if (!node.domain.empty()) return false;
+  if (kNames.contains(node.op_type)) return true;
+  if (node.op_type != "Cast") return false;
+  const ElementType from = graph.value(node.inputs[0]).type.element;
+  const ElementType to = graph.value(node.outputs[0]).type.element;
+  return from == to || (from == ElementType::kInt32 && to == ElementType::kInt64);
+}
+
+/// Of a step that a plan runs, not of the insides of one of its nodes.
+class Entry {
+ public:
+  Entry(const Graph& graph, const Region& region) : graph_(graph), region_(region), nodes_(region.nodes.members()) {}
+
+  [[nodiscard]] bool has(ValueId id) const {
+    return std::ranges::find(region_.inputs, id) != region_.inputs.end() || constant_of(graph_, id) != nullptr;
+  }
+
+  /// The value that enters the region and has the elements of `id`; invalid when there is none.
+  [[nodiscard]] ValueId behind(ValueId id) const {
+    while (!has(id)) {
+      const Node* const node = producer(id);
+      if (node == nullptr || !keeps_elements(graph_, *node)) return {};
+      id = node->inputs[0];
+    }
+    return id;
+  }
+
+ private:
+  [[nodiscard]] const Node* producer(ValueId id) const {
+    for (const std::size_t n : nodes_)
+      if (std::ranges::find(graph_.nodes[n].outputs, id) != graph_.nodes[n].outputs.end()) return &graph_.nodes[n];
+    return nullptr;
+  }
+
+  const Graph& graph_;
+  const Region& region_;
+  std::vector<std::size_t> nodes_;
+};
+
+/// The condition on what enters the region; of no value when that cannot be looked at.
+OperandCondition at_entry(const OpenCondition& open, const Entry& entry) {
+  OperandCondition condition = open.condition;
+  if (!condition.value.valid()) return {};
+  if (condition.rule == OperandRule::kNoOverflow) {
+    // Which elements meet depends on the shapes they have at the division.
+    if (!entry.has(condition.value) || !entry.has(condition.dividend)) condition.value = {};
+    return condition;
+  }
+  if (condition.rule == OperandRule::kRange && condition.ranges.empty()) return {};
+  condition.value = entry.behind(condition.value);
+  return condition;
+}
+
+}  // namespace
+
+OperandChecks operand_checks(const Graph& graph, std::span<const OpenCondition> open, const Region& region) {
+  OperandChecks checks;
+  if (region.nodes.empty()) return checks;
+  std::vector<const OpenCondition*> own;
+  for (const OpenCondition& one : open)
+    if (region.nodes.contains(one.node)) own.push_back(&one);
+  if (own.empty()) return checks;
+  const Entry entry(graph, region);
+  for (const OpenCondition* const one : own) {
+    OperandCondition condition = at_entry(*one, entry);
+    if (condition.value.valid())
+      checks.at_entry.push_back({std::move(condition), one->asker});
+    else
+      checks.inside.push_back(one);
+  }
+  return checks;
+}
+
+std::string why_inside(const Graph& graph, const OpenCondition& open) {
+  const std::string who = open.asker->op_type + " '" + open.asker->name + "'";
+  const std::string operand =
+      open.condition.value.valid() ? "operand '" + graph.value(open.condition.value).name + "'" : "an operand";
+  if (!open.condition.value.valid()) return who + " in a body has " + operand + " that nobody checks there";
+  if (open.condition.rule == OperandRule::kRange && open.condition.ranges.empty())
+    return who + " has " + operand + " whose range depends on an unknown extent, and the library does not check it";
+  return who + " has " + operand + " computed inside, and the library does not check it";
+}
+
+}  // namespace collage

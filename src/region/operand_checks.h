@@ -1,0 +1,35 @@
+// Which conditions on operands (ir/operand_conditions.h) a plan can look at before a region runs, and which only the
+// backend that runs it can.
+// In: a graph, its open conditions, a region. Out: checks of values that enter the region, and what is left.
+// Cost: the region's nodes for each of its open conditions, of which most regions have none.
+// Source: ours.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "ir/operand_conditions.h"
+#include "region/region.h"
+
+namespace collage {
+
+/// What must hold of a value before a region runs.
+struct OperandCheck {
+  OperandCondition condition;   ///< `value` and `dividend` enter the region, or are constants
+  const Node* asker = nullptr;  ///< points into the graph
+};
+
+struct OperandChecks {
+  std::vector<OperandCheck> at_entry;
+  std::vector<const OpenCondition*> inside;  ///< of operands that the region computes, and of unknown extents
+};
+
+/// An operand that enters the region through nodes that keep its elements is looked at where it enters.
+[[nodiscard]] OperandChecks operand_checks(const Graph& graph, std::span<const OpenCondition> open,
+                                           const Region& region);
+
+/// "Gather 'pick' takes indices that are computed inside (v7)": why a backend that checks nothing cannot run it.
+[[nodiscard]] std::string why_inside(const Graph& graph, const OpenCondition& open);
+
+}  // namespace collage

@@ -1,0 +1,18 @@
+// The checks of a step (PlanCheck), made ready for addresses; internal to src/runtime.
+// In: a plan's step and its call. Out: a call that looks at the operands first. Nothing is allocated when it runs.
+// Cost: one pass over each operand that is checked: indices and divisors, never the data.
+// Source: ours.
+#pragma once
+
+#include <memory>
+
+#include "runtime/loaded_body.h"
+
+namespace collage {
+
+/// The call itself when the step has no checks. When one fails, running gives runtime/bad-operand: where = the node and
+/// the value.
+[[nodiscard]] std::unique_ptr<Call> with_checks(const LoadedBody& body, const BodyMemory& memory, const PlanStep& step,
+                                                std::unique_ptr<Call> call);
+
+}  // namespace collage
