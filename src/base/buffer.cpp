@@ -13,6 +13,16 @@
 #include "base/pages.h"
 
 namespace collage {
+namespace {
+
+/// What is there in the place of a regular file.
+std::string kind_of(mode_t mode) {
+  if (S_ISDIR(mode)) return "a folder";
+  if (S_ISFIFO(mode)) return "a pipe";
+  return "something that is not a regular file";
+}
+
+}  // namespace
 
 std::pair<Buffer, std::span<std::byte>> Buffer::allocate(std::size_t bytes) {
   // Packed weights live here: from half a huge page on, rounding up costs less than the look-ups saved.
@@ -27,12 +37,13 @@ Buffer Buffer::copy_of(std::span<const std::byte> bytes) {
 }
 
 Result<Buffer> Buffer::map_file(const std::string& path) {
-  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  // Opening a pipe would wait for its writer.
+  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (descriptor < 0) return fail(ExitCode::kIo, "io/cannot-read", path, std::strerror(errno), "a readable file");
   struct stat status {};
   if (::fstat(descriptor, &status) != 0 || !S_ISREG(status.st_mode)) {
     ::close(descriptor);
-    return fail(ExitCode::kIo, "io/cannot-read", path, "something that is not a regular file", "a readable file");
+    return fail(ExitCode::kIo, "io/cannot-read", path, kind_of(status.st_mode), "a regular file, which can be mapped");
   }
   const auto size = static_cast<std::size_t>(status.st_size);
   if (size == 0) {

@@ -20,7 +20,7 @@ struct Options {
 /// What is wrong with a plan that cannot be loaded, the bench says.
 void say_whether_tuned_elsewhere(const std::string& path, Registry& registry, Console& console) {
   if (!is_plan_file(path)) return;
-  const auto cases = load_cases(path);
+  const auto cases = load_cases(path, Checked::kWhatRuns);
   if (!cases) return;
   if (const std::string hint = recheck_hint(path, any_plan(*cases).plan, registry); !hint.empty()) console.note(hint);
 }

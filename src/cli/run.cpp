@@ -56,7 +56,7 @@ Result<Subject> subject_of(const Options& options, const std::map<std::string, s
     COLLAGE_TRY(subject.graph, plan_onnx_graph(subject.plan, PlanWeights::kZeros));
     return subject;
   }
-  COLLAGE_TRY(const PlanCases cases, load_cases(options.subject));
+  COLLAGE_TRY(const PlanCases cases, load_cases(options.subject, Checked::kWhatRuns));
   COLLAGE_TRY(const ShapePoint point, choose_point(cases, shapes, files));
   COLLAGE_TRY(subject.plan, serving_plan(cases, point));
   COLLAGE_TRY(subject.graph, plan_onnx_graph(subject.plan, PlanWeights::kZeros));

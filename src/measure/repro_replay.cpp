@@ -5,10 +5,10 @@
 
 #include <fmt/format.h>
 
+#include "base/work_folder.h"
 #include "measure/graph_file.h"
 #include "measure/jobs.h"
 #include "measure/record.h"
-#include "measure/work_folder.h"
 #include "measure/worker_process.h"
 
 namespace collage {

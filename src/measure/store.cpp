@@ -5,11 +5,11 @@
 #include <filesystem>
 #include <map>
 
+#include "base/work_folder.h"
 #include "measure/file.h"
 #include "measure/json.h"
 #include "measure/leases.h"
 #include "measure/store_file.h"
-#include "measure/work_folder.h"
 
 namespace collage {
 namespace {
@@ -258,6 +258,8 @@ std::vector<std::pair<std::string, std::string>> Store::regions() { return state
 const std::string& Store::artifact_folder() const { return state_->folder; }
 bool Store::is_durable() const { return state_->file != nullptr && state_->memory == nullptr; }
 const std::vector<std::string>& Store::warnings() const { return state_->warnings; }
+
+std::size_t Store::set_aside() const { return state_->damaged; }
 
 Store::Counts Store::counts() {
   return {.costs = state_->count(kCostTable),

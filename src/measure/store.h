@@ -71,6 +71,9 @@ class Store {
   /// What went wrong: nothing or one sentence.
   [[nodiscard]] const std::vector<std::string>& warnings() const;
 
+  /// Damaged records that this object came across and set aside.
+  [[nodiscard]] std::size_t set_aside() const;
+
   struct Counts {
     std::size_t costs = 0;
     std::size_t artifacts = 0;

@@ -1,11 +1,16 @@
 #include "onnx/external_data.h"
 
+#include <algorithm>
+#include <cctype>
 #include <charconv>
 #include <filesystem>
 #include <limits>
 #include <optional>
 
+#include <fmt/format.h>
+
 #include "base/hash.h"
+#include "base/sha1.h"
 #include "onnx/tensor_proto.h"
 
 namespace collage {
@@ -19,6 +24,7 @@ struct Place {
   std::string location;
   std::size_t offset = 0;
   std::optional<std::size_t> length;
+  std::string checksum;  ///< SHA-1 of the whole file; empty when the model names none
 };
 
 std::optional<std::size_t> parse_size(const std::string& text) {
@@ -32,6 +38,7 @@ Result<Place> place_of(const pb::TensorProto& message, const std::string& where)
   Place place;
   for (const auto& entry : message.external_data()) {
     if (entry.key() == "location") place.location = entry.value();
+    if (entry.key() == "checksum") place.checksum = entry.value();
     if (entry.key() != "offset" && entry.key() != "length") continue;
     const auto size = parse_size(entry.value());
     if (!size) return bad_location(where, entry.key() + " '" + entry.value() + "'", "a number of bytes");
@@ -79,6 +86,16 @@ Result<Buffer> ExternalFiles::file(const std::string& location, const std::strin
   return mapped;
 }
 
+Result<void> ExternalFiles::check(const std::string& location, const Buffer& mapped, std::string wanted,
+                                  const std::string& where) {
+  std::ranges::transform(wanted, wanted.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  const auto [seen, is_new] = checksums_.try_emplace(location);
+  if (is_new) seen->second = sha1_hex(mapped.bytes());
+  if (seen->second == wanted) return {};
+  return bad_location(where, fmt::format("'{}' of {} bytes with SHA-1 {}", location, mapped.size(), seen->second),
+                      "the file with checksum " + first_line(wanted));
+}
+
 Result<Buffer> ExternalFiles::bytes_of(const pb::TensorProto& message, std::size_t bytes, const std::string& where) {
   COLLAGE_TRY(const Place place, place_of(message, where));
   COLLAGE_TRY(const Buffer mapped, file(place.location, where));
@@ -90,6 +107,7 @@ Result<Buffer> ExternalFiles::bytes_of(const pb::TensorProto& message, std::size
                         "bytes " + std::to_string(place.offset) + " to " + std::to_string(place.offset + bytes) +
                             " of '" + place.location + "', which has " + std::to_string(mapped.size()),
                         "a range inside the file");
+  if (!place.checksum.empty()) COLLAGE_TRY_VOID(check(place.location, mapped, place.checksum, where));
   return mapped.slice(place.offset, bytes);
 }
 

@@ -15,15 +15,19 @@ class ExternalFiles {
  public:
   explicit ExternalFiles(std::string folder) : folder_(std::move(folder)) {}
 
-  /// The bytes an external tensor points at, shared with the mapping. `bytes` is what its dimensions ask for.
+  /// The bytes an external tensor points at, shared with the mapping. `bytes` is what its dimensions ask for. A file
+  /// whose checksum the tensor names is compared with it.
   /// Errors: import/external-data (bad input), import/not-found (io).
   [[nodiscard]] Result<Buffer> bytes_of(const pb::TensorProto& message, std::size_t bytes, const std::string& where);
 
  private:
   Result<Buffer> file(const std::string& location, const std::string& where);
+  /// Compares a file with the checksum that a tensor names; reads it once.
+  Result<void> check(const std::string& location, const Buffer& mapped, std::string wanted, const std::string& where);
 
   std::string folder_;
   std::map<std::string, Buffer> files_;
+  std::map<std::string, std::string> checksums_;  ///< of files, by location
 };
 
 /// Moves all external data of the model into it, extending `hash_input` with what was read.

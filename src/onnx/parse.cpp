@@ -6,46 +6,13 @@
 
 #include <algorithm>
 #include <limits>
-#include <optional>
 #include <set>
 #include <vector>
 
+#include "onnx/outline.h"
+
 namespace collage {
 namespace {
-
-/// How the top level of a message looks without trusting it.
-enum class Outline { kModel, kCutOff, kOther };
-
-std::optional<std::uint64_t> read_varint(std::string_view bytes, std::size_t& at) {
-  std::uint64_t value = 0;
-  for (int shift = 0; shift < 64 && at < bytes.size(); shift += 7) {
-    const auto byte = static_cast<unsigned char>(bytes[at++]);
-    value |= static_cast<std::uint64_t>(byte & 0x7F) << shift;
-    if (!(byte & 0x80)) return value;
-  }
-  return std::nullopt;
-}
-
-/// Walks the top-level fields: ModelProto uses the numbers 1-8, 14, 20, 25 and 26, as integers or as
-/// length-delimited fields. A length that runs past the end means that bytes are missing.
-Outline outline_of(std::string_view bytes) {
-  constexpr std::uint64_t kKnown = 1ULL << 1 | 1ULL << 2 | 1ULL << 3 | 1ULL << 4 | 1ULL << 5 | 1ULL << 6 | 1ULL << 7 |
-                                   1ULL << 8 | 1ULL << 14 | 1ULL << 20 | 1ULL << 25 | 1ULL << 26;
-  for (std::size_t at = 0; at < bytes.size();) {
-    const auto tag = read_varint(bytes, at);
-    if (!tag) return at == bytes.size() ? Outline::kCutOff : Outline::kOther;
-    const std::uint64_t field = *tag >> 3;
-    if (field > 63 || !(kKnown >> field & 1)) return Outline::kOther;
-    const bool is_integer = field == 1 || field == 5;
-    if ((*tag & 7) != (is_integer ? 0U : 2U)) return Outline::kOther;
-    const auto value = read_varint(bytes, at);
-    if (!value) return at == bytes.size() ? Outline::kCutOff : Outline::kOther;
-    if (is_integer) continue;
-    if (*value > bytes.size() - at) return Outline::kCutOff;
-    at += *value;
-  }
-  return Outline::kModel;
-}
 
 /// How many bytes the code point at the front has; 0 when it is not UTF-8.
 std::size_t utf8_length(std::string_view text) {
@@ -118,6 +85,9 @@ Result<pb::ModelProto> parse_model(std::string_view bytes, const std::string& wh
   if (bytes.size() > static_cast<std::size_t>(std::numeric_limits<std::int32_t>::max()))
     return fail(ExitCode::kLimit, "import/too-large", where, std::to_string(bytes.size()) + " bytes",
                 "at most 2147483647 bytes; keep larger weights in external data");
+  if (bytes.starts_with("PK\3\4"))
+    return fail(ExitCode::kBadInput, "import/not-onnx", where, "a plan, or another archive",
+                "an ONNX model; run, bench, verify, recheck and explain take plans, as regular files");
   const Outline outline = outline_of(bytes);
   if (outline == Outline::kCutOff)
     return fail(ExitCode::kBadInput, "import/truncated", where,
@@ -139,18 +109,29 @@ Result<pb::ModelProto> parse_model(std::string_view bytes, const std::string& wh
   return model;
 }
 
+namespace {
+
+/// The last version of a domain counts, as in ONNX Runtime.
+void clean_opsets(google::protobuf::RepeatedPtrField<pb::OperatorSetIdProto>& opsets) {
+  for (auto& opset : opsets)
+    if (opset.domain() == "ai.onnx") opset.clear_domain();
+  std::set<std::string> seen;
+  for (int i = opsets.size() - 1; i >= 0; --i)
+    if (!seen.insert(opsets[i].domain()).second) opsets.DeleteSubrange(i, 1);
+}
+
+}  // namespace
+
 void normalise_domains(pb::ModelProto& model) {
   const auto clean_nodes = [](auto& nodes) {
     for (auto& node : nodes)
       if (node.domain() == "ai.onnx") node.clear_domain();
   };
-  for (auto& opset : *model.mutable_opset_import())
-    if (opset.domain() == "ai.onnx") opset.set_domain("");
+  clean_opsets(*model.mutable_opset_import());
   for_each_graph(*model.mutable_graph(), [&](pb::GraphProto& graph) { clean_nodes(*graph.mutable_node()); });
   for (auto& function : *model.mutable_functions()) {
     clean_nodes(*function.mutable_node());
-    for (auto& opset : *function.mutable_opset_import())
-      if (opset.domain() == "ai.onnx") opset.set_domain("");
+    clean_opsets(*function.mutable_opset_import());
     for (auto& node : *function.mutable_node())
       for (auto& attribute : *node.mutable_attribute())
         if (attribute.has_g())
@@ -166,11 +147,7 @@ Result<void> check_versions(const pb::ModelProto& model, const std::string& wher
                 "IR version " + std::to_string(model.ir_version()) + ", which knows no opsets", allowed);
   if (model.opset_import_size() == 0)
     return fail(ExitCode::kBadInput, "import/invalid-model", where, "no opset_import", "at least one");
-  std::set<std::string> seen;
   for (const auto& opset : model.opset_import()) {
-    if (!seen.insert(opset.domain()).second)
-      return fail(ExitCode::kBadInput, "import/invalid-model", where,
-                  "opset_import names the domain '" + opset.domain() + "' twice", "once");
     if (!opset.domain().empty()) continue;
     if (opset.version() < kOldestOpset)
       return fail(ExitCode::kUnsupported, "import/opset-too-old", where, "opset " + std::to_string(opset.version()),

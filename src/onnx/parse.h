@@ -18,10 +18,11 @@ inline constexpr std::int64_t kCanonicalIr = 10;
 /// Names, operators and symbols must be UTF-8, so that they can stand in JSON and messages. Error import/invalid-model.
 [[nodiscard]] Result<void> check_names(const pb::ModelProto& model, const std::string& where);
 
-/// The domain "ai.onnx" is spelt "" from here on, in imports, nodes and functions.
+/// The domain "ai.onnx" is spelt "" from here on, in imports, nodes and functions, and each domain has one version: the
+/// last one named.
 void normalise_domains(pb::ModelProto& model);
 
-/// Errors: import/opset-too-old, import/opset-too-new (both unsupported), import/invalid-model for a version twice.
+/// Errors: import/opset-too-old, import/opset-too-new (both unsupported), import/invalid-model for no version.
 [[nodiscard]] Result<void> check_versions(const pb::ModelProto& model, const std::string& where);
 
 }  // namespace collage

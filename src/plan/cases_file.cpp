@@ -151,7 +151,7 @@ Result<void> save_cases(const PlanCases& cases, const std::string& path) {
   if (cases.domain.dimensions.empty()) return save_plan(any_plan(cases), path);
   const std::vector<const RealisedPlan*> plans = plans_of(cases);
   std::vector<std::string> texts = {to_json(cases)};  // outlive the members, which view them
-  for (const RealisedPlan* plan : plans) texts.push_back(to_json(plan->plan));
+  for (const RealisedPlan* plan : plans) texts.push_back(to_json(with_checksums(*plan)));
   const auto bytes_of = [](const std::string& written) { return std::as_bytes(std::span(written)); };
   std::vector<ZipSource> members = {small_member(kIndex, bytes_of(texts.front())), weights_member(plans)};
   std::size_t next = 1;
@@ -167,12 +167,12 @@ Result<void> save_cases(const PlanCases& cases, const std::string& path) {
   return write_members(path, members);
 }
 
-Result<PlanCases> load_cases(const std::string& path) {
+Result<PlanCases> load_cases(const std::string& path, Checked checked) {
   COLLAGE_TRY(const PlanMembers members, open_members(path));
   COLLAGE_TRY(const std::string_view index, members.checked_text(kIndex));
   const json object = json::parse(index, nullptr, false);
   if (!object.is_object() || !is_cases_index(object)) {
-    COLLAGE_TRY(RealisedPlan plan, load_plan(path));
+    COLLAGE_TRY(RealisedPlan plan, load_plan(path, checked));
     return single_case(std::move(plan));
   }
   bool has_generic = false;
@@ -183,19 +183,12 @@ Result<PlanCases> load_cases(const std::string& path) {
   if (has_generic) {
     COLLAGE_TRY(cases.generic, load_one(members, kGenericPlan, kGenericGraph));
   }
+  COLLAGE_TRY_VOID(check_contents(plans_of(cases), checked, members));
   if (auto sound = verify(cases); !sound) {
     sound.error().where = path + ": " + sound.error().where;
     return std::unexpected(std::move(sound).error());
   }
   return cases;
-}
-
-Result<void> check_case_contents(const std::string& path) {
-  COLLAGE_TRY(const PlanMembers members, open_members(path));
-  COLLAGE_TRY_VOID(check_members(members));
-  COLLAGE_TRY(const PlanCases cases, load_cases(path));
-  for (const RealisedPlan* plan : plans_of(cases)) COLLAGE_TRY_VOID(check_artifacts(*plan, path));
-  return {};
 }
 
 }  // namespace collage

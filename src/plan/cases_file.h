@@ -9,6 +9,7 @@
 
 #include <string>
 
+#include "plan/checksums.h"
 #include "plan/plan_cases.h"
 
 namespace collage {
@@ -18,10 +19,7 @@ namespace collage {
 [[nodiscard]] Result<void> save_cases(const PlanCases& cases, const std::string& path);
 
 /// Reads either schema and verifies. Errors as of load_plan.
-[[nodiscard]] Result<PlanCases> load_cases(const std::string& path);
-
-/// Reads every byte, as check_contents() does for a plan of fixed shapes.
-[[nodiscard]] Result<void> check_case_contents(const std::string& path);
+[[nodiscard]] Result<PlanCases> load_cases(const std::string& path, Checked checked = Checked::kEverything);
 
 /// plan.json of many cases. The report's keys stand beside its own.
 [[nodiscard]] std::string to_json(const PlanCases& cases);

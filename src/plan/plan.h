@@ -43,6 +43,8 @@ struct PlanValue {
   std::size_t offset = 0;  ///< bytes, 64-byte aligned; from the start of the arena, the buffer or weights.bin
   std::size_t bytes = 0;
   std::string location = kHome;  ///< another than kHome for kDevice only
+  /// kConstant outside bodies, of a plan that was saved: hash_bytes() of its bytes.
+  std::optional<std::uint64_t> checksum = {};
   bool operator==(const PlanValue&) const = default;
 };
 

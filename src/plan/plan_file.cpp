@@ -18,7 +18,7 @@ constexpr const char* kGraph = "plan.onnx";
 }  // namespace
 
 Result<void> save_plan(const RealisedPlan& plan, const std::string& path) {
-  const std::string json = to_json(plan.plan);
+  const std::string json = to_json(with_checksums(plan));
   const RealisedPlan* const plans[] = {&plan};
   std::vector<ZipSource> members = {small_member(kPlan, std::as_bytes(std::span(json))), weights_member(plans)};
   for (ZipSource& artifact : artifact_members(plans)) members.push_back(std::move(artifact));
@@ -41,18 +41,13 @@ bool is_plan_file(const std::string& path) {
   return file.read(start.data(), start.size()) && std::string_view(start.data(), start.size()) == "PK\3\4";
 }
 
-Result<RealisedPlan> load_plan(const std::string& path) {
+Result<RealisedPlan> load_plan(const std::string& path, Checked checked) {
   COLLAGE_TRY(const PlanMembers members, open_members(path));
   COLLAGE_TRY(const std::string_view json, members.checked_text(kPlan));
-  COLLAGE_TRY(Plan plan, parse_plan(json, path));
-  return attach_members(std::move(plan), members, kGraph);
-}
-
-Result<void> check_contents(const std::string& path) {
-  COLLAGE_TRY(const PlanMembers members, open_members(path));
-  COLLAGE_TRY_VOID(check_members(members));
-  COLLAGE_TRY(const RealisedPlan plan, load_plan(path));
-  return check_artifacts(plan, path);
+  COLLAGE_TRY(Plan parsed, parse_plan(json, path));
+  COLLAGE_TRY(RealisedPlan plan, attach_members(std::move(parsed), members, kGraph));
+  COLLAGE_TRY_VOID(check_contents({{&plan}}, checked, members));
+  return plan;
 }
 
 }  // namespace collage

@@ -6,6 +6,7 @@
 
 #include <string>
 
+#include "plan/checksums.h"
 #include "plan/realise.h"
 
 namespace collage {
@@ -20,12 +21,9 @@ namespace collage {
 /// Whether a file that may be a plan or a model is meant as a plan: by its first bytes, or its name ends in .collage.
 [[nodiscard]] bool is_plan_file(const std::string& path);
 
-/// Maps and reads a plan file. Checks the structure, the checksum of plan.json and that all artifacts and constants are
-/// there; contents of the large members are checked by check_contents. Errors: io/cannot-read, zip/damaged,
-/// plan/wrong-version, plan/damaged.
-[[nodiscard]] Result<RealisedPlan> load_plan(const std::string& path);
-
-/// Reads every byte: checksums of all members and hashes of the artifacts. Error plan/damaged.
-[[nodiscard]] Result<void> check_contents(const std::string& path);
+/// Maps and reads a plan file. Checks the structure and the contents: the checksums of plan.json, plan.onnx and the
+/// constants, the hashes of the artifacts. Errors: io/cannot-read, zip/damaged, plan/is-a-model, plan/wrong-version,
+/// plan/damaged.
+[[nodiscard]] Result<RealisedPlan> load_plan(const std::string& path, Checked checked = Checked::kEverything);
 
 }  // namespace collage

@@ -1,5 +1,6 @@
 #include "plan/plan_json.h"
 
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "plan/json_reading.h"
@@ -25,6 +26,7 @@ json value_to_json(const PlanValue& value, std::size_t id, bool is_in_body) {
   }
   if (has_buffer(value.storage, is_in_body)) out["buffer"] = value.buffer;
   if (value.storage == Storage::kDevice) out["location"] = value.location;
+  if (value.checksum) out["checksum"] = fmt::format("{:016x}", *value.checksum);
   return out;
 }
 

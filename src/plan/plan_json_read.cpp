@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <charconv>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -65,6 +66,15 @@ ControlForm read_control(const json& object, const std::string& where) {
           .scan_outputs = slicings(object, "scan_outputs", where)};
 }
 
+std::uint64_t read_checksum(const json& object, const std::string& where) {
+  const std::string digits = text(object, "checksum", where);
+  std::uint64_t checksum = 0;
+  const char* const end = digits.data() + digits.size();
+  if (const auto [at, error] = std::from_chars(digits.data(), end, checksum, 16); error != std::errc{} || at != end)
+    throw Damage{where, "checksum '" + digits + "'"};
+  return checksum;
+}
+
 PlanValue read_value(const json& object, const std::string& where, bool is_in_body) {
   PlanValue value;
   value.name = text(object, "name", where);
@@ -87,6 +97,7 @@ PlanValue read_value(const json& object, const std::string& where, bool is_in_bo
   }
   if (has_buffer(value.storage, is_in_body)) value.buffer = number<std::uint32_t>(object, "buffer", where);
   if (value.storage == Storage::kDevice) value.location = text(object, "location", where);
+  if (object.contains("checksum")) value.checksum = read_checksum(object, where);
   return value;
 }
 

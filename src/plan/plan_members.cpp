@@ -1,9 +1,12 @@
 #include "plan/plan_members.h"
 
+#include <algorithm>
 #include <array>
+#include <filesystem>
 
 #include <fmt/format.h>
 
+#include "onnx/outline.h"
 #include "plan/memory.h"
 #include "plan/temporary_file.h"
 
@@ -11,6 +14,7 @@ namespace collage {
 namespace {
 
 constexpr std::size_t kPage = 4096;
+constexpr const char* kWeights = "weights.bin";
 constexpr std::string_view kArtifactFolder = "artifacts/";
 constexpr std::array<std::byte, kBufferAlignment> kPadding = {};
 
@@ -33,10 +37,18 @@ Result<void> attach_constants(RealisedPlan& out, const ZipMember* weights, const
   return {};
 }
 
+/// A model in the place of a plan is the commonest mistake.
+Result<void> refuse_model(const Buffer& file, const std::string& path) {
+  if (file.size() == 0 || outline_of(file.text()) != Outline::kModel) return {};
+  return fail(ExitCode::kBadInput, "plan/is-a-model", path, "an ONNX model, not a plan",
+              fmt::format("a plan; make one: collage tune {} -o {}", path,
+                          std::filesystem::path(path).filename().replace_extension(".collage").string()));
+}
+
 }  // namespace
 
 ZipSource weights_member(std::span<const RealisedPlan* const> plans) {
-  ZipSource source{.name = "weights.bin", .parts = {}, .alignment = kPage};
+  ZipSource source{.name = kWeights, .parts = {}, .alignment = kPage};
   std::map<std::size_t, std::span<const std::byte>> by_offset;
   for (const RealisedPlan* plan : plans)
     for (const auto& [index, tensor] : plan->constants)
@@ -93,6 +105,7 @@ Result<std::string_view> PlanMembers::checked_text(const std::string& name) cons
 
 Result<PlanMembers> open_members(const std::string& path) {
   COLLAGE_TRY(const Buffer file, Buffer::map_file(path));
+  COLLAGE_TRY_VOID(refuse_model(file, path));
   COLLAGE_TRY(std::vector<ZipMember> list, read_zip(file, path));
   PlanMembers members{.path = path, .by_name = {}};
   for (ZipMember& member : list) members.by_name.emplace(member.name, member);
@@ -102,27 +115,28 @@ Result<PlanMembers> open_members(const std::string& path) {
 Result<RealisedPlan> attach_members(Plan plan, const PlanMembers& members, const std::string& onnx) {
   RealisedPlan out;
   out.plan = std::move(plan);
-  COLLAGE_TRY_VOID(attach_constants(out, members.find("weights.bin"), members.path));
+  COLLAGE_TRY_VOID(attach_constants(out, members.find(kWeights), members.path));
   for (const PlanArtifact& artifact : out.plan.artifacts) {
     const ZipMember* const member = members.find(std::string(kArtifactFolder) + artifact.hash);
     if (member == nullptr)
       return damaged(members.path, "no artifact " + artifact.hash, "every artifact the plan lists");
     out.artifacts.emplace(artifact.hash, member->data);
   }
-  if (const ZipMember* const graph = members.find(onnx)) out.onnx = graph->data;
+  if (const ZipMember* const graph = members.find(onnx)) {
+    COLLAGE_TRY_VOID(members.checked_text(onnx));
+    out.onnx = graph->data;
+  }
   return out;
 }
 
-Result<void> check_members(const PlanMembers& members) {
-  for (const auto& [name, member] : members.by_name)
-    if (!has_right_crc(member)) return damaged(members.path, name + " with a wrong checksum", "an unchanged file");
-  return {};
-}
-
-Result<void> check_artifacts(const RealisedPlan& plan, const std::string& path) {
-  for (const PlanArtifact& artifact : plan.plan.artifacts)
-    if (artifact_hash(plan.artifacts.at(artifact.hash).text(), artifact.compatibility) != artifact.hash)
-      return damaged(path, "artifact " + artifact.hash + " with other contents", "contents of that hash");
+Result<void> check_contents(std::span<const RealisedPlan* const> plans, Checked checked, const PlanMembers& members) {
+  COLLAGE_TRY_VOID(check_artifacts(plans, members.path));
+  COLLAGE_TRY_VOID(check_constants(plans, checked, members.path));
+  // Plans of earlier builds have no other checksum of their weights.
+  const ZipMember* const weights = members.find(kWeights);
+  if (!std::ranges::all_of(plans, [](const RealisedPlan* plan) { return has_checksums(plan->plan); }) &&
+      weights != nullptr && !has_right_crc(*weights))
+    return damaged(members.path, std::string(kWeights) + " with a wrong checksum", "an unchanged file");
   return {};
 }
 

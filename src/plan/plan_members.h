@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "plan/checksums.h"
 #include "plan/realise.h"
 #include "plan/zip.h"
 
@@ -34,15 +35,15 @@ struct PlanMembers {
   [[nodiscard]] Result<std::string_view> checked_text(const std::string& name) const;
 };
 
-/// Errors io/cannot-read, zip/damaged.
+/// Errors io/cannot-read, zip/damaged, plan/is-a-model.
 [[nodiscard]] Result<PlanMembers> open_members(const std::string& path);
 
-/// The plan with its constants and artifacts, and the graph in member `onnx` where there is one. Error plan/damaged.
+/// The plan with its constants and artifacts, not looked at, and the graph in member `onnx` where there is one,
+/// checked. Error plan/damaged.
 [[nodiscard]] Result<RealisedPlan> attach_members(Plan plan, const PlanMembers& members, const std::string& onnx);
 
-/// The checksums of all members. Error plan/damaged.
-[[nodiscard]] Result<void> check_members(const PlanMembers& members);
-/// Whether the bytes of the artifacts are what their names say. Error plan/damaged.
-[[nodiscard]] Result<void> check_artifacts(const RealisedPlan& plan, const std::string& path);
+/// Whether constants and artifacts are what was written. Error plan/damaged.
+[[nodiscard]] Result<void> check_contents(std::span<const RealisedPlan* const> plans, Checked checked,
+                                          const PlanMembers& members);
 
 }  // namespace collage

@@ -97,7 +97,7 @@ struct CaseContext::State {
 };
 
 Result<CaseSession> CaseSession::load(const std::string& path, Registry& registry, const LoadOptions& options) {
-  COLLAGE_TRY(PlanCases cases, load_cases(path));
+  COLLAGE_TRY(PlanCases cases, load_cases(path, Checked::kWhatRuns));
   return load(
       std::move(cases), [&registry](const std::string& instance) { return registry.get(instance); }, options);
 }

@@ -139,7 +139,7 @@ MachineVerdict judge_machine(const Plan& plan, const BackendSource& backends, co
 }
 
 Result<Session> Session::load(const std::string& path, Registry& registry, const LoadOptions& options) {
-  COLLAGE_TRY(RealisedPlan plan, load_plan(path));
+  COLLAGE_TRY(RealisedPlan plan, load_plan(path, Checked::kWhatRuns));
   return load(
       std::move(plan), [&registry](const std::string& instance) { return registry.get(instance); }, options);
 }

@@ -14,8 +14,8 @@
 #include <string>
 #include <vector>
 
+#include "base/work_folder.h"
 #include "measure/record.h"
-#include "measure/work_folder.h"
 #include "measure/worker_process.h"
 #include "region/user_rules.h"
 #include "tune/node_rules.h"

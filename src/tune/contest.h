@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "base/work_folder.h"
 #include "measure/store.h"
-#include "measure/work_folder.h"
 #include "plan/plan_file.h"
 #include "search/search.h"
 #include "tune/context.h"

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "backend/registry.h"
-#include "measure/work_folder.h"
+#include "base/work_folder.h"
 #include "measure/worker_process.h"
 #include "plan/plan_cases.h"
 #include "tune/shape_samples.h"

@@ -16,8 +16,8 @@
 #include <vector>
 
 #include "base/progress.h"
+#include "base/work_folder.h"
 #include "measure/store.h"
-#include "measure/work_folder.h"
 #include "search/evolve.h"
 #include "tune/confirm.h"
 #include "tune/contest.h"

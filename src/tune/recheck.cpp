@@ -4,8 +4,8 @@
 
 #include <fmt/format.h>
 
+#include "base/work_folder.h"
 #include "measure/machine.h"
-#include "measure/work_folder.h"
 #include "measure/worker_process.h"
 #include "plan/plan_file.h"
 #include "runtime/session.h"

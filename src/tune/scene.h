@@ -7,9 +7,9 @@
 #include <stop_token>
 #include <string>
 
+#include "base/work_folder.h"
 #include "measure/repro_keeper.h"
 #include "measure/store.h"
-#include "measure/work_folder.h"
 #include "measure/worker_process.h"
 #include "tune/budget.h"
 #include "tune/participants.h"

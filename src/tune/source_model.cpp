@@ -1,12 +1,16 @@
 #include "tune/source_model.h"
 
 #include <algorithm>
+#include <expected>
 #include <filesystem>
 #include <fstream>
 
+#include <fmt/format.h>
+
 #include "backend/roles.h"
-#include "measure/work_folder.h"
+#include "base/work_folder.h"
 #include "onnx/export.h"
+#include "onnx/model_file.h"
 #include "tune/proposers.h"
 
 namespace collage {
@@ -55,17 +59,39 @@ Result<Graph> plan_onnx_graph(const RealisedPlan& plan, PlanWeights weights) {
   return read_graph(std::string(plan.onnx.text()), folder.path());
 }
 
+namespace {
+
+/// The model at its place, or why plan.onnx has to stand in.
+std::expected<SourceModel, std::string> model_at(const std::string& path, const RealisedPlan& plan,
+                                                 Registry& registry) {
+  if (!can_read_again(path)) return std::unexpected("the model came through a pipe");
+  auto imported = import_model(path, options_for(plan, registry));
+  if (!imported && imported.error().code == "import/not-found" && !std::filesystem::exists(path))
+    return std::unexpected("the model is not at " + path + " any more");
+  if (!imported)
+    return std::unexpected(
+        fmt::format("the model at {} cannot be read: {}: saw {}", path, imported.error().where, imported.error().saw));
+  if (imported->model_hash != plan.plan.model_hash)
+    return std::unexpected("the file at " + path + " has changed since the plan was made");
+  return SourceModel{std::move(imported->graph), std::move(imported->bound_model), std::nullopt};
+}
+
+Result<SourceModel> model_given(const std::string& path, const RealisedPlan& plan, Registry& registry) {
+  COLLAGE_TRY(Imported imported, import_model(path, options_for(plan, registry)));
+  if (imported.model_hash == plan.plan.model_hash)
+    return SourceModel{std::move(imported.graph), std::move(imported.bound_model), std::nullopt};
+  return fail(ExitCode::kBadInput, "plan/other-model", path, "a model with hash " + imported.model_hash,
+              "the model the plan was made of, hash " + plan.plan.model_hash);
+}
+
+}  // namespace
+
 Result<SourceModel> find_source_model(const RealisedPlan& plan, const std::optional<std::string>& model,
                                       Registry& registry) {
-  const std::string path = model.value_or(plan.plan.model_path);
-  auto imported = import_model(path, options_for(plan, registry));
-  if (imported && imported->model_hash == plan.plan.model_hash)
-    return SourceModel{std::move(imported->graph), std::move(imported->bound_model), std::nullopt};
-  if (model && !imported) return std::unexpected(imported.error());
-  if (model)
-    return fail(ExitCode::kBadInput, "plan/other-model", path, "a model with hash " + imported->model_hash,
-                "the model the plan was made of, hash " + plan.plan.model_hash);
-  const std::string note = "the model is not at " + path + " any more; plan.onnx of the plan stands in";
+  if (model) return model_given(*model, plan, registry);
+  auto found = model_at(plan.plan.model_path, plan, registry);
+  if (found) return std::move(*found);
+  const std::string note = found.error() + "; plan.onnx of the plan stands in";
   COLLAGE_TRY(Graph graph, plan_onnx_graph(plan));
   std::string bytes = export_graph(graph);
   if (!has_open_inputs(graph)) return SourceModel{std::move(graph), std::move(bytes), note};

@@ -21,7 +21,9 @@ struct SourceModel {
   std::optional<std::string> note;  ///< said when plan.onnx had to stand in
 };
 
-/// Error import/* of the model; plan/other-model when the file's contents are not those the plan was made of.
+/// The file at `model` must be the plan's: errors import/* of it, plan/other-model. Without one, plan.onnx stands in
+/// for a model that is not where it was, cannot be read, came through a pipe, or has other contents or weights; the
+/// note says which.
 [[nodiscard]] Result<SourceModel> find_source_model(const RealisedPlan& plan, const std::optional<std::string>& model,
                                                     Registry& registry);
 

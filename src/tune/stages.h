@@ -9,7 +9,7 @@
 
 #include "backend/registry.h"
 #include "base/progress.h"
-#include "measure/work_folder.h"
+#include "base/work_folder.h"
 #include "measure/worker_process.h"
 #include "onnx/import.h"
 #include "passes/simplify.h"

@@ -58,6 +58,8 @@ class Tuner {
       report_.notes.push_back(fmt::format("the budget of {:.3g} s was too small for a first plan", options_.budget_s));
     for (const std::string& note : prepared_.notes) report_.notes.push_back(note);
     for (const std::string& warning : store_.warnings()) report_.notes.push_back(warning);
+    if (const std::size_t damaged = store_.set_aside(); damaged > 0)
+      report_.notes.push_back(fmt::format("{} damaged records of the store were set aside and not used", damaged));
     return std::move(report_);
   }
 

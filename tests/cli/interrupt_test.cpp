@@ -111,6 +111,31 @@ TEST_F(InterruptTest, KilledTuneLeavesNoWorkerAndTheNextOneCleansUp) {
   EXPECT_THAT(names(), Not(Contains(::testing::StartsWith("."))));
 }
 
+TEST_F(InterruptTest, WhatAKilledCompilerLeftIsRemovedByTheNextCommand) {
+  const auto is_compiling = [&] {
+    std::error_code gone;
+    for (std::filesystem::recursive_directory_iterator entry(home() / "tmp", gone), end; !gone && entry != end;
+         entry.increment(gone))
+      if (entry->path().extension() == ".o") return true;
+    return false;
+  };
+  {
+    Program program(
+        home(), {"tune", model_, "-o", plan_, "--budget", "60s", "--quiet", "--store", "memory:", "--only", "native"});
+    const auto deadline = Clock::now() + 30s;
+    while (!is_compiling()) {
+      if (Clock::now() > deadline) GTEST_SKIP() << "nothing is compiled here";
+      std::this_thread::sleep_for(1ms);
+    }
+    program.send(SIGKILL);
+    EXPECT_EQ(program.wait(5s).signal, SIGKILL);
+  }
+  EXPECT_TRUE(all_processes_end());
+  EXPECT_THAT(temporaries(), Not(IsEmpty())) << "else this test shows nothing";
+  expect_good(run({"run", model_}));
+  EXPECT_THAT(temporaries(), IsEmpty());
+}
+
 TEST_F(InterruptTest, KilledTuneIsResumedFromItsStore) {
   const std::vector<std::string> arguments = {
       "tune",    model_,     "-o",           plan_,     "--budget",          "60s",

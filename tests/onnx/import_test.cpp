@@ -172,6 +172,46 @@ TEST(Import, TheLongSpellingOfTheDefaultDomainIsTheSameDomain) {
   EXPECT_TRUE(graph.nodes[0].domain.empty());
 }
 
+/// The same graph with these versions of the default domain, in this order.
+Graph softmax_with_opsets(const std::vector<std::pair<std::string, int>>& opsets) {
+  auto model = model_of(R"(<ir_version: 8, opset_import: ["" : 13]>
+      g (float[2, 3, 4] x) => (float[2, 3, 4] y) { y = Softmax(x) })");
+  model.clear_opset_import();
+  for (const auto& [domain, version] : opsets) {
+    auto* opset = model.add_opset_import();
+    opset->set_domain(domain);
+    opset->set_version(version);
+  }
+  return imported_graph(bytes_of(model));
+}
+
+TEST(Import, TakesTheLastVersionOfADomainNamedTwice) {
+  // Softmax works along another axis before version 13.
+  const std::string old_one = to_text(softmax_with_opsets({{"", 11}}));
+  const std::string new_one = to_text(softmax_with_opsets({{"", 13}}));
+  ASSERT_NE(old_one, new_one);
+  EXPECT_EQ(to_text(softmax_with_opsets({{"", 13}, {"", 11}})), old_one);
+  EXPECT_EQ(to_text(softmax_with_opsets({{"", 11}, {"", 13}})), new_one);
+  EXPECT_EQ(to_text(softmax_with_opsets({{"", 13}, {"ai.onnx", 11}})), old_one) << "one domain by two names";
+}
+
+TEST(Import, SkipsFieldsThatItDoesNotKnow) {
+  const std::string model = opset_model(13, "g (float[2] x) => (float[2] y) { y = Relu(x) }");
+  const Graph whole = imported_graph(model);
+  // Fields 60 to 63 as an integer, text, and numbers of four and eight bytes; 1000 as text.
+  const std::string unknown = std::string("\xe0\x03\x07", 3) + "\xea\x03\x02hi" +
+                              "\xf5\x03"
+                              "abcd" +
+                              "\xf9\x03"
+                              "abcdefgh" +
+                              "\xc2\x3e\x01!";
+  EXPECT_EQ(to_text(imported_graph(model + unknown)), to_text(whole));
+  auto nested = model_of(R"(<ir_version: 8, opset_import: ["" : 13]> g (float[2] x) => (float[2] y) { y = Relu(x) })");
+  auto& node = *nested.mutable_graph()->mutable_node(0);
+  ASSERT_TRUE(node.ParseFromString(node.SerializeAsString() + unknown));
+  EXPECT_EQ(to_text(imported_graph(bytes_of(nested))), to_text(whole));
+}
+
 TEST(Import, DropsOptionalOutputsThatNobodyReads) {
   const Graph graph = imported_graph(opset_model(9, R"(g (float[1, 1, 4, 4] x) => (float[1, 1, 2, 2] y)
       { y, unused = MaxPool<kernel_shape = [2, 2], strides = [2, 2]>(x) })"));
@@ -221,7 +261,7 @@ class ExternalData : public ::testing::Test {
 
   /// y = x + w, where w is [2] floats at `offset` of `location`.
   Result<Imported> import_weights(const std::string& location, const std::string& offset,
-                                  const std::string& length = "8") {
+                                  const std::string& length = "8", const std::string& checksum = "") {
     auto model =
         model_of(R"(<ir_version: 8, opset_import: ["" : 13]> g (float[2] x) => (float[2] y) { y = Add(x, w) })");
     auto& tensor = *model.mutable_graph()->add_initializer();
@@ -237,6 +277,7 @@ class ExternalData : public ::testing::Test {
     add("location", location);
     add("offset", offset);
     add("length", length);
+    if (!checksum.empty()) add("checksum", checksum);
     return import_model(bytes_of(model), (folder_ / "inside").string(), {});
   }
 
@@ -268,6 +309,26 @@ TEST_F(ExternalData, MustBeThereAndLongEnough) {
   EXPECT_EQ(code_of(import_weights("weights.bin", "18446744073709551615")), "import/external-data");
   EXPECT_EQ(code_of(import_weights("weights.bin", "x")), "import/external-data");
   EXPECT_EQ(code_of(import_weights("weights.bin", "0", "4")), "import/external-data");
+  const auto cut = import_weights("weights.bin", "12");
+  EXPECT_THAT(to_string(cut.error()), ::testing::HasSubstr("bytes 12 to 20 of 'weights.bin', which has 16"));
+}
+
+TEST_F(ExternalData, IsComparedWithItsChecksum) {
+  const std::string right = "c26df9440df999ae7d765499acd5ca855709702f";
+  EXPECT_EQ(code_of(import_weights("weights.bin", "4", "8", right)), "ok");
+  EXPECT_EQ(code_of(import_weights("weights.bin", "4", "8", "C26DF9440DF999AE7D765499ACD5CA855709702F")), "ok");
+  write(folder_ / "inside" / "weights.bin", {1, 2, 3, 5});
+  const auto changed = import_weights("weights.bin", "4", "8", right);
+  ASSERT_EQ(code_of(changed), "import/external-data");
+  EXPECT_THAT(to_string(changed.error()),
+              ::testing::AllOf(::testing::HasSubstr("weights.bin"), ::testing::HasSubstr(right)));
+  EXPECT_EQ(code_of(import_weights("weights.bin", "4", "8", "no checksum")), "import/external-data");
+}
+
+TEST_F(ExternalData, IsPartOfTheHash) {
+  const std::string before = import_weights("weights.bin", "0")->model_hash;
+  write(folder_ / "inside" / "weights.bin", {1, 3, 3, 4});
+  EXPECT_NE(import_weights("weights.bin", "0")->model_hash, before);
 }
 
 }  // namespace

@@ -12,6 +12,7 @@
 #include "plan/zip.h"
 #include "plan_fixture.h"
 #include "tests/support/dice.h"
+#include "tests/support/flipped_file.h"
 #include "tests/support/shape_cases.h"
 
 namespace collage {
@@ -21,6 +22,8 @@ PlanCases shared_cases(const std::vector<std::int64_t>& points = {2, 8}, bool ha
   PlanCases cases = test::rows_cases(points, has_generic);
   cases.report_json = R"({"generic_engine":"rows"})";
   EXPECT_TRUE(share_weights(cases));
+  if (cases.generic) cases.generic->plan = with_checksums(*cases.generic);
+  for (PlanCase& one : cases.cases) one.plan.plan = with_checksums(one.plan);
   return cases;
 }
 
@@ -38,7 +41,6 @@ TEST(CasesFile, ReadsBackWhatItSaves) {
     const auto loaded = load_cases(folder.file("x.collage"));
     ASSERT_TRUE(loaded) << to_string(loaded.error());
     EXPECT_EQ(*loaded, cases);
-    EXPECT_TRUE(check_case_contents(folder.file("x.collage")));
   }
 }
 
@@ -134,7 +136,8 @@ TEST(CasesFile, MovesWhatGraphsReadWithTheWeights) {
 
 TEST(CasesFile, ReadsAPlanOfFixedShapesAsItsOnlyCase) {
   const Folder folder;
-  const RealisedPlan plan = rich_sketch().realise().value();
+  RealisedPlan plan = rich_sketch().realise().value();
+  plan.plan = with_checksums(plan);
   ASSERT_TRUE(save_plan(plan, folder.file("x.collage")));
   const auto loaded = load_cases(folder.file("x.collage"));
   ASSERT_TRUE(loaded) << to_string(loaded.error());
@@ -142,7 +145,6 @@ TEST(CasesFile, ReadsAPlanOfFixedShapesAsItsOnlyCase) {
   ASSERT_EQ(loaded->cases.size(), 1U);
   EXPECT_EQ(loaded->cases[0].plan, plan);
   EXPECT_EQ(plan_for(*loaded, {}).value(), &loaded->cases[0].plan);
-  EXPECT_TRUE(check_case_contents(folder.file("x.collage")));
 }
 
 TEST(CasesFile, IsRefusedWhereAPlanOfFixedShapesIsWanted) {
@@ -195,26 +197,27 @@ TEST(PlanCases, FindThePlanOfAPoint) {
   EXPECT_EQ(plan_for(closed, {3}).error().code, "shape/no-case");
 }
 
-TEST(CasesFile, RefusesEveryPrefixAndSurvivesFlippedBytes) {
+TEST(CasesFile, RefusesEveryPrefixAndGivesThePlansOrAnErrorForFlippedBytes) {
   const Folder folder;
-  ASSERT_TRUE(save_cases(shared_cases(), folder.file("x.collage")));
+  const PlanCases cases = shared_cases();
+  ASSERT_TRUE(save_cases(cases, folder.file("x.collage")));
   const std::string whole = slurp(folder.file("x.collage"));
   for (std::size_t size = 0; size < whole.size(); size += size < 100 || size + 200 > whole.size() ? 1 : 997) {
     std::ofstream(folder.file("cut.collage"), std::ios::binary) << whole.substr(0, size);
     EXPECT_FALSE(load_cases(folder.file("cut.collage"))) << size;
   }
+  FlippedFile file(folder.file("x.collage"));
   std::size_t refused = 0;
-  for (std::size_t at = 0; at < whole.size(); at += 211) {
-    std::string changed = whole;
-    changed[at] = static_cast<char>(changed[at] ^ 0x55);
-    std::ofstream(folder.file("flipped.collage"), std::ios::binary) << changed;
-    const auto loaded = load_cases(folder.file("flipped.collage"));
+  for (std::size_t at = 0; at < whole.size(); at += 5) {
+    file.flip(at, 0x55);
+    const auto loaded = load_cases(folder.file("x.collage"));
     if (!loaded) ++refused;
     if (loaded) {
-      EXPECT_TRUE(verify(*loaded)) << at;
+      ASSERT_EQ(*loaded, cases) << at;
     }
+    file.flip(at, 0x55);
   }
-  EXPECT_GT(refused, 20U);
+  EXPECT_GT(refused, 1000U);
 }
 
 /// The file again with another text for one member.

@@ -157,12 +157,12 @@ TEST(ControlPlans, CountTheStepsOfBodies) {
 
 TEST(ControlPlans, AreTheSameFromAFile) {
   const Folder folder;
-  const auto plan = realise_nested();
+  auto plan = realise_nested();
+  plan->plan = with_checksums(*plan);
   ASSERT_TRUE(save_plan(*plan, folder.file("x.collage")));
   const auto loaded = load_plan(folder.file("x.collage"));
   ASSERT_TRUE(loaded) << to_string(loaded.error());
   EXPECT_EQ(*loaded, *plan);
-  EXPECT_TRUE(check_contents(folder.file("x.collage")));
 }
 
 TEST(ControlPlans, AreNotMadeOfCoversThatDoNotFit) {

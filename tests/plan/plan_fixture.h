@@ -104,8 +104,9 @@ struct Sketch {
 
   void output(ValueId id) { graph.outputs.push_back(id); }
 
-  Result<RealisedPlan> realise() {
+  Result<RealisedPlan> realise(const std::vector<ValueId>& kept = {}) {
     RealiseRequest request;
+    request.kept_constants = kept;
     request.graph = &graph;
     request.cover = &cover;
     for (std::size_t i = 0; i < made.size(); ++i)

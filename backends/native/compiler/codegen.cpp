@@ -7,13 +7,13 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <set>
 #include <sstream>
 
+#include "base/work_folder.h"
 #include "compiler/runtime_object.h"
 #include "scratch.h"
 
@@ -64,26 +64,6 @@ ScratchBytes scratch_of(const Halide::Module& module, const std::string& name) {
   return bytes;
 }
 
-/// A folder that goes with its owner.
-class TemporaryFolder {
- public:
-  TemporaryFolder() {
-    std::string pattern = (fs::temp_directory_path() / "collage-native-XXXXXX").string();
-    if (::mkdtemp(pattern.data()) == nullptr) throw std::runtime_error("no temporary folder " + pattern);
-    path_ = pattern;
-  }
-  ~TemporaryFolder() {
-    std::error_code ignored;
-    fs::remove_all(path_, ignored);
-  }
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-  [[nodiscard]] std::string file(const std::string& name) const { return (path_ / name).string(); }
-
- private:
-  fs::path path_;
-};
-
 std::string read_file(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   return {std::istreambuf_iterator<char>(file), {}};
@@ -121,8 +101,7 @@ void add_libraries(const std::vector<std::string>& libraries, std::vector<std::s
 }
 
 /// Machine code as an object: an entry for Halide's call, which hands it on with the code's address.
-Result<std::string> micro_object(const MicroProduct& product, const InstructionSet& set,
-                                 const TemporaryFolder& folder) {
+Result<std::string> micro_object(const MicroProduct& product, const InstructionSet& set, const WorkFolder& folder) {
   const auto code = micro_kernel(product, set);
   if (!code) throw std::runtime_error(code.error());
   const std::string symbol = symbol_of(product);
@@ -139,7 +118,7 @@ Result<std::string> micro_object(const MicroProduct& product, const InstructionS
 
 /// Each once: several codes may call the same.
 Result<void> add_micro_kernels(const std::vector<TensorCode>& codes, const InstructionSet& set,
-                               const TemporaryFolder& folder, std::vector<std::string>& words) {
+                               const WorkFolder& folder, std::vector<std::string>& words) {
   std::set<MicroProduct> products;
   for (const TensorCode& code : codes) products.insert(code.micro_products.begin(), code.micro_products.end());
   for (const MicroProduct& product : products) {
@@ -178,7 +157,7 @@ std::string text_of(std::int64_t number, const Terms& terms, std::size_t i) {
 Result<CompiledCode> compile_codes(const std::vector<TensorCode>& codes, const InstructionSet& set,
                                    const std::vector<std::string>& libraries) {
   const Halide::Target target = target_of(set);
-  const TemporaryFolder folder;
+  COLLAGE_TRY(const WorkFolder folder, WorkFolder::create());
   CompiledCode compiled;
   const std::string output = folder.file("kernels.so");
   // -Bsymbolic: a kernel's calls reach the runtime beside it, whatever else the process has of these names.

@@ -1,5 +1,5 @@
 // A scratch folder in the system's folder for temporary files; goes away with its owner. Its owner holds a lock on it,
-// so that what a killed process left behind is known and removed when the next folder is made.
+// so that what a killed process of this user left behind is known and removed when the next folder is made.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-#include "measure/work_folder.h"
+#include "base/work_folder.h"
 
 #include <fcntl.h>
 #include <stdlib.h>
