@@ -13,6 +13,7 @@
 #include "backend/hooked_backend.h"
 #include "backend/module_file.h"
 #include "backend/roles.h"
+#include "base/suggest.h"
 
 namespace collage {
 namespace {
@@ -99,8 +100,8 @@ struct Registry::State {
     if (const auto found = modules.find(kind); found != modules.end()) return &found->second;
     const std::string path = find_module(kind);
     if (path.empty())
-      return fail(ExitCode::kUnsupported, "backend/missing", kind, "no module of this kind in " + listed(places),
-                  listed(kinds));
+      return fail(ExitCode::kUnsupported, "backend/missing", kind,
+                  "no module of this kind in " + listed(places) + did_you_mean(kind, kinds), listed(kinds));
     COLLAGE_TRY(Module module, load_module(path, kind));
     return &modules.emplace(kind, std::move(module)).first->second;
   }

@@ -7,6 +7,7 @@
 #include "backend/registry.h"
 #include "base/suggest.h"
 #include "cli/console.h"
+#include "cli/help.h"
 #include "cli/look_up.h"
 #include "cli/program.h"
 #include "measure/strikes.h"
@@ -174,8 +175,13 @@ void add_backends(CLI::App& app, Program& program) {
   options->worker_command = program.worker_command;
   CLI::App* command =
       add_command(app, program, "backends", "what is here, which version, and why something is not", options, run);
-  command->add_option("--lift", options->lift,
-                      "NAME or NAME/OPERATORS: forget that the backend crashed or hung, so that it is tried again");
+  CLI::Option* const lift_option =
+      command->add_option("--lift", options->lift, "forget that the backend crashed or hung, so that it is tried again")
+          ->option_text("NAME[/OPERATORS]");
+  add_store(*command, options->common);
+  add_backend_library(*command, options->common.backend_libraries);
+  lift_option->excludes(command->get_option("--backend-library"));
+  command->footer(examples({"collage backends", "collage backends --lift onednn/Add+Conv"}));
 }
 
 }  // namespace collage::cli

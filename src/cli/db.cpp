@@ -1,8 +1,10 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "cli/checks.h"
 #include "cli/console.h"
 #include "cli/cost_list.h"
+#include "cli/help.h"
 #include "cli/look_up.h"
 #include "cli/program.h"
 #include "measure/file.h"
@@ -221,10 +223,12 @@ void add_filter(CLI::App& command, CostFilter& filter) {
 void add_db(CLI::App& app, Program& program) {
   CLI::App* db = app.add_subcommand("db", "look into the cost store, carry costs between stores, clean up");
   db->require_subcommand(1);
+  db->footer(examples({"collage db stats", "collage db export costs.jsonl --store other.sqlite"}));
   const auto add = [&](const char* name, const char* help, Action action) {
     auto options = std::make_shared<Options>();
     CLI::App* command =
         add_command(*db, program, name, help, options, [action](const Options& given) { return run(given, action); });
+    add_store(*command, options->common);
     return std::pair(command, options);
   };
   add("stats", "how much of what is stored", show_stats);
@@ -235,11 +239,14 @@ void add_db(CLI::App& app, Program& program) {
     const auto [command, options] = add(name, help, action);
     command->add_option("text", options->filter.text, kText);
     add_filter(*command, options->filter);
-    command->add_option("--limit", options->limit, "at most so many")->capture_default_str();
+    command->add_option("--limit", options->limit, "at most so many")
+        ->check(whole_number(1))
+        ->type_name("N")
+        ->capture_default_str();
   }
   const auto [exporting, to] = add("export", "write costs as JSON Lines", export_to);
   exporting->add_option("file", to->file, "the file to write")->required();
-  exporting->add_option("--like", to->filter.text, kText);
+  exporting->add_option("--like", to->filter.text, kText)->type_name("TEXT");
   add_filter(*exporting, to->filter);
   const auto [importing, from] = add("import", "add costs from JSON Lines; what is known stays", import_from);
   importing->add_option("file", from->file, "a file that db export wrote")->required();

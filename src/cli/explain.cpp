@@ -1,6 +1,7 @@
 #include "plan/explain.h"
 
 #include "cli/console.h"
+#include "cli/help.h"
 #include "cli/program.h"
 #include "plan/cases_file.h"
 #include "plan/explain_cases.h"
@@ -47,10 +48,16 @@ void add_explain(CLI::App& app, Program& program) {
   auto options = std::make_shared<Options>();
   CLI::App* command = add_command(app, program, "explain", "who runs what, why, and what came second", options, run);
   command->add_option("plan", options->plan, "the plan file")->required();
-  auto* node = command->add_option("--node", options->node,
-                                   "only the step that computes this node, what others offered for it and refused");
-  command->add_option("--why-not", options->why_not, "NODE=BACKEND: why this backend does not run this node")
+  auto* node = command
+                   ->add_option("--node", options->node,
+                                "only the step that computes this node, what others offered for it and refused")
+                   ->type_name("NAME");
+  command->add_option("--why-not", options->why_not, "why this backend does not run this node")
+      ->option_text("NODE=BACKEND")
       ->excludes(node);
+  add_shape(*command, options->common, "which shape of a plan for many: DIM=8; repeatable");
+  command->footer(examples({"collage explain model.collage", "collage explain model.collage --node Conv_3",
+                            "collage explain model.collage --why-not Conv_3=onednn"}));
 }
 
 }  // namespace collage::cli

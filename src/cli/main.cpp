@@ -8,9 +8,13 @@
 #include <string_view>
 #include <system_error>
 
+#include "cli/help.h"
 #include "cli/program.h"
+#include "cli/usage_error.h"
 
 namespace {
+
+constexpr const char* kVersion = "collage " COLLAGE_VERSION;
 
 std::string own_path() {
   char path[PATH_MAX];
@@ -18,20 +22,12 @@ std::string own_path() {
   return length > 0 ? std::string(path, static_cast<std::size_t>(length)) : "collage";
 }
 
-/// CLI11's words, except for a command that does not exist, which it does not name.
-std::string what_was_seen(const CLI::App& app, const CLI::ParseError& error, int argc, char** argv) {
-  const bool names_command = argc > 1 && argv[1][0] != '-' && app.get_subcommands().empty();
-  std::string seen = names_command ? "no command '" + std::string(argv[1]) + "'" : error.what();
-  for (char& character : seen)
-    if (static_cast<unsigned char>(character) < 0x20) character = ' ';
-  return seen;
-}
-
 int run_command_line(int argc, char** argv) {
   using namespace collage::cli;
-  CLI::App app{"Collage: measures which library should run which part of a model, and runs the best mix."};
+  CLI::App app{"Collage: measures which library should run which part of a model, and runs the best mix.", "collage"};
   app.require_subcommand(1);
-  app.set_version_flag("--version", "collage " COLLAGE_VERSION);
+  set_up_help(app);
+  app.set_version_flag("-v,-V,--version", kVersion, "say which version this is");
   Program program;
   program.worker_command = {own_path(), "worker"};
   add_tune(app, program);
@@ -46,14 +42,15 @@ int run_command_line(int argc, char** argv) {
   add_check(app, program);
   add_workload(app, program);
   add_db(app, program);
+  add_help(app, program, kVersion);
   add_worker(app, program);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) return app.exit(error);
-    std::fprintf(stderr, "collage: error[cli/usage]: command line: saw %s; allowed what --help lists\n",
-                 what_was_seen(app, error, argc, argv).c_str());
-    return static_cast<int>(collage::ExitCode::kUsage);
+    CommonOptions options;
+    options.json = json_target(app);
+    return Console(options).failure(usage_error(app, error));
   }
   return program.action();
 }

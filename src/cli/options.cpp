@@ -9,7 +9,11 @@
 #include <cstring>
 #include <filesystem>
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include "backend/module_file.h"
+#include "cli/checks.h"
 #include "measure/repro_keeper.h"
 
 namespace collage::cli {
@@ -36,6 +40,8 @@ Result<void> check_output(const std::string& path) {
 }
 
 constexpr const char* kStoreInMemory = "memory:";
+/// Where --help lists them.
+constexpr const char* kShared = "Common options";
 
 /// $XDG_CACHE_HOME/collage; empty where the user has no such place.
 std::string cache_folder() {
@@ -53,33 +59,94 @@ Result<void> check_outputs(const CommonOptions& options) {
   return check_output(options.events);
 }
 
-void add_common(CLI::App& command, CommonOptions& options) {
+void add_output(CLI::App& command, CommonOptions& options) {
+  command.add_option("--json", options.json, "write the result as JSON to this file; - replaces the text on stdout")
+      ->type_name("FILE|-")
+      ->group(kShared);
+  command.add_option("--events", options.events, "write progress to this file as JSON Lines")
+      ->type_name("FILE")
+      ->group(kShared);
+  command.add_flag("--quiet", options.quiet, "no progress and no notes on stderr")->group(kShared);
+}
+
+void add_threads(CLI::App& command, CommonOptions& options) {
   command.add_option("--threads", options.threads, "threads that may compute at once")
-      ->check(CLI::Range(1, 1024))
-      ->capture_default_str();
-  command.add_option("--backends", options.backends, "backends that may take nodes, comma separated")
+      ->check(whole_number(1, 1024))
+      ->type_name("N")
+      ->capture_default_str()
+      ->group(kShared);
+}
+
+void add_backend_list(CLI::App& command, CommonOptions& options) {
+  command
+      .add_option("--backends", options.backends,
+                  fmt::format("who may take nodes, comma separated; default {}", fmt::join(kUsualBackends, ",")))
       ->delimiter(',')
-      ->capture_default_str();
-  add_backend_library(command, options.backend_libraries);
-  command.add_option("--only", options.only, "give everything to this backend that it can take");
-  command.add_option("--store", options.store, "cost store: sqlite:PATH, a bare path, or memory:");
-  command.add_option("--json", options.json, "write the result as JSON to this file; - replaces the text on stdout");
-  command.add_option("--events", options.events, "write progress to this file as JSON Lines");
-  command.add_flag("--quiet", options.quiet, "no progress on stderr");
-  command.add_option("--seed", options.seed, "seed of every random choice")
-      ->check(CLI::NonNegativeNumber)
-      ->capture_default_str();
-  command.add_option("--accuracy", options.accuracy, "how near the reference results must be")
-      ->check(CLI::IsMember({"strict", "standard", "fast"}))
-      ->capture_default_str();
-  command.add_option("--shape", options.shapes, "NAME=1x3x224x224 for an input, DIM=8 for a dimension; tune: DIM=1..8");
-  command.add_option("--input-range", options.input_ranges, "NAME=LO..HI for made-up inputs");
+      ->allow_extra_args(false)
+      ->option_text("LIST")
+      ->group(kShared);
+}
+
+void add_only(CLI::App& command, CommonOptions& options) {
+  command.add_option("--only", options.only, "give everything to this backend that it can take")
+      ->type_name("NAME")
+      ->group(kShared);
+}
+
+void add_store(CLI::App& command, CommonOptions& options) {
+  command.add_option("--store", options.store, "cost store: sqlite:PATH, a bare path, or memory:")
+      ->type_name("STORE")
+      ->group(kShared);
+}
+
+void add_seed(CLI::App& command, CommonOptions& options) {
+  command.add_option("--seed", options.seed, "seed of made-up numbers and of every random choice")
+      ->check(whole_number(0))
+      ->type_name("N")
+      ->capture_default_str()
+      ->group(kShared);
+}
+
+void add_accuracy(CLI::App& command, CommonOptions& options) {
+  command.add_option("--accuracy", options.accuracy, "how near the reference results must be: strict, standard, fast")
+      ->check(one_of({"strict", "standard", "fast"}))
+      ->type_name("CLASS")
+      ->capture_default_str()
+      ->group(kShared);
+}
+
+void add_shape(CLI::App& command, CommonOptions& options, const std::string& help) {
+  command.add_option("--shape", options.shapes, help)
+      ->allow_extra_args(false)
+      ->option_text("NAME=SHAPE")
+      ->group(kShared);
+}
+
+void add_input_range(CLI::App& command, CommonOptions& options) {
+  command.add_option("--input-range", options.input_ranges, "numbers of a made-up input; repeatable")
+      ->allow_extra_args(false)
+      ->option_text("NAME=LO..HI")
+      ->group(kShared);
 }
 
 void add_backend_library(CLI::App& command, std::vector<std::string>& files) {
   command
       .add_option("--backend-library", files, "also take the backend in this module file, libcollage_backend_KIND.so")
-      ->allow_extra_args(false);
+      ->allow_extra_args(false)
+      ->option_text("FILE")
+      ->group(kShared);
+}
+
+bool is_given(const CLI::App& command, const std::string& option) {
+  const CLI::Option* const found = command.get_option_no_throw(option);
+  return found != nullptr && found->count() > 0;
+}
+
+Result<void> refuse_given(const CLI::App& command, std::initializer_list<const char*> options, const std::string& why) {
+  for (const std::string option : options)
+    if (is_given(command, option))
+      return fail(ExitCode::kUsage, "cli/bad-option", option, why, "a command line without " + option);
+  return {};
 }
 
 std::vector<std::string> library_kinds(const CommonOptions& options) {
@@ -100,7 +167,7 @@ Result<void> take_libraries(CommonOptions& options, const CLI::App& command) {
                   "a file called " + file_of_kind("KIND"));
     file = path.string();
   }
-  if (command.count("--backends") == 0)
+  if (!is_given(command, "--backends"))
     for (std::string& kind : library_kinds(options))
       if (std::ranges::find(options.backends, kind) == options.backends.end())
         options.backends.push_back(std::move(kind));
@@ -135,7 +202,8 @@ Result<std::map<std::string, std::pair<double, double>>> input_ranges_from(const
       const auto low = number(std::string_view(entry).substr(equals + 1, dots - equals - 1));
       const auto high = number(std::string_view(entry).substr(dots + 2));
       if (low && high && *low <= *high) {
-        ranges[entry.substr(0, equals)] = {*low, *high};
+        if (!ranges.emplace(entry.substr(0, equals), std::pair(*low, *high)).second)
+          return fail(ExitCode::kUsage, "cli/bad-option", "--input-range", entry, "one range for each input");
         continue;
       }
     }

@@ -1,7 +1,9 @@
-// The options that every command shares, read once at the edge and passed on as values.
+// Options that several commands share, read once at the edge and passed on as values. A command declares those that
+// act in it and no other, so that nothing is taken and ignored.
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <initializer_list>
 #include <map>
 #include <optional>
 #include <string>
@@ -28,8 +30,28 @@ struct CommonOptions {
   std::vector<std::string> input_ranges;
 };
 
-/// Declares the shared options on one command.
-void add_common(CLI::App& command, CommonOptions& options);
+/// --json, --events and --quiet: every command.
+void add_output(CLI::App& command, CommonOptions& options);
+// The others, each for the commands in which it acts.
+void add_threads(CLI::App& command, CommonOptions& options);
+void add_backend_list(CLI::App& command, CommonOptions& options);
+void add_only(CLI::App& command, CommonOptions& options);
+void add_store(CLI::App& command, CommonOptions& options);
+void add_seed(CLI::App& command, CommonOptions& options);
+void add_accuracy(CLI::App& command, CommonOptions& options);
+/// `help` says what may be written there.
+void add_shape(CLI::App& command, CommonOptions& options, const std::string& help);
+void add_input_range(CLI::App& command, CommonOptions& options);
+/// --backend-library, as commands and the worker take it.
+void add_backend_library(CLI::App& command, std::vector<std::string>& files);
+/// What a command says of --shape that takes one shape of a model or a plan.
+inline constexpr const char* kOneShape = "DIM=8 for a dimension, NAME=1x3x224x224 for an input; repeatable";
+
+/// Whether the command has the option and the user gave it.
+[[nodiscard]] bool is_given(const CLI::App& command, const std::string& option);
+/// Error cli/bad-option for the first of the options that was given: it does nothing because of `why`.
+[[nodiscard]] Result<void> refuse_given(const CLI::App& command, std::initializer_list<const char*> options,
+                                        const std::string& why);
 
 /// Says before any work whether --json and --events can be written. Error io/cannot-write.
 [[nodiscard]] Result<void> check_outputs(const CommonOptions& options);
@@ -42,8 +64,6 @@ void add_common(CLI::App& command, CommonOptions& options);
 [[nodiscard]] std::vector<std::string> module_places(const std::vector<std::string>& backend_libraries);
 /// The command that starts a worker which sees the same backends.
 [[nodiscard]] std::vector<std::string> worker_command(std::vector<std::string> command, const CommonOptions& options);
-/// --backend-library, as every command and the worker take it.
-void add_backend_library(CLI::App& command, std::vector<std::string>& files);
 
 [[nodiscard]] Result<Accuracy> accuracy_from(const CommonOptions& options);
 [[nodiscard]] Result<std::map<std::string, std::pair<double, double>>> input_ranges_from(const CommonOptions& options);

@@ -29,13 +29,15 @@ void add_check(CLI::App& app, Program& program);
 void add_workload(CLI::App& app, Program& program);
 void add_db(CLI::App& app, Program& program);
 void add_worker(CLI::App& app, Program& program);
+/// help and version, as commands; after those for users.
+void add_help(CLI::App& app, Program& program, const std::string& version);
 
-/// Declares a command with the shared options; `run` gets them parsed.
+/// Declares a command with the options of its output; `run` gets them parsed. What else it takes, its add_* declares.
 template <class Options, class Run>
 CLI::App* add_command(CLI::App& app, Program& program, const std::string& name, const std::string& help,
                       std::shared_ptr<Options> options, Run run) {
   CLI::App* command = app.add_subcommand(name, help);
-  add_common(*command, options->common);
+  add_output(*command, options->common);
   command->callback([&program, options, run, command] {
     program.action = [options, run, command] {
       if (auto writable = check_outputs(options->common); !writable)

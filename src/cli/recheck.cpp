@@ -1,6 +1,7 @@
 #include "tune/recheck.h"
 
 #include "cli/console.h"
+#include "cli/help.h"
 #include "cli/interrupt.h"
 #include "cli/program.h"
 
@@ -52,8 +53,11 @@ void add_recheck(CLI::App& app, Program& program) {
   options->recheck.worker_command = program.worker_command;
   CLI::App* command = add_command(app, program, "recheck", "whether a plan still fits this machine", options, run);
   command->add_option("plan", options->recheck.plan, "the plan file")->required();
-  command->add_option("--model", options->model, "the model, when it is not where the plan says");
+  command->add_option("--model", options->model, "the model, when it is not where the plan says")->type_name("FILE");
   command->add_flag("--force", options->recheck.always, "measure also when machine and builds are those of the tune");
+  add_seed(*command, options->common);
+  add_backend_library(*command, options->common.backend_libraries);
+  command->footer(examples({"collage recheck model.collage --force"}));
 }
 
 }  // namespace collage::cli

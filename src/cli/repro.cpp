@@ -4,6 +4,7 @@
 
 #include "base/suggest.h"
 #include "cli/console.h"
+#include "cli/help.h"
 #include "cli/interrupt.h"
 #include "cli/program.h"
 
@@ -36,7 +37,7 @@ int run(const Options& options) {
     ReplayOptions how;
     how.worker_command = worker_command(options.worker_command, options.common);
     how.stop = interrupt_token();
-    if (options.command->count("--backends") > 0) how.backends = options.common.backends;
+    if (is_given(*options.command, "--backends")) how.backends = options.common.backends;
     if (!options.limit.empty()) {
       COLLAGE_TRY(const double seconds, seconds_from(options.limit, "--limit"));
       how.limit = std::chrono::nanoseconds(static_cast<std::int64_t>(std::min(seconds, 86400.0) * 1e9));
@@ -59,7 +60,16 @@ void add_repro(CLI::App& app, Program& program) {
   CLI::App* command = add_command(app, program, "repro", "replay a failure that a tune kept", options, run);
   options->command = command;
   command->add_option("folder", options->folder, "a reproduction bundle")->required();
-  command->add_option("--limit", options->limit, "how long it may hang, such as 5s; default: as in the tune");
+  command->add_option("--limit", options->limit, "how long it may hang, such as 5s; default: as in the tune")
+      ->type_name("TIME");
+  command
+      ->add_option("--backends", options->common.backends,
+                   "who replays it, comma separated; default: the one that failed")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->option_text("LIST");
+  add_backend_library(*command, options->common.backend_libraries);
+  command->footer(examples({"collage repro FOLDER --backends onednn,onnxruntime --limit 5s"}));
 }
 
 }  // namespace collage::cli

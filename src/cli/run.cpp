@@ -1,3 +1,4 @@
+#include <chrono>
 #include <filesystem>
 #include <fstream>
 
@@ -5,7 +6,10 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/console.h"
+#include "cli/help.h"
 #include "cli/program.h"
+#include "cli/run_report.h"
+#include "onnx/import_arrays.h"
 #include "onnx/tensor_file.h"
 #include "plan/cases_file.h"
 #include "plan/plan_file.h"
@@ -26,6 +30,8 @@ struct Options {
   std::vector<std::string> inputs;
   std::string output_folder;
   std::string profile;
+  bool strict_inputs = false;
+  CLI::App* command = nullptr;
 };
 
 Result<std::map<std::string, std::string>> input_files(const std::vector<std::string>& arguments) {
@@ -34,9 +40,21 @@ Result<std::map<std::string, std::string>> input_files(const std::vector<std::st
     const std::size_t equals = argument.find('=');
     if (equals == std::string::npos || equals == 0)
       return fail(ExitCode::kUsage, "cli/bad-option", "--input", argument, "NAME=FILE.npy or NAME=FILE.pb");
-    files[argument.substr(0, equals)] = argument.substr(equals + 1);
+    if (!files.emplace(argument.substr(0, equals), argument.substr(equals + 1)).second)
+      return fail(ExitCode::kUsage, "cli/bad-option", "--input", argument + ", a second file for this input",
+                  "one file for each input");
   }
   return files;
+}
+
+/// What the arrays given say about open dimensions.
+Result<ArrayShapes> extents_of(const std::map<std::string, std::string>& files) {
+  ArrayShapes shapes;
+  for (const auto& [name, path] : files) {
+    COLLAGE_TRY(const Tensor tensor, read_array(path));
+    shapes[name] = tensor.extents;
+  }
+  return shapes;
 }
 
 /// What is run: a plan at one shape, and its graph for the inputs.
@@ -50,9 +68,12 @@ Result<Subject> subject_of(const Options& options, const std::map<std::string, s
   COLLAGE_TRY(const ShapeBindings shapes, parse_shape_bindings(options.common.shapes));
   Subject subject;
   if (!is_plan_file(options.subject)) {
-    COLLAGE_TRY(
-        subject.plan,
-        unmeasured_plan({.model = options.subject, .shapes = shapes, .threads = options.common.threads}, registry));
+    COLLAGE_TRY(ArrayShapes arrays, extents_of(files));
+    COLLAGE_TRY(subject.plan, unmeasured_plan({.model = options.subject,
+                                               .shapes = shapes,
+                                               .arrays = std::move(arrays),
+                                               .threads = options.common.threads},
+                                              registry));
     COLLAGE_TRY(subject.graph, plan_onnx_graph(subject.plan, PlanWeights::kZeros));
     return subject;
   }
@@ -64,15 +85,18 @@ Result<Subject> subject_of(const Options& options, const std::map<std::string, s
   return subject;
 }
 
-/// Writes arrays as <kind>_<i>.npy and returns their entries of index.json.
+/// Writes arrays as <kind>_<i>.npy, notes where, and returns their entries of index.json.
 Result<nlohmann::ordered_json> write_arrays(const std::string& folder, const std::string& kind,
-                                            std::span<const ContextPort> ports, std::span<const Tensor> tensors) {
+                                            std::vector<RunArray>& arrays, std::vector<std::string>& files) {
   nlohmann::ordered_json entries = nlohmann::ordered_json::array();
-  for (std::size_t i = 0; i < tensors.size(); ++i) {
+  for (std::size_t i = 0; i < arrays.size(); ++i) {
     const std::string file = fmt::format("{}_{}.npy", kind, i);
-    COLLAGE_TRY_VOID(write_npy(folder + "/" + file, tensors[i]));
+    const Tensor& tensor = arrays[i].tensor;
+    arrays[i].written = folder + "/" + file;
+    COLLAGE_TRY_VOID(write_npy(arrays[i].written, tensor));
+    files.push_back(arrays[i].written);
     entries.push_back(
-        {{"name", ports[i].name}, {"file", file}, {"type", name_of(tensors[i].type)}, {"shape", tensors[i].extents}});
+        {{"name", arrays[i].name}, {"file", file}, {"type", name_of(tensor.type)}, {"shape", tensor.extents}});
   }
   return entries;
 }
@@ -84,15 +108,15 @@ Result<void> write_text(const std::string& path, const std::string& text) {
   return {};
 }
 
-Result<void> write_results(const std::string& folder, const Session& session, std::span<const Tensor> inputs,
-                           std::span<const Tensor> outputs) {
+Result<void> write_results(const std::string& folder, RunReport& report) {
   std::error_code error;
   std::filesystem::create_directories(folder, error);
   if (error) return fail(ExitCode::kIo, "io/cannot-write", folder, error.message(), "a folder that can be made");
   nlohmann::ordered_json index = {{"schema", "collage.arrays/1"}};
-  COLLAGE_TRY(index["inputs"], write_arrays(folder, "input", session.inputs(), inputs));
-  COLLAGE_TRY(index["outputs"], write_arrays(folder, "output", session.outputs(), outputs));
-  return write_text(folder + "/index.json", index.dump(2));
+  COLLAGE_TRY(index["inputs"], write_arrays(folder, "input", report.inputs, report.files));
+  COLLAGE_TRY(index["outputs"], write_arrays(folder, "output", report.outputs, report.files));
+  report.files.push_back(folder + "/index.json");
+  return write_text(report.files.back(), index.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
 }
 
 std::string profile_json(const Plan& plan, std::span<const std::int64_t> times) {
@@ -108,51 +132,70 @@ std::string profile_json(const Plan& plan, std::span<const std::int64_t> times) 
   return nlohmann::ordered_json{{"schema", "collage.profile/1"}, {"steps", steps}}.dump(2);
 }
 
-struct Shown {
-  std::string text;
-  std::string json;
-};
-
-Shown describe(const Session& session, std::span<const Tensor> outputs) {
-  Shown shown;
-  nlohmann::ordered_json list = nlohmann::ordered_json::array();
-  for (std::size_t o = 0; o < outputs.size(); ++o) {
-    const std::string type = to_string(outputs[o].value_type());
-    shown.text += fmt::format("{}: {}\n", session.outputs()[o].name, type);
-    list.push_back({{"name", session.outputs()[o].name}, {"type", type}});
-  }
-  shown.json = nlohmann::ordered_json{{"schema", "collage.run/1"}, {"outputs", list}}.dump(2);
-  return shown;
+/// --strict-inputs: every input has a file.
+Result<void> check_all_given(const Graph& graph, const std::map<std::string, std::string>& files) {
+  for (const ValueId id : graph.inputs)
+    if (const std::string& name = graph.value(id).name; !files.contains(name))
+      return fail(ExitCode::kBadInput, "input/missing", "input " + name, "no file, with --strict-inputs",
+                  "--input " + name + "=FILE.npy for " + to_string(graph.value(id).type));
+  return {};
 }
 
-Result<Shown> run_once(const Options& options, Console& console) {
-  Registry registry(module_places(options.common.backend_libraries));
+std::vector<RunArray> named(std::span<const ContextPort> ports, std::vector<Tensor> tensors,
+                            const std::map<std::string, std::string>& files = {}) {
+  std::vector<RunArray> arrays;
+  for (std::size_t i = 0; i < tensors.size(); ++i) {
+    const auto given = files.find(ports[i].name);
+    arrays.push_back({.name = ports[i].name,
+                      .tensor = std::move(tensors[i]),
+                      .given = given == files.end() ? "" : given->second,
+                      .written = {}});
+  }
+  return arrays;
+}
+
+/// What is asked of the one plan or model.
+Result<GatherOptions> gather_options(const Options& options) {
   GatherOptions gather;
   COLLAGE_TRY(gather.files, input_files(options.inputs));
+  COLLAGE_TRY(gather.ranges, input_ranges_from(options.common));
+  gather.seed = options.common.seed;
+  return gather;
+}
+
+Result<RunReport> run_once(const Options& options, Console& console) {
+  Registry registry(module_places(options.common.backend_libraries));
+  COLLAGE_TRY(const GatherOptions gather, gather_options(options));
   COLLAGE_TRY(Subject subject, subject_of(options, gather.files, registry));
   if (const std::string hint = recheck_hint(options.subject, subject.plan.plan, registry); !hint.empty())
     console.note(hint);
-  COLLAGE_TRY(gather.ranges, input_ranges_from(options.common));
-  gather.seed = options.common.seed;
-  COLLAGE_TRY(const std::vector<Tensor> inputs, gather_inputs(subject.graph, gather));
-  COLLAGE_TRY(PlanModel model, PlanModel::load(std::move(subject.plan), registry));
+  if (options.strict_inputs) COLLAGE_TRY_VOID(check_all_given(subject.graph, gather.files));
+  COLLAGE_TRY(std::vector<Tensor> inputs, gather_inputs(subject.graph, gather));
+  const int threads = is_given(*options.command, "--threads") ? options.common.threads : 0;
+  RunReport report{.seed = gather.seed, .threads = subject.plan.plan.threads};
+  COLLAGE_TRY(PlanModel model, PlanModel::load(std::move(subject.plan), registry, threads));
   COLLAGE_TRY_VOID(model.set_inputs(inputs));
+  const auto begin = std::chrono::steady_clock::now();
   COLLAGE_TRY_VOID(model.run());
-  COLLAGE_TRY(const std::vector<Tensor> outputs, model.outputs());
-  if (!options.output_folder.empty())
-    COLLAGE_TRY_VOID(write_results(options.output_folder, model.session(), inputs, outputs));
+  report.run_ns = std::chrono::nanoseconds(std::chrono::steady_clock::now() - begin).count();
+  COLLAGE_TRY(std::vector<Tensor> outputs, model.outputs());
+  report.inputs = named(model.session().inputs(), std::move(inputs), gather.files);
+  report.outputs = named(model.session().outputs(), std::move(outputs));
+  if (!options.output_folder.empty()) COLLAGE_TRY_VOID(write_results(options.output_folder, report));
   if (!options.profile.empty()) {
     COLLAGE_TRY(const std::vector<std::int64_t> times, model.profile(20));
     COLLAGE_TRY_VOID(write_text(options.profile, profile_json(model.session().plan(), times)));
+    report.files.push_back(options.profile);
   }
-  return describe(model.session(), outputs);
+  return report;
 }
 
 int run(const Options& options) {
   Console console(options.common);
-  const auto shown = run_once(options, console);
-  if (!shown) return console.failure(shown.error());
-  if (auto written = console.result(shown->text, shown->json); !written) return console.failure(written.error());
+  const auto report = run_once(options, console);
+  if (!report) return console.failure(report.error());
+  if (auto written = console.result(to_text(*report), to_json(*report)); !written)
+    return console.failure(written.error());
   return 0;
 }
 
@@ -162,10 +205,24 @@ void add_run(CLI::App& app, Program& program) {
   auto options = std::make_shared<Options>();
   CLI::App* command =
       add_command(app, program, "run", "run a plan, or a bare model with an unmeasured plan", options, run);
+  options->command = command;
   command->add_option("subject", options->subject, "a plan, or a .onnx model")->required();
-  command->add_option("--input", options->inputs, "NAME=FILE.npy or NAME=FILE.pb; others are made up");
-  command->add_option("--output-dir", options->output_folder, "write the arrays and index.json here");
-  command->add_option("--profile", options->profile, "write the time of every step to this file");
+  command->add_option("--input", options->inputs, "an array in a .npy or .pb file; inputs without one are made up")
+      ->allow_extra_args(false)
+      ->option_text("NAME=FILE");
+  command->add_flag("--strict-inputs", options->strict_inputs, "an input without a file is an error");
+  command->add_option("--output-dir", options->output_folder, "write the arrays and index.json here")
+      ->type_name("FOLDER");
+  command->add_option("--profile", options->profile, "run 20 times more, write the median of every step to this file")
+      ->type_name("FILE");
+  add_shape(*command, options->common, kOneShape);
+  add_input_range(*command, options->common);
+  add_seed(*command, options->common);
+  add_threads(*command, options->common);
+  add_backend_library(*command, options->common.backend_libraries);
+  command->footer(examples({"collage run model.collage --input x=x.npy --output-dir out",
+                            "collage run model.onnx --shape batch=4         made-up inputs, one engine runs it all",
+                            "collage run model.collage --strict-inputs --input x=x.npy --json -"}));
 }
 
 }  // namespace collage::cli

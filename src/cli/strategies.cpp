@@ -9,6 +9,7 @@
 #include "backend/registry.h"
 #include "base/suggest.h"
 #include "cli/console.h"
+#include "cli/help.h"
 #include "cli/look_up.h"
 #include "cli/program.h"
 #include "measure/machine.h"
@@ -22,6 +23,7 @@ using nlohmann::ordered_json;
 struct Options {
   CommonOptions common;
   std::string operator_name;
+  CLI::App* command = nullptr;
 };
 
 /// One backend and its ways that know the operator asked about.
@@ -157,6 +159,9 @@ int run(const Options& options) {
   std::vector<Listed> all;
   for (const std::string& name : options.common.backends) all.push_back(list(registry, name));
   const auto shown = [&]() -> Result<void> {
+    // Who is named must be here; who is only a default may be missing.
+    if (is_given(*options.command, "--backends"))
+      for (const std::string& name : options.common.backends) COLLAGE_TRY_VOID(registry.inspect(name));
     COLLAGE_TRY_VOID(add_records(options, all));
     if (!options.operator_name.empty()) COLLAGE_TRY_VOID(keep_for(options.operator_name, all));
     std::string text;
@@ -177,7 +182,12 @@ void add_strategies(CLI::App& app, Program& program) {
   auto options = std::make_shared<Options>();
   CLI::App* command = add_command(app, program, "strategies",
                                   "the ways that backends have to compute operators, and how they fared", options, run);
+  options->command = command;
   command->add_option("operator", options->operator_name, "only those for this operator, such as Conv");
+  add_backend_list(*command, options->common);
+  add_store(*command, options->common);
+  add_backend_library(*command, options->common.backend_libraries);
+  command->footer(examples({"collage strategies Conv --backends native"}));
 }
 
 }  // namespace collage::cli

@@ -6,10 +6,13 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "cli/checks.h"
 #include "cli/console.h"
+#include "cli/help.h"
 #include "cli/interrupt.h"
 #include "cli/program.h"
 #include "search/cover.h"
+#include "tune/rule_operators.h"
 #include "tune/tune_shapes.h"
 
 namespace collage::cli {
@@ -121,6 +124,7 @@ Result<TuneOptions> tune_options(const Options& options, Console& console) {
   tune_options.required = named_backends(options, tune_options);
   if (!options.rules.empty()) {
     COLLAGE_TRY(tune_options.user_rules, read_user_rules(options.rules));
+    COLLAGE_TRY_VOID(check_rule_operators(tune_options.user_rules));
   }
   constexpr double kMebibyte = 1024.0 * 1024.0;
   tune_options.objective = {.memory_cap = options.memory_cap, .ns_per_byte = options.memory_weight * 1000 / kMebibyte};
@@ -145,6 +149,16 @@ int show(Console& console, const std::string& text, const std::string& json, boo
   const Outcome outcome = interrupted ? Outcome::kInterrupted : Outcome::kDone;
   if (auto shown = console.result(text, json, ExitCode::kGood, outcome); !shown) return console.failure(shown.error());
   return 0;
+}
+
+/// --only a backend leaves nothing for --backends to say; of a device they say which.
+Result<void> check_only(const Options& options, const Registry& registry) {
+  if (options.common.only.empty() || !is_given(*options.command, "--backends")) return {};
+  const std::vector<std::string> kinds = registry.kinds();
+  const std::string kind = options.common.only.substr(0, options.common.only.find(':'));
+  if (std::ranges::find(kinds, kind) == kinds.end()) return {};
+  return fail(ExitCode::kUsage, "cli/bad-option", "--backends", "--only " + options.common.only + ", too",
+              "one of them; both together where --only names a device");
 }
 
 /// A plan for many shapes.
@@ -174,14 +188,63 @@ int run(const Options& options) {
   auto parsed = tune_options(options, console);
   if (!parsed) return console.failure(parsed.error());
   Registry registry(module_places(options.common.backend_libraries));
+  if (auto checked = check_only(options, registry); !checked) return console.failure(checked.error());
   if (has_ranges(parsed->shapes)) return run_shapes(options, std::move(*parsed), registry, console);
-  if (!options.at.empty())
-    return console.failure({.code = "cli/bad-option",
-                            .where = "--at",
-                            .saw = options.at.front(),
-                            .allowed = "a range in --shape, such as batch=1..8",
-                            .exit = ExitCode::kUsage});
+  for (const std::string option : {"--at", "--points"})
+    if (is_given(*options.command, option))
+      return console.failure({.code = "cli/bad-option",
+                              .where = option,
+                              .saw = "no range in --shape",
+                              .allowed = "a range in --shape, such as batch=1..8",
+                              .exit = ExitCode::kUsage});
   return run_one(options, *parsed, registry, console);
+}
+
+void add_range_options(CLI::App& command, Options& options) {
+  command.add_option("--at", options.at, "a shape that gets a plan of its own, when --shape has ranges; repeatable")
+      ->allow_extra_args(false)
+      ->option_text("DIM=N,...[:WEIGHT]");
+  command.add_option("--points", options.points, "most shapes that are sampled, when --shape has ranges")
+      ->check(whole_number(1, 256))
+      ->type_name("N")
+      ->capture_default_str();
+}
+
+void add_choice_options(CLI::App& command, Options& options) {
+  command.add_option("--ban", options.bans, "this backend does not run these nodes; repeatable")
+      ->allow_extra_args(false)
+      ->option_text("GLOB=NAME");
+  command.add_option("--pin", options.pins, "only this backend runs these nodes; repeatable")
+      ->allow_extra_args(false)
+      ->option_text("GLOB=NAME");
+  command.add_option("--rules", options.rules, "patterns, regions to fuse and limits of your own (docs/RULES.md)")
+      ->type_name("FILE");
+  command.add_option("--memory-cap", options.memory_cap, "most bytes the plan may need while it runs, such as 64MB")
+      ->transform(memory_size())
+      ->type_name("SIZE");
+  command.add_option("--memory-weight", options.memory_weight, "microseconds that a mebibyte of memory is worth")
+      ->check(positive_number(true))
+      ->type_name("US");
+  command.add_flag("--measure-all", options.measures_all, "measure every candidate, not only what may be needed");
+}
+
+void add_report_options(CLI::App& command, Options& options) {
+  command.add_option("--cost-table", options.cost_table, "where to write every candidate with its cost")
+      ->type_name("FILE");
+  command.add_option("--dump", options.dump, "print a stage in place of the report: cover")
+      ->check(one_of({"cover"}))
+      ->type_name("STAGE");
+}
+
+/// Nothing else is to be decided then.
+void add_replay(CLI::App& command, Options& options) {
+  CLI::Option* const replay =
+      command.add_option("--replay", options.replay, "take the decisions of this plan, measure nothing")
+          ->type_name("PLAN");
+  for (const char* decided :
+       {"--threads", "--backends", "--only", "--accuracy", "--shape", "--at", "--points", "--ban", "--pin", "--rules",
+        "--memory-cap", "--memory-weight", "--measure-all", "--budget", "--tune-budget", "--cost-table", "--dump"})
+    replay->excludes(command.get_option(decided));
 }
 
 }  // namespace
@@ -192,33 +255,27 @@ void add_tune(CLI::App& app, Program& program) {
   CLI::App* command = add_command(app, program, "tune", "measure, choose and write a plan", options, run);
   options->command = command;
   command->add_option("model", options->model, "the .onnx file")->required();
-  command->add_option("-o,--output", options->output, "the plan to write")->required();
-  command->add_option("--ban", options->bans, "GLOB=NAME: this backend does not run these nodes");
-  command->add_option("--pin", options->pins, "GLOB=NAME: only this backend runs these nodes");
-  command->add_option("--rules", options->rules, "a file of patterns, regions to fuse and limits (docs/RULES.md)");
-  command->add_option("--memory-cap", options->memory_cap, "most bytes the plan may need while it runs, such as 64MB")
-      ->transform(CLI::AsSizeValue(false))
-      ->check(CLI::PositiveNumber);
-  command->add_option("--memory-weight", options->memory_weight, "microseconds that a mebibyte of memory is worth")
-      ->check(CLI::NonNegativeNumber);
-  command->add_option("--at", options->at,
-                      "DIM=N,...[:WEIGHT]: a shape that gets a plan of its own, when --shape has ranges");
-  command->add_option("--points", options->points, "most shapes that are sampled, when --shape has ranges")
-      ->check(CLI::Range(1, 256))
+  command->add_option("-o,--output", options->output, "the plan to write")->required()->type_name("PLAN");
+  command->add_option("--budget", options->budget, "time for measuring, such as 90s or 5m")
+      ->type_name("TIME")
       ->capture_default_str();
-  command->add_option("--budget", options->budget, "time for measuring, such as 90s or 5m")->capture_default_str();
   command
       ->add_option("--tune-budget", options->tune_budget,
                    "more time, to tune the schedules of the kernels that count, such as 60s")
+      ->type_name("TIME")
       ->capture_default_str();
-  command->add_flag("--measure-all", options->measures_all, "measure every candidate, not only what may be needed");
-  command->add_option("--cost-table", options->cost_table, "where to write every candidate with its cost");
-  command->add_option("--dump", options->dump, "print a stage in place of the report: cover")
-      ->check(CLI::IsMember({"cover"}));
-  auto* replay = command->add_option("--replay", options->replay, "take the decisions of this plan, measure nothing");
-  for (const char* decided : {"--threads", "--backends", "--only", "--accuracy", "--shape", "--at", "--ban", "--pin",
-                              "--budget", "--tune-budget", "--cost-table", "--dump"})
-    replay->excludes(command->get_option(decided));
+  add_range_options(*command, *options);
+  add_choice_options(*command, *options);
+  add_report_options(*command, *options);
+  for (const auto& add : {add_threads, add_backend_list, add_only, add_store, add_seed, add_accuracy})
+    add(*command, options->common);
+  add_shape(*command, options->common, "DIM=8, NAME=1x3x224x224 for an input, DIM=1..8 for a range; repeatable");
+  add_input_range(*command, options->common);
+  add_backend_library(*command, options->common.backend_libraries);
+  add_replay(*command, *options);
+  command->footer(examples({"collage tune model.onnx -o model.collage --budget 5m",
+                            "collage tune model.onnx -o model.collage --shape batch=1..8 --at batch=4",
+                            "collage tune model.onnx -o model.collage --pin 'head/*=onnxruntime' --memory-cap 64MB"}));
 }
 
 }  // namespace collage::cli

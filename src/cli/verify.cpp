@@ -1,6 +1,8 @@
 #include "tune/verify.h"
 
+#include "cli/checks.h"
 #include "cli/console.h"
+#include "cli/help.h"
 #include "cli/program.h"
 
 namespace collage::cli {
@@ -37,9 +39,16 @@ void add_verify(CLI::App& app, Program& program) {
   CLI::App* command = add_command(app, program, "verify", "compare a plan with the reference", options, run);
   command->add_option("plan", options->verify.plan, "the plan file")->required();
   command->add_option("--seeds", options->verify.seeds, "how many input sets to try")
-      ->check(CLI::Range(1, 1000))
+      ->check(whole_number(1, 1000))
+      ->type_name("N")
       ->capture_default_str();
-  command->add_option("--model", options->model, "the model, when it is not where the plan says");
+  command->add_option("--model", options->model, "the model, when it is not where the plan says")->type_name("FILE");
+  add_shape(*command, options->common, kOneShape);
+  add_input_range(*command, options->common);
+  add_seed(*command, options->common);
+  add_backend_library(*command, options->common.backend_libraries);
+  command->footer(examples({"collage verify model.collage --seeds 3",
+                            "collage verify model.collage --shape batch=3     of a plan for many shapes"}));
 }
 
 }  // namespace collage::cli

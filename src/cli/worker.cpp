@@ -22,6 +22,7 @@ void add_worker(CLI::App& app, Program& program) {
   auto socket = std::make_shared<int>(-1);
   auto libraries = std::make_shared<std::vector<std::string>>();
   CLI::App* command = app.add_subcommand("worker", "internal: a measuring process that tune starts");
+  command->group("");  // no part of --help
   command->add_option("socket", *socket, "the number of the socket")->required();
   add_backend_library(*command, *libraries);
   command->callback(

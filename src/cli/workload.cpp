@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "cli/checks.h"
 #include "cli/console.h"
+#include "cli/help.h"
 #include "cli/program.h"
 #include "measure/file.h"
 #include "onnx/export.h"
@@ -16,6 +18,7 @@ struct Options {
   std::string name;
   std::string output;
   WorkloadOptions workload;
+  CLI::App* command = nullptr;
 };
 
 struct Shown {
@@ -31,7 +34,12 @@ Shown list_names() {
 }
 
 Result<Shown> write(const Options& options) {
-  if (options.name.empty()) return list_names();
+  if (options.name.empty()) {
+    COLLAGE_TRY_VOID(refuse_given(*options.command,
+                                  {"--output", "--batch", "--seq", "--layers", "--dynamic", "--dynamic-seq", "--seed"},
+                                  "no name of a workload"));
+    return list_names();
+  }
   WorkloadOptions workload = options.workload;
   workload.seed = options.common.seed;
   if (options.output.empty()) return fail(ExitCode::kUsage, "cli/bad-option", "-o", "nothing", "the file to write");
@@ -65,13 +73,23 @@ void add_workload(CLI::App& app, Program& program) {
   CLI::App* command =
       add_command(app, program, "workload", "write a well-known network with seeded weights", options, run);
   command->add_option("name", options->name, "which one; without it, list them");
-  command->add_option("-o,--output", options->output, "the .onnx file to write");
-  command->add_option("--batch", options->workload.batch, "batch size")->capture_default_str();
-  command->add_option("--seq", options->workload.seq, "tokens, for transformers");
-  command->add_option("--layers", options->workload.layers, "blocks, for transformers");
-  command->add_flag("--dynamic", options->workload.dynamic, "leave the batch dimension open");
+  options->command = command;
+  command->add_option("-o,--output", options->output, "the .onnx file to write")->type_name("FILE");
+  CLI::Option* const batch = command->add_option("--batch", options->workload.batch, "batch size")
+                                 ->check(whole_number(1, 4096))
+                                 ->type_name("N")
+                                 ->capture_default_str();
+  command->add_option("--seq", options->workload.seq, "tokens, for transformers that read them")
+      ->check(whole_number(1, 4096))
+      ->type_name("N");
+  command->add_option("--layers", options->workload.layers, "blocks, for transformers")
+      ->check(whole_number(1, 256))
+      ->type_name("N");
+  command->add_flag("--dynamic", options->workload.dynamic, "leave the batch dimension open")->excludes(batch);
   command->add_flag("--dynamic-seq", options->workload.dynamic_seq,
                     "leave the number of tokens open: bert_base, bert_full");
+  add_seed(*command, options->common);
+  command->footer(examples({"collage workload", "collage workload bert_base -o bert.onnx --layers 4 --dynamic"}));
 }
 
 }  // namespace collage::cli

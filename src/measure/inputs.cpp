@@ -8,7 +8,11 @@
 #include <limits>
 #include <set>
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include "base/hash.h"
+#include "base/suggest.h"
 #include "ir/operand_conditions.h"
 #include "measure/narrow_float.h"
 #include "measure/random.h"
@@ -254,9 +258,11 @@ Result<std::vector<Tensor>> make_inputs(const Graph& graph, const InputOptions& 
     COLLAGE_TRY(Tensor tensor, make_input(value.name, value.type, options.seed, range, limit));
     tensors.push_back(std::move(tensor));
   }
+  const std::vector<std::string> known(names.begin(), names.end());
   for (const auto& [name, range] : options.ranges)
     if (!names.contains(name))
-      return fail(ExitCode::kUsage, "input/unknown-name", name, "a range for it", "the name of an input");
+      return fail(ExitCode::kUsage, "input/unknown-name", "--input-range " + name,
+                  "no input " + name + did_you_mean(name, known), fmt::format("{}", fmt::join(known, ", ")));
   return tensors;
 }
 

@@ -4,6 +4,8 @@
 #include <map>
 #include <set>
 
+#include "base/suggest.h"
+
 namespace collage {
 namespace {
 
@@ -36,6 +38,12 @@ std::string declared_shape(const pb::ValueInfoProto& value) {
   return value.name() + "[" + text + "]";
 }
 
+std::string joined_by_x(const std::vector<std::int64_t>& extents) {
+  std::string text;
+  for (const std::int64_t extent : extents) text += (text.empty() ? "" : "x") + std::to_string(extent);
+  return text;
+}
+
 /// The symbols that name a dimension of an input or an output.
 std::set<std::string> symbols_of(const pb::GraphProto& graph) {
   std::set<std::string> symbols;
@@ -54,10 +62,8 @@ Result<void> bind_input(pb::ValueInfoProto& input, const std::vector<std::int64_
                         std::map<std::string, std::set<std::int64_t>>& implied) {
   auto* type = tensor_type(input);
   const auto mismatch = [&](std::string allowed) {
-    std::string saw;
-    for (const std::int64_t extent : extents) saw += (saw.empty() ? "" : "x") + std::to_string(extent);
-    return fail(ExitCode::kBadInput, "import/shape-mismatch", "input '" + input.name() + "'", "shape '" + saw + "'",
-                std::move(allowed));
+    return fail(ExitCode::kBadInput, "import/shape-mismatch", "input '" + input.name() + "'",
+                "shape '" + joined_by_x(extents) + "'", std::move(allowed));
   };
   if (!type) return mismatch("no shape: the input is not a tensor");
   const bool has_rank = type->has_shape();
@@ -70,6 +76,20 @@ Result<void> bind_input(pb::ValueInfoProto& input, const std::vector<std::int64_
   type->mutable_shape();  // a scalar of unknown rank gets its empty shape
   for (std::size_t i = 0; i < extents.size(); ++i)
     type->mutable_shape()->mutable_dim(static_cast<int>(i))->set_dim_value(extents[i]);
+  return {};
+}
+
+/// What inputs imply must be what the user says of the dimension itself.
+Result<void> check_agreement(const Symbols& symbols, const std::map<std::string, std::set<std::int64_t>>& implied) {
+  for (const auto& [symbol, extents] : implied) {
+    const auto said = symbols.find(symbol);
+    if (said == symbols.end()) continue;
+    for (const std::int64_t extent : extents)
+      if (extent != said->second)
+        return fail(ExitCode::kBadInput, "import/shape-mismatch", "dimension " + symbol,
+                    std::to_string(extent) + " in an input, and --shape " + symbol + "=" + std::to_string(said->second),
+                    "one extent for it");
+  }
   return {};
 }
 
@@ -94,6 +114,20 @@ void substitute_everywhere(pb::GraphProto& graph, const Symbols& symbols) {
     for (auto& value : *one.mutable_output())
       if (value.has_type()) substitute(*value.mutable_type(), symbols);
   });
+}
+
+/// A name that nobody knows, most often a mistyped one.
+std::unexpected<Error> unknown_binding(const std::string& name, const pb::GraphProto& graph,
+                                       const std::set<std::string>& dimensions) {
+  std::vector<std::string> allowed;
+  std::vector<std::string> known(dimensions.begin(), dimensions.end());
+  for (const auto& input : graph.input()) {
+    allowed.push_back(declared_shape(input));
+    known.push_back(input.name());
+  }
+  return fail(ExitCode::kUsage, "import/unknown-binding", "--shape " + name,
+              "neither an input nor an open dimension of the model" + did_you_mean(name, known),
+              "the inputs and dimensions of " + join(allowed));
 }
 
 Result<void> refuse_unbound(const pb::GraphProto& graph) {
@@ -138,6 +172,17 @@ void drop_declared_shapes(pb::GraphProto& graph) {
   });
 }
 
+ShapeBindings with_arrays(ShapeBindings bindings, const pb::GraphProto& graph, const ArrayShapes& arrays) {
+  for (const auto& input : graph.input()) {
+    const auto array = arrays.find(input.name());
+    if (array == arrays.end() || !input.type().has_tensor_type()) continue;
+    const auto& type = input.type().tensor_type();
+    if (!type.has_shape() || std::ranges::any_of(type.shape().dim(), is_open))
+      bindings.entries.emplace(input.name(), joined_by_x(array->second));
+  }
+  return bindings;
+}
+
 Result<void> bind_dimensions(pb::ModelProto& model, const ShapeBindings& bindings, bool allow_unbound,
                              std::vector<std::string>& notes) {
   auto& graph = *model.mutable_graph();
@@ -163,12 +208,8 @@ Result<void> bind_dimensions(pb::ModelProto& model, const ShapeBindings& binding
     symbols[name] = extents[0];
     unused.erase(name);
   }
-  if (!unused.empty()) {
-    std::vector<std::string> allowed;
-    for (const auto& input : graph.input()) allowed.push_back(declared_shape(input));
-    return fail(ExitCode::kUsage, "import/unknown-binding", "--shape " + *unused.begin(),
-                "neither an input nor a dimension of the model", "the inputs and dimensions of " + join(allowed));
-  }
+  if (!unused.empty()) return unknown_binding(*unused.begin(), graph, declared);
+  COLLAGE_TRY_VOID(check_agreement(symbols, implied));
   for (const auto& [symbol, extents] : implied) {
     if (extents.size() == 1)
       symbols.emplace(symbol, *extents.begin());

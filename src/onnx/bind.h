@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "onnx/import_arrays.h"
 #include "onnx/proto.h"
 #include "onnx/shape_bindings.h"
 
@@ -16,6 +17,9 @@ void repair_initialisers(pb::ModelProto& model, std::vector<std::string>& notes)
 /// Drops the types of inner values and the shapes of outputs, in bodies too. Exporters leave stale ones behind, which
 /// make inference fail; all of them are inferred anew.
 void drop_declared_shapes(pb::GraphProto& graph);
+
+/// The bindings, and the extents of an array for each open input that they do not name.
+[[nodiscard]] ShapeBindings with_arrays(ShapeBindings bindings, const pb::GraphProto& graph, const ArrayShapes& arrays);
 
 /// Writes the bound extents into the inputs. An input's entry binds its symbols in other inputs too, unless inputs
 /// disagree. Errors: import/unbound-dimension, import/unknown-binding, import/shape-mismatch, shape/*.

@@ -9,6 +9,7 @@
 #include "onnx/convert.h"
 #include "onnx/external_data.h"
 #include "onnx/fold.h"
+#include "onnx/import_arrays.h"
 #include "onnx/infer.h"
 #include "onnx/known_operators.h"
 #include "onnx/legacy_rules.h"
@@ -72,7 +73,7 @@ Result<Graph> canonical_graph(pb::ModelProto& model, const std::string& where, s
 }
 
 Result<Imported> import_bytes(const std::string& bytes, const std::string& folder, const ImportOptions& options,
-                              const std::string& where) {
+                              const ArrayShapes& arrays, const std::string& where) {
   COLLAGE_TRY(pb::ModelProto model, parse_model(bytes, where));
   COLLAGE_TRY_VOID(check_names(model, where));
   Imported imported;
@@ -83,7 +84,8 @@ Result<Imported> import_bytes(const std::string& bytes, const std::string& folde
 
   repair_initialisers(model, imported.notes);
   drop_declared_shapes(*model.mutable_graph());
-  COLLAGE_TRY_VOID(bind_dimensions(model, options.shapes, options.allow_unbound, imported.notes));
+  const ShapeBindings shapes = with_arrays(options.shapes, model.graph(), arrays);
+  COLLAGE_TRY_VOID(bind_dimensions(model, shapes, options.allow_unbound, imported.notes));
   COLLAGE_TRY(imported.bound_model, bytes_of(model, where));
 
   COLLAGE_TRY_VOID(validate(model, options, where));
@@ -94,22 +96,26 @@ Result<Imported> import_bytes(const std::string& bytes, const std::string& folde
 
 /// Nothing a file can hold may end the process: what ONNX's library or the standard library throws becomes an error.
 Result<Imported> import_guarded(const std::string& bytes, const std::string& folder, const ImportOptions& options,
-                                const std::string& where) {
+                                const ArrayShapes& arrays, const std::string& where) {
   Result<Imported> imported;
   COLLAGE_TRY_VOID(guarded(ExitCode::kBadInput, "import/invalid-model", where,
-                           [&] { imported = import_bytes(bytes, folder, options, where); }));
+                           [&] { imported = import_bytes(bytes, folder, options, arrays, where); }));
   return imported;
 }
 
 }  // namespace
 
 Result<Imported> import_model(const std::string& path, const ImportOptions& options) {
+  return import_model_for(path, options, {});
+}
+
+Result<Imported> import_model_for(const std::string& path, const ImportOptions& options, const ArrayShapes& arrays) {
   COLLAGE_TRY(const ModelFile file, read_model_file(path));
-  return import_guarded(file.bytes, file.folder, options, path);
+  return import_guarded(file.bytes, file.folder, options, arrays, path);
 }
 
 Result<Imported> import_model(const std::string& bytes, const std::string& folder, const ImportOptions& options) {
-  return import_guarded(bytes, folder, options, "model");
+  return import_guarded(bytes, folder, options, {}, "model");
 }
 
 }  // namespace collage

@@ -8,13 +8,10 @@
 #include <set>
 #include <string>
 
+#include "onnx/operator_names.h"
+
 namespace collage {
 namespace {
-
-bool is_onnx_domain(std::string_view domain) {
-  return domain.empty() || domain == "ai.onnx.ml" || domain == "ai.onnx.training" || domain == "ai.onnx.preview" ||
-         domain == "ai.onnx.preview.training";
-}
 
 /// ONNX's inference narrows an axis to 32 bits before it looks at it, and then writes outside the shape.
 Result<void> check_axis(const pb::NodeProto& node) {
@@ -83,6 +80,19 @@ class Checker {
 };
 
 }  // namespace
+
+bool is_onnx_domain(std::string_view domain) {
+  return domain.empty() || domain == "ai.onnx.ml" || domain == "ai.onnx.training" || domain == "ai.onnx.preview" ||
+         domain == "ai.onnx.preview.training";
+}
+
+std::vector<std::string> operator_names() {
+  std::set<std::string> names;
+  for (const auto& schema : pb::OpSchemaRegistry::get_all_schemas_with_history())
+    if (is_onnx_domain(schema.domain()))
+      names.insert(schema.domain().empty() ? schema.Name() : schema.domain() + "::" + schema.Name());
+  return {names.begin(), names.end()};
+}
 
 bool is_rewritten_experiment(std::string_view op) {
   constexpr std::array<std::string_view, 3> kExperiments = {"Affine", "Crop", "ImageScaler"};

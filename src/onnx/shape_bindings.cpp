@@ -25,7 +25,7 @@ Result<std::vector<std::int64_t>> parse_extents(const std::string& name, const s
   std::vector<std::int64_t> extents;
   if (text.empty()) return extents;
   if (is_range(text))
-    return fail(ExitCode::kUnsupported, "shape/range", "--shape " + name, "the range '" + text + "'",
+    return fail(ExitCode::kUsage, "shape/range", "--shape " + name, "the range '" + text + "'",
                 "one extent here; a range is for a dimension of a model that is tuned");
   for (std::string_view rest = text;;) {
     const std::size_t cross = rest.find('x');

@@ -25,7 +25,7 @@ struct ShapeBindings {
 /// Errors (usage): shape/malformed, shape/twice, shape/empty-range for "8..1".
 [[nodiscard]] Result<ShapeBindings> parse_shape_bindings(std::span<const std::string> arguments);
 
-/// The extents written in one entry; empty for "". Error shape/malformed; shape/range (unsupported) for a range, which
+/// The extents written in one entry; empty for "". Error shape/malformed; shape/range (usage) for a range, which
 /// only those understand who take a domain of shapes.
 [[nodiscard]] Result<std::vector<std::int64_t>> parse_extents(const std::string& name, const std::string& text);
 

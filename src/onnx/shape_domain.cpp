@@ -1,8 +1,12 @@
 #include "onnx/shape_domain.h"
 
 #include <algorithm>
+#include <set>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "base/suggest.h"
 
 namespace collage {
 namespace {
@@ -12,10 +16,18 @@ const DimensionRange* find(const ShapeDomain& domain, const std::string& name) {
   return found == domain.dimensions.end() ? nullptr : &*found;
 }
 
-std::string names_of(const ShapeDomain& domain) {
-  std::string names;
-  for (const DimensionRange& dimension : domain.dimensions) names += (names.empty() ? "" : ", ") + dimension.name;
+std::vector<std::string> names_of(const ShapeDomain& domain) {
+  std::vector<std::string> names;
+  for (const DimensionRange& dimension : domain.dimensions) names.push_back(dimension.name);
   return names;
+}
+
+std::vector<std::string> open_dimensions(std::span<const ValueType> inputs) {
+  std::set<std::string> names;
+  for (const ValueType& type : inputs)
+    for (const Dim& dim : type.shape.value_or(Shape{}))
+      if (!dim.is_static() && !dim.symbol.empty()) names.insert(dim.symbol);
+  return {names.begin(), names.end()};
 }
 
 }  // namespace
@@ -85,19 +97,21 @@ std::string to_string(const ShapeDomain& domain, const ShapePoint& point) {
 Result<ShapePoint> point_of(const ShapeDomain& domain, const std::map<std::string, std::int64_t>& extents) {
   for (const auto& [name, extent] : extents)
     if (find(domain, name) == nullptr)
-      return fail(ExitCode::kUsage, "shape/unknown-dimension", fmt::format("{}={}", name, extent), "dimension " + name,
-                  domain.dimensions.empty() ? "none: every shape is fixed" : "one of " + names_of(domain));
+      return fail(ExitCode::kUsage, "shape/unknown-dimension", fmt::format("{}={}", name, extent),
+                  "dimension " + name + did_you_mean(name, names_of(domain)),
+                  domain.dimensions.empty() ? "none: every shape is fixed"
+                                            : fmt::format("one of {}", fmt::join(names_of(domain), ", ")));
   ShapePoint point;
   for (const DimensionRange& dimension : domain.dimensions) {
     const auto found = extents.find(dimension.name);
     if (found == extents.end())
       return fail(
-          ExitCode::kUsage, "shape/unbound", "dimension " + dimension.name, "no extent",
+          ExitCode::kBadInput, "shape/unbound", "dimension " + dimension.name, "no extent",
           fmt::format("an input that has it, or --shape {}={} to {}", dimension.name, dimension.low, dimension.high));
     point.push_back(found->second);
   }
   if (contains(domain, point)) return point;
-  return fail(ExitCode::kUsage, "shape/outside", "the shape asked for", to_string(domain, point), to_string(domain));
+  return fail(ExitCode::kBadInput, "shape/outside", "the shape asked for", to_string(domain, point), to_string(domain));
 }
 
 Result<void> check_inputs_tell(const ShapeDomain& domain, std::span<const ValueType> inputs) {
@@ -107,9 +121,12 @@ Result<void> check_inputs_tell(const ShapeDomain& domain, std::span<const ValueT
                return !dim.is_static() && dim.symbol == dimension.name;
              });
     });
-    if (!is_told)
-      return fail(ExitCode::kUnsupported, "shape/no-input", "--shape " + dimension.name,
-                  "a dimension that no input has", "a range for a dimension of an input");
+    if (is_told) continue;
+    const std::vector<std::string> open = open_dimensions(inputs);
+    return fail(ExitCode::kUsage, "shape/no-input", "--shape " + dimension.name,
+                "a dimension that no input has open" + did_you_mean(dimension.name, open),
+                open.empty() ? "no range: the inputs have no open dimension with a name"
+                             : fmt::format("a range for one of {}", fmt::join(open, ", ")));
   }
   return {};
 }

@@ -48,12 +48,12 @@ using ShapePoint = std::vector<std::int64_t>;
 [[nodiscard]] std::string to_string(const ShapeDomain& domain);
 [[nodiscard]] std::string to_string(const ShapeDomain& domain, const ShapePoint& point);
 
-/// The extents by name as a point. Errors (usage): shape/unknown-dimension for a name the domain has not,
-/// shape/unbound for a dimension without an extent, shape/outside for a point that is not in the domain.
+/// The extents by name as a point. Errors: shape/unknown-dimension (usage) for a name the domain has not; shape/unbound
+/// for a dimension without an extent and shape/outside for a point that is not in the domain (bad input).
 [[nodiscard]] Result<ShapePoint> point_of(const ShapeDomain& domain,
                                           const std::map<std::string, std::int64_t>& extents);
 
-/// Error shape/no-input (unsupported) for a dimension that no input has: its extent could not be told from inputs.
+/// Error shape/no-input (usage) for a dimension that no input has: its extent could not be told from inputs.
 [[nodiscard]] Result<void> check_inputs_tell(const ShapeDomain& domain, std::span<const ValueType> inputs);
 
 /// Writes to `extents` what an input of these extents says about the domain's dimensions. Errors: input/wrong-shape

@@ -83,13 +83,13 @@ std::optional<std::size_t> find_case(const PlanCases& cases, const ShapePoint& p
 
 Result<const RealisedPlan*> plan_for(const PlanCases& cases, const ShapePoint& point) {
   if (!contains(cases.domain, point))
-    return fail(ExitCode::kUsage, "shape/outside", "the shape asked for", to_string(cases.domain, point),
+    return fail(ExitCode::kBadInput, "shape/outside", "the shape asked for", to_string(cases.domain, point),
                 to_string(cases.domain));
   if (const auto found = find_case(cases, point)) return &cases.cases[*found].plan;
   if (cases.generic) return &*cases.generic;
   std::string known;
   for (const PlanCase& one : cases.cases) known += (known.empty() ? "" : "; ") + to_string(cases.domain, one.point);
-  return fail(ExitCode::kUnsupported, "shape/no-case", "the shape asked for", to_string(cases.domain, point),
+  return fail(ExitCode::kBadInput, "shape/no-case", "the shape asked for", to_string(cases.domain, point),
               "one of the plan's cases, for it has no generic one: " + known);
 }
 

@@ -49,7 +49,7 @@ struct PlanCases {
 [[nodiscard]] std::optional<std::size_t> find_case(const PlanCases& cases, const ShapePoint& point);
 
 /// The plan that serves a point: its case, else the generic one. Errors of the point: shape/outside; shape/no-case
-/// (unsupported) where there is no generic plan.
+/// where there is no generic plan.
 [[nodiscard]] Result<const RealisedPlan*> plan_for(const PlanCases& cases, const ShapePoint& point);
 
 /// A plan of fixed shapes as the one case of a domain without dimensions.

@@ -5,6 +5,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "base/suggest.h"
+
 namespace collage {
 namespace {
 
@@ -72,6 +74,13 @@ void add_to(const Graph& graph, const UserRule& rule, Proposer& proposer) {
   }
 }
 
+/// A name without a wildcard that a node nearly has.
+std::string nearest_node(const Graph& graph, const UserRule& rule) {
+  std::vector<std::string> names;
+  for (const Node& node : graph.nodes) names.push_back(node.name);
+  return rule.globs.size() == 1 ? did_you_mean(rule.globs.front(), names) : "";
+}
+
 /// Nodes to fuse exist, could run as one step, and belong to one rule only.
 Result<void> check_forced(const Graph& graph, const Uses& uses, const UserRules& rules) {
   NodeSet taken(graph.nodes.size());
@@ -79,7 +88,9 @@ Result<void> check_forced(const Graph& graph, const Uses& uses, const UserRules&
     if (rule.kind != Kind::kFuse) continue;
     const NodeSet nodes = named_nodes(graph, rule);
     const std::string globs = fmt::format("{}", fmt::join(rule.globs, " "));
-    if (nodes.empty()) return bad(rule, "no node with a name like " + globs, "names of nodes of the simplified graph");
+    if (nodes.empty())
+      return bad(rule, "no node with a name like " + globs + nearest_node(graph, rule),
+                 "names of nodes of the simplified graph");
     if (nodes.intersects(taken))
       return bad(rule, "node " + graph.nodes[(nodes & taken).next()].name + " a second time", "each node fused once");
     taken |= nodes;
@@ -108,9 +119,12 @@ bool is_allowed_by(const UserRule& rule, const NodeSet& forced, const NodeSet& n
 
 Result<void> check_user_rules(const Graph& graph, const Uses& uses, const UserRules& rules,
                               std::span<const std::string> backends) {
+  std::vector<std::string> known(backends.begin(), backends.end());
+  for (const std::string& backend : backends) known.push_back(backend.substr(0, backend.find(':')));
   for (const UserRule& rule : rules)
     if (std::ranges::none_of(backends, [&](const std::string& backend) { return speaks_of(rule, backend); }))
-      return bad(rule, "backend " + rule.backend, fmt::format("*, {}", fmt::join(backends, ", ")));
+      return bad(rule, "backend " + rule.backend + did_you_mean(rule.backend, known),
+                 fmt::format("*, {}", fmt::join(backends, ", ")));
   return check_forced(graph, uses, rules);
 }
 

@@ -48,6 +48,13 @@ Result<RealisedPlan> plan_in(const std::string& path, const ShapeBindings& bindi
   return serving_plan(cases, point);
 }
 
+/// The plan of a rival's file at the shape of the inputs.
+Result<RealisedPlan> rival_plan(const std::string& path, const Graph& graph, const std::vector<Tensor>& inputs) {
+  COLLAGE_TRY(const PlanCases cases, load_cases(path));
+  COLLAGE_TRY(const ShapePoint point, point_for(cases, graph, inputs));
+  return serving_plan(cases, point);
+}
+
 Result<RealisedPlan> plan_of(const BenchOptions& options, Registry& registry, std::string& shape) {
   if (is_plan_file(options.plan)) return plan_in(options.plan, options.shapes, shape);
   UnmeasuredOptions unmeasured;
@@ -121,12 +128,10 @@ Result<void> add_engine(Field& field, const std::string& name, Rival rival, cons
 
 /// `name` is an engine's, or the path of another plan.
 Result<void> add_rival(Field& field, const std::string& name, const SourceModel& source, int threads,
-                       const ShapeBindings& shapes, Registry& registry, const std::vector<Tensor>& inputs,
-                       std::vector<std::string>& notes) {
+                       Registry& registry, const std::vector<Tensor>& inputs, std::vector<std::string>& notes) {
   if (is_plan_file(name)) {
     double read_ms = 0;
-    std::string shape;
-    COLLAGE_TRY(RealisedPlan plan, timed(read_ms, [&] { return plan_in(name, shapes, shape); }));
+    COLLAGE_TRY(RealisedPlan plan, timed(read_ms, [&] { return rival_plan(name, source.graph, inputs); }));
     return add_plan(field, name, read_ms, std::move(plan), threads, registry, inputs);
   }
   auto rival = make_rival(registry, name, source, threads);
@@ -152,7 +157,7 @@ Result<BenchReport> bench(const BenchOptions& options, Registry& registry) {
   Field field;
   COLLAGE_TRY_VOID(add_plan(field, "collage", read_ms, std::move(plan), report.threads, registry, inputs));
   for (const std::string& name : options.against)
-    COLLAGE_TRY_VOID(add_rival(field, name, source, report.threads, options.shapes, registry, inputs, report.notes));
+    COLLAGE_TRY_VOID(add_rival(field, name, source, report.threads, registry, inputs, report.notes));
 
   RaceOptions race_options;
   race_options.seconds = options.seconds;

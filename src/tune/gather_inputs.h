@@ -18,8 +18,12 @@ struct GatherOptions {
   std::uint64_t seed = 1;
 };
 
+/// The array in a .npy or .pb file. Errors tensor/*.
+[[nodiscard]] Result<Tensor> read_array(const std::string& path);
+
 /// One tensor per graph input, in order. The graph says which integers index what.
-/// Errors input/unknown-name, input/wrong-type, input/wrong-shape, and those of reading the files.
+/// Errors input/unknown-name, input/wrong-type, input/wrong-shape, input/bad-range also for an input with a file, and
+/// those of reading the files.
 [[nodiscard]] Result<std::vector<Tensor>> gather_inputs(const Graph& graph, const GatherOptions& options);
 
 }  // namespace collage

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/suggest.h"
 #include "search/cover.h"
 
 namespace collage {
@@ -21,6 +22,14 @@ bool reaches(const NodeRule& rule, const Node& node) {
   return names_node(rule, node) || std::ranges::any_of(bodies_of(node), [&](const Graph* body) {
            return std::ranges::any_of(body->nodes, [&](const Node& inside) { return reaches(rule, inside); });
          });
+}
+
+/// Of all nodes, those inside bodies too.
+void add_names(const Graph& graph, std::vector<std::string>& names) {
+  for (const Node& node : graph.nodes) {
+    names.push_back(node.name);
+    for (const Graph* body : bodies_of(node)) add_names(*body, names);
+  }
 }
 
 }  // namespace
@@ -78,10 +87,14 @@ bool names_node(const NodeRule& rule, const Node& node) {
 }
 
 Result<void> check_rules(const Graph& graph, std::span<const NodeRule> rules) {
-  for (const NodeRule& rule : rules)
-    if (std::ranges::none_of(graph.nodes, [&](const Node& node) { return reaches(rule, node); }))
-      return fail(ExitCode::kUsage, "tune/bad-rule", option_of(rule.kind), rule.glob,
-                  "a glob that matches a node; check MODEL --dump simplified lists them");
+  for (const NodeRule& rule : rules) {
+    if (std::ranges::any_of(graph.nodes, [&](const Node& node) { return reaches(rule, node); })) continue;
+    std::vector<std::string> names;
+    add_names(graph, names);
+    return fail(ExitCode::kUsage, "tune/bad-rule", option_of(rule.kind),
+                "no node called " + rule.glob + did_you_mean(rule.glob, names),
+                "a glob that matches a node; check MODEL --dump simplified lists them");
+  }
   return {};
 }
 

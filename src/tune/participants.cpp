@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "backend/roles.h"
 #include "base/hash.h"
@@ -13,6 +14,23 @@ namespace collage {
 namespace {
 
 std::string why(const Refusal& refusal) { return fmt::format("{}: {}", name_of(refusal.reason), refusal.detail); }
+
+/// A rule of the user's about a backend or device that takes no part would do nothing.
+Result<void> check_take_part(const std::vector<NodeRule>& rules, Registry& registry,
+                             const std::vector<std::string>& proposing) {
+  const auto takes_part = [&](const std::string& name) {
+    return name == kControlBackend || !backends_on(name, registry, proposing).empty() ||
+           std::ranges::any_of(proposing, [&](const std::string& instance) {
+             return instance == name || instance.substr(0, instance.find(':')) == name;
+           });
+  };
+  for (const NodeRule& rule : rules)
+    if (!takes_part(rule.backend))
+      return fail(ExitCode::kUsage, "tune/bad-rule", rule.kind == NodeRule::Kind::kBan ? "--ban" : "--pin",
+                  rule.glob + "=" + rule.backend + ", a backend that takes no part",
+                  fmt::format("one of {}", fmt::join(proposing, ", ")));
+  return {};
+}
 
 }  // namespace
 
@@ -39,6 +57,7 @@ Result<void> Participants::choose() {
     }
   }
   gather_proposing();
+  COLLAGE_TRY_VOID(check_take_part(options_.rules, registry_, proposing_));
   // The probe loaded all of them into one process.
   if (!conflicts().empty()) worker_.stop();
   return {};

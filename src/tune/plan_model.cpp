@@ -3,14 +3,20 @@
 #include <algorithm>
 #include <cstring>
 
+#include "plan/plan_file.h"
+
 namespace collage {
 
 Result<PlanModel> PlanModel::load(const std::string& path, Registry& registry, int threads) {
-  COLLAGE_TRY(Session session, Session::load(path, registry, {.threads = threads, .machine = {}}));
-  return made_of(std::move(session));
+  COLLAGE_TRY(RealisedPlan plan, load_plan(path));
+  return load(std::move(plan), registry, threads);
 }
 
 Result<PlanModel> PlanModel::load(RealisedPlan plan, Registry& registry, int threads) {
+  if (threads > 0 && threads != plan.plan.threads)
+    return fail(
+        ExitCode::kUsage, "plan/other-threads", "--threads", std::to_string(threads),
+        std::to_string(plan.plan.threads) + ", for which the plan was tuned; collage tune makes one for others");
   const BackendSource source = [&registry](const std::string& name) { return registry.get(name); };
   COLLAGE_TRY(Session session, Session::load(std::move(plan), source, {.threads = threads, .machine = {}}));
   return made_of(std::move(session));

@@ -16,6 +16,7 @@ namespace collage {
 
 class PlanModel {
  public:
+  /// `threads` is the plan's own number, or 0. Error plan/other-threads (usage) for another one.
   [[nodiscard]] static Result<PlanModel> load(const std::string& path, Registry& registry, int threads = 0);
   [[nodiscard]] static Result<PlanModel> load(RealisedPlan plan, Registry& registry, int threads = 0);
 

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <map>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -13,9 +14,13 @@
 
 namespace collage {
 
-/// The point that the bindings, one extent each, and the inputs' files say. Errors: shape/*, input/*, those of reading.
+/// The point that the bindings, one extent each, and the inputs' files say. What is said about dimensions that the plan
+/// has fixed must be so: shape/outside. Errors: shape/*, input/*, those of reading.
 [[nodiscard]] Result<ShapePoint> choose_point(const PlanCases& cases, const ShapeBindings& bindings,
                                               const std::map<std::string, std::string>& input_files);
+
+/// The point of these inputs of a graph. Errors: shape/*, input/wrong-shape.
+[[nodiscard]] Result<ShapePoint> point_for(const PlanCases& cases, const Graph& graph, std::span<const Tensor> inputs);
 
 /// The points a command is about that takes one or all: the one the bindings say, else every case's.
 [[nodiscard]] Result<std::vector<ShapePoint>> choose_points(const PlanCases& cases, const ShapeBindings& bindings);

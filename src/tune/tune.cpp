@@ -161,7 +161,7 @@ class Tuner {
   Result<void> judge() {
     scene_.say("confirm");
     if (contest_.competing() == 0 && maker_.least_over_cap())
-      return fail(ExitCode::kUnsupported, kOverMemory, options_.model,
+      return fail(ExitCode::kLimit, kOverMemory, options_.model,
                   fmt::format("{} bytes for the most frugal plan found", *maker_.least_over_cap()),
                   "a cap of that many bytes");
     if (contest_.competing() == 0)
@@ -244,6 +244,8 @@ class Tuner {
     priced_.pricing().allow_until(budget_.after(Budget::kMeasuringShare));
     if (!report) return std::unexpected(std::move(report).error());
     report_.schedules = *std::move(report);
+    if (report_.schedules.tried == 0)
+      notes_.emplace_back("the time of --tune-budget was not used: no kernel that counts has settings to try");
     priced_.note_unmeasured();
     if (report_.schedules.after_ns >= report_.schedules.before_ns) return {};
     const std::size_t before = contest_.competing();

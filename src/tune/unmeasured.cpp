@@ -12,7 +12,7 @@ Result<RealisedPlan> unmeasured_plan(const UnmeasuredOptions& options, Registry&
   import_options.knows_vendor_operator = [&](std::string_view domain, std::string_view op) {
     return knows_vendor_operator(registry, std::vector{options.engine}, domain, op);
   };
-  COLLAGE_TRY(const Imported imported, import_model(options.model, import_options));
+  COLLAGE_TRY(const Imported imported, import_model_for(options.model, import_options, options.arrays));
   COLLAGE_TRY(Backend * engine, registry.get(options.engine));
   const Cover cover = whole_cover(imported.graph, options.engine);
   CompileRequest request;

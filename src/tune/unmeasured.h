@@ -6,7 +6,7 @@
 
 #include "backend/registry.h"
 #include "backend/roles.h"
-#include "onnx/import.h"
+#include "onnx/import_arrays.h"
 #include "plan/realise.h"
 
 namespace collage {
@@ -14,6 +14,7 @@ namespace collage {
 struct UnmeasuredOptions {
   std::string model;
   ShapeBindings shapes;
+  ArrayShapes arrays = {};  ///< that will come as inputs: they say what `shapes` leaves open
   int threads = 1;
   std::string engine = kFillerEngine;
 };

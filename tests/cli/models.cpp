@@ -35,6 +35,14 @@ std::string doubling_with_open_dimension() {
   return opset_model(17, "doubling (float[N,4] x) => (float[N,4] y) { y = Add (x, x) }");
 }
 
+std::string doubling_with_unnamed_dimension() {
+  return opset_model(17, "doubling (float[?,4] x) => (float[?,4] y) { y = Add (x, x) }");
+}
+
+std::string sum_with_open_dimension() {
+  return opset_model(17, "sum (float[N,4] a, float[N,4] b) => (float[N,4] y) { y = Add (a, b) }");
+}
+
 std::string matmul_with_open_rows() {
   return opset_model(17, "rows (float[rows,32] x) => (float[rows,24] y) <" + weights("w", {32, 24}) +
                              "> { product = MatMul (x, w) y = Relu (product) }");

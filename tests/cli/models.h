@@ -13,6 +13,10 @@ namespace collage::testing {
 [[nodiscard]] std::string small_network();
 /// `x` float[N,4] -> `y` float[N,4], y = x + x, with N open.
 [[nodiscard]] std::string doubling_with_open_dimension();
+/// The same with a first dimension that has no name.
+[[nodiscard]] std::string doubling_with_unnamed_dimension();
+/// `a`, `b` float[N,4] -> `y` float[N,4], y = a + b, with N open.
+[[nodiscard]] std::string sum_with_open_dimension();
 /// `x` float[rows,32] -> `y` float[rows,24], y = Relu(x w), with `rows` open.
 [[nodiscard]] std::string matmul_with_open_rows();
 /// `x` float[2,3] -> `y` float[2,3], y = x + x.

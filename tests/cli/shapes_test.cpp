@@ -127,9 +127,9 @@ TEST_F(ShapesTest, OnePlanRunsEveryShapeOfTheDomain) {
     EXPECT_THAT(without.out, HasSubstr("plan.onnx"));
   }
 
-  expect_error(run({"run", plan_}), 2, "shape/unbound", "rows=1 to 64");
-  expect_error(run({"run", plan_, "--shape", "rows=65"}), 2, "shape/outside", "rows=1..64");
-  expect_error(run({"run", plan_, "--shape", "rows=1..4"}), 4, "shape/range", "1..4");
+  expect_error(run({"run", plan_}), 3, "shape/unbound", "rows=1 to 64");
+  expect_error(run({"run", plan_, "--shape", "rows=65"}), 3, "shape/outside", "rows=1..64");
+  expect_error(run({"run", plan_, "--shape", "rows=1..4"}), 2, "shape/range", "1..4");
   expect_error(run({"run", plan_, "--shape", "columns=3"}), 2, "shape/unknown-dimension", "columns");
   EXPECT_TRUE(write_npy(file("x.npy"), ramp({3, 31})));
   expect_error(run({"run", plan_, "--input", "x=" + file("x.npy")}), 3, "input/wrong-shape", "f32[3,31]");
@@ -138,16 +138,22 @@ TEST_F(ShapesTest, OnePlanRunsEveryShapeOfTheDomain) {
                "rows=4");
   expect_error(run({"recheck", plan_}), 3, "plan/wrong-version", "collage.cases/1");
   expect_good(run({"run", plan_, "--shape", "rows=7"}));
+  expect_good(run({"run", plan_, "--shape", "x=7x32"}));
+  expect_error(run({"run", plan_, "--shape", "x=7x31"}), 3, "input/wrong-shape", "--shape x");
+  expect_error(run({"run", plan_, "--shape", "row=7"}), 2, "shape/unknown-dimension", "did you mean rows?");
 }
 
 TEST_F(ShapesTest, AreRefusedWhenTheModelHasNoSuchDimension) {
-  expect_error(run(quick_tune(model_, plan_, {"--shape", "columns=1..4"})), 4, "shape/no-input", "columns");
-  expect_error(run(quick_tune(model_, plan_, {"--shape", "rows=1..4", "--at", "rows=5"})), 2, "shape/outside",
+  expect_error(run(quick_tune(model_, plan_, {"--shape", "row=1..4"})), 2, "shape/no-input", "did you mean rows?");
+  const std::string fixed = given("fixed.onnx", doubling());
+  expect_error(run(quick_tune(fixed, plan_, {"--shape", "rows=1..4"})), 2, "shape/no-input", "no open dimension");
+  expect_error(run(quick_tune(model_, plan_, {"--shape", "columns=1..4"})), 2, "shape/no-input", "columns");
+  expect_error(run(quick_tune(model_, plan_, {"--shape", "rows=1..4", "--at", "rows=5"})), 3, "shape/outside",
                "rows=5");
   expect_error(run(quick_tune(model_, plan_, {"--shape", "rows=1..4", "--at", "rows"})), 2, "shape/malformed", "--at");
   expect_error(run(quick_tune(model_, plan_, {"--shape", "rows=1..4", "--dump", "cover"})), 2, "cli/bad-option",
                "--dump");
-  EXPECT_THAT(names(), ElementsAre("model.onnx"));
+  EXPECT_THAT(names(), ElementsAre("fixed.onnx", "model.onnx"));
 }
 
 }  // namespace

@@ -1,0 +1,88 @@
+#include "cli/help.h"
+
+#include <cstdio>
+
+#include <fmt/format.h>
+
+#include "cli/program.h"
+#include "cli/usage_error.h"
+
+namespace collage::cli {
+namespace {
+
+constexpr std::size_t kColumn = 34;
+
+/// CLI11's form, without the lists of options that exclude each other.
+class HelpFormat : public CLI::Formatter {
+ public:
+  std::string make_option_opts(const CLI::Option* option) const override {
+    if (option->get_positional()) return {};
+    if (!option->get_option_text().empty()) return " " + option->get_option_text();
+    if (option->get_type_size() == 0) return {};
+    std::string text = option->get_type_name().empty() ? "" : " " + option->get_type_name();
+    if (!option->get_default_str().empty()) text += "=" + option->get_default_str();
+    if (option->get_required()) text += " (required)";
+    return text;
+  }
+};
+
+/// The form of help() for an app whose command is being run: help() itself would show that command.
+std::string help_of(const CLI::App& app, const std::string& name) {
+  return app.get_formatter()->make_help(&app, name, CLI::AppFormatMode::Normal);
+}
+
+/// The command that the words name.
+int show_help(const CLI::App& app, const std::vector<std::string>& words) {
+  const CLI::App* at = &app;
+  std::string name = "collage";
+  for (const std::string& word : words) {
+    const auto named = at->get_subcommands([&](const CLI::App* one) { return one->get_name() == word; });
+    if (named.empty()) {
+      const CommonOptions options;
+      return Console(options).failure(unknown_command(*at, name, word));
+    }
+    at = named.front();
+    name += " " + word;
+  }
+  fmt::print("{}", help_of(*at, name));
+  return std::fflush(stdout) == 0 ? 0 : static_cast<int>(ExitCode::kIo);
+}
+
+}  // namespace
+
+void set_up_help(CLI::App& app) {
+  auto format = std::make_shared<HelpFormat>();
+  format->column_width(kColumn);
+  format->label("OPTIONS", "options");
+  format->label("SUBCOMMAND", "COMMAND");
+  format->label("Positionals", "Arguments");
+  app.formatter(format);
+  app.set_help_flag("-h,--help", "show this");
+  app.footer("collage help COMMAND, or collage COMMAND --help, tells about one of them.\n\n" +
+             examples({"collage tune model.onnx -o model.collage      search, measure, prove, write the plan",
+                       "collage run model.collage --input x=x.npy     run it",
+                       "collage bench model.collage                   time it against whole-model engines"}));
+}
+
+std::string examples(const std::vector<std::string>& lines) {
+  std::string text = "Examples:";
+  for (const std::string& line : lines) text += "\n  " + line;
+  return text;
+}
+
+void add_help(CLI::App& app, Program& program, const std::string& version) {
+  auto words = std::make_shared<std::vector<std::string>>();
+  CLI::App* help = app.add_subcommand("help", "tell about a command");
+  help->add_option("command", *words, "which one, such as run or db list");
+  help->callback([&app, &program, words] { program.action = [&app, words] { return show_help(app, *words); }; });
+  CLI::App* about = app.add_subcommand("version", "say which version this is");
+  about->callback([&program, version] {
+    program.action = [version] {
+      fmt::print("{}\n", version);
+      return 0;
+    };
+  });
+  for (CLI::App* command : app.get_subcommands([](CLI::App*) { return true; })) command->group("Commands");
+}
+
+}  // namespace collage::cli

@@ -1,0 +1,21 @@
+// What is wrong with a command line, in the words of all other errors: what was seen, what is near to it, what is
+// allowed.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+
+#include "base/error.h"
+
+namespace collage::cli {
+
+/// Of a parse that failed. Code cli/usage.
+[[nodiscard]] Error usage_error(const CLI::App& app, const CLI::ParseError& error);
+
+/// Where --json of the command that was named says that a result goes; empty when it says nothing.
+[[nodiscard]] std::string json_target(const CLI::App& app);
+
+/// Of a command, called `name`, that has none with this name. Code cli/usage.
+[[nodiscard]] Error unknown_command(const CLI::App& command, const std::string& name, const std::string& word);
+
+}  // namespace collage::cli
