@@ -61,14 +61,23 @@ def text_of(ratio):
     return f"{ratio['ratio']:.2f}x [{ratio['low']:.2f}, {ratio['high']:.2f}]"
 
 
+def is_wrong(contender):
+    """Whether its numbers are not those of the reference: then it is no rival, however fast."""
+    return contender.get("numbers", {}).get("verdict") == "wrong"
+
+
 def row(name, tune, bench, ok, without):
     times = {contender["name"]: contender["median_us"] for contender in bench["contenders"]}
     ratios = {ratio["against"]: ratio for ratio in bench["ratios"]}
     cells = [name, us(times["collage"])]
+    wrong = [contender["name"] for contender in bench["contenders"] if is_wrong(contender)]
     for rival in RIVALS:
         ratio = ratios.get(rival)
-        cells.append(f"{us(times[rival])} ({ratio['ratio']:.2f}x)" if ratio else "refuses")
-    engines = [ratios[rival] for rival in RIVALS if rival in ratios]
+        if rival in wrong:
+            cells.append(f"{us(times[rival])} (wrong numbers)")
+        else:
+            cells.append(f"{us(times[rival])} ({ratio['ratio']:.2f}x)" if ratio else "refuses")
+    engines = [ratios[rival] for rival in RIVALS if rival in ratios and rival not in wrong]
     cells.append(text_of(min(engines, key=lambda ratio: ratio["ratio"])) if engines else "no rival")
     if without:
         cells.append(text_of(ratios[without]))
@@ -110,6 +119,7 @@ def main():
         print(f"| model | Collage us | ONNX Runtime us | OpenVINO us | against the best |{extra} steps | tune |")
         print("|---|---:|---:|---:|---:|" + ("---:|" if extra else "") + "---|---:|", flush=True)
         gains = []
+        precisions = set()
         failed = False
         for name in options.names:
             try:
@@ -127,15 +137,18 @@ def main():
                 bench = collage("bench", plan, "--seconds", options.seconds, "--against", ",".join(against))
                 for kind, report in (("tune", tune), ("verify", verify), ("bench", bench)):
                     (folder / f"{name}.{kind}.json").write_text(json.dumps(report, indent=1))
-                failed |= not verify["ok"]
+                failed |= not verify["ok"] or is_wrong(bench["contenders"][0])
+                precisions.update(contender["precision"] for contender in bench["contenders"])
                 print(row(name, tune, bench, verify["ok"], without), flush=True)
-                if without:
+                if without and not any(is_wrong(one) for one in bench["contenders"] if one["name"] == without):
                     ratio = next(ratio for ratio in bench["ratios"] if ratio["against"] == without)
                     steps = tune["backends"].get(options.without, 0) if tune["shipped"] == "cover" else 0
                     gains.append((ratio, steps))
             except (RuntimeError, subprocess.CalledProcessError) as error:
                 failed = True
                 print(f"| {name} | {error} |", flush=True)
+        if precisions:
+            print(f"\nall contenders compute in: {'; '.join(sorted(precisions))}")
         print_gain(options.without, gains)
     return 1 if failed else 0
 

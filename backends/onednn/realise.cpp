@@ -14,11 +14,12 @@ constexpr std::size_t kAlignment = 64;
 
 std::size_t rounded(std::size_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
 
-/// The library's exceptions as messages.
-std::expected<BuiltOp, std::string> try_build(const Program& program, const Op& op, const dnnl::engine& engine) {
+/// The library's exceptions are failures; that it has no implementation worth taking is an answer.
+std::expected<BuiltOp, Refusal> try_build(const Program& program, const Op& op, const dnnl::engine& engine) {
   auto built = guard([&] { return build(program, op, engine); });
-  if (!built) return std::unexpected(built.error());
-  return std::move(*built);
+  if (!built) return std::unexpected(Refusal{RefusalReason::kCompile, built.error()});
+  if (!*built) return std::unexpected(Refusal{RefusalReason::kMissing, "no fast kernel here (" + built->error() + ")"});
+  return std::move(**built);
 }
 
 bool can_follow(const PostOp& post) { return post.kind != PostOp::Kind::kSum && post.kind != PostOp::Kind::kDepthwise; }
@@ -53,14 +54,14 @@ bool is_slow(const Op& op, const std::string& implementation) {
 /// Splits `op` after as many post-ops as some wanted implementation takes. The rest comes back as an operation.
 std::expected<std::optional<Op>, Refusal> realise_op(const Program& program, Op& op, const dnnl::engine& engine) {
   const std::vector<PostOp> posts = op.post;
-  std::string why;
+  std::optional<Refusal> why;
   for (std::size_t fused = posts.size() + 1; fused-- > 0;) {
     if (fused < posts.size() && !can_follow(posts[fused])) break;
     op.post.assign(posts.begin(), posts.begin() + static_cast<std::ptrdiff_t>(fused));
     if (is_miscomputed(program, op)) continue;
     const auto built = try_build(program, op, engine);
     if (!built) {
-      if (why.empty()) why = built.error();
+      if (!why) why = built.error();
       continue;
     }
     if (mixes_parameters(op, built->implementation) || is_slow(op, built->implementation)) continue;
@@ -69,7 +70,9 @@ std::expected<std::optional<Op>, Refusal> realise_op(const Program& program, Op&
     const std::vector<PostOp> rest(posts.begin() + static_cast<std::ptrdiff_t>(fused), posts.end());
     return operation_of(rest, op.output, op.output);
   }
-  return std::unexpected(Refusal{RefusalReason::kCompile, (op.family.empty() ? "" : op.family + ": ") + why});
+  if (!why) why = Refusal{RefusalReason::kMissing, "no kernel here that gives the right numbers fast"};
+  if (!op.family.empty()) why->detail = op.family + ": " + why->detail;
+  return std::unexpected(*std::move(why));
 }
 
 }  // namespace
@@ -94,7 +97,7 @@ std::expected<std::vector<BuiltOp>, std::string> build_all(const Program& progra
   std::vector<BuiltOp> ops;
   for (const Op& op : program.ops) {
     auto built = try_build(program, op, engine);
-    if (!built) return std::unexpected(op.implementation + ": " + built.error());
+    if (!built) return std::unexpected(op.implementation + ": " + built.error().detail);
     ops.push_back(std::move(*built));
   }
   return ops;

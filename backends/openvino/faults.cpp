@@ -72,8 +72,6 @@ std::optional<Refusal> empty_fault(const Graph& graph, const Node& node) {
                                   "GlobalMaxPool",
                                   "GlobalAveragePool",
                                   "LayerNormalization",
-                                  "ReduceLogSum",
-                                  "ReduceLogSumExp",
                                   "Resize"};
   const bool is_this = std::any_of(kNames.begin(), kNames.end(), [&](const char* name) { return is_op(node, name); });
   if (!is_this) return std::nullopt;

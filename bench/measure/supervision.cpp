@@ -14,11 +14,11 @@
 
 #include <fmt/format.h>
 
+#include "base/work_folder.h"
 #include "measure/frame.h"
 #include "measure/jobs.h"
 #include "measure/pricer.h"
 #include "measure/sampling.h"
-#include "measure/work_folder.h"
 #include "measure/worker_process.h"
 #include "region/region.h"
 #include "tune/proposers.h"

@@ -175,12 +175,10 @@ void add_backends(CLI::App& app, Program& program) {
   options->worker_command = program.worker_command;
   CLI::App* command =
       add_command(app, program, "backends", "what is here, which version, and why something is not", options, run);
-  CLI::Option* const lift_option =
-      command->add_option("--lift", options->lift, "forget that the backend crashed or hung, so that it is tried again")
-          ->option_text("NAME[/OPERATORS]");
+  command->add_option("--lift", options->lift, "forget that the backend crashed or hung, so that it is tried again")
+      ->option_text("NAME[/OPERATORS]");
   add_store(*command, options->common);
   add_backend_library(*command, options->common.backend_libraries);
-  lift_option->excludes(command->get_option("--backend-library"));
   command->footer(examples({"collage backends", "collage backends --lift onednn/Add+Conv"}));
 }
 

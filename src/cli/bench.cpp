@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "plan/cases_file.h"
 #include "plan/plan_file.h"
 #include "tune/bench_shapes.h"
@@ -51,8 +53,13 @@ int run(const Options& options) {
     return bench_shapes(bench_options, registry);
   }();
   if (!report) return console.failure(report.error());
-  if (auto shown = console.result(to_text(*report), to_json(*report)); !shown) return console.failure(shown.error());
-  return 0;
+  const bool is_wrong = std::ranges::any_of(*report, has_wrong_plan);
+  const bool is_interrupted = !report->empty() && report->back().interrupted;
+  const ExitCode code = is_wrong ? ExitCode::kDifference : ExitCode::kGood;
+  const Outcome outcome = is_interrupted ? Outcome::kInterrupted : Outcome::kDone;
+  if (auto shown = console.result(to_text(*report), to_json(*report), code, outcome); !shown)
+    return console.failure(shown.error());
+  return static_cast<int>(code);
 }
 
 }  // namespace

@@ -76,12 +76,15 @@ std::string title_of(const FoundCost& found) {
 
 using Differing = std::set<std::string_view>;
 
-/// The surroundings that are not the same for all these costs.
+/// The surroundings in which costs of one variant differ.
 Differing differing(std::span<const FoundCost> costs) {
   Differing names;
-  for (const std::string_view name : kSurroundings)
-    for (const FoundCost& found : costs)
-      if (field_in(found.key, name) != field_in(costs.front().key, name)) names.insert(name);
+  std::map<std::string, std::string> first;
+  for (const FoundCost& found : costs) {
+    const std::string& key = first.emplace(found.backend + ' ' + found.variant, found.key).first->second;
+    for (const std::string_view name : kSurroundings)
+      if (field_in(found.key, name) != field_in(key, name)) names.insert(name);
+  }
   return names;
 }
 

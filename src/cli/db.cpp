@@ -213,9 +213,11 @@ int run(const Options& options, Action action) {
 }
 
 void add_filter(CLI::App& command, CostFilter& filter) {
-  command.add_option("--operator", filter.operator_name, "only costs of regions with this operator, such as Conv");
-  command.add_option("--backend", filter.backend, "only costs of this backend");
-  command.add_option("--node", filter.node, "only costs of regions with a node of such a name: *, ?, [...]");
+  command.add_option("--operator", filter.operator_name, "only costs of regions with this operator, such as Conv")
+      ->type_name("NAME");
+  command.add_option("--backend", filter.backend, "only costs of this backend")->type_name("NAME");
+  command.add_option("--node", filter.node, "only costs of regions with a node of such a name: *, ?, [...]")
+      ->type_name("GLOB");
 }
 
 }  // namespace
@@ -223,7 +225,8 @@ void add_filter(CLI::App& command, CostFilter& filter) {
 void add_db(CLI::App& app, Program& program) {
   CLI::App* db = app.add_subcommand("db", "look into the cost store, carry costs between stores, clean up");
   db->require_subcommand(1);
-  db->footer(examples({"collage db stats", "collage db export costs.jsonl --store other.sqlite"}));
+  db->footer(examples({"collage db stats", "collage db list Conv", "collage db list --backend onednn --node 'conv*'",
+                       "collage db export costs.jsonl --store other.sqlite"}));
   const auto add = [&](const char* name, const char* help, Action action) {
     auto options = std::make_shared<Options>();
     CLI::App* command =

@@ -30,7 +30,8 @@ int run(const Options& options) {
     COLLAGE_TRY(const ShapePoint point, choose_point(cases, shapes, {}));
     COLLAGE_TRY(const RealisedPlan realised, serving_plan(cases, point));
     if (!options.why_not.empty()) {
-      COLLAGE_TRY(const WhyNotQuestion question, parse_why_not(realised.plan, options.why_not));
+      const std::vector<std::string> kinds = Registry(module_places(options.common.backend_libraries)).kinds();
+      COLLAGE_TRY(const WhyNotQuestion question, parse_why_not(realised.plan, options.why_not, kinds));
       COLLAGE_TRY(const std::string answer, why_not_as_text(realised.plan, question));
       COLLAGE_TRY(const std::string data, why_not_as_json(realised.plan, question));
       return console.result(answer, data);
@@ -50,8 +51,8 @@ void add_explain(CLI::App& app, Program& program) {
   command->add_option("plan", options->plan, "the plan file")->required();
   auto* node = command
                    ->add_option("--node", options->node,
-                                "only the step that computes this node, what others offered for it and refused")
-                   ->type_name("NAME");
+                                "only the steps that compute these nodes, what others offered for them and refused")
+                   ->type_name("GLOB");
   command->add_option("--why-not", options->why_not, "why this backend does not run this node")
       ->option_text("NODE=BACKEND")
       ->excludes(node);

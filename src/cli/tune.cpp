@@ -1,9 +1,7 @@
 #include "tune/tune.h"
 
-#include <algorithm>
 #include <filesystem>
 
-#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "cli/checks.h"
@@ -38,49 +36,6 @@ struct Options {
   CLI::App* command = nullptr;
   std::vector<std::string> worker_command;
 };
-
-std::string text_of(const KeptRepro& one) {
-  std::string text = fmt::format("{} failed{}, {}", one.backend, one.stage.empty() ? "" : " at " + one.stage,
-                                 name_of(one.refusal.reason));
-  if (one.folder.empty()) return text + "; no reproduction bundle: " + one.note + "\n";
-  return text + "; see collage repro '" + one.folder + "'\n";
-}
-
-std::string text_of(const ScheduleReport& report) {
-  std::string text;
-  if (report.known > 0) text += fmt::format("schedules of earlier tunes for {} candidates\n", report.known);
-  if (report.tried == 0) return text;
-  const auto faster =
-      std::ranges::count_if(report.kernels, [](const TunedKernel& one) { return one.after_ns < one.before_ns; });
-  text += fmt::format(
-      "schedules: {} tried for {} kernels, {} faster; best cover {:.1f} us before, {:.1f} us after; {:.1f} s\n",
-      report.tried, report.kernels.size(), faster, static_cast<double>(report.before_ns) / 1000,
-      static_cast<double>(report.after_ns) / 1000, report.seconds);
-  for (const TunedKernel& one : report.kernels)
-    if (one.after_ns < one.before_ns)
-      text += fmt::format("  {} {:>9.1f} -> {:>9.1f} us  {}x {}/{}\n", one.operators,
-                          static_cast<double>(one.before_ns) / 1000, static_cast<double>(one.after_ns) / 1000,
-                          one.places, one.backend, one.variant);
-  return text;
-}
-
-std::string text_of(const TuneReport& report) {
-  const bool is_replay = report.measured_us == 0;
-  const std::string time = is_replay ? "" : fmt::format("{:.1f} us, ", report.measured_us);
-  std::string text = fmt::format("{}: {} steps, {}shipped {}\n", report.plan, report.steps, time, report.shipped);
-  for (const auto& [name, steps] : report.backends) text += fmt::format("  {:<28} {:>5} steps\n", name, steps);
-  if (!is_replay) text += "against\n";
-  for (const RivalTime& rival : report.rivals)
-    text += fmt::format("  {:<40} {:>10.1f} us  {:.2f}x  {}\n", rival.name, static_cast<double>(rival.median_ns) / 1000,
-                        static_cast<double>(rival.median_ns) / 1000 / report.measured_us, name_of(rival.verdict));
-  if (!is_replay)
-    text += fmt::format("{} candidates: {} measured, {} reused, {} refused; {:.1f} s\n", report.candidates,
-                        report.measured, report.reused, report.refused, report.tune_s);
-  text += text_of(report.schedules);
-  for (const KeptRepro& one : report.repros) text += text_of(one);
-  for (const std::string& note : report.notes) text += "note: " + note + "\n";
-  return text;
-}
 
 /// The report with the stage asked for.
 std::string json_of(const TuneReport& report, const std::string& dump) {
@@ -179,7 +134,7 @@ int run_shapes(const Options& options, TuneOptions parsed, Registry& registry, C
 int run_one(const Options& options, const TuneOptions& parsed, Registry& registry, Console& console) {
   const auto report = tune(parsed, registry);
   if (!report) return console.failure(report.error());
-  return show(console, options.dump.empty() ? text_of(*report) : report->cover, json_of(*report, options.dump),
+  return show(console, options.dump.empty() ? to_text(*report) : report->cover, json_of(*report, options.dump),
               report->interrupted);
 }
 

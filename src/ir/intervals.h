@@ -15,6 +15,9 @@ class Intervals {
   /// The graph outlives the result.
   explicit Intervals(const Graph& graph) : graph_(graph) {}
 
+  /// What is known of an input or a capture from around the graph.
+  void assume(ValueId id, const OperandRange& range) { known_.insert_or_assign(id, range); }
+
   /// Holds every element of the value in every run. That of other than integers and bools is unbounded.
   [[nodiscard]] OperandRange of(ValueId id);
 

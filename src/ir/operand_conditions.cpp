@@ -4,8 +4,6 @@
 #include <array>
 #include <optional>
 
-#include "ir/intervals.h"
-
 namespace collage {
 namespace {
 
@@ -218,64 +216,6 @@ constexpr std::array kOperators = {Asked{"", "Attention", key_lengths},
                                    Asked{kVendor, "GatherND", scatter_tuples},
                                    Asked{kVendor, "RotaryEmbedding", rotary_of_vendor}};
 
-bool lies_in(const OperandRange& inner, const OperandRange& outer) {
-  return outer.low <= inner.low && inner.high <= outer.high;
-}
-
-/// Every element of a constant in its own range.
-bool holds(const Tensor& constant, const std::vector<OperandRange>& ranges) {
-  const auto numbers = integers_of(constant);
-  for (std::size_t i = 0; numbers && i < numbers->size(); ++i)
-    if (!ranges[i % ranges.size()].contains((*numbers)[i])) return false;
-  return numbers.has_value();
-}
-
-bool is_least_over_minus_one_possible(const OperandCondition& condition, const Graph& graph, Intervals& intervals) {
-  const OperandRange all = range_of(graph.value(condition.value).type.element);
-  return intervals.of(condition.value).contains(-1) && intervals.of(condition.dividend).contains(all.low);
-}
-
-bool holds_always(const Graph& graph, const OperandCondition& condition, Intervals& intervals) {
-  if (condition.rule == OperandRule::kNoOverflow) return !is_least_over_minus_one_possible(condition, graph, intervals);
-  const OperandRange all = intervals.of(condition.value);
-  if (condition.rule == OperandRule::kNonZero) {
-    const Tensor* constant = constant_of(graph, condition.value);
-    const auto numbers = constant != nullptr ? integers_of(*constant) : std::nullopt;
-    return numbers ? std::ranges::find(*numbers, 0) == numbers->end() : !all.contains(0);
-  }
-  // Any axis has a first and a last element, however long it is.
-  if (condition.ranges.empty()) return lies_in(all, {-1, 0});
-  if (const Tensor* constant = constant_of(graph, condition.value)) return holds(*constant, condition.ranges);
-  return std::ranges::all_of(condition.ranges, [&](const OperandRange& range) { return lies_in(all, range); });
-}
-
-/// Broken by a constant: whatever runs, this fails.
-bool is_broken(const Graph& graph, const OperandCondition& condition) {
-  const Tensor* constant = constant_of(graph, condition.value);
-  if (constant == nullptr || constant->size() == 0) return false;
-  if (condition.rule == OperandRule::kNonZero) {
-    const auto numbers = integers_of(*constant);
-    return numbers && std::ranges::find(*numbers, 0) != numbers->end();
-  }
-  return condition.rule == OperandRule::kRange && !condition.ranges.empty() && !holds(*constant, condition.ranges);
-}
-
-std::string what_breaks(const Tensor& constant, const OperandCondition& condition) {
-  if (condition.rule == OperandRule::kNonZero) return "a constant divisor 0";
-  const auto numbers = integers_of(constant);
-  for (std::size_t i = 0; numbers && i < numbers->size(); ++i)
-    if (!condition.ranges[i % condition.ranges.size()].contains((*numbers)[i]))
-      return "constant " + std::to_string((*numbers)[i]);
-  return "a constant beyond 64 bits";
-}
-
-std::string allowed_by(const OperandCondition& condition) {
-  if (condition.rule == OperandRule::kNonZero) return "anything else";
-  std::string text;
-  for (const OperandRange& range : condition.ranges) text += (text.empty() ? "" : ", ") + to_string(range);
-  return text;
-}
-
 }  // namespace
 
 std::string_view name_of(OperandRule rule) {
@@ -300,35 +240,6 @@ std::vector<OperandCondition> operand_conditions(const Graph& graph, const Node&
   const auto is_this = [&](const Asked& asked) { return asked.op_type == node.op_type && asked.domain == node.domain; };
   const auto* const found = std::ranges::find_if(kOperators, is_this);
   return found == kOperators.end() ? Conditions{} : found->conditions(graph, node);
-}
-
-std::vector<OpenCondition> open_conditions(const Graph& graph) {
-  Intervals intervals(graph);
-  std::vector<OpenCondition> open;
-  for (std::size_t n = 0; n < graph.nodes.size(); ++n) {
-    const Node& node = graph.nodes[n];
-    for (OperandCondition& condition : operand_conditions(graph, node))
-      if (!holds_always(graph, condition, intervals)) open.push_back({n, &node, std::move(condition)});
-    for (const Graph* body : bodies_of(node))
-      for (OpenCondition inner : open_conditions(*body)) {
-        inner.condition.value = inner.condition.dividend = {};
-        inner.node = n;
-        open.push_back(std::move(inner));
-      }
-  }
-  return open;
-}
-
-Result<void> check_constant_operands(const Graph& graph) {
-  for (const Node& node : graph.nodes)
-    for (const OperandCondition& condition : operand_conditions(graph, node))
-      if (is_broken(graph, condition)) {
-        const Value& value = graph.value(condition.value);
-        return fail(ExitCode::kBadInput, "import/bad-operand",
-                    node.op_type + " " + node.name + ", operand " + value.name, what_breaks(*value.constant, condition),
-                    allowed_by(condition));
-      }
-  return {};
 }
 
 }  // namespace collage

@@ -28,6 +28,7 @@ class Reads {
   void add(const PlanStep& step) {
     add(step.inputs);
     add(step.constants);
+    for (const PlanCheck& check : step.checks) add({check.value, check.dividend});
     if (step.control) add(step.control->operands);
     for (const PlanBody& body : step.bodies) {
       add(body.captures);

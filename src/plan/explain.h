@@ -9,8 +9,8 @@
 
 namespace collage {
 
-/// All steps, or with a name the step that computes this node, what other backends offered for it and what they
-/// refused. Error plan/no-such-node.
+/// All steps, or with a name or a glob of names the steps that compute these nodes, what other backends offered for
+/// them and what they refused. Error plan/no-such-node.
 [[nodiscard]] Result<std::string> explain_as_text(const Plan& plan, const std::string& node = {});
 [[nodiscard]] Result<std::string> explain_as_json(const Plan& plan, const std::string& node = {});
 

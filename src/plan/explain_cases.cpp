@@ -1,7 +1,5 @@
 #include "plan/explain_cases.h"
 
-#include <map>
-
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -10,23 +8,9 @@ namespace {
 
 using nlohmann::ordered_json;
 
-void count_steps(const PlanBody& plan, std::map<std::string, std::size_t>& steps) {
-  for (const PlanStep& step : plan.steps) {
-    ++steps[step.kind == StepKind::kView ? "views" : step.backend];
-    for (const PlanBody& body : step.bodies) count_steps(body, steps);
-  }
-}
-
-/// Backend -> steps.
-std::map<std::string, std::size_t> steps_of(const Plan& plan) {
-  std::map<std::string, std::size_t> steps;
-  count_steps(plan, steps);
-  return steps;
-}
-
 std::string who(const Plan& plan) {
   std::string text;
-  for (const auto& [name, count] : steps_of(plan))
+  for (const auto& [name, count] : count_steps(plan).backends)
     text += fmt::format("{}{} {}", text.empty() ? "" : ", ", name, count);
   return text;
 }
@@ -69,7 +53,8 @@ std::string explain_as_json(const PlanCases& cases) {
                     {"generic_us", one.generic_us},
                     {"arena_bytes", one.plan.plan.arena_bytes},
                     {"shipped", one.plan.plan.shipped},
-                    {"backends", steps_of(one.plan.plan)}});
+                    {"steps", count_steps(one.plan.plan).steps},
+                    {"backends", count_steps(one.plan.plan).backends}});
   }
   ordered_json object = {{"schema", "collage.explain-cases/1"},
                          {"model", any.model_path},
@@ -78,7 +63,8 @@ std::string explain_as_json(const PlanCases& cases) {
                          {"cases", list},
                          {"generic", nullptr}};
   if (cases.generic)
-    object["generic"] = {{"shipped", cases.generic->plan.shipped}, {"backends", steps_of(cases.generic->plan)}};
+    object["generic"] = {{"shipped", cases.generic->plan.shipped},
+                         {"backends", count_steps(cases.generic->plan).backends}};
   return object.dump(2, ' ', false, ordered_json::error_handler_t::replace);
 }
 

@@ -58,6 +58,12 @@ std::string alternative_text(const Explanation& explanation, const ExplainedAlte
   return text + "\n";
 }
 
+/// "; no mix of these candidates to less than 9.0 us", "" when that is not known.
+std::string bounds_text(const Explanation& explanation) {
+  if (!explanation.model_bound_ns) return "";
+  return fmt::format("; no mix of these candidates to less than {:.1f} us", us(*explanation.model_bound_ns));
+}
+
 }  // namespace
 
 ordered_json gaps_as_json(const Explanation& explanation) {
@@ -85,7 +91,8 @@ ordered_json losses_as_json(const Explanation& explanation) {
 std::string totals_as_text(const Explanation& explanation) {
   std::string text;
   if (explanation.cover_ns)
-    text += fmt::format("cover \"{}\" adds up to {:.1f} us\n", explanation.cover, us(*explanation.cover_ns));
+    text += fmt::format("plan \"{}\" adds up to {:.1f} us{}\n", explanation.cover, us(*explanation.cover_ns),
+                        bounds_text(explanation));
   text += gap_text("model gap, to the best cover under what was measured:  ", model_gap_ns(explanation), explanation);
   text += gap_text("proven gap, whatever was not measured:                 ", proven_gap_ns(explanation), explanation);
   if (const auto error = additive_error_ns(explanation))

@@ -60,6 +60,18 @@ json to_json(const ExplainedRefusal& refusal) {
           {"nodes", refusal.nodes}};
 }
 
+json to_json(const ExplainedSum& sum) {
+  return {{"measured_ns", sum.measured_ns},
+          {"estimated_ns", sum.estimated_ns},
+          {"launch_ns", sum.launch_ns},
+          {"measured", sum.measured},
+          {"estimated", sum.estimated}};
+}
+
+json to_json(const ExplainedUserRule& rule) {
+  return {{"where", rule.where}, {"text", rule.text}, {"backend", rule.backend}, {"takes_others", rule.takes_others}};
+}
+
 json to_json(const ExplainedAlternative& alternative) {
   json object = {{"cost_ns", alternative.cost_ns}, {"changed", alternative.changed}};
   if (!alternative.steps.empty()) object["steps"] = ranges_text(alternative.steps);
@@ -71,7 +83,8 @@ json to_json(const ExplainedNode& node) {
   for (const auto& [key, list] : {std::pair{"offers", &node.offers},
                                   {"unmeasured", &node.unmeasured},
                                   {"refusals", &node.refusals},
-                                  {"rules", &node.rules}})
+                                  {"rules", &node.rules},
+                                  {"user_rules", &node.user_rules}})
     if (!list->empty()) object[key] = fmt::format("{}", fmt::join(*list, ","));
   return object;
 }
@@ -102,6 +115,10 @@ const ExplainedNode* find_node(const Explanation& explanation, std::string_view 
   return found == explanation.nodes.end() ? nullptr : &*found;
 }
 
+bool means(std::string_view name, std::string_view instance) {
+  return instance == name || instance.substr(0, instance.find(':')) == name;
+}
+
 std::string_view name_of(MarginBy by) { return name_in(kMargins, by); }
 
 std::string_view name_of(Unmeasured why) { return name_in(kUnmeasured, why); }
@@ -127,17 +144,21 @@ std::string to_json(const Explanation& explanation) {
                  {"absent", explanation.absent},
                  {"alternatives_complete", explanation.alternatives_complete},
                  {"why_no_alternatives", explanation.why_no_alternatives},
-                 {"apparent_loss_against", explanation.apparent_loss_against}};
+                 {"apparent_loss_against", explanation.apparent_loss_against},
+                 {"proposals", explanation.proposals},
+                 {"sum", to_json(explanation.sum)}};
   put(object, "cover_ns", explanation.cover_ns);
   put(object, "model_bound_ns", explanation.model_bound_ns);
   put(object, "proven_bound_ns", explanation.proven_bound_ns);
   put(object, "measured_ns", explanation.measured_ns);
   put(object, "apparent_loss_ns", explanation.apparent_loss_ns);
-  for (const char* key : {"candidates", "refusals", "rules", "alternatives", "nodes"}) object[key] = json::array();
+  for (const char* key : {"candidates", "refusals", "rules", "user_rules", "alternatives", "nodes"})
+    object[key] = json::array();
   for (const auto& candidate : explanation.candidates) object["candidates"].push_back(to_json(candidate));
   for (const auto& refusal : explanation.refusals) object["refusals"].push_back(to_json(refusal));
   for (const auto& rule : explanation.rules)
     object["rules"].push_back({{"pin", rule.is_pin}, {"glob", rule.glob}, {"backend", rule.backend}});
+  for (const auto& rule : explanation.user_rules) object["user_rules"].push_back(to_json(rule));
   for (const auto& alternative : explanation.alternatives) object["alternatives"].push_back(to_json(alternative));
   for (const auto& node : explanation.nodes) object["nodes"].push_back(to_json(node));
   return object.dump(-1, ' ', false, json::error_handler_t::replace);

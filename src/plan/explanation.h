@@ -58,12 +58,31 @@ struct ExplainedRefusal {
   auto operator<=>(const ExplainedRefusal&) const = default;
 };
 
+/// What the steps of a cover add up to; the parts add up to cover_ns.
+struct ExplainedSum {
+  Nanoseconds measured_ns = 0;   ///< of the steps that were timed, each alone
+  Nanoseconds estimated_ns = 0;  ///< of those with a forecast in place of a time
+  Nanoseconds launch_ns = 0;     ///< of all that is not a view
+  std::uint32_t measured = 0;    ///< steps
+  std::uint32_t estimated = 0;
+  bool operator==(const ExplainedSum&) const = default;
+};
+
 /// --pin or --ban.
 struct ExplainedRule {
   bool is_pin = false;
   std::string glob;
   std::string backend;
   bool operator==(const ExplainedRule&) const = default;
+};
+
+/// A line of --rules that bears on which regions there are.
+struct ExplainedUserRule {
+  std::string where;          ///< "FILE:LINE"
+  std::string text;           ///< the line
+  std::string backend;        ///< an instance, a kind, or "*"
+  bool takes_others = false;  ///< the nodes it names are one step of `backend` and of nobody else
+  bool operator==(const ExplainedUserRule&) const = default;
 };
 
 struct ExplainedNode {
@@ -73,6 +92,7 @@ struct ExplainedNode {
   std::vector<std::uint32_t> unmeasured;  ///< likewise of those never measured, in the order they were proposed
   std::vector<std::uint32_t> refusals;    ///< positions in Explanation::refusals
   std::vector<std::uint32_t> rules;       ///< positions in Explanation::rules: those that name the node
+  std::vector<std::uint32_t> user_rules;  ///< positions in Explanation::user_rules: likewise
   bool operator==(const ExplainedNode&) const = default;
 };
 
@@ -93,8 +113,9 @@ struct Explanation {
   std::map<std::string, std::string> absent;  ///< asked for but not usable here, and why
 
   std::optional<Nanoseconds> cover_ns;         ///< sum of the costs of the cover's steps, conversions and launches
-  std::optional<Nanoseconds> model_bound_ns;   ///< no cover costs less under the cost table
-  std::optional<Nanoseconds> proven_bound_ns;  ///< no cover costs less, whatever was not measured
+  ExplainedSum sum;                            ///< what that is made of
+  std::optional<Nanoseconds> model_bound_ns;   ///< no cover costs less under the cost table; at most cover_ns
+  std::optional<Nanoseconds> proven_bound_ns;  ///< no cover costs less, whatever was not measured; at most the former
   std::optional<Nanoseconds> measured_ns;      ///< the cover end to end
   std::optional<Nanoseconds> apparent_loss_ns;
   std::string apparent_loss_against;  ///< the best plan of a single backend
@@ -102,6 +123,8 @@ struct Explanation {
   std::vector<ExplainedCandidate> candidates;
   std::vector<ExplainedRefusal> refusals;
   std::vector<ExplainedRule> rules;
+  std::vector<ExplainedUserRule> user_rules;
+  std::map<std::string, std::string> proposals;    ///< backend -> the rules by which it was asked about regions
   std::vector<ExplainedAlternative> alternatives;  ///< to the cover, cheapest first
   bool alternatives_complete = false;  ///< no other cover comes between; false when a limit ended the search for them
   std::string why_no_alternatives;     ///< "" when they were searched
@@ -121,6 +144,8 @@ struct Explanation {
 [[nodiscard]] const ExplainedCandidate* runner_up_of(const Explanation& explanation, const ExplainedNode& node);
 /// The node of this name; null when the graph explained has none.
 [[nodiscard]] const ExplainedNode* find_node(const Explanation& explanation, std::string_view name);
+/// The instance itself, or its kind.
+[[nodiscard]] bool means(std::string_view name, std::string_view instance);
 
 /// "exchange", "cover", "end-to-end"; "" for kNothing.
 [[nodiscard]] std::string_view name_of(MarginBy by);

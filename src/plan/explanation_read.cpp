@@ -85,6 +85,11 @@ void read_lists(const json& object, Explanation& explanation) {
                                     .nodes = refusal.at("nodes")});
   for (const json& rule : object.at("rules"))
     explanation.rules.push_back({.is_pin = rule.at("pin"), .glob = rule.at("glob"), .backend = rule.at("backend")});
+  for (const json& rule : object.value("user_rules", json::array()))
+    explanation.user_rules.push_back({.where = rule.at("where"),
+                                      .text = rule.at("text"),
+                                      .backend = rule.at("backend"),
+                                      .takes_others = rule.at("takes_others")});
   const std::size_t candidates = explanation.candidates.size();
   for (const json& entry : object.value("alternatives", json::array()))
     explanation.alternatives.push_back({.cost_ns = ns(entry, "cost_ns").value_or(0),
@@ -97,8 +102,17 @@ void read_lists(const json& object, Explanation& explanation) {
     node.unmeasured = positions(entry, "unmeasured", candidates);
     node.refusals = positions(entry, "refusals", explanation.refusals.size());
     node.rules = positions(entry, "rules", explanation.rules.size());
+    node.user_rules = positions(entry, "user_rules", explanation.user_rules.size());
     explanation.nodes.push_back(std::move(node));
   }
+}
+
+ExplainedSum read_sum(const json& object) {
+  return {.measured_ns = object.at("measured_ns"),
+          .estimated_ns = object.at("estimated_ns"),
+          .launch_ns = object.at("launch_ns"),
+          .measured = object.at("measured"),
+          .estimated = object.at("estimated")};
 }
 
 Explanation read(const json& object) {
@@ -109,6 +123,9 @@ Explanation read(const json& object) {
   explanation.fillers = object.at("fillers").get<std::vector<std::string>>();
   explanation.only = object.at("only");
   for (const auto& [backend, why] : object.at("absent").items()) explanation.absent[backend] = why.get<std::string>();
+  if (object.contains("proposals"))
+    explanation.proposals = object["proposals"].get<std::map<std::string, std::string>>();
+  if (object.contains("sum")) explanation.sum = read_sum(object["sum"]);
   explanation.cover_ns = ns(object, "cover_ns");
   explanation.model_bound_ns = ns(object, "model_bound_ns");
   explanation.proven_bound_ns = ns(object, "proven_bound_ns");

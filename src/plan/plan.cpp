@@ -298,6 +298,21 @@ std::size_t step_count(const PlanBody& plan) {
   return count;
 }
 
+StepCounts count_steps(const PlanBody& plan) {
+  StepCounts counts{.steps = plan.steps.size()};
+  for (const PlanStep& step : plan.steps) {
+    if (step.kind == StepKind::kView) ++counts.views;
+    ++counts.backends[step.backend];
+    for (const PlanBody& body : step.bodies) {
+      const StepCounts inside = count_steps(body);
+      counts.steps += inside.steps;
+      counts.views += inside.views;
+      for (const auto& [name, steps] : inside.backends) counts.backends[name] += steps;
+    }
+  }
+  return counts;
+}
+
 Result<void> verify(const Plan& plan) {
   if (!plan.captures.empty()) return damaged("captures", "values around the model", "none");
   return Verifier(plan, plan, nullptr, "").run();

@@ -99,9 +99,10 @@ struct PlanStep {
   std::vector<PlanCheck> checks;     ///< before it runs; kernel steps only
   std::size_t workspace_offset = 0;
   std::size_t workspace_bytes = 0;
-  std::int64_t cost_ns = 0;  ///< median measured alone
+  std::int64_t cost_ns = 0;  ///< median measured alone; 0 for views and for copies, which nobody prices
   std::int64_t cost_low_ns = 0;
   std::int64_t cost_high_ns = 0;
+  bool is_estimated = false;  ///< the cost is a forecast: the step was never timed
   std::string runner_up;
   std::optional<ControlForm> control;  ///< control steps only
   std::vector<PlanBody> bodies;        ///< control steps only; an If: else_branch, then_branch
@@ -171,6 +172,14 @@ struct Plan : PlanBody {
 
 /// Steps, those inside bodies included.
 [[nodiscard]] std::size_t step_count(const PlanBody& plan);
+
+/// Whose steps they are: what every report counts.
+struct StepCounts {
+  std::size_t steps = 0;                        ///< those inside bodies included
+  std::size_t views = 0;                        ///< of these: nothing runs
+  std::map<std::string, std::size_t> backends;  ///< name -> steps; they add up to `steps`
+};
+[[nodiscard]] StepCounts count_steps(const PlanBody& plan);
 
 /// Checks what a session relies on: indices in range, extents inside their storage and large enough, alignment, every
 /// read after the write with no other write to these bytes between, model inputs and outputs consistent, bodies

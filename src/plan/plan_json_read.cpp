@@ -142,6 +142,7 @@ PlanStep read_step(const json& object, const std::string& where, int depth) {
   step.cost_ns = number<std::int64_t>(cost, "median", where);
   step.cost_low_ns = number<std::int64_t>(cost, "low", where);
   step.cost_high_ns = number<std::int64_t>(cost, "high", where);
+  step.is_estimated = cost.contains("estimated");
   step.runner_up = text(object, "runner_up", where);
   if (object.contains("location")) step.location = text(object, "location", where);
   if (object.contains("checks"))

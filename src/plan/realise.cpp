@@ -317,6 +317,7 @@ class Realiser {
       step.cost_high_ns = measured->high_ns;
     } else if (const auto* estimated = std::get_if<Estimated>(&cost)) {
       step.cost_ns = step.cost_low_ns = step.cost_high_ns = estimated->ns;
+      step.is_estimated = true;
     }
   }
 

@@ -8,19 +8,23 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
+#include "backend/roles.h"
+#include "base/suggest.h"
 #include "plan/explain_json.h"
 #include "plan/explain_node.h"
+#include "plan/explain_steps.h"
 
 namespace collage {
 namespace {
 
-constexpr std::array<std::pair<WhyNot, std::string_view>, 13> kVerdicts = {{
+constexpr std::array<std::pair<WhyNot, std::string_view>, 14> kVerdicts = {{
     {WhyNot::kRuns, "runs"},
     {WhyNot::kDearer, "dearer"},
     {WhyNot::kCheaperAlone, "cheaper-alone"},
     {WhyNot::kUnmeasured, "unmeasured"},
     {WhyNot::kPinned, "pinned"},
     {WhyNot::kBanned, "banned"},
+    {WhyNot::kRuled, "ruled"},
     {WhyNot::kRefused, "refused"},
     {WhyNot::kAbsent, "absent"},
     {WhyNot::kFills, "fills"},
@@ -37,11 +41,6 @@ struct Answer {
   const ExplainedCandidate* candidate = nullptr;  ///< of the backend asked about
   std::vector<std::string> refusals;              ///< beside `why`
 };
-
-/// Whether `name` means this instance: itself, or its kind.
-bool means(std::string_view name, std::string_view instance) {
-  return instance == name || instance.substr(0, instance.find(':')) == name;
-}
 
 bool any_means(const std::vector<std::string>& instances, const std::string& name) {
   return std::ranges::any_of(instances, [&](const std::string& instance) { return means(name, instance); });
@@ -85,8 +84,36 @@ const ExplainedRule* rule_against(const Explanation& explanation, const Explaine
   return nullptr;
 }
 
+/// The rule that makes the node part of a step of others; null when none does.
+const ExplainedUserRule* rule_for_others(const Explanation& explanation, const ExplainedNode& node,
+                                         const std::string& backend) {
+  for (const std::uint32_t r : node.user_rules) {
+    const ExplainedUserRule& rule = explanation.user_rules[r];
+    const bool is_theirs = rule.backend != "*" && !means(rule.backend, backend) && !means(backend, rule.backend);
+    if (rule.takes_others && is_theirs) return &rule;
+  }
+  return nullptr;
+}
+
+/// Why a backend that was asked has nothing to say about a node: who decided which regions it was asked about.
+Answer never_proposed(const Explanation& explanation, const ExplainedNode& node, const std::string& backend) {
+  for (const std::uint32_t r : node.user_rules) {
+    const ExplainedUserRule& rule = explanation.user_rules[r];
+    if (rule.takes_others)
+      return {.verdict = WhyNot::kRuled,
+              .why = fmt::format("{} ({}) leaves one region with the node, of which it has no candidate", rule.where,
+                                 rule.text)};
+  }
+  std::string rules;
+  for (const auto& [name, text] : explanation.proposals)
+    if (means(backend, name)) rules = text;
+  if (rules.empty()) return {.verdict = WhyNot::kNoOffer, .why = "none of its rules proposes a region with the node"};
+  return {.verdict = WhyNot::kNoOffer,
+          .why = "it is asked about the regions that its rules propose, and none of them has the node: " + rules};
+}
+
 /// Why a backend without candidate or refusal at the node was not asked about it.
-Answer never_asked(const Explanation& explanation, const std::string& backend) {
+Answer never_asked(const Explanation& explanation, const ExplainedNode& node, const std::string& backend) {
   for (const auto& [name, why] : explanation.absent)
     if (means(backend, name)) return {.verdict = WhyNot::kAbsent, .why = name + " cannot be used here: " + why};
   if (any_means(explanation.fillers, backend))
@@ -97,7 +124,7 @@ Answer never_asked(const Explanation& explanation, const std::string& backend) {
   if (!any_means(explanation.backends, backend))
     return {.verdict = WhyNot::kNotAsked,
             .why = fmt::format("--backends were {}", fmt::join(explanation.backends, ","))};
-  return {.verdict = WhyNot::kNoOffer, .why = "it was asked, but no candidate of it covers the node"};
+  return never_proposed(explanation, node, backend);
 }
 
 Answer answer_about(const Explanation& explanation, const ExplainedNode& node, const std::string& backend) {
@@ -123,7 +150,12 @@ Answer answer_about(const Explanation& explanation, const ExplainedNode& node, c
     answer.why = describe(*rule) + " names the node";
     return answer;
   }
-  if (answer.refusals.empty()) return never_asked(explanation, backend);
+  if (const ExplainedUserRule* rule = rule_for_others(explanation, node, backend)) {
+    answer.verdict = WhyNot::kRuled;
+    answer.why = fmt::format("{} ({}) makes the node part of one step of {}", rule->where, rule->text, rule->backend);
+    return answer;
+  }
+  if (answer.refusals.empty()) return never_asked(explanation, node, backend);
   answer.verdict = WhyNot::kRefused;
   answer.why = std::exchange(answer.refusals.front(), {});
   answer.refusals.erase(answer.refusals.begin());
@@ -150,6 +182,34 @@ Result<Answer> answer_to(const Plan& plan, const WhyNotQuestion& question, const
   return answer;
 }
 
+/// Everybody the plan speaks of.
+std::vector<std::string> backends_in(const Plan& plan, const Explanation& explanation) {
+  std::vector<std::string> names = {kHostBackend, std::string(kControlBackend)};
+  for (const auto* list : {&explanation.backends, &explanation.fillers})
+    names.insert(names.end(), list->begin(), list->end());
+  for (const auto& [name, why] : explanation.absent) names.push_back(name);
+  for (const ExplainedRule& rule : explanation.rules) names.push_back(rule.backend);
+  for (const PlanBackend& backend : plan.backends) names.push_back(backend.name);
+  for (const PlanStep& step : plan.steps) names.push_back(step.backend);
+  if (!explanation.only.empty()) names.push_back(explanation.only);
+  return names;
+}
+
+/// Error plan/no-such-backend for a name that neither the plan nor the program has.
+Result<WhyNotQuestion> question_about(const Plan& plan, const Result<Explanation>& explanation, WhyNotQuestion question,
+                                      std::span<const std::string> kinds) {
+  std::vector<std::string> known = backends_in(plan, explanation.value_or(Explanation()));
+  known.insert(known.end(), kinds.begin(), kinds.end());
+  const std::string kind = question.backend.substr(0, question.backend.find(':'));
+  if (any_means(known, question.backend) || any_means(known, kind)) return question;
+  std::ranges::sort(known);
+  const auto rest = std::ranges::unique(known);
+  known.erase(rest.begin(), rest.end());
+  return fail(ExitCode::kUsage, "plan/no-such-backend", "--why-not",
+              "backend " + question.backend + did_you_mean(question.backend, known),
+              fmt::format("one of {}", fmt::join(known, ", ")));
+}
+
 Result<Answer> answer_from(const Plan& plan, const WhyNotQuestion& question, Explanation& explanation) {
   COLLAGE_TRY(explanation, explanation_in(plan.report_json, plan.model_path));
   return answer_to(plan, question, explanation);
@@ -163,7 +223,7 @@ std::string_view name_of(WhyNot verdict) {
   return "";
 }
 
-Result<WhyNotQuestion> parse_why_not(const Plan& plan, const std::string& text) {
+Result<WhyNotQuestion> parse_why_not(const Plan& plan, const std::string& text, std::span<const std::string> kinds) {
   const auto explanation = explanation_in(plan.report_json, plan.model_path);
   if (text.find('=') == std::string::npos || text.back() == '=' || text.front() == '=')
     return fail(ExitCode::kUsage, "cli/bad-option", "--why-not", text, "NODE=BACKEND");
@@ -171,14 +231,16 @@ Result<WhyNotQuestion> parse_why_not(const Plan& plan, const std::string& text) 
        split = text.rfind('=', split - 1)) {
     const std::string node = text.substr(0, split);
     if ((explanation && find_node(*explanation, node)) || step_of(plan, node))
-      return WhyNotQuestion{.node = node, .backend = text.substr(split + 1)};
+      return question_about(plan, explanation, {.node = node, .backend = text.substr(split + 1)}, kinds);
   }
   const std::string node = text.substr(0, text.rfind('='));
   if (const PlanStep* holder = holder_of(plan, node))
     return fail(ExitCode::kUsage, "plan/no-such-node", plan.model_path,
                 fmt::format("node {} inside a body of {}", node, holder->nodes.front()),
                 "a node outside of bodies: of those inside a plan keeps only the steps");
-  return fail(ExitCode::kUsage, "plan/no-such-node", plan.model_path, "node " + node,
+  const std::set<std::string> names = all_nodes(plan, explanation.value_or(Explanation()));
+  return fail(ExitCode::kUsage, "plan/no-such-node", plan.model_path,
+              "node " + node + did_you_mean(node, std::vector<std::string>(names.begin(), names.end())),
               "a node of the plan; `explain PLAN --json -` lists all");
 }
 

@@ -2,6 +2,7 @@
 // In: a plan with its explanation, a question. Out: a verdict with the facts it rests on. Nothing is measured.
 #pragma once
 
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -14,9 +15,10 @@ struct WhyNotQuestion {
   std::string backend;  ///< an instance, or a kind with all its instances
 };
 
-/// "NODE=BACKEND"; both may hold '=', so the longest NODE that the plan has is taken.
-/// Errors cli/bad-option, plan/no-such-node.
-[[nodiscard]] Result<WhyNotQuestion> parse_why_not(const Plan& plan, const std::string& text);
+/// "NODE=BACKEND"; both may hold '=', so the longest NODE that the plan has is taken. A backend is known that the plan
+/// names or whose kind is among `kinds`. Errors cli/bad-option, plan/no-such-node, plan/no-such-backend.
+[[nodiscard]] Result<WhyNotQuestion> parse_why_not(const Plan& plan, const std::string& text,
+                                                   std::span<const std::string> kinds = {});
 
 enum class WhyNot : std::uint8_t {
   kRuns,          ///< the backend runs it
@@ -25,6 +27,7 @@ enum class WhyNot : std::uint8_t {
   kUnmeasured,    ///< it offered, but its time was never taken
   kPinned,        ///< --pin gives the node to another
   kBanned,        ///< --ban
+  kRuled,         ///< a line of --rules makes the node part of a step of another
   kRefused,       ///< it refused, or failed when tried
   kAbsent,        ///< asked for, but not usable on the machine
   kFills,         ///< it takes only what the others refuse

@@ -3,9 +3,8 @@
 #include <algorithm>
 #include <chrono>
 #include <deque>
-
-#include <fmt/format.h>
-#include <nlohmann/json.hpp>
+#include <functional>
+#include <set>
 
 #include "onnx/export.h"
 #include "passes/simplify.h"
@@ -27,6 +26,35 @@ struct Rival {
   std::string version;
   std::string note;
 };
+
+/// The floating types of a model's values, and what the accuracy class allows beside them.
+std::string precision_of(const Graph& graph, std::string_view accuracy) {
+  std::string text;
+  std::set<std::string> types;
+  for (const Value& value : graph.values)
+    if (is_float(value.type.element)) types.insert(std::string(name_of(value.type.element)));
+  for (const std::string& type : types) text += (text.empty() ? "" : ", ") + type;
+  if (accuracy == name_of(Accuracy::kFast)) text += " or 16 bits";
+  return text.empty() ? "integers" : text;
+}
+
+/// Nothing when the reference cannot tell, which a note says.
+std::optional<ExpectedNumbers> expected_of(const SourceModel& source, const std::vector<Tensor>& inputs,
+                                           const std::string& accuracy, Registry& registry,
+                                           std::vector<std::string>& notes) {
+  auto expected =
+      expected_numbers(source, inputs, accuracy_of(accuracy).value_or(Accuracy::kStandard), registry, notes);
+  if (expected) return *std::move(expected);
+  notes.push_back("nobody's numbers were checked: " + to_string(expected.error()));
+  return std::nullopt;
+}
+
+/// Processors that compute in bf16 are where engines left alone do not compute in f32.
+std::optional<std::string> precision_note() {
+  if (__builtin_cpu_supports("avx512bf16") == 0) return std::nullopt;
+  return "all compute in the types of the model; engines left to their own defaults would use bf16 on this processor, "
+         "which is faster and less exact";
+}
 
 /// The engine on the user's file; where it refuses that, on our simplified graph.
 Result<Rival> make_rival(Registry& registry, const std::string& name, const SourceModel& source, int threads) {
@@ -50,7 +78,7 @@ Result<RealisedPlan> plan_in(const std::string& path, const ShapeBindings& bindi
 
 /// The plan of a rival's file at the shape of the inputs.
 Result<RealisedPlan> rival_plan(const std::string& path, const Graph& graph, const std::vector<Tensor>& inputs) {
-  COLLAGE_TRY(const PlanCases cases, load_cases(path));
+  COLLAGE_TRY(const PlanCases cases, load_cases(path, Checked::kWhatRuns));
   COLLAGE_TRY(const ShapePoint point, point_for(cases, graph, inputs));
   return serving_plan(cases, point);
 }
@@ -69,8 +97,6 @@ Result<void> check_whole(const std::string& plan) {
   if (is_plan_file(plan)) COLLAGE_TRY_VOID(load_cases(plan));
   return {};
 }
-
-double us(std::int64_t ns) { return static_cast<double>(ns) / 1000; }
 
 /// Small models, too, are timed for the seconds asked for, within what a report can list.
 constexpr std::size_t kMostRounds = 4000;
@@ -97,6 +123,7 @@ Result<void> load_once(const RealisedPlan& plan, int threads, Registry& registry
 struct Field {
   std::vector<BenchContender> rows;
   std::vector<Contender> contenders;
+  std::vector<std::function<Result<std::vector<Tensor>>()>> outputs = {};  ///< of the last run
   std::deque<PlanModel> plans;
   std::deque<WholeModel> engines;
 };
@@ -109,8 +136,13 @@ Result<void> add_plan(Field& field, const std::string& name, double read_ms, Rea
   PlanModel& model = field.plans.emplace_back(std::move(loaded));
   COLLAGE_TRY_VOID(model.set_inputs(inputs));
   field.contenders.push_back({name, [&model] { return model.run(); }});
-  field.rows.push_back(
-      {.name = name, .version = model.session().plan().shipped, .load_ms = load_ms, .note = {}, .lane = {}});
+  field.outputs.emplace_back([&model] { return model.outputs(); });
+  field.rows.push_back({.name = name,
+                        .version = model.session().plan().shipped,
+                        .load_ms = load_ms,
+                        .note = {},
+                        .precision = model.session().plan().accuracy,
+                        .lane = {}});
   return {};
 }
 
@@ -118,10 +150,12 @@ Result<void> add_engine(Field& field, const std::string& name, Rival rival, cons
   WholeModel& model = field.engines.emplace_back(std::move(rival.model));
   COLLAGE_TRY_VOID(model.set_inputs(inputs));
   field.contenders.push_back({name, [&model] { return model.run(); }});
+  field.outputs.emplace_back([&model] { return model.outputs(); });
   field.rows.push_back({.name = name,
                         .version = rival.version,
                         .load_ms = Milliseconds(model.load_time()).count(),
                         .note = rival.note,
+                        .precision = std::string(name_of(Accuracy::kStandard)),
                         .lane = {}});
   return {};
 }
@@ -140,7 +174,41 @@ Result<void> add_rival(Field& field, const std::string& name, const SourceModel&
   return {};
 }
 
+/// Holds the outputs of everybody's last run against the reference's; what was wrong once stays wrong.
+Result<void> check_all(Field& field, const ExpectedNumbers& expected) {
+  for (std::size_t i = 0; i < field.rows.size(); ++i) {
+    COLLAGE_TRY(const std::vector<Tensor> seen, field.outputs[i]());
+    if (!field.rows[i].numbers.is_wrong()) field.rows[i].numbers = check_numbers(seen, expected);
+  }
+  return {};
+}
+
+Result<std::vector<RaceLane>> race_of(Field& field, const BenchOptions& options,
+                                      const std::optional<ExpectedNumbers>& expected) {
+  for (const Contender& one : field.contenders) COLLAGE_TRY_VOID(one.run());
+  if (expected) COLLAGE_TRY_VOID(check_all(field, *expected));
+  RaceOptions race_options;
+  race_options.seconds = options.seconds;
+  race_options.max_rounds = kMostRounds;
+  race_options.seed = options.seed;
+  race_options.stop = options.stop;
+  COLLAGE_TRY(std::vector<RaceLane> lanes, race(field.contenders, race_options));
+  if (expected) COLLAGE_TRY_VOID(check_all(field, *expected));
+  return lanes;
+}
+
 }  // namespace
+
+const BenchRatio* best_rival(const BenchReport& report) {
+  const BenchRatio* best = nullptr;
+  for (const BenchRatio& one : report.ratios)
+    if (one.counts && (best == nullptr || one.ratio.ratio < best->ratio.ratio)) best = &one;
+  return best;
+}
+
+bool has_wrong_plan(const BenchReport& report) {
+  return !report.contenders.empty() && report.contenders.front().numbers.is_wrong();
+}
 
 Result<BenchReport> bench(const BenchOptions& options, Registry& registry) {
   COLLAGE_TRY_VOID(check_whole(options.plan));
@@ -154,66 +222,26 @@ Result<BenchReport> bench(const BenchOptions& options, Registry& registry) {
   COLLAGE_TRY(const std::vector<Tensor> inputs,
               gather_inputs(source.graph, {.files = {}, .ranges = options.input_ranges, .seed = options.seed}));
 
+  const std::optional<ExpectedNumbers> expected =
+      expected_of(source, inputs, plan.plan.accuracy, registry, report.notes);
   Field field;
   COLLAGE_TRY_VOID(add_plan(field, "collage", read_ms, std::move(plan), report.threads, registry, inputs));
   for (const std::string& name : options.against)
     COLLAGE_TRY_VOID(add_rival(field, name, source, report.threads, registry, inputs, report.notes));
 
-  RaceOptions race_options;
-  race_options.seconds = options.seconds;
-  race_options.max_rounds = kMostRounds;
-  race_options.seed = options.seed;
-  race_options.stop = options.stop;
-  COLLAGE_TRY(const std::vector<RaceLane> lanes, race(field.contenders, race_options));
+  COLLAGE_TRY(const std::vector<RaceLane> lanes, race_of(field, options, expected));
+  report.interrupted = options.stop.stop_requested();
   report.contenders = std::move(field.rows);
   for (std::size_t i = 0; i < lanes.size(); ++i) {
-    report.contenders[i].lane = lanes[i];
-    if (i > 0) report.ratios.push_back({.against = lanes[i].name, .ratio = paired_ratio(lanes[i], lanes[0])});
+    BenchContender& one = report.contenders[i];
+    one.lane = lanes[i];
+    one.precision = precision_of(source.graph, one.precision);
+    if (i > 0)
+      report.ratios.push_back(
+          {.against = lanes[i].name, .ratio = paired_ratio(lanes[i], lanes[0]), .counts = !one.numbers.is_wrong()});
   }
+  if (auto note = precision_note()) report.notes.push_back(*std::move(note));
   return report;
-}
-
-std::string to_text(const BenchReport& report) {
-  std::string text = fmt::format("{}{}, {} thread{}\n", report.model, report.shape.empty() ? "" : " at " + report.shape,
-                                 report.threads, report.threads == 1 ? "" : "s");
-  text += fmt::format("{:<14} {:<20} {:>9} {:>12} {:>12} {:>8}   {}\n", "contender", "version", "load ms", "median us",
-                      "p90 us", "rounds", "collage is faster by");
-  for (std::size_t i = 0; i < report.contenders.size(); ++i) {
-    const BenchContender& c = report.contenders[i];
-    text += fmt::format("{:<14} {:<20} {:>9.1f} {:>12.1f} {:>12.1f} {:>8}", c.name, c.version.substr(0, 20), c.load_ms,
-                        us(c.lane.median_ns()), us(c.lane.quantile_ns(0.9)), c.lane.samples_ns.size());
-    if (i > 0) {
-      const Ratio& r = report.ratios[i - 1].ratio;
-      text += fmt::format("   {:.2f}x [{:.2f}, {:.2f}]", r.ratio, r.low, r.high);
-    }
-    text += "\n";
-    if (!c.note.empty()) text += "               " + c.note + "\n";
-  }
-  for (const std::string& note : report.notes) text += "note: " + note + "\n";
-  return text;
-}
-
-std::string to_json(const BenchReport& report) {
-  nlohmann::ordered_json object = {{"schema", "collage.bench/1"}, {"model", report.model}, {"threads", report.threads}};
-  if (!report.shape.empty()) object["shape"] = report.shape;
-  object["contenders"] = nlohmann::ordered_json::array();
-  for (const BenchContender& c : report.contenders) {
-    nlohmann::ordered_json samples = nlohmann::ordered_json::array();
-    for (std::int64_t ns : c.lane.samples_ns) samples.push_back(us(ns));
-    object["contenders"].push_back({{"name", c.name},
-                                    {"version", c.version},
-                                    {"load_ms", c.load_ms},
-                                    {"median_us", us(c.lane.median_ns())},
-                                    {"p90_us", us(c.lane.quantile_ns(0.9))},
-                                    {"samples", samples},
-                                    {"note", c.note}});
-  }
-  object["ratios"] = nlohmann::ordered_json::array();
-  for (const BenchRatio& r : report.ratios)
-    object["ratios"].push_back(
-        {{"against", r.against}, {"ratio", r.ratio.ratio}, {"low", r.ratio.low}, {"high", r.ratio.high}});
-  object["notes"] = report.notes;
-  return object.dump(2, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
 }  // namespace collage

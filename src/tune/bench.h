@@ -1,9 +1,10 @@
 // Times a plan, or a bare model, against whole-model engines on the same inputs, side by side in one process.
 // A rival gets the user's file with dimensions bound and initialisers repaired, all its optimisations on, f32, the
 // same threads, inputs and outputs bound beforehand; where it refuses that file, the simplified graph, and the row
-// says so. Not here: tuning.
+// says so. Everybody's outputs are held against the reference's, in the accuracy class of the plan: who gives wrong
+// numbers is timed, named, and no rival in any summary. Not here: tuning.
 // In: a plan or a model, rivals, seconds. Out: medians and paired ratios with intervals.
-// Cost: the seconds asked for, and loading.
+// Cost: the seconds asked for, loading, one run of the reference.
 // Source: see race.h.
 #pragma once
 
@@ -17,6 +18,7 @@
 #include "backend/roles.h"
 #include "base/progress.h"
 #include "onnx/import.h"
+#include "tune/contender_check.h"
 #include "tune/race.h"
 
 namespace collage {
@@ -38,14 +40,17 @@ struct BenchOptions {
 struct BenchContender {
   std::string name;  ///< "collage", or the rival's
   std::string version;
-  double load_ms = 0;  ///< from its bytes to ready to run: of the plan file, or of the engine's session
-  std::string note;    ///< for example "on the simplified graph: the engine refuses the file"
+  double load_ms = 0;     ///< from its bytes to ready to run: of the plan file, or of the engine's session
+  std::string note;       ///< for example "on the simplified graph: the engine refuses the file"
+  std::string precision;  ///< what it computes in: "f32"
+  NumbersCheck numbers = {};
   RaceLane lane;
 };
 
 struct BenchRatio {
   std::string against;
-  Ratio ratio;  ///< above 1: the plan is faster
+  Ratio ratio;         ///< above 1: the plan is faster
+  bool counts = true;  ///< in summaries: it gives the right numbers
 };
 
 struct BenchReport {
@@ -54,8 +59,14 @@ struct BenchReport {
   int threads = 1;
   std::vector<BenchContender> contenders;  ///< the plan first
   std::vector<BenchRatio> ratios;
+  bool interrupted = false;  ///< fewer rounds than asked for
   std::vector<std::string> notes;
 };
+
+/// The rival that is hardest to beat among those that count; null when there is none.
+[[nodiscard]] const BenchRatio* best_rival(const BenchReport& report);
+/// The plan's own numbers are not those of the reference.
+[[nodiscard]] bool has_wrong_plan(const BenchReport& report);
 
 /// A plan of fixed shapes or a model; of a plan of many shapes the one that the bindings say.
 [[nodiscard]] Result<BenchReport> bench(const BenchOptions& options, Registry& registry);

@@ -14,13 +14,19 @@ namespace {
 
 double us(std::int64_t ns) { return static_cast<double>(ns) / 1000; }
 
+std::string wrong_text(const BenchContender& one) {
+  return fmt::format("WRONG NUMBERS, output {}, max abs {:.3g}", one.numbers.output, one.numbers.max_abs);
+}
+
 std::string row(const BenchReport& report) {
   std::string text = fmt::format("{:<28} {:>12.1f}", report.shape, us(report.contenders.front().lane.median_ns()));
   for (std::size_t i = 0; i < report.ratios.size(); ++i) {
     const Ratio& ratio = report.ratios[i].ratio;
-    text += fmt::format("   {} {:.1f}: {:.2f}x [{:.2f}, {:.2f}]", report.ratios[i].against,
-                        us(report.contenders[i + 1].lane.median_ns()), ratio.ratio, ratio.low, ratio.high);
+    text += fmt::format("   {} {:.1f}: ", report.ratios[i].against, us(report.contenders[i + 1].lane.median_ns()));
+    text += report.ratios[i].counts ? fmt::format("{:.2f}x [{:.2f}, {:.2f}]", ratio.ratio, ratio.low, ratio.high)
+                                    : wrong_text(report.contenders[i + 1]);
   }
+  if (has_wrong_plan(report)) text += "   the plan: " + wrong_text(report.contenders.front());
   return text + "\n";
 }
 
@@ -29,6 +35,7 @@ std::map<std::string, double> mean_ratios(const std::vector<BenchReport>& report
   std::map<std::string, std::pair<double, std::size_t>> logs;
   for (const BenchReport& report : reports)
     for (const BenchRatio& ratio : report.ratios) {
+      if (!ratio.counts || has_wrong_plan(report)) continue;
       auto& [sum, count] = logs[ratio.against];
       sum += std::log(ratio.ratio.ratio);
       ++count;
@@ -67,6 +74,7 @@ std::string to_text(const std::vector<BenchReport>& reports) {
   for (const BenchReport& report : reports) text += row(report);
   for (const auto& [name, ratio] : mean_ratios(reports))
     text += fmt::format("geometric mean against {}: {:.2f}x\n", name, ratio);
+  if (reports.back().interrupted) text += "stopped by a signal: the last shape has few rounds, others may be missing\n";
   for (const BenchReport& report : reports)
     for (const std::string& note : report.notes) text += fmt::format("note: {}: {}\n", report.shape, note);
   return text;
@@ -78,6 +86,7 @@ std::string to_json(const std::vector<BenchReport>& reports) {
   object["shapes"] = nlohmann::ordered_json::array();
   for (const BenchReport& report : reports) object["shapes"].push_back(nlohmann::ordered_json::parse(to_json(report)));
   object["ratios"] = mean_ratios(reports);
+  object["interrupted"] = !reports.empty() && reports.back().interrupted;
   return object.dump(2, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 

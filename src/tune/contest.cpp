@@ -32,6 +32,26 @@ GuardOptions hurried(GuardOptions options) {
 
 }  // namespace
 
+std::string title_of(const Contestant& contestant) {
+  if (!contestant.is_rival) return contestant.name;
+  const bool is_simplified = contestant.name.ends_with(kOnSimplified);
+  const std::string engine =
+      contestant.name.substr(0, contestant.name.size() - (is_simplified ? kOnSimplified.size() : 0));
+  return engine + " as a whole" + (is_simplified ? fmt::format(",{}", kOnSimplified) : "");
+}
+
+bool Contest::has(const std::string& name) const {
+  for (const auto* list : {&competing_, &beaten_})
+    if (std::ranges::find(*list, name, &Contestant::name) != list->end()) return true;
+  return false;
+}
+
+void Contest::add(Contestant contestant) {
+  const std::string name = contestant.name;
+  for (int number = 2; has(contestant.name); ++number) contestant.name = fmt::format("{} {}", name, number);
+  competing_.push_back(std::move(contestant));
+}
+
 Result<void> Contest::judge(const ContestOptions& options) {
   COLLAGE_TRY(GuardVerdict judged, verdict(options));
   for (std::size_t c = 0; c < competing_.size(); ++c) {
@@ -39,6 +59,7 @@ Result<void> Contest::judge(const ContestOptions& options) {
     competing_[c].step_ns = std::move(judged.step_ns[c]);
     competing_[c].failure = std::move(judged.failures[c]);
     competing_[c].verdict = judged.against[c];
+    competing_[c].ratio = judged.ratios[c];
   }
   winner_ = judged.winner;
   return {};
@@ -87,7 +108,8 @@ void Contest::retire_beaten() {
     const bool slow = !contestant.failure.empty() || static_cast<double>(contestant.median_ns) > most;
     if (c == winner_) new_winner = kept.size();
     if (slow && !contestant.is_rival && c != winner_) {
-      contestant.plan = {};  // its memory is worth more than its past
+      contestant.plan = {};      // its memory is worth more than its past
+      contestant.ratio.reset();  // of a winner that may be beaten in its turn
       beaten_.push_back(std::move(contestant));
     } else {
       kept.push_back(std::move(contestant));

@@ -7,6 +7,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/work_folder.h"
@@ -18,6 +19,9 @@
 #include "tune/plan_packer.h"
 
 namespace collage {
+
+/// Behind the name of a rival that runs the simplified graph.
+inline constexpr std::string_view kOnSimplified = " on the simplified graph";
 
 struct Contestant {
   std::string name;
@@ -33,7 +37,11 @@ struct Contestant {
   std::vector<std::int64_t> step_ns = {};             ///< likewise
   std::string failure = {};                           ///< likewise
   Verdict verdict = Verdict::kUnsure;                 ///< likewise: the winner against it
+  std::optional<Ratio> ratio = std::nullopt;          ///< likewise: how many times faster the winner is
 };
+
+/// For people: engines are "ENGINE as a whole", perhaps ", on the simplified graph".
+[[nodiscard]] std::string title_of(const Contestant& contestant);
 
 struct ContestOptions {
   std::string question;  ///< what a verdict depends on besides the plans: machine, model, shapes, threads
@@ -46,7 +54,8 @@ class Contest {
   Contest(WorkFolder& folder, Store& store, WorkerProcess& worker, PlanPacker& packer)
       : folder_(folder), store_(store), worker_(worker), packer_(packer) {}
 
-  void add(Contestant contestant) { competing_.push_back(std::move(contestant)); }
+  /// A name that is taken gets a number behind it.
+  void add(Contestant contestant);
   [[nodiscard]] std::size_t competing() const { return competing_.size(); }
 
   /// Times all that compete, or recalls the verdict of the same question. A stop cuts the rounds short, not the checks
@@ -65,6 +74,7 @@ class Contest {
   [[nodiscard]] const SearchResult* best_search() const;
 
  private:
+  [[nodiscard]] bool has(const std::string& name) const;
   [[nodiscard]] Result<GuardVerdict> verdict(const ContestOptions& options);
   [[nodiscard]] Result<std::vector<GuardEntry>> write_entries();
 

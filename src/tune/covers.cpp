@@ -56,11 +56,18 @@ std::vector<std::vector<std::string>> smaller_sets(const std::vector<std::string
   return sets;
 }
 
-std::string name_of_set(const std::vector<std::string>& set) {
-  if (set.size() == 1) return "only " + set.front();
-  std::string name;
-  for (const std::string& backend : set) name += (name.empty() ? "" : "+") + backend;
-  return name;
+/// By those that are in it when that is one, else by those that are not.
+std::string name_of_set(const std::vector<std::string>& set, const std::vector<std::string>& all) {
+  if (set.size() == 1) return set.front() + " alone";
+  std::string absent;
+  for (const std::string& backend : all)
+    if (!contains(set, backend)) absent += (absent.empty() ? "" : ", ") + backend;
+  return "mixed without " + absent;
+}
+
+bool uses(const Cover& cover, const std::string& backend) {
+  return std::ranges::any_of(
+      cover.steps, [&](const CoverStep& step) { return step.kind == StepKind::kKernel && step.backend == backend; });
 }
 
 /// The usable candidates of `allowed`, of the host and of the filler. When `fillers_wait`, these two take only nodes
@@ -189,14 +196,16 @@ Result<std::vector<NamedCover>> covers_to_confirm(const CoverRequest& request) {
   std::set<std::string> seen;
   COLLAGE_TRY(SearchResult best, best_cover(request, request.backends));
   seen.insert(to_text(*request.graph, best.cover));
-  covers.push_back({"cover", std::move(best)});
+  covers.push_back({"mixed", std::move(best)});
   COLLAGE_TRY(SearchResult fewer, cover_of_fewer_steps(request));
   if (seen.insert(to_text(*request.graph, fewer.cover)).second)
-    covers.push_back({"cover of fewer steps", std::move(fewer)});
-  for (const std::vector<std::string>& set : smaller_sets(useful_backends(request))) {
+    covers.push_back({"mixed, fewer steps", std::move(fewer)});
+  const std::vector<std::string> useful = useful_backends(request);
+  for (const std::vector<std::string>& set : smaller_sets(useful)) {
     auto result = best_cover(request, set);
-    if (result && seen.insert(to_text(*request.graph, result->cover)).second)
-      covers.push_back({name_of_set(set), std::move(*result)});
+    if (!result || !seen.insert(to_text(*request.graph, result->cover)).second) continue;
+    const bool is_filled = !contains(set, request.filler) && uses(result->cover, request.filler);
+    covers.push_back({name_of_set(set, useful) + (is_filled ? ", rest by " + request.filler : ""), std::move(*result)});
   }
   return covers;
 }

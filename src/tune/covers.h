@@ -19,7 +19,8 @@
 
 namespace collage {
 
-/// A cover with a name for tables: "cover", "only A", "A+B".
+/// A cover with a name for people: "mixed", "mixed, fewer steps", "mixed without C", "A alone"; where the filler takes
+/// what they refuse ", rest by FILLER" follows.
 struct NamedCover {
   std::string name;
   SearchResult result;

@@ -45,9 +45,15 @@ class Explainer {
     out_.fillers = in_.fillers;
     out_.only = in_.only;
     out_.absent = in_.absent;
+    out_.proposals = in_.proposals;
     add_totals();
     for (const NodeRule& rule : in_.rules)
       out_.rules.push_back({.is_pin = rule.kind == NodeRule::Kind::kPin, .glob = rule.glob, .backend = rule.backend});
+    for (const UserRule& rule : in_.user_rules)
+      out_.user_rules.push_back({.where = rule.where,
+                                 .text = rule.text,
+                                 .backend = rule.backend,
+                                 .takes_others = rule.kind == UserRule::Kind::kFuse});
     sort_by_node();
     for (std::size_t n = 0; n < in_.graph->nodes.size(); ++n) add_node(n);
     add_alternatives();
@@ -65,14 +71,20 @@ class Explainer {
     if (margins_.cover) out_.cover = margins_.cover->name;
     if (margins_.cover && margins_.cover->median_ns > 0) out_.measured_ns = margins_.cover->median_ns;
     out_.cover_ns = margins_.cover_ns;
-    out_.model_bound_ns = in_.model_bound_ns;
-    out_.proven_bound_ns = in_.proven_bound_ns;
+    out_.sum = margins_.sum;
+    out_.model_bound_ns = at_most(in_.model_bound_ns, out_.cover_ns);
+    out_.proven_bound_ns = at_most(in_.proven_bound_ns, out_.model_bound_ns);
     const CompetingPlan* single = nullptr;
     for (const CompetingPlan& plan : in_.plans)
       if (plan.is_single && plan.median_ns > 0 && (!single || plan.median_ns < single->median_ns)) single = &plan;
     if (!single || !out_.measured_ns) return;
     out_.apparent_loss_ns = *out_.measured_ns - single->median_ns;
     out_.apparent_loss_against = single->name;
+  }
+
+  /// What holds of all covers holds of this one: a bound above it was one of other costs.
+  static std::optional<std::int64_t> at_most(std::optional<std::int64_t> bound, std::optional<std::int64_t> most) {
+    return bound && most ? std::min(*bound, *most) : bound;
   }
 
   // ---- nodes -------------------------------------------------------------------------------------------------
@@ -123,6 +135,9 @@ class Explainer {
     add_refusals(n, node);
     for (std::uint32_t r = 0; r < in_.rules.size(); ++r)
       if (names_node(in_.rules[r], in_.graph->nodes[n])) node.rules.push_back(r);
+    for (std::uint32_t r = 0; r < in_.user_rules.size(); ++r)
+      if (in_.user_rules[r].kind == UserRule::Kind::kFuse && matches_glob(node.name, in_.user_rules[r].globs))
+        node.user_rules.push_back(r);
     out_.nodes.push_back(std::move(node));
   }
 

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "plan/explanation.h"
+#include "region/user_rules.h"
 #include "search/search.h"
 #include "tune/locations.h"
 #include "tune/node_rules.h"
@@ -27,7 +28,7 @@ struct CompetingPlan {
   const Cover* cover = nullptr;  ///< over the graph explained; of a whole-model engine one step over any graph
   std::int64_t median_ns = 0;    ///< end to end; 0 = not known
   bool is_rival = false;         ///< a whole-model engine
-  bool is_single = false;        ///< of a single backend, rivals included: what a user would have without a search
+  bool is_single = false;        ///< all steps are of one backend, beside the host's; rivals included
   bool is_alternative = false;   ///< one of the best covers, for comparison only: it was never a plan
 };
 
@@ -51,6 +52,8 @@ struct ExplainInputs {
   std::string only;
   std::map<std::string, std::string> absent;  ///< asked for but not usable here, and why
   std::span<const NodeRule> rules;
+  std::span<const UserRule> user_rules = {};
+  std::map<std::string, std::string> proposals = {};  ///< backend -> its own rules for which regions it is asked about
   std::vector<Unmeasured> why_unmeasured;  ///< by candidate, said of those with an unknown cost; empty = not known
 };
 

@@ -134,11 +134,41 @@ std::optional<std::size_t> simplest_of_the_best(const std::vector<GuardEntry>& e
   return winner;
 }
 
+/// Nothing when fewer rounds had both than a median takes.
+std::optional<Ratio> ratio_of(const RaceLane& slow, const RaceLane& fast) {
+  if (std::min(slow.samples_ns.size(), fast.samples_ns.size()) < kFewestRounds) return std::nullopt;
+  return paired_ratio(slow, fast);
+}
+
 /// What the rounds say of the winner against the others that ran in them.
 void tell_apart(const std::vector<std::size_t>& chosen, const std::vector<ConfirmLane>& lanes, std::size_t winner,
                 GuardVerdict& verdict) {
-  for (std::size_t i = 0; i < chosen.size(); ++i)
+  for (std::size_t i = 0; i < chosen.size(); ++i) {
     verdict.against[chosen[i]] = i == winner ? Verdict::kSame : verdict_of(lanes[winner].lane, lanes[i].lane);
+    if (i != winner) verdict.ratios[chosen[i]] = ratio_of(lanes[i].lane, lanes[winner].lane);
+  }
+}
+
+/// The heat's word on those that came no further.
+void add_heat_ratios(const std::vector<ConfirmLane>& heat, GuardVerdict& verdict) {
+  for (std::size_t e = 0; e < heat.size(); ++e)
+    if (e != verdict.winner && !verdict.ratios[e] && verdict.median_ns[e] > 0)
+      verdict.ratios[e] = ratio_of(heat[e].lane, heat[verdict.winner].lane);
+}
+
+Json ratios_to_json(const std::vector<std::optional<Ratio>>& ratios) {
+  Json list = Json::array();
+  for (const auto& one : ratios) list.push_back(one ? Json{one->ratio, one->low, one->high} : Json());
+  return list;
+}
+
+std::vector<std::optional<Ratio>> ratios_from(const Json& list) {
+  std::vector<std::optional<Ratio>> ratios;
+  for (const Json& one : list) {
+    ratios.emplace_back();
+    if (!one.is_null()) ratios.back() = Ratio{.ratio = one.at(0), .low = one.at(1), .high = one.at(2)};
+  }
+  return ratios;
 }
 
 }  // namespace
@@ -150,6 +180,7 @@ Result<GuardVerdict> judge(const std::vector<GuardEntry>& entries, const GuardOp
   verdict.step_ns.resize(entries.size());
   verdict.failures.resize(entries.size());
   verdict.against.resize(entries.size());
+  verdict.ratios.resize(entries.size());
   std::vector<std::size_t> all(entries.size());
   for (std::size_t e = 0; e < all.size(); ++e) all[e] = e;
   ConfirmRequest heat = request_for(entries, all, options);
@@ -177,6 +208,7 @@ Result<GuardVerdict> judge(const std::vector<GuardEntry>& entries, const GuardOp
     if (const auto winner = simplest_of_the_best(entries, chosen, *final_lanes)) {
       verdict.winner = chosen[*winner];
       tell_apart(chosen, *final_lanes, *winner, verdict);
+      add_heat_ratios(lanes, verdict);
       return verdict;
     }
   }
@@ -192,6 +224,7 @@ std::string to_json(const GuardVerdict& verdict) {
   for (const Verdict one : verdict.against) against.push_back(name_of(one));
   return to_line(Json{{"winner", verdict.winner},
                       {"against", against},
+                      {"ratios", ratios_to_json(verdict.ratios)},
                       {"median_ns", verdict.median_ns},
                       {"step_ns", verdict.step_ns},
                       {"failures", verdict.failures}});
@@ -204,14 +237,15 @@ Result<GuardVerdict> guard_verdict_from(const std::string& json) {
                                   .median_ns = object.at("median_ns").get<std::vector<std::int64_t>>(),
                                   .step_ns = object.at("step_ns").get<std::vector<std::vector<std::int64_t>>>(),
                                   .failures = object.at("failures").get<std::vector<std::string>>(),
-                                  .against = {}};
+                                  .against = {},
+                                  .ratios = ratios_from(object.at("ratios"))};
                 for (const Json& name : object.at("against"))
                   read.against.push_back(verdict_named(name.get<std::string>()).value_or(Verdict::kUnsure));
                 return read;
               }));
   const std::size_t entries = verdict.median_ns.size();
   if (verdict.winner >= entries || verdict.step_ns.size() != entries || verdict.failures.size() != entries ||
-      verdict.against.size() != entries)
+      verdict.against.size() != entries || verdict.ratios.size() != entries)
     return fail(ExitCode::kBug, "measure/malformed-json", "stored verdict", "lists of different lengths",
                 "one of each for every entry");
   return verdict;

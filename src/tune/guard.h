@@ -50,6 +50,8 @@ struct GuardVerdict {
   std::vector<std::vector<std::int64_t>> step_ns;  ///< by entry: its steps in context
   std::vector<std::string> failures;               ///< by entry
   std::vector<Verdict> against;                    ///< by entry: the winner against it, kSame for the winner itself
+  /// By entry: how many times faster the winner is, paired by round; nothing where too few rounds had both.
+  std::vector<std::optional<Ratio>> ratios = {};
 };
 
 /// Times the contenders of a request; the error of a worker that died with them, or of a stop.

@@ -22,8 +22,9 @@ struct Margin {
 
 struct Margins {
   const CompetingPlan* cover =
-      nullptr;  ///< the plan that ships, or the best cover that a rival has beaten; null = none
-  std::optional<std::int64_t> cover_ns;               ///< sum of its costs alone
+      nullptr;       ///< the plan that ships, or the best cover that a rival has beaten; null = none
+  ExplainedSum sum;  ///< of its costs alone
+  std::optional<std::int64_t> cover_ns;               ///< what that comes to
   std::vector<Margin> at_most;                        ///< by candidate
   std::vector<std::optional<std::int64_t>> at_least;  ///< by candidate; of those never measured
   /// By node: the candidate that covers it, nothing for one that is not in the pool; empty when a rival ships.

@@ -3,12 +3,22 @@
 #include <algorithm>
 #include <vector>
 
+#include <fmt/format.h>
+
 namespace collage {
 namespace {
 
 std::string way(const std::string& backend, const Variant& variant) { return backend + "/" + variant.name; }
 
 }  // namespace
+
+std::string bytes_text(std::int64_t bytes) {
+  constexpr std::int64_t kKibi = 1024;
+  if (bytes < kKibi) return fmt::format("{} bytes", bytes);
+  const bool is_small = bytes < kKibi * kKibi;
+  const std::int64_t unit = is_small ? kKibi : kKibi * kKibi;
+  return fmt::format("{} {} ({} bytes)", (bytes + unit - 1) / unit, is_small ? "KiB" : "MiB", bytes);
+}
 
 std::int64_t inner_bytes(const Graph& graph, const Region& region) {
   const std::vector<std::size_t> nodes = region.nodes.members();  // in topological order

@@ -25,6 +25,9 @@ struct Objective {
   [[nodiscard]] bool is_time_alone() const { return memory_cap == 0 && ns_per_byte == 0; }
 };
 
+/// "12 KiB (12345 bytes)", rounded up; small ones in bytes alone.
+[[nodiscard]] std::string bytes_text(std::int64_t bytes);
+
 /// The most bytes of values inside a region, neither read from outside nor given, that are alive at one node.
 /// Values of open shape count nothing.
 [[nodiscard]] std::int64_t inner_bytes(const Graph& graph, const Region& region);

@@ -5,6 +5,7 @@
 // Source: ours.
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -30,6 +31,8 @@ struct Outcome {
   std::vector<Unmeasured> why_unmeasured;  ///< by candidate
   const Alternatives& alternatives;
   const std::vector<std::string>& notes;
+  const std::vector<RuleEffect>& rules;                 ///< pins and bans, then --rules
+  const std::map<std::string, std::string>& proposals;  ///< PricedPool::proposals()
   /// Null where there were no covers.
   Pricing* pricing = nullptr;
   const BodyPlacer* placer = nullptr;
@@ -40,6 +43,9 @@ struct Outcome {
 
 /// What was counted so far stays: candidates, schedules, times.
 void fill_report(const Outcome& outcome, TuneReport& report);
+
+/// Candidates without a time, by why.
+void count_unmeasured(const Outcome& outcome, Ended& ended);
 
 /// How many candidates were measured, reused and refused. Precondition: there is pricing.
 void count_measured(const Outcome& outcome, TuneReport& report);

@@ -35,6 +35,7 @@ class CoverReader {
       step.kind = from.kind;
       step.backend = from.backend;
       step.cost = Measured{.median_ns = from.cost_ns, .low_ns = from.cost_low_ns, .high_ns = from.cost_high_ns};
+      if (from.is_estimated) step.cost = Estimated{.ns = from.cost_ns};
       step.runner_up = from.runner_up;
       cover.steps.push_back(std::move(step));
     }

@@ -8,7 +8,7 @@
 namespace collage {
 
 Result<PlanModel> PlanModel::load(const std::string& path, Registry& registry, int threads) {
-  COLLAGE_TRY(RealisedPlan plan, load_plan(path));
+  COLLAGE_TRY(RealisedPlan plan, load_plan(path, Checked::kWhatRuns));
   return load(std::move(plan), registry, threads);
 }
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <filesystem>
 
+#include <fmt/format.h>
+
 #include "backend/roles.h"
 #include "measure/file.h"
 #include "tune/cost_table.h"
@@ -16,6 +18,9 @@ namespace collage {
 namespace {
 
 constexpr int kNeighbourRounds = 2;
+/// A byte outweighs any time.
+constexpr double kNsPerFrugalByte = 1e6;
+constexpr std::size_t kFrugalStates = 100'000;
 constexpr std::size_t kMostNeighbours = 12;
 /// Searches for all sets of backends take some 5 % of the budget then, where they do not end before.
 constexpr double kStatesPerSecond = 4000;
@@ -35,17 +40,52 @@ Result<void> PricedPool::fill() {
   scene_.say("propose");
   COLLAGE_TRY(std::vector<Proposer> proposers,
               make_proposers(scene_.registry, scene_.who.proposing(), graph, scene_.compile()));
+  for (const Proposer& one : proposers)
+    if (one.rules.own) proposals_[one.backend] = to_text(*one.rules.own);
   add_user_rules(graph, scene_.options.user_rules, proposers);
-  pool_ = propose(graph, uses, proposers);
-  COLLAGE_TRY_VOID(keep_forced_regions(graph, scene_.options.user_rules, pool_));
-  apply_rules(graph, scene_.who.rules(), pool_);
+  COLLAGE_TRY(const CandidatePool all, proposed(proposers));
   pricing_.emplace(pricing_options(), graph, scene_.registry, scene_.store);
   COLLAGE_TRY_VOID(place_bodies());
+  if (const std::string nobody = nobody_left(graph, scene_.who.rules(), all, pool_); !nobody.empty())
+    return fail(ExitCode::kUnsupported, "tune/nobody-left", "--pin, --ban", nobody, "rules that leave someone who can");
   known_schedules_ = add_known_schedules(schedules());
-  COLLAGE_TRY(costs_, price());
+  auto costs = price();
+  if (!costs) return std::unexpected(too_small_cap(std::move(costs).error()));
+  costs_ = *std::move(costs);
   why_unmeasured_.assign(costs_.size(), why_not_measured(!scene_.options.measures_all));
   COLLAGE_TRY_VOID(join_neighbours(uses, proposers));
   return write_cost_table();
+}
+
+/// What the backends offer, under the user's rules. Where there are pins and bans the result is the same without them.
+Result<CandidatePool> PricedPool::proposed(std::span<const Proposer> proposers) {
+  const Graph& graph = scene_.prepared.graph;
+  pool_ = propose(graph, uses_of(graph), proposers);
+  COLLAGE_TRY_VOID(keep_forced_regions(graph, scene_.options.user_rules, pool_));
+  rule_effects_ = effects_of(graph, scene_.who.rules(), pool_);
+  std::ranges::move(effects_of(graph, scene_.options.user_rules, pool_), std::back_inserter(rule_effects_));
+  CandidatePool all;
+  if (!scene_.who.rules().empty()) all = pool_;
+  apply_rules(graph, scene_.who.rules(), pool_);
+  return all;
+}
+
+/// No cover fits under the cap: how much the most frugal one takes, as the search counts it. Times play no part in
+/// that, so that candidates nobody has measured yet do for it.
+Error PricedPool::too_small_cap(Error error) {
+  if (error.exit != ExitCode::kLimit || scene_.options.objective.memory_cap <= 0) return error;
+  CoverRequest frugal = request({});
+  frugal.search.capacity.erase(kHome);
+  frugal.search.ns_per_byte = kNsPerFrugalByte;
+  frugal.search.max_states = kFrugalStates;
+  for (Cost& cost : frugal.costs)
+    if (std::holds_alternative<Unknown>(cost)) cost = Estimated{.ns = 1};
+  const auto best = pricing_->best(std::move(frugal));
+  if (!best) return error;
+  error.where = "--memory-cap";
+  error.saw = bytes_text(scene_.options.objective.memory_cap);
+  error.allowed = fmt::format("at least {}, which the most frugal plan found needs", bytes_text(best->peak_bytes));
+  return error;
 }
 
 /// The bodies of control-flow operators compete with engines that take the whole operator.

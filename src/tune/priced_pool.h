@@ -6,6 +6,7 @@
 // Source: ours.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -16,6 +17,7 @@
 #include "tune/explanation.h"
 #include "tune/objective.h"
 #include "tune/pricing.h"
+#include "tune/rule_effects.h"
 #include "tune/scene.h"
 #include "tune/schedule_stage.h"
 
@@ -29,7 +31,8 @@ class PricedPool {
   PricedPool(const PricedPool&) = delete;
   PricedPool& operator=(const PricedPool&) = delete;
 
-  /// Proposes and measures. An error of exit kLimit: no cover is small enough.
+  /// Proposes and measures. An error of exit kLimit: no cover is small enough; tune/nobody-left: pins and bans leave a
+  /// node without candidates.
   [[nodiscard]] Result<void> fill();
   /// There are no covers from then on.
   void give_up() { pricing_.reset(); }
@@ -57,6 +60,10 @@ class PricedPool {
   [[nodiscard]] const std::vector<Cost>& costs() const { return costs_; }
   /// By candidate.
   [[nodiscard]] std::vector<Unmeasured> why_unmeasured() const;
+  /// Of the user's rules: pins and bans, then --rules in their order.
+  [[nodiscard]] const std::vector<RuleEffect>& rule_effects() const { return rule_effects_; }
+  /// Backend -> its own rules for which regions it is asked about, where it has such.
+  [[nodiscard]] const std::map<std::string, std::string>& proposals() const { return proposals_; }
   [[nodiscard]] const Placements& bodies() const { return bodies_; }
   /// Null before fill().
   [[nodiscard]] const BodyPlacer* placer() const { return placer_ ? &*placer_ : nullptr; }
@@ -67,6 +74,8 @@ class PricedPool {
   [[nodiscard]] std::size_t known_schedules() const { return known_schedules_; }
 
  private:
+  [[nodiscard]] Result<CandidatePool> proposed(std::span<const Proposer> proposers);
+  [[nodiscard]] Error too_small_cap(Error error);
   [[nodiscard]] Result<void> place_bodies();
   [[nodiscard]] Result<std::vector<Cost>> price();
   [[nodiscard]] Result<void> join_neighbours(const Uses& uses, std::span<const Proposer> proposers);
@@ -86,6 +95,8 @@ class PricedPool {
   std::optional<Pricing> pricing_;
   std::optional<BodyPlacer> placer_;
   Placements bodies_;
+  std::vector<RuleEffect> rule_effects_;
+  std::map<std::string, std::string> proposals_;
   std::size_t known_schedules_ = 0;
 };
 

@@ -7,6 +7,7 @@
 #include "base/work_folder.h"
 #include "measure/machine.h"
 #include "measure/worker_process.h"
+#include "plan/cases_file.h"
 #include "plan/plan_file.h"
 #include "runtime/session.h"
 
@@ -38,6 +39,14 @@ Result<std::vector<RecheckedPart>> parts_from(const Json& list) {
     }
     return parts;
   });
+}
+
+/// Plans of many shapes have no step that was timed for all of them.
+Result<void> check_one_shape(const std::string& path) {
+  COLLAGE_TRY(const PlanCases cases, load_cases(path, Checked::kWhatRuns));
+  if (cases.domain.dimensions.empty()) return {};
+  return fail(ExitCode::kUnsupported, "recheck/many-shapes", path, "a plan that serves " + to_string(cases.domain),
+              "a plan of one shape: tune again for one of these, or bench this plan");
 }
 
 void refuse(RecheckReport& report, std::string why) {
@@ -127,6 +136,7 @@ std::string_view name_of(Numbers numbers) {
 }
 
 Result<RecheckReport> recheck(const RecheckOptions& options, Registry& registry) {
+  COLLAGE_TRY_VOID(check_one_shape(options.plan));
   COLLAGE_TRY(const RealisedPlan plan, load_plan(options.plan));
   const MachineVerdict verdict = verdict_here(plan.plan, registry);
   RecheckReport report;

@@ -148,20 +148,15 @@ class Replayer {
 
   TuneReport report_on(const Plan& plan) const {
     TuneReport report{.plan = options_.output, .model = options_.model, .threads = plan.threads};
-    report.steps = step_count(plan);
-    count_steps(plan, report);
+    const StepCounts counts = count_steps(plan);
+    report.steps = counts.steps;
+    report.views = counts.views;
+    report.backends = counts.backends;
     report.shipped = plan.shipped;
     report.notes = prepared_.notes;
     report.notes.push_back("the decisions of " + options_.replay + " again: nothing was measured");
     if (plan.machine != plan_.machine) report.notes.push_back("its costs are those of another machine");
     return report;
-  }
-
-  static void count_steps(const PlanBody& plan, TuneReport& report) {
-    for (const PlanStep& step : plan.steps) {
-      ++report.backends[step.backend];
-      for (const PlanBody& body : step.bodies) count_steps(body, report);
-    }
   }
 
   const Plan& plan_;

@@ -27,7 +27,55 @@ nlohmann::ordered_json json_of(const ScheduleReport& report) {
           {"kernels", kernels}};
 }
 
+nlohmann::ordered_json json_of(const RivalTime& rival) {
+  nlohmann::ordered_json object = {
+      {"name", rival.title}, {"us", microseconds(rival.median_ns)}, {"verdict", name_of(rival.verdict)}};
+  if (rival.ratio) {
+    object["ratio"] = rival.ratio->ratio;
+    object["low"] = rival.ratio->low;
+    object["high"] = rival.ratio->high;
+  }
+  return object;
+}
+
+nlohmann::ordered_json json_of(const RuleEffect& effect) {
+  return {{"rule", effect.rule},         {"matches", effect.matches}, {"matched", effect.matched},
+          {"removed", effect.removed},   {"added", effect.added},     {"steps", effect.steps},
+          {"mattered", !is_idle(effect)}};
+}
+
+nlohmann::ordered_json json_of(const Ended& ended) {
+  nlohmann::ordered_json object = {{"why", name_of(ended.why)},
+                                   {"unmeasured", ended.unmeasured()},
+                                   {"not_needed", ended.not_needed},
+                                   {"out_of_time", ended.out_of_time},
+                                   {"not_before_stop", ended.not_before_stop}};
+  if (ended.why != Ending::kInterrupted) return object;
+  object["stopped_s"] = ended.stopped_s;
+  object["phase"] = ended.phase;
+  return object;
+}
+
+template <class T>
+nlohmann::ordered_json list_of(const std::vector<T>& values) {
+  nlohmann::ordered_json list = nlohmann::ordered_json::array();
+  for (const T& value : values) list.push_back(json_of(value));
+  return list;
+}
+
 }  // namespace
+
+std::string_view name_of(Ending ending) {
+  switch (ending) {
+    case Ending::kComplete:
+      return "complete";
+    case Ending::kBudget:
+      return "budget";
+    case Ending::kInterrupted:
+      return "interrupted";
+  }
+  return "";
+}
 
 std::string to_json(const TuneReport& report) {
   nlohmann::ordered_json rivals = nlohmann::ordered_json::object();
@@ -61,13 +109,18 @@ std::string to_json(const TuneReport& report) {
                                          {"measured_us", report.measured_us},
                                          {"memory_bytes", report.memory_bytes},
                                          {"steps", report.steps},
+                                         {"views", report.views},
                                          {"backends", report.backends},
                                          {"rivals", rivals},
                                          {"verdicts", verdicts},
+                                         {"plans", list_of(report.rivals)},
                                          {"predictions", predictions},
                                          {"schedules", json_of(report.schedules)},
                                          {"shipped", report.shipped},
+                                         {"title", report.title},
+                                         {"rules", list_of(report.rules)},
                                          {"repros", repros},
+                                         {"ended", json_of(report.ended)},
                                          {"interrupted", report.interrupted},
                                          {"notes", report.notes}};
   // A note may quote what a dying library printed, whatever bytes that was.
@@ -76,7 +129,11 @@ std::string to_json(const TuneReport& report) {
 
 std::string plan_report(const TuneReport& report, const std::string& explanation) {
   nlohmann::json rivals = nlohmann::json::object();
-  for (const RivalTime& rival : report.rivals) rivals[rival.name] = microseconds(rival.median_ns);
+  nlohmann::json plans = nlohmann::json::array();
+  for (const RivalTime& rival : report.rivals) {
+    rivals[rival.name] = microseconds(rival.median_ns);
+    plans.push_back({{"name", rival.title}, {"us", microseconds(rival.median_ns)}});
+  }
   return nlohmann::json{{"search",
                          {{"cover_us", report.cover_us},
                           {"model_bound_us", report.model_bound_us},
@@ -84,6 +141,7 @@ std::string plan_report(const TuneReport& report, const std::string& explanation
                           {"measured_us", report.measured_us},
                           {"candidates", report.candidates}}},
                         {"rivals", rivals},
+                        {"plans", plans},
                         {"explanation", nlohmann::json::parse(explanation)}}
       .dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }

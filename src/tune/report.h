@@ -6,18 +6,44 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "measure/repro_keeper.h"
 #include "tune/race.h"
+#include "tune/rule_effects.h"
 
 namespace collage {
 
+/// Another plan that was timed.
 struct RivalTime {
-  std::string name;  ///< the engine, "ENGINE on the simplified graph"
+  std::string name;   ///< in JSON: "ENGINE", "ENGINE on the simplified graph", a mixed plan's title
+  std::string title;  ///< for people: "ENGINE as a whole", "mixed without A"
   std::int64_t median_ns = 0;
-  Verdict verdict = Verdict::kUnsure;  ///< what ships against it
+  Verdict verdict = Verdict::kUnsure;         ///< what ships against it
+  std::optional<Ratio> ratio = std::nullopt;  ///< how many times faster what ships is; nothing after too few rounds
+};
+
+/// Why a tune came to its end.
+enum class Ending : std::uint8_t {
+  kComplete,    ///< nothing was left that might decide
+  kBudget,      ///< the time was over before that
+  kInterrupted  ///< a signal
+};
+/// "complete", "budget", "interrupted".
+[[nodiscard]] std::string_view name_of(Ending ending);
+
+/// How a tune ended, and what it left.
+struct Ended {
+  Ending why = Ending::kComplete;
+  double stopped_s = 0;             ///< kInterrupted: when, since the start
+  std::string phase;                ///< kInterrupted: what was being done
+  std::size_t not_needed = 0;       ///< candidates without a time, since forecasts said that no best cover uses them
+  std::size_t out_of_time = 0;      ///< likewise, since the budget was over
+  std::size_t not_before_stop = 0;  ///< likewise, since a signal came
+  [[nodiscard]] std::size_t unmeasured() const { return not_needed + out_of_time + not_before_stop; }
 };
 
 /// What the costs of a cover's steps said, corrected by other plans' times, and what it took end to end.
@@ -64,18 +90,27 @@ struct TuneReport {
   double model_bound_us = 0;
   double proven_bound_us = 0;
   double predicted_us = 0;
-  double measured_us = 0;         ///< of what ships, end to end
-  std::int64_t memory_bytes = 0;  ///< of what ships, as tune/objective.h counts them
-  std::size_t steps = 0;
-  std::map<std::string, std::size_t> backends;  ///< name -> steps
+  double measured_us = 0;                       ///< of what ships, end to end
+  std::int64_t memory_bytes = 0;                ///< of what ships, as tune/objective.h counts them
+  std::size_t steps = 0;                        ///< of what ships, those inside bodies included
+  std::size_t views = 0;                        ///< of these: nothing runs
+  std::map<std::string, std::size_t> backends;  ///< name -> steps; they add up to `steps`
   std::vector<RivalTime> rivals;                ///< whole-model engines and single-backend plans
   std::vector<Prediction> predictions;          ///< of all covers that were timed
   ScheduleReport schedules;
   std::string shipped;            ///< "cover" or the rival's name
+  std::string title;              ///< of what ships, for people
   std::vector<KeptRepro> repros;  ///< failures of backends, each kind once
+  std::vector<RuleEffect> rules;  ///< --pin, --ban and --rules
+  Ended ended;
   bool interrupted = false;
   std::vector<std::string> notes;
 };
+
+/// For people.
+[[nodiscard]] std::string to_text(const TuneReport& report);
+/// How it ended and what was left, in lines; for one tune or for several together.
+[[nodiscard]] std::string to_text(const Ended& ended);
 
 /// The report as the JSON object of `tune --json` (schema collage.tune/1).
 [[nodiscard]] std::string to_json(const TuneReport& report);

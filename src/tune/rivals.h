@@ -11,9 +11,6 @@
 
 namespace collage {
 
-/// Of a rival that runs the simplified graph.
-inline constexpr std::string_view kOnSimplified = " on the simplified graph";
-
 /// Who does not take the model is told in `notes`. When time runs out one rival does: it is a plan that can ship.
 [[nodiscard]] Result<void> add_rivals(const Scene& scene, ContestantMaker& maker, Contest& contest,
                                       std::vector<std::string>& notes);

@@ -6,6 +6,27 @@
 namespace collage {
 namespace {
 
+/// Of all points together; a signal comes at one of them.
+Ended ended_of(const ShapesReport& report) {
+  Ended all;
+  for (const ShapeReport& one : report.cases) {
+    const Ended& ended = one.report.ended;
+    if (ended.why != Ending::kComplete) all.why = Ending::kBudget;
+    all.not_needed += ended.not_needed;
+    all.out_of_time += ended.out_of_time;
+    all.not_before_stop += ended.not_before_stop;
+  }
+  if (report.interrupted) all.why = Ending::kInterrupted;
+  return all;
+}
+
+std::string ended_text(const ShapesReport& report) {
+  const Ended ended = ended_of(report);
+  if (ended.why != Ending::kInterrupted) return to_text(ended);
+  return fmt::format("stopped by a signal: {} shapes have plans of their own, {} candidates have no time\n",
+                     report.cases.size(), ended.unmeasured());
+}
+
 /// The backends of the steps, with how many each runs.
 std::string who(const TuneReport& report) {
   std::string text;
@@ -28,6 +49,7 @@ std::string to_text(const ShapesReport& report) {
   }
   for (const auto& [name, us] : report.generic_times)
     text += fmt::format("  {:>10.1f} us  {} with open dimensions, geometric mean\n", us, name);
+  text += ended_text(report);
   for (const ShapeReport& one : report.cases)
     for (const std::string& note : one.report.notes)
       text += fmt::format("note: {}: {}\n", to_string(report.domain, one.sample.point), note);
@@ -61,6 +83,8 @@ std::string to_json(const ShapesReport& report) {
                                {"cases", cases},
                                {"generic", report.generic},
                                {"generic_times_us", report.generic_times},
+                               {"ended", name_of(ended_of(report).why)},
+                               {"unmeasured", ended_of(report).unmeasured()},
                                {"interrupted", report.interrupted},
                                {"notes", report.notes}};
   return object.dump(2, ' ', false, ordered_json::error_handler_t::replace);

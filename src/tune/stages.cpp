@@ -77,7 +77,9 @@ class Preparation {
     job.model_file = prepared_.original_file;
     job.record_file = folder_.file("original-outputs");
     if (const auto ran = collage::record(worker_, job); !ran) {
-      prepared_.notes.push_back("import check left out: the reference refuses the original file: " + ran.error().saw);
+      prepared_.notes.push_back(
+          "ONNX Runtime, the reference, rejects this file; numbers were checked on Collage's import instead: " +
+          ran.error().saw);
       return {};
     }
     COLLAGE_TRY(const std::string different, difference(job.record_file, prepared_.outputs));

@@ -2,11 +2,14 @@
 
 #include <algorithm>
 #include <chrono>
+#include <span>
 
 #include <fmt/format.h>
 
 #include "measure/machine.h"
 #include "plan/plan_file.h"
+#include "tune/assemble.h"
+#include "tune/costs_alone.h"
 #include "tune/course.h"
 #include "tune/level2.h"
 #include "tune/outcome.h"
@@ -15,6 +18,7 @@
 #include "tune/replay.h"
 #include "tune/report.h"
 #include "tune/rivals.h"
+#include "tune/stop_watch.h"
 #include "tune/time_limit.h"
 
 namespace collage {
@@ -32,7 +36,8 @@ class Tuner {
         store_(std::move(store)),
         worker_(options.worker_command),
         repros_(options.repros),
-        meter_(options.progress, options.budget_s + options.tune_budget_s, [this] { return budget_.total_s(); }) {}
+        meter_(options.progress, options.budget_s + options.tune_budget_s, [this] { return budget_.total_s(); }),
+        stop_watch_(options.stop, [this] { return budget_.total_s(); }) {}
 
   Result<TuneReport> run() {
     COLLAGE_TRY_VOID(who_.choose());
@@ -49,13 +54,13 @@ class Tuner {
     time_limit_.arm(budget_.after(Budget::kStopShare));
     COLLAGE_TRY_VOID(improve_with_context());
     COLLAGE_TRY_VOID(evolve());
+    is_cut_ |= options_.stop.stop_requested();
     if (!user_stop_.stop_requested()) course_.save(store_);
     COLLAGE_TRY_VOID(ship());
     report_.interrupted = user_stop_.stop_requested();
     report_.tune_s = budget_.total_s();
     report_.repros = repros_.kept();
-    if (budget_.is_past(Budget::kMostShare) && !report_.interrupted)
-      report_.notes.push_back(fmt::format("the budget of {:.3g} s was too small for a first plan", options_.budget_s));
+    tell_end();
     for (const std::string& note : prepared_.notes) report_.notes.push_back(note);
     for (const std::string& warning : store_.warnings()) report_.notes.push_back(warning);
     if (const std::size_t damaged = store_.set_aside(); damaged > 0)
@@ -79,15 +84,36 @@ class Tuner {
             .progress = progress_};
   }
 
+  /// Why it ends now.
+  void tell_end() {
+    if (report_.interrupted)
+      report_.ended = {.why = Ending::kInterrupted,
+                       .stopped_s = stop_watch_.stopped_s(),
+                       .phase = stop_watch_.stopped_in(),
+                       .not_needed = report_.ended.not_needed,
+                       .out_of_time = report_.ended.out_of_time,
+                       .not_before_stop = report_.ended.not_before_stop};
+    else if (report_.ended.out_of_time > 0 || is_cut_)
+      report_.ended.why = Ending::kBudget;
+    if (budget_.is_past(Budget::kMostShare) && !report_.interrupted)
+      report_.notes.push_back(
+          fmt::format("the budget of {:.3g} s was over before the first plans were made and checked, "
+                      "which is done in any case: {:.3g} s in all",
+                      options_.budget_s, budget_.total_s()));
+  }
+
   // ---- covers ----------------------------------------------------------------------------------------------
   Result<void> make_covers() {
     if (prepared_.graph.nodes.empty()) return {};
     const Result<void> filled = priced_.fill();
-    if (!filled && filled.error().exit == ExitCode::kLimit && contest_.competing() > 0) {
-      // No cover is small enough, but an engine's plan is.
-      why_no_covers_ = to_string(filled.error());
+    const bool is_stopped = !filled && user_stop_.stop_requested();
+    const bool is_tied =
+        !filled && (filled.error().exit == ExitCode::kLimit || filled.error().code == "tune/nobody-left");
+    if (is_stopped || (is_tied && contest_.competing() > 0)) {
+      // No cover is small enough or allowed, or there was no time for one, but an engine's plan may be there.
+      why_no_covers_ = is_stopped ? what_the_stop_left() : to_string(filled.error());
       notes_.push_back("no mixed plan: " + why_no_covers_);
-      count_measured(outcome({}), report_);
+      if (priced_.has_covers()) count_measured(outcome({}), report_);
       priced_.give_up();
       return {};
     }
@@ -100,7 +126,8 @@ class Tuner {
   Result<void> add_covers(const Corrections& corrections) {
     auto covers = priced_.pricing().search(priced_.request(corrections));
     if (!covers) {
-      notes_.push_back("no mixed plan: " + to_string(covers.error()));
+      notes_.push_back("no mixed plan: " +
+                       (user_stop_.stop_requested() ? what_the_stop_left() : to_string(covers.error())));
       return {};
     }
     const std::size_t broken = priced_.pricing().broken_count();
@@ -109,7 +136,10 @@ class Tuner {
     if (!course_.has_begun()) begin_course(*covers);
     for (NamedCover& named : *covers) {
       const double share = fits ? Budget::kCoversShare : Budget::kContestShare;
-      if (contest_.competing() > 0 && course_.decides(budget_.is_past(share))) break;
+      if (contest_.competing() > 0 && course_.decides(budget_.is_past(share))) {
+        is_cut_ = true;
+        break;
+      }
       if (note_cover(named.result.cover)) fits |= add_cover(std::move(named), corrections);
     }
     // The memory map of the plan has the last word.
@@ -117,6 +147,14 @@ class Tuner {
     // What failed while its plan was made is out; the others' best plans may be new ones without it.
     if (priced_.pricing().broken_count() > broken) return add_covers(corrections);
     return {};
+  }
+
+  /// Of a stop that came before every operator had somebody to run it.
+  std::string what_the_stop_left() {
+    const PriceCounts counts = priced_.has_covers() ? priced_.pricing().counts() : PriceCounts();
+    const std::size_t known = counts.measured + counts.reused;
+    return known == 0 ? std::string("stopped before any candidate was measured")
+                      : fmt::format("stopped when {} candidates were measured, which is not enough for one", known);
   }
 
   /// What the first covers cost tells whether the same tune was there before.
@@ -161,9 +199,9 @@ class Tuner {
   Result<void> judge() {
     scene_.say("confirm");
     if (contest_.competing() == 0 && maker_.least_over_cap())
-      return fail(ExitCode::kLimit, kOverMemory, options_.model,
-                  fmt::format("{} bytes for the most frugal plan found", *maker_.least_over_cap()),
-                  "a cap of that many bytes");
+      return fail(
+          ExitCode::kLimit, kOverMemory, "--memory-cap", bytes_text(options_.objective.memory_cap),
+          fmt::format("at least {}, which the most frugal plan found needs", bytes_text(*maker_.least_over_cap())));
     if (contest_.competing() == 0)
       return fail(ExitCode::kUnsupported, "tune/nothing-runs", options_.model, why_nothing_runs(),
                   "at least one plan that runs");
@@ -183,7 +221,10 @@ class Tuner {
   /// Whether another contest, if it takes as long as the last one, ends within the budget.
   bool may_judge_again() {
     if (user_stop_.stop_requested()) return false;
-    return course_.decides(!options_.stop.stop_requested() && budget_.elapsed_s() + judging_s_ <= budget_.seconds());
+    const bool may =
+        course_.decides(!options_.stop.stop_requested() && budget_.elapsed_s() + judging_s_ <= budget_.seconds());
+    is_cut_ |= !may;
+    return may;
   }
 
   std::string question() const {
@@ -268,7 +309,7 @@ class Tuner {
     COLLAGE_TRY_VOID(priced_.add_regions_of(evolved->cover, corrections));
     note_cover(evolved->cover);
     attach_bodies(priced_.bodies(), evolved->cover);
-    contest_.add({.name = "evolved",
+    contest_.add({.name = "mixed, evolved",
                   .plan = std::move(evolved->plan),
                   .cover = std::move(evolved->cover),
                   .corrections = corrections});
@@ -344,16 +385,28 @@ class Tuner {
 
   Result<void> ship() {
     if (options_.on_prepared) COLLAGE_TRY_VOID(options_.on_prepared(prepared_));
+    put_costs_alone(contest_.winner());
     widen(contest_.winner());
     const Alternatives others = alternatives();
     const Outcome ended = outcome(others);
     report_.candidates = priced_.candidate_count();
     report_.schedules.known = priced_.known_schedules();
     fill_report(ended, report_);
+    count_unmeasured(ended, report_.ended);
     RealisedPlan plan = std::move(contest_.winner().plan);
     plan.plan.shipped = report_.shipped;
     plan.plan.report_json = plan_report(report_, to_json(explain_cover(explain_inputs(ended, report_))));
     return save_plan(packer_.pack(std::move(plan)), options_.output);
+  }
+
+  /// The plan file tells what was measured, whatever the search thought of it in its place.
+  void put_costs_alone(Contestant& winner) {
+    if (winner.is_rival || !priced_.has_covers()) return;
+    winner.cover =
+        at_costs_alone(std::move(winner.cover), priced_.pool(), priced_.costs(), priced_.pricing().boundary_table());
+    put_costs(winner.cover, winner.plan.plan);
+    const std::string onnx = annotated_onnx(prepared_.graph, winner.cover, winner.plan.plan);
+    winner.plan.onnx = Buffer::copy_of(std::as_bytes(std::span(onnx)));
   }
 
   /// Of the plan that ships; `alternatives` outlives it.
@@ -367,6 +420,8 @@ class Tuner {
                   .why_unmeasured = priced_.why_unmeasured(),
                   .alternatives = alternatives,
                   .notes = notes_,
+                  .rules = priced_.rule_effects(),
+                  .proposals = priced_.proposals(),
                   .placer = priced_.placer(),
                   .bounds = priced_.bounds(),
                   .has_bodies = !priced_.bodies().empty()};
@@ -401,8 +456,13 @@ class Tuner {
   Course course_;
   ReproKeeper repros_;
   ProgressMeter meter_;
-  Progress progress_ = meter_.sink();
+  StopWatch stop_watch_;
+  Progress progress_ = [this, tell = meter_.sink()](const ProgressEvent& event) {
+    stop_watch_.enter(event.phase);
+    tell(event);
+  };
   double judging_s_ = 0;  ///< what the last contest took
+  bool is_cut_ = false;   ///< the clock left out a contest, or a cover of one
   Prepared prepared_;
   Scene scene_{options_, user_stop_, budget_, registry_, folder_, store_, worker_, repros_, who_, prepared_, progress_};
   ContestantMaker maker_{scene_};
@@ -424,8 +484,8 @@ Result<TuneReport> tune(const TuneOptions& options, Registry& registry) {
   auto report = tuner.run();
   // A stop that came before there was any plan to ship.
   if (!report && report.error().code == "tune/nothing-runs" && options.stop.stop_requested())
-    return fail(ExitCode::kInterrupted, "tune/interrupted", options.model, "a stop before the first plan",
-                "a tune that goes on until it has one");
+    return fail(ExitCode::kInterrupted, "tune/interrupted", options.model,
+                "a stop before there was any plan: " + report.error().saw, "a tune that goes on until it has one");
   return report;
 }
 

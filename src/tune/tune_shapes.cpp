@@ -98,8 +98,9 @@ class ShapesTuner {
     if (one.store == "memory:") one.store = folder_.file("costs.sqlite");
     one.on_prepared = [&](const Prepared& prepared) { return keep_record(prepared, point); };
     if (one.progress)
-      one.progress = [&, sink = options_.tune.progress](ProgressEvent event) {
-        event.note = event.note.empty() ? title : title + ": " + event.note;
+      one.progress = [&, sink = options_.tune.progress, is_first = true](ProgressEvent event) mutable {
+        if (is_first || !event.note.empty()) event.note = event.note.empty() ? title : title + ": " + event.note;
+        is_first = false;
         event.left_s.reset();
         sink(event);
       };

@@ -12,22 +12,11 @@
 #include "tune/generic_plan.h"
 #include "tune/plan_model.h"
 #include "tune/shape_choice.h"
-#include "tune/source_model.h"
-#include "tune/whole_model.h"
 
 namespace collage {
 namespace {
 
 bool is_16bit(ElementType type) { return type == ElementType::kFloat16 || type == ElementType::kBfloat16; }
-
-/// The reference runs the user's own bytes; where it cannot, the imported graph.
-Result<WholeModel> make_reference(Registry& registry, const SourceModel& source, std::vector<std::string>& notes) {
-  COLLAGE_TRY(Backend * engine, registry.get(kReferenceEngine));
-  auto on_file = WholeModel::create(*engine, source.graph, source.bound_model, {});
-  if (on_file) return std::move(*on_file);
-  notes.push_back("the reference refuses the file and runs the imported graph: " + on_file.error().saw);
-  return WholeModel::create(*engine, source.graph, std::nullopt, {});
-}
 
 void merge(OutputCheck& check, const Comparison& comparison, int seed) {
   check.max_abs = std::max(check.max_abs, comparison.max_abs);
@@ -73,6 +62,14 @@ Result<void> verify_one(RealisedPlan plan, const std::string& shape, const Verif
 }
 
 }  // namespace
+
+Result<WholeModel> make_reference(Registry& registry, const SourceModel& source, std::vector<std::string>& notes) {
+  COLLAGE_TRY(Backend * engine, registry.get(kReferenceEngine));
+  auto on_file = WholeModel::create(*engine, source.graph, source.bound_model, {});
+  if (on_file) return std::move(*on_file);
+  notes.push_back("the reference refuses the file and runs the imported graph: " + on_file.error().saw);
+  return WholeModel::create(*engine, source.graph, std::nullopt, {});
+}
 
 Result<VerifyReport> verify_plan(const VerifyOptions& options, Registry& registry) {
   COLLAGE_TRY(const PlanCases cases, load_cases(options.plan));

@@ -11,6 +11,8 @@
 
 #include "backend/registry.h"
 #include "onnx/shape_bindings.h"
+#include "tune/source_model.h"
+#include "tune/whole_model.h"
 
 namespace collage {
 
@@ -39,6 +41,10 @@ struct VerifyReport {
   std::vector<OutputCheck> outputs;
   std::vector<std::string> notes;
 };
+
+/// The reference on the user's own bytes; where it cannot, on the imported graph, which a note says.
+[[nodiscard]] Result<WholeModel> make_reference(Registry& registry, const SourceModel& source,
+                                                std::vector<std::string>& notes);
 
 [[nodiscard]] Result<VerifyReport> verify_plan(const VerifyOptions& options, Registry& registry);
 

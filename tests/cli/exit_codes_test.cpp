@@ -36,6 +36,7 @@ TEST_F(ExitCodesTest, TwoIsAWrongCommandLine) {
                     {{"repro", file("none"), "--limit", "soon"}, "cli/bad-option"},
                     {{"workload", "nosuch", "-o", file("x.onnx")}, "workload/unknown-name"},
                     {{"run", model_, "--input-range", "x=3..1"}, "cli/bad-option"},
+                    {{"run", model_, "--input", "z=" + given("z.npy", "none\n")}, "input/unknown-name"},
                 });
 }
 
@@ -49,7 +50,6 @@ TEST_F(ExitCodesTest, ThreeIsABadModelPlanOrInput) {
                     {{"explain", given("rubbish.collage", "neither\n")}, "zip/damaged"},
                     {{"run", model_, "--input", "x=" + given("x.npy", "none\n")}, "tensor/malformed"},
                     {{"run", model_, "--input", "x=" + given("x.pb", "none\n")}, "tensor/malformed"},
-                    {{"run", model_, "--input", "z=" + given("z.npy", "none\n")}, "input/unknown-name"},
                     {{"repro", file("folder")}, "repro/damaged"},
                     {{"repro", file("none")}, "repro/no-folder"},
                     {{"db", "show", "nothing", "--store", "memory:"}, "store/no-record"},

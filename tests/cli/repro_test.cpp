@@ -66,7 +66,9 @@ TEST_F(ReproTest, ReportSaysHowToReplay) {
   const Ended ended = run({"tune", given("model.onnx", chain(2)), "-o", file("model.collage"), "--budget", "1s",
                            "--quiet", "--backends", "test,test:fault=compile-throw", "--store", "memory:"});
   expect_good(ended);
-  EXPECT_THAT(ended.out, HasSubstr("test:fault=compile-throw failed at compile, compile; see collage repro '/"));
+  EXPECT_THAT(ended.out, HasSubstr("test:fault=compile-throw failed: compile, "));
+  EXPECT_THAT(ended.out, HasSubstr("; see collage repro '/"));
+  EXPECT_EQ(ended.out.find("compile-throw failed"), ended.out.rfind("compile-throw failed")) << "one line for all";
 }
 
 TEST_F(ReproTest, BadFolderAndMissingBackendAreClear) {

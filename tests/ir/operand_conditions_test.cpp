@@ -112,6 +112,19 @@ TEST(OpenConditions, StayWhereTheOperandMayBeAnything) {
   for (const auto& [inputs, body] : open) EXPECT_EQ(open_count(lookup(inputs, body)), 1U) << body;
 }
 
+TEST(OpenConditions, KnowWhatBodiesAreGiven) {
+  const auto loop = [](int trips) {
+    return fmt::format(
+        "graph(%x: f32[10,4], %c: bool[]) -> (%y) {{ constant %n = i64[]{{{}}} %y: f32[?,4] = Loop(%n, %c) "
+        "captures(%x) "
+        "{{body=graph b(%i: i64[], %g: bool[]) -> (%g, %r) {{ capture %x: f32[10,4] %r: f32[4] = Gather(%x, %i) }}}} "
+        "}}",
+        trips);
+  };
+  EXPECT_EQ(open_count(loop(10)), 0U);
+  EXPECT_EQ(open_count(loop(11)), 1U);
+}
+
 TEST(Intervals, WrapWhatDoesNotFitTheType) {
   const Graph graph = graph_of(
       "graph(%s: i8[2]) -> (%y) { constant %k = i8[]{100} %m: i8[2] = Mul(%s, %k) constant %z = i8[]{0} %y: i8[2] = "

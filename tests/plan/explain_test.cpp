@@ -12,29 +12,30 @@ using ::testing::HasSubstr;
 
 TEST(Explain, ShowsEveryStepInOrder) {
   EXPECT_EQ(explain_as_text(explained_plan()).value(),
-            R"(models/x.onnx: 10 steps, shipped cover, 1 thread
-steps timed alone add up to 0.6 us; the whole took 1.5 us; no cover of these candidates adds up to less than 0.5 us
+            R"(models/x.onnx: 10 steps, 1 of them views, where nothing runs; ships mixed, 1 thread
+each alone, 5 measured steps take 0.5 us, 1 by forecast (~) 0.1 us, launching them 0.4 us: together 1.0 us
+end to end the whole took 1.5 us
  step         us  share  who                          runner-up                        nodes
     0        0.1  16.7%  fake/direct                  other/direct +12%                a
-    1        0.0   0.0%  host                         -                                a: channels_last to plain
+    1          -   0.0%  host                         -                                a: channels_last to plain
     2        0.1  16.7%  nobody: the same bytes       other/direct +12%                v
     3        0.1  16.7%  fake/direct                  other/direct +12%                c
     4        0.1  16.7%  fake/direct                  other/direct +12%                d
     5        0.1  16.7%  fake/direct                  other/direct +12%                e
     6        0.1  16.7%  fake/direct                  other/direct +12%                dynamic
-    7        0.0   0.0%  host/copy                    -                                e: copied
-    8        0.0   0.0%  host/copy                    -                                x: copied
-    9        0.0   0.0%  host/copy                    -                                b: copied
+    7          -   0.0%  host/copy                    -                                e: copied
+    8          -   0.0%  host/copy                    -                                x: copied
+    9          -   0.0%  host/copy                    -                                b: copied
 other plans, timed end to end
-         2.2 us  quick engine
-         9.5 us  slow engine
-cover "cover" adds up to 1.0 us
+         2.2 us  quick alone
+         9.5 us  slow engine as a whole
+plan "mixed" adds up to 1.0 us; no mix of these candidates to less than 0.9 us
   model gap, to the best cover under what was measured:   0.1 us (10.0 %)
   proven gap, whatever was not measured:                  0.4 us (40.0 %)
   additive_error, measured end to end less that sum:       0.5 us
   apparent_loss, against quick engine: -0.2 us
   optimality_loss, against any cover:           at most 0.9 us
-the next best covers that differ in more than copies of one block, against "cover"
+the next best covers that differ in more than copies of one block, against "mixed"
         -0.0 us  1 node changes hands: 1 to test:opt=1/fast
         +0.2 us  3 nodes change hands: 0-4 to other/direct, 1 to test:opt=1/fast
 )");
@@ -42,8 +43,9 @@ the next best covers that differ in more than copies of one block, against "cove
 
 TEST(Explain, OfANodeShowsItsStepWhatOthersOfferedAndWhoRefused) {
   EXPECT_EQ(explain_as_text(explained_plan(), "e").value(),
-            R"(models/x.onnx: 10 steps, shipped cover, 1 thread
-steps timed alone add up to 0.6 us; the whole took 1.5 us; no cover of these candidates adds up to less than 0.5 us
+            R"(models/x.onnx: 10 steps, 1 of them views, where nothing runs; ships mixed, 1 thread
+each alone, 5 measured steps take 0.5 us, 1 by forecast (~) 0.1 us, launching them 0.4 us: together 1.0 us
+end to end the whole took 1.5 us
  step         us  share  who                          runner-up                        nodes
     5        0.1  16.7%  fake/direct                  other/direct +12%                e
 e
@@ -64,6 +66,16 @@ TEST(Explain, JsonHasTheDocumentedKeys) {
   EXPECT_EQ(all["model"], "models/x.onnx");
   EXPECT_EQ(all["rivals"]["quick engine"], 2.25);
   EXPECT_EQ(all["search"]["model_bound_us"], 0.5);
+  EXPECT_EQ(all["plans"][0]["name"], "quick alone");
+  EXPECT_EQ(all["step_count"], 10);
+  EXPECT_EQ(all["view_count"], 1);
+  std::size_t steps = 0;
+  for (const auto& [name, count] : all["step_backends"].items()) steps += count.get<std::size_t>();
+  EXPECT_EQ(steps, 10U) << "every step is somebody's";
+  const auto& sums = all["sums"];
+  EXPECT_EQ(sums["measured_us"].get<double>() + sums["estimated_us"].get<double>() + sums["launch_us"].get<double>(),
+            sums["total_us"].get<double>());
+  EXPECT_EQ(sums["total_us"], all["gaps"]["cover_us"]);
   EXPECT_EQ(all["steps"].size(), explained_plan().steps.size());
   EXPECT_EQ(all["steps"][1]["kind"], "convert");
   EXPECT_EQ(all["steps"][1]["inputs"][0]["format"], "channels_last");
@@ -138,6 +150,31 @@ TEST(Explain, JsonFollowsThePublishedSchema) {
     json.erase("threads");
     EXPECT_EQ(check.problem(json), ": no threads");
   }
+}
+
+TEST(Explain, MarksStepsThatWereNeverTimed) {
+  Plan plan = explained_plan();
+  plan.steps[0].is_estimated = true;
+  EXPECT_THAT(explain_as_text(plan).value(), HasSubstr("    0       ~0.1  16.7%  fake/direct"));
+  const auto json = nlohmann::json::parse(explain_as_json(plan).value());
+  EXPECT_EQ(json["steps"][0]["estimated"], true);
+  EXPECT_EQ(json["steps"][3]["estimated"], false);
+}
+
+TEST(Explain, TakesAGlobOfNodes) {
+  const auto json = nlohmann::json::parse(explain_as_json(explained_plan(), "[de]").value());
+  ASSERT_EQ(json["nodes"].size(), 2U);
+  EXPECT_EQ(json["nodes"][0]["node"], "d");
+  EXPECT_EQ(json["steps"].size(), 2U);
+  const std::string text = explain_as_text(explained_plan(), "d*").value();
+  EXPECT_THAT(text, HasSubstr("\nd\n  runs"));
+  EXPECT_THAT(text, HasSubstr("\ndynamic\n  runs"));
+}
+
+TEST(Explain, SuggestsTheNodeThatWasMeant) {
+  const auto text = explain_as_text(explained_plan(), "dinamic");
+  ASSERT_FALSE(text);
+  EXPECT_THAT(text.error().saw, HasSubstr("did you mean dynamic?"));
 }
 
 TEST(Explain, RefusesANodeThatNoStepComputes) {

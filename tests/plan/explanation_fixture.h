@@ -10,11 +10,12 @@ namespace collage {
 /// Node a: other offers; c: test is cheaper alone; d: pinned; e: test was never measured, far refused.
 inline Explanation rich_explanation() {
   Explanation made;
-  made.plan = made.cover = "cover";
+  made.plan = made.cover = "mixed";
   made.backends = {"fake", "other", "test:opt=1", "far"};
   made.fillers = {"filler"};
   made.absent = {{"gone", "no library"}};
   made.cover_ns = 1000;
+  made.sum = {.measured_ns = 500, .estimated_ns = 100, .launch_ns = 400, .measured = 5, .estimated = 1};
   made.model_bound_ns = 900;
   made.proven_bound_ns = 600;
   made.measured_ns = 1500;
@@ -45,12 +46,14 @@ inline Explanation rich_explanation() {
   made.refusals = {{.backend = "far", .variant = "", .reason = "type", .detail = "f32[3,7]", .nodes = 1},
                    {.backend = "far", .variant = "quick", .reason = "crashed", .detail = "", .nodes = 3}};
   made.rules = {{.is_pin = true, .glob = "d*", .backend = "fake"}, {.is_pin = false, .glob = "?", .backend = "other"}};
+  made.user_rules = {{.where = "r.txt:3", .text = "fuse fake block: c d e", .backend = "fake", .takes_others = true}};
+  made.proposals = {{"far", "operators(Conv|Gemm)"}};
   made.alternatives = {{.cost_ns = 990, .changed = 1, .steps = {3}},
                        {.cost_ns = 1234, .changed = 3, .steps = {5, 1, 3}}};
   made.alternatives_complete = true;
   made.nodes = {{.name = "a", .chosen = 0, .offers = {1}},
-                {.name = "c", .chosen = 2, .offers = {3}},
-                {.name = "d", .chosen = 2, .rules = {0}},
+                {.name = "c", .chosen = 2, .offers = {3}, .user_rules = {0}},
+                {.name = "d", .chosen = 2, .rules = {0}, .user_rules = {0}},
                 {.name = "e", .chosen = 2, .unmeasured = {4}, .refusals = {0, 1}, .rules = {1}},
                 {.name = "dynamic", .chosen = 2}};
   return made;
@@ -59,6 +62,7 @@ inline Explanation rich_explanation() {
 inline Plan explained_plan(const Explanation& explanation = rich_explanation()) {
   Plan plan = rich_sketch().realise().value().plan;
   plan.report_json = R"({"rivals":{"slow engine":9.5,"quick engine":2.25},)"
+                     R"("plans":[{"name":"slow engine as a whole","us":9.5},{"name":"quick alone","us":2.25}],)"
                      R"("search":{"measured_us":1.5,"model_bound_us":0.5},"explanation":)" +
                      to_json(explanation) + "}";
   return plan;

@@ -65,12 +65,35 @@ TEST(WhyNot, TheUsersWordComesBeforeAllElse) {
 TEST(WhyNot, ABackendThatTookNoPartSaysWhy) {
   EXPECT_EQ(verdict("a=gone"), "absent");
   EXPECT_EQ(verdict("a=filler"), "fills");
-  EXPECT_EQ(verdict("a=never heard of"), "not-asked");
+  EXPECT_EQ(verdict("a=never heard of"), "plan/no-such-backend");
+  const std::vector<std::string> kinds = {"remote"};
+  const Plan plan = explained_plan();
+  const auto known = parse_why_not(plan, "a=remote", kinds);
+  ASSERT_TRUE(known);
+  EXPECT_THAT(why_not_as_text(plan, *known).value(), HasSubstr("not-asked: --backends were fake,other"));
   EXPECT_EQ(verdict("a=far"), "no-offer");
+  EXPECT_THAT(answer("a=far"), HasSubstr("operators(Conv|Gemm)")) << "the rules by which it was asked";
   Explanation only = rich_explanation();
   only.only = "fake";
   only.backends = {"fake"};
-  EXPECT_EQ(verdict("c=far", explained_plan(only)), "only");
+  EXPECT_EQ(verdict("dynamic=far", explained_plan(only)), "only");
+}
+
+TEST(WhyNot, ALineOfTheUsersRulesIsNamed) {
+  EXPECT_EQ(verdict("c=other"), "ruled");
+  EXPECT_THAT(answer("c=other"), HasSubstr("r.txt:3 (fuse fake block: c d e) makes the node part of one step of fake"));
+  EXPECT_EQ(verdict("d=other"), "pinned") << "a pin is nearer";
+}
+
+TEST(WhyNot, TyposAreErrorsWithASuggestion) {
+  const auto backend = parse_why_not(explained_plan(), "a=ohter");
+  ASSERT_FALSE(backend);
+  EXPECT_EQ(backend.error().code, "plan/no-such-backend");
+  EXPECT_EQ(backend.error().exit, ExitCode::kUsage);
+  EXPECT_THAT(backend.error().saw, HasSubstr("did you mean other?"));
+  const auto node = parse_why_not(explained_plan(), "dynamik=other");
+  ASSERT_FALSE(node);
+  EXPECT_THAT(node.error().saw, HasSubstr("did you mean dynamic?"));
 }
 
 TEST(WhyNot, ANodeOnlyTheUsersFileHasIsNotInTheGraphThatWasAskedAbout) {

@@ -1,5 +1,6 @@
 #include "tune/covers.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "tune/context.h"
@@ -176,14 +177,15 @@ TEST_F(Covers, SmallerSetsFollowTheBestOfAll) {
     add("c", {n}, n == 2 ? 1 : 102);
   }
   EXPECT_EQ(names(covers_to_confirm(request({"a", "b", "c"}))),
-            (std::vector<std::string>{"cover", "a+b", "a+c", "b+c", "only a", "only b", "only c"}));
+            (std::vector<std::string>{"mixed", "mixed without c", "mixed without b", "mixed without a", "a alone",
+                                      "b alone", "c alone"}));
 }
 
 TEST_F(Covers, OneOfFewerStepsCompetesToo) {
   for (std::size_t n = 0; n < 3; ++n) add("a", {n}, 100);
   add("a", {0, 1, 2}, 1000);
   const auto covers = covers_to_confirm(request({"a"}));
-  ASSERT_EQ(names(covers), (std::vector<std::string>{"cover", "cover of fewer steps"}));
+  ASSERT_EQ(names(covers), (std::vector<std::string>{"mixed", "mixed, fewer steps"}));
   EXPECT_EQ((*covers)[0].result.cover.cost_ns, 300);
   EXPECT_EQ((*covers)[1].result.cover.steps.size(), 1U);
   EXPECT_EQ((*covers)[1].result.cover.cost_ns, 1000);
@@ -196,10 +198,19 @@ TEST_F(Covers, ProvenBoundCountsWhatWasNeverMeasuredAsFree) {
   EXPECT_EQ(proven_bound_ns(request({"a", "b"})), 100);
 }
 
+TEST_F(Covers, TheNameSaysWhereTheFillerTookTheRest) {
+  for (std::size_t n = 0; n < 3; ++n) add("a", {n}, 10);
+  add("b", {0}, 1);
+  for (std::size_t n = 0; n < 3; ++n) add("filler", {n}, 50);
+  CoverRequest wanted = request({"a", "b"});
+  wanted.filler = "filler";
+  EXPECT_THAT(names(covers_to_confirm(wanted)), ::testing::Contains("b alone, rest by filler"));
+}
+
 TEST_F(Covers, EqualCoversAppearOnce) {
   for (std::size_t n = 0; n < 3; ++n) add("a", {n}, 1);
   for (std::size_t n = 0; n < 3; ++n) add("b", {n}, 2);
-  EXPECT_EQ(names(covers_to_confirm(request({"a", "b"}))), (std::vector<std::string>{"cover", "only b"}));
+  EXPECT_EQ(names(covers_to_confirm(request({"a", "b"}))), (std::vector<std::string>{"mixed", "b alone"}));
 }
 
 TEST_F(Covers, BackendWithoutUsableCandidatesChangesNothing) {
@@ -220,7 +231,7 @@ TEST_F(Covers, SetsThatLeaveANodeToNobodyAreLeftOut) {
   add("a", {0}, 1);
   add("b", {1}, 1);
   add("b", {2}, 1);
-  EXPECT_EQ(names(covers_to_confirm(request({"a", "b"}))), (std::vector<std::string>{"cover"}));
+  EXPECT_EQ(names(covers_to_confirm(request({"a", "b"}))), (std::vector<std::string>{"mixed"}));
 }
 
 TEST_F(Covers, OfManyBackendsTheFirstFourMakeSets) {
@@ -228,8 +239,8 @@ TEST_F(Covers, OfManyBackendsTheFirstFourMakeSets) {
     for (std::size_t n = 0; n < 3; ++n) add(backend, {n}, backend[0] == 'e' ? 1 : 10 + static_cast<std::int64_t>(n));
   const auto found = names(covers_to_confirm(request({"a", "b", "c", "d", "e"})));
   ASSERT_GE(found.size(), 2U);
-  EXPECT_EQ(found[0], "cover");
-  EXPECT_EQ(found[1], "a+b+c+d");
+  EXPECT_EQ(found[0], "mixed");
+  EXPECT_EQ(found[1], "mixed without e");
 }
 
 }  // namespace

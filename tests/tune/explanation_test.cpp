@@ -265,6 +265,57 @@ TEST(ExplainCover, LossesCompareTheCoverWithItsSumItsBoundAndTheBestSingleBacken
   EXPECT_EQ(proven_gap_ns(explanation), 2);
 }
 
+TEST(ExplainCover, BoundsAreNeverAboveTheSumAndTheSumIsThatOfItsParts) {
+  PoolProblem problem = PoolProblem::chain(3);
+  for (std::size_t n = 0; n < 3; ++n) problem.add("a", {n}, 10);
+  problem.costs[1] = Estimated{.ns = 7};
+  problem.launch_ns = 2;
+  const Cover best = problem.best()->cover;
+  ExplainInputs inputs = problem.inputs(best, 50);
+  inputs.model_bound_ns = 1000;  // of a search under other costs
+  inputs.proven_bound_ns = 1001;
+  const Explanation explanation = explain_cover(inputs);
+  EXPECT_EQ(explanation.sum,
+            (ExplainedSum{.measured_ns = 20, .estimated_ns = 7, .launch_ns = 6, .measured = 2, .estimated = 1}));
+  EXPECT_EQ(explanation.cover_ns, 33);
+  EXPECT_EQ(explanation.model_bound_ns, 33);
+  EXPECT_EQ(explanation.proven_bound_ns, 33);
+  inputs.model_bound_ns = 30;
+  inputs.proven_bound_ns = 12;
+  EXPECT_EQ(explain_cover(inputs).model_bound_ns, 30) << "what holds stays";
+  EXPECT_EQ(explain_cover(inputs).proven_bound_ns, 12);
+}
+
+TEST(ExplainCover, CostsCorrectedForTheirPlaceAreToldAsMeasuredAlone) {
+  PoolProblem problem = PoolProblem::chain(2);
+  problem.add("a", {0}, 10);
+  problem.add("a", {1}, 10);
+  Cover corrected = problem.best()->cover;
+  for (CoverStep& step : corrected.steps)
+    step.cost = Measured{.median_ns = 99, .low_ns = 99, .high_ns = 99, .samples = 1};
+  const Explanation explanation = explain_cover(problem.inputs(corrected));
+  EXPECT_EQ(explanation.sum.measured_ns, 20);
+}
+
+TEST(ExplainCover, ALineThatFusesIsKnownAtItsNodes) {
+  PoolProblem problem = PoolProblem::chain(2);
+  problem.add("a", {0}, 10);
+  problem.add("a", {1}, 10);
+  const Cover best = problem.best()->cover;
+  ExplainInputs inputs = problem.inputs(best);
+  const UserRules rules = {{.kind = UserRule::Kind::kFuse,
+                            .where = "r.txt:1",
+                            .text = "fuse a x: ...",
+                            .backend = "a",
+                            .globs = {problem.graph.nodes[1].name}}};
+  inputs.user_rules = rules;
+  const Explanation explanation = explain_cover(inputs);
+  ASSERT_EQ(explanation.user_rules.size(), 1U);
+  EXPECT_TRUE(explanation.user_rules[0].takes_others);
+  EXPECT_TRUE(explanation.nodes[0].user_rules.empty());
+  EXPECT_EQ(explanation.nodes[1].user_rules, std::vector<std::uint32_t>{0});
+}
+
 TEST(ExplainCover, AnEngineThatWonIsExplainedByTheTimesOfThePlansItBeat) {
   PoolProblem problem = PoolProblem::chain(2);
   problem.add("a", {0}, 10);

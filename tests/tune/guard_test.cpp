@@ -40,6 +40,19 @@ TEST_F(Guard, FastestWins) {
   EXPECT_EQ(verdict.step_ns[1], std::vector<std::int64_t>{1000});
 }
 
+TEST_F(Guard, SaysHowMuchFasterTheWinnerIsOfWhomItBeatInTheHeatToo) {
+  add("slow", R"({"heat": 2000})");
+  add("near", R"({"heat": 1100, "final": 1100})");
+  add("fast", R"({"heat": 1000, "final": 1000})");
+  EXPECT_EQ(winner(), "fast");
+  ASSERT_EQ(verdict.ratios.size(), 3U);
+  ASSERT_TRUE(verdict.ratios[0] && verdict.ratios[1]);
+  EXPECT_DOUBLE_EQ(verdict.ratios[0]->ratio, 2) << "it came no further than the heat";
+  EXPECT_DOUBLE_EQ(verdict.ratios[1]->ratio, 1.1);
+  EXPECT_LE(verdict.ratios[1]->low, verdict.ratios[1]->high);
+  EXPECT_FALSE(verdict.ratios[2]) << "the winner itself";
+}
+
 TEST_F(Guard, FinalOverrulesTheHeat) {
   add("lucky", R"({"heat": 1000, "final": 1200})");
   add("steady", R"({"heat": 1100, "final": 1100})");
@@ -162,7 +175,8 @@ TEST(GuardVerdicts, SurviveTheStore) {
                                 .median_ns = {5, 4},
                                 .step_ns = {{1, 2}, {}},
                                 .failures = {"", "bytes \xff that are no text"},
-                                .against = {Verdict::kFaster, Verdict::kSame}};
+                                .against = {Verdict::kFaster, Verdict::kSame},
+                                .ratios = {Ratio{.ratio = 1.25, .low = 1.2, .high = 1.3}, std::nullopt}};
   const auto back = guard_verdict_from(to_json(verdict));
   ASSERT_TRUE(back) << to_string(back.error());
   EXPECT_EQ(back->winner, 1U);
@@ -170,6 +184,9 @@ TEST(GuardVerdicts, SurviveTheStore) {
   EXPECT_EQ(back->step_ns, verdict.step_ns);
   EXPECT_EQ(back->failures[0], "");
   EXPECT_EQ(back->against, verdict.against);
+  ASSERT_TRUE(back->ratios.size() == 2 && back->ratios[0] && !back->ratios[1]);
+  EXPECT_EQ(back->ratios[0]->low, 1.2);
+  EXPECT_EQ(back->ratios[0]->high, 1.3);
   for (const char* broken : {"", "[]", "{}", R"({"winner": "x", "median_ns": [], "step_ns": [], "failures": []})",
                              R"({"winner": 7, "median_ns": [1], "step_ns": [[]], "failures": [""]})"})
     EXPECT_FALSE(guard_verdict_from(broken)) << broken;

@@ -51,5 +51,11 @@ TEST(StepMemories, CountScratchAsLearntAndEnginesByTheirInside) {
   EXPECT_EQ(memory.of(graph, cover, plan), 1048);
 }
 
+TEST(Objective, BytesAreSaidInLargeUnitsRoundedUp) {
+  EXPECT_EQ(bytes_text(1000), "1000 bytes");
+  EXPECT_EQ(bytes_text(12 * 1024 - 1), "12 KiB (12287 bytes)");
+  EXPECT_EQ(bytes_text(3 * 1024 * 1024 + 1), "4 MiB (3145729 bytes)");
+}
+
 }  // namespace
 }  // namespace collage

@@ -1,6 +1,8 @@
 #include "tune/proposers.h"
 
 #include "tests/tune/tune_fixture.h"
+#include "tune/assemble.h"
+#include "tune/whole_model.h"
 
 namespace collage {
 namespace {
@@ -50,6 +52,45 @@ TEST_F(Proposers, AnswerThatDoesNotFitTheRegionIsARefusal) {
     ASSERT_FALSE(asked) << fault;
     EXPECT_EQ(asked.error().reason, RefusalReason::kFormat);
   }
+}
+
+/// Rows of a table by what `body` makes of the input.
+Graph lookup(const std::string& body) {
+  return parse_graph("graph(%x: f32[10,4], %n: i64[2]) -> (%y) { opset ai.onnx 26 " + body +
+                     " %y: f32[2,4] = Gather(%x, %i) \"pick\" }")
+      .value();
+}
+
+TEST_F(Proposers, OperandsInsideThatNobodyLooksAtAreARefusal) {
+  const Graph anything = lookup("%i: i64[2] = Add(%n, %n)");
+  const Region all = whole_region(anything, uses_of(anything));
+  for (const std::string name : {"host", "openvino", "native"}) {
+    const auto backend = registry.get(name);
+    if (!backend) continue;
+    const auto asked = guarded_support(**backend, anything, all, {});
+    ASSERT_FALSE(asked) << name;
+    EXPECT_EQ(asked.error().detail, "Gather 'pick' has operand 'i' computed inside, and the library does not check it");
+  }
+  const auto checking = registry.get("onnxruntime");
+  EXPECT_TRUE(!checking || guarded_support(**checking, anything, all, {}));
+}
+
+TEST_F(Proposers, OperandsInsideThatCannotBeBadAreTaken) {
+  const Graph bounded = lookup("constant %l = i64[]{-10} constant %h = i64[]{9} %i: i64[2] = Clip(%n, %l, %h)");
+  const auto backend = registry.get("openvino");
+  if (!backend) GTEST_SKIP() << "no such library here";
+  EXPECT_TRUE(guarded_support(**backend, bounded, whole_region(bounded, uses_of(bounded)), {}));
+}
+
+TEST_F(Proposers, PlansOfAnEngineThatLooksAtNothingAreRefused) {
+  const auto backend = registry.get("openvino");
+  if (!backend) GTEST_SKIP() << "no such library here";
+  const Graph anything = lookup("%i: i64[2] = Add(%n, %n)");
+  const Cover cover = whole_cover(anything, "openvino");
+  const auto plan = assemble({.graph = &anything, .cover = &cover, .artifacts = {Artifact{}}, .header = {}}, registry);
+  ASSERT_FALSE(plan);
+  EXPECT_EQ(plan.error().code, "plan/unchecked-operand");
+  EXPECT_EQ(plan.error().exit, ExitCode::kUnsupported);
 }
 
 TEST_F(Proposers, VendorOperatorIsKnownWhenSomeBackendDoesNotRefuseIt) {

@@ -1,0 +1,245 @@
+// What tune, bench and explain tell of the same plan: that it agrees, and that nothing is left out.
+#include <fcntl.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <set>
+#include <thread>
+
+#include "plan/zip.h"
+#include "tests/cli/cli_fixture.h"
+#include "tests/cli/models.h"
+
+namespace collage::testing {
+namespace {
+
+using nlohmann::json;
+using ::testing::AnyOf;
+using ::testing::EndsWith;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+class ToldTest : public CliTest {
+ protected:
+  ToldTest() : model_(given("model.onnx", small_network())), plan_(file("model.collage")) {}
+
+  [[nodiscard]] json tune(std::vector<std::string> more = {}) const {
+    more.insert(more.end(), {"--json", "-"});
+    const Ended ended = run(quick_tune(model_, plan_, more));
+    expect_good(ended);
+    return parsed(ended.out);
+  }
+  [[nodiscard]] json told(std::vector<std::string> arguments) const {
+    arguments.insert(arguments.end(), {"--json", "-"});
+    const Ended ended = run(arguments);
+    expect_good(ended);
+    return parsed(ended.out);
+  }
+  /// The plan with other weights and checksums that fit: it loads, and its numbers are wrong.
+  [[nodiscard]] std::string with_other_weights() const {
+    const Result<Buffer> whole = Buffer::map_file(plan_);
+    const auto members = read_zip(*whole, plan_);
+    std::vector<std::string> contents;
+    for (const ZipMember& member : *members) contents.emplace_back(member.data.text());
+    std::vector<ZipSource> sources;
+    for (std::size_t m = 0; m < members->size(); ++m) {
+      if ((*members)[m].name == "weights.bin")
+        for (std::size_t at = 3; at < contents[m].size(); at += 4) contents[m][at] ^= 0x40;
+      sources.push_back(
+          {.name = (*members)[m].name, .parts = {std::as_bytes(std::span(contents[m]))}, .alignment = 4096});
+    }
+    const std::string changed = file("changed.collage");
+    const int descriptor = ::open(changed.c_str(), O_WRONLY | O_CREAT, 0600);
+    EXPECT_TRUE(write_zip(descriptor, sources, changed));
+    ::close(descriptor);
+    return changed;
+  }
+
+  std::string model_;
+  std::string plan_;
+};
+
+TEST_F(ToldTest, StepsAreCountedAlikeEverywhere) {
+  const json report = tune();
+  const json story = told({"explain", plan_});
+  EXPECT_EQ(story["step_count"], report["steps"]);
+  EXPECT_EQ(story["view_count"], report["views"]);
+  EXPECT_EQ(story["step_backends"], report["backends"]);
+  EXPECT_EQ(story["steps"].size(), report["steps"]) << "no bodies here";
+  std::size_t steps = 0;
+  for (const auto& [name, count] : report["backends"].items()) steps += count.get<std::size_t>();
+  EXPECT_EQ(steps, report["steps"]);
+}
+
+TEST_F(ToldTest, BoundCoverAndSumStandInThisOrder) {
+  // A short tune measures little and ships what it forecast; a mixed plan of small backends has launches to pay.
+  for (const std::vector<std::string>& how :
+       {std::vector<std::string>{"--backends", "onednn"}, {"--budget", "1s"}, {"--backends", "native,onednn"}}) {
+    SCOPED_TRACE(how.back());
+    const json report = tune(how);
+    const json story = told({"explain", plan_});
+    const json& gaps = story["gaps"];
+    if (!gaps.contains("cover_us")) continue;
+    EXPECT_LE(gaps["proven_bound_us"], gaps["model_bound_us"]);
+    EXPECT_LE(gaps["model_bound_us"], gaps["cover_us"]);
+    EXPECT_LE(report["model_bound_us"], report["cover_us"]);
+    if (story["sums"].is_null()) continue;  // an engine shipped
+    const json& sums = story["sums"];
+    EXPECT_LE(report["cover_us"], sums["total_us"].get<double>() + 0.001);
+    EXPECT_EQ(sums["total_us"], gaps["cover_us"]);
+    double measured = 0;
+    double estimated = 0;
+    for (const json& step : story["steps"])
+      (step["estimated"].get<bool>() ? estimated : measured) += step["cost_us"].get<double>();
+    EXPECT_NEAR(measured, sums["measured_us"], 1e-6);
+    EXPECT_NEAR(estimated, sums["estimated_us"], 1e-6);
+    EXPECT_NEAR(measured + estimated + sums["launch_us"].get<double>(), sums["total_us"], 1e-6);
+  }
+}
+
+TEST_F(ToldTest, PlansHaveNamesOfTheirOwnThatSayWhatTheyAre) {
+  const json report = tune();
+  std::set<std::string> names = {report["title"].get<std::string>()};
+  for (const json& plan : report["plans"]) {
+    const std::string name = plan["name"];
+    EXPECT_TRUE(names.insert(name).second) << name << " twice";
+    EXPECT_THAT(name, AnyOf(::testing::StartsWith("mixed"), EndsWith("as a whole"), HasSubstr(" as a whole, "),
+                            HasSubstr(" alone")));
+    if (!plan.contains("ratio")) continue;
+    EXPECT_LE(plan["low"], plan["ratio"]);
+    EXPECT_GE(plan["high"], plan["ratio"]);
+  }
+  const json loss = told({"explain", plan_})["losses"]["apparent_loss"];
+  ASSERT_TRUE(loss.is_object());
+  EXPECT_THAT(loss["against"].get<std::string>(), Not(HasSubstr("rest by"))) << "a single backend";
+}
+
+TEST_F(ToldTest, TuneSaysHowItEndedAndWhatItLeft) {
+  const Ended ended = run(quick_tune(model_, plan_, {"--json", file("report.json")}));
+  expect_good(ended);
+  const json report = parsed(read_all(file("report.json")));
+  EXPECT_THAT(report["ended"]["why"], AnyOf("complete", "budget"));
+  EXPECT_EQ(report["ended"]["unmeasured"].get<int>(), report["ended"]["not_needed"].get<int>() +
+                                                          report["ended"]["out_of_time"].get<int>() +
+                                                          report["ended"]["not_before_stop"].get<int>());
+  EXPECT_THAT(ended.out, AnyOf(HasSubstr("\nended complete"), HasSubstr("\nended by the budget")));
+  EXPECT_THAT(ended.out, HasSubstr("x ["));
+  EXPECT_THAT(ended.out, Not(HasSubstr("unsure")));
+  EXPECT_THAT(ended.out, Not(HasSubstr("too small for a first plan")));
+}
+
+TEST_F(ToldTest, ASignalIsToldWithItsTime) {
+  Program program(home(), {"tune", model_, "-o", plan_, "--budget", "60s", "--quiet", "--store", "memory:", "--events",
+                           file("events")});
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+  while (read_all(file("events")).find("\"phase\":\"confirm\"") == std::string::npos) {
+    ASSERT_LT(std::chrono::steady_clock::now(), deadline);
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  }
+  program.send(SIGINT);
+  const Ended ended = program.wait(std::chrono::seconds(20));
+  ASSERT_EQ(ended.exit_code, 0) << describe(ended);
+  EXPECT_THAT(ended.out, HasSubstr("stopped by a signal after "));
+  EXPECT_THAT(ended.out, HasSubstr(", in phase "));
+}
+
+TEST_F(ToldTest, EveryRuleSaysWhatItDid) {
+  const std::string rules = given("rules.txt", "ban onednn: Cnov\nfuse onnxruntime tail: Gemm* Softmax*\n");
+  const Ended ended = run(quick_tune(model_, plan_,
+                                     {"--rules", rules, "--ban", "Conv*=openvino", "--json", file("report.json"),
+                                      "--backends", "onednn,onnxruntime,openvino"}));
+  ASSERT_EQ(ended.exit_code, 0) << describe(ended);
+  const json effects = parsed(read_all(file("report.json")))["rules"];
+  ASSERT_EQ(effects.size(), 3U);
+  EXPECT_EQ(effects[0]["rule"], "--ban Conv*=openvino");
+  EXPECT_EQ(effects[1]["matched"], 0);
+  EXPECT_EQ(effects[1]["mattered"], false);
+  EXPECT_THAT(ended.out, HasSubstr("rules.txt:1 ban onednn: Cnov: matched nothing in this model; did you mean Conv?"));
+  EXPECT_EQ(effects[2]["matched"], 1);
+  EXPECT_EQ(effects[2]["mattered"], true);
+  // And explain names the line where somebody else might have run the node.
+  const json story = told({"explain", plan_});
+  for (const json& node : story["nodes"])
+    if (node["node"].get<std::string>().starts_with("Softmax")) {
+      const json answer = told({"explain", plan_, "--why-not", node["node"].get<std::string>() + "=onednn"});
+      EXPECT_EQ(answer["verdict"], "ruled") << answer;
+      EXPECT_THAT(answer["why"].get<std::string>(), HasSubstr("rules.txt:2"));
+    }
+}
+
+TEST_F(ToldTest, PinsAndBansThatLeaveNobodyAreNamedWithTheNode) {
+  const Ended ended = run(quick_tune(model_, plan_, {"--pin", "Conv*=onednn", "--ban", "Conv*=onednn"}));
+  expect_error(ended, 4, "tune/nobody-left", "--ban Conv*=onednn");
+  EXPECT_THAT(ended.err, HasSubstr("leave nobody for Conv"));
+}
+
+TEST_F(ToldTest, ACapThatIsTooSmallSaysWhatIsNeeded) {
+  const Ended ended = run(quick_tune(model_, plan_, {"--memory-cap", "1", "--backends", "onednn"}));
+  expect_error(ended, 5, "search/no-cover", "--memory-cap: saw 1 bytes; allowed at least ");
+}
+
+TEST_F(ToldTest, BenchSaysInWhichPrecisionAndThatNumbersAreRight) {
+  (void)tune({"--backends", "onednn"});
+  const json report = told({"bench", plan_, "--seconds", "0.05"});
+  for (const json& contender : report["contenders"]) {
+    EXPECT_EQ(contender["precision"], "f32");
+    EXPECT_EQ(contender["numbers"]["verdict"], "right") << contender;
+  }
+  EXPECT_EQ(report["best_rival"]["counts"], true);
+  EXPECT_EQ(report["interrupted"], false);
+}
+
+TEST_F(ToldTest, BenchNamesARivalWithWrongNumbersAndDoesNotCountIt) {
+  (void)tune({"--backends", "onednn"});
+  const std::string changed = with_other_weights();
+  const std::vector<std::string> asked = {"bench", plan_, "--seconds", "0.05", "--against", changed + ",onnxruntime"};
+  const json report = told(asked);
+  EXPECT_EQ(report["contenders"][0]["numbers"]["verdict"], "right");
+  EXPECT_EQ(report["contenders"][1]["numbers"]["verdict"], "wrong");
+  EXPECT_EQ(report["contenders"][1]["numbers"]["output"], "scores");
+  EXPECT_GT(report["contenders"][1]["numbers"]["max_abs"], 0);
+  EXPECT_EQ(report["ratios"][0]["counts"], false);
+  EXPECT_EQ(report["best_rival"]["against"], "onnxruntime");
+  const Ended text = run(asked);
+  expect_good(text);
+  EXPECT_THAT(text.out, HasSubstr("WRONG NUMBERS"));
+  EXPECT_THAT(text.out, HasSubstr("output scores: element "));
+  EXPECT_THAT(text.out, HasSubstr("against the best rival, onnxruntime: "));
+}
+
+TEST_F(ToldTest, BenchOfAPlanWithWrongNumbersFindsADifference) {
+  (void)tune({"--backends", "onednn"});
+  const Ended ended = run({"bench", with_other_weights(), "--seconds", "0.05", "--against", "onnxruntime"});
+  EXPECT_EQ(ended.exit_code, 1) << describe(ended);
+  EXPECT_THAT(ended.out, HasSubstr("WRONG NUMBERS"));
+}
+
+TEST_F(ToldTest, AnInterruptedBenchSaysSo) {
+  (void)tune({"--backends", "onednn"});
+  Program program(home(),
+                  {"bench", plan_, "--seconds", "30", "--against", "onnxruntime", "--json", file("bench.json")});
+  std::this_thread::sleep_for(std::chrono::seconds(2));
+  program.send(SIGINT);
+  const Ended ended = program.wait(std::chrono::seconds(20));
+  ASSERT_EQ(ended.exit_code, 0) << describe(ended);
+  EXPECT_THAT(ended.out, HasSubstr("stopped by a signal after "));
+  EXPECT_EQ(parsed(read_all(file("bench.json")))["interrupted"], true);
+}
+
+TEST_F(ToldTest, RecheckOfAPlanOfManyShapesNamesThem) {
+  const std::string open = given("rows.onnx", matmul_with_open_rows());
+  const Ended tuned = run({"tune", open, "-o", plan_, "--budget", "4s", "--store", "memory:", "--shape", "rows=1..4",
+                           "--backends", "onednn,onnxruntime"});
+  ASSERT_EQ(tuned.exit_code, 0) << describe(tuned);
+  expect_error(run({"recheck", plan_}), 4, "recheck/many-shapes", "rows=1..4");
+  // Piped progress names a point once and then counts.
+  std::size_t named = 0;
+  for (std::size_t at = tuned.err.find(": rows="); at != std::string::npos; at = tuned.err.find(": rows=", at + 1))
+    ++named;
+  EXPECT_GT(named, 0U);
+  EXPECT_THAT(tuned.err, Not(HasSubstr("price: rows=")));
+  EXPECT_THAT(tuned.err, HasSubstr("\nprice "));
+}
+
+}  // namespace
+}  // namespace collage::testing
