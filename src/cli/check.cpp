@@ -10,6 +10,7 @@
 #include "cli/console.h"
 #include "cli/help.h"
 #include "cli/program.h"
+#include "cli/wrap.h"
 #include "onnx/import.h"
 #include "passes/simplify.h"
 #include "region/user_rules.h"
@@ -132,8 +133,10 @@ void add_ports(const Graph& graph, const std::vector<OpenDimension>& open, Shown
 
 void add_counts(const char* title, const char* key, const std::map<std::string, std::size_t>& counts, Shown& shown) {
   shown.text += fmt::format("{}\n", title);
+  std::size_t width = 28;
+  for (const auto& [name, count] : counts) width = std::max(width, name.size());
   for (const auto& [name, count] : counts) {
-    shown.text += fmt::format("  {:<28} {:>5}\n", name, count);
+    shown.text += fmt::format("  {:<{}} {:>5}\n", name, width, count);
     shown.json[key][name] = count;
   }
 }
@@ -153,7 +156,7 @@ Shown describe(const Imported& imported, std::span<const Proposer> proposers) {
              supported_nodes(graph, proposers), shown);
   std::vector<std::string> notes = imported.notes;
   if (std::string why = why_low(graph, open); !why.empty()) notes.push_back(std::move(why));
-  for (const std::string& note : notes) shown.text += "note: " + note + "\n";
+  for (const std::string& note : notes) shown.text += wrapped("note: " + note, kColumns, 2) + "\n";
   shown.json["notes"] = notes;
   return shown;
 }
@@ -237,7 +240,7 @@ Result<Shown> check(const Options& options) {
   COLLAGE_TRY(const auto of_import, make_proposers(registry, names, imported.graph, compile));
   Shown shown = describe(imported, of_import);
   shown.text +=
-      fmt::format("{}: {} rules that fit; --dump candidates shows what they change\n", options.rules, rules.size());
+      fmt::format("{}: {} rules that fit; --dump candidates shows what they do\n", options.rules, rules.size());
   shown.json["rules"] = rules.size();
   return shown;
 }

@@ -1,18 +1,23 @@
 #include "cli/help.h"
 
 #include <cstdio>
+#include <sstream>
 
 #include <fmt/format.h>
 
 #include "cli/program.h"
 #include "cli/usage_error.h"
+#include "cli/wrap.h"
 
 namespace collage::cli {
 namespace {
 
-constexpr std::size_t kColumn = 34;
+/// Where descriptions begin.
+constexpr std::size_t kDescriptions = 31;
 
-/// CLI11's form, without the lists of options that exclude each other.
+std::string described(const std::string& text) { return wrapped(text, kColumns - kDescriptions); }
+
+/// CLI11's form on 80 columns, without the lists of options that exclude each other.
 class HelpFormat : public CLI::Formatter {
  public:
   std::string make_option_opts(const CLI::Option* option) const override {
@@ -23,6 +28,15 @@ class HelpFormat : public CLI::Formatter {
     if (!option->get_default_str().empty()) text += "=" + option->get_default_str();
     if (option->get_required()) text += " (required)";
     return text;
+  }
+  std::string make_option_desc(const CLI::Option* option) const override {
+    return described(option->get_description());
+  }
+  std::string make_subcommand(const CLI::App* command) const override {
+    std::stringstream out;
+    CLI::detail::format_help(out, command->get_display_name(true), described(command->get_description()),
+                             kDescriptions);
+    return out.str();
   }
 };
 
@@ -52,16 +66,16 @@ int show_help(const CLI::App& app, const std::vector<std::string>& words) {
 
 void set_up_help(CLI::App& app) {
   auto format = std::make_shared<HelpFormat>();
-  format->column_width(kColumn);
+  format->column_width(kDescriptions);
   format->label("OPTIONS", "options");
   format->label("SUBCOMMAND", "COMMAND");
   format->label("Positionals", "Arguments");
   app.formatter(format);
   app.set_help_flag("-h,--help", "show this");
   app.footer("collage help COMMAND, or collage COMMAND --help, tells about one of them.\n\n" +
-             examples({"collage tune model.onnx -o model.collage      search, measure, prove, write the plan",
-                       "collage run model.collage --input x=x.npy     run it",
-                       "collage bench model.collage                   time it against whole-model engines"}));
+             examples({"collage tune model.onnx -o model.collage     search, measure, write the plan",
+                       "collage run model.collage --input x=x.npy    run it",
+                       "collage bench model.collage                  time it against engines"}));
 }
 
 std::string examples(const std::vector<std::string>& lines) {

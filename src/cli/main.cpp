@@ -24,7 +24,7 @@ std::string own_path() {
 
 int run_command_line(int argc, char** argv) {
   using namespace collage::cli;
-  CLI::App app{"Collage: measures which library should run which part of a model, and runs the best mix.", "collage"};
+  CLI::App app{"Measures which library should run which part of a model, and runs the best mix.", "collage"};
   app.require_subcommand(1);
   set_up_help(app);
   app.set_version_flag("-v,-V,--version", kVersion, "say which version this is");

@@ -1,6 +1,7 @@
 #include <chrono>
 #include <filesystem>
 #include <fstream>
+#include <optional>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -47,14 +48,22 @@ Result<std::map<std::string, std::string>> input_files(const std::vector<std::st
   return files;
 }
 
-/// What the arrays given say about open dimensions.
-Result<ArrayShapes> extents_of(const std::map<std::string, std::string>& files) {
+/// What the arrays given say about open dimensions, and what is wrong with the first that cannot be read.
+struct GivenShapes {
   ArrayShapes shapes;
+  std::optional<Error> failure;
+};
+
+GivenShapes shapes_of(const std::map<std::string, std::string>& files) {
+  GivenShapes given;
   for (const auto& [name, path] : files) {
-    COLLAGE_TRY(const Tensor tensor, read_array(path));
-    shapes[name] = tensor.extents;
+    const auto tensor = read_array(path);
+    if (tensor)
+      given.shapes[name] = tensor->extents;
+    else if (!given.failure)
+      given.failure = tensor.error();
   }
-  return shapes;
+  return given;
 }
 
 /// What is run: a plan at one shape, and its graph for the inputs.
@@ -63,17 +72,26 @@ struct Subject {
   Graph graph;
 };
 
+Result<RealisedPlan> plan_of_model(const Options& options, const std::map<std::string, std::string>& files,
+                                   const ShapeBindings& shapes, Registry& registry) {
+  GivenShapes given = shapes_of(files);
+  auto plan = unmeasured_plan({.model = options.subject,
+                               .shapes = shapes,
+                               .arrays = std::move(given.shapes),
+                               .threads = options.common.threads},
+                              registry);
+  // Without the array a dimension stays open, which is not what is wrong.
+  if (!plan && given.failure && plan.error().code == "import/unbound-dimension")
+    return std::unexpected(*std::move(given.failure));
+  return plan;
+}
+
 Result<Subject> subject_of(const Options& options, const std::map<std::string, std::string>& files,
                            Registry& registry) {
   COLLAGE_TRY(const ShapeBindings shapes, parse_shape_bindings(options.common.shapes));
   Subject subject;
   if (!is_plan_file(options.subject)) {
-    COLLAGE_TRY(ArrayShapes arrays, extents_of(files));
-    COLLAGE_TRY(subject.plan, unmeasured_plan({.model = options.subject,
-                                               .shapes = shapes,
-                                               .arrays = std::move(arrays),
-                                               .threads = options.common.threads},
-                                              registry));
+    COLLAGE_TRY(subject.plan, plan_of_model(options, files, shapes, registry));
     COLLAGE_TRY(subject.graph, plan_onnx_graph(subject.plan, PlanWeights::kZeros));
     return subject;
   }
@@ -221,7 +239,7 @@ void add_run(CLI::App& app, Program& program) {
   add_threads(*command, options->common);
   add_backend_library(*command, options->common.backend_libraries);
   command->footer(examples({"collage run model.collage --input x=x.npy --output-dir out",
-                            "collage run model.onnx --shape batch=4         made-up inputs, one engine runs it all",
+                            "collage run model.onnx --shape batch=4      made-up inputs, in one engine",
                             "collage run model.collage --strict-inputs --input x=x.npy --json -"}));
 }
 

@@ -44,12 +44,12 @@ std::string text_of(const TensorSummary& summary) {
   if (summary.min)
     text += fmt::format("  min {:.6g}  mean {:.6g}  max {:.6g}", *summary.min, *summary.mean, *summary.max);
   if (summary.not_finite > 0) text += fmt::format("  NOT FINITE: {}", summary.not_finite);
-  return text;
+  return text.empty() ? text : text + "\n";
 }
 
 std::string text_of_output(const RunArray& output) {
   const TensorSummary summary = summary_of(output.tensor);
-  std::string text = fmt::format("{}: {}{}\n", output.name, to_string(output.tensor.value_type()), text_of(summary));
+  std::string text = fmt::format("{}: {}\n{}", output.name, to_string(output.tensor.value_type()), text_of(summary));
   if (!summary.first.empty())
     text += fmt::format("  {}{}\n", fmt::join(summary.first, " "),
                         static_cast<std::size_t>(output.tensor.size()) > summary.first.size() ? " ..." : "");
@@ -106,7 +106,7 @@ std::string to_text(const RunReport& report) {
   for (const RunArray& input : report.inputs)
     if (input.given.empty())
       text += fmt::format("{}: {}, made up, seed {}\n", input.name, to_string(input.tensor.value_type()), report.seed);
-  text += fmt::format("one run, the first after loading: {:.3f} ms with {} thread{}; collage bench times many\n",
+  text += fmt::format("one run, the first: {:.3f} ms with {} thread{}; collage bench times many\n",
                       static_cast<double>(report.run_ns) / 1e6, report.threads, report.threads == 1 ? "" : "s");
   for (const std::string& file : report.files) text += "wrote " + file + "\n";
   return text;

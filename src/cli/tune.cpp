@@ -230,7 +230,7 @@ void add_tune(CLI::App& app, Program& program) {
   add_replay(*command, *options);
   command->footer(examples({"collage tune model.onnx -o model.collage --budget 5m",
                             "collage tune model.onnx -o model.collage --shape batch=1..8 --at batch=4",
-                            "collage tune model.onnx -o model.collage --pin 'head/*=onnxruntime' --memory-cap 64MB"}));
+                            "collage tune model.onnx -o model.collage --pin 'head/*=onnxruntime'"}));
 }
 
 }  // namespace collage::cli

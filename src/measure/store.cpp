@@ -2,8 +2,11 @@
 
 #include <unistd.h>
 
+#include <array>
 #include <filesystem>
+#include <fstream>
 #include <map>
+#include <string_view>
 
 #include "base/work_folder.h"
 #include "measure/file.h"
@@ -36,6 +39,15 @@ SpecParts parts_of(const std::string& spec) {
   const std::size_t colon = spec.find(':');
   if (colon == std::string::npos || spec.find('/') < colon) return {.kind = "", .path = spec};
   return {.kind = spec.substr(0, colon), .path = spec.substr(colon + 1)};
+}
+
+/// SQLite itself takes an empty file, and one of a few bytes, for a database without tables.
+/// Source: https://www.sqlite.org/fileformat.html#magic_header_string
+bool is_database(const std::string& path) {
+  constexpr std::string_view kMagic("SQLite format 3\0", 16);
+  std::array<char, kMagic.size()> head{};
+  std::ifstream file(path, std::ios::binary);
+  return file.read(head.data(), head.size()) && std::string_view(head.data(), head.size()) == kMagic;
 }
 
 }  // namespace
@@ -198,8 +210,8 @@ Result<Store> Store::open_existing(const std::string& spec) {
   std::error_code error;
   if (has_file && !fs::exists(path, error))
     return fail(ExitCode::kIo, "store/missing", path, "no such store", "a cost store: collage tune makes one");
-  if (has_file && fs::is_regular_file(path, error) && fs::file_size(path, error) == 0)
-    return fail(ExitCode::kIo, "store/unreadable", path, "an empty file", "a cost store: collage tune makes one");
+  if (has_file && !is_database(path))
+    return fail(ExitCode::kIo, "store/unreadable", path, "no SQLite database", "a cost store: collage tune makes one");
   COLLAGE_TRY(Store store, open(spec));
   if (!store.warnings().empty())
     return fail(ExitCode::kIo, "store/unreadable", path, store.warnings().front(),

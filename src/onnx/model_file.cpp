@@ -40,9 +40,14 @@ bool is_stream(fs::file_type type) {
   return type == fs::file_type::fifo || type == fs::file_type::socket || type == fs::file_type::character;
 }
 
-/// "-" and what the shell calls /dev/fd/N lie in no folder of the user's.
+/// Names of something open in this process, which mean something else in the next one and lie in no folder of the
+/// user's.
+bool is_descriptor(const std::string& path) {
+  return path == "-" || path == "/dev/stdin" || path.starts_with("/dev/fd/") || path.starts_with("/proc/self/fd/");
+}
+
 std::string folder_of(const std::string& path) {
-  if (path == "-" || path.starts_with("/dev/") || path.starts_with("/proc/")) return ".";
+  if (is_descriptor(path)) return ".";
   const std::string folder = fs::path(path).parent_path().string();
   return folder.empty() ? "." : folder;
 }
@@ -100,14 +105,14 @@ Result<ModelFile> read_model_file(const std::string& path) {
     return fail(ExitCode::kBadInput, "import/not-a-file", path, "neither a file nor a pipe",
                 "the path of an ONNX model");
   ModelFile file{.path = path, .bytes = {}, .folder = folder_of(path)};
-  COLLAGE_TRY(file.bytes, is_stream(type) || path == "-" ? read_pipe(path) : read_regular(path));
+  COLLAGE_TRY(file.bytes, is_stream(type) || is_descriptor(path) ? read_pipe(path) : read_regular(path));
   if (file.bytes.empty()) return fail(ExitCode::kBadInput, "import/empty", path, "0 bytes", "an ONNX model");
   return file;
 }
 
 bool can_read_again(const std::string& path) {
   std::error_code error;
-  if (path != "-" && !is_stream(fs::status(path, error).type())) return true;
+  if (!is_descriptor(path) && !is_stream(fs::status(path, error).type())) return true;
   Pipes& all = pipes();
   const std::scoped_lock lock(all.mutex);
   return all.bytes.contains(real_path(path));

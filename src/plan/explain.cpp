@@ -48,17 +48,18 @@ bool is_of_plan(const Explanation& explanation) {
 /// What the times of the steps are and what they add up to.
 std::string sum_text(const Explanation& explanation) {
   const ExplainedSum& sum = explanation.sum;
-  std::string text = fmt::format("each alone, {} measured step{} take{} {:.1f} us", sum.measured, plural(sum.measured),
-                                 sum.measured == 1 ? "s" : "", us(sum.measured_ns));
-  if (sum.estimated > 0) text += fmt::format(", {} by forecast (~) {:.1f} us", sum.estimated, us(sum.estimated_ns));
-  return text +
-         fmt::format(", launching them {:.1f} us: together {:.1f} us\n", us(sum.launch_ns), us(*explanation.cover_ns));
+  const auto line = [](std::string_view what, std::size_t steps, Nanoseconds ns) {
+    return fmt::format("  {:<16} {:>5} steps {:>12.1f} us\n", what, steps, us(ns));
+  };
+  std::string text = line("measured alone", sum.measured, sum.measured_ns);
+  if (sum.estimated > 0) text += line("by forecast (~)", sum.estimated, sum.estimated_ns);
+  return text + line("launching them", sum.measured + sum.estimated, sum.launch_ns) +
+         fmt::format("  {:<16} {:>11} {:>12.1f} us\n", "together", "", us(*explanation.cover_ns));
 }
 
 std::string head_text(const Plan& plan, const Explanation& explanation, const ordered_json& report) {
   const StepCounts counts = count_steps(plan);
-  const std::string views =
-      counts.views == 0 ? "" : fmt::format(", {} of them views, where nothing runs", counts.views);
+  const std::string views = counts.views == 0 ? "" : fmt::format(", {} of them views (nothing runs)", counts.views);
   std::string text =
       fmt::format("{}: {} step{}{}; ships {}, {} thread{}\n", plan.model_path, counts.steps, plural(counts.steps),
                   views, explanation.plan.empty() ? plan.shipped : explanation.plan, plan.threads,
@@ -66,7 +67,7 @@ std::string head_text(const Plan& plan, const Explanation& explanation, const or
   if (is_of_plan(explanation)) text += sum_text(explanation);
   const ordered_json search = part(report, "search");
   if (const auto measured = number(search, "measured_us"); measured && *measured > 0)
-    text += fmt::format("end to end the whole took {:.1f} us\n", *measured);
+    text += fmt::format("  {:<16} {:>11} {:>12.1f} us\n", "the whole took", "", *measured);
   return text;
 }
 

@@ -69,12 +69,39 @@ std::string time_text(const PlanStep& step) {
   return fmt::format("{}{:.1f}", step.is_estimated ? "~" : "", us(step.cost_ns));
 }
 
+/// Where the names begin in the table, and how much of a line of 80 columns they have.
+constexpr std::size_t kIndent = 25;
+constexpr std::size_t kNames = 80 - kIndent;
+constexpr std::size_t kWho = 27;
+
+/// Words on lines of at most kNames, each after the indent; a longer word has a line of its own.
+std::string wrapped(const std::string& words) {
+  std::string text;
+  std::size_t used = 0;
+  for (std::size_t begin = 0; begin < words.size();) {
+    const std::size_t end = std::min(words.find(' ', begin), words.size());
+    const bool is_new = used == 0 || used + 1 + (end - begin) > kNames;
+    text += is_new ? fmt::format("{}{:>{}}", used == 0 ? "" : "\n", "", kIndent) : " ";
+    used = (is_new ? 0 : used + 1) + (end - begin);
+    text += words.substr(begin, end - begin);
+    begin = end + 1;
+  }
+  return text + "\n";
+}
+
+/// Side by side where both fit, else one below the other.
+std::string side_by_side(const std::string& first, const std::string& second) {
+  if (first.size() < kWho && second.size() <= kNames - kWho) return fmt::format("{:<{}}{}\n", first, kWho, second);
+  return fmt::format("{}\n{:>{}}{}\n", first, "", kIndent, second);
+}
+
 /// One row of the table; `share` is text because a step in a body has none: how often it runs is not known here.
 std::string row(const PlanBody& plan, std::size_t index, const std::string& share, const std::string& indent,
                 std::size_t most_names) {
   const PlanStep& step = plan.steps[index];
-  return fmt::format("{:>5} {:>10} {:>6}  {:<28} {:<32} {}\n", index, time_text(step), share, indent + who(step),
-                     step.runner_up.empty() ? "-" : step.runner_up, what(plan, step, most_names));
+  return fmt::format("{:>5} {:>10} {:>6}  ", index, time_text(step), share) +
+         side_by_side(indent + who(step), step.runner_up.empty() ? "-" : step.runner_up) +
+         wrapped(what(plan, step, most_names));
 }
 
 /// The steps of a step's bodies, or those that run a node asked about; times are of one run of the body.
@@ -149,7 +176,7 @@ Result<AskedNodes> asked_nodes(const Plan& plan, const Explanation& explanation,
 std::string steps_as_text(const Plan& plan, const AskedNodes& asked) {
   const double total = total_us(plan);
   std::string text =
-      fmt::format("{:>5} {:>10} {:>6}  {:<28} {:<32} {}\n", "step", "us", "share", "who", "runner-up", "nodes");
+      fmt::format("{:>5} {:>10} {:>6}  {:<{}}{}\n", "step", "us", "share", "who", kWho, "runner-up, below: nodes");
   for (std::size_t s = 0; s < plan.steps.size(); ++s)
     if (runs(plan.steps[s], asked)) text += line(plan, s, total, asked);
   return text;

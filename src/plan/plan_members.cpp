@@ -106,9 +106,13 @@ Result<std::string_view> PlanMembers::checked_text(const std::string& name) cons
 Result<PlanMembers> open_members(const std::string& path) {
   COLLAGE_TRY(const Buffer file, Buffer::map_file(path));
   COLLAGE_TRY_VOID(refuse_model(file, path));
-  COLLAGE_TRY(std::vector<ZipMember> list, read_zip(file, path));
+  auto list = read_zip(file, path);
+  if (!list) {
+    list.error().allowed = "a whole plan, as collage tune writes it";
+    return std::unexpected(std::move(list).error());
+  }
   PlanMembers members{.path = path, .by_name = {}};
-  for (ZipMember& member : list) members.by_name.emplace(member.name, member);
+  for (ZipMember& member : *list) members.by_name.emplace(member.name, member);
   return members;
 }
 

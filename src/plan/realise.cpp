@@ -362,7 +362,12 @@ class Realiser {
       if (made.rule == OperandRule::kNoOverflow) {
         COLLAGE_TRY(made.dividend, checked_value(step, region, check.condition.dividend));
       }
-      step.checks.push_back(std::move(made));
+      // What several nodes ask alike is looked at once, for the first of them.
+      const auto is_asked = [&](const PlanCheck& other) {
+        return other.rule == made.rule && other.value == made.value && other.dividend == made.dividend &&
+               other.ranges == made.ranges;
+      };
+      if (std::ranges::none_of(step.checks, is_asked)) step.checks.push_back(std::move(made));
     }
     return {};
   }

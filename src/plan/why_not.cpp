@@ -188,6 +188,8 @@ std::vector<std::string> backends_in(const Plan& plan, const Explanation& explan
   for (const auto* list : {&explanation.backends, &explanation.fillers})
     names.insert(names.end(), list->begin(), list->end());
   for (const auto& [name, why] : explanation.absent) names.push_back(name);
+  for (const ExplainedCandidate& one : explanation.candidates) names.push_back(one.backend);
+  for (const ExplainedRefusal& one : explanation.refusals) names.push_back(one.backend);
   for (const ExplainedRule& rule : explanation.rules) names.push_back(rule.backend);
   for (const PlanBackend& backend : plan.backends) names.push_back(backend.name);
   for (const PlanStep& step : plan.steps) names.push_back(step.backend);

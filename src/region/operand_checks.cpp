@@ -3,18 +3,26 @@
 #include <algorithm>
 #include <set>
 
+#include "ir/intervals.h"
+
 namespace collage {
 namespace {
 
-/// Every element comes out, in order and with its number.
-bool keeps_elements(const Graph& graph, const Node& node) {
+bool lies_in(const OperandRange& inner, const OperandRange& outer) {
+  return outer.low <= inner.low && inner.high <= outer.high;
+}
+
+/// Every element comes out in order, and with its number where that keeps the condition.
+bool keeps_elements(const Graph& graph, const Node& node, const OperandCondition& condition) {
   static const std::set<std::string, std::less<>> kNames = {"Flatten", "Identity", "Reshape", "Squeeze", "Unsqueeze"};
   if (!node.domain.empty()) return false;
   if (kNames.contains(node.op_type)) return true;
-  if (node.op_type != "Cast") return false;
   const ElementType from = graph.value(node.inputs[0]).type.element;
-  const ElementType to = graph.value(node.outputs[0]).type.element;
-  return from == to || (from == ElementType::kInt32 && to == ElementType::kInt64);
+  if (node.op_type != "Cast" || !is_integer(from)) return false;
+  const OperandRange held = range_of(graph.value(node.outputs[0]).type.element);
+  if (lies_in(range_of(from), held)) return true;
+  return condition.rule == OperandRule::kRange &&
+         std::ranges::all_of(condition.ranges, [&](const OperandRange& range) { return lies_in(range, held); });
 }
 
 /// Of a step that a plan runs, not of the insides of one of its nodes.
@@ -26,11 +34,12 @@ class Entry {
     return std::ranges::find(region_.inputs, id) != region_.inputs.end() || constant_of(graph_, id) != nullptr;
   }
 
-  /// The value that enters the region and has the elements of `id`; invalid when there is none.
-  [[nodiscard]] ValueId behind(ValueId id) const {
+  /// The value that enters the region and has the elements that the condition asks about; invalid when there is none.
+  [[nodiscard]] ValueId behind(const OperandCondition& condition) const {
+    ValueId id = condition.value;
     while (!has(id)) {
       const Node* const node = producer(id);
-      if (node == nullptr || !keeps_elements(graph_, *node)) return {};
+      if (node == nullptr || !keeps_elements(graph_, *node, condition)) return {};
       id = node->inputs[0];
     }
     return id;
@@ -58,7 +67,7 @@ OperandCondition at_entry(const OpenCondition& open, const Entry& entry) {
     return condition;
   }
   if (condition.rule == OperandRule::kRange && condition.ranges.empty()) return {};
-  condition.value = entry.behind(condition.value);
+  condition.value = entry.behind(condition);
   return condition;
 }
 

@@ -33,7 +33,8 @@ Result<std::vector<ContextPort>> ports_at(std::vector<ContextPort> ports, const 
     ContextPort& port = ports[i];
     if (port.type.is_static() && extents.empty()) continue;
     const auto refused = [&](std::string saw) {
-      return fail(ExitCode::kBadInput, "runtime/open-shape", "input " + port.name, std::move(saw), to_string(port.type));
+      return fail(ExitCode::kBadInput, "runtime/open-shape", "input " + port.name, std::move(saw),
+                  to_string(port.type));
     };
     if (i >= extents.size()) return refused("no extents");
     const ValueType type = ValueType::tensor(port.type.element, extents[i]);

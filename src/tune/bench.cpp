@@ -52,8 +52,7 @@ std::optional<ExpectedNumbers> expected_of(const SourceModel& source, const std:
 /// Processors that compute in bf16 are where engines left alone do not compute in f32.
 std::optional<std::string> precision_note() {
   if (__builtin_cpu_supports("avx512bf16") == 0) return std::nullopt;
-  return "all compute in the types of the model; engines left to their own defaults would use bf16 on this processor, "
-         "which is faster and less exact";
+  return "all compute in the types of the model; engines left alone use bf16 here, faster and less exact";
 }
 
 /// The engine on the user's file; where it refuses that, on our simplified graph.

@@ -36,27 +36,30 @@ nlohmann::ordered_json json_of(const BenchRatio& one) {
 std::string to_text(const BenchReport& report) {
   std::string text = fmt::format("{}{}, {} thread{}\n", report.model, report.shape.empty() ? "" : " at " + report.shape,
                                  report.threads, report.threads == 1 ? "" : "s");
-  text += fmt::format("{:<14} {:<20} {:<9} {:>9} {:>12} {:>12} {:>8}   {}\n", "contender", "version", "precision",
-                      "load ms", "median us", "p90 us", "rounds", "collage is faster by");
+  text += fmt::format("{} rounds of each\n", report.contenders.front().lane.samples_ns.size());
+  text += fmt::format("{:<12} {:<8} {:<6} {:>7} {:>10} {:>10}  {}\n", "contender", "version", "types", "load ms",
+                      "median us", "p90 us", "collage is faster by");
   for (std::size_t i = 0; i < report.contenders.size(); ++i) {
     const BenchContender& c = report.contenders[i];
-    text += fmt::format("{:<14} {:<20} {:<9} {:>9.1f} {:>12.1f} {:>12.1f} {:>8}", c.name, c.version.substr(0, 20),
-                        c.precision, c.load_ms, us(c.lane.median_ns()), us(c.lane.quantile_ns(0.9)),
-                        c.lane.samples_ns.size());
+    const bool is_long = c.name.size() > 12;  // the path of a plan
+    if (is_long) text += c.name + "\n";
+    text += fmt::format("{:<12} {:<8} {:<6} {:>7.1f} {:>10.1f} {:>10.1f}", is_long ? "" : c.name,
+                        c.version == "cover" ? "mixed" : c.version.substr(0, 8), c.precision, c.load_ms,
+                        us(c.lane.median_ns()), us(c.lane.quantile_ns(0.9)));
     if (c.numbers.is_wrong())
-      text += "   WRONG NUMBERS";
+      text += "  WRONG NUMBERS";
     else if (i > 0)
-      text += "   " + text_of(report.ratios[i - 1].ratio);
+      text += "  " + text_of(report.ratios[i - 1].ratio);
     text += "\n";
     if (c.numbers.is_wrong())
-      text += fmt::format("               output {}: {}; max abs {:.3g}, max rel {:.3g}\n", c.numbers.output,
-                          c.numbers.detail, c.numbers.max_abs, c.numbers.max_rel);
-    if (!c.note.empty()) text += "               " + c.note + "\n";
+      text += fmt::format("  output {}: {};\n  max abs {:.3g}, max rel {:.3g}\n", c.numbers.output, c.numbers.detail,
+                          c.numbers.max_abs, c.numbers.max_rel);
+    if (!c.note.empty()) text += "  " + c.note + "\n";
   }
   if (const BenchRatio* best = best_rival(report))
     text += fmt::format("against the best rival, {}: {}\n", best->against, text_of(best->ratio));
   if (report.interrupted)
-    text += fmt::format("stopped by a signal after {} rounds: intervals are wide\n",
+    text += fmt::format("stopped by a signal after {} rounds, before its time was over\n",
                         report.contenders.front().lane.samples_ns.size());
   for (const std::string& note : report.notes) text += "note: " + note + "\n";
   return text;

@@ -1,5 +1,8 @@
 #include "tune/contender_check.h"
 
+#include <cmath>
+#include <limits>
+
 #include "tune/verify.h"
 
 namespace collage {
@@ -7,10 +10,16 @@ namespace {
 
 bool is_16bit(ElementType type) { return type == ElementType::kFloat16 || type == ElementType::kBfloat16; }
 
+/// compare() measures errors between finite elements only; NaN or infinity in the wrong place has no end.
+double with_infinite(double error, const Comparison& comparison) {
+  const bool is_finite = std::isfinite(comparison.seen) && std::isfinite(comparison.expected);
+  return comparison.ok || is_finite ? error : std::numeric_limits<double>::infinity();
+}
+
 /// Wrong before right, then by the error.
 bool is_worse(const Comparison& one, const NumbersCheck& than) {
   if (one.ok == than.is_wrong()) return !one.ok;
-  return one.max_abs > than.max_abs;
+  return with_infinite(one.max_abs, one) > than.max_abs;
 }
 
 }  // namespace
@@ -48,8 +57,8 @@ NumbersCheck check_numbers(const std::vector<Tensor>& seen, const ExpectedNumber
     if (check.verdict != NumbersCheck::Verdict::kUnchecked && !is_worse(comparison, check)) continue;
     check = {.verdict = comparison.ok ? NumbersCheck::Verdict::kRight : NumbersCheck::Verdict::kWrong,
              .output = expected.names[o],
-             .max_abs = comparison.max_abs,
-             .max_rel = comparison.max_rel,
+             .max_abs = with_infinite(comparison.max_abs, comparison),
+             .max_rel = with_infinite(comparison.max_rel, comparison),
              .detail = comparison.ok ? "" : to_string(comparison)};
   }
   return check;

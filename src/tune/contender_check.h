@@ -19,7 +19,7 @@ struct NumbersCheck {
   enum class Verdict : std::uint8_t { kUnchecked, kRight, kWrong };
   Verdict verdict = Verdict::kUnchecked;
   std::string output;  ///< the worst one
-  double max_abs = 0;  ///< there
+  double max_abs = 0;  ///< there; infinite where NaN or infinity stands in the wrong place
   double max_rel = 0;  ///< there
   std::string detail;  ///< kWrong: element, seen, expected, allowed
   [[nodiscard]] bool is_wrong() const { return verdict == Verdict::kWrong; }

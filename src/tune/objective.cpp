@@ -24,7 +24,8 @@ std::int64_t inner_bytes(const Graph& graph, const Region& region) {
   const std::vector<std::size_t> nodes = region.nodes.members();  // in topological order
   std::map<ValueId, std::size_t> last_reader;
   for (const std::size_t n : nodes)
-    for (const ValueId id : graph.nodes[n].inputs) last_reader[id] = n;
+    for (const ValueId id : graph.nodes[n].inputs)
+      if (id.valid()) last_reader[id] = n;
   std::map<std::size_t, std::int64_t> freed;  // bytes, by last reader
   std::int64_t alive = 0;
   std::int64_t most = 0;

@@ -10,7 +10,10 @@
 namespace collage {
 namespace {
 
-/// "conv", "convs".
+/// Of a plan, beside its time and ratio in 80 columns.
+constexpr std::size_t kMostName = 43;
+
+/// "1 step", "2 steps".
 std::string counted(std::size_t count, std::string_view what) {
   return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
 }
@@ -64,7 +67,9 @@ std::string text_of(const RuleEffect& effect) {
   if (effect.matched == 0) return text + "matched nothing in this model" + effect.hint + "\n";
   const std::string_view what = std::string_view(effect.matches).substr(0, effect.matches.size() - 1);
   text += "matched " + counted(effect.matched, what);
-  if (effect.removed > 0) text += fmt::format(", kept {} away", counted(effect.removed, "candidate"));
+  const bool is_of_nodes = effect.rule.starts_with("--");
+  if (effect.removed > 0)
+    text += fmt::format(", kept {} away", counted(effect.removed, is_of_nodes ? "candidate" : "region"));
   if (effect.added > 0)
     text +=
         fmt::format(", {} for them, {} of the plan", counted(effect.added, "candidate"), counted(effect.steps, "step"));
@@ -77,7 +82,8 @@ std::string head_text(const TuneReport& report, bool is_replay) {
   const std::string views = report.views == 0 ? "" : fmt::format(" ({} of them views: nothing runs)", report.views);
   std::string text = fmt::format("{}: {}{}{}, ships {}\n", report.plan, counted(report.steps, "step"), views, time,
                                  report.title.empty() ? report.shipped : report.title);
-  for (const auto& [name, steps] : report.backends) text += fmt::format("  {:<28} {:>5} steps\n", name, steps);
+  for (const auto& [name, steps] : report.backends)
+    text += fmt::format("  {:<28} {:>5} step{}\n", name, steps, steps == 1 ? "" : "s");
   return text;
 }
 
@@ -85,8 +91,17 @@ std::string head_text(const TuneReport& report, bool is_replay) {
 std::string ratio_text(const RivalTime& rival, double measured_us) {
   if (rival.ratio)
     return fmt::format("{:.2f}x [{:.2f}, {:.2f}]", rival.ratio->ratio, rival.ratio->low, rival.ratio->high);
-  return fmt::format("{:.2f}x, too few rounds for an interval",
-                     static_cast<double>(rival.median_ns) / 1000 / measured_us);
+  return fmt::format("{:.2f}x, few rounds", static_cast<double>(rival.median_ns) / 1000 / measured_us);
+}
+
+/// A line of 80 columns; a longer name has one of its own.
+std::string text_of(const RivalTime& rival, const TuneReport& report) {
+  std::size_t width = 0;
+  for (const RivalTime& one : report.rivals) width = std::max(width, std::min(kMostName, one.title.size()));
+  const bool is_long = rival.title.size() > width;
+  return (is_long ? "  " + rival.title + "\n" : "") +
+         fmt::format("  {:<{}} {:>10.1f} us  {}\n", is_long ? "" : rival.title, width,
+                     static_cast<double>(rival.median_ns) / 1000, ratio_text(rival, report.measured_us));
 }
 
 }  // namespace
@@ -101,26 +116,24 @@ std::string to_text(const Ended& ended) {
       text = "ended by the budget: a larger one goes on from here";
       break;
     case Ending::kInterrupted:
-      text = fmt::format("stopped by a signal after {:.1f} s, in phase {}: this is the best plan so far",
-                         ended.stopped_s, ended.phase);
+      text = fmt::format("stopped by a signal after {:.1f} s, in phase {}: the best plan so far", ended.stopped_s,
+                         ended.phase);
       break;
   }
   if (ended.unmeasured() == 0) return text + "\n";
-  std::string why;
-  for (const auto& [count, reason] : {std::pair{ended.not_needed, "no best plan would use, as forecasts say"},
-                                      {ended.out_of_time, "the budget had no time for"},
-                                      {ended.not_before_stop, "the stop came before"}})
-    if (count > 0) why += fmt::format("{}{} {}", why.empty() ? "" : ", ", count, reason);
-  return text + fmt::format("\nnot measured: {}: {}\n", counted(ended.unmeasured(), "candidate"), why);
+  text += fmt::format("\nnot measured: {}\n", counted(ended.unmeasured(), "candidate"));
+  for (const auto& [count, reason] : {std::pair{ended.not_needed, "that no best plan would use, as forecasts say"},
+                                      {ended.out_of_time, "that the budget had no time for"},
+                                      {ended.not_before_stop, "that a signal came before"}})
+    if (count > 0) text += fmt::format("  {:>5} {}\n", count, reason);
+  return text;
 }
 
 std::string to_text(const TuneReport& report) {
   const bool is_replay = report.measured_us == 0;
   std::string text = head_text(report, is_replay);
   if (!report.rivals.empty()) text += "how many times faster that is than\n";
-  for (const RivalTime& rival : report.rivals)
-    text += fmt::format("  {:<40} {:>10.1f} us  {}\n", rival.title, static_cast<double>(rival.median_ns) / 1000,
-                        ratio_text(rival, report.measured_us));
+  for (const RivalTime& rival : report.rivals) text += text_of(rival, report);
   if (!is_replay)
     text += fmt::format("{} candidates: {} measured, {} reused, {} refused; {:.1f} s\n", report.candidates,
                         report.measured, report.reused, report.refused, report.tune_s) +

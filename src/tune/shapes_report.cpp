@@ -47,8 +47,8 @@ std::string to_text(const ShapesReport& report) {
     text += fmt::format("{:<28} {:>12.1f} {:>12.1f} {:>7.2f}x   {}\n", to_string(report.domain, one.sample.point),
                         one.case_us, one.generic_us, gain, who(one.report));
   }
-  for (const auto& [name, us] : report.generic_times)
-    text += fmt::format("  {:>10.1f} us  {} with open dimensions, geometric mean\n", us, name);
+  if (!report.generic_times.empty()) text += "with open dimensions, in the geometric mean of these shapes\n";
+  for (const auto& [name, us] : report.generic_times) text += fmt::format("  {:>10.1f} us  {}\n", us, name);
   text += ended_text(report);
   for (const ShapeReport& one : report.cases)
     for (const std::string& note : one.report.notes)

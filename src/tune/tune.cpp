@@ -97,9 +97,8 @@ class Tuner {
       report_.ended.why = Ending::kBudget;
     if (budget_.is_past(Budget::kMostShare) && !report_.interrupted)
       report_.notes.push_back(
-          fmt::format("the budget of {:.3g} s was over before the first plans were made and checked, "
-                      "which is done in any case: {:.3g} s in all",
-                      options_.budget_s, budget_.total_s()));
+          fmt::format("{:.3g} s in place of {:.3g}: the first plans are made and checked in any case",
+                      budget_.total_s(), options_.budget_s));
   }
 
   // ---- covers ----------------------------------------------------------------------------------------------

@@ -124,7 +124,9 @@ TEST_F(BadPlanTest, IsNoPlan) {
   std::filesystem::create_directory(file("folder.collage"));
   expect_refused(file("none.collage"), 6, "io/cannot-read");
   expect_refused(file("folder.collage"), 6, "io/cannot-read");
-  expect_refused(given("text.collage", "This is no plan.\n"), 3, "zip/damaged");
+  const std::string text = given("text.collage", "This is no plan.\n");
+  expect_refused(text, 3, "zip/damaged");
+  EXPECT_THAT(run({"explain", text}).err, ::testing::HasSubstr("allowed a whole plan, as collage tune writes it"));
   expect_refused(given("empty.collage", ""), 3, "zip/damaged");
 }
 

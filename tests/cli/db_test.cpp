@@ -45,7 +45,7 @@ TEST_F(DbTest, ShowsWhatATuneKept) {
   EXPECT_EQ(stats["machines"].size(), 1U);
   const Ended listed = db({"list", "backend=onnxruntime", "--limit", "2"}, store_);
   expect_good(listed);
-  EXPECT_THAT(listed.out, AllOf(HasSubstr(" us  onnxruntime"), HasSubstr("model.onnx"), HasSubstr("--limit")));
+  EXPECT_THAT(listed.out, AllOf(HasSubstr(" us  onnxruntime"), HasSubstr("f32[1,3,8,8]"), HasSubstr("--limit")));
   EXPECT_THAT(db({"show", "backend=onnxruntime", "--limit", "1"}, store_).out, HasSubstr("threads    1\n"));
   expect_error(db({"show", "nothing like it"}, store_), 3, "store/no-record", "nothing like it");
   expect_good(db({"verify"}, store_));
@@ -65,7 +65,7 @@ TEST_F(DbTest, CarriesCostsToAnotherStore) {
   expect_error(db({"merge", file("absent.sqlite")}, store_), 6, "store/missing", "absent.sqlite");
 }
 
-TEST_F(DbTest, FindsCostsByWhatTheyAreOf) {
+TEST_F(DbTest, FindsCostsByWhatTheyAreOfAndListsThemIn80Columns) {
   const nlohmann::json conv = answer({"list", "Conv", "--limit", "1000"}, store_);
   EXPECT_EQ(conv["found"], conv["records"].size());
   ASSERT_GT(conv["found"], 0);
@@ -85,9 +85,6 @@ TEST_F(DbTest, FindsCostsByWhatTheyAreOf) {
   EXPECT_EQ(answer({"export", file("conv.jsonl"), "--operator", "Conv"}, store_)["costs"], conv["found"]);
   EXPECT_THAT(db({"show", "Conv", "--limit", "1"}, store_).out,
               AllOf(HasSubstr("operators  "), HasSubstr("nodes      ")));
-}
-
-TEST_F(DbTest, ListsNoLineOver80Columns) {
   const Ended listed = db({"list", "--limit", "1000"}, store_);
   expect_good(listed);
   std::istringstream lines(listed.out);
@@ -100,22 +97,6 @@ TEST_F(DbTest, SaysThatNothingFitsAndWhatMayBeMeant) {
   expect_error(db({"list", "--backend", "onnxruntme"}, store_), 3, "store/no-record", "did you mean onnxruntime?");
   expect_error(db({"export", file("none.jsonl"), "--like", "nobody"}, store_), 3, "store/no-record", "nobody");
   EXPECT_FALSE(std::filesystem::exists(file("none.jsonl")));
-}
-
-TEST_F(DbTest, LookingMakesNoStore) {
-  const std::string absent = file("absent.sqlite");
-  const std::vector<std::string> before = names();
-  for (const std::vector<std::string>& command : {std::vector<std::string>{"stats"},
-                                                  {"list"},
-                                                  {"show", "Conv"},
-                                                  {"export", file("costs.jsonl")},
-                                                  {"prune", "--like", "x"},
-                                                  {"verify"},
-                                                  {"explain-miss", "region=1"}})
-    expect_error(db(command, absent), 6, "store/missing", "no such store");
-  expect_error(db({"merge", file("none.sqlite")}, absent), 6, "store/missing", "none.sqlite");
-  expect_error(run({"db", "stats"}), 6, "store/missing", "costs.sqlite");
-  EXPECT_EQ(names(), before);
 }
 
 TEST_F(DbTest, RemovesWhatIsNamedOnly) {
@@ -142,6 +123,25 @@ TEST_F(DbTest, ExplainsWhyNothingWasFound) {
   EXPECT_EQ(missed["near"][0]["differences"][0]["field"], "threads");
   EXPECT_EQ(missed["near"][0]["differences"][0]["wanted"], "7");
   expect_error(db({"explain-miss", "what is this"}, store_), 2, "cli/bad-option", "what is this");
+}
+
+TEST_F(CliTest, DbMakesNoStoreToLookInto) {
+  const auto db = [this](std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), "db");
+    arguments.insert(arguments.end(), {"--store", file("absent.sqlite")});
+    return run(arguments);
+  };
+  for (const std::vector<std::string>& command : {std::vector<std::string>{"stats"},
+                                                  {"list"},
+                                                  {"show", "Conv"},
+                                                  {"export", file("costs.jsonl")},
+                                                  {"prune", "--like", "x"},
+                                                  {"verify"},
+                                                  {"explain-miss", "region=1"}})
+    expect_error(db(command), 6, "store/missing", "no such store");
+  expect_error(db({"merge", file("none.sqlite")}), 6, "store/missing", "none.sqlite");
+  expect_error(run({"db", "stats"}), 6, "store/missing", "costs.sqlite");
+  EXPECT_THAT(names(), ::testing::IsEmpty());
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 // The exit codes that docs/CLI.md promises, by what is wrong.
 #include <filesystem>
 
+#include "onnx/tensor_file.h"
 #include "tests/cli/models.h"
 #include "tests/cli/test_backends.h"
 
@@ -20,13 +21,14 @@ class ExitCodesTest : public TestBackendsTest {
       expect_error(run(one.command), exit_code, one.code);
     }
   }
-  /// "" and what is no file of any kind of ours.
+  /// What is no file of any kind of ours.
   std::string rubbish_ = given("rubbish", "neither fish nor flesh\n");
   std::string model_ = given("model.onnx", doubling());
   std::string open_ = given("open.onnx", doubling_with_open_dimension());
 };
 
 TEST_F(ExitCodesTest, TwoIsAWrongCommandLine) {
+  ASSERT_TRUE(write_npy(file("x.npy"), ramp({2, 3})));
   expect_all(2, {
                     {{"backends", "--lift", "nosuch"}, "cli/bad-option"},
                     {{"strategies", "Nosuch"}, "strategies/unknown-operator"},
@@ -36,7 +38,7 @@ TEST_F(ExitCodesTest, TwoIsAWrongCommandLine) {
                     {{"repro", file("none"), "--limit", "soon"}, "cli/bad-option"},
                     {{"workload", "nosuch", "-o", file("x.onnx")}, "workload/unknown-name"},
                     {{"run", model_, "--input-range", "x=3..1"}, "cli/bad-option"},
-                    {{"run", model_, "--input", "z=" + given("z.npy", "none\n")}, "input/unknown-name"},
+                    {{"run", model_, "--input", "z=" + file("x.npy")}, "input/unknown-name"},
                 });
 }
 
@@ -79,12 +81,13 @@ TEST_F(ExitCodesTest, SixIsAFileThatCannotBeReadOrWritten) {
                     {{"db", "stats", "--store", none}, "store/missing"},
                     {{"db", "stats", "--store", rubbish_}, "store/unreadable"},
                     {{"db", "stats", "--store", given("empty.sqlite", "")}, "store/unreadable"},
+                    {{"db", "stats", "--store", given("short.sqlite", "x")}, "store/unreadable"},
                     {{"db", "import", none, "--store", none}, "io/cannot-read"},
                     {{"db", "merge", none, "--store", file("other")}, "store/missing"},
                     {{"strategies", "--store", none}, "store/missing"},
                     {{"backends", "--lift", "host", "--store", none}, "store/missing"},
                 });
-  EXPECT_EQ(names(), (std::vector<std::string>{"empty.sqlite", "model.onnx", "open.onnx", "rubbish"}));
+  EXPECT_EQ(names(), (std::vector<std::string>{"empty.sqlite", "model.onnx", "open.onnx", "rubbish", "short.sqlite"}));
 }
 
 }  // namespace

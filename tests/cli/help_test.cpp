@@ -1,4 +1,6 @@
 // What --help shows, and what the program says about words that it does not know.
+#include <sstream>
+
 #include "tests/cli/cli_fixture.h"
 #include "tests/cli/models.h"
 
@@ -20,7 +22,7 @@ class HelpTest : public CliTest {
 
 TEST_F(HelpTest, ShowsOptionsThatActInTheCommandAndNoOthers) {
   const std::string explain = shown({"explain", "--help"});
-  EXPECT_THAT(explain, AllOf(HasSubstr("--node NAME"), HasSubstr("--shape NAME=SHAPE"), HasSubstr("--json FILE|-")));
+  EXPECT_THAT(explain, AllOf(HasSubstr("--node GLOB"), HasSubstr("--shape NAME=SHAPE"), HasSubstr("--json FILE|-")));
   for (const char* idle : {"--threads", "--backends", "--store", "--seed", "--accuracy", "--input-range", "--only"})
     EXPECT_THAT(explain, Not(HasSubstr(idle)));
   EXPECT_THAT(shown({"backends", "--help"}), Not(HasSubstr("--shape")));
@@ -39,6 +41,8 @@ TEST_F(HelpTest, ShowsSharedOptionsInAGroupAndExamplesBelow) {
     EXPECT_LT(text.find("--help"), text.find("Common options:")) << command;
     EXPECT_LT(text.find("Common options:"), text.find("--quiet")) << command;
     EXPECT_THAT(text, Not(HasSubstr("Excludes"))) << command;
+    std::istringstream lines(text);
+    for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 80U) << line;
   }
   EXPECT_THAT(shown({"--help"}), AllOf(HasSubstr("explain"), Not(HasSubstr("worker"))));
 }

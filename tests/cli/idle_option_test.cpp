@@ -22,7 +22,8 @@ TEST_F(IdleOptionTest, OfTune) {
   expect_error(tune({"--backends", "onnxruntime", "--pin", "*=native"}), 2, "tune/bad-rule", "takes no part");
   expect_error(tune({"--input-range", "imgae=0..1"}), 2, "input/unknown-name", "did you mean image?");
   for (const std::string option : {"--points", "--rules", "--memory-cap", "--memory-weight"})
-    expect_error(tune({"--replay", file("old.collage"), option, "1"}), 2, "cli/usage", option);
+    expect_error(run({"tune", model_, "-o", file("p.collage"), "--replay", file("old.collage"), option, "1"}), 2,
+                 "cli/usage", option + " with --replay");
 }
 
 TEST_F(IdleOptionTest, OfCheck) {

@@ -165,6 +165,10 @@ TEST_F(PipeTest, GivesAModelToTuneAndBench) {
   expect_good(with_model);
   EXPECT_THAT(with_model.out, ::testing::Not(HasSubstr("stands in")));
   expect_good(shell("cat model.onnx | collage bench - --seconds 0.05"));
+  expect_good(
+      shell("collage tune <(cat model.onnx) -o again.collage --budget 2s --quiet --store memory: --only "
+            "onnxruntime"));
+  EXPECT_THAT(shell("collage verify again.collage").out, HasSubstr("the model came through a pipe"));
 }
 
 TEST_F(PipeTest, IsReadOnceForAllShapes) {

@@ -30,8 +30,8 @@ TEST_F(RunTest, TellsNumbersTimeAndFiles) {
   const std::string x = array("x", {2, 3}, {-3, 0, 1, 2, 4.5, 6});
   const Ended text = run({"run", model, "--input", x, "--output-dir", file("out")});
   expect_good(text);
-  EXPECT_THAT(text.out, AllOf(HasSubstr("y: f32[2,3]  min -6  mean 3.5  max 12\n  -6 0 2 4 9 12\n"),
-                              HasSubstr("one run, the first after loading: "), HasSubstr(" ms with 1 thread;"),
+  EXPECT_THAT(text.out, AllOf(HasSubstr("y: f32[2,3]\n  min -6  mean 3.5  max 12\n  -6 0 2 4 9 12\n"),
+                              HasSubstr("one run, the first: "), HasSubstr(" ms with 1 thread;"),
                               HasSubstr("wrote " + file("out/output_0.npy")), Not(HasSubstr("made up"))));
   const Ended ended = run({"run", model, "--input", x, "--output-dir", file("out"), "--json", "-"});
   expect_good(ended);
@@ -86,6 +86,7 @@ TEST_F(RunTest, TakesOpenDimensionsFromTheArrays) {
   expect_error(run({"run", model, "--input", array("c", {3, 4}, std::vector<float>(12, 1)), "--shape", "N=3"}), 2,
                "input/unknown-name", "a, b");
   expect_error(run({"run", model}), 3, "import/unbound-dimension", "a[N,4]");
+  expect_error(run({"run", model, "--input", "a=" + file("none.npy")}), 6, "tensor/not-found", "none.npy");
   const std::string unnamed = given("unnamed.onnx", doubling_with_unnamed_dimension());
   EXPECT_THAT(run({"run", unnamed, "--input", array("x", {5, 4}, std::vector<float>(20, 1))}).out,
               HasSubstr("y: f32[5,4]"));

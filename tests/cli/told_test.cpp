@@ -1,12 +1,10 @@
 // What tune, bench and explain tell of the same plan: that it agrees, and that nothing is left out.
-#include <fcntl.h>
 #include <signal.h>
-#include <unistd.h>
 
 #include <set>
 #include <thread>
 
-#include "plan/zip.h"
+#include "tests/cli/changed_plan.h"
 #include "tests/cli/cli_fixture.h"
 #include "tests/cli/models.h"
 
@@ -35,26 +33,6 @@ class ToldTest : public CliTest {
     expect_good(ended);
     return parsed(ended.out);
   }
-  /// The plan with other weights and checksums that fit: it loads, and its numbers are wrong.
-  [[nodiscard]] std::string with_other_weights() const {
-    const Result<Buffer> whole = Buffer::map_file(plan_);
-    const auto members = read_zip(*whole, plan_);
-    std::vector<std::string> contents;
-    for (const ZipMember& member : *members) contents.emplace_back(member.data.text());
-    std::vector<ZipSource> sources;
-    for (std::size_t m = 0; m < members->size(); ++m) {
-      if ((*members)[m].name == "weights.bin")
-        for (std::size_t at = 3; at < contents[m].size(); at += 4) contents[m][at] ^= 0x40;
-      sources.push_back(
-          {.name = (*members)[m].name, .parts = {std::as_bytes(std::span(contents[m]))}, .alignment = 4096});
-    }
-    const std::string changed = file("changed.collage");
-    const int descriptor = ::open(changed.c_str(), O_WRONLY | O_CREAT, 0600);
-    EXPECT_TRUE(write_zip(descriptor, sources, changed));
-    ::close(descriptor);
-    return changed;
-  }
-
   std::string model_;
   std::string plan_;
 };
@@ -73,10 +51,10 @@ TEST_F(ToldTest, StepsAreCountedAlikeEverywhere) {
 
 TEST_F(ToldTest, BoundCoverAndSumStandInThisOrder) {
   // A short tune measures little and ships what it forecast; a mixed plan of small backends has launches to pay.
-  for (const std::vector<std::string>& how :
-       {std::vector<std::string>{"--backends", "onednn"}, {"--budget", "1s"}, {"--backends", "native,onednn"}}) {
-    SCOPED_TRACE(how.back());
-    const json report = tune(how);
+  for (const char* budget : {"1s", "3s"}) {
+    SCOPED_TRACE(budget);
+    const json report = told({"tune", model_, "-o", plan_, "--budget", budget, "--quiet", "--store",
+                              "memory:", "--backends", "native,onednn"});
     const json story = told({"explain", plan_});
     const json& gaps = story["gaps"];
     if (!gaps.contains("cover_us")) continue;
@@ -144,7 +122,7 @@ TEST_F(ToldTest, ASignalIsToldWithItsTime) {
 }
 
 TEST_F(ToldTest, EveryRuleSaysWhatItDid) {
-  const std::string rules = given("rules.txt", "ban onednn: Cnov\nfuse onnxruntime tail: Gemm* Softmax*\n");
+  const std::string rules = given("rules.txt", "ban onednn: LSTM\nfuse onnxruntime tail: Gemm* Softmax*\n");
   const Ended ended = run(quick_tune(model_, plan_,
                                      {"--rules", rules, "--ban", "Conv*=openvino", "--json", file("report.json"),
                                       "--backends", "onednn,onnxruntime,openvino"}));
@@ -154,7 +132,7 @@ TEST_F(ToldTest, EveryRuleSaysWhatItDid) {
   EXPECT_EQ(effects[0]["rule"], "--ban Conv*=openvino");
   EXPECT_EQ(effects[1]["matched"], 0);
   EXPECT_EQ(effects[1]["mattered"], false);
-  EXPECT_THAT(ended.out, HasSubstr("rules.txt:1 ban onednn: Cnov: matched nothing in this model; did you mean Conv?"));
+  EXPECT_THAT(ended.out, HasSubstr("rules.txt:1 ban onednn: LSTM: matched nothing in this model"));
   EXPECT_EQ(effects[2]["matched"], 1);
   EXPECT_EQ(effects[2]["mattered"], true);
   // And explain names the line where somebody else might have run the node.
@@ -191,13 +169,15 @@ TEST_F(ToldTest, BenchSaysInWhichPrecisionAndThatNumbersAreRight) {
 
 TEST_F(ToldTest, BenchNamesARivalWithWrongNumbersAndDoesNotCountIt) {
   (void)tune({"--backends", "onednn"});
-  const std::string changed = with_other_weights();
+  const std::string changed = with_other_weights(plan_, file("changed.collage"));
   const std::vector<std::string> asked = {"bench", plan_, "--seconds", "0.05", "--against", changed + ",onnxruntime"};
   const json report = told(asked);
   EXPECT_EQ(report["contenders"][0]["numbers"]["verdict"], "right");
   EXPECT_EQ(report["contenders"][1]["numbers"]["verdict"], "wrong");
   EXPECT_EQ(report["contenders"][1]["numbers"]["output"], "scores");
-  EXPECT_GT(report["contenders"][1]["numbers"]["max_abs"], 0);
+  // Null stands for a NaN among the outputs.
+  const json& worst = report["contenders"][1]["numbers"]["max_abs"];
+  EXPECT_TRUE(worst.is_null() || worst > 0) << worst;
   EXPECT_EQ(report["ratios"][0]["counts"], false);
   EXPECT_EQ(report["best_rival"]["against"], "onnxruntime");
   const Ended text = run(asked);
@@ -209,7 +189,8 @@ TEST_F(ToldTest, BenchNamesARivalWithWrongNumbersAndDoesNotCountIt) {
 
 TEST_F(ToldTest, BenchOfAPlanWithWrongNumbersFindsADifference) {
   (void)tune({"--backends", "onednn"});
-  const Ended ended = run({"bench", with_other_weights(), "--seconds", "0.05", "--against", "onnxruntime"});
+  const Ended ended = run(
+      {"bench", with_other_weights(plan_, file("changed.collage")), "--seconds", "0.05", "--against", "onnxruntime"});
   EXPECT_EQ(ended.exit_code, 1) << describe(ended);
   EXPECT_THAT(ended.out, HasSubstr("WRONG NUMBERS"));
 }

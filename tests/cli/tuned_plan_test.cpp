@@ -1,7 +1,4 @@
 // tune, and what can be done with its plan.
-#include <fcntl.h>
-#include <unistd.h>
-
 #include <cmath>
 #include <cstdlib>
 #include <sstream>
@@ -10,6 +7,7 @@
 
 #include "onnx/tensor_file.h"
 #include "plan/zip.h"
+#include "tests/cli/changed_plan.h"
 #include "tests/cli/cli_fixture.h"
 #include "tests/cli/models.h"
 
@@ -272,24 +270,7 @@ TEST_F(TunedPlanTest, HonoursThreads) {
 
 TEST_F(TunedPlanTest, IsFoundByVerifyWhenItsNumbersAreWrong) {
   tune({"--backends", "onednn"});  // its kernels read weights.bin; an engine has the weights inside its artifact
-  // A changed weight with a checksum that fits: only running it can tell.
-  const Result<Buffer> whole = Buffer::map_file(plan_);
-  const auto members = read_zip(*whole, plan_);
-  ASSERT_TRUE(members);
-  std::vector<std::string> contents;
-  for (const ZipMember& member : *members) contents.emplace_back(member.data.text());
-  std::vector<ZipSource> sources;
-  for (std::size_t m = 0; m < members->size(); ++m) {
-    if ((*members)[m].name == "weights.bin")
-      for (std::size_t at = 3; at < contents[m].size(); at += 4) contents[m][at] ^= 0x40;
-    sources.push_back(
-        {.name = (*members)[m].name, .parts = {std::as_bytes(std::span(contents[m]))}, .alignment = 4096});
-  }
-  const std::string changed = file("changed.collage");
-  const int descriptor = ::open(changed.c_str(), O_WRONLY | O_CREAT, 0600);
-  ASSERT_TRUE(write_zip(descriptor, sources, changed));
-  ::close(descriptor);
-  const Ended ended = run({"verify", changed});
+  const Ended ended = run({"verify", with_other_weights(plan_, file("changed.collage"))});
   EXPECT_EQ(ended.exit_code, 1) << describe(ended);
   EXPECT_THAT(ended.out, HasSubstr("DIFFERENT"));
 }

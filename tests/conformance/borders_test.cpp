@@ -33,6 +33,8 @@ struct Border {
   bool differs_in_openvino = false;                ///< the numbers are its own, as docs/BORDERS.md says
 };
 
+void PrintTo(const Border& border, std::ostream* out) { *out << border.name; }
+
 /// Floats that do not fit, cast; nothing is known of them before the run. Three elements: of more, ONNX Runtime casts
 /// some to u32 otherwise.
 std::string cast_to(ElementType type, const std::string& floats) {
@@ -244,7 +246,7 @@ class Borders : public testing::TestWithParam<Border> {
 
 TEST_P(Borders, AreKeptByEveryBackend) {
   const std::vector<std::string> kinds = registry.kinds();
-  if (std::ranges::find(kinds, std::string(kReferenceEngine)) == kinds.end()) GTEST_SKIP() << "no reference";
+  if (std::ranges::find(kinds, "onnxruntime") == kinds.end()) GTEST_SKIP() << "no reference";
   auto reference = plan_of(graph, std::string(kReferenceEngine), registry);
   ASSERT_TRUE(reference) << to_string(reference.error());
   const auto expected = outputs_for(*reference, GetParam().good);

@@ -34,7 +34,7 @@ TEST(ShapeBindings, KeepRangesWhichOneShapeHasNoUseFor) {
   EXPECT_EQ(bindings->entries.at("N"), "1..8");
   const auto imported = import_with(opset_model(13, kTwoInputs), {"N=1..8", "h=2"});
   EXPECT_EQ(code_of(imported), "shape/range");
-  EXPECT_EQ(imported.error().exit, ExitCode::kUnsupported);
+  EXPECT_EQ(imported.error().exit, ExitCode::kUsage);
 }
 
 TEST(ShapeBindings, RefusesTwoShapesForOneName) {

@@ -12,20 +12,33 @@ using ::testing::HasSubstr;
 
 TEST(Explain, ShowsEveryStepInOrder) {
   EXPECT_EQ(explain_as_text(explained_plan()).value(),
-            R"(models/x.onnx: 10 steps, 1 of them views, where nothing runs; ships mixed, 1 thread
-each alone, 5 measured steps take 0.5 us, 1 by forecast (~) 0.1 us, launching them 0.4 us: together 1.0 us
-end to end the whole took 1.5 us
- step         us  share  who                          runner-up                        nodes
-    0        0.1  16.7%  fake/direct                  other/direct +12%                a
-    1          -   0.0%  host                         -                                a: channels_last to plain
-    2        0.1  16.7%  nobody: the same bytes       other/direct +12%                v
-    3        0.1  16.7%  fake/direct                  other/direct +12%                c
-    4        0.1  16.7%  fake/direct                  other/direct +12%                d
-    5        0.1  16.7%  fake/direct                  other/direct +12%                e
-    6        0.1  16.7%  fake/direct                  other/direct +12%                dynamic
-    7          -   0.0%  host/copy                    -                                e: copied
-    8          -   0.0%  host/copy                    -                                x: copied
-    9          -   0.0%  host/copy                    -                                b: copied
+            R"(models/x.onnx: 10 steps, 1 of them views (nothing runs); ships mixed, 1 thread
+  measured alone       5 steps          0.5 us
+  by forecast (~)      1 steps          0.1 us
+  launching them       6 steps          0.4 us
+  together                              1.0 us
+  the whole took                        1.5 us
+ step         us  share  who                        runner-up, below: nodes
+    0        0.1  16.7%  fake/direct                other/direct +12%
+                         a
+    1          -   0.0%  host                       -
+                         a: channels_last to plain
+    2        0.1  16.7%  nobody: the same bytes     other/direct +12%
+                         v
+    3        0.1  16.7%  fake/direct                other/direct +12%
+                         c
+    4        0.1  16.7%  fake/direct                other/direct +12%
+                         d
+    5        0.1  16.7%  fake/direct                other/direct +12%
+                         e
+    6        0.1  16.7%  fake/direct                other/direct +12%
+                         dynamic
+    7          -   0.0%  host/copy                  -
+                         e: copied
+    8          -   0.0%  host/copy                  -
+                         x: copied
+    9          -   0.0%  host/copy                  -
+                         b: copied
 other plans, timed end to end
          2.2 us  quick alone
          9.5 us  slow engine as a whole
@@ -43,11 +56,15 @@ the next best covers that differ in more than copies of one block, against "mixe
 
 TEST(Explain, OfANodeShowsItsStepWhatOthersOfferedAndWhoRefused) {
   EXPECT_EQ(explain_as_text(explained_plan(), "e").value(),
-            R"(models/x.onnx: 10 steps, 1 of them views, where nothing runs; ships mixed, 1 thread
-each alone, 5 measured steps take 0.5 us, 1 by forecast (~) 0.1 us, launching them 0.4 us: together 1.0 us
-end to end the whole took 1.5 us
- step         us  share  who                          runner-up                        nodes
-    5        0.1  16.7%  fake/direct                  other/direct +12%                e
+            R"(models/x.onnx: 10 steps, 1 of them views (nothing runs); ships mixed, 1 thread
+  measured alone       5 steps          0.5 us
+  by forecast (~)      1 steps          0.1 us
+  launching them       6 steps          0.4 us
+  together                              1.0 us
+  the whole took                        1.5 us
+ step         us  share  who                        runner-up, below: nodes
+    5        0.1  16.7%  fake/direct                other/direct +12%
+                         e
 e
   runs       fake/direct on 4 nodes, 0.4 us
   unmeasured test:opt=1/slow on 1 node, at least 0.0 us; never measured; a cover with it could be up to 0.1 us cheaper
@@ -144,11 +161,11 @@ TEST(Explain, JsonFollowsThePublishedSchema) {
     auto json = nlohmann::json::parse(explain_as_json(plan).value());
     EXPECT_EQ(check.problem(json), "");
     json["steps"][0]["cost"] = 1;
-    EXPECT_EQ(check.problem(json), "/steps/0/cost: not in the schema");
+    EXPECT_THAT(check.problem(json), HasSubstr("[steps][0]: Object contains a property"));
     json["steps"] = 3;
-    EXPECT_EQ(check.problem(json), "/steps: type of 3");
+    EXPECT_THAT(check.problem(json), HasSubstr("[steps]: Value type"));
     json.erase("threads");
-    EXPECT_EQ(check.problem(json), ": no threads");
+    EXPECT_THAT(check.problem(json), HasSubstr("Missing required property 'threads'"));
   }
 }
 

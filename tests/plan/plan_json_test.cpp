@@ -75,6 +75,25 @@ TEST(PlanJson, HoldsWhatIsCheckedBeforeAStep) {
   EXPECT_EQ(steps[1]["checks"][1]["dividend"], steps[1]["inputs"][0]);
 }
 
+TEST(PlanJson, HoldsWhatSeveralNodesAskAlikeOnce) {
+  const Graph graph =
+      parse_graph(
+          "graph(%x: f32[3], %z: f32[3], %i: i64[2]) -> (%y) { opset ai.onnx 26 %a: f32[2] = Gather(%x, "
+          "%i) \"first\" %b: f32[2] = Gather(%z, %i) \"second\" %y: f32[2] = Add(%a, %b) }")
+          .value();
+  Cover cover;
+  CoverStep& step = cover.steps.emplace_back();
+  step.region = whole_region(graph, uses_of(graph));
+  step.variant = {"all", std::vector<Format>(3), std::vector<Format>(1)};
+  step.backend = "fake";
+  const Artifact artifact{.bytes = "artifact", .compatibility = "fake/1"};
+  RealiseRequest request{.graph = &graph, .cover = &cover, .artifacts = {&artifact}};
+  const auto realised = realise(request);
+  ASSERT_TRUE(realised) << to_string(realised.error());
+  ASSERT_EQ(realised->plan.steps[0].checks.size(), 1U);
+  EXPECT_EQ(realised->plan.steps[0].checks[0].node, "first");
+}
+
 TEST(PlanJson, RefusesChecksThatCannotBeMade) {
   const json whole = json::parse(to_json(checked_plan()));
   const auto code_with = [&](const std::string& key, const json& value) {

@@ -35,10 +35,13 @@ TEST(OperandChecks, FollowElementsThatOnlyMove) {
       "graph(%x: f32[3,4], %i: i32[1,2]) -> (%y) { constant %s = i64[1]{2} %f: i32[2] = Reshape(%i, %s) %w: i64[2] = "
       "Cast(%f) {to=7} %y: f32[2,4] = Gather(%x, %w) }");
   EXPECT_EQ(moved.entering(), Names{"i"});
+  // A number in the range is the same in both types; what a divisor becomes is not.
   const Subject narrowed(
       "graph(%x: f32[3,4], %i: i64[2]) -> (%y) { %w: i32[2] = Cast(%i) {to=6} %y: f32[2,4] = Gather(%x, %w) }");
-  EXPECT_TRUE(narrowed.entering().empty());
-  EXPECT_EQ(narrowed.checks.inside.size(), 1U);
+  EXPECT_EQ(narrowed.entering(), Names{"i"});
+  const Subject divisor("graph(%a: u8[2], %b: i64[2]) -> (%y) { %w: u8[2] = Cast(%b) {to=2} %y: u8[2] = Div(%a, %w) }");
+  EXPECT_TRUE(divisor.entering().empty());
+  EXPECT_EQ(divisor.checks.inside.size(), 1U);
 }
 
 TEST(OperandChecks, LeaveWhatIsComputedInsideToTheBackend) {

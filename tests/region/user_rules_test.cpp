@@ -75,7 +75,8 @@ TEST(UserRules, NodesThatCannotBeOneStepAreAnError) {
 }
 
 TEST(UserRules, ABackendThatIsNotThereIsAnError) {
-  EXPECT_THAT(proposed("ban fats: Conv").error, HasSubstr("saw backend fats; did you mean fast?; allowed *, fast:mode=1, slow"));
+  EXPECT_THAT(proposed("ban fats: Conv").error,
+              HasSubstr("saw backend fats; did you mean fast?; allowed *, fast:mode=1, slow"));
 }
 
 TEST(UserRules, LimitsAndBansBecomeRefusals) {

@@ -31,6 +31,14 @@ TEST(InnerBytes, ArePeakOfValuesBetweenTheNodes) {
   EXPECT_EQ(inner_bytes(graph, nodes_of(graph, 2, 4)), 16);
 }
 
+TEST(InnerBytes, KnowOfNoValueThatIsLeftOut) {
+  const Graph graph = parse_graph(
+                          "graph(%x: f32[4], %h: f32[]) -> (%y) { %d: f32[4], _ = Dropout(%x) %y: f32[4] = Clip(%d, _, "
+                          "%h) }")
+                          .value();
+  EXPECT_EQ(inner_bytes(graph, nodes_of(graph, 0, 2)), 16);
+}
+
 TEST(StepMemories, CountScratchAsLearntAndEnginesByTheirInside) {
   const Graph graph = diamond();
   StepMemory memory([](const std::string& backend) { return backend == "engine"; });

@@ -218,16 +218,22 @@ Expr clipped(const Place& at) {
   return result;
 }
 
-/// Toward zero as ONNX Runtime does it on x86-64, NaN and what does not fit too: through a signed integer whose least
-/// number they give, of which narrow types keep the low bits.
+/// Toward zero; what does not fit and NaN give the least number, as x86 does. Halide would drop a bare cast inside
+/// another one, and with it what the inner one gives.
+Expr truncated(const Expr& x, const Halide::Type& to) {
+  const Expr least = cast(x.type(), to.min());
+  return select(x >= least && x < -least, cast(to, x), to.min());
+}
+
+/// As ONNX Runtime does it on x86-64: through a signed integer, of which other types keep the low bits.
 Expr whole_of(const Expr& x, const Halide::Type& to) {
-  if (to == Halide::UInt(64)) {
-    const Expr half = Halide::cast(x.type(), Halide::Expr(0x1p63));
-    const Expr beyond = cast(to, cast(Halide::Int(64), x - half)) ^ (Halide::cast(to, 1) << 63);
-    return select(x >= half, beyond, cast(to, cast(Halide::Int(64), x)));
-  }
-  const bool is_wide = to.bits() > 32 || to == Halide::UInt(32);
-  return cast(to, cast(is_wide ? Halide::Int(64) : Halide::Int(32), x));
+  if (to == Halide::Int(32) || to == Halide::Int(64)) return cast(to, x);
+  const Halide::Type wide = Halide::Int(to.bits() > 32 || to == Halide::UInt(32) ? 64 : 32);
+  const Expr low_bits = cast(to, truncated(x, wide));
+  if (to != Halide::UInt(64)) return low_bits;
+  const Expr half = cast(x.type(), Expr(0x1p63));
+  // Halide takes "at least" for "not less", which NaN is; the half itself is the same number on both ways.
+  return select(x > half, cast(to, truncated(x - half, wide)) ^ (cast(to, 1) << 63), low_bits);
 }
 
 Expr converted(const Expr& x, ElementType to) {
