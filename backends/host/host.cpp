@@ -132,7 +132,7 @@ class Host final : public Backend {
 Backend* create(const std::string& name, const BackendOptions& options) { return new Host(name, options); }
 
 constexpr BackendModule kModule = {
-    .struct_size = sizeof(BackendModule), .abi_version = 1, .kind = "host", .create = create};
+    .struct_size = sizeof(BackendModule), .abi_version = kModuleVersion, .kind = "host", .create = create};
 
 }  // namespace
 }  // namespace collage::host

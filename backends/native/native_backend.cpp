@@ -255,7 +255,7 @@ class Native final : public Backend, public CodeGenerator, public OpenCompiler {
 Backend* create(const std::string& name, const BackendOptions& options) { return new Native(name, options); }
 
 constexpr BackendModule kModule = {
-    .struct_size = sizeof(BackendModule), .abi_version = 1, .kind = "native", .create = create};
+    .struct_size = sizeof(BackendModule), .abi_version = kModuleVersion, .kind = "native", .create = create};
 
 }  // namespace
 }  // namespace collage::native

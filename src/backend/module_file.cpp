@@ -11,7 +11,6 @@ namespace {
 constexpr std::string_view kPrefix = "libcollage_backend_";
 constexpr std::string_view kSuffix = ".so";
 constexpr const char* kModuleSymbol = "collage_backend_module";
-constexpr std::uint32_t kModuleVersion = 1;
 /// What a module of this version must at least have filled in.
 constexpr std::uint32_t kSmallestModule = sizeof(BackendModule);
 

@@ -13,11 +13,15 @@ namespace collage {
 /// Options of an instance: "onnxruntime:opt=basic" -> {{"opt","basic"}}.
 using BackendOptions = std::map<std::string, std::string>;
 
+/// Of the table below and of class Backend: raised with every change of their layout or virtual functions, so that a
+/// module that was built against another one is refused.
+inline constexpr std::uint32_t kModuleVersion = 2;
+
 /// What a module exports as `const collage::BackendModule* collage_backend_module()` with C linkage when it makes its
 /// own Backend; one that has hooks exports collage_backend_hooks() in its place (hooks.h).
 struct BackendModule {
   std::uint32_t struct_size = sizeof(BackendModule);
-  std::uint32_t abi_version = 1;
+  std::uint32_t abi_version = kModuleVersion;
   const char* kind = nullptr;
   /// Makes an instance; never null. An instance that cannot work here says so in info().unusable.
   Backend* (*create)(const std::string& instance_name, const BackendOptions& options) = nullptr;
