@@ -12,6 +12,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/progress_text.h"
+#include "cli/wrap.h"
 
 namespace collage::cli {
 namespace {
@@ -21,11 +22,10 @@ using Clock = std::chrono::steady_clock;
 /// A bar is drawn anew at most so often; a log gets a line of the same phase at most so often.
 constexpr auto kBarPause = std::chrono::milliseconds(80);
 constexpr auto kLinePause = std::chrono::seconds(10);
-constexpr std::size_t kUsualColumns = 80;
 
-std::size_t columns_of_terminal() {
+std::size_t columns_of_terminal(int descriptor) {
   winsize size{};
-  return ::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : kUsualColumns;
+  return ::ioctl(descriptor, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : kColumns;
 }
 
 /// Messages of libraries come with line breaks and names in models with anything.
@@ -66,7 +66,7 @@ void Console::show(const ProgressEvent& event) {
 
 void Console::draw_bar(const ProgressEvent& event) {
   // One column stays free: a terminal may go to the next line after its last.
-  fmt::print(stderr, "\r\033[K{}", on_one_line(bar_text(event, columns_of_terminal() - 1)));
+  fmt::print(stderr, "\r\033[K{}", on_one_line(bar_text(event, columns_of_terminal(STDERR_FILENO) - 1)));
   std::fflush(stderr);
   bar_shown_ = true;
 }
@@ -74,7 +74,8 @@ void Console::draw_bar(const ProgressEvent& event) {
 void Console::note(const std::string& text) {
   if (options_.quiet) return;
   end_progress();
-  fmt::print(stderr, "{}\n", on_one_line(text));
+  const std::string line = on_one_line(text);
+  fmt::print(stderr, "{}\n", terminal_ ? with_wrapped_lines(line, columns_of_terminal(STDERR_FILENO)) : line);
 }
 
 void Console::end_progress() {
@@ -94,7 +95,9 @@ Result<void> Console::write_result(const std::string& text, const std::string& j
   if (options_.json == "-") {
     fmt::print("{}\n", json);
   } else {
-    fmt::print("{}", text);
+    // Files and other programs get the lines whole.
+    const bool is_terminal = ::isatty(STDOUT_FILENO) == 1;
+    fmt::print("{}", is_terminal ? with_wrapped_lines(text, columns_of_terminal(STDOUT_FILENO)) : text);
     if (!options_.json.empty()) {
       std::ofstream file(options_.json, std::ios::binary);
       file << json << '\n';
