@@ -35,6 +35,11 @@ std::string on_one_line(std::string text) {
   return text;
 }
 
+/// One line, for a log; on a terminal as many as it takes.
+void say(const std::string& line, bool is_terminal) {
+  fmt::print(stderr, "{}\n", is_terminal ? with_wrapped_lines(line, columns_of_terminal(STDERR_FILENO)) : line);
+}
+
 }  // namespace
 
 Console::Console(const CommonOptions& options)
@@ -74,8 +79,7 @@ void Console::draw_bar(const ProgressEvent& event) {
 void Console::note(const std::string& text) {
   if (options_.quiet) return;
   end_progress();
-  const std::string line = on_one_line(text);
-  fmt::print(stderr, "{}\n", terminal_ ? with_wrapped_lines(line, columns_of_terminal(STDERR_FILENO)) : line);
+  say(on_one_line(text), terminal_);
 }
 
 void Console::end_progress() {
@@ -115,7 +119,7 @@ int Console::failure(const Error& error) {
   events_.finish(error.exit == ExitCode::kInterrupted ? Outcome::kInterrupted : Outcome::kFailed,
                  static_cast<int>(error.exit), error);
   const std::string message = on_one_line(to_string(error));
-  fmt::print(stderr, "collage: {}\n", message);
+  say("collage: " + message, terminal_);
   if (!options_.json.empty()) {
     const nlohmann::ordered_json object = {
         {"schema", "collage.error/1"}, {"error", {{"code", error.code}, {"message", message}, {"where", error.where}}}};
