@@ -80,6 +80,17 @@ TEST_F(InterruptTest, ShipsTheBestPlanSoFar) {
   expect_good(run({"verify", plan_}));
 }
 
+TEST_F(InterruptTest, BeforeAnythingIsMeasuredSaysThat) {
+  std::vector<std::string> without_engines = slow_tune();
+  without_engines.insert(without_engines.end(), {"--backends", "onednn"});
+  Program program(home(), without_engines);
+  await("import");
+  program.send(SIGINT);
+  const Ended ended = program.wait(20s);
+  expect_error(ended, 130, "tune/interrupted", "stopped before any candidate was measured");
+  EXPECT_THAT(names(), Not(Contains("model.collage")));
+}
+
 TEST_F(InterruptTest, SecondSignalEndsAtOnce) {
   Program program(home(), slow_tune());
   await("import");

@@ -7,6 +7,7 @@
 #include "tests/cli/changed_plan.h"
 #include "tests/cli/cli_fixture.h"
 #include "tests/cli/models.h"
+#include "tests/onnx/model_text.h"
 
 namespace collage::testing {
 namespace {
@@ -193,6 +194,16 @@ TEST_F(ToldTest, BenchOfAPlanWithWrongNumbersFindsADifference) {
       {"bench", with_other_weights(plan_, file("changed.collage")), "--seconds", "0.05", "--against", "onnxruntime"});
   EXPECT_EQ(ended.exit_code, 1) << describe(ended);
   EXPECT_THAT(ended.out, HasSubstr("WRONG NUMBERS"));
+}
+
+TEST_F(ToldTest, TuneSaysThatTheReferenceRejectsTheFile) {
+  // ONNX Runtime reads no operator set that is newer than 26.
+  const std::string model =
+      given("newer.onnx", opset_model(27, "newer (float[2,3] x) => (float[2,3] y) { y = Relu (x) }"));
+  const Ended ended = run(quick_tune(model, plan_, {"--backends", "onednn"}));
+  expect_good(ended);
+  EXPECT_THAT(ended.out, HasSubstr("note: ONNX Runtime, the reference, rejects this file; numbers were checked on "
+                                   "Collage's import instead: "));
 }
 
 TEST_F(ToldTest, AnInterruptedBenchSaysSo) {
