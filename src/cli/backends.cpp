@@ -11,6 +11,7 @@
 #include "cli/look_up.h"
 #include "cli/program.h"
 #include "measure/strikes.h"
+#include "region/instance_name.h"
 #include "tune/rehearsal.h"
 
 namespace collage::cli {
@@ -118,8 +119,7 @@ Lifted lifted_by(const std::string& text) {
 /// Kinds that are here, and instances and kinds that crashed or hung.
 std::vector<std::string> known_backends(const Options& options, const std::vector<Strike>& strikes) {
   std::set<std::string> known;
-  for (const Strike& strike : strikes)
-    known.insert({strike.backend, strike.backend.substr(0, strike.backend.find(':'))});
+  for (const Strike& strike : strikes) known.insert({strike.backend, std::string(kind_of_instance(strike.backend))});
   for (std::string& kind : Registry(module_places(options.common.backend_libraries)).kinds())
     known.insert(std::move(kind));
   return {known.begin(), known.end()};

@@ -28,13 +28,6 @@ std::size_t columns_of_terminal(int descriptor) {
   return ::ioctl(descriptor, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : kColumns;
 }
 
-/// Messages of libraries come with line breaks and names in models with anything.
-std::string on_one_line(std::string text) {
-  for (char& character : text)
-    if (static_cast<unsigned char>(character) < 0x20 || character == 0x7f) character = ' ';
-  return text;
-}
-
 /// One line, for a log; on a terminal as many as it takes.
 void say(const std::string& line, bool is_terminal) {
   fmt::print(stderr, "{}\n", is_terminal ? with_wrapped_lines(line, columns_of_terminal(STDERR_FILENO)) : line);

@@ -7,24 +7,17 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "cli/wrap.h"
 #include "measure/json.h"
 #include "measure/store_tools.h"
 
 namespace collage::cli {
 namespace {
 
-constexpr std::size_t kColumns = 80;
 constexpr std::string_view kNotKnown = "(kept by an older version, which did not say of what)";
 /// Fields of keys in which costs of one region may differ beside backend and variant.
 constexpr std::array<std::string_view, 8> kSurroundings = {"in",      "out",      "version",   "build",
                                                            "threads", "accuracy", "displaced", "machine"};
-
-/// Names in models and messages of libraries come with anything in them.
-std::string on_one_line(std::string text) {
-  for (char& character : text)
-    if (static_cast<unsigned char>(character) < 0x20 || character == 0x7f) character = ' ';
-  return text;
-}
 
 std::string cut(std::string text) {
   text = on_one_line(std::move(text));

@@ -81,4 +81,10 @@ std::string with_wrapped_lines(std::string_view text, std::size_t columns) {
   return out;
 }
 
+std::string on_one_line(std::string text) {
+  for (char& character : text)
+    if (static_cast<unsigned char>(character) < 0x20 || character == 0x7f) character = ' ';
+  return text;
+}
+
 }  // namespace collage::cli

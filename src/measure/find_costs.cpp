@@ -9,6 +9,7 @@
 #include "base/suggest.h"
 #include "measure/store_tools.h"
 #include "measure/strikes.h"
+#include "region/instance_name.h"
 #include "region/partition_rule.h"
 
 namespace collage {
@@ -74,7 +75,7 @@ KnownWords words_of(Store& store) {
   for (const FoundCost& found : find_costs(store, {})) {
     for (std::string& name : split_operators(found.operators)) words.operators.insert(std::move(name));
     words.backends.insert(found.backend);
-    words.backends.insert(found.backend.substr(0, found.backend.find(':')));
+    words.backends.emplace(kind_of_instance(found.backend));
     if (!found.facts) continue;
     words.nodes.insert(found.facts->nodes.begin(), found.facts->nodes.end());
     words.models.insert(found.facts->model);

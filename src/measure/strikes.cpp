@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "measure/json.h"
+#include "region/instance_name.h"
 
 namespace collage {
 namespace {
@@ -59,10 +60,6 @@ std::size_t forget_deaths(Store& store, const std::string& backend) {
 }
 
 }  // namespace
-
-bool is_instance_of(const std::string& instance, const std::string& name) {
-  return instance == name || instance.substr(0, instance.find(':')) == name;
-}
 
 std::string operators_of(const Graph& graph, const Region& region) {
   std::set<std::string> names;

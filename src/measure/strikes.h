@@ -30,9 +30,6 @@ struct Strike {
 inline constexpr int kMostStrikes = 3;
 inline constexpr int kMostHangs = 5;
 
-/// Whether `name` is this instance or its kind.
-[[nodiscard]] bool is_instance_of(const std::string& instance, const std::string& name);
-
 /// The different operators of a region, sorted: "Add+Relu"; those of other domains as "domain::Name".
 [[nodiscard]] std::string operators_of(const Graph& graph, const Region& region);
 

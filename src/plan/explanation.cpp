@@ -115,10 +115,6 @@ const ExplainedNode* find_node(const Explanation& explanation, std::string_view 
   return found == explanation.nodes.end() ? nullptr : &*found;
 }
 
-bool means(std::string_view name, std::string_view instance) {
-  return instance == name || instance.substr(0, instance.find(':')) == name;
-}
-
 std::string_view name_of(MarginBy by) { return name_in(kMargins, by); }
 
 std::string_view name_of(Unmeasured why) { return name_in(kUnmeasured, why); }

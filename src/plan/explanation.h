@@ -144,8 +144,6 @@ struct Explanation {
 [[nodiscard]] const ExplainedCandidate* runner_up_of(const Explanation& explanation, const ExplainedNode& node);
 /// The node of this name; null when the graph explained has none.
 [[nodiscard]] const ExplainedNode* find_node(const Explanation& explanation, std::string_view name);
-/// The instance itself, or its kind.
-[[nodiscard]] bool means(std::string_view name, std::string_view instance);
 
 /// "exchange", "cover", "end-to-end"; "" for kNothing.
 [[nodiscard]] std::string_view name_of(MarginBy by);

@@ -13,6 +13,7 @@
 #include "plan/explain_json.h"
 #include "plan/explain_node.h"
 #include "plan/explain_steps.h"
+#include "region/instance_name.h"
 
 namespace collage {
 namespace {
@@ -43,7 +44,7 @@ struct Answer {
 };
 
 bool any_means(const std::vector<std::string>& instances, const std::string& name) {
-  return std::ranges::any_of(instances, [&](const std::string& instance) { return means(name, instance); });
+  return std::ranges::any_of(instances, [&](const std::string& instance) { return is_instance_of(instance, name); });
 }
 
 const PlanStep* step_of(const Plan& plan, const std::string& node) {
@@ -68,7 +69,7 @@ const PlanStep* holder_of(const PlanBody& plan, const std::string& node) {
 const ExplainedCandidate* first_of(const Explanation& explanation, const std::vector<std::uint32_t>& list,
                                    const std::string& backend) {
   for (const std::uint32_t c : list)
-    if (means(backend, explanation.candidates[c].backend)) return &explanation.candidates[c];
+    if (is_instance_of(explanation.candidates[c].backend, backend)) return &explanation.candidates[c];
   return nullptr;
 }
 
@@ -78,7 +79,7 @@ const ExplainedRule* rule_against(const Explanation& explanation, const Explaine
   for (const std::uint32_t r : node.rules) {
     const ExplainedRule& rule = explanation.rules[r];
     // A rule may name a kind and the question an instance, or the other way round.
-    const bool names = means(rule.backend, backend) || means(backend, rule.backend);
+    const bool names = is_instance_of(backend, rule.backend) || is_instance_of(rule.backend, backend);
     if (names != rule.is_pin) return &rule;
   }
   return nullptr;
@@ -89,7 +90,8 @@ const ExplainedUserRule* rule_for_others(const Explanation& explanation, const E
                                          const std::string& backend) {
   for (const std::uint32_t r : node.user_rules) {
     const ExplainedUserRule& rule = explanation.user_rules[r];
-    const bool is_theirs = rule.backend != "*" && !means(rule.backend, backend) && !means(backend, rule.backend);
+    const bool is_theirs =
+        rule.backend != "*" && !is_instance_of(backend, rule.backend) && !is_instance_of(rule.backend, backend);
     if (rule.takes_others && is_theirs) return &rule;
   }
   return nullptr;
@@ -106,7 +108,7 @@ Answer never_proposed(const Explanation& explanation, const ExplainedNode& node,
   }
   std::string rules;
   for (const auto& [name, text] : explanation.proposals)
-    if (means(backend, name)) rules = text;
+    if (is_instance_of(name, backend)) rules = text;
   if (rules.empty()) return {.verdict = WhyNot::kNoOffer, .why = "none of its rules proposes a region with the node"};
   return {.verdict = WhyNot::kNoOffer,
           .why = "it is asked about the regions that its rules propose, and none of them has the node: " + rules};
@@ -115,11 +117,12 @@ Answer never_proposed(const Explanation& explanation, const ExplainedNode& node,
 /// Why a backend without candidate or refusal at the node was not asked about it.
 Answer never_asked(const Explanation& explanation, const ExplainedNode& node, const std::string& backend) {
   for (const auto& [name, why] : explanation.absent)
-    if (means(backend, name)) return {.verdict = WhyNot::kAbsent, .why = name + " cannot be used here: " + why};
+    if (is_instance_of(name, backend))
+      return {.verdict = WhyNot::kAbsent, .why = name + " cannot be used here: " + why};
   if (any_means(explanation.fillers, backend))
     return {.verdict = WhyNot::kFills,
             .why = fmt::format("it takes only nodes that {} refuse", fmt::join(explanation.backends, ", "))};
-  if (!explanation.only.empty() && !means(backend, explanation.only))
+  if (!explanation.only.empty() && !is_instance_of(explanation.only, backend))
     return {.verdict = WhyNot::kOnly, .why = "--only " + explanation.only};
   if (!any_means(explanation.backends, backend))
     return {.verdict = WhyNot::kNotAsked,
@@ -144,7 +147,8 @@ Answer answer_about(const Explanation& explanation, const ExplainedNode& node, c
   }
   Answer answer;
   for (const std::uint32_t r : node.refusals)
-    if (means(backend, explanation.refusals[r].backend)) answer.refusals.push_back(describe(explanation.refusals[r]));
+    if (is_instance_of(explanation.refusals[r].backend, backend))
+      answer.refusals.push_back(describe(explanation.refusals[r]));
   if (const ExplainedRule* rule = rule_against(explanation, node, backend)) {
     answer.verdict = rule->is_pin ? WhyNot::kPinned : WhyNot::kBanned;
     answer.why = describe(*rule) + " names the node";
@@ -170,7 +174,7 @@ Result<Answer> answer_to(const Plan& plan, const WhyNotQuestion& question, const
                 "a node of the plan; `explain PLAN --json -` lists all");
   const ExplainedCandidate* chosen = node ? &explanation.candidates[node->chosen] : nullptr;
   const std::string& runs = chosen ? chosen->backend : step->backend;
-  if (means(question.backend, runs))
+  if (is_instance_of(runs, question.backend))
     return Answer{.verdict = WhyNot::kRuns, .why = runs + " runs it", .chosen = chosen};
   if (!node)
     return Answer{.verdict = WhyNot::kSimplified,

@@ -6,6 +6,7 @@
 #include <fmt/ranges.h>
 
 #include "base/suggest.h"
+#include "region/instance_name.h"
 
 namespace collage {
 namespace {
@@ -17,7 +18,7 @@ std::unexpected<Error> bad(const UserRule& rule, std::string saw, std::string al
 }
 
 bool speaks_of(const UserRule& rule, std::string_view instance) {
-  return rule.backend == "*" || rule.backend == instance || rule.backend == instance.substr(0, instance.find(':'));
+  return rule.backend == "*" || is_instance_of(instance, rule.backend);
 }
 
 NodeSet named_nodes(const Graph& graph, const UserRule& rule) {
@@ -120,7 +121,7 @@ bool is_allowed_by(const UserRule& rule, const NodeSet& forced, const NodeSet& n
 Result<void> check_user_rules(const Graph& graph, const Uses& uses, const UserRules& rules,
                               std::span<const std::string> backends) {
   std::vector<std::string> known(backends.begin(), backends.end());
-  for (const std::string& backend : backends) known.push_back(backend.substr(0, backend.find(':')));
+  for (const std::string& backend : backends) known.emplace_back(kind_of_instance(backend));
   for (const UserRule& rule : rules)
     if (std::ranges::none_of(backends, [&](const std::string& backend) { return speaks_of(rule, backend); }))
       return bad(rule, "backend " + rule.backend + did_you_mean(rule.backend, known),

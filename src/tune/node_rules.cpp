@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/suggest.h"
+#include "region/instance_name.h"
 #include "search/cover.h"
 
 namespace collage {
@@ -14,7 +15,7 @@ const char* option_of(NodeRule::Kind kind) { return kind == NodeRule::Kind::kBan
 
 bool names(const NodeRule& rule, std::string_view instance) {
   if (!rule.on_device.empty()) return std::ranges::find(rule.on_device, instance) != rule.on_device.end();
-  return instance == rule.backend || instance.substr(0, instance.find(':')) == rule.backend;
+  return is_instance_of(instance, rule.backend);
 }
 
 /// The rule names the node or one inside its bodies.

@@ -7,6 +7,7 @@
 
 #include "backend/roles.h"
 #include "base/hash.h"
+#include "region/instance_name.h"
 #include "tune/rehearsal.h"
 #include "tune/whole_model.h"
 
@@ -20,9 +21,7 @@ Result<void> check_take_part(const std::vector<NodeRule>& rules, Registry& regis
                              const std::vector<std::string>& proposing) {
   const auto takes_part = [&](const std::string& name) {
     return name == kControlBackend || !backends_on(name, registry, proposing).empty() ||
-           std::ranges::any_of(proposing, [&](const std::string& instance) {
-             return instance == name || instance.substr(0, instance.find(':')) == name;
-           });
+           std::ranges::any_of(proposing, [&](const std::string& instance) { return is_instance_of(instance, name); });
   };
   for (const NodeRule& rule : rules)
     if (!takes_part(rule.backend))

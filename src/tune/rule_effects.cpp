@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "base/suggest.h"
+#include "region/instance_name.h"
 
 namespace collage {
 namespace {
@@ -21,7 +22,7 @@ std::size_t named_nodes(const NodeRule& rule, const Graph& graph) {
 }
 
 bool speaks_of(const UserRule& rule, std::string_view backend) {
-  return rule.backend == "*" || rule.backend == backend || rule.backend == backend.substr(0, backend.find(':'));
+  return rule.backend == "*" || is_instance_of(backend, rule.backend);
 }
 
 /// The sets of nodes that a pattern or a fuse rule means.

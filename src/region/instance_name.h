@@ -1,0 +1,21 @@
+// The names of backend instances: "kind", or "kind:key=value,..." for one with options.
+// In: names. Out: their kinds, whether one is meant by another.
+// Cost: linear in the name.
+// Source: ours.
+#pragma once
+
+#include <string_view>
+
+namespace collage {
+
+/// "kind" of "kind:key=value".
+[[nodiscard]] inline std::string_view kind_of_instance(std::string_view instance) {
+  return instance.substr(0, instance.find(':'));
+}
+
+/// Whether `name` means this instance: its own name, or its kind, which means all instances.
+[[nodiscard]] inline bool is_instance_of(std::string_view instance, std::string_view name) {
+  return instance == name || kind_of_instance(instance) == name;
+}
+
+}  // namespace collage
