@@ -36,6 +36,7 @@ struct SearchCandidate {
   Cost cost;                     ///< measured or estimated
   std::string location = kHome;  ///< where it runs and its ports lie
   std::int64_t workspace_bytes = 0;
+  std::span<const Match> matches = {};  ///< for the region of its step
 };
 
 /// Time and maker of a conversion or transfer of one value; nothing when impossible. A cost of 0 ns is a view.
