@@ -25,7 +25,7 @@
 namespace collage {
 
 /// Raised whenever a type that hooks take or give changes.
-inline constexpr std::uint32_t kHooksVersion = 1;
+inline constexpr std::uint32_t kHooksVersion = 2;
 
 /// There must be a way to an artifact (compile or lower), a kernel for it (load, for what compile and codegen make),
 /// and something it takes (rules or support).
@@ -41,7 +41,7 @@ struct BackendHooks {
   /// Which regions it wants to be asked about: patterns as text, growth, rules as values. Without it single operators.
   PartitionRules (*rules)(const BackendOptions& options) = nullptr;
 
-  /// As Backend::support. Without it: what its patterns match, in plain formats.
+  /// As Backend::support. Without it: what its patterns match, in plain formats, as a variant named by the label.
   std::expected<std::vector<Variant>, Refusal> (*support)(const BackendOptions& options, const Graph& graph,
                                                           const Region& region,
                                                           const CompileOptions& compile_options) = nullptr;

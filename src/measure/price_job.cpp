@@ -216,7 +216,8 @@ class PriceRun {
       lent_ = *subject_.graph;
       structure_ = structure_key(*lent_, subject_.region);
     }
-    const CompileRequest request{.graph = &*lent_, .region = subject_.region, .variant = spec.variant};
+    CompileRequest request{.graph = &*lent_, .region = subject_.region, .variant = spec.variant};
+    request.region.matches = matches_of(subject_.region, spec.labels);
     auto results = backend.compile({&request, 1}, job_.options);
     if (results.size() == 1) return std::move(results[0]);
     return std::unexpected(Refusal{.reason = RefusalReason::kCompile, .detail = "gave no artifact"});

@@ -74,6 +74,15 @@ TEST_F(InstalledBackends, CompileAlone) {
                model("float[5,7]", "float[5,7]", "", "a = Floor (x) b = Neg (a) y = Relu (b)"), 1);
 }
 
+TEST_F(InstalledBackends, DecideByTheLabelsOfTheirPatterns) {
+  expect_right({"compile_alone", "example_chain"},
+               model("float[5,7]", "float[5,7]", "", "a = Neg (x) b = Max (x, a) y = Floor (b)"), 2);
+  const std::string library = Example{"compile_alone", "example_chain"}.library();
+  const Ended listed = installed({"check", file("model.onnx"), "--dump", "candidates", "--backends", "example_chain",
+                                  "--backend-library", library});
+  EXPECT_THAT(listed.out, HasSubstr("example_chain/magnitude:"));
+}
+
 TEST_F(InstalledBackends, CompilePrepare) {
   const Example example{"compile_prepare", "example_product"};
   const std::string product = model("float[3,16]", "float[3,8]", weights("w", 16, 8), "y = MatMul (x, w)");
