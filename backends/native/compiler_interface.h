@@ -5,6 +5,7 @@
 
 #include "backend/backend.h"
 #include "backend/open_compiler.h"
+#include "backend/strategy.h"
 #include "backend/tensor_code.h"
 #include "instruction_set.h"
 

@@ -6,8 +6,12 @@
 #include <optional>
 
 #include "backend/code_generator.h"
+#include "backend/constants_extension.h"
 #include "backend/open_compiler.h"
+#include "backend/portability_extension.h"
 #include "backend/registry.h"
+#include "backend/strategy_extension.h"
+#include "backend/tuning_extension.h"
 #include "base/buffer.h"
 #include "base/hash.h"
 #include "blas_call.h"
@@ -27,7 +31,13 @@ std::unexpected<Refusal> refuse(RefusalReason reason, std::string detail) {
   return std::unexpected(Refusal{reason, std::move(detail)});
 }
 
-class Native final : public Backend, public CodeGenerator, public OpenCompiler {
+class Native final : public Backend,
+                     public CodeGenerator,
+                     public ConstantsExtension,
+                     public OpenCompiler,
+                     public PortabilityExtension,
+                     public StrategyExtension,
+                     public TuningExtension {
  public:
   Native(const std::string& name, const BackendOptions& options) {
     const InstructionSet& least = baseline_instruction_set();
@@ -37,11 +47,16 @@ class Native final : public Backend, public CodeGenerator, public OpenCompiler {
     for (const auto& [key, value] : options) read_option(key, value);
     if (set_ == nullptr && info_.unusable.empty()) info_.unusable = "a processor without AVX2";
     if (set_ != nullptr && set_->name != least.name && runs_here(least))
-      info_.lesser = "native:isa=" + std::string(least.name);
+      baseline_instance_ = "native:isa=" + std::string(least.name);
     info_.build = std::string(kBuild) + (set_ != nullptr ? " " + std::string(set_->name) : "") + print_of(libraries_);
   }
 
   [[nodiscard]] const BackendInfo& info() const override { return info_; }
+
+  [[nodiscard]] Extension* extension(ExtensionKind kind) override {
+    return select_extension<CodeGenerator, ConstantsExtension, OpenCompiler, PortabilityExtension, StrategyExtension,
+                            TuningExtension>(*this, kind);
+  }
 
   /// Single operators, and operators that exporters write as several nodes, each with what follows it.
   [[nodiscard]] PartitionRules rules() const override {
@@ -119,6 +134,8 @@ class Native final : public Backend, public CodeGenerator, public OpenCompiler {
     return load_kernel(stored, code, request);
   }
 
+  [[nodiscard]] std::string baseline_instance() const override { return baseline_instance_; }
+
   [[nodiscard]] Result<std::string> judge(std::string_view compatibility) const override {
     COLLAGE_TRY(const std::size_t code, code_for(compatibility));
     if (code == 0) return std::string();
@@ -126,7 +143,14 @@ class Native final : public Backend, public CodeGenerator, public OpenCompiler {
     return "kernels for " + std::string(needs.sets[code]->name) + " instead of " + std::string(needs.sets[0]->name);
   }
 
-  [[nodiscard]] Result<std::optional<PreparedArtifact>> prepare_constants(const LoadRequest& request) override {
+  [[nodiscard]] std::vector<MaybePrepared> prepare_constants(std::span<const LoadRequest> kernels) override {
+    std::vector<MaybePrepared> all;
+    for (const LoadRequest& kernel : kernels) all.push_back(prepare_one(kernel));
+    return all;
+  }
+
+ private:
+  [[nodiscard]] MaybePrepared prepare_one(const LoadRequest& request) const {
     COLLAGE_TRY_VOID(code_for(request.artifact.compatibility));
     COLLAGE_TRY(StoredProgram stored, checked_program(request));
     std::vector<ConstantPart>& parts = stored.program.constants;
@@ -150,7 +174,6 @@ class Native final : public Backend, public CodeGenerator, public OpenCompiler {
     return std::optional(std::move(prepared));
   }
 
- private:
   /// The compiler and the rows of its tables, opened when first needed.
   struct Toolchain {
     const CompilerTable* table = nullptr;
@@ -246,6 +269,7 @@ class Native final : public Backend, public CodeGenerator, public OpenCompiler {
   }
 
   BackendInfo info_;
+  std::string baseline_instance_;  ///< empty: this is it
   const InstructionSet* set_ = nullptr;
   std::vector<std::string> libraries_;  ///< that add strategies
   mutable std::once_flag families_made_;

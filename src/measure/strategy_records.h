@@ -10,6 +10,7 @@
 #include <string>
 
 #include "backend/backend.h"
+#include "backend/strategy.h"
 #include "measure/store.h"
 
 namespace collage {

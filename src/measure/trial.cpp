@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "backend/device_extension.h"
 #include "base/hash.h"
 #include "measure/compare.h"
 #include "measure/displacer.h"
@@ -80,7 +81,7 @@ Result<void> Trial::place_slots() {
     }
   const bool is_home = spec_.backend->info().location == kHome;
   if (is_home && bytes == 0) return {};
-  Device* const device = spec_.backend->device();
+  Device* const device = device_of(*spec_.backend);
   if (device == nullptr)
     return fail(ExitCode::kUnsupported, "measure/no-device", spec_.backend->info().name, "no device",
                 "one at the location that its kernels name");

@@ -120,7 +120,7 @@ std::unique_ptr<Call> bind_transfer(const LoadedBody& body, const BodyMemory& me
 Result<std::unique_ptr<Call>> bind_open(const LoadedBody& body, const std::vector<Extents>& input_extents,
                                         std::size_t index, const Buffers& buffers) {
   const PlanStep& step = body.plan->steps[index];
-  const auto* const kernel = dynamic_cast<const OpenKernel*>(body.kernels[index]);
+  const OpenKernel* const kernel = body.kernels[index]->as_open();
   if (kernel == nullptr)
     return fail(ExitCode::kUnsupported, "backend/fixed-shapes", fmt::format("step {} ({})", index, step.backend),
                 "a kernel of fixed shapes", "one that takes inputs of open shape");

@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "backend/device_extension.h"
+#include "backend/portability_extension.h"
 #include "plan/plan_file.h"
 #include "runtime/session_state.h"
 
@@ -34,7 +36,7 @@ struct KernelWords {
       if (!backend || artifact == plan.artifacts.end()) continue;
       ++steps;
       const std::string name = step.nodes.empty() ? step.variant : step.nodes.front();
-      if (const auto notice = (*backend)->judge(artifact->compatibility); !notice)
+      if (const auto notice = judge_artifact(**backend, artifact->compatibility); !notice)
         refusals[fmt::format("{}: {}; allowed {}", step.backend, notice.error().saw, notice.error().allowed)].push_back(
             name);
       else if (!notice->empty())
@@ -68,7 +70,7 @@ Result<std::map<std::string, Device*>> find_devices(const Plan& plan, const Back
   for (const PlanStep& step : plan.steps) {
     if (!needs_backend(step.kind)) continue;
     COLLAGE_TRY(Backend* const backend, backends(step.backend));
-    if (Device* const device = backend->device()) devices.emplace(backend->info().location, device);
+    if (Device* const device = device_of(*backend)) devices.emplace(backend->info().location, device);
   }
   for (const auto& [location, bytes] : plan.device_arena_bytes)
     if (!devices.contains(location))

@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 
+#include "backend/constants_extension.h"
 #include "backend/registry.h"
 #include "plan/realise.h"
 
@@ -24,10 +25,13 @@ class PlanPacker {
 
  private:
   using Prepared = std::optional<PreparedArtifact>;
-  const Prepared& prepared(const RealisedPlan& plan, const PlanStep& step);
+  /// Asks each backend once for all kernels of the plan that were not asked for before.
+  void prepare(const RealisedPlan& plan);
+  void prepare(const std::string& backend, const std::map<std::string, LoadRequest>& kernels);
+  static std::string key_of(const RealisedPlan& plan, const PlanStep& step);
 
   Registry& registry_;
-  std::map<std::string, Prepared> done_;
+  std::map<std::string, Prepared> done_;  ///< by key_of()
 };
 
 }  // namespace collage

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "backend/strategy.h"
 #include "base/hash.h"
 #include "measure/json.h"
 #include "measure/store_tools.h"

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "backend/registry.h"
+#include "backend/strategy.h"
 #include "measure/cost.h"
 #include "region/candidates.h"
 

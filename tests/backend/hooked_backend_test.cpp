@@ -6,6 +6,7 @@
 #include "backend/code_generator.h"
 #include "tests/backend/hook_tables.h"
 #include "tests/support/load_only_backend.h"
+#include "tests/support/prepare_one.h"
 
 namespace collage {
 namespace {
@@ -17,7 +18,7 @@ using test::request_for;
 using ::testing::HasSubstr;
 
 /// Compiles tensor code for others and loads what it made.
-class Generator final : public test::LoadOnlyBackend, public CodeGenerator {
+class Generator final : public test::LoadOnlyBackend, public CodeGenerator, public ConstantsExtension {
  public:
   Generator() : LoadOnlyBackend({.name = "generator"}) {}
   std::vector<std::expected<Artifact, Refusal>> codegen(std::span<const TensorCode> codes,
@@ -28,8 +29,11 @@ class Generator final : public test::LoadOnlyBackend, public CodeGenerator {
     loaded = std::string(request.artifact.compatibility);
     return make_kernel([](const Buffers&) -> Result<void> { return {}; });
   }
-  Result<std::optional<PreparedArtifact>> prepare_constants(const LoadRequest&) override {
-    return PreparedArtifact{.bytes = "packed", .constants = {}};
+  std::vector<MaybePrepared> prepare_constants(std::span<const LoadRequest> kernels) override {
+    return {kernels.size(), PreparedArtifact{.bytes = "packed", .constants = {}}};
+  }
+  Extension* extension(ExtensionKind kind) override {
+    return select_extension<CodeGenerator, ConstantsExtension>(*this, kind);
   }
   std::string loaded;
 };
@@ -91,7 +95,7 @@ TEST(HookedBackend, CompilesAndLoadsItsOwnArtifacts) {
   ASSERT_TRUE(artifacts[1]);
   EXPECT_EQ(artifacts[1]->bytes, "compiled");
   EXPECT_TRUE(backend->load(load_of(*artifacts[1])));
-  EXPECT_EQ(backend->prepare_constants(load_of(*artifacts[1])).value(), std::nullopt);
+  EXPECT_EQ(test::prepare_one(*backend, load_of(*artifacts[1])).value(), std::nullopt);
 }
 
 TEST(HookedBackend, AnArtifactThatSaysNothingBelongsToTheBuildThatMadeIt) {
@@ -101,7 +105,7 @@ TEST(HookedBackend, AnArtifactThatSaysNothingBelongsToTheBuildThatMadeIt) {
   const Artifact artifact = instance_of(hooks)->compile({&request, 1}, {})[0].value();
   const auto rebuilt = make_hooked_backend(hooks, {.name = "fake", .options = {}, .build = "b2"});
   EXPECT_EQ(rebuilt->load(load_of(artifact)).error().code, "backend/incompatible-artifact");
-  EXPECT_EQ(rebuilt->prepare_constants(load_of(artifact)).error().code, "backend/incompatible-artifact");
+  EXPECT_EQ(test::prepare_one(*rebuilt, load_of(artifact)).error().code, "backend/incompatible-artifact");
   Artifact foreign = artifact;
   foreign.compatibility = "native/1 avx2";
   EXPECT_EQ(instance_of(hooks)->load(load_of(foreign)).error().code, "backend/incompatible-artifact");
@@ -142,7 +146,7 @@ TEST(HookedBackend, TensorCodeGoesToTheCodeGeneratorGivenWhenItHasNone) {
   EXPECT_EQ(artifact.bytes, "machine code");
   EXPECT_TRUE(backend->load(load_of(artifact)));
   EXPECT_EQ(generator.loaded, "generator 1");
-  EXPECT_EQ(backend->prepare_constants(load_of(artifact)).value()->bytes, "packed");
+  EXPECT_EQ(test::prepare_one(*backend, load_of(artifact)).value()->bytes, "packed");
 
   EXPECT_EQ(reason_of(*instance_of(hooks), chain, chain.relu), "no code generator for tensor code");
   const auto missing = instance_of(hooks, fail(ExitCode::kUnsupported, "backend/missing", "native", "no Halide"));
@@ -184,8 +188,7 @@ TEST(HookedBackend, ThrowingHooksAreRefusalsAndErrors) {
   hooks.load = [](const BackendOptions&, const LoadRequest&) -> Result<std::unique_ptr<Kernel>> {
     throw std::runtime_error("no card");
   };
-  hooks.prepare_constants = [](const BackendOptions&,
-                               std::span<const LoadRequest>) -> std::vector<Result<std::optional<PreparedArtifact>>> {
+  hooks.prepare_constants = [](const BackendOptions&, std::span<const LoadRequest>) -> std::vector<MaybePrepared> {
     throw std::runtime_error("no weights");
   };
   const auto backend = instance_of(hooks);
@@ -193,7 +196,7 @@ TEST(HookedBackend, ThrowingHooksAreRefusalsAndErrors) {
   EXPECT_EQ(reason_of(*backend, chain, chain.relu), "compile threw: out of registers");
   const Artifact artifact{.bytes = "", .compatibility = "own x"};
   EXPECT_EQ(backend->load(load_of(artifact)).error().saw, "load threw: no card");
-  EXPECT_EQ(backend->prepare_constants(load_of(artifact)).error().saw, "prepare_constants threw: no weights");
+  EXPECT_EQ(test::prepare_one(*backend, load_of(artifact)).error().saw, "prepare_constants threw: no weights");
 }
 
 TEST(HookedBackend, AWrongNumberOfResultsIsARefusal) {
@@ -209,10 +212,10 @@ TEST(HookedBackend, AWrongNumberOfResultsIsARefusal) {
   hooks.compile = nullptr;
   EXPECT_EQ(reason_of(*instance_of(hooks), chain, chain.relu), "lower gave 0 results for 1");
   hooks.prepare_constants = [](const BackendOptions&, std::span<const LoadRequest>) {
-    return std::vector<Result<std::optional<PreparedArtifact>>>();
+    return std::vector<MaybePrepared>();
   };
   const Artifact artifact{.bytes = "", .compatibility = "own x"};
-  EXPECT_EQ(instance_of(hooks)->prepare_constants(load_of(artifact)).error().saw,
+  EXPECT_EQ(test::prepare_one(*instance_of(hooks), load_of(artifact)).error().saw,
             "prepare_constants gave 0 results for 1");
 }
 
@@ -228,11 +231,10 @@ TEST(HookedBackend, AnswersThatNameWhatIsNotThereAreRefused) {
   };
   EXPECT_THAT(reason_of(*instance_of(hooks), chain, chain.relu), HasSubstr("in place of input 4"));
   hooks.prepare_constants = [](const BackendOptions&, std::span<const LoadRequest>) {
-    return std::vector<Result<std::optional<PreparedArtifact>>>{
-        PreparedArtifact{.bytes = "", .constants = {std::size_t{5}}}};
+    return std::vector<MaybePrepared>{PreparedArtifact{.bytes = "", .constants = {std::size_t{5}}}};
   };
   const Artifact artifact{.bytes = "", .compatibility = "own x"};
-  EXPECT_THAT(instance_of(hooks)->prepare_constants(load_of(artifact)).error().saw, HasSubstr("not there"));
+  EXPECT_THAT(test::prepare_one(*instance_of(hooks), load_of(artifact)).error().saw, HasSubstr("not there"));
   hooks.load = [](const BackendOptions&, const LoadRequest&) { return Result<std::unique_ptr<Kernel>>(nullptr); };
   EXPECT_EQ(instance_of(hooks)->load(load_of(artifact)).error().saw, "load gave no kernel");
 }
