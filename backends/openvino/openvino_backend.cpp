@@ -5,8 +5,8 @@
 
 #include "backend/operand_extension.h"
 #include "backend/registry.h"
-#include "backends/engine/engine_support.h"
-#include "backends/engine/region_model.h"
+#include "backends/common/engine/engine_support.h"
+#include "backends/common/engine/region_model.h"
 #include "backends/openvino/compiled.h"
 #include "backends/openvino/kernel.h"
 #include "backends/openvino/operators.h"

@@ -1,8 +1,9 @@
 // Optional interface: compiles regions whose dimensions are open, to several kernels in one artifact, each for a part
-// of the shapes. Measuring says which part. In: a region with named dimensions and the domain of their extents. Out:
-// names of kernels worth measuring; one artifact of those that were chosen, which loads as a MultiKernel. How: first
-// all candidates become one artifact, whose kernels are timed by number at sampled shapes; then those that
-//      won somewhere become another one with the cases that say where (tune/kernel_choice.h).
+// of the shapes. Measuring says which part.
+// In: a region with named dimensions and the domain of their extents.
+// Out: names of kernels worth measuring; one artifact of those that were chosen, which loads as a MultiKernel.
+// How: first all candidates become one artifact, whose kernels are timed by number at sampled shapes; then those that
+//      won somewhere become another one with the cases that say where (tune/shapes/kernel_choice.h).
 #pragma once
 
 #include <expected>
@@ -12,7 +13,8 @@
 #include <vector>
 
 #include "backend/open_kernel.h"
-#include "onnx/shape_domain.h"
+#include "ir/shape_domain.h"
+#include "region/variant.h"
 
 namespace collage {
 

@@ -7,6 +7,7 @@
 #include <chrono>
 #include <unordered_set>
 
+#include "base/clock.h"
 #include "passes/pass.h"
 
 namespace collage {
@@ -83,7 +84,6 @@ void rename_returned(Graph& graph, const std::unordered_set<std::string>& before
 }
 
 Result<bool> run_once(const Pass& pass, Graph& graph, PassContext& context, PassReport& report) {
-  using Clock = std::chrono::steady_clock;
   if (report.runs++ == 0) report.nodes_before = graph.nodes.size();
   const std::unordered_set<std::string> before = names_in(graph);
   const auto start = Clock::now();

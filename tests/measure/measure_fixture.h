@@ -11,8 +11,8 @@
 
 #include "backend/backend.h"
 #include "ir/graph.h"
-#include "measure/graph_file.h"
-#include "measure/record.h"
+#include "numbers/graph_file.h"
+#include "numbers/record.h"
 #include "region/region.h"
 #include "region/rules.h"
 #include "tests/support/scratch_folder.h"

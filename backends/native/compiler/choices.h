@@ -12,6 +12,7 @@
 
 #include "backend/strategy.h"
 #include "compiler/strategy.h"
+#include "region/variant.h"
 
 namespace collage::native {
 

@@ -12,6 +12,7 @@
 #include "backend/format_extension.h"
 #include "backend/registry.h"
 #include "ir/graph.h"
+#include "region/variant.h"
 #include "tests/support/dice.h"
 
 namespace collage {
