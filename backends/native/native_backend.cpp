@@ -17,6 +17,8 @@
 #include "blas_call.h"
 #include "compiler_library.h"
 #include "kernel.h"
+#include "link_kernels.h"
+#include "unit_cache.h"
 
 namespace collage::native {
 namespace {
@@ -34,6 +36,7 @@ std::unexpected<Refusal> refuse(RefusalReason reason, std::string detail) {
 class Native final : public Backend,
                      public CodeGenerator,
                      public ConstantsExtension,
+                     public LinkExtension,
                      public OpenCompiler,
                      public PortabilityExtension,
                      public StrategyExtension,
@@ -54,8 +57,8 @@ class Native final : public Backend,
   [[nodiscard]] const BackendInfo& info() const override { return info_; }
 
   [[nodiscard]] Extension* extension(ExtensionKind kind) override {
-    return select_extension<CodeGenerator, ConstantsExtension, OpenCompiler, PortabilityExtension, StrategyExtension,
-                            TuningExtension>(*this, kind);
+    return select_extension<CodeGenerator, ConstantsExtension, LinkExtension, OpenCompiler, PortabilityExtension,
+                            StrategyExtension, TuningExtension>(*this, kind);
   }
 
   /// Single operators, and operators that exporters write as several nodes, each with what follows it.
@@ -130,8 +133,11 @@ class Native final : public Backend,
 
   [[nodiscard]] Result<std::unique_ptr<Kernel>> load(const LoadRequest& request) override {
     COLLAGE_TRY(const std::size_t code, code_for(request.artifact.compatibility));
+    if (!request.artifact.entry.empty()) return load_linked(request, code);
     COLLAGE_TRY(const StoredProgram stored, checked_program(request));
-    return load_kernel(stored, code, request);
+    COLLAGE_TRY(std::shared_ptr<const LoadedObject> object,
+                load_object(stored.codes[code].shared_object, stored.program.library));
+    return load_kernel(stored.program, code, request, std::move(object));
   }
 
   [[nodiscard]] std::string baseline_instance() const override { return baseline_instance_; }
@@ -143,6 +149,11 @@ class Native final : public Backend,
     return "kernels for " + std::string(needs.sets[code]->name) + " instead of " + std::string(needs.sets[0]->name);
   }
 
+  [[nodiscard]] Result<LinkedKernels> link(std::span<const LoadRequest> kernels) override {
+    COLLAGE_TRY(const CompilerTable* table, compiler());
+    return link_kernels(kernels, table->link);
+  }
+
   [[nodiscard]] std::vector<MaybePrepared> prepare_constants(std::span<const LoadRequest> kernels) override {
     std::vector<MaybePrepared> all;
     for (const LoadRequest& kernel : kernels) all.push_back(prepare_one(kernel));
@@ -150,6 +161,15 @@ class Native final : public Backend,
   }
 
  private:
+  Result<std::unique_ptr<Kernel>> load_linked(const LoadRequest& request, std::size_t code) {
+    COLLAGE_TRY(const std::shared_ptr<const Unit> unit, units_.get(request.artifact.bytes, code));
+    const auto found = unit->programs.find(request.artifact.entry);
+    if (found == unit->programs.end()) return bad("no kernel " + std::string(request.artifact.entry));
+    COLLAGE_TRY_VOID(check(found->second, request));
+    // The kernel keeps the unit, so that the next one of the plan finds it.
+    return load_kernel(found->second, code, request, {unit, unit->object.get()});
+  }
+
   [[nodiscard]] MaybePrepared prepare_one(const LoadRequest& request) const {
     COLLAGE_TRY_VOID(code_for(request.artifact.compatibility));
     COLLAGE_TRY(StoredProgram stored, checked_program(request));
@@ -170,7 +190,7 @@ class Native final : public Backend,
       part.is_packed = true;
       part.source = i;
     }
-    prepared.bytes = to_bytes(stored.program, stored.shared_objects);
+    prepared.bytes = to_bytes(stored.program, stored.codes);
     return std::optional(std::move(prepared));
   }
 
@@ -257,21 +277,27 @@ class Native final : public Backend,
   /// A program of this build for this many threads.
   static Result<StoredProgram> checked_program(const LoadRequest& request) {
     COLLAGE_TRY(StoredProgram stored, program_of(request.artifact.bytes));
-    if (request.artifact.compatibility != compatibility_of(stored.program))
+    COLLAGE_TRY_VOID(check(stored.program, request));
+    return stored;
+  }
+
+  static Result<void> check(const Program& program, const LoadRequest& request) {
+    if (request.artifact.compatibility != compatibility_of(program))
       return fail(ExitCode::kUnsupported, "backend/incompatible-artifact", "native",
                   std::string(request.artifact.compatibility), "an artifact of this build");
-    if (stored.program.threads != request.threads)
+    if (program.threads != request.threads)
       return fail(ExitCode::kBadInput, "backend/other-threads", "native", std::to_string(request.threads) + " threads",
-                  std::to_string(stored.program.threads) + ", as compiled");
-    if (stored.program.workspace_bytes() > request.artifact.workspace_bytes)
+                  std::to_string(program.threads) + ", as compiled");
+    if (program.workspace_bytes() > request.artifact.workspace_bytes)
       return bad("scratch of " + std::to_string(request.artifact.workspace_bytes) + " bytes");
-    return stored;
+    return {};
   }
 
   BackendInfo info_;
   std::string baseline_instance_;  ///< empty: this is it
   const InstructionSet* set_ = nullptr;
   std::vector<std::string> libraries_;  ///< that add strategies
+  UnitCache units_;
   mutable std::once_flag families_made_;
   mutable Result<std::shared_ptr<const Families>> families_ = std::shared_ptr<const Families>();
 };

@@ -231,7 +231,7 @@ class PriceRun {
     // A full disk is not the candidate's fault: it is measured, and compiled again when it is chosen.
     if (stored) contestants_[i].answer.artifact = *stored;
     TrialSpec trial = trial_spec(contestants_[i].spec, backend);
-    trial.artifact = &artifact;
+    trial.artifact = artifact;
     for (const ValueId id : artifact.constants) trial.constants.push_back(*subject_.graph->value(id).constant);
     const std::string baseline = job_.options.portable ? baseline_instance(backend) : "";
     if (baseline.empty()) return make_trial(i, std::move(trial));

@@ -199,6 +199,57 @@ TEST(HookedBackend, ThrowingHooksAreRefusalsAndErrors) {
   EXPECT_EQ(test::prepare_one(*backend, load_of(artifact)).error().saw, "prepare_constants threw: no weights");
 }
 
+TEST(HookedBackend, LinksAllItsKernelsInOneCallAndLoadsThemByEntryPoint) {
+  BackendHooks hooks = compiling();
+  hooks.link = [](const BackendOptions&, std::span<const LoadRequest> kernels) -> Result<LinkedKernels> {
+    LinkedKernels linked{.artifacts = {{.bytes = std::to_string(kernels.size()) + " kernels", .compatibility = ""}},
+                         .entries = {}};
+    for (const LoadRequest& kernel : kernels)
+      linked.entries.push_back(EntryPoint{.artifact = 0, .name = "of " + std::string(kernel.artifact.bytes)});
+    return linked;
+  };
+  hooks.load = [](const BackendOptions&, const LoadRequest& given) -> Result<std::unique_ptr<Kernel>> {
+    return fail(ExitCode::kBadInput, "fake/seen", std::string(given.artifact.bytes), std::string(given.artifact.entry));
+  };
+  const auto backend = instance_of(hooks);
+  const std::vector<Artifact> artifacts = {{.bytes = "a", .compatibility = "own x"},
+                                           {.bytes = "b", .compatibility = "of others"},
+                                           {.bytes = "c", .compatibility = "own x"}};
+  const std::vector<LoadRequest> requests = {load_of(artifacts[0]), load_of(artifacts[1]), load_of(artifacts[2])};
+  const LinkedKernels linked = extension_of<LinkExtension>(*backend)->link(requests).value();
+  ASSERT_EQ(linked.artifacts.size(), 1U);
+  ASSERT_EQ(linked.entries.size(), 3U);
+  EXPECT_FALSE(linked.entries[1]) << "none of its own";
+  const Artifact unit{.bytes = linked.artifacts[0].bytes, .compatibility = linked.artifacts[0].compatibility};
+  LoadRequest request = load_of(unit);
+  request.artifact.entry = linked.entries[2].value().name;
+  const Error seen = backend->load(request).error();
+  EXPECT_EQ(seen.where, "2 kernels");
+  EXPECT_EQ(seen.saw, "of c");
+}
+
+TEST(HookedBackend, AnAnswerOfLinkThatCannotBeUsedIsAnError) {
+  BackendHooks hooks = compiling();
+  const Artifact artifact{.bytes = "a", .compatibility = "own x"};
+  const LoadRequest request = load_of(artifact);
+  const auto words = [&] {
+    const auto backend = instance_of(hooks);
+    const auto linked = extension_of<LinkExtension>(*backend)->link({&request, 1});
+    return linked ? "linked" : linked.error().saw;
+  };
+  EXPECT_EQ(words(), "linked") << "without the hook every kernel stays as it is";
+  hooks.link = [](const BackendOptions&, std::span<const LoadRequest>) -> Result<LinkedKernels> { throw 7; };
+  EXPECT_THAT(words(), HasSubstr("link threw"));
+  hooks.link = [](const BackendOptions&, std::span<const LoadRequest>) -> Result<LinkedKernels> {
+    return LinkedKernels{};
+  };
+  EXPECT_EQ(words(), "link gave 0 results for 1");
+  hooks.link = [](const BackendOptions&, std::span<const LoadRequest>) -> Result<LinkedKernels> {
+    return LinkedKernels{.artifacts = {}, .entries = {EntryPoint{.artifact = 0, .name = "x"}}};
+  };
+  EXPECT_THAT(words(), HasSubstr("artifact 0 of 0"));
+}
+
 TEST(HookedBackend, AWrongNumberOfResultsIsARefusal) {
   const Chain chain = test::chain();
   BackendHooks hooks = compiling();

@@ -1,12 +1,12 @@
 #include "tune/confirm/plan_packer.h"
 
 #include <algorithm>
-#include <set>
 
 #include <fmt/format.h>
 
 #include "plan/memory.h"
 #include "runtime/load_request.h"
+#include "tune/confirm/plan_artifacts.h"
 
 namespace collage {
 namespace {
@@ -25,28 +25,10 @@ class Repacking {
     }
     step.constants = std::move(constants);
     const std::string compatibility = std::ranges::find(artifacts(), step.artifact, &PlanArtifact::hash)->compatibility;
-    step.artifact = artifact_hash(prepared.bytes, compatibility);
-    if (!plan_.artifacts.emplace(step.artifact, Buffer::copy_of(std::as_bytes(std::span(prepared.bytes)))).second)
-      return;
-    const auto place = std::ranges::lower_bound(artifacts(), step.artifact, {}, &PlanArtifact::hash);
-    artifacts().insert(place, {.hash = step.artifact, .compatibility = compatibility});
-  }
-
-  void drop_unused_artifacts() {
-    std::set<std::string> used;
-    list_artifacts(plan_.plan, used);
-    std::erase_if(artifacts(), [&](const PlanArtifact& artifact) { return !used.contains(artifact.hash); });
-    std::erase_if(plan_.artifacts, [&](const auto& entry) { return !used.contains(entry.first); });
+    step.artifact = add_artifact(plan_, prepared.bytes, compatibility);
   }
 
  private:
-  static void list_artifacts(const PlanBody& body, std::set<std::string>& used) {
-    for (const PlanStep& step : body.steps) {
-      used.insert(step.artifact);
-      for (const PlanBody& inner : step.bodies) list_artifacts(inner, used);
-    }
-  }
-
   std::vector<PlanArtifact>& artifacts() { return plan_.plan.artifacts; }
 
   /// The plan value of prepared bytes; steps that share a kernel share them.
@@ -78,17 +60,18 @@ RealisedPlan PlanPacker::pack(RealisedPlan plan) {
   prepare(plan);
   Repacking repacking(plan);
   for (PlanStep& step : plan.plan.steps) {
-    if (step.constants.empty()) continue;
+    if (step.constants.empty() || !step.entry.empty()) continue;
     if (const Prepared& found = done_.at(key_of(plan, step))) repacking.replace(step, *found);
   }
-  repacking.drop_unused_artifacts();
+  drop_unused_artifacts(plan);
+  link_kernels(plan, registry_);
   return plan;
 }
 
 void PlanPacker::prepare(const RealisedPlan& plan) {
   std::map<std::string, std::map<std::string, LoadRequest>> kernels;  // by backend, by key
   for (const PlanStep& step : plan.plan.steps) {
-    if (step.constants.empty()) continue;
+    if (step.constants.empty() || !step.entry.empty()) continue;
     std::string key = key_of(plan, step);
     if (!done_.contains(key))
       kernels[step.backend].try_emplace(std::move(key), load_request(plan, step, plan.plan.threads));

@@ -1,6 +1,7 @@
-// Before a plan is written: lets backends transform the constants of its kernels once, so that loading maps them.
-// In: a realised plan. Out: the same with prepared artifacts, and what they load behind the other constants.
-// Cost: one pass over the weights of each kernel that has prepared constants.
+// Before a plan is written: backends transform the constants of its kernels once, so that loading maps them, and link
+// the kernels. Each backend gets all its kernels in one call of either kind.
+// In: a realised plan. Out: the same with prepared and linked artifacts, and what they load behind the other constants.
+// Cost: one pass over the weights of each kernel that has prepared constants; the backends' linkers for each plan.
 // Source: the UpdateConstants hook of TVM's target hooks (RFC 10).
 #pragma once
 

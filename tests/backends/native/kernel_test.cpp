@@ -40,7 +40,7 @@ TEST(NativeKernel, SplitsALongLoopAmongThreads) {
   // The same code would be the same bytes.
   const auto code_for = [&](const CompileOptions& options) {
     return std::string(
-        native::program_of(artifact_of(compiling(), graph, variant, options).bytes)->shared_objects.at(0));
+        native::program_of(artifact_of(compiling(), graph, variant, options).bytes)->codes.at(0).shared_object);
   };
   EXPECT_NE(code_for(kTwo), code_for(kOne));
 }
@@ -94,14 +94,14 @@ TEST(NativeKernel, IsRefusedWhenForeignOrDamaged) {
   EXPECT_EQ(changed([](Artifact& a) { a.bytes.resize(100); }), "backend/bad-artifact");
   EXPECT_EQ(changed([](Artifact& a) { a.bytes = ""; }), "backend/bad-artifact");
   EXPECT_EQ(changed([](Artifact& a) {
-              const std::string_view nothing;
+              const native::CodeBytes nothing;
               a.bytes = native::to_bytes(native::program_of(a.bytes)->program, {&nothing, 1});
             }),
             "backend/bad-artifact");
   EXPECT_EQ(changed([](Artifact& a) {
               auto stored = *native::program_of(a.bytes);
               stored.program.symbol = "other";
-              a.bytes = native::to_bytes(stored.program, stored.shared_objects);
+              a.bytes = native::to_bytes(stored.program, stored.codes);
             }),
             "backend/bad-artifact");
 }

@@ -306,7 +306,7 @@ TEST(OpenKernels, ShareOneObjectAndTheWeightsOfEqualTiles) {
   const LoadedSet set = loaded(kProduct, graph);
   const auto stored = native::program_of(set.artifact.bytes);
   ASSERT_TRUE(stored);
-  EXPECT_EQ(stored->shared_objects.size(), 1U);
+  EXPECT_EQ(stored->codes.size(), 1U);
   EXPECT_EQ(stored->program.set->members.size(), set.names.size());
   EXPECT_LT(stored->program.constants.size(), set.names.size()) << "parts are shared";
 }
