@@ -21,15 +21,15 @@ void list_backends(const PlanBody& plan, std::set<std::string>& names) {
   }
 }
 
-/// What backends say of a plan's kernels, each with the steps it is said of.
-struct KernelWords {
+/// What backends say about loading a plan's kernels here (PortabilityExtension::judge), each with the steps concerned.
+struct CompatibilityReport {
   std::map<std::string, std::vector<std::string>> notices;
   std::map<std::string, std::vector<std::string>> refusals;
   std::size_t steps = 0;  ///< with a kernel
 
-  void listen(const Plan& plan, const PlanBody& body, const BackendSource& backends) {
+  void collect(const Plan& plan, const PlanBody& body, const BackendSource& backends) {
     for (const PlanStep& step : body.steps) {
-      for (const PlanBody& inner : step.bodies) listen(plan, inner, backends);
+      for (const PlanBody& inner : step.bodies) collect(plan, inner, backends);
       if (!has_artifact(step.kind)) continue;
       const auto artifact = std::ranges::find(plan.artifacts, step.artifact, &PlanArtifact::hash);
       const Result<Backend*> backend = backends(step.backend);
@@ -128,11 +128,11 @@ MachineVerdict judge_machine(const Plan& plan, const BackendSource& backends, co
     if (const Result<Backend*> backend = backends(name); !backend)
       worsen(MachineVerdict::Kind::kRefused, to_string(backend.error()));
   }
-  KernelWords words;
-  if (verdict.kind != MachineVerdict::Kind::kRefused) words.listen(plan, plan, backends);
-  for (const auto& [notice, steps] : words.notices)
-    worsen(MachineVerdict::Kind::kUsable, fmt::format("{} in {} of {} steps", notice, steps.size(), words.steps));
-  for (const auto& [refusal, steps] : words.refusals)
+  CompatibilityReport report;
+  if (verdict.kind != MachineVerdict::Kind::kRefused) report.collect(plan, plan, backends);
+  for (const auto& [notice, steps] : report.notices)
+    worsen(MachineVerdict::Kind::kUsable, fmt::format("{} in {} of {} steps", notice, steps.size(), report.steps));
+  for (const auto& [refusal, steps] : report.refusals)
     worsen(MachineVerdict::Kind::kRefused, fmt::format("{} (steps {})", refusal, fmt::join(steps, ", ")));
   if (!machine.empty() && !plan.machine.empty() && machine != plan.machine)
     worsen(MachineVerdict::Kind::kUsable,
