@@ -75,6 +75,7 @@ json step_to_json(const PlanStep& step, std::size_t id) {
               {"cost_ns", {{"median", step.cost_ns}, {"low", step.cost_low_ns}, {"high", step.cost_high_ns}}},
               {"runner_up", step.runner_up}};
   if (step.is_estimated) out["cost_ns"]["estimated"] = true;
+  if (!step.entry.empty()) out["entry"] = step.entry;
   if (step.location != kHome) out["location"] = step.location;
   for (const PlanCheck& check : step.checks) out["checks"].push_back(check_to_json(check));
   if (!step.control) return out;
