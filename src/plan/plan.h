@@ -157,9 +157,6 @@ struct Plan : PlanBody {
   bool operator==(const Plan&) const = default;
 };
 
-/// Index of a plan's value at home by name and format; nothing when the plan has none. Linear; for tools and tests.
-[[nodiscard]] std::optional<PlanIndex> find_value(const PlanBody& plan, std::string_view name, const Format& format);
-
 /// Name of an artifact: content hash over its bytes and its compatibility string.
 [[nodiscard]] std::string artifact_hash(std::string_view bytes, std::string_view compatibility);
 

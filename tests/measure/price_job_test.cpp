@@ -52,7 +52,7 @@ class PriceJobs : public ::testing::Test {
             .conversion = std::nullopt,
             .candidates = candidates,
             .options = {},
-            .effort = Effort::kQuick,
+            .effort = Effort::kTime,
             .seed = 1};
   }
 
@@ -240,7 +240,7 @@ TEST(Jobs, JsonFormsReadBack) {
       .candidates = {{.backend = "b:opt=1",
                       .variant = {.name = "v", .input_formats = {plain()}, .output_formats = {channels_last()}}}},
       .options = {.threads = 2, .accuracy = Accuracy::kFast},
-      .effort = Effort::kPrecise,
+      .effort = Effort::kPrepare,
       .seed = 99};
   const auto back = price_job_from(to_json(job));
   ASSERT_TRUE(back);

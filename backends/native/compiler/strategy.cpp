@@ -106,11 +106,6 @@ std::int64_t Schedule::operator[](std::string_view name) const {
   return found->second;
 }
 
-std::int64_t Schedule::value_or(std::string_view name, std::int64_t otherwise) const {
-  const auto found = choices_.find(name);
-  return found == choices_.end() ? otherwise : found->second;
-}
-
 std::string Schedule::text() const {
   std::string text;
   for (const auto& [name, value] : choices_) text += (text.empty() ? "" : ",") + name + '=' + std::to_string(value);
