@@ -15,6 +15,7 @@
 #include "backend/module_file.h"
 #include "cli/checks.h"
 #include "measure/repro_keeper.h"
+#include "passes/simplify.h"
 
 namespace collage::cli {
 namespace {
@@ -115,6 +116,12 @@ void add_accuracy(CLI::App& command, CommonOptions& options) {
       ->group(kShared);
 }
 
+void add_passes(CLI::App& command, CommonOptions& options) {
+  command.add_option("--passes", options.passes, "passes over the graph to leave out, such as -fold_pad,-merge_bias")
+      ->type_name("-NAME,...")
+      ->group(kShared);
+}
+
 void add_shape(CLI::App& command, CommonOptions& options, const std::string& help) {
   command.add_option("--shape", options.shapes, help)
       ->allow_extra_args(false)
@@ -191,6 +198,13 @@ std::vector<std::string> worker_command(std::vector<std::string> command, const 
 Result<Accuracy> accuracy_from(const CommonOptions& options) {
   if (const auto accuracy = accuracy_of(options.accuracy)) return *accuracy;
   return fail(ExitCode::kUsage, "cli/bad-option", "--accuracy", options.accuracy, "strict, standard or fast");
+}
+
+Result<std::set<std::string>> passes_from(const CommonOptions& options) {
+  if (options.passes.empty()) return std::set<std::string>();
+  auto off = passes_switched_off(options.passes);
+  if (!off) return fail(ExitCode::kUsage, "cli/bad-option", "--passes", off.error().saw, off.error().allowed);
+  return off;
 }
 
 Result<std::map<std::string, std::pair<double, double>>> input_ranges_from(const CommonOptions& options) {

@@ -6,6 +6,7 @@
 #include <limits>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -145,6 +146,7 @@ struct Plan : PlanBody {
   std::map<std::string, std::string> shapes;  ///< the --shape bindings
   std::string machine;                        ///< machine print
   std::string accuracy = "standard";
+  std::set<std::string> passes_off;  ///< that did not simplify the graph: the user switched them off
   int threads = 1;
   std::vector<PlanBackend> backends;
   std::vector<PlanArtifact> artifacts;                    ///< sorted by hash, each once

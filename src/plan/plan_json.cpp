@@ -115,6 +115,7 @@ std::string to_json(const Plan& plan) {
   out["shapes"] = plan.shapes;
   out["machine"] = plan.machine;
   out["accuracy"] = plan.accuracy;
+  if (!plan.passes_off.empty()) out["passes_off"] = plan.passes_off;
   out["threads"] = plan.threads;
   out["shipped"] = plan.shipped;
   out["memory"] = {{"arena_bytes", plan.arena_bytes}, {"weights_bytes", plan.weights_bytes}};

@@ -184,6 +184,11 @@ void read_header(const json& object, Plan& plan) {
   for (const auto& [name, shape] : shapes.items()) plan.shapes[name] = text(shapes, name, "shapes");
   plan.machine = text(object, "machine", "plan");
   plan.accuracy = text(object, "accuracy", "plan");
+  if (object.contains("passes_off"))
+    for (const json& name : list(object, "passes_off", "plan")) {
+      if (!name.is_string()) throw Damage{"plan", "a pass with a name that is no text"};
+      plan.passes_off.insert(name.get<std::string>());
+    }
   plan.threads = number<int>(object, "threads", "plan");
   plan.shipped = text(object, "shipped", "plan");
   const json& memory = member(object, "memory", "plan");
