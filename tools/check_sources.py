@@ -1,5 +1,5 @@
 """Every .cpp under src, backends, tests and bench is listed in a CMakeLists.txt beside or above it (or in cmake/).
-The folders that decide who runs what name no backend, and their headers say what they take, give and cost."""
+The folders that decide who runs what name no backend, and every header begins with a comment."""
 
 import pathlib
 import re
@@ -23,31 +23,34 @@ def listed_files():
 
 
 DECIDING = ("region", "search", "tune")
-HEAD = ("In:", "Out:", "Cost:", "Source:")
 
 
 def faults_of_deciding(path):
-    """A line for each backend that the file names and for each part its head lacks."""
+    """A line for each backend that the file names."""
     text = path.read_text()
-    backends = [p.name for p in (ROOT / "backends").iterdir() if p.name not in ("host", "engine")]
+    backends = [p.name for p in (ROOT / "backends").iterdir() if p.name not in ("host", "common")]
     for name in backends:
         if re.search(rf"\b{name}\b", text):
             yield f"{path.relative_to(ROOT)}: names the backend {name}"
     if re.search(r'"host"', text):
         yield f"{path.relative_to(ROOT)}: names the host, kHostBackend is its name"
-    if path.suffix == ".h":
-        head = text.split("#pragma once")[0]
-        for part in HEAD:
-            if part not in head:
-                yield f"{path.relative_to(ROOT)}: the head has no {part}"
+
+
+def headers_without_comment():
+    """Headers that do not begin with a comment which says what they are for."""
+    for top in ("src", "backends"):
+        for path in sorted((ROOT / top).rglob("*.h")):
+            if not path.read_text().startswith("//"):
+                yield f"{path.relative_to(ROOT)}: begins without a comment that says what it is for"
 
 
 def main():
     listed = listed_files()
     present = {p for top in ("src", "backends", "tests", "bench") for p in (ROOT / top).rglob("*.cpp")}
     wrong = [f"{p.relative_to(ROOT)}: in no CMakeLists.txt" for p in sorted(present - listed)]
-    deciding = sorted(p for top in DECIDING for p in (ROOT / "src" / top).glob("*.[ch]*"))
+    deciding = sorted(p for top in DECIDING for p in (ROOT / "src" / top).rglob("*.[ch]*"))
     wrong += [fault for path in deciding for fault in faults_of_deciding(path)]
+    wrong += headers_without_comment()
     print("\n".join(wrong), end="\n" if wrong else "")
     return bool(wrong)
 

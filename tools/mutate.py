@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Mutation score of a source file: changes it in one place at a time and asks whether a command notices.
 
-    tools/mutate.py src/measure/compare.cpp -- COMMAND...
+    tools/mutate.py src/numbers/compare.cpp -- COMMAND...
 
 COMMAND builds and runs the tests of the file; with status 0 for the file as it is. Each mutant for which it still ends
 with 0 has survived. The file is restored at the end, also after an interruption. A mutant that does not build counts

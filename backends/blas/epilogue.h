@@ -1,7 +1,6 @@
 // What follows a product while its tile is in the cache: an addend, a Relu.
 // In: a tile of the output. Out: the same tile.
 // Cost: one pass over the tile; loops for the instruction set at hand.
-// Source: ours.
 #pragma once
 
 #include <cstdint>

@@ -9,7 +9,7 @@
 #include <filesystem>
 #include <sstream>
 
-#include "backends/build_id/build_id.h"
+#include "backends/common/build_id/build_id.h"
 #include "base/error.h"
 
 namespace collage::blas {

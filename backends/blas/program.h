@@ -1,7 +1,6 @@
 // The text of an artifact: a product, and which routine of BLAS computes it.
 // In: a Program. Out: JSON that holds nothing of a library or a machine, and back, checked against the ports at load.
 // Cost: a few hundred bytes.
-// Source: ours.
 #pragma once
 
 #include <string>

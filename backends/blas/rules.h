@@ -1,6 +1,5 @@
 // Which regions are worth asking about: products, what is folded into them and what follows them.
 // In: nothing. Out: patterns in the pattern language.
-// Cost: none.
 // Source: what one call of gemm and a pass over its output can do.
 #pragma once
 

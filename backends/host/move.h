@@ -4,6 +4,7 @@
 
 #include "copy_program.h"
 #include "family.h"
+#include "region/variant.h"
 
 namespace collage::host {
 

@@ -1,7 +1,6 @@
 // Opens the compiler beside the module when it is first needed.
 // In: nothing. Out: the compiler's functions, or why there is none.
 // Cost: loading Halide, once a process.
-// Source: ours.
 #pragma once
 
 #include <string>

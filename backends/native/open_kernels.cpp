@@ -12,7 +12,7 @@ namespace {
 constexpr std::int64_t kMostElements = (std::int64_t{1} << 31) - 1;
 
 /// What is ready to be called for one shape.
-struct Shaped {
+struct ShapedKernel {
   std::vector<Argument> arguments;
   std::vector<Extents> outputs;  ///< of ports
 };
@@ -43,7 +43,7 @@ std::int64_t checked_count(const Extents& extents) {
 /// A call with the outputs that it makes itself.
 class OpenCall final : public NativeCall {
  public:
-  OpenCall(std::shared_ptr<const Loaded> loaded, Entry entry, const Shaped& shaped, const Buffers& buffers,
+  OpenCall(std::shared_ptr<const Loaded> loaded, Entry entry, const ShapedKernel& shaped, const Buffers& buffers,
            std::vector<ElementType> types, std::vector<Pages> pages)
       : NativeCall(std::move(loaded), entry, shaped.arguments, buffers),
         extents_(shaped.outputs),
@@ -105,7 +105,7 @@ class OpenKernels final : public MultiKernel {
 
   [[nodiscard]] Result<std::unique_ptr<Call>> bind_one(std::size_t kernel, const Buffers& buffers,
                                                        std::span<const Extents> inputs) const override {
-    COLLAGE_TRY(const Shaped shaped, shaped_at(set_.members[kernel], inputs));
+    COLLAGE_TRY(const ShapedKernel shaped, shaped_at(set_.members[kernel], inputs));
     Buffers own = buffers;
     std::vector<Pages> pages;
     std::vector<ElementType> types;
@@ -122,10 +122,10 @@ class OpenKernels final : public MultiKernel {
   }
 
  private:
-  [[nodiscard]] Result<Shaped> shaped_at(const Member& member, std::span<const Extents> inputs) const {
+  [[nodiscard]] Result<ShapedKernel> shaped_at(const Member& member, std::span<const Extents> inputs) const {
     COLLAGE_TRY(const Extents symbols, symbols_at(set_, inputs));
     const Extents sizes = sizes_at(set_, symbols);
-    Shaped shaped{.arguments = member.arguments, .outputs = {}};
+    ShapedKernel shaped{.arguments = member.arguments, .outputs = {}};
     for (const Terms& port : set_.outputs) {
       shaped.outputs.push_back(values_of(port, sizes));
       if (checked_count(shaped.outputs.back()) > kMostElements)
@@ -141,7 +141,7 @@ class OpenKernels final : public MultiKernel {
   }
 
   [[nodiscard]] std::int64_t elements_of(const Argument& argument, std::span<const Extents> inputs,
-                                         const Shaped& shaped) const {
+                                         const ShapedKernel& shaped) const {
     if (argument.kind == ArgumentKind::kInput) return checked_count(inputs[argument.index]);
     if (argument.kind == ArgumentKind::kOutput) return checked_count(shaped.outputs[argument.index]);
     const auto bits = static_cast<std::int64_t>(bits_of(argument.type));

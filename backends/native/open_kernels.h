@@ -1,7 +1,6 @@
 // Loads the program of a set of kernels (kernel_set.h): shapes come when it is bound.
 // In: a stored program with a set. Out: a MultiKernel. Outputs of open extents belong to their calls.
 // Cost: of bind_at() some hundred nanoseconds and the memory of outputs; of run() that of any other call.
-// Source: ours.
 #pragma once
 
 #include <memory>

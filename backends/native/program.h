@@ -2,7 +2,6 @@
 // In: an artifact's bytes. Out: a Program and the shared objects; and back.
 // How: eight bytes of length, a JSON text, then the shared objects as they are, so that equal code stays equal bytes.
 // Cost: parsing the text, hashing the shared objects, which are not copied.
-// Source: ours.
 #pragma once
 
 #include <cstdint>

@@ -3,7 +3,6 @@
 // How: a block that is given back below others is only marked, and goes when it is on top. Kernels nest their
 //      allocations, so the peak is known when they are compiled.
 // Cost: a few instructions.
-// Source: ours.
 #pragma once
 
 #include <cstddef>

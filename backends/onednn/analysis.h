@@ -7,7 +7,7 @@
 #include <optional>
 
 #include "backend/backend.h"
-#include "backends/window/window.h"
+#include "backends/common/window/window.h"
 #include "steps.h"
 
 namespace collage::onednn {

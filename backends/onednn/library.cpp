@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 #include <oneapi/dnnl/dnnl.hpp>
 
-#include "backends/build_id/build_id.h"
+#include "backends/common/build_id/build_id.h"
 
 namespace collage::onednn {
 namespace {

@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "backend/open_kernel.h"
-#include "backends/engine/engine_support.h"
-#include "backends/engine/region_model.h"
+#include "backends/common/engine/engine_support.h"
+#include "backends/common/engine/region_model.h"
 
 namespace collage {
 namespace {

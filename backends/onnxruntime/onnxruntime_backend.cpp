@@ -8,9 +8,9 @@
 #include <stdexcept>
 
 #include "backend/registry.h"
-#include "backends/engine/engine_artifact.h"
-#include "backends/engine/engine_support.h"
-#include "backends/engine/region_model.h"
+#include "backends/common/engine/engine_artifact.h"
+#include "backends/common/engine/engine_support.h"
+#include "backends/common/engine/region_model.h"
 #include "backends/onnxruntime/kernel.h"
 #include "backends/onnxruntime/operators.h"
 #include "backends/onnxruntime/session.h"

@@ -1,6 +1,6 @@
 #include "backends/onnxruntime/session.h"
 
-#include "backends/engine/region_model.h"
+#include "backends/common/engine/region_model.h"
 
 namespace collage {
 namespace {

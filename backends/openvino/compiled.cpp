@@ -8,8 +8,8 @@
 #include <sstream>
 #include <stdexcept>
 
-#include "backends/engine/engine_artifact.h"
-#include "backends/engine/engine_support.h"
+#include "backends/common/engine/engine_artifact.h"
+#include "backends/common/engine/engine_support.h"
 
 namespace collage {
 namespace {

@@ -4,7 +4,7 @@
 #include <span>
 
 #include "backend/open_kernel.h"
-#include "backends/engine/engine_support.h"
+#include "backends/common/engine/engine_support.h"
 
 namespace collage {
 namespace {

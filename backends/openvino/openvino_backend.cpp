@@ -4,8 +4,8 @@
 #include <openvino/openvino.hpp>
 
 #include "backend/registry.h"
-#include "backends/engine/engine_support.h"
-#include "backends/engine/region_model.h"
+#include "backends/common/engine/engine_support.h"
+#include "backends/common/engine/region_model.h"
 #include "backends/openvino/compiled.h"
 #include "backends/openvino/kernel.h"
 #include "backends/openvino/operators.h"

@@ -3,7 +3,7 @@
 
 #include <optional>
 
-#include "backends/engine/engine_support.h"
+#include "backends/common/engine/engine_support.h"
 
 namespace collage {
 

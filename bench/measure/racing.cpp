@@ -13,9 +13,9 @@
 
 #include <fmt/format.h>
 
-#include "measure/canary.h"
-#include "measure/sampling.h"
-#include "tune/race.h"
+#include "timing/canary.h"
+#include "timing/race.h"
+#include "timing/sampling.h"
 
 namespace collage {
 namespace {

@@ -15,14 +15,14 @@
 #include <fmt/format.h>
 
 #include "base/work_folder.h"
-#include "measure/frame.h"
 #include "measure/jobs.h"
 #include "measure/pricer.h"
-#include "measure/sampling.h"
-#include "measure/worker_process.h"
 #include "region/region.h"
+#include "timing/sampling.h"
 #include "tune/proposers.h"
 #include "tune/stages.h"
+#include "worker/frame.h"
+#include "worker/worker_process.h"
 
 namespace collage {
 namespace {

@@ -9,10 +9,10 @@
 #include "backend/registry.h"
 #include "backend/roles.h"
 #include "measure/price_job.h"
-#include "measure/reference_run.h"
-#include "measure/sampling.h"
 #include "measure/trial.h"
-#include "tune/race.h"
+#include "numbers/reference_run.h"
+#include "timing/race.h"
+#include "timing/sampling.h"
 
 namespace collage::bench {
 namespace {

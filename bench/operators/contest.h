@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "bench/operators/operator_case.h"
-#include "measure/json.h"
+#include "region/value_json.h"
 
 namespace collage::bench {
 

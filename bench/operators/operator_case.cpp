@@ -8,7 +8,7 @@
 
 #include <fmt/format.h>
 
-#include "measure/inputs.h"
+#include "numbers/inputs.h"
 
 namespace collage::bench {
 namespace {

@@ -13,9 +13,9 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include "base/file.h"
 #include "bench/operators/contest.h"
 #include "bench/operators/report.h"
-#include "measure/file.h"
 #include "tests/conformance/isolated.h"
 
 namespace collage::bench {

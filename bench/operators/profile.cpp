@@ -5,11 +5,11 @@
 #include <fstream>
 #include <vector>
 
+#include "base/file.h"
 #include "base/hash.h"
+#include "base/json.h"
 #include "bench/operators/case_maker.h"
-#include "measure/file.h"
-#include "measure/json.h"
-#include "measure/reference_run.h"
+#include "numbers/reference_run.h"
 
 namespace collage::bench {
 namespace {

@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "bench/operators/operator_classes.h"
-#include "measure/region_numbers.h"
+#include "numbers/region_numbers.h"
 #include "region/fusion_class.h"
 
 namespace collage::bench {
@@ -21,7 +21,7 @@ bool is_resize(const Node& node) { return is_op(node, "Resize"); }
 
 /// After a jump rounding errors of any size are right, so results cannot be compared; a quantiser's can, by steps.
 bool jumps(const Graph& graph, const Node& node) {
-  return numbers_of(graph, node) == Numbers::kJumps && !is_op(node, "QuantizeLinear");
+  return numbers_of(graph, node) == NumericKind::kJumps && !is_op(node, "QuantizeLinear");
 }
 
 bool makes_chains(const Graph& graph, const Node& node) {

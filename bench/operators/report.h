@@ -10,7 +10,7 @@
 
 #include "bench/operators/contest.h"
 #include "bench/operators/operator_classes.h"
-#include "tune/race.h"
+#include "timing/race.h"
 
 namespace collage::bench {
 

@@ -12,9 +12,9 @@
 #include <CLI/CLI.hpp>
 
 #include "backend/registry.h"
-#include "measure/random.h"
-#include "measure/sampling.h"
-#include "tune/open_model.h"
+#include "base/random.h"
+#include "timing/sampling.h"
+#include "tune/shapes/open_model.h"
 
 namespace collage::bench {
 namespace {

@@ -18,18 +18,15 @@
 #include "base/error.h"
 #include "ir/graph.h"
 #include "ir/operand_conditions.h"
+#include "region/accuracy.h"
 #include "region/format.h"
 #include "region/place.h"
 #include "region/refusal.h"
 #include "region/region.h"
 #include "region/rules.h"
+#include "region/variant.h"
 
 namespace collage {
-
-/// DESIGN's accuracy classes: strict, standard (default), fast.
-enum class Accuracy : std::uint8_t { kStrict, kStandard, kFast };
-[[nodiscard]] std::string_view name_of(Accuracy accuracy);
-[[nodiscard]] std::optional<Accuracy> accuracy_of(std::string_view name);
 
 struct BackendInfo {
   std::string name;     ///< instance name: "onednn", "onnxruntime:opt=basic"

@@ -1,7 +1,6 @@
 // One user's part of a device: memory and a queue. Also how values come there and back.
 // In: a device. Out: memory, a queue, calls that copy.
 // Cost: a copy waits for the queue (backend/device.h).
-// Source: ours.
 #pragma once
 
 #include <cstddef>

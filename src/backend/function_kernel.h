@@ -1,7 +1,6 @@
 // A kernel made of one function: what a backend needs that has no state of its own for each call.
 // In: a function of buffers. Out: a kernel.
 // Cost: one indirect call a run.
-// Source: ours.
 #pragma once
 
 #include <functional>

@@ -1,7 +1,6 @@
 // A kernel of code that may throw, made one that does not.
 // In: a kernel. Out: the same; exceptions are errors backend/library-failed, a missing call is one too.
 // Cost: one indirect call a run.
-// Source: ours.
 #pragma once
 
 #include <memory>

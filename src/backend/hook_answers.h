@@ -1,7 +1,6 @@
 // Answers of hooks, looked at before they are believed.
 // In: what a hook gave or threw. Out: the same, or words on what is wrong with it.
 // Cost: linear in the answer; matched_variants() copies the region once.
-// Source: ours.
 #pragma once
 
 #include <expected>
@@ -10,6 +9,7 @@
 #include <vector>
 
 #include "backend/hooks.h"
+#include "region/variant.h"
 
 namespace collage {
 

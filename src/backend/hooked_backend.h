@@ -6,7 +6,6 @@
 //      a wrong number of results, a constant or a port that is not there, tensor code that leaves its buffers are
 //      refusals.
 // Cost: a few checks beside the hooks' own.
-// Source: ours.
 #pragma once
 
 #include <memory>

@@ -5,7 +5,6 @@
 //      of a shorter table are absent. The hooks take our C++ values: a module is built with the compiler of the
 //      program. All regions chosen for an instance come at once, so that they can share weights, tuning and one
 //      compiled unit. Exceptions that leave a hook become refusals or errors.
-// Cost: none.
 // Not here: what the adapter does with them (hooked_backend.h), how modules are found (registry.h).
 // Source: TVM's RFC 10: compile is RelayToRuntime, lower RelayToTIR, codegen TIRToRuntime, prepare_constants
 //         UpdateConstants.

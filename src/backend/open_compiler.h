@@ -3,7 +3,7 @@
 // their extents. Out: names of kernels worth measuring; one artifact of those that were chosen, which loads as a
 // MultiKernel. How: first all candidates become one artifact, whose kernels are timed by number at sampled shapes; then
 // those that won
-//      somewhere become another one with the cases that say where (tune/kernel_choice.h).
+//      somewhere become another one with the cases that say where (tune/shapes/kernel_choice.h).
 // Cost: that of compiling each kernel.
 // Source: operator strategies with several kernels and dispatch on run-time shape, which TVM's RFC left out.
 #pragma once
@@ -15,7 +15,8 @@
 #include <vector>
 
 #include "backend/open_kernel.h"
-#include "onnx/shape_domain.h"
+#include "ir/shape_domain.h"
+#include "region/variant.h"
 
 namespace collage {
 

@@ -2,7 +2,6 @@
 // In: a loaded artifact with input ports whose types have open dimensions. Out: calls for inputs of given extents.
 // How: runtime asks a kernel whether it is one (dynamic_cast) only for steps that read inputs of open shape.
 // Cost: of bind(): what the library needs to see another shape; nothing is compiled anew by us.
-// Source: ours.
 #pragma once
 
 #include <memory>

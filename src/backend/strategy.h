@@ -2,7 +2,6 @@
 // In: nothing. Out: values.
 // How: a variant of a tunable way is named WAY/NAME=VALUE,NAME=VALUE with the names in order, such as
 //      "direct.nhwc/tile_c=2,tile_x=14"; a space says which values there are, and the backend compiles any legal name.
-// Cost: none.
 // Source: operator strategies of TVM; knobs of its AutoTVM (Chen et al., NeurIPS 2018).
 #pragma once
 

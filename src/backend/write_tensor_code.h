@@ -1,7 +1,5 @@
 // What a backend's `lower` says of its buffers, one at a time.
 // In: values that a region reads or writes. Out: arguments of tensor code.
-// Cost: none.
-// Source: ours.
 #pragma once
 
 #include "backend/tensor_code.h"

@@ -10,8 +10,8 @@
 #include "cli/help.h"
 #include "cli/look_up.h"
 #include "cli/program.h"
-#include "measure/strikes.h"
 #include "region/instance_name.h"
+#include "store/strikes.h"
 #include "tune/rehearsal.h"
 
 namespace collage::cli {

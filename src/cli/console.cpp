@@ -11,13 +11,12 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "base/clock.h"
 #include "cli/progress_text.h"
 #include "cli/wrap.h"
 
 namespace collage::cli {
 namespace {
-
-using Clock = std::chrono::steady_clock;
 
 /// A bar is drawn anew at most so often; a log gets a line of the same phase at most so often.
 constexpr auto kBarPause = std::chrono::milliseconds(80);

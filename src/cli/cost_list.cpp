@@ -8,8 +8,8 @@
 #include <fmt/ranges.h>
 
 #include "cli/wrap.h"
-#include "measure/json.h"
-#include "measure/store_tools.h"
+#include "region/value_json.h"
+#include "store/store_tools.h"
 
 namespace collage::cli {
 namespace {

@@ -6,7 +6,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "measure/find_costs.h"
+#include "store/find_costs.h"
 
 namespace collage::cli {
 

@@ -1,16 +1,16 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "base/file.h"
 #include "cli/checks.h"
 #include "cli/console.h"
 #include "cli/cost_list.h"
 #include "cli/help.h"
 #include "cli/look_up.h"
 #include "cli/program.h"
-#include "measure/file.h"
-#include "measure/find_costs.h"
 #include "measure/repro_keeper.h"
-#include "measure/store_tools.h"
+#include "store/find_costs.h"
+#include "store/store_tools.h"
 
 namespace collage::cli {
 namespace {

@@ -6,8 +6,8 @@
 #include "plan/cases_file.h"
 #include "plan/explain_cases.h"
 #include "plan/why_not.h"
-#include "tune/generic_plan.h"
 #include "tune/shape_choice.h"
+#include "tune/shapes/generic_plan.h"
 
 namespace collage::cli {
 namespace {

@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "cli/options.h"
-#include "measure/store.h"
+#include "store/store.h"
 
 namespace collage::cli {
 

@@ -15,10 +15,10 @@
 #include "plan/cases_file.h"
 #include "plan/plan_file.h"
 #include "tune/gather_inputs.h"
-#include "tune/generic_plan.h"
 #include "tune/plan_model.h"
 #include "tune/recheck.h"
 #include "tune/shape_choice.h"
+#include "tune/shapes/generic_plan.h"
 #include "tune/source_model.h"
 #include "tune/unmeasured.h"
 

@@ -12,8 +12,8 @@
 #include "cli/help.h"
 #include "cli/look_up.h"
 #include "cli/program.h"
-#include "measure/machine.h"
-#include "measure/strategy_records.h"
+#include "store/strategy_records.h"
+#include "timing/machine.h"
 
 namespace collage::cli {
 namespace {

@@ -9,9 +9,9 @@
 #include "cli/help.h"
 #include "cli/interrupt.h"
 #include "cli/program.h"
-#include "search/cover.h"
+#include "region/cover.h"
 #include "tune/rule_operators.h"
-#include "tune/tune_shapes.h"
+#include "tune/shapes/tune_shapes.h"
 
 namespace collage::cli {
 namespace {

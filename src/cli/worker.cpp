@@ -1,4 +1,4 @@
-#include "measure/worker.h"
+#include "worker/worker.h"
 
 #include <charconv>
 

@@ -3,11 +3,11 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "base/file.h"
 #include "cli/checks.h"
 #include "cli/console.h"
 #include "cli/help.h"
 #include "cli/program.h"
-#include "measure/file.h"
 #include "onnx/export.h"
 
 namespace collage::cli {

@@ -14,12 +14,12 @@ namespace {
 constexpr int kMaxDepth = 24;
 
 using Constants = std::map<std::string, Tensor>;
-using Names = std::vector<std::optional<std::string>>;  ///< as read; nothing where "_" stands
+using ParsedNames = std::vector<std::optional<std::string>>;  ///< as read; nothing where "_" stands
 
 struct ParsedNode {
   Node node;
-  Names inputs;
-  Names captures;
+  ParsedNames inputs;
+  ParsedNames captures;
 };
 
 class GraphParser {
@@ -50,8 +50,8 @@ class GraphParser {
   }
 
   /// "( %a, _, %b )" up to and with the closing parenthesis.
-  Result<Names> read_refs(bool may_omit) {
-    Names names;
+  Result<ParsedNames> read_refs(bool may_omit) {
+    ParsedNames names;
     COLLAGE_TRY_VOID(expect("("));
     if (scanner_.take(")")) return names;
     do {
@@ -268,7 +268,7 @@ class GraphParser {
     return Body{.graph = std::make_shared<const Graph>(std::move(graph))};
   }
 
-  Result<std::vector<ValueId>> resolved(const Names& names) {
+  Result<std::vector<ValueId>> resolved(const ParsedNames& names) {
     std::vector<ValueId> ids;
     ids.reserve(names.size());
     for (const std::optional<std::string>& name : names) {
@@ -318,8 +318,8 @@ class GraphParser {
   const Constants& constants_;
   int depth_;
   Graph graph_;
-  Names output_names_;
-  std::optional<Names> order_names_;
+  ParsedNames output_names_;
+  std::optional<ParsedNames> order_names_;
   std::vector<ParsedNode> nodes_;
   std::unordered_map<std::string, ValueId> ids_;
 };

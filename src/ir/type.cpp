@@ -194,6 +194,8 @@ bool is_integer(ElementType type) {
   }
 }
 
+bool is_16bit_float(ElementType type) { return type == ElementType::kFloat16 || type == ElementType::kBfloat16; }
+
 ValueType ValueType::tensor(ElementType element, const Extents& extents) {
   ValueType type{.kind = ValueKind::kTensor, .element = element, .shape = Shape{}, .inner = {}};
   type.shape->reserve(extents.size());

@@ -47,6 +47,8 @@ enum class ElementType : std::uint8_t {
 [[nodiscard]] int bits_of(ElementType type);
 [[nodiscard]] bool is_float(ElementType type);
 [[nodiscard]] bool is_integer(ElementType type);
+/// f16 or bf16.
+[[nodiscard]] bool is_16bit_float(ElementType type);
 
 /// One dimension: a known extent, a symbol (equal names are equal extents), or unknown (both empty).
 struct Dim {

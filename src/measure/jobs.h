@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "backend/backend.h"
-#include "measure/cost.h"
-#include "measure/json.h"
-#include "measure/worker.h"
+#include "region/cost.h"
+#include "region/value_json.h"
+#include "worker/worker.h"
 
 namespace collage {
 

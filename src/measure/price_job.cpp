@@ -9,13 +9,14 @@
 
 #include "backend/roles.h"
 #include "base/hash.h"
-#include "measure/artifact_file.h"
-#include "measure/conduct.h"
-#include "measure/inputs.h"
-#include "measure/process_state.h"
-#include "measure/sampling.h"
 #include "measure/trial.h"
-#include "measure/view_check.h"
+#include "numbers/inputs.h"
+#include "numbers/quantisers.h"
+#include "numbers/view_check.h"
+#include "store/artifact_file.h"
+#include "timing/sampling.h"
+#include "worker/conduct.h"
+#include "worker/process_state.h"
 
 namespace collage {
 namespace {
@@ -44,7 +45,7 @@ struct Subject {
 };
 
 /// A candidate on its way through the job.
-struct Contestant {
+struct JobCandidate {
   CandidateSpec spec;
   std::optional<Trial> trial;
   CandidateAnswer answer;
@@ -311,7 +312,7 @@ class PriceRun {
   }
 
   void judge(std::size_t i, const char* stage, const InputSet* set) {
-    Contestant& contestant = contestants_[i];
+    JobCandidate& contestant = contestants_[i];
     if (!contestant.trial) return;
     context_.begin(stage, static_cast<std::int32_t>(i), contestant.trial->checked_ns());
     accept(i, contestant.trial->check(bench_.converter(), set));
@@ -445,7 +446,7 @@ class PriceRun {
   Subject subject_;
   Workbench& bench_;
   JobContext& context_;
-  std::vector<Contestant> contestants_;
+  std::vector<JobCandidate> contestants_;
   SharedInputSets sets_;       ///< null before they are needed
   std::optional<Graph> lent_;  ///< what backends are given, so that one that changes it harms no other
   std::string structure_;      ///< of the region in it, untouched
@@ -453,39 +454,7 @@ class PriceRun {
   bool harmed_ = false;
 };
 
-/// Operators whose integer outputs are rounded real numbers.
-bool rounds(const Node& node) {
-  static const std::set<std::string_view> kQuantisers = {"QuantizeLinear", "DynamicQuantizeLinear", "QLinearConv",
-                                                         "QLinearMatMul"};
-  return kQuantisers.contains(node.op_type) || (node.domain == "com.microsoft" && node.op_type.starts_with("QLinear"));
-}
-
-bool moves_elements(const Node& node) {
-  static const std::set<std::string_view> kMovers = {
-      "Identity", "Reshape", "Squeeze", "Unsqueeze", "Flatten", "Transpose",    "Slice",        "Concat", "Split",
-      "Gather",   "MaxPool", "Pad",     "Expand",    "Tile",    "DepthToSpace", "SpaceToDepth", "Relu"};
-  return node.domain.empty() && kMovers.contains(node.op_type);
-}
-
 }  // namespace
-
-bool is_after_quantiser(const Graph& graph, const Uses& uses, ValueId value) {
-  if (!is_integer(graph.value(value).type.element)) return false;
-  std::vector<ValueId> open = {value};
-  std::set<ValueId> seen;
-  while (!open.empty()) {
-    const ValueId current = open.back();
-    open.pop_back();
-    const NodeId producer = uses.producer[current.index];
-    if (!producer.valid() || !seen.insert(current).second) continue;
-    const Node& node = graph.node(producer);
-    if (rounds(node)) return true;
-    if (!moves_elements(node)) continue;
-    for (const ValueId input : node.inputs)
-      if (input.valid() && is_integer(graph.value(input).type.element)) open.push_back(input);
-  }
-  return false;
-}
 
 Result<PriceAnswer> run_price_job(const PriceJob& job, Workbench& bench, JobContext& context) {
   COLLAGE_TRY(Subject subject, job.conversion ? conversion_subject(job) : region_subject(job, bench));

@@ -12,8 +12,4 @@ namespace collage {
 /// candidate does wrong is its refusal.
 [[nodiscard]] Result<PriceAnswer> run_price_job(const PriceJob& job, Workbench& bench, JobContext& context);
 
-/// True when an integer value comes, through operators that only move elements, from an operator that rounds real
-/// numbers: there the backends may differ by one step.
-[[nodiscard]] bool is_after_quantiser(const Graph& graph, const Uses& uses, ValueId value);
-
 }  // namespace collage

@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "measure/machine.h"
+#include "timing/machine.h"
 
 namespace collage {
 namespace {

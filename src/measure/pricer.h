@@ -17,14 +17,14 @@
 
 #include "backend/registry.h"
 #include "base/progress.h"
-#include "measure/artifact_file.h"
 #include "measure/jobs.h"
-#include "measure/keys.h"
-#include "measure/region_facts.h"
 #include "measure/repro_keeper.h"
-#include "measure/store.h"
-#include "measure/strikes.h"
-#include "measure/worker_process.h"
+#include "store/artifact_file.h"
+#include "store/keys.h"
+#include "store/region_facts.h"
+#include "store/store.h"
+#include "store/strikes.h"
+#include "worker/worker_process.h"
 
 namespace collage {
 

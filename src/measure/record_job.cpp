@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "measure/guarded_bytes.h"
+#include "numbers/guarded_bytes.h"
 
 namespace collage {
 namespace {

@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 
 #include "backend/roles.h"
-#include "measure/file.h"
+#include "base/file.h"
 #include "measure/jobs.h"
 #include "onnx/export.h"
 #include "onnx/import.h"

@@ -10,8 +10,8 @@
 #include <fmt/format.h>
 
 #include "base/hash.h"
-#include "measure/keys.h"
-#include "measure/record.h"
+#include "numbers/record.h"
+#include "store/keys.h"
 
 namespace collage {
 namespace {

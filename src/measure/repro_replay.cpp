@@ -6,10 +6,10 @@
 #include <fmt/format.h>
 
 #include "base/work_folder.h"
-#include "measure/graph_file.h"
 #include "measure/jobs.h"
-#include "measure/record.h"
-#include "measure/worker_process.h"
+#include "numbers/graph_file.h"
+#include "numbers/record.h"
+#include "worker/worker_process.h"
 
 namespace collage {
 namespace {

@@ -2,7 +2,6 @@
 // In: a bundle, which backends. Out: for each what happens now, beside what happened then.
 // Cost: that of pricing one candidate for each backend; a hang costs the bundle's limits.
 // Not here: the folder (repro_bundle.h).
-// Source: ours.
 #pragma once
 
 #include <chrono>
@@ -12,8 +11,8 @@
 #include <vector>
 
 #include "backend/registry.h"
-#include "measure/cost.h"
 #include "measure/repro_bundle.h"
+#include "region/cost.h"
 
 namespace collage {
 

@@ -6,9 +6,9 @@
 #include <string_view>
 #include <vector>
 
-#include "measure/json.h"
-#include "measure/machine.h"
-#include "measure/sampling.h"
+#include "base/json.h"
+#include "timing/machine.h"
+#include "timing/sampling.h"
 
 #if defined(__x86_64__)
 #include <immintrin.h>

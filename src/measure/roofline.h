@@ -8,8 +8,8 @@
 #include <cstdint>
 
 #include "backend/backend.h"
-#include "measure/store.h"
 #include "region/region.h"
+#include "store/store.h"
 
 namespace collage {
 

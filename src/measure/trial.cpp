@@ -5,9 +5,9 @@
 #include <algorithm>
 
 #include "base/hash.h"
-#include "measure/compare.h"
-#include "measure/displacer.h"
-#include "measure/sampling.h"
+#include "numbers/compare.h"
+#include "timing/displacer.h"
+#include "timing/sampling.h"
 
 namespace collage {
 namespace {
@@ -17,8 +17,6 @@ TrialFailure failure(RefusalReason reason, std::string detail, bool harmful = fa
 }
 
 std::string text_of(const Error& error) { return fmt::format("{}: {}", error.code, error.saw); }
-
-bool is_16bit(ElementType type) { return type == ElementType::kFloat16 || type == ElementType::kBfloat16; }
 
 /// Tensor over bytes owned by somebody else.
 Tensor view_of(ElementType type, const Extents& extents, const void* data) {
@@ -236,7 +234,7 @@ Comparison Trial::compared(std::size_t index, const Tensor& seen) const {
   const TrialPort& port = outputs_[index].port;
   if (spec_.exact) return compare_exactly(seen, port.recorded);
   const Tensor& expected = loaded_ == nullptr ? port.recorded : loaded_->expected[index];
-  const bool narrow = is_16bit(expected.type);
+  const bool narrow = is_16bit_float(expected.type);
   const std::optional<Choice>& choice = loaded_ == nullptr ? port.choice : loaded_->choices[index];
   if (choice) return compare_choice(seen, expected, *choice, spec_.accuracy, narrow);
   if (loaded_ != nullptr && !loaded_->sizes.empty() && is_float(expected.type))

@@ -11,9 +11,9 @@
 
 #include "backend/device_place.h"
 #include "base/pages.h"
-#include "measure/format_converter.h"
-#include "measure/guarded_bytes.h"
-#include "measure/input_sets.h"
+#include "numbers/format_converter.h"
+#include "numbers/guarded_bytes.h"
+#include "numbers/input_sets.h"
 
 namespace collage {
 

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 #include <sys/stat.h>
 
-#include "measure/graph_file.h"
+#include "numbers/graph_file.h"
 
 namespace collage {
 namespace {

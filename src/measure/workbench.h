@@ -5,11 +5,11 @@
 #include <optional>
 #include <string>
 
-#include "measure/canary.h"
-#include "measure/displacer.h"
-#include "measure/format_converter.h"
-#include "measure/input_set_cache.h"
-#include "measure/record.h"
+#include "numbers/format_converter.h"
+#include "numbers/input_set_cache.h"
+#include "numbers/record.h"
+#include "timing/canary.h"
+#include "timing/displacer.h"
 
 namespace collage {
 

@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
+#include "ir/shape_bindings.h"
 #include "onnx/import_arrays.h"
 #include "onnx/proto.h"
-#include "onnx/shape_bindings.h"
 
 namespace collage {
 

@@ -14,18 +14,20 @@
 namespace collage {
 namespace {
 
-using Context = pb::InferenceContext;
+using InferenceContext = pb::InferenceContext;
 using Dimension = pb::TensorShapeProto::Dimension;
 
 constexpr const char* kMicrosoft = "com.microsoft";
 
-bool has_shape(Context& context, std::size_t input) { return pb::hasInputShape(context, input); }
+bool has_shape(InferenceContext& context, std::size_t input) { return pb::hasInputShape(context, input); }
 
-const pb::TensorShapeProto& shape(Context& context, std::size_t input) { return pb::getInputShape(context, input); }
+const pb::TensorShapeProto& shape(InferenceContext& context, std::size_t input) {
+  return pb::getInputShape(context, input);
+}
 
-bool has_output(Context& context, std::size_t output) { return output < context.getNumOutputs(); }
+bool has_output(InferenceContext& context, std::size_t output) { return output < context.getNumOutputs(); }
 
-std::int64_t int_of(Context& context, const char* name, std::int64_t fallback) {
+std::int64_t int_of(InferenceContext& context, const char* name, std::int64_t fallback) {
   const auto* attribute = context.getAttribute(name);
   return attribute ? attribute->i() : fallback;
 }
@@ -37,17 +39,17 @@ Dimension times(std::int64_t factor, const Dimension& dim) {
 }
 
 /// Output `to` has the type and shape of input `from`.
-void pass_through(Context& context, std::size_t from, std::size_t to) {
+void pass_through(InferenceContext& context, std::size_t from, std::size_t to) {
   if (!has_output(context, to) || from >= context.getNumInputs() || !context.getInputType(from)) return;
   pb::propagateElemTypeFromInputToOutput(context, from, to);
   if (has_shape(context, from)) pb::propagateShapeFromInputToOutput(context, from, to);
 }
 
-void same_as_first(Context& context) { pass_through(context, 0, 0); }
+void same_as_first(InferenceContext& context) { pass_through(context, 0, 0); }
 
 /// The inference of an operator of ONNX itself.
 auto same_as(const char* op, int version) {
-  return [op, version](Context& context) {
+  return [op, version](InferenceContext& context) {
     if (const auto* schema = pb::OpSchemaRegistry::Schema(op, version))
       schema->GetTypeAndShapeInferenceFunction()(context);
   };
@@ -55,7 +57,7 @@ auto same_as(const char* op, int version) {
 
 /// Output 0 broadcasts inputs `a` and `b` and has the element type of `a`.
 auto broadcast_of(std::size_t a, std::size_t b) {
-  return [a, b](Context& context) {
+  return [a, b](InferenceContext& context) {
     if (a >= context.getNumInputs() || !context.getInputType(a)) return;
     pb::propagateElemTypeFromInputToOutput(context, a, 0);
     if (!has_shape(context, a) || !has_shape(context, b)) return;
@@ -65,7 +67,7 @@ auto broadcast_of(std::size_t a, std::size_t b) {
 }
 
 /// (x, skip, gamma, ...) -> y, mean, inverse deviation, x + skip.
-void infer_skip_layer_norm(Context& context) {
+void infer_skip_layer_norm(InferenceContext& context) {
   pass_through(context, 0, 0);
   pass_through(context, 0, 3);
   for (const std::size_t statistic : {std::size_t{1}, std::size_t{2}}) {
@@ -79,7 +81,7 @@ void infer_skip_layer_norm(Context& context) {
 }
 
 /// (input_ids [b, s], segment_ids, word_embedding [v, h], ...) -> [b, s, h], mask_index [b], embedding_sum [b, s, h].
-void infer_embed_layer_norm(Context& context) {
+void infer_embed_layer_norm(InferenceContext& context) {
   if (context.getNumInputs() < 3 || !context.getInputType(2)) return;
   pb::propagateElemTypeFromInputToOutput(context, 2, 0);
   if (has_output(context, 2)) pb::propagateElemTypeFromInputToOutput(context, 2, 2);
@@ -96,7 +98,7 @@ void infer_embed_layer_norm(Context& context) {
 }
 
 /// The width of V in a packed [.., q + k + v] weight.
-Dimension value_width(Context& context, const Dimension& packed) {
+Dimension value_width(InferenceContext& context, const Dimension& packed) {
   Dimension width;
   if (const auto* sizes = context.getAttribute("qkv_hidden_sizes"); sizes && sizes->ints_size() == 3)
     width.set_dim_value(sizes->ints(2));
@@ -107,7 +109,7 @@ Dimension value_width(Context& context, const Dimension& packed) {
 
 /// (input [b, s, i], weights [i, 3h], bias, mask, past [2, b, heads, p, d]) -> [b, s, h], present [2, b, heads, p+s,
 /// d].
-void infer_attention(Context& context) {
+void infer_attention(InferenceContext& context) {
   if (context.getNumInputs() < 2 || !context.getInputType(0)) return;
   pb::propagateElemTypeFromInputToOutput(context, 0, 0);
   if (has_output(context, 1)) pb::propagateElemTypeFromInputToOutput(context, 0, 1);
@@ -133,7 +135,7 @@ void infer_attention(Context& context) {
 }
 
 /// (query [b, s, h], key, value [b, l, v], ...) -> [b, s, v].
-void infer_multi_head_attention(Context& context) {
+void infer_multi_head_attention(InferenceContext& context) {
   if (!context.getInputType(0)) return;
   pb::propagateElemTypeFromInputToOutput(context, 0, 0);
   if (!has_shape(context, 0) || shape(context, 0).dim_size() != 3) return;
@@ -151,7 +153,7 @@ void infer_multi_head_attention(Context& context) {
 }
 
 /// MatMul whose operands may be transposed in their last two dimensions.
-void infer_fused_mat_mul(Context& context) {
+void infer_fused_mat_mul(InferenceContext& context) {
   if (context.getNumInputs() < 2 || !context.getInputType(0)) return;
   pb::propagateElemTypeFromInputToOutput(context, 0, 0);
   if (int_of(context, "transBatchA", 0) != 0 || int_of(context, "transBatchB", 0) != 0) return;
@@ -175,7 +177,7 @@ void infer_fused_mat_mul(Context& context) {
 }
 
 /// A [.., k] with packed weights of N columns -> [.., N].
-void infer_mat_mul_n_bits(Context& context) {
+void infer_mat_mul_n_bits(InferenceContext& context) {
   if (!context.getInputType(0)) return;
   pb::propagateElemTypeFromInputToOutput(context, 0, 0);
   const std::int64_t columns = int_of(context, "N", -1);
@@ -197,7 +199,7 @@ bool has_long_vector(const pb::DataPropagationContext& context) {
 using Types = std::vector<pb::TypeProto>;
 
 /// What one branch of an If gives; throws when the branch does not fit the shapes that come in.
-Types branch_types(Context& context, const char* branch) {
+Types branch_types(InferenceContext& context, const char* branch) {
   Types types;
   auto* inferencer = context.getGraphAttributeInferencer(branch);
   if (!inferencer) fail_shape_inference("an If without ", branch);
@@ -206,7 +208,7 @@ Types branch_types(Context& context, const char* branch) {
 }
 
 /// Nothing when the branch does not fit. What ONNX's data propagation cannot do says nothing about the branch.
-std::optional<Types> types_if_fitting(Context& context, const char* branch) {
+std::optional<Types> types_if_fitting(InferenceContext& context, const char* branch) {
   try {
     return branch_types(context, branch);
   } catch (const pb::InferenceError& error) {
@@ -216,7 +218,7 @@ std::optional<Types> types_if_fitting(Context& context, const char* branch) {
 }
 
 /// The branch a known condition takes.
-const char* branch_taken(Context& context) {
+const char* branch_taken(InferenceContext& context) {
   const pb::TensorProto* condition = context.getInputData(0);
   if (!condition) return nullptr;
   const auto value = read_small(*condition);
@@ -227,7 +229,7 @@ const char* branch_taken(Context& context) {
 /// Like ONNX's own inference, but a known condition decides; and where one branch cannot run with the shapes that come
 /// in, every run that succeeds takes the other, so its types are the node's. Each branch is inferred once only: ONNX's
 /// data propagation refuses to see a value twice.
-void infer_if(Context& context, UnfitBranches& unfit) {
+void infer_if(InferenceContext& context, UnfitBranches& unfit) {
   std::optional<Types> types;
   if (const char* taken = branch_taken(context)) {
     types = branch_types(context, taken);
@@ -255,7 +257,7 @@ Schemas::Schemas(UnfitBranches& unfit) {
     schema.SetDomain(domain).SinceVersion(1).TypeAndShapeInferenceFunction(std::move(infer));
     ours_.emplace(std::pair(domain, op), std::move(schema));
   };
-  add("", "If", [&unfit](Context& context) { infer_if(context, unfit); });
+  add("", "If", [&unfit](InferenceContext& context) { infer_if(context, unfit); });
   add("", "MeanVarianceNormalization", same_as_first);  // ONNX's own trips over the default of its attribute
   add("", "GroupNormalization", same_as_first);         // ONNX gives it a body and no inference
   add(kMicrosoft, "FusedConv", same_as("Conv", 11));

@@ -38,10 +38,10 @@ void add_metadata(auto& message, const std::string& key, const std::string& valu
 
 /// `order` as positions in `reference`; the identity when both hold the same in the same order. Ids that `reference`
 /// lacks (captures that nothing reads) are left out.
-Permutation positions(const std::vector<ValueId>& order, const std::vector<ValueId>& reference) {
+ValueOrder positions(const std::vector<ValueId>& order, const std::vector<ValueId>& reference) {
   std::unordered_map<std::uint32_t, std::uint32_t> at;
   for (std::uint32_t i = 0; i < reference.size(); ++i) at[reference[i].index] = i;
-  Permutation result;
+  ValueOrder result;
   for (const ValueId id : order)
     if (const auto found = at.find(id.index); found != at.end()) result.push_back(found->second);
   return result;
@@ -158,7 +158,7 @@ class GraphWriter {
     if (!is_body_ && options_.node_metadata)
       for (const auto& [key, value] : options_.node_metadata(id)) add_metadata(written, key, value);
     if (!options_.keep_ids || node.captures.empty()) return;
-    const Permutation order = positions(node.captures, captures_as_listed(node));
+    const ValueOrder order = positions(node.captures, captures_as_listed(node));
     if (!is_identity(order)) add_metadata(written, kCapturesKey, to_text(order));
   }
 
@@ -249,11 +249,11 @@ class GraphWriter {
 
   /// Ids are noted by rank: values that nothing makes are not in the file and leave no gaps.
   void note_order(const std::vector<ValueId>& read_captures, pb::GraphProto& message) const {
-    const Permutation captures = positions(graph_.captures, read_captures);
+    const ValueOrder captures = positions(graph_.captures, read_captures);
     if (!is_identity(captures)) add_metadata(message, kCapturesKey, to_text(captures));
     std::vector<ValueId> sorted = placed_;
     std::ranges::sort(sorted);
-    const Permutation ids = positions(placed_, sorted);
+    const ValueOrder ids = positions(placed_, sorted);
     if (!is_identity(ids)) add_metadata(message, kIdsKey, to_text(ids));
   }
 

@@ -20,7 +20,7 @@ std::unexpected<Error> bad_location(const std::string& where, std::string saw, s
   return fail(ExitCode::kBadInput, "import/external-data", where, std::move(saw), std::move(allowed));
 }
 
-struct Place {
+struct FileRange {
   std::string location;
   std::size_t offset = 0;
   std::optional<std::size_t> length;
@@ -34,8 +34,8 @@ std::optional<std::size_t> parse_size(const std::string& text) {
   return value;
 }
 
-Result<Place> place_of(const pb::TensorProto& message, const std::string& where) {
-  Place place;
+Result<FileRange> place_of(const pb::TensorProto& message, const std::string& where) {
+  FileRange place;
   for (const auto& entry : message.external_data()) {
     if (entry.key() == "location") place.location = entry.value();
     if (entry.key() == "checksum") place.checksum = entry.value();
@@ -97,7 +97,7 @@ Result<void> ExternalFiles::check(const std::string& location, const Buffer& map
 }
 
 Result<Buffer> ExternalFiles::bytes_of(const pb::TensorProto& message, std::size_t bytes, const std::string& where) {
-  COLLAGE_TRY(const Place place, place_of(message, where));
+  COLLAGE_TRY(const FileRange place, place_of(message, where));
   COLLAGE_TRY(const Buffer mapped, file(place.location, where));
   if (place.length && *place.length != bytes)
     return bad_location(where, "length " + std::to_string(*place.length),

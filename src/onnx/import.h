@@ -14,7 +14,7 @@
 
 #include "base/error.h"
 #include "ir/graph.h"
-#include "onnx/shape_bindings.h"
+#include "ir/shape_bindings.h"
 
 namespace collage {
 

@@ -1,7 +1,6 @@
 // Import of a model for arrays that are at hand: where the user did not say an extent, the arrays do.
 // In: a model file, the user's shapes, the extents of arrays by input. Out: as import.h.
 // Cost: an import.
-// Source: ours.
 #pragma once
 
 #include <map>

@@ -1,7 +1,6 @@
 // Moves what a model's external tensors point at inside the one file that holds their bytes.
 // In: a serialised ModelProto, where each offset of the file went. Out: the same model with the new offsets.
 // Cost: parsing and writing the message.
-// Source: ours.
 #pragma once
 
 #include <cstddef>

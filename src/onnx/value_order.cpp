@@ -15,13 +15,13 @@ std::optional<std::uint32_t> read_number(std::string_view& text) {
 
 }  // namespace
 
-bool is_identity(const Permutation& permutation) {
+bool is_identity(const ValueOrder& permutation) {
   for (std::uint32_t i = 0; i < permutation.size(); ++i)
     if (permutation[i] != i) return false;
   return true;
 }
 
-std::string to_text(const Permutation& permutation) {
+std::string to_text(const ValueOrder& permutation) {
   std::string text;
   for (std::size_t i = 0; i < permutation.size();) {
     std::size_t end = i + 1;
@@ -34,8 +34,8 @@ std::string to_text(const Permutation& permutation) {
   return text;
 }
 
-std::optional<Permutation> parse_permutation(std::string_view text, std::size_t size) {
-  Permutation permutation;
+std::optional<ValueOrder> parse_permutation(std::string_view text, std::size_t size) {
+  ValueOrder permutation;
   std::vector<bool> seen(size, false);
   while (!text.empty()) {
     if (!permutation.empty()) {

@@ -13,12 +13,12 @@ inline constexpr const char* kIdsKey = "collage.ids";            ///< on a graph
 inline constexpr const char* kCapturesKey = "collage.captures";  ///< on a graph or node: order of its captures
 inline constexpr const char* kAliasKey = "collage.alias";        ///< on an Identity that only exists in the file
 
-using Permutation = std::vector<std::uint32_t>;
+using ValueOrder = std::vector<std::uint32_t>;
 
-[[nodiscard]] bool is_identity(const Permutation& permutation);
+[[nodiscard]] bool is_identity(const ValueOrder& permutation);
 /// "0-5,9,6-8": runs of consecutive numbers.
-[[nodiscard]] std::string to_text(const Permutation& permutation);
+[[nodiscard]] std::string to_text(const ValueOrder& permutation);
 /// Reads to_text's form; nothing unless it is a permutation of `size` numbers.
-[[nodiscard]] std::optional<Permutation> parse_permutation(std::string_view text, std::size_t size);
+[[nodiscard]] std::optional<ValueOrder> parse_permutation(std::string_view text, std::size_t size);
 
 }  // namespace collage

@@ -16,7 +16,7 @@ struct Phase {
 };
 
 /// The rearranged value: phases of `source` in the order in which their channels stand.
-struct Blocks {
+struct BlockPhases {
   ValueId source;
   std::int64_t block = 0;
   std::vector<Phase> phases;
@@ -49,7 +49,7 @@ std::optional<StridedView> strided_view(const Editor& editor, ValueId value) {
   return view;
 }
 
-bool is_complete(const Graph& graph, const Blocks& blocks, ValueId rearranged) {
+bool is_complete(const Graph& graph, const BlockPhases& blocks, ValueId rearranged) {
   const auto image = static_extents(graph, blocks.source);
   const auto output = static_extents(graph, rearranged);
   if (!image || !output || image->size() != 4 || output->size() != 4 || blocks.block < 2) return false;
@@ -64,8 +64,8 @@ bool is_complete(const Graph& graph, const Blocks& blocks, ValueId rearranged) {
   return blocks.phases.size() == seen.size();
 }
 
-std::optional<Blocks> blocks_of(const Editor& editor, ValueId value) {
-  Blocks blocks;
+std::optional<BlockPhases> blocks_of(const Editor& editor, ValueId value) {
+  BlockPhases blocks;
   if (const Node* concat = editor.producer_op(value, "Concat")) {
     if (attribute_or<std::int64_t>(*concat, "axis", 0) != 1) return std::nullopt;
     for (const ValueId input : concat->inputs) {
@@ -90,7 +90,7 @@ std::optional<Blocks> blocks_of(const Editor& editor, ValueId value) {
 }
 
 /// [out, phases * channels, kh, kw] to [out, channels, kh * block, kw * block].
-Tensor spread_weights(const Tensor& weights, const Blocks& blocks) {
+Tensor spread_weights(const Tensor& weights, const BlockPhases& blocks) {
   const std::int64_t phases = blocks.block * blocks.block;
   const std::int64_t channels = weights.extents[1] / phases;
   const std::int64_t rows = weights.extents[2];

@@ -33,14 +33,14 @@ ValueId square_root_of(const Editor& editor, ValueId value) {
   return power != nullptr && is_scalar(editor.graph(), power->inputs[1], 2.0) ? power->inputs[0] : ValueId{};
 }
 
-struct Match {
+struct NormMatch {
   ValueId x;
   std::size_t axis = 0;
   double epsilon = 0;
 };
 
 /// `node` divides a centred value by its standard deviation.
-std::optional<Match> match(const Editor& editor, const Node& node) {
+std::optional<NormMatch> match(const Editor& editor, const Node& node) {
   const Graph& graph = editor.graph();
   const Node* centred = editor.producer_op(node.inputs[0], "Sub");
   const Node* root = editor.producer_op(node.inputs[1], "Sqrt");
@@ -56,7 +56,7 @@ std::optional<Match> match(const Editor& editor, const Node& node) {
   const Node* mean = editor.producer_op(centred->inputs[1], "ReduceMean");
   const auto axis = mean_axis(graph, mean);
   if (axis != variance_axis || mean->inputs[0] != centred->inputs[0]) return std::nullopt;
-  return Match{.x = centred->inputs[0], .axis = *axis, .epsilon = *epsilon};
+  return NormMatch{.x = centred->inputs[0], .axis = *axis, .epsilon = *epsilon};
 }
 
 bool normalise(Editor& editor, NodeId id) {

@@ -8,6 +8,7 @@
 #include <ranges>
 #include <unordered_set>
 
+#include "base/clock.h"
 #include "base/suggest.h"
 #include "passes/pass.h"
 
@@ -87,7 +88,6 @@ void rename_returned(Graph& graph, const std::unordered_set<std::string>& before
 }
 
 Result<bool> run_once(const Pass& pass, Graph& graph, PassContext& context, PassReport& report) {
-  using Clock = std::chrono::steady_clock;
   if (report.runs++ == 0) report.nodes_before = graph.nodes.size();
   const std::unordered_set<std::string> before = names_in(graph);
   const auto start = Clock::now();

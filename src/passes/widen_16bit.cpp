@@ -10,8 +10,6 @@
 namespace collage {
 namespace {
 
-bool is_16bit(ElementType type) { return type == ElementType::kFloat16 || type == ElementType::kBfloat16; }
-
 Tensor widened(const Tensor& tensor) {
   const auto values = floats_of(tensor);
   COLLAGE_CHECK(values.has_value(), to_string(tensor.value_type()));
@@ -31,7 +29,7 @@ class Widening {
   bool is_16bit_tensor(ValueId id) const {
     if (!id.valid()) return false;
     const ValueType& type = editor_.value(id).type;
-    return type.kind == ValueKind::kTensor && is_16bit(type.element);
+    return type.kind == ValueKind::kTensor && is_16bit_float(type.element);
   }
 
   /// Standard operators on tensors without bodies; BitCast means the bits, not the number.
@@ -99,10 +97,10 @@ class Widening {
     for (Attribute& attribute : node.attributes) {
       if (attribute.name == "to" || attribute.name == "dtype" || attribute.name == "output_dtype") {
         if (auto* type = std::get_if<std::int64_t>(&attribute.value))
-          if (is_16bit(static_cast<ElementType>(*type))) *type = static_cast<std::int64_t>(ElementType::kFloat32);
+          if (is_16bit_float(static_cast<ElementType>(*type))) *type = static_cast<std::int64_t>(ElementType::kFloat32);
       }
       if (auto* tensor = std::get_if<Tensor>(&attribute.value))
-        if (is_16bit(tensor->type)) *tensor = widened(*tensor);
+        if (is_16bit_float(tensor->type)) *tensor = widened(*tensor);
     }
   }
 

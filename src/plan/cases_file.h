@@ -4,7 +4,6 @@
 //     generic.json       the plan for all other shapes; its graph is plan.onnx
 // In, out: PlanCases. A file of schema collage.plan/1 is one case of a domain without dimensions.
 // Cost: as of plan files.
-// Source: ours.
 #pragma once
 
 #include <string>

@@ -1,7 +1,5 @@
 // Times in the JSON of explanations; internal to src/plan.
 // In: nanoseconds. Out: microseconds.
-// Cost: none.
-// Source: ours.
 #pragma once
 
 #include <optional>

@@ -2,7 +2,6 @@
 // In: objects and keys. Out: values of exact types; what is not of the form is thrown as Damage, which the functions
 // that parse whole texts turn into an error and let nobody else see.
 // Cost: none beyond the parsed JSON.
-// Source: ours.
 #pragma once
 
 #include <cstdint>

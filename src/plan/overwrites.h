@@ -4,7 +4,6 @@
 //      end there, and wholes with a part there. A view makes its outputs intact without a write: their bytes have to be
 //      among those of its inputs, so a concatenation is read only after all its parts were written.
 // Cost: O(steps x values intact at one time).
-// Source: ours.
 #pragma once
 
 #include <string>

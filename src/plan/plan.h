@@ -15,9 +15,9 @@
 #include "base/error.h"
 #include "ir/operand_conditions.h"
 #include "ir/tensor.h"
+#include "region/cover.h"
 #include "region/format.h"
 #include "region/place.h"
-#include "search/cover.h"
 
 namespace collage {
 

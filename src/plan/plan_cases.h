@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "onnx/shape_domain.h"
+#include "ir/shape_domain.h"
 #include "plan/realise.h"
 
 namespace collage {

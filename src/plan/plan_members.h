@@ -1,7 +1,6 @@
 // What the files of plans are made of: ZIP members that several plans of one file share; internal to src/plan.
 // In: plans. Out: members to write; and back from a mapped file.
 // Cost: nothing is copied: constants and artifacts are slices of the mapping.
-// Source: ours.
 #pragma once
 
 #include <map>

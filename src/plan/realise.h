@@ -18,6 +18,7 @@
 #include <string>
 #include <vector>
 
+#include "backend/backend.h"
 #include "plan/plan.h"
 
 namespace collage {

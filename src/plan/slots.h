@@ -3,7 +3,6 @@
 // In: a plan without memory, blocks, lives. Out: storage, buffers and offsets of its values, workspaces, arena sizes.
 // Cost: linear in the plan, but for the arena (plan/memory.h).
 // Not here: which values share a block (plan/blocks.h).
-// Source: ours.
 #pragma once
 
 #include <cstddef>

@@ -19,6 +19,7 @@
 #include "region/refusal.h"
 #include "region/region.h"
 #include "region/rules.h"
+#include "region/variant.h"
 
 namespace collage {
 

@@ -7,7 +7,7 @@
 namespace collage {
 namespace {
 
-using Verdict = std::expected<void, RegionFault>;
+using Check = std::expected<void, RegionFault>;
 
 std::unexpected<RegionFault> fault(RegionFaultReason reason, std::string detail) {
   return std::unexpected(RegionFault{.reason = reason, .detail = std::move(detail)});
@@ -16,14 +16,14 @@ std::unexpected<RegionFault> fault(RegionFaultReason reason, std::string detail)
 /// `saw` within `most`, where 0 allows anything.
 bool exceeds(std::size_t saw, std::size_t most) { return most != 0 && saw > most; }
 
-Verdict check_bodies(const Graph& graph, const Region& region) {
+Check check_bodies(const Graph& graph, const Region& region) {
   for (const std::size_t n : region.nodes.members())
     if (!bodies_of(graph.nodes[n]).empty())
       return fault(RegionFaultReason::kBody, graph.nodes[n].name + " holds a body");
   return {};
 }
 
-Verdict check_matches(const Region& region, std::span<const Match> matches) {
+Check check_matches(const Region& region, std::span<const Match> matches) {
   NodeSet labelled(region.nodes.universe());
   for (const Match& match : matches) {
     if (!match.nodes.is_subset_of(region.nodes))
@@ -44,8 +44,8 @@ std::string_view name_of(RegionFaultReason reason) {
   return kNames.at(static_cast<std::size_t>(reason));
 }
 
-Verdict check_region(const Graph& graph, const Uses& uses, const Reachability& reach, const Region& region,
-                     const RegionLimits& limits, std::span<const Match> matches) {
+Check check_region(const Graph& graph, const Uses& uses, const Reachability& reach, const Region& region,
+                   const RegionLimits& limits, std::span<const Match> matches) {
   if (limits.max_nodes != 0)
     if (const std::size_t nodes = region.nodes.count(); exceeds(nodes, limits.max_nodes))
       return fault(RegionFaultReason::kNodes, fmt::format("{} nodes, at most {}", nodes, limits.max_nodes));

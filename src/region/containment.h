@@ -7,7 +7,6 @@
 //      Known are the common formats and those named as in "owner:nChw16c": channels in blocks of 16, the blocks outside
 //      of the spatial axes, whatever their number; only whole blocks have a place there.
 // Cost: O(parts x rank).
-// Source: ours.
 #pragma once
 
 #include <cstddef>

@@ -1,7 +1,6 @@
 // The names of backend instances: "kind", or "kind:key=value,..." for one with options.
 // In: names. Out: their kinds, whether one is meant by another.
 // Cost: linear in the name.
-// Source: ours.
 #pragma once
 
 #include <string_view>

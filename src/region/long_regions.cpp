@@ -15,24 +15,24 @@ Proposal range(const Graph& graph, std::size_t from, std::size_t to, std::string
 }
 
 /// A connected convex set that grows, with the rows of its members.
-struct Group {
+struct GrowingSet {
   NodeSet nodes;
   NodeSet after;
   NodeSet before;
 };
 
-Group joined(Group group, const Group& other) {
+GrowingSet joined(GrowingSet group, const GrowingSet& other) {
   group.nodes |= other.nodes;
   group.after |= other.after;
   group.before |= other.before;
   return group;
 }
 
-bool is_convex(const Group& group) { return (group.after & group.before).is_subset_of(group.nodes); }
+bool is_convex(const GrowingSet& group) { return (group.after & group.before).is_subset_of(group.nodes); }
 
 /// Joins every taken node to the groups of its makers wherever the union stays convex.
-std::vector<Group> connected_groups(const RuleContext& context, const std::vector<bool>& taken) {
-  std::vector<Group> groups;
+std::vector<GrowingSet> connected_groups(const RuleContext& context, const std::vector<bool>& taken) {
+  std::vector<GrowingSet> groups;
   std::vector<std::size_t> group_of(taken.size());
   const auto owner = [&](std::size_t n) {
     while (group_of[n] != n) n = group_of[n];
@@ -42,16 +42,16 @@ std::vector<Group> connected_groups(const RuleContext& context, const std::vecto
   for (std::size_t n = 0; n < taken.size(); ++n) {
     group_of[n] = n;
     if (!taken[n]) continue;
-    Group group{.nodes = node_set(context.graph, {n}),
-                .after = context.reach.descendants(n),
-                .before = context.reach.ancestors(n)};
+    GrowingSet group{.nodes = node_set(context.graph, {n}),
+                     .after = context.reach.descendants(n),
+                     .before = context.reach.ancestors(n)};
     const Node& node = context.graph.nodes[n];
     for (const auto* ids : {&node.inputs, &node.captures})
       for (const ValueId id : *ids) {
         const NodeId maker = id.valid() ? context.uses.producer[id.index] : NodeId{};
         if (!maker.valid() || !taken[maker.index] || group.nodes.contains(maker.index)) continue;
         const std::size_t other = owner(maker.index);
-        Group both = joined(group, groups[other]);
+        GrowingSet both = joined(group, groups[other]);
         if (!is_convex(both)) continue;
         group = std::move(both);
         groups[other] = {};
@@ -59,7 +59,7 @@ std::vector<Group> connected_groups(const RuleContext& context, const std::vecto
       }
     groups[n] = std::move(group);
   }
-  std::erase_if(groups, [](const Group& group) { return group.nodes.universe() == 0; });
+  std::erase_if(groups, [](const GrowingSet& group) { return group.nodes.universe() == 0; });
   return groups;
 }
 
@@ -113,7 +113,7 @@ std::vector<Proposal> maximal(const MaximalForm& form, const RuleContext& contex
     }
     from = to;
   }
-  for (Group& group : connected_groups(context, taken))
+  for (GrowingSet& group : connected_groups(context, taken))
     if (group.nodes.count() > 1) proposals.push_back({.nodes = std::move(group.nodes), .origin = "maximal connected"});
   return proposals;
 }

@@ -2,7 +2,6 @@
 // backend that runs it can.
 // In: a graph, its open conditions, a region. Out: checks of values that enter the region, and what is left.
 // Cost: the region's nodes for each of its open conditions, of which most regions have none.
-// Source: ours.
 #pragma once
 
 #include <span>

@@ -1,7 +1,6 @@
 // Where a value lies and how: the device that holds it and its format in memory. A value may be in several places.
 // In: a device and a format. Out: a value to compare and print.
 // Cost: a comparison of two names.
-// Source: ours.
 #pragma once
 
 #include <compare>

@@ -1,7 +1,5 @@
 // A backend's reasoned no. A normal answer in the search, not an error: kept, counted and shown.
 // In: what a backend saw. Out: a reason from a fixed list, with words.
-// Cost: none.
-// Source: ours.
 #pragma once
 
 #include <optional>

@@ -63,12 +63,4 @@ struct RuleOptions {
 /// Error region/bad-pattern of the first pattern that does not parse.
 [[nodiscard]] Result<void> check_patterns(const PartitionRules& rules);
 
-/// One way in which a backend can run a region: its ports' formats and a name for the kernel choice.
-struct Variant {
-  std::string name;                   ///< "direct", "wino_4x3", "default"; "view" = the output shares the input's bytes
-  std::vector<Format> input_formats;  ///< one per Region::inputs
-  std::vector<Format> output_formats;  ///< one per Region::outputs
-  bool operator==(const Variant&) const = default;
-};
-
 }  // namespace collage

@@ -3,7 +3,6 @@
 // a known shape is a look-up and a loop over bound calls. Its contexts share one arena, as large as the largest case's.
 // In: a plan file, or cases, and the backends they name. Out: contexts for shapes.
 // Cost: loading a case at its first use; of a known shape the look-up (runtime/case_table.h).
-// Source: ours.
 #pragma once
 
 #include <memory>

@@ -2,7 +2,6 @@
 // In: the points of the cases. Out: the position of the case for a point.
 // How: the points lie in one sorted array of extents, searched by halves. No allocation, no lock.
 // Cost: some ten nanoseconds (bench/runtime).
-// Source: ours.
 #pragma once
 
 #include <cstddef>

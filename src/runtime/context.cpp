@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "base/clock.h"
 #include "plan/memory.h"
 #include "runtime/memory_block.h"
 #include "runtime/session_state.h"
@@ -222,7 +223,6 @@ Result<void> Context::run() {
 }
 
 Result<void> Context::run_profiled(std::span<std::int64_t> times_ns) {
-  using Clock = std::chrono::steady_clock;
   COLLAGE_CHECK(times_ns.size() >= state_->plan().steps.size());
   std::ranges::fill(times_ns, 0);
   Clock::time_point last = Clock::now();

@@ -64,12 +64,12 @@ std::optional<std::size_t> first_bad(const T* data, std::size_t count, IsBad is_
 
 /// Numbers of T inside a range, as one comparison; nothing when T holds none of them.
 template <class T>
-struct Window {
+struct ValueWindow {
   using Unsigned = std::make_unsigned_t<T>;
   T low = 0;
   Unsigned width = 0;
 
-  static std::optional<Window> of(const OperandRange& range) {
+  static std::optional<ValueWindow> of(const OperandRange& range) {
     const bool is_wide = std::in_range<std::int64_t>(std::numeric_limits<T>::max());
     const std::int64_t least = std::in_range<std::int64_t>(std::numeric_limits<T>::min())
                                    ? static_cast<std::int64_t>(std::numeric_limits<T>::min())
@@ -79,7 +79,8 @@ struct Window {
     const std::int64_t low = std::max(range.low, least);
     const std::int64_t high = std::min(range.high, most);
     if (high < low) return std::nullopt;
-    return Window{static_cast<T>(low), static_cast<Unsigned>(static_cast<Unsigned>(high) - static_cast<Unsigned>(low))};
+    return ValueWindow{static_cast<T>(low),
+                       static_cast<Unsigned>(static_cast<Unsigned>(high) - static_cast<Unsigned>(low))};
   }
   [[nodiscard]] bool lacks(T number) const {
     return static_cast<Unsigned>(static_cast<Unsigned>(number) - static_cast<Unsigned>(low)) > width;
@@ -88,7 +89,7 @@ struct Window {
 
 template <class T>
 std::optional<std::size_t> first_outside(const T* data, std::size_t count, const OperandRange& range) {
-  const auto window = Window<T>::of(range);
+  const auto window = ValueWindow<T>::of(range);
   if (!window) return count > 0 ? std::optional<std::size_t>(0) : std::nullopt;
   return first_bad(data, count, [&](T number) { return window->lacks(number); });
 }
@@ -99,7 +100,8 @@ std::optional<std::size_t> first_outside(const T* data, std::size_t count, const
   if (ranges.size() == 1) return first_outside(data, count, ranges.front());
   for (std::size_t begin = 0; begin < count; begin += ranges.size())
     for (std::size_t k = 0; k < ranges.size() && begin + k < count; ++k)
-      if (const auto window = Window<T>::of(ranges[k]); !window || window->lacks(data[begin + k])) return begin + k;
+      if (const auto window = ValueWindow<T>::of(ranges[k]); !window || window->lacks(data[begin + k]))
+        return begin + k;
   return std::nullopt;
 }
 

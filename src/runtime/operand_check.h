@@ -1,7 +1,6 @@
 // The checks of a step (PlanCheck), made ready for addresses; internal to src/runtime.
 // In: a plan's step and its call. Out: a call that looks at the operands first. Nothing is allocated when it runs.
 // Cost: one pass over each operand that is checked: indices and divisors, never the data.
-// Source: ours.
 #pragma once
 
 #include <memory>

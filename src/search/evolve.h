@@ -7,7 +7,7 @@
 //      are made than evaluated: one half of those evaluated are predicted best, the other half are drawn.
 //      Equal covers are evaluated once. Same problem, seed and answers of the evaluation: same result.
 // Cost: one evaluation for each seed and for children x generations; a choose_cover for each child made.
-// Not here: realising and timing plans (tune/level2.h).
+// Not here: realising and timing plans (tune/confirm/level2.h).
 // Source: Collage (Jeon et al., PACT 2022), graph-level placement, with its defects mended: the best is never lost,
 //      time is looked at before every evaluation, regions and engines are genes, costs of regions are learnt.
 #pragma once

@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "region/variant.h"
 #include "search/genome.h"
 #include "search/search.h"
 

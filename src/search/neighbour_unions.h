@@ -15,7 +15,7 @@
 #include <string>
 #include <vector>
 
-#include "search/cover.h"
+#include "region/cover.h"
 
 namespace collage {
 

@@ -2,7 +2,6 @@
 // covered. Only the words after the full ones are stored, so that a set costs some bytes whatever the graph's size.
 // In: positions, mostly in ascending order. Out: the set, its hash, its first gap.
 // Cost: the words behind the first gap.
-// Source: ours.
 #pragma once
 
 #include <compare>

@@ -23,8 +23,9 @@
 
 #include "ir/graph.h"
 #include "region/candidates.h"
+#include "region/cover.h"
 #include "region/place.h"
-#include "search/cover.h"
+#include "region/variant.h"
 
 namespace collage {
 

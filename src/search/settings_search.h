@@ -6,7 +6,7 @@
 //      anew, so that a good corner far away is found, too. Where children are known already the space is walked through
 //      for what is left. Same space, seed and times: same proposals.
 // Cost: a proposal takes some legality tests; a walk through the space as many as it has settings.
-// Not here: which region is worth it (tune/schedule_tuning.h), measuring.
+// Not here: which region is worth it (tune/schedules/schedule_tuning.h), measuring.
 // Source: evolutionary search of Ansor (Zheng et al., OSDI 2020), without a learnt model: the space is small.
 #pragma once
 
@@ -18,7 +18,7 @@
 #include <vector>
 
 #include "backend/strategy.h"
-#include "measure/random.h"
+#include "base/random.h"
 
 namespace collage {
 

@@ -10,13 +10,13 @@
 #include "passes/simplify.h"
 #include "plan/cases_file.h"
 #include "plan/plan_file.h"
+#include "tune/confirm/whole_model.h"
 #include "tune/gather_inputs.h"
-#include "tune/generic_plan.h"
 #include "tune/plan_model.h"
 #include "tune/shape_choice.h"
+#include "tune/shapes/generic_plan.h"
 #include "tune/source_model.h"
 #include "tune/unmeasured.h"
-#include "tune/whole_model.h"
 
 namespace collage {
 namespace {

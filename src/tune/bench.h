@@ -18,8 +18,8 @@
 #include "backend/roles.h"
 #include "base/progress.h"
 #include "onnx/import.h"
+#include "timing/race.h"
 #include "tune/contender_check.h"
-#include "tune/race.h"
 
 namespace collage {
 

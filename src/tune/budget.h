@@ -2,12 +2,11 @@
 // level 2, which leave some for writing the plan.
 // In: seconds. Out: times, questions answered by the clock.
 // Cost: reading the clock.
-// Source: ours.
 #pragma once
 
 #include <chrono>
 
-#include "measure/frame.h"
+#include "worker/frame.h"
 
 namespace collage {
 
@@ -36,8 +35,6 @@ class Budget {
   void set_aside(double seconds) { aside_s_ += seconds; }
 
  private:
-  using Seconds = std::chrono::duration<double>;
-
   Clock::time_point start_ = Clock::now();
   double seconds_;
   double aside_s_ = 0;

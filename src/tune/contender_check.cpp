@@ -8,8 +8,6 @@
 namespace collage {
 namespace {
 
-bool is_16bit(ElementType type) { return type == ElementType::kFloat16 || type == ElementType::kBfloat16; }
-
 /// compare() measures errors between finite elements only; NaN or infinity in the wrong place has no end.
 double with_infinite(double error, const Comparison& comparison) {
   const bool is_finite = std::isfinite(comparison.seen) && std::isfinite(comparison.expected);
@@ -53,7 +51,7 @@ NumbersCheck check_numbers(const std::vector<Tensor>& seen, const ExpectedNumber
     if (o >= seen.size())
       return {.verdict = NumbersCheck::Verdict::kWrong, .output = expected.names[o], .detail = "no such output"};
     const Tensor& wanted = expected.outputs[o];
-    const Comparison comparison = compare(seen[o], wanted, expected.accuracy, is_16bit(wanted.type));
+    const Comparison comparison = compare(seen[o], wanted, expected.accuracy, is_16bit_float(wanted.type));
     if (check.verdict != NumbersCheck::Verdict::kUnchecked && !is_worse(comparison, check)) continue;
     check = {.verdict = comparison.ok ? NumbersCheck::Verdict::kRight : NumbersCheck::Verdict::kWrong,
              .output = expected.names[o],

@@ -1,7 +1,6 @@
 // Whether those who are timed against each other give the right numbers: a fast answer that is wrong is no rival.
 // In: the user's model, inputs, the outputs of a contender. Out: a verdict in the accuracy class of the plan.
 // Cost: one run of the reference, one comparison for each output.
-// Source: ours.
 #pragma once
 
 #include <optional>
@@ -9,7 +8,7 @@
 #include <vector>
 
 #include "backend/registry.h"
-#include "measure/compare.h"
+#include "numbers/compare.h"
 #include "tune/source_model.h"
 
 namespace collage {

@@ -1,7 +1,7 @@
 #include "tune/course.h"
 
 #include "base/hash.h"
-#include "measure/json.h"
+#include "base/json.h"
 
 namespace collage {
 

@@ -2,15 +2,14 @@
 // there was another one, how long level 2 had.
 // In: decisions in the order in which they are asked for. Out: the same answers when the same tune is asked for again,
 // so that it asks its contests the questions that the store has verdicts on, and times nothing.
-// Not here: the verdicts themselves (tune/contest.h, tune/level2.h).
+// Not here: the verdicts themselves (tune/confirm/contest.h, tune/confirm/level2.h).
 // Cost: one entry of the store for each tune.
-// Source: ours.
 #pragma once
 
 #include <string>
 #include <vector>
 
-#include "measure/store.h"
+#include "store/store.h"
 
 namespace collage {
 

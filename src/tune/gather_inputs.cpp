@@ -7,7 +7,7 @@
 #include <fmt/ranges.h>
 
 #include "base/suggest.h"
-#include "measure/inputs.h"
+#include "numbers/inputs.h"
 #include "onnx/tensor_file.h"
 
 namespace collage {

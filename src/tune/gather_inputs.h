@@ -1,7 +1,6 @@
 // Inputs of a run: what the user gave in files, made up and seeded where nothing was given.
 // In: files by input, ranges, a seed. Out: one tensor for each input.
 // Cost: the bytes of the inputs.
-// Source: ours.
 #pragma once
 
 #include <map>

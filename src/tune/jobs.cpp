@@ -1,11 +1,11 @@
 #include "tune/jobs.h"
 
-#include "measure/artifact_file.h"
-#include "measure/graph_file.h"
-#include "tune/open_model.h"
+#include "numbers/graph_file.h"
+#include "store/artifact_file.h"
+#include "tune/confirm/whole_model.h"
 #include "tune/recheck.h"
 #include "tune/rehearsal.h"
-#include "tune/whole_model.h"
+#include "tune/shapes/open_model.h"
 
 namespace collage {
 namespace {

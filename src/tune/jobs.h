@@ -8,10 +8,10 @@
 #include <vector>
 
 #include "measure/jobs.h"
-#include "measure/worker.h"
-#include "measure/worker_process.h"
-#include "tune/confirm.h"
-#include "tune/shape_samples.h"
+#include "tune/confirm/confirm.h"
+#include "tune/shapes/shape_samples.h"
+#include "worker/worker.h"
+#include "worker/worker_process.h"
 
 namespace collage {
 

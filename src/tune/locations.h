@@ -1,7 +1,6 @@
 // Which backends run on devices with memory of their own, and who moves values there.
 // In: backend instances. Out: names and limits by location. Home is left out.
 // Cost: a look at each instance's info.
-// Source: ours.
 #pragma once
 
 #include <cstdint>

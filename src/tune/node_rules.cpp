@@ -5,8 +5,8 @@
 #include <algorithm>
 
 #include "base/suggest.h"
+#include "region/cover.h"
 #include "region/instance_name.h"
-#include "search/cover.h"
 
 namespace collage {
 namespace {

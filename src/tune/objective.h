@@ -14,7 +14,8 @@
 #include <utility>
 
 #include "plan/realise.h"
-#include "search/cover.h"
+#include "region/cover.h"
+#include "region/variant.h"
 
 namespace collage {
 

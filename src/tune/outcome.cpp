@@ -6,7 +6,7 @@
 #include <span>
 
 #include "backend/roles.h"
-#include "tune/costs_alone.h"
+#include "tune/price/costs_alone.h"
 
 namespace collage {
 namespace {

@@ -2,20 +2,19 @@
 // In: the graph, candidates with costs, the contest. Out: a TuneReport; ExplainInputs.
 // Cost: one search for the proven bound where candidates were not measured.
 // Not here: the explanation itself (explanation.h), JSON (report.h).
-// Source: ours.
 #pragma once
 
 #include <map>
 #include <string>
 #include <vector>
 
-#include "tune/alternatives.h"
-#include "tune/bodies.h"
-#include "tune/contest.h"
-#include "tune/cost_bounds.h"
-#include "tune/explanation.h"
+#include "tune/confirm/contest.h"
+#include "tune/explain/alternatives.h"
+#include "tune/explain/explanation.h"
 #include "tune/participants.h"
-#include "tune/pricing.h"
+#include "tune/price/bodies.h"
+#include "tune/price/cost_bounds.h"
+#include "tune/price/pricing.h"
 #include "tune/report.h"
 
 namespace collage {

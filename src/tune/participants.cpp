@@ -8,8 +8,8 @@
 #include "backend/roles.h"
 #include "base/hash.h"
 #include "region/instance_name.h"
+#include "tune/confirm/whole_model.h"
 #include "tune/rehearsal.h"
-#include "tune/whole_model.h"
 
 namespace collage {
 namespace {

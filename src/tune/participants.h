@@ -3,7 +3,6 @@
 // In: options, the prepared graph. Out: names, places, rules, and why who is absent.
 // Cost: a job in the worker for probing, another for proposing a graph that is new to a build of a backend.
 // Not here: candidates and their costs (pricing.h).
-// Source: ours.
 #pragma once
 
 #include <map>
@@ -13,12 +12,12 @@
 #include <vector>
 
 #include "backend/registry.h"
-#include "measure/store.h"
-#include "measure/worker_process.h"
 #include "region/refusal.h"
+#include "store/store.h"
 #include "tune/locations.h"
 #include "tune/stages.h"
 #include "tune/tune.h"
+#include "worker/worker_process.h"
 
 namespace collage {
 

@@ -7,7 +7,7 @@
 
 #include "plan/control.h"
 #include "plan/realise.h"
-#include "tune/bodies.h"
+#include "tune/price/bodies.h"
 
 namespace collage {
 namespace {

@@ -2,7 +2,6 @@
 // In: a plan, the simplified graph. Out: a cover with the plan's steps, or the first step that does not fit.
 // Not here: artifacts and the plan file (tune/replay.h).
 // Cost: linear in the plan.
-// Source: ours.
 #pragma once
 
 #include <functional>
@@ -10,6 +9,7 @@
 #include <vector>
 
 #include "plan/plan.h"
+#include "region/variant.h"
 
 namespace collage {
 

@@ -1,7 +1,6 @@
 // A plan made ready to run on tensors: a session and one context. One thread at a time.
 // In: a plan, tensors. Out: tensors.
 // Cost: loading, then the runs.
-// Source: ours.
 #pragma once
 
 #include <optional>

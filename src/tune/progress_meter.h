@@ -3,7 +3,6 @@
 // In: events of the parts, each with its own counts. Out: events whose counts never fall within a phase.
 // Cost: none to speak of.
 // Not here: how it is shown (cli/console.h).
-// Source: ours.
 #pragma once
 
 #include <functional>

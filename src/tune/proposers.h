@@ -1,7 +1,6 @@
 // The chosen backends as the proposer of candidates sees them.
 // In: registry, names. Out: one Proposer each.
 // Cost: none beside loading.
-// Source: ours.
 #pragma once
 
 #include <optional>
@@ -12,6 +11,7 @@
 #include "backend/registry.h"
 #include "region/candidates.h"
 #include "region/operand_checks.h"
+#include "region/variant.h"
 
 namespace collage {
 

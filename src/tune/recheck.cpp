@@ -5,11 +5,11 @@
 #include <fmt/format.h>
 
 #include "base/work_folder.h"
-#include "measure/machine.h"
-#include "measure/worker_process.h"
 #include "plan/cases_file.h"
 #include "plan/plan_file.h"
 #include "runtime/session.h"
+#include "timing/machine.h"
+#include "worker/worker_process.h"
 
 namespace collage {
 namespace {

@@ -5,7 +5,6 @@
 //      artifact, on the inputs that the reference gives it, as they were timed when the plan was made.
 // Cost: two runs of the reference, then three rounds over at most 16 steps; nothing when nothing differs.
 // Not here: the verdict on times (recheck_verdict.h), numbers over many inputs (verify.h).
-// Source: ours.
 #pragma once
 
 #include <optional>
@@ -14,10 +13,10 @@
 #include <vector>
 
 #include "backend/registry.h"
-#include "measure/json.h"
-#include "measure/worker.h"
 #include "plan/plan.h"
+#include "region/value_json.h"
 #include "tune/recheck_verdict.h"
+#include "worker/worker.h"
 
 namespace collage {
 

@@ -6,13 +6,13 @@
 #include <fmt/format.h>
 
 #include "backend/roles.h"
-#include "measure/displacer.h"
-#include "measure/graph_file.h"
-#include "measure/price_job.h"
 #include "measure/record_job.h"
-#include "measure/sampling.h"
 #include "measure/trial.h"
+#include "numbers/graph_file.h"
+#include "numbers/quantisers.h"
 #include "runtime/load_request.h"
+#include "timing/displacer.h"
+#include "timing/sampling.h"
 #include "tune/gather_inputs.h"
 #include "tune/plan_model.h"
 #include "tune/recheck.h"

@@ -4,7 +4,6 @@
 // explains that by itself may be better off elsewhere. So each part is held against the speed of the plan as a whole.
 // Cost: a sort.
 // Not here: measuring (recheck.h).
-// Source: ours.
 #pragma once
 
 #include <cstdint>

@@ -1,10 +1,11 @@
 #include "tune/rehearsal.h"
 
-#include "measure/conduct.h"
-#include "measure/graph_file.h"
-#include "measure/process_state.h"
+#include "numbers/graph_file.h"
 #include "region/candidates.h"
+#include "region/value_json.h"
 #include "tune/proposers.h"
+#include "worker/conduct.h"
+#include "worker/process_state.h"
 
 namespace collage {
 namespace {

@@ -5,7 +5,6 @@
 // the whole graph to it. The tuner then repeats what went well.
 // Not here: instances that are missing or say themselves that they cannot be used: their own word is heard later.
 // Cost: the start of the libraries, which the worker needs anyway; a rehearsal what proposing costs.
-// Source: ours.
 #pragma once
 
 #include <chrono>
@@ -15,8 +14,8 @@
 #include <vector>
 
 #include "backend/backend.h"
-#include "measure/worker.h"
-#include "measure/worker_process.h"
+#include "worker/worker.h"
+#include "worker/worker_process.h"
 
 namespace collage {
 

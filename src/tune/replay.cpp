@@ -3,18 +3,18 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "measure/artifact_file.h"
-#include "measure/machine.h"
 #include "plan/plan_file.h"
-#include "tune/assemble.h"
-#include "tune/bodies.h"
+#include "store/artifact_file.h"
+#include "timing/machine.h"
+#include "tune/confirm/assemble.h"
+#include "tune/confirm/plan_packer.h"
+#include "tune/confirm/whole_model.h"
 #include "tune/jobs.h"
 #include "tune/plan_decisions.h"
-#include "tune/plan_packer.h"
-#include "tune/pricing.h"
+#include "tune/price/bodies.h"
+#include "tune/price/pricing.h"
 #include "tune/proposers.h"
 #include "tune/stages.h"
-#include "tune/whole_model.h"
 
 namespace collage {
 namespace {

@@ -1,6 +1,5 @@
 // What a tune tells of itself.
 // In: filled by the tuner. Out: JSON.
-// Cost: none.
 // Source: DESIGN "The command line".
 #pragma once
 
@@ -13,7 +12,7 @@
 #include <vector>
 
 #include "measure/repro_keeper.h"
-#include "tune/race.h"
+#include "timing/race.h"
 #include "tune/rule_effects.h"
 
 namespace collage {

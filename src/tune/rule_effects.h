@@ -2,7 +2,6 @@
 // it. In: rules, the graph, the pool before and after pins and bans, the cover that ships. Out: a line for each rule.
 // Cost: for each rule a pass over the pool.
 // Not here: the rules at work (node_rules.h, region/user_rules.h).
-// Source: ours.
 #pragma once
 
 #include <span>
@@ -10,8 +9,8 @@
 #include <vector>
 
 #include "region/candidates.h"
+#include "region/cover.h"
 #include "region/user_rules.h"
-#include "search/cover.h"
 #include "tune/node_rules.h"
 
 namespace collage {

@@ -1,7 +1,6 @@
 // Whether the operators that a user's rules speak of exist.
 // In: rules as read. Out: nothing, or the first name that ONNX does not have.
 // Cost: a copy of ONNX's table of operators.
-// Source: ours.
 #pragma once
 
 #include "region/user_rules.h"

@@ -1,7 +1,5 @@
 // What the parts of one tune have in common.
 // In: made by tune(). Out: references; all outlive the parts.
-// Cost: none.
-// Source: ours.
 #pragma once
 
 #include <stop_token>
@@ -9,12 +7,12 @@
 
 #include "base/work_folder.h"
 #include "measure/repro_keeper.h"
-#include "measure/store.h"
-#include "measure/worker_process.h"
+#include "store/store.h"
 #include "tune/budget.h"
 #include "tune/participants.h"
 #include "tune/stages.h"
 #include "tune/tune.h"
+#include "worker/worker_process.h"
 
 namespace collage {
 

@@ -1,7 +1,6 @@
 // Which shape of a plan a command is about: what the user writes, and the files of inputs.
 // In: a plan's cases, `--shape` bindings, input files. Out: a point of the domain; a graph or a plan made for it.
 // Cost: reading the files.
-// Source: ours.
 #pragma once
 
 #include <map>

@@ -1,7 +1,6 @@
 // The model a plan was made of, found again: where the plan says, where the user says, or plan.onnx inside the plan.
 // In: a plan, perhaps a path. Out: the graph, the bytes, a note.
 // Cost: one import.
-// Source: ours.
 #pragma once
 
 #include <map>

@@ -3,19 +3,17 @@
 #include <fmt/format.h>
 
 #include "backend/roles.h"
-#include "measure/compare.h"
-#include "measure/file.h"
-#include "measure/graph_file.h"
-#include "measure/inputs.h"
-#include "measure/record.h"
+#include "base/file.h"
+#include "numbers/compare.h"
+#include "numbers/graph_file.h"
+#include "numbers/inputs.h"
+#include "numbers/record.h"
 #include "plan/control.h"
 #include "tune/jobs.h"
 #include "tune/proposers.h"
 
 namespace collage {
 namespace {
-
-bool is_16bit(ElementType type) { return type == ElementType::kFloat16 || type == ElementType::kBfloat16; }
 
 class Preparation {
  public:
@@ -97,7 +95,7 @@ class Preparation {
       const std::string& name = graph.value(id).name;
       COLLAGE_TRY(const Tensor left, a.tensor(name));
       COLLAGE_TRY(const Tensor right, b.tensor(name));
-      const Comparison comparison = compare(left, right, options_.accuracy, is_16bit(right.type));
+      const Comparison comparison = compare(left, right, options_.accuracy, is_16bit_float(right.type));
       if (!comparison.ok) return fmt::format("output {}: {}", name, to_string(comparison));
     }
     return std::string();

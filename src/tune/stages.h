@@ -1,7 +1,6 @@
 // The stages of a tune before pricing: the graph, checked against the user's own bytes, simplified, and recorded.
 // In: a model file. Out: files that workers read, and the simplified graph. Third-party code runs in the worker only.
 // Cost: two runs of the reference, one import.
-// Source: ours.
 #pragma once
 
 #include <string>
@@ -10,9 +9,9 @@
 #include "backend/registry.h"
 #include "base/progress.h"
 #include "base/work_folder.h"
-#include "measure/worker_process.h"
 #include "onnx/import.h"
 #include "passes/simplify.h"
+#include "worker/worker_process.h"
 
 namespace collage {
 

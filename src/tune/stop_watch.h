@@ -1,7 +1,6 @@
 // When a signal came, and what was being done then.
 // In: the user's stop token, the phases of a tune. Out: seconds and a phase.
 // Cost: a lock for each phase.
-// Source: ours.
 #pragma once
 
 #include <functional>

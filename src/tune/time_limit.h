@@ -1,7 +1,6 @@
 // One stop token for two reasons: the user asks, or the time is up.
 // In: the user's token, a time. Out: a token.
 // Cost: a sleeping thread.
-// Source: ours.
 #pragma once
 
 #include <chrono>

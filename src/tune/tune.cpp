@@ -6,18 +6,18 @@
 
 #include <fmt/format.h>
 
-#include "measure/machine.h"
 #include "plan/plan_file.h"
-#include "tune/assemble.h"
-#include "tune/costs_alone.h"
+#include "timing/machine.h"
+#include "tune/confirm/assemble.h"
+#include "tune/confirm/level2.h"
+#include "tune/confirm/rivals.h"
 #include "tune/course.h"
-#include "tune/level2.h"
 #include "tune/outcome.h"
-#include "tune/priced_pool.h"
+#include "tune/price/costs_alone.h"
+#include "tune/price/priced_pool.h"
 #include "tune/progress_meter.h"
 #include "tune/replay.h"
 #include "tune/report.h"
-#include "tune/rivals.h"
 #include "tune/stop_watch.h"
 #include "tune/time_limit.h"
 

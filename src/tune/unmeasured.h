@@ -1,7 +1,6 @@
 // A plan without any measuring: the filler engine runs the whole model in one step. What `run MODEL` uses.
 // In: a model. Out: a plan of one step.
 // Cost: one compile of the engine.
-// Source: ours.
 #pragma once
 
 #include "backend/registry.h"

@@ -6,17 +6,15 @@
 #include <nlohmann/json.hpp>
 
 #include "backend/roles.h"
-#include "measure/compare.h"
+#include "numbers/compare.h"
 #include "plan/cases_file.h"
 #include "tune/gather_inputs.h"
-#include "tune/generic_plan.h"
 #include "tune/plan_model.h"
 #include "tune/shape_choice.h"
+#include "tune/shapes/generic_plan.h"
 
 namespace collage {
 namespace {
-
-bool is_16bit(ElementType type) { return type == ElementType::kFloat16 || type == ElementType::kBfloat16; }
 
 void merge(OutputCheck& check, const Comparison& comparison, int seed) {
   check.max_abs = std::max(check.max_abs, comparison.max_abs);
@@ -56,7 +54,7 @@ Result<void> verify_one(RealisedPlan plan, const std::string& shape, const Verif
     COLLAGE_TRY_VOID(model.run());
     COLLAGE_TRY(const std::vector<Tensor> seen, model.outputs());
     for (std::size_t o = 0; o < expected.size(); ++o)
-      merge(report.outputs[first + o], compare(seen[o], expected[o], accuracy, is_16bit(expected[o].type)), s);
+      merge(report.outputs[first + o], compare(seen[o], expected[o], accuracy, is_16bit_float(expected[o].type)), s);
   }
   return {};
 }

@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "backend/registry.h"
-#include "onnx/shape_bindings.h"
+#include "ir/shape_bindings.h"
+#include "tune/confirm/whole_model.h"
 #include "tune/source_model.h"
-#include "tune/whole_model.h"
 
 namespace collage {
 

@@ -6,14 +6,14 @@
 
 #include "backend/registry.h"
 #include "backend/roles.h"
-#include "measure/compare.h"
-#include "measure/inputs.h"
+#include "numbers/compare.h"
+#include "numbers/inputs.h"
 #include "onnx/export.h"
 #include "onnx/import.h"
-#include "tune/assemble.h"
+#include "tune/confirm/assemble.h"
+#include "tune/confirm/whole_model.h"
 #include "tune/plan_model.h"
 #include "tune/proposers.h"
-#include "tune/whole_model.h"
 
 namespace collage::conformance {
 namespace {

@@ -6,7 +6,7 @@
 #include <sstream>
 #include <string_view>
 
-#include "measure/inputs.h"
+#include "numbers/inputs.h"
 #include "onnx/export.h"
 #include "onnx/import.h"
 

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <cstring>
 
-#include "measure/compare.h"
-#include "measure/guarded_bytes.h"
 #include "measure/price_job.h"
 #include "measure/trial.h"
+#include "numbers/compare.h"
+#include "numbers/guarded_bytes.h"
 
 namespace collage::conformance {
 namespace {

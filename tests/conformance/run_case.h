@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "backend/registry.h"
-#include "measure/format_converter.h"
+#include "numbers/format_converter.h"
 #include "tests/conformance/case.h"
 
 namespace collage::conformance {

@@ -8,9 +8,9 @@
 #include <filesystem>
 
 #include "backend/roles.h"
-#include "measure/graph_file.h"
 #include "measure/price_job.h"
 #include "measure/record_job.h"
+#include "numbers/graph_file.h"
 #include "tests/support/dice.h"
 #include "tests/support/scratch_folder.h"
 

@@ -2,10 +2,10 @@
 #include <random>
 #include <set>
 
-#include "measure/machine.h"
-#include "measure/sampling.h"
 #include "tests/measure/pricing_fixture.h"
 #include "tests/support/graph_builder.h"
+#include "timing/machine.h"
+#include "timing/sampling.h"
 
 namespace collage {
 namespace {

@@ -1,8 +1,8 @@
-#include "measure/find_costs.h"
+#include "store/find_costs.h"
 
 #include <gmock/gmock.h>
 
-#include "measure/keys.h"
+#include "store/keys.h"
 #include "tests/measure/pricing_fixture.h"
 
 namespace collage {

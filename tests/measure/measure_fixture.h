@@ -12,13 +12,13 @@
 
 #include "backend/backend.h"
 #include "ir/graph.h"
-#include "measure/graph_file.h"
 #include "measure/jobs.h"
-#include "measure/record.h"
-#include "measure/worker_process.h"
+#include "numbers/graph_file.h"
+#include "numbers/record.h"
 #include "region/region.h"
 #include "region/rules.h"
 #include "tests/support/scratch_folder.h"
+#include "worker/worker_process.h"
 
 namespace collage::test {
 

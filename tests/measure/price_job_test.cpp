@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "measure/artifact_file.h"
-#include "measure/worker_process.h"
+#include "store/artifact_file.h"
 #include "tests/measure/measure_fixture.h"
+#include "worker/worker_process.h"
 
 namespace collage {
 namespace {

@@ -1,4 +1,4 @@
-#include "measure/strikes.h"
+#include "store/strikes.h"
 
 #include "tests/measure/pricing_fixture.h"
 

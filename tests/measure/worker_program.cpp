@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "measure/jobs.h"
-#include "measure/worker.h"
 #include "tests/measure/tuner_journal.h"
+#include "worker/worker.h"
 
 namespace collage {
 namespace {

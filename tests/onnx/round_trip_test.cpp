@@ -192,12 +192,11 @@ TEST(Export, ExternalConstantsAreMappedBackWithoutACopy) {
   std::filesystem::remove_all(folder);
 }
 
-TEST(Permutation, IsShortTextThatParsesBack) {
-  for (const Permutation& permutation :
-       {Permutation{}, Permutation{0}, Permutation{0, 1, 2}, Permutation{2, 0, 1, 4, 3}}) {
+TEST(ValueOrder, IsShortTextThatParsesBack) {
+  for (const ValueOrder& permutation : {ValueOrder{}, ValueOrder{0}, ValueOrder{0, 1, 2}, ValueOrder{2, 0, 1, 4, 3}}) {
     EXPECT_EQ(parse_permutation(to_text(permutation), permutation.size()), permutation);
   }
-  EXPECT_EQ(to_text(Permutation{3, 0, 1, 2}), "3,0-2");
+  EXPECT_EQ(to_text(ValueOrder{3, 0, 1, 2}), "3,0-2");
   for (const char* bad : {"0-", "0,0", "1", "0-1", "0-4294967295", "x", "0,", ",0", "-1"})
     EXPECT_FALSE(parse_permutation(bad, 1)) << bad;
 }

@@ -10,6 +10,7 @@
 #include "region/candidates.h"
 #include "region/check_region.h"
 #include "region/partition_rule.h"
+#include "region/variant.h"
 #include "tests/support/acceptance_graphs.h"
 
 namespace collage::testing_support {

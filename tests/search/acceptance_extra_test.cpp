@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <random>
 
-#include "measure/keys.h"
-#include "measure/store.h"
 #include "placement_fixture.h"
 #include "search/neighbour_unions.h"
+#include "store/keys.h"
+#include "store/store.h"
 
 namespace collage::testing_support {
 namespace {

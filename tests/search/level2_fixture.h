@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "region/variant.h"
 #include "search/evolve.h"
 
 namespace collage::testing_support {

@@ -8,17 +8,17 @@
 #include <set>
 
 #include "backend/roles.h"
-#include "measure/compare.h"
+#include "numbers/compare.h"
 #include "onnx/export.h"
 #include "onnx/import.h"
 #include "tests/tune/tune_fixture.h"
-#include "tune/assemble.h"
+#include "tune/confirm/assemble.h"
+#include "tune/confirm/whole_model.h"
 #include "tune/gather_inputs.h"
 #include "tune/plan_model.h"
-#include "tune/pricing.h"
+#include "tune/price/pricing.h"
 #include "tune/proposers.h"
 #include "tune/stages.h"
-#include "tune/whole_model.h"
 #include "workload/workload.h"
 
 namespace collage {

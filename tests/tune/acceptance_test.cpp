@@ -1,6 +1,6 @@
 // The whole pipeline where things are not as usual.
-#include "measure/store.h"
 #include "plan/plan_file.h"
+#include "store/store.h"
 #include "tests/tune/tune_fixture.h"
 #include "tune/plan_model.h"
 #include "tune/tune.h"

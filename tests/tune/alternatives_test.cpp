@@ -1,9 +1,9 @@
-#include "tune/alternatives.h"
+#include "tune/explain/alternatives.h"
 
 #include <gmock/gmock.h>
 
 #include "tests/tune/pool_fixture.h"
-#include "tune/computations.h"
+#include "tune/price/computations.h"
 
 namespace collage {
 namespace {

@@ -1,5 +1,5 @@
 // Bodies of control-flow operators, placed by a whole tune and run from its plan.
-#include "tune/bodies.h"
+#include "tune/price/bodies.h"
 
 #include <gmock/gmock.h>
 
@@ -7,13 +7,13 @@
 
 #include <fmt/format.h>
 
-#include "measure/record.h"
+#include "numbers/record.h"
 #include "onnx/tensor_file.h"
 #include "plan/explain.h"
 #include "tests/tune/tune_fixture.h"
-#include "tune/body_record.h"
 #include "tune/plan_decisions.h"
 #include "tune/plan_model.h"
+#include "tune/price/body_record.h"
 #include "tune/source_model.h"
 #include "tune/tune.h"
 #include "tune/verify.h"

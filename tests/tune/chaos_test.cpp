@@ -8,9 +8,9 @@
 
 #include <fmt/format.h>
 
-#include "measure/conduct.h"
-#include "measure/process_state.h"
 #include "tests/tune/misbehaviour_fixture.h"
+#include "worker/conduct.h"
+#include "worker/process_state.h"
 
 namespace collage {
 namespace {

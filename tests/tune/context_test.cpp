@@ -1,4 +1,4 @@
-#include "tune/context.h"
+#include "tune/price/context.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "tune/cost_model.h"
+#include "tune/price/cost_model.h"
 
 #include <gtest/gtest.h>
 

@@ -1,9 +1,9 @@
-#include "tune/covers.h"
+#include "tune/price/covers.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "tune/context.h"
+#include "tune/price/context.h"
 
 namespace collage {
 namespace {

@@ -1,7 +1,7 @@
-#include "tune/exchange.h"
+#include "tune/explain/exchange.h"
 
 #include "tests/tune/pool_fixture.h"
-#include "tune/margins.h"
+#include "tune/explain/margins.h"
 
 namespace collage {
 namespace {

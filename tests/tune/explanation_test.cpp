@@ -1,4 +1,4 @@
-#include "tune/explanation.h"
+#include "tune/explain/explanation.h"
 
 #include <gmock/gmock.h>
 

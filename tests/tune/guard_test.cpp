@@ -1,4 +1,4 @@
-#include "tune/guard.h"
+#include "tune/confirm/guard.h"
 
 #include <gtest/gtest.h>
 

@@ -7,7 +7,7 @@
 #include <map>
 
 #include "tests/support/dice.h"
-#include "tune/guard.h"
+#include "tune/confirm/guard.h"
 
 namespace collage {
 namespace {

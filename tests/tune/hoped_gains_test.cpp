@@ -1,4 +1,4 @@
-#include "tune/hoped_gains.h"
+#include "tune/price/hoped_gains.h"
 
 #include <gtest/gtest.h>
 

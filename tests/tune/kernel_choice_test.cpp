@@ -1,5 +1,5 @@
 // Which kernel runs where, by times that a formula gives in place of a clock.
-#include "tune/kernel_choice.h"
+#include "tune/shapes/kernel_choice.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

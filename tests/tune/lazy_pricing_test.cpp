@@ -1,4 +1,4 @@
-#include "tune/lazy_pricing.h"
+#include "tune/price/lazy_pricing.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "tune/level2.h"
+#include "tune/confirm/level2.h"
 
 #include <gtest/gtest.h>
 

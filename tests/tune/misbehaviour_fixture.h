@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <memory>
 
-#include "measure/store.h"
 #include "plan/plan_file.h"
+#include "store/store.h"
 #include "tests/tune/tune_fixture.h"
 #include "tune/tune.h"
 

@@ -1,4 +1,4 @@
-#include "tune/neighbours.h"
+#include "tune/price/neighbours.h"
 
 #include <gtest/gtest.h>
 

@@ -11,7 +11,7 @@
 
 #include "search/search.h"
 #include "tests/support/dice.h"
-#include "tune/explanation.h"
+#include "tune/explain/explanation.h"
 
 namespace collage::test {
 

@@ -1,8 +1,8 @@
 #include "tune/proposers.h"
 
 #include "tests/tune/tune_fixture.h"
-#include "tune/assemble.h"
-#include "tune/whole_model.h"
+#include "tune/confirm/assemble.h"
+#include "tune/confirm/whole_model.h"
 
 namespace collage {
 namespace {

@@ -1,6 +1,6 @@
 #include "tune/rehearsal.h"
 
-#include "measure/graph_file.h"
+#include "numbers/graph_file.h"
 #include "tests/tune/tune_fixture.h"
 
 namespace collage {

@@ -1,5 +1,5 @@
 // How time for tuning is shared, with costs that are made up.
-#include "tune/schedule_tuning.h"
+#include "tune/schedules/schedule_tuning.h"
 
 #include <gtest/gtest.h>
 

@@ -9,9 +9,9 @@
 
 #include <cstdlib>
 
-#include "measure/json.h"
-#include "measure/worker.h"
-#include "tune/confirm.h"
+#include "region/value_json.h"
+#include "tune/confirm/confirm.h"
+#include "worker/worker.h"
 
 namespace collage {
 namespace {

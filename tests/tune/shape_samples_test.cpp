@@ -1,6 +1,6 @@
-#include "tune/shape_samples.h"
-#include "tune/shape_gaps.h"
-#include "tune/shape_times.h"
+#include "tune/shapes/shape_samples.h"
+#include "tune/shapes/shape_gaps.h"
+#include "tune/shapes/shape_times.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

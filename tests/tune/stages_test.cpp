@@ -1,7 +1,7 @@
 #include "tune/stages.h"
 
-#include "measure/graph_file.h"
-#include "measure/record.h"
+#include "numbers/graph_file.h"
+#include "numbers/record.h"
 #include "tests/tune/tune_fixture.h"
 
 namespace collage {

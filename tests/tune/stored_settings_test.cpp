@@ -1,4 +1,4 @@
-#include "tune/stored_settings.h"
+#include "tune/schedules/stored_settings.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

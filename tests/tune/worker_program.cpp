@@ -2,8 +2,8 @@
 #include <cstdlib>
 
 #include "measure/jobs.h"
-#include "measure/worker.h"
 #include "tune/jobs.h"
+#include "worker/worker.h"
 
 int main(int argc, char** argv) {
   if (argc < 2) return 2;

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "compiler/strategy.h"
+#include "region/variant.h"
 
 namespace collage::native {
 

@@ -4,7 +4,6 @@
 //      the order of instructions: in a copy of a process that never made any, the same tensor code becomes the same
 //      machine code. What LLVM keeps, and what it breaks, ends with the copy.
 // Cost: about a millisecond.
-// Source: ours.
 #pragma once
 
 #include <expected>

@@ -1,6 +1,5 @@
 // Scheduling idioms that several strategies share.
 // In: a Func and its loop variables. Out: the same, scheduled.
-// Cost: none.
 // Source: Halide's scheduling directives.
 #pragma once
 

@@ -4,7 +4,7 @@
 #include <array>
 #include <set>
 
-#include "backends/window/window.h"
+#include "backends/common/window/window.h"
 #include "compiler/expression.h"
 #include "compiler/site.h"
 

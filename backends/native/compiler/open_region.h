@@ -13,8 +13,8 @@
 
 #include "compiler/space.h"
 #include "ir/graph.h"
+#include "ir/shape_domain.h"
 #include "kernel_set.h"
-#include "onnx/shape_domain.h"
 #include "region/refusal.h"
 #include "region/region.h"
 

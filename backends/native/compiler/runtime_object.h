@@ -1,6 +1,5 @@
 // The compiled embedded/kernel_runtime.cpp as bytes inside this library.
 // In: nothing. Out: an ELF object. Cost: none.
-// Source: ours.
 #pragma once
 
 #include <string_view>

@@ -16,6 +16,7 @@
 #include "compiler/coverage.h"
 #include "compiler/lowering.h"
 #include "compiler/site.h"
+#include "region/variant.h"
 
 namespace collage::native {
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "backend/registry.h"
+#include "region/variant.h"
 #include "tests/backends/onednn/naive.h"
 
 namespace collage::test {

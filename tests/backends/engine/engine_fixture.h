@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "backend/registry.h"
+#include "region/variant.h"
 
 namespace collage::testing {
 

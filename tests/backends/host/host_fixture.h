@@ -11,6 +11,7 @@
 
 #include "backend/registry.h"
 #include "ir/graph.h"
+#include "region/variant.h"
 #include "tests/support/dice.h"
 
 namespace collage {

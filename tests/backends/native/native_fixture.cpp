@@ -6,12 +6,12 @@
 #include <set>
 
 #include "backend/roles.h"
-#include "measure/compare.h"
-#include "measure/guarded_bytes.h"
-#include "measure/magnitude_twin.h"
 #include "measure/price_job.h"
-#include "measure/reference_run.h"
-#include "measure/region_numbers.h"
+#include "numbers/compare.h"
+#include "numbers/guarded_bytes.h"
+#include "numbers/magnitude_twin.h"
+#include "numbers/reference_run.h"
+#include "numbers/region_numbers.h"
 #include "tests/support/dice.h"
 
 namespace collage::test {

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "backend/registry.h"
+#include "region/variant.h"
 
 namespace collage::test {
 
@@ -52,7 +53,7 @@ std::vector<Tensor> run_variant(const Graph& graph, const Variant& variant, cons
 /// may differ by one. `sizes` as in problem_of.
 std::string difference(const std::vector<Tensor>& seen, const std::vector<Tensor>& expected, Accuracy accuracy,
                        const std::vector<bool>& one_step = {}, const std::vector<Tensor>& sizes = {});
-/// The sums of |a||b| that rounding errors of the outputs are bounded by (measure/magnitude_twin.h); none where no
+/// The sums of |a||b| that rounding errors of the outputs are bounded by (numbers/magnitude_twin.h); none where no
 /// such sums bound them.
 std::vector<Tensor> sizes_of(const Graph& graph);
 /// "" when the variant computes what ONNX Runtime does: strictly, unless it transforms its weights. With `sizes`

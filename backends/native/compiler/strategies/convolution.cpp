@@ -1,7 +1,7 @@
 // Conv over one to three spatial axes: what the node says, and the table of ways.
 #include "compiler/strategies/convolution.h"
 
-#include "backends/window/window.h"
+#include "backends/common/window/window.h"
 #include "compiler/loops.h"
 #include "compiler/micro_product.h"
 #include "compiler/strategies/families.h"

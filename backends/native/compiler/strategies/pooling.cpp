@@ -1,5 +1,5 @@
 // MaxPool and AveragePool in channels_last: windows joined on vectors of channels.
-#include "backends/window/window.h"
+#include "backends/common/window/window.h"
 #include "compiler/loops.h"
 #include "compiler/strategies/families.h"
 

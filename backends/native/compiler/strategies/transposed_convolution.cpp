@@ -3,7 +3,7 @@
 // Source: sub-pixel convolution (Shi et al., CVPR 2016); kernels as large as their strides are one matrix product.
 #include <numeric>
 
-#include "backends/window/window.h"
+#include "backends/common/window/window.h"
 #include "compiler/dense.h"
 #include "compiler/loops.h"
 #include "compiler/strategies/families.h"
@@ -143,7 +143,7 @@ std::vector<Schedule> space(const Site& site, const Facts&) {
 }
 
 /// Names of loops: outputs in a block, places of a phase, phases along a row, then the result's own.
-struct Loops {
+struct PhaseLoops {
   Var ci{"ci"}, place{"place"}, phase{"phase"}, y{"y"}, d{"d"}, n{"n"}, co{"co"};
 };
 
@@ -158,7 +158,7 @@ Expr channel_of(const Dense& dense, std::int64_t block, const RVar& r) {
   if (dense.groups == 1) return r;
   const std::int64_t in = dense.channels() / dense.groups;
   const std::int64_t per_group = dense.outputs() / dense.groups;
-  const Loops loops;
+  const PhaseLoops loops;
   const Expr first = loops.co * to_int(block);
   const Expr output = per_group % block == 0 ? first : first + loops.ci;
   return clamped(output / to_int(per_group) * to_int(in) + r, dense.channels());
@@ -176,7 +176,7 @@ Func packed_weights(const Dense& dense, std::int64_t block, Lowering& lowering) 
 }
 
 Sums sums_of(const Dense& dense, const Site& site, std::int64_t block, Lowering& lowering) {
-  const Loops loops;
+  const PhaseLoops loops;
   const std::array<Phases, 3> axes = {Phases(dense, 0), Phases(dense, 1), Phases(dense, 2)};
   Func source = lowering.read(dense.source, activation_space(site.extents(dense.source))).func;
   if (axes[2].reaches_out()) source = padded_source(dense, source, {2}, true);
@@ -209,7 +209,7 @@ Sums sums_of(const Dense& dense, const Site& site, std::int64_t block, Lowering&
 
 /// Accumulators stay in registers for one phase of a tile.
 void schedule_sums(Sums& sums, Func products, const Schedule& schedule, const Site& site) {
-  const Loops loops;
+  const PhaseLoops loops;
   const Var cu("cu"), cv("cv");
   const int lanes = to_int(site.lanes());
   const int block = to_int(schedule["tile_c"]) * lanes;
@@ -241,7 +241,7 @@ void build(const Site& site, const Facts&, const Schedule& schedule, Lowering& l
   const int block = to_int(schedule["tile_c"]) * lanes;
   const int stride = to_int(dense.strides[2]);
   Sums sums = sums_of(dense, site, block, lowering);
-  const Loops inner;
+  const PhaseLoops inner;
   Func products("products");
   products(inner.ci, inner.place, inner.phase, inner.y, inner.d, inner.n, inner.co) =
       sums.func(inner.ci, inner.place, inner.phase, inner.y, inner.d, inner.n, inner.co);

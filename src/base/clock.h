@@ -1,0 +1,17 @@
+// The clock of deadlines and durations: monotonic, so that a change of the wall clock moves no deadline.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+
+namespace collage {
+
+using Clock = std::chrono::steady_clock;
+using Seconds = std::chrono::duration<double>;
+
+/// Now, in nanoseconds since an unspecified start. Thread-safe.
+[[nodiscard]] inline std::int64_t monotonic_ns() {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now().time_since_epoch()).count();
+}
+
+}  // namespace collage

@@ -1,0 +1,89 @@
+#include "base/file.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+#include <filesystem>
+
+namespace collage {
+namespace {
+
+constexpr std::string_view kTemporary = ".partial-";
+
+/// Unique in this process by the counter, among processes by the id.
+std::string temporary_name(const std::string& path) {
+  static std::atomic<unsigned> counter{0};
+  return path + std::string(kTemporary) + std::to_string(::getpid()) + "-" + std::to_string(counter++);
+}
+
+bool write_all(int descriptor, std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t written = ::write(descriptor, bytes.data(), bytes.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) return false;
+    bytes.remove_prefix(static_cast<std::size_t>(written));
+  }
+  return true;
+}
+
+bool sync_folder_of(const std::string& path) {
+  const std::string folder = std::filesystem::path(path).parent_path().string();
+  const int descriptor = ::open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (descriptor < 0) return false;
+  const bool good = ::fsync(descriptor) == 0;
+  ::close(descriptor);
+  return good;
+}
+
+Result<void> write_and_rename(const std::string& path, std::span<const std::string_view> pieces, bool durable) {
+  // Renaming would put a file in the place of a device or a pipe.
+  std::error_code ignored;
+  if (std::filesystem::exists(path, ignored) && !std::filesystem::is_regular_file(path, ignored))
+    return fail(ExitCode::kIo, "file/cannot-write", path, "something that is not a regular file", "a file's name");
+  const std::string temporary = temporary_name(path);
+  const int descriptor = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+  if (descriptor < 0) return fail(ExitCode::kIo, "file/cannot-write", path, std::strerror(errno), "a writable folder");
+  bool good = true;
+  for (const std::string_view piece : pieces) good = good && write_all(descriptor, piece);
+  good = good && (!durable || ::fsync(descriptor) == 0);
+  int error = errno;
+  good = ::close(descriptor) == 0 && good;
+  if (good && ::rename(temporary.c_str(), path.c_str()) != 0) {
+    error = errno;
+    good = false;
+  }
+  if (!good) {
+    ::unlink(temporary.c_str());
+    return fail(ExitCode::kIo, "file/cannot-write", path, std::strerror(error), "room for the file");
+  }
+  if (durable && !sync_folder_of(path))
+    return fail(ExitCode::kIo, "file/cannot-write", path, std::strerror(errno), "a folder that can be synced");
+  return {};
+}
+
+}  // namespace
+
+Result<void> write_file_durably(const std::string& path, std::span<const std::string_view> pieces) {
+  return write_and_rename(path, pieces, true);
+}
+
+Result<void> write_file(const std::string& path, std::span<const std::string_view> pieces) {
+  return write_and_rename(path, pieces, false);
+}
+
+void remove_stale_temporaries(const std::string& folder) {
+  namespace fs = std::filesystem;
+  std::error_code ignored;
+  const auto limit = fs::file_time_type::clock::now() - std::chrono::hours(1);
+  for (fs::directory_iterator entry(folder, ignored), end; entry != end; entry.increment(ignored)) {
+    if (entry->path().filename().string().find(kTemporary) == std::string::npos) continue;
+    const auto written = fs::last_write_time(entry->path(), ignored);
+    if (!ignored && written < limit) fs::remove(entry->path(), ignored);
+  }
+}
+
+}  // namespace collage

@@ -1,0 +1,45 @@
+// Index outputs judged by the values they point at: two elements that are equal within the tolerance may be chosen one
+// for the other by ArgMax, ArgMin, TopK and NonMaxSuppression.
+// In: a graph, or indices with the tensor that they were chosen from. Out: where an output's choices come from; a
+// verdict.
+// Cost: one look-up an index; the tensor chosen from is read once for its largest magnitude.
+// Source: DESIGN "Measuring".
+#pragma once
+
+#include <optional>
+
+#include "numbers/compare.h"
+#include "region/region.h"
+
+namespace collage {
+
+enum class ChoiceKind : std::uint8_t {
+  kAlongAxis,  ///< indices along one axis of the data: ArgMax, ArgMin, TopK
+  kBoxes       ///< rows (batch, class, box) of scores [batch, class, box]: NonMaxSuppression
+};
+
+/// Where the indices in a value were chosen.
+struct ChoiceRule {
+  ValueId data;
+  std::int64_t axis = 0;  ///< kAlongAxis; not negative
+  ChoiceKind kind = ChoiceKind::kAlongAxis;
+};
+
+/// A rule with the data at hand.
+struct Choice {
+  Tensor data;
+  std::int64_t axis = 0;
+  ChoiceKind kind = ChoiceKind::kAlongAxis;
+};
+
+/// The rule of an integer value that a node of the region chose, or that comes from one through operators that keep
+/// the order of elements. Nothing for other values.
+[[nodiscard]] std::optional<ChoiceRule> choice_behind(const Graph& graph, const Uses& uses, const Region& region,
+                                                      ValueId value);
+
+/// Right when every index is a legal one that points at a value equal to what the expected one points at, within the
+/// accuracy class, and no two along the axis are the same. `seen` and `allowed` of a failure are indices.
+[[nodiscard]] Comparison compare_choice(const Tensor& seen, const Tensor& expected, const Choice& choice,
+                                        Accuracy accuracy, bool model_is_16bit);
+
+}  // namespace collage

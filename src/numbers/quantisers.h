@@ -1,0 +1,12 @@
+// Which integer values come from rounded real numbers: there two correct backends may differ by one step.
+#pragma once
+
+#include "ir/graph.h"
+
+namespace collage {
+
+/// True when an integer value comes, through operators that only move elements, from an operator that rounds real
+/// numbers.
+[[nodiscard]] bool is_after_quantiser(const Graph& graph, const Uses& uses, ValueId value);
+
+}  // namespace collage

@@ -1,0 +1,131 @@
+#include "numbers/record.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+
+#include "base/file.h"
+#include "base/json.h"
+
+namespace collage {
+namespace {
+
+constexpr std::string_view kSchema = "collage.record/1";
+constexpr std::size_t kAlignment = 64;
+
+std::unexpected<Error> cannot_write(const std::string& path) {
+  return fail(ExitCode::kIo, "record/cannot-write", path, std::strerror(errno), "room for the record");
+}
+
+std::unexpected<Error> malformed(const std::string& path, std::string saw) {
+  return fail(ExitCode::kIo, "record/malformed", path, std::move(saw), "a record written by this program");
+}
+
+bool write_at(int descriptor, std::span<const std::byte> bytes, std::size_t offset) {
+  while (!bytes.empty()) {
+    const ssize_t written = ::pwrite(descriptor, bytes.data(), bytes.size(), static_cast<off_t>(offset));
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) return false;
+    bytes = bytes.subspan(static_cast<std::size_t>(written));
+    offset += static_cast<std::size_t>(written);
+  }
+  return true;
+}
+
+std::size_t aligned(std::size_t offset) { return (offset + kAlignment - 1) / kAlignment * kAlignment; }
+
+Result<Tensor> tensor_from(const Json& entry, const Buffer& data, const std::string& path) {
+  const auto text = entry.at("type").get<std::string>();
+  const auto type = parse_value_type(text);
+  if (!type || !type->is_static()) return malformed(path, "type " + text);
+  const auto offset = entry.at("offset").get<std::size_t>();
+  const Extents extents = type->extents();
+  const std::size_t bytes = byte_count(type->element, extents);
+  if (offset > data.size() || bytes > data.size() - offset) return malformed(path, "a value past the end");
+  return Tensor{.type = type->element, .extents = extents, .data = data.slice(offset, bytes), .strings = {}};
+}
+
+}  // namespace
+
+Result<RecordWriter> RecordWriter::create(const std::string& path) {
+  ::unlink((path + ".json").c_str());
+  // A new inode: readers that still map an older record of this name keep what they have.
+  ::unlink(path.c_str());
+  const int descriptor = ::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+  if (descriptor < 0) return cannot_write(path);
+  return RecordWriter(path, descriptor);
+}
+
+RecordWriter::RecordWriter(RecordWriter&& other) noexcept
+    : path_(std::move(other.path_)),
+      descriptor_(std::exchange(other.descriptor_, -1)),
+      size_(other.size_),
+      values_(std::move(other.values_)) {}
+
+RecordWriter::~RecordWriter() {
+  if (descriptor_ >= 0) ::close(descriptor_);
+}
+
+Result<void> RecordWriter::add(const std::string& name, const Tensor& tensor) {
+  const ValueType type = tensor.value_type();
+  if (!type.is_static())
+    return fail(ExitCode::kUnsupported, "record/unsupported-type", name, to_string(type), "elements of a fixed size");
+  if (values_.contains(name)) return fail(ExitCode::kBug, "record/duplicate", name, "a second value of this name");
+  const std::size_t offset = aligned(size_);
+  if (!write_at(descriptor_, tensor.data.bytes(), offset)) return cannot_write(path_);
+  size_ = offset + tensor.data.size();
+  values_.emplace(name, std::pair(to_string(type), offset));
+  return {};
+}
+
+Result<void> RecordWriter::finish() {
+  if (::ftruncate(descriptor_, static_cast<off_t>(aligned(size_))) != 0) return cannot_write(path_);
+  Json values = Json::array();
+  for (const auto& [name, place] : values_)
+    values.push_back({{"name", name}, {"type", place.first}, {"offset", place.second}});
+  const std::string index = to_line({{"schema", kSchema}, {"bytes", aligned(size_)}, {"values", values}});
+  if (auto written = write_file(path_ + ".json", std::array<std::string_view, 1>{index}); !written)
+    return fail(ExitCode::kIo, "record/cannot-write", path_, written.error().saw, "room for the record");
+  return {};
+}
+
+Result<Record> Record::open(const std::string& path) {
+  const auto index = Buffer::map_file(path + ".json");
+  if (!index) return fail(ExitCode::kIo, "record/cannot-read", path + ".json", index.error().saw, "a finished record");
+  const auto data = Buffer::map_file(path);
+  if (!data) return fail(ExitCode::kIo, "record/cannot-read", path, data.error().saw, "a finished record");
+  const auto json = parse_json(index->text(), path + ".json");
+  if (!json) return malformed(path, json.error().saw);
+  Record record;
+  record.path_ = path;
+  auto filled = read_json(path, [&]() -> Result<bool> {
+    if (json->at("schema") != kSchema) return malformed(path, "schema " + json->at("schema").dump());
+    if (json->at("bytes").get<std::size_t>() != data->size()) return malformed(path, "another size than its index");
+    for (const Json& entry : json->at("values")) {
+      COLLAGE_TRY(Tensor tensor, tensor_from(entry, *data, path));
+      record.tensors_.emplace(entry.at("name").get<std::string>(), std::move(tensor));
+    }
+    return true;
+  });
+  if (!filled) return malformed(path, filled.error().saw);
+  if (!*filled) return std::unexpected(filled->error());
+  return record;
+}
+
+Result<Tensor> Record::tensor(const std::string& name) const {
+  const auto found = tensors_.find(name);
+  if (found == tensors_.end())
+    return fail(ExitCode::kBug, "record/no-such-value", path_, name, "a value that the record run reached");
+  return found->second;
+}
+
+std::vector<std::string> Record::names() const {
+  std::vector<std::string> names;
+  for (const auto& [name, tensor] : tensors_) names.push_back(name);
+  return names;
+}
+
+}  // namespace collage

@@ -1,0 +1,92 @@
+#include "numbers/reference_run.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/clock.h"
+
+namespace collage {
+namespace {
+
+std::unexpected<Error> failed(std::string saw) {
+  return fail(ExitCode::kUnsupported, "measure/reference", "reference", std::move(saw), "a region that it runs");
+}
+
+/// The whole graph with its own ports, in its order.
+Region ports_of(const Graph& graph) {
+  Region region = whole_region(graph, uses_of(graph));
+  region.inputs = graph.inputs;
+  region.outputs = graph.outputs;
+  return region;
+}
+
+Variant plain_variant(const Region& region) {
+  return {.name = "default",
+          .input_formats = std::vector<Format>(region.inputs.size()),
+          .output_formats = std::vector<Format>(region.outputs.size())};
+}
+
+}  // namespace
+
+Result<ReferenceRun> ReferenceRun::create(Backend& backend, const Graph& graph) {
+  ReferenceRun made;
+  const auto loaded = guard([&] { return made.load(backend, graph); });
+  if (!loaded) return failed("threw: " + loaded.error());
+  COLLAGE_TRY_VOID(*loaded);
+  return made;
+}
+
+Result<void> ReferenceRun::load(Backend& backend, const Graph& graph) {
+  CompileRequest request{.graph = &graph, .region = ports_of(graph)};
+  request.variant = plain_variant(request.region);
+  const Region& region = request.region;
+  auto compiled = backend.compile({&request, 1}, {.threads = 1, .accuracy = Accuracy::kStrict});
+  if (compiled.size() != 1) return failed("another number of artifacts than asked for");
+  if (!compiled[0]) return failed(compiled[0].error().detail);
+  const Artifact& artifact = *compiled[0];
+  LoadRequest wanted{.artifact = artifact, .threads = 1};
+  Buffers buffers;
+  for (const ValueId id : artifact.constants) wanted.constants.push_back(*graph.value(id).constant);
+  const auto place = [&](ValueId id, std::vector<GuardedBytes>& memory, std::vector<Port>& ports) -> Result<void> {
+    const Value& value = graph.value(id);
+    if (!value.type.is_static()) return failed("a value of open shape");
+    memory.emplace_back(byte_count(value.type.element, value.type.extents()));
+    ports.push_back({.name = value.name, .type = value.type, .format = plain()});
+    return {};
+  };
+  for (const ValueId id : region.inputs) {
+    COLLAGE_TRY_VOID(place(id, inputs_, wanted.inputs));
+    buffers.inputs.push_back(inputs_.back().data());
+  }
+  for (const ValueId id : region.outputs) {
+    COLLAGE_TRY_VOID(place(id, outputs_, wanted.outputs));
+    types_.push_back(graph.value(id).type);
+    buffers.outputs.push_back(outputs_.back().data());
+  }
+  workspace_ = GuardedBytes(artifact.workspace_bytes);
+  buffers.workspace = workspace_.data();
+  COLLAGE_TRY(kernel_, backend.load(wanted));
+  COLLAGE_TRY(call_, kernel_->bind(buffers));
+  return {};
+}
+
+Result<std::vector<Tensor>> ReferenceRun::run(const std::vector<Tensor>& inputs) {
+  for (std::size_t i = 0; i < inputs_.size(); ++i) {
+    if (i >= inputs.size() || inputs[i].data.size() != inputs_[i].size()) return failed("inputs of another size");
+    std::ranges::copy(inputs[i].data.bytes(), inputs_[i].data());
+  }
+  const std::int64_t begin = monotonic_ns();
+  const auto ran = guard([&] { return call_->run(); });
+  run_ns_ = monotonic_ns() - begin;
+  if (!ran) return failed("threw: " + ran.error());
+  COLLAGE_TRY_VOID(*ran);
+  std::vector<Tensor> outputs;
+  for (std::size_t o = 0; o < outputs_.size(); ++o)
+    outputs.push_back({.type = types_[o].element,
+                       .extents = types_[o].extents(),
+                       .data = Buffer::copy_of(outputs_[o].bytes()),
+                       .strings = {}});
+  return outputs;
+}
+
+}  // namespace collage

@@ -1,0 +1,39 @@
+// What may be fed to a region, and how its outputs may then be judged, from its operators alone.
+// In: a region. Out: which kinds of input sets make sense, which inputs must stay as recorded.
+// Cost: the region's operands.
+// Not here: drawing the inputs (input_draw.h), running the reference (input_sets.h).
+// Source: forward error analysis as in Higham, Accuracy and Stability of Numerical Algorithms, ch. 3: the rounding
+//         error of a sum of products is bounded by the sum of |a||b|, whatever the order of summation.
+#pragma once
+
+#include <vector>
+
+#include "region/region.h"
+
+namespace collage {
+
+/// How an operator treats sizes and errors.
+enum class NumericKind : std::uint8_t {
+  kMoves,     ///< copies elements, or picks among them
+  kSums,      ///< sums of products: bounded by the same sums of magnitudes
+  kMild,      ///< element by element, no steeper than the identity (up to a factor below 2)
+  kNorms,     ///< well-behaved on exact inputs only, at any size: Softmax, LayerNormalization...
+  kJumps,     ///< a small error of the input may change the output by much: Round, comparisons, quantisers...
+  kIntegers,  ///< computes integers or shapes
+  kOther      ///< continuous on its domain
+};
+
+/// Constants are looked at: a slope above one, a bound that excludes zero, a computed divisor make an operator kOther.
+[[nodiscard]] NumericKind numbers_of(const Graph& graph, const Node& node);
+
+struct RegionNumbers {
+  bool may_seed = false;    ///< fresh values of the recorded domain can be judged
+  bool may_stress = false;  ///< values far outside the recorded domain can be judged
+  bool may_size = false;    ///< and by sums of magnitudes (magnitude_twin.h)
+  bool may_tie = false;     ///< inputs full of equal values, zeros and denormals can be judged
+  std::vector<bool> kept;   ///< by input of the region: decides a shape, or has no domain of its own
+};
+
+[[nodiscard]] RegionNumbers study(const Graph& graph, const Uses& uses, const Region& region);
+
+}  // namespace collage

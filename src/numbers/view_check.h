@@ -1,0 +1,32 @@
+// Whether a region is the view that a variant says: its outputs' bytes are already there among those of its inputs.
+// In:  the region with values for its ports. Out: a refusal when some byte is another.
+// How: every port is brought to its format; a view of all of its first input has the same bytes, and the parts of a
+//      Concat, Split or Slice lie at their offsets in the whole (region/containment.h).
+// Cost: a conversion and a comparison of every byte.
+#pragma once
+
+#include <optional>
+#include <span>
+
+#include "ir/graph.h"
+#include "numbers/format_converter.h"
+#include "region/refusal.h"
+#include "region/region.h"
+#include "region/rules.h"
+#include "region/variant.h"
+
+namespace collage {
+
+/// Tensors in the plain format, one for each port of the region.
+struct ViewPorts {
+  const Graph& graph;
+  const Region& region;
+  const Variant& variant;
+  std::span<const Tensor> inputs;
+  std::span<const Tensor> outputs;
+};
+
+/// Nothing when it is one. Converts on `threads` threads.
+[[nodiscard]] std::optional<Refusal> judge_view(const ViewPorts& view, FormatConverter& converter, int threads);
+
+}  // namespace collage

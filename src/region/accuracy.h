@@ -1,0 +1,19 @@
+// Accuracy classes: how near to the reference the results of a plan must be (docs/NUMBERS.md has the bounds).
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+namespace collage {
+
+enum class Accuracy : std::uint8_t {
+  kStrict,    ///< any order of summation; no Winograd, no rewritten weights
+  kStandard,  ///< the default: also Winograd and folded batch normalisation
+  kFast       ///< also 16-bit arithmetic
+};
+
+[[nodiscard]] std::string_view name_of(Accuracy accuracy);
+[[nodiscard]] std::optional<Accuracy> accuracy_of(std::string_view name);
+
+}  // namespace collage

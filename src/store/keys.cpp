@@ -1,0 +1,78 @@
+#include "store/keys.h"
+
+#include <fmt/format.h>
+
+#include "base/hash.h"
+
+namespace collage {
+namespace {
+
+std::string surroundings(const BackendInfo& backend, const MeasureContext& context) {
+  return fmt::format("backend={} version={} build={} threads={} accuracy={} displaced={} machine={}", backend.name,
+                     backend.version, backend.build, context.threads, name_of(context.accuracy),
+                     context.displaced_bytes, context.machine);
+}
+
+std::string content_hash_of(const Tensor& tensor) {
+  std::string text = to_string(tensor.value_type()) + ' ' + hash_hex(tensor.data.data(), tensor.data.size());
+  for (const std::string& element : tensor.strings) text += fmt::format(" {}:{}", element.size(), element);
+  return hash_hex(text);
+}
+
+}  // namespace
+
+std::string names_of(const std::vector<Format>& formats) {
+  std::string text;
+  for (const Format& format : formats) text += (text.empty() ? "" : ",") + format.name;
+  return text;
+}
+
+std::string region_key(const std::string& structure_key) { return "region=" + hash_hex(structure_key); }
+
+std::string cost_key(const std::string& structure_key, const Variant& variant, const BackendInfo& backend,
+                     const MeasureContext& context) {
+  return fmt::format("{} variant={} in={} out={} {}", region_key(structure_key), variant.name,
+                     names_of(variant.input_formats), names_of(variant.output_formats), surroundings(backend, context));
+}
+
+std::string text_of(const Conversion& conversion) {
+  const auto place = [](const std::string& location, const Format& format) {
+    return location == kHome ? format.name : location + "/" + format.name;
+  };
+  return fmt::format("{} from={} to={}", to_string(conversion.type), place(conversion.from_location, conversion.from),
+                     place(conversion.to_location, conversion.to));
+}
+
+std::string conversion_key(const Conversion& conversion, const BackendInfo& backend, const MeasureContext& context) {
+  return fmt::format("convert={} {}", text_of(conversion), surroundings(backend, context));
+}
+
+std::string artifact_key(const std::string& cost_key, const std::string& place_hash) {
+  return cost_key + " place=" + place_hash;
+}
+
+std::string weights_hash(const Graph& graph, const Region& region, ConstantHashes& known) {
+  std::string text;
+  for (const ValueId id : region.constants) {
+    std::string& hash = known[id];
+    if (hash.empty()) hash = content_hash_of(*graph.value(id).constant);
+    text += hash + '\n';
+  }
+  return hash_hex(text);
+}
+
+std::string weights_hash(const Graph& graph, const Region& region) {
+  ConstantHashes known;
+  return weights_hash(graph, region, known);
+}
+
+std::string place_hash(const Graph& graph, const Region& region, ConstantHashes& known) {
+  std::string text = weights_hash(graph, region, known);
+  for (const auto& ports : {region.inputs, region.outputs}) {
+    text += '\n';
+    for (const ValueId id : ports) text += fmt::format("{}:{} ", graph.value(id).name.size(), graph.value(id).name);
+  }
+  return hash_hex(text);
+}
+
+}  // namespace collage

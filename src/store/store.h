@@ -1,0 +1,102 @@
+// The cost store: what earlier measurements found, so that the same question needs no new measurement.
+// SQLite in WAL mode; every record has a checksum and is committed and synced before put_* returns. A damaged record
+// counts as absent: it is set aside in a table of its own, so that nothing is lost and nothing wrong is used. Artifacts
+// lie as files named by their content in `PATH.files/`. Several processes may use one file at the same time; leases
+// keep them from measuring the same (leases.h). After an error the file is opened once more, so that what was written
+// is read back and checked, and the work done again: a sync that failed is never repeated on its own. A file that still
+// cannot be opened, read or written, or that a newer version made, never stops work: the store then keeps what it
+// learns in memory. Either way warnings() says so, once.
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/error.h"
+#include "region/cost.h"
+#include "store/lease.h"
+
+namespace collage {
+
+/// One thread at a time.
+class Store {
+ public:
+  /// `spec` is "sqlite:PATH", "memory:" or a bare path. Folders on the way are made.
+  /// Error store/unknown-kind for another "kind:"; trouble with the file is a warning.
+  [[nodiscard]] static Result<Store> open(const std::string& spec);
+  /// For looking: makes nothing and keeps to the file. Errors store/missing; store/unreadable for a file that is no
+  /// store, or cannot be read and written; that of open().
+  [[nodiscard]] static Result<Store> open_existing(const std::string& spec);
+  Store(Store&&) noexcept;
+  Store& operator=(Store&&) noexcept;
+  ~Store();
+
+  /// A record that cannot be read counts as absent.
+  [[nodiscard]] std::optional<Cost> cost(const std::string& key);
+  void put_cost(const std::string& key, const Cost& cost, const Samples& samples = {});
+  /// What was put beside the cost; nothing where nothing was.
+  [[nodiscard]] std::optional<Samples> samples(const std::string& key);
+  /// Content hash of the artifact for a key of keys.h; the file may be gone.
+  [[nodiscard]] std::optional<std::string> artifact(const std::string& key);
+  void put_artifact(const std::string& key, const std::string& hash);
+  /// Any other answer worth keeping, as JSON text: verdicts of the end-to-end guard.
+  [[nodiscard]] std::optional<std::string> verdict(const std::string& key);
+  void put_verdict(const std::string& key, const std::string& json);
+
+  /// What a region of keys.h is, for people, as JSON text (region_facts.h).
+  [[nodiscard]] std::optional<std::string> region(const std::string& key);
+  /// Keys and texts, all or none.
+  void put_regions(std::span<const std::pair<std::string, std::string>> records);
+  [[nodiscard]] std::vector<std::pair<std::string, std::string>> regions();
+
+  /// Who is to measure these costs, one answer per key: takes the leases of those that nobody knows and nobody
+  /// measures, all together, for at least `time`. A cost that is put ends its lease; without a file all unknown ones
+  /// are ours.
+  [[nodiscard]] std::vector<Lease> take_leases(std::span<const std::string> keys, std::chrono::nanoseconds time);
+  /// What is held is held for at least `time` from now on; most calls find that it is and write nothing.
+  void extend_leases(std::chrono::nanoseconds time);
+  /// Gives back what is still held, for others to measure.
+  void release_leases();
+  /// Costs being measured at this moment, by all tuners.
+  [[nodiscard]] std::size_t lease_count();
+
+  /// Folder of the artifact files. Of a store in memory: a temporary one that goes away with it.
+  [[nodiscard]] const std::string& artifact_folder() const;
+  /// False when nothing is kept beyond this object's life.
+  [[nodiscard]] bool is_durable() const;
+  /// What went wrong: nothing or one sentence.
+  [[nodiscard]] const std::vector<std::string>& warnings() const;
+
+  /// Damaged records that this object came across and set aside.
+  [[nodiscard]] std::size_t set_aside() const;
+
+  struct Counts {
+    std::size_t costs = 0;
+    std::size_t artifacts = 0;
+    std::size_t verdicts = 0;
+  };
+  [[nodiscard]] Counts counts();
+  /// All costs whose key contains `part`, sorted by key.
+  [[nodiscard]] std::vector<std::pair<std::string, Cost>> costs_like(const std::string& part);
+  /// Likewise keys and content hashes of artifacts.
+  [[nodiscard]] std::vector<std::pair<std::string, std::string>> artifacts_like(const std::string& part);
+  /// Likewise keys and texts of verdicts.
+  [[nodiscard]] std::vector<std::pair<std::string, std::string>> verdicts_like(const std::string& part);
+  /// Removes the records whose key contains `part`, of all kinds; artifact files stay.
+  void remove(const std::string& part);
+  /// Removes exactly this cost.
+  void remove_cost(const std::string& key);
+  /// Looks at every record and sets damaged ones aside; how many are set aside, those found earlier included.
+  [[nodiscard]] std::size_t damaged_count();
+
+ private:
+  struct State;
+  explicit Store(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace collage

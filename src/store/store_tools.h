@@ -1,0 +1,73 @@
+// What people do with a cost store: look, carry costs to other stores, throw away, find out why nothing was found.
+// In: a store, or lines of costs. Out: numbers, lines, records.
+// A line of costs is a JSON object {"schema": "collage.cost/2", "key", "cost", "of", "checksum"}, `of` being what is
+// known of the region, or null; lines of collage.cost/1 have no `of` and are read, too. The key names the machine, so
+// costs of several machines lie side by side and never mix. Artifacts and verdicts stay: they hang on files.
+// Cost: linear in the store.
+// Not here: the commands (cli/db.cpp).
+// Source: JSON Lines, https://jsonlines.org
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "store/find_costs.h"
+#include "store/store.h"
+
+namespace collage {
+
+/// The parts of a key of keys.h, in its order: ("backend", "onednn"), ("threads", "1").
+[[nodiscard]] std::vector<std::pair<std::string, std::string>> fields_of(std::string_view key);
+
+struct StoreStats {
+  Store::Counts counts;
+  std::size_t refused = 0;                      ///< costs that are refusals
+  std::map<std::string, std::size_t> backends;  ///< costs by backend instance
+  std::map<std::string, std::size_t> machines;  ///< costs by machine print
+  std::size_t files = 0;                        ///< artifacts
+  std::uint64_t file_bytes = 0;
+};
+[[nodiscard]] StoreStats stats_of(Store& store);
+
+/// One line each.
+[[nodiscard]] std::string export_costs(const std::vector<FoundCost>& costs);
+
+struct ImportCounts {
+  std::size_t added = 0;
+  std::size_t known = 0;    ///< there before: what the store has stays
+  std::size_t skipped = 0;  ///< lines that are no costs, or whose checksum does not fit
+};
+[[nodiscard]] ImportCounts import_costs(Store& store, std::string_view lines);
+/// What `from` knows and `into` does not.
+[[nodiscard]] ImportCounts merge_costs(Store& into, Store& from);
+
+struct FileCounts {
+  std::size_t removed = 0;
+  std::uint64_t removed_bytes = 0;
+};
+/// Removes artifact files that no record names. Nobody else may write to the store meanwhile.
+[[nodiscard]] FileCounts remove_unnamed_files(Store& store);
+
+struct FileCheck {
+  std::size_t missing = 0;  ///< named by a record, but not there, or not to be read
+  std::size_t damaged = 0;  ///< there, but not what their name says
+};
+[[nodiscard]] FileCheck check_files(Store& store);
+
+/// A record near to a key that was not found, and where they differ.
+struct NearMiss {
+  std::string key;
+  struct Difference {
+    std::string field;
+    std::string wanted;
+    std::string stored;
+  };
+  std::vector<Difference> differences;
+};
+/// The nearest records about the same region or conversion, those with the fewest differences first.
+[[nodiscard]] std::vector<NearMiss> near_misses(Store& store, std::string_view key, std::size_t count = 3);
+
+}  // namespace collage

@@ -1,0 +1,60 @@
+// Three strikes: who crashed or hung three times on one kind of operators is not asked for them any more.
+// In: deaths of workers. Out: blocks, by backend instance, build and the kinds of operators in the region; they are
+// kept in the cost store, so that the next tune knows them, until the build changes or somebody lifts them. A backend
+// that hangs on anything is left out for the rest of this tune after five hangs: each one costs as much time as
+// hundreds of measurements. Not here: single candidates that died; their refusals are costs of the store. Cost: one
+// look into the store a question.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "backend/backend.h"
+#include "store/store.h"
+
+namespace collage {
+
+/// Crashes and hangs of one backend's build on one kind of operators.
+struct Strike {
+  std::string backend;  ///< instance
+  std::string build;
+  std::string operators;  ///< as operators_of() has them
+  int count = 0;
+  std::string last;  ///< reason and detail of the last one
+  bool operator==(const Strike&) const = default;
+};
+
+/// Of so many on a combination is blocked.
+inline constexpr int kMostStrikes = 3;
+inline constexpr int kMostHangs = 5;
+
+/// The different operators of a region, sorted: "Add+Relu"; those of other domains as "domain::Name".
+[[nodiscard]] std::string operators_of(const Graph& graph, const Region& region);
+
+/// One thread. The store outlives it.
+class Strikes {
+ public:
+  explicit Strikes(Store& store) : store_(store) {}
+
+  /// Counts a worker's death as kCrashed or kTimeout; others are not the backend's fault.
+  void add(const BackendInfo& backend, const std::string& operators, const Refusal& why);
+
+  /// Why the backend is not asked for these operators; nothing when it may be.
+  [[nodiscard]] std::optional<Refusal> block_of(const BackendInfo& backend, const std::string& operators);
+
+ private:
+  Store& store_;
+  std::map<std::string, int> hangs_;  ///< by backend instance
+};
+
+/// Everything counted in the store, by key.
+[[nodiscard]] std::vector<Strike> strikes_in(Store& store);
+
+/// Forgets the strikes of a backend, an instance or a kind with all its instances, on these operators, or all when
+/// empty; also the refusals of single candidates that crashed or hung when all operators are meant. How many strikes
+/// and refusals there were.
+std::size_t lift_strikes(Store& store, const std::string& backend, const std::string& operators);
+
+}  // namespace collage

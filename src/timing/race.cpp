@@ -1,0 +1,195 @@
+#include "timing/race.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <random>
+
+#include "base/clock.h"
+#include "timing/noise.h"
+#include "timing/pinning.h"
+
+namespace collage {
+namespace {
+
+Result<std::int64_t> time_once(const Contender& contender, int repeats) {
+  const auto start = Clock::now();
+  for (int i = 0; i < repeats; ++i) COLLAGE_TRY_VOID(contender.run());
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - start).count() / repeats;
+}
+
+struct Repeats {
+  int untimed = 1;
+  int timed = 1;
+};
+
+/// Warms up and finds how many runs heating and one sample need.
+Result<Repeats> calibrate(const Contender& contender, const RaceOptions& options) {
+  COLLAGE_TRY_VOID(time_once(contender, 1));
+  COLLAGE_TRY_VOID(time_once(contender, 1));
+  COLLAGE_TRY(const std::int64_t once, time_once(contender, 1));
+  const auto runs_in = [&](std::int64_t ns) {
+    return static_cast<int>(std::clamp<std::int64_t>(ns / std::max<std::int64_t>(once, 1), 1, 1000));
+  };
+  return Repeats{.untimed = runs_in(options.heat_ns), .timed = runs_in(options.min_sample_ns)};
+}
+
+double slowness_of(const RaceOptions& options) { return options.slowness ? options.slowness() : 1.0; }
+
+double median_of(std::vector<double> values) {
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+/// By round.
+std::vector<double> log_ratios(const RaceLane& slow, const RaceLane& fast) {
+  std::vector<double> logs(std::min(slow.samples_ns.size(), fast.samples_ns.size()));
+  for (std::size_t i = 0; i < logs.size(); ++i)
+    logs[i] = std::log(static_cast<double>(slow.samples_ns[i]) / static_cast<double>(fast.samples_ns[i]));
+  return logs;
+}
+
+}  // namespace
+
+std::int64_t RaceLane::quantile_ns(double q) const {
+  if (samples_ns.empty()) return 0;
+  std::vector<std::int64_t> sorted = samples_ns;
+  for (std::size_t i = 0; i < slowness.size() && i < sorted.size(); ++i)
+    sorted[i] = std::llround(static_cast<double>(sorted[i]) / slowness[i]);
+  const auto at = static_cast<std::ptrdiff_t>(q * static_cast<double>(sorted.size() - 1) + 0.5);
+  std::nth_element(sorted.begin(), sorted.begin() + at, sorted.end());
+  return sorted[static_cast<std::size_t>(at)];
+}
+
+std::int64_t RaceLane::median_ns() const { return quantile_ns(0.5); }
+
+double median_ratio(const RaceLane& slow, const RaceLane& fast) {
+  const std::vector<double> logs = log_ratios(slow, fast);
+  return logs.empty() ? 1 : std::exp(median_of(logs));
+}
+
+Ratio paired_ratio(const RaceLane& slow, const RaceLane& fast) {
+  const std::vector<double> logs = log_ratios(slow, fast);
+  const std::size_t n = logs.size();
+  if (n == 0) return {};
+  std::mt19937_64 random(n);
+  std::vector<double> medians(400);
+  std::vector<double> resampled(n);
+  for (double& m : medians) {
+    for (double& value : resampled) value = logs[random() % n];
+    m = median_of(resampled);
+  }
+  std::sort(medians.begin(), medians.end());
+  return {.ratio = std::exp(median_of(logs)), .low = std::exp(medians[10]), .high = std::exp(medians[389])};
+}
+
+Verdict verdict_of(const RaceLane& a, const RaceLane& b, const PairedTestOptions& options) {
+  PairedTest test(options);
+  for (std::size_t i = 0; i < std::min(a.samples_ns.size(), b.samples_ns.size()); ++i)
+    test.add(static_cast<double>(a.samples_ns[i]), static_cast<double>(b.samples_ns[i]));
+  return test.verdict();
+}
+
+namespace {
+
+class Race {
+ public:
+  Race(const std::vector<Contender>& contenders, const RaceOptions& options)
+      : contenders_(contenders), options_(options), random_(options.seed) {}
+
+  Result<std::vector<RaceLane>> run() {
+    for (const Contender& contender : contenders_) {
+      COLLAGE_TRY(const Repeats count, calibrate(contender, options_));
+      repeats_.push_back(count);
+      lanes_.push_back({.name = contender.name, .samples_ns = {}});
+      live_.push_back(live_.size());
+    }
+    const auto start = Clock::now();
+    while (!live_.empty() && kept_ < options_.max_rounds) {
+      const double elapsed = std::chrono::duration<double>(Clock::now() - start).count();
+      if (kept_ >= options_.min_rounds && elapsed > options_.seconds) break;
+      if (options_.most_seconds > 0 && kept_ >= kFewestRounds && elapsed > options_.most_seconds) break;
+      if (options_.stop.stop_requested() && kept_ > 0) break;
+      COLLAGE_TRY_VOID(run_round());
+      if (options_.decided_rounds > 0 && kept_ >= options_.decided_rounds && settle()) break;
+    }
+    return std::move(lanes_);
+  }
+
+ private:
+  /// Rounds between two renewals of the buffers: often enough for several in the shortest race.
+  static constexpr std::size_t kRenewal = 4;
+  /// More disturbed rounds than this share are kept: on a machine that is never quiet, pairing has to do.
+  static constexpr double kMostDiscarded = 0.3;
+
+  Result<void> run_round() {
+    if (kept_ % kRenewal == kRenewal - 1)
+      for (const std::size_t i : live_)
+        if (contenders_[i].renew) contenders_[i].renew();
+    std::vector<std::size_t> order = live_;
+    std::shuffle(order.begin(), order.end(), random_);
+    std::vector<Sample> samples(lanes_.size());
+    bool disturbed = false;
+    for (const std::size_t i : order) COLLAGE_TRY_VOID(take_sample(i, samples[i], disturbed));
+    if (disturbed && options_.discards_disturbed &&
+        static_cast<double>(discarded_) < kMostDiscarded * static_cast<double>(discarded_ + kept_ + 1)) {
+      ++discarded_;
+      return {};
+    }
+    for (const std::size_t i : live_) {
+      lanes_[i].samples_ns.push_back(samples[i].ns);
+      if (options_.slowness) lanes_[i].slowness.push_back(samples[i].slowness);
+    }
+    ++kept_;
+    return {};
+  }
+
+  struct Sample {
+    std::int64_t ns = 0;
+    double slowness = 1;
+  };
+
+  Result<void> take_sample(std::size_t i, Sample& sample, bool& disturbed) {
+    COLLAGE_TRY_VOID(time_once(contenders_[i], repeats_[i].untimed));
+    const double before = slowness_of(options_);
+    const PinnedThread pinned(options_.threads);
+    noise_.begin();
+    COLLAGE_TRY(const std::int64_t ns, time_once(contenders_[i], repeats_[i].timed));
+    disturbed |= noise_.end(ns * repeats_[i].timed).any();
+    sample = {.ns = std::max<std::int64_t>(1, ns), .slowness = (before + slowness_of(options_)) / 2};
+    return {};
+  }
+
+  /// Retires the beaten; true when every other lane is told apart from the best or is the same.
+  bool settle() {
+    const RaceLane& best =
+        lanes_[*std::ranges::min_element(live_, {}, [&](std::size_t i) { return lanes_[i].median_ns(); })];
+    bool all_decided = true;
+    std::erase_if(live_, [&](std::size_t i) {
+      if (&lanes_[i] == &best) return false;
+      const Verdict verdict = verdict_of(best, lanes_[i], options_.test);
+      all_decided &= verdict != Verdict::kUnsure;
+      return verdict == Verdict::kFaster && median_ratio(lanes_[i], best) > options_.beaten_ratio;
+    });
+    return all_decided;
+  }
+
+  const std::vector<Contender>& contenders_;
+  const RaceOptions& options_;
+  std::mt19937_64 random_;
+  NoiseWatch noise_;
+  std::vector<Repeats> repeats_;
+  std::vector<RaceLane> lanes_;
+  std::vector<std::size_t> live_;
+  std::size_t kept_ = 0;       ///< rounds
+  std::size_t discarded_ = 0;  ///< likewise
+};
+
+}  // namespace
+
+Result<std::vector<RaceLane>> race(const std::vector<Contender>& contenders, const RaceOptions& options) {
+  return Race(contenders, options).run();
+}
+
+}  // namespace collage

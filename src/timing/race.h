@@ -1,0 +1,75 @@
+// Times contenders against each other: every round runs each of them once in fresh random order, so that what
+// disturbs the machine disturbs all alike. Decisions use ratios paired by round. A round in which the system reports a
+// disturbance (timing/noise.h) counts for nobody, whatever its values are.
+// In: contenders, seconds. Out: samples by round, ratios, verdicts.
+// Cost: the seconds given.
+// Source: DESIGN of measuring in docs/ARCHITECTURE.md; pairing after Duet benchmarking.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "timing/paired_test.h"
+
+namespace collage {
+
+struct Contender {
+  std::string name;
+  std::function<Result<void>()> run;  ///< one inference on inputs already in place
+  std::function<void()> renew = {};   ///< puts its buffers elsewhere; called between rounds, may be empty
+};
+
+/// Enough for a median that no single disturbance decides.
+inline constexpr std::size_t kFewestRounds = 3;
+
+struct RaceOptions {
+  std::size_t min_rounds = 15;
+  std::size_t max_rounds = 400;
+  double seconds = 3.0;            ///< aimed at; min_rounds go first
+  double most_seconds = 0;         ///< ends after these and kFewestRounds, whatever is asked above; 0 = no limit
+  std::size_t decided_rounds = 0;  ///< ends after this many once all is decided; 0 = goes on for its seconds
+  PairedTestOptions test = {};     ///< what decided means
+  double beaten_ratio = 1.1;       ///< who is slower than the best, and this much, runs no more; with decided_rounds
+  std::int64_t min_sample_ns = 200'000;  ///< short runs are repeated inside one sample
+  /// Runs before each sample that are not timed, at least one: they bring back the caches and the predictions that the
+  /// others took, so that a sample is of the contender's own steady state.
+  std::int64_t heat_ns = 3'000'000;
+  int threads = 0;                 ///< samples are taken pinned to so many processors; 0 = not pinned
+  bool discards_disturbed = true;  ///< rounds, by cause
+  std::uint64_t seed = 1;
+  /// Of the processor now, 1 in a quiet moment: medians and quantiles are divided by it, so that they compare with
+  /// costs; ratios are not, pairing is better than any correction. Empty = 1.
+  std::function<double()> slowness;
+  std::stop_token stop;
+};
+
+struct RaceLane {
+  std::string name;
+  std::vector<std::int64_t> samples_ns;  ///< one per round from the first on; a beaten lane lacks the last ones
+  std::vector<double> slowness = {};     ///< of the processor then, by round; empty = 1
+  /// Of the samples in a quiet moment.
+  [[nodiscard]] std::int64_t median_ns() const;
+  [[nodiscard]] std::int64_t quantile_ns(double q) const;
+};
+
+/// How many times faster `fast` is than `slow`, with a 95 % interval from a bootstrap over the paired rounds.
+struct Ratio {
+  double ratio = 1;
+  double low = 1;
+  double high = 1;
+};
+[[nodiscard]] Ratio paired_ratio(const RaceLane& slow, const RaceLane& fast);
+/// The same without the interval; 1 when one of them has no samples.
+[[nodiscard]] double median_ratio(const RaceLane& slow, const RaceLane& fast);
+
+/// Whether `a` is faster than `b`, by their common rounds in order: what a race with these options decides.
+[[nodiscard]] Verdict verdict_of(const RaceLane& a, const RaceLane& b, const PairedTestOptions& options = {});
+
+/// Error of the first contender whose run fails.
+[[nodiscard]] Result<std::vector<RaceLane>> race(const std::vector<Contender>& contenders, const RaceOptions& options);
+
+}  // namespace collage

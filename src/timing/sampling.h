@@ -1,0 +1,71 @@
+// Times several contenders against each other in one process.
+// Each is warmed up; then rounds run every live contender once, in fresh random order, so that whatever disturbs the
+// machine disturbs all alike; times are those of a quiet moment, so that contenders of different sessions compare. A
+// sample is a batch of calls long enough for the clock; of a single call where something is done before each (prepare).
+// A contender that is clearly slow is not sampled further; what it has is kept. Nothing is thrown away because of its
+// value, only by cause. Source: DESIGN "Measuring"; interleaving and medians after reference/reliability.md section 5.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "region/cost.h"
+#include "timing/noise.h"
+
+namespace collage {
+
+struct SamplingOptions {
+  std::int64_t min_sample_ns = 100'000;      ///< a batch takes at least this long
+  std::int64_t warm_up_ns = 50'000'000;      ///< most time spent on warming up one contender
+  double warm_agreement = 0.05;              ///< two samples that agree this well end the warm-up
+  std::size_t min_samples = 9;               ///< of one contender, together with
+  std::int64_t min_total_ns = 30'000'000;    ///< the time spent in them; or
+  std::size_t few_samples = 5;               ///< this many, when
+  std::int64_t long_total_ns = 300'000'000;  ///< they took this long, or when preparing takes longer than the call
+  double few_agreement = 0.02;               ///< and the middle half of them lies within this share of the median
+  double drop_ratio = 1.5;                   ///< slower than the best by this factor after
+  std::size_t drop_rounds = 3;               ///< so many rounds: not sampled further
+  std::int64_t touch_ns = 3'000'000;  ///< a call shorter than this is made once, untimed, before each batch: between
+                                      ///< two batches others have used the caches, in a plan its input is just made
+  std::uint64_t seed = 1;
+};
+
+/// For the candidates of a tune: a cheap contender costs a few milliseconds.
+[[nodiscard]] SamplingOptions quick_sampling();
+
+/// What is timed and what it is timed with; replaced in tests by a clock that only moves when told.
+struct SamplingSubject {
+  std::function<Result<void>(std::size_t contender)> run;  ///< one call of a contender
+  std::function<std::int64_t()> now_ns;                    ///< monotonic
+  std::function<void(std::size_t contender)> before;       ///< told before each batch; must cost next to nothing
+  /// Done before every sample's call, untimed, but counted as time spent; empty = calls follow each other at once.
+  std::function<void(std::size_t contender)> prepare = {};
+  std::function<double()> slowness = {};  ///< of the processor now, 1 in a quiet moment; samples are divided by it
+  int threads = 0;                        ///< batches are run pinned to so many processors; 0 = not pinned
+  NoiseWatch* noise = nullptr;            ///< a sample it sees disturbed does not count; null = all count
+};
+
+/// Of one contender.
+struct Timing {
+  Measured summary;
+  std::vector<std::int64_t> samples_ns;  ///< as they came
+};
+
+/// A time as it would be in a quiet moment, from the slowness before and after.
+[[nodiscard]] constexpr double in_quiet(std::int64_t ns, double slowness_before, double slowness_after) {
+  return static_cast<double>(ns) / ((slowness_before + slowness_after) / 2);
+}
+
+/// One result per contender, in order, or the error of the call that failed (the others are timed on). Contender i
+/// costs at least two calls.
+[[nodiscard]] std::vector<Result<Timing>> sample_all(std::size_t contenders, const SamplingSubject& subject,
+                                                     const SamplingOptions& options);
+
+/// Median and quartiles (nearest rank) of at least one sample.
+[[nodiscard]] Measured summarise(std::vector<std::int64_t> samples_ns);
+
+}  // namespace collage

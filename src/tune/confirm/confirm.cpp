@@ -1,0 +1,170 @@
+#include "tune/confirm/confirm.h"
+
+#include <cmath>
+#include <memory>
+
+#include "numbers/compare.h"
+#include "numbers/record.h"
+#include "region/value_json.h"
+#include "timing/canary.h"
+#include "timing/sampling.h"
+#include "tune/plan_model.h"
+
+namespace collage {
+namespace {
+
+constexpr int kProfileRuns = 7;
+
+Result<PlanModel> ready(const ConfirmContender& contender, const ConfirmRequest& request, const Record& inputs,
+                        Registry& registry) {
+  COLLAGE_TRY(PlanModel model, PlanModel::load(contender.plan, registry, request.threads));
+  std::vector<Tensor> tensors;
+  for (const ContextPort& port : model.session().inputs()) {
+    COLLAGE_TRY(Tensor tensor, inputs.tensor(port.name));
+    tensors.push_back(std::move(tensor));
+  }
+  COLLAGE_TRY_VOID(model.set_inputs(tensors));
+  COLLAGE_TRY_VOID(model.run());
+  return model;
+}
+
+/// "" when the outputs of the last run are those expected.
+Result<std::string> difference(const PlanModel& model, const ConfirmRequest& request, const Record& expected) {
+  const Accuracy accuracy = accuracy_of(request.accuracy).value_or(Accuracy::kStandard);
+  COLLAGE_TRY(const std::vector<Tensor> outputs, model.outputs());
+  for (std::size_t o = 0; o < outputs.size(); ++o) {
+    const std::string& name = model.session().outputs()[o].name;
+    COLLAGE_TRY(const Tensor wanted, expected.tensor(name));
+    const Comparison comparison = compare(outputs[o], wanted, accuracy, is_16bit_float(wanted.type));
+    if (!comparison.ok) return "output " + name + ": " + to_string(comparison);
+  }
+  return std::string();
+}
+
+/// Plans that came out wrong while they were timed have no times.
+Result<void> check_again(const std::vector<std::unique_ptr<PlanModel>>& models, const std::vector<std::size_t>& lane_of,
+                         const ConfirmRequest& request, const Record& expected, std::vector<ConfirmLane>& lanes) {
+  for (std::size_t i = 0; i < models.size(); ++i) {
+    ConfirmLane& lane = lanes[lane_of[i]];
+    COLLAGE_TRY_VOID(models[i]->run());
+    COLLAGE_TRY(lane.failure, difference(*models[i], request, expected));
+    if (!lane.failure.empty()) lane.lane.samples_ns.clear();
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<std::vector<ConfirmLane>> confirm_here(const ConfirmRequest& request, Registry& registry) {
+  COLLAGE_TRY(const Record inputs, Record::open(request.inputs));
+  std::optional<Record> expected;
+  if (!request.expected.empty()) {
+    COLLAGE_TRY(expected, Record::open(request.expected));
+  }
+  std::vector<ConfirmLane> lanes(request.contenders.size());
+  std::vector<std::unique_ptr<PlanModel>> models;
+  std::vector<Contender> contenders;
+  std::vector<std::size_t> lane_of;
+  for (std::size_t c = 0; c < request.contenders.size(); ++c) {
+    lanes[c].lane.name = request.contenders[c].name;
+    auto model = ready(request.contenders[c], request, inputs, registry);
+    if (!model) {
+      lanes[c].failure = to_string(model.error());
+      continue;
+    }
+    if (expected) {
+      COLLAGE_TRY(lanes[c].failure, difference(*model, request, *expected));
+      if (!lanes[c].failure.empty()) continue;
+    }
+    models.push_back(std::make_unique<PlanModel>(std::move(*model)));
+    contenders.push_back({request.contenders[c].name, [m = models.back().get()] { return m->run(); }});
+    lane_of.push_back(c);
+  }
+  if (request.min_rounds == 0) return lanes;
+  RaceOptions options;
+  options.seconds = request.seconds;
+  options.min_rounds = request.min_rounds;
+  options.decided_rounds = request.decided_rounds;
+  options.most_seconds = request.most_seconds;
+  options.threads = request.threads;
+  options.seed = request.seed;
+  Canary canary;
+  canary.learn(request.quiet_ns);
+  options.slowness = [&canary] { return canary.slowness(); };
+  COLLAGE_TRY(std::vector<RaceLane> raced, race(contenders, options));
+  for (std::size_t i = 0; i < raced.size(); ++i) {
+    lanes[lane_of[i]].lane = std::move(raced[i]);
+    const double before = canary.slowness();
+    COLLAGE_TRY(const std::vector<std::int64_t> profile, models[i]->profile(kProfileRuns));
+    const double after = canary.slowness();
+    for (const std::size_t s : cover_steps(models[i]->session().plan()))
+      lanes[lane_of[i]].step_ns.push_back(std::llround(in_quiet(profile[s], before, after)));
+  }
+  if (expected) COLLAGE_TRY_VOID(check_again(models, lane_of, request, *expected, lanes));
+  return lanes;
+}
+
+nlohmann::json to_json(const ConfirmRequest& request) {
+  nlohmann::json contenders = nlohmann::json::array();
+  for (const ConfirmContender& c : request.contenders) contenders.push_back({{"name", c.name}, {"plan", c.plan}});
+  return {{"type", "confirm"},
+          {"contenders", contenders},
+          {"inputs", request.inputs},
+          {"expected", request.expected},
+          {"accuracy", request.accuracy},
+          {"threads", request.threads},
+          {"seconds", request.seconds},
+          {"min_rounds", request.min_rounds},
+          {"decided_rounds", request.decided_rounds},
+          {"most_seconds", request.most_seconds},
+          {"seed", request.seed},
+          {"quiet_ns", request.quiet_ns}};
+}
+
+Result<ConfirmRequest> confirm_request_from(const nlohmann::json& json) {
+  return read_json("confirm job", [&] {
+    ConfirmRequest request;
+    for (const auto& c : json.at("contenders"))
+      request.contenders.push_back({.name = c.at("name"), .plan = c.at("plan")});
+    request.inputs = json.at("inputs");
+    request.expected = json.at("expected");
+    request.accuracy = json.at("accuracy");
+    request.threads = json.at("threads");
+    request.seconds = json.at("seconds");
+    request.min_rounds = json.at("min_rounds");
+    request.decided_rounds = json.at("decided_rounds");
+    request.most_seconds = json.at("most_seconds");
+    request.seed = json.at("seed");
+    request.quiet_ns = json.at("quiet_ns");
+    return request;
+  });
+}
+
+nlohmann::json to_json(const std::vector<ConfirmLane>& lanes) {
+  nlohmann::json list = nlohmann::json::array();
+  for (const ConfirmLane& lane : lanes)
+    list.push_back({{"name", lane.lane.name},
+                    {"samples_ns", lane.lane.samples_ns},
+                    {"slowness", lane.lane.slowness},
+                    {"step_ns", lane.step_ns},
+                    {"failure", lane.failure}});
+  return {{"lanes", list}};
+}
+
+Result<std::vector<ConfirmLane>> confirm_lanes_from(const nlohmann::json& json) {
+  return read_json("confirm answer", [&] {
+    std::vector<ConfirmLane> lanes;
+    for (const auto& entry : json.at("lanes")) {
+      ConfirmLane lane;
+      lane.lane.name = entry.at("name");
+      lane.lane.slowness = entry.at("slowness").get<std::vector<double>>();
+      lane.lane.samples_ns = entry.at("samples_ns").get<std::vector<std::int64_t>>();
+      lane.step_ns = entry.at("step_ns").get<std::vector<std::int64_t>>();
+      lane.failure = entry.at("failure");
+      lanes.push_back(std::move(lane));
+    }
+    return lanes;
+  });
+}
+
+}  // namespace collage

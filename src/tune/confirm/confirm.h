@@ -1,0 +1,52 @@
+// The guard's measurement: plan files against each other, end to end, interleaved, in one worker process.
+// In: plan files and the inputs of the record. Out: samples by round, and the time of every step in context, both as
+// in a quiet moment of the processor, like the costs of candidates.
+// Cost: rounds x plans x time of a run.
+// Source: see race.h.
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <vector>
+
+#include "backend/registry.h"
+#include "timing/race.h"
+
+namespace collage {
+
+struct ConfirmContender {
+  std::string name;
+  std::string plan;  ///< path of a plan file
+};
+
+struct ConfirmRequest {
+  std::vector<ConfirmContender> contenders;
+  std::string inputs;    ///< a record holding every model input by name
+  std::string expected;  ///< a record holding every model output by name; "" = outputs are not checked
+  std::string accuracy = "standard";
+  int threads = 1;
+  double seconds = 3;
+  std::size_t min_rounds = 11;     ///< 0 = nothing is timed, outputs are checked only
+  std::size_t decided_rounds = 0;  ///< as in RaceOptions, like
+  double most_seconds = 0;         ///< this
+  std::uint64_t seed = 1;
+  std::int64_t quiet_ns = 0;  ///< the canary's (timing/canary.h), from pricing; 0 = not known
+};
+
+/// One contender's outcome: samples, or why it did not run.
+struct ConfirmLane {
+  RaceLane lane;
+  std::vector<std::int64_t> step_ns;  ///< median of each step of the cover, in the plan
+  std::string failure;                ///< empty when it ran and its outputs were right
+};
+
+/// Loads and times the plans in this process.
+[[nodiscard]] Result<std::vector<ConfirmLane>> confirm_here(const ConfirmRequest& request, Registry& registry);
+
+// The same as a worker's job of type "confirm".
+[[nodiscard]] nlohmann::json to_json(const ConfirmRequest& request);
+[[nodiscard]] Result<ConfirmRequest> confirm_request_from(const nlohmann::json& json);
+[[nodiscard]] nlohmann::json to_json(const std::vector<ConfirmLane>& lanes);
+[[nodiscard]] Result<std::vector<ConfirmLane>> confirm_lanes_from(const nlohmann::json& json);
+
+}  // namespace collage

@@ -1,0 +1,60 @@
+// One engine running a whole model on buffers of our own: a rival, or the reference.
+// In: the imported graph (for names and types) and, for rivals, the user's own bytes. Not here: timing.
+// Out: a cover of one step; sessions on its buffers.
+// Cost: loading, then the runs.
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "backend/backend.h"
+#include "ir/graph.h"
+#include "region/cover.h"
+
+namespace collage {
+
+/// The whole graph with the graph's own inputs and outputs, in order, whether or not a node reads them.
+[[nodiscard]] Region model_region(const Graph& graph);
+/// An engine's way to run the whole graph with plain ports.
+[[nodiscard]] Variant model_variant(const Region& region);
+/// The cover of one step in which `engine` runs everything.
+[[nodiscard]] Cover whole_cover(const Graph& graph, const std::string& engine);
+
+class WholeModel {
+ public:
+  /// Compiles and binds. `model_bytes` replaces the exported graph when given. A refusal of the engine comes back
+  /// as error engine/refused.
+  [[nodiscard]] static Result<WholeModel> create(Backend& engine, const Graph& graph,
+                                                 std::optional<std::string> model_bytes, const CompileOptions& options);
+
+  /// Copies inputs in; they must fit the graph's inputs in number, type and shape.
+  Result<void> set_inputs(std::span<const Tensor> inputs);
+  Result<void> run() { return call_->run(); }
+  /// Copies of the outputs of the last run, in the graph's order.
+  [[nodiscard]] Result<std::vector<Tensor>> outputs();
+  /// The bytes a load of this engine's model needs: what a one-step plan stores.
+  [[nodiscard]] const Artifact& artifact() const { return artifact_; }
+  /// What creating the engine's session from these bytes took.
+  [[nodiscard]] std::chrono::nanoseconds load_time() const { return load_time_; }
+
+ private:
+  struct Slot {
+    ValueType type;
+    std::shared_ptr<std::byte> bytes;  ///< null for an output of unknown shape
+    std::size_t size = 0;
+  };
+
+  Artifact artifact_;
+  std::vector<Slot> inputs_;
+  std::vector<Slot> outputs_;
+  std::vector<std::size_t> output_port_;  ///< graph output -> port of the region
+  std::unique_ptr<Kernel> kernel_;
+  std::unique_ptr<Call> call_;
+  std::chrono::nanoseconds load_time_{};
+};
+
+}  // namespace collage

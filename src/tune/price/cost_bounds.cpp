@@ -1,0 +1,115 @@
+#include "tune/price/cost_bounds.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "store/keys.h"
+#include "tune/price/region_work.h"
+
+namespace collage {
+namespace {
+
+/// How many deviations less than expected: of what is not known of its like, of all that is not known.
+constexpr double kOpenMind = 1.5;
+constexpr double kHope = 2.5;
+
+/// What effects are of, and how far they are from none: deviations of logarithms.
+struct Levels {
+  std::size_t all, kind, operation, backend, kind_of_backend, way, kind_of_way, operation_of_backend, operation_of_way;
+  std::size_t region, rest, rest_of_way, formats, size_of_way, several;
+
+  explicit Levels(CostModel& model)
+      : all(model.add_level(1, true)),
+        kind(model.add_level(0.4, true)),
+        operation(model.add_level(0.3, false)),
+        backend(model.add_level(0.3, true)),
+        kind_of_backend(model.add_level(0.3, true)),
+        way(model.add_level(0.3, true)),
+        kind_of_way(model.add_level(0.3, true)),
+        operation_of_backend(model.add_level(0.15, false)),
+        operation_of_way(model.add_level(0.15, false)),
+        region(model.add_level(0.1, false)),
+        rest(model.add_level(0.1, true)),
+        rest_of_way(model.add_level(0.1, true)),
+        formats(model.add_level(0.1, true)),
+        size_of_way(model.add_level(0.3, true)),
+        several(model.add_level(0.15, true)) {}
+};
+
+/// The same for times within a factor of four.
+int size_class(double ns) { return std::ilogb(ns) / 2; }
+
+CostModel::Computation computation_of(CostModel& model, const Levels& levels, const RegionWork& work,
+                                      const Candidate& candidate) {
+  const std::string& backend = candidate.backend;
+  const Variant& variant = candidate.variant;
+  // What follows a plus says what is fused, which the rest of the region says too.
+  const std::string way = backend + "/" + variant.name.substr(0, variant.name.find('+'));
+  // Between light operators overheads count, between heavy ones kernels: what one shows says nothing of the other.
+  const std::string weight = work.is_heavy ? "heavy " : "light ";
+  CostModel::Computation made;
+  for (const auto& part : work.parts) {
+    made.parts.push_back(
+        {.base_ns = part->roofline_ns,
+         .effects = {
+             model.effect(levels.all, ""), model.effect(levels.kind, part->kind),
+             model.effect(levels.operation, part->operation), model.effect(levels.backend, weight + backend),
+             model.effect(levels.kind_of_backend, backend + "|" + part->kind), model.effect(levels.way, weight + way),
+             model.effect(levels.kind_of_way, way + "|" + part->kind),
+             model.effect(levels.operation_of_backend, backend + "|" + part->operation),
+             model.effect(levels.operation_of_way, way + "|" + part->operation),
+             model.effect(levels.size_of_way, fmt::format("{}{}|{}", weight, way, size_class(part->roofline_ns)))}});
+  }
+  if (work.parts.size() > 1) {
+    made.effects = {model.effect(levels.several, backend + "/" + variant.name)};
+    return made;
+  }
+  made.effects = {model.effect(levels.region, work.parts.front()->operation + "|" + work.rest),
+                  model.effect(levels.rest, backend + "|" + work.rest),
+                  model.effect(levels.rest_of_way, backend + "/" + variant.name + "|" + work.rest),
+                  model.effect(levels.formats, weight + way + "|" + names_of(variant.input_formats) +
+                                                   names_of(variant.output_formats))};
+  return made;
+}
+
+}  // namespace
+
+CostBounds::CostBounds(const Graph& graph, const CandidatePool& pool, Accuracy accuracy, const PeakRates& peak,
+                       int threads)
+    : pool_(pool) {
+  WorkOfRegions work(graph, peak, threads);
+  std::vector<RegionWork> works;
+  for (const Region& region : pool.regions) {
+    roofline_.push_back(roofline_ns(graph, region, accuracy, peak, threads));
+    works.push_back(work.of(region));
+  }
+  const Levels levels(model_);
+  for (const Candidate& candidate : pool.candidates)
+    computations_.push_back(computation_of(model_, levels, works[candidate.region], candidate));
+}
+
+std::int64_t CostBounds::roofline(std::size_t candidate) const {
+  const std::uint32_t region = pool_.candidates[candidate].region;
+  return region < roofline_.size() ? static_cast<std::int64_t>(nearest_ * static_cast<double>(roofline_[region])) : 0;
+}
+
+std::int64_t CostBounds::forecast(std::size_t candidate, Forecast kind) const {
+  const CostModel::Prediction expected = model_.predict(computations_[candidate]);
+  double less = 0;
+  if (kind == Forecast::kOpenMinded) less = kOpenMind * expected.shared_spread;
+  if (kind == Forecast::kHopeful) less = kHope * expected.spread;
+  return std::max(roofline(candidate), static_cast<std::int64_t>(expected.ns * std::exp(-less)));
+}
+
+void CostBounds::learn(std::size_t candidate, const Cost& cost) {
+  const auto* measured = std::get_if<Measured>(&cost);
+  if (!measured || measured->median_ns == 0) return;
+  const auto ns = static_cast<double>(measured->median_ns);
+  model_.learn(computations_[candidate], ns);
+  const std::int64_t least = roofline_[pool_.candidates[candidate].region];
+  if (least > 0) nearest_ = std::min(nearest_, ns / static_cast<double>(least));
+}
+
+}  // namespace collage

@@ -1,0 +1,31 @@
+// What the best cover would gain if kernels were as fast as one may hope: nothing is worth tuning that cannot be on a
+// best path.
+// In: a request with costs, groups of candidates and the time hoped for. Out: nanoseconds of the cover, by group.
+// How: the search runs with hopeful costs. Many groups are tried at once: what does not gain together does not gain
+//      alone.
+// Cost: a search of bounded states for each group that gains, few for all others.
+// Source: the trials of lazy_pricing.h.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "tune/price/covers.h"
+
+namespace collage {
+
+struct Hope {
+  std::vector<std::size_t> candidates;  ///< of the request's pool
+  std::int64_t ns = 0;                  ///< that each of them may take at best
+};
+
+struct HopedGains {
+  std::int64_t best_ns = 0;         ///< of the best cover as things are
+  std::vector<std::int64_t> gains;  ///< by hope; 0: not worth it
+};
+
+/// Error of the search. `is_over` is asked between searches; what it cuts short gains nothing.
+[[nodiscard]] Result<HopedGains> hoped_gains(const CoverRequest& request, std::span<const Hope> hopes,
+                                             const std::function<bool()>& is_over);
+
+}  // namespace collage

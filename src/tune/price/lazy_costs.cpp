@@ -1,0 +1,81 @@
+#include "tune/price/lazy_costs.h"
+
+#include <algorithm>
+
+#include "tune/price/computations.h"
+
+namespace collage {
+
+LazyCosts::LazyCosts(const Graph& graph, const CandidatePool& pool, CostBounds& bounds, std::vector<Cost> known)
+    : pool_(pool), bounds_(bounds), costs_(std::move(known)), class_of_(computation_classes(graph, pool)) {
+  costs_.resize(pool.candidates.size(), Unknown{});
+  for (std::size_t c = 0; c < pool.candidates.size(); ++c) {
+    const Candidate& candidate = pool.candidates[c];
+    if (class_of_[c] == members_.size()) members_.emplace_back();
+    members_[class_of_[c]].push_back(c);
+    by_nodes_[pool.regions[candidate.region].nodes].push_back(c);
+    if (candidate.variant.name == "view") costs_[c] = Measured{.median_ns = 0, .low_ns = 0, .high_ns = 0, .samples = 1};
+  }
+}
+
+std::vector<Cost> LazyCosts::forecast(Forecast kind, std::size_t max_nodes) const {
+  std::vector<Cost> costs = costs_;
+  for (const std::size_t first : open()) {
+    const Estimated estimate{.ns = bounds_.forecast(first, kind)};
+    for (const std::size_t c : members_[class_of_[first]])
+      if (is_open(c) && pool_.regions[pool_.candidates[c].region].nodes.count() <= max_nodes) costs[c] = estimate;
+  }
+  return costs;
+}
+
+void LazyCosts::lower_to_hope(std::span<const std::size_t> candidates, std::vector<Cost>& costs) const {
+  for (const std::size_t candidate : candidates) {
+    const Estimated estimate{.ns = bounds_.forecast(candidate, Forecast::kHopeful)};
+    for (const std::size_t c : members_[class_of_[candidate]]) costs[c] = estimate;
+  }
+}
+
+void LazyCosts::put_measured(std::size_t candidate, std::vector<Cost>& costs) const {
+  for (const std::size_t c : members_[class_of_[candidate]])
+    if (!is_open(c)) costs[c] = costs_[c];
+}
+
+bool LazyCosts::is_open(std::size_t candidate) const { return std::holds_alternative<Unknown>(costs_[candidate]); }
+
+std::vector<std::size_t> LazyCosts::open() const {
+  std::vector<std::size_t> open;
+  for (const auto& members : members_) {
+    const auto first = std::ranges::find_if(members, [this](std::size_t c) { return is_open(c); });
+    if (first != members.end()) open.push_back(*first);
+  }
+  return open;
+}
+
+std::vector<std::size_t> LazyCosts::open_in(const std::vector<NamedCover>& covers) const {
+  std::map<std::size_t, std::size_t> first;  // by class
+  for (const NamedCover& named : covers)
+    for (const CoverStep& step : named.result.cover.steps) {
+      const auto same = by_nodes_.find(step.region.nodes);
+      if (step.kind != StepKind::kKernel || same == by_nodes_.end()) continue;
+      for (const std::size_t c : same->second) {
+        const Candidate& candidate = pool_.candidates[c];
+        if (is_open(c) && candidate.backend == step.backend && candidate.variant == step.variant &&
+            pool_.regions[candidate.region] == step.region)
+          first.emplace(class_of_[c], c);
+      }
+    }
+  std::vector<std::size_t> open;
+  for (const auto& [name, candidate] : first) open.push_back(candidate);
+  std::sort(open.begin(), open.end());
+  return open;
+}
+
+void LazyCosts::learn(std::size_t candidate, const Cost& cost) {
+  if (std::holds_alternative<Unknown>(cost)) return;
+  ++measured_count_;
+  for (const std::size_t c : members_[class_of_[candidate]])
+    if (is_open(c)) costs_[c] = cost;
+  bounds_.learn(candidate, cost);
+}
+
+}  // namespace collage

@@ -1,0 +1,167 @@
+#include "tune/price/lazy_pricing.h"
+
+#include <algorithm>
+#include <limits>
+#include <span>
+
+#include "tune/price/lazy_costs.h"
+
+namespace collage {
+namespace {
+
+/// Computations asked for at once; between them the deadline is looked at.
+constexpr std::size_t kChunk = 16;
+/// Regions that should take this part of the best cover's time are measured in any case.
+constexpr double kLong = 0.3;
+/// Hopes tried at once to begin with.
+constexpr std::size_t kTogether = 16;
+/// A cover gains when it gets better by more than this part.
+constexpr double kGain = 0.0002;
+/// States that trials may make for each computation measured: a small part of the time that measuring took.
+constexpr std::size_t kStatesPerMeasured = 2000;
+/// States of one search: forecasts are not worth a search to the end where that takes seconds.
+constexpr std::size_t kMostStates = 60'000;
+/// Forecasts are made anew when this part was learnt since.
+constexpr double kNews = 0.01;
+constexpr std::size_t kAnySize = std::numeric_limits<std::size_t>::max();
+
+class LazyPricer {
+ public:
+  LazyPricer(CoverRequest request, CostBounds& bounds, const LazyMeasuring& measuring)
+      : request_(std::move(request)),
+        measuring_(measuring),
+        costs_(*request_.graph, *request_.pool, bounds, std::move(request_.costs)) {
+    request_.search.max_states = std::min(request_.search.max_states, kMostStates);
+  }
+
+  Result<std::vector<Cost>> run() {
+    COLLAGE_TRY_VOID(measure_until_known(Covers::kQuick, Forecast::kOpenMinded));
+    COLLAGE_TRY_VOID(measure_until_known(Covers::kBest, Forecast::kOpenMinded));
+    COLLAGE_TRY_VOID(measure_until_known(Covers::kAll, Forecast::kExpected));
+    COLLAGE_TRY_VOID(measure(long_ones()));
+    for (bool goes_on = true; goes_on;) {
+      COLLAGE_TRY_VOID(measure_until_known(Covers::kBest, Forecast::kExpected));
+      const std::size_t before = costs_.measured_count();
+      COLLAGE_TRY_VOID(try_hopes());
+      goes_on = costs_.measured_count() > before;
+    }
+    COLLAGE_TRY_VOID(measure_until_known(Covers::kAll, Forecast::kExpected));
+    if (measuring_.is_stopped() || !measuring_.is_over()) return costs_.measured();
+    forecast(Forecast::kExpected);
+    return std::move(request_.costs);
+  }
+
+ private:
+  enum class Covers : std::uint8_t { kQuick, kBest, kAll };
+
+  [[nodiscard]] std::size_t nodes_of(std::size_t candidate) const {
+    return request_.pool->regions[request_.pool->candidates[candidate].region].nodes.count();
+  }
+
+  [[nodiscard]] bool has_ended() const { return measuring_.is_stopped() || measuring_.is_over(); }
+
+  Result<void> measure(const std::vector<std::size_t>& open) {
+    for (std::size_t begin = 0; begin < open.size() && !has_ended(); begin += kChunk) {
+      std::vector<std::size_t> asked;
+      for (std::size_t i = begin; i < std::min(open.size(), begin + kChunk); ++i)
+        if (nodes_of(open[i]) <= measuring_.most_nodes()) asked.push_back(open[i]);
+      COLLAGE_TRY(const std::vector<Cost> priced, measuring_.candidates(asked));
+      COLLAGE_CHECK(priced.size() == asked.size(), "one cost for every candidate asked for");
+      for (std::size_t i = 0; i < asked.size(); ++i) costs_.learn(asked[i], priced[i]);
+      measuring_.progress(costs_.measured_count());
+    }
+    return {};
+  }
+
+  void forecast(Forecast kind) {
+    costs_.fit();
+    fitted_ = costs_.measured_count();
+    request_.costs = costs_.forecast(kind, measuring_.most_nodes());
+  }
+
+  /// None where the quick backends cannot do without the others.
+  Result<std::vector<NamedCover>> covers_of(Covers which) {
+    if (which == Covers::kAll) return covers_to_confirm(request_);
+    if (which == Covers::kQuick && measuring_.quick.empty()) return std::vector<NamedCover>{};
+    auto best = best_cover(request_, which == Covers::kQuick ? measuring_.quick : request_.backends);
+    if (!best && which == Covers::kQuick) return std::vector<NamedCover>{};
+    if (!best) return std::unexpected(std::move(best).error());
+    return std::vector<NamedCover>{{"cover", *std::move(best)}};
+  }
+
+  /// Until nothing is open that these covers use.
+  Result<void> measure_until_known(Covers which, Forecast kind) {
+    for (;;) {
+      forecast(kind);
+      COLLAGE_TRY(const std::vector<NamedCover> covers, covers_of(which));
+      if (covers.empty()) return {};
+      best_ns_ = covers.front().result.cover.cost_ns;
+      const std::vector<std::size_t> open = costs_.open_in(covers);
+      COLLAGE_TRY(const std::size_t conversions, measuring_.conversions(covers));
+      if ((open.empty() && conversions == 0) || has_ended()) return {};
+      COLLAGE_TRY_VOID(measure(open));
+    }
+  }
+
+  [[nodiscard]] std::vector<std::size_t> long_ones() const {
+    std::vector<std::size_t> open = costs_.open();
+    std::erase_if(open, [this](std::size_t candidate) {
+      const auto ns = nanoseconds_of(request_.costs[candidate]);
+      return nodes_of(candidate) == 1 || !ns || static_cast<double>(*ns) < kLong * static_cast<double>(best_ns_);
+    });
+    return open;
+  }
+
+  // ---- hopes -----------------------------------------------------------------------------------------------
+  Result<void> try_hopes() {
+    const std::vector<std::size_t> open = costs_.open();
+    for (std::size_t begin = 0; begin < open.size(); begin += kTogether)
+      COLLAGE_TRY_VOID(try_together({open.data() + begin, std::min(kTogether, open.size() - begin)}));
+    return {};
+  }
+
+  [[nodiscard]] bool may_try() const {
+    return !has_ended() && measuring_.most_nodes() == kAnySize &&
+           states_ < kStatesPerMeasured * costs_.measured_count();
+  }
+
+  Result<std::int64_t> cost_of_best(const CoverRequest& request) {
+    COLLAGE_TRY(const SearchResult best, best_cover(request, request_.backends));
+    states_ += best.states;
+    return best.cover.cost_ns;
+  }
+
+  Result<void> try_together(std::span<const std::size_t> open) {
+    if (open.empty() || !may_try()) return {};
+    CoverRequest hopeful = request_;
+    costs_.lower_to_hope(open, hopeful.costs);
+    COLLAGE_TRY(const std::int64_t hope_ns, cost_of_best(hopeful));
+    if (static_cast<double>(hope_ns) >= (1 - kGain) * static_cast<double>(best_ns_)) return {};
+    if (open.size() > 1) {
+      COLLAGE_TRY_VOID(try_together(open.first(open.size() / 2)));
+      return try_together(open.subspan(open.size() / 2));
+    }
+    COLLAGE_TRY_VOID(measure({open.front()}));
+    if (static_cast<double>(costs_.measured_count()) > (1 + kNews) * static_cast<double>(fitted_))
+      forecast(Forecast::kExpected);
+    else
+      costs_.put_measured(open.front(), request_.costs);
+    COLLAGE_TRY(best_ns_, cost_of_best(request_));
+    return {};
+  }
+
+  CoverRequest request_;
+  const LazyMeasuring& measuring_;
+  LazyCosts costs_;
+  std::int64_t best_ns_ = 0;  ///< of the best cover under request_.costs
+  std::size_t fitted_ = 0;    ///< measured when forecasts were made
+  std::size_t states_ = 0;    ///< made by trials
+};
+
+}  // namespace
+
+Result<std::vector<Cost>> price_lazily(CoverRequest request, CostBounds& bounds, const LazyMeasuring& measuring) {
+  return LazyPricer(std::move(request), bounds, measuring).run();
+}
+
+}  // namespace collage

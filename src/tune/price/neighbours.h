@@ -1,0 +1,29 @@
+// Neighbouring steps of one backend as one step, as candidates: the search takes those that are measured not worse.
+// In: a cover, the backends as proposers, the pool. Out: candidates for unions of its steps that nobody asked about
+// yet. How: unions of search/neighbour_unions.h that the backend takes; the smallest first, a limited number. Cost: one
+// question to a backend for each union; measuring is the caller's. Source: MaxCoalesce of TVM's RFC 62 (Collage), which
+// merged without measuring.
+#pragma once
+
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "region/candidates.h"
+#include "region/cover.h"
+
+namespace collage {
+
+/// Whether a backend may run these nodes as one step: pins, bans, rules of the user.
+using MayRun = std::function<bool(const NodeSet& nodes, const std::string& backend)>;
+
+/// A pool of its own, of at most `most` regions; refusals included. Regions that `known` has for the backend are left
+/// out.
+[[nodiscard]] CandidatePool neighbour_candidates(const Graph& graph, const Uses& uses, const Cover& cover,
+                                                 std::span<const Proposer> proposers, const MayRun& may_run,
+                                                 const CandidatePool& known, std::size_t most);
+
+/// Adds regions, candidates and refusals of `fresh` to the pool.
+void append(CandidatePool fresh, CandidatePool& pool);
+
+}  // namespace collage

@@ -1,0 +1,379 @@
+#include "tune/price/pricing.h"
+
+#include <algorithm>
+#include <iterator>
+#include <limits>
+#include <set>
+#include <tuple>
+
+#include "backend/roles.h"
+#include "timing/displacer.h"
+#include "tune/price/lazy_pricing.h"
+
+namespace collage {
+namespace {
+
+/// Requests handed to the pricer at once; between them the deadline is looked at.
+constexpr std::size_t kChunk = 8;
+/// An optimistic conversion: a fixed part and both sides at this many bytes per nanosecond.
+constexpr std::int64_t kConversionFixedNs = 200;
+constexpr std::int64_t kConversionBytesPerNs = 200;
+constexpr int kMostSearches = 24;
+
+std::int64_t weight_bytes(const Graph& graph) {
+  std::int64_t bytes = 0;
+  for (const Value& value : graph.values)
+    if (value.constant) bytes += static_cast<std::int64_t>(value.constant->data.size());
+  return bytes;
+}
+
+PricerOptions pricer_options(const PricingOptions& options, const Graph& graph) {
+  PricerOptions result;
+  result.displaced_bytes = displaced_bytes(weight_bytes(graph), cache_sizes());
+  result.worker_command = options.worker_command;
+  result.graph_file = options.graph_file;
+  result.record_file = options.record;
+  result.model = options.model;
+  result.compile = {.threads = options.threads, .accuracy = options.accuracy};
+  result.seed = options.seed;
+  result.compile_limit = options.compile_limit;
+  result.run_floor = options.run_limit;
+  result.repros = options.repros;
+  result.stop = options.stop;
+  result.deadline = options.deadline;
+  result.latest = options.latest;
+  return result;
+}
+
+Error no_artifact(const std::string& what, const Refusal& refusal) {
+  return {.code = "tune/no-artifact",
+          .where = what,
+          .saw = std::string(name_of(refusal.reason)) + ": " + refusal.detail,
+          .allowed = "a candidate that works with the weights of its place",
+          .exit = ExitCode::kUnsupported};
+}
+
+std::string title_of(const Graph& graph, const CoverStep& step) {
+  return step.backend + "/" + step.variant.name + " at " + graph.nodes[step.region.nodes.next()].name;
+}
+
+/// Regions up to this many nodes compete with one another for the same nodes.
+constexpr std::size_t kShortRegion = 12;
+
+/// Short regions in the order of the graph, so that what competes is measured within seconds, in the same mood of the
+/// machine; then long ones by size. Regions without candidates to measure are left out.
+std::vector<std::size_t> pricing_order(const CandidatePool& pool,
+                                       const std::vector<std::vector<std::size_t>>& by_region) {
+  std::vector<std::size_t> order;
+  for (std::size_t r = 0; r < by_region.size(); ++r)
+    if (!by_region[r].empty()) order.push_back(r);
+  const auto place = [&](std::size_t r) {
+    const NodeSet& nodes = pool.regions[r].nodes;
+    const std::size_t count = nodes.count();
+    return count <= kShortRegion ? std::tuple(std::size_t{0}, nodes.next(), count)
+                                 : std::tuple(count, nodes.next(), count);
+  };
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return place(a) < place(b); });
+  return order;
+}
+
+}  // namespace
+
+Pricing::Pricing(PricingOptions options, const Graph& graph, Registry& registry, Store& store)
+    : options_(std::move(options)),
+      graph_(graph),
+      registry_(registry),
+      pricer_(std::make_unique<Pricer>(pricer_options(options_, graph), registry, store)) {}
+
+bool Pricing::out_of_time() const { return options_.stop.stop_requested() || Clock::now() > options_.deadline; }
+
+Result<std::vector<std::vector<PricedCandidate>>> Pricing::ask(const std::vector<PriceRequest>& requests) {
+  if (!options_.backends_apart) return pricer_->price(graph_, requests);
+  std::set<std::string> names;
+  for (const PriceRequest& request : requests)
+    for (const CandidateSpec& candidate : request.candidates) names.insert(candidate.backend);
+  std::vector<std::vector<PricedCandidate>> answers;
+  for (const PriceRequest& request : requests) answers.emplace_back(request.candidates.size());
+  for (const std::string& name : names) {
+    std::vector<PriceRequest> own;
+    std::vector<std::vector<std::size_t>> places;
+    for (const PriceRequest& request : requests) {
+      own.push_back({.region = request.region, .candidates = {}});
+      places.emplace_back();
+      for (std::size_t c = 0; c < request.candidates.size(); ++c)
+        if (request.candidates[c].backend == name) {
+          own.back().candidates.push_back(request.candidates[c]);
+          places.back().push_back(c);
+        }
+    }
+    pricer_->leave_worker();
+    COLLAGE_TRY(auto priced, pricer_->price(graph_, own));
+    for (std::size_t r = 0; r < own.size(); ++r)
+      for (std::size_t c = 0; c < places[r].size(); ++c) answers[r][places[r][c]] = std::move(priced[r][c]);
+  }
+  pricer_->leave_worker();
+  return answers;
+}
+
+Result<SearchResult> Pricing::best(CoverRequest request) {
+  const CoverRequest whole = completed(std::move(request));
+  return best_cover(whole, whole.backends);
+}
+
+Result<std::vector<Cost>> Pricing::price(const CandidatePool& pool, std::vector<Cost> known) {
+  std::vector<Cost> costs = std::move(known);
+  costs.resize(pool.candidates.size(), Unknown{});
+  std::vector<std::vector<std::size_t>> by_region(pool.regions.size());
+  for (std::size_t c = 0; c < pool.candidates.size(); ++c) {
+    if (!std::holds_alternative<Unknown>(costs[c])) continue;
+    if (pool.candidates[c].variant.name == "view")
+      costs[c] = Measured{.median_ns = 0, .low_ns = 0, .high_ns = 0, .samples = 1};
+    else
+      by_region[pool.candidates[c].region].push_back(c);
+  }
+  const std::vector<std::size_t> order = pricing_order(pool, by_region);
+  for (std::size_t begin = 0; begin < order.size() && !options_.stop.stop_requested(); begin += kChunk) {
+    const std::size_t end = std::min(order.size(), begin + kChunk);
+    std::vector<PriceRequest> requests;
+    std::vector<std::size_t> asked;  // regions, by request
+    for (std::size_t i = begin; i < end; ++i) {
+      const Region& region = pool.regions[order[i]];
+      if (out_of_time() && region.nodes.count() > late_nodes()) continue;
+      PriceRequest request{.region = region, .candidates = {}};
+      for (std::size_t c : by_region[order[i]])
+        request.candidates.push_back({.backend = pool.candidates[c].backend, .variant = pool.candidates[c].variant});
+      requests.push_back(std::move(request));
+      asked.push_back(order[i]);
+    }
+    COLLAGE_TRY(const auto priced, ask(requests));
+    for (std::size_t i = 0; i < asked.size(); ++i)
+      for (std::size_t k = 0; k < by_region[asked[i]].size(); ++k) costs[by_region[asked[i]][k]] = priced[i][k].cost;
+    if (options_.progress)
+      options_.progress(
+          {.phase = "price", .done = end, .total = order.size(), .refused = counts().refused, .note = {}});
+  }
+  return costs;
+}
+
+Result<std::vector<Cost>> Pricing::price_candidates(const CandidatePool& pool,
+                                                    const std::vector<std::size_t>& candidates) {
+  std::map<std::uint32_t, std::vector<std::size_t>> by_region;
+  for (std::size_t i = 0; i < candidates.size(); ++i) by_region[pool.candidates[candidates[i]].region].push_back(i);
+  std::vector<PriceRequest> requests;
+  for (const auto& [region, places] : by_region) {
+    PriceRequest request{.region = pool.regions[region], .candidates = {}};
+    for (const std::size_t i : places)
+      request.candidates.push_back(
+          {.backend = pool.candidates[candidates[i]].backend, .variant = pool.candidates[candidates[i]].variant});
+    requests.push_back(std::move(request));
+  }
+  COLLAGE_TRY(const auto priced, ask(requests));
+  std::vector<Cost> costs(candidates.size());
+  std::size_t r = 0;
+  for (const auto& [region, places] : by_region) {
+    for (std::size_t k = 0; k < places.size(); ++k) costs[places[k]] = priced[r][k].cost;
+    ++r;
+  }
+  return costs;
+}
+
+Result<std::vector<Cost>> Pricing::price_variants(const Region& region, const std::string& backend,
+                                                  const std::vector<Variant>& variants) {
+  PriceRequest request{.region = region, .candidates = {}};
+  for (const Variant& variant : variants) request.candidates.push_back({.backend = backend, .variant = variant});
+  COLLAGE_TRY(const auto priced, ask({request}));
+  std::vector<Cost> costs;
+  for (const PricedCandidate& one : priced.front()) costs.push_back(one.cost);
+  return costs;
+}
+
+void Pricing::allow_until(Clock::time_point deadline) {
+  options_.deadline = options_.latest = deadline;
+  pricer_->allow_until(deadline);
+}
+
+Result<std::vector<Cost>> Pricing::price_lazily(CoverRequest request, CostBounds& bounds) {
+  request.conversions = boundary_table();
+  const CandidatePool& pool = *request.pool;
+  LazyMeasuring measuring;
+  measuring.candidates = [&](const std::vector<std::size_t>& asked) { return price_candidates(pool, asked); };
+  measuring.conversions = [this](const std::vector<NamedCover>& covers) { return price_conversions(covers); };
+  std::ranges::remove_copy_if(request.backends, std::back_inserter(measuring.quick), [this](const std::string& name) {
+    const auto backend = registry_.get(name);
+    return backend && (*backend)->info().is_compiler;
+  });
+  if (measuring.quick.size() == request.backends.size()) measuring.quick.clear();
+  measuring.most_nodes = [this] { return out_of_time() ? late_nodes() : std::numeric_limits<std::size_t>::max(); };
+  measuring.is_stopped = [this] { return options_.stop.stop_requested(); };
+  measuring.is_over = [this] { return is_over(); };
+  measuring.progress = [&](std::size_t measured) {
+    if (options_.progress)
+      options_.progress({.phase = "price",
+                         .done = measured,
+                         .total = pool.candidates.size(),
+                         .refused = counts().refused,
+                         .note = {}});
+  };
+  return collage::price_lazily(std::move(request), bounds, measuring);
+}
+
+std::vector<std::string> Pricing::converters_of(const Place& from, const Place& to) const {
+  if (from.location != to.location) {
+    if (from.format != to.format || (from.location != kHome && to.location != kHome)) return {};
+    return {options_.locations.owners.at(from.location == kHome ? to.location : from.location).front()};
+  }
+  if (from.location != kHome) return options_.locations.owners.at(from.location);
+  const std::string of_from = from.format.owner();
+  const std::string of_to = to.format.owner();
+  if (of_from.empty() && of_to.empty()) return options_.converters;
+  if (of_from.empty()) return {of_to};
+  if (of_to.empty() || of_to == of_from) return {of_from};
+  return {};
+}
+
+std::optional<BoundaryChoice> Pricing::conversion(ValueId value, const Place& from, const Place& to) {
+  const ValueType& type = graph_.value(value).type;
+  const Key key{to_string(type), from, to};
+  const auto found = conversions_.find(key);
+  if (found != conversions_.end()) return found->second;
+  std::optional<BoundaryChoice> choice;
+  const std::vector<std::string> converters = converters_of(from, to);
+  if (from.location == to.location && type.is_static() && same_bytes(type, from.format, to.format)) {
+    choice = {.backend = kHostBackend, .cost = Measured{.median_ns = 0, .low_ns = 0, .high_ns = 0, .samples = 1}};
+  } else if (type.is_static() && !converters.empty()) {
+    const auto bytes = static_cast<std::int64_t>(byte_count(type.element, type.extents()));
+    choice = {.backend = converters.front(), .cost = Estimated{kConversionFixedNs + 2 * bytes / kConversionBytesPerNs}};
+  }
+  return conversions_.emplace(key, std::move(choice)).first->second;
+}
+
+Result<std::size_t> Pricing::price_conversions(const std::vector<NamedCover>& covers) {
+  std::set<Key> wanted;
+  std::vector<ConversionRequest> requests;
+  if (is_over()) return 0U;
+  for (const NamedCover& cover : covers)
+    for (const CoverStep& step : cover.result.cover.steps) {
+      if (!is_boundary(step.kind) || !std::holds_alternative<Estimated>(step.cost)) continue;
+      const Conversion conversion = conversion_of(step);
+      const auto [key, is_new] = wanted.insert(key_of(conversion));
+      if (is_new) requests.push_back({.conversion = conversion, .backends = converters_of(key->from, key->to)});
+    }
+  if (requests.empty()) return 0U;
+  COLLAGE_TRY(const auto priced, pricer_->price(requests));
+  for (std::size_t r = 0; r < requests.size(); ++r) {
+    std::optional<BoundaryChoice> best;
+    for (std::size_t b = 0; b < requests[r].backends.size(); ++b) {
+      const auto ns = nanoseconds_of(priced[r][b].cost);
+      if (ns && (!best || *ns < *nanoseconds_of(best->cost)))
+        best = {.backend = requests[r].backends[b], .cost = priced[r][b].cost};
+    }
+    conversions_[key_of(requests[r].conversion)] = std::move(best);
+  }
+  return requests.size();
+}
+
+Pricing::Key Pricing::key_of(const Conversion& conversion) {
+  return {.type = to_string(conversion.type),
+          .from = {.location = conversion.from_location, .format = conversion.from},
+          .to = {.location = conversion.to_location, .format = conversion.to}};
+}
+
+Conversion Pricing::conversion_of(const CoverStep& step) const {
+  return {.type = graph_.value(step.value).type,
+          .from = step.from,
+          .to = step.to,
+          .from_location = step.from_location,
+          .to_location = step.to_location};
+}
+
+BoundaryTable Pricing::boundary_table() {
+  return [this](ValueId value, const Place& from, const Place& to) { return conversion(value, from, to); };
+}
+
+std::vector<Cost> Pricing::without_broken(const CandidatePool& pool, std::vector<Cost> costs) const {
+  for (std::size_t c = 0; c < costs.size(); ++c) {
+    const Candidate& candidate = pool.candidates[c];
+    for (const Broken& broken : broken_)
+      if (broken.backend == candidate.backend && broken.variant == candidate.variant &&
+          broken.region == pool.regions[candidate.region])
+        costs[c] = Infeasible{broken.refusal};
+  }
+  return costs;
+}
+
+Result<std::int64_t> Pricing::proven_bound(CoverRequest request, const CostBounds& bounds) {
+  request.conversions = boundary_table();
+  for (std::size_t c = 0; c < request.costs.size(); ++c) request.least_ns.push_back(bounds.roofline(c));
+  return proven_bound_ns(request);
+}
+
+CoverRequest Pricing::completed(CoverRequest request) {
+  request.conversions = boundary_table();
+  request.costs = without_broken(*request.pool, std::move(request.costs));
+  return request;
+}
+
+Result<std::vector<NamedCover>> Pricing::search(CoverRequest incomplete) {
+  const CoverRequest request = completed(std::move(incomplete));
+  for (int round = 0;; ++round) {
+    COLLAGE_TRY(std::vector<NamedCover> covers, covers_to_confirm(request));
+    COLLAGE_TRY(const std::size_t priced, price_conversions(covers));
+    if (priced == 0 || round == kMostSearches || options_.stop.stop_requested()) return covers;
+  }
+}
+
+void Pricing::make_portable(const Portable& portable) {
+  portable_ = portable;
+  pricer_->set_stop(portable.stop);
+}
+
+Result<Pricing::Stored> Pricing::artifact_of(const CoverStep& step) {
+  COLLAGE_TRY(std::optional<StoredArtifact> portable, portable_artifact_of(step));
+  if (portable) return Stored(*std::move(portable));
+  return pricer_->artifact_for(graph_, step.region, {step.backend, step.variant});
+}
+
+Result<std::optional<StoredArtifact>> Pricing::portable_artifact_of(const CoverStep& step) {
+  if (!portable_) return std::nullopt;
+  COLLAGE_TRY(const Backend* const backend, registry_.get(step.backend));
+  if (backend->info().lesser.empty()) return std::nullopt;
+  std::string why = "no time left";
+  if (Clock::now() < portable_->deadline) {
+    COLLAGE_TRY(Stored stored, pricer_->artifact_for(graph_, step.region, {step.backend, step.variant}, true));
+    if (stored) return std::optional(*std::move(stored));
+    why = stored.error().detail;
+  }
+  unportable_.push_back(title_of(graph_, step) + ": " + why);
+  return std::nullopt;
+}
+
+Result<std::vector<Artifact>> Pricing::artifacts(const Cover& cover) {
+  std::vector<Artifact> artifacts;
+  for (const CoverStep& step : cover.steps) {
+    if (!has_artifact(step.kind)) {
+      artifacts.emplace_back();
+      continue;
+    }
+    if (step.kind == StepKind::kConvert) {
+      const Conversion conversion = conversion_of(step);
+      COLLAGE_TRY(auto stored, pricer_->artifact_for(conversion, step.backend));
+      if (!stored) {
+        conversions_[key_of(conversion)] = std::nullopt;
+        ++broken_count_;
+        return std::unexpected(no_artifact(step.backend + " conversion", stored.error()));
+      }
+      artifacts.push_back(std::move(stored->artifact));
+      continue;
+    }
+    COLLAGE_TRY(Stored stored, artifact_of(step));
+    if (!stored) {
+      broken_.push_back({step.region, step.backend, step.variant, stored.error()});
+      ++broken_count_;
+      return std::unexpected(no_artifact(title_of(graph_, step), stored.error()));
+    }
+    artifacts.push_back(std::move(stored->artifact));
+  }
+  return artifacts;
+}
+
+}  // namespace collage

@@ -1,0 +1,58 @@
+#include "tune/price/region_work.h"
+
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace collage {
+namespace {
+
+/// Time that no kernel goes below.
+constexpr double kFloorNs = 300;
+constexpr std::size_t kLongestText = 80;
+
+bool is_heavy(const Node& node) {
+  return is_op(node, "Conv") || is_op(node, "ConvTranspose") || is_op(node, "MatMul") || is_op(node, "Gemm");
+}
+
+std::string kind_of(const Node& node) {
+  std::string kind = node.op_type;
+  for (const char* attribute : {"kernel_shape", "strides"})
+    if (const auto* extents = find_attribute<std::vector<std::int64_t>>(node, attribute))
+      for (const std::int64_t extent : *extents) kind += fmt::format(",{}", extent);
+  return kind + (attribute_or<std::int64_t>(node, "group", 1) > 1 ? ",grouped" : "");
+}
+
+}  // namespace
+
+WorkOfRegions::WorkOfRegions(const Graph& graph, const PeakRates& peak, int threads)
+    : graph_(graph), uses_(uses_of(graph)), peak_(peak), threads_(threads), heavy_(graph.nodes.size()) {}
+
+std::shared_ptr<const Work> WorkOfRegions::work(const Region& region, std::string kind) const {
+  const std::int64_t ns = roofline_ns(graph_, region, Accuracy::kStrict, peak_, threads_);
+  return std::make_shared<Work>(Work{.operation = structure_key(graph_, region),
+                                     .kind = std::move(kind),
+                                     .roofline_ns = kFloorNs + static_cast<double>(ns)});
+}
+
+RegionWork WorkOfRegions::of(const Region& region) {
+  RegionWork made;
+  for (const std::size_t n : region.nodes.members()) {
+    const Node& node = graph_.nodes[n];
+    if (!is_heavy(node)) {
+      if (made.rest.size() < kLongestText) made.rest += node.op_type + ",";
+      continue;
+    }
+    if (!heavy_[n]) {
+      NodeSet alone(graph_.nodes.size());
+      alone.insert(n);
+      heavy_[n] = work(make_region(graph_, uses_, alone), kind_of(node));
+    }
+    made.parts.push_back(heavy_[n]);
+  }
+  made.is_heavy = !made.parts.empty();
+  if (!made.is_heavy) made.parts.push_back(work(region, std::exchange(made.rest, "")));
+  return made;
+}
+
+}  // namespace collage

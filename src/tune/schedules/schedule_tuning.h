@@ -1,0 +1,47 @@
+// Shares time for measuring over kernels whose settings can be tuned.
+// In: kernels, who measures, what the placement gains from each. Out: faster variants, told as they are found.
+// How: the next few settings go to the kernel from which the best cover may gain most times the share of its tries that
+//      succeeded so far (the rule of succession); one that failed often in a row, or has nothing left, is done. What a
+//      kernel may gain is asked again when it got faster. Same costs and seed: same tries.
+// Cost: what is measured.
+// Not here: which settings to try (search/settings_search.h), gains (tune/price/hoped_gains.h).
+// Source: the task scheduler of Ansor (Zheng et al., OSDI 2020), with the gain of the placement as objective.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "region/cost.h"
+#include "search/settings_search.h"
+
+namespace collage {
+
+/// One way to compute one region, wherever in the graph it is.
+struct TunableKernel {
+  TuningSpace space;
+  std::int64_t ns = 0;       ///< of the fastest known settings
+  std::int64_t gain_ns = 0;  ///< of the best cover, if the kernel were as fast as one may hope
+  std::string fastest = {};  ///< the variant's name
+  std::vector<std::pair<Settings, std::optional<std::int64_t>>> known = {};  ///< times, or nothing where it failed
+  std::size_t tried = 0;                                                     ///< counted here
+  std::size_t refused = 0;                                                   ///< of these
+};
+
+/// Who does the work; called from the thread of tune_kernels with indices of kernels.
+struct KernelTuning {
+  /// One cost for each variant, unknown after a stop.
+  std::function<Result<std::vector<Cost>>(std::size_t kernel, const std::vector<std::string>& variants)> measure;
+  /// The kernel got faster: what the best cover may gain from it from now on.
+  std::function<Result<std::int64_t>(std::size_t kernel)> improved;
+  /// What is worth a try first: the best settings of near shapes. Asked once for each kernel.
+  std::function<std::vector<Settings>(std::size_t kernel)> near;
+  std::function<bool()> is_over;
+  std::uint64_t seed = 1;
+};
+
+/// True when nothing is left that is worth a try. Errors of measuring.
+[[nodiscard]] Result<bool> tune_kernels(std::vector<TunableKernel>& kernels, const KernelTuning& tuning);
+
+}  // namespace collage

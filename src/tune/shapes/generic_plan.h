@@ -1,0 +1,55 @@
+// The plan that serves every shape of a domain: the whole model in one engine, or in kernels of one backend that are
+// compiled for parts of the domain (backend/open_compiler.h), its dimensions open.
+// In: a model, the domain, engines. Out: a plan for each engine that takes it, on the model as imported and as
+// simplified; which of them ships is measured (tune/shapes/tune_shapes.h).
+// Cost: an import and a compilation for each.
+#pragma once
+
+#include <cstddef>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "backend/registry.h"
+#include "base/work_folder.h"
+#include "plan/plan_cases.h"
+#include "tune/shapes/shape_samples.h"
+#include "tune/tune.h"
+#include "worker/worker_process.h"
+
+namespace collage {
+
+/// The model with the domain's dimensions open.
+struct OpenModel {
+  Graph graph;
+  std::string model_hash;
+  std::vector<CaseInput> inputs;
+  ShapeDomain domain;
+  std::vector<ShapeSample> samples = {};  ///< that the user asked for
+};
+
+/// Errors: import/*; shape/range for a range of an input's name; shape/no-input; import/unbound-dimension when a
+/// dimension has neither range nor extent.
+[[nodiscard]] Result<OpenModel> import_open(const TuneOptions& options, const ShapeDomain& domain, Registry& registry);
+
+struct GenericPlan {
+  std::string name;  ///< the engine, or "ENGINE on the simplified graph"
+  RealisedPlan plan;
+};
+
+inline constexpr std::size_t kAllGenericPlans = std::numeric_limits<std::size_t>::max();
+
+/// At most `most` of them. Who does not take the model is told in `notes`. Compiles in the worker; artifacts lie in
+/// `folder` meanwhile.
+[[nodiscard]] Result<std::vector<GenericPlan>> make_generic_plans(const OpenModel& model, const TuneOptions& options,
+                                                                  std::size_t most, Registry& registry,
+                                                                  WorkerProcess& worker, const WorkFolder& folder,
+                                                                  std::vector<std::string>& notes);
+
+/// The generic plan as one for a point: its record of the bindings has the point's extents, nothing else changes.
+[[nodiscard]] RealisedPlan generic_at(const PlanCases& cases, const ShapePoint& point);
+
+/// The plan that serves a point, ready to be run, benched or verified there. Errors as plan_for.
+[[nodiscard]] Result<RealisedPlan> serving_plan(const PlanCases& cases, const ShapePoint& point);
+
+}  // namespace collage

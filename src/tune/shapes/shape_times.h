@@ -1,0 +1,37 @@
+// What engines with open dimensions took at sampled points, beside the plans made for these points, and which of them
+// serves all other points.
+// In: lanes of the measurement at each point. Out: the fastest in the geometric mean of those that were right
+// everywhere. Cost: a bootstrap for each pair of lanes. Source: ours.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "tune/confirm/confirm.h"
+
+namespace collage {
+
+/// Name of the lane of the point's own plan.
+inline constexpr const char* kCaseLane = "the case";
+
+/// Microseconds, end to end.
+struct PointTimes {
+  double weight = 1;
+  double case_us = 0;                        ///< 0 = it failed
+  std::map<std::string, double> generic_us;  ///< of those that did not fail
+  /// How many times faster than the case's plan each is at least (95 %).
+  std::map<std::string, double> lead;
+};
+
+void take_times(const std::vector<ConfirmLane>& lanes, PointTimes& times);
+
+/// Geometric mean by name over the points, weighted, of those that have a time at every point.
+[[nodiscard]] std::map<std::string, double> mean_times(std::span<const PointTimes> points);
+
+/// The name with the least time; nothing when there is none.
+[[nodiscard]] std::optional<std::string> fastest(const std::map<std::string, double>& times);
+
+}  // namespace collage

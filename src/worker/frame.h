@@ -1,0 +1,48 @@
+// Frames: how supervisor and worker talk over a socket pair. A frame is a fixed header (magic, type, length, checksum)
+// and a payload of JSON text; bulk data goes through files named in it.
+// A library that scribbles over the descriptor, or a worker that dies in the middle of a frame, is detected, never
+// believed. Both ends run on one machine, so numbers are in its byte order.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "base/clock.h"
+#include "base/error.h"
+
+namespace collage {
+
+enum class FrameType : std::uint32_t {
+  kJob = 1,      ///< supervisor -> worker: {"type": ..., ...}
+  kResult = 2,   ///< worker -> supervisor: what the handler returned
+  kError = 3,    ///< worker -> supervisor: the handler's Error
+  kProgress = 4  ///< worker -> supervisor: what it is about to do
+};
+
+struct Frame {
+  FrameType type = FrameType::kResult;
+  std::string payload;
+  bool operator==(const Frame&) const = default;
+};
+
+/// A payload longer than this is refused on both ends.
+inline constexpr std::size_t kMaxFrameBytes = std::size_t{64} << 20;
+
+/// The frame's bytes as they go over the wire.
+[[nodiscard]] std::string encode(const Frame& frame);
+
+/// Writes the whole frame. Error frame/closed when the other side is gone, frame/too-large.
+[[nodiscard]] Result<void> write_frame(int descriptor, const Frame& frame);
+
+/// True when there is something to read (an end of stream too), false when `deadline` passes first.
+/// Error frame/closed when the socket fails.
+[[nodiscard]] Result<bool> wait_readable(int descriptor, std::optional<Clock::time_point> deadline);
+
+/// Reads one frame; nothing at a clean end between frames.
+/// Error frame/timeout when `deadline` passes first, frame/truncated at an end inside a frame, frame/corrupt for a
+/// wrong magic, type or checksum, frame/too-large, frame/closed when the socket fails.
+[[nodiscard]] Result<std::optional<Frame>> read_frame(int descriptor, std::optional<Clock::time_point> deadline);
+
+}  // namespace collage

@@ -1,0 +1,49 @@
+// The worker's side: a process that does jobs for a supervisor and may die of them.
+// Third-party code runs only here. A job is JSON with a "type"; the handler of that type answers with JSON or an Error.
+// Before each dangerous step a handler says what it is about to do, so that the supervisor knows whom to blame for a
+// death or a hang. Jobs come one after the other; a closed socket ends the process.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+
+#include "backend/registry.h"
+#include "base/json.h"
+
+namespace collage {
+
+/// What a job's handler may use. One thread.
+class JobContext {
+ public:
+  JobContext(int socket, int status, Registry& registry) : socket_(socket), status_(status), registry_(registry) {}
+
+  [[nodiscard]] Registry& registry() { return registry_; }
+  /// The one begun last.
+  [[nodiscard]] const std::string& stage() const { return stage_; }
+
+  /// Tells the supervisor that `stage` of `candidate` begins and how long it is expected to take, 0 when unknown. The
+  /// supervisor's clock starts anew. Wakes the supervisor: not between timed samples.
+  void begin(const std::string& stage, std::int32_t candidate, std::int64_t expected_ns = 0);
+  /// Notes that `candidate` works from here on; -1: none. Costs one system call and wakes nobody.
+  void mark(std::int32_t candidate);
+
+ private:
+  int socket_;
+  int status_;
+  Registry& registry_;
+  std::string stage_;
+};
+
+struct Handler {
+  std::string type;
+  std::function<Result<Json>(const Json& job, JobContext& context)> run;
+};
+
+/// Serves jobs on `socket` until it closes; the exit status of the process. `socket + 1` is the status file of
+/// worker_process.h when the supervisor gave one. Sets limits for the whole process: no core dumps, no network, first
+/// in line when memory runs out, dies (with its process group) when the supervisor does.
+int worker_main(int socket, Registry& registry, std::span<const Handler> handlers);
+
+}  // namespace collage

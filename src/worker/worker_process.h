@@ -1,0 +1,95 @@
+// The supervisor's side: one worker process, started when first needed and again after it died.
+// A worker is spawned (never forked), leads its own process group, has stdin and stdout on /dev/null and its stderr
+// kept for messages. A crash, a hang, too much memory or a broken answer is a value saying who was at work. What a
+// worker started ends with it, whatever group or session it moved to: all of it carries the worker's mark in its
+// environment.
+#pragma once
+
+#include <sys/types.h>
+
+#include <chrono>
+#include <expected>
+#include <functional>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "base/json.h"
+#include "region/refusal.h"
+#include "worker/frame.h"
+#include "worker/limits.h"
+
+namespace collage {
+
+/// A worker that did not answer: kCrashed, kTimeout or kResources, and who was at work.
+struct Death {
+  Refusal refusal;
+  std::string stage;                      ///< the last one begun; empty when none
+  std::optional<std::int32_t> candidate;  ///< the one marked last; nothing when none was at work
+  bool stopped = false;                   ///< the caller's stop token, not the worker's fault
+};
+
+/// What a job said it is about to do.
+struct JobProgress {
+  std::string stage;
+  std::int32_t candidate = -1;
+  std::int64_t expected_ns = 0;
+};
+
+/// Time allowed until the next sign of life, given the last one (nothing yet: the start of the job).
+using Allowance = std::function<std::chrono::nanoseconds(const std::optional<JobProgress>&)>;
+
+class WorkerProcess {
+ public:
+  /// `command` is the argv of the worker; the number of its socket is appended. Nothing is started yet.
+  explicit WorkerProcess(std::vector<std::string> command, WorkerLimits limits = {});
+  WorkerProcess(const WorkerProcess&) = delete;
+  WorkerProcess& operator=(const WorkerProcess&) = delete;
+  ~WorkerProcess();
+
+  /// Sends the job and waits for its answer. Outer: the worker lives. Inner: the handler's answer.
+  /// After a Death nothing of the worker or what it started is left. Error worker/cannot-start inside.
+  /// One call at a time.
+  [[nodiscard]] std::expected<Result<Json>, Death> call(const Json& job, const Allowance& allowance,
+                                                        std::stop_token stop = {});
+
+  /// Ends the worker; the next call starts a fresh one.
+  void stop();
+
+  /// True when the worker holds so much memory that a fresh one should take over.
+  [[nodiscard]] bool is_bloated() const;
+  [[nodiscard]] bool is_running() const { return pid_ > 0; }
+  [[nodiscard]] pid_t pid() const { return pid_; }
+
+ private:
+  Result<void> start();
+  Death bury(Refusal refusal, const std::string& stage);
+  Death died(const std::string& stage);
+  [[nodiscard]] std::string last_words() const;
+  [[nodiscard]] std::optional<std::int32_t> marked() const;
+  /// True when a frame comes; false at the deadline, a stop or too much memory, looked for every 100 ms.
+  Result<bool> wait(Clock::time_point deadline, const std::stop_token& stop);
+  /// Looks at the worker's memory and shortens its messages, at most every 100 ms.
+  void watch();
+  /// Empties the messages when there are more than `most` bytes.
+  void cut_messages(off_t most) const;
+
+  std::vector<std::string> command_;
+  WorkerLimits limits_;
+  std::string mark_;                ///< in the environment of the worker and all it starts
+  std::int64_t memory_limit_ = 0;   ///< bytes
+  std::int64_t memory_ = 0;         ///< bytes the worker held when last looked at
+  Clock::time_point watched_ = {};  ///< when that was
+  pid_t pid_ = -1;
+  int socket_ = -1;
+  int status_ = -1;    ///< memory file holding the candidate at work
+  int messages_ = -1;  ///< memory file that is the worker's stderr
+};
+
+/// Allows `start` until the first sign of life, then the larger of `floor` and 20 times what is expected; `compile` for
+/// the stages called "compile" and "load": engines do their work in either.
+[[nodiscard]] Allowance usual_allowance(std::chrono::nanoseconds start, std::chrono::nanoseconds compile,
+                                        std::chrono::nanoseconds floor);
+
+}  // namespace collage

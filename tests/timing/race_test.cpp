@@ -1,0 +1,181 @@
+#include "timing/race.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <chrono>
+
+namespace collage {
+namespace {
+
+RaceLane lane(std::vector<std::int64_t> samples) { return {.name = "lane", .samples_ns = std::move(samples)}; }
+
+TEST(RaceLanes, MedianAndQuantilesAreSamples) {
+  const RaceLane five = lane({50, 10, 30, 20, 40});
+  EXPECT_EQ(five.median_ns(), 30);
+  EXPECT_EQ(five.quantile_ns(0), 10);
+  EXPECT_EQ(five.quantile_ns(1), 50);
+  EXPECT_EQ(five.quantile_ns(0.9), 50);
+  EXPECT_EQ(lane({7}).median_ns(), 7);
+  EXPECT_EQ(lane({}).median_ns(), 0);
+}
+
+TEST(PairedRatio, IsOfRoundsNotOfMedians) {
+  // The machine slows down by ten in the course; round by round the one is exactly twice as fast.
+  const Ratio ratio = paired_ratio(lane({20, 40, 80, 160, 200}), lane({10, 20, 40, 80, 100}));
+  EXPECT_DOUBLE_EQ(ratio.ratio, 2);
+  EXPECT_DOUBLE_EQ(ratio.low, 2);
+  EXPECT_DOUBLE_EQ(ratio.high, 2);
+}
+
+TEST(PairedRatio, IntervalHoldsOneWhenNothingCanBeTold) {
+  const Ratio ratio = paired_ratio(lane({100, 110, 100, 110, 100, 110}), lane({110, 100, 110, 100, 110, 100}));
+  EXPECT_LT(ratio.low, 1);
+  EXPECT_GT(ratio.high, 1);
+  EXPECT_LE(ratio.low, ratio.ratio);
+  EXPECT_GE(ratio.high, ratio.ratio);
+}
+
+TEST(PairedRatio, OneOutlierDoesNotDecide) {
+  std::vector<std::int64_t> slow(21, 120);
+  const std::vector<std::int64_t> fast(21, 100);
+  slow[3] = 1;
+  const Ratio ratio = paired_ratio(lane(slow), lane(fast));
+  EXPECT_DOUBLE_EQ(ratio.ratio, 1.2);
+  EXPECT_GT(ratio.low, 1);
+}
+
+TEST(PairedRatio, IsTheSameEveryTimeAndOneWithoutSamples) {
+  const RaceLane a = lane({5, 6, 7, 8, 9, 10});
+  const RaceLane b = lane({6, 5, 9, 7, 8, 6});
+  EXPECT_EQ(paired_ratio(a, b).low, paired_ratio(a, b).low);
+  EXPECT_EQ(paired_ratio(a, lane({})).ratio, 1);
+}
+
+RaceOptions short_race(std::size_t rounds) {
+  return {.min_rounds = rounds,
+          .max_rounds = rounds,
+          .seconds = 0,
+          .min_sample_ns = 0,
+          .heat_ns = 0,
+          .discards_disturbed = false,
+          .seed = 3,
+          .stop = {}};
+}
+
+TEST(Race, EveryRoundHasEveryContender) {
+  std::vector<char> order;
+  const auto contender = [&](char name) {
+    return Contender{.name = {name}, .run = [&order, name]() -> Result<void> {
+                       order.push_back(name);
+                       return {};
+                     }};
+  };
+  const auto lanes = race({contender('a'), contender('b'), contender('c')}, short_race(7));
+  ASSERT_TRUE(lanes);
+  ASSERT_EQ(lanes->size(), 3U);
+  for (const RaceLane& one : *lanes) EXPECT_EQ(one.samples_ns.size(), 7U);
+  // Three runs each to warm up, then rounds of one untimed and one timed run each.
+  ASSERT_EQ(order.size(), 9U + 7 * 6);
+  bool shuffled = false;
+  for (std::size_t round = 0; round < 7; ++round) {
+    std::string names(order.begin() + 9 + static_cast<std::ptrdiff_t>(6 * round),
+                      order.begin() + 15 + static_cast<std::ptrdiff_t>(6 * round));
+    shuffled = shuffled || names != "aabbcc";
+    std::ranges::sort(names);
+    EXPECT_EQ(names, "aabbcc");
+  }
+  EXPECT_TRUE(shuffled);
+}
+
+/// A contender that takes as long as it is told, give or take what the machine adds.
+Contender spinning(const std::string& name, std::chrono::microseconds time) {
+  return {.name = name, .run = [time]() -> Result<void> {
+            const auto end = std::chrono::steady_clock::now() + time;
+            while (std::chrono::steady_clock::now() < end) {
+            }
+            return {};
+          }};
+}
+
+TEST(Race, EndsWhenAllIsDecidedAndRetiresTheBeaten) {
+  RaceOptions options = short_race(1000);
+  options.decided_rounds = 9;
+  const auto lanes = race({spinning("a", std::chrono::microseconds(100)), spinning("b", std::chrono::microseconds(150)),
+                           spinning("c", std::chrono::microseconds(300))},
+                          options);
+  ASSERT_TRUE(lanes);
+  EXPECT_LT((*lanes)[0].samples_ns.size(), 1000U);
+  EXPECT_EQ(verdict_of((*lanes)[0], (*lanes)[1]), Verdict::kFaster);
+  EXPECT_EQ(verdict_of((*lanes)[2], (*lanes)[0]), Verdict::kSlower);
+  EXPECT_GE((*lanes)[0].samples_ns.size(), (*lanes)[2].samples_ns.size());
+}
+
+TEST(Race, TimeLimitLeavesTheFewestRounds) {
+  RaceOptions options = short_race(1000);
+  options.most_seconds = 1e-9;
+  const auto lanes = race({spinning("a", std::chrono::microseconds(10))}, options);
+  ASSERT_TRUE(lanes);
+  EXPECT_EQ((*lanes)[0].samples_ns.size(), kFewestRounds);
+}
+
+TEST(Race, BuffersAreRenewedBetweenRounds) {
+  int renewed = 0;
+  Contender contender = spinning("a", std::chrono::microseconds(1));
+  contender.renew = [&] { ++renewed; };
+  ASSERT_TRUE(race({contender}, short_race(20)));
+  EXPECT_EQ(renewed, 5);
+}
+
+TEST(VerdictOf, LooksAtCommonRoundsOnly) {
+  EXPECT_EQ(verdict_of(lane(std::vector<std::int64_t>(30, 100)), lane(std::vector<std::int64_t>(12, 110))),
+            Verdict::kFaster);
+  EXPECT_EQ(verdict_of(lane(std::vector<std::int64_t>(30, 100)), lane({110, 110})), Verdict::kUnsure);
+  EXPECT_EQ(verdict_of(lane(std::vector<std::int64_t>(30, 100)), lane(std::vector<std::int64_t>(30, 100))),
+            Verdict::kSame);
+}
+
+TEST(Race, FirstFailureEndsIt) {
+  int left = 5;
+  const Contender failing = {.name = "b", .run = [&]() -> Result<void> {
+                               if (--left > 0) return {};
+                               return fail(ExitCode::kUnsupported, "test/failure", "here", "this");
+                             }};
+  const auto lanes = race({{.name = "a", .run = [] { return Result<void>(); }}, failing}, short_race(100));
+  ASSERT_FALSE(lanes);
+  EXPECT_EQ(lanes.error().code, "test/failure");
+}
+
+TEST(Race, ShortRunsAreRepeatedInsideASample) {
+  int runs = 0;
+  RaceOptions options = short_race(1);
+  options.min_sample_ns = 1'000'000'000'000;
+  const auto lanes = race({{.name = "a",
+                            .run =
+                                [&] {
+                                  ++runs;
+                                  return Result<void>();
+                                }}},
+                          options);
+  ASSERT_TRUE(lanes);
+  EXPECT_EQ(runs, 3 + 1 + 1000);
+}
+
+TEST(Race, StopLeavesOneRound) {
+  std::stop_source source;
+  source.request_stop();
+  RaceOptions options = short_race(50);
+  options.stop = source.get_token();
+  const auto lanes = race({{.name = "a", .run = [] { return Result<void>(); }}}, options);
+  ASSERT_TRUE(lanes);
+  EXPECT_EQ(lanes->front().samples_ns.size(), 1U);
+}
+
+TEST(Race, NobodyIsNoRace) {
+  const auto lanes = race({}, short_race(3));
+  ASSERT_TRUE(lanes);
+  EXPECT_TRUE(lanes->empty());
+}
+
+}  // namespace
+}  // namespace collage
