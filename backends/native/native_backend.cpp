@@ -60,6 +60,7 @@ class Native final : public Backend, public CodeGenerator, public OpenCompiler {
              "MatMul(Transpose?(Reshape?(*)), Transpose?(Reshape?(*))) -> Mul|Div|Add|Where|Cast|Reshape|Flatten* "
              "-> Softmax -> IsNaN|Where|Reshape* -> MatMul")});
     rules.more = {follow(written, rules.max_region_nodes)};
+    rules.repeats = RepeatStyle::kCheap;
     return rules;
   }
 

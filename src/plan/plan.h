@@ -90,10 +90,11 @@ struct PlanStep {
   StepKind kind = StepKind::kKernel;
   std::string backend;
   std::string variant;
-  std::string location = kHome;    ///< where a kernel runs and its workspace lies
-  std::vector<std::string> nodes;  ///< names of the graph's nodes it computes
-  std::string structure;           ///< structure_key() of their region: what the step was chosen for; "" without nodes
-  std::vector<PlanIndex> inputs;   ///< plan values
+  std::string location = kHome;       ///< where a kernel runs and its workspace lies
+  std::vector<std::string> nodes;     ///< names of the graph's nodes it computes
+  std::vector<std::string> repeated;  ///< of these, the ones that another step computes for everybody else
+  std::string structure;          ///< structure_key() of their region: what the step was chosen for; "" without nodes
+  std::vector<PlanIndex> inputs;  ///< plan values
   std::vector<PlanIndex> outputs;
   std::string artifact;              ///< content hash, "" for views and transfers
   std::vector<PlanIndex> constants;  ///< plan constants the artifact is loaded with, in its order

@@ -74,6 +74,7 @@ json step_to_json(const PlanStep& step, std::size_t id) {
               {"workspace", {{"offset", step.workspace_offset}, {"bytes", step.workspace_bytes}}},
               {"cost_ns", {{"median", step.cost_ns}, {"low", step.cost_low_ns}, {"high", step.cost_high_ns}}},
               {"runner_up", step.runner_up}};
+  if (!step.repeated.empty()) out["repeated"] = step.repeated;
   if (step.is_estimated) out["cost_ns"]["estimated"] = true;
   if (step.location != kHome) out["location"] = step.location;
   for (const PlanCheck& check : step.checks) out["checks"].push_back(check_to_json(check));
