@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
@@ -13,19 +12,13 @@
 #include <fmt/ranges.h>
 
 #include "backend/module_file.h"
+#include "base/number_text.h"
 #include "cli/checks.h"
 #include "measure/repro_keeper.h"
 #include "passes/simplify.h"
 
 namespace collage::cli {
 namespace {
-
-std::optional<double> number(std::string_view text) {
-  double value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-  return value;
-}
 
 Result<void> check_output(const std::string& path) {
   if (path.empty() || path == "-") return {};
@@ -213,8 +206,8 @@ Result<std::map<std::string, std::pair<double, double>>> input_ranges_from(const
     const std::size_t equals = entry.rfind('=');
     const std::size_t dots = entry.find("..", equals == std::string::npos ? 0 : equals);
     if (equals != std::string::npos && dots != std::string::npos) {
-      const auto low = number(std::string_view(entry).substr(equals + 1, dots - equals - 1));
-      const auto high = number(std::string_view(entry).substr(dots + 2));
+      const auto low = number_in<double>(std::string_view(entry).substr(equals + 1, dots - equals - 1));
+      const auto high = number_in<double>(std::string_view(entry).substr(dots + 2));
       if (low && high && *low <= *high) {
         if (!ranges.emplace(entry.substr(0, equals), std::pair(*low, *high)).second)
           return fail(ExitCode::kUsage, "cli/bad-option", "--input-range", entry, "one range for each input");
@@ -248,7 +241,7 @@ Result<double> seconds_from(const std::string& text, const std::string& option, 
     unit = digits.back() == 'm' ? 60 : digits.back() == 'h' ? 3600 : 1;
     digits.remove_suffix(1);
   }
-  const auto value = number(digits);
+  const auto value = number_in<double>(digits);
   if (value && (*value > 0 || (may_be_zero && *value == 0))) return *value * unit;
   return fail(ExitCode::kUsage, "cli/bad-option", option, text, "a positive time such as 90s, 5m or 1h");
 }
