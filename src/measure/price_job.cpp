@@ -355,7 +355,7 @@ class PriceRun {
     for (std::size_t i = 0; i < contestants_.size(); ++i)
       if (contestants_[i].trial) live.push_back(i);
     if (live.empty()) return;
-    SamplingOptions options = job_.effort == Effort::kPrecise ? precise_sampling() : quick_sampling();
+    SamplingOptions options = quick_sampling();
     options.seed = job_.seed;
     std::int64_t expected_ns = 0;
     std::int64_t longest_ns = 0;

@@ -1,9 +1,9 @@
 #include <algorithm>
-#include <charconv>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "base/number_text.h"
 #include "plan/explanation.h"
 
 namespace collage {
@@ -18,11 +18,9 @@ struct Damage {
 };
 
 std::uint32_t position(std::string_view text, std::size_t limit) {
-  std::uint32_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size() || value >= limit)
-    throw Damage{"position '" + std::string(text) + "'"};
-  return value;
+  const auto value = number_in<std::uint32_t>(text);
+  if (!value || *value >= limit) throw Damage{"position '" + std::string(text) + "'"};
+  return *value;
 }
 
 /// "3,4,9-12" below `limit`.

@@ -121,15 +121,22 @@ PlanCheck read_check(const json& object, const std::string& where) {
 
 PlanBody read_body(const json& object, const std::string& where, int depth);
 
+std::vector<std::string> texts(const json& object, const std::string& key, const std::string& where) {
+  std::vector<std::string> texts;
+  for (const json& entry : list(object, key, where)) {
+    if (!entry.is_string()) throw Damage{where, "an entry of '" + key + "' that is no text"};
+    texts.push_back(entry.get<std::string>());
+  }
+  return texts;
+}
+
 PlanStep read_step(const json& object, const std::string& where, int depth) {
   PlanStep step;
   step.kind = named(kStepKinds, plan_name_of, text(object, "kind", where), where);
   step.backend = text(object, "backend", where);
   step.variant = text(object, "variant", where);
-  for (const json& node : list(object, "nodes", where)) {
-    if (!node.is_string()) throw Damage{where, "a node that is no text"};
-    step.nodes.push_back(node.get<std::string>());
-  }
+  step.nodes = texts(object, "nodes", where);
+  if (object.contains("repeated")) step.repeated = texts(object, "repeated", where);
   step.structure = text(object, "structure", where);
   step.inputs = indices(object, "inputs", where);
   step.outputs = indices(object, "outputs", where);
@@ -185,6 +192,8 @@ void read_header(const json& object, Plan& plan) {
   for (const auto& [name, shape] : shapes.items()) plan.shapes[name] = text(shapes, name, "shapes");
   plan.machine = text(object, "machine", "plan");
   plan.accuracy = text(object, "accuracy", "plan");
+  if (object.contains("passes_off"))
+    for (std::string& name : texts(object, "passes_off", "plan")) plan.passes_off.insert(std::move(name));
   plan.threads = number<int>(object, "threads", "plan");
   plan.shipped = text(object, "shipped", "plan");
   const json& memory = member(object, "memory", "plan");

@@ -78,16 +78,20 @@ class CoverReader {
   Result<CoverStep> kernel(std::size_t s) {
     const PlanStep& from = plan_.steps[s];
     NodeSet nodes(graph_.nodes.size());
+    NodeSet repeated(graph_.nodes.size());
     for (const std::string& name : from.nodes) {
       const auto found = nodes_.find(name);
       if (found == nodes_.end()) return other_graph(s, "no node " + name);
-      if (covered_.contains(found->second)) return other_graph(s, "node " + name + " in two steps");
       nodes.insert(found->second);
+      if (std::ranges::find(from.repeated, name) != from.repeated.end())
+        repeated.insert(found->second);
+      else if (covered_.contains(found->second))
+        return other_graph(s, "node " + name + " in two steps");
     }
-    covered_ |= nodes;
+    covered_ |= nodes - repeated;
     CoverStep step;
     step.location = from.location;
-    step.region = make_region(graph_, uses_, std::move(nodes));
+    step.region = make_region(graph_, uses_, std::move(nodes), std::move(repeated));
     if (structure_key(graph_, step.region) != from.structure)
       return other_graph(s, "nodes of these names with other operators, attributes, types or shapes");
     if (from.kind == StepKind::kControl) return control(s, std::move(step));
