@@ -1,9 +1,9 @@
 #include <algorithm>
 
-#include "plan/cases_file.h"
-#include "plan/plan_file.h"
-#include "tune/bench_shapes.h"
-#include "tune/recheck.h"
+#include "api/tune/bench_shapes.h"
+#include "api/tune/recheck.h"
+#include "plan/file/cases_file.h"
+#include "plan/file/plan_file.h"
 
 #include "cli/checks.h"
 #include "cli/console.h"

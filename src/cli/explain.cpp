@@ -1,13 +1,13 @@
-#include "plan/explain.h"
+#include "plan/explain/explain.h"
 
+#include "api/tune/shape_choice.h"
+#include "backend/registry.h"
 #include "cli/console.h"
 #include "cli/help.h"
 #include "cli/program.h"
-#include "plan/cases_file.h"
-#include "plan/explain_cases.h"
-#include "plan/why_not.h"
-#include "tune/shape_choice.h"
-#include "tune/shapes/generic_plan.h"
+#include "plan/explain/explain_cases.h"
+#include "plan/explain/why_not.h"
+#include "plan/file/cases_file.h"
 
 namespace collage::cli {
 namespace {
@@ -28,7 +28,7 @@ int run(const Options& options) {
     if (!cases.domain.dimensions.empty() && is_about_all)
       return console.result(explain_as_text(cases), explain_as_json(cases));
     COLLAGE_TRY(const ShapePoint point, choose_point(cases, shapes, {}));
-    COLLAGE_TRY(const RealisedPlan realised, serving_plan(cases, point));
+    COLLAGE_TRY(const RealisedPlan realised, plan_at(cases, point));
     if (!options.why_not.empty()) {
       const std::vector<std::string> kinds = Registry(module_places(options.common.backend_libraries)).kinds();
       COLLAGE_TRY(const WhyNotQuestion question, parse_why_not(realised.plan, options.why_not, kinds));

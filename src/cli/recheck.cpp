@@ -1,4 +1,4 @@
-#include "tune/recheck.h"
+#include "api/tune/recheck.h"
 
 #include "cli/console.h"
 #include "cli/help.h"

@@ -6,21 +6,20 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "api/run/loaded_plan.h"
+#include "api/tune/gather_inputs.h"
+#include "api/tune/recheck.h"
+#include "api/tune/shape_choice.h"
+#include "api/tune/source_model.h"
+#include "api/tune/unmeasured.h"
 #include "cli/console.h"
 #include "cli/help.h"
 #include "cli/program.h"
 #include "cli/run_report.h"
 #include "onnx/import_arrays.h"
 #include "onnx/tensor_file.h"
-#include "plan/cases_file.h"
-#include "plan/plan_file.h"
-#include "tune/gather_inputs.h"
-#include "tune/plan_model.h"
-#include "tune/recheck.h"
-#include "tune/shape_choice.h"
-#include "tune/shapes/generic_plan.h"
-#include "tune/source_model.h"
-#include "tune/unmeasured.h"
+#include "plan/file/cases_file.h"
+#include "plan/file/plan_file.h"
 
 namespace collage::cli {
 namespace {
@@ -68,7 +67,8 @@ GivenShapes shapes_of(const std::map<std::string, std::string>& files) {
 
 /// What is run: a plan at one shape, and its graph for the inputs.
 struct Subject {
-  RealisedPlan plan;
+  PlanCases cases;
+  RealisedPlan plan;  ///< that serves the shape
   Graph graph;
 };
 
@@ -92,14 +92,15 @@ Result<Subject> subject_of(const Options& options, const std::map<std::string, s
   Subject subject;
   if (!is_plan_file(options.subject)) {
     COLLAGE_TRY(subject.plan, plan_of_model(options, files, shapes, registry));
+    subject.cases = single_case(subject.plan);
     COLLAGE_TRY(subject.graph, plan_onnx_graph(subject.plan, PlanWeights::kZeros));
     return subject;
   }
-  COLLAGE_TRY(const PlanCases cases, load_cases(options.subject, Checked::kWhatRuns));
-  COLLAGE_TRY(const ShapePoint point, choose_point(cases, shapes, files));
-  COLLAGE_TRY(subject.plan, serving_plan(cases, point));
+  COLLAGE_TRY(subject.cases, load_cases(options.subject, Checked::kWhatRuns));
+  COLLAGE_TRY(const ShapePoint point, choose_point(subject.cases, shapes, files));
+  COLLAGE_TRY(subject.plan, plan_at(subject.cases, point));
   COLLAGE_TRY(subject.graph, plan_onnx_graph(subject.plan, PlanWeights::kZeros));
-  bind_inputs(cases.domain, point, subject.graph);
+  bind_inputs(subject.cases.domain, point, subject.graph);
   return subject;
 }
 
@@ -159,7 +160,7 @@ Result<void> check_all_given(const Graph& graph, const std::map<std::string, std
   return {};
 }
 
-std::vector<RunArray> named(std::span<const ContextPort> ports, std::vector<Tensor> tensors,
+std::vector<RunArray> named(std::span<const TensorPort> ports, std::vector<Tensor> tensors,
                             const std::map<std::string, std::string>& files = {}) {
   std::vector<RunArray> arrays;
   for (std::size_t i = 0; i < tensors.size(); ++i) {
@@ -191,18 +192,20 @@ Result<RunReport> run_once(const Options& options, Console& console) {
   COLLAGE_TRY(std::vector<Tensor> inputs, gather_inputs(subject.graph, gather));
   const int threads = is_given(*options.command, "--threads") ? options.common.threads : 0;
   RunReport report{.seed = gather.seed, .threads = subject.plan.plan.threads};
-  COLLAGE_TRY(PlanModel model, PlanModel::load(std::move(subject.plan), registry, threads));
-  COLLAGE_TRY_VOID(model.set_inputs(inputs));
+  COLLAGE_TRY(const LoadedPlan plan,
+              LoadedPlan::load(std::move(subject.cases), registry, {.threads = threads, .machine = {}}));
+  COLLAGE_TRY(Session session, plan.make_session());
+  COLLAGE_TRY_VOID(session.set_inputs(inputs));
   const auto begin = std::chrono::steady_clock::now();
-  COLLAGE_TRY_VOID(model.run());
+  COLLAGE_TRY_VOID(session.run());
   report.run_ns = std::chrono::nanoseconds(std::chrono::steady_clock::now() - begin).count();
-  COLLAGE_TRY(std::vector<Tensor> outputs, model.outputs());
-  report.inputs = named(model.session().inputs(), std::move(inputs), gather.files);
-  report.outputs = named(model.session().outputs(), std::move(outputs));
+  COLLAGE_TRY(std::vector<Tensor> outputs, session.copy_outputs());
+  report.inputs = named(session.inputs(), std::move(inputs), gather.files);
+  report.outputs = named(session.outputs(), std::move(outputs));
   if (!options.output_folder.empty()) COLLAGE_TRY_VOID(write_results(options.output_folder, report));
   if (!options.profile.empty()) {
-    COLLAGE_TRY(const std::vector<std::int64_t> times, model.profile(20));
-    COLLAGE_TRY_VOID(write_text(options.profile, profile_json(model.session().plan(), times)));
+    COLLAGE_TRY(const std::vector<std::int64_t> times, session.profile(20));
+    COLLAGE_TRY_VOID(write_text(options.profile, profile_json(session.plan(), times)));
     report.files.push_back(options.profile);
   }
   return report;

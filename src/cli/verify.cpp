@@ -1,4 +1,4 @@
-#include "tune/verify.h"
+#include "api/tune/verify.h"
 
 #include "cli/checks.h"
 #include "cli/console.h"

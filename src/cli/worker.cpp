@@ -2,6 +2,7 @@
 
 #include <charconv>
 
+#include "api/tune/recheck.h"
 #include "cli/program.h"
 #include "measure/jobs.h"
 #include "tune/jobs.h"
@@ -13,6 +14,7 @@ int serve(int socket, const std::vector<std::string>& backend_libraries) {
   Registry registry(module_places(backend_libraries));
   std::vector<Handler> handlers = measure_handlers();
   for (Handler& handler : tune_handlers()) handlers.push_back(std::move(handler));
+  handlers.push_back(recheck_handler());
   return worker_main(socket, registry, handlers);
 }
 

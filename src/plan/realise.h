@@ -19,7 +19,7 @@
 #include <vector>
 
 #include "backend/backend.h"
-#include "plan/plan.h"
+#include "plan/realised_plan.h"
 
 namespace collage {
 
@@ -34,16 +34,6 @@ struct RealiseRequest {
   std::function<Result<Artifact>(const Conversion&)> copy_artifact;
   std::vector<ValueId> kept_constants;  ///< placed in weights.bin also when no step reads them
   Plan header;  ///< everything the realiser does not compute; values, steps, artifacts and sizes are overwritten
-};
-
-/// A plan with the bytes it names.
-struct RealisedPlan {
-  Plan plan;
-  std::map<PlanIndex, Tensor> constants;    ///< the contents of every kConstant value outside bodies
-  std::map<std::string, Buffer> artifacts;  ///< by hash
-  Buffer onnx;                              ///< plan.onnx, set by the caller; may be empty
-
-  bool operator==(const RealisedPlan&) const = default;
 };
 
 /// The steps of a plan, or of a body, that its cover has, in order: those without a node that copy a value as it is

@@ -1,7 +1,6 @@
 #include <map>
 
 #include "base/hash.h"
-#include "onnx/relocate.h"
 #include "plan/memory.h"
 #include "plan/plan_cases.h"
 
@@ -34,7 +33,7 @@ void follow_constants(PlanBody& body) {
     }
 }
 
-Result<void> move_constants(RealisedPlan& plan, SharedWeights& weights) {
+Result<void> move_constants(RealisedPlan& plan, SharedWeights& weights, const RelocateGraph& relocate) {
   std::map<std::size_t, std::size_t> moved;
   for (const auto& [index, tensor] : plan.constants) {
     PlanValue& value = plan.plan.values[index];
@@ -44,19 +43,19 @@ Result<void> move_constants(RealisedPlan& plan, SharedWeights& weights) {
   }
   follow_constants(plan.plan);
   if (plan.onnx.size() == 0) return {};
-  COLLAGE_TRY(const std::string onnx, relocate_external_data(plan.onnx.text(), moved));
+  COLLAGE_TRY(const std::string onnx, relocate(plan.onnx.text(), moved));
   plan.onnx = Buffer::copy_of(std::as_bytes(std::span(onnx)));
   return {};
 }
 
 }  // namespace
 
-Result<void> share_weights(PlanCases& cases) {
+Result<void> share_weights(PlanCases& cases, const RelocateGraph& relocate) {
   SharedWeights weights;
   std::vector<RealisedPlan*> plans;
   if (cases.generic) plans.push_back(&*cases.generic);
   for (PlanCase& one : cases.cases) plans.push_back(&one.plan);
-  for (RealisedPlan* plan : plans) COLLAGE_TRY_VOID(move_constants(*plan, weights));
+  for (RealisedPlan* plan : plans) COLLAGE_TRY_VOID(move_constants(*plan, weights, relocate));
   for (RealisedPlan* plan : plans) plan->plan.weights_bytes = weights.bytes();
   return {};
 }
