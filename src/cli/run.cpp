@@ -142,7 +142,7 @@ std::string profile_json(const Plan& plan, std::span<const std::int64_t> times) 
   nlohmann::ordered_json steps = nlohmann::ordered_json::array();
   for (std::size_t s = 0; s < plan.steps.size(); ++s)
     steps.push_back({{"step", s},
-                     {"kind", plan_name_of(plan.steps[s].kind)},
+                     {"kind", name_of(plan.steps[s].kind)},
                      {"backend", plan.steps[s].backend},
                      {"variant", plan.steps[s].variant},
                      {"nodes", plan.steps[s].nodes},

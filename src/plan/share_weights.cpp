@@ -3,6 +3,7 @@
 #include "base/hash.h"
 #include "plan/memory.h"
 #include "plan/plan_cases.h"
+#include "plan/realise.h"
 
 namespace collage {
 namespace {
@@ -23,16 +24,6 @@ class SharedWeights {
   std::size_t bytes_ = 0;
 };
 
-/// A body's constants lie where those around it do.
-void follow_constants(PlanBody& body) {
-  for (PlanStep& step : body.steps)
-    for (PlanBody& inner : step.bodies) {
-      for (PlanValue& value : inner.values)
-        if (value.storage == Storage::kConstant) value.offset = body.values[value.buffer].offset;
-      follow_constants(inner);
-    }
-}
-
 Result<void> move_constants(RealisedPlan& plan, SharedWeights& weights, const RelocateGraph& relocate) {
   std::map<std::size_t, std::size_t> moved;
   for (const auto& [index, tensor] : plan.constants) {
@@ -41,7 +32,7 @@ Result<void> move_constants(RealisedPlan& plan, SharedWeights& weights, const Re
     if (tensor.data.size() > 0) moved.emplace(value.offset, offset);
     value.offset = offset;
   }
-  follow_constants(plan.plan);
+  share_constants_with_bodies(plan.plan);
   if (plan.onnx.size() == 0) return {};
   COLLAGE_TRY(const std::string onnx, relocate(plan.onnx.text(), moved));
   plan.onnx = Buffer::copy_of(std::as_bytes(std::span(onnx)));

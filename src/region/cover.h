@@ -25,6 +25,23 @@ enum class StepKind : std::uint8_t {
   kControl    ///< an If, Loop or Scan whose bodies have steps of their own
 };
 
+/// In text and JSON: kernel, convert, transfer, view, control.
+[[nodiscard]] constexpr std::string_view name_of(StepKind kind) {
+  switch (kind) {
+    case StepKind::kKernel:
+      return "kernel";
+    case StepKind::kConvert:
+      return "convert";
+    case StepKind::kTransfer:
+      return "transfer";
+    case StepKind::kView:
+      return "view";
+    case StepKind::kControl:
+      return "control";
+  }
+  return "?";
+}
+
 /// Whether a backend's kernel runs: the step has an artifact.
 [[nodiscard]] constexpr bool has_artifact(StepKind kind) {
   return kind == StepKind::kKernel || kind == StepKind::kConvert;

@@ -160,7 +160,7 @@ void write_decisions(const PlanBody& plan, const std::string& indent, std::strin
     for (const PlanIndex index : list) text += " " + plan.values[index].name + ":" + plan.values[index].format.name;
   };
   for (const PlanStep& step : plan.steps) {
-    text += fmt::format("{}{} {}/{}:", indent, plan_name_of(step.kind), step.backend, step.variant);
+    text += fmt::format("{}{} {}/{}:", indent, name_of(step.kind), step.backend, step.variant);
     for (const std::string& node : step.nodes) text += " " + node;
     ports(" |", step.inputs);
     ports(" ->", step.outputs);

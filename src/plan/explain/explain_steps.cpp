@@ -129,7 +129,7 @@ std::string line(const Plan& plan, std::size_t index, double total, const AskedN
 ordered_json to_json(const PlanBody& plan, std::size_t index) {
   const PlanStep& step = plan.steps[index];
   ordered_json object = {{"step", index},
-                         {"kind", plan_name_of(step.kind)},
+                         {"kind", name_of(step.kind)},
                          {"backend", step.backend},
                          {"variant", step.variant},
                          {"nodes", step.nodes},

@@ -62,7 +62,7 @@ json body_to_json(const PlanBody& body);
 
 json step_to_json(const PlanStep& step, std::size_t id) {
   json out = {{"id", id},
-              {"kind", plan_name_of(step.kind)},
+              {"kind", name_of(step.kind)},
               {"backend", step.backend},
               {"variant", step.variant},
               {"nodes", step.nodes},

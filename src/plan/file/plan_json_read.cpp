@@ -124,7 +124,8 @@ PlanBody read_body(const json& object, const std::string& where, int depth);
 
 PlanStep read_step(const json& object, const std::string& where, int depth) {
   PlanStep step;
-  step.kind = named(kStepKinds, plan_name_of, text(object, "kind", where), where);
+  const auto step_kind_name = [](StepKind kind) { return name_of(kind); };
+  step.kind = named(kStepKinds, step_kind_name, text(object, "kind", where), where);
   step.backend = text(object, "backend", where);
   step.variant = text(object, "variant", where);
   for (const json& node : list(object, "nodes", where)) {
