@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "base/json.h"
 #include "plan/explain/explanation.h"
 
 namespace collage {
@@ -12,16 +13,11 @@ namespace {
 using nlohmann::json;
 using Positions = std::vector<std::uint32_t>;
 
-/// What a reader throws when the text does not have the promised form; never leaves this file.
-struct Damage {
-  std::string saw;
-};
-
 std::uint32_t position(std::string_view text, std::size_t limit) {
   std::uint32_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc() || end != text.data() + text.size() || value >= limit)
-    throw Damage{"position '" + std::string(text) + "'"};
+    throw JsonFault{{}, "position '" + std::string(text) + "'"};
   return value;
 }
 
@@ -37,7 +33,7 @@ Positions positions(const json& object, const char* key, std::size_t limit) {
     const std::uint32_t first = position(entry.substr(0, dash), limit);
     const std::uint32_t last = dash < entry.size() ? position(entry.substr(dash + 1), limit) : first;
     for (std::uint32_t p = first; p <= last; ++p) result.push_back(p);
-    if (result.size() > limit) throw Damage{fmt::format("more than {} positions", limit)};
+    if (result.size() > limit) throw JsonFault{{}, fmt::format("more than {} positions", limit)};
   }
   return result;
 }
@@ -45,7 +41,7 @@ Positions positions(const json& object, const char* key, std::size_t limit) {
 std::optional<Nanoseconds> ns(const json& object, const char* key) {
   const auto found = object.find(key);
   if (found == object.end()) return std::nullopt;
-  if (!found->is_number_integer()) throw Damage{std::string(key) + " that is no whole number"};
+  if (!found->is_number_integer()) throw JsonFault{{}, std::string(key) + " that is no whole number"};
   return found->get<Nanoseconds>();
 }
 
@@ -97,7 +93,7 @@ void read_lists(const json& object, Explanation& explanation) {
                                         .steps = positions(entry, "steps", candidates)});
   for (const json& entry : nodes) {
     ExplainedNode node{.name = entry.at("name"), .chosen = entry.at("chosen")};
-    if (node.chosen >= candidates) throw Damage{fmt::format("position {}", node.chosen)};
+    if (node.chosen >= candidates) throw JsonFault{{}, fmt::format("position {}", node.chosen)};
     node.offers = positions(entry, "offers", candidates);
     node.unmeasured = positions(entry, "unmeasured", candidates);
     node.refusals = positions(entry, "refusals", explanation.refusals.size());
@@ -146,13 +142,8 @@ Result<Explanation> parse_explanation(std::string_view text, const std::string& 
   };
   const json object = json::parse(text, nullptr, false);
   if (!object.is_object()) return damaged("no explanation");
-  try {
-    return read(object);
-  } catch (const Damage& damage) {
-    return damaged(damage.saw);
-  } catch (const json::exception& exception) {
-    return damaged(exception.what());
-  }
+  return read_json([&] { return read(object); },
+                   [&](const std::string&, std::string saw) { return damaged(std::move(saw)); });
 }
 
 }  // namespace collage

@@ -6,11 +6,12 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "plan/file/json_reading.h"
+#include "base/json_reading.h"
 #include "plan/file/plan_file.h"
 #include "plan/file/plan_json.h"
 #include "plan/file/plan_members.h"
 #include "plan/file/plan_object.h"
+#include "plan/file/shape_json.h"
 
 namespace collage {
 namespace {
@@ -41,7 +42,7 @@ ShapePoint read_point(const ShapeDomain& domain, const json& object, const std::
 
 double real(const json& object, const std::string& key, const std::string& where) {
   const json& found = member(object, key, where);
-  if (!found.is_number()) throw Damage{where, "key '" + key + "' that is no number"};
+  if (!found.is_number()) throw JsonFault{where, "key '" + key + "' that is no number"};
   return found.get<double>();
 }
 
@@ -57,7 +58,7 @@ ShapeDomain read_domain(const json& entries) {
 CaseInput read_input(const json& object) {
   CaseInput input{.name = text(object, "name", "inputs"), .type = {}};
   const auto element = element_type_of(text(object, "type", "inputs"));
-  if (!element) throw Damage{"inputs", "an unknown type"};
+  if (!element) throw JsonFault{"inputs", "an unknown type"};
   input.type.kind = ValueKind::kTensor;
   input.type.element = *element;
   input.type.shape = read_shape(list(object, "shape", "inputs"), "inputs");
@@ -68,7 +69,7 @@ CaseInput read_input(const json& object) {
 PlanCases read_index(const json& object, bool& has_generic) {
   PlanCases cases;
   cases.domain = read_domain(list(object, "domain", "plan"));
-  if (cases.domain.dimensions.empty()) throw Damage{"domain", "no dimension"};
+  if (cases.domain.dimensions.empty()) throw JsonFault{"domain", "no dimension"};
   for (const json& input : list(object, "inputs", "plan")) cases.inputs.push_back(read_input(input));
   for (const json& entry : list(object, "cases", "plan")) {
     const std::string where = fmt::format("case {}", cases.cases.size());
@@ -79,7 +80,7 @@ PlanCases read_index(const json& object, bool& has_generic) {
                            .plan = {}});
   }
   const json& generic = member(object, "generic", "plan");
-  if (!generic.is_boolean()) throw Damage{"generic", "no truth value"};
+  if (!generic.is_boolean()) throw JsonFault{"generic", "no truth value"};
   has_generic = generic.get<bool>();
   json report = json::object();
   for (const auto& [key, value] : object.items())
@@ -89,17 +90,11 @@ PlanCases read_index(const json& object, bool& has_generic) {
 }
 
 Result<PlanCases> parse_index(const json& object, const std::string& path, bool& has_generic) {
-  const auto damaged = [&](const std::string& where, std::string saw) {
-    return fail(ExitCode::kBadInput, "plan/damaged", path + ": " + where, std::move(saw),
-                fmt::format("a plan of schema {}", kCasesSchema));
-  };
-  try {
-    return read_index(object, has_generic);
-  } catch (const Damage& damage) {
-    return damaged(damage.where, damage.saw);
-  } catch (const json::exception& exception) {
-    return damaged(kIndex, exception.what());
-  }
+  return read_json([&] { return read_index(object, has_generic); },
+                   [&](const std::string& where, std::string saw) {
+                     return fail(ExitCode::kBadInput, "plan/damaged", path + ": " + (where.empty() ? kIndex : where),
+                                 std::move(saw), fmt::format("a plan of schema {}", kCasesSchema));
+                   });
 }
 
 Result<RealisedPlan> load_one(const PlanMembers& members, const std::string& plan, const std::string& graph) {

@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "plan/file/json_reading.h"
 #include "plan/file/plan_json_keys.h"
+#include "plan/file/shape_json.h"
 
 namespace collage {
 namespace {
@@ -20,7 +20,7 @@ json value_to_json(const PlanValue& value, std::size_t id, bool is_in_body) {
               {"bytes", value.bytes}};
   if (value.type.kind == ValueKind::kTensor && value.type.shape) {
     out["type"] = name_of(value.type.element);
-    out["shape"] = json_reading::shape_to_json(*value.type.shape);
+    out["shape"] = shape_to_json(*value.type.shape);
   } else {
     out["type"] = to_string(value.type);
   }

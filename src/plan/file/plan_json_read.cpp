@@ -4,10 +4,11 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "plan/file/json_reading.h"
+#include "base/json_reading.h"
 #include "plan/file/plan_json.h"
 #include "plan/file/plan_json_keys.h"
 #include "plan/file/plan_object.h"
+#include "plan/file/shape_json.h"
 
 namespace collage {
 namespace {
@@ -28,7 +29,7 @@ std::vector<PlanIndex> indices(const json& object, const std::string& key, const
   std::vector<PlanIndex> out;
   for (const json& entry : list(object, key, where)) {
     if (!entry.is_number_unsigned() || !std::in_range<PlanIndex>(entry.get<std::uint64_t>()))
-      throw Damage{where, "an entry of '" + key + "' that is no index"};
+      throw JsonFault{where, "an entry of '" + key + "' that is no index"};
     out.push_back(entry.get<PlanIndex>());
   }
   return out;
@@ -38,7 +39,7 @@ template <class Enum, std::size_t N, class Name>
 Enum named(const std::array<Enum, N>& all, Name name, const std::string& text, const std::string& where) {
   for (const Enum candidate : all)
     if (name(candidate) == text) return candidate;
-  throw Damage{where, "the word '" + text + "'"};
+  throw JsonFault{where, "the word '" + text + "'"};
 }
 
 std::vector<PlanIndex> operands(const json& object, const std::string& key, const std::string& where) {
@@ -52,7 +53,7 @@ std::vector<Slicing> slicings(const json& object, const std::string& key, const 
   std::vector<Slicing> out;
   for (const json& entry : list(object, key, where)) {
     const json& reverse = member(entry, "reverse", where);
-    if (!reverse.is_boolean()) throw Damage{where, "a direction that is no truth value"};
+    if (!reverse.is_boolean()) throw JsonFault{where, "a direction that is no truth value"};
     out.push_back({number<std::uint32_t>(entry, "axis", where), reverse.get<bool>()});
   }
   return out;
@@ -72,7 +73,7 @@ std::uint64_t read_checksum(const json& object, const std::string& where) {
   std::uint64_t checksum = 0;
   const char* const end = digits.data() + digits.size();
   if (const auto [at, error] = std::from_chars(digits.data(), end, checksum, 16); error != std::errc{} || at != end)
-    throw Damage{where, "checksum '" + digits + "'"};
+    throw JsonFault{where, "checksum '" + digits + "'"};
   return checksum;
 }
 
@@ -87,13 +88,13 @@ PlanValue read_value(const json& object, const std::string& where, bool is_in_bo
   const std::string type = text(object, "type", where);
   if (object.contains("shape")) {
     const std::optional<ElementType> element = element_type_of(type);
-    if (!element) throw Damage{where, "type '" + type + "'"};
+    if (!element) throw JsonFault{where, "type '" + type + "'"};
     value.type.kind = ValueKind::kTensor;
     value.type.element = *element;
     value.type.shape = read_shape(list(object, "shape", where), where);
   } else {
     const std::optional<ValueType> parsed = parse_value_type(type);
-    if (!parsed || parsed->is_static()) throw Damage{where, "type '" + type + "'"};
+    if (!parsed || parsed->is_static()) throw JsonFault{where, "type '" + type + "'"};
     value.type = *parsed;
   }
   if (has_buffer(value.storage, is_in_body)) value.buffer = number<std::uint32_t>(object, "buffer", where);
@@ -114,7 +115,7 @@ PlanCheck read_check(const json& object, const std::string& where) {
   if (!object.contains("ranges")) return check;
   for (const json& range : list(object, "ranges", where)) {
     if (!range.is_array() || range.size() != 2 || !range[0].is_number_integer() || !range[1].is_number_integer())
-      throw Damage{where, "a range that is no pair of integers"};
+      throw JsonFault{where, "a range that is no pair of integers"};
     check.ranges.push_back({range[0].get<std::int64_t>(), range[1].get<std::int64_t>()});
   }
   return check;
@@ -129,7 +130,7 @@ PlanStep read_step(const json& object, const std::string& where, int depth) {
   step.backend = text(object, "backend", where);
   step.variant = text(object, "variant", where);
   for (const json& node : list(object, "nodes", where)) {
-    if (!node.is_string()) throw Damage{where, "a node that is no text"};
+    if (!node.is_string()) throw JsonFault{where, "a node that is no text"};
     step.nodes.push_back(node.get<std::string>());
   }
   step.structure = text(object, "structure", where);
@@ -150,7 +151,7 @@ PlanStep read_step(const json& object, const std::string& where, int depth) {
   if (object.contains("checks"))
     for (const json& check : list(object, "checks", where)) step.checks.push_back(read_check(check, where));
   if (step.kind != StepKind::kControl) return step;
-  if (depth >= kDeepest) throw Damage{where, fmt::format("bodies in more than {} bodies", kDeepest)};
+  if (depth >= kDeepest) throw JsonFault{where, fmt::format("bodies in more than {} bodies", kDeepest)};
   step.control = read_control(member(object, "control", where), where);
   for (const json& body : list(object, "bodies", where)) step.bodies.push_back(read_body(body, where, depth + 1));
   return step;
@@ -182,7 +183,7 @@ void read_header(const json& object, Plan& plan) {
   plan.model_hash = text(model, "hash", "model");
   plan.weights_hash = text(object, "weights_hash", "plan");
   const json& shapes = member(object, "shapes", "plan");
-  if (!shapes.is_object()) throw Damage{"shapes", "no JSON object"};
+  if (!shapes.is_object()) throw JsonFault{"shapes", "no JSON object"};
   for (const auto& [name, shape] : shapes.items()) plan.shapes[name] = text(shapes, name, "shapes");
   plan.machine = text(object, "machine", "plan");
   plan.accuracy = text(object, "accuracy", "plan");
@@ -192,7 +193,7 @@ void read_header(const json& object, Plan& plan) {
   plan.arena_bytes = number<std::size_t>(memory, "arena_bytes", "memory");
   plan.weights_bytes = number<std::size_t>(memory, "weights_bytes", "memory");
   if (const auto arenas = memory.find("device_arena_bytes"); arenas != memory.end()) {
-    if (!arenas->is_object()) throw Damage{"memory", "arenas of devices that are no JSON object"};
+    if (!arenas->is_object()) throw JsonFault{"memory", "arenas of devices that are no JSON object"};
     for (const auto& [location, bytes] : arenas->items())
       plan.device_arena_bytes[location] = number<std::size_t>(*arenas, location, "memory");
   }
@@ -233,14 +234,10 @@ Result<Plan> read_plan(const json& object, const std::string& label) {
   if (schema.get<std::string>() != kPlanSchema)
     return fail(ExitCode::kBadInput, "plan/wrong-version", label, "schema " + schema.get<std::string>(),
                 std::string(kPlanSchema) + ", a plan of fixed shapes");
-  Plan plan;
-  try {
-    plan = plan_from(object);
-  } catch (const Damage& damage) {
-    return damaged(damage.where, damage.saw);
-  } catch (const json::exception& exception) {
-    return damaged("plan.json", exception.what());
-  }
+  COLLAGE_TRY(Plan plan, read_json([&] { return plan_from(object); },
+                                   [&](const std::string& where, std::string saw) {
+                                     return damaged(where.empty() ? "plan.json" : where, std::move(saw));
+                                   }));
   if (auto checked = verify(plan); !checked) {
     Error error = std::move(checked).error();
     error.where = label + ": " + error.where;
