@@ -4,7 +4,7 @@
 #include "base/file.h"
 #include "cli/checks.h"
 #include "cli/console.h"
-#include "cli/cost_list.h"
+#include "cli/commands/cost_list.h"
 #include "cli/help.h"
 #include "cli/look_up.h"
 #include "cli/program.h"

@@ -1,4 +1,4 @@
-#include "cli/run_report.h"
+#include "cli/commands/run_report.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,4 +1,4 @@
-#include "cli/cost_list.h"
+#include "cli/commands/cost_list.h"
 
 #include <array>
 #include <map>

@@ -15,7 +15,7 @@
 #include "cli/console.h"
 #include "cli/help.h"
 #include "cli/program.h"
-#include "cli/run_report.h"
+#include "cli/commands/run_report.h"
 #include "onnx/import_arrays.h"
 #include "onnx/tensor_file.h"
 #include "plan/file/cases_file.h"
