@@ -67,10 +67,8 @@ struct CoverStep {
   Variant variant;
   std::string location = kHome;  ///< where a kernel runs
   ValueId value;                 ///< convert and transfer steps, and views that only rename a format: the value
-  Format from;
-  Format to;
-  std::string from_location = kHome;
-  std::string to_location = kHome;
+  Place from;                    ///< of that value
+  Place to;                      ///< likewise
   Cost cost;
   std::string runner_up;  ///< "backend/variant +12%"; empty when there was no other
   /// Control steps: one per body, of the graphs that free_bodies() gives (plan/control.h). The search leaves them

@@ -5,19 +5,13 @@
 namespace collage {
 namespace {
 
-/// The format alone at home, else "location/format".
-std::string place(const std::string& location, const Format& format) {
-  return location == kHome ? format.name : location + "/" + format.name;
-}
-
 /// The steps of one cover, those of bodies further to the right. Bodies keep their nodes' numbers, so their own graphs
 /// name them.
 void write_steps(const Graph& graph, const Cover& cover, const std::string& indent, std::string& text) {
   for (const CoverStep& step : cover.steps) {
     if (step.region.nodes.universe() == 0) {
-      text +=
-          fmt::format("{}{} {} {}: {} -> {}\n", indent, name_of(step.kind), step.backend, graph.value(step.value).name,
-                      place(step.from_location, step.from), place(step.to_location, step.to));
+      text += fmt::format("{}{} {} {}: {} -> {}\n", indent, name_of(step.kind), step.backend,
+                          graph.value(step.value).name, to_string(step.from), to_string(step.to));
       continue;
     }
     text += fmt::format("{}{} {}/{}:", indent, name_of(step.kind), step.backend, step.variant.name);

@@ -68,10 +68,10 @@ class CoverReader {
     if (found == values_.end()) return other_graph(s, "no such value");
     CoverStep step;
     step.value = found->second;
-    step.from = value(from.inputs.front()).format;
-    step.to = value(from.outputs.front()).format;
-    step.from_location = value(from.inputs.front()).location;
-    step.to_location = value(from.outputs.front()).location;
+    const PlanValue& read = value(from.inputs.front());
+    const PlanValue& written = value(from.outputs.front());
+    step.from = {.location = read.location, .format = read.format};
+    step.to = {.location = written.location, .format = written.format};
     return step;
   }
 

@@ -77,8 +77,8 @@ RealisedPlan two_branches() {
     step.kind = StepKind::kTransfer;
     step.backend = "device";
     step.value = value;
-    step.from_location = from;
-    step.to_location = to;
+    step.from.location = from;
+    step.to.location = to;
     return step;
   };
   Cover cover;

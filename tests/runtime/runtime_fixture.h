@@ -117,9 +117,9 @@ class HostPlanner {
     step.kind = StepKind::kConvert;
     step.backend = "host";
     step.value = value;
-    step.from = format.is_plain() ? channels_last() : plain();
-    step.to = format;
-    made_.emplace_back(*host_conversion({graph_.value(value).type, step.from, step.to}));
+    step.from.format = format.is_plain() ? channels_last() : plain();
+    step.to.format = format;
+    made_.emplace_back(*host_conversion({graph_.value(value).type, step.from.format, step.to.format}));
     cover_.steps.push_back(std::move(step));
   }
 

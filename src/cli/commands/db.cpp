@@ -3,8 +3,8 @@
 
 #include "base/file.h"
 #include "cli/checks.h"
-#include "cli/console.h"
 #include "cli/commands/cost_list.h"
+#include "cli/console.h"
 #include "cli/help.h"
 #include "cli/look_up.h"
 #include "cli/program.h"

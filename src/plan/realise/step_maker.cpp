@@ -57,9 +57,9 @@ Result<void> StepMaker::add(const CoverStep& from, const Artifact* artifact) {
 }
 
 Result<void> StepMaker::add_conversion_ports(PlanStep& step, const CoverStep& from, std::size_t index) {
-  COLLAGE_TRY(const PlanIndex input, draft_.read(from.value, {from.from_location, from.from}, index));
-  COLLAGE_TRY(const PlanIndex output, draft_.write(from.value, {from.to_location, from.to}, index));
-  if (from.kind != StepKind::kTransfer) step.location = from.from_location;
+  COLLAGE_TRY(const PlanIndex input, draft_.read(from.value, from.from, index));
+  COLLAGE_TRY(const PlanIndex output, draft_.write(from.value, from.to, index));
+  if (from.kind != StepKind::kTransfer) step.location = from.from.location;
   step.inputs = {input};
   step.outputs = {output};
   return {};
