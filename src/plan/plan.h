@@ -166,8 +166,6 @@ struct Plan : PlanBody {
 
 /// Name of a storage in text and JSON: input, output, arena, device, constant, dynamic.
 [[nodiscard]] std::string_view name_of(Storage storage);
-/// Name of a step kind in text and JSON: kernel, convert, transfer, view, control.
-[[nodiscard]] std::string_view plan_name_of(StepKind kind);
 /// Name of the operator in ONNX: If, Loop, Scan.
 [[nodiscard]] std::string_view name_of(ControlOperator op);
 
