@@ -7,7 +7,7 @@
 #include <sstream>
 
 #include "onnx/tensor_file.h"
-#include "plan/plan_file.h"
+#include "plan/file/plan_file.h"
 #include "tests/cli/cli_fixture.h"
 #include "tests/cli/models.h"
 
