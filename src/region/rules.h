@@ -1,4 +1,4 @@
-// What a backend says about the regions it wants to be asked about: tables it declares, which become one rule.
+// The regions that a backend wants to be asked about, as tables that it declares; they become one rule.
 // In: patterns, a style of growth, limits. Out: a PartitionRule (partition_rule.h) for the proposer.
 // Adding a pattern to a backend is one line in its table: {"label", "Conv -> Relu?"}; the language is in pattern.h.
 // Cost: linear in the tables.
@@ -43,9 +43,8 @@ struct PartitionRules {
   std::size_t max_splits = 0;         ///< for kAny: ways to cut a maximal run, less one
   RepeatStyle repeats = RepeatStyle::kCheap;
   std::vector<std::string> repeated = {};
-  FusionOverrides classes = {};                       ///< where the common table of fusion classes does not fit
   std::vector<PartitionRule> more = {};               ///< rules beside the tables
-  std::optional<PartitionRule> own = std::nullopt;    ///< in place of everything above but `repeats` and `classes`
+  std::optional<PartitionRule> own = std::nullopt;    ///< in place of everything above but `repeats`
   std::optional<RegionLimits> limits = std::nullopt;  ///< of every region the backend is asked about
 };
 
