@@ -18,7 +18,7 @@ namespace collage {
 /// How a backend's candidates come to be.
 enum class Growth : std::uint8_t {
   kNone,        ///< only single operators and the patterns listed
-  kLikeNative,  ///< a seed grows along its consumers while the backend takes it, as a compiler fuses
+  kLikeNative,  ///< as a compiler fuses: chains while the backend takes them, and fused_like_native()
   kAny          ///< long runs of supported nodes: an engine
 };
 
@@ -54,6 +54,10 @@ struct RuleOptions {
   std::size_t max_crossing = 1;  ///< live values at a narrow place
   bool repeat_producers = false;
 };
+
+/// What grown_like_native() makes of `base` and is one kernel: one value leaves, and it is not read inside.
+/// Diamonds of element-wise work are among it, which no chain is.
+[[nodiscard]] PartitionRule fused_like_native(PartitionRule base, std::size_t max_nodes);
 
 /// Every node on its own, the patterns, growth in the backend's style, then what else it says.
 /// The texts of patterns must parse: they are part of the program (check_patterns() for those from outside).

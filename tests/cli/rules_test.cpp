@@ -34,12 +34,18 @@ auto lists(const std::string& backend, const std::string& nodes) {
   return ::testing::ContainsRegex("(^|\n)" + backend + "/[^\n:]*: " + nodes + " \\|");
 }
 
+TEST_F(Rules, ADiamondOfElementWiseWorkIsACandidateAtOnce) {
+  const std::string text = of_native("");
+  EXPECT_THAT(text, lists("native", "a b c d"));
+  EXPECT_THAT(text, lists("host", "a b c d"));
+}
+
 TEST_F(Rules, ReplaceTakesTheBackendsOwnRulesAway) {
   const std::string singles = of_native("replace native: singles\n");
   EXPECT_THAT(singles, lists("native", "b"));
   EXPECT_THAT(singles, Not(lists("native", "b d")));
   EXPECT_THAT(singles, Not(lists("native", "a b c d")));
-  EXPECT_THAT(singles, lists("host", "b d")) << "of the other backend nothing is taken";
+  EXPECT_THAT(singles, lists("host", "a b c d")) << "of the other backend nothing is taken";
 }
 
 TEST_F(Rules, EveryFormOfARuleChangesWhatIsListed) {
