@@ -3,6 +3,7 @@
 // them. Each operator family lies in a file of its own (family.h).
 #include <algorithm>
 
+#include "backend/format_extension.h"
 #include "backend/registry.h"
 #include "family.h"
 #include "move.h"
@@ -53,7 +54,7 @@ std::string operators_of(const Graph& graph, const Region& region) {
   return names;
 }
 
-class Host final : public Backend {
+class Host final : public Backend, public FormatExtension {
  public:
   Host(const std::string& name, const BackendOptions& options) {
     info_ = {.name = name, .kind = "host", .version = "1", .build = kBuild};
@@ -61,13 +62,15 @@ class Host final : public Backend {
   }
 
   [[nodiscard]] const BackendInfo& info() const override { return info_; }
+
   /// Single operators; chains and diamonds of those operators whose family takes several in one pass.
   [[nodiscard]] PartitionRules rules() const override {
     const PartitionRule joinable = nodes_where("joinable", [](const Graph&, const Node& node) {
       return std::ranges::any_of(all_families(),
                                  [&](const Family* family) { return family->takes_chains && family->knows(node); });
     });
-    return {.more = {follow(joinable, kMostNodes), fused_like_native(joinable, kMostNodes)}};
+    return {.more = {follow(joinable, kMostNodes), fused_like_native(joinable, kMostNodes)},
+            .repeats = RepeatStyle::kCheap};
   }
 
   [[nodiscard]] Variants support(const Graph& graph, const Region& region, const CompileOptions&) const override {
@@ -104,6 +107,14 @@ class Host final : public Backend {
     });
     if (!loaded) return bad(loaded.error(), "a program of this backend");
     return std::move(*loaded);
+  }
+
+  [[nodiscard]] Extension* extension(ExtensionKind kind) override {
+    return select_extension<FormatExtension>(*this, kind);
+  }
+
+  [[nodiscard]] std::optional<std::size_t> format_bytes(const ValueType& type, const Format& format) const override {
+    return common_format_bytes(type, format);
   }
 
   [[nodiscard]] std::expected<Artifact, Refusal> compile_conversion(const Conversion& conversion,

@@ -91,6 +91,15 @@ std::optional<std::string> fault_of(const Artifact& artifact, const CompileReque
   return std::nullopt;
 }
 
+std::optional<std::string> fault_of(const LinkedKernels& linked, std::size_t kernels) {
+  if (linked.entries.size() != kernels) return wrong_count("link", linked.entries.size(), kernels);
+  for (const std::optional<EntryPoint>& entry : linked.entries)
+    if (entry && (entry->artifact >= linked.artifacts.size() || entry->name.empty()))
+      return fmt::format("link gave entry point '{}' in artifact {} of {}", entry->name, entry->artifact,
+                         linked.artifacts.size());
+  return std::nullopt;
+}
+
 bool names_constants(const PreparedArtifact& prepared, std::size_t count) {
   return std::ranges::all_of(prepared.constants, [&](const PreparedArtifact::Constant& constant) {
     const auto* kept = std::get_if<std::size_t>(&constant);

@@ -26,6 +26,8 @@ namespace collage {
 
 /// What an artifact names and the region does not have. Nothing when all is there.
 [[nodiscard]] std::optional<std::string> fault_of(const Artifact& artifact, const CompileRequest& request);
+/// What is wrong with an answer of `link` for so many kernels. Nothing when it can be used.
+[[nodiscard]] std::optional<std::string> fault_of(const LinkedKernels& linked, std::size_t kernels);
 /// Constants that are kept are among so many.
 [[nodiscard]] bool names_constants(const PreparedArtifact& prepared, std::size_t count);
 

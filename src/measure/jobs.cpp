@@ -9,18 +9,13 @@ std::string_view name_of(Effort effort) {
   switch (effort) {
     case Effort::kPrepare:
       return "prepare";
-    case Effort::kQuick:
-      return "quick";
-    case Effort::kPrecise:
-      return "precise";
+    case Effort::kTime:
+      return "time";
   }
   return "";
 }
 
-Effort effort_from(const std::string& name) {
-  if (name == "prepare") return Effort::kPrepare;
-  return name == "precise" ? Effort::kPrecise : Effort::kQuick;
-}
+Effort effort_from(const std::string& name) { return name == "prepare" ? Effort::kPrepare : Effort::kTime; }
 
 CompileOptions options_from(const Json& json) {
   return {.threads = json.at("threads").get<int>(),

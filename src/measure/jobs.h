@@ -52,8 +52,7 @@ struct CandidateSpec {
 
 enum class Effort : std::uint8_t {
   kPrepare,  ///< verify only
-  kQuick,    ///< a few milliseconds per cheap candidate
-  kPrecise   ///< tens of milliseconds
+  kTime      ///< verify, then time: a few milliseconds per cheap candidate
 };
 
 struct PriceJob {
@@ -65,7 +64,7 @@ struct PriceJob {
   std::optional<Conversion> conversion;   ///< a conversion, which needs no graph and no record
   std::vector<CandidateSpec> candidates;  ///< timed against each other
   CompileOptions options;
-  Effort effort = Effort::kQuick;
+  Effort effort = Effort::kTime;
   std::uint64_t seed = 1;
   std::int64_t quiet_ns = 0;         ///< the canary's, from earlier answers; 0 at first
   std::int64_t displaced_bytes = 0;  ///< of the caches before each timed run (displacer.h)

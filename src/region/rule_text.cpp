@@ -1,8 +1,9 @@
 #include "region/rule_text.h"
 
 #include <algorithm>
-#include <charconv>
 #include <utility>
+
+#include "base/number_text.h"
 
 namespace collage {
 namespace {
@@ -71,10 +72,8 @@ std::vector<std::string> words_of(std::string_view text) {
 std::optional<std::size_t> count_after(std::string_view text, std::string_view name) {
   if (!text.starts_with(name) || !text.substr(name.size()).starts_with("<=")) return std::nullopt;
   text.remove_prefix(name.size() + 2);
-  std::size_t value = 0;
-  const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (fault != std::errc{} || end != text.data() + text.size() || value == 0) return std::nullopt;
-  return value;
+  const auto value = number_in<std::size_t>(text);
+  return value && *value > 0 ? value : std::nullopt;
 }
 
 std::expected<RegionLimits, std::string> parse_limits(std::string_view text) {

@@ -41,7 +41,7 @@ struct PartitionRules {
   Growth growth = Growth::kNone;
   std::size_t max_region_nodes = 64;  ///< for kLikeNative
   std::size_t max_splits = 0;         ///< for kAny: ways to cut a maximal run, less one
-  RepeatStyle repeats = RepeatStyle::kCheap;
+  RepeatStyle repeats = RepeatStyle::kNone;
   std::vector<std::string> repeated = {};
   std::vector<PartitionRule> more = {};               ///< rules beside the tables
   std::optional<PartitionRule> own = std::nullopt;    ///< in place of everything above but `repeats`
@@ -52,7 +52,6 @@ struct PartitionRules {
 struct RuleOptions {
   std::size_t max_ranges = 40;   ///< of an engine
   std::size_t max_crossing = 1;  ///< live values at a narrow place
-  bool repeat_producers = false;
 };
 
 /// What grown_like_native() makes of `base` and is one kernel: one value leaves, and it is not read inside.

@@ -71,7 +71,7 @@ struct SearchResult {
                                                 std::span<const SearchCandidate> candidates,
                                                 const BoundaryTable& boundaries, const SearchOptions& options = {});
 
-/// One line per step, for golden tests and `tune --dump cover`.
+/// One line per step, "~" before the nodes it repeats; for golden tests and `tune --dump cover`.
 [[nodiscard]] std::string to_text(const Graph& graph, const Cover& cover);
 
 }  // namespace collage

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <memory>
 
+#include "backend/operand_extension.h"
+
 namespace collage {
 namespace {
 
@@ -35,7 +37,7 @@ std::expected<std::vector<Variant>, Refusal> support_with(const Backend& backend
 
 std::optional<Refusal> refuse_operands(const Backend& backend, const Graph& graph, std::span<const OpenCondition> open,
                                        const Region& region) {
-  const auto is_left = [&](const Node& asker, OperandRule rule) { return !backend.refuses_operands(asker, rule); };
+  const auto is_left = [&](const Node& asker, OperandRule rule) { return !refuses_operands(backend, asker, rule); };
   const auto refused = [](std::string detail) {
     return Refusal{.reason = RefusalReason::kStructure, .detail = std::move(detail)};
   };

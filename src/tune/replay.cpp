@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "plan/plan_file.h"
+#include "plan/file/plan_file.h"
 #include "store/artifact_file.h"
 #include "timing/machine.h"
 #include "tune/confirm/assemble.h"
@@ -25,6 +25,7 @@ constexpr const char* kCover = "cover";
 TuneOptions options_of(const Plan& plan, TuneOptions options) {
   options.shapes.entries = plan.shapes;
   options.threads = plan.threads;
+  options.passes_off = plan.passes_off;
   options.accuracy = accuracy_of(plan.accuracy).value_or(Accuracy::kStandard);
   options.backends.clear();
   for (const PlanBackend& backend : plan.backends) options.backends.push_back(backend.name);
@@ -43,6 +44,7 @@ class Replayer {
                                     .shapes = options_.shapes,
                                     .backends = options_.backends,
                                     .accuracy = options_.accuracy,
+                                    .passes_off = options_.passes_off,
                                     .seed = options_.seed,
                                     .input_ranges = options_.input_ranges,
                                     .progress = options_.progress},
@@ -122,6 +124,7 @@ class Replayer {
     request.header.shapes = plan_.shapes;
     request.header.machine = machine_print();
     request.header.accuracy = plan_.accuracy;
+    request.header.passes_off = plan_.passes_off;
     request.header.threads = plan_.threads;
     request.header.shipped = plan_.shipped;
     return assemble(request, registry_);
@@ -147,7 +150,8 @@ class Replayer {
   }
 
   TuneReport report_on(const Plan& plan) const {
-    TuneReport report{.plan = options_.output, .model = options_.model, .threads = plan.threads};
+    TuneReport report{
+        .plan = options_.output, .model = options_.model, .threads = plan.threads, .passes_off = plan.passes_off};
     const StepCounts counts = count_steps(plan);
     report.steps = counts.steps;
     report.views = counts.views;

@@ -190,7 +190,7 @@ std::optional<std::string> judge_twice(const Subject& subject, const Variant& va
   const auto constants = constants_of(subject, artifact);
   if (!constants) return to_string(constants.error());
   auto trial = Trial::create({.backend = &loader,
-                              .artifact = &artifact,
+                              .artifact = artifact,
                               .constants = *constants,
                               .inputs = in_formats(subject.inputs, variant.input_formats),
                               .outputs = in_formats(subject.outputs, variant.output_formats),

@@ -52,7 +52,7 @@ class PriceJobs : public ::testing::Test {
             .conversion = std::nullopt,
             .candidates = candidates,
             .options = {},
-            .effort = Effort::kQuick,
+            .effort = Effort::kTime,
             .seed = 1};
   }
 
@@ -253,7 +253,7 @@ TEST(Jobs, JsonFormsReadBack) {
                       .variant = {.name = "v", .input_formats = {plain()}, .output_formats = {channels_last()}},
                       .labels = {{.label = "first", .nodes = {0}}, {.label = "rest", .nodes = {1, 2}}}}},
       .options = {.threads = 2, .accuracy = Accuracy::kFast},
-      .effort = Effort::kPrecise,
+      .effort = Effort::kPrepare,
       .seed = 99};
   const auto back = price_job_from(to_json(job));
   ASSERT_TRUE(back);

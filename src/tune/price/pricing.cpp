@@ -6,6 +6,7 @@
 #include <set>
 #include <tuple>
 
+#include "backend/portability_extension.h"
 #include "backend/roles.h"
 #include "timing/displacer.h"
 #include "tune/price/lazy_pricing.h"
@@ -287,10 +288,10 @@ Pricing::Key Pricing::key_of(const Conversion& conversion) {
 
 Conversion Pricing::conversion_of(const CoverStep& step) const {
   return {.type = graph_.value(step.value).type,
-          .from = step.from,
-          .to = step.to,
-          .from_location = step.from_location,
-          .to_location = step.to_location};
+          .from = step.from.format,
+          .to = step.to.format,
+          .from_location = step.from.location,
+          .to_location = step.to.location};
 }
 
 BoundaryTable Pricing::boundary_table() {
@@ -343,7 +344,7 @@ Result<Pricing::Stored> Pricing::artifact_of(const CoverStep& step) {
 Result<std::optional<StoredArtifact>> Pricing::portable_artifact_of(const CoverStep& step) {
   if (!portable_) return std::nullopt;
   COLLAGE_TRY(const Backend* const backend, registry_.get(step.backend));
-  if (backend->info().lesser.empty()) return std::nullopt;
+  if (baseline_instance(*backend).empty()) return std::nullopt;
   std::string why = "no time left";
   if (Clock::now() < portable_->deadline) {
     COLLAGE_TRY(Stored stored, pricer_->artifact_for(graph_, step.region, spec_of(step), true));
