@@ -318,6 +318,7 @@ void Pricer::keep_repro(const Group& group, const CandidateSpec& candidate, cons
                                     .version = info.version,
                                     .build = info.build,
                                     .variant = candidate.variant,
+                                    .labels = candidate.labels,
                                     .conversion = group.conversion,
                                     .options = options_.compile,
                                     .seed = options_.seed,

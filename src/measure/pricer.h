@@ -85,7 +85,7 @@ class Pricer {
 
   /// The artifact for exactly these weights: from the store when it was verified before, else compiled and verified
   /// now. Outer error as price(), also artifact/cannot-write and measure/stopped; inner: it does not work here.
-  /// A portable one (CompileOptions), of what has a usual one, is verified as lesser processors run it.
+  /// A portable one (CompileOptions), of what has a usual one, is verified as the baseline instance runs it.
   [[nodiscard]] Result<std::expected<StoredArtifact, Refusal>> artifact_for(const Graph& graph, const Region& region,
                                                                             const CandidateSpec& candidate,
                                                                             bool portable = false);
@@ -120,7 +120,7 @@ class Pricer {
     std::string place;             ///< place_hash of the region
     const Graph* graph = nullptr;  ///< of the region
     std::vector<Pending> pending;
-    bool portable = false;  ///< its artifact is to serve lesser processors, too
+    bool portable = false;  ///< its artifact also holds code for the baseline instruction set
   };
   using Answers = std::map<std::string, PricedCandidate>;
 

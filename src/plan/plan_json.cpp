@@ -76,6 +76,7 @@ json step_to_json(const PlanStep& step, std::size_t id) {
               {"runner_up", step.runner_up}};
   if (!step.repeated.empty()) out["repeated"] = step.repeated;
   if (step.is_estimated) out["cost_ns"]["estimated"] = true;
+  if (!step.entry.empty()) out["entry"] = step.entry;
   if (step.location != kHome) out["location"] = step.location;
   for (const PlanCheck& check : step.checks) out["checks"].push_back(check_to_json(check));
   if (!step.control) return out;

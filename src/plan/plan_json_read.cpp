@@ -151,6 +151,7 @@ PlanStep read_step(const json& object, const std::string& where, int depth) {
   step.cost_high_ns = number<std::int64_t>(cost, "high", where);
   step.is_estimated = cost.contains("estimated");
   step.runner_up = text(object, "runner_up", where);
+  if (object.contains("entry")) step.entry = text(object, "entry", where);
   if (object.contains("location")) step.location = text(object, "location", where);
   if (object.contains("checks"))
     for (const json& check : list(object, "checks", where)) step.checks.push_back(read_check(check, where));

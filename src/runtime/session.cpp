@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "backend/device_extension.h"
+#include "backend/portability_extension.h"
 #include "plan/plan_file.h"
 #include "runtime/session_state.h"
 
@@ -19,22 +21,22 @@ void list_backends(const PlanBody& plan, std::set<std::string>& names) {
   }
 }
 
-/// What backends say of a plan's kernels, each with the steps it is said of.
-struct KernelWords {
+/// What backends say about loading a plan's kernels here (PortabilityExtension::judge), each with the steps concerned.
+struct CompatibilityReport {
   std::map<std::string, std::vector<std::string>> notices;
   std::map<std::string, std::vector<std::string>> refusals;
   std::size_t steps = 0;  ///< with a kernel
 
-  void listen(const Plan& plan, const PlanBody& body, const BackendSource& backends) {
+  void collect(const Plan& plan, const PlanBody& body, const BackendSource& backends) {
     for (const PlanStep& step : body.steps) {
-      for (const PlanBody& inner : step.bodies) listen(plan, inner, backends);
+      for (const PlanBody& inner : step.bodies) collect(plan, inner, backends);
       if (!has_artifact(step.kind)) continue;
       const auto artifact = std::ranges::find(plan.artifacts, step.artifact, &PlanArtifact::hash);
       const Result<Backend*> backend = backends(step.backend);
       if (!backend || artifact == plan.artifacts.end()) continue;
       ++steps;
       const std::string name = step.nodes.empty() ? step.variant : step.nodes.front();
-      if (const auto notice = (*backend)->judge(artifact->compatibility); !notice)
+      if (const auto notice = judge_artifact(**backend, artifact->compatibility); !notice)
         refusals[fmt::format("{}: {}; allowed {}", step.backend, notice.error().saw, notice.error().allowed)].push_back(
             name);
       else if (!notice->empty())
@@ -68,7 +70,7 @@ Result<std::map<std::string, Device*>> find_devices(const Plan& plan, const Back
   for (const PlanStep& step : plan.steps) {
     if (!needs_backend(step.kind)) continue;
     COLLAGE_TRY(Backend* const backend, backends(step.backend));
-    if (Device* const device = backend->device()) devices.emplace(backend->info().location, device);
+    if (Device* const device = device_of(*backend)) devices.emplace(backend->info().location, device);
   }
   for (const auto& [location, bytes] : plan.device_arena_bytes)
     if (!devices.contains(location))
@@ -126,11 +128,11 @@ MachineVerdict judge_machine(const Plan& plan, const BackendSource& backends, co
     if (const Result<Backend*> backend = backends(name); !backend)
       worsen(MachineVerdict::Kind::kRefused, to_string(backend.error()));
   }
-  KernelWords words;
-  if (verdict.kind != MachineVerdict::Kind::kRefused) words.listen(plan, plan, backends);
-  for (const auto& [notice, steps] : words.notices)
-    worsen(MachineVerdict::Kind::kUsable, fmt::format("{} in {} of {} steps", notice, steps.size(), words.steps));
-  for (const auto& [refusal, steps] : words.refusals)
+  CompatibilityReport report;
+  if (verdict.kind != MachineVerdict::Kind::kRefused) report.collect(plan, plan, backends);
+  for (const auto& [notice, steps] : report.notices)
+    worsen(MachineVerdict::Kind::kUsable, fmt::format("{} in {} of {} steps", notice, steps.size(), report.steps));
+  for (const auto& [refusal, steps] : report.refusals)
     worsen(MachineVerdict::Kind::kRefused, fmt::format("{} (steps {})", refusal, fmt::join(steps, ", ")));
   if (!machine.empty() && !plan.machine.empty() && machine != plan.machine)
     worsen(MachineVerdict::Kind::kUsable,

@@ -62,10 +62,10 @@ class Replayer {
   Result<RealisedPlan> from_cover() {
     const CompileOptions compile{.threads = options_.threads, .accuracy = options_.accuracy};
     const VariantSource variants = [&](const Graph& graph, const std::string& name,
-                                       const Region& region) -> Result<std::vector<Variant>> {
-      if (std::ranges::find(options_.backends, name) == options_.backends.end()) return std::vector<Variant>();
+                                       const Region& region) -> Result<std::vector<Candidate>> {
+      if (std::ranges::find(options_.backends, name) == options_.backends.end()) return std::vector<Candidate>();
       COLLAGE_TRY(const Backend* backend, registry_.get(name));
-      return guarded_support(*backend, graph, region, compile).value_or(std::vector<Variant>());
+      return offers_of(*backend, graph, region, compile);
     };
     COLLAGE_TRY(const Cover cover, cover_from_plan(plan_, prepared_.graph, variants));
     Pricing pricing(pricing_options(), prepared_.graph, registry_, store_);

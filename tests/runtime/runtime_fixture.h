@@ -13,6 +13,8 @@
 #include <string>
 #include <vector>
 
+#include "backend/format_extension.h"
+#include "backend/portability_extension.h"
 #include "backend/registry.h"
 #include "plan/control.h"
 #include "plan/realise.h"
@@ -31,7 +33,7 @@ inline Backend& host() { return **test_registry().get("host"); }
 inline Result<Backend*> host_only(const std::string& name) { return test_registry().get(name); }
 
 inline Result<Artifact> host_conversion(const Conversion& conversion) {
-  auto artifact = host().compile_conversion(conversion, {});
+  auto artifact = compile_conversion(host(), conversion, {});
   if (!artifact) return fail(ExitCode::kBug, "test/refused", "host", artifact.error().detail);
   return *artifact;
 }
@@ -202,7 +204,7 @@ inline Graph sample_graph() {
 }
 
 /// A backend whose kernels call `run` with their buffers; artifacts' bytes say which function to use.
-class ScriptedBackend final : public test::LoadOnlyBackend {
+class ScriptedBackend final : public test::LoadOnlyBackend, public PortabilityExtension {
  public:
   using Run = std::function<Result<void>(const Buffers&)>;
 
@@ -226,6 +228,10 @@ class ScriptedBackend final : public test::LoadOnlyBackend {
   std::map<std::string, Result<std::string>, std::less<>> verdicts;  ///< by compatibility string; else nothing to say
   using LoadOnlyBackend::info_;
 
+  [[nodiscard]] Extension* extension(ExtensionKind kind) override {
+    return select_extension<PortabilityExtension>(*this, kind);
+  }
+  [[nodiscard]] std::string baseline_instance() const override { return ""; }
   [[nodiscard]] Result<std::string> judge(std::string_view compatibility) const override {
     const auto verdict = verdicts.find(compatibility);
     return verdict == verdicts.end() ? std::string() : verdict->second;

@@ -243,7 +243,9 @@ std::expected<Artifact, Refusal> compile_set(const OpenRequest& request, std::sp
     program.codes.push_back(std::move(code));
     objects.push_back(std::move(compiled->shared_object));
   }
-  return Artifact{.bytes = to_bytes(program, std::vector<std::string_view>(objects.begin(), objects.end())),
+  std::vector<CodeBytes> codes_bytes;
+  for (const std::string& object : objects) codes_bytes.push_back({.shared_object = object, .objects = {}});
+  return Artifact{.bytes = to_bytes(program, codes_bytes),
                   .compatibility = compatibility_of(program),
                   .constants = shared.constants,
                   .workspace_bytes = program.workspace_bytes()};

@@ -83,7 +83,7 @@ std::vector<std::string> engines_of(const TuneOptions& options, Registry& regist
   if (engines.empty()) engines.emplace_back(kFillerEngine);
   for (const std::string& name : options.backends) {
     const auto backend = registry.get(name);
-    if (backend && open_compiler_of(*backend) != nullptr && (*backend)->info().unusable.empty())
+    if (backend && extension_of<OpenCompiler>(**backend) != nullptr && (*backend)->info().unusable.empty())
       engines.push_back(name);
   }
   return engines;

@@ -1,14 +1,18 @@
 // A backend for tests: runs Relu, Add, Identity and NonZero on f32, plain or with its elements reversed
 // ("test:reversed", Relu only). Options: fault=STAGE-KIND (chaos.h, test_kernel.h) and
 // good_runs=N, delay_us=N (time a run takes longer), build=TEXT
-// (another build id), lesser=STAGE-KIND (portable artifacts are run by the instance with this fault on lesser
-// processors), device=NAME (runs on a made-up device of that name, plain only, with transfer_us=N and memory=BYTES),
-// tunable=1 (the plain variant has settings: how long it waits, and one that does nothing), single_us=N (one value
-// leaves a region, cheap producers may be repeated, and a region of one node takes N longer).
+// (another build id), baseline=STAGE-KIND (the baseline instance of portable artifacts is the one
+// with this fault), device=NAME (runs on a made-up device of that name, plain only, with transfer_us=N and
+// memory=BYTES), tunable=1 (the plain variant has settings: how long it waits, and one that does nothing), single_us=N
+// (one value leaves a region, cheap producers may be repeated, and a region of one node takes N longer).
 #include <cstdlib>
 #include <stdexcept>
 
+#include "backend/device_extension.h"
+#include "backend/format_extension.h"
+#include "backend/portability_extension.h"
 #include "backend/registry.h"
+#include "backend/tuning_extension.h"
 #include "made_up_device.h"
 #include "test_kernel.h"
 
@@ -117,7 +121,11 @@ TuningSpace tunable_space(const Region& region) {
   return space;
 }
 
-class TestBackend final : public Backend {
+class TestBackend final : public Backend,
+                          public DeviceExtension,
+                          public FormatExtension,
+                          public PortabilityExtension,
+                          public TuningExtension {
  public:
   TestBackend(const std::string& name, const BackendOptions& options) {
     const auto option = [&](const char* key) {
@@ -130,7 +138,7 @@ class TestBackend final : public Backend {
     is_tunable_ = !option("tunable").empty();
     single_us_ = std::atoll(option("single_us").c_str());
     info_ = {.name = name, .kind = "test", .version = "1", .build = "test build " + option("build")};
-    if (!option("lesser").empty()) info_.lesser = "test:fault=" + option("lesser");
+    if (!option("baseline").empty()) baseline_ = "test:fault=" + option("baseline");
     if (fault_.is("probe", "wrong")) info_.kind = "another";
     if (fault_.is("probe", "change-input")) const_cast<BackendOptions&>(options).clear();
     misbehave(fault_, "probe");
@@ -239,7 +247,15 @@ class TestBackend final : public Backend {
     return tunable_space(region);
   }
 
-  [[nodiscard]] Device* device() override { return device_.get(); }
+  [[nodiscard]] std::string baseline_instance() const override { return baseline_; }
+  [[nodiscard]] Result<std::string> judge(std::string_view) const override { return std::string(); }
+
+  [[nodiscard]] Device& device() override { return *device_; }
+
+  [[nodiscard]] Extension* extension(ExtensionKind kind) override {
+    if (kind == ExtensionKind::kDevice && !device_) return nullptr;
+    return select_extension<DeviceExtension, FormatExtension, PortabilityExtension, TuningExtension>(*this, kind);
+  }
 
  private:
   static Variant variant(const char* name, const Format& format, const Region& region) {
@@ -255,6 +271,7 @@ class TestBackend final : public Backend {
   }
 
   mutable BackendInfo info_;
+  std::string baseline_;
   mutable int asked_ = 0;
   Fault fault_;
   std::int64_t delay_us_ = 0;
