@@ -1,11 +1,12 @@
 // Backends in files that the command line names.
 #include "tests/cli/cli_fixture.h"
 #include "tests/cli/models.h"
+#include "tests/support/paths.h"
 
 namespace collage::testing {
 namespace {
 
-constexpr const char* kTestModule = COLLAGE_BUILD_DIR "/tests/modules/libcollage_backend_test.so";
+const std::string kTestModule = test::build_path("/tests/modules/libcollage_backend_test.so");
 
 TEST_F(CliTest, BackendLibraryIsTriedInAWorkerAndListed) {
   const Ended ended = run({"backends", "--json", "-", "--backend-library", kTestModule});

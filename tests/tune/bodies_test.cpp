@@ -10,6 +10,7 @@
 #include "numbers/record.h"
 #include "onnx/tensor_file.h"
 #include "plan/explain.h"
+#include "tests/support/paths.h"
 #include "tests/tune/tune_fixture.h"
 #include "tune/plan_decisions.h"
 #include "tune/plan_model.h"
@@ -328,7 +329,7 @@ struct OfficialModel {
 class OfficialBodies : public Bodies, public testing::WithParamInterface<OfficialModel> {};
 
 TEST_P(OfficialBodies, GiveTheOfficialOutputs) {
-  const std::string folder = std::string(COLLAGE_ONNX_CASES) + "/" + GetParam().name;
+  const std::string folder = test::onnx_cases_path("/") + GetParam().name;
   if (!std::filesystem::exists(folder)) GTEST_SKIP() << "no official tests here";
   auto model = tuned(options(folder + "/model.onnx", GetParam().node));
   ASSERT_TRUE(model) << to_string(model.error());

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "native_fixture.h"
+#include "tests/support/paths.h"
 
 namespace collage::test {
 namespace {
@@ -45,7 +46,7 @@ std::string best() {
 }
 
 std::string unusable(const std::string& instance) {
-  Registry registry({COLLAGE_BUILD_DIR "/lib/collage"});
+  Registry registry({test::build_path("/lib/collage")});
   const auto backend = registry.inspect(instance);
   return backend ? (*backend)->info().unusable : backend.error().code;
 }
