@@ -1,10 +1,9 @@
-// Prices candidates for the search: from the cost store, else from a worker process.
-// In: regions or conversions and the candidates for each. Out: a cost for each candidate.
-// How: candidates of one structure are one job, measured once whatever the number of places; jobs go to one worker, one
-// after the other, so nothing is ever timed next to something else of ours. A worker that dies or hangs costs only the
-// candidate at work: the job is done again without it in a fresh worker. Everything is stored as it arrives. What
-// another tuner measures at this moment for the same store is left to last and then waited for.
-// Not here: which candidates to price (search/, tune/), timing itself (price_job).
+// Prices candidates: takes their costs from the store, else has a worker process measure them.
+// In: regions or conversions with the candidates for each. Out: a cost for each candidate.
+// Candidates of one structure are one job, measured once however often the structure occurs. Jobs go to one worker, one
+// after the other, so that nothing is timed beside other work of ours. A worker that dies costs only the candidate at
+// work: a fresh worker repeats the job without it. Each cost is stored as soon as it arrives. Costs that another tuner
+// measures at this moment for the same store are left for last and then waited for.
 #pragma once
 
 #include <chrono>
