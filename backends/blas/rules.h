@@ -3,7 +3,7 @@
 // Source: what one call of gemm and a pass over its output can do.
 #pragma once
 
-#include "region/rules.h"
+#include "region/rules/rules.h"
 
 namespace collage::blas {
 

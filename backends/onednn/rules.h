@@ -1,7 +1,7 @@
 // Which regions are worth asking about: single operators, and the chains that the library fuses.
 #pragma once
 
-#include "region/rules.h"
+#include "region/rules/rules.h"
 
 namespace collage::onednn {
 

@@ -71,7 +71,7 @@ Outcome run_guarded(const OperatorCase& which, Options options) {
   return others;
 }
 
-Json report_json(const std::vector<Outcome>& outcomes, const Options& options) {
+Json json_of(const std::vector<Outcome>& outcomes, const Options& options) {
   Json cases = Json::array();
   for (const Outcome& outcome : outcomes) {
     Json row = to_json(outcome);
@@ -106,7 +106,7 @@ Result<bool> run(Options options) {
   }
   std::cout << summary(outcomes, options.report);
   if (!options.json.empty()) {
-    const std::string text = report_json(outcomes, options).dump(1) + '\n';
+    const std::string text = json_of(outcomes, options).dump(1) + '\n';
     const std::string_view piece = text;
     COLLAGE_TRY_VOID(write_file(options.json, {&piece, 1}));
   }

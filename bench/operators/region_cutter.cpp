@@ -5,7 +5,7 @@
 
 #include "bench/operators/operator_classes.h"
 #include "numbers/region_numbers.h"
-#include "region/fusion_class.h"
+#include "region/rules/fusion_class.h"
 
 namespace collage::bench {
 namespace {

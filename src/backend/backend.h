@@ -22,7 +22,7 @@
 #include "region/place.h"
 #include "region/refusal.h"
 #include "region/region.h"
-#include "region/rules.h"
+#include "region/rules/rules.h"
 #include "region/variant.h"
 
 namespace collage {

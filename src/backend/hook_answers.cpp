@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "region/pattern_match.h"
+#include "region/rules/pattern_match.h"
 
 namespace collage {
 namespace {

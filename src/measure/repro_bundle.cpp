@@ -10,8 +10,8 @@
 #include "base/file.h"
 #include "measure/jobs.h"
 #include "onnx/export.h"
+#include "onnx/files/tensor_file.h"
 #include "onnx/import.h"
-#include "onnx/tensor_file.h"
 
 namespace collage {
 namespace {

@@ -12,7 +12,7 @@
 #include "numbers/format_converter.h"
 #include "region/refusal.h"
 #include "region/region.h"
-#include "region/rules.h"
+#include "region/rules/rules.h"
 #include "region/variant.h"
 
 namespace collage {

@@ -5,7 +5,7 @@
 #include "onnx/bind.h"
 #include "onnx/branches.h"
 #include "onnx/contrib_schemas.h"
-#include "onnx/fold.h"
+#include "onnx/fold/fold.h"
 
 namespace collage {
 

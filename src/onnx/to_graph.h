@@ -3,8 +3,8 @@
 #pragma once
 
 #include "ir/graph.h"
-#include "onnx/external_data.h"
-#include "onnx/parked.h"
+#include "onnx/files/external_data.h"
+#include "onnx/files/parked.h"
 #include "onnx/proto.h"
 
 namespace collage {

@@ -18,7 +18,7 @@
 #include "ir/graph.h"
 #include "region/refusal.h"
 #include "region/region.h"
-#include "region/rules.h"
+#include "region/rules/rules.h"
 #include "region/variant.h"
 
 namespace collage {

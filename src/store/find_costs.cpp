@@ -8,7 +8,7 @@
 
 #include "base/suggest.h"
 #include "region/instance_name.h"
-#include "region/partition_rule.h"
+#include "region/rules/partition_rule.h"
 #include "store/store_tools.h"
 #include "store/strikes.h"
 

@@ -14,8 +14,8 @@
 #include "tune/budget.h"
 #include "tune/confirm/plan_packer.h"
 #include "tune/deadline_log.h"
-#include "tune/progress_meter.h"
-#include "tune/stage_dump.h"
+#include "tune/report/progress_meter.h"
+#include "tune/report/stage_dump.h"
 #include "worker/worker_process.h"
 
 namespace collage {

@@ -9,7 +9,7 @@
 
 #include "region/candidates.h"
 #include "tune/measure_env.h"
-#include "tune/rule_effects.h"
+#include "tune/report/rule_effects.h"
 #include "tune/tune_task.h"
 
 namespace collage {

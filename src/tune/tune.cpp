@@ -12,8 +12,8 @@
 #include "tune/price/priced.h"
 #include "tune/price/priced_text.h"
 #include "tune/replay.h"
+#include "tune/report/stop_watch.h"
 #include "tune/ship.h"
-#include "tune/stop_watch.h"
 #include "tune/time_limit.h"
 #include "tune/tune_result.h"
 

@@ -20,10 +20,10 @@
 #include "base/progress.h"
 #include "measure/measure_options.h"
 #include "onnx/import.h"
-#include "region/user_rules.h"
+#include "region/rules/user_rules.h"
 #include "tune/node_rules.h"
 #include "tune/objective.h"
-#include "tune/report.h"
+#include "tune/report/report.h"
 
 namespace collage {
 
@@ -43,11 +43,11 @@ struct TuneOptions : MeasureOptions {
   Objective objective;
   UserRules user_rules;              ///< --rules
   std::set<std::string> passes_off;  ///< --passes: these do not simplify the graph
-  std::string dump;                  ///< a stage whose value the report keeps as text (tune/stage_dump.h); empty = none
-  std::string resume;                ///< path of costs that --dump priced wrote: they are not measured; empty = none
-  std::string cost_table;            ///< path to write every candidate with its cost to; empty = nowhere
-  std::string store;                 ///< path of the cost store, or "memory:"
-  std::string repros;  ///< folder for reproduction bundles of backends' failures; empty = none are written
+  std::string dump;        ///< a stage whose value the report keeps as text (tune/report/stage_dump.h); empty = none
+  std::string resume;      ///< path of costs that --dump priced wrote: they are not measured; empty = none
+  std::string cost_table;  ///< path to write every candidate with its cost to; empty = nowhere
+  std::string store;       ///< path of the cost store, or "memory:"
+  std::string repros;      ///< folder for reproduction bundles of backends' failures; empty = none are written
   double budget_s = 540;
   double tune_budget_s = 0;   ///< on top of it: for schedules beyond those that backends offer
   bool measures_all = false;  ///< every candidate, not only those that a best cover may need

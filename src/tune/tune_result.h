@@ -10,7 +10,7 @@
 #include "tune/confirm/contest.h"
 #include "tune/explain/alternatives.h"
 #include "tune/price/priced.h"
-#include "tune/report.h"
+#include "tune/report/report.h"
 
 namespace collage {
 

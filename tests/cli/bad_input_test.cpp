@@ -2,7 +2,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include "onnx/tensor_file.h"
+#include "onnx/files/tensor_file.h"
 #include "plan/file/zip.h"
 #include "tests/cli/cli_fixture.h"
 #include "tests/cli/models.h"

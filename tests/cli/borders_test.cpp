@@ -1,6 +1,6 @@
 // Indices beyond a table and divisors of zero, given to the program: an error that names the step, the node, the value
 // and what was seen, whoever runs the step; never numbers.
-#include "onnx/tensor_file.h"
+#include "onnx/files/tensor_file.h"
 #include "tests/cli/cli_fixture.h"
 #include "tests/onnx/model_text.h"
 

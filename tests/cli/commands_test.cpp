@@ -1,5 +1,5 @@
 // Commands that need no plan: backends, workload, check, and run on a bare model.
-#include "onnx/tensor_file.h"
+#include "onnx/files/tensor_file.h"
 #include "tests/cli/cli_fixture.h"
 #include "tests/cli/models.h"
 #include "tests/support/paths.h"

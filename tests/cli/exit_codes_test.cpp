@@ -1,7 +1,7 @@
 // The exit codes that docs/CLI.md promises, by what is wrong.
 #include <filesystem>
 
-#include "onnx/tensor_file.h"
+#include "onnx/files/tensor_file.h"
 #include "tests/cli/models.h"
 #include "tests/cli/test_backends.h"
 

@@ -6,7 +6,7 @@
 #include <set>
 #include <sstream>
 
-#include "onnx/tensor_file.h"
+#include "onnx/files/tensor_file.h"
 #include "plan/file/plan_file.h"
 #include "tests/cli/cli_fixture.h"
 #include "tests/cli/models.h"

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "onnx/tensor_file.h"
+#include "onnx/files/tensor_file.h"
 #include "tests/cli/cli_fixture.h"
 #include "tests/cli/models.h"
 

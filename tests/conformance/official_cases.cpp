@@ -6,8 +6,8 @@
 #include <set>
 
 #include "onnx/export.h"
+#include "onnx/files/tensor_file.h"
 #include "onnx/import.h"
-#include "onnx/tensor_file.h"
 #include "region/region.h"
 
 namespace collage::conformance {

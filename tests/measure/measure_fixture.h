@@ -16,7 +16,7 @@
 #include "numbers/graph_file.h"
 #include "numbers/record.h"
 #include "region/region.h"
-#include "region/rules.h"
+#include "region/rules/rules.h"
 #include "tests/support/paths.h"
 #include "tests/support/scratch_folder.h"
 #include "worker/worker_process.h"

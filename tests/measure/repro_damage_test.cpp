@@ -6,7 +6,7 @@
 #include <functional>
 #include <random>
 
-#include "onnx/tensor_file.h"
+#include "onnx/files/tensor_file.h"
 #include "tests/measure/repro_fixture.h"
 
 namespace collage {

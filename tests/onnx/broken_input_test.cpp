@@ -7,7 +7,7 @@
 #include <random>
 #include <set>
 
-#include "onnx/model_file.h"
+#include "onnx/files/model_file.h"
 #include "onnx/proto.h"
 #include "tests/onnx/model_text.h"
 

@@ -1,5 +1,5 @@
 // The small evaluator of shape arithmetic, one node at a time.
-#include "onnx/fold_operators.h"
+#include "onnx/fold/fold_operators.h"
 
 #include <gtest/gtest.h>
 #include <onnx/defs/parser.h>
@@ -7,7 +7,7 @@
 #include <limits>
 #include <map>
 
-#include "onnx/fold.h"
+#include "onnx/fold/fold.h"
 #include "tests/onnx/model_text.h"
 
 namespace collage::testing {

@@ -1,4 +1,4 @@
-#include "onnx/tensor_file.h"
+#include "onnx/files/tensor_file.h"
 
 #include <gtest/gtest.h>
 #include <onnx/onnx_pb.h>

@@ -1,10 +1,10 @@
 // Rules beyond the acceptance cases: growth in parallel, repeats, long regions, printing, and the closure against brute
 // force.
-#include "region/partition_rule.h"
+#include "region/rules/partition_rule.h"
 
 #include <gmock/gmock.h>
 
-#include "region/rules.h"
+#include "region/rules/rules.h"
 #include "tests/region/rule_fixture.h"
 #include "tests/support/dice.h"
 

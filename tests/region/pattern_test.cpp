@@ -1,8 +1,8 @@
-#include "region/pattern.h"
+#include "region/rules/pattern.h"
 
 #include <gtest/gtest.h>
 
-#include "region/pattern_match.h"
+#include "region/rules/pattern_match.h"
 #include "tests/region/rule_fixture.h"
 #include "tests/support/dice.h"
 

@@ -9,7 +9,7 @@
 
 #include "region/candidates.h"
 #include "region/check_region.h"
-#include "region/partition_rule.h"
+#include "region/rules/partition_rule.h"
 #include "region/variant.h"
 #include "tests/support/acceptance_graphs.h"
 

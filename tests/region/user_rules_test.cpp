@@ -1,4 +1,4 @@
-#include "region/user_rules.h"
+#include "region/rules/user_rules.h"
 
 #include <gmock/gmock.h>
 

@@ -10,7 +10,7 @@
 #include "api/tune/source_model.h"
 #include "api/tune/verify.h"
 #include "numbers/record.h"
-#include "onnx/tensor_file.h"
+#include "onnx/files/tensor_file.h"
 #include "plan/explain/explain.h"
 #include "plan/file/plan_json.h"
 #include "tests/support/paths.h"

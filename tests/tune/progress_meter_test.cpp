@@ -1,4 +1,4 @@
-#include "tune/progress_meter.h"
+#include "tune/report/progress_meter.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "tune/rule_effects.h"
+#include "tune/report/rule_effects.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

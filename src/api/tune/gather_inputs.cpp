@@ -8,7 +8,7 @@
 
 #include "base/suggest.h"
 #include "numbers/inputs.h"
-#include "onnx/tensor_file.h"
+#include "onnx/files/tensor_file.h"
 
 namespace collage {
 namespace {

@@ -10,7 +10,7 @@
 #include "backend/roles.h"
 #include "base/work_folder.h"
 #include "onnx/export.h"
-#include "onnx/model_file.h"
+#include "onnx/files/model_file.h"
 #include "tune/proposers.h"
 
 namespace collage {

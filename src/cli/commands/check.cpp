@@ -13,9 +13,9 @@
 #include "cli/wrap.h"
 #include "onnx/import.h"
 #include "passes/simplify.h"
-#include "region/user_rules.h"
+#include "region/rules/user_rules.h"
 #include "tune/proposers.h"
-#include "tune/rule_operators.h"
+#include "tune/report/rule_operators.h"
 
 namespace collage::cli {
 namespace {

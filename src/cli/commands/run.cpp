@@ -16,8 +16,8 @@
 #include "cli/console.h"
 #include "cli/help.h"
 #include "cli/program.h"
+#include "onnx/files/tensor_file.h"
 #include "onnx/import_arrays.h"
-#include "onnx/tensor_file.h"
 #include "plan/file/cases_file.h"
 #include "plan/file/plan_file.h"
 

@@ -11,9 +11,9 @@
 #include "cli/interrupt.h"
 #include "cli/program.h"
 #include "region/cover.h"
-#include "tune/rule_operators.h"
+#include "tune/report/rule_operators.h"
+#include "tune/report/stage_dump.h"
 #include "tune/shapes/tune_shapes.h"
-#include "tune/stage_dump.h"
 
 namespace collage::cli {
 namespace {

@@ -9,7 +9,7 @@
 
 #include "base/suggest.h"
 #include "plan/explain/explain_json.h"
-#include "region/partition_rule.h"
+#include "region/rules/partition_rule.h"
 
 namespace collage {
 namespace {

@@ -9,7 +9,7 @@
 
 #include "tune/confirm/contest.h"
 #include "tune/price/priced.h"
-#include "tune/report.h"
+#include "tune/report/report.h"
 
 namespace collage {
 

@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "plan/explain/explanation.h"
-#include "region/user_rules.h"
+#include "region/rules/user_rules.h"
 #include "search/search.h"
 #include "tune/locations.h"
 #include "tune/node_rules.h"

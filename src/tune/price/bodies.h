@@ -16,7 +16,7 @@
 
 #include "base/work_folder.h"
 #include "numbers/record.h"
-#include "region/user_rules.h"
+#include "region/rules/user_rules.h"
 #include "region/variant.h"
 #include "tune/node_rules.h"
 #include "tune/price/pricing.h"

@@ -17,7 +17,7 @@
 #include "store/store.h"
 #include "tune/price/cost_bounds.h"
 #include "tune/price/pricing.h"
-#include "tune/report.h"
+#include "tune/report/report.h"
 
 namespace collage {
 

@@ -1,0 +1,51 @@
+#include "onnx/files/parked.h"
+
+#include "base/number_text.h"
+#include "onnx/tensor_proto.h"
+
+namespace collage {
+namespace {
+
+constexpr std::string_view kToken = "collage-parked:";
+constexpr std::size_t kSmallest = 4096;
+
+/// Inference reads integers (shapes, indices, pads) whatever their number.
+bool may_be_read(ElementType type) { return type == ElementType::kInt64 || type == ElementType::kInt32; }
+
+}  // namespace
+
+Result<void> ParkedWeights::park(pb::GraphProto& graph) {
+  Result<void> result;
+  for_each_graph(graph, [&](pb::GraphProto& one) {
+    for (auto& message : *one.mutable_initializer()) {
+      if (!result) return;
+      const auto type = element_type_from(message.data_type());
+      const Extents extents(message.dims().begin(), message.dims().end());
+      const auto bytes = type ? checked_byte_count(*type, extents) : std::nullopt;
+      if (!bytes || *bytes <= kSmallest || may_be_read(*type)) continue;
+      auto tensor = to_tensor(message, "tensor '" + message.name() + "'");
+      if (!tensor) {
+        result = std::unexpected(std::move(tensor).error());
+        return;
+      }
+      pb::TensorProto token;
+      write_tensor_header(*tensor, message.name(), token);
+      token.set_raw_data(std::string(kToken) + std::to_string(tensors_.size()));
+      message.Swap(&token);
+      tensors_.push_back(std::move(*tensor));
+    }
+  });
+  return result;
+}
+
+const Tensor* ParkedWeights::find(const pb::TensorProto& message) const {
+  const std::string& data = message.raw_data();
+  if (!data.starts_with(kToken)) return nullptr;
+  const auto index = number_in<std::size_t>(std::string_view(data).substr(kToken.size()));
+  if (!index || *index >= tensors_.size()) return nullptr;
+  const Tensor& tensor = tensors_[*index];
+  const Extents extents(message.dims().begin(), message.dims().end());
+  return tensor.extents == extents && static_cast<int>(tensor.type) == message.data_type() ? &tensor : nullptr;
+}
+
+}  // namespace collage

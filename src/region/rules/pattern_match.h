@@ -1,0 +1,31 @@
+// Finds every place of a pattern in a graph.
+// In: graph, uses, a parsed pattern. Out: node sets in the order of their start nodes, each once per start. A set
+//     is given only when at most max_outputs values leave it, so a value that is read outside always leaves.
+// Cost: per start node the partial matches reached from it, bounded by max_partial.
+// Not here: convexity and what the backend supports (candidates.h).
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "ir/graph.h"
+#include "region/region.h"
+#include "region/rules/pattern.h"
+
+namespace collage {
+
+struct MatchOptions {
+  std::size_t max_nodes = 12;
+  std::size_t max_outputs = 1;
+  std::size_t max_partial = 20000;  ///< partial matches looked at from one start node
+};
+
+[[nodiscard]] std::vector<NodeSet> match_pattern(const Graph& graph, const Uses& uses, const PatternForm& pattern,
+                                                 const MatchOptions& options = {});
+
+/// The step names the node's operator.
+[[nodiscard]] bool names_operator(const PatternStep& step, const Node& node);
+/// The node is one of the step's operators and meets its conditions.
+[[nodiscard]] bool accepts(const PatternStep& step, const Graph& graph, const Node& node);
+
+}  // namespace collage

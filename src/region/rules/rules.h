@@ -1,0 +1,68 @@
+// The regions that a backend wants to be asked about, as tables that it declares; they become one rule.
+// In: patterns, a style of growth, limits. Out: a PartitionRule (partition_rule.h) for the proposer.
+// Adding a pattern to a backend is one line in its table: {"label", "Conv -> Relu?"}; the language is in pattern.h.
+// Cost: linear in the tables.
+// Source: the pattern tables of TVM's bring-your-own-codegen, in one line each.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "region/format.h"
+#include "region/rules/partition_rule.h"
+
+namespace collage {
+
+/// How a backend's candidates come to be.
+enum class Growth : std::uint8_t {
+  kNone,        ///< only single operators and the patterns listed
+  kLikeNative,  ///< as a compiler fuses: chains while the backend takes them, and fused_like_native()
+  kAny          ///< long runs of supported nodes: an engine
+};
+
+struct Pattern {
+  std::string label;
+  std::string text;             ///< in the pattern language
+  std::size_t max_outputs = 1;  ///< values that may leave a match; 0 = any number
+  bool operator==(const Pattern&) const = default;
+};
+
+/// Which makers of inputs a backend's regions may compute for themselves; see with_repeats().
+enum class RepeatStyle : std::uint8_t {
+  kNone,
+  kListed,  ///< the operators in PartitionRules::repeated
+  kCheap    ///< everything cheap and deterministic
+};
+
+struct PartitionRules {
+  std::vector<Pattern> patterns = {};
+  Growth growth = Growth::kNone;
+  std::size_t max_region_nodes = 64;  ///< for kLikeNative
+  std::size_t max_splits = 0;         ///< for kAny: ways to cut a maximal run, less one
+  RepeatStyle repeats = RepeatStyle::kNone;
+  std::vector<std::string> repeated = {};
+  std::vector<PartitionRule> more = {};               ///< rules beside the tables
+  std::optional<PartitionRule> own = std::nullopt;    ///< in place of everything above but `repeats`
+  std::optional<RegionLimits> limits = std::nullopt;  ///< of every region the backend is asked about
+};
+
+/// How the proposer turns tables into rules.
+struct RuleOptions {
+  std::size_t max_ranges = 40;   ///< of an engine
+  std::size_t max_crossing = 1;  ///< live values at a narrow place
+};
+
+/// What grown_like_native() makes of `base` and is one kernel: one value leaves, and it is not read inside.
+/// Diamonds of element-wise work are among it, which no chain is.
+[[nodiscard]] PartitionRule fused_like_native(PartitionRule base, std::size_t max_nodes);
+
+/// Every node on its own, the patterns, growth in the backend's style, then what else it says.
+/// The texts of patterns must parse: they are part of the program (check_patterns() for those from outside).
+[[nodiscard]] PartitionRule rule_of(const PartitionRules& rules, const RuleOptions& options = {});
+
+/// Error region/bad-pattern of the first pattern that does not parse.
+[[nodiscard]] Result<void> check_patterns(const PartitionRules& rules);
+
+}  // namespace collage

@@ -1,0 +1,149 @@
+// The report of a tune for people.
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "tune/report/report.h"
+
+namespace collage {
+namespace {
+
+/// Of a plan, beside its time and ratio in 80 columns.
+constexpr std::size_t kMostName = 43;
+
+/// "1 step", "2 steps".
+std::string counted(std::size_t count, std::string_view what) {
+  return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
+}
+
+std::string text_of(const ScheduleReport& report) {
+  std::string text;
+  if (report.known > 0) text += fmt::format("schedules of earlier tunes for {} candidates\n", report.known);
+  if (report.tried == 0) return text;
+  const auto faster =
+      std::ranges::count_if(report.kernels, [](const TunedKernel& one) { return one.after_ns < one.before_ns; });
+  text += fmt::format(
+      "schedules: {} tried for {} kernels, {} faster; best cover {:.1f} us before, {:.1f} us after; {:.1f} s\n",
+      report.tried, report.kernels.size(), faster, static_cast<double>(report.before_ns) / 1000,
+      static_cast<double>(report.after_ns) / 1000, report.seconds);
+  for (const TunedKernel& one : report.kernels)
+    if (one.after_ns < one.before_ns)
+      text += fmt::format("  {} {:>9.1f} -> {:>9.1f} us  {}x {}/{}\n", one.operators,
+                          static_cast<double>(one.before_ns) / 1000, static_cast<double>(one.after_ns) / 1000,
+                          one.places, one.backend, one.variant);
+  return text;
+}
+
+/// Failures of libraries, one line for each library, stage and reason.
+std::string failures_text(const std::vector<KeptRepro>& repros) {
+  struct Failures {
+    std::size_t count = 0;
+    const KeptRepro* first = nullptr;
+    const KeptRepro* kept = nullptr;  ///< the first with a bundle
+  };
+  std::map<std::tuple<std::string, std::string, std::string>, Failures> groups;
+  for (const KeptRepro& one : repros) {
+    Failures& group = groups[{one.backend, one.stage, std::string(name_of(one.refusal.reason))}];
+    ++group.count;
+    if (group.first == nullptr) group.first = &one;
+    if (group.kept == nullptr && !one.folder.empty()) group.kept = &one;
+  }
+  std::string text;
+  for (const auto& [key, group] : groups) {
+    const auto& [backend, stage, reason] = key;
+    const std::string where = stage.empty() || stage == reason ? "" : " at " + stage;
+    text += fmt::format("{} failed{}: {}, {}, such as: {}; ", backend, where, reason,
+                        counted(group.count, "kind") + " of candidates", group.first->refusal.detail);
+    text += group.kept != nullptr ? fmt::format("see collage repro '{}'\n", group.kept->folder)
+                                  : fmt::format("no reproduction bundle: {}\n", group.first->note);
+  }
+  return text;
+}
+
+std::string text_of(const RuleEffect& effect) {
+  std::string text = "rule " + effect.rule + ": ";
+  if (effect.matched == 0) return text + "matched nothing in this model" + effect.hint + "\n";
+  const std::string_view what = std::string_view(effect.matches).substr(0, effect.matches.size() - 1);
+  text += "matched " + counted(effect.matched, what);
+  const bool is_of_nodes = effect.rule.starts_with("--");
+  if (effect.removed > 0)
+    text += fmt::format(", kept {} away", counted(effect.removed, is_of_nodes ? "candidate" : "region"));
+  if (effect.added > 0)
+    text +=
+        fmt::format(", {} for them, {} of the plan", counted(effect.added, "candidate"), counted(effect.steps, "step"));
+  if (is_idle(effect)) text += ", but made no difference: nobody else had offered or was kept away";
+  return text + "\n";
+}
+
+std::string head_text(const TuneReport& report, bool is_replay) {
+  const std::string time = is_replay ? "" : fmt::format(", {:.1f} us", report.measured_us);
+  const std::string views = report.views == 0 ? "" : fmt::format(" ({} of them views: nothing runs)", report.views);
+  std::string text = fmt::format("{}: {}{}{}, ships {}\n", report.plan, counted(report.steps, "step"), views, time,
+                                 report.title.empty() ? report.shipped : report.title);
+  for (const auto& [name, steps] : report.backends)
+    text += fmt::format("  {:<28} {:>5} step{}\n", name, steps, steps == 1 ? "" : "s");
+  return text;
+}
+
+/// How many times faster what ships is, with its interval where there is one.
+std::string ratio_text(const RivalTime& rival, double measured_us) {
+  if (rival.ratio)
+    return fmt::format("{:.2f}x [{:.2f}, {:.2f}]", rival.ratio->ratio, rival.ratio->low, rival.ratio->high);
+  return fmt::format("{:.2f}x, few rounds", static_cast<double>(rival.median_ns) / 1000 / measured_us);
+}
+
+/// A line of 80 columns; a longer name has one of its own.
+std::string text_of(const RivalTime& rival, const TuneReport& report) {
+  std::size_t width = 0;
+  for (const RivalTime& one : report.rivals) width = std::max(width, std::min(kMostName, one.title.size()));
+  const bool is_long = rival.title.size() > width;
+  return (is_long ? "  " + rival.title + "\n" : "") +
+         fmt::format("  {:<{}} {:>10.1f} us  {}\n", is_long ? "" : rival.title, width,
+                     static_cast<double>(rival.median_ns) / 1000, ratio_text(rival, report.measured_us));
+}
+
+}  // namespace
+
+std::string to_text(const Ended& ended) {
+  std::string text;
+  switch (ended.why) {
+    case Ending::kComplete:
+      text = "ended complete: nothing was left that might have decided";
+      break;
+    case Ending::kBudget:
+      text = "ended by the budget: a larger one goes on from here";
+      break;
+    case Ending::kInterrupted:
+      text = fmt::format("stopped by a signal after {:.1f} s, in phase {}: the best plan so far", ended.stopped_s,
+                         ended.phase);
+      break;
+  }
+  if (ended.unmeasured() == 0) return text + "\n";
+  text += fmt::format("\nnot measured: {}\n", counted(ended.unmeasured(), "candidate"));
+  for (const auto& [count, reason] : {std::pair{ended.not_needed, "that no best plan would use, as forecasts say"},
+                                      {ended.out_of_time, "that the budget had no time for"},
+                                      {ended.not_before_stop, "that a signal came before"}})
+    if (count > 0) text += fmt::format("  {:>5} {}\n", count, reason);
+  return text;
+}
+
+std::string to_text(const TuneReport& report) {
+  const bool is_replay = report.measured_us == 0;
+  std::string text = head_text(report, is_replay);
+  if (!report.rivals.empty()) text += "how many times faster that is than\n";
+  for (const RivalTime& rival : report.rivals) text += text_of(rival, report);
+  if (!is_replay)
+    text += fmt::format("{} candidates: {} measured, {} reused, {} refused; {:.1f} s\n", report.candidates,
+                        report.measured, report.reused, report.refused, report.tune_s) +
+            to_text(report.ended);
+  if (!report.passes_off.empty()) text += fmt::format("passes switched off: {}\n", fmt::join(report.passes_off, ", "));
+  for (const RuleEffect& effect : report.rules) text += text_of(effect);
+  text += text_of(report.schedules) + failures_text(report.repros);
+  for (const std::string& note : report.notes) text += "note: " + note + "\n";
+  return text;
+}
+
+}  // namespace collage
