@@ -1,5 +1,5 @@
-// The immutable plan: what runs, in which order, on which bytes. Everything a session needs and nothing it computes.
-// Control-flow operators whose bodies are placed are steps that hold the bodies' own values and steps.
+// The plan: which steps run, in which order, on which bytes. An immutable value; all that the runtime needs to know.
+// A control-flow operator whose bodies are placed is a step that holds the bodies' own values and steps.
 #pragma once
 
 #include <cstdint>

@@ -79,7 +79,7 @@ TEST_F(Rules, ALabelReachesTheBackend) {
       opset_model(17, "label (float[4] x) => (float[4] y) { [a] n = Neg (x) [b] y = Max (x, n) }");
   const std::string grown = "combine(singles; broadcast->broadcast)";
   const std::vector<std::string> library = {
-      "--backend-library", COLLAGE_BUILD_DIR "/tests/modules/examples/libcollage_backend_example_chain.so"};
+      "--backend-library", test::build_path("/tests/modules/examples/libcollage_backend_example_chain.so")};
   EXPECT_THAT(candidates(model, "replace example_chain: " + grown + "\n", library), lists("example_chain", "a b"));
   const std::string labelled = candidates(model, "replace example_chain: label(magnitude; " + grown + ")\n", library);
   EXPECT_THAT(labelled, HasSubstr("example_chain/magnitude: a b"));

@@ -1,4 +1,4 @@
-// One node of an explanation, spelled out: as lines for people and as an object of docs/schemas/explain.schema.json.
+// One node of an explanation: as lines for people and as an object of docs/schemas/explain.schema.json.
 // In: an explanation, a node of it. Out: text, JSON. Names of a region's nodes are cut after kMostNames.
 #pragma once
 
