@@ -125,6 +125,12 @@ TEST(LabelsFor, AreThoseOfRulesThatProposeTheWholeRegion) {
   EXPECT_EQ(labels_for(rules, graph, region), (std::vector<std::vector<Match>>{{{"conv", node_set(graph, {1, 2})}}}));
 }
 
+TEST(Propose, FusesADiamondOfElementWiseWorkLikeNative) {
+  const Graph graph = graph_of({{"Relu", {-1}}, {"Tanh", {0}}, {"Abs", {0}}, {"Add", {1, 2}}, {"Softmax", {3}}});
+  EXPECT_EQ(groups(graph, proposer_with({}, Growth::kLikeNative)),
+            (Groups{"0 1 2 3", "1 2 3", "1 3", "1 3 4", "2 3", "2 3 4", "3 4"}));
+}
+
 TEST(NarrowPlaces, AreWhereOneValueIsLive) {
   const Graph graph = graph_of({{"Relu", {-1}}, {"Relu", {0}}, {"Tanh", {0}}, {"Add", {1, 2}}, {"Relu", {3}}});
   EXPECT_EQ(narrow_places(graph, uses_of(graph), 1), (std::vector<std::size_t>{0, 1, 4, 5}));

@@ -17,10 +17,10 @@ namespace collage {
 [[nodiscard]] std::vector<Proposal> closure(const CombineForm& form, std::vector<Proposal> base,
                                             const RuleContext& context);
 
-/// Keeps the first of the proposals that compute and absorb the same.
+/// Keeps the first of the proposals that compute the same nodes under the same labels.
 [[nodiscard]] std::vector<Proposal> without_duplicates(std::vector<Proposal> proposals);
 
-/// The context's word, yes where it has none.
+/// Whether the context's backend takes the nodes; true where it has none.
 [[nodiscard]] bool takes(const RuleContext& context, const NodeSet& nodes);
 
 }  // namespace collage
