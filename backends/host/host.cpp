@@ -60,7 +60,9 @@ class Host final : public Backend, public FormatExtension {
   }
 
   [[nodiscard]] const BackendInfo& info() const override { return info_; }
-  [[nodiscard]] PartitionRules rules() const override { return {.growth = Growth::kLikeNative}; }
+  [[nodiscard]] PartitionRules rules() const override {
+    return {.growth = Growth::kLikeNative, .repeats = RepeatStyle::kCheap};
+  }
 
   [[nodiscard]] Variants support(const Graph& graph, const Region& region, const CompileOptions&) const override {
     if (auto no = border_objection(graph, region)) return std::unexpected(*no);

@@ -78,6 +78,7 @@ class Native final : public Backend,
              "MatMul(Transpose?(Reshape?(*)), Transpose?(Reshape?(*))) -> Mul|Div|Add|Where|Cast|Reshape|Flatten* "
              "-> Softmax -> IsNaN|Where|Reshape* -> MatMul")});
     rules.more = {follow(written, rules.max_region_nodes)};
+    rules.repeats = RepeatStyle::kCheap;
     return rules;
   }
 

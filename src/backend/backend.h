@@ -150,7 +150,8 @@ class Backend {
   [[nodiscard]] virtual PartitionRules rules() const = 0;
 
   /// The ways to run this region, or why there is none. A fact, cheap, without profit guesses and without calling
-  /// the library. A variant that turns out impossible is refused by compile().
+  /// the library. A variant that turns out impossible is refused by compile(). A backend that decides by the labels of
+  /// the region (Region::matches) says so in the variant's name: costs and artifacts are kept by that name.
   [[nodiscard]] virtual std::expected<std::vector<Variant>, Refusal> support(const Graph& graph, const Region& region,
                                                                              const CompileOptions& options) const = 0;
 

@@ -69,9 +69,13 @@ std::expected<std::vector<Variant>, Refusal> matched_variants(const PartitionRul
     return std::unexpected(Refusal{RefusalReason::kShape, "a port of unknown shape"});
   const Graph alone = extract(graph, region);
   const Uses uses = uses_of(alone);
-  if (std::ranges::none_of(rules.patterns, [&](const Pattern& one) { return matches_whole(one, alone, uses); }))
+  const std::string label = region.matches.empty() ? "" : region.matches.front().label;
+  const auto is_it = [&](const Pattern& one) {
+    return (label.empty() || one.label == label) && matches_whole(one, alone, uses);
+  };
+  if (std::ranges::none_of(rules.patterns, is_it))
     return std::unexpected(Refusal{RefusalReason::kOperator, "no pattern of the backend"});
-  return std::vector<Variant>{{.name = "default",
+  return std::vector<Variant>{{.name = label.empty() ? "default" : label,
                                .input_formats = {region.inputs.size(), plain()},
                                .output_formats = {region.outputs.size(), plain()}}};
 }

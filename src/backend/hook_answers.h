@@ -19,7 +19,8 @@ namespace collage {
 [[nodiscard]] std::expected<PartitionRules, std::string> rules_of(const BackendHooks& hooks,
                                                                   const BackendOptions& options);
 
-/// For a backend without `support`: one variant in plain formats when a pattern of the rules matches the whole region.
+/// For a backend without `support`: one variant in plain formats when a pattern of the rules, the one that labels the
+/// region where it has a label, matches all of it. The variant's name is the label, "default" without one.
 [[nodiscard]] std::expected<std::vector<Variant>, Refusal> matched_variants(const PartitionRules& rules,
                                                                             const Graph& graph, const Region& region);
 

@@ -43,7 +43,7 @@ struct BackendHooks {
   /// Which regions it wants to be asked about: patterns as text, growth, rules as values. Without it single operators.
   PartitionRules (*rules)(const BackendOptions& options) = nullptr;
 
-  /// As Backend::support. Without it: what its patterns match, in plain formats.
+  /// As Backend::support. Without it: what its patterns match, in plain formats, as a variant named by the label.
   std::expected<std::vector<Variant>, Refusal> (*support)(const BackendOptions& options, const Graph& graph,
                                                           const Region& region,
                                                           const CompileOptions& compile_options) = nullptr;

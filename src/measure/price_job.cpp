@@ -218,7 +218,8 @@ class PriceRun {
       lent_ = *subject_.graph;
       structure_ = structure_key(*lent_, subject_.region);
     }
-    const CompileRequest request{.graph = &*lent_, .region = subject_.region, .variant = spec.variant};
+    CompileRequest request{.graph = &*lent_, .region = subject_.region, .variant = spec.variant};
+    request.region.matches = matches_of(subject_.region, spec.labels);
     auto results = backend.compile({&request, 1}, job_.options);
     if (results.size() == 1) return std::move(results[0]);
     return std::unexpected(Refusal{.reason = RefusalReason::kCompile, .detail = "gave no artifact"});
@@ -354,7 +355,7 @@ class PriceRun {
     for (std::size_t i = 0; i < contestants_.size(); ++i)
       if (contestants_[i].trial) live.push_back(i);
     if (live.empty()) return;
-    SamplingOptions options = job_.effort == Effort::kPrecise ? precise_sampling() : quick_sampling();
+    SamplingOptions options = quick_sampling();
     options.seed = job_.seed;
     std::int64_t expected_ns = 0;
     std::int64_t longest_ns = 0;

@@ -56,6 +56,20 @@ std::expected<std::vector<Variant>, Refusal> guarded_support(const Backend& back
   return support_with(backend, graph, open_conditions(graph), region, options);
 }
 
+std::vector<Candidate> offers_of(const Backend& backend, const Graph& graph, const Region& region,
+                                 const CompileOptions& options) {
+  std::vector<std::vector<Match>> labels = labels_for(backend.rules(), graph, region);
+  labels.insert(labels.begin(), std::vector<Match>());
+  std::vector<Candidate> offers;
+  for (std::vector<Match>& matches : labels) {
+    Region labelled = region;
+    labelled.matches = matches;
+    for (Variant& variant : guarded_support(backend, graph, labelled, options).value_or(std::vector<Variant>()))
+      offers.push_back({.backend = backend.info().name, .variant = std::move(variant), .matches = matches});
+  }
+  return offers;
+}
+
 Result<std::vector<Proposer>> make_proposers(Registry& registry, std::span<const std::string> instances,
                                              const Graph& graph, const CompileOptions& options) {
   const auto open = std::make_shared<const std::vector<OpenCondition>>(open_conditions(graph));

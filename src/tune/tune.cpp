@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 
 #include "backend/portability_extension.h"
-#include "plan/plan_file.h"
+#include "plan/file/plan_file.h"
 #include "timing/machine.h"
 #include "tune/confirm/assemble.h"
 #include "tune/confirm/level2.h"
@@ -80,6 +80,7 @@ class Tuner {
             .shapes = options_.shapes,
             .backends = who_.proposing(),
             .accuracy = options_.accuracy,
+            .passes_off = options_.passes_off,
             .seed = options_.seed,
             .input_ranges = options_.input_ranges,
             .progress = progress_};
@@ -229,7 +230,14 @@ class Tuner {
 
   std::string question() const {
     return machine_print() + "|" + prepared_.imported.model_hash + "|" + scene_.shapes_text() + "|" +
-           std::to_string(options_.threads);
+           std::to_string(options_.threads) + passes_text();
+  }
+
+  /// "" when all passes run, so that older answers hold.
+  std::string passes_text() const {
+    std::string text;
+    for (const std::string& name : options_.passes_off) text += "|-" + name;
+    return text;
   }
 
   /// With all that decides which candidates there are.

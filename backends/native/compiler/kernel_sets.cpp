@@ -188,14 +188,6 @@ std::expected<KernelSet, Refusal> set_of(const Opened& opened, const std::vector
 
 }  // namespace
 
-std::expected<TensorCode, Refusal> open_code_of(const OpenRequest& request, const std::string& kernel,
-                                                const std::string& name, const CompileOptions& options,
-                                                const Target& target) {
-  const auto region = opened(request, options, target);
-  if (!region) return std::unexpected(region.error());
-  return code_of(*region, kernel, name);
-}
-
 std::expected<std::vector<std::string>, Refusal> set_candidates(const OpenRequest& request,
                                                                 const CompileOptions& options, const Target& target) {
   const auto region = opened(request, options, target);

@@ -101,7 +101,7 @@ std::string annotated_onnx(const Graph& graph, const Cover& cover, const Plan& p
     const CoverStep& step = cover.steps[s];
     if (step.region.nodes.universe() == 0) continue;
     const double cost_us = static_cast<double>(nanoseconds_of(step.cost).value_or(0)) / 1000;
-    for (std::size_t node : step.region.nodes.members())
+    for (std::size_t node : step.region.covered().members())
       metadata[node] = {{"collage.step", std::to_string(at[s])},
                         {"collage.backend", step.backend + "/" + step.variant.name},
                         {"collage.cost_us", fmt::format("{:.3f}", cost_us)},

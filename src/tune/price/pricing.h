@@ -3,7 +3,7 @@
 // measured, and it runs again until all of them are.
 // In: candidates, a deadline. Out: costs, artifacts, covers under them.
 // Cost: what is measured; one message for each region.
-// Source: see search/lazy.h.
+// Source: lazy measuring as in lazy_pricing.h.
 #pragma once
 
 #include <map>
