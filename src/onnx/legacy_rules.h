@@ -1,4 +1,4 @@
-// Rules of ours that come before ONNX's version converter, for operators it converts wrongly or not at all. Nodes that
+// Rewrites that run before ONNX's version converter, for operators it converts wrongly or not at all. Nodes that
 // a rule brings to their final (opset 26) form go to kFinalDomain, which hides them from the converter.
 #pragma once
 

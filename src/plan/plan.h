@@ -1,5 +1,5 @@
-// The immutable plan: what runs, in which order, on which bytes. Everything a session needs and nothing it computes.
-// Control-flow operators whose bodies are placed are steps that hold the bodies' own values and steps.
+// The plan: which steps run, in which order, on which bytes. An immutable value; all that the runtime needs to know.
+// A control-flow operator whose bodies are placed is a step that holds the bodies' own values and steps.
 #pragma once
 
 #include <cstdint>
@@ -15,6 +15,7 @@
 #include "base/error.h"
 #include "ir/operand_conditions.h"
 #include "ir/tensor.h"
+#include "plan/plan_report.h"
 #include "region/cover.h"
 #include "region/format.h"
 #include "region/place.h"
@@ -155,9 +156,7 @@ struct Plan : PlanBody {
   std::map<std::string, std::size_t> device_arena_bytes;  ///< by location; bodies lie at home
   std::size_t weights_bytes = 0;                          ///< size of weights.bin
   std::string shipped = "cover";                          ///< "cover" or the rival's name
-  /// A JSON object (compact, keys sorted) with what `explain` shows: search, refusals, rivals. Its keys become
-  /// top-level keys of plan.json, so they must not be keys that plan.json has itself.
-  std::string report_json = "{}";
+  std::optional<PlanReport> report;  ///< what `explain` shows; nothing for a plan that was not tuned
   bool operator==(const Plan&) const = default;
 };
 

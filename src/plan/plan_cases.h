@@ -1,8 +1,7 @@
-// Plans of one model for many shapes: a complete plan for each sampled point of a domain, and one of an engine that
-// keeps the dimensions open for every other shape. A plan of fixed shapes is one case of a domain without dimensions.
-// In: plans made one by one. Out: a value that is checked as a whole; one weights.bin for all of them.
-// Cost: of sharing: one pass over the weights.
-// Source: ours; TVM's Relay VM and Nimble (Shen et al., MLSys 2021) dispatch per kernel, here whole plans differ.
+// Plans of one model for many shapes: a complete plan for each sampled point of a domain, its case, and a generic plan
+// with open dimensions for every other shape. A plan of fixed shapes is one case of a domain without dimensions.
+// In: plans made one by one. Out: a value that is checked as a whole, with one weights.bin for all plans.
+// Compare: TVM's Relay VM and Nimble (Shen et al., MLSys 2021) choose a kernel per shape; here whole plans differ.
 #pragma once
 
 #include <functional>
@@ -41,7 +40,8 @@ struct PlanCases {
   std::vector<CaseInput> inputs;
   std::vector<PlanCase> cases;          ///< by point, each once
   std::optional<RealisedPlan> generic;  ///< for points that are no case; its inputs have open dimensions
-  std::string report_json = "{}";       ///< an object with what `tune` has to tell: how the shapes were chosen
+  std::string generic_engine = {};      ///< name of the generic plan; "" = none
+  std::map<std::string, double> generic_times_us = {};  ///< geometric mean over the points of each that was tried
   bool operator==(const PlanCases&) const = default;
 };
 

@@ -1,12 +1,21 @@
-// Which of two is faster, asked after every round of a race: a sequential test on paired log ratios.
-// In: both times of a round. Out: faster, slower, the same for all that matters, or not decided yet.
-// How: four claims on the ratio are bet against by signs, each with a wealth that cannot grow in the mean while the
-// claim is true. A wealth of 1 / error refutes its claim, however often one looks, whatever the noise is like. The
-// wealth is spread over bets on single rounds and on the least times of several rounds: where a neighbour slows the
-// processor now and then, least times differ by what the code differs by. "By more than `margin`" and not "at all":
-// buffers in different places make equal kernels differ by up to 1 %. Cost: a few multiplications a round. Not here:
-// taking the times (timing/race.h). Source: Ville 1939; Waudby-Smith and Ramdas, "Estimating means of bounded random
-// variables by betting", 2024; the recipe of reference/reliability.md section 5.
+// Decides, after every round of a race, which of two contenders is faster: a sequential test on paired log ratios.
+// In: the times of both in a round. Out: faster, slower, equal within the margin, or not decided yet.
+//
+// How it works. Each claim, such as "A is not faster than B by more than the margin", starts with a wealth of 1. After
+// each round it is bet against on the sign of log(time of A / time of B): while the claim holds, no bet can increase
+// the wealth on average. By Ville's inequality the wealth then exceeds 1 / error with probability at most `error`,
+// however often one looks and however the noise is distributed. So a claim is refuted when its wealth reaches 1 /
+// error.
+//
+// Example with error 0.05 and bets of half the wealth: A is faster in every round, so the wealth against "A is not
+// faster" is 1.5, 2.25, 3.4, 5.1, 7.6, 11.4, 17.1, 25.6; it passes 20 after 8 rounds and A is declared faster. Had A
+// been faster in every other round only, the wealth would be multiplied by 1.5 x 0.5 = 0.75 every two rounds and never
+// get there.
+//
+// The wealth is split over bets on single rounds and on the least times of several rounds, because the least times are
+// robust where another process slows the processor now and then. The margin exists because equal kernels whose buffers
+// lie at different addresses differ by up to 1 %. Cost: a few multiplications a round. Taking the times is race.h's.
+// Source: Ville 1939; Waudby-Smith and Ramdas, "Estimating means of bounded random variables by betting", 2024.
 #pragma once
 
 #include <array>

@@ -10,6 +10,7 @@
 #include "numbers/inputs.h"
 #include "onnx/export.h"
 #include "onnx/import.h"
+#include "tests/support/paths.h"
 #include "tests/support/session_of.h"
 #include "tune/confirm/assemble.h"
 #include "tune/confirm/whole_model.h"
@@ -241,7 +242,7 @@ class Borders : public testing::TestWithParam<Border> {
   }
 
   Graph graph;
-  Registry registry{{std::string(COLLAGE_BUILD_DIR) + "/lib/collage"}};
+  Registry registry{{test::build_path("/lib/collage")}};
 };
 
 TEST_P(Borders, AreKeptByEveryBackend) {

@@ -22,11 +22,12 @@
 #include "runtime/executable.h"
 #include "tests/support/dice.h"
 #include "tests/support/load_only_backend.h"
+#include "tests/support/paths.h"
 
 namespace collage {
 
 inline Registry& test_registry() {
-  static Registry registry({COLLAGE_BUILD_DIR "/lib/collage"});
+  static Registry registry({test::build_path("/lib/collage")});
   return registry;
 }
 inline Backend& host() { return **test_registry().get("host"); }

@@ -12,6 +12,8 @@
 #include "numbers/record.h"
 #include "onnx/tensor_file.h"
 #include "plan/explain/explain.h"
+#include "plan/file/plan_json.h"
+#include "tests/support/paths.h"
 #include "tests/support/session_of.h"
 #include "tests/tune/tune_fixture.h"
 #include "tune/plan_decisions.h"
@@ -204,7 +206,7 @@ TEST_F(Bodies, AreLeftToEnginesWhenTheBudgetIsSpent) {
   hasty.budget_s = 0;
   auto session = tuned(hasty);
   ASSERT_TRUE(session) << to_string(session.error());
-  EXPECT_THAT(load_plan(report->plan)->plan.report_json, HasSubstr("the budget ran out before all of its bodies"));
+  EXPECT_THAT(to_json(load_plan(report->plan)->plan), HasSubstr("the budget ran out before all of its bodies"));
   // Unless nobody else may take the operator.
   hasty = options(hasty.model, "choose");
   hasty.budget_s = 0;
@@ -316,7 +318,7 @@ TEST_F(Bodies, ThatCannotBePlacedAreARefusalWithAReason) {
   ASSERT_TRUE(tuned(options(written(graph), "")));
   const auto plan = load_plan(report->plan);
   ASSERT_TRUE(plan);
-  EXPECT_THAT(plan->plan.report_json, HasSubstr("grow with a trip count"));
+  EXPECT_THAT(to_json(plan->plan), HasSubstr("grow with a trip count"));
 }
 
 /// ONNX's own test models: what is not known before the run is a refusal, the rest must give the official outputs.
@@ -328,7 +330,7 @@ struct OfficialModel {
 class OfficialBodies : public Bodies, public testing::WithParamInterface<OfficialModel> {};
 
 TEST_P(OfficialBodies, GiveTheOfficialOutputs) {
-  const std::string folder = std::string(COLLAGE_ONNX_CASES) + "/" + GetParam().name;
+  const std::string folder = test::onnx_cases_path("/") + GetParam().name;
   if (!std::filesystem::exists(folder)) GTEST_SKIP() << "no official tests here";
   auto session = tuned(options(folder + "/model.onnx", GetParam().node));
   ASSERT_TRUE(session) << to_string(session.error());

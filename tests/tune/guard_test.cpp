@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/support/paths.h"
 #include "tune/jobs.h"
 
 namespace collage {
@@ -29,7 +30,7 @@ class Guard : public ::testing::Test {
   std::vector<GuardEntry> entries;
   GuardOptions options;
   GuardVerdict verdict;
-  WorkerProcess worker{{std::string(COLLAGE_BUILD_DIR) + "/tests/scripted_worker"}};
+  WorkerProcess worker{{test::build_path("/tests/scripted_worker")}};
 };
 
 TEST_F(Guard, FastestWins) {

@@ -1,7 +1,6 @@
-// Which case of a plan serves a shape: asked before every run whose shape is another than the last one's.
+// Which case of a plan serves a shape: asked when a session's shape changes.
 // In: the points of the cases. Out: the position of the case for a point.
-// How: the points lie in one sorted array of extents, searched by halves. No allocation, no lock.
-// Cost: some ten nanoseconds (bench/runtime).
+// How: binary search in one sorted array of extents. No allocation, no lock; some ten nanoseconds (bench/runtime).
 #pragma once
 
 #include <cstddef>

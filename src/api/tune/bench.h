@@ -1,11 +1,11 @@
-// Times a plan, or a bare model, against whole-model engines on the same inputs, side by side in one process.
-// A rival gets the user's file with dimensions bound and initialisers repaired, all its optimisations on, f32, the
-// same threads, inputs and outputs bound beforehand; where it refuses that file, the simplified graph, and the row
-// says so. Everybody's outputs are held against the reference's, in the accuracy class of the plan: who gives wrong
-// numbers is timed, named, and no rival in any summary. Not here: tuning.
+// Times a plan, or a bare model, against whole-model engines on the same inputs, in interleaved rounds in one process.
 // In: a plan or a model, rivals, seconds. Out: medians and paired ratios with intervals.
+//
+// A rival gets the user's file with dimensions bound and initialisers repaired, all its optimisations on, f32, the same
+// threads, inputs and outputs bound beforehand. Where it refuses that file it gets the simplified graph, and the row
+// says so. All outputs are compared with the reference's in the accuracy class of the plan; a contender with wrong
+// numbers is timed and named, and does not count in any summary.
 // Cost: the seconds asked for, loading, one run of the reference.
-// Source: see race.h.
 #pragma once
 
 #include <map>

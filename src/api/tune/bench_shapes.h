@@ -1,7 +1,7 @@
-// Times a plan of many shapes at each of its cases, or at points between when it has none: a bench (tune/bench.h) for
-// each, side by side in one table.
-// each, side by side in one table. In: as of bench. Out: a report for each case, for the one shape that the bindings
-// say, or for a plan of fixed shapes. Cost: the seconds asked for, shared by the shapes, and loading. Source: ours.
+// Times a plan of many shapes at each of its cases, or at points between when it has none: a bench (api/tune/bench.h)
+// for each, in one table.
+// In: as of bench. Out: a report for each case, for the one shape that the bindings say, or for a plan of fixed shapes.
+// Cost: the seconds asked for, divided among the shapes, and loading.
 #pragma once
 
 #include <string>

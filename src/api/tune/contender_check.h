@@ -1,4 +1,4 @@
-// Whether those who are timed against each other give the right numbers: a fast answer that is wrong is no rival.
+// Whether the contenders of a bench give the right numbers: a fast answer that is wrong does not count.
 // In: the user's model, inputs, the outputs of a contender. Out: a verdict in the accuracy class of the plan.
 // Cost: one run of the reference, one comparison for each output.
 #pragma once

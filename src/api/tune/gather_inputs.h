@@ -1,6 +1,5 @@
-// Inputs of a run: what the user gave in files, made up and seeded where nothing was given.
+// Inputs of a run: read from files where the user gave them, else made up from a seed.
 // In: files by input, ranges, a seed. Out: one tensor for each input.
-// Cost: the bytes of the inputs.
 #pragma once
 
 #include <map>

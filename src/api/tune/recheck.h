@@ -1,9 +1,9 @@
 // Whether a plan still fits: on another machine, with another build of a library, or whenever it is asked.
 // In: a plan. Out: same, usable, re-tune or refused, with the parts that got slower.
-// How: what the plan says of machine and builds is compared first; where something differs, a worker compares the
-//      numbers with the reference, then times the plan as a whole and its main steps, each loaded from the plan's own
-//      artifact, on the inputs that the reference gives it, as they were timed when the plan was made.
-// Cost: two runs of the reference, then three rounds over at most 16 steps; nothing when nothing differs.
+// How: the machine and the builds that the plan names are compared with those here. Where something differs, a worker
+//      compares the numbers with the reference, then times the plan as a whole and its main steps, each loaded from the
+//      plan's own artifact and run on the inputs that the reference computes for it.
+// Cost: nothing when nothing differs; else two runs of the reference and three rounds over at most 16 steps.
 // Not here: the verdict on times (recheck_verdict.h), numbers over many inputs (verify.h).
 #pragma once
 

@@ -1,6 +1,5 @@
-// Which shape of a plan a command is about: what the user writes, and the files of inputs.
-// In: a plan's cases, `--shape` bindings, input files. Out: a point of the domain; a graph or a plan made for it.
-// Cost: reading the files.
+// Which shape of a plan a command is about: from `--shape` and from the files of inputs.
+// In: a plan's cases, `--shape` bindings, input files. Out: a point of the domain; the graph's inputs at that point.
 #pragma once
 
 #include <map>

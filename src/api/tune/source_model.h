@@ -1,6 +1,5 @@
-// The model a plan was made of, found again: where the plan says, where the user says, or plan.onnx inside the plan.
-// In: a plan, perhaps a path. Out: the graph, the bytes, a note.
-// Cost: one import.
+// Finds the model that a plan was made of: where the plan says, where the user says, or plan.onnx inside the plan.
+// In: a plan, perhaps a path. Out: the graph, the bytes, a note. Cost: one import.
 #pragma once
 
 #include <map>

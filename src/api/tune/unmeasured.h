@@ -1,6 +1,5 @@
-// A plan without any measuring: the filler engine runs the whole model in one step. What `run MODEL` uses.
-// In: a model. Out: a plan of one step.
-// Cost: one compile of the engine.
+// A plan without any measuring: one engine runs the whole model in one step. `collage run MODEL` uses it.
+// In: a model. Out: a plan of one step. Cost: an import and one compilation by the engine.
 #pragma once
 
 #include "backend/registry.h"

@@ -1,7 +1,7 @@
 // Runs a plan and the reference on the same inputs and compares every output.
+// In: a plan, seeds. Out: the worst difference of each output, at each shape.
 // The reference is the reference engine (backend/roles.h) on the imported model, all graph optimisation off, one
-// thread. In: a plan, seeds. Out: the worst difference of each output, at each shape. Cost: one run of plan and
-// reference for each seed and shape. Source: ours.
+// thread. Cost: one run of plan and reference for each seed and shape.
 #pragma once
 
 #include <map>

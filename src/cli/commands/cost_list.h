@@ -1,4 +1,4 @@
-// Costs of a store as `collage db` shows them: a line each under what they are of, or field by field, or as JSON.
+// Costs of a store for `collage db`: one line each, grouped by what they are of, or field by field, or as JSON.
 #pragma once
 
 #include <span>

@@ -1,4 +1,4 @@
-// What `run` tells: outputs with their numbers, where inputs came from, how long the run took, files written.
+// The report of `run`: outputs with their numbers, where inputs came from, how long the run took, files written.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,6 @@
 // A plan of many shapes in words: its cases, who runs what in each, and who serves all other shapes.
-// In: the cases. Out: text for people, JSON for tools (schema "collage.explain-cases/1"). Single cases: plan/explain.h.
+// In: the cases. Out: text for people, JSON for tools (schema "collage.explain-cases/1"). Single cases:
+// plan/explain/explain.h.
 #pragma once
 
 #include <string>

@@ -1,6 +1,6 @@
-// The whole of an explanation, spelled out: how good the cover is, and what the next best covers do otherwise.
+// The part of an explanation that is about the whole cover: how good it is, what the next best covers do otherwise.
 // In: an explanation. Out: lines for people, objects of docs/schemas/explain.schema.json.
-// Not here: single nodes (plan/explain_node.h).
+// Not here: single nodes (plan/explain/explain_node.h).
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>

@@ -1,5 +1,4 @@
-// Times in the JSON of explanations; internal to src/plan.
-// In: nanoseconds. Out: microseconds.
+// Times in the JSON of explanations: microseconds from nanoseconds. Internal to src/plan/explain.
 #pragma once
 
 #include <optional>

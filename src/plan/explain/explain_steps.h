@@ -1,6 +1,6 @@
-// The steps of a plan, spelled out: a table for people, objects of docs/explain.schema.json; and which of them are
-// asked about. In: a plan, names of nodes. Out: text, JSON. Cost: linear in the plan. Not here: what others offered for
-// a node (plan/explain_node.h). Source: ours.
+// The steps of a plan as a table for people and as objects of docs/schemas/explain.schema.json.
+// In: a plan, names of nodes that choose steps. Out: text, JSON.
+// Not here: what others offered for a node (plan/explain/explain_node.h).
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>

@@ -3,7 +3,6 @@
 //     cases/<n>.json     the plan of case n, schema collage.plan/1; cases/<n>.onnx its graph
 //     generic.json       the plan for all other shapes; its graph is plan.onnx
 // In, out: PlanCases. A file of schema collage.plan/1 is one case of a domain without dimensions.
-// Cost: as of plan files.
 #pragma once
 
 #include <string>

@@ -1,6 +1,6 @@
-// What the files of plans are made of: ZIP members that several plans of one file share; internal to src/plan.
-// In: plans. Out: members to write; and back from a mapped file.
-// Cost: nothing is copied: constants and artifacts are slices of the mapping.
+// Members of the ZIP archive of a plan file, shared by all plans in it; internal to src/plan/file.
+// In: plans. Out: members to write; and plans from the members of a mapped file. Nothing is copied: constants and
+// artifacts are slices of the mapping.
 #pragma once
 
 #include <map>

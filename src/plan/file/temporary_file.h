@@ -1,6 +1,6 @@
-// A file that is written under another name beside its target and renamed when it is whole; internal to src/plan.
-// In: a target path. Out: a locked descriptor; the target is replaced or untouched, never half written.
-// Cost: one sync of the file and one of its folder.
+// A file that is written under a temporary name beside its target and renamed when it is whole; internal to
+// src/plan/file.
+// In: a target path. Out: a locked descriptor. The target is replaced or untouched, never half written.
 #pragma once
 
 #include <string>
