@@ -9,7 +9,7 @@ function(collage_add_if_present folder)
 endfunction()
 
 # collage_library(FOLDER SOURCES ... [DEPENDS earlier folders] [LIBRARIES private] [PUBLIC_LIBRARIES seen in headers])
-# makes lib/libcollage_FOLDER.so and collage::FOLDER.
+# makes lib/libcollage_FOLDER.so and collage::FOLDER; a '/' in the name of a folder is a '_' there.
 function(collage_library folder)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;DEPENDS;LIBRARIES;PUBLIC_LIBRARIES")
   collage_check_arguments(${folder})
@@ -23,17 +23,18 @@ function(collage_library folder)
   endif()
   collage_check_depends(${folder} "${arg_DEPENDS}" "${earlier}")
 
-  add_library(collage_${folder} SHARED ${arg_SOURCES})
-  add_library(collage::${folder} ALIAS collage_${folder})
+  string(REPLACE "/" "_" name ${folder})
+  add_library(collage_${name} SHARED ${arg_SOURCES})
+  add_library(collage::${name} ALIAS collage_${name})
   collage_folder_targets(folders "${arg_DEPENDS}")
-  target_link_libraries(collage_${folder}
+  target_link_libraries(collage_${name}
     PUBLIC ${folders} ${arg_PUBLIC_LIBRARIES} fmt::fmt
     PRIVATE collage_flags ${arg_LIBRARIES})
-  set_target_properties(collage_${folder} PROPERTIES INSTALL_RPATH "$ORIGIN" EXPORT_NAME ${folder})
-  if(folder IN_LIST COLLAGE_BACKEND_SEES)
-    collage_install_for_backends(${folder})
+  set_target_properties(collage_${name} PROPERTIES INSTALL_RPATH "$ORIGIN" EXPORT_NAME ${name})
+  if(folder IN_LIST COLLAGE_BACKEND_SEES OR folder IN_LIST COLLAGE_RUN_FOLDERS)
+    collage_install_library(${folder})
   else()
-    install(TARGETS collage_${folder} LIBRARY DESTINATION lib)
+    install(TARGETS collage_${name} LIBRARY DESTINATION lib)
   endif()
 endfunction()
 
@@ -99,18 +100,24 @@ function(collage_backend name)
   set_property(GLOBAL APPEND PROPERTY COLLAGE_BACKENDS_BUILT ${name})
 endfunction()
 
-# collage_test(NAME SOURCES ... DEPENDS folders [LIBRARIES ...] [LABELS ...]) makes tests/NAME; each gtest case is a
-# ctest, labelled with the folder it lies in. Sources may include "tests/support/..." headers.
+# collage_test(NAME SOURCES ... DEPENDS folders [LIBRARIES ...] [BACKENDS names | none] [LABELS ...]) makes tests/NAME;
+# each gtest case is a ctest, labelled with the folder it lies in. Sources may include "tests/support/..." headers.
+# BACKENDS are those it loads, built before it is run: all unless it says so, none where it does not depend on `backend`.
 function(collage_test name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;DEPENDS;LIBRARIES;LABELS")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;DEPENDS;LIBRARIES;BACKENDS;LABELS")
   collage_check_arguments(${name})
   collage_executable(${name} "${arg_SOURCES}" "${arg_DEPENDS}" "${arg_LIBRARIES};GTest::gmock;GTest::gtest_main" tests)
-  collage_test_definitions(${name})
-  get_property(backends GLOBAL PROPERTY COLLAGE_BACKENDS_BUILT)
-  foreach(backend IN LISTS backends)
-    add_dependencies(${name} collage_backend_${backend})
-  endforeach()
-  get_filename_component(folder "${CMAKE_CURRENT_SOURCE_DIR}" NAME)
+  collage_test_support(${name})
+  target_compile_options(${name} PRIVATE ${COLLAGE_TEST_FLAGS})
+  # -fopenmp is a different language to the compiler.
+  if(TARGET collage_precompiled AND NOT "OpenMP::OpenMP_CXX" IN_LIST arg_LIBRARIES)
+    target_precompile_headers(${name} REUSE_FROM collage_precompiled)
+  endif()
+  collage_test_backends(${name} "${arg_DEPENDS}" "${arg_BACKENDS}")
+  file(RELATIVE_PATH folder "${PROJECT_SOURCE_DIR}/tests" "${CMAKE_CURRENT_SOURCE_DIR}")
+  if(NOT folder IN_LIST COLLAGE_FOLDERS)
+    get_filename_component(folder "${CMAKE_CURRENT_SOURCE_DIR}" NAME)
+  endif()
   set(labels ${folder} ${arg_LABELS})
   # Discovery at test time unpacks the list three times, each taking half of the backslashes.
   list(JOIN labels [[\\\\\\\;]] labels)
@@ -119,12 +126,23 @@ function(collage_test name)
     PROPERTIES LABELS "${labels}" TIMEOUT 300)
 endfunction()
 
+function(collage_test_backends name depends backends)
+  if(NOT backends AND backend IN_LIST depends)
+    get_property(backends GLOBAL PROPERTY COLLAGE_BACKENDS_BUILT)
+  endif()
+  foreach(backend IN LISTS backends)
+    if(TARGET collage_backend_${backend})
+      add_dependencies(${name} collage_backend_${backend})
+    endif()
+  endforeach()
+endfunction()
+
 # collage_benchmark(NAME SOURCES ... DEPENDS folders [LIBRARIES ...]) makes bench/NAME, run by ./dev bench.
 function(collage_benchmark name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;DEPENDS;LIBRARIES")
   collage_check_arguments(${name})
   collage_executable(${name} "${arg_SOURCES}" "${arg_DEPENDS}" "${arg_LIBRARIES};benchmark::benchmark_main" bench)
-  collage_test_definitions(${name})
+  target_include_directories(${name} PRIVATE "${PROJECT_SOURCE_DIR}")
 endfunction()
 
 # The end of a configure: what is built, and what is missing for the rest.
@@ -166,6 +184,7 @@ function(collage_check_depends name depends allowed)
 endfunction()
 
 function(collage_folder_targets result folders)
+  list(TRANSFORM folders REPLACE "/" "_")
   list(TRANSFORM folders PREPEND "collage_")
   set(${result} ${folders} PARENT_SCOPE)
 endfunction()
@@ -183,10 +202,8 @@ function(collage_executable name sources depends libraries output)
   endif()
 endfunction()
 
-function(collage_test_definitions name)
+# Headers and sources of the tree, and where things lie: collage_test_paths, from tests/support.
+function(collage_test_support name)
   target_include_directories(${name} PRIVATE "${PROJECT_SOURCE_DIR}")
-  target_compile_definitions(${name} PRIVATE
-    COLLAGE_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
-    COLLAGE_BUILD_DIR="${PROJECT_BINARY_DIR}"
-    COLLAGE_ONNX_CASES="${COLLAGE_ONNX_CASES}")
+  target_link_libraries(${name} PRIVATE collage_test_paths)
 endfunction()

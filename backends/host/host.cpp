@@ -11,6 +11,8 @@
 namespace collage::host {
 namespace {
 
+/// Of a region that is computed in one pass.
+constexpr std::size_t kMostNodes = 64;
 constexpr const char* kCompatibility = "host/1";
 constexpr const char* kBuild = "host-1";  // part of cost keys: to be raised when kernels become faster or slower
 
@@ -60,8 +62,15 @@ class Host final : public Backend, public FormatExtension {
   }
 
   [[nodiscard]] const BackendInfo& info() const override { return info_; }
+
+  /// Single operators; chains and diamonds of those operators whose family takes several in one pass.
   [[nodiscard]] PartitionRules rules() const override {
-    return {.growth = Growth::kLikeNative, .repeats = RepeatStyle::kCheap};
+    const PartitionRule joinable = nodes_where("joinable", [](const Graph&, const Node& node) {
+      return std::ranges::any_of(all_families(),
+                                 [&](const Family* family) { return family->takes_chains && family->knows(node); });
+    });
+    return {.more = {follow(joinable, kMostNodes), fused_like_native(joinable, kMostNodes)},
+            .repeats = RepeatStyle::kCheap};
   }
 
   [[nodiscard]] Variants support(const Graph& graph, const Region& region, const CompileOptions&) const override {

@@ -1,6 +1,7 @@
-// What the module asks of the compiler, which lies in a library of its own so that running plans needs none of it.
-// In: graphs and regions, or tensor code of others. Out: variants, artifacts. All functions catch what the compiler
-// throws. Threading: all may be called from many threads, compile() one at a time.
+// What the module asks of the compiler, which is a library of its own so that running plans needs none of it.
+// In: graphs and regions, or tensor code of others. Out: variants, artifacts.
+// Threading: all functions may be called from many threads, compile() one at a time. They catch what the compiler
+// throws.
 #pragma once
 
 #include "backend/backend.h"

@@ -61,7 +61,8 @@ class Native final : public Backend,
                             StrategyExtension, TuningExtension>(*this, kind);
   }
 
-  /// Single operators, and operators that exporters write as several nodes, each with what follows it.
+  /// Single operators, and operators that exporters write as several nodes, each with the chain that follows it;
+  /// diamonds and trees of element-wise work, by the growth.
   [[nodiscard]] PartitionRules rules() const override {
     // A product of bytes waits for several dequantisers: no single seed grows to it.
     const std::string product = "Conv|MatMul|Gemm(DequantizeLinear, DequantizeLinear, ";

@@ -31,7 +31,7 @@ bool fits(const Argument& argument, std::int64_t elements) {
   return last < elements;
 }
 
-/// As element_count(), but for extents that nobody has checked.
+/// As element_count(), but for extents that were not checked.
 std::int64_t checked_count(const Extents& extents) {
   std::int64_t count = 1;
   for (const std::int64_t extent : extents)

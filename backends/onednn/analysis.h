@@ -1,5 +1,5 @@
 // What a region computes, in the terms of this backend: a head, what is folded into it, and a chain of steps after it.
-// In: a graph and a region. Out: Analysis, or the reason why the region is none of ours. No library calls.
+// In: a graph and a region. Out: Analysis, or the reason why this backend does not take the region. No library calls.
 // Not here: formats and tensors (lower.h).
 #pragma once
 

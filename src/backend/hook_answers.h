@@ -1,5 +1,5 @@
-// Answers of hooks, looked at before they are believed.
-// In: what a hook gave or threw. Out: the same, or words on what is wrong with it.
+// Checks what hooks return.
+// In: a hook's answer, or the exception that left it. Out: the answer, or a text that says what is wrong with it.
 // Cost: linear in the answer; matched_variants() copies the region once.
 #pragma once
 

@@ -2,6 +2,7 @@
 // loaded when first asked for, so that the environment of its runtime can be set before.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -51,7 +52,11 @@ class Registry {
   std::unique_ptr<State> state_;
 };
 
-/// lib/collage beside the program's bin folder, then the environment variable COLLAGE_BACKEND_PATH (':' separated).
+/// How who loads kernels gets at a backend by its instance name: Registry::get wrapped, or test doubles.
+using BackendSource = std::function<Result<Backend*>(const std::string& instance)>;
+
+/// The folder collage beside the library that this function is in (lib/collage of an installed tree, whatever program
+/// loads it), then the environment variable COLLAGE_BACKEND_PATH (':' separated).
 [[nodiscard]] std::vector<std::string> default_module_folders();
 
 }  // namespace collage

@@ -1,5 +1,4 @@
-// What may stand behind an option, checked while the command line is read: the message says what was seen and what is
-// allowed, without a word of the parser's own.
+// Validators of option values, used while the command line is parsed. Messages say what was seen and what is allowed.
 #pragma once
 
 #include <CLI/CLI.hpp>

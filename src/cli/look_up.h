@@ -1,4 +1,4 @@
-// Stores as commands look into them: looking makes none, and one that cannot be read is an error.
+// Opens a store for reading. It is an error when there is none or it cannot be read; none is made.
 #pragma once
 
 #include <optional>

@@ -1,5 +1,5 @@
-// Options that several commands share, read once at the edge and passed on as values. A command declares those that
-// act in it and no other, so that nothing is taken and ignored.
+// Options that several commands share, parsed once and passed on as values. A command declares only those that have an
+// effect in it, so that no option is accepted and ignored.
 #pragma once
 
 #include <CLI/CLI.hpp>

@@ -1,4 +1,4 @@
-// What is wrong with a command line, in the words of all other errors: what was seen, what is near to it, what is
+// An error of the command-line parser in the form of all other errors: what was seen, a similar known word, what is
 // allowed.
 #pragma once
 

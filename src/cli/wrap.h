@@ -1,4 +1,4 @@
-// Words on lines of a terminal.
+// Wraps text to the width of a terminal.
 #pragma once
 
 #include <cstddef>

@@ -1,12 +1,15 @@
-// Which values of a plan share bytes, and at which offsets: views with what they show, the parts of a concatenation
-// with the whole.
-// In:  values with their sizes; what shows what; what shall lie inside what.
+// Which values of a plan share bytes, and at which offsets: a view and what it shows, the parts of a concatenation and
+// the whole.
+// In:  values with their sizes; which value is a view of which; which values are the parts of which.
 // Out: the block of every value and its offset in it; whether a part could be put at its place.
-// How: union-find with offsets. A block knows the ranges that are really written, its pieces: two never overlap, and
-//      every value that is whole is made of them. So a value may lie in several wholes, and wholes in wholes, as long
-//      as each finds it where it must be.
-// Cost: a join O(values of the part's block + pieces^2 of both blocks).
-// Source: ours; the offsets are those of union-find with potentials.
+//
+// Example: c = Concat(a, b) of 64 bytes each, v a view of b. All four lie in one block of 128 bytes: a at 0, b and v at
+// 64, c at 0. Had a been a part of another concatenation before, at offset 64 there, both wholes would have to overlap
+// in a's bytes; where that is impossible, join() says so and the caller copies a.
+//
+// How: union-find with offsets ("with potentials"). A block knows the ranges that steps write, its pieces; no two
+// overlap, and every whole consists of pieces. So a value may be part of several wholes, and wholes of wholes.
+// Cost: a join takes O(values of the part's block + pieces^2 of both blocks).
 #pragma once
 
 #include <algorithm>

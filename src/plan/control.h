@@ -1,11 +1,10 @@
-// Control-flow operators whose bodies run as steps of their own.
+// Control-flow operators (ONNX If, Loop, Scan) whose bodies run as steps of their own.
 // In:  an If, Loop or Scan of a graph. Out: its bodies as graphs that stand alone; whether a plan can run it that way,
-//      or a reasoned no; where the ports of its bodies lie while it runs.
-// How: everything is laid out before the run, so every value that crosses a body's border has a known shape. A body
-//      reads captured values and writes whole results where they lie around it; carried values stay in the result's
-//      bytes and are copied there after an iteration; slices go through the step's workspace.
+//      or why not; where the inputs and outputs of its bodies lie while it runs.
+// How: everything is laid out before the run, so every value that enters or leaves a body has a known shape. A body
+//      reads captured values and writes whole results where they lie around it. Carried values stay in the result's
+//      bytes and are copied there after an iteration. Slices go through the step's workspace.
 // Not here: choosing the bodies' steps (tune/), running them (runtime/).
-// Source: ONNX operators If, Loop, Scan, version 26 of the operator set.
 #pragma once
 
 #include <optional>

@@ -207,7 +207,7 @@ ControlLayout control_layout(const PlanStep& step) {
   for (const PlanBody& body : step.bodies) arena = std::max(arena, body.arena_bytes);
   (void)parts.take(arena);
   const auto in_workspace = [&](const PlanValue& value) { return ControlPort{kNoValue, parts.take(value.bytes)}; };
-  // A whole result is written where it lies; without one nobody outside looks at it.
+  // A whole result is written where it lies; one that nobody outside reads goes to the workspace.
   const auto result = [&](std::size_t k, const PlanValue& inner) {
     return form.results[k] == kNoValue ? in_workspace(inner) : ControlPort{form.results[k], 0};
   };

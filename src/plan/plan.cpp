@@ -217,7 +217,7 @@ class Verifier {
 
   [[nodiscard]] Result<void> check_bodies(const PlanStep& step, const std::string& where) const {
     if ((step.kind == StepKind::kControl) != step.control.has_value() || (!step.control && !step.bodies.empty()))
-      return damaged(where, "a step of kind " + std::string(plan_name_of(step.kind)), "bodies in control steps only");
+      return damaged(where, "a step of kind " + std::string(name_of(step.kind)), "bodies in control steps only");
     if (!step.control) return {};
     COLLAGE_TRY_VOID(check_control(body_, step, where));
     for (const PlanBody& body : step.bodies)
@@ -252,22 +252,6 @@ std::string_view name_of(Storage storage) {
       return "constant";
     case Storage::kDynamic:
       return "dynamic";
-  }
-  return "?";
-}
-
-std::string_view plan_name_of(StepKind kind) {
-  switch (kind) {
-    case StepKind::kKernel:
-      return "kernel";
-    case StepKind::kConvert:
-      return "convert";
-    case StepKind::kTransfer:
-      return "transfer";
-    case StepKind::kView:
-      return "view";
-    case StepKind::kControl:
-      return "control";
   }
   return "?";
 }

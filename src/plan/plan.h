@@ -1,5 +1,5 @@
-// The immutable plan: what runs, in which order, on which bytes. Everything a session needs and nothing it computes.
-// Control-flow operators whose bodies are placed are steps that hold the bodies' own values and steps.
+// The plan: which steps run, in which order, on which bytes. An immutable value; all that the runtime needs to know.
+// A control-flow operator whose bodies are placed is a step that holds the bodies' own values and steps.
 #pragma once
 
 #include <cstdint>
@@ -166,8 +166,6 @@ struct Plan : PlanBody {
 
 /// Name of a storage in text and JSON: input, output, arena, device, constant, dynamic.
 [[nodiscard]] std::string_view name_of(Storage storage);
-/// Name of a step kind in text and JSON: kernel, convert, transfer, view, control.
-[[nodiscard]] std::string_view plan_name_of(StepKind kind);
 /// Name of the operator in ONNX: If, Loop, Scan.
 [[nodiscard]] std::string_view name_of(ControlOperator op);
 

@@ -1,16 +1,18 @@
-// Plans of one model for many shapes: a complete plan for each sampled point of a domain, and one of an engine that
-// keeps the dimensions open for every other shape. A plan of fixed shapes is one case of a domain without dimensions.
-// In: plans made one by one. Out: a value that is checked as a whole; one weights.bin for all of them.
-// Cost: of sharing: one pass over the weights.
-// Source: ours; TVM's Relay VM and Nimble (Shen et al., MLSys 2021) dispatch per kernel, here whole plans differ.
+// Plans of one model for many shapes: a complete plan for each sampled point of a domain, its case, and a generic plan
+// with open dimensions for every other shape. A plan of fixed shapes is one case of a domain without dimensions.
+// In: plans made one by one. Out: a value that is checked as a whole, with one weights.bin for all plans.
+// Compare: TVM's Relay VM and Nimble (Shen et al., MLSys 2021) choose a kernel per shape; here whole plans differ.
 #pragma once
 
+#include <functional>
+#include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "ir/shape_domain.h"
-#include "plan/realise.h"
+#include "plan/realised_plan.h"
 
 namespace collage {
 
@@ -52,6 +54,10 @@ struct PlanCases {
 /// where there is no generic plan.
 [[nodiscard]] Result<const RealisedPlan*> plan_for(const PlanCases& cases, const ShapePoint& point);
 
+/// The plan that serves a point as one for this point alone: the record of the bindings of a generic plan gets the
+/// point's extents, nothing else changes. Bytes are shared. Errors as plan_for.
+[[nodiscard]] Result<RealisedPlan> plan_at(const PlanCases& cases, const ShapePoint& point);
+
 /// A plan of fixed shapes as the one case of a domain without dimensions.
 [[nodiscard]] PlanCases single_case(RealisedPlan plan);
 
@@ -59,8 +65,12 @@ struct PlanCases {
 /// the point, one model, machine, thread budget and accuracy. Error plan/damaged.
 [[nodiscard]] Result<void> verify(const PlanCases& cases);
 
-/// Gives all plans one weights.bin in which equal contents lie once, and moves the offsets in plans and graphs.
-/// Errors of relocate_external_data.
-[[nodiscard]] Result<void> share_weights(PlanCases& cases);
+/// Serialised plan.onnx with the offsets of its external weights changed; by old offset the new one.
+using RelocateGraph =
+    std::function<Result<std::string>(std::string_view onnx, const std::map<std::size_t, std::size_t>& moved)>;
+
+/// Gives all plans one weights.bin in which equal contents lie once, and changes the offsets in plans and in their
+/// graphs, the latter with `relocate` (onnx/relocate.h: this library does not parse ONNX). Errors of `relocate`.
+[[nodiscard]] Result<void> share_weights(PlanCases& cases, const RelocateGraph& relocate);
 
 }  // namespace collage

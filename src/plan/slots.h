@@ -1,8 +1,8 @@
-// Where the blocks of a plan lie: each gets a slot of its own or, where a step may work in place, that of its input;
-// slots of arenas share bytes when they do not live at the same time.
-// In: a plan without memory, blocks, lives. Out: storage, buffers and offsets of its values, workspaces, arena sizes.
-// Cost: linear in the plan, but for the arena (plan/memory.h).
-// Not here: which values share a block (plan/blocks.h).
+// Where the blocks of a plan lie. Each block gets a slot, a range of bytes; where a step may work in place its output
+// gets the slot of its input. Slots that never live at the same time share bytes of an arena.
+// In: a plan without memory, its blocks, how long each value lives. Out: storage, buffers and offsets of its values,
+//     workspaces, arena sizes.
+// Not here: which values share a block (plan/blocks.h), packing slots into an arena (plan/memory.h).
 #pragma once
 
 #include <cstddef>

@@ -21,11 +21,9 @@ class PoolBuilder {
   void add(const Proposer& proposer, const RuleOptions& options) {
     answers_.clear();
     refused_.clear();
-    const RuleContext context{.graph = graph_,
-                              .uses = uses_,
-                              .reach = reach_,
-                              .classes = proposer.rules.classes,
-                              .takes = [&](const NodeSet& nodes) { return ask(proposer, nodes, {}, {}) != nullptr; }};
+    const RuleContext context{.graph = graph_, .uses = uses_, .reach = reach_, .takes = [&](const NodeSet& nodes) {
+                                return ask(proposer, nodes, {}, {}) != nullptr;
+                              }};
     for (Proposal& proposal : enumerate(rule_of(proposer.rules, options), context))
       if (const Answer* answer = ask(proposer, std::move(proposal.nodes), proposal.repeated, proposal.matches))
         note(*answer, proposal.origin, proposal.matches);
@@ -152,8 +150,7 @@ std::vector<std::vector<Match>> labels_for(const PartitionRules& rules, const Gr
   const Reachability reach(alone, uses);
   const std::vector<std::size_t> nodes = region.nodes.members();
   std::vector<std::vector<Match>> labels;
-  for (const Proposal& proposal :
-       enumerate(rule_of(rules), {.graph = alone, .uses = uses, .reach = reach, .classes = rules.classes})) {
+  for (const Proposal& proposal : enumerate(rule_of(rules), {.graph = alone, .uses = uses, .reach = reach})) {
     if (proposal.matches.empty() || proposal.nodes.count() != nodes.size()) continue;
     std::vector<Match>& matches = labels.emplace_back();
     for (const Match& match : proposal.matches) {

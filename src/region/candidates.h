@@ -1,11 +1,11 @@
-// Proposes candidates: which regions each backend is asked to run, and what it says.
+// Proposes candidates: asks each backend about the regions that its rules name.
 // In: verified graph, one Proposer per backend. Out: CandidatePool: regions, candidates, refusals.
-// How: each backend's rule is enumerated (partition_rule.h); every region is made and checked once, whoever asks about
-//      it, and each backend is asked about it once.
+// How: each backend's rule is enumerated (partition_rule.h); every region is made and checked once for all backends,
+//      and a backend is asked about it once for each set of labels.
 // Cost: in proportion to the proposals; ten thousand nodes with sixty thousand proposals take a fraction of a second
 //       beside what the backends' support() takes.
 // Not here: timing (measure/), choosing (search/).
-// Source: candidate generation of Collage (Jeon et al., PACT 2022); asking each backend once is ours.
+// Source: candidate generation of Collage (Jeon et al., PACT 2022).
 #pragma once
 
 #include <cstdint>

@@ -26,9 +26,8 @@ Proposals proposals_of(const SinglesForm&, const RuleContext& context) {
 }
 
 Proposals proposals_of(const ClassForm& form, const RuleContext& context) {
-  return singles_where(context, "class", [&](std::size_t n) {
-    return fusion_class_of(context.graph.nodes[n], context.classes) <= form.most;
-  });
+  return singles_where(context, "class",
+                       [&](std::size_t n) { return fusion_class_of(context.graph.nodes[n]) <= form.most; });
 }
 
 Proposals proposals_of(const OperatorForm& form, const RuleContext& context) {

@@ -1,8 +1,7 @@
 // Runs an If, Loop or Scan whose bodies have steps of their own.
-// In: a control step, its loaded bodies, the addresses around it. Out: a call like any other: everything is bound when
-// it is made, a run chooses, counts and copies, and allocates nothing.
+// In: a control step, its loaded bodies, the addresses around it. Out: a call. Everything is bound when the call is
+//     made; a run chooses a branch, counts and copies, and allocates nothing.
 // Cost of a run beside the bodies: an If none; a Loop or Scan one copy of every carried value and slice an iteration.
-// Source: ONNX operators If, Loop, Scan, version 26 of the operator set.
 #pragma once
 
 #include <memory>

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "backend/backend.h"
-#include "plan/realise.h"
+#include "plan/realised_plan.h"
 
 namespace collage {
 

@@ -1,5 +1,5 @@
-// The checks of a step (PlanCheck), made ready for addresses; internal to src/runtime.
-// In: a plan's step and its call. Out: a call that looks at the operands first. Nothing is allocated when it runs.
+// The checks of a step's operands (PlanCheck), bound to addresses; internal to src/runtime.
+// In: a plan's step and its call. Out: a call that checks the operands before it runs the step, without allocation.
 // Cost: one pass over each operand that is checked: indices and divisors, never the data.
 #pragma once
 

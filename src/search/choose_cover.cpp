@@ -50,10 +50,8 @@ class CoverWriter {
                                                                      : StepKind::kConvert;
     step.backend = choice->backend;
     step.value = hop.value;
-    step.from = places[hop.from].format;
-    step.from_location = places[hop.from].location;
-    step.to = places[hop.to].format;
-    step.to_location = places[hop.to].location;
+    step.from = places[hop.from];
+    step.to = places[hop.to];
     step.cost = choice->cost;
     cover_.steps.push_back(std::move(step));
   }

@@ -14,7 +14,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "region/cost.h"
-#include "timing/noise.h"
+#include "timing/sample_clock.h"
 
 namespace collage {
 

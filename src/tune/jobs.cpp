@@ -3,7 +3,6 @@
 #include "numbers/graph_file.h"
 #include "store/artifact_file.h"
 #include "tune/confirm/whole_model.h"
-#include "tune/recheck.h"
 #include "tune/rehearsal.h"
 #include "tune/shapes/open_model.h"
 
@@ -103,7 +102,6 @@ Result<Json> ask(WorkerProcess& worker, const Json& job, std::chrono::nanosecond
 std::vector<Handler> tune_handlers() {
   return {{.type = "compile-model", .run = run_compile_model},
           {.type = "confirm", .run = run_confirm},
-          {.type = "recheck", .run = run_recheck_job},
           rehearsal_handler()};
 }
 

@@ -68,10 +68,10 @@ class CoverReader {
     if (found == values_.end()) return other_graph(s, "no such value");
     CoverStep step;
     step.value = found->second;
-    step.from = value(from.inputs.front()).format;
-    step.to = value(from.outputs.front()).format;
-    step.from_location = value(from.inputs.front()).location;
-    step.to_location = value(from.outputs.front()).location;
+    const PlanValue& read = value(from.inputs.front());
+    const PlanValue& written = value(from.outputs.front());
+    step.from = {.location = read.location, .format = read.format};
+    step.to = {.location = written.location, .format = written.format};
     return step;
   }
 
@@ -166,7 +166,7 @@ void write_decisions(const PlanBody& plan, const std::string& indent, std::strin
     for (const PlanIndex index : list) text += " " + plan.values[index].name + ":" + plan.values[index].format.name;
   };
   for (const PlanStep& step : plan.steps) {
-    text += fmt::format("{}{} {}/{}:", indent, plan_name_of(step.kind), step.backend, step.variant);
+    text += fmt::format("{}{} {}/{}:", indent, name_of(step.kind), step.backend, step.variant);
     for (const std::string& node : step.nodes) text += " " + node;
     ports(" |", step.inputs);
     ports(" ->", step.outputs);

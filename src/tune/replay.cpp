@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "plan/plan_file.h"
+#include "plan/file/plan_file.h"
 #include "store/artifact_file.h"
 #include "timing/machine.h"
 #include "tune/confirm/assemble.h"

@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 
 #include "backend/portability_extension.h"
-#include "plan/plan_file.h"
+#include "plan/file/plan_file.h"
 #include "timing/machine.h"
 #include "tune/confirm/assemble.h"
 #include "tune/confirm/level2.h"

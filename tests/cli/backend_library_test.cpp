@@ -2,12 +2,13 @@
 #include "tests/cli/cli_fixture.h"
 #include "tests/cli/models.h"
 #include "tests/onnx/model_text.h"
+#include "tests/support/paths.h"
 
 namespace collage::testing {
 namespace {
 
-constexpr const char* kTestModule = COLLAGE_BUILD_DIR "/tests/modules/libcollage_backend_test.so";
-constexpr const char* kChainModule = COLLAGE_BUILD_DIR "/tests/modules/examples/libcollage_backend_example_chain.so";
+const std::string kTestModule = test::build_path("/tests/modules/libcollage_backend_test.so");
+const std::string kChainModule = test::build_path("/tests/modules/examples/libcollage_backend_example_chain.so");
 
 using ::testing::HasSubstr;
 

@@ -1,12 +1,13 @@
 // What changed since it was written is found by every command before a number is given.
 #include <map>
 
-#include "plan/plan_file.h"
-#include "plan/zip.h"
+#include "plan/file/plan_file.h"
+#include "plan/file/zip.h"
 #include "tests/cli/cli_fixture.h"
 #include "tests/cli/models.h"
 #include "tests/onnx/model_text.h"
 #include "tests/support/flipped_file.h"
+#include "tests/support/paths.h"
 
 namespace collage::testing {
 namespace {
@@ -130,7 +131,7 @@ class PipeTest : public CliTest {
   /// In a shell, where `collage` is the program and the folder the test's.
   Ended shell(const std::string& line) const {
     Program program(home(),
-                    {"-c", "cd '" + file("") + "'; collage() { '" COLLAGE_BUILD_DIR "/bin/collage' \"$@\"; }; " + line},
+                    {"-c", "cd '" + file("") + "'; collage() { '" + test::build_path("/bin/collage") + "' \"$@\"; }; " + line},
                     "/bin/bash");
     return program.wait();
   }

@@ -7,9 +7,10 @@
 #include <sstream>
 
 #include "onnx/tensor_file.h"
-#include "plan/plan_file.h"
+#include "plan/file/plan_file.h"
 #include "tests/cli/cli_fixture.h"
 #include "tests/cli/models.h"
+#include "tests/support/paths.h"
 
 namespace collage::testing {
 namespace {
@@ -21,7 +22,7 @@ using ::testing::IsEmpty;
 using ::testing::Not;
 
 constexpr const char* kMask = "COLLAGE_INSTRUCTION_SETS";
-const fs::path kModules = COLLAGE_BUILD_DIR "/lib/collage";
+const fs::path kModules = test::build_path("/lib/collage");
 
 /// What a shell command printed, and how it ended.
 struct Said {
@@ -126,7 +127,7 @@ TEST_F(PortablePlanTest, RunsWhereNothingElseIsInstalled) {
       fs::copy_file(library, root + library.string(), fs::copy_options::skip_existing);
     }
   };
-  const std::string program = COLLAGE_BUILD_DIR "/bin/collage";
+  const std::string program = test::build_path("/bin/collage");
   add(program, program);
   for (const char* module : {"libcollage_backend_host.so", "libcollage_backend_native.so"})
     add(kModules / module, (kModules / module).string());
@@ -138,7 +139,7 @@ TEST_F(PortablePlanTest, RunsWhereNothingElseIsInstalled) {
   fs::create_directory(root + "/tmp");
   // Without /proc a program does not know where it lies.
   const std::string places =
-      "LD_LIBRARY_PATH='" COLLAGE_BUILD_DIR "/lib' COLLAGE_BACKEND_PATH='" + kModules.string() + "' ";
+      "LD_LIBRARY_PATH='" + test::build_path("/lib") + "' COLLAGE_BACKEND_PATH='" + kModules.string() + "' ";
   const std::string enter = places + (::geteuid() == 0 ? "chroot '" : "unshare -r chroot '") + root + "' ";
   if (shell(enter + "/bin/true").exit_code != 0) GTEST_SKIP() << "this user may not change the root folder";
 

@@ -17,14 +17,15 @@
 #include "numbers/record.h"
 #include "region/region.h"
 #include "region/rules.h"
+#include "tests/support/paths.h"
 #include "tests/support/scratch_folder.h"
 #include "worker/worker_process.h"
 
 namespace collage::test {
 
-inline std::vector<std::string> module_folders() { return {std::string(COLLAGE_BUILD_DIR) + "/tests/modules"}; }
+inline std::vector<std::string> module_folders() { return {test::build_path("/tests/modules")}; }
 inline std::vector<std::string> worker_command() {
-  return {std::string(COLLAGE_BUILD_DIR) + "/tests/measure_worker", module_folders()[0]};
+  return {test::build_path("/tests/measure_worker"), module_folders()[0]};
 }
 
 inline Graph empty_graph() {

@@ -97,8 +97,8 @@ struct Sketch {
     step.kind = kind;
     step.backend = "host";
     step.value = value;
-    step.from = from;
-    step.to = to;
+    step.from.format = from;
+    step.to.format = to;
     made.push_back({.bytes = "convert " + from.name + " " + to.name, .compatibility = "fake/1"});
     cover.steps.push_back(std::move(step));
   }

@@ -19,14 +19,15 @@
 #include "plan/control.h"
 #include "plan/realise.h"
 #include "region/containment.h"
-#include "runtime/session.h"
+#include "runtime/executable.h"
 #include "tests/support/dice.h"
 #include "tests/support/load_only_backend.h"
+#include "tests/support/paths.h"
 
 namespace collage {
 
 inline Registry& test_registry() {
-  static Registry registry({COLLAGE_BUILD_DIR "/lib/collage"});
+  static Registry registry({test::build_path("/lib/collage")});
   return registry;
 }
 inline Backend& host() { return **test_registry().get("host"); }
@@ -119,9 +120,9 @@ class HostPlanner {
     step.kind = StepKind::kConvert;
     step.backend = "host";
     step.value = value;
-    step.from = format.is_plain() ? channels_last() : plain();
-    step.to = format;
-    made_.emplace_back(*host_conversion({graph_.value(value).type, step.from, step.to}));
+    step.from.format = format.is_plain() ? channels_last() : plain();
+    step.to.format = format;
+    made_.emplace_back(*host_conversion({graph_.value(value).type, step.from.format, step.to.format}));
     cover_.steps.push_back(std::move(step));
   }
 
@@ -165,9 +166,11 @@ inline ValueId add_floats(Graph& graph, const Extents& extents, std::uint64_t se
                       make_tensor(ElementType::kFloat32, extents, values));
 }
 
-inline void fill_input(Context& context, std::size_t i, std::uint64_t seed) {
+/// `runs` is an ExecutionContext or a Session.
+template <class Runs>
+void fill_input(Runs& runs, std::size_t i, std::uint64_t seed) {
   Dice dice(seed);
-  const auto bytes = context.input(i);
+  const auto bytes = runs.input(i);
   for (std::size_t k = 0; k + 4 <= bytes.size(); k += 4) {
     const float value = static_cast<float>(dice.below(2001)) / 500.0F - 2.0F;
     std::memcpy(bytes.data() + k, &value, 4);

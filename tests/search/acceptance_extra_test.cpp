@@ -14,6 +14,9 @@ namespace {
 
 using enum FusionClass;
 
+PartitionRule joined(PartitionRule base, std::size_t depth) {
+  return combine(std::move(base), {GrowByClass{.from = kAnchor, .to = kAnchor}}, depth);
+}
 PartitionRule of_depth(const PartitionRule& rule, std::size_t depth) {
   return only_valid(rule, {.max_outputs = 1, .max_depth = depth});
 }
@@ -21,7 +24,7 @@ Proposer compiler(const std::string& name, std::size_t depth) {
   return willing(name, of_depth(grown_like_native(operators_up_to(kAnchor), depth), depth));
 }
 Proposer library_of(const std::string& name, const std::vector<std::string>& operators, std::size_t depth) {
-  return willing(name, of_depth(grown_any(operators_named(operators), depth), depth));
+  return willing(name, of_depth(joined(operators_named(operators), depth), depth));
 }
 
 Graph chain_of(const std::vector<std::string>& operators) {

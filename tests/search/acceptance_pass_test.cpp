@@ -18,6 +18,9 @@ struct TwoBackends {
   std::size_t ext_depth = 8;
 };
 
+PartitionRule joined(PartitionRule base, std::size_t depth) {
+  return combine(std::move(base), {GrowByClass{.from = kAnchor, .to = kAnchor}}, depth);
+}
 PartitionRule of_depth(const PartitionRule& rule, std::size_t depth) {
   return only_valid(rule, {.max_outputs = 1, .max_depth = depth});
 }
@@ -28,7 +31,7 @@ Placement placement_of(Graph graph, const TwoBackends& two) {
   Placement placement(
       std::move(graph),
       {willing("native", of_depth(grown_like_native(operators_up_to(kAnchor), two.native_depth), two.native_depth)),
-       willing("ext", of_depth(grown_any(known, two.ext_depth), two.ext_depth))});
+       willing("ext", of_depth(joined(known, two.ext_depth), two.ext_depth))});
   MockCosts costs;
   costs.per_operator("native", two.native).per_operator("ext", two.ext);
   placement.price(std::ref(costs));

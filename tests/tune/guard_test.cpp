@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "tune/jobs.h"
+#include "tests/support/paths.h"
 
 namespace collage {
 namespace {
@@ -29,7 +30,7 @@ class Guard : public ::testing::Test {
   std::vector<GuardEntry> entries;
   GuardOptions options;
   GuardVerdict verdict;
-  WorkerProcess worker{{std::string(COLLAGE_BUILD_DIR) + "/tests/scripted_worker"}};
+  WorkerProcess worker{{test::build_path("/tests/scripted_worker")}};
 };
 
 TEST_F(Guard, FastestWins) {

@@ -17,8 +17,9 @@
 #include "backend/registry.h"
 #include "ir/graph.h"
 #include "onnx/export.h"
+#include "tests/support/paths.h"
 #include "tests/support/scratch_folder.h"
-#include "tune/plan_model.h"
+#include "tests/support/session_of.h"
 #include "tune/tune.h"
 
 namespace collage::test {
@@ -86,11 +87,11 @@ class Scratch {
 };
 
 inline std::vector<std::string> module_folders() {
-  const std::string build = COLLAGE_BUILD_DIR;
+  const std::string build = test::build_path();
   return {build + "/lib/collage", build + "/tests/modules"};
 }
 inline std::vector<std::string> worker_command() {
-  std::vector<std::string> command = {std::string(COLLAGE_BUILD_DIR) + "/tests/tune_worker"};
+  std::vector<std::string> command = {test::build_path("/tests/tune_worker")};
   for (std::string& folder : module_folders()) command.push_back(std::move(folder));
   return command;
 }
@@ -159,14 +160,14 @@ inline std::vector<float> small_graph_output(const Tensor& x) {
 
 /// The plan of a small graph gives its numbers for every one of some inputs, one after the other.
 inline void expect_small_graph_numbers(const std::string& plan, Registry& registry, const std::vector<float>& scales) {
-  auto model = PlanModel::load(plan, registry);
-  ASSERT_TRUE(model) << to_string(model.error());
+  auto session = session_of(plan, registry);
+  ASSERT_TRUE(session) << to_string(session.error());
   for (const float scale : scales) {
     const Tensor x = numbers({6, 16}, scale);
-    ASSERT_TRUE(model->set_inputs(std::vector{x}));
-    const auto ran = model->run();
+    ASSERT_TRUE(session->set_inputs(std::vector{x}));
+    const auto ran = session->run();
     ASSERT_TRUE(ran) << to_string(ran.error());
-    const auto outputs = model->outputs();
+    const auto outputs = session->copy_outputs();
     ASSERT_TRUE(outputs);
     const std::vector<float> expected = small_graph_output(x);
     for (std::size_t i = 0; i < expected.size(); ++i)

@@ -288,10 +288,10 @@ Pricing::Key Pricing::key_of(const Conversion& conversion) {
 
 Conversion Pricing::conversion_of(const CoverStep& step) const {
   return {.type = graph_.value(step.value).type,
-          .from = step.from,
-          .to = step.to,
-          .from_location = step.from_location,
-          .to_location = step.to_location};
+          .from = step.from.format,
+          .to = step.to.format,
+          .from_location = step.from.location,
+          .to_location = step.to.location};
 }
 
 BoundaryTable Pricing::boundary_table() {

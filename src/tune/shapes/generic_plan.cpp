@@ -135,17 +135,4 @@ Result<std::vector<GenericPlan>> make_generic_plans(const OpenModel& model, cons
   return plans;
 }
 
-RealisedPlan generic_at(const PlanCases& cases, const ShapePoint& point) {
-  RealisedPlan plan = *cases.generic;
-  ShapeBindings bindings{.entries = plan.plan.shapes};
-  plan.plan.shapes = bindings_at(bindings, cases.domain, point).entries;
-  return plan;
-}
-
-Result<RealisedPlan> serving_plan(const PlanCases& cases, const ShapePoint& point) {
-  COLLAGE_TRY(const RealisedPlan* const plan, plan_for(cases, point));
-  if (cases.generic && plan == &*cases.generic) return generic_at(cases, point);
-  return *plan;
-}
-
 }  // namespace collage

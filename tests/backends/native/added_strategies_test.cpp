@@ -4,6 +4,7 @@
 #include "backend/strategy_extension.h"
 #include "backend/tuning_extension.h"
 #include "native_fixture.h"
+#include "tests/support/paths.h"
 
 namespace collage::test {
 namespace {
@@ -20,7 +21,7 @@ constexpr const char* kSum =
 const std::string kExample = COLLAGE_STRATEGIES "/example/libcollage_native_strategies_unrolled.so";
 const std::string kOdd = COLLAGE_STRATEGIES "/odd/libcollage_native_strategies_odd.so";
 
-Registry registry() { return Registry({COLLAGE_BUILD_DIR "/lib/collage"}); }
+Registry registry() { return Registry({test::build_path("/lib/collage")}); }
 
 TEST(AddedStrategies, AreOfferedListedAndRight) {
   const std::string instance = "native:strategies=" + kExample;
@@ -112,7 +113,7 @@ TEST(AddedStrategies, WithConditionsOnUnknownFactsAreRefusedWhereTheyWouldApply)
 TEST(AddedStrategies, OfAFileThatIsNoneAreRefused) {
   Registry here = registry();
   EXPECT_THAT(here.get("native:strategies=/nonexistent.so").error().saw, HasSubstr("/nonexistent.so"));
-  EXPECT_THAT(here.get("native:strategies=" COLLAGE_BUILD_DIR "/lib/collage/libcollage_backend_host.so").error().saw,
+  EXPECT_THAT(here.get("native:strategies=" + test::build_path("/lib/collage/libcollage_backend_host.so")).error().saw,
               HasSubstr("no symbol collage_native_strategies"));
 }
 

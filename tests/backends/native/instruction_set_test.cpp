@@ -6,6 +6,7 @@
 
 #include "backend/portability_extension.h"
 #include "native_fixture.h"
+#include "tests/support/paths.h"
 #include "tests/support/prepare_one.h"
 
 namespace collage::test {
@@ -47,7 +48,7 @@ std::string best() {
 }
 
 std::string unusable(const std::string& instance) {
-  Registry registry({COLLAGE_BUILD_DIR "/lib/collage"});
+  Registry registry({test::build_path("/lib/collage")});
   const auto backend = registry.inspect(instance);
   return backend ? (*backend)->info().unusable : backend.error().code;
 }

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 
 #include "harness.h"
+#include "tests/support/paths.h"
 #include "tests/support/prepare_one.h"
 
 namespace collage::test {
@@ -142,7 +143,7 @@ TEST(OneDnnBackend, SaysWhatItIs) {
 }
 
 TEST(OneDnnBackend, TakesNoOptions) {
-  Registry registry({COLLAGE_BUILD_DIR "/lib/collage"});
+  Registry registry({test::build_path("/lib/collage")});
   EXPECT_FALSE(registry.get("onednn:fast=yes"));
 }
 

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "naive.h"
+#include "tests/support/paths.h"
 #include "tests/support/prepare_one.h"
 
 namespace collage::test {
@@ -162,7 +163,7 @@ void for_each_place(const Format& format, const Extents& extents, Visit&& visit)
 Backend& instance(int which) {
   static std::vector<std::unique_ptr<Registry>> registries;
   while (static_cast<int>(registries.size()) <= which)
-    registries.push_back(std::make_unique<Registry>(std::vector<std::string>{COLLAGE_BUILD_DIR "/lib/collage"}));
+    registries.push_back(std::make_unique<Registry>(std::vector<std::string>{test::build_path("/lib/collage")}));
   auto backend = registries[static_cast<std::size_t>(which)]->get("onednn");
   COLLAGE_CHECK(backend.has_value(), backend ? "" : to_string(backend.error()));
   return **backend;

@@ -1,0 +1,27 @@
+// Inputs of a run: read from files where the user gave them, else made up from a seed.
+// In: files by input, ranges, a seed. Out: one tensor for each input.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "ir/graph.h"
+
+namespace collage {
+
+struct GatherOptions {
+  std::map<std::string, std::string> files;  ///< input name -> .npy or .pb
+  std::map<std::string, std::pair<double, double>> ranges;
+  std::uint64_t seed = 1;
+};
+
+/// The array in a .npy or .pb file. Errors tensor/*.
+[[nodiscard]] Result<Tensor> read_array(const std::string& path);
+
+/// One tensor per graph input, in order. The graph says which integers index what.
+/// Errors input/unknown-name, input/wrong-type, input/wrong-shape, input/bad-range also for an input with a file, and
+/// those of reading the files.
+[[nodiscard]] Result<std::vector<Tensor>> gather_inputs(const Graph& graph, const GatherOptions& options);
+
+}  // namespace collage

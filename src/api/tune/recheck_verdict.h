@@ -1,0 +1,49 @@
+// What new times of a plan's parts say about the plan.
+// In: what each part took when the plan was made, and what it takes here. Out: a verdict.
+// How: each part is compared with the speed of the plan as a whole. A machine may be slower in general, which makes no
+// other choice better; a part that got slower than the others may be better run by another backend.
+// Example: parts of 30, 30 and 20 us take 60, 60 and 80 us here. The machine is 2 times slower in general; the last
+// part lost 40 us beyond that, 20 % of all 200 us, which asks for a new tune.
+// Not here: measuring (recheck.h).
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace collage {
+
+/// From best to worst.
+enum class Fitness : std::uint8_t {
+  kSame,    ///< no part is slower than it was, but for the noise
+  kUsable,  ///< right, some parts are slower: keep serving
+  kRetune,  ///< other choices are likely to be better here
+  kRefused  ///< must not or cannot run here
+};
+
+/// "same", "usable", "re-tune" or "refused".
+[[nodiscard]] std::string_view name_of(Fitness fitness);
+
+/// Times may differ by this much and count as the same.
+inline constexpr double kSameShare = 0.10;
+/// Parts that fell behind the others by more than this share of the plan's time ask for a new tune.
+inline constexpr double kLostShare = 0.15;
+
+/// Nanoseconds, those of a quiet moment; both above 0.
+struct PartTime {
+  std::int64_t then_ns = 0;
+  std::int64_t now_ns = 0;
+  [[nodiscard]] double ratio() const { return static_cast<double>(now_ns) / static_cast<double>(then_ns); }
+};
+
+struct TimesVerdict {
+  Fitness fitness = Fitness::kSame;
+  double speed = 1;  ///< the time of the parts in general, now over then: the median of their ratios, weighted by time
+  double lost = 0;   ///< share of the time now that parts take because they fell behind that
+};
+
+/// kSame, kUsable or kRetune; kSame for no parts.
+[[nodiscard]] TimesVerdict judge_times(const std::vector<PartTime>& parts);
+
+}  // namespace collage

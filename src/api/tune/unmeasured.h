@@ -1,0 +1,23 @@
+// A plan without any measuring: one engine runs the whole model in one step. `collage run MODEL` uses it.
+// In: a model. Out: a plan of one step. Cost: an import and one compilation by the engine.
+#pragma once
+
+#include "backend/registry.h"
+#include "backend/roles.h"
+#include "onnx/import_arrays.h"
+#include "plan/realise.h"
+
+namespace collage {
+
+struct UnmeasuredOptions {
+  std::string model;
+  ShapeBindings shapes;
+  ArrayShapes arrays = {};  ///< that will come as inputs: they say what `shapes` leaves open
+  int threads = 1;
+  std::string engine = kFillerEngine;
+};
+
+/// Errors import/*, engine/refused, and those of realise().
+[[nodiscard]] Result<RealisedPlan> unmeasured_plan(const UnmeasuredOptions& options, Registry& registry);
+
+}  // namespace collage

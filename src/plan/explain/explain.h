@@ -1,0 +1,18 @@
+// A plan in words: who runs what, what it cost, what came second, who refused and why, how good the whole is.
+// In: a plan. Out: text for people, JSON for tools (schema "collage.explain/1", docs/schemas/explain.schema.json).
+// Nothing is measured. Not here: single questions (plan/explain/why_not.h), the facts behind it
+// (plan/explain/explanation.h).
+#pragma once
+
+#include <string>
+
+#include "plan/plan.h"
+
+namespace collage {
+
+/// All steps, or with a name or a glob of names the steps that compute these nodes, what other backends offered for
+/// them and what they refused. Error plan/no-such-node.
+[[nodiscard]] Result<std::string> explain_as_text(const Plan& plan, const std::string& node = {});
+[[nodiscard]] Result<std::string> explain_as_json(const Plan& plan, const std::string& node = {});
+
+}  // namespace collage
