@@ -42,11 +42,6 @@ std::vector<Settings> SettingsSearch::next(std::size_t count) {
   return proposed;
 }
 
-std::optional<std::pair<Settings, std::int64_t>> SettingsSearch::best() const {
-  if (timed_.empty()) return std::nullopt;
-  return std::pair(timed_.begin()->second, timed_.begin()->first);
-}
-
 bool SettingsSearch::take(const Settings& settings) {
   return !known_.contains(settings) && space_.is_legal(settings) && known_.insert(settings).second;
 }

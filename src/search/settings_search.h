@@ -33,8 +33,6 @@ class SettingsSearch {
   [[nodiscard]] std::vector<Settings> next(std::size_t count);
 
   [[nodiscard]] const TuningSpace& space() const { return space_; }
-  /// The fastest learnt.
-  [[nodiscard]] std::optional<std::pair<Settings, std::int64_t>> best() const;
 
  private:
   [[nodiscard]] bool take(const Settings& settings);

@@ -51,8 +51,7 @@ TEST(SettingsSearch, FindsTheBestWithAFractionOfTheSpace) {
   int found = 0;
   for (std::uint64_t seed = 0; seed < 20; ++seed) {
     SettingsSearch search(tiles(), seed);
-    run(search, 60);
-    if (search.best()->second <= 1300) ++found;
+    if (time_of(std::ranges::min(run(search, 60), {}, time_of)) <= 1300) ++found;
   }
   EXPECT_GE(found, 16) << "of 20 seeds, with 60 of " << legal_count(tiles()) << " settings";
 }
@@ -64,7 +63,6 @@ TEST(SettingsSearch, ProposesLegalOnesOnceUntilNoneIsLeft) {
   for (const Settings& one : tried) EXPECT_TRUE(tiles().is_legal(one));
   std::ranges::sort(tried);
   EXPECT_EQ(std::ranges::adjacent_find(tried), tried.end());
-  EXPECT_EQ(search.best()->first, (Settings{4, 6, 4}));
   EXPECT_TRUE(search.next(1).empty());
 }
 
@@ -90,7 +88,6 @@ TEST(SettingsSearch, BeginsWithSeedsOfOthersThenItsOwn) {
 TEST(SettingsSearch, WhatDoesNotWorkIsNoParentAndComesNoMore) {
   SettingsSearch search(tiles(), 1);
   search.learn({1, 1, 1}, std::nullopt);
-  EXPECT_FALSE(search.best());
   EXPECT_EQ(search.next(1), (std::vector<Settings>{{2, 2, 1}}));
 }
 
