@@ -100,17 +100,20 @@ function(collage_backend name)
   set_property(GLOBAL APPEND PROPERTY COLLAGE_BACKENDS_BUILT ${name})
 endfunction()
 
-# collage_test(NAME SOURCES ... DEPENDS folders [LIBRARIES ...] [LABELS ...]) makes tests/NAME; each gtest case is a
-# ctest, labelled with the folder it lies in. Sources may include "tests/support/..." headers.
+# collage_test(NAME SOURCES ... DEPENDS folders [LIBRARIES ...] [BACKENDS names | none] [LABELS ...]) makes tests/NAME;
+# each gtest case is a ctest, labelled with the folder it lies in. Sources may include "tests/support/..." headers.
+# BACKENDS are those it loads, built before it is run: all unless it says so, none where it does not depend on `backend`.
 function(collage_test name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;DEPENDS;LIBRARIES;LABELS")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;DEPENDS;LIBRARIES;BACKENDS;LABELS")
   collage_check_arguments(${name})
   collage_executable(${name} "${arg_SOURCES}" "${arg_DEPENDS}" "${arg_LIBRARIES};GTest::gmock;GTest::gtest_main" tests)
-  collage_test_definitions(${name})
-  get_property(backends GLOBAL PROPERTY COLLAGE_BACKENDS_BUILT)
-  foreach(backend IN LISTS backends)
-    add_dependencies(${name} collage_backend_${backend})
-  endforeach()
+  collage_test_support(${name})
+  target_compile_options(${name} PRIVATE ${COLLAGE_TEST_FLAGS})
+  # -fopenmp is a different language to the compiler.
+  if(TARGET collage_precompiled AND NOT "OpenMP::OpenMP_CXX" IN_LIST arg_LIBRARIES)
+    target_precompile_headers(${name} REUSE_FROM collage_precompiled)
+  endif()
+  collage_test_backends(${name} "${arg_DEPENDS}" "${arg_BACKENDS}")
   file(RELATIVE_PATH folder "${PROJECT_SOURCE_DIR}/tests" "${CMAKE_CURRENT_SOURCE_DIR}")
   if(NOT folder IN_LIST COLLAGE_FOLDERS)
     get_filename_component(folder "${CMAKE_CURRENT_SOURCE_DIR}" NAME)
@@ -123,12 +126,23 @@ function(collage_test name)
     PROPERTIES LABELS "${labels}" TIMEOUT 300)
 endfunction()
 
+function(collage_test_backends name depends backends)
+  if(NOT backends AND backend IN_LIST depends)
+    get_property(backends GLOBAL PROPERTY COLLAGE_BACKENDS_BUILT)
+  endif()
+  foreach(backend IN LISTS backends)
+    if(TARGET collage_backend_${backend})
+      add_dependencies(${name} collage_backend_${backend})
+    endif()
+  endforeach()
+endfunction()
+
 # collage_benchmark(NAME SOURCES ... DEPENDS folders [LIBRARIES ...]) makes bench/NAME, run by ./dev bench.
 function(collage_benchmark name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;DEPENDS;LIBRARIES")
   collage_check_arguments(${name})
   collage_executable(${name} "${arg_SOURCES}" "${arg_DEPENDS}" "${arg_LIBRARIES};benchmark::benchmark_main" bench)
-  collage_test_definitions(${name})
+  target_include_directories(${name} PRIVATE "${PROJECT_SOURCE_DIR}")
 endfunction()
 
 # The end of a configure: what is built, and what is missing for the rest.
@@ -188,10 +202,8 @@ function(collage_executable name sources depends libraries output)
   endif()
 endfunction()
 
-function(collage_test_definitions name)
+# Headers and sources of the tree, and where things lie: collage_test_paths, from tests/support.
+function(collage_test_support name)
   target_include_directories(${name} PRIVATE "${PROJECT_SOURCE_DIR}")
-  target_compile_definitions(${name} PRIVATE
-    COLLAGE_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
-    COLLAGE_BUILD_DIR="${PROJECT_BINARY_DIR}"
-    COLLAGE_ONNX_CASES="${COLLAGE_ONNX_CASES}")
+  target_link_libraries(${name} PRIVATE collage_test_paths)
 endfunction()

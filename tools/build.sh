@@ -17,13 +17,13 @@ backend_on() {
 
 # What a build of PRESET needs: packages, the front end, and the parts of each backend that is built.
 ensure_build_needs() {
-  local backend
-  ensure_packages
-  ensure_parts onnx
+  local backend parts=(onnx)
   for backend in onnxruntime openvino; do
-    if backend_on "$backend" "$@"; then ensure_parts "$backend"; fi
+    if backend_on "$backend" "$@"; then parts+=("$backend"); fi
   done
-  if backend_on native "$@"; then ensure_parts halide; fi
+  if backend_on native "$@"; then parts+=(halide); fi
+  ensure_packages
+  ensure_parts "${parts[@]}"
 }
 
 setup() {
@@ -45,7 +45,7 @@ configure() {
   [ -f "$cache" ] && printf '%s\n' "$needs" >"build/$preset/.parts"
 }
 
-# build [PRESET] [CMAKE OPTIONS...]
+# build [PRESET] [CMAKE OPTIONS...]: everything of it.
 build() {
   local preset="${1:-dev}"
   case "$preset" in -*) preset=dev ;; *) [ $# = 0 ] || shift ;; esac
@@ -54,23 +54,44 @@ build() {
   cmake --build "build/$preset" --parallel "$JOBS" >&2
 }
 
-# The program and its backends alone.
-build_product() {
-  ensure_build_needs release
-  configure release
-  cmake --build build/release --parallel "$JOBS" --target product >&2
+# build_targets PRESET TARGETS...
+build_targets() {
+  local preset="$1"
+  shift
+  ensure_build_needs "$preset"
+  configure "$preset"
+  cmake --build "build/$preset" --parallel "$JOBS" --target "$@" >&2
 }
 
-# run_tests [LABEL] [-- CTEST OPTIONS...]
+# The program and its backends alone; tests and benchmarks are built of the same objects.
+build_product() { build_targets dev product; }
+
+# test_targets LABELS: what the tests of these labels are built by; labels are divided by |, none means all.
+test_targets() {
+  local label folder
+  [ -n "$1" ] || { echo product tests/all; return; }
+  for label in ${1//|/ }; do
+    for folder in "tests/$label" "tests/backends/$label" tests; do
+      if [ -f "$folder/CMakeLists.txt" ]; then break; fi
+    done
+    echo "$folder/all"
+  done
+}
+
+# run_tests [LABELS] [-- CTEST OPTIONS...]
 run_tests() {
-  local preset="${PRESET:-dev}" select=()
+  local preset="${PRESET:-dev}" labels="" select=()
   if [ $# -gt 0 ] && [ "$1" != -- ]; then
-    select=(--label-regex "^$1\$")
+    labels="$1"
+    select=(--label-regex "^($labels)\$")
     shift
   fi
   [ "${1:-}" != -- ] || shift
-  build "$preset"
-  ensure_parts onnx-cases
+  ensure_packages
+  ensure_parts onnx-cases & # beside compiling
+  local cases=$!
+  build_targets "$preset" $(test_targets "$labels")
+  wait "$cases" || exit 1
   local models="$ROOT/../shared/models"
   if [ -z "${COLLAGE_MODELS:-}" ] && [ -d "$models" ]; then COLLAGE_MODELS="$(cd "$models" && pwd)"; fi
   export COLLAGE_MODELS="${COLLAGE_MODELS:-}"
@@ -79,9 +100,9 @@ run_tests() {
 
 # run_benchmarks [FILTER]
 run_benchmarks() {
-  build release
+  build_targets dev product bench/all
   local program
-  for program in build/release/bench/*; do
+  for program in build/dev/bench/*; do
     if [ -f "$program" ] && [ -x "$program" ]; then
       say "$program"
       "$program" --benchmark_filter="${1:-.}"

@@ -15,7 +15,7 @@ import sys
 from collections import Counter
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-PROGRAM = pathlib.Path(os.environ.get("COLLAGE_CUT_OPERATORS", ROOT / "build/release/bench/cut_operators"))
+PROGRAM = pathlib.Path(os.environ.get("COLLAGE_CUT_OPERATORS", ROOT / "build/dev/bench/cut_operators"))
 CASES = ROOT / "bench/operators/cases.txt"
 
 

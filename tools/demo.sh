@@ -7,9 +7,12 @@ source tools/packages.sh
 source tools/parts.sh
 source tools/build.sh
 
+ensure_packages
+ensure_parts demo-model & # beside compiling
+model_part=$!
 build_product
-ensure_parts demo-model
-collage="$ROOT/build/release/bin/collage"
+wait "$model_part"
+collage="$ROOT/build/dev/bin/collage"
 model="$(part_dir demo-model)/PP-OCRv6_det_small.onnx"
 work="$ROOT/build/demo"
 mkdir -p "$work"

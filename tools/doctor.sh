@@ -21,4 +21,4 @@ for part in cmake onnx onnxruntime openvino halide python onnx-cases demo-model;
   printf '  %-22s %s\n' "$part" "$state"
 done
 echo "models      ${COLLAGE_MODELS:-$(ls -d ../shared/models 2>/dev/null || echo 'none: model tests are skipped; set COLLAGE_MODELS')}"
-if [ -x build/release/bin/collage ]; then build/release/bin/collage backends || true; fi
+if [ -x build/dev/bin/collage ]; then build/dev/bin/collage backends || true; fi

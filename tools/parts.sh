@@ -25,10 +25,16 @@ part_stamp() {
 }
 part_ready() { [ "$(cat "$(part_dir "$1")/.stamp" 2>/dev/null)" = "$(part_stamp "$1")" ]; }
 
-# ensure_parts NAME...: makes those that are missing.
+# ensure_parts NAME...: makes those that are missing, all at once: most are downloads, one is a long compile.
 ensure_parts() {
-  local part
-  for part in "$@"; do part_ready "$part" || make_part "$part"; done
+  local part making=()
+  for part in "$@"; do
+    if ! part_ready "$part"; then
+      make_part "$part" &
+      making+=($!)
+    fi
+  done
+  for part in "${making[@]}"; do wait "$part" || exit 1; done
 }
 
 make_part() {

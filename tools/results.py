@@ -17,7 +17,7 @@ import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-COLLAGE = pathlib.Path(os.environ.get("COLLAGE", ROOT / "build/release/bin/collage"))
+COLLAGE = pathlib.Path(os.environ.get("COLLAGE", ROOT / "build/dev/bin/collage"))
 RIVALS = ("onnxruntime", "openvino")
 
 

@@ -3,6 +3,7 @@
 // them. Each operator family lies in a file of its own (family.h).
 #include <algorithm>
 
+#include "backend/format_extension.h"
 #include "backend/registry.h"
 #include "family.h"
 #include "move.h"
@@ -10,6 +11,8 @@
 namespace collage::host {
 namespace {
 
+/// Of a region that is computed in one pass.
+constexpr std::size_t kMostNodes = 64;
 constexpr const char* kCompatibility = "host/1";
 constexpr const char* kBuild = "host-1";  // part of cost keys: to be raised when kernels become faster or slower
 
@@ -51,7 +54,7 @@ std::string operators_of(const Graph& graph, const Region& region) {
   return names;
 }
 
-class Host final : public Backend {
+class Host final : public Backend, public FormatExtension {
  public:
   Host(const std::string& name, const BackendOptions& options) {
     info_ = {.name = name, .kind = "host", .version = "1", .build = kBuild};
@@ -59,7 +62,16 @@ class Host final : public Backend {
   }
 
   [[nodiscard]] const BackendInfo& info() const override { return info_; }
-  [[nodiscard]] PartitionRules rules() const override { return {.growth = Growth::kLikeNative}; }
+
+  /// Single operators; chains and diamonds of those operators whose family takes several in one pass.
+  [[nodiscard]] PartitionRules rules() const override {
+    const PartitionRule joinable = nodes_where("joinable", [](const Graph&, const Node& node) {
+      return std::ranges::any_of(all_families(),
+                                 [&](const Family* family) { return family->takes_chains && family->knows(node); });
+    });
+    return {.more = {follow(joinable, kMostNodes), fused_like_native(joinable, kMostNodes)},
+            .repeats = RepeatStyle::kCheap};
+  }
 
   [[nodiscard]] Variants support(const Graph& graph, const Region& region, const CompileOptions&) const override {
     if (auto no = border_objection(graph, region)) return std::unexpected(*no);
@@ -95,6 +107,14 @@ class Host final : public Backend {
     });
     if (!loaded) return bad(loaded.error(), "a program of this backend");
     return std::move(*loaded);
+  }
+
+  [[nodiscard]] Extension* extension(ExtensionKind kind) override {
+    return select_extension<FormatExtension>(*this, kind);
+  }
+
+  [[nodiscard]] std::optional<std::size_t> format_bytes(const ValueType& type, const Format& format) const override {
+    return common_format_bytes(type, format);
   }
 
   [[nodiscard]] std::expected<Artifact, Refusal> compile_conversion(const Conversion& conversion,

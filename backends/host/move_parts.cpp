@@ -51,7 +51,7 @@ Programmed move_split(const MoveSite& at) {
     if (!at.node().outputs[i].valid()) return refuse(RefusalReason::kStructure, "an omitted output");
     const std::int64_t first = position;
     position += at.out_extents(i)[axis];
-    if (!at.site.output_port(at.node().outputs[i])) continue;  // nobody reads this part
+    if (!at.site.output_port(at.node().outputs[i])) continue;  // this part is not read
     Block block = whole_block(at.out_extents(i), in, at.out_strides(i));
     block.input = at.in_port(0);
     block.output = at.out_port(i);

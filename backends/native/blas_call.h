@@ -1,7 +1,7 @@
 // The BLAS libraries whose products kernels call inside their own loops.
-// In: a library's name, as in the backend `blas`. Out: the library, opened when it is first asked for, or why it is not
-// here. How: kernels call through a pointer that is filled in when they are loaded, one thread a call. Cost: opening a
-// library once a process. Source: backends/blas/library.h, which says what may meet in one process.
+// In: a library's name, as in the backend `blas`. Out: the library, opened when it is first asked for, or why not.
+// How: kernels call through a pointer that is filled in when they are loaded, on one thread a call.
+// Source: backends/blas/library.h, which says which libraries can be in one process.
 #pragma once
 
 #include <expected>

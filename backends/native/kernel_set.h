@@ -1,8 +1,10 @@
 // Several kernels for one region whose dimensions are open, in one artifact, and which of them runs for which shape.
-// In: extents of inputs. Out: the sizes that shapes are made of, the kernel for a shape, extents and strides of its
-// buffers. How: every extent and stride is a factor times sizes; a size is an extent of an input, or what a window
-// makes
-//      of one. Cases are looked through in order; the last one takes whatever the others leave.
+// In: extents of inputs.
+// Out: the sizes that shapes are made of, the kernel for a shape, extents and strides of its buffers.
+// How: every extent and stride is a factor times sizes; a size is an extent of an input, or the result of a window over
+//      one. Cases are tried in order; the last one takes whatever the others leave.
+// Example: a product f32[n, 32] x f32[32, 48] has one symbol n and one size n; the input's extents are the terms
+//      (1 * n) and 32. The cases "n in 1..7: kernel 1" and "n in 1..4096: kernel 0" run kernel 1 for short inputs.
 // Cost: finding a kernel is a pass over small arrays, some ten nanoseconds, without allocation.
 // Source: the specialisation functions of TVM's operator strategies, as data instead of code.
 #pragma once
@@ -102,7 +104,7 @@ struct KernelSet {
 [[nodiscard]] std::int64_t value_of(const Term& term, std::span<const std::int64_t> sizes);
 [[nodiscard]] Extents values_of(const Terms& terms, std::span<const std::int64_t> sizes);
 
-/// More open dimensions, or sizes made of them, are none of ours.
+/// Upper limits of open dimensions, and of sizes made of them; larger sets are refused.
 inline constexpr std::size_t kMostSymbols = 8;
 inline constexpr std::size_t kMostSizes = 32;
 

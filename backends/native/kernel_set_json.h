@@ -1,5 +1,4 @@
-// A kernel set as a part of an artifact's text.
-// In: a set, or JSON of anybody. Out: the other. Cost: linear. Source: ours.
+// A kernel set as a part of an artifact's JSON text, and back. Throws std::exception for text that is no set.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>

@@ -1,8 +1,7 @@
 // A device with memory of its own: where kernels of some backends read and write, and in which order they run.
-// In: sizes, bytes at home. Out: memory, a queue.
-// How: everything given to a queue runs in order, maybe later: kernels bound to it return when they are queued, copies
-//      and wait() when they are done. So a value that came home by a copy is there, and a buffer at home that was read
-//      by one may change. The machine itself (kHome) is no device: its memory is ours and its kernels run at once.
+// How: everything given to a queue runs in order, maybe later. Kernels bound to a queue return as soon as they are
+//      queued; copies and wait() return when they are done. So after a copy to the host the value is there, and a host
+//      buffer that a copy has read may be overwritten. The host (kHome) is no device: its kernels run at once.
 // Cost: a copy waits for what was queued before it.
 // Not here: choosing what runs where (search/), timing copies (measure/).
 // Source: streams of CUDA and in-order queues of OpenCL, with the copies blocking.

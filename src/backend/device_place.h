@@ -1,6 +1,4 @@
-// One user's part of a device: memory and a queue. Also how values come there and back.
-// In: a device. Out: memory, a queue, calls that copy.
-// Cost: a copy waits for the queue (backend/device.h).
+// One session's part of a device: memory and a queue; and calls that copy values to the device and back.
 #pragma once
 
 #include <cstddef>

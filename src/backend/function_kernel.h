@@ -1,5 +1,4 @@
-// A kernel made of one function: what a backend needs that has no state of its own for each call.
-// In: a function of buffers. Out: a kernel.
+// A kernel made of one function, for backends without state of their own for each call.
 // Cost: one indirect call a run.
 #pragma once
 

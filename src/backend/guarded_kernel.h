@@ -1,5 +1,4 @@
-// A kernel of code that may throw, made one that does not.
-// In: a kernel. Out: the same; exceptions are errors backend/library-failed, a missing call is one too.
+// Wraps a kernel of code that may throw: exceptions become errors backend/library-failed.
 // Cost: one indirect call a run.
 #pragma once
 

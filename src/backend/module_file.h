@@ -1,4 +1,4 @@
-// One module file: what its name says, and what it exports once it is loaded.
+// One module file: the kind in its name, and the table it exports once it is loaded.
 // In: a path. Out: its table of hooks or its BackendModule.
 // Cost: that of the dynamic loader and of the module's constructors; a module of hooks is read once for its hash.
 #pragma once

@@ -14,9 +14,9 @@ namespace collage {
 /// Options of an instance: "onnxruntime:opt=basic" -> {{"opt","basic"}}.
 using BackendOptions = std::map<std::string, std::string>;
 
-/// Of the table below and of class Backend: raised with every change of their layout or virtual functions, so that a
-/// module that was built against another one is refused.
-inline constexpr std::uint32_t kModuleVersion = 2;
+/// Of the table below, class Backend and its extensions: raised with every change of their layout or virtual functions,
+/// so that a module that was built against another one is refused.
+inline constexpr std::uint32_t kModuleVersion = 3;
 
 /// What a module exports as `const collage::BackendModule* collage_backend_module()` with C linkage when it makes its
 /// own Backend; one that has hooks exports collage_backend_hooks() in its place (hooks.h).

@@ -1,4 +1,5 @@
-// Who plays which part unless the user says otherwise: the one place where a backend is named outside its own folder.
+// Default roles of backends: which instance is the host, the reference, the filler. The only place outside a backend's
+// own folder where a backend is named.
 #pragma once
 
 #include <array>
@@ -10,7 +11,7 @@ namespace collage {
 inline constexpr const char* kHostBackend = "host";
 /// Runs the model as written: what every number is checked against.
 inline constexpr const char* kReferenceEngine = "onnxruntime:opt=off";
-/// Takes the nodes that nobody who was asked for takes, and runs a model that was never tuned.
+/// Takes the nodes that no chosen backend supports, and runs a model that was never tuned.
 inline constexpr const char* kFillerEngine = "onnxruntime";
 /// Compiles the tensor code of backends that have no code generator of their own.
 inline constexpr const char* kCodeGenerator = "native";

@@ -1,7 +1,6 @@
-// What a backend tells of its ways to compute: to people, and to a search over their settings.
-// In: nothing. Out: values.
-// How: a variant of a tunable way is named WAY/NAME=VALUE,NAME=VALUE with the names in order, such as
-//      "direct.nhwc/tile_c=2,tile_x=14"; a space says which values there are, and the backend compiles any legal name.
+// Implementations of a backend as a list for users, and their settings as a space for a search.
+// How: a variant of a tunable implementation is named WAY/NAME=VALUE,NAME=VALUE with the names in order, such as
+//      "direct.nhwc/tile_c=2,tile_x=14"; a space says which values exist, and the backend compiles any legal name.
 // Source: operator strategies of TVM; knobs of its AutoTVM (Chen et al., NeurIPS 2018).
 #pragma once
 

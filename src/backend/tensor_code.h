@@ -42,8 +42,8 @@ struct TensorCode {
 /// An array with these extents, row-major, whose bytes are a port's or a constant's.
 [[nodiscard]] TensorArgument dense_argument(ArgumentKind kind, std::uint32_t index, ElementType type, Extents extents);
 
-/// What is wrong with the code's description for this region: a buffer that reaches past its port, a port nobody
-/// writes. Nothing when all fits. The bytes are not looked at.
+/// What is wrong with the code's description for this region: a buffer that reaches past its port, a port that
+/// is not written. Nothing when all fits. The pipeline's bytes are not checked.
 [[nodiscard]] std::optional<std::string> fault_of(const TensorCode& code, const Graph& graph, const Region& region);
 
 }  // namespace collage

@@ -1,4 +1,4 @@
-// What a backend's `lower` says of its buffers, one at a time.
+// Helpers for a backend's `lower`: describe the buffers of tensor code, one at a time.
 // In: values that a region reads or writes. Out: arguments of tensor code.
 #pragma once
 

@@ -1,4 +1,4 @@
-// SHA-1 as ONNX names it for files of external data. A checksum here, no protection against people.
+// SHA-1, which ONNX uses as the checksum of external data files. It finds damage, not forgery.
 #pragma once
 
 #include <cstddef>

@@ -1,7 +1,6 @@
 // The least and the largest integer that values of a graph may hold, whatever its inputs hold.
 // In: a verified graph. Out: an interval for each value asked for; that of its type when nothing more is known.
 // Cost: each value is followed once, to a bounded depth.
-// Source: interval analysis; ours.
 #pragma once
 
 #include <map>

@@ -1,15 +1,19 @@
 // The text form of a graph, for golden tests, `--dump` and messages. Free-form white space; the grammar is
-//   graph     = "graph" NAME? "(" value,* ")" "->" "(" REF,* ")" "{" opset? capture* constant* loose* node* order? "}"
-//   value     = REF (":" TYPE)?               a type left out is unknown
-//   opset     = "opset" DOMAIN VERSION ,*     the domain "" is written ai.onnx
-//   capture   = "capture" value               bodies only
-//   constant  = "constant" REF (":" TYPE)? "=" TENSOR   the type only where it is not the tensor's
-//   loose     = "value" value                 a value that nothing makes
-//   node      = outputs "=" OPERATOR "(" input,* ")" ("captures" "(" REF,* ")")? ("{" ATTRIBUTE "=" attr ,* "}")?
-//   "NAME"? outputs   = (value | "_"),+ or "()"       "_" is an output or input left out order     = "order" REF,* the
-//   values by id, where that is not the order of mention
+// clang-format off
+//   graph    = "graph" NAME? "(" value,* ")" "->" "(" REF,* ")" "{" opset? capture* constant* loose* node* order? "}"
+//   value    = REF (":" TYPE)?               a type left out is unknown
+//   opset    = "opset" DOMAIN VERSION ,*     the domain "" is written ai.onnx
+//   capture  = "capture" value               bodies only
+//   constant = "constant" REF (":" TYPE)? "=" TENSOR   the type only where it is not the tensor's
+//   loose    = "value" value                 a value that nothing makes
+//   node     = outputs "=" OPERATOR "(" input,* ")" ("captures" "(" REF,* ")")? ("{" ATTRIBUTE "=" attr ,* "}")? "NAME"?
+//   outputs  = (value | "_"),+ or "()"       "_" is an output or input left out
+//   order    = "order" REF,*                 the values by id, where that is not the order of mention
+// clang-format on
 // REF is % and a name. Inputs, captures, constants, loose values and node outputs get their ids in this order, as
-// normalised() gives them; "order" keeps any other numbering.
+// normalised() gives them; "order" keeps any other numbering. For example y = Relu(x + w):
+//   graph g(%x: f32[2]) -> (%y) { opset ai.onnx 26 constant %w = f32[2]{1,2}
+//     %s: f32[2] = Add(%x, %w) "add" %y: f32[2] = Relu(%s) "relu" }
 #include "ir/text_print.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Rules of ours that come before ONNX's version converter, for operators it converts wrongly or not at all. Nodes that
+// Rewrites that run before ONNX's version converter, for operators it converts wrongly or not at all. Nodes that
 // a rule brings to their final (opset 26) form go to kFinalDomain, which hides them from the converter.
 #pragma once
 
@@ -27,7 +27,6 @@ struct Rewrite {
                            const std::string& output);
   /// Adds an initialiser and returns its name.
   std::string constant(pb::TensorProto tensor);
-  [[nodiscard]] std::optional<int> rank(const std::string& value) const;
   /// Extents of the value, -1 for each that is not known; nothing when the rank is not.
   [[nodiscard]] std::optional<std::vector<std::int64_t>> extents(const std::string& value) const;
   [[nodiscard]] int element_type(const std::string& value) const;

@@ -1,5 +1,5 @@
-// Large weights wait aside while the model goes through ONNX's library, which copies messages freely. In their place
-// stays a token of a few bytes as raw data, which survives the version converter.
+// Keeps large weights outside the message while the model goes through ONNX's library, which copies messages freely.
+// The message holds a token of a few bytes in their place, as raw data, which survives the version converter.
 #pragma once
 
 #include <optional>

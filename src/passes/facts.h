@@ -1,4 +1,4 @@
-// Small questions that many passes ask of nodes, shapes and constants. Pure functions.
+// What many passes want to know about nodes, shapes and constants. Pure functions.
 #pragma once
 
 #include <cstdint>

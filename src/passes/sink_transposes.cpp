@@ -4,6 +4,10 @@
 // How: for one permutation at a time, each node that any order suits is either left or turned. A value costs its bytes
 //      once if somebody needs it in the order in which it is not made. The cheapest choice is a minimum cut.
 // Differs from pushing transpositions one by one: several may have to move together before any of them cancels.
+// Example: a = Transpose(x), b = Transpose(y), c = Relu(a + b), z = Transpose(c) back. Moving Add or Relu alone leaves
+// as
+//      much to transpose as before; turning both leaves z = Relu(x + y) and nothing to transpose. In the cut Add and
+//      Relu are two nodes; "left" costs a, b and z, "turned" costs nothing, one of each costs the value between them.
 #include <algorithm>
 #include <map>
 #include <set>

@@ -234,13 +234,6 @@ class Verifier {
 
 }  // namespace
 
-std::optional<PlanIndex> find_value(const PlanBody& plan, std::string_view name, const Format& format) {
-  for (std::size_t i = 0; i < plan.values.size(); ++i)
-    if (plan.values[i].name == name && plan.values[i].format == format && plan.values[i].location == kHome)
-      return static_cast<PlanIndex>(i);
-  return std::nullopt;
-}
-
 std::string artifact_hash(std::string_view bytes, std::string_view compatibility) {
   return hash_hex(hash_hex(bytes) + hash_hex(compatibility));
 }

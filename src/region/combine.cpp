@@ -18,16 +18,15 @@ bool takes_any_number(const Node& node) {
   return node.domain.empty() && names.contains(node.op_type);
 }
 
-/// What a proposal computes and absorbs and how it is labelled; its origin does not matter.
+/// What a proposal computes and how it is labelled; its origin does not matter.
 bool proposes_the_same(const Proposal& a, const Proposal& b) {
-  return a.nodes == b.nodes && a.repeated == b.repeated && a.absorbed == b.absorbed && a.matches == b.matches;
+  return a.nodes == b.nodes && a.repeated == b.repeated && a.matches == b.matches;
 }
 
 struct Member {
   Proposal proposal;
   Region region;
   FusionClass fusion_class = FusionClass::kOpaque;
-  FusionClass head = FusionClass::kOpaque;  ///< greatest class of the nodes at which it is entered
 };
 
 class Closure {
@@ -37,7 +36,6 @@ class Closure {
     for (const GrowRule& grow : form.grow) {
       if (const auto* by_class = std::get_if<GrowByClass>(&grow)) by_class_.push_back(*by_class);
       if (const auto* operands = std::get_if<GrowOperands>(&grow)) operands_ = operands->most;
-      absorbs_ = absorbs_ || std::holds_alternative<GrowConstants>(grow);
       parallel_ = parallel_ || std::holds_alternative<GrowParallel>(grow);
     }
   }
@@ -58,7 +56,6 @@ class Closure {
   void grow(std::uint32_t i) {
     tried_.resize(members_.size(), {});
     for (const std::size_t n : members_[i].proposal.nodes.members()) holders_[n].push_back(i);
-    if (absorbs_) absorb_weights(i);
     // Members that join during the loops have turns of their own; the lists of holders do not change meanwhile.
     const Region region = members_[i].region;
     if (!by_class_.empty()) {
@@ -78,9 +75,8 @@ class Closure {
     if (up == down || std::exchange(last, turn) == turn) return;
     const Member& a = members_[up];
     const Member& b = members_[down];
-    const bool fires = std::ranges::any_of(by_class_, [&](const GrowByClass& grow) {
-      return a.fusion_class <= grow.from && b.fusion_class <= grow.to && (!grow.head || a.head <= *grow.head);
-    });
+    const bool fires = std::ranges::any_of(
+        by_class_, [&](const GrowByClass& grow) { return a.fusion_class <= grow.from && b.fusion_class <= grow.to; });
     if (!fires || a.proposal.nodes.intersects(b.proposal.nodes)) return;
     join({up, down}, "class");
   }
@@ -91,10 +87,8 @@ class Closure {
     for (const std::uint32_t part : parts) {
       const Proposal& proposal = members_[part].proposal;
       joined.nodes |= proposal.nodes;
-      joined.absorbed.insert(joined.absorbed.end(), proposal.absorbed.begin(), proposal.absorbed.end());
       joined.matches.insert(joined.matches.end(), proposal.matches.begin(), proposal.matches.end());
     }
-    std::ranges::sort(joined.absorbed);
     std::ranges::sort(joined.matches, [](const Match& a, const Match& b) { return a.nodes < b.nodes; });
     joined.origin = "grow " + std::string(rule);
     if (is_known(joined) || !context_.reach.is_convex(joined.nodes) || is_too_deep(joined.nodes)) return;
@@ -103,17 +97,6 @@ class Closure {
 
   bool is_too_deep(const NodeSet& nodes) const {
     return form_.max_depth != 0 && depth_of(context_.graph, context_.uses, nodes) > form_.max_depth;
-  }
-
-  void absorb_weights(std::uint32_t i) {
-    Proposal more = members_[i].proposal;
-    more.absorbed.clear();
-    for (const ValueId id : members_[i].region.constants)
-      if (is_weight(*context_.graph.value(id).constant)) more.absorbed.push_back(id);
-    if (more.absorbed.empty()) return;
-    std::ranges::sort(more.absorbed);
-    more.origin = "grow constants";
-    add(std::move(more));
   }
 
   // ---- operands of one operator ------------------------------------------------------------------------------
@@ -138,7 +121,8 @@ class Closure {
     }
     if (values.empty()) return;
     std::size_t left = kMostChoices;
-    choose(values, 0, {consumer}, members_[consumer].proposal.nodes, newest, left);
+    const NodeSet nodes = members_[consumer].proposal.nodes;  // a copy: members move when one joins
+    choose(values, 0, {consumer}, nodes, newest, left);
   }
 
   void choose(const std::vector<ValueId>& values, std::size_t next, std::vector<std::uint32_t> parts,
@@ -150,7 +134,7 @@ class Closure {
       if (std::ranges::find(parts, newest) != parts.end()) join(parts, "operands");
       return;
     }
-    // By value: joining adds members, not holders.
+    // Joining adds members, which moves them, but no holders: their turn comes later.
     for (const std::uint32_t maker : holders_[context_.uses.producer[values[next].index].index]) {
       const Member& member = members_[maker];
       if (member.fusion_class > *operands_ || member.proposal.nodes.intersects(nodes)) continue;
@@ -173,8 +157,7 @@ class Closure {
     if (members_.size() >= form_.max_proposals || is_known(proposal)) return;
     known_.add(proposal.nodes.hash());
     Member member{.region = make_region(context_.graph, context_.uses, proposal.nodes)};
-    member.fusion_class = fusion_class_of(context_.graph, proposal.nodes, context_.classes);
-    member.head = fusion_class_of(context_.graph, entries_of(context_.graph, member.region), context_.classes);
+    member.fusion_class = fusion_class_of(context_.graph, proposal.nodes);
     member.proposal = std::move(proposal);
     members_.push_back(std::move(member));
     tried_.resize(members_.size(), {});
@@ -190,7 +173,6 @@ class Closure {
   const RuleContext& context_;
   std::vector<GrowByClass> by_class_;
   std::optional<FusionClass> operands_;
-  bool absorbs_ = false;
   bool parallel_ = false;
   std::vector<Member> members_;
   std::vector<Turns> tried_;

@@ -2,7 +2,7 @@
 // whose bodies are placed on their own is one step that holds a cover for each of them.
 // In: what a search chose. Out: steps that can be realised one by one.
 // Cost: memory in proportion to the steps.
-// Source: the optimal partitioning of TVM's RFC 62, with conversions as steps; bodies are ours.
+// Source: the optimal partitioning of TVM's RFC 62. Differs: conversions are steps, bodies have covers.
 #pragma once
 
 #include <cstdint>

@@ -130,28 +130,31 @@ const Table& common_table() {
   return table;
 }
 
+constexpr std::array<std::string_view, 6> kNames = {"elementwise", "broadcast", "injective",
+                                                    "reduce",      "anchor",    "opaque"};
+
 }  // namespace
 
-std::string_view name_of(FusionClass fusion_class) {
-  constexpr std::array<std::string_view, 6> kNames = {"elementwise", "broadcast", "injective",
-                                                      "reduce",      "anchor",    "opaque"};
-  return kNames.at(static_cast<std::size_t>(fusion_class));
+std::string_view name_of(FusionClass fusion_class) { return kNames.at(static_cast<std::size_t>(fusion_class)); }
+
+std::optional<FusionClass> fusion_class_named(std::string_view name) {
+  const auto found = std::ranges::find(kNames, name);
+  if (found == kNames.end()) return std::nullopt;
+  return static_cast<FusionClass>(found - kNames.begin());
 }
 
 std::string qualified_name(const Node& node) {
   return node.domain.empty() ? node.op_type : node.domain + "::" + node.op_type;
 }
 
-FusionClass fusion_class_of(const Node& node, const FusionOverrides& overrides) {
-  const std::string name = qualified_name(node);
-  if (const auto own = overrides.find(name); own != overrides.end()) return own->second;
-  const auto found = common_table().find(name);
+FusionClass fusion_class_of(const Node& node) {
+  const auto found = common_table().find(qualified_name(node));
   return found == common_table().end() ? FusionClass::kOpaque : found->second;
 }
 
-FusionClass fusion_class_of(const Graph& graph, const NodeSet& nodes, const FusionOverrides& overrides) {
+FusionClass fusion_class_of(const Graph& graph, const NodeSet& nodes) {
   FusionClass greatest = FusionClass::kElementwise;
-  for (const std::size_t n : nodes.members()) greatest = std::max(greatest, fusion_class_of(graph.nodes[n], overrides));
+  for (const std::size_t n : nodes.members()) greatest = std::max(greatest, fusion_class_of(graph.nodes[n]));
   return greatest;
 }
 

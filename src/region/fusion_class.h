@@ -1,11 +1,10 @@
-// What an operator is to a fuser: one table for all operators, which a backend may override.
+// What an operator is to a fuser: one table for all operators.
 // In: a node. Out: its class; the class of a region is the greatest of its nodes. Cost: one look-up.
 // Source: OpPatternKind of TVM's fuser; unknown operators are opaque, yet can be covered like any other.
 #pragma once
 
 #include <cstdint>
-#include <functional>
-#include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -23,13 +22,11 @@ enum class FusionClass : std::uint8_t {
 };
 [[nodiscard]] std::string_view name_of(FusionClass fusion_class);
 
-/// A backend's own view of some operators ("Softmax", "domain::Op"); the rest is as in the common table.
-using FusionOverrides = std::map<std::string, FusionClass, std::less<>>;
+[[nodiscard]] std::optional<FusionClass> fusion_class_named(std::string_view name);
 
-[[nodiscard]] FusionClass fusion_class_of(const Node& node, const FusionOverrides& overrides = {});
+[[nodiscard]] FusionClass fusion_class_of(const Node& node);
 /// Elementwise for the empty set.
-[[nodiscard]] FusionClass fusion_class_of(const Graph& graph, const NodeSet& nodes,
-                                          const FusionOverrides& overrides = {});
+[[nodiscard]] FusionClass fusion_class_of(const Graph& graph, const NodeSet& nodes);
 
 /// Cheap enough to compute twice, and the same result each time: element-wise work and moves of elements, with one
 /// output and no body.

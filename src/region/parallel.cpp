@@ -25,8 +25,6 @@ std::string kind_of(const Graph& graph, const Node& node) {
 
 }  // namespace
 
-bool is_weight(const Tensor& tensor) { return tensor.size() > kMaxStructuralElements; }
-
 std::vector<Proposal> parallel_products(const Graph& graph, const Uses& uses, const std::vector<Proposal>& singles) {
   std::map<std::pair<ValueId, std::string>, Proposal> groups;
   for (const Proposal& single : singles) {

@@ -10,9 +10,6 @@
 
 namespace collage {
 
-/// A constant that kernels read as data: longer than what belongs to the structure of a computation.
-[[nodiscard]] bool is_weight(const Tensor& tensor);
-
 [[nodiscard]] std::vector<Proposal> parallel_products(const Graph& graph, const Uses& uses,
                                                       const std::vector<Proposal>& singles);
 

@@ -23,6 +23,8 @@ PartitionRule nodes_where(std::string name, std::function<bool(const Graph&, con
   return PartitionRule({PredicateForm{std::move(name), std::move(accepts)}});
 }
 
+PartitionRule taken_nodes() { return nodes_where("taken", nullptr); }
+
 PartitionRule pattern_rule(std::string label, std::string_view text, std::size_t max_outputs) {
   auto pattern = parse_pattern(text, "pattern " + label);
   COLLAGE_CHECK(pattern.has_value(), to_string(pattern.error()));
@@ -63,16 +65,11 @@ PartitionRule with_repeats(PartitionRule base, std::vector<std::string> operator
 
 PartitionRule grown_like_native(PartitionRule base, std::size_t max_depth) {
   using enum FusionClass;
-  return combine(std::move(base),
-                 {GrowByClass{.from = kAnchor, .to = kBroadcast}, GrowByClass{.from = kBroadcast, .to = kReduce},
-                  GrowByClass{.from = kInjective, .to = kInjective},
-                  // Moves of elements between element-wise work and a reduction are computed on the way.
-                  GrowByClass{.from = kInjective, .to = kReduce, .head = kBroadcast}, GrowOperands{kInjective}},
-                 max_depth);
-}
-
-PartitionRule grown_any(PartitionRule base, std::size_t max_depth) {
-  return combine(std::move(base), {GrowByClass{.from = FusionClass::kAnchor, .to = FusionClass::kAnchor}}, max_depth);
+  PartitionRule with_work = combine(base, {GrowByClass{.from = kAnchor, .to = kBroadcast}}, max_depth);
+  // Deeper makers multiply: three alternatives for each of eight operands are 6,561 regions.
+  constexpr std::size_t kConcatDepth = 3;
+  return any_of(
+      {std::move(with_work), combine(std::move(base), {GrowOperands{kInjective}}, std::min(max_depth, kConcatDepth))});
 }
 
 bool matches_glob(std::string_view name, const std::vector<std::string>& globs) {

@@ -1,11 +1,11 @@
-// Which regions are worth asking about, as values: sources that name regions, combinators that make rules of rules.
+// Rules that name regions to ask a backend about. A rule is a value: some forms name regions (every operator, matches
+// of a pattern), others make rules from rules (union, growth, limits, labels).
 // In: a rule and a context (graph, uses, reachability, what a backend takes alone). Out: proposals, each once, in a
 //     fixed order. Rules compare and print; a rule needs no backend to be tested.
 // Cost: in proportion to the proposals; a combination stops at max_proposals.
 // Not here: what backends say to whole regions and the pool of candidates (candidates.h).
-// Source: partition rules and combiner rules of TVM's RFC 62 (Collage). Its closure skipped pairs, its nested regions
-//         could overlap, opaque operators had no rule: here the closure is complete, matches are flat, and singles()
-//         covers every node.
+// Source: partition rules and combiner rules of TVM's RFC 62 (Collage). Differs: the closure tries every pair, labelled
+//         matches are disjoint, and singles() proposes opaque operators too.
 #pragma once
 
 #include <functional>
@@ -26,17 +26,15 @@ namespace collage {
 /// A region some rule names.
 struct Proposal {
   NodeSet nodes;
-  NodeSet repeated = {};               ///< of these, computed for this region only; of universe 0 for none
-  std::vector<ValueId> absorbed = {};  ///< weights that are part of it, ascending; part of its identity
-  std::vector<Match> matches = {};     ///< disjoint
-  std::string origin = {};             ///< the rules it came by
+  NodeSet repeated = {};            ///< of these, computed for this region only; of universe 0 for none
+  std::vector<Match> matches = {};  ///< disjoint
+  std::string origin = {};          ///< the rules it came by
 };
 
 struct RuleContext {
   const Graph& graph;
   const Uses& uses;
   const Reachability& reach;
-  FusionOverrides classes = {};
   /// The backend's word on a region; none = it takes everything. May be asked often: the caller remembers.
   std::function<bool(const NodeSet& nodes)> takes = nullptr;
 };
@@ -56,12 +54,10 @@ class PartitionRule {
 
 // ---- growing ---------------------------------------------------------------------------------------------------
 
-/// An upstream region of class at most `from` takes in one of class at most `to` that reads it directly. With `head`,
-/// the nodes at which the upstream region is entered are of that class at most.
+/// An upstream region of class at most `from` takes in one of class at most `to` that reads it directly.
 struct GrowByClass {
   FusionClass from = FusionClass::kOpaque;
   FusionClass to = FusionClass::kOpaque;
-  std::optional<FusionClass> head = std::nullopt;
   bool operator==(const GrowByClass&) const = default;
 };
 /// A region of class at most `most` with an operator of any number of operands (Concat, Sum) takes in the makers of all
@@ -70,15 +66,11 @@ struct GrowOperands {
   FusionClass most = FusionClass::kInjective;
   bool operator==(const GrowOperands&) const = default;
 };
-/// A region takes in all weights that it reads: constants of more than 64 elements. Smaller ones always belong to it.
-struct GrowConstants {
-  bool operator==(const GrowConstants&) const = default;
-};
 /// All products with weights (MatMul, Gemm) or all 1x1 convolutions that read one value become one region.
 struct GrowParallel {
   bool operator==(const GrowParallel&) const = default;
 };
-using GrowRule = std::variant<GrowByClass, GrowOperands, GrowConstants, GrowParallel>;
+using GrowRule = std::variant<GrowByClass, GrowOperands, GrowParallel>;
 
 // ---- forms -----------------------------------------------------------------------------------------------------
 
@@ -96,7 +88,7 @@ struct OperatorForm {
   std::vector<std::string> operators;
   bool operator==(const OperatorForm&) const = default;
 };
-/// Every node that `accepts` says yes to, or that the context takes alone where there is none. Equal by name.
+/// Every node that `accepts` says yes to; without `accepts`, every node that the backend takes alone. Equal by name.
 struct PredicateForm {
   std::string name;
   std::function<bool(const Graph& graph, const Node& node)> accepts;
@@ -132,12 +124,15 @@ struct UnionForm {
   std::vector<PartitionRule> rules;
   bool operator==(const UnionForm&) const = default;
 };
+/// The most that a closure proposes: wide element-wise graphs have a number of sub-graphs beyond all bounds.
+inline constexpr std::size_t kMostGrown = 20'000;
+
 /// Closes a rule's proposals under growing: every pair with at least one new member is tried.
 struct CombineForm {
   PartitionRule base;
   std::vector<GrowRule> grow;
   std::size_t max_depth = 0;  ///< of a union, really counted; 0 = no limit
-  std::size_t max_proposals = 200'000;
+  std::size_t max_proposals = kMostGrown;
   bool operator==(const CombineForm&) const = default;
 };
 /// Those that are legal under limits.
@@ -158,8 +153,10 @@ struct LabelForm {
   PartitionRule base;
   bool operator==(const LabelForm&) const = default;
 };
-/// To each proposal up to `max_nodes` that the context takes: the same with one more node, a cheap deterministic maker
-/// of an input that others read too, computed for this region only. `operators` empty = any such maker.
+/// Adds regions that compute for themselves what another step computes for the others: a producer that is cheap,
+/// deterministic and reads no more bytes than it makes, such as a dequantiser. To each proposal of up to `max_nodes`
+/// nodes that the context takes, the same with the producer of one of its inputs; to each match of a pattern with such
+/// nodes inside, the same with these values not given away. `operators` empty = any such producer.
 struct RepeatForm {
   PartitionRule base;
   std::vector<std::string> operators;
@@ -179,8 +176,8 @@ struct RuleForm {
 [[nodiscard]] PartitionRule singles();
 [[nodiscard]] PartitionRule operators_up_to(FusionClass most);
 [[nodiscard]] PartitionRule operators_named(std::vector<std::string> operators);
-[[nodiscard]] PartitionRule nodes_where(std::string name,
-                                        std::function<bool(const Graph&, const Node&)> accepts = nullptr);
+[[nodiscard]] PartitionRule nodes_where(std::string name, std::function<bool(const Graph&, const Node&)> accepts);
+[[nodiscard]] PartitionRule taken_nodes();
 /// The text is part of the program: a malformed one is a bug. parse_pattern() is for text from outside.
 [[nodiscard]] PartitionRule pattern_rule(std::string label, std::string_view text, std::size_t max_outputs = 1);
 [[nodiscard]] PartitionRule pattern_rule(std::string label, PatternForm pattern, std::size_t max_outputs = 1);
@@ -195,16 +192,20 @@ struct RuleForm {
 [[nodiscard]] PartitionRule with_repeats(PartitionRule base, std::vector<std::string> operators = {},
                                          std::size_t max_nodes = 12);
 
-/// Growth in the three ready-made styles: none leaves a rule as it is; like_native fuses as a compiler does: heavy
-/// operators take element-wise work along, element-wise work ends in a reduction, moves of elements join each other
-/// and all operands of a Concat; any joins everything but opaque operators.
+/// Growth as a compiler fuses: a heavy operator or element-wise work takes the element-wise work behind it along, up to
+/// `max_depth` nodes deep, and a Concat takes in the moves and the element-wise work that make all of its operands.
+///
+/// Not part of it, though compilers do it: element-wise work into a reduction, and moves into each other. A Concat is
+/// of a class below reductions, so these rules let it take any subset of its makers, 2^k regions for k operands: of
+/// sixty models three had two to four times the candidates. FollowForm has the chains among them.
 [[nodiscard]] PartitionRule grown_like_native(PartitionRule base, std::size_t max_depth);
-[[nodiscard]] PartitionRule grown_any(PartitionRule base, std::size_t max_depth);
 
 [[nodiscard]] std::vector<Proposal> enumerate(const PartitionRule& rule, const RuleContext& context);
 
 /// One line: "valid(outputs<=1, no taps; combine(class<=anchor; anchor->broadcast; depth<=3))".
 [[nodiscard]] std::string to_text(const PartitionRule& rule);
+/// The way back, for text from outside; docs/RULES.md has the forms that it knows. Error region/bad-rule.
+[[nodiscard]] Result<PartitionRule> parse_rule(std::string_view text, const std::string& where);
 
 /// Whether the name matches one of the globs: * any text, ? any character, [...] one of these.
 [[nodiscard]] bool matches_glob(std::string_view name, const std::vector<std::string>& globs);

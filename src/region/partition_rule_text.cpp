@@ -7,18 +7,16 @@
 namespace collage {
 namespace {
 
-std::string text_of(const GrowByClass& grow) {
-  const std::string head = grow.head ? fmt::format("{}..", name_of(*grow.head)) : "";
-  return fmt::format("{}{}->{}", head, name_of(grow.from), name_of(grow.to));
-}
+std::string text_of(const GrowByClass& grow) { return fmt::format("{}->{}", name_of(grow.from), name_of(grow.to)); }
 std::string text_of(const GrowOperands& grow) { return fmt::format("operands<={}", name_of(grow.most)); }
-std::string text_of(const GrowConstants&) { return "constants"; }
 std::string text_of(const GrowParallel&) { return "parallel"; }
 
 std::string text_of(const SinglesForm&) { return "singles"; }
 std::string text_of(const ClassForm& form) { return fmt::format("class<={}", name_of(form.most)); }
 std::string text_of(const OperatorForm& form) { return fmt::format("operators({})", fmt::join(form.operators, "|")); }
-std::string text_of(const PredicateForm& form) { return fmt::format("where({})", form.name); }
+std::string text_of(const PredicateForm& form) {
+  return form.accepts ? fmt::format("where({})", form.name) : form.name;
+}
 std::string text_of(const PatternRuleForm& form) {
   const std::string outputs = form.max_outputs == 1 ? "" : fmt::format("; outputs<={}", form.max_outputs);
   return fmt::format("pattern({}: {}{})", form.label, to_text(form.pattern), outputs);

@@ -2,18 +2,26 @@
 
 namespace collage {
 
+PartitionRule fused_like_native(PartitionRule base, std::size_t max_nodes) {
+  constexpr std::size_t kMostDepth = 8;
+  return only_valid(grown_like_native(std::move(base), kMostDepth), {.max_outputs = 1, .max_nodes = max_nodes});
+}
+
 PartitionRule rule_of(const PartitionRules& rules, const RuleOptions& options) {
   std::vector<PartitionRule> parts = {singles()};
   for (const Pattern& pattern : rules.patterns)
     parts.push_back(pattern_rule(pattern.label, pattern.text, pattern.max_outputs));
-  if (rules.growth == Growth::kLikeNative) parts.push_back(follow(singles(), rules.max_region_nodes));
+  if (rules.growth == Growth::kLikeNative) {
+    parts.push_back(follow(singles(), rules.max_region_nodes));
+    parts.push_back(fused_like_native(operators_up_to(FusionClass::kAnchor), rules.max_region_nodes));
+  }
   if (rules.growth == Growth::kAny) {
     parts.push_back(maximal_regions(rules.max_splits));
     parts.push_back(block_ranges(options.max_crossing, options.max_ranges));
   }
   parts.insert(parts.end(), rules.more.begin(), rules.more.end());
   PartitionRule rule = rules.own ? *rules.own : any_of(std::move(parts));
-  if (!options.repeat_producers || rules.repeats == RepeatStyle::kNone) return rule;
+  if (rules.repeats == RepeatStyle::kNone) return rule;
   return with_repeats(std::move(rule),
                       rules.repeats == RepeatStyle::kListed ? rules.repeated : std::vector<std::string>{});
 }

@@ -1,4 +1,4 @@
-// What a backend says about the regions it wants to be asked about: tables it declares, which become one rule.
+// The regions that a backend wants to be asked about, as tables that it declares; they become one rule.
 // In: patterns, a style of growth, limits. Out: a PartitionRule (partition_rule.h) for the proposer.
 // Adding a pattern to a backend is one line in its table: {"label", "Conv -> Relu?"}; the language is in pattern.h.
 // Cost: linear in the tables.
@@ -18,7 +18,7 @@ namespace collage {
 /// How a backend's candidates come to be.
 enum class Growth : std::uint8_t {
   kNone,        ///< only single operators and the patterns listed
-  kLikeNative,  ///< a seed grows along its consumers while the backend takes it, as a compiler fuses
+  kLikeNative,  ///< as a compiler fuses: chains while the backend takes them, and fused_like_native()
   kAny          ///< long runs of supported nodes: an engine
 };
 
@@ -41,11 +41,10 @@ struct PartitionRules {
   Growth growth = Growth::kNone;
   std::size_t max_region_nodes = 64;  ///< for kLikeNative
   std::size_t max_splits = 0;         ///< for kAny: ways to cut a maximal run, less one
-  RepeatStyle repeats = RepeatStyle::kCheap;
+  RepeatStyle repeats = RepeatStyle::kNone;
   std::vector<std::string> repeated = {};
-  FusionOverrides classes = {};                       ///< where the common table of fusion classes does not fit
   std::vector<PartitionRule> more = {};               ///< rules beside the tables
-  std::optional<PartitionRule> own = std::nullopt;    ///< in place of everything above but `repeats` and `classes`
+  std::optional<PartitionRule> own = std::nullopt;    ///< in place of everything above but `repeats`
   std::optional<RegionLimits> limits = std::nullopt;  ///< of every region the backend is asked about
 };
 
@@ -53,8 +52,11 @@ struct PartitionRules {
 struct RuleOptions {
   std::size_t max_ranges = 40;   ///< of an engine
   std::size_t max_crossing = 1;  ///< live values at a narrow place
-  bool repeat_producers = false;
 };
+
+/// What grown_like_native() makes of `base` and is one kernel: one value leaves, and it is not read inside.
+/// Diamonds of element-wise work are among it, which no chain is.
+[[nodiscard]] PartitionRule fused_like_native(PartitionRule base, std::size_t max_nodes);
 
 /// Every node on its own, the patterns, growth in the backend's style, then what else it says.
 /// The texts of patterns must parse: they are part of the program (check_patterns() for those from outside).

@@ -64,15 +64,25 @@ void add_to(const Graph& graph, const UserRule& rule, Proposer& proposer) {
   PartitionRules& rules = proposer.rules;
   switch (rule.kind) {
     case Kind::kPattern:
-      return add_to(rules, pattern_rule(rule.label, rule.pattern, rule.max_outputs));
     case Kind::kFuse:
-      return add_to(rules, nodes_named(rule.label, rule.globs));
+    case Kind::kRule:
+      return add_to(rules, regions_of(rule));
+    case Kind::kReplace:
+      return;
     case Kind::kLimit:
       rules.limits = rules.limits ? stricter(*rules.limits, rule.limits) : rule.limits;
       return;
     case Kind::kBan:
       return add_ban(graph, rule, proposer);
   }
+}
+
+/// Puts the regions of the replacing rules in place of the backend's own, whatever the order of the lines.
+void replace_rules(const UserRules& rules, Proposer& proposer) {
+  std::vector<PartitionRule> instead;
+  for (const UserRule& rule : rules)
+    if (rule.kind == Kind::kReplace && speaks_of(rule, proposer.backend)) instead.push_back(*rule.regions);
+  if (!instead.empty()) proposer.rules.own = any_of(std::move(instead));
 }
 
 /// A name without a wildcard that a node nearly has.
@@ -129,7 +139,20 @@ Result<void> check_user_rules(const Graph& graph, const Uses& uses, const UserRu
   return check_forced(graph, uses, rules);
 }
 
+PartitionRule regions_of(const UserRule& rule) {
+  switch (rule.kind) {
+    case Kind::kPattern:
+      return pattern_rule(rule.label, rule.pattern, rule.max_outputs);
+    case Kind::kFuse:
+      return nodes_named(rule.label, rule.globs);
+    default:
+      COLLAGE_CHECK(rule.regions.has_value(), "a rule that names no regions");
+      return *rule.regions;
+  }
+}
+
 void add_user_rules(const Graph& graph, const UserRules& rules, std::vector<Proposer>& proposers) {
+  for (Proposer& proposer : proposers) replace_rules(rules, proposer);
   for (const UserRule& rule : rules)
     for (Proposer& proposer : proposers)
       if (speaks_of(rule, proposer.backend)) add_to(graph, rule, proposer);
@@ -155,10 +178,10 @@ bool allows(const Graph& graph, const Uses& uses, const UserRules& rules, const 
             std::string_view backend) {
   return std::ranges::all_of(rules, [&](const UserRule& rule) {
     if (rule.kind == Kind::kFuse) return is_allowed_by(rule, named_nodes(graph, rule), nodes, backend);
-    if (!speaks_of(rule, backend) || rule.kind == Kind::kPattern) return true;
-    const Region region = make_region(graph, uses, nodes);
+    if (!speaks_of(rule, backend)) return true;
     if (rule.kind == Kind::kLimit)
-      return check_region(graph, uses, Reachability(graph, uses), region, rule.limits).has_value();
+      return check_region(graph, uses, Reachability(graph, uses), make_region(graph, uses, nodes), rule.limits)
+          .has_value();
     const std::vector<std::size_t> members = nodes.members();
     return std::ranges::none_of(members, [&](std::size_t n) { return is_banned(rule, graph.nodes[n]); });
   });

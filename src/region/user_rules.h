@@ -19,6 +19,8 @@ struct UserRule {
   enum class Kind : std::uint8_t {
     kPattern,  ///< the backend is asked about matches of a pattern too
     kFuse,     ///< these nodes are one step of the backend
+    kRule,     ///< the backend is asked about the regions of a rule too
+    kReplace,  ///< the backend is asked about these regions in place of its own
     kLimit,    ///< what regions of the backend may be
     kBan       ///< operators that the backend does not get
   };
@@ -28,10 +30,11 @@ struct UserRule {
   std::string backend;  ///< an instance, a kind with all its instances, or "*"
   std::string label;
   PatternForm pattern;
-  std::size_t max_outputs = 1;         ///< of a match
-  std::vector<std::string> globs;      ///< of node names
-  RegionLimits limits;                 ///< of kLimit
-  std::vector<std::string> operators;  ///< of kBan
+  std::size_t max_outputs = 1;                ///< of a match
+  std::vector<std::string> globs;             ///< of node names
+  std::optional<PartitionRule> regions = {};  ///< of kRule and kReplace
+  RegionLimits limits;                        ///< of kLimit
+  std::vector<std::string> operators;         ///< of kBan
   bool operator==(const UserRule&) const = default;
 };
 
@@ -46,6 +49,9 @@ using UserRules = std::vector<UserRule>;
 /// could not run as one step.
 [[nodiscard]] Result<void> check_user_rules(const Graph& graph, const Uses& uses, const UserRules& rules,
                                             std::span<const std::string> backends);
+
+/// The regions that a rule of kind kPattern, kFuse, kRule or kReplace names.
+[[nodiscard]] PartitionRule regions_of(const UserRule& rule);
 
 /// Puts checked rules into the proposers: patterns and forced regions are proposed, limits and bans become refusals.
 /// The graph outlives the proposers.

@@ -1,10 +1,10 @@
 // One statement a line: KEYWORD BACKEND [LABEL]: REST. A line that starts with '#' is a comment.
-#include <charconv>
 #include <fstream>
 #include <iterator>
 
 #include <fmt/format.h>
 
+#include "region/rule_text.h"
 #include "region/user_rules.h"
 
 namespace collage {
@@ -12,17 +12,11 @@ namespace {
 
 constexpr std::string_view kBlanks = " \t\r";
 constexpr std::string_view kStatements =
-    "\"pattern BACKEND LABEL: PATTERN\", \"fuse BACKEND LABEL: GLOB...\", \"limit BACKEND: nodes<=N, ...\" or "
-    "\"ban BACKEND: OPERATOR|...\"";
+    "\"pattern BACKEND LABEL: PATTERN\", \"fuse BACKEND LABEL: GLOB...\", \"rule BACKEND: RULE\", "
+    "\"replace BACKEND: RULE\", \"limit BACKEND: nodes<=N, ...\" or \"ban BACKEND: OPERATOR|...\"";
 
 /// Files of rules are written by hand; this bounds what a wrong path can cost.
 constexpr std::size_t kMostBytes = 1 << 20;
-
-std::string_view trimmed(std::string_view text) {
-  const std::size_t from = text.find_first_not_of(kBlanks);
-  if (from == std::string_view::npos) return {};
-  return text.substr(from, text.find_last_not_of(kBlanks) - from + 1);
-}
 
 /// Takes the part before `separator` off the front; all of it when there is none.
 std::string_view take_until(std::string_view& text, char separator) {
@@ -30,19 +24,6 @@ std::string_view take_until(std::string_view& text, char separator) {
   const std::string_view part = trimmed(text.substr(0, end));
   text.remove_prefix(std::min(end + 1, text.size()));
   return part;
-}
-
-/// The words of a line; "..." keeps blanks together.
-std::vector<std::string> words_of(std::string_view text) {
-  std::vector<std::string> words;
-  while (!(text = trimmed(text)).empty()) {
-    const bool is_quoted = text.front() == '"' && text.find('"', 1) != std::string_view::npos;
-    if (is_quoted) text.remove_prefix(1);
-    const std::size_t end = std::min(is_quoted ? text.find('"') : text.find_first_of(kBlanks), text.size());
-    words.emplace_back(text.substr(0, end));
-    text.remove_prefix(std::min(end + 1, text.size()));
-  }
-  return words;
 }
 
 class LineParser {
@@ -61,6 +42,8 @@ class LineParser {
     if (has_label) rule_.label = head_[2];
     if (keyword == "pattern") return pattern();
     if (keyword == "fuse") return fuse();
+    if (keyword == "rule") return regions(UserRule::Kind::kRule);
+    if (keyword == "replace") return regions(UserRule::Kind::kReplace);
     if (keyword == "limit") return limit();
     if (keyword == "ban") return ban();
     return bad(keyword, std::string(kStatements));
@@ -91,10 +74,16 @@ class LineParser {
     if (!parsed) return bad(parsed.error().saw, parsed.error().allowed);
     rule_.pattern = std::move(*parsed);
     if (rest = trimmed(rest); !rest.empty()) {
-      const auto outputs = rest.starts_with("outputs<=") ? number(rest.substr(9)) : std::nullopt;
+      const auto outputs = count_after(rest, "outputs");
       if (!outputs) return bad(std::string(rest), "\"outputs<=N\" after the pattern");
       rule_.max_outputs = *outputs;
     }
+    return rule_;
+  }
+
+  Result<UserRule> regions(UserRule::Kind kind) {
+    rule_.kind = kind;
+    COLLAGE_TRY(rule_.regions, parse_rule(rest_, rule_.where));
     return rule_;
   }
 
@@ -106,31 +95,10 @@ class LineParser {
 
   Result<UserRule> limit() {
     rule_.kind = UserRule::Kind::kLimit;
-    rule_.limits.allow_taps = true;
-    for (std::string_view rest = rest_; !rest.empty();)
-      if (const std::string_view one = take_until(rest, ','); !add_limit(one))
-        return bad(std::string(one), "nodes<=N, depth<=N, outputs<=N, no taps or no bodies");
+    const auto limits = parse_limits(rest_);
+    if (!limits) return bad(limits.error(), kLimitNames);
+    rule_.limits = *limits;
     return rule_;
-  }
-
-  bool add_limit(std::string_view one) {
-    if (one == "no taps") {
-      rule_.limits.allow_taps = false;
-      return true;
-    }
-    if (one == "no bodies") {
-      rule_.limits.allow_bodies = false;
-      return true;
-    }
-    for (const auto& [name, most] : {std::pair{std::string_view("nodes<="), &rule_.limits.max_nodes},
-                                     {std::string_view("depth<="), &rule_.limits.max_depth},
-                                     {std::string_view("outputs<="), &rule_.limits.max_outputs}}) {
-      if (!one.starts_with(name)) continue;
-      const auto given = number(one.substr(name.size()));
-      if (given) *most = *given;
-      return given.has_value();
-    }
-    return false;
   }
 
   Result<UserRule> ban() {
@@ -142,14 +110,6 @@ class LineParser {
       rule_.operators.emplace_back(name);
     }
     return rule_;
-  }
-
-  /// A count of at least one.
-  static std::optional<std::size_t> number(std::string_view text) {
-    std::size_t value = 0;
-    const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (fault != std::errc{} || end != text.data() + text.size() || value == 0) return std::nullopt;
-    return value;
   }
 
   std::string_view line_;

@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "backend/device_extension.h"
+#include "backend/portability_extension.h"
 #include "runtime/executable_state.h"
 
 namespace collage {
@@ -18,7 +20,7 @@ void list_backends(const PlanBody& plan, std::set<std::string>& names) {
   }
 }
 
-/// What backends say of the compatibility strings of a plan's kernels, each with the steps it concerns.
+/// What backends say about loading a plan's kernels here (PortabilityExtension::judge), each with the steps concerned.
 struct CompatibilityReport {
   std::map<std::string, std::vector<std::string>> notices;
   std::map<std::string, std::vector<std::string>> refusals;
@@ -33,7 +35,7 @@ struct CompatibilityReport {
       if (!backend || artifact == plan.artifacts.end()) continue;
       ++steps;
       const std::string name = step.nodes.empty() ? step.variant : step.nodes.front();
-      if (const auto notice = (*backend)->judge(artifact->compatibility); !notice)
+      if (const auto notice = judge_artifact(**backend, artifact->compatibility); !notice)
         refusals[fmt::format("{}: {}; allowed {}", step.backend, notice.error().saw, notice.error().allowed)].push_back(
             name);
       else if (!notice->empty())
@@ -67,7 +69,7 @@ Result<std::map<std::string, Device*>> find_devices(const Plan& plan, const Back
   for (const PlanStep& step : plan.steps) {
     if (!needs_backend(step.kind)) continue;
     COLLAGE_TRY(Backend* const backend, backends(step.backend));
-    if (Device* const device = backend->device()) devices.emplace(backend->info().location, device);
+    if (Device* const device = device_of(*backend)) devices.emplace(backend->info().location, device);
   }
   for (const auto& [location, bytes] : plan.device_arena_bytes)
     if (!devices.contains(location))

@@ -43,6 +43,7 @@ class KernelLoader {
   struct KernelKey {
     std::string backend;
     std::string artifact;
+    std::string entry;
     std::vector<const void*> constants;
     std::string ports;
     auto operator<=>(const KernelKey&) const = default;

@@ -65,6 +65,7 @@ class CoverWriter {
     step.backend = candidate.backend;
     step.location = candidate.location;
     step.region = *candidate.region;
+    step.region.matches.assign(candidate.matches.begin(), candidate.matches.end());
     step.variant = candidate.variant;
     step.cost = candidate.cost;
     step.runner_up = runner_up(group, option);

@@ -15,7 +15,8 @@ void write_steps(const Graph& graph, const Cover& cover, const std::string& inde
       continue;
     }
     text += fmt::format("{}{} {}/{}:", indent, name_of(step.kind), step.backend, step.variant.name);
-    for (std::size_t n : step.region.nodes.members()) text += " " + graph.nodes[n].name;
+    for (std::size_t n : step.region.nodes.members())
+      text += (step.region.repeats(n) ? " ~" : " ") + graph.nodes[n].name;
     text += "\n";
     if (step.bodies.empty()) continue;
     const std::vector<const Graph*> bodies = bodies_of(graph.nodes[step.region.nodes.next()]);

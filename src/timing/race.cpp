@@ -6,16 +6,15 @@
 #include <random>
 
 #include "base/clock.h"
-#include "timing/noise.h"
-#include "timing/pinning.h"
+#include "timing/sample_clock.h"
 
 namespace collage {
 namespace {
 
-Result<std::int64_t> time_once(const Contender& contender, int repeats) {
-  const auto start = Clock::now();
-  for (int i = 0; i < repeats; ++i) COLLAGE_TRY_VOID(contender.run());
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - start).count() / repeats;
+/// Of one run.
+Result<std::int64_t> time_once(const Contender& contender) {
+  COLLAGE_TRY(const BatchTime once, SampleClock({}).time(contender.run, 1));
+  return once.elapsed_ns;
 }
 
 struct Repeats {
@@ -25,16 +24,14 @@ struct Repeats {
 
 /// Warms up and finds how many runs heating and one sample need.
 Result<Repeats> calibrate(const Contender& contender, const RaceOptions& options) {
-  COLLAGE_TRY_VOID(time_once(contender, 1));
-  COLLAGE_TRY_VOID(time_once(contender, 1));
-  COLLAGE_TRY(const std::int64_t once, time_once(contender, 1));
+  COLLAGE_TRY_VOID(contender.run());
+  COLLAGE_TRY_VOID(contender.run());
+  COLLAGE_TRY(const std::int64_t once, time_once(contender));
   const auto runs_in = [&](std::int64_t ns) {
     return static_cast<int>(std::clamp<std::int64_t>(ns / std::max<std::int64_t>(once, 1), 1, 1000));
   };
   return Repeats{.untimed = runs_in(options.heat_ns), .timed = runs_in(options.min_sample_ns)};
 }
-
-double slowness_of(const RaceOptions& options) { return options.slowness ? options.slowness() : 1.0; }
 
 double median_of(std::vector<double> values) {
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
@@ -96,7 +93,10 @@ namespace {
 class Race {
  public:
   Race(const std::vector<Contender>& contenders, const RaceOptions& options)
-      : contenders_(contenders), options_(options), random_(options.seed) {}
+      : contenders_(contenders),
+        options_(options),
+        clock_({.slowness = options.slowness, .threads = options.threads, .noise = &noise_}),
+        random_(options.seed) {}
 
   Result<std::vector<RaceLane>> run() {
     for (const Contender& contender : contenders_) {
@@ -128,7 +128,7 @@ class Race {
       for (const std::size_t i : live_)
         if (contenders_[i].renew) contenders_[i].renew();
     std::vector<std::size_t> order = live_;
-    std::shuffle(order.begin(), order.end(), random_);
+    shuffle(order, random_);
     std::vector<Sample> samples(lanes_.size());
     bool disturbed = false;
     for (const std::size_t i : order) COLLAGE_TRY_VOID(take_sample(i, samples[i], disturbed));
@@ -151,13 +151,12 @@ class Race {
   };
 
   Result<void> take_sample(std::size_t i, Sample& sample, bool& disturbed) {
-    COLLAGE_TRY_VOID(time_once(contenders_[i], repeats_[i].untimed));
-    const double before = slowness_of(options_);
-    const PinnedThread pinned(options_.threads);
-    noise_.begin();
-    COLLAGE_TRY(const std::int64_t ns, time_once(contenders_[i], repeats_[i].timed));
-    disturbed |= noise_.end(ns * repeats_[i].timed).any();
-    sample = {.ns = std::max<std::int64_t>(1, ns), .slowness = (before + slowness_of(options_)) / 2};
+    for (int run = 0; run < repeats_[i].untimed; ++run) COLLAGE_TRY_VOID(contenders_[i].run());
+    const double before = clock_.slowness();
+    COLLAGE_TRY(const BatchTime batch, clock_.time(contenders_[i].run, repeats_[i].timed));
+    disturbed |= batch.disturbed;
+    sample = {.ns = std::max<std::int64_t>(1, batch.elapsed_ns / repeats_[i].timed),
+              .slowness = (before + clock_.slowness()) / 2};
     return {};
   }
 
@@ -177,8 +176,9 @@ class Race {
 
   const std::vector<Contender>& contenders_;
   const RaceOptions& options_;
-  std::mt19937_64 random_;
   NoiseWatch noise_;
+  SampleClock clock_;
+  std::mt19937_64 random_;
   std::vector<Repeats> repeats_;
   std::vector<RaceLane> lanes_;
   std::vector<std::size_t> live_;

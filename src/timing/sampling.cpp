@@ -1,13 +1,10 @@
 #include "timing/sampling.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <numeric>
 #include <optional>
 #include <random>
-
-#include "timing/pinning.h"
 
 namespace collage {
 namespace {
@@ -32,7 +29,14 @@ struct Lane {
 class Sampler {
  public:
   Sampler(std::size_t contenders, const SamplingSubject& subject, const SamplingOptions& options)
-      : subject_(subject), options_(options), lanes_(contenders), random_(options.seed) {}
+      : subject_(subject),
+        options_(options),
+        clock_({.now_ns = subject.now_ns,
+                .slowness = subject.slowness,
+                .threads = subject.threads,
+                .noise = subject.noise}),
+        lanes_(contenders),
+        random_(options.seed) {}
 
   std::vector<Result<Timing>> run() {
     for (std::size_t i = 0; i < lanes_.size(); ++i) warm_up(i);
@@ -51,23 +55,24 @@ class Sampler {
   }
 
  private:
-  [[nodiscard]] double slowness() const { return subject_.slowness ? subject_.slowness() : 1.0; }
+  static void give_up(Lane& lane, const Error& error) {
+    lane.error = error;
+    lane.done = true;
+  }
 
   bool call(std::size_t i) {
-    auto ran = subject_.run(i);
-    if (ran) return true;
-    lanes_[i].error = ran.error();
-    lanes_[i].done = true;
-    return false;
+    const auto ran = subject_.run(i);
+    if (!ran) give_up(lanes_[i], ran.error());
+    return ran.has_value();
   }
 
   /// What comes before a sample, untimed; false when a call failed.
   bool prepare(std::size_t i) {
     Lane& lane = lanes_[i];
     if (!subject_.prepare) return lane.each_ns >= options_.touch_ns || call(i);
-    const std::int64_t begin = subject_.now_ns();
+    const std::int64_t begin = clock_.now_ns();
     subject_.prepare(i);
-    lane.preparing_ns = subject_.now_ns() - begin;
+    lane.preparing_ns = clock_.now_ns() - begin;
     return true;
   }
 
@@ -76,14 +81,13 @@ class Sampler {
     Lane& lane = lanes_[i];
     if (subject_.before) subject_.before(i);
     if (is_sample && !prepare(i)) return std::nullopt;
-    const PinnedThread pinned(subject_.threads);
-    if (subject_.noise != nullptr) subject_.noise->begin();
-    const std::int64_t begin = subject_.now_ns();
-    for (std::int64_t calls = 0; calls < lane.batch; ++calls)
-      if (!call(i)) return std::nullopt;
-    const std::int64_t elapsed = std::max<std::int64_t>(1, subject_.now_ns() - begin);
-    lane.disturbed = subject_.noise != nullptr && subject_.noise->end(elapsed).any();
-    return elapsed;
+    const auto batch = clock_.time([&] { return subject_.run(i); }, lane.batch);
+    if (!batch) {
+      give_up(lane, batch.error());
+      return std::nullopt;
+    }
+    lane.disturbed = batch->disturbed;
+    return batch->elapsed_ns;
   }
 
   /// Batches grow until one is long enough, then repeat until two agree or the time for it is used up.
@@ -120,18 +124,17 @@ class Sampler {
     std::vector<std::size_t> order;
     for (std::size_t i = 0; i < lanes_.size(); ++i)
       if (!lanes_[i].done) order.push_back(i);
-    // Fisher and Yates by hand: std::shuffle's use of the generator differs between libraries.
-    for (std::size_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[random_() % i]);
+    shuffle(order, random_);
     for (const std::size_t i : order) take_sample(i);
     return !order.empty();
   }
 
   void take_sample(std::size_t i) {
     Lane& lane = lanes_[i];
-    const double before = slowness();
+    const double before = clock_.slowness();
     const auto elapsed = time_batch(i, true);
     if (!elapsed) return;
-    const double after = slowness();
+    const double after = clock_.slowness();
     // Two looks that differ say that neither is true of the sample.
     lane.disturbed |= subject_.noise != nullptr && std::abs(after - before) > kMostChange * std::min(before, after);
     if (lane.disturbed && lane.discarded < kMostDiscarded) {
@@ -169,13 +172,12 @@ class Sampler {
 
   const SamplingSubject& subject_;
   const SamplingOptions& options_;
+  SampleClock clock_;
   std::vector<Lane> lanes_;
   std::mt19937_64 random_;
 };
 
 }  // namespace
-
-SamplingOptions precise_sampling() { return {}; }
 
 SamplingOptions quick_sampling() {
   return {.warm_up_ns = 20'000'000, .min_total_ns = 4'000'000, .long_total_ns = 200'000'000};

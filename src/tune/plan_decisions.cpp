@@ -78,23 +78,29 @@ class CoverReader {
   Result<CoverStep> kernel(std::size_t s) {
     const PlanStep& from = plan_.steps[s];
     NodeSet nodes(graph_.nodes.size());
+    NodeSet repeated(graph_.nodes.size());
     for (const std::string& name : from.nodes) {
       const auto found = nodes_.find(name);
       if (found == nodes_.end()) return other_graph(s, "no node " + name);
-      if (covered_.contains(found->second)) return other_graph(s, "node " + name + " in two steps");
       nodes.insert(found->second);
+      if (std::ranges::find(from.repeated, name) != from.repeated.end())
+        repeated.insert(found->second);
+      else if (covered_.contains(found->second))
+        return other_graph(s, "node " + name + " in two steps");
     }
-    covered_ |= nodes;
+    covered_ |= nodes - repeated;
     CoverStep step;
     step.location = from.location;
-    step.region = make_region(graph_, uses_, std::move(nodes));
+    step.region = make_region(graph_, uses_, std::move(nodes), std::move(repeated));
     if (structure_key(graph_, step.region) != from.structure)
       return other_graph(s, "nodes of these names with other operators, attributes, types or shapes");
     if (from.kind == StepKind::kControl) return control(s, std::move(step));
     if (!has_values(from.outputs, step.region.outputs)) return other_graph(s, "other values that leave the step");
     if (from.kind == StepKind::kKernel && !has_values(from.inputs, step.region.inputs))
       return other_graph(s, "other values that enter the step");
-    COLLAGE_TRY(step.variant, variant(s, step.region));
+    COLLAGE_TRY(Candidate chosen, offered(s, step.region));
+    step.variant = std::move(chosen.variant);
+    step.region.matches = std::move(chosen.matches);
     return step;
   }
 
@@ -119,13 +125,13 @@ class CoverReader {
   }
 
   /// The backend's own variant of this name with the formats of the plan's values.
-  Result<Variant> variant(std::size_t s, const Region& region) const {
+  Result<Candidate> offered(std::size_t s, const Region& region) const {
     const PlanStep& from = plan_.steps[s];
-    COLLAGE_TRY(const std::vector<Variant> offered, variants_(graph_, from.backend, region));
-    for (const Variant& variant : offered)
-      if (variant.name == from.variant && formats_fit(from.inputs, region.inputs, variant.input_formats) &&
-          formats_fit(from.outputs, region.outputs, variant.output_formats))
-        return variant;
+    COLLAGE_TRY(const std::vector<Candidate> offers, variants_(graph_, from.backend, region));
+    for (const Candidate& offer : offers)
+      if (offer.variant.name == from.variant && formats_fit(from.inputs, region.inputs, offer.variant.input_formats) &&
+          formats_fit(from.outputs, region.outputs, offer.variant.output_formats))
+        return offer;
     return fail(ExitCode::kUnsupported, "plan/other-variant",
                 fmt::format("{}: step {} at {}", where_, s, from.nodes.front()),
                 fmt::format("{} offers no variant {} with these formats", from.backend, from.variant),

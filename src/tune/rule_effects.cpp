@@ -25,15 +25,12 @@ bool speaks_of(const UserRule& rule, std::string_view backend) {
   return rule.backend == "*" || is_instance_of(backend, rule.backend);
 }
 
-/// The sets of nodes that a pattern or a fuse rule means.
+/// The sets of nodes that a rule names.
 std::set<std::vector<std::size_t>> regions_meant(const Graph& graph, const UserRule& rule) {
   const Uses uses = uses_of(graph);
   const Reachability reach(graph, uses);
-  const PartitionRule meant = rule.kind == UserRule::Kind::kFuse
-                                  ? nodes_named(rule.label, rule.globs)
-                                  : pattern_rule(rule.label, rule.pattern, rule.max_outputs);
   std::set<std::vector<std::size_t>> regions;
-  for (const Proposal& proposal : enumerate(meant, {.graph = graph, .uses = uses, .reach = reach}))
+  for (const Proposal& proposal : enumerate(regions_of(rule), {.graph = graph, .uses = uses, .reach = reach}))
     regions.insert(proposal.nodes.members());
   return regions;
 }
@@ -70,6 +67,8 @@ RuleEffect effect_of(const Graph& graph, const UserRule& rule, const CandidatePo
   switch (rule.kind) {
     case UserRule::Kind::kPattern:
     case UserRule::Kind::kFuse:
+    case UserRule::Kind::kRule:
+    case UserRule::Kind::kReplace:
       return effect_of_regions(graph, rule, pool);
     case UserRule::Kind::kBan:
       return effect_of_ban(graph, rule, pool);

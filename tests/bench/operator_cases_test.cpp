@@ -10,6 +10,7 @@
 #include "backend/roles.h"
 #include "bench/operators/operator_case.h"
 #include "bench/operators/operator_classes.h"
+#include "tests/support/paths.h"
 #include "tests/support/scratch_folder.h"
 
 namespace collage::bench {
@@ -19,7 +20,7 @@ namespace {
 constexpr std::size_t kFewestCases = 60;
 
 const std::vector<OperatorCase>& cases() {
-  static const auto read = read_operator_cases(COLLAGE_SOURCE_DIR "/bench/operators/cases.txt");
+  static const auto read = read_operator_cases(test::source_path("/bench/operators/cases.txt"));
   static const std::vector<OperatorCase> none;
   EXPECT_TRUE(read) << to_string(read.error());
   return read ? *read : none;
@@ -67,7 +68,7 @@ TEST(OperatorCases, AreWhatTheirTextReadsBackAs) {
 }
 
 TEST(OperatorCases, RunInTheEngineThatRunsEverything) {
-  Registry registry({COLLAGE_BUILD_DIR "/lib/collage"});
+  Registry registry({test::build_path("/lib/collage")});
   const auto engine = registry.get(kFillerEngine);
   if (!engine) GTEST_SKIP() << engine.error().saw;
   for (const OperatorCase& which : cases()) {

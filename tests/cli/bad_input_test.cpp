@@ -7,6 +7,7 @@
 #include "tests/cli/cli_fixture.h"
 #include "tests/cli/models.h"
 #include "tests/onnx/model_text.h"
+#include "tests/support/paths.h"
 
 namespace collage::testing {
 namespace {
@@ -148,7 +149,7 @@ TEST_F(BadPlanTest, NeedsABackendThatIsNotHere) {
   const std::filesystem::path prefix = file("prefix");
   std::filesystem::create_directories(prefix / "bin");
   std::filesystem::create_directories(prefix / "lib/collage");
-  const std::filesystem::path build = COLLAGE_BUILD_DIR;
+  const std::filesystem::path build = test::build_path();
   std::filesystem::copy_file(build / "bin/collage", prefix / "bin/collage");
   for (const auto& entry : std::filesystem::directory_iterator(build / "lib"))
     if (entry.is_regular_file())

@@ -3,6 +3,7 @@
 
 #include "tests/cli/cli_fixture.h"
 #include "tests/cli/models.h"
+#include "tests/support/paths.h"
 
 namespace collage::testing {
 namespace {
@@ -114,7 +115,7 @@ TEST_F(BadOptionTest, MayNameFilesWithAnyBytes) {
 }
 
 TEST_F(BadOptionTest, WritesToAFullDevice) {
-  Program program(home(), {"backends"}, COLLAGE_BUILD_DIR "/bin/collage", "/dev/full");
+  Program program(home(), {"backends"}, test::build_path("/bin/collage"), "/dev/full");
   expect_error(program.wait(), 6, "io/cannot-write", "standard output");
 }
 

@@ -2,6 +2,7 @@
 #include "onnx/tensor_file.h"
 #include "tests/cli/cli_fixture.h"
 #include "tests/cli/models.h"
+#include "tests/support/paths.h"
 
 namespace collage::testing {
 namespace {
@@ -28,7 +29,7 @@ TEST_F(CliTest, BackendsSaysWhatIsHere) {
 }
 
 TEST_F(CliTest, BackendsShowsWhoIsBlockedAndLiftsIt) {
-  ::setenv("COLLAGE_BACKEND_PATH", COLLAGE_BUILD_DIR "/tests/modules", 1);
+  ::setenv("COLLAGE_BACKEND_PATH", test::build_path("/tests/modules").c_str(), 1);
   const std::string model = given("model.onnx", small_network());
   const std::string store = file("costs.sqlite");
   const std::string bad = "test:fault=run-crash";

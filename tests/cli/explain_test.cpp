@@ -2,6 +2,7 @@
 #include "plan/file/zip.h"
 #include "tests/cli/cli_fixture.h"
 #include "tests/cli/models.h"
+#include "tests/support/paths.h"
 #include "tests/support/schema_check.h"
 
 namespace collage::testing {
@@ -152,7 +153,7 @@ TEST_F(ExplainTest, ReplayMakesTheSamePlanWithoutMeasuring) {
 }
 
 TEST_F(ExplainTest, BodiesArePlacedByThePinAndExplainedAndReplayed) {
-  model_ = std::string(COLLAGE_ONNX_CASES) + "/test_scan9_sum/model.onnx";
+  model_ = test::onnx_cases_path("/test_scan9_sum/model.onnx");
   if (!std::filesystem::exists(model_)) GTEST_SKIP() << "no official tests here";
   tune({"--pin", "Scan_0=bodies"});
   const json story = explained();

@@ -7,6 +7,7 @@
 #include "tests/cli/models.h"
 #include "tests/onnx/model_text.h"
 #include "tests/support/flipped_file.h"
+#include "tests/support/paths.h"
 
 namespace collage::testing {
 namespace {
@@ -130,7 +131,7 @@ class PipeTest : public CliTest {
   /// In a shell, where `collage` is the program and the folder the test's.
   Ended shell(const std::string& line) const {
     Program program(home(),
-                    {"-c", "cd '" + file("") + "'; collage() { '" COLLAGE_BUILD_DIR "/bin/collage' \"$@\"; }; " + line},
+                    {"-c", "cd '" + file("") + "'; collage() { '" + test::build_path("/bin/collage") + "' \"$@\"; }; " + line},
                     "/bin/bash");
     return program.wait();
   }

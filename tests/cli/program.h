@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <string>
 #include <vector>
+#include "tests/support/paths.h"
 
 namespace collage::testing {
 
@@ -29,7 +30,7 @@ class Program {
   /// `arguments` without the program's name. The folder `home` exists. With
   /// `standard_output` that file gets it and Ended::out stays empty.
   Program(const std::filesystem::path& home, const std::vector<std::string>& arguments,
-          const std::filesystem::path& executable = COLLAGE_BUILD_DIR "/bin/collage",
+          const std::filesystem::path& executable = test::build_path("/bin/collage"),
           const std::filesystem::path& standard_output = {});
   Program(const Program&) = delete;
   Program& operator=(const Program&) = delete;

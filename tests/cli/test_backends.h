@@ -4,12 +4,13 @@
 #include <stdlib.h>
 
 #include "tests/cli/cli_fixture.h"
+#include "tests/support/paths.h"
 
 namespace collage::testing {
 
 class TestBackendsTest : public CliTest {
  protected:
-  TestBackendsTest() { ::setenv("COLLAGE_BACKEND_PATH", COLLAGE_BUILD_DIR "/tests/modules", 1); }
+  TestBackendsTest() { ::setenv("COLLAGE_BACKEND_PATH", test::build_path("/tests/modules").c_str(), 1); }
   ~TestBackendsTest() override { ::unsetenv("COLLAGE_BACKEND_PATH"); }
 };
 

@@ -14,6 +14,7 @@
 #include "tune/confirm/assemble.h"
 #include "tune/confirm/whole_model.h"
 #include "tune/proposers.h"
+#include "tests/support/paths.h"
 
 namespace collage::conformance {
 namespace {
@@ -241,7 +242,7 @@ class Borders : public testing::TestWithParam<Border> {
   }
 
   Graph graph;
-  Registry registry{{std::string(COLLAGE_BUILD_DIR) + "/lib/collage"}};
+  Registry registry{{test::build_path("/lib/collage")}};
 };
 
 TEST_P(Borders, AreKeptByEveryBackend) {

@@ -18,6 +18,7 @@
 #include "tests/conformance/official_cases.h"
 #include "tests/conformance/own_cases.h"
 #include "tests/conformance/run_case.h"
+#include "tests/support/paths.h"
 
 namespace collage::conformance {
 namespace {
@@ -50,11 +51,11 @@ std::vector<std::string> wanted_backends() {
   return backends;
 }
 
-std::string cases_folder() { return std::string(COLLAGE_SOURCE_DIR) + "/tests/conformance/cases"; }
-std::string modules_folder() { return std::string(COLLAGE_BUILD_DIR) + "/lib/collage"; }
+std::string cases_folder() { return test::source_path("/tests/conformance/cases"); }
+std::string modules_folder() { return test::build_path("/lib/collage"); }
 
 std::string expected_path(const std::string& file) {
-  return std::string(COLLAGE_SOURCE_DIR) + "/tests/conformance/expected/" + file + ".txt";
+  return test::source_path("/tests/conformance/expected/") + file + ".txt";
 }
 
 std::string read_text(const std::string& path) {
@@ -158,7 +159,7 @@ INSTANTIATE_TEST_SUITE_P(Conformance, OwnFamily, testing::ValuesIn(own_families(
 class OfficialFamily : public testing::TestWithParam<std::string> {};
 
 TEST_P(OfficialFamily, PassesOrIsRefusedAsExpected) {
-  const OfficialCases official = read_official_cases(COLLAGE_ONNX_CASES, GetParam());
+  const OfficialCases official = read_official_cases(test::onnx_cases_path(), GetParam());
   if (official.read.empty()) GTEST_SKIP() << "no official tests here";
   judge("import", GetParam(), official.read, {});
   const std::vector<bool> all(official.cases.size(), true);

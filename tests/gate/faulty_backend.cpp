@@ -8,6 +8,7 @@
 #include "backend/registry.h"
 #include "backend/roles.h"
 #include "tests/gate/faults.h"
+#include "tests/support/paths.h"
 
 namespace collage::test {
 namespace {
@@ -67,7 +68,7 @@ class FaultyKernel final : public Kernel {
 class FaultyBackend final : public Backend {
  public:
   FaultyBackend(const std::string& name, const BackendOptions& options)
-      : registry_({std::string(COLLAGE_BUILD_DIR) + "/lib/collage"}) {
+      : registry_({test::build_path("/lib/collage")}) {
     const auto found = options.find("fault");
     fault_ = found == options.end() ? 0 : static_cast<std::size_t>(std::atoi(found->second.c_str()));
     info_ = {.name = name, .kind = "faulty", .version = "1", .build = "faulty"};

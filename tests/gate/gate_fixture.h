@@ -12,6 +12,7 @@
 #include "measure/record_job.h"
 #include "numbers/graph_file.h"
 #include "tests/support/dice.h"
+#include "tests/support/paths.h"
 #include "tests/support/scratch_folder.h"
 
 namespace collage::test {
@@ -24,7 +25,7 @@ inline bool is_long_run() {
 
 /// Modules of the build and of the tests.
 inline std::vector<std::string> all_modules() {
-  return {std::string(COLLAGE_BUILD_DIR) + "/lib/collage", std::string(COLLAGE_BUILD_DIR) + "/tests/modules"};
+  return {test::build_path("/lib/collage"), test::build_path("/tests/modules")};
 }
 
 /// Floats in [-2, 2), indices below `limit`, bools.

@@ -15,6 +15,7 @@
 #include "tests/measure/tuner_regions.h"
 #include "tests/support/dice.h"
 #include "tests/support/long_run.h"
+#include "tests/support/paths.h"
 
 namespace collage {
 namespace {
@@ -28,7 +29,7 @@ class Tuners : public ::testing::Test, protected test::PricingLab {
 
   Tuner start(std::size_t first, std::size_t last, double seconds) {
     Tuner tuner{.name = "t" + std::to_string(++started_)};
-    std::vector<std::string> arguments = {std::string(COLLAGE_BUILD_DIR) + "/tests/measure_tuner",
+    std::vector<std::string> arguments = {test::build_path("/tests/measure_tuner"),
                                           folder.path().string(),
                                           std::to_string(started_ * 7919 + seed_),
                                           std::to_string(first),

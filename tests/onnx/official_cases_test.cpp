@@ -7,16 +7,17 @@
 
 #include "onnx/export.h"
 #include "tests/onnx/model_text.h"
+#include "tests/support/paths.h"
 
 namespace collage::testing {
 namespace {
 
 TEST(OfficialCases, ImportOrAreRefusedForAReasonAndSurviveARoundTrip) {
   std::vector<std::filesystem::path> cases;
-  if (std::filesystem::is_directory(COLLAGE_ONNX_CASES))
-    for (const auto& entry : std::filesystem::directory_iterator(COLLAGE_ONNX_CASES))
+  if (std::filesystem::is_directory(test::onnx_cases_path()))
+    for (const auto& entry : std::filesystem::directory_iterator(test::onnx_cases_path()))
       if (entry.is_directory()) cases.push_back(entry.path() / "model.onnx");
-  if (cases.empty()) GTEST_SKIP() << "no operator tests in " << COLLAGE_ONNX_CASES;
+  if (cases.empty()) GTEST_SKIP() << "no operator tests in " << test::onnx_cases_path();
   std::ranges::sort(cases);
   constexpr std::size_t kEvery = 4;  // a quarter of them keeps the test short
   std::map<std::string, int> refused;

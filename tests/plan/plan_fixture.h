@@ -13,6 +13,7 @@
 #include "plan/control.h"
 #include "plan/realise.h"
 #include "region/region.h"
+#include "tests/support/find_value.h"
 #include "tests/support/scratch_folder.h"
 
 namespace collage {

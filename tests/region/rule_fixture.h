@@ -37,12 +37,11 @@ struct Subject {
   [[nodiscard]] std::vector<Proposal> proposals(const PartitionRule& rule) const {
     return enumerate(rule, {.graph = graph, .uses = uses, .reach = reach});
   }
-  /// The proposals of a rule as "{0,1}", with "+C0" for absorbed weights.
+  /// The proposals of a rule as "{0,1}".
   [[nodiscard]] Texts sets(const PartitionRule& rule) const {
     Texts texts;
     for (const Proposal& proposal : proposals(rule)) {
-      std::string text = to_string(proposal.nodes);
-      for (const ValueId id : proposal.absorbed) text += "+" + graph.value(id).name;
+      const std::string text = to_string(proposal.nodes);
       EXPECT_TRUE(texts.insert(text).second) << text << " twice";
     }
     return texts;

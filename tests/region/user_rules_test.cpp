@@ -79,6 +79,19 @@ TEST(UserRules, ABackendThatIsNotThereIsAnError) {
               HasSubstr("saw backend fats; did you mean fast?; allowed *, fast:mode=1, slow"));
 }
 
+TEST(UserRules, RulesAreAskedAboutTooOrInPlaceOfTheBackendsOwn) {
+  EXPECT_EQ(longer_than_one(proposed("rule fast: follow(operators(Conv); nodes<=2)").candidates),
+            (Texts{"fast:mode=1 {0,1}", "fast:mode=1 {2,3}"}));
+  const Texts replaced = proposed(
+                             "pattern fast end: Relu -> Add\nreplace fast: operators(Conv)\n"
+                             "replace fast: named(whole: *)\nrule fast: class<=broadcast")
+                             .candidates;
+  EXPECT_EQ(replaced,
+            (Texts{"fast:mode=1 {0}", "fast:mode=1 {2}", "fast:mode=1 {0..4}", "fast:mode=1 {3,4}", "fast:mode=1 {1}",
+                   "fast:mode=1 {3}", "fast:mode=1 {4}", "slow {0}", "slow {1}", "slow {2}", "slow {3}", "slow {4}"}))
+      << "whatever the order of the lines";
+}
+
 TEST(UserRules, LimitsAndBansBecomeRefusals) {
   const std::string patterns =
       "pattern slow block: Conv -> Relu -> Add ; outputs<=3\npattern slow pair: Conv -> Relu\n";

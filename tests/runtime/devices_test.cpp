@@ -2,6 +2,7 @@
 #include <atomic>
 #include <thread>
 
+#include "backend/device_extension.h"
 #include "plan/file/plan_json.h"
 #include "runtime_fixture.h"
 #include "tests/support/backends/made_up_device.h"
@@ -12,7 +13,7 @@ namespace {
 using namespace std::chrono_literals;
 
 /// Kernels run in the queue of a made-up device, on the bytes behind its addresses.
-class DeviceBackend final : public test::LoadOnlyBackend {
+class DeviceBackend final : public test::LoadOnlyBackend, public DeviceExtension {
  public:
   using Run = std::function<Result<void>(const float* in, float* out)>;
 
@@ -22,7 +23,10 @@ class DeviceBackend final : public test::LoadOnlyBackend {
   [[nodiscard]] Result<std::unique_ptr<Kernel>> load(const LoadRequest&) override {
     return std::make_unique<DeviceKernel>(*this);
   }
-  [[nodiscard]] Device* device() override { return has_device ? &device_ : nullptr; }
+  [[nodiscard]] Extension* extension(ExtensionKind kind) override {
+    return has_device ? select_extension<DeviceExtension>(*this, kind) : nullptr;
+  }
+  [[nodiscard]] Device& device() override { return device_; }
 
   Run run;
   bool has_device = true;

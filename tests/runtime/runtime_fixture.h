@@ -13,6 +13,8 @@
 #include <string>
 #include <vector>
 
+#include "backend/format_extension.h"
+#include "backend/portability_extension.h"
 #include "backend/registry.h"
 #include "plan/control.h"
 #include "plan/realise.h"
@@ -20,18 +22,19 @@
 #include "runtime/executable.h"
 #include "tests/support/dice.h"
 #include "tests/support/load_only_backend.h"
+#include "tests/support/paths.h"
 
 namespace collage {
 
 inline Registry& test_registry() {
-  static Registry registry({COLLAGE_BUILD_DIR "/lib/collage"});
+  static Registry registry({test::build_path("/lib/collage")});
   return registry;
 }
 inline Backend& host() { return **test_registry().get("host"); }
 inline Result<Backend*> host_only(const std::string& name) { return test_registry().get(name); }
 
 inline Result<Artifact> host_conversion(const Conversion& conversion) {
-  auto artifact = host().compile_conversion(conversion, {});
+  auto artifact = compile_conversion(host(), conversion, {});
   if (!artifact) return fail(ExitCode::kBug, "test/refused", "host", artifact.error().detail);
   return *artifact;
 }
@@ -204,7 +207,7 @@ inline Graph sample_graph() {
 }
 
 /// A backend whose kernels call `run` with their buffers; artifacts' bytes say which function to use.
-class ScriptedBackend final : public test::LoadOnlyBackend {
+class ScriptedBackend final : public test::LoadOnlyBackend, public PortabilityExtension {
  public:
   using Run = std::function<Result<void>(const Buffers&)>;
 
@@ -228,6 +231,10 @@ class ScriptedBackend final : public test::LoadOnlyBackend {
   std::map<std::string, Result<std::string>, std::less<>> verdicts;  ///< by compatibility string; else nothing to say
   using LoadOnlyBackend::info_;
 
+  [[nodiscard]] Extension* extension(ExtensionKind kind) override {
+    return select_extension<PortabilityExtension>(*this, kind);
+  }
+  [[nodiscard]] std::string baseline_instance() const override { return ""; }
   [[nodiscard]] Result<std::string> judge(std::string_view compatibility) const override {
     const auto verdict = verdicts.find(compatibility);
     return verdict == verdicts.end() ? std::string() : verdict->second;

@@ -1,3 +1,4 @@
+#include "tests/support/paths.h"
 #include "tests/support/schema_check.h"
 
 #include <algorithm>
@@ -16,7 +17,7 @@ namespace {
 using Json = nlohmann::json;
 using Adapter = valijson::adapters::NlohmannJsonAdapter;
 
-std::filesystem::path folder() { return std::filesystem::path(COLLAGE_SOURCE_DIR) / "docs" / "schemas"; }
+std::filesystem::path folder() { return std::filesystem::path(test::source_path()) / "docs" / "schemas"; }
 
 /// References to other schemas name the files beside.
 const Json* fetch(const std::string& uri) {

@@ -51,8 +51,7 @@ class RandomPlacements {
     EXPECT_TRUE(prepared) << to_string(prepared.error());
     prepared_ = std::move(*prepared);
     uses_ = uses_of(graph());
-    pool_ = propose(graph(), uses_, make_proposers(registry(), usable_backends(), graph(), {}).value(),
-                    {.repeat_producers = true});
+    pool_ = propose(graph(), uses_, make_proposers(registry(), usable_backends(), graph(), {}).value());
     PricingOptions options;
     options.worker_command = test::worker_command();
     options.graph_file = prepared_.graph_file;

@@ -12,6 +12,7 @@
 #include "numbers/record.h"
 #include "onnx/tensor_file.h"
 #include "plan/explain/explain.h"
+#include "tests/support/paths.h"
 #include "tests/support/session_of.h"
 #include "tests/tune/tune_fixture.h"
 #include "tune/plan_decisions.h"
@@ -328,7 +329,7 @@ struct OfficialModel {
 class OfficialBodies : public Bodies, public testing::WithParamInterface<OfficialModel> {};
 
 TEST_P(OfficialBodies, GiveTheOfficialOutputs) {
-  const std::string folder = std::string(COLLAGE_ONNX_CASES) + "/" + GetParam().name;
+  const std::string folder = test::onnx_cases_path("/") + GetParam().name;
   if (!std::filesystem::exists(folder)) GTEST_SKIP() << "no official tests here";
   auto session = tuned(options(folder + "/model.onnx", GetParam().node));
   ASSERT_TRUE(session) << to_string(session.error());

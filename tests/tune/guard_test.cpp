@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "tune/jobs.h"
+#include "tests/support/paths.h"
 
 namespace collage {
 namespace {
@@ -12,7 +13,7 @@ using namespace std::chrono_literals;
 class Guard : public ::testing::Test {
  protected:
   void add(const std::string& name, const std::string& script, std::size_t steps = 1) {
-    entries.push_back({.name = name, .plan = script, .steps = steps, .is_rival = false});
+    entries.push_back({.name = name, .plan = script, .steps = steps});
   }
 
   /// The winner's name, or the error's code.
@@ -29,7 +30,7 @@ class Guard : public ::testing::Test {
   std::vector<GuardEntry> entries;
   GuardOptions options;
   GuardVerdict verdict;
-  WorkerProcess worker{{std::string(COLLAGE_BUILD_DIR) + "/tests/scripted_worker"}};
+  WorkerProcess worker{{test::build_path("/tests/scripted_worker")}};
 };
 
 TEST_F(Guard, FastestWins) {

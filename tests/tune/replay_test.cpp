@@ -137,10 +137,11 @@ Plan hand_made(const Graph& graph) {
   return plan;
 }
 
-Result<std::vector<Variant>> one_variant(const Graph&, const std::string&, const Region& region) {
-  return std::vector<Variant>{{.name = "plain",
-                               .input_formats = std::vector<Format>(region.inputs.size()),
-                               .output_formats = std::vector<Format>(region.outputs.size())}};
+Result<std::vector<Candidate>> one_variant(const Graph&, const std::string& backend, const Region& region) {
+  const Variant plain{.name = "plain",
+                      .input_formats = std::vector<Format>(region.inputs.size()),
+                      .output_formats = std::vector<Format>(region.outputs.size())};
+  return std::vector<Candidate>{{.backend = backend, .variant = plain}};
 }
 
 Error refused(const Plan& plan, const Graph& graph) {

@@ -17,6 +17,7 @@
 #include "backend/registry.h"
 #include "ir/graph.h"
 #include "onnx/export.h"
+#include "tests/support/paths.h"
 #include "tests/support/scratch_folder.h"
 #include "tests/support/session_of.h"
 #include "tune/tune.h"
@@ -86,11 +87,11 @@ class Scratch {
 };
 
 inline std::vector<std::string> module_folders() {
-  const std::string build = COLLAGE_BUILD_DIR;
+  const std::string build = test::build_path();
   return {build + "/lib/collage", build + "/tests/modules"};
 }
 inline std::vector<std::string> worker_command() {
-  std::vector<std::string> command = {std::string(COLLAGE_BUILD_DIR) + "/tests/tune_worker"};
+  std::vector<std::string> command = {test::build_path("/tests/tune_worker")};
   for (std::string& folder : module_folders()) command.push_back(std::move(folder));
   return command;
 }

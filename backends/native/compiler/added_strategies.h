@@ -1,8 +1,8 @@
 // The families of the compiler with rows that come from shared libraries.
-// In: files. Out: the built-in families, their tables made longer.
-// How: a file exports a table of rows (strategy_module.h); each is checked before it is taken.
+// In: files. Out: the built-in families with longer tables.
+// How: a file exports a table of rows (strategy_module.h); each row is checked before it is taken.
 // Cost: opening the files, once for each set of them.
-// Source: registration of operator strategies in TVM, which happens at import and is checked by nobody.
+// Source: registration of operator strategies in TVM.
 #pragma once
 
 #include <memory>

@@ -1,8 +1,10 @@
-// What an attention computes, however it is written: two products around a softmax with moves of elements about them,
-// or ONNX's Attention. In: a region. Out: its operands as strided tensors, the nodes it stands for, and the values
-// where its stages meet. How: Transpose and Reshape of operands and of the result, and scales of operands, become
-// strides and a factor. Cost: linear in the region. Source: scaled dot-product attention (Vaswani et al., NIPS 2017);
-// no-copy reshapes as NumPy's.
+// Recognises scaled dot-product attention, written as two products around a softmax with reshapes and transposes
+// between them, or as ONNX's Attention.
+// In: a region.
+// Out: its operands as strided tensors, the nodes it consists of, and the values between its stages.
+// How: Transpose and Reshape of operands and of the result, and scales of operands, become strides and a factor.
+// Cost: linear in the region.
+// Source: scaled dot-product attention (Vaswani et al., NIPS 2017); no-copy reshapes as NumPy's.
 #pragma once
 
 #include <optional>

@@ -1,9 +1,8 @@
-// Schedules that nobody wrote: Halide's heuristics for what is no matrix product.
-// In: an output without any schedule, in buffers of fixed shapes. Out: the same, scheduled.
-// How: the plug-in that lies beside Halide's library, opened when first needed. Where it keeps scratch whose size is
-// not
-//      known, compiling refuses the kernel.
-// Cost: some ten milliseconds.
+// Schedules found by Halide's Mullapudi2016 autoscheduler, for stages that are no matrix product.
+// In: an output without a schedule, over buffers of fixed shapes. Out: the same output, scheduled.
+// How: the autoscheduler is a plug-in beside Halide's library, opened when first needed. A schedule whose scratch has
+//      no constant size is refused when it is compiled.
+// Cost: about ten milliseconds.
 // Source: Mullapudi, Adams, Sharlet, Ragan-Kelley and Fatahalian, SIGGRAPH 2016.
 #pragma once
 

@@ -1,7 +1,7 @@
-// Heavy operators that exporters write as several nodes, read as the one operator that they spell.
-// In: a region. Out: the operator as a node over values of the graph, and the nodes that it stands for.
-// How: group normalisation is Reshape -> InstanceNormalization -> Reshape; attention is a product, a softmax and a
-//      product (attention_form.h).
+// Recognises heavy operators that exporters write as several nodes.
+// In: a region. Out: the operator as one node over values of the graph, and the nodes that it replaces.
+// How: group normalisation is Reshape -> InstanceNormalization -> Reshape; attention is MatMul -> Softmax -> MatMul
+//      (attention_form.h).
 // Cost: linear in the region.
 // Source: the patterns of PyTorch's and TensorFlow's exporters.
 #pragma once

@@ -37,7 +37,7 @@ Expr extent_along(const Dense& dense, const Inside& inside, std::size_t axis) {
 
 /// Weights that do not stay in the second cache should be read once for many places.
 constexpr std::int64_t kWeightsInCache = std::int64_t{1} << 20;
-/// Tiles worth a look by anybody.
+/// At most so many tiles are offered.
 constexpr std::size_t kMostTiles = 16;
 constexpr std::int64_t kFirstCache = std::int64_t{32} << 10;
 

@@ -1,7 +1,7 @@
 // The element-wise operators as expressions of one element each.
 // In: a node and its operands at one place, already broadcast. Out: the node's result there.
 // How: every function is made of operations that have vector instructions; none ends in a call of the C library.
-// Cost: none at run time beyond the arithmetic.
+// Cost: the arithmetic.
 // Source: ONNX operator specifications; rational and polynomial approximations of Cephes' single precision functions
 //         (S. Moshier), in error below 3e-7 relative.
 #pragma once

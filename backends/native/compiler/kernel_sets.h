@@ -1,7 +1,6 @@
 // Sets of kernels for regions with open dimensions: which are worth measuring, and the artifact of some of them.
 // In: a region, its domain. Out: names; an artifact.
-// How: the strategies look at the region at points of a ladder through the domain; the variants that they offer there
-// are
+// How: the strategies look at the region at sample points of the domain; the variants that they offer there are
 //      written with open dimensions. A variant that needs a least extent is offered twice: with a guard, and, marked
 //      "/any", in a form that takes every shape.
 // Cost: of names microseconds a point, of an artifact 0.2 s a kernel.
@@ -22,10 +21,5 @@ namespace collage::native {
                                                            std::span<const std::string> kernels,
                                                            std::span<const KernelCase> cases,
                                                            const CompileOptions& options, const Target& target);
-
-/// The code of one kernel of a set. `name` as of set_candidates().
-[[nodiscard]] std::expected<TensorCode, Refusal> open_code_of(const OpenRequest& request, const std::string& kernel,
-                                                              const std::string& name, const CompileOptions& options,
-                                                              const Target& target);
 
 }  // namespace collage::native

@@ -1,7 +1,7 @@
 // Operators that move elements, as maps of indices: reads are redirected, nothing is copied twice.
 // In: a node, a place of its output. Out: an expression that reads its inputs.
 // How: place by place in ONNX axes; a chain of moves and element-wise work becomes one expression.
-// Cost: none at run time beyond the index arithmetic that does not fold away.
+// Cost: only the index arithmetic that does not fold away.
 // Source: ONNX operator specifications; the access maps of polyhedral compilers.
 #pragma once
 

@@ -1,9 +1,9 @@
 // A region whose dimensions are open: the shapes of its values as terms over sizes, and the same region at a point.
-// In: a graph with named dimensions, a region, the domain. Out: shapes of all values of the region; a graph of fixed
-// shapes for the strategies to look at.
-// How: extents of inputs are symbols; each operator passes them on, windows make new sizes of them. Strategies see the
-//      region at some point, where they read, decide and schedule as ever; what the lowering writes names no extent of
-//      an open axis (lowering.h). So one way to write a kernel serves both.
+// In: a graph with named dimensions, a region, the domain.
+// Out: shapes of all values of the region; a graph of fixed shapes for the strategies to look at.
+// How: extents of inputs are symbols; each operator passes them on, and windows make new sizes of them. Strategies see
+//      the region at some point of the domain, where they read, decide and schedule as for fixed shapes; the code that
+//      the lowering writes contains no extent of an open axis (lowering.h), so one strategy serves both.
 // Cost: linear in the region.
 // Source: symbolic shapes of TVM's Relax and PyTorch's SymInt, for the few operators that anchors and epilogues are.
 #pragma once

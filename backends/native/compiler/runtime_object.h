@@ -1,5 +1,4 @@
-// The compiled embedded/kernel_runtime.cpp as bytes inside this library.
-// In: nothing. Out: an ELF object. Cost: none.
+// The compiled embedded/kernel_runtime.cpp as bytes inside this library: an ELF object file.
 #pragma once
 
 #include <string_view>

@@ -1,7 +1,7 @@
-// A region under the eyes of the strategies: its anchor, what stands before and after it, and numbers to decide by.
-// In: a graph and a region. Out: a Site, or why the region is none a kernel can be made for.
-// How: one heavy operator, written as one node or as several (composite.h), or a few in a chain; what feeds
-//      them, stands between and follows is element-wise.
+// A region as strategies see it: its anchor, the element-wise nodes before and after it, and facts to decide by.
+// In: a graph and a region. Out: a Site, or why no kernel can be made for the region.
+// How: the anchor is one heavy operator, written as one node or as several (composite.h), or a few in a chain; what
+//      feeds them, stands between them and follows is element-wise.
 // Cost: linear in the region.
 // Source: anchors and epilogues of tensor compilers' fusion (Chen et al., OSDI 2018).
 #pragma once

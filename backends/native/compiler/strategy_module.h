@@ -2,7 +2,6 @@
 // collage_native_strategies(), that returns a StrategyModule. The library is built with this folder's headers, against
 // libHalide and libcollage_native_compiler, and found as libcollage_native_strategies_NAME.so beside the backend's
 // module or in a folder of COLLAGE_BACKEND_PATH, or named by `native:strategies=FILE`. examples/strategies shows one.
-// In: nothing. Out: rows for tables. Cost: none. Source: the table of a backend module (backend/registry.h).
 #pragma once
 
 #include <cstddef>

@@ -157,13 +157,8 @@ class RecheckRun {
   Result<Trial> trial_of(const PlanStep& step) {
     COLLAGE_TRY(Backend * backend, context_.registry().get(step.backend));
     LoadRequest request = load_request(plan_, step, plan().threads);
-    const Artifact artifact{.bytes = std::string(request.artifact.bytes),
-                            .compatibility = std::string(request.artifact.compatibility),
-                            .constants = {},
-                            .in_place = {},
-                            .workspace_bytes = request.artifact.workspace_bytes};
     TrialSpec spec{.backend = backend,
-                   .artifact = &artifact,
+                   .artifact = request.artifact,
                    .constants = std::move(request.constants),
                    .inputs = {},
                    .outputs = {},

@@ -184,8 +184,11 @@ Result<std::string> candidates_text(const Graph& graph, const UserRules& rules, 
 /// A dump shows what it is a stage of; other options would do nothing.
 Result<void> check_dump(const Options& options) {
   const std::string why = "--dump " + options.dump + ", which does not depend on it";
-  if (options.dump == "graph") return refuse_given(*options.command, {"--rules", "--accuracy", "--threads"}, why);
+  if (options.dump == "graph")
+    return refuse_given(*options.command, {"--rules", "--accuracy", "--passes", "--threads"}, why);
   if (options.dump == "simplified") return refuse_given(*options.command, {"--rules", "--threads"}, why);
+  if (options.dump.empty() && options.rules.empty())
+    return refuse_given(*options.command, {"--passes"}, "without --dump the graph is shown as imported");
   return {};
 }
 
@@ -223,13 +226,15 @@ Result<Shown> check(const Options& options) {
   COLLAGE_TRY(const std::vector<std::string> names, instances_of(options, registry));
   COLLAGE_TRY(Imported imported, import_for(options, registry, names));
   COLLAGE_TRY(const Accuracy accuracy, accuracy_from(options.common));
+  COLLAGE_TRY(const std::set<std::string> passes_off, passes_from(options.common));
   const CompileOptions compile{.threads = options.common.threads, .accuracy = accuracy};
   if (options.dump == "graph") return dumped(options.dump, to_text(imported.graph));
   if (options.dump.empty() && options.rules.empty()) {
     COLLAGE_TRY(const auto proposers, make_proposers(registry, names, imported.graph, compile));
     return describe(imported, proposers);
   }
-  COLLAGE_TRY(const SimplifiedGraph simplified, simplify(imported.graph, {.accuracy = accuracy, .off = {}}, {}));
+  COLLAGE_TRY(const SimplifiedGraph simplified,
+              simplify(imported.graph, {.accuracy = accuracy, .off = passes_off}, {}));
   if (options.dump == "simplified") return dumped(options.dump, to_text(simplified.graph));
   COLLAGE_TRY(std::vector<Proposer> proposers, make_proposers(registry, names, simplified.graph, compile));
   COLLAGE_TRY(const UserRules rules, rules_for(options, simplified.graph, proposers));
@@ -271,6 +276,7 @@ void add_check(CLI::App& app, Program& program) {
   add_backend_list(*command, options->common);
   add_threads(*command, options->common);
   add_accuracy(*command, options->common);
+  add_passes(*command, options->common);
   add_backend_library(*command, options->common.backend_libraries);
   command->footer(examples(
       {"collage check model.onnx --shape batch=1", "collage check model.onnx --dump candidates --rules my.rules"}));

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "backend/registry.h"
+#include "backend/strategy_extension.h"
 #include "base/suggest.h"
 #include "cli/console.h"
 #include "cli/help.h"
@@ -59,7 +60,7 @@ Listed list(Registry& registry, const std::string& name) {
     return listed;
   }
   listed.info = (*backend)->info();
-  auto lines = (*backend)->strategies();
+  auto lines = strategies(**backend);
   if (!lines)
     listed.why_none = fmt::format("{}: {}", lines.error().where, lines.error().saw);
   else if (lines->empty())

@@ -92,6 +92,7 @@ Result<TuneOptions> tune_options(const Options& options, Console& console) {
   tune_options.worker_command = worker_command(options.worker_command, options.common);
   COLLAGE_TRY(tune_options.shapes, parse_shape_bindings(options.common.shapes));
   COLLAGE_TRY(tune_options.accuracy, accuracy_from(options.common));
+  COLLAGE_TRY(tune_options.passes_off, passes_from(options.common));
   COLLAGE_TRY(tune_options.input_ranges, input_ranges_from(options.common));
   COLLAGE_TRY(tune_options.budget_s, seconds_from(options.budget, "--budget"));
   COLLAGE_TRY(tune_options.tune_budget_s, seconds_from(options.tune_budget, "--tune-budget", true));
@@ -196,9 +197,9 @@ void add_replay(CLI::App& command, Options& options) {
   CLI::Option* const replay =
       command.add_option("--replay", options.replay, "take the decisions of this plan, measure nothing")
           ->type_name("PLAN");
-  for (const char* decided :
-       {"--threads", "--backends", "--only", "--accuracy", "--shape", "--at", "--points", "--ban", "--pin", "--rules",
-        "--memory-cap", "--memory-weight", "--measure-all", "--budget", "--tune-budget", "--cost-table", "--dump"})
+  for (const char* decided : {"--threads", "--backends", "--only", "--accuracy", "--passes", "--shape", "--at",
+                              "--points", "--ban", "--pin", "--rules", "--memory-cap", "--memory-weight",
+                              "--measure-all", "--budget", "--tune-budget", "--cost-table", "--dump"})
     replay->excludes(command.get_option(decided));
 }
 
@@ -222,7 +223,7 @@ void add_tune(CLI::App& app, Program& program) {
   add_range_options(*command, *options);
   add_choice_options(*command, *options);
   add_report_options(*command, *options);
-  for (const auto& add : {add_threads, add_backend_list, add_only, add_store, add_seed, add_accuracy})
+  for (const auto& add : {add_threads, add_backend_list, add_only, add_store, add_seed, add_accuracy, add_passes})
     add(*command, options->common);
   add_shape(*command, options->common, "DIM=8, NAME=1x3x224x224 for an input, DIM=1..8 for a range; repeatable");
   add_input_range(*command, options->common);

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 #include "plan/explain/explain_cover.h"
@@ -64,6 +65,7 @@ std::string head_text(const Plan& plan, const Explanation& explanation, const or
       fmt::format("{}: {} step{}{}; ships {}, {} thread{}\n", plan.model_path, counts.steps, plural(counts.steps),
                   views, explanation.plan.empty() ? plan.shipped : explanation.plan, plan.threads,
                   plural(static_cast<std::size_t>(plan.threads)));
+  if (!plan.passes_off.empty()) text += fmt::format("passes switched off: {}\n", fmt::join(plan.passes_off, ", "));
   if (is_of_plan(explanation)) text += sum_text(explanation);
   const ordered_json search = part(report, "search");
   if (const auto measured = number(search, "measured_us"); measured && *measured > 0)
@@ -145,6 +147,7 @@ Result<std::string> explain_as_json(const Plan& plan, const std::string& node) {
   const ordered_json object = {{"schema", "collage.explain/1"},
                                {"model", plan.model_path},
                                {"threads", plan.threads},
+                               {"passes_off", plan.passes_off},
                                {"shipped", plan.shipped},
                                {"step_count", counts.steps},
                                {"view_count", counts.views},

@@ -48,7 +48,8 @@ std::string who(const PlanStep& step) {
   return step.variant.empty() ? step.backend : step.backend + "/" + step.variant;
 }
 
-/// The nodes of a step, or the value a conversion moves and between which formats.
+/// The nodes of a step, "~" before those that another step computes as well, or the value a conversion moves and
+/// between which formats.
 std::string what(const PlanBody& plan, const PlanStep& step, std::size_t most_names) {
   if (step.nodes.empty() && !step.inputs.empty() && !step.outputs.empty()) {
     const PlanValue& from = plan.values[step.inputs.front()];
@@ -58,7 +59,11 @@ std::string what(const PlanBody& plan, const PlanStep& step, std::size_t most_na
     return fmt::format("{}: {} to {}", from.name, from.format.name, to.format.name);
   }
   const std::size_t shown = std::min(step.nodes.size(), most_names);
-  std::string text = fmt::format("{}", fmt::join(step.nodes.begin(), step.nodes.begin() + std::ptrdiff_t(shown), " "));
+  std::string text;
+  for (std::size_t i = 0; i < shown; ++i) {
+    const bool is_repeated = std::ranges::find(step.repeated, step.nodes[i]) != step.repeated.end();
+    text += (i == 0 ? "" : " ") + std::string(is_repeated ? "~" : "") + step.nodes[i];
+  }
   if (shown < step.nodes.size()) text += fmt::format(" and {} more", step.nodes.size() - shown);
   return text;
 }
@@ -133,6 +138,7 @@ ordered_json to_json(const PlanBody& plan, std::size_t index) {
                          {"backend", step.backend},
                          {"variant", step.variant},
                          {"nodes", step.nodes},
+                         {"repeated", step.repeated},
                          {"cost_us", us(step.cost_ns)},
                          {"cost_low_us", us(step.cost_low_ns)},
                          {"cost_high_us", us(step.cost_high_ns)},

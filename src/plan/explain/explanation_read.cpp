@@ -1,10 +1,10 @@
 #include <algorithm>
-#include <charconv>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "base/json.h"
+#include "base/number_text.h"
 #include "plan/explain/explanation.h"
 
 namespace collage {
@@ -14,11 +14,9 @@ using nlohmann::json;
 using Positions = std::vector<std::uint32_t>;
 
 std::uint32_t position(std::string_view text, std::size_t limit) {
-  std::uint32_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size() || value >= limit)
-    throw JsonFault{{}, "position '" + std::string(text) + "'"};
-  return value;
+  const auto value = number_in<std::uint32_t>(text);
+  if (!value || *value >= limit) throw JsonFault{{}, "position '" + std::string(text) + "'"};
+  return *value;
 }
 
 /// "3,4,9-12" below `limit`.

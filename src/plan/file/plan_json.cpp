@@ -74,7 +74,9 @@ json step_to_json(const PlanStep& step, std::size_t id) {
               {"workspace", {{"offset", step.workspace_offset}, {"bytes", step.workspace_bytes}}},
               {"cost_ns", {{"median", step.cost_ns}, {"low", step.cost_low_ns}, {"high", step.cost_high_ns}}},
               {"runner_up", step.runner_up}};
+  if (!step.repeated.empty()) out["repeated"] = step.repeated;
   if (step.is_estimated) out["cost_ns"]["estimated"] = true;
+  if (!step.entry.empty()) out["entry"] = step.entry;
   if (step.location != kHome) out["location"] = step.location;
   for (const PlanCheck& check : step.checks) out["checks"].push_back(check_to_json(check));
   if (!step.control) return out;
@@ -115,6 +117,7 @@ std::string to_json(const Plan& plan) {
   out["shapes"] = plan.shapes;
   out["machine"] = plan.machine;
   out["accuracy"] = plan.accuracy;
+  if (!plan.passes_off.empty()) out["passes_off"] = plan.passes_off;
   out["threads"] = plan.threads;
   out["shipped"] = plan.shipped;
   out["memory"] = {{"arena_bytes", plan.arena_bytes}, {"weights_bytes", plan.weights_bytes}};

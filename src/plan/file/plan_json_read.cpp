@@ -123,16 +123,23 @@ PlanCheck read_check(const json& object, const std::string& where) {
 
 PlanBody read_body(const json& object, const std::string& where, int depth);
 
+std::vector<std::string> texts(const json& object, const std::string& key, const std::string& where) {
+  std::vector<std::string> texts;
+  for (const json& entry : list(object, key, where)) {
+    if (!entry.is_string()) throw JsonFault{where, "an entry of '" + key + "' that is no text"};
+    texts.push_back(entry.get<std::string>());
+  }
+  return texts;
+}
+
 PlanStep read_step(const json& object, const std::string& where, int depth) {
   PlanStep step;
   const auto step_kind_name = [](StepKind kind) { return name_of(kind); };
   step.kind = named(kStepKinds, step_kind_name, text(object, "kind", where), where);
   step.backend = text(object, "backend", where);
   step.variant = text(object, "variant", where);
-  for (const json& node : list(object, "nodes", where)) {
-    if (!node.is_string()) throw JsonFault{where, "a node that is no text"};
-    step.nodes.push_back(node.get<std::string>());
-  }
+  step.nodes = texts(object, "nodes", where);
+  if (object.contains("repeated")) step.repeated = texts(object, "repeated", where);
   step.structure = text(object, "structure", where);
   step.inputs = indices(object, "inputs", where);
   step.outputs = indices(object, "outputs", where);
@@ -147,6 +154,7 @@ PlanStep read_step(const json& object, const std::string& where, int depth) {
   step.cost_high_ns = number<std::int64_t>(cost, "high", where);
   step.is_estimated = cost.contains("estimated");
   step.runner_up = text(object, "runner_up", where);
+  if (object.contains("entry")) step.entry = text(object, "entry", where);
   if (object.contains("location")) step.location = text(object, "location", where);
   if (object.contains("checks"))
     for (const json& check : list(object, "checks", where)) step.checks.push_back(read_check(check, where));
@@ -187,6 +195,8 @@ void read_header(const json& object, Plan& plan) {
   for (const auto& [name, shape] : shapes.items()) plan.shapes[name] = text(shapes, name, "shapes");
   plan.machine = text(object, "machine", "plan");
   plan.accuracy = text(object, "accuracy", "plan");
+  if (object.contains("passes_off"))
+    for (std::string& name : texts(object, "passes_off", "plan")) plan.passes_off.insert(std::move(name));
   plan.threads = number<int>(object, "threads", "plan");
   plan.shipped = text(object, "shipped", "plan");
   const json& memory = member(object, "memory", "plan");

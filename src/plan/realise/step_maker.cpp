@@ -71,7 +71,10 @@ Result<void> StepMaker::add_region_ports(PlanStep& step, const CoverStep& from, 
   if (variant.input_formats.size() != region.inputs.size() || variant.output_formats.size() != region.outputs.size())
     return bad_cover(fmt::format("step {}", index), "a variant with other port counts", "one format for each port");
   step.location = from.location;
-  for (const std::size_t node : region.nodes.members()) step.nodes.push_back(graph_.nodes[node].name);
+  for (const std::size_t node : region.nodes.members()) {
+    step.nodes.push_back(graph_.nodes[node].name);
+    if (region.repeats(node)) step.repeated.push_back(graph_.nodes[node].name);
+  }
   for (std::size_t i = 0; i < region.inputs.size(); ++i) {
     COLLAGE_TRY(const PlanIndex input, draft_.read(region.inputs[i], {from.location, variant.input_formats[i]}, index));
     step.inputs.push_back(input);

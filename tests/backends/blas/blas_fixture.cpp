@@ -8,6 +8,7 @@
 #include <memory>
 
 #include "tests/support/dice.h"
+#include "tests/support/paths.h"
 
 namespace collage::test {
 namespace {
@@ -15,7 +16,7 @@ namespace {
 Registry& registry(int which) {
   static std::vector<std::unique_ptr<Registry>> registries;
   while (static_cast<int>(registries.size()) <= which)
-    registries.push_back(std::make_unique<Registry>(std::vector<std::string>{COLLAGE_BUILD_DIR "/lib/collage"}));
+    registries.push_back(std::make_unique<Registry>(std::vector<std::string>{test::build_path("/lib/collage")}));
   return *registries[static_cast<std::size_t>(which)];
 }
 

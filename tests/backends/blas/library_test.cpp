@@ -1,5 +1,6 @@
 // Which libraries an instance can have, and what it says when there is none.
 #include "blas_fixture.h"
+#include "tests/support/paths.h"
 
 namespace collage::test {
 namespace {
@@ -8,7 +9,7 @@ using testing::HasSubstr;
 using testing::StartsWith;
 
 std::string unusable(const std::string& instance) {
-  Registry registry({COLLAGE_BUILD_DIR "/lib/collage"});
+  Registry registry({test::build_path("/lib/collage")});
   const auto backend = registry.inspect(instance);
   return backend ? (*backend)->info().unusable : to_string(backend.error());
 }

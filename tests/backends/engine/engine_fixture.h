@@ -13,10 +13,11 @@
 
 #include "backend/registry.h"
 #include "region/variant.h"
+#include "tests/support/paths.h"
 
 namespace collage::testing {
 
-inline Registry test_registry() { return Registry({std::string(COLLAGE_BUILD_DIR) + "/lib/collage"}); }
+inline Registry test_registry() { return Registry({test::build_path("/lib/collage")}); }
 
 /// Deterministic values in [-1, 1).
 inline std::vector<float> noise(std::size_t count, std::uint32_t seed) {

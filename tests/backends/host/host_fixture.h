@@ -9,10 +9,12 @@
 #include <string>
 #include <vector>
 
+#include "backend/format_extension.h"
 #include "backend/registry.h"
 #include "ir/graph.h"
 #include "region/variant.h"
 #include "tests/support/dice.h"
+#include "tests/support/paths.h"
 
 namespace collage {
 
@@ -31,7 +33,7 @@ class Bytes {
 };
 
 inline Registry& host_registry() {
-  static Registry registry({COLLAGE_BUILD_DIR "/lib/collage"});
+  static Registry registry({test::build_path("/lib/collage")});
   return registry;
 }
 

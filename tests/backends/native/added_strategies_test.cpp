@@ -1,7 +1,10 @@
 // Implementations from libraries outside of the tree: offered, listed and tuned like the built-in ones, or refused.
 #include <cstdlib>
 
+#include "backend/strategy_extension.h"
+#include "backend/tuning_extension.h"
 #include "native_fixture.h"
+#include "tests/support/paths.h"
 
 namespace collage::test {
 namespace {
@@ -18,11 +21,11 @@ constexpr const char* kSum =
 const std::string kExample = COLLAGE_STRATEGIES "/example/libcollage_native_strategies_unrolled.so";
 const std::string kOdd = COLLAGE_STRATEGIES "/odd/libcollage_native_strategies_odd.so";
 
-Registry registry() { return Registry({COLLAGE_BUILD_DIR "/lib/collage"}); }
+Registry registry() { return Registry({test::build_path("/lib/collage")}); }
 
 TEST(AddedStrategies, AreOfferedListedAndRight) {
   const std::string instance = "native:strategies=" + kExample;
-  EXPECT_THAT(compiling(instance).strategies().value(),
+  EXPECT_THAT(strategies(compiling(instance)).value(),
               Contains(AllOf(Field(&StrategyLine::implementation, "unrolled"), Field(&StrategyLine::source, kExample),
                              Field(&StrategyLine::condition, "outputs == 1"))));
   if (!has_reference()) GTEST_SKIP() << "no reference here";
@@ -35,7 +38,7 @@ TEST(AddedStrategies, CanBeTuned) {
   const std::string instance = "native:strategies=" + kExample;
   const Graph graph = graph_of(kSum);
   Variant variant = variant_of(compiling(instance), graph, "unrolled.");
-  const auto space = compiling(instance).tuning_space(graph, region_of(graph), variant, {});
+  const auto space = tuning_space(compiling(instance), graph, region_of(graph), variant, {});
   ASSERT_TRUE(space);
   EXPECT_EQ(space->choices[0].values, (std::vector<std::int64_t>{1, 2, 4, 8, 16}));
   if (!has_reference()) GTEST_SKIP() << "no reference here";
@@ -48,7 +51,7 @@ TEST(AddedStrategies, AreForTheInstanceThatNamesThemAndPartOfItsBuild) {
   Backend* with = here.get("native:strategies=" + kExample).value();
   Backend* without = here.get("native").value();
   EXPECT_NE(with->info().build, without->info().build);
-  const std::vector<StrategyLine> built_in = without->strategies().value();
+  const std::vector<StrategyLine> built_in = strategies(*without).value();
   for (const StrategyLine& line : built_in) EXPECT_EQ(line.source, "");
   const Graph graph = graph_of(kSum);
   for (const Variant& variant : variants_of(*without, graph)) EXPECT_THAT(variant.name, Not(StartsWith("unrolled")));
@@ -60,7 +63,7 @@ TEST(AddedStrategies, AreFoundInTheFoldersOfBackends) {
   const auto backend = here.get("native");
   ::unsetenv("COLLAGE_BACKEND_PATH");
   ASSERT_TRUE(backend) << to_string(backend.error());
-  EXPECT_THAT((*backend)->strategies().value(), Contains(Field(&StrategyLine::implementation, "unrolled")));
+  EXPECT_THAT(strategies(**backend).value(), Contains(Field(&StrategyLine::implementation, "unrolled")));
 }
 
 struct Odd {
@@ -110,7 +113,7 @@ TEST(AddedStrategies, WithConditionsOnUnknownFactsAreRefusedWhereTheyWouldApply)
 TEST(AddedStrategies, OfAFileThatIsNoneAreRefused) {
   Registry here = registry();
   EXPECT_THAT(here.get("native:strategies=/nonexistent.so").error().saw, HasSubstr("/nonexistent.so"));
-  EXPECT_THAT(here.get("native:strategies=" COLLAGE_BUILD_DIR "/lib/collage/libcollage_backend_host.so").error().saw,
+  EXPECT_THAT(here.get("native:strategies=" + test::build_path("/lib/collage/libcollage_backend_host.so")).error().saw,
               HasSubstr("no symbol collage_native_strategies"));
 }
 

@@ -8,6 +8,7 @@
 #include "blas_call.h"
 #include "compiler_interface.h"
 #include "native_fixture.h"
+#include "tests/support/paths.h"
 
 namespace collage::test {
 namespace {
@@ -124,7 +125,7 @@ const std::vector<Case>& cases() {
 /// The compiler, opened beside the module as the module does.
 const native::CompilerTable& table() {
   static const native::CompilerTable* const opened = [] {
-    void* handle = ::dlopen(COLLAGE_BUILD_DIR "/lib/collage/libcollage_native_compiler.so", RTLD_NOW | RTLD_LOCAL);
+    void* handle = ::dlopen(test::build_path("/lib/collage/libcollage_native_compiler.so").c_str(), RTLD_NOW | RTLD_LOCAL);
     COLLAGE_CHECK(handle != nullptr, ::dlerror());
     return reinterpret_cast<native::CompilerEntry>(::dlsym(handle, native::kCompilerSymbol))();
   }();

@@ -1,5 +1,5 @@
-// Families whose code differs by the format of the region's tensors: which of the two can see all it reads.
-// In: a region. Out: the fact "layouts". Cost: a look at every value. Source: ours.
+// Families whose code differs by the format of the region's tensors: which formats the code can read and write.
+// In: a region. Out: the fact "layouts".
 #pragma once
 
 #include <array>

@@ -1,6 +1,5 @@
-// What the ways to convolve share.
-// In: a region with a Conv. Out: its Dense, or why it is none; spaces and builders for the table in convolution.cpp.
-// Cost: a look at the node. Source: see each builder's file.
+// What the implementations of convolution share.
+// In: a region with a Conv. Out: its Dense, or why it has none; spaces and builders for the table in convolution.cpp.
 #pragma once
 
 #include "compiler/dense.h"

@@ -1,5 +1,4 @@
-// The families, one file each.
-// In: nothing. Out: rows for the table in families.cpp. Cost: none. Source: ours.
+// The families of operators, one file each: rows for the table in families.cpp.
 #pragma once
 
 #include <array>

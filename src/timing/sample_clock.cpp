@@ -1,0 +1,24 @@
+#include "timing/sample_clock.h"
+
+#include <algorithm>
+
+#include "timing/pinning.h"
+
+namespace collage {
+
+Result<BatchTime> SampleClock::time(const std::function<Result<void>()>& call, std::int64_t calls) const {
+  const PinnedThread pinned(options_.threads);
+  if (options_.noise != nullptr) options_.noise->begin();
+  const std::int64_t begin = options_.now_ns();
+  for (std::int64_t made = 0; made < calls; ++made) COLLAGE_TRY_VOID(call());
+  BatchTime batch{.elapsed_ns = std::max<std::int64_t>(1, options_.now_ns() - begin)};
+  batch.disturbed = options_.noise != nullptr && options_.noise->end(batch.elapsed_ns).any();
+  return batch;
+}
+
+void shuffle(std::vector<std::size_t>& order, std::mt19937_64& random) {
+  // Fisher and Yates by hand: std::shuffle's use of the generator differs between libraries.
+  for (std::size_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[random() % i]);
+}
+
+}  // namespace collage

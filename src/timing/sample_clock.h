@@ -1,0 +1,48 @@
+// The engine behind all timing, of candidates as of plans: calls of one contender, timed as a whole on processors they
+// keep, with what the system reports to have disturbed them; and the order of a round.
+// In: a call. Out: a sample.
+// Two experiments are built on it: race.h times contenders round by round until paired ratios tell who is faster;
+// sampling.h takes medians that compare between sessions, as costs have to.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <random>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "timing/noise.h"
+
+namespace collage {
+
+struct BatchTime {
+  std::int64_t elapsed_ns = 1;  ///< of all calls; at least 1
+  bool disturbed = false;
+};
+
+/// One thread.
+class SampleClock {
+ public:
+  struct Options {
+    std::function<std::int64_t()> now_ns = monotonic_ns;
+    std::function<double()> slowness = {};  ///< of the processor now, 1 in a quiet moment; empty = 1
+    int threads = 0;                        ///< calls are made pinned to so many processors; 0 = not pinned
+    NoiseWatch* noise = nullptr;            ///< null = nothing counts as a disturbance
+  };
+  explicit SampleClock(Options options) : options_(std::move(options)) {}
+
+  /// Makes so many calls. The error of the first one that fails.
+  [[nodiscard]] Result<BatchTime> time(const std::function<Result<void>()>& call, std::int64_t calls) const;
+  [[nodiscard]] double slowness() const { return options_.slowness ? options_.slowness() : 1.0; }
+  [[nodiscard]] std::int64_t now_ns() const { return options_.now_ns(); }
+
+ private:
+  Options options_;
+};
+
+/// The contenders of a round in fresh random order, so that whatever disturbs the machine disturbs all alike.
+void shuffle(std::vector<std::size_t>& order, std::mt19937_64& random);
+
+}  // namespace collage
