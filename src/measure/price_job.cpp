@@ -17,8 +17,8 @@
 #include "numbers/view_check.h"
 #include "store/artifact_file.h"
 #include "timing/sampling.h"
-#include "worker/conduct.h"
 #include "worker/process_state.h"
+#include "worker/resource_check.h"
 
 namespace collage {
 namespace {
@@ -152,7 +152,7 @@ class PriceRun {
       answer.candidates.push_back(std::move(contestants_[i].answer));
     }
     context_.mark(-1);
-    answer.harmed = harmed_ || is_worn_out();
+    answer.harmed = harmed_ || has_leaked_much();
     return answer;
   }
 
@@ -181,7 +181,7 @@ class PriceRun {
     const Usage before = usage_now();
     judge_numbers_again(i);
     if (contestants_[i].trial)
-      if (auto refusal = judge_conduct(before, job_.options.threads, [&] { return run_guarded(i); })) {
+      if (auto refusal = check_resources(before, job_.options.threads, [&] { return run_guarded(i); })) {
         harmed_ = true;
         refuse(i, *std::move(refusal));
       }

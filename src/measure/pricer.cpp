@@ -31,7 +31,12 @@ std::vector<std::uint32_t> indices_of(const NodeSet& nodes) {
 
 /// What every death of a worker before the first sign of life costs: reading the graph, loading modules.
 Allowance allowance_of(const PricerOptions& options) {
-  return usual_allowance(options.compile_limit, options.compile_limit, options.run_floor);
+  const MeasureOptions& measure = options.measure;
+  return usual_allowance(measure.compile_limit, measure.compile_limit, measure.run_limit);
+}
+
+bool is_too_late(const MeasureLimits& limits, std::size_t nodes) {
+  return Clock::now() > (nodes > 1 ? limits.deadline : limits.latest);
 }
 
 }  // namespace
@@ -40,13 +45,13 @@ Pricer::Pricer(PricerOptions options, Registry& registry, Store& store)
     : options_(std::move(options)),
       registry_(registry),
       store_(store),
-      worker_(options_.worker_command),
-      context_{.threads = options_.compile.threads,
-               .accuracy = options_.compile.accuracy,
+      worker_(options_.measure.worker_command),
+      context_{.threads = options_.measure.threads,
+               .accuracy = options_.measure.accuracy,
                .machine = machine_print(),
                .displaced_bytes = options_.displaced_bytes},
       strikes_(store),
-      facts_(store, options_.model) {}
+      facts_(store, options_.graph.model) {}
 
 std::expected<std::string, Refusal> Pricer::key_of(const std::string& structure, const CandidateSpec& candidate) {
   const auto backend = registry_.get(candidate.backend);
@@ -76,7 +81,8 @@ bool Pricer::reuse(const std::string& key, Answers& answers) {
 }
 
 Result<std::vector<std::vector<PricedCandidate>>> Pricer::price(const Graph& graph,
-                                                                std::span<const PriceRequest> requests) {
+                                                                std::span<const PriceRequest> requests,
+                                                                const MeasureLimits& limits) {
   std::map<std::string, Group> groups;
   Answers answers;
   ConstantHashes hashes;
@@ -99,7 +105,7 @@ Result<std::vector<std::vector<PricedCandidate>>> Pricer::price(const Graph& gra
     if (is_first) group.place = place_hash(graph, request.region, hashes);
   }
   facts_.keep();
-  COLLAGE_TRY_VOID(run_groups(groups, answers));
+  COLLAGE_TRY_VOID(run_groups(groups, limits, answers));
   std::vector<std::vector<PricedCandidate>> priced;
   for (const auto& list : keys) {
     priced.emplace_back();
@@ -109,7 +115,8 @@ Result<std::vector<std::vector<PricedCandidate>>> Pricer::price(const Graph& gra
   return priced;
 }
 
-Result<std::vector<std::vector<PricedCandidate>>> Pricer::price(std::span<const ConversionRequest> requests) {
+Result<std::vector<std::vector<PricedCandidate>>> Pricer::price(std::span<const ConversionRequest> requests,
+                                                                const MeasureLimits& limits) {
   std::map<std::string, Group> groups;
   Answers answers;
   std::vector<std::vector<std::expected<std::string, Refusal>>> keys;
@@ -125,7 +132,7 @@ Result<std::vector<std::vector<PricedCandidate>>> Pricer::price(std::span<const 
       if (keys.back().back()) look_up(*keys.back().back(), {.backend = backend, .variant = {}}, group, answers);
     }
   }
-  COLLAGE_TRY_VOID(run_groups(groups, answers));
+  COLLAGE_TRY_VOID(run_groups(groups, limits, answers));
   std::vector<std::vector<PricedCandidate>> priced;
   for (const auto& list : keys) {
     priced.emplace_back();
@@ -135,24 +142,20 @@ Result<std::vector<std::vector<PricedCandidate>>> Pricer::price(std::span<const 
   return priced;
 }
 
-Result<void> Pricer::run_groups(std::map<std::string, Group>& groups, Answers& answers) {
+Result<void> Pricer::run_groups(std::map<std::string, Group>& groups, const MeasureLimits& limits, Answers& answers) {
   std::size_t total = 0;
   for (const auto& [name, group] : groups) total += group.pending.size();
   std::size_t done = 0;
   std::vector<Group> theirs;
   for (auto& [name, group] : groups) {
-    if (group.pending.empty() || options_.stop.stop_requested() || is_too_late(group)) continue;
+    if (group.pending.empty() || limits.stop.stop_requested() || is_too_late(limits, group.nodes.size())) continue;
     const std::size_t size = group.pending.size();
     theirs.push_back(take_leases(group, answers));
-    COLLAGE_TRY_VOID(run_leased(std::move(group), answers));
+    COLLAGE_TRY_VOID(run_leased(std::move(group), limits.stop, answers));
     done += size - theirs.back().pending.size();
     report(done, total);
   }
-  return await_others(std::move(theirs), answers);
-}
-
-bool Pricer::is_too_late(const Group& group) const {
-  return Clock::now() > (group.nodes.size() > 1 ? options_.deadline : options_.latest);
+  return await_others(std::move(theirs), limits, answers);
 }
 
 Pricer::Group Pricer::take_leases(Group& group, Answers& answers) {
@@ -173,38 +176,39 @@ Pricer::Group Pricer::take_leases(Group& group, Answers& answers) {
   return theirs;
 }
 
-Result<void> Pricer::await_others(std::vector<Group> theirs, Answers& answers) {
+Result<void> Pricer::await_others(std::vector<Group> theirs, const MeasureLimits& limits, Answers& answers) {
   auto pause = kFirstPause;
   for (;;) {
-    std::erase_if(theirs, [&](const Group& group) { return group.pending.empty() || is_too_late(group); });
-    if (theirs.empty() || options_.stop.stop_requested()) return {};
+    std::erase_if(theirs,
+                  [&](const Group& group) { return group.pending.empty() || is_too_late(limits, group.nodes.size()); });
+    if (theirs.empty() || limits.stop.stop_requested()) return {};
     std::this_thread::sleep_for(pause);
     pause = std::min(2 * pause, kLongestPause);
     for (Group& group : theirs) {
       const std::size_t size = group.pending.size();
       Group rest = take_leases(group, answers);
       if (rest.pending.size() < size) pause = kFirstPause;
-      COLLAGE_TRY_VOID(run_leased(std::move(group), answers));
+      COLLAGE_TRY_VOID(run_leased(std::move(group), limits.stop, answers));
       group = std::move(rest);
     }
   }
 }
 
-Result<void> Pricer::run_leased(Group group, Answers& answers) {
-  auto outcome = run_group(std::move(group), answers);
+Result<void> Pricer::run_leased(Group group, const std::stop_token& stop, Answers& answers) {
+  auto outcome = run_group(std::move(group), stop, answers);
   // What has no cost after all, because of a stop or an error, is for others to measure.
   store_.release_leases();
   return outcome;
 }
 
-Result<void> Pricer::run_group(Group group, Answers& answers) {
+Result<void> Pricer::run_group(Group group, const std::stop_token& stop, Answers& answers) {
   int unexplained = 0;
   for (;;) {
     leave_out_blocked(group, answers);
     if (group.pending.empty()) return {};
     PriceJob job = job_for(group, Effort::kTime);
     job.recorded_only = unexplained > 0;
-    auto outcome = worker_.call(to_json(job), allowance_with_leases(), options_.stop);
+    auto outcome = worker_.call(to_json(job), allowance_with_leases(), stop);
     if (!outcome) {
       const Death& death = outcome.error();
       if (death.stopped) return {};
@@ -263,15 +267,15 @@ void Pricer::leave_out_blocked(Group& group, Answers& answers) {
 }
 
 PriceJob Pricer::job_for(const Group& group, Effort effort) const {
-  PriceJob job{.graph_file = options_.graph_file,
-               .record_file = options_.record_file,
+  PriceJob job{.graph_file = options_.graph.graph_file,
+               .record_file = options_.graph.record_file,
                .artifact_folder = store_.artifact_folder(),
                .nodes = group.nodes,
                .repeated = group.repeated,
                .conversion = group.conversion,
-               .options = options_.compile,
+               .options = options_.measure.compile(),
                .effort = effort,
-               .seed = options_.seed,
+               .seed = options_.measure.seed,
                .quiet_ns = quiet_ns_,
                .displaced_bytes = options_.displaced_bytes};
   job.options.portable = group.portable;
@@ -310,7 +314,7 @@ void Pricer::keep_repro(const Group& group, const CandidateSpec& candidate, cons
   if (options_.repros == nullptr || !backend || !is_failure(refusal.reason)) return;
   const BackendInfo& info = (*backend)->info();
   options_.repros->keep({.graph = group.graph,
-                         .record_file = options_.record_file,
+                         .record_file = options_.graph.record_file,
                          .nodes = group.nodes,
                          .repeated = group.repeated,
                          .bundle = {.backend = info.name,
@@ -320,18 +324,19 @@ void Pricer::keep_repro(const Group& group, const CandidateSpec& candidate, cons
                                     .variant = candidate.variant,
                                     .labels = candidate.labels,
                                     .conversion = group.conversion,
-                                    .options = options_.compile,
-                                    .seed = options_.seed,
+                                    .options = options_.measure.compile(),
+                                    .seed = options_.measure.seed,
                                     .displaced_bytes = options_.displaced_bytes,
-                                    .compile_limit = options_.compile_limit,
-                                    .run_limit = options_.run_floor,
+                                    .compile_limit = options_.measure.compile_limit,
+                                    .run_limit = options_.measure.run_limit,
                                     .refusal = refusal,
                                     .stage = stage,
                                     .machine = context_.machine}});
 }
 
 Result<std::expected<StoredArtifact, Refusal>> Pricer::artifact_for(const Graph& graph, const Region& region,
-                                                                    const CandidateSpec& candidate, bool portable) {
+                                                                    const CandidateSpec& candidate,
+                                                                    const std::stop_token& stop, bool portable) {
   const auto key = key_of(structure_key(graph, region), candidate);
   if (!key) return std::expected<StoredArtifact, Refusal>(std::unexpected(key.error()));
   ConstantHashes hashes;
@@ -343,11 +348,12 @@ Result<std::expected<StoredArtifact, Refusal>> Pricer::artifact_for(const Graph&
                   .graph = &graph,
                   .pending = {{.key = portable ? *key + " portable" : *key, .candidate = candidate}},
                   .portable = portable},
-                 region.constants);
+                 region.constants, stop);
 }
 
 Result<std::expected<StoredArtifact, Refusal>> Pricer::artifact_for(const Conversion& conversion,
-                                                                    const std::string& backend) {
+                                                                    const std::string& backend,
+                                                                    const std::stop_token& stop) {
   const auto key = key_of(conversion, backend);
   if (!key) return std::expected<StoredArtifact, Refusal>(std::unexpected(key.error()));
   return prepare({.nodes = {},
@@ -356,10 +362,11 @@ Result<std::expected<StoredArtifact, Refusal>> Pricer::artifact_for(const Conver
                   .operators = kConversion,
                   .place = "none",
                   .pending = {{.key = *key, .candidate = {.backend = backend, .variant = {}}}}},
-                 {});
+                 {}, stop);
 }
 
-Result<std::expected<StoredArtifact, Refusal>> Pricer::prepare(Group group, std::span<const ValueId> constants) {
+Result<std::expected<StoredArtifact, Refusal>> Pricer::prepare(Group group, std::span<const ValueId> constants,
+                                                               const std::stop_token& stop) {
   using Outcome = std::expected<StoredArtifact, Refusal>;
   const std::string key = artifact_key(group.pending[0].key, group.place);
   const std::string& folder = store_.artifact_folder();
@@ -379,7 +386,7 @@ Result<std::expected<StoredArtifact, Refusal>> Pricer::prepare(Group group, std:
   const auto ask = [&](bool recorded_only) {
     PriceJob job = job_for(group, Effort::kPrepare);
     job.recorded_only = recorded_only;
-    return worker_.call(to_json(job), allowance_of(options_), options_.stop);
+    return worker_.call(to_json(job), allowance_of(options_), stop);
   };
   // The numbers of a portable one are those of kernels that were judged on all inputs.
   auto outcome = ask(group.portable);

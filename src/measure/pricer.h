@@ -1,13 +1,11 @@
-// Prices candidates for the search: from the cost store, else from a worker process.
-// In: regions or conversions and the candidates for each. Out: a cost for each candidate.
-// How: candidates of one structure are one job, measured once whatever the number of places; jobs go to one worker, one
-// after the other, so nothing is ever timed next to something else of ours. A worker that dies or hangs costs only the
-// candidate at work: the job is done again without it in a fresh worker. Everything is stored as it arrives. What
-// another tuner measures at this moment for the same store is left to last and then waited for.
-// Not here: which candidates to price (search/, tune/), timing itself (price_job).
+// Prices candidates: takes their costs from the store, else has a worker process measure them.
+// In: regions or conversions with the candidates for each. Out: a cost for each candidate.
+// Candidates of one structure are one job, measured once however often the structure occurs. Jobs go to one worker, one
+// after the other, so that nothing is timed beside other work of ours. A worker that dies costs only the candidate at
+// work: a fresh worker repeats the job without it. Each cost is stored as soon as it arrives. Costs that another tuner
+// measures at this moment for the same store are left for last and then waited for.
 #pragma once
 
-#include <chrono>
 #include <expected>
 #include <map>
 #include <span>
@@ -18,6 +16,7 @@
 #include "backend/registry.h"
 #include "base/progress.h"
 #include "measure/jobs.h"
+#include "measure/measure_options.h"
 #include "measure/repro_keeper.h"
 #include "store/artifact_file.h"
 #include "store/keys.h"
@@ -29,22 +28,11 @@
 namespace collage {
 
 struct PricerOptions {
-  std::vector<std::string> worker_command;  ///< argv that starts a worker; the socket's number is appended
-  std::string graph_file;                   ///< of write_graph_file, the graph that price() is given
-  std::string record_file;                  ///< of a record job on that graph
-  std::string model = {};                   ///< file name of the user's model, to describe regions in the store
-  CompileOptions compile;                   ///< threads and accuracy
-  std::int64_t displaced_bytes = 0;         ///< of the caches before each timed run (displacer.h)
-  std::uint64_t seed = 1;
-  std::chrono::nanoseconds compile_limit = std::chrono::seconds(60);
-  std::chrono::nanoseconds run_floor = std::chrono::seconds(10);  ///< least time allowed besides 20 x expected
-  Progress progress;                                              ///< may be empty
-  ReproKeeper* repros = nullptr;                                  ///< told of failures; outlives the pricer
-  std::stop_token stop;                                           ///< ends the work within about 100 ms
-  /// Past it only conversions and regions of a single node are measured, or waited for while another tuner measures.
-  Clock::time_point deadline = Clock::time_point::max();
-  /// Past it nothing is.
-  Clock::time_point latest = Clock::time_point::max();
+  MeasureOptions measure;
+  MeasuredGraph graph;               ///< that price() is given
+  std::int64_t displaced_bytes = 0;  ///< of the caches before each timed run (displacer.h)
+  Progress progress;                 ///< may be empty
+  ReproKeeper* repros = nullptr;     ///< told of failures; outlives the pricer
 };
 
 /// One region and the ways to run it.
@@ -80,17 +68,21 @@ class Pricer {
   /// One list per request, one entry per candidate, in order. `graph` is the one in graph_file.
   /// Error worker/cannot-start, or that of a job whose files cannot be read; a candidate's failure is its refusal.
   [[nodiscard]] Result<std::vector<std::vector<PricedCandidate>>> price(const Graph& graph,
-                                                                        std::span<const PriceRequest> requests);
-  [[nodiscard]] Result<std::vector<std::vector<PricedCandidate>>> price(std::span<const ConversionRequest> requests);
+                                                                        std::span<const PriceRequest> requests,
+                                                                        const MeasureLimits& limits = {});
+  [[nodiscard]] Result<std::vector<std::vector<PricedCandidate>>> price(std::span<const ConversionRequest> requests,
+                                                                        const MeasureLimits& limits = {});
 
   /// The artifact for exactly these weights: from the store when it was verified before, else compiled and verified
   /// now. Outer error as price(), also artifact/cannot-write and measure/stopped; inner: it does not work here.
   /// A portable one (CompileOptions), of what has a usual one, is verified as the baseline instance runs it.
   [[nodiscard]] Result<std::expected<StoredArtifact, Refusal>> artifact_for(const Graph& graph, const Region& region,
                                                                             const CandidateSpec& candidate,
+                                                                            const std::stop_token& stop = {},
                                                                             bool portable = false);
   [[nodiscard]] Result<std::expected<StoredArtifact, Refusal>> artifact_for(const Conversion& conversion,
-                                                                            const std::string& backend);
+                                                                            const std::string& backend,
+                                                                            const std::stop_token& stop = {});
 
   /// Ends the worker: the next request is answered by a process in which nothing ran before.
   void leave_worker() { worker_.stop(); }
@@ -98,13 +90,10 @@ class Pricer {
   [[nodiscard]] const PriceCounts& counts() const { return counts_; }
   /// What its keys say beside the region and the candidate.
   [[nodiscard]] const MeasureContext& context() const { return context_; }
-  /// In place of the deadlines it was made with.
-  void allow_until(Clock::time_point deadline) { options_.deadline = options_.latest = deadline; }
   /// The least time of a worker's canary so far; 0 = nothing was timed.
   [[nodiscard]] std::int64_t quiet_ns() const { return quiet_ns_; }
   /// The one worker, for other jobs on the same files.
   [[nodiscard]] WorkerProcess& worker() { return worker_; }
-  void set_stop(std::stop_token stop) { options_.stop = std::move(stop); }
 
  private:
   struct Pending {
@@ -132,14 +121,14 @@ class Pricer {
   bool reuse(const std::string& key, Answers& answers);
   /// Answers from the store, or adds to the group.
   void look_up(const std::string& key, const CandidateSpec& candidate, Group& group, Answers& answers);
-  [[nodiscard]] bool is_too_late(const Group& group) const;
-  [[nodiscard]] Result<void> run_groups(std::map<std::string, Group>& groups, Answers& answers);
+  [[nodiscard]] Result<void> run_groups(std::map<std::string, Group>& groups, const MeasureLimits& limits,
+                                        Answers& answers);
   /// Leaves in the group what is ours to measure and returns the rest of what is pending: what other tuners measure.
   [[nodiscard]] Group take_leases(Group& group, Answers& answers);
   /// Takes what is there by now and measures what others gave up, until nothing is left.
-  [[nodiscard]] Result<void> await_others(std::vector<Group> theirs, Answers& answers);
-  [[nodiscard]] Result<void> run_leased(Group group, Answers& answers);
-  [[nodiscard]] Result<void> run_group(Group group, Answers& answers);
+  [[nodiscard]] Result<void> await_others(std::vector<Group> theirs, const MeasureLimits& limits, Answers& answers);
+  [[nodiscard]] Result<void> run_leased(Group group, const std::stop_token& stop, Answers& answers);
+  [[nodiscard]] Result<void> run_group(Group group, const std::stop_token& stop, Answers& answers);
   /// The usual one; leases last as long as it allows.
   [[nodiscard]] Allowance allowance_with_leases();
   [[nodiscard]] PriceJob job_for(const Group& group, Effort effort) const;
@@ -151,7 +140,8 @@ class Pricer {
   void leave_out_blocked(Group& group, Answers& answers);
   void strike(const std::string& backend, const Group& group, const Refusal& why);
   void refuse_all(const Group& group, const Refusal& refusal, const std::string& stage, Answers& answers);
-  [[nodiscard]] Result<std::expected<StoredArtifact, Refusal>> prepare(Group group, std::span<const ValueId> constants);
+  [[nodiscard]] Result<std::expected<StoredArtifact, Refusal>> prepare(Group group, std::span<const ValueId> constants,
+                                                                       const std::stop_token& stop);
   void report(std::size_t done, std::size_t total) const;
 
   PricerOptions options_;

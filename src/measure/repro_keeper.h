@@ -1,9 +1,8 @@
 // Decides which failures of backends become reproduction bundles, and keeps their folder small.
-// A crash, a hang, wrong numbers, an exception and a failed compilation are kept; a plain refusal is an answer. One
-// bundle for each backend build, structure and reason; so many for each tune; no large ones; old ones go. In: failed
-// candidates, as the supervisor notes them. Out: folders `<backend>-<reason>-<hash>`, and what to say of them. Cost:
-// that of writing the bundle, at most `most_bytes` each; nothing while nothing fails. Not here: what is in a bundle
-// (repro_bundle.h).
+// In: failed candidates. Out: folders named `<backend>-<reason>-<hash>`, and a line for the user.
+// Crashes, hangs, wrong results, exceptions and failed compilations are kept; a plain refusal is not. There is one
+// bundle for each backend build, structure and reason, a limited number for each tune and in all, and none larger than
+// `most_bytes`.
 #pragma once
 
 #include <chrono>

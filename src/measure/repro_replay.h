@@ -1,7 +1,6 @@
-// Replays a reproduction bundle: compiles, loads, checks and times the candidate again, in a worker of its own.
-// In: a bundle, which backends. Out: for each what happens now, beside what happened then.
-// Cost: that of pricing one candidate for each backend; a hang costs the bundle's limits.
-// Not here: the folder (repro_bundle.h).
+// Replays a reproduction bundle: compiles, loads, checks and times the candidate again in a worker of its own.
+// In: a bundle and backends. Out: for each backend, what happens now beside what happened then.
+// Cost: that of pricing one candidate for each backend; a hang takes the time limit in the bundle.
 #pragma once
 
 #include <chrono>

@@ -1,6 +1,6 @@
-// One candidate made ready in a worker: an artifact loaded and bound to fresh buffers that hold recorded inputs.
-// It can be run, and judged: outputs against the record, inputs unchanged, nothing written outside the buffers.
-// Not here: compiling (price_job), timing (sampling).
+// One candidate in a worker: its artifact, loaded and bound to fresh buffers that hold the recorded inputs.
+// It can be run and judged: outputs against the record, inputs unchanged, nothing written outside the buffers.
+// Compiling is price_job's, timing is sampling's.
 #pragma once
 
 #include <expected>

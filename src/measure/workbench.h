@@ -1,5 +1,5 @@
-// What a worker keeps from one job to the next: the graph and the record it read last, input sets of regions of these,
-// conversion kernels, and how fast the processor is in a quiet moment.
+// What a worker keeps from one job to the next: the last graph and record, input sets of regions, conversion kernels,
+// and the speed of the undisturbed processor.
 #pragma once
 
 #include <optional>

@@ -1,9 +1,7 @@
-// Index outputs judged by the values they point at: two elements that are equal within the tolerance may be chosen one
-// for the other by ArgMax, ArgMin, TopK and NonMaxSuppression.
-// In: a graph, or indices with the tensor that they were chosen from. Out: where an output's choices come from; a
-// verdict.
-// Cost: one look-up an index; the tensor chosen from is read once for its largest magnitude.
-// Source: DESIGN "Measuring".
+// Judges index outputs (ArgMax, ArgMin, TopK, NonMaxSuppression) by the values that the indices point at: of two
+// elements that are equal within the tolerance, either may be chosen. In: a graph, or indices with the tensor that they
+// index. Out: where the choices of an output come from; a comparison. Cost: one look-up for each index; one pass over
+// the indexed tensor for its largest magnitude.
 #pragma once
 
 #include <optional>

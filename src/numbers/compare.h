@@ -1,10 +1,10 @@
-// Judges the numbers of a candidate against the reference.
-// In: what was seen, what the reference gave, the accuracy class. Out: a verdict with the first bad element.
-// The bound of a floating-point element is
-//     share * (largest finite magnitude of the expected tensor) + relative * |expected| + floor,
-// so a saturated output cannot hide errors of small elements, and tiny elements of a large output are not judged by
-// their own size alone. NaN and infinities must stand in the same places with the same sign.
-// Source: DESIGN "Measuring"; the floor keeps zero-valued outputs comparable.
+// Compares the outputs of a candidate with those of the reference.
+// In: both tensors and the accuracy class. Out: a Comparison with the first wrong element.
+// An element of type float may differ by
+//     share * (largest finite magnitude of the expected tensor) + relative * |expected| + floor.
+// The first term keeps tiny elements of a large output from being judged by their own size; the second keeps one huge
+// element from hiding errors of the others; the third makes expected zeros comparable. NaN and infinities must be at
+// the same places with the same sign. docs/NUMBERS.md has the numbers for each class.
 #pragma once
 
 #include <cstdint>

@@ -1,8 +1,8 @@
-// Draws inputs for a region from what the record holds for them.
-// In: a recorded tensor, what to draw, a seed. Out: another tensor of the same type and extents.
-// Cost: about one nanosecond an element: elements are picked from a few thousand drawn ones.
-// Deterministic: the same seed and record give the same bytes anywhere.
-// Source: the sets of DESIGN "Measuring"; SplitMix64 (Steele, Lea and Flood 2014).
+// Draws inputs for a region that resemble the recorded ones.
+// In: a recorded tensor, the kind of draw, a seed. Out: another tensor of the same type and extents.
+// Cost: about one nanosecond for an element: elements are picked from a few thousand drawn numbers.
+// Deterministic: the same seed and record give the same bytes on any machine.
+// Source: SplitMix64 (Steele, Lea and Flood 2014).
 #pragma once
 
 #include <cstdint>

@@ -1,9 +1,7 @@
-// The input sets of regions a worker met last: candidates of one region come in several jobs, and what the reference
-// expects of it takes longer to compute than most of them take to be timed.
-// In: a key that says region, record and options. Out: its sets, which are shared with those who hold them.
-// How: the sets used longest ago go when all together take more than the limit.
-// Cost: a walk over a few dozen entries.
-// Not here: making the sets (input_sets.h). Not thread-safe.
+// Keeps the input sets of the regions that a worker met last. Candidates of one region come in several jobs, and
+// computing the expected outputs takes longer than timing most candidates. In: a key of region, record and options.
+// Out: its sets, shared with their users. The least recently used sets are dropped when all together exceed the limit.
+// Not thread-safe.
 #pragma once
 
 #include <cstddef>

@@ -4,7 +4,7 @@
 // In: a region, its recorded inputs, the reference backend. Out: sets, none when nothing but the record can be judged:
 //     the region is not understood, or the reference refuses it, or gives numbers that are not finite.
 // Cost: two compilations and at most five runs by the reference; long regions get fewer sets.
-// Source: DESIGN "Measuring"; docs/NUMBERS.md says which set catches what.
+// docs/NUMBERS.md says which set finds which faults.
 #pragma once
 
 #include <optional>

@@ -1,9 +1,9 @@
-// What may be fed to a region, and how its outputs may then be judged, from its operators alone.
-// In: a region. Out: which kinds of input sets make sense, which inputs must stay as recorded.
-// Cost: the region's operands.
-// Not here: drawing the inputs (input_draw.h), running the reference (input_sets.h).
+// Derives from the operators of a region which inputs may be tried on it and how its outputs may then be judged.
+// In: a region. Out: the kinds of input sets that make sense, the inputs that must stay as recorded.
+// Cost: linear in the region's operands.
 // Source: forward error analysis as in Higham, Accuracy and Stability of Numerical Algorithms, ch. 3: the rounding
-//         error of a sum of products is bounded by the sum of |a||b|, whatever the order of summation.
+// error of
+//         a sum of products is bounded by the sum of |a||b|, whatever the order of summation.
 #pragma once
 
 #include <vector>

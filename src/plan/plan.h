@@ -15,6 +15,7 @@
 #include "base/error.h"
 #include "ir/operand_conditions.h"
 #include "ir/tensor.h"
+#include "plan/plan_report.h"
 #include "region/cover.h"
 #include "region/format.h"
 #include "region/place.h"
@@ -155,9 +156,7 @@ struct Plan : PlanBody {
   std::map<std::string, std::size_t> device_arena_bytes;  ///< by location; bodies lie at home
   std::size_t weights_bytes = 0;                          ///< size of weights.bin
   std::string shipped = "cover";                          ///< "cover" or the rival's name
-  /// A JSON object (compact, keys sorted) with what `explain` shows: search, refusals, rivals. Its keys become
-  /// top-level keys of plan.json, so they must not be keys that plan.json has itself.
-  std::string report_json = "{}";
+  std::optional<PlanReport> report;  ///< what `explain` shows; nothing for a plan that was not tuned
   bool operator==(const Plan&) const = default;
 };
 

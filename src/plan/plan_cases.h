@@ -40,7 +40,8 @@ struct PlanCases {
   std::vector<CaseInput> inputs;
   std::vector<PlanCase> cases;          ///< by point, each once
   std::optional<RealisedPlan> generic;  ///< for points that are no case; its inputs have open dimensions
-  std::string report_json = "{}";       ///< an object with what `tune` has to tell: how the shapes were chosen
+  std::string generic_engine = {};      ///< name of the generic plan; "" = none
+  std::map<std::string, double> generic_times_us = {};  ///< geometric mean over the points of each that was tried
   bool operator==(const PlanCases&) const = default;
 };
 

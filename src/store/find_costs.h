@@ -1,7 +1,6 @@
-// Finding costs by what they are of: operators, backend, nodes, model.
-// In: a store, words of people. Out: costs with what is known of their regions; known words near to those that name
-// nothing. Cost: linear in the store.
-// Not here: showing them (cli/cost_list.h), what a region is (region_facts.h).
+// Finds costs by operators, backend, nodes or model.
+// In: a store and the words of a user. Out: costs with what is known of their regions; suggestions for unknown words.
+// Cost: linear in the store.
 #pragma once
 
 #include <optional>

@@ -1,4 +1,4 @@
-// What a tuner that asks for the lease of a cost is told.
+// The answer to a tuner that asks for the lease of a cost.
 #pragma once
 
 #include <cstdint>

@@ -1,14 +1,13 @@
-// Leases: who measures what, so that several tuners that share a store measure nothing twice. Internal to the store.
-// In: keys of costs. Out: for each, whether it is ours to measure.
-// How: a row for each key that is being measured names its tuner and how long the measurement may take. A tuner lives
-// as long as it holds its byte of the lock file: the kernel takes the lock back however the process ends, so the leases
-// of a dead tuner are free at once, whatever became of its process number, container or machine. A lease of a tuner
-// that lives and yet does not go on (a stopped process) ends with its time, on the clock since boot: all processes
-// share it, it counts while the machine sleeps, and nobody sets it. Taking leases is one transaction that also looks
-// whether the costs are there by now. Nobody waits while it holds a lease of another key, so no two tuners wait for
-// each other. Cost: taking those of one job is one commit that is not synced: after a power loss no lease holds anyway.
-// Every function throws SQLite::Exception when the database fails.
-// Source: open file description locks, fcntl(2); CLOCK_BOOTTIME, clock_gettime(2).
+// Leases: the right to measure a cost, so that tuners that share a store measure nothing twice. Internal to the store.
+// In: keys of costs. Out: for each, whether this tuner may measure it.
+// A lease is a row that names the tuner and when it expires. A tuner is alive while it holds a lock on its byte of the
+// lock file; the kernel releases the lock however the process ends, so the leases of a dead tuner are free at once. A
+// lease of a tuner that is alive but stopped ends at its time, on the clock since boot, which all processes share,
+// which counts while the machine sleeps, and which nobody sets. Taking leases is one transaction that also checks
+// whether the costs have arrived. A tuner never waits while it holds a lease, so there is no deadlock. Cost: one commit
+// for the leases of a job, not synced: after a power loss no lease is valid anyway. Every function throws
+// SQLite::Exception when the database fails. Source: open file description locks, fcntl(2); CLOCK_BOOTTIME,
+// clock_gettime(2).
 #pragma once
 
 #include <chrono>

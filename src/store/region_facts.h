@@ -1,8 +1,7 @@
-// What the hash of a region in the keys of costs stands for, in words: the store keeps it once for all costs of the
-// region, so that people find costs by operators and nodes. No answer depends on it.
-// In: regions as they are priced. Out: records of the store, and those records read again.
+// Describes regions in words, so that `collage db` finds costs by operators and nodes: cost keys hold only a hash.
+// In: regions as they are priced. Out: one record of the store for each structure, and those records read again.
+// Nothing that a tune decides depends on these records.
 // Cost: a look into the store for each structure, one transaction when something is new.
-// Not here: finding costs by it (store_tools.h).
 #pragma once
 
 #include <map>

@@ -1,11 +1,9 @@
-// What people do with a cost store: look, carry costs to other stores, throw away, find out why nothing was found.
+// Tools for a cost store: statistics, export and import of costs, clearing, and the reason why nothing was found.
 // In: a store, or lines of costs. Out: numbers, lines, records.
-// A line of costs is a JSON object {"schema": "collage.cost/2", "key", "cost", "of", "checksum"}, `of` being what is
-// known of the region, or null; lines of collage.cost/1 have no `of` and are read, too. The key names the machine, so
-// costs of several machines lie side by side and never mix. Artifacts and verdicts stay: they hang on files.
-// Cost: linear in the store.
-// Not here: the commands (cli/db.cpp).
-// Source: JSON Lines, https://jsonlines.org
+// A line of costs is a JSON object {"schema": "collage.cost/2", "key", "cost", "of", "checksum"}; `of` describes the
+// region or is null. Lines of collage.cost/1, which have no `of`, are read too. The key names the machine, so costs of
+// several machines can lie in one store. Artifacts and verdicts are not exported: they refer to files. Cost: linear in
+// the store. Source: JSON Lines, https://jsonlines.org
 #pragma once
 
 #include <cstdint>

@@ -1,9 +1,8 @@
-// Three strikes: who crashed or hung three times on one kind of operators is not asked for them any more.
-// In: deaths of workers. Out: blocks, by backend instance, build and the kinds of operators in the region; they are
-// kept in the cost store, so that the next tune knows them, until the build changes or somebody lifts them. A backend
-// that hangs on anything is left out for the rest of this tune after five hangs: each one costs as much time as
-// hundreds of measurements. Not here: single candidates that died; their refusals are costs of the store. Cost: one
-// look into the store a question.
+// Counts crashes and hangs of a backend's build on one kind of operators. After three it is not asked for them any
+// more. In: deaths of workers. Out: refusals. The counts are kept in the cost store until the build changes or the user
+// lifts them. A backend that hangs five times on anything is left out for the rest of the tune, because a hang takes as
+// long as hundreds of measurements. Single candidates that crashed are refusals among the costs, not here. Cost: one
+// look into the store for a question.
 #pragma once
 
 #include <map>
@@ -26,7 +25,7 @@ struct Strike {
   bool operator==(const Strike&) const = default;
 };
 
-/// Of so many on a combination is blocked.
+/// From this many strikes on, a backend is blocked for these operators; hangs are counted over all operators.
 inline constexpr int kMostStrikes = 3;
 inline constexpr int kMostHangs = 5;
 

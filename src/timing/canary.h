@@ -1,6 +1,6 @@
-// A fixed piece of work whose time tells how fast the processor is at this moment: when its clock changes or a
-// neighbour takes cycles, the work slows down together with whatever is being measured. Source:
-// reference/reliability.md section 5 (noise is found by cause, never by the value measured).
+// A fixed piece of work whose time tells how fast the processor is at this moment. When the clock frequency changes or
+// another virtual machine takes cycles, it slows down together with the kernel that is being timed, so the kernel's
+// time can be corrected for the cause and never because of its value.
 #pragma once
 
 #include <cstdint>

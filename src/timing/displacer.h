@@ -1,8 +1,8 @@
-// Displaces what a kernel left in the caches, as the rest of its model does between two of its runs: a kernel that is
-// timed over and over alone finds its weights in the cache, in a plan it reads them from memory.
-// In: how many bytes the rest of the model reads. Out: caches that hold other bytes.
-// Cost: reading so many bytes, at most twice the last cache's size: a few milliseconds.
-// Source: ours; reuse distances after Mattson et al., Evaluation Techniques for Storage Hierarchies, 1970.
+// Evicts from the caches what a kernel left there, as the rest of its model does between two of its runs. A kernel that
+// is timed in a loop finds its weights in the cache; in a plan it reads them from memory. In: how many bytes the rest
+// of the model reads. Out: caches that hold other data. Cost: reading that many bytes, at most twice the size of the
+// last-level cache: a few milliseconds. Source: reuse distances as in Mattson et al., Evaluation Techniques for Storage
+// Hierarchies, 1970.
 #pragma once
 
 #include <cstddef>

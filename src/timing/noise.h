@@ -1,7 +1,7 @@
-// What disturbed the thread that calls, while it was timing something: causes that the system reports, never values.
+// What disturbed the calling thread while it timed something: preemption, page faults from files, cycles taken by other
+// virtual machines. Only causes that the system reports count, never the values measured.
 // Cost: two system calls to begin, three to end.
-// Not here: the speed of the processor, which is the canary's.
-// Source: getrusage(2), proc(5), clock_gettime(2); reference/reliability.md section 5.
+// Source: getrusage(2), proc(5), clock_gettime(2).
 #pragma once
 
 #include <cstdint>

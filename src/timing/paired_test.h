@@ -1,21 +1,20 @@
-// Which of two contenders is faster, asked after every round of a race: a sequential test on paired log ratios. It
-// may be looked at after each round without losing its guarantee.
-// In: both times of a round. Out: faster, slower, the same for all that matters, or not decided yet.
-// How: four claims are bet against: "not faster by more than `margin`", "not slower by more than `margin`", "ahead
-// by `same` or more", "behind by `same` or more". Each round gives a sign for or against a claim. A claim's wealth
-// starts at 1; part of it is bet on the sign that contradicts the claim, and while the claim is true the wealth does
-// not grow on average. A wealth of 1 / error therefore refutes the claim (Ville's inequality), whatever the noise is
-// like.
-// Bets are made on single rounds and on the least times of 4 and of 16 rounds, and the mean of the three wealths
-// counts: where a neighbour slows the processor now and then, least times differ by what the code differs by. "By
-// more than `margin`" and not "at all": buffers in different places make equal kernels differ by up to 1 %.
-// Example, error 0.01, so that a wealth of 100 is needed: `a` takes 1.00 ms and `b` 1.05 ms in every round, so that
-// each round is a sign against "a is not faster by 1 %". The share that is bet is 1/2 at first and rises as the
-// signs agree: the wealth on single rounds is 1.5, 2.5, 4.4, 7.9, 14, 27, 50, 95, 180, 343 after rounds 1 to 10.
-// With the 2.5 of the two bets on 4 rounds and the 1 of 16 rounds the mean is then 115: `a` is faster, decided in 10
-// rounds.
-// Cost: a few multiplications a round.
-// Not here: taking the times (timing/race.h).
+// Decides, after every round of a race, which of two contenders is faster: a sequential test on paired log ratios.
+// In: the times of both in a round. Out: faster, slower, equal within the margin, or not decided yet.
+//
+// How it works. Each claim, such as "A is not faster than B by more than the margin", starts with a wealth of 1. After
+// each round it is bet against on the sign of log(time of A / time of B): while the claim holds, no bet can increase
+// the wealth on average. By Ville's inequality the wealth then exceeds 1 / error with probability at most `error`,
+// however often one looks and however the noise is distributed. So a claim is refuted when its wealth reaches 1 /
+// error.
+//
+// Example with error 0.05 and bets of half the wealth: A is faster in every round, so the wealth against "A is not
+// faster" is 1.5, 2.25, 3.4, 5.1, 7.6, 11.4, 17.1, 25.6; it passes 20 after 8 rounds and A is declared faster. Had A
+// been faster in every other round only, the wealth would be multiplied by 1.5 x 0.5 = 0.75 every two rounds and never
+// get there.
+//
+// The wealth is split over bets on single rounds and on the least times of several rounds, because the least times are
+// robust where another process slows the processor now and then. The margin exists because equal kernels whose buffers
+// lie at different addresses differ by up to 1 %. Cost: a few multiplications a round. Taking the times is race.h's.
 // Source: Ville 1939; Waudby-Smith and Ramdas, "Estimating means of bounded random variables by betting", 2024.
 #pragma once
 

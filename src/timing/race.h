@@ -1,9 +1,7 @@
-// Times contenders against each other: every round runs each of them once in fresh random order, so that what
-// disturbs the machine disturbs all alike. Decisions use ratios paired by round. A round in which the system reports a
-// disturbance (timing/noise.h) counts for nobody, whatever its values are.
-// In: contenders, seconds. Out: samples by round, ratios, verdicts.
-// Cost: the seconds given.
-// Source: DESIGN of measuring in docs/ARCHITECTURE.md; pairing after Duet benchmarking.
+// Times plans and engines against each other: every round runs each of them once, in a fresh random order. Decisions
+// use ratios paired by round. A round in which the system reports a disturbance (noise.h) counts for nobody. In:
+// contenders, seconds. Out: samples by round, ratios, verdicts. Cost: the seconds given. Source: pairing as in Bulej et
+// al., "Duet Benchmarking", 2020.
 #pragma once
 
 #include <cstdint>

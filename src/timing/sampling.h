@@ -1,9 +1,9 @@
-// Times several contenders against each other in one process.
-// Each is warmed up; then rounds run every live contender once, in fresh random order, so that whatever disturbs the
-// machine disturbs all alike; times are those of a quiet moment, so that contenders of different sessions compare. A
-// sample is a batch of calls long enough for the clock; of a single call where something is done before each (prepare).
-// A contender that is clearly slow is not sampled further; what it has is kept. Nothing is thrown away because of its
-// value, only by cause. Source: DESIGN "Measuring"; interleaving and medians after reference/reliability.md section 5.
+// Times several kernels against each other in one process.
+// Each is warmed up. Then every round runs each kernel once, in a fresh random order, so that a disturbance of the
+// machine affects all alike; times are scaled to those of an undisturbed processor (canary.h), so that kernels measured
+// in different sessions compare. A sample is a batch of calls that is long enough for the clock, or a single call where
+// something is done before each (prepare). A kernel that is clearly slow is not sampled further; its samples are kept.
+// A sample is dropped only when the system reports a disturbance, never because of its value.
 #pragma once
 
 #include <cstdint>

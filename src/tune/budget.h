@@ -1,7 +1,6 @@
-// The time that a tune may take, and which share of it is for what. The rest after measuring is for contests and
-// level 2, which leave some for writing the plan.
-// In: seconds. Out: times, questions answered by the clock.
-// Cost: reading the clock.
+// The seconds of a tune and the share of them that each of its parts may use. What is left after measuring is for
+// contests and level 2, and some of it for writing the plan.
+// In: seconds. Out: points in time.
 #pragma once
 
 #include <chrono>

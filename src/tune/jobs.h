@@ -1,6 +1,7 @@
-// What a tune asks its workers to do besides pricing and trying backends (rehearsal.h): record a run, compile a whole
-// model as a rival, time plans. In: files and options. Out: files, times, or what the worker said. Cost: one message to
-// a worker each. Source: ours.
+// The jobs of a tune for its workers besides pricing (measure/jobs.h) and rehearsal (rehearsal.h): record a run,
+// compile a whole model as a rival, time plans.
+// In: files and options. Out: files, times, or what the worker said.
+// Cost: one message to a worker each.
 #pragma once
 
 #include <chrono>

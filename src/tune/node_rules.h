@@ -1,7 +1,9 @@
-// The user's word on who runs which node: --ban GLOB=NAME and --pin GLOB=NAME, and pins that a model carries itself.
-// In: rules and the simplified graph. Out: what candidates and whole-model engines remain. Nodes inside the bodies of
-// an If, Loop or Scan are named like all others; kControlBackend is who leaves an operator to the steps of its bodies.
-// Cost: nodes, those of bodies too, x rules.
+// The user's rules on who runs which node: --ban GLOB=NAME and --pin GLOB=NAME, and pins that a model carries
+// itself.
+// In: rules, the simplified graph. Out: the candidates and whole-model engines that the rules allow.
+// Nodes inside the bodies of an If, Loop or Scan are named like all others. kControlBackend names the choice to run
+// an If, Loop or Scan as steps of its bodies.
+// Cost: nodes x rules.
 // Source: partitioning for one toolchain in TVM; globs as in POSIX.
 #pragma once
 

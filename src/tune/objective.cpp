@@ -61,10 +61,10 @@ void StepMemory::learn(const Cover& cover, const std::vector<Artifact>& artifact
   }
 }
 
-std::int64_t StepMemory::of(const Graph& graph, const Cover& cover, const Plan& plan) const {
+std::int64_t plan_bytes(const Graph& graph, const Cover& cover, const Plan& plan, const IsEngine& is_engine) {
   std::int64_t inside = 0;
   for (const CoverStep& step : cover.steps)
-    if (step.kind == StepKind::kKernel && is_engine_(step.backend))
+    if (step.kind == StepKind::kKernel && is_engine(step.backend))
       inside = std::max(inside, inner_bytes(graph, step.region));
   return static_cast<std::int64_t>(plan.arena_bytes) + inside;
 }

@@ -1,10 +1,10 @@
 // What a plan is judged by: time alone, time under a cap of memory, or time and memory weighed against each other.
 // In: a graph, covers, plans. Out: the bytes they need.
-// The bytes of a plan are those of its arena, scratch of kernels included, and on top what the engine that needs most
-// holds inside while its step runs: the peak of the values between its operators, as if it made each once and dropped
-// it after its last reader. Inputs, outputs and weights are not counted.
+// The bytes of a plan are those of its arena (scratch of kernels included) plus what the most demanding engine holds
+// inside while its step runs: the peak of the values between its operators, each freed after its last reader.
+// Inputs, outputs and weights are not counted. The figure for engines is an estimate: what they keep besides values
+// is not known.
 // Cost: linear in the nodes of a region.
-// Source: ours. The memory of engines is theirs; the estimate leaves out what they keep beside values.
 #pragma once
 
 #include <cstdint>
@@ -33,21 +33,25 @@ struct Objective {
 /// Values of open shape count nothing.
 [[nodiscard]] std::int64_t inner_bytes(const Graph& graph, const Region& region);
 
+using IsEngine = std::function<bool(const std::string& backend)>;
+
+/// Bytes of a plan of this cover.
+[[nodiscard]] std::int64_t plan_bytes(const Graph& graph, const Cover& cover, const Plan& plan,
+                                      const IsEngine& is_engine);
+
 /// What steps need beside the values at their border.
 class StepMemory {
  public:
-  explicit StepMemory(std::function<bool(const std::string& backend)> is_engine) : is_engine_(std::move(is_engine)) {}
+  explicit StepMemory(IsEngine is_engine) : is_engine_(std::move(is_engine)) {}
 
   /// Scratch as far as learn() saw it, for an engine its inner_bytes().
   [[nodiscard]] std::int64_t of(const Graph& graph, const Region& region, const std::string& backend,
                                 const Variant& variant) const;
   /// One artifact for each step.
   void learn(const Cover& cover, const std::vector<Artifact>& artifacts);
-  /// Bytes of a plan of this cover.
-  [[nodiscard]] std::int64_t of(const Graph& graph, const Cover& cover, const Plan& plan) const;
 
  private:
-  std::function<bool(const std::string&)> is_engine_;
+  IsEngine is_engine_;
   std::map<std::pair<NodeSet, std::string>, std::int64_t> scratch_;  ///< by nodes and "backend/variant"
 };
 

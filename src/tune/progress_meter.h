@@ -1,7 +1,6 @@
-// Makes one account of a tune's progress out of what its parts tell: how much of a phase is done over all its batches,
-// what was refused, the best time so far, how long it may still take.
+// Adds up the progress of a tune over its parts: how much of a phase is done over all its batches, what was refused,
+// the best time so far, how long it may still take.
 // In: events of the parts, each with its own counts. Out: events whose counts never fall within a phase.
-// Cost: none to speak of.
 // Not here: how it is shown (cli/console.h).
 #pragma once
 

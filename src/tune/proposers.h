@@ -1,6 +1,6 @@
-// The chosen backends as the proposer of candidates sees them.
+// A backend instance as a Proposer of candidates, with its answers checked.
 // In: registry, names. Out: one Proposer each.
-// Cost: none beside loading.
+// Cost: loading the backends.
 #pragma once
 
 #include <optional>

@@ -4,8 +4,8 @@
 #include "region/candidates.h"
 #include "region/value_json.h"
 #include "tune/proposers.h"
-#include "worker/conduct.h"
 #include "worker/process_state.h"
+#include "worker/resource_check.h"
 
 namespace collage {
 namespace {
@@ -52,11 +52,11 @@ std::optional<Refusal> propose_to(Registry& registry, const std::string& name, c
   one.insert(0);
   const Region region = make_region(graph, uses, std::move(one));
   const Backend& backend = **registry.get(name);
-  auto conduct = judge_conduct(usage_now(), options.threads, [&]() -> Result<void> {
+  auto refusal = check_resources(usage_now(), options.threads, [&]() -> Result<void> {
     (void)guarded_support(backend, graph, region, options);
     return {};
   });
-  if (conduct) return conduct;
+  if (refusal) return refusal;
   if (graph != before) return refuse(RefusalReason::kWrongResult, "changed the graph it was asked about");
   return judge_info(backend.info(), backend.info(), name);
 }

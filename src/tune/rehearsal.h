@@ -1,10 +1,10 @@
-// Backends are tried in a worker before the tuner itself makes and asks them: what starts a library, and what decides
-// which regions it takes, is third-party code too, and may crash, hang or change the process it runs in.
+// Tries backends in a worker before this process makes them: what starts a library, and what decides which regions
+// it takes, is third-party code that may crash, hang or change the process it runs in.
 // In: instances, perhaps a graph. Out: those that must be left out, and why.
-// How: a probe makes the instance, reads what it says of itself and asks it about a small region; a rehearsal proposes
-// the whole graph to it. The tuner then repeats what went well.
-// Not here: instances that are missing or say themselves that they cannot be used: their own word is heard later.
-// Cost: the start of the libraries, which the worker needs anyway; a rehearsal what proposing costs.
+// How: a probe makes the instance, reads its info and asks it about a small region; a rehearsal proposes the whole
+// graph to it. What went well there is then done here.
+// Not here: instances that are missing or report themselves unusable; the registry says so later.
+// Cost: the start of the libraries, which the worker needs anyway; a rehearsal also what proposing costs.
 #pragma once
 
 #include <chrono>

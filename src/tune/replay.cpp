@@ -40,18 +40,11 @@ class Replayer {
 
   Result<TuneReport> run() {
     for (const std::string& name : options_.backends) COLLAGE_TRY_VOID(registry_.get(name));
-    COLLAGE_TRY(prepared_, prepare({.model = options_.model,
-                                    .shapes = options_.shapes,
-                                    .backends = options_.backends,
-                                    .accuracy = options_.accuracy,
-                                    .passes_off = options_.passes_off,
-                                    .seed = options_.seed,
-                                    .input_ranges = options_.input_ranges,
-                                    .progress = options_.progress},
-                                   folder_, registry_, worker_));
+    COLLAGE_TRY(prepared_,
+                prepare(prepare_options(options_, options_.backends, options_.progress), folder_, registry_, worker_));
     if (options_.progress) options_.progress({.phase = "replay", .note = {}});
     COLLAGE_TRY(RealisedPlan plan, plan_.shipped == kCover ? from_cover() : from_engine());
-    plan.plan.report_json = plan_.report_json;
+    plan.plan.report = plan_.report;
     plan = packer_.pack(std::move(plan));
     COLLAGE_TRY_VOID(check_numbers(plan));
     COLLAGE_TRY_VOID(save_plan(plan, options_.output));
@@ -60,7 +53,7 @@ class Replayer {
 
  private:
   Result<RealisedPlan> from_cover() {
-    const CompileOptions compile{.threads = options_.threads, .accuracy = options_.accuracy};
+    const CompileOptions compile = options_.compile();
     const VariantSource variants = [&](const Graph& graph, const std::string& name,
                                        const Region& region) -> Result<std::vector<Candidate>> {
       if (std::ranges::find(options_.backends, name) == options_.backends.end()) return std::vector<Candidate>();
@@ -69,10 +62,11 @@ class Replayer {
     };
     COLLAGE_TRY(const Cover cover, cover_from_plan(plan_, prepared_.graph, variants));
     Pricing pricing(pricing_options(), prepared_.graph, registry_, store_);
-    pricing.make_portable({.deadline = Clock::time_point::max(), .stop = options_.stop});
     BodyPlacer placer({.proposing = {}, .backends = {}, .rules = {}, .user_rules = {}, .pricing = pricing_options()},
                       {registry_, store_, worker_, folder_});
-    COLLAGE_TRY(std::vector<Artifact> artifacts, placer.artifacts(prepared_.graph, cover, pricing));
+    COLLAGE_TRY(std::vector<Artifact> artifacts,
+                placer.artifacts(prepared_.graph, cover, pricing,
+                                 {.stop = options_.stop, .portable_until = Clock::time_point::max()}));
     return realised(prepared_.graph, cover, std::move(artifacts));
   }
 
@@ -101,20 +95,13 @@ class Replayer {
   }
 
   PricingOptions pricing_options() const {
-    return {.worker_command = options_.worker_command,
-            .graph_file = prepared_.graph_file,
-            .record = prepared_.record,
-            .model = std::filesystem::path(options_.model).filename().string(),
+    return {.measure = options_,
+            .files = {.graph_file = prepared_.graph_file,
+                      .record_file = prepared_.record,
+                      .model = std::filesystem::path(options_.model).filename().string()},
             .converters = {},
             .locations = {},
-            .threads = options_.threads,
-            .accuracy = options_.accuracy,
-            .seed = options_.seed,
-            .compile_limit = options_.compile_limit,
-            .run_limit = options_.run_limit,
-            .deadline = Clock::time_point::max(),
-            .progress = options_.progress,
-            .stop = options_.stop};
+            .progress = options_.progress};
   }
 
   Result<RealisedPlan> realised(const Graph& graph, const Cover& cover, std::vector<Artifact> artifacts) {

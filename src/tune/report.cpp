@@ -128,23 +128,20 @@ std::string to_json(const TuneReport& report) {
   return object.dump(2, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
-std::string plan_report(const TuneReport& report, const std::string& explanation) {
-  nlohmann::json rivals = nlohmann::json::object();
-  nlohmann::json plans = nlohmann::json::array();
+PlanReport plan_report(const TuneReport& report, Explanation explanation) {
+  PlanReport kept{.search = {.cover_us = report.cover_us,
+                             .model_bound_us = report.model_bound_us,
+                             .proven_bound_us = report.proven_bound_us,
+                             .measured_us = report.measured_us,
+                             .candidates = report.candidates},
+                  .rivals = {},
+                  .plans = {},
+                  .explanation = std::move(explanation)};
   for (const RivalTime& rival : report.rivals) {
-    rivals[rival.name] = microseconds(rival.median_ns);
-    plans.push_back({{"name", rival.title}, {"us", microseconds(rival.median_ns)}});
+    kept.rivals[rival.name] = microseconds(rival.median_ns);
+    kept.plans.push_back({.name = rival.title, .us = microseconds(rival.median_ns)});
   }
-  return nlohmann::json{{"search",
-                         {{"cover_us", report.cover_us},
-                          {"model_bound_us", report.model_bound_us},
-                          {"proven_bound_us", report.proven_bound_us},
-                          {"measured_us", report.measured_us},
-                          {"candidates", report.candidates}}},
-                        {"rivals", rivals},
-                        {"plans", plans},
-                        {"explanation", nlohmann::json::parse(explanation)}}
-      .dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  return kept;
 }
 
 }  // namespace collage

@@ -1,6 +1,5 @@
-// What a tune tells of itself.
-// In: filled by the tuner. Out: JSON.
-// Source: DESIGN "The command line".
+// The report of a tune.
+// In: what the stages found (tune_result.h). Out: text for people, JSON, and the part of it that a plan keeps.
 #pragma once
 
 #include <cstdint>
@@ -12,6 +11,7 @@
 #include <vector>
 
 #include "measure/repro_keeper.h"
+#include "plan/plan_report.h"
 #include "timing/race.h"
 #include "tune/rule_effects.h"
 
@@ -86,6 +86,7 @@ struct TuneReport {
   std::size_t measured = 0;
   std::size_t reused = 0;
   std::size_t refused = 0;
+  std::string stage;    ///< the value of the stage that --dump names
   std::string cover;    ///< steps of the best cover under the cost table, as to_text() has them; "" without one
   double cover_us = 0;  ///< cost of the best cover under the cost table
   double model_bound_us = 0;
@@ -116,7 +117,7 @@ struct TuneReport {
 /// The report as the JSON object of `tune --json` (schema collage.tune/1).
 [[nodiscard]] std::string to_json(const TuneReport& report);
 
-/// What a plan keeps of it, with its explanation as JSON.
-[[nodiscard]] std::string plan_report(const TuneReport& report, const std::string& explanation);
+/// What a plan keeps of it.
+[[nodiscard]] PlanReport plan_report(const TuneReport& report, Explanation explanation);
 
 }  // namespace collage

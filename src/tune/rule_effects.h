@@ -1,7 +1,8 @@
-// What the user's rules did: how much of the graph each of them speaks of, what it kept away, whether the plan shows
-// it. In: rules, the graph, the pool before and after pins and bans, the cover that ships. Out: a line for each rule.
+// The effect of each of the user's rules: how much of the graph it names, which candidates it removed or added, how
+// many steps of the plan are on exactly what it matches.
+// In: rules, the graph, the pool before and after pins and bans, the cover that ships. Out: a line for each rule.
 // Cost: for each rule a pass over the pool.
-// Not here: the rules at work (node_rules.h, region/user_rules.h).
+// Not here: applying rules (node_rules.h, region/user_rules.h).
 #pragma once
 
 #include <span>

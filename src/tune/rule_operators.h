@@ -1,4 +1,4 @@
-// Whether the operators that a user's rules speak of exist.
+// Checks that the operators named by a user's rules exist.
 // In: rules as read. Out: nothing, or the first name that ONNX does not have.
 // Cost: a copy of ONNX's table of operators.
 #pragma once

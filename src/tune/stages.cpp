@@ -11,6 +11,7 @@
 #include "plan/control.h"
 #include "tune/jobs.h"
 #include "tune/proposers.h"
+#include "tune/tune.h"
 
 namespace collage {
 namespace {
@@ -161,6 +162,17 @@ class Preparation {
 };
 
 }  // namespace
+
+PrepareOptions prepare_options(const TuneOptions& options, std::vector<std::string> backends, Progress progress) {
+  return {.model = options.model,
+          .shapes = options.shapes,
+          .backends = std::move(backends),
+          .accuracy = options.accuracy,
+          .passes_off = options.passes_off,
+          .seed = options.seed,
+          .input_ranges = options.input_ranges,
+          .progress = std::move(progress)};
+}
 
 Result<Prepared> prepare(const PrepareOptions& options, const WorkFolder& folder, Registry& registry,
                          WorkerProcess& worker) {

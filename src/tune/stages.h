@@ -1,5 +1,6 @@
-// The stages of a tune before pricing: the graph, checked against the user's own bytes, simplified, and recorded.
-// In: a model file. Out: files that workers read, and the simplified graph. Third-party code runs in the worker only.
+// The first stage of a tune: the model imported, checked against the user's own bytes, simplified and recorded.
+// In: a model file. Out: a Prepared: the simplified graph and files that workers read. Third-party code runs in the
+// worker only.
 // Cost: two runs of the reference, one import.
 #pragma once
 
@@ -29,6 +30,8 @@ struct Prepared {
   std::vector<std::string> notes;
 };
 
+struct TuneOptions;
+
 struct PrepareOptions {
   std::string model;
   ShapeBindings shapes;
@@ -39,6 +42,10 @@ struct PrepareOptions {
   std::map<std::string, std::pair<double, double>> input_ranges;
   Progress progress;
 };
+
+/// Those of a tune, for these backends.
+[[nodiscard]] PrepareOptions prepare_options(const TuneOptions& options, std::vector<std::string> backends,
+                                             Progress progress);
 
 /// Errors import/*, import/mismatch when the imported graph's numbers are not those of the user's bytes.
 [[nodiscard]] Result<Prepared> prepare(const PrepareOptions& options, const WorkFolder& folder, Registry& registry,

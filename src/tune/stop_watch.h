@@ -1,4 +1,4 @@
-// When a signal came, and what was being done then.
+// Records when a signal came, and which phase was running then.
 // In: the user's stop token, the phases of a tune. Out: seconds and a phase.
 // Cost: a lock for each phase.
 #pragma once

@@ -1,4 +1,4 @@
-// One stop token for two reasons: the user asks, or the time is up.
+// A stop token that fires when the user asks for it or when a time is reached, whichever comes first.
 // In: the user's token, a time. Out: a token.
 // Cost: a sleeping thread.
 #pragma once

@@ -18,6 +18,7 @@
 #include "backend/registry.h"
 #include "backend/roles.h"
 #include "base/progress.h"
+#include "measure/measure_options.h"
 #include "onnx/import.h"
 #include "region/user_rules.h"
 #include "tune/node_rules.h"
@@ -28,7 +29,7 @@ namespace collage {
 
 struct Prepared;
 
-struct TuneOptions {
+struct TuneOptions : MeasureOptions {
   std::string model;   ///< path of the .onnx file
   std::string output;  ///< path of the plan to write
   std::string replay;  ///< path of a plan whose decisions are taken (tune/replay.h); empty = they are searched
@@ -40,21 +41,17 @@ struct TuneOptions {
       only;  ///< this instance, or the backends of this device, takes what it can; the host and the filler the rest
   std::vector<NodeRule> rules;  ///< --ban and --pin
   Objective objective;
-  UserRules user_rules;  ///< --rules
-  int threads = 1;
-  Accuracy accuracy = Accuracy::kStandard;
+  UserRules user_rules;              ///< --rules
   std::set<std::string> passes_off;  ///< --passes: these do not simplify the graph
+  std::string dump;                  ///< a stage whose value the report keeps as text (tune/stage_dump.h); empty = none
+  std::string resume;                ///< path of costs that --dump priced wrote: they are not measured; empty = none
   std::string cost_table;            ///< path to write every candidate with its cost to; empty = nowhere
   std::string store;                 ///< path of the cost store, or "memory:"
   std::string repros;  ///< folder for reproduction bundles of backends' failures; empty = none are written
-  std::uint64_t seed = 1;
   double budget_s = 540;
   double tune_budget_s = 0;   ///< on top of it: for schedules beyond those that backends offer
   bool measures_all = false;  ///< every candidate, not only those that a best cover may need
-  std::chrono::nanoseconds compile_limit = std::chrono::seconds(60);  ///< for compiling one candidate
-  std::chrono::nanoseconds run_limit = std::chrono::seconds(10);      ///< for running one, where nothing is known yet
   std::map<std::string, std::pair<double, double>> input_ranges;
-  std::vector<std::string> worker_command;  ///< argv that starts a worker; the socket's number is appended
   /// Called with what the plan was made of before its files go away; an error ends the tune. Empty = nobody asks.
   std::function<Result<void>(const Prepared&)> on_prepared;
   Progress progress;

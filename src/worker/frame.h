@@ -1,7 +1,6 @@
-// Frames: how supervisor and worker talk over a socket pair. A frame is a fixed header (magic, type, length, checksum)
-// and a payload of JSON text; bulk data goes through files named in it.
-// A library that scribbles over the descriptor, or a worker that dies in the middle of a frame, is detected, never
-// believed. Both ends run on one machine, so numbers are in its byte order.
+// Messages between supervisor and worker on a socket pair: a header (magic, type, length, checksum) and JSON text.
+// Large data goes through files that the JSON names. The checksum detects a library that writes to the descriptor and a
+// worker that dies in the middle of a frame. Both ends run on one machine, so integers are in its byte order.
 #pragma once
 
 #include <chrono>

@@ -1,8 +1,8 @@
-// What a worker may take of the machine, and what it may not reach at all.
-// In: a process. Out: limits on it. Memory is watched by the supervisor: limits of the address space hurt whoever maps
-// much and touches little. Processor time and file size are backstops against what outlives its supervisor; deadlines
-// and the disk come first.
-// Cost: a few system calls for each worker; a check of its memory about 10 us.
+// Limits on the resources of a worker process, and a filter of the system calls that it may make.
+// In: the process itself, or its id. Out: limits set, or the memory that it uses.
+// The supervisor watches resident memory, because a limit of the address space would stop libraries that map much and
+// touch little. Limits of processor time and file size only serve when the supervisor is gone: deadlines and the disk's
+// own limit are reached first. Cost: a few system calls when a worker starts; about 10 us to look at its memory.
 // Source: setrlimit(2), seccomp(2), Documentation/filesystems/proc.rst in Linux.
 #pragma once
 

@@ -1,10 +1,9 @@
-// What third-party code may leave changed in the process it runs in, compared before and after it ran.
-// In: the process. Out: what differs, in words; put back where that can be done. A flush-to-zero bit or a rounding mode
-// left on changes the numbers of whoever runs next, a folder or a locale what others read, a process left behind works
-// on while others are timed.
-// Threads, descriptors and memory are not compared here: a library's first use makes pools and caches. What grows with
-// every run is conduct.h's.
-// Cost: about 100 us a look, most of it 64 signal handlers and two files of /proc.
+// Detects and undoes changes that third-party code makes to the state of its process.
+// In: the process before and after a call. Out: the differences in words; those that can be undone are.
+// Examples: a flush-to-zero bit or rounding mode that changes the results of later code, a changed working folder or
+// locale, a child process that goes on working while other kernels are timed. Threads, file descriptors and memory are
+// not compared here, since the first use of a library legitimately adds some; resource_check.h finds those that grow
+// with every run. Cost: about 100 us for a comparison, most of it for 64 signal handlers and two files of /proc.
 // Source: Intel SDM volume 1, 10.2.3 (MXCSR).
 #pragma once
 

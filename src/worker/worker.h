@@ -1,7 +1,7 @@
-// The worker's side: a process that does jobs for a supervisor and may die of them.
-// Third-party code runs only here. A job is JSON with a "type"; the handler of that type answers with JSON or an Error.
-// Before each dangerous step a handler says what it is about to do, so that the supervisor knows whom to blame for a
-// death or a hang. Jobs come one after the other; a closed socket ends the process.
+// The worker's side: a process that does jobs for a supervisor, one after the other, and may crash in them.
+// In: frames with jobs, JSON objects with a "type". Out: a frame for each, the answer of the handler of that type or an
+// Error. Third-party code runs only here. Before each step that may crash or hang, a handler reports what it is about
+// to do, so that the supervisor knows which candidate is to blame. A closed socket ends the process.
 #pragma once
 
 #include <cstdint>

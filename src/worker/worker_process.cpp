@@ -170,7 +170,7 @@ void WorkerProcess::stop() {
   close_descriptor(messages_);
 }
 
-std::string WorkerProcess::last_words() const {
+std::string WorkerProcess::stderr_tail() const {
   const off_t size = ::lseek(messages_, 0, SEEK_END);
   if (size <= 0) return {};
   const off_t begin = std::max<off_t>(0, size - static_cast<off_t>(kLastWords));
@@ -190,10 +190,10 @@ std::optional<std::int32_t> WorkerProcess::marked() const {
   return candidate;
 }
 
-Death WorkerProcess::bury(Refusal refusal, const std::string& stage) {
+Death WorkerProcess::reap(Refusal refusal, const std::string& stage) {
   Death death{.refusal = std::move(refusal), .stage = stage, .candidate = marked()};
   if (!stage.empty()) death.refusal.detail += " during " + stage;
-  if (const std::string words = last_words(); !words.empty()) death.refusal.detail += ": " + words;
+  if (const std::string words = stderr_tail(); !words.empty()) death.refusal.detail += ": " + words;
   stop();
   return death;
 }
@@ -208,12 +208,12 @@ Death WorkerProcess::died(const std::string& stage) {
       pid_ = -1;
       const bool killed = WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL;
       // Nobody here sent that signal, so it was the kernel, short of memory.
-      return bury({.reason = killed ? RefusalReason::kResources : RefusalReason::kCrashed, .detail = describe(status)},
+      return reap({.reason = killed ? RefusalReason::kResources : RefusalReason::kCrashed, .detail = describe(status)},
                   stage);
     }
     ::usleep(10'000);
   }
-  return bury({.reason = RefusalReason::kCrashed, .detail = "closed its socket"}, stage);
+  return reap({.reason = RefusalReason::kCrashed, .detail = "closed its socket"}, stage);
 }
 
 void WorkerProcess::watch() {
@@ -261,14 +261,14 @@ std::expected<Result<Json>, Death> WorkerProcess::call(const Json& job, const Al
       if (memory_ > memory_limit_)
         refusal = {.reason = RefusalReason::kResources,
                    .detail = fmt::format("{} MiB of memory, {} allowed", memory_ >> 20, memory_limit_ >> 20)};
-      Death death = bury(std::move(refusal), stage());
+      Death death = reap(std::move(refusal), stage());
       death.stopped = stop.stop_requested();
       return std::unexpected(std::move(death));
     }
     const auto frame = ready ? read_frame(socket_, deadline) : std::unexpected(ready.error());
     if (!frame && frame.error().code != "frame/truncated" && frame.error().code != "frame/closed")
       return std::unexpected(
-          bury({.reason = RefusalReason::kCrashed, .detail = "broke its protocol with " + frame.error().saw}, stage()));
+          reap({.reason = RefusalReason::kCrashed, .detail = "broke its protocol with " + frame.error().saw}, stage()));
     if (!frame || !*frame) return std::unexpected(died(stage()));
     if ((*frame)->type != FrameType::kProgress) return answer_of(**frame);
     const auto step = progress_from((*frame)->payload);

@@ -1,7 +1,8 @@
-// The supervisor's side: one worker process, started when first needed and again after it died.
-// A worker is spawned (never forked), leads its own process group, has stdin and stdout on /dev/null and its stderr
-// kept for messages. A crash, a hang, too much memory or a broken answer is a value saying who was at work. What a
-// worker started ends with it, whatever group or session it moved to: all of it carries the worker's mark in its
+// The supervisor's side of a worker: starts the process when it is first needed, and again after it died.
+// In: a job. Out: the answer, or a Death that says which candidate was at work and at which stage.
+// A worker is spawned, never forked. It leads a process group of its own, reads from and writes to /dev/null, and its
+// stderr is kept for messages. A crash, a hang, too much memory and a malformed answer are all deaths. Processes that a
+// worker started are killed with it even when they changed their group or session: they carry a mark in their
 // environment.
 #pragma once
 
@@ -64,9 +65,9 @@ class WorkerProcess {
 
  private:
   Result<void> start();
-  Death bury(Refusal refusal, const std::string& stage);
+  Death reap(Refusal refusal, const std::string& stage);
   Death died(const std::string& stage);
-  [[nodiscard]] std::string last_words() const;
+  [[nodiscard]] std::string stderr_tail() const;
   [[nodiscard]] std::optional<std::int32_t> marked() const;
   /// True when a frame comes; false at the deadline, a stop or too much memory, looked for every 100 ms.
   Result<bool> wait(Clock::time_point deadline, const std::stop_token& stop);

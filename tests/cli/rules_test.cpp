@@ -1,6 +1,7 @@
 // Which regions the backends are asked about, by their own rules and by those of --rules.
 #include "tests/cli/cli_fixture.h"
 #include "tests/onnx/model_text.h"
+#include "tests/support/paths.h"
 
 namespace collage::testing {
 namespace {
@@ -79,7 +80,7 @@ TEST_F(Rules, ALabelReachesTheBackend) {
       opset_model(17, "label (float[4] x) => (float[4] y) { [a] n = Neg (x) [b] y = Max (x, n) }");
   const std::string grown = "combine(singles; broadcast->broadcast)";
   const std::vector<std::string> library = {
-      "--backend-library", test::build_path("/tests/modules/examples/libcollage_backend_example_chain.so")};
+      "--backend-library", collage::test::build_path("/tests/modules/examples/libcollage_backend_example_chain.so")};
   EXPECT_THAT(candidates(model, "replace example_chain: " + grown + "\n", library), lists("example_chain", "a b"));
   const std::string labelled = candidates(model, "replace example_chain: label(magnitude; " + grown + ")\n", library);
   EXPECT_THAT(labelled, HasSubstr("example_chain/magnitude: a b"));

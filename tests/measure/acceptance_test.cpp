@@ -19,7 +19,7 @@ std::string key_of(test::PricingLab& lab, const PriceRequest& request) {
   return cost_key(
       structure_key(lab.graph, request.region), request.candidates[0].variant,
       (*lab.registry.get(request.candidates[0].backend))->info(),
-      {.threads = options.compile.threads, .accuracy = options.compile.accuracy, .machine = machine_print()});
+      {.threads = options.measure.threads, .accuracy = options.measure.accuracy, .machine = machine_print()});
 }
 
 TEST(Acceptance, C2_AKnownCostIsTakenWithoutMeasuring) {

@@ -16,7 +16,7 @@ class FindCosts : public ::testing::Test, protected test::PricingLab {
   /// Prices single nodes and a pair of the chain for a model of this name.
   void price_for(const std::string& model) {
     PricerOptions named = options();
-    named.model = model;
+    named.graph.model = model;
     Pricer pricer(named, registry, store);
     (void)price(pricer,
                 {request({0}, {"test", "test:fault=run-wrong"}), request({1}, {"test"}), request({0, 1}, {"test"})});

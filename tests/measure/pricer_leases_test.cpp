@@ -78,41 +78,36 @@ TEST_F(PricingNextToOthers, AStopEndsTheWait) {
   const std::vector<PriceRequest> requests = {request({0}, {"test"})};
   (void)lease_all(requests);
   std::stop_source source;
-  PricerOptions stoppable = options();
-  stoppable.stop = source.get_token();
-  Pricer pricer(stoppable, registry, store);
+  Pricer pricer(options(), registry, store);
   std::jthread stopper([&] {
     std::this_thread::sleep_for(100ms);
     source.request_stop();
   });
-  EXPECT_TRUE(std::holds_alternative<Unknown>(price(pricer, requests)[0][0].cost));
+  EXPECT_TRUE(std::holds_alternative<Unknown>(price(pricer, requests, {.stop = source.get_token()})[0][0].cost));
 }
 
 TEST_F(PricingNextToOthers, TheDeadlineEndsTheWaitForLongRegionsOnly) {
   const std::vector<PriceRequest> requests = {request({0, 1}, {"test"}), request({2}, {"test"})};
   const std::vector<std::string> keys = lease_all(requests);
-  PricerOptions late = options();
-  late.deadline = Clock::now();
-  Pricer pricer(late, registry, store);
+  Pricer pricer(options(), registry, store);
+  const Clock::time_point deadline = Clock::now();
   std::jthread measuring([&] {
     std::this_thread::sleep_for(150ms);
     for (const std::string& key : keys) other->put_cost(key, kTheirCost);
   });
-  const auto priced = price(pricer, requests);
+  const auto priced = price(pricer, requests, {.deadline = deadline});
   EXPECT_TRUE(std::holds_alternative<Unknown>(priced[0][0].cost));
   EXPECT_EQ(priced[1][0].cost, kTheirCost);
 }
 
 TEST_F(PricingNextToOthers, LeasesOfAStoppedJobAreGivenBack) {
   std::stop_source source;
-  PricerOptions stoppable = options();
-  stoppable.stop = source.get_token();
-  Pricer pricer(stoppable, registry, store);
+  Pricer pricer(options(), registry, store);
   std::jthread stopper([&] {
     while (other->lease_count() == 0) std::this_thread::sleep_for(1ms);
     source.request_stop();
   });
-  (void)price(pricer, {request({0}, {"test:fault=run-hang"})});
+  (void)price(pricer, {request({0}, {"test:fault=run-hang"})}, {.stop = source.get_token()});
   stopper.join();
   EXPECT_EQ(other->lease_count(), 0U);
 }

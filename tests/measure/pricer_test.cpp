@@ -49,7 +49,7 @@ TEST_F(Pricing, AnotherBuildOrThreadCountIsAnotherQuestion) {
   Pricer first(options(), registry, store);
   (void)price(first, {request({0}, {"test"})});
   PricerOptions two_threads = options();
-  two_threads.compile.threads = 2;
+  two_threads.measure.threads = 2;
   Pricer second(two_threads, registry, store);
   (void)price(second, {request({0}, {"test"})});
   EXPECT_EQ(second.counts().measured, 1U);
@@ -64,7 +64,7 @@ class PricingDeaths : public Pricing, public ::testing::WithParamInterface<std::
 TEST_P(PricingDeaths, CostExactlyTheGuiltyCandidate) {
   const auto [fault, reason] = GetParam();
   PricerOptions short_limits = options();
-  if (reason == RefusalReason::kTimeout) short_limits.compile_limit = short_limits.run_floor = 1500ms;
+  if (reason == RefusalReason::kTimeout) short_limits.measure.compile_limit = short_limits.measure.run_limit = 1500ms;
   Pricer pricer(short_limits, registry, store);
   const std::string guilty = std::string("test:fault=") + fault;
   const auto priced = price(pricer, {request({0}, {"test:build=a", guilty, "test:build=b"}), request({2}, {"test"})});
@@ -106,7 +106,7 @@ TEST_F(Pricing, CrashKeepsTheWordsOfTheLibrary) {
 
 TEST_F(Pricing, BackendThatKeepsHangingIsNotTriedForEver) {
   PricerOptions impatient = options();
-  impatient.run_floor = 100ms;
+  impatient.measure.run_limit = 100ms;
   Pricer pricer(impatient, registry, store);
   std::vector<PriceRequest> requests;
   const std::vector<std::vector<std::size_t>> regions = {{0}, {2}, {0, 1}, {1, 2}, {2, 3}, {0, 1, 2}, {1, 2, 3}};
@@ -140,13 +140,13 @@ TEST_F(Pricing, ValueThatTheRecordLacksRefusesItsRegion) {
 
 TEST_F(Pricing, FilesThatCannotBeReadAreAnError) {
   PricerOptions wrong = options();
-  wrong.record_file = folder.file("absent");
+  wrong.graph.record_file = folder.file("absent");
   Pricer pricer(wrong, registry, store);
   const std::vector<PriceRequest> requests = {request({0}, {"test"})};
   EXPECT_EQ(pricer.price(graph, requests).error().code, "record/cannot-read");
   EXPECT_EQ(store.counts().costs, 0U);
   PricerOptions no_worker = options();
-  no_worker.worker_command = {"/nonexistent"};
+  no_worker.measure.worker_command = {"/nonexistent"};
   Pricer without(no_worker, registry, store);
   EXPECT_EQ(without.price(graph, requests).error().code, "worker/cannot-start");
 }
@@ -157,7 +157,7 @@ TEST_F(Pricing, ConversionsHaveCostsAndArtifacts) {
   const std::vector<ConversionRequest> requests = {
       {.conversion = conversion, .backends = {"test", "test:fault=run-hang"}}};
   PricerOptions short_limits = options();
-  short_limits.run_floor = 1500ms;
+  short_limits.measure.run_limit = 1500ms;
   Pricer impatient(short_limits, registry, store);
   const auto priced = impatient.price(requests);
   ASSERT_TRUE(priced);
@@ -239,11 +239,11 @@ TEST_F(Pricing, PortableArtifactIsVerifiedAsALesserProcessorRunsItToo) {
     const auto usual = pricer.artifact_for(graph, one.region, one.candidates[0]);
     ASSERT_TRUE(usual);
     EXPECT_TRUE(*usual) << "it is made for this processor";
-    const auto portable = pricer.artifact_for(graph, one.region, one.candidates[0], true);
+    const auto portable = pricer.artifact_for(graph, one.region, one.candidates[0], {}, true);
     ASSERT_TRUE(portable);
     EXPECT_EQ(portable->has_value(), is_good);
     Pricer next(options(), registry, store);
-    EXPECT_EQ(next.artifact_for(graph, one.region, one.candidates[0], true)->has_value(), is_good);
+    EXPECT_EQ(next.artifact_for(graph, one.region, one.candidates[0], {}, true)->has_value(), is_good);
     EXPECT_FALSE(next.worker().is_running()) << "remembered";
     EXPECT_TRUE(next.artifact_for(graph, one.region, one.candidates[0])->has_value());
   }
@@ -252,7 +252,6 @@ TEST_F(Pricing, PortableArtifactIsVerifiedAsALesserProcessorRunsItToo) {
 TEST_F(Pricing, StopLeavesTheRestUnknown) {
   std::stop_source source;
   PricerOptions stoppable = options();
-  stoppable.stop = source.get_token();
   std::size_t reports = 0;
   stoppable.progress = [&](const ProgressEvent& event) {
     ++reports;
@@ -261,7 +260,7 @@ TEST_F(Pricing, StopLeavesTheRestUnknown) {
     source.request_stop();
   };
   Pricer pricer(stoppable, registry, store);
-  const auto priced = price(pricer, {request({0}, {"test"}), request({2}, {"test"})});
+  const auto priced = price(pricer, {request({0}, {"test"}), request({2}, {"test"})}, {.stop = source.get_token()});
   EXPECT_EQ(reports, 1U);
   const int unknown =
       std::holds_alternative<Unknown>(priced[0][0].cost) + std::holds_alternative<Unknown>(priced[1][0].cost);
@@ -271,19 +270,17 @@ TEST_F(Pricing, StopLeavesTheRestUnknown) {
 
 TEST_F(Pricing, StopInterruptsAHangingCandidateWithoutBlamingIt) {
   std::stop_source source;
-  PricerOptions stoppable = options();
-  stoppable.stop = source.get_token();
-  Pricer pricer(stoppable, registry, store);
+  Pricer pricer(options(), registry, store);
   std::jthread stopper([&] {
     std::this_thread::sleep_for(300ms);
     source.request_stop();
   });
-  const auto priced = price(pricer, {request({0}, {"test:fault=run-hang"})});
+  const auto priced = price(pricer, {request({0}, {"test:fault=run-hang"})}, {.stop = source.get_token()});
   EXPECT_TRUE(std::holds_alternative<Unknown>(priced[0][0].cost));
   EXPECT_EQ(store.counts().costs, 0U);
-  EXPECT_EQ(
-      pricer.artifact_for(graph, request({0}, {"test"}).region, request({0}, {"test"}).candidates[0]).error().code,
-      "measure/stopped");
+  const PriceRequest usual = request({0}, {"test"});
+  EXPECT_EQ(pricer.artifact_for(graph, usual.region, usual.candidates[0], source.get_token()).error().code,
+            "measure/stopped");
 }
 
 TEST_F(Pricing, WorksWithAStoreInMemory) {

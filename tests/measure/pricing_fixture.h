@@ -22,12 +22,9 @@ struct PricingLab {
   }
 
   PricerOptions options() const {
-    return {.worker_command = worker_command(),
-            .graph_file = folder.file("graph.onnx"),
-            .record_file = folder.file("record"),
-            .compile = {},
-            .progress = {},
-            .stop = {}};
+    return {.measure = {.worker_command = worker_command()},
+            .graph = {.graph_file = folder.file("graph.onnx"), .record_file = folder.file("record")},
+            .progress = {}};
   }
 
   PriceRequest request(const std::vector<std::size_t>& nodes, const std::vector<std::string>& backends) const {
@@ -37,8 +34,9 @@ struct PricingLab {
     return made;
   }
 
-  std::vector<std::vector<PricedCandidate>> price(Pricer& pricer, const std::vector<PriceRequest>& requests) const {
-    auto priced = pricer.price(graph, requests);
+  std::vector<std::vector<PricedCandidate>> price(Pricer& pricer, const std::vector<PriceRequest>& requests,
+                                                  const MeasureLimits& limits = {}) const {
+    auto priced = pricer.price(graph, requests, limits);
     EXPECT_TRUE(priced) << to_string(priced.error());
     return priced ? *priced : std::vector<std::vector<PricedCandidate>>();
   }

@@ -23,7 +23,7 @@ struct ReproLab : PricingLab {
   std::string bundle_of(const std::string& backend, const std::vector<std::size_t>& nodes = {1, 2}) {
     PricerOptions impatient = watched();
     if (backend.find("hang") != std::string::npos)
-      impatient.compile_limit = impatient.run_floor = std::chrono::milliseconds(800);
+      impatient.measure.compile_limit = impatient.measure.run_limit = std::chrono::milliseconds(800);
     Pricer pricer(impatient, registry, store);
     (void)price(pricer, {request(nodes, {backend})});
     EXPECT_EQ(keeper.kept().size(), 1U) << backend;

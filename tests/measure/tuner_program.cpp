@@ -40,12 +40,9 @@ int tune(const Request& request) {
   const Graph graph = chain_graph();
   Registry registry(module_folders());
   Store store = std::move(*Store::open(request.folder + "/costs.sqlite"));
-  Pricer pricer({.worker_command = worker_command(),
-                 .graph_file = request.folder + "/graph.onnx",
-                 .record_file = request.folder + "/record",
-                 .compile = {},
-                 .progress = {},
-                 .stop = {}},
+  Pricer pricer({.measure = {.worker_command = worker_command()},
+                 .graph = {.graph_file = request.folder + "/graph.onnx", .record_file = request.folder + "/record"},
+                 .progress = {}},
                 registry, store);
   const std::string journal = request.folder + "/journal";
   const std::string tuner = std::getenv(kTunerVariable);

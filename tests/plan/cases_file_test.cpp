@@ -20,7 +20,7 @@ namespace {
 
 PlanCases shared_cases(const std::vector<std::int64_t>& points = {2, 8}, bool has_generic = true) {
   PlanCases cases = test::rows_cases(points, has_generic);
-  cases.report_json = R"({"generic_engine":"rows"})";
+  cases.generic_engine = "rows";
   EXPECT_TRUE(share_weights(cases, relocate_external_data));
   if (cases.generic) cases.generic->plan = with_checksums(*cases.generic);
   for (PlanCase& one : cases.cases) one.plan.plan = with_checksums(one.plan);
@@ -75,6 +75,7 @@ TEST(CasesFile, HasTheDocumentedIndex) {
  ],
  "generic": true,
  "generic_engine": "rows",
+ "generic_times_us": {},
  "inputs": [
   {
    "name": "x",

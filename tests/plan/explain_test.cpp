@@ -156,7 +156,7 @@ TEST(Explain, JsonFollowsThePublishedSchema) {
   ASSERT_TRUE(schema.is_object());
   const test::SchemaCheck check(schema);
   Plan silent = explained_plan();
-  silent.report_json = "{}";
+  silent.report.reset();
   for (const Plan& plan : {explained_plan(), explained_plan(Explanation()), silent}) {
     auto json = nlohmann::json::parse(explain_as_json(plan).value());
     EXPECT_EQ(check.problem(json), "");
@@ -202,9 +202,12 @@ TEST(Explain, RefusesANodeThatNoStepComputes) {
 }
 
 TEST(Explain, ManagesWithoutAReport) {
+  const auto whole = nlohmann::json::parse(to_json(explained_plan()));
   for (const char* report : {"{}", R"({"search":3,"rivals":[],"explanation":{"nodes":7}})"}) {
-    Plan plan = explained_plan();
-    plan.report_json = report;
+    auto damaged = whole;
+    for (const char* key : {"search", "rivals", "plans", "explanation"}) damaged.erase(key);
+    damaged.update(nlohmann::json::parse(report));
+    const Plan plan = parse_plan(damaged.dump(), "test").value();
     EXPECT_TRUE(explain_as_text(plan));
     EXPECT_TRUE(explain_as_text(plan, "a"));
     EXPECT_TRUE(explain_as_json(plan, "a"));

@@ -61,10 +61,10 @@ inline Explanation rich_explanation() {
 
 inline Plan explained_plan(const Explanation& explanation = rich_explanation()) {
   Plan plan = rich_sketch().realise().value().plan;
-  plan.report_json = R"({"rivals":{"slow engine":9.5,"quick engine":2.25},)"
-                     R"("plans":[{"name":"slow engine as a whole","us":9.5},{"name":"quick alone","us":2.25}],)"
-                     R"("search":{"measured_us":1.5,"model_bound_us":0.5},"explanation":)" +
-                     to_json(explanation) + "}";
+  plan.report = PlanReport{.search = {.model_bound_us = 0.5, .measured_us = 1.5},
+                           .rivals = {{"slow engine", 9.5}, {"quick engine", 2.25}},
+                           .plans = {{"slow engine as a whole", 9.5}, {"quick alone", 2.25}},
+                           .explanation = explanation};
   return plan;
 }
 

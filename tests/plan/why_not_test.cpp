@@ -115,7 +115,7 @@ TEST(WhyNot, QuestionsAreSplitAtANodeOfThePlan) {
 
 TEST(WhyNot, APlanWithoutExplanationSaysSo) {
   Plan plan = explained_plan();
-  plan.report_json = "{}";
+  plan.report.reset();
   EXPECT_EQ(why_not_as_text(plan, {.node = "a", .backend = "other"}).error().code, "plan/no-explanation");
 }
 

@@ -53,11 +53,9 @@ class RandomPlacements {
     uses_ = uses_of(graph());
     pool_ = propose(graph(), uses_, make_proposers(registry(), usable_backends(), graph(), {}).value());
     PricingOptions options;
-    options.worker_command = test::worker_command();
-    options.graph_file = prepared_.graph_file;
-    options.record = prepared_.record;
+    options.measure.worker_command = test::worker_command();
+    options.files = {.graph_file = prepared_.graph_file, .record_file = prepared_.record};
     options.converters = {"host"};
-    options.deadline = Clock::time_point::max();
     pricing_.emplace(std::move(options), graph(), registry(), store_);
   }
 

@@ -1,6 +1,7 @@
 // The whole pipeline where things are not as usual.
 #include "api/tune/verify.h"
 #include "plan/file/plan_file.h"
+#include "plan/file/plan_json.h"
 #include "store/store.h"
 #include "tests/support/session_of.h"
 #include "tests/tune/tune_fixture.h"
@@ -39,7 +40,7 @@ TEST(Acceptance, V16_ACandidateThatThrowsIsLeftOutAndTheReasonKept) {
       EXPECT_EQ(infeasible->refusal.reason, RefusalReason::kCompile);
       EXPECT_FALSE(infeasible->refusal.detail.empty());
     }
-    EXPECT_NE(plan->plan.report_json.find(instance), std::string::npos) << "the plan's report names it";
+    EXPECT_NE(to_json(plan->plan).find(instance), std::string::npos) << "the plan's report names it";
   }
 }
 

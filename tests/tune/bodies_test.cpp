@@ -12,6 +12,7 @@
 #include "numbers/record.h"
 #include "onnx/tensor_file.h"
 #include "plan/explain/explain.h"
+#include "plan/file/plan_json.h"
 #include "tests/support/paths.h"
 #include "tests/support/session_of.h"
 #include "tests/tune/tune_fixture.h"
@@ -205,7 +206,7 @@ TEST_F(Bodies, AreLeftToEnginesWhenTheBudgetIsSpent) {
   hasty.budget_s = 0;
   auto session = tuned(hasty);
   ASSERT_TRUE(session) << to_string(session.error());
-  EXPECT_THAT(load_plan(report->plan)->plan.report_json, HasSubstr("the budget ran out before all of its bodies"));
+  EXPECT_THAT(to_json(load_plan(report->plan)->plan), HasSubstr("the budget ran out before all of its bodies"));
   // Unless nobody else may take the operator.
   hasty = options(hasty.model, "choose");
   hasty.budget_s = 0;
@@ -317,7 +318,7 @@ TEST_F(Bodies, ThatCannotBePlacedAreARefusalWithAReason) {
   ASSERT_TRUE(tuned(options(written(graph), "")));
   const auto plan = load_plan(report->plan);
   ASSERT_TRUE(plan);
-  EXPECT_THAT(plan->plan.report_json, HasSubstr("grow with a trip count"));
+  EXPECT_THAT(to_json(plan->plan), HasSubstr("grow with a trip count"));
 }
 
 /// ONNX's own test models: what is not known before the run is a refusal, the rest must give the official outputs.

@@ -9,8 +9,8 @@
 #include <fmt/format.h>
 
 #include "tests/tune/misbehaviour_fixture.h"
-#include "worker/conduct.h"
 #include "worker/process_state.h"
+#include "worker/resource_check.h"
 
 namespace collage {
 namespace {

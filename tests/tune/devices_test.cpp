@@ -7,6 +7,7 @@
 
 #include "api/tune/verify.h"
 #include "plan/file/plan_file.h"
+#include "plan/file/plan_json.h"
 #include "search/search.h"
 #include "tests/tune/tune_fixture.h"
 
@@ -109,7 +110,7 @@ TEST_F(DeviceTune, ExplanationsCountTransfers) {
   ASSERT_TRUE(plan);
   std::int64_t sum = 0;
   for (const PlanStep& step : plan->plan.steps) sum += step.cost_ns + SearchOptions().launch_ns;
-  const auto story = nlohmann::json::parse(plan->plan.report_json).at("explanation");
+  const auto story = nlohmann::json::parse(to_json(plan->plan)).at("explanation");
   ASSERT_TRUE(story.contains("cover_ns")) << story.dump().substr(0, 400);
   EXPECT_EQ(story.at("cover_ns").get<std::int64_t>(), sum);
 }

@@ -32,13 +32,13 @@ class Level2 : public ::testing::Test {
     made.realise = [this](const Cover& cover) -> Result<RealisedPlan> {
       if (who(cover) == unrealisable) return fail(ExitCode::kUnsupported, "tune/no-artifact", "plan", "a refusal");
       RealisedPlan plan;
-      plan.plan.report_json = who(cover);
+      plan.plan.name = who(cover);
       times[who(cover)] = world->run(cover);
       return plan;
     };
     made.time = [this](const RealisedPlan& plan) -> Result<Evaluation> {
-      timed.push_back(plan.plan.report_json);
-      return times.at(plan.plan.report_json);
+      timed.push_back(plan.plan.name);
+      return times.at(plan.plan.name);
     };
     made.seconds = seconds;
     return made;
@@ -50,7 +50,7 @@ class Level2 : public ::testing::Test {
     timed.clear();
     const auto evolved = find_evolved_plan(asked, store);
     if (!evolved) return "nothing";
-    EXPECT_EQ(evolved->plan.plan.report_json, who(evolved->cover));
+    EXPECT_EQ(evolved->plan.plan.name, who(evolved->cover));
     return who(evolved->cover);
   }
 
@@ -132,7 +132,7 @@ TEST_F(Level2, StoppedSearchIsNotRemembered) {
   Level2Request stopping = request();
   stopping.evolve.stop = source.get_token();
   stopping.time = [&](const RealisedPlan& plan) -> Result<Evaluation> {
-    timed.push_back(plan.plan.report_json);
+    timed.push_back(plan.plan.name);
     source.request_stop();
     return fail(ExitCode::kInterrupted, "tune/interrupted", "job", "a stop");
   };

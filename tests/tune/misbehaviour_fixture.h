@@ -93,7 +93,7 @@ class MisbehaviourOver : public ::testing::Test {
   void expect_the_same_plan() const {
     auto plan = load_plan(shared_->file(store_ + ".collage"));
     ASSERT_TRUE(plan) << to_string(plan.error());
-    plan->plan.report_json = expected_->plan.report_json;  // counts refusals and candidates
+    plan->plan.report = expected_->plan.report;  // counts refusals and candidates
     EXPECT_EQ(*plan, *expected_);
   }
 

@@ -41,7 +41,8 @@ TEST(InnerBytes, KnowOfNoValueThatIsLeftOut) {
 
 TEST(StepMemories, CountScratchAsLearntAndEnginesByTheirInside) {
   const Graph graph = diamond();
-  StepMemory memory([](const std::string& backend) { return backend == "engine"; });
+  const IsEngine is_engine = [](const std::string& backend) { return backend == "engine"; };
+  StepMemory memory(is_engine);
   const Region whole = nodes_of(graph, 0, 4);
   const Variant variant{.name = "v", .input_formats = {{}}, .output_formats = {{}}};
   EXPECT_EQ(memory.of(graph, whole, "engine", variant), 48);
@@ -54,9 +55,9 @@ TEST(StepMemories, CountScratchAsLearntAndEnginesByTheirInside) {
 
   Plan plan;
   plan.arena_bytes = 1000;
-  EXPECT_EQ(memory.of(graph, cover, plan), 1000) << "the arena holds scratch already";
+  EXPECT_EQ(plan_bytes(graph, cover, plan, is_engine), 1000) << "the arena holds scratch already";
   cover.steps[0].backend = "engine";
-  EXPECT_EQ(memory.of(graph, cover, plan), 1048);
+  EXPECT_EQ(plan_bytes(graph, cover, plan, is_engine), 1048);
 }
 
 TEST(Objective, BytesAreSaidInLargeUnitsRoundedUp) {

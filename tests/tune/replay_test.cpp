@@ -66,7 +66,7 @@ TEST_F(Replay, GivesTheSameDecisionsAndNumbersWithoutMeasuring) {
     const Plan made = load_plan(scratch.file("new.collage")).value().plan;
     EXPECT_EQ(decisions_text(made), decisions_text(old));
     EXPECT_EQ(made.steps, old.steps);
-    EXPECT_EQ(made.report_json, old.report_json);
+    EXPECT_EQ(made.report, old.report);
     auto session = test::session_of(scratch.file("new.collage"), registry);
     ASSERT_TRUE(session);
     const Tensor x = test::numbers({6, 16}, 2);

@@ -68,7 +68,7 @@ TEST_F(Tune, SecondTuneMeasuresNothingAndGivesTheSamePlan) {
 /// Of all candidates that a plan's explanation lists as never measured.
 std::vector<ExplainedCandidate> unmeasured_in(const std::string& plan) {
   const auto loaded = load_plan(plan);
-  const auto explanation = explanation_in(loaded.value().plan.report_json, plan);
+  const auto explanation = explanation_in(loaded.value().plan);
   EXPECT_TRUE(explanation) << to_string(explanation.error());
   std::set<std::uint32_t> found;
   for (const ExplainedNode& node : explanation->nodes) found.insert(node.unmeasured.begin(), node.unmeasured.end());
@@ -116,7 +116,7 @@ TEST_F(Tune, SaysWhatWasNotMeasuredAndWhy) {
 TEST_F(Tune, ExplainsOtherCoversOfTheSameGraph) {
   const auto report = tune(options(), registry);
   ASSERT_TRUE(report) << to_string(report.error());
-  const auto explanation = explanation_in(load_plan(report->plan).value().plan.report_json, report->plan);
+  const auto explanation = explanation_in(load_plan(report->plan).value().plan);
   ASSERT_TRUE(explanation) << to_string(explanation.error());
   EXPECT_EQ(explanation->why_no_alternatives, "");
   EXPECT_FALSE(explanation->alternatives.empty()) << "two backends take all of it";

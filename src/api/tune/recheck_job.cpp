@@ -183,9 +183,7 @@ class RecheckRun {
   void add_whole_plan() {
     RecheckedPart whole;
     whole.what = "the whole plan";
-    const Json report = Json::parse(plan().report_json, nullptr, false);
-    if (report.contains("search") && report["search"].contains("measured_us"))
-      whole.then_ns = static_cast<std::int64_t>(report["search"].value("measured_us", 0.0) * 1000);
+    if (plan().report) whole.then_ns = static_cast<std::int64_t>(plan().report->search.measured_us * 1000);
     report_.parts.push_back(std::move(whole));
     timed_.push_back({.part = 0, .trial = std::nullopt});
   }

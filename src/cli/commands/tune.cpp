@@ -2,6 +2,7 @@
 
 #include <filesystem>
 
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 #include "cli/checks.h"
@@ -12,6 +13,7 @@
 #include "region/cover.h"
 #include "tune/rule_operators.h"
 #include "tune/shapes/tune_shapes.h"
+#include "tune/stage_dump.h"
 
 namespace collage::cli {
 namespace {
@@ -26,6 +28,7 @@ struct Options {
   bool measures_all = false;
   std::string replay;
   std::string dump;
+  std::string resume;
   std::vector<std::string> at;
   std::size_t points = 16;
   std::vector<std::string> bans;
@@ -37,11 +40,16 @@ struct Options {
   std::vector<std::string> worker_command;
 };
 
+/// The steps of the best cover, as --dump cover shows them; else a stage's value.
+std::string stage_of(const TuneReport& report, const std::string& dump) {
+  return dump == "cover" ? report.cover : report.stage;
+}
+
 /// The report with the stage asked for.
 std::string json_of(const TuneReport& report, const std::string& dump) {
   if (dump.empty()) return to_json(report);
   auto object = nlohmann::ordered_json::parse(to_json(report));
-  object[dump] = report.cover;
+  object[dump == "cover" ? "cover" : "dumped"] = stage_of(report, dump);
   return object.dump(2, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
@@ -85,6 +93,8 @@ Result<TuneOptions> tune_options(const Options& options, Console& console) {
   tune_options.objective = {.memory_cap = options.memory_cap, .ns_per_byte = options.memory_weight * 1000 / kMebibyte};
   tune_options.threads = options.common.threads;
   tune_options.cost_table = options.cost_table;
+  tune_options.dump = options.dump;
+  tune_options.resume = options.resume;
   tune_options.measures_all = options.measures_all;
   tune_options.store = store_from(options.common);
   tune_options.repros = repros_from(options.common);
@@ -119,7 +129,8 @@ Result<void> check_only(const Options& options, const Registry& registry) {
 
 /// A plan for many shapes.
 int run_shapes(const Options& options, TuneOptions parsed, Registry& registry, Console& console) {
-  for (const auto& [option, text] : {std::pair{"--dump", &options.dump}, {"--cost-table", &options.cost_table}})
+  for (const auto& [option, text] :
+       {std::pair{"--dump", &options.dump}, {"--cost-table", &options.cost_table}, {"--resume", &options.resume}})
     if (!text->empty())
       return console.failure({.code = "cli/bad-option",
                               .where = option,
@@ -135,8 +146,8 @@ int run_shapes(const Options& options, TuneOptions parsed, Registry& registry, C
 int run_one(const Options& options, const TuneOptions& parsed, Registry& registry, Console& console) {
   const auto report = tune(parsed, registry);
   if (!report) return console.failure(report.error());
-  return show(console, options.dump.empty() ? to_text(*report) : report->cover, json_of(*report, options.dump),
-              report->interrupted);
+  return show(console, options.dump.empty() ? to_text(*report) : stage_of(*report, options.dump),
+              json_of(*report, options.dump), report->interrupted);
 }
 
 int run(const Options& options) {
@@ -184,12 +195,22 @@ void add_choice_options(CLI::App& command, Options& options) {
   command.add_flag("--measure-all", options.measures_all, "measure every candidate, not only what may be needed");
 }
 
+std::vector<std::string> dumped_stages() {
+  std::vector<std::string> stages = {"cover"};
+  stages.insert(stages.end(), kTuneStages.begin(), kTuneStages.end());
+  return stages;
+}
+
 void add_report_options(CLI::App& command, Options& options) {
   command.add_option("--cost-table", options.cost_table, "where to write every candidate with its cost")
       ->type_name("FILE");
-  command.add_option("--dump", options.dump, "print a stage in place of the report: cover")
-      ->check(one_of({"cover"}))
+  command
+      .add_option("--dump", options.dump,
+                  "print a stage in place of the report: " + fmt::format("{}, cover", fmt::join(kTuneStages, ", ")))
+      ->check(one_of(dumped_stages()))
       ->type_name("STAGE");
+  command.add_option("--resume", options.resume, "costs that --dump priced printed: they are not measured again")
+      ->type_name("FILE");
 }
 
 /// Nothing else is to be decided then.
@@ -199,7 +220,7 @@ void add_replay(CLI::App& command, Options& options) {
           ->type_name("PLAN");
   for (const char* decided : {"--threads", "--backends", "--only", "--accuracy", "--passes", "--shape", "--at",
                               "--points", "--ban", "--pin", "--rules", "--memory-cap", "--memory-weight",
-                              "--measure-all", "--budget", "--tune-budget", "--cost-table", "--dump"})
+                              "--measure-all", "--budget", "--tune-budget", "--cost-table", "--dump", "--resume"})
     replay->excludes(command.get_option(decided));
 }
 

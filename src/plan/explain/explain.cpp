@@ -16,26 +16,8 @@ namespace {
 
 using nlohmann::ordered_json;
 
-ordered_json report_of(const Plan& plan) {
-  auto report = ordered_json::parse(plan.report_json, nullptr, false);
-  return report.is_object() ? report : ordered_json::object();
-}
-
-/// An object of the report, empty when the plan has none.
-ordered_json part(const ordered_json& object, const std::string& key) {
-  const auto found = object.find(key);
-  return found != object.end() && found->is_object() ? *found : ordered_json::object();
-}
-
-std::optional<double> number(const ordered_json& object, const std::string& key) {
-  const auto found = object.find(key);
-  return found != object.end() && found->is_number() ? std::optional(found->get<double>()) : std::nullopt;
-}
-
 /// What the plan says about its own making; empty when it says nothing.
-Explanation explanation_of(const Plan& plan) {
-  return explanation_in(plan.report_json, plan.model_path).value_or(Explanation());
-}
+Explanation explanation_of(const Plan& plan) { return explanation_in(plan).value_or(Explanation()); }
 
 /// "s" unless there is one.
 std::string plural(std::size_t count) { return count == 1 ? "" : "s"; }
@@ -58,7 +40,7 @@ std::string sum_text(const Explanation& explanation) {
          fmt::format("  {:<16} {:>11} {:>12.1f} us\n", "together", "", us(*explanation.cover_ns));
 }
 
-std::string head_text(const Plan& plan, const Explanation& explanation, const ordered_json& report) {
+std::string head_text(const Plan& plan, const Explanation& explanation) {
   const StepCounts counts = count_steps(plan);
   const std::string views = counts.views == 0 ? "" : fmt::format(", {} of them views (nothing runs)", counts.views);
   std::string text =
@@ -67,35 +49,38 @@ std::string head_text(const Plan& plan, const Explanation& explanation, const or
                   plural(static_cast<std::size_t>(plan.threads)));
   if (!plan.passes_off.empty()) text += fmt::format("passes switched off: {}\n", fmt::join(plan.passes_off, ", "));
   if (is_of_plan(explanation)) text += sum_text(explanation);
-  const ordered_json search = part(report, "search");
-  if (const auto measured = number(search, "measured_us"); measured && *measured > 0)
-    text += fmt::format("  {:<16} {:>11} {:>12.1f} us\n", "the whole took", "", *measured);
+  if (plan.report && plan.report->search.measured_us > 0)
+    text += fmt::format("  {:<16} {:>11} {:>12.1f} us\n", "the whole took", "", plan.report->search.measured_us);
   return text;
 }
 
 /// Name and microseconds, the fastest first.
-std::vector<std::pair<double, std::string>> plans_in(const ordered_json& report) {
+std::vector<std::pair<double, std::string>> plans_in(const PlanReport& report) {
   std::vector<std::pair<double, std::string>> plans;
-  const auto list = report.find("plans");
-  if (list != report.end() && list->is_array()) {
-    for (const ordered_json& plan : *list)
-      if (plan.is_object() && number(plan, "us")) plans.emplace_back(*number(plan, "us"), plan.value("name", ""));
-  } else {
-    const ordered_json times = part(report, "rivals");
-    for (const auto& [name, time] : times.items())
-      if (time.is_number()) plans.emplace_back(time.get<double>(), name);
-  }
+  for (const TimedPlan& plan : report.plans) plans.emplace_back(plan.us, plan.name);
+  if (plans.empty())
+    for (const auto& [name, us] : report.rivals) plans.emplace_back(us, name);
   std::ranges::sort(plans);
   return plans;
 }
 
-std::string plans_text(const ordered_json& report) {
+std::string plans_text(const PlanReport& report) {
   std::string text;
   for (const auto& [time, name] : plans_in(report)) text += fmt::format("  {:>10.1f} us  {}\n", time, name);
   return text.empty() ? text : "other plans, timed end to end\n" + text;
 }
 
-ordered_json plans_as_json(const ordered_json& report) {
+ordered_json search_as_json(const Plan& plan) {
+  if (!plan.report) return ordered_json::object();
+  const SearchReport& search = plan.report->search;
+  return {{"candidates", search.candidates},
+          {"cover_us", search.cover_us},
+          {"measured_us", search.measured_us},
+          {"model_bound_us", search.model_bound_us},
+          {"proven_bound_us", search.proven_bound_us}};
+}
+
+ordered_json plans_as_json(const PlanReport& report) {
   ordered_json list = ordered_json::array();
   for (const auto& [time, name] : plans_in(report)) list.push_back({{"name", name}, {"us", time}});
   return list;
@@ -128,8 +113,8 @@ ordered_json refusals_of(const Explanation& explanation, const AskedNodes& asked
 Result<std::string> explain_as_text(const Plan& plan, const std::string& node) {
   const Explanation explanation = explanation_of(plan);
   COLLAGE_TRY(const AskedNodes asked, asked_nodes(plan, explanation, node));
-  const ordered_json report = report_of(plan);
-  std::string text = head_text(plan, explanation, report) + steps_as_text(plan, asked);
+  const PlanReport report = plan.report.value_or(PlanReport());
+  std::string text = head_text(plan, explanation) + steps_as_text(plan, asked);
   if (asked.empty()) return text + plans_text(report) + totals_as_text(explanation) + alternatives_as_text(explanation);
   for (const ExplainedNode& explained : explanation.nodes)
     if (asked.contains(explained.name)) text += node_as_text(explanation, explained);
@@ -139,7 +124,7 @@ Result<std::string> explain_as_text(const Plan& plan, const std::string& node) {
 Result<std::string> explain_as_json(const Plan& plan, const std::string& node) {
   const Explanation explanation = explanation_of(plan);
   COLLAGE_TRY(const AskedNodes asked, asked_nodes(plan, explanation, node));
-  const ordered_json report = report_of(plan);
+  const PlanReport report = plan.report.value_or(PlanReport());
   const StepCounts counts = count_steps(plan);
   ordered_json nodes = ordered_json::array();
   for (const ExplainedNode& explained : explanation.nodes)
@@ -152,11 +137,11 @@ Result<std::string> explain_as_json(const Plan& plan, const std::string& node) {
                                {"step_count", counts.steps},
                                {"view_count", counts.views},
                                {"step_backends", counts.backends},
-                               {"search", part(report, "search")},
+                               {"search", search_as_json(plan)},
                                {"sums", sums_as_json(explanation)},
                                {"gaps", gaps_as_json(explanation)},
                                {"losses", losses_as_json(explanation)},
-                               {"rivals", part(report, "rivals")},
+                               {"rivals", report.rivals},
                                {"plans", plans_as_json(report)},
                                {"backends", explanation.backends},
                                {"fillers", explanation.fillers},

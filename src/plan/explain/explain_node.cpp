@@ -45,11 +45,10 @@ std::string list_text(const Explanation& explanation, const char* title, const s
 
 }  // namespace
 
-Result<Explanation> explanation_in(const std::string& report_json, const std::string& label) {
-  const auto report = nlohmann::json::parse(report_json, nullptr, false);
-  const bool has_one = report.is_object() && report.contains("explanation");
-  return parse_explanation(
-      has_one ? report["explanation"].dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) : "", label);
+Result<Explanation> explanation_in(const Plan& plan) {
+  if (plan.report && plan.report->explanation) return *plan.report->explanation;
+  return fail(ExitCode::kBadInput, "plan/no-explanation", plan.model_path, "no explanation",
+              "a plan that `tune` explained");
 }
 
 std::string describe(const ExplainedCandidate& candidate) {

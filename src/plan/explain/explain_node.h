@@ -6,12 +6,12 @@
 #include <string>
 #include <string_view>
 
-#include "plan/explain/explanation.h"
+#include "plan/plan.h"
 
 namespace collage {
 
-/// The explanation that a plan's report_json holds; without one an error plan/no-explanation about `label`.
-[[nodiscard]] Result<Explanation> explanation_in(const std::string& report_json, const std::string& label);
+/// The explanation of a plan; error plan/no-explanation without one.
+[[nodiscard]] Result<Explanation> explanation_in(const Plan& plan);
 
 /// "lib/direct on 2 nodes, 12.3 us".
 [[nodiscard]] std::string describe(const ExplainedCandidate& candidate);

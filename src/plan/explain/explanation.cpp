@@ -7,6 +7,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "plan/file/plan_report_json.h"
+
 namespace collage {
 namespace {
 
@@ -131,7 +133,7 @@ std::string ranges_text(const Positions& positions) {
   return text;
 }
 
-std::string to_json(const Explanation& explanation) {
+json explanation_to_json(const Explanation& explanation) {
   json object = {{"plan", explanation.plan},
                  {"cover", explanation.cover},
                  {"backends", explanation.backends},
@@ -157,7 +159,11 @@ std::string to_json(const Explanation& explanation) {
   for (const auto& rule : explanation.user_rules) object["user_rules"].push_back(to_json(rule));
   for (const auto& alternative : explanation.alternatives) object["alternatives"].push_back(to_json(alternative));
   for (const auto& node : explanation.nodes) object["nodes"].push_back(to_json(node));
-  return object.dump(-1, ' ', false, json::error_handler_t::replace);
+  return object;
+}
+
+std::string to_json(const Explanation& explanation) {
+  return explanation_to_json(explanation).dump(-1, ' ', false, json::error_handler_t::replace);
 }
 
 }  // namespace collage

@@ -6,6 +6,7 @@
 #include "base/json.h"
 #include "base/number_text.h"
 #include "plan/explain/explanation.h"
+#include "plan/file/plan_report_json.h"
 
 namespace collage {
 namespace {
@@ -135,11 +136,14 @@ Explanation read(const json& object) {
 }  // namespace
 
 Result<Explanation> parse_explanation(std::string_view text, const std::string& label) {
+  return explanation_from_json(json::parse(text, nullptr, false), label);
+}
+
+Result<Explanation> explanation_from_json(const json& object, const std::string& label) {
   const auto damaged = [&](std::string saw) {
     return fail(ExitCode::kBadInput, "plan/no-explanation", label, std::move(saw), "a plan that `tune` explained");
   };
-  const json object = json::parse(text, nullptr, false);
-  if (!object.is_object()) return damaged("no explanation");
+  if (!object.is_object() || object.empty()) return damaged("no explanation");
   return read_json([&] { return read(object); },
                    [&](const std::string&, std::string saw) { return damaged(std::move(saw)); });
 }

@@ -217,7 +217,7 @@ Result<WhyNotQuestion> question_about(const Plan& plan, const Result<Explanation
 }
 
 Result<Answer> answer_from(const Plan& plan, const WhyNotQuestion& question, Explanation& explanation) {
-  COLLAGE_TRY(explanation, explanation_in(plan.report_json, plan.model_path));
+  COLLAGE_TRY(explanation, explanation_in(plan));
   return answer_to(plan, question, explanation);
 }
 
@@ -230,7 +230,7 @@ std::string_view name_of(WhyNot verdict) {
 }
 
 Result<WhyNotQuestion> parse_why_not(const Plan& plan, const std::string& text, std::span<const std::string> kinds) {
-  const auto explanation = explanation_in(plan.report_json, plan.model_path);
+  const auto explanation = explanation_in(plan);
   if (text.find('=') == std::string::npos || text.back() == '=' || text.front() == '=')
     return fail(ExitCode::kUsage, "cli/bad-option", "--why-not", text, "NODE=BACKEND");
   for (std::size_t split = text.rfind('='); split != std::string::npos && split > 0;

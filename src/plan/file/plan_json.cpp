@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "plan/file/plan_json_keys.h"
+#include "plan/file/plan_report_json.h"
 #include "plan/file/shape_json.h"
 
 namespace collage {
@@ -107,10 +108,7 @@ json body_to_json(const PlanBody& body) {
 }  // namespace
 
 std::string to_json(const Plan& plan) {
-  json out = json::parse(plan.report_json, nullptr, false);
-  COLLAGE_CHECK(out.is_object(), "the report of a plan is no JSON object");
-  for (const std::string_view key : kPlanKeys)
-    COLLAGE_CHECK(!out.contains(key), "the report uses the plan's key " + std::string(key));
+  json out = plan.report ? report_to_json(*plan.report) : json::object();
   out["schema"] = kPlanSchema;
   out["model"] = {{"path", plan.model_path}, {"hash", plan.model_hash}};
   out["weights_hash"] = plan.weights_hash;

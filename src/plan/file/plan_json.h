@@ -1,5 +1,5 @@
 // The plan as JSON, schema "collage.plan/1": the first member of a plan file, what tools read.
-// Every field of Plan has a key; report_json's keys stand beside them at the top level.
+// Every field of Plan has a key; those of its report stand beside them at the top level.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace collage {
 
-/// Indented JSON text. Plan::report_json must be a JSON object that uses none of the plan's own keys.
+/// Indented JSON text, keys sorted.
 [[nodiscard]] std::string to_json(const Plan& plan);
 
 /// Reads what to_json writes and verifies the plan. Errors: plan/wrong-version (another schema), plan/damaged (not

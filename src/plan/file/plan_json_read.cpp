@@ -8,6 +8,7 @@
 #include "plan/file/plan_json.h"
 #include "plan/file/plan_json_keys.h"
 #include "plan/file/plan_object.h"
+#include "plan/file/plan_report_json.h"
 #include "plan/file/shape_json.h"
 
 namespace collage {
@@ -220,10 +221,7 @@ Plan plan_from(const json& object) {
   Plan plan;
   read_header(object, plan);
   read_contents(object, "plan", 0, plan);
-  json report = json::object();
-  for (const auto& [key, value] : object.items())
-    if (std::ranges::find(kPlanKeys, std::string_view(key)) == kPlanKeys.end()) report[key] = value;
-  plan.report_json = report.dump();
+  plan.report = report_from_json(object);
   return plan;
 }
 

@@ -1,8 +1,8 @@
-// The guard's measurement: plan files against each other, end to end, interleaved, in one worker process.
-// In: plan files and the inputs of the record. Out: samples by round, and the time of every step in context, both as
-// in a quiet moment of the processor, like the costs of candidates.
+// Times plan files against each other, end to end, in interleaved rounds in one worker process.
+// In: plan files and the inputs of the record. Out: samples by round, and the time of every step inside its plan.
+// Both are divided by the slowness of the processor at that moment, like the costs of candidates.
 // Cost: rounds x plans x time of a run.
-// Source: see race.h.
+// Source: see timing/race.h.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>

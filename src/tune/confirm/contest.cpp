@@ -5,6 +5,8 @@
 #include <fmt/format.h>
 
 #include "base/hash.h"
+#include "tune/confirm/make_contestant.h"
+#include "tune/objective.h"
 
 namespace collage {
 namespace {
@@ -30,6 +32,65 @@ GuardOptions hurried(GuardOptions options) {
   return options;
 }
 
+Result<std::vector<GuardEntry>> write_entries(const MeasureEnv& env, Contest& contest) {
+  std::vector<GuardEntry> entries;
+  for (Contestant& contestant : contest.competing) {
+    if (contestant.file.empty()) {
+      contestant.file = env.folder.file(fmt::format("plan-{}.collage", contest.files_written++));
+      COLLAGE_TRY_VOID(save_plan(env.packer.pack(contestant.plan), contestant.file));
+    }
+    entries.push_back({.name = contestant.name,
+                       .plan = contestant.file,
+                       .steps = step_count(contestant.plan.plan),
+                       .extra_ns = contestant.extra_ns});
+  }
+  return entries;
+}
+
+/// From the store, else from rounds.
+Result<GuardVerdict> verdict_on(const GuardOptions& guard, std::string question, const MeasureEnv& env,
+                                Contest& contest) {
+  for (const Contestant& contestant : contest.competing) question += question_of(contestant);
+  const std::string key = "guard|" + hash_hex(question);
+  if (const auto stored = env.store.verdict(key))
+    if (auto verdict = guard_verdict_from(*stored); verdict && verdict->median_ns.size() == contest.competing.size())
+      return verdict;
+  COLLAGE_TRY(const std::vector<GuardEntry> entries, write_entries(env, contest));
+  auto judged = judge(entries, guard, env.worker);
+  if (!judged && guard.stop.stop_requested()) judged = judge(entries, hurried(guard), env.worker);
+  if (!judged) return judged;
+  const bool all_ran =
+      std::ranges::all_of(judged->failures, [](const std::string& failure) { return failure.empty(); });
+  if (all_ran && !guard.stop.stop_requested()) env.store.put_verdict(key, to_json(*judged));
+  return judged;
+}
+
+std::string why_nothing_runs(const Contest& contest, const Participants& who) {
+  if (!contest.notes.empty()) return contest.notes.back();
+  return who.notes.empty() ? "no plan" : who.notes.back();
+}
+
+Error nothing_runs(const TuneTask& task, const Contest& contest) {
+  if (contest.least_over_cap)
+    return {.code = kOverMemory,
+            .where = "--memory-cap",
+            .saw = bytes_text(task.options.objective.memory_cap),
+            .allowed =
+                fmt::format("at least {}, which the most frugal plan found needs", bytes_text(*contest.least_over_cap)),
+            .exit = ExitCode::kLimit};
+  return {.code = "tune/nothing-runs",
+          .where = task.options.model,
+          .saw = why_nothing_runs(contest, task.who),
+          .allowed = "at least one plan that runs",
+          .exit = ExitCode::kUnsupported};
+}
+
+bool has_name(const Contest& contest, const std::string& name) {
+  for (const auto* list : {&contest.competing, &contest.beaten})
+    if (std::ranges::find(*list, name, &Contestant::name) != list->end()) return true;
+  return false;
+}
+
 }  // namespace
 
 std::string title_of(const Contestant& contestant) {
@@ -40,95 +101,51 @@ std::string title_of(const Contestant& contestant) {
   return engine + " as a whole" + (is_simplified ? fmt::format(",{}", kOnSimplified) : "");
 }
 
-bool Contest::has(const std::string& name) const {
-  for (const auto* list : {&competing_, &beaten_})
-    if (std::ranges::find(*list, name, &Contestant::name) != list->end()) return true;
-  return false;
-}
-
 void Contest::add(Contestant contestant) {
   const std::string name = contestant.name;
-  for (int number = 2; has(contestant.name); ++number) contestant.name = fmt::format("{} {}", name, number);
-  competing_.push_back(std::move(contestant));
-}
-
-Result<void> Contest::judge(const ContestOptions& options) {
-  COLLAGE_TRY(GuardVerdict judged, verdict(options));
-  for (std::size_t c = 0; c < competing_.size(); ++c) {
-    competing_[c].median_ns = judged.median_ns[c];
-    competing_[c].step_ns = std::move(judged.step_ns[c]);
-    competing_[c].failure = std::move(judged.failures[c]);
-    competing_[c].verdict = judged.against[c];
-    competing_[c].ratio = judged.ratios[c];
-  }
-  winner_ = judged.winner;
-  return {};
-}
-
-Result<GuardVerdict> Contest::verdict(const ContestOptions& options) {
-  std::string question = options.question;
-  for (const Contestant& contestant : competing_) question += question_of(contestant);
-  const std::string key = "guard|" + hash_hex(question);
-  if (const auto stored = store_.verdict(key))
-    if (auto verdict = guard_verdict_from(*stored); verdict && verdict->median_ns.size() == competing_.size())
-      return verdict;
-  COLLAGE_TRY(const std::vector<GuardEntry> entries, write_entries());
-  const std::stop_token& stop = options.guard.stop;
-  auto judged = collage::judge(entries, options.guard, worker_);
-  if (!judged && stop.stop_requested()) judged = collage::judge(entries, hurried(options.guard), worker_);
-  if (!judged) return judged;
-  const bool all_ran =
-      std::ranges::all_of(judged->failures, [](const std::string& failure) { return failure.empty(); });
-  if (all_ran && !stop.stop_requested()) store_.put_verdict(key, to_json(*judged));
-  return judged;
-}
-
-Result<std::vector<GuardEntry>> Contest::write_entries() {
-  std::vector<GuardEntry> entries;
-  for (Contestant& contestant : competing_) {
-    if (contestant.file.empty()) {
-      contestant.file = folder_.file(fmt::format("plan-{}.collage", files_written_++));
-      COLLAGE_TRY_VOID(save_plan(packer_.pack(contestant.plan), contestant.file));
-    }
-    entries.push_back({.name = contestant.name,
-                       .plan = contestant.file,
-                       .steps = step_count(contestant.plan.plan),
-                       .extra_ns = contestant.extra_ns});
-  }
-  return entries;
+  for (int number = 2; has_name(*this, contestant.name); ++number) contestant.name = fmt::format("{} {}", name, number);
+  competing.push_back(std::move(contestant));
 }
 
 void Contest::retire_beaten() {
   const double most = kBeatenShare * static_cast<double>(winner().median_ns);
   std::vector<Contestant> kept;
   std::size_t new_winner = 0;
-  for (std::size_t c = 0; c < competing_.size(); ++c) {
-    Contestant& contestant = competing_[c];
+  for (std::size_t c = 0; c < competing.size(); ++c) {
+    Contestant& contestant = competing[c];
     const bool slow = !contestant.failure.empty() || static_cast<double>(contestant.median_ns) > most;
-    if (c == winner_) new_winner = kept.size();
-    if (slow && !contestant.is_rival && c != winner_) {
+    if (c == winner_index) new_winner = kept.size();
+    if (slow && !contestant.is_rival && c != winner_index) {
       contestant.plan = {};      // its memory is worth more than its past
       contestant.ratio.reset();  // of a winner that may be beaten in its turn
-      beaten_.push_back(std::move(contestant));
+      beaten.push_back(std::move(contestant));
     } else {
       kept.push_back(std::move(contestant));
     }
   }
-  competing_ = std::move(kept);
-  winner_ = new_winner;
+  competing = std::move(kept);
+  winner_index = new_winner;
+}
+
+bool Contest::note_cover(const Graph& graph, Cover cover) {
+  cover.cost_ns = 0;  // corrected costs alone make no new plan
+  std::string text = to_text(graph, cover);
+  if (std::ranges::find(seen_covers, text) != seen_covers.end()) return false;
+  seen_covers.push_back(std::move(text));
+  return true;
 }
 
 std::vector<const Contestant*> Contest::losers() const {
   std::vector<const Contestant*> losers;
-  for (std::size_t c = 0; c < competing_.size(); ++c)
-    if (c != winner_) losers.push_back(&competing_[c]);
-  for (const Contestant& contestant : beaten_) losers.push_back(&contestant);
+  for (std::size_t c = 0; c < competing.size(); ++c)
+    if (c != winner_index) losers.push_back(&competing[c]);
+  for (const Contestant& contestant : beaten) losers.push_back(&contestant);
   return losers;
 }
 
 std::vector<TimedCover> Contest::timed_covers() const {
   std::vector<TimedCover> timed;
-  for (const auto* list : {&competing_, &beaten_})
+  for (const auto* list : {&competing, &beaten})
     for (const Contestant& contestant : *list)
       if (!contestant.is_rival)
         timed.push_back({.cover = &contestant.cover, .step_ns = contestant.step_ns, .applied = contestant.corrections});
@@ -137,12 +154,69 @@ std::vector<TimedCover> Contest::timed_covers() const {
 
 const SearchResult* Contest::best_search() const {
   const SearchResult* best = nullptr;
-  for (const auto* list : {&competing_, &beaten_})
+  for (const auto* list : {&competing, &beaten})
     for (const Contestant& contestant : *list)
       if (contestant.search && contestant.corrections.empty() &&
           (!best || contestant.search->cover.cost_ns < best->cover.cost_ns))
         best = &*contestant.search;
   return best;
+}
+
+std::string to_text(const Contest& contest) {
+  std::string text;
+  for (const auto* list : {&contest.competing, &contest.beaten})
+    for (const Contestant& one : *list) {
+      const bool is_winner = &one == &contest.winner();
+      const std::string told = is_winner             ? "winner"
+                               : one.failure.empty() ? std::string(name_of(one.verdict))
+                                                     : one.failure;
+      text += fmt::format("{:>12.1f} us  {:<12} {}\n", static_cast<double>(one.median_ns) / 1000, told, title_of(one));
+    }
+  return text;
+}
+
+GuardOptions guard_options(const TuneTask& task, const MeasureEnv& env, std::int64_t quiet_ns) {
+  const double budget_s = env.budget.seconds();
+  return {.inputs = task.prepared.inputs,
+          .expected = task.prepared.outputs,
+          .accuracy = std::string(name_of(task.options.accuracy)),
+          .threads = task.options.threads,
+          .heat_seconds = std::min(1.5, 0.02 * budget_s),
+          .final_seconds = std::min(8.0, 0.05 * budget_s),
+          .deadline = env.budget.after(Budget::kContestShare),
+          .apart = !task.who.conflicts.empty(),
+          .seed = task.options.seed,
+          .quiet_ns = quiet_ns,
+          .stop = env.stop};
+}
+
+Result<void> judge(const TuneTask& task, const MeasureEnv& env, std::int64_t quiet_ns, Contest& contest) {
+  env.say("confirm");
+  if (contest.competing.empty()) return std::unexpected(nothing_runs(task, contest));
+  const double begin_s = env.budget.total_s();
+  COLLAGE_TRY(GuardVerdict judged, verdict_on(guard_options(task, env, quiet_ns), timing_question(task), env, contest));
+  for (std::size_t c = 0; c < contest.competing.size(); ++c) {
+    Contestant& contestant = contest.competing[c];
+    contestant.median_ns = judged.median_ns[c];
+    contestant.step_ns = std::move(judged.step_ns[c]);
+    contestant.failure = std::move(judged.failures[c]);
+    contestant.verdict = judged.against[c];
+    contestant.ratio = judged.ratios[c];
+  }
+  contest.winner_index = judged.winner;
+  contest.judged_s = env.budget.total_s() - begin_s;
+  env.meter.know_best(static_cast<double>(contest.winner().median_ns) / 1000);
+  env.say("confirm");
+  return {};
+}
+
+bool may_judge_again(const MeasureEnv& env, const std::string& stage, Contest& contest) {
+  if (env.user_stop.stop_requested()) return false;
+  const bool may = env.deadlines.decides(
+      stage, "another contest",
+      !env.stop.stop_requested() && env.budget.elapsed_s() + contest.judged_s <= env.budget.seconds());
+  contest.is_cut |= !may;
+  return may;
 }
 
 }  // namespace collage

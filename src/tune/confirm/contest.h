@@ -1,8 +1,7 @@
-// The plans that may ship, and the guard over them: whole-model rivals and covers, timed end to end until one has won.
-// In: plans as they are made. Out: the winner, everybody's time, what the steps of covers took.
-// Not here: making plans (tune), the rounds themselves (guard).
-// Cost: that of its rounds.
-// Source: ours: never slower than the best plan measured.
+// The plans that may ship, timed end to end until one has won: whole-model rivals and plans of covers.
+// In: plans as they are made. Out: a Contest: the winner, everybody's time, what the steps of covers took.
+// Not here: making plans (make_contestant.h, rivals.h, enter_covers.h), the rounds themselves (guard.h).
+// Cost: that of its rounds; nothing where the store has the verdict on the same question.
 #pragma once
 
 #include <optional>
@@ -10,13 +9,12 @@
 #include <string_view>
 #include <vector>
 
-#include "base/work_folder.h"
 #include "plan/file/plan_file.h"
 #include "search/search.h"
-#include "store/store.h"
 #include "tune/confirm/guard.h"
-#include "tune/confirm/plan_packer.h"
+#include "tune/measure_env.h"
 #include "tune/price/context.h"
+#include "tune/tune_task.h"
 
 namespace collage {
 
@@ -43,49 +41,44 @@ struct Contestant {
 /// For people: engines are "ENGINE as a whole", perhaps ", on the simplified graph".
 [[nodiscard]] std::string title_of(const Contestant& contestant);
 
-struct ContestOptions {
-  std::string question;  ///< what a verdict depends on besides the plans: machine, model, shapes, threads
-  GuardOptions guard;
-};
-
-/// One thread. What it is made with outlives it.
-class Contest {
- public:
-  Contest(WorkFolder& folder, Store& store, WorkerProcess& worker, PlanPacker& packer)
-      : folder_(folder), store_(store), worker_(worker), packer_(packer) {}
+struct Contest {
+  std::vector<Contestant> competing;
+  std::vector<Contestant> beaten;  ///< not timed any more; their plans are dropped
+  std::size_t winner_index = 0;    ///< of `competing`, by the last judge()
+  double judged_s = 0;             ///< what the last judge() took
+  bool is_cut = false;             ///< the clock left out a contest, or a cover of one
+  std::size_t files_written = 0;
+  std::vector<std::string> seen_covers;                       ///< texts of covers that were made plans, or could not be
+  std::optional<std::int64_t> least_over_cap = std::nullopt;  ///< bytes of the most frugal plan over the cap lately
+  std::vector<std::string> notes;                             ///< who takes no part, and why
 
   /// A name that is taken gets a number behind it.
   void add(Contestant contestant);
-  [[nodiscard]] std::size_t competing() const { return competing_.size(); }
-
-  /// Times all that compete, or recalls the verdict of the same question. A stop cuts the rounds short, not the checks
-  /// of numbers. Error tune/nothing-runs, or of writing the plans.
-  [[nodiscard]] Result<void> judge(const ContestOptions& options);
-
   /// Covers that failed or are clearly slower than the winner are not timed again.
   void retire_beaten();
+  /// False when a cover with these steps was there before.
+  [[nodiscard]] bool note_cover(const Graph& graph, Cover cover);
 
-  /// Of the last judge().
-  [[nodiscard]] Contestant& winner() { return competing_[winner_]; }
+  [[nodiscard]] Contestant& winner() { return competing[winner_index]; }
+  [[nodiscard]] const Contestant& winner() const { return competing[winner_index]; }
   /// All but the winner, those that compete still first.
   [[nodiscard]] std::vector<const Contestant*> losers() const;
   [[nodiscard]] std::vector<TimedCover> timed_covers() const;
   /// Of the cheapest cover under costs measured alone; null without covers.
   [[nodiscard]] const SearchResult* best_search() const;
-
- private:
-  [[nodiscard]] bool has(const std::string& name) const;
-  [[nodiscard]] Result<GuardVerdict> verdict(const ContestOptions& options);
-  [[nodiscard]] Result<std::vector<GuardEntry>> write_entries();
-
-  WorkFolder& folder_;
-  Store& store_;
-  WorkerProcess& worker_;
-  PlanPacker& packer_;
-  std::vector<Contestant> competing_;
-  std::vector<Contestant> beaten_;
-  std::size_t winner_ = 0;
-  std::size_t files_written_ = 0;
 };
+
+/// A line for each plan: what it took, how it compares, its name.
+[[nodiscard]] std::string to_text(const Contest& contest);
+
+/// How the plans of this tune are timed. `quiet_ns` is the canary's, from pricing.
+[[nodiscard]] GuardOptions guard_options(const TuneTask& task, const MeasureEnv& env, std::int64_t quiet_ns);
+
+/// Times all that compete, or recalls the verdict on the same question. A stop cuts the rounds short, not the checks of
+/// numbers. Errors tune/nothing-runs; tune/over-memory when all plans are over the cap; of writing the plans.
+[[nodiscard]] Result<void> judge(const TuneTask& task, const MeasureEnv& env, std::int64_t quiet_ns, Contest& contest);
+
+/// Whether another contest, if it takes as long as the last one, ends within the budget. `stage`: what it is for.
+[[nodiscard]] bool may_judge_again(const MeasureEnv& env, const std::string& stage, Contest& contest);
 
 }  // namespace collage

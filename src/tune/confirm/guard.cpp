@@ -47,44 +47,20 @@ void keep(GuardVerdict& verdict, const std::vector<std::size_t>& chosen, std::ve
   }
 }
 
-/// A worker that dies with everything loaded is tried again with each entry alone, so that one costs only itself.
-Result<std::vector<ConfirmLane>> confirm_or_isolate(const std::vector<GuardEntry>& entries,
-                                                    const std::vector<std::size_t>& chosen,
-                                                    const ConfirmRequest& request, const ConfirmRun& confirm,
-                                                    bool apart) {
-  if (!apart) {
-    auto together = confirm(request);
-    if (together || together.error().exit == ExitCode::kInterrupted) return together;
-  }
-  std::vector<ConfirmLane> lanes;
-  for (std::size_t e : chosen) {
-    ConfirmRequest alone = request;
-    alone.contenders = {{.name = entries[e].name, .plan = entries[e].plan}};
-    auto lane = confirm(alone);
-    if (!lane && lane.error().exit == ExitCode::kInterrupted) return std::unexpected(lane.error());
-    if (lane) {
-      lanes.push_back(std::move(lane->front()));
-    } else {
-      lanes.push_back(
-          {.lane = {.name = entries[e].name, .samples_ns = {}}, .step_ns = {}, .failure = to_string(lane.error())});
-    }
-  }
-  return lanes;
-}
-
 /// Confirms the chosen, keeps what was seen, and gives lanes to compare: what an entry costs beside time is in theirs.
 Result<std::vector<ConfirmLane>> compare(const std::vector<GuardEntry>& entries, const std::vector<std::size_t>& chosen,
                                          const ConfirmRequest& request, const ConfirmRun& confirm, bool apart,
                                          GuardVerdict& verdict) {
-  COLLAGE_TRY(std::vector<ConfirmLane> lanes, confirm_or_isolate(entries, chosen, request, confirm, apart));
+  COLLAGE_TRY(IsolatedLanes isolated, confirm_isolating(request, confirm, apart));
+  std::vector<ConfirmLane>& lanes = isolated.lanes;
   keep(verdict, chosen, lanes);
   for (std::size_t i = 0; i < chosen.size(); ++i)
     for (std::int64_t& ns : lanes[i].lane.samples_ns) ns += entries[chosen[i]].extra_ns;
-  return lanes;
+  return std::move(lanes);
 }
 
 /// By lane, how much longer it takes than the others in the geometric mean, all compared pair by pair within rounds, so
-/// that moods of the machine fall out. Infinite for a lane that did not run.
+/// that what slows all of them alike cancels out. Infinite for a lane that did not run.
 std::vector<double> relative_times(const std::vector<ConfirmLane>& lanes) {
   std::vector<double> relative;
   for (const ConfirmLane& lane : lanes) {

@@ -1,7 +1,9 @@
-// The guard: covers and whole-model rivals as real plan files, timed end to end; the winner ships.
-// Inside the noise the plan with fewer steps wins, and the verdict says of whom it could not be told. A stored verdict
-// answers the same question without measuring. In: plan files, rounds. Out: who won, with times. Cost: the seconds
-// given; nothing when the verdict is stored. Source: see race.h.
+// The guard decides which plan ships: plan files of covers and of whole-model rivals, timed end to end.
+// In: plan files, rounds. Out: the winner, everybody's time, and whether the difference is certain.
+// How: a heat over all entries, then a final of those near the best. Entries that cannot be told apart from the
+// fastest are tied, and of these the one with the fewest steps wins.
+// Cost: the seconds given.
+// Not here: taking the times (confirm.h), storing the verdict (contest.h).
 #pragma once
 
 #include <chrono>
@@ -13,7 +15,7 @@
 
 #include "base/progress.h"
 #include "store/store.h"
-#include "tune/confirm/confirm.h"
+#include "tune/confirm/isolate.h"
 #include "worker/worker_process.h"
 
 namespace collage {
@@ -52,9 +54,6 @@ struct GuardVerdict {
   /// By entry: how many times faster the winner is, paired by round; nothing where too few rounds had both.
   std::vector<std::optional<Ratio>> ratios = {};
 };
-
-/// Times the contenders of a request; the error of a worker that died with them, or of a stop.
-using ConfirmRun = std::function<Result<std::vector<ConfirmLane>>(const ConfirmRequest& request)>;
 
 /// Error tune/nothing-runs when no entry gave the right numbers.
 [[nodiscard]] Result<GuardVerdict> judge(const std::vector<GuardEntry>& entries, const GuardOptions& options,

@@ -31,18 +31,18 @@ std::string text_of(const Graph& graph, Cover cover) {
 }
 
 /// What a finished search said.
-struct Verdict {
+struct StoredAnswer {
   std::string genome;  ///< empty: nothing beats what is there
   bool finished = true;
   double seconds = 0;
 };
 
-std::optional<Verdict> verdict_from(const std::optional<std::string>& json) {
+std::optional<StoredAnswer> answer_from(const std::optional<std::string>& json) {
   if (!json) return std::nullopt;
   const auto object = parse_json(*json, "stored verdict");
   if (!object) return std::nullopt;
   auto verdict = read_json("stored verdict", [&] {
-    return Verdict{
+    return StoredAnswer{
         .genome = object->at("genome"), .finished = object->at("finished"), .seconds = object->at("seconds")};
   });
   return verdict ? std::optional(std::move(*verdict)) : std::nullopt;
@@ -57,7 +57,7 @@ class Level2 {
     const auto level1 = decoder_.cover_of(genome_of_one(graph.nodes.size(), {}));
     if (!level1 || !is_worth_trying(*level1)) return std::nullopt;
     const std::string key = "level2|" + hash_hex(request_.question + "|" + text_of(graph, *level1));
-    std::optional<Verdict> verdict = verdict_from(store_.verdict(key));
+    std::optional<StoredAnswer> verdict = answer_from(store_.verdict(key));
     if (!verdict || (!verdict->finished && kWorthAnother * verdict->seconds < request_.seconds)) {
       verdict = search();
       if (!verdict) return std::nullopt;
@@ -76,7 +76,7 @@ class Level2 {
     return count_eligible_blocks(choose_genes(decoder_, places, level1)) >= kFewestBlocks;
   }
 
-  std::optional<Verdict> search() {
+  std::optional<StoredAnswer> search() {
     if (request_.seconds <= 0 || request_.evolve.stop.stop_requested()) return std::nullopt;
     EvolveOptions options = request_.evolve;
     const auto end =
@@ -86,7 +86,7 @@ class Level2 {
     const auto result = evolve(
         request_.problem, [this](const Cover& cover) { return evaluate(cover); }, options);
     if (!result) return std::nullopt;
-    Verdict verdict{.genome = {}, .finished = result->finished, .seconds = request_.seconds};
+    StoredAnswer verdict{.genome = {}, .finished = result->finished, .seconds = request_.seconds};
     if (result->best && is_gain(*result->best)) verdict.genome = to_text(result->best->genome);
     return verdict;
   }
@@ -164,8 +164,9 @@ std::expected<Variant, Refusal> plain_variant(Registry& registry, const std::str
   return std::unexpected(Refusal{.reason = RefusalReason::kFormat, .detail = "no variant with plain ports"});
 }
 
-Result<void> add_engine_regions(const Graph& graph, const Corrections& corrections, Cover& cover, Pricing& pricing,
-                                CandidatePool& pool, std::vector<Cost>& costs) {
+Result<void> add_engine_regions(const Graph& graph, const Corrections& corrections, const MeasureLimits& limits,
+                                Cover& cover, Priced& priced) {
+  CandidatePool& pool = priced.pool.candidates;
   CandidatePool fresh;
   std::vector<CoverStep*> steps;
   for (CoverStep& step : cover.steps) {
@@ -175,8 +176,8 @@ Result<void> add_engine_regions(const Graph& graph, const Corrections& correctio
     fresh.regions.push_back(step.region);
     steps.push_back(&step);
   }
-  COLLAGE_TRY(const std::vector<Cost> priced, pricing.price(fresh));
-  const std::vector<Cost> corrected = corrected_costs(graph, fresh, priced, corrections);
+  COLLAGE_TRY(const std::vector<Cost> costs, priced.pricing->price(fresh, limits));
+  const std::vector<Cost> corrected = corrected_costs(graph, fresh, costs, corrections);
   for (std::size_t s = 0; s < steps.size(); ++s) {
     const auto ns = nanoseconds_of(corrected[s]);
     if (!ns) continue;
@@ -192,13 +193,13 @@ Result<void> add_engine_regions(const Graph& graph, const Corrections& correctio
     });
     // One that was proposed and not measured has a cost now.
     if (known != pool.candidates.end()) {
-      costs[static_cast<std::size_t>(known - pool.candidates.begin())] = priced[s];
+      priced.costs[static_cast<std::size_t>(known - pool.candidates.begin())] = costs[s];
       continue;
     }
     candidate.region = static_cast<std::uint32_t>(pool.regions.size());
     pool.regions.push_back(region);
     pool.candidates.push_back(std::move(candidate));
-    costs.push_back(priced[s]);
+    priced.costs.push_back(costs[s]);
   }
   return {};
 }

@@ -25,7 +25,7 @@
 #include "tune/confirm/guard.h"
 #include "tune/confirm/plan_packer.h"
 #include "tune/node_rules.h"
-#include "tune/price/pricing.h"
+#include "tune/price/priced.h"
 
 namespace collage {
 
@@ -61,8 +61,8 @@ struct EvolvedPlan {
 
 /// The engines' regions of an evolved cover that level 1 does not know become candidates, priced like all others; the
 /// cover's steps get these costs, corrected, so that they teach in their turn.
-[[nodiscard]] Result<void> add_engine_regions(const Graph& graph, const Corrections& corrections, Cover& cover,
-                                              Pricing& pricing, CandidatePool& pool, std::vector<Cost>& costs);
+[[nodiscard]] Result<void> add_engine_regions(const Graph& graph, const Corrections& corrections,
+                                              const MeasureLimits& limits, Cover& cover, Priced& priced);
 
 /// Times plans beside one other in a worker. One thread; what it is made with outlives it.
 class PairTimer {

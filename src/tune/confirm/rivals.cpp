@@ -2,10 +2,12 @@
 
 #include <fmt/format.h>
 
+#include "measure/repro_keeper.h"
 #include "store/artifact_file.h"
 #include "store/keys.h"
 #include "timing/machine.h"
 #include "tune/confirm/level2.h"
+#include "tune/confirm/make_contestant.h"
 #include "tune/confirm/whole_model.h"
 #include "tune/jobs.h"
 
@@ -20,45 +22,47 @@ struct RivalModel {
   const std::string& model_file;  ///< the user's bytes; empty: the graph's
 };
 
-Result<Artifact> artifact_of(const Scene& scene, const RivalModel& model, const Region& region) {
-  COLLAGE_TRY(Backend * backend, scene.registry.get(model.engine));
+Result<Artifact> artifact_of(const TuneTask& task, const MeasureEnv& env, const RivalModel& model,
+                             const Region& region) {
+  COLLAGE_TRY(Backend * backend, env.registry.get(model.engine));
   const BackendInfo& info = backend->info();
-  const int threads = scene.options.threads;
+  const int threads = task.options.threads;
   const std::string model_key =
-      model.model_file.empty() ? structure_key(model.graph, region) : scene.prepared.imported.model_hash;
+      model.model_file.empty() ? structure_key(model.graph, region) : task.prepared.imported.model_hash;
   const std::string key = fmt::format("rival|{}|{}|{}|{}|{}|{}|{}", info.name, info.build, threads, machine_print(),
-                                      model_key, weights_hash(model.graph, region), scene.shapes_text());
-  const std::string folder = scene.store.artifact_folder();
-  if (const auto stored = scene.store.artifact(key))
+                                      model_key, weights_hash(model.graph, region), shapes_text(task.options));
+  const std::string folder = env.store.artifact_folder();
+  if (const auto stored = env.store.artifact(key))
     if (auto artifact = read_artifact(folder, *stored, region.constants)) return artifact;
-  COLLAGE_TRY(const std::string hash, compile_model(scene.worker, {.graph = model.graph_file,
-                                                                   .model = model.model_file,
-                                                                   .engine = model.engine,
-                                                                   .folder = folder,
-                                                                   .threads = threads}));
-  scene.store.put_artifact(key, hash);
+  COLLAGE_TRY(const std::string hash, compile_model(env.worker, {.graph = model.graph_file,
+                                                                 .model = model.model_file,
+                                                                 .engine = model.engine,
+                                                                 .folder = folder,
+                                                                 .threads = threads}));
+  env.store.put_artifact(key, hash);
   return read_artifact(folder, hash, region.constants);
 }
 
 /// An engine that brought its worker down while it compiled the simplified graph; nothing when it does not take it.
-std::optional<FailedCandidate> failed_rival(const Scene& scene, const std::string& engine, const std::string& how) {
-  const Graph& graph = scene.prepared.graph;
-  const auto variant = plain_variant(scene.registry, engine, graph, whole_region(graph, uses_of(graph)),
-                                     scene.who.rules(), scene.compile());
-  const auto backend = scene.registry.get(engine);
+std::optional<FailedCandidate> failed_rival(const TuneTask& task, const MeasureEnv& env, const std::string& engine,
+                                            const std::string& how) {
+  const Graph& graph = task.graph();
+  const auto variant = plain_variant(env.registry, engine, graph, whole_region(graph, uses_of(graph)), task.who.rules,
+                                     task.options.compile());
+  const auto backend = env.registry.get(engine);
   if (!variant || !backend) return std::nullopt;
   const BackendInfo& info = (*backend)->info();
   FailedCandidate failed{.graph = &graph,
-                         .record_file = scene.prepared.record,
+                         .record_file = task.prepared.record,
                          .bundle = {.backend = info.name,
                                     .kind = info.kind,
                                     .version = info.version,
                                     .build = info.build,
                                     .variant = *variant,
-                                    .options = scene.compile(),
-                                    .seed = scene.options.seed,
-                                    .compile_limit = scene.options.compile_limit,
-                                    .run_limit = scene.options.run_limit,
+                                    .options = task.options.compile(),
+                                    .seed = task.options.seed,
+                                    .compile_limit = task.options.compile_limit,
+                                    .run_limit = task.options.run_limit,
                                     .refusal = {.reason = RefusalReason::kCrashed, .detail = how},
                                     .stage = "compile",
                                     .machine = machine_print()}};
@@ -67,42 +71,44 @@ std::optional<FailedCandidate> failed_rival(const Scene& scene, const std::strin
   return failed;
 }
 
-void add_rival(const std::string& title, const RivalModel& model, const Scene& scene, ContestantMaker& maker,
-               Contest& contest, std::vector<std::string>& notes) {
+void add_rival(const std::string& title, const RivalModel& model, const TuneTask& task, const MeasureEnv& env,
+               Contest& contest) {
   auto made = [&]() -> Result<Contestant> {
     const Cover cover = whole_cover(model.graph, model.engine);
-    COLLAGE_TRY(Artifact artifact, artifact_of(scene, model, cover.steps.front().region));
-    return maker.make(title, model.graph, cover, {std::move(artifact)}, true);
+    COLLAGE_TRY(Artifact artifact, artifact_of(task, env, model, cover.steps.front().region));
+    COLLAGE_TRY(Contestant rival, make_rival(task, env, title, model.graph, cover, std::move(artifact)));
+    COLLAGE_TRY_VOID(check_cap(rival, task.options.objective, contest));
+    return rival;
   }();
   if (!made && model.model_file.empty() && made.error().code == "worker/died")
-    if (auto failed = failed_rival(scene, model.engine, made.error().saw)) scene.repros.keep(*std::move(failed));
+    if (auto failed = failed_rival(task, env, model.engine, made.error().saw)) env.repros.keep(*std::move(failed));
   if (made)
     contest.add(std::move(*made));
   else if (made.error().code == kOverMemory)
-    notes.push_back(title + " left out: " + to_string(made.error()));
+    contest.notes.push_back(title + " left out: " + to_string(made.error()));
   else
-    notes.push_back(title + " does not run this model: " + made.error().saw);
+    contest.notes.push_back(title + " does not run this model: " + made.error().saw);
 }
 
 }  // namespace
 
-Result<void> add_rivals(const Scene& scene, ContestantMaker& maker, Contest& contest, std::vector<std::string>& notes) {
-  scene.say("rivals");
-  const Prepared& prepared = scene.prepared;
+Result<Contest> open_contest(const TuneTask& task, const MeasureEnv& env) {
+  env.say("rivals");
+  Contest contest;
+  const Prepared& prepared = task.prepared;
   const Uses uses = uses_of(prepared.graph);
   const NodeSet all = whole_region(prepared.graph, uses).nodes;
-  for (const std::string& name : scene.who.backends()) {
-    COLLAGE_TRY(Backend * backend, scene.registry.get(name));
+  for (const std::string& name : task.who.backends) {
+    COLLAGE_TRY(Backend * backend, env.registry.get(name));
     if (!backend->info().is_engine) continue;
-    if (scene.out_of_time() && contest.competing() > 0) break;
-    if (!is_allowed(prepared.graph, all, name, scene.who.rules())) continue;
-    if (!allows(prepared.graph, uses, scene.options.user_rules, all, name)) continue;
-    add_rival(name, {name, prepared.imported.graph, prepared.imported_file, prepared.original_file}, scene, maker,
-              contest, notes);
-    add_rival(name + std::string(kOnSimplified), {name, prepared.graph, prepared.graph_file, ""}, scene, maker, contest,
-              notes);
+    if (env.out_of_time() && !contest.competing.empty()) break;
+    if (!is_allowed(prepared.graph, all, name, task.who.rules)) continue;
+    if (!allows(prepared.graph, uses, task.options.user_rules, all, name)) continue;
+    add_rival(name, {name, prepared.imported.graph, prepared.imported_file, prepared.original_file}, task, env,
+              contest);
+    add_rival(name + std::string(kOnSimplified), {name, prepared.graph, prepared.graph_file, ""}, task, env, contest);
   }
-  return {};
+  return contest;
 }
 
 }  // namespace collage

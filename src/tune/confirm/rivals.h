@@ -1,17 +1,13 @@
 // Rivals of a tune: every engine on the user's file and on the simplified graph, each as a plan of one step.
-// In: the engines that take part. Out: contestants.
+// In: the engines that take part. Out: a contest of rivals alone.
 // Cost: one compilation for each, in the worker, unless the store has its artifact.
 #pragma once
 
-#include <string>
-#include <vector>
-
-#include "tune/confirm/contestant_maker.h"
+#include "tune/confirm/contest.h"
 
 namespace collage {
 
-/// Who does not take the model is told in `notes`. When time runs out one rival does: it is a plan that can ship.
-[[nodiscard]] Result<void> add_rivals(const Scene& scene, ContestantMaker& maker, Contest& contest,
-                                      std::vector<std::string>& notes);
+/// An engine that does not take the model is a note. When time runs out one rival does: it is a plan that can ship.
+[[nodiscard]] Result<Contest> open_contest(const TuneTask& task, const MeasureEnv& env);
 
 }  // namespace collage

@@ -93,13 +93,13 @@ Result<Placements> BodyPlacer::place(const Graph& graph, const PricingOptions& p
                                      std::vector<Cost>& costs) {
   Placements placements;
   const Uses uses = uses_of(graph);
-  const auto is_late = [&] { return Clock::now() > options_.pricing.deadline; };
+  const auto is_late = [&] { return Clock::now() > options_.limits.deadline; };
   for (std::size_t n = 0; n < graph.nodes.size(); ++n) {
     const Node& node = graph.nodes[n];
     if (!control_operator_of(node) || !is_allowed(graph, single(graph, n), kControlBackend, options_.rules) ||
         !allows(graph, uses, options_.user_rules, single(graph, n), kControlBackend))
       continue;
-    if (options_.pricing.stop.stop_requested()) break;
+    if (options_.limits.stop.stop_requested()) break;
     std::optional<Refusal> refusal = refuse_bodies(graph, node);
     const bool is_needed = pricing.always_covers && !has_candidate(pool, n);
     if (!refusal && !is_needed && is_late()) refusal = too_late();
@@ -127,7 +127,7 @@ Result<Placements> BodyPlacer::place(const Graph& graph, const PricingOptions& p
 }
 
 Result<PlacedBodies> BodyPlacer::place_node(const Graph& graph, const Node& node, const PricingOptions& pricing) {
-  COLLAGE_TRY(const Record values, Record::open(pricing.record));
+  COLLAGE_TRY(const Record values, Record::open(pricing.files.record_file));
   const std::vector<double> runs = body_runs(graph, node, values);
   const std::vector<Graph> bodies = free_bodies(graph, node);
   PlacedBodies placed;
@@ -148,8 +148,8 @@ Result<PlacedBodies> BodyPlacer::place_node(const Graph& graph, const Node& node
 }
 
 Result<BodyPlacer::PlacedBody> BodyPlacer::place_body(const Graph& body, const PricingOptions& options) {
-  const CompileOptions compile{.threads = options.threads, .accuracy = options.accuracy};
-  COLLAGE_TRY(std::vector<Proposer> proposers, make_proposers(context_.registry, options_.proposing, body, compile));
+  COLLAGE_TRY(std::vector<Proposer> proposers,
+              make_proposers(context_.registry, options_.proposing, body, options.measure.compile()));
   add_user_rules(body, options_.user_rules, proposers);
   CandidatePool pool = propose(body, uses_of(body), proposers);
   apply_rules(body, options_.rules, pool);
@@ -176,11 +176,11 @@ Result<BodyPlacer::PlacedBody> BodyPlacer::search(CoverRequest request, const Pl
   COLLAGE_TRY(request.costs, price(request, pricing));
   Result<PlacedBody> placed = fail(ExitCode::kUnsupported, "tune/no-artifact", request.graph->name, "no cover");
   for (int attempt = 0; attempt < kMostAttempts; ++attempt) {
-    COLLAGE_TRY(std::vector<NamedCover> covers, pricing.search(request));
+    COLLAGE_TRY(std::vector<NamedCover> covers, pricing.search(request, options_.limits));
     Cover cover = std::move(covers.front().result.cover);
     attach_bodies(inner, cover);
     const std::size_t broken = pricing.broken_count();
-    auto own = pricing.artifacts(cover);
+    auto own = pricing.artifacts(cover, {.stop = options_.limits.stop});
     if (own) {
       std::vector<Artifact> artifacts = with_bodies(inner, cover, std::move(*own));
       placed = PlacedBody{.cover = std::move(cover), .artifacts = std::move(artifacts)};
@@ -193,10 +193,10 @@ Result<BodyPlacer::PlacedBody> BodyPlacer::search(CoverRequest request, const Pl
 }
 
 Result<std::vector<Cost>> BodyPlacer::price(CoverRequest request, Pricing& pricing) {
-  if (options_.measures_all) return pricing.price(*request.pool, std::move(request.costs));
-  const PricingOptions& options = options_.pricing;
+  if (options_.measures_all) return pricing.price(*request.pool, options_.limits, std::move(request.costs));
+  const MeasureOptions& options = options_.pricing.measure;
   CostBounds bounds(*request.graph, *request.pool, options.accuracy, peak_rates(context_.store), options.threads);
-  return pricing.price_lazily(std::move(request), bounds);
+  return pricing.price_lazily(std::move(request), bounds, options_.limits);
 }
 
 Result<PricingOptions> BodyPlacer::record_body(const Graph& graph, const Node& node, std::size_t number,
@@ -205,25 +205,26 @@ Result<PricingOptions> BodyPlacer::record_body(const Graph& graph, const Node& n
   const std::string inputs = file("inputs");
   COLLAGE_TRY_VOID(write_body_inputs(graph, node, number, values, inputs));
   PricingOptions options = options_.pricing;
-  options.graph_file = file("graph.onnx");
-  options.record = file("record");
-  COLLAGE_TRY_VOID(write_graph_file(options.graph_file, body));
-  COLLAGE_TRY_VOID(record(context_.worker, {.graph_file = options.graph_file,
+  options.files.graph_file = file("graph.onnx");
+  options.files.record_file = file("record");
+  COLLAGE_TRY_VOID(write_graph_file(options.files.graph_file, body));
+  COLLAGE_TRY_VOID(record(context_.worker, {.graph_file = options.files.graph_file,
                                             .inputs_file = inputs,
-                                            .record_file = options.record,
+                                            .record_file = options.files.record_file,
                                             .backend = kReferenceEngine,
                                             .all_values = true,
                                             .model_file = std::nullopt}));
   return options;
 }
 
-Result<std::vector<Artifact>> BodyPlacer::artifacts(const Graph& graph, const Cover& cover, Pricing& pricing) {
-  return artifacts(graph, options_.pricing.record, cover, pricing);
+Result<std::vector<Artifact>> BodyPlacer::artifacts(const Graph& graph, const Cover& cover, Pricing& pricing,
+                                                    const ArtifactLimits& limits) {
+  return artifacts(graph, options_.pricing.files.record_file, cover, pricing, limits);
 }
 
 Result<std::vector<Artifact>> BodyPlacer::artifacts(const Graph& graph, const std::string& record, const Cover& cover,
-                                                    Pricing& pricing) {
-  COLLAGE_TRY(std::vector<Artifact> own, pricing.artifacts(cover));
+                                                    Pricing& pricing, const ArtifactLimits& limits) {
+  COLLAGE_TRY(std::vector<Artifact> own, pricing.artifacts(cover, limits));
   std::vector<Artifact> all;
   for (std::size_t s = 0; s < cover.steps.size(); ++s) {
     all.push_back(std::move(own[s]));
@@ -235,8 +236,8 @@ Result<std::vector<Artifact>> BodyPlacer::artifacts(const Graph& graph, const st
       if (bodies[b].nodes.empty()) continue;
       COLLAGE_TRY(const PricingOptions options, record_body(graph, node, b, bodies[b], values));
       Pricing inner(options, bodies[b], context_.registry, context_.store);
-      if (pricing.portable()) inner.make_portable(*pricing.portable());
-      COLLAGE_TRY(std::vector<Artifact> inside, artifacts(bodies[b], options.record, cover.steps[s].bodies[b], inner));
+      COLLAGE_TRY(std::vector<Artifact> inside,
+                  artifacts(bodies[b], options.files.record_file, cover.steps[s].bodies[b], inner, limits));
       all.insert(all.end(), std::move_iterator(inside.begin()), std::move_iterator(inside.end()));
     }
   }

@@ -31,7 +31,8 @@ struct BodiesOptions {
   bool measures_all = false;           ///< as in TuneOptions
   std::vector<NodeRule> rules;
   UserRules user_rules;    ///< those that name nodes do not reach into bodies
-  PricingOptions pricing;  ///< graph_file and record are those of the graph given
+  PricingOptions pricing;  ///< its files are those of the graph given
+  MeasureLimits limits = {};
 };
 
 /// The bodies of one operator, ready for a plan.
@@ -63,7 +64,8 @@ class BodyPlacer {
 
   /// For a cover with bodies that were placed before: the artifacts of all steps, as AssembleRequest orders them; those
   /// of its own steps come from `pricing`. Errors of Pricing::artifacts, and those of files and workers.
-  [[nodiscard]] Result<std::vector<Artifact>> artifacts(const Graph& graph, const Cover& cover, Pricing& pricing);
+  [[nodiscard]] Result<std::vector<Artifact>> artifacts(const Graph& graph, const Cover& cover, Pricing& pricing,
+                                                        const ArtifactLimits& limits);
 
   /// Of all bodies so far.
   [[nodiscard]] const PriceCounts& counts() const { return counts_; }
@@ -81,7 +83,8 @@ class BodyPlacer {
   [[nodiscard]] Result<PlacedBody> search(CoverRequest request, const Placements& inner, Pricing& pricing);
   [[nodiscard]] Result<std::vector<Cost>> price(CoverRequest request, Pricing& pricing);
   [[nodiscard]] Result<std::vector<Artifact>> artifacts(const Graph& graph, const std::string& record,
-                                                        const Cover& cover, Pricing& pricing);
+                                                        const Cover& cover, Pricing& pricing,
+                                                        const ArtifactLimits& limits);
   /// Pricing of free_bodies()[number] of the node, which is `body`, on what its inputs were in `values`.
   [[nodiscard]] Result<PricingOptions> record_body(const Graph& graph, const Node& node, std::size_t number,
                                                    const Graph& body, const Record& values);

@@ -77,8 +77,7 @@ CostModel::Computation computation_of(CostModel& model, const Levels& levels, co
 }  // namespace
 
 CostBounds::CostBounds(const Graph& graph, const CandidatePool& pool, Accuracy accuracy, const PeakRates& peak,
-                       int threads)
-    : pool_(pool) {
+                       int threads) {
   WorkOfRegions work(graph, peak, threads);
   std::vector<RegionWork> works;
   for (const Region& region : pool.regions) {
@@ -86,12 +85,13 @@ CostBounds::CostBounds(const Graph& graph, const CandidatePool& pool, Accuracy a
     works.push_back(work.of(region));
   }
   const Levels levels(model_);
-  for (const Candidate& candidate : pool.candidates)
+  for (const Candidate& candidate : pool.candidates) {
+    region_of_.push_back(candidate.region);
     computations_.push_back(computation_of(model_, levels, works[candidate.region], candidate));
+  }
 }
 
-std::int64_t CostBounds::roofline(std::size_t candidate) const {
-  const std::uint32_t region = pool_.candidates[candidate].region;
+std::int64_t CostBounds::roofline(std::uint32_t region) const {
   return region < roofline_.size() ? static_cast<std::int64_t>(nearest_ * static_cast<double>(roofline_[region])) : 0;
 }
 
@@ -100,7 +100,7 @@ std::int64_t CostBounds::forecast(std::size_t candidate, Forecast kind) const {
   double less = 0;
   if (kind == Forecast::kOpenMinded) less = kOpenMind * expected.shared_spread;
   if (kind == Forecast::kHopeful) less = kHope * expected.spread;
-  return std::max(roofline(candidate), static_cast<std::int64_t>(expected.ns * std::exp(-less)));
+  return std::max(roofline(region_of_[candidate]), static_cast<std::int64_t>(expected.ns * std::exp(-less)));
 }
 
 void CostBounds::learn(std::size_t candidate, const Cost& cost) {
@@ -108,7 +108,7 @@ void CostBounds::learn(std::size_t candidate, const Cost& cost) {
   if (!measured || measured->median_ns == 0) return;
   const auto ns = static_cast<double>(measured->median_ns);
   model_.learn(computations_[candidate], ns);
-  const std::int64_t least = roofline_[pool_.candidates[candidate].region];
+  const std::int64_t least = roofline_[region_of_[candidate]];
   if (least > 0) nearest_ = std::min(nearest_, ns / static_cast<double>(least));
 }
 

@@ -1,12 +1,12 @@
-// What candidates that were not measured should cost, and what they cost at least.
-// In: measured costs as they come. Out: forecasts, expected or more or less hopeful, and the roofline, which alone is a
-//     proof.
+// Forecasts of what candidates cost that were not measured, and lower bounds of what they cost.
+// In: measured costs as they come. Out: forecasts, expected or more or less hopeful; the roofline, the only bound
+// that is a proof.
 // How: the parts of a region that take its time are its heavy operators (convolutions, products of matrices), or all
-//      of it when it has none. A part takes its roofline times effects (cost_model.h) of the operation, its kind at any
-//      size, the backend, the way the backend computes it (variant, formats) and pairs of these; what else is in the
-//      region, and computing several parts in one, are effects of the whole. A few times thus tell most others.
+// of it when it has none. The time of a part is its roofline times effects (cost_model.h) of the operation, its kind
+// at any size, the backend, the way the backend computes it (variant, formats) and pairs of these. What else is in
+// the region, and computing several parts in one, are effects of the whole. So few measured times forecast most
+// others.
 // Cost: a prediction takes one look-up per part and effect.
-// Source: ours; the model is that of cost_model.h, the roofline that of measure/roofline.h.
 #pragma once
 
 #include <cstdint>
@@ -29,12 +29,12 @@ enum class Forecast : std::uint8_t {
 
 class CostBounds {
  public:
-  /// Answers for the candidates the pool has now; the pool outlives it.
+  /// Answers for the candidates the pool has now.
   CostBounds(const Graph& graph, const CandidatePool& pool, Accuracy accuracy, const PeakRates& peak, int threads);
 
-  /// No candidate for the region of this one takes less, as far as the machine has shown; 0 for candidates that came
+  /// No candidate for this region of the pool takes less, as far as the machine has shown; 0 for regions that came
   /// later.
-  [[nodiscard]] std::int64_t roofline(std::size_t candidate) const;
+  [[nodiscard]] std::int64_t roofline(std::uint32_t region) const;
   /// Nanoseconds; at least the roofline.
   [[nodiscard]] std::int64_t forecast(std::size_t candidate, Forecast kind) const;
   /// Costs that are not measured teach nothing. Of candidates that are the same computation one is enough.
@@ -43,8 +43,8 @@ class CostBounds {
   void fit() { model_.fit(); }
 
  private:
-  const CandidatePool& pool_;
-  std::vector<std::int64_t> roofline_;  ///< by region, under the peak rates
+  std::vector<std::uint32_t> region_of_;  ///< by candidate
+  std::vector<std::int64_t> roofline_;    ///< by region, under the peak rates
   double nearest_ = 1;  ///< least part of it that a candidate took: peak rates may be of a slow moment of the machine
   CostModel model_;
   std::vector<CostModel::Computation> computations_;  ///< by candidate

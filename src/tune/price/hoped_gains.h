@@ -1,8 +1,8 @@
-// What the best cover would gain if kernels were as fast as one may hope: nothing is worth tuning that cannot be on a
-// best path.
+// How much the best cover would gain if given kernels were as fast as one may hope: a kernel that gains nothing then
+// is not worth tuning.
 // In: a request with costs, groups of candidates and the time hoped for. Out: nanoseconds of the cover, by group.
 // How: the search runs with hopeful costs. Many groups are tried at once: what does not gain together does not gain
-//      alone.
+// alone.
 // Cost: a search of bounded states for each group that gains, few for all others.
 // Source: the trials of lazy_pricing.h.
 #pragma once

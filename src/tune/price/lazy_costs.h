@@ -1,8 +1,7 @@
-// The costs of a pool while it is measured lazily: measured ones, and forecasts in place of the others. Candidates that
-// are the same computation on the same backend are one: what is learnt of one is known of all.
-// In: a pool, costs as they come. Out: costs for a search, and what is still open.
+// The costs of a pool while it is measured lazily: measured ones, and forecasts in place of the others. Candidates
+// that are the same computation on the same backend share one cost.
+// In: a pool, costs as they come. Out: costs for a search, and which candidates have none yet.
 // Cost: linear in the pool.
-// Source: as lazy_pricing.h.
 #pragma once
 
 #include <map>

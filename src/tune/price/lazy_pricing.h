@@ -1,18 +1,19 @@
-// Prices a pool by measuring only what decides.
-// In: a pool, who measures, forecasts of what was not measured. Out: measured costs; unknown for the rest.
-// How: the search runs with forecasts in place of unknown costs and what the best cover uses is measured, until all of
-//      it is: first for the backends that are quick to measure; then for all, with open-minded forecasts, that think
-//      well of kinds of which little is known; then with expected ones, for all covers that will be confirmed, since
-//      those of fewer backends show what the best of all misses.
-//      Regions of a good part of the model are measured in any case: they are few, a sum of parts tells least of them,
-//      and a wrong forecast could not be made good. Then every open computation is tried by itself: with its hopeful
-//      cost, the others as expected, does the cover gain? Only then is it measured. Many are tried at once, which rules
-//      most of them out with few searches: what does not gain together does not gain alone.
+// Prices a pool by measuring only the candidates that decide which covers are best.
+// In: a pool, a function that measures, forecasts for the rest. Out: measured costs; unknown for the rest.
+// How: the search runs with forecasts in place of unknown costs; what the best cover uses is measured; this repeats
+// until the best cover has no forecast left. Three passes: over the backends that are quick to measure; over all,
+// with optimistic forecasts for kinds of which little is known; over all covers that will be confirmed, with
+// expected ones. Then long regions are measured in any case, because a sum of parts forecasts them badly. Last, each
+// open computation is tried with its hopeful cost, the others as expected: only where the cover gains is it
+// measured. Many are tried in one search, since what does not gain together does not gain alone.
+// Example: A -> B with candidates a1, a2 for A and b1 for B, forecast 10, 12 and 5 us. The best cover is a1 b1; both
+// are measured, 15 and 5 us. Now a2 is forecast cheaper, is measured, 11 us, and a2 b1 is the best cover with no
+// forecast in it. A third candidate a3, forecast 30 us and hoped for at 14 us, cannot beat 11 us: it is never
+// measured.
 // Cost: what is measured; trials stay within a number of states that grows with what was measured.
 // Not here: forecasts (cost_bounds.h), measuring itself (pricing.h).
-// Source: Dellin and Srinivasa, A unifying formalism for shortest path problems with expensive edge evaluations
-//         (LazySP), ICAPS 2016; optimism where little is known after Auer, Cesa-Bianchi and Fischer, Machine Learning
-//         2002.
+// Source: LazySP (Dellin and Srinivasa, ICAPS 2016); optimism where little is known after Auer, Cesa-Bianchi and
+// Fischer, Machine Learning 2002.
 #pragma once
 
 #include <functional>

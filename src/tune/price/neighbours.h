@@ -1,8 +1,9 @@
-// Neighbouring steps of one backend as one step, as candidates: the search takes those that are measured not worse.
-// In: a cover, the backends as proposers, the pool. Out: candidates for unions of its steps that nobody asked about
-// yet. How: unions of search/neighbour_unions.h that the backend takes; the smallest first, a limited number. Cost: one
-// question to a backend for each union; measuring is the caller's. Source: MaxCoalesce of TVM's RFC 62 (Collage), which
-// merged without measuring.
+// Offers neighbouring steps of one backend as one step: new candidates, which are measured like all others.
+// In: a cover, the backends as proposers, the pool. Out: candidates for unions of the cover's steps that no backend
+// was asked about yet.
+// How: unions of search/neighbour_unions.h that the backend takes; the smallest first, a limited number.
+// Cost: one question to a backend for each union.
+// Source: MaxCoalesce of TVM's RFC 62 (Collage), which merged without measuring.
 #pragma once
 
 #include <functional>

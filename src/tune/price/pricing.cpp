@@ -31,20 +31,15 @@ std::int64_t weight_bytes(const Graph& graph) {
 PricerOptions pricer_options(const PricingOptions& options, const Graph& graph) {
   PricerOptions result;
   result.displaced_bytes = displaced_bytes(weight_bytes(graph), cache_sizes());
-  result.worker_command = options.worker_command;
-  result.graph_file = options.graph_file;
-  result.record_file = options.record;
-  result.model = options.model;
-  result.compile = {.threads = options.threads, .accuracy = options.accuracy};
-  result.seed = options.seed;
-  result.compile_limit = options.compile_limit;
-  result.run_floor = options.run_limit;
+  result.measure = options.measure;
+  result.graph = options.files;
   result.repros = options.repros;
-  result.stop = options.stop;
-  result.deadline = options.deadline;
-  result.latest = options.latest;
   return result;
 }
+
+bool out_of_time(const MeasureLimits& limits) { return limits.stop.stop_requested() || Clock::now() > limits.deadline; }
+
+bool is_over(const MeasureLimits& limits) { return Clock::now() > limits.latest; }
 
 CandidateSpec spec_of(const Region& region, const Candidate& candidate) {
   return {.backend = candidate.backend, .variant = candidate.variant, .labels = labels_of(region, candidate.matches)};
@@ -94,10 +89,9 @@ Pricing::Pricing(PricingOptions options, const Graph& graph, Registry& registry,
       registry_(registry),
       pricer_(std::make_unique<Pricer>(pricer_options(options_, graph), registry, store)) {}
 
-bool Pricing::out_of_time() const { return options_.stop.stop_requested() || Clock::now() > options_.deadline; }
-
-Result<std::vector<std::vector<PricedCandidate>>> Pricing::ask(const std::vector<PriceRequest>& requests) {
-  if (!options_.backends_apart) return pricer_->price(graph_, requests);
+Result<std::vector<std::vector<PricedCandidate>>> Pricing::ask(const std::vector<PriceRequest>& requests,
+                                                               const MeasureLimits& limits) {
+  if (!options_.backends_apart) return pricer_->price(graph_, requests, limits);
   std::set<std::string> names;
   for (const PriceRequest& request : requests)
     for (const CandidateSpec& candidate : request.candidates) names.insert(candidate.backend);
@@ -116,7 +110,7 @@ Result<std::vector<std::vector<PricedCandidate>>> Pricing::ask(const std::vector
         }
     }
     pricer_->leave_worker();
-    COLLAGE_TRY(auto priced, pricer_->price(graph_, own));
+    COLLAGE_TRY(auto priced, pricer_->price(graph_, own, limits));
     for (std::size_t r = 0; r < own.size(); ++r)
       for (std::size_t c = 0; c < places[r].size(); ++c) answers[r][places[r][c]] = std::move(priced[r][c]);
   }
@@ -129,7 +123,8 @@ Result<SearchResult> Pricing::best(CoverRequest request) {
   return best_cover(whole, whole.backends);
 }
 
-Result<std::vector<Cost>> Pricing::price(const CandidatePool& pool, std::vector<Cost> known) {
+Result<std::vector<Cost>> Pricing::price(const CandidatePool& pool, const MeasureLimits& limits,
+                                         std::vector<Cost> known) {
   std::vector<Cost> costs = std::move(known);
   costs.resize(pool.candidates.size(), Unknown{});
   std::vector<std::vector<std::size_t>> by_region(pool.regions.size());
@@ -141,19 +136,19 @@ Result<std::vector<Cost>> Pricing::price(const CandidatePool& pool, std::vector<
       by_region[pool.candidates[c].region].push_back(c);
   }
   const std::vector<std::size_t> order = pricing_order(pool, by_region);
-  for (std::size_t begin = 0; begin < order.size() && !options_.stop.stop_requested(); begin += kChunk) {
+  for (std::size_t begin = 0; begin < order.size() && !limits.stop.stop_requested(); begin += kChunk) {
     const std::size_t end = std::min(order.size(), begin + kChunk);
     std::vector<PriceRequest> requests;
     std::vector<std::size_t> asked;  // regions, by request
     for (std::size_t i = begin; i < end; ++i) {
       const Region& region = pool.regions[order[i]];
-      if (out_of_time() && region.nodes.count() > late_nodes()) continue;
+      if (out_of_time(limits) && region.nodes.count() > late_nodes()) continue;
       PriceRequest request{.region = region, .candidates = {}};
       for (const std::size_t c : by_region[order[i]]) request.candidates.push_back(spec_of(region, pool.candidates[c]));
       requests.push_back(std::move(request));
       asked.push_back(order[i]);
     }
-    COLLAGE_TRY(const auto priced, ask(requests));
+    COLLAGE_TRY(const auto priced, ask(requests, limits));
     for (std::size_t i = 0; i < asked.size(); ++i)
       for (std::size_t k = 0; k < by_region[asked[i]].size(); ++k) costs[by_region[asked[i]][k]] = priced[i][k].cost;
     if (options_.progress)
@@ -164,7 +159,8 @@ Result<std::vector<Cost>> Pricing::price(const CandidatePool& pool, std::vector<
 }
 
 Result<std::vector<Cost>> Pricing::price_candidates(const CandidatePool& pool,
-                                                    const std::vector<std::size_t>& candidates) {
+                                                    const std::vector<std::size_t>& candidates,
+                                                    const MeasureLimits& limits) {
   std::map<std::uint32_t, std::vector<std::size_t>> by_region;
   for (std::size_t i = 0; i < candidates.size(); ++i) by_region[pool.candidates[candidates[i]].region].push_back(i);
   std::vector<PriceRequest> requests;
@@ -174,7 +170,7 @@ Result<std::vector<Cost>> Pricing::price_candidates(const CandidatePool& pool,
       request.candidates.push_back(spec_of(request.region, pool.candidates[candidates[i]]));
     requests.push_back(std::move(request));
   }
-  COLLAGE_TRY(const auto priced, ask(requests));
+  COLLAGE_TRY(const auto priced, ask(requests, limits));
   std::vector<Cost> costs(candidates.size());
   std::size_t r = 0;
   for (const auto& [region, places] : by_region) {
@@ -185,35 +181,30 @@ Result<std::vector<Cost>> Pricing::price_candidates(const CandidatePool& pool,
 }
 
 Result<std::vector<Cost>> Pricing::price_variants(const Region& region, const std::string& backend,
-                                                  const std::vector<Variant>& variants) {
+                                                  const std::vector<Variant>& variants, const MeasureLimits& limits) {
   PriceRequest request{.region = region, .candidates = {}};
   for (const Variant& variant : variants)
     request.candidates.push_back({.backend = backend, .variant = variant, .labels = labels_of(region, region.matches)});
-  COLLAGE_TRY(const auto priced, ask({request}));
+  COLLAGE_TRY(const auto priced, ask({request}, limits));
   std::vector<Cost> costs;
   for (const PricedCandidate& one : priced.front()) costs.push_back(one.cost);
   return costs;
 }
 
-void Pricing::allow_until(Clock::time_point deadline) {
-  options_.deadline = options_.latest = deadline;
-  pricer_->allow_until(deadline);
-}
-
-Result<std::vector<Cost>> Pricing::price_lazily(CoverRequest request, CostBounds& bounds) {
+Result<std::vector<Cost>> Pricing::price_lazily(CoverRequest request, CostBounds& bounds, const MeasureLimits& limits) {
   request.conversions = boundary_table();
   const CandidatePool& pool = *request.pool;
   LazyMeasuring measuring;
-  measuring.candidates = [&](const std::vector<std::size_t>& asked) { return price_candidates(pool, asked); };
-  measuring.conversions = [this](const std::vector<NamedCover>& covers) { return price_conversions(covers); };
+  measuring.candidates = [&](const std::vector<std::size_t>& asked) { return price_candidates(pool, asked, limits); };
+  measuring.conversions = [&](const std::vector<NamedCover>& covers) { return price_conversions(covers, limits); };
   std::ranges::remove_copy_if(request.backends, std::back_inserter(measuring.quick), [this](const std::string& name) {
     const auto backend = registry_.get(name);
     return backend && (*backend)->info().is_compiler;
   });
   if (measuring.quick.size() == request.backends.size()) measuring.quick.clear();
-  measuring.most_nodes = [this] { return out_of_time() ? late_nodes() : std::numeric_limits<std::size_t>::max(); };
-  measuring.is_stopped = [this] { return options_.stop.stop_requested(); };
-  measuring.is_over = [this] { return is_over(); };
+  measuring.most_nodes = [&] { return out_of_time(limits) ? late_nodes() : std::numeric_limits<std::size_t>::max(); };
+  measuring.is_stopped = [&] { return limits.stop.stop_requested(); };
+  measuring.is_over = [&] { return is_over(limits); };
   measuring.progress = [&](std::size_t measured) {
     if (options_.progress)
       options_.progress({.phase = "price",
@@ -255,10 +246,10 @@ std::optional<BoundaryChoice> Pricing::conversion(ValueId value, const Place& fr
   return conversions_.emplace(key, std::move(choice)).first->second;
 }
 
-Result<std::size_t> Pricing::price_conversions(const std::vector<NamedCover>& covers) {
+Result<std::size_t> Pricing::price_conversions(const std::vector<NamedCover>& covers, const MeasureLimits& limits) {
   std::set<Key> wanted;
   std::vector<ConversionRequest> requests;
-  if (is_over()) return 0U;
+  if (is_over(limits)) return 0U;
   for (const NamedCover& cover : covers)
     for (const CoverStep& step : cover.result.cover.steps) {
       if (!is_boundary(step.kind) || !std::holds_alternative<Estimated>(step.cost)) continue;
@@ -267,7 +258,7 @@ Result<std::size_t> Pricing::price_conversions(const std::vector<NamedCover>& co
       if (is_new) requests.push_back({.conversion = conversion, .backends = converters_of(key->from, key->to)});
     }
   if (requests.empty()) return 0U;
-  COLLAGE_TRY(const auto priced, pricer_->price(requests));
+  COLLAGE_TRY(const auto priced, pricer_->price(requests, limits));
   for (std::size_t r = 0; r < requests.size(); ++r) {
     std::optional<BoundaryChoice> best;
     for (std::size_t b = 0; b < requests[r].backends.size(); ++b) {
@@ -311,7 +302,8 @@ std::vector<Cost> Pricing::without_broken(const CandidatePool& pool, std::vector
 
 Result<std::int64_t> Pricing::proven_bound(CoverRequest request, const CostBounds& bounds) {
   request.conversions = boundary_table();
-  for (std::size_t c = 0; c < request.costs.size(); ++c) request.least_ns.push_back(bounds.roofline(c));
+  for (std::size_t c = 0; c < request.costs.size(); ++c)
+    request.least_ns.push_back(bounds.roofline(request.pool->candidates[c].region));
   return proven_bound_ns(request);
 }
 
@@ -321,33 +313,29 @@ CoverRequest Pricing::completed(CoverRequest request) {
   return request;
 }
 
-Result<std::vector<NamedCover>> Pricing::search(CoverRequest incomplete) {
+Result<std::vector<NamedCover>> Pricing::search(CoverRequest incomplete, const MeasureLimits& limits) {
   const CoverRequest request = completed(std::move(incomplete));
   for (int round = 0;; ++round) {
     COLLAGE_TRY(std::vector<NamedCover> covers, covers_to_confirm(request));
-    COLLAGE_TRY(const std::size_t priced, price_conversions(covers));
-    if (priced == 0 || round == kMostSearches || options_.stop.stop_requested()) return covers;
+    COLLAGE_TRY(const std::size_t priced, price_conversions(covers, limits));
+    if (priced == 0 || round == kMostSearches || limits.stop.stop_requested()) return covers;
   }
 }
 
-void Pricing::make_portable(const Portable& portable) {
-  portable_ = portable;
-  pricer_->set_stop(portable.stop);
-}
-
-Result<Pricing::Stored> Pricing::artifact_of(const CoverStep& step) {
-  COLLAGE_TRY(std::optional<StoredArtifact> portable, portable_artifact_of(step));
+Result<Pricing::Stored> Pricing::artifact_of(const CoverStep& step, const ArtifactLimits& limits) {
+  COLLAGE_TRY(std::optional<StoredArtifact> portable, portable_artifact_of(step, limits));
   if (portable) return Stored(*std::move(portable));
-  return pricer_->artifact_for(graph_, step.region, spec_of(step));
+  return pricer_->artifact_for(graph_, step.region, spec_of(step), limits.stop);
 }
 
-Result<std::optional<StoredArtifact>> Pricing::portable_artifact_of(const CoverStep& step) {
-  if (!portable_) return std::nullopt;
+Result<std::optional<StoredArtifact>> Pricing::portable_artifact_of(const CoverStep& step,
+                                                                    const ArtifactLimits& limits) {
+  if (!limits.portable_until) return std::nullopt;
   COLLAGE_TRY(const Backend* const backend, registry_.get(step.backend));
   if (baseline_instance(*backend).empty()) return std::nullopt;
   std::string why = "no time left";
-  if (Clock::now() < portable_->deadline) {
-    COLLAGE_TRY(Stored stored, pricer_->artifact_for(graph_, step.region, spec_of(step), true));
+  if (Clock::now() < *limits.portable_until) {
+    COLLAGE_TRY(Stored stored, pricer_->artifact_for(graph_, step.region, spec_of(step), limits.stop, true));
     if (stored) return std::optional(*std::move(stored));
     why = stored.error().detail;
   }
@@ -355,7 +343,7 @@ Result<std::optional<StoredArtifact>> Pricing::portable_artifact_of(const CoverS
   return std::nullopt;
 }
 
-Result<std::vector<Artifact>> Pricing::artifacts(const Cover& cover) {
+Result<std::vector<Artifact>> Pricing::artifacts(const Cover& cover, const ArtifactLimits& limits) {
   std::vector<Artifact> artifacts;
   for (const CoverStep& step : cover.steps) {
     if (!has_artifact(step.kind)) {
@@ -364,7 +352,7 @@ Result<std::vector<Artifact>> Pricing::artifacts(const Cover& cover) {
     }
     if (step.kind == StepKind::kConvert) {
       const Conversion conversion = conversion_of(step);
-      COLLAGE_TRY(auto stored, pricer_->artifact_for(conversion, step.backend));
+      COLLAGE_TRY(auto stored, pricer_->artifact_for(conversion, step.backend, limits.stop));
       if (!stored) {
         conversions_[key_of(conversion)] = std::nullopt;
         ++broken_count_;
@@ -373,7 +361,7 @@ Result<std::vector<Artifact>> Pricing::artifacts(const Cover& cover) {
       artifacts.push_back(std::move(stored->artifact));
       continue;
     }
-    COLLAGE_TRY(Stored stored, artifact_of(step));
+    COLLAGE_TRY(Stored stored, artifact_of(step, limits));
     if (!stored) {
       broken_.push_back({step.region, step.backend, step.variant, stored.error()});
       ++broken_count_;

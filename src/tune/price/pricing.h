@@ -3,7 +3,6 @@
 // measured, and it runs again until all of them are.
 // In: candidates, a deadline. Out: costs, artifacts, covers under them.
 // Cost: what is measured; one message for each region.
-// Source: lazy measuring as in lazy_pricing.h.
 #pragma once
 
 #include <map>
@@ -25,32 +24,23 @@
 namespace collage {
 
 struct PricingOptions {
-  std::vector<std::string> worker_command;
-  std::string graph_file;
-  std::string record;
-  std::string model = {};  ///< file name of the user's model
+  MeasureOptions measure;
+  MeasuredGraph files;
   /// Some backends cannot run in one process with others: each is asked in a worker of its own.
   bool backends_apart = false;
   std::vector<std::string> converters;  ///< instances asked for conversions between the common formats at home
   Locations locations;                  ///< of backends elsewhere, who also move and convert values there
-  int threads = 1;
-  Accuracy accuracy = Accuracy::kStandard;
-  std::uint64_t seed = 1;
-  std::chrono::nanoseconds compile_limit = std::chrono::seconds(60);
-  std::chrono::nanoseconds run_limit = std::chrono::seconds(10);
-  Clock::time_point deadline;  ///< no measurement is begun after it, but for what `always_covers` asks
-  bool always_covers = true;   ///< single operators are priced after the deadline too, so that a cover exists
-  /// After it nothing is measured, and single operators count with what is expected of them.
-  Clock::time_point latest = Clock::time_point::max();
+  bool always_covers = true;            ///< single operators are priced after the deadline too, so that a cover exists
   Progress progress;
   ReproKeeper* repros = nullptr;  ///< told of failures; outlives the pricing
-  std::stop_token stop;
 };
 
-/// Artifacts that also hold code for processors with fewer instructions, where backends have such code.
-struct Portable {
-  Clock::time_point deadline;  ///< after it no more are compiled
-  std::stop_token stop;        ///< in place of that of PricingOptions
+/// Which artifacts are made, and until when.
+struct ArtifactLimits {
+  std::stop_token stop = {};
+  /// Until then those that also hold code for processors with fewer instructions, where backends have such code;
+  /// nothing: the usual ones.
+  std::optional<Clock::time_point> portable_until = std::nullopt;
 };
 
 /// One thread. Graph, registry and store outlive it.
@@ -60,12 +50,14 @@ class Pricing {
 
   /// By candidate of the pool; unknown for what the deadline or a stop left over. Costs in `known`, by candidate too,
   /// stay as they are; none for an empty one.
-  [[nodiscard]] Result<std::vector<Cost>> price(const CandidatePool& pool, std::vector<Cost> known = {});
+  [[nodiscard]] Result<std::vector<Cost>> price(const CandidatePool& pool, const MeasureLimits& limits,
+                                                std::vector<Cost> known = {});
   /// The same, measuring only what decides which covers are best as far as `bounds` can tell (lazy_pricing.h); unknown
   /// for the rest. Known are request.costs.
-  [[nodiscard]] Result<std::vector<Cost>> price_lazily(CoverRequest request, CostBounds& bounds);
+  [[nodiscard]] Result<std::vector<Cost>> price_lazily(CoverRequest request, CostBounds& bounds,
+                                                       const MeasureLimits& limits);
   /// covers_to_confirm with every conversion used measured; request.conversions is set here.
-  [[nodiscard]] Result<std::vector<NamedCover>> search(CoverRequest request);
+  [[nodiscard]] Result<std::vector<NamedCover>> search(CoverRequest request, const MeasureLimits& limits);
   /// The best cover alone, under the conversions as far as they are known.
   [[nodiscard]] Result<SearchResult> best(CoverRequest request);
   /// The request as search() takes it: with the conversions as far as they are known, else estimated, and without the
@@ -75,11 +67,9 @@ class Pricing {
   [[nodiscard]] Result<std::int64_t> proven_bound(CoverRequest request, const CostBounds& bounds);
   /// One per step, for exactly these weights; where has_artifact() says no an empty one.
   /// Error tune/no-artifact when a candidate does not work with the weights of its place; search() uses it no more.
-  [[nodiscard]] Result<std::vector<Artifact>> artifacts(const Cover& cover);
+  /// Where there is no portable one the usual one and a line in unportable().
+  [[nodiscard]] Result<std::vector<Artifact>> artifacts(const Cover& cover, const ArtifactLimits& limits = {});
 
-  /// From here on artifacts() gives portable ones; where that fails, the usual one and a line in unportable().
-  void make_portable(const Portable& portable);
-  [[nodiscard]] const std::optional<Portable>& portable() const { return portable_; }
   /// Kernels without code for processors with fewer instructions, and why.
   [[nodiscard]] const std::vector<std::string>& unportable() const { return unportable_; }
 
@@ -90,9 +80,8 @@ class Pricing {
 
   /// Measures these variants of one region, for the backend; one cost each. What the store knows is not measured again.
   [[nodiscard]] Result<std::vector<Cost>> price_variants(const Region& region, const std::string& backend,
-                                                         const std::vector<Variant>& variants);
-  /// In place of the deadlines it was made with.
-  void allow_until(Clock::time_point deadline);
+                                                         const std::vector<Variant>& variants,
+                                                         const MeasureLimits& limits);
 
   /// Candidates and conversions that artifacts() found not to work so far.
   [[nodiscard]] std::size_t broken_count() const { return broken_count_; }
@@ -119,29 +108,30 @@ class Pricing {
   };
 
   using Stored = std::expected<StoredArtifact, Refusal>;
-  [[nodiscard]] Result<Stored> artifact_of(const CoverStep& step);
+  [[nodiscard]] Result<Stored> artifact_of(const CoverStep& step, const ArtifactLimits& limits);
   /// Nothing when it has no portable one.
-  [[nodiscard]] Result<std::optional<StoredArtifact>> portable_artifact_of(const CoverStep& step);
+  [[nodiscard]] Result<std::optional<StoredArtifact>> portable_artifact_of(const CoverStep& step,
+                                                                           const ArtifactLimits& limits);
   [[nodiscard]] std::optional<BoundaryChoice> conversion(ValueId value, const Place& from, const Place& to);
   [[nodiscard]] std::vector<std::string> converters_of(const Place& from, const Place& to) const;
   [[nodiscard]] static Key key_of(const Conversion& conversion);
   [[nodiscard]] Conversion conversion_of(const CoverStep& step) const;
   /// Measures the estimated conversions and transfers of the covers; how many there were.
-  [[nodiscard]] Result<std::size_t> price_conversions(const std::vector<NamedCover>& covers);
-  [[nodiscard]] bool out_of_time() const;
-  [[nodiscard]] bool is_over() const { return Clock::now() > options_.latest; }
+  [[nodiscard]] Result<std::size_t> price_conversions(const std::vector<NamedCover>& covers,
+                                                      const MeasureLimits& limits);
   /// By request and candidate.
-  [[nodiscard]] Result<std::vector<std::vector<PricedCandidate>>> ask(const std::vector<PriceRequest>& requests);
+  [[nodiscard]] Result<std::vector<std::vector<PricedCandidate>>> ask(const std::vector<PriceRequest>& requests,
+                                                                      const MeasureLimits& limits);
   /// Regions of at most so many nodes are measured after the deadline.
   [[nodiscard]] std::size_t late_nodes() const { return options_.always_covers ? 1 : 0; }
   /// Measures these candidates of the pool, region by region; one cost each.
   [[nodiscard]] Result<std::vector<Cost>> price_candidates(const CandidatePool& pool,
-                                                           const std::vector<std::size_t>& candidates);
+                                                           const std::vector<std::size_t>& candidates,
+                                                           const MeasureLimits& limits);
 
   PricingOptions options_;
   const Graph& graph_;
   Registry& registry_;
-  std::optional<Portable> portable_;
   std::vector<std::string> unportable_;
   std::unique_ptr<Pricer> pricer_;
   std::map<Key, std::optional<BoundaryChoice>> conversions_;

@@ -78,7 +78,6 @@ class ScheduleTuner {
     const double done = seconds_done();
     until_ = begin + std::chrono::duration_cast<Clock::duration>(Seconds(search_.seconds - done));
     if (is_over()) return std::move(report_);
-    context_.pricing.allow_until(until_);
     find_kernels();
     COLLAGE_TRY_VOID(ask_gains());
     COLLAGE_TRY(const bool finished, tune_kernels(kernels_, hands()));
@@ -137,7 +136,7 @@ class ScheduleTuner {
 
   [[nodiscard]] Hope hope_of(std::size_t k) const {
     const auto hoped = static_cast<std::int64_t>(kHope * static_cast<double>(kernels_[k].ns));
-    const std::int64_t least = search_.bounds != nullptr ? search_.bounds->roofline(groups_[k].candidates[0]) : 0;
+    const std::int64_t least = search_.bounds != nullptr ? search_.bounds->roofline(groups_[k].regions[0]) : 0;
     return {.candidates = groups_[k].candidates, .ns = std::min(kernels_[k].ns, std::max(hoped, least))};
   }
 
@@ -167,10 +166,10 @@ class ScheduleTuner {
     const KernelGroup& group = groups_[k];
     std::vector<Variant> variants(names.size(), group.variant);
     for (std::size_t i = 0; i < names.size(); ++i) variants[i].name = names[i];
-    COLLAGE_TRY(
-        std::vector<Cost> costs,
-        context_.pricing.price_variants(region_of(context_.pool, candidate_at(context_.pool, group, group.regions[0])),
-                                        group.backend, variants));
+    const Region region = region_of(context_.pool, candidate_at(context_.pool, group, group.regions[0]));
+    COLLAGE_TRY(std::vector<Cost> costs,
+                context_.pricing.price_variants(region, group.backend, variants,
+                                                {.deadline = until_, .latest = until_, .stop = search_.stop}));
     StoredSettings& stored = stored_.of(group.backend);
     for (std::size_t i = 0; i < names.size(); ++i) {
       stored.note_cost(group.structure, variants[i], costs[i]);

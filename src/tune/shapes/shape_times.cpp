@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 
 namespace collage {
 
 void take_times(const std::vector<ConfirmLane>& lanes, PointTimes& times) {
+  times.is_timed = true;
   const auto own = std::ranges::find_if(
       lanes, [](const ConfirmLane& lane) { return lane.lane.name == kCaseLane && lane.failure.empty(); });
   for (const ConfirmLane& lane : lanes) {
@@ -17,8 +19,10 @@ void take_times(const std::vector<ConfirmLane>& lanes, PointTimes& times) {
   }
 }
 
-std::map<std::string, double> mean_times(std::span<const PointTimes> points) {
+std::map<std::string, double> mean_times(std::span<const PointTimes> all) {
   std::map<std::string, double> means;
+  std::vector<PointTimes> points;
+  std::ranges::copy_if(all, std::back_inserter(points), &PointTimes::is_timed);
   if (points.empty()) return means;
   for (const auto& [name, unused] : points.front().generic_us) {
     if (!std::ranges::all_of(points, [&](const PointTimes& point) { return point.generic_us.contains(name); }))

@@ -20,6 +20,7 @@ inline constexpr const char* kCaseLane = "the case";
 /// Microseconds, end to end.
 struct PointTimes {
   double weight = 1;
+  bool is_timed = false;                     ///< beside the generic plans; false after a stop
   double case_us = 0;                        ///< 0 = it failed
   std::map<std::string, double> generic_us;  ///< of those that did not fail
   /// How many times faster than the case's plan each is at least (95 %).
@@ -28,7 +29,8 @@ struct PointTimes {
 
 void take_times(const std::vector<ConfirmLane>& lanes, PointTimes& times);
 
-/// Geometric mean by name over the points, weighted, of those that have a time at every point.
+/// Geometric mean by name over the points, weighted, of those that have a time at every point
+/// that was timed.
 [[nodiscard]] std::map<std::string, double> mean_times(std::span<const PointTimes> points);
 
 /// The name with the least time; nothing when there is none.

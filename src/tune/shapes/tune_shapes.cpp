@@ -11,6 +11,7 @@
 #include "onnx/relocate.h"
 #include "plan/file/cases_file.h"
 #include "plan/file/plan_file.h"
+#include "tune/confirm/isolate.h"
 #include "tune/jobs.h"
 #include "tune/shapes/generic_plan.h"
 #include "tune/shapes/shape_gaps.h"
@@ -160,7 +161,7 @@ class ShapesTuner {
     }
     const double seconds = std::clamp(left_s(1) / static_cast<double>(points_.size()), 0.2, 3.0);
     for (TunedPoint& point : points_) {
-      const bool is_measured = !is_hurried || &point == &points_.front();
+      const bool is_measured = !is_stopped() || &point == &points_.front();
       if (is_measured)
         measure_generic_at(point, contenders, seconds);
       else
@@ -169,33 +170,27 @@ class ShapesTuner {
     return {};
   }
 
-  /// Together, so that times compare; one by one when somebody brings the worker down.
+  /// A stop that came before has been heard: what is measured then makes the plan complete. One that comes now leaves
+  /// the case with the time of its own tune.
   void measure_generic_at(TunedPoint& point, std::vector<ConfirmContender> contenders, double seconds) {
     contenders.push_back({.name = kCaseLane, .plan = point.file});
-    if (auto lanes = timed(point, contenders, seconds)) {
-      take(point, *lanes);
-      return;
-    }
-    for (const ConfirmContender& one : contenders) {
-      auto lanes = timed(point, {one}, seconds);
-      if (!lanes) lanes = std::vector{ConfirmLane{.lane = {.name = one.name}, .failure = to_string(lanes.error())}};
-      take(point, *lanes);
-    }
-  }
-
-  Result<std::vector<ConfirmLane>> timed(const TunedPoint& point, const std::vector<ConfirmContender>& contenders,
-                                         double seconds) {
-    // A stop that came before has been heard: what is measured here makes the plan complete.
-    return confirm(worker_,
-                   {.contenders = contenders,
-                    .inputs = point.inputs,
-                    .expected = point.outputs,
-                    .accuracy = std::string(name_of(options_.tune.accuracy)),
-                    .threads = options_.tune.threads,
-                    .seconds = seconds,
-                    .min_rounds = 5,
-                    .seed = options_.tune.seed},
-                   {}, std::chrono::minutes(5));
+    const std::stop_token stop = is_stopped() ? std::stop_token() : options_.tune.stop;
+    const auto timed = confirm_isolating(
+        {.contenders = std::move(contenders),
+         .inputs = point.inputs,
+         .expected = point.outputs,
+         .accuracy = std::string(name_of(options_.tune.accuracy)),
+         .threads = options_.tune.threads,
+         .seconds = seconds,
+         .min_rounds = 5,
+         .seed = options_.tune.seed},
+        [&](const ConfirmRequest& request) { return confirm(worker_, request, stop, std::chrono::minutes(5)); }, false);
+    if (!timed)
+      point.times.case_us = point.report.measured_us;
+    else if (timed->are_paired)
+      take(point, timed->lanes);
+    else
+      for (const ConfirmLane& lane : timed->lanes) take(point, {lane});
   }
 
   void take(TunedPoint& point, const std::vector<ConfirmLane>& lanes) {
@@ -254,8 +249,8 @@ class ShapesTuner {
       return fail(ExitCode::kUnsupported, "tune/nothing-runs", options_.tune.model, notes_.back(),
                   "at least one plan that runs");
     for (TunedPoint& point : points_) add_case(std::move(point), report, cases);
-    cases.report_json =
-        nlohmann::json{{"generic_engine", report.generic}, {"generic_times_us", report.generic_times}}.dump();
+    cases.generic_engine = report.generic;
+    cases.generic_times_us = report.generic_times;
     COLLAGE_TRY_VOID(share_weights(cases, relocate_external_data));
     COLLAGE_TRY_VOID(save_cases(cases, options_.tune.output));
     report.notes = std::move(notes_);

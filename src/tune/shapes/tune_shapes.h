@@ -1,10 +1,11 @@
 // Tunes one model for a domain of shapes: a plan for every sampled point by the whole pipeline (tune/tune.h), the
-// fastest engine with open dimensions for all other points, in one plan file. In: a model, `--shape` bindings of which
-// some are ranges, points the user asks for. Out: the plan file, a report. How: the points of a ladder
-// (tune/shapes/shape_samples.h) share the budget by weight; equal regions of different points cost nothing twice,
-// through the cost store. What is left goes to points halfway between neighbours whose plans differ. Engines with open
-// dimensions are checked and timed at every point on its record. Cost: the budget. Source: ours; sampled sizes and
-// dispatch: TVM's Relay VM and DietCode (Zheng et al., MLSys 2022).
+// fastest engine with open dimensions for all other points, in one plan file.
+// In: a model, `--shape` bindings of which some are ranges, points the user asks for. Out: the plan file, a report.
+// How: the points of a ladder (shape_samples.h) share the budget by weight; equal regions of different points are
+// measured once, through the cost store. What is left goes to points halfway between neighbours whose plans differ.
+// Engines with open dimensions are checked and timed at every point on its record.
+// Cost: the budget.
+// Source: sampled sizes and dispatch: TVM's Relay VM and DietCode (Zheng et al., MLSys 2022).
 #pragma once
 
 #include <map>

@@ -1,4 +1,4 @@
-#include "worker/conduct.h"
+#include "worker/resource_check.h"
 
 #include <fcntl.h>
 #include <gmock/gmock.h>
@@ -29,7 +29,7 @@ void work_for(std::int64_t ns) {
 /// What a run that does this is refused with; "" when it is not.
 template <class Work>
 std::string judged(Work work, int threads = 1) {
-  const auto refusal = judge_conduct(usage_now(), threads, [&]() -> Result<void> {
+  const auto refusal = check_resources(usage_now(), threads, [&]() -> Result<void> {
     work();
     return {};
   });
@@ -83,7 +83,7 @@ TEST(Conduct, WhatIsTakenOnceIsNoLeak) {
 
 TEST(Conduct, RunThatFailsIsNotJudged) {
   int runs = 0;
-  const auto refusal = judge_conduct(usage_now(), 1, [&]() -> Result<void> {
+  const auto refusal = check_resources(usage_now(), 1, [&]() -> Result<void> {
     ++runs;
     return fail(ExitCode::kUnsupported, "test/failure", "here", "this");
   });

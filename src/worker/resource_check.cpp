@@ -1,4 +1,4 @@
-#include "worker/conduct.h"
+#include "worker/resource_check.h"
 
 #include <dirent.h>
 #include <time.h>
@@ -92,7 +92,7 @@ Usage usage_now() {
           .wall_ns = monotonic_ns()};
 }
 
-std::optional<Refusal> judge_conduct(const Usage& before, int threads, const std::function<Result<void>()>& run) {
+std::optional<Refusal> check_resources(const Usage& before, int threads, const std::function<Result<void>()>& run) {
   const Usage now = usage_now();
   UsageGrowth seen = growth(before, now, threads + kSuspicious);
   const bool was_long = now.wall_ns - before.wall_ns >= 2 * kLookNs;
@@ -117,7 +117,7 @@ std::optional<Refusal> judge_conduct(const Usage& before, int threads, const std
   return Refusal{.reason = RefusalReason::kResources, .detail = in_words(constant, begin, end)};
 }
 
-bool is_worn_out() {
+bool has_leaked_much() {
   return entries_of("/proc/self/fd") > kMostDescriptors || entries_of("/proc/self/task") > kMostThreads;
 }
 

@@ -1,0 +1,43 @@
+// How and until when candidates are measured: values that a tune hands on whole, from its options down to the jobs.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "backend/backend.h"
+#include "base/clock.h"
+
+namespace collage {
+
+/// The same for all parts of a tune.
+struct MeasureOptions {
+  std::vector<std::string> worker_command;  ///< argv that starts a worker; the socket's number is appended
+  int threads = 1;
+  Accuracy accuracy = Accuracy::kStandard;
+  std::uint64_t seed = 1;
+  std::chrono::nanoseconds compile_limit = std::chrono::seconds(60);  ///< for compiling one candidate
+  std::chrono::nanoseconds run_limit = std::chrono::seconds(10);  ///< for running one, besides 20 x what is expected
+
+  [[nodiscard]] CompileOptions compile() const { return {.threads = threads, .accuracy = accuracy}; }
+};
+
+/// The graph that candidates are parts of, as workers read it.
+struct MeasuredGraph {
+  std::string graph_file;   ///< of write_graph_file
+  std::string record_file;  ///< of a record job on that graph
+  std::string model = {};   ///< file name of the user's model, to describe regions in the store
+};
+
+/// Until when something is measured.
+struct MeasureLimits {
+  /// Past it only conversions and regions of a single node are measured, so that a cover exists.
+  Clock::time_point deadline = Clock::time_point::max();
+  /// Past it nothing is.
+  Clock::time_point latest = Clock::time_point::max();
+  std::stop_token stop = {};  ///< ends the work within about 100 ms
+};
+
+}  // namespace collage

@@ -1,0 +1,103 @@
+#include "tune/confirm/enter_covers.h"
+
+#include <fmt/format.h>
+
+#include "tune/confirm/make_contestant.h"
+
+namespace collage {
+namespace {
+
+/// What the first covers cost tells whether the same tune was there before.
+void begin_log(const TuneTask& task, const MeasureEnv& env, const Covers& covers) {
+  const Objective& objective = task.options.objective;
+  std::string question =
+      fmt::format("{}|{}|{}", tune_question(task, env.registry), objective.memory_cap, objective.ns_per_byte);
+  for (const NamedCover& named : covers.covers) question += named.name + to_text(task.graph(), named.result.cover);
+  env.deadlines.begin(env.store, question, task.options.budget_s);
+}
+
+/// False when there is no such plan.
+bool add_cover(const TuneTask& task, const MeasureEnv& env, NamedCover named, const Corrections& corrections,
+               Priced& priced, Contest& contest) {
+  const std::string suffix = corrections.empty() ? "" : ", corrected";
+  auto made = contestant_of(task, env, named.name + suffix, named.result.cover, priced, contest);
+  if (!made) {
+    contest.notes.push_back("plan \"" + named.name + "\" left out: " + to_string(made.error()));
+    return false;
+  }
+  named.result.cover = made->cover;
+  made->search = std::move(named.result);
+  made->corrections = corrections;
+  contest.add(std::move(*made));
+  return true;
+}
+
+/// Whether one of the covers that are new keeps to the memory cap.
+bool add_covers(const TuneTask& task, const MeasureEnv& env, const std::string& stage, const Covers& covers,
+                Priced& priced, Contest& contest) {
+  bool fits = false;
+  for (const NamedCover& named : covers.covers) {
+    const double share = fits ? Budget::kCoversShare : Budget::kContestShare;
+    if (!contest.competing.empty() && env.deadlines.decides(stage, named.name, env.budget.is_past(share))) {
+      contest.is_cut = true;
+      break;
+    }
+    if (contest.note_cover(task.graph(), named.result.cover))
+      fits |= add_cover(task, env, named, covers.corrections, priced, contest);
+  }
+  return fits;
+}
+
+std::string to_text(const Graph& graph, const std::vector<NamedCover>& covers) {
+  std::string text;
+  for (const NamedCover& named : covers) text += named.name + "\n" + collage::to_text(graph, named.result.cover) + "\n";
+  return text;
+}
+
+}  // namespace
+
+Result<Covers> choose_covers(const TuneTask& task, const MeasureEnv& env, Corrections corrections,
+                             const Priced& priced) {
+  COLLAGE_TRY(std::vector<NamedCover> covers,
+              priced.pricing->search(cover_request(task, priced, corrections), env.limits()));
+  env.dump.keep("covers", [&] { return to_text(task.graph(), covers); });
+  return Covers{.covers = std::move(covers), .corrections = std::move(corrections)};
+}
+
+void enter_covers(const TuneTask& task, const MeasureEnv& env, const std::string& stage, const Corrections& corrections,
+                  Priced& priced, Contest& contest) {
+  for (int search = 1;; ++search) {
+    const auto covers = choose_covers(task, env, corrections, priced);
+    if (!covers) {
+      contest.notes.push_back("no mixed plan: " + (env.user_stop.stop_requested() ? what_the_stop_left(priced)
+                                                                                  : to_string(covers.error())));
+      return;
+    }
+    const std::size_t broken = priced.pricing->broken_count();
+    contest.least_over_cap.reset();
+    if (!env.deadlines.has_begun()) begin_log(task, env, *covers);
+    const bool fits = add_covers(task, env, fmt::format("{}, search {}", stage, search), *covers, priced, contest);
+    // The memory map of the plan has the last word.
+    const bool is_lower = !fits && contest.least_over_cap &&
+                          lower_cap(*contest.least_over_cap, task.options.objective.memory_cap, priced);
+    // What failed while its plan was made is out; the others' best plans may be new ones without it.
+    if (!is_lower && priced.pricing->broken_count() == broken) return;
+  }
+}
+
+Result<Contestant> contestant_of(const TuneTask& task, const MeasureEnv& env, const std::string& name, Cover cover,
+                                 Priced& priced, Contest& contest) {
+  COLLAGE_TRY(std::vector<Artifact> artifacts, make_artifacts(priced, cover, env));
+  COLLAGE_TRY(Contestant made, make_contestant(task, env, name, task.graph(), cover, std::move(artifacts)));
+  COLLAGE_TRY_VOID(check_cap(made, task.options.objective, contest));
+  return made;
+}
+
+std::string what_the_stop_left(const Priced& priced) {
+  const PriceCounts counts = priced.pricing ? priced.pricing->counts() : PriceCounts();
+  const std::size_t known = counts.measured + counts.reused;
+  return known == 0 ? std::string("stopped before any candidate was measured")
+                    : fmt::format("stopped when {} candidates were measured, which is not enough for one", known);
+}
+
+}  // namespace collage

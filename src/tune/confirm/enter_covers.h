@@ -1,0 +1,37 @@
+// From costs to plans that compete: the best covers, each made a plan, in a contest.
+// In: a Priced, corrections of its costs. Out: Covers; contestants.
+// How: a cover with an artifact that does not work, or with more memory than the search counted, teaches the pricing,
+// and the search runs again.
+// Not here: the search (tune/price/covers.h), timing (contest.h).
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "tune/confirm/contest.h"
+#include "tune/price/priced.h"
+
+namespace collage {
+
+struct Covers {
+  std::vector<NamedCover> covers;
+  Corrections corrections = {};  ///< that were applied to the costs
+};
+
+/// The covers worth a plan, the best first. Errors of the search.
+[[nodiscard]] Result<Covers> choose_covers(const TuneTask& task, const MeasureEnv& env, Corrections corrections,
+                                           const Priced& priced);
+
+/// Chooses covers and lets plans of those that are new compete. Without a cover a note says why. `stage` names the
+/// decisions of the clock: covers that came too late are left out.
+void enter_covers(const TuneTask& task, const MeasureEnv& env, const std::string& stage, const Corrections& corrections,
+                  Priced& priced, Contest& contest);
+
+/// A cover as a plan, with its bodies' steps. Errors tune/no-artifact, tune/over-memory, and those of assemble().
+[[nodiscard]] Result<Contestant> contestant_of(const TuneTask& task, const MeasureEnv& env, const std::string& name,
+                                               Cover cover, Priced& priced, Contest& contest);
+
+/// After a stop that came before every operator had somebody to run it.
+[[nodiscard]] std::string what_the_stop_left(const Priced& priced);
+
+}  // namespace collage

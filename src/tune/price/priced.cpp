@@ -1,0 +1,252 @@
+#include "tune/price/priced.h"
+
+#include <algorithm>
+#include <filesystem>
+
+#include <fmt/format.h>
+
+#include "backend/roles.h"
+#include "base/file.h"
+#include "tune/node_rules.h"
+#include "tune/price/cost_table.h"
+#include "tune/price/lazy_costs.h"
+#include "tune/price/neighbours.h"
+#include "tune/price/priced_text.h"
+#include "tune/schedules/schedule_stage.h"
+
+namespace collage {
+namespace {
+
+constexpr int kNeighbourRounds = 2;
+/// A byte outweighs any time.
+constexpr double kNsPerFrugalByte = 1e6;
+constexpr std::size_t kFrugalStates = 100'000;
+constexpr std::size_t kMostNeighbours = 12;
+/// Searches for all sets of backends take some 5 % of the budget then, where they do not end before.
+constexpr double kStatesPerSecond = 4000;
+constexpr double kFewestStates = 60'000;
+
+/// Of one search. By the budget, not by the clock: the same costs give the same covers.
+std::size_t most_states(double budget_s) {
+  const double most = std::max(kFewestStates, kStatesPerSecond * budget_s);
+  return std::min(SearchOptions{}.max_states, static_cast<std::size_t>(std::min(most, 1e15)));
+}
+
+/// Everyone at home who is not an engine may convert between the common formats.
+std::vector<std::string> converters(const TuneTask& task, const MeasureEnv& env) {
+  std::vector<std::string> names = {kHostBackend};
+  for (const std::string& name : at_home(task.who.locations, task.who.backends))
+    if (env.registry.get(name) && !env.is_engine(name)) names.push_back(name);
+  return names;
+}
+
+PricingOptions pricing_options(const TuneTask& task, const MeasureEnv& env) {
+  return {.measure = task.options,
+          .files = {.graph_file = task.prepared.graph_file,
+                    .record_file = task.prepared.record,
+                    .model = std::filesystem::path(task.options.model).filename().string()},
+          .backends_apart = !task.who.conflicts.empty(),
+          .converters = converters(task, env),
+          .locations = task.who.locations,
+          .progress = env.progress,
+          .repros = &env.repros};
+}
+
+/// No cover fits under the cap: how much the most frugal one takes, as the search counts it. Times play no part in
+/// that, so that candidates nobody has measured yet do for it.
+Error too_small_cap(Error error, const TuneTask& task, Priced& priced) {
+  if (error.exit != ExitCode::kLimit || task.options.objective.memory_cap <= 0) return error;
+  CoverRequest frugal = cover_request(task, priced, {});
+  frugal.search.capacity.erase(kHome);
+  frugal.search.ns_per_byte = kNsPerFrugalByte;
+  frugal.search.max_states = kFrugalStates;
+  for (Cost& cost : frugal.costs)
+    if (std::holds_alternative<Unknown>(cost)) cost = Estimated{.ns = 1};
+  const auto best = priced.pricing->best(std::move(frugal));
+  if (!best) return error;
+  error.where = "--memory-cap";
+  error.saw = bytes_text(task.options.objective.memory_cap);
+  error.allowed = fmt::format("at least {}, which the most frugal plan found needs", bytes_text(best->peak_bytes));
+  return error;
+}
+
+/// The bodies of control-flow operators compete with engines that take the whole operator. Half of the time goes to
+/// them at most: the operators around them wait for it.
+Result<void> place_bodies(const TuneTask& task, const MeasureEnv& env, Priced& priced) {
+  MeasureLimits limits = env.limits();
+  const Clock::time_point now = Clock::now();
+  limits.deadline = now + (limits.deadline - now) / 2;
+  const Participants& who = task.who;
+  priced.placer.emplace(BodiesOptions{.proposing = at_home(who.locations, who.proposing),
+                                      .backends = at_home(who.locations, who.backends),
+                                      .host_fills = task.options.only.has_value(),
+                                      .measures_all = task.options.measures_all,
+                                      .rules = who.rules,
+                                      .user_rules = task.options.user_rules,
+                                      .pricing = pricing_options(task, env),
+                                      .limits = limits},
+                        BodiesContext{env.registry, env.store, env.worker, env.folder});
+  priced.costs.assign(priced.pool.candidates.candidates.size(), Unknown{});
+  COLLAGE_TRY(priced.bodies, priced.placer->place(task.graph(), priced.pool.candidates, priced.costs));
+  return {};
+}
+
+/// Costs of an earlier tune, where bodies have not given any.
+Result<void> take_costs(const TuneTask& task, const MeasureEnv& env, Priced& priced) {
+  COLLAGE_TRY(std::vector<Cost> known, read_priced(task.options.resume, task, env.registry, priced.pool.candidates));
+  for (std::size_t c = 0; c < priced.costs.size(); ++c)
+    if (std::holds_alternative<Unknown>(priced.costs[c])) priced.costs[c] = std::move(known[c]);
+  return {};
+}
+
+/// Those of bodies have costs already.
+Result<std::vector<Cost>> measure(const TuneTask& task, const MeasureEnv& env, Priced& priced) {
+  const Graph& graph = task.graph();
+  const CandidatePool& pool = priced.pool.candidates;
+  const MeasureLimits limits = env.limits();
+  CostBounds& bounds =
+      priced.bounds.emplace(graph, pool, task.options.accuracy, peak_rates(env.store), task.options.threads);
+  if (!task.options.measures_all) return priced.pricing->price_lazily(cover_request(task, priced, {}), bounds, limits);
+  COLLAGE_TRY(std::vector<Cost> costs, priced.pricing->price(pool, limits, priced.costs));
+  for (std::size_t c = 0; c < costs.size(); ++c) bounds.learn(c, costs[c]);
+  if (!env.budget.is_past(Budget::kMeasuringShare)) return costs;
+  bounds.fit();
+  return LazyCosts(graph, pool, bounds, std::move(costs)).forecast(Forecast::kExpected, 1);
+}
+
+/// Steps of one backend that touch in the best cover become candidates as one step.
+Result<void> join_neighbours(const TuneTask& task, const MeasureEnv& env, Priced& priced) {
+  const Graph& graph = task.graph();
+  const Uses uses = uses_of(graph);
+  const MayRun may_run = [&](const NodeSet& nodes, const std::string& backend) {
+    return is_allowed(graph, nodes, backend, task.who.rules) &&
+           allows(graph, uses, task.options.user_rules, nodes, backend);
+  };
+  CandidatePool& pool = priced.pool.candidates;
+  for (int round = 0; round < kNeighbourRounds && !env.out_of_time(); ++round) {
+    const auto best = priced.pricing->best(cover_request(task, priced, {}));
+    if (!best) return {};  // the search for all covers says why
+    CandidatePool fresh =
+        neighbour_candidates(graph, uses, best->cover, priced.pool.proposers, may_run, pool, kMostNeighbours);
+    if (fresh.candidates.empty()) return {};
+    COLLAGE_TRY(const std::vector<Cost> costs, priced.pricing->price(fresh, env.limits()));
+    priced.costs.insert(priced.costs.end(), costs.begin(), costs.end());
+    append(std::move(fresh), pool);
+    note_unmeasured(env, priced);
+  }
+  return {};
+}
+
+Result<void> write_cost_table(const TuneTask& task, const Priced& priced) {
+  if (task.options.cost_table.empty()) return {};
+  const std::string table = cost_table(task.graph(), priced.pool.candidates, priced.costs);
+  const std::string_view piece = table;
+  return write_file(task.options.cost_table, {&piece, 1});
+}
+
+/// What is true of candidates that were left over just now.
+Unmeasured why_not_measured(const MeasureEnv& env, bool lazily) {
+  if (env.user_stop.stop_requested()) return Unmeasured::kStopped;
+  return lazily && !env.out_of_time() ? Unmeasured::kNotNeeded : Unmeasured::kOutOfTime;
+}
+
+Result<void> fill(const TuneTask& task, const MeasureEnv& env, Priced& priced) {
+  const Graph& graph = task.graph();
+  COLLAGE_TRY_VOID(place_bodies(task, env, priced));
+  const Pool& pool = priced.pool;
+  if (const std::string nobody = nobody_left(graph, task.who.rules, pool.without_rules, pool.candidates);
+      !nobody.empty())
+    return fail(ExitCode::kUnsupported, "tune/nobody-left", "--pin, --ban", nobody, "rules that leave someone who can");
+  if (!task.options.resume.empty()) COLLAGE_TRY_VOID(take_costs(task, env, priced));
+  priced.known_schedules = add_known_schedules(schedule_context(task, env, priced));
+  auto costs = measure(task, env, priced);
+  if (!costs) return std::unexpected(too_small_cap(std::move(costs).error(), task, priced));
+  priced.costs = *std::move(costs);
+  priced.why_unmeasured.assign(priced.costs.size(), why_not_measured(env, !task.options.measures_all));
+  COLLAGE_TRY_VOID(join_neighbours(task, env, priced));
+  return write_cost_table(task, priced);
+}
+
+}  // namespace
+
+std::size_t Priced::candidate_count() const {
+  return pool.candidates.candidates.size() + (placer ? placer->candidate_count() : 0);
+}
+
+PriceCounts Priced::counts() const {
+  if (!pricing) return {};
+  PriceCounts counts = pricing->counts();
+  if (placer) {
+    counts.measured += placer->counts().measured;
+    counts.reused += placer->counts().reused;
+    counts.refused += placer->counts().refused;
+  }
+  counts.refused += pool.candidates.refusals.size();
+  return counts;
+}
+
+Priced price_pool(const TuneTask& task, Pool pool, const MeasureEnv& env) {
+  Priced priced{.pool = std::move(pool),
+                .memory = StepMemory([&env](const std::string& name) { return env.is_engine(name); }),
+                .memory_cap = task.options.objective.memory_cap};
+  if (task.graph().nodes.empty()) {
+    priced.no_covers = Error{.code = "tune/no-nodes", .saw = "the graph has no nodes"};
+    return priced;
+  }
+  priced.pricing = std::make_unique<Pricing>(pricing_options(task, env), task.graph(), env.registry, env.store);
+  if (auto filled = fill(task, env, priced); !filled) priced.no_covers = std::move(filled).error();
+  return priced;
+}
+
+void note_unmeasured(const MeasureEnv& env, Priced& priced) {
+  priced.why_unmeasured.resize(priced.costs.size(), why_not_measured(env, false));
+}
+
+CoverRequest cover_request(const TuneTask& task, const Priced& priced, const Corrections& corrections) {
+  const Participants& who = task.who;
+  const CandidatePool& pool = priced.pool.candidates;
+  CoverRequest request;
+  request.graph = &task.graph();
+  request.pool = &pool;
+  request.costs = corrected_costs(task.graph(), pool, priced.costs, corrections);
+  request.backends = who.backends;
+  if (!priced.bodies.empty()) request.backends.emplace_back(kControlBackend);
+  request.host_fills = task.options.only.has_value();
+  request.conflicts = who.conflicts;
+  request.locations = who.locations;
+  request.search.capacity = who.locations.capacity;
+  request.search.max_states = most_states(task.options.budget_s);
+  if (task.options.objective.is_time_alone()) return request;
+  request.search.ns_per_byte = task.options.objective.ns_per_byte;
+  if (priced.memory_cap > 0) request.search.capacity[kHome] = priced.memory_cap;
+  for (const Candidate& candidate : pool.candidates)
+    request.workspace_bytes.push_back(
+        priced.memory.of(task.graph(), pool.regions[candidate.region], candidate.backend, candidate.variant));
+  return request;
+}
+
+Result<std::vector<Artifact>> make_artifacts(Priced& priced, Cover& cover, const MeasureEnv& env) {
+  attach_bodies(priced.bodies, cover);
+  COLLAGE_TRY(std::vector<Artifact> own, priced.pricing->artifacts(cover, {.stop = env.stop}));
+  priced.memory.learn(cover, own);
+  return with_bodies(priced.bodies, cover, std::move(own));
+}
+
+ScheduleContext schedule_context(const TuneTask& task, const MeasureEnv& env, Priced& priced) {
+  return {.graph = task.graph(),
+          .registry = env.registry,
+          .store = env.store,
+          .pricing = *priced.pricing,
+          .pool = priced.pool.candidates,
+          .costs = priced.costs,
+          .compile = task.options.compile()};
+}
+
+bool lower_cap(std::int64_t least_over_cap, std::int64_t asked_cap, Priced& priced) {
+  if (priced.memory_cap <= 0) return false;
+  priced.memory_cap -= std::clamp(least_over_cap - asked_cap, std::max<std::int64_t>(1, asked_cap / 64),
+                                  std::max<std::int64_t>(1, asked_cap / 8));
+  return priced.memory_cap > 0;
+}
+
+}  // namespace collage

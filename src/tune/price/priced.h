@@ -1,0 +1,67 @@
+// The candidates of a graph with their costs, and what the search is asked with them.
+// In: a pool. Out: a Priced: costs, artifacts of covers, requests for the search; bodies of control-flow operators are
+// placed on the way, and steps of one backend that touch in the best cover become candidates as one step.
+// Cost: the share of the budget that is for measuring.
+// Not here: measuring (pricing.h), the search (covers.h), plans and contests (tune/confirm/).
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tune/objective.h"
+#include "tune/pool.h"
+#include "tune/price/bodies.h"
+#include "tune/price/context.h"
+#include "tune/price/cost_bounds.h"
+#include "tune/price/pricing.h"
+
+namespace collage {
+
+struct ScheduleContext;
+
+/// Grows: schedules, evolved covers and failed artifacts add candidates and costs.
+struct Priced {
+  Pool pool;
+  std::vector<Cost> costs;                 ///< by candidate
+  std::vector<Unmeasured> why_unmeasured;  ///< by candidate
+  std::optional<CostBounds> bounds;        ///< nothing when there was no pricing
+  std::unique_ptr<Pricing> pricing;        ///< measures what is asked for later; null for a graph without nodes
+  std::optional<BodyPlacer> placer;
+  Placements bodies;
+  StepMemory memory;
+  std::int64_t memory_cap = 0;  ///< bytes that the search may plan with; 0 = no limit
+  std::size_t known_schedules = 0;
+  /// Why there are no covers: no time, a stop, rules, a cap of memory, no node.
+  std::optional<Error> no_covers = std::nullopt;
+
+  [[nodiscard]] bool has_covers() const { return !no_covers; }
+  /// Of the graph and of bodies in it.
+  [[nodiscard]] std::size_t candidate_count() const;
+  [[nodiscard]] PriceCounts counts() const;
+  /// The canary's, as far as known (timing/canary.h).
+  [[nodiscard]] std::int64_t quiet_ns() const { return has_covers() ? pricing->quiet_ns() : 0; }
+};
+
+/// Measures what decides which covers are best, or, with --measure-all, everything. What ends it is in `no_covers`; an
+/// exit kLimit: no cover is small enough; tune/nobody-left: pins and bans leave a node without candidates.
+[[nodiscard]] Priced price_pool(const TuneTask& task, Pool pool, const MeasureEnv& env);
+
+/// With everything known so far, measured costs corrected by context.
+[[nodiscard]] CoverRequest cover_request(const TuneTask& task, const Priced& priced, const Corrections& corrections);
+
+/// For steps of this cover, those of its bodies included, which it gets here. Error tune/no-artifact.
+[[nodiscard]] Result<std::vector<Artifact>> make_artifacts(Priced& priced, Cover& cover, const MeasureEnv& env);
+
+/// Lowers the cap of the search by what a plan took beyond the search's count: by small steps, since another cover may
+/// be counted better. False when nothing is left.
+[[nodiscard]] bool lower_cap(std::int64_t least_over_cap, std::int64_t asked_cap, Priced& priced);
+
+/// What tuning schedules reads and adds to.
+[[nodiscard]] ScheduleContext schedule_context(const TuneTask& task, const MeasureEnv& env, Priced& priced);
+
+/// Candidates that came since and have no cost were left out for want of time.
+void note_unmeasured(const MeasureEnv& env, Priced& priced);
+
+}  // namespace collage
