@@ -118,6 +118,9 @@ Result<LoadedPlan> LoadedPlan::load(PlanCases cases, Registry& registry, const L
 
 Result<LoadedPlan> LoadedPlan::load(PlanCases cases, BackendSource backends, const LoadOptions& options) {
   COLLAGE_TRY_VOID(verify(cases));
+  if (cases.domain.dimensions.empty() && cases.cases.size() != 1)
+    return fail(ExitCode::kBadInput, "plan/damaged", "cases", std::to_string(cases.cases.size()),
+                "one plan where all shapes are fixed");
   COLLAGE_TRY_VOID(check_threads(cases, options));
   LoadedPlan plan(std::make_shared<State>(std::move(cases), std::move(backends), options));
   State& state = *plan.state_;

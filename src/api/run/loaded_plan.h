@@ -58,7 +58,8 @@ class LoadedPlan {
   [[nodiscard]] bool has_open_inputs() const;
   /// At most this many threads compute at once in a session, the caller's included.
   [[nodiscard]] int threads() const;
-  /// Whether machine and backends are those that the plan was tuned with; a refused plan does not load.
+  /// Whether machine and backends are those that the plan was tuned with; a refused plan does not load,
+  /// or one of many shapes does not load its kernels.
   [[nodiscard]] const MachineVerdict& verdict() const;
 
   /// Allocates what runs need and binds the kernels; for a plan with open inputs set_shapes() does.

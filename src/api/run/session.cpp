@@ -14,7 +14,8 @@ namespace {
 /// Contexts of the generic plan that are kept ready.
 constexpr std::size_t kMostGeneric = 64;
 
-struct GenericContext {
+/// A shape made ready.
+struct ReadyShape {
   ExecutionContext context;
   const Executable* executable = nullptr;
   std::size_t last_use = 0;
@@ -37,14 +38,21 @@ struct Session::State {
     return of.make_context({.inputs = std::move(inputs), .arena = arena});
   }
 
+  void use(ReadyShape& shape) {
+    shape.last_use = ++uses;
+    executable = shape.executable;
+    current = &shape.context;
+  }
+
   /// Runs the case from now on.
   [[nodiscard]] Result<void> use_case(std::size_t which) {
-    COLLAGE_TRY(const Executable* const chosen, loaded->executable(which));
-    if (!cases[which]) {
-      COLLAGE_TRY(cases[which], make(*chosen, {}));
+    std::optional<ReadyShape>& known = cases[which];
+    if (!known) {
+      COLLAGE_TRY(const Executable* const chosen, loaded->executable(which));
+      COLLAGE_TRY(ExecutionContext made, make(*chosen, {}));
+      known.emplace(ReadyShape{std::move(made), chosen});
     }
-    executable = chosen;
-    current = &*cases[which];
+    use(*known);
     return {};
   }
 
@@ -54,21 +62,21 @@ struct Session::State {
     if (found == open.end()) {
       COLLAGE_TRY(const Executable* const chosen, loaded->executable(which));
       COLLAGE_TRY(ExecutionContext made, make(*chosen, {inputs.begin(), inputs.end()}));
+      executable = nullptr;  // what is dropped next may be what ran last
       current = nullptr;
       if (open.size() >= kMostGeneric)
         open.erase(std::ranges::min_element(open, {}, [](const auto& entry) { return entry.second.last_use; }));
-      found = open.emplace(point, GenericContext{std::move(made), chosen}).first;
+      found = open.emplace(point, ReadyShape{std::move(made), chosen}).first;
     }
-    found->second.last_use = ++uses;
-    executable = found->second.executable;
-    current = &found->second.context;
+    use(found->second);
     return {};
   }
 
   [[nodiscard]] Result<void> set_shapes(std::span<const Extents> inputs) {
     if (!loaded->reader.read(inputs, point)) {
       COLLAGE_TRY_VOID(point_of_inputs(loaded->cases, inputs));
-      return fail(ExitCode::kBadInput, "input/wrong-shape", "inputs", "an extent below 0", "extents of 0 or more");
+      return fail(ExitCode::kBadInput, "input/wrong-shape", "inputs", "extents that the plan does not take",
+                  "extents of 0 or more, in the plan's dimensions");
     }
     if (loaded->is_fixed()) return {};
     if (loaded->cases.domain.dimensions.empty()) return use_open(0, inputs);
@@ -79,8 +87,8 @@ struct Session::State {
 
   std::shared_ptr<LoadedPlan::State> loaded;
   std::shared_ptr<const MemoryBlock> arena;  ///< of all contexts: one runs at a time
-  std::vector<std::optional<ExecutionContext>> cases;
-  std::map<ShapePoint, GenericContext> open;
+  std::vector<std::optional<ReadyShape>> cases;
+  std::map<ShapePoint, ReadyShape> open;
   std::size_t uses = 0;
   ShapePoint point;                        ///< read last
   const Executable* executable = nullptr;  ///< of the shape set now; null before there is one

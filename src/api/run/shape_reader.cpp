@@ -33,7 +33,7 @@ bool ShapeReader::read_axis(const Axis& axis, std::int64_t extent, ShapePoint& p
     case Axis::Kind::kFixed:
       return axis.extent == extent;
     case Axis::Kind::kFree:
-      return extent >= 0;
+      return dimensions_ == 0 && extent >= 0;
     case Axis::Kind::kDimension:
       break;
   }

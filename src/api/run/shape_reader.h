@@ -23,7 +23,7 @@ class ShapeReader {
   [[nodiscard]] bool read(std::span<const Extents> inputs, ShapePoint& point) const;
 
  private:
-  /// Axis of an input: a fixed extent, a dimension of the domain, or free.
+  /// Axis of an input: a fixed extent, a dimension of the domain, or free: only where there is no domain.
   struct Axis {
     enum class Kind : std::uint8_t { kFixed, kDimension, kFree };
     Kind kind = Kind::kFree;

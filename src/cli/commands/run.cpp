@@ -9,17 +9,12 @@
 #include "api/run/loaded_plan.h"
 #include "api/tune/gather_inputs.h"
 #include "api/tune/recheck.h"
-#include "api/tune/shape_choice.h"
-#include "api/tune/source_model.h"
-#include "api/tune/unmeasured.h"
+#include "api/tune/run_subject.h"
 #include "cli/commands/run_report.h"
 #include "cli/console.h"
 #include "cli/help.h"
 #include "cli/program.h"
 #include "onnx/files/tensor_file.h"
-#include "onnx/import_arrays.h"
-#include "plan/file/cases_file.h"
-#include "plan/file/plan_file.h"
 
 namespace collage::cli {
 namespace {
@@ -45,63 +40,6 @@ Result<std::map<std::string, std::string>> input_files(const std::vector<std::st
                   "one file for each input");
   }
   return files;
-}
-
-/// What the arrays given say about open dimensions, and what is wrong with the first that cannot be read.
-struct GivenShapes {
-  ArrayShapes shapes;
-  std::optional<Error> failure;
-};
-
-GivenShapes shapes_of(const std::map<std::string, std::string>& files) {
-  GivenShapes given;
-  for (const auto& [name, path] : files) {
-    const auto tensor = read_array(path);
-    if (tensor)
-      given.shapes[name] = tensor->extents;
-    else if (!given.failure)
-      given.failure = tensor.error();
-  }
-  return given;
-}
-
-/// What is run: a plan at one shape, and its graph for the inputs.
-struct Subject {
-  PlanCases cases;
-  RealisedPlan plan;  ///< that serves the shape
-  Graph graph;
-};
-
-Result<RealisedPlan> plan_of_model(const Options& options, const std::map<std::string, std::string>& files,
-                                   const ShapeBindings& shapes, Registry& registry) {
-  GivenShapes given = shapes_of(files);
-  auto plan = unmeasured_plan({.model = options.subject,
-                               .shapes = shapes,
-                               .arrays = std::move(given.shapes),
-                               .threads = options.common.threads},
-                              registry);
-  // Without the array a dimension stays open, which is not what is wrong.
-  if (!plan && given.failure && plan.error().code == "import/unbound-dimension")
-    return std::unexpected(*std::move(given.failure));
-  return plan;
-}
-
-Result<Subject> subject_of(const Options& options, const std::map<std::string, std::string>& files,
-                           Registry& registry) {
-  COLLAGE_TRY(const ShapeBindings shapes, parse_shape_bindings(options.common.shapes));
-  Subject subject;
-  if (!is_plan_file(options.subject)) {
-    COLLAGE_TRY(subject.plan, plan_of_model(options, files, shapes, registry));
-    subject.cases = single_case(subject.plan);
-    COLLAGE_TRY(subject.graph, plan_onnx_graph(subject.plan, PlanWeights::kZeros));
-    return subject;
-  }
-  COLLAGE_TRY(subject.cases, load_cases(options.subject, Checked::kWhatRuns));
-  COLLAGE_TRY(const ShapePoint point, choose_point(subject.cases, shapes, files));
-  COLLAGE_TRY(subject.plan, plan_at(subject.cases, point));
-  COLLAGE_TRY(subject.graph, plan_onnx_graph(subject.plan, PlanWeights::kZeros));
-  bind_inputs(subject.cases.domain, point, subject.graph);
-  return subject;
 }
 
 /// Writes arrays as <kind>_<i>.npy, notes where, and returns their entries of index.json.
@@ -185,7 +123,11 @@ Result<GatherOptions> gather_options(const Options& options) {
 Result<RunReport> run_once(const Options& options, Console& console) {
   Registry registry(module_places(options.common.backend_libraries));
   COLLAGE_TRY(const GatherOptions gather, gather_options(options));
-  COLLAGE_TRY(Subject subject, subject_of(options, gather.files, registry));
+  COLLAGE_TRY(const ShapeBindings shapes, parse_shape_bindings(options.common.shapes));
+  COLLAGE_TRY(RunSubject subject,
+              find_run_subject(
+                  {.path = options.subject, .shapes = shapes, .files = gather.files, .threads = options.common.threads},
+                  registry));
   if (const std::string hint = recheck_hint(options.subject, subject.plan.plan, registry); !hint.empty())
     console.note(hint);
   if (options.strict_inputs) COLLAGE_TRY_VOID(check_all_given(subject.graph, gather.files));

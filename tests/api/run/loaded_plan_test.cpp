@@ -10,6 +10,7 @@
 #include "plan/file/cases_file.h"
 #include "plan/file/plan_file.h"
 #include "tests/runtime/runtime_fixture.h"
+#include "tests/support/paths.h"
 #include "tests/support/scratch_folder.h"
 #include "tests/support/shape_cases.h"
 
@@ -189,7 +190,8 @@ TEST(LoadedPlan, ThatIsNotThereOrNoPlanIsAnError) {
 /// The libraries that the loader brings in with libcollage_api_run.so; `ldd` prints them.
 TEST(LoadedPlan, NeedsNeitherProtobufNorAnyMeansOfTuning) {
   const test::ScratchFolder folder;
-  const std::string command = "ldd " API_RUN_LIBRARY " > " + folder.file("libraries");
+  const std::string command =
+      "ldd " + test::build_path("/lib/libcollage_api_run.so") + " > " + folder.file("libraries");
   ASSERT_EQ(std::system(command.c_str()), 0);
   std::ifstream file(folder.file("libraries"));
   const std::string libraries{std::istreambuf_iterator<char>(file), {}};
