@@ -1,17 +1,26 @@
-# What an installed tree has for backends that are built outside of this one: headers, libraries to link, a CMake package.
+# What an installed tree has for backends and programs that are built outside of this one: headers, libraries to link, a
+# CMake package.
 include(CMakePackageConfigHelpers)
 
 set(COLLAGE_PACKAGE_FOLDER lib/cmake/Collage)
 
-# collage_install_for_backends(FOLDER): its library becomes Collage::FOLDER, its headers are installed. Headers that need
-# the ONNX library's own stay here.
-function(collage_install_for_backends folder)
-  target_compile_features(collage_${folder} PUBLIC cxx_std_23)
-  install(TARGETS collage_${folder} EXPORT CollageTargets
+# collage_install_library(FOLDER): its library becomes Collage::FOLDER, its headers are installed. Headers that need the
+# ONNX library's own stay here, and so do those that only the folders behind api/run see.
+function(collage_install_library folder)
+  string(REPLACE "/" "_" name ${folder})
+  target_compile_features(collage_${name} PUBLIC cxx_std_23)
+  install(TARGETS collage_${name} EXPORT CollageTargets
     LIBRARY DESTINATION lib
     INCLUDES DESTINATION include/collage)
-  install(DIRECTORY "${CMAKE_CURRENT_SOURCE_DIR}/" DESTINATION include/collage/${folder}
-    FILES_MATCHING PATTERN "*.h" PATTERN "proto.h" EXCLUDE PATTERN "contrib_schemas.h" EXCLUDE)
+  set(headers PATTERN "*.h" PATTERN "proto.h" EXCLUDE PATTERN "contrib_schemas.h" EXCLUDE)
+  if(folder STREQUAL "plan")
+    return()
+  elseif(folder STREQUAL "runtime")
+    set(headers PATTERN "load_options.h" PATTERN "tensor_port.h")
+  elseif(folder STREQUAL "api/run")
+    set(headers PATTERN "loaded_plan.h" PATTERN "session.h")
+  endif()
+  install(DIRECTORY "${CMAKE_CURRENT_SOURCE_DIR}/" DESTINATION include/collage/${folder} FILES_MATCHING ${headers})
 endfunction()
 
 function(collage_install_package)

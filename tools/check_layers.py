@@ -17,6 +17,8 @@ KEPT_APART = {
     "search": {"store", "worker", "measure"},
     "plan": {"store", "worker", "measure", "search"},
     "runtime": {"store", "worker", "measure", "search"},
+    # What runs a plan links neither ONNX's library nor any means of tuning.
+    "api/run": {"onnx", "workload", "passes", "numbers", "timing", "worker", "store", "measure", "search", "tune"},
 }
 
 # how an include begins -> the library that a target must list

@@ -45,6 +45,7 @@ check layers "$PYTHON" tools/check_layers.py
 check sources "$PYTHON" tools/check_sources.py
 check docs "$PYTHON" tools/check_docs.py
 check words "$PYTHON" tools/check_words.py
+check types "$PYTHON" tools/check_types.py
 check schemas "$PYTHON" tools/check_schemas.py
 check format check_format
 if [ "${1:-}" = tidy ]; then check tidy check_tidy; fi

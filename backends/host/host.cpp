@@ -3,6 +3,7 @@
 // them. Each operator family lies in a file of its own (family.h).
 #include <algorithm>
 
+#include "backend/format_extension.h"
 #include "backend/registry.h"
 #include "family.h"
 #include "move.h"
@@ -51,7 +52,7 @@ std::string operators_of(const Graph& graph, const Region& region) {
   return names;
 }
 
-class Host final : public Backend {
+class Host final : public Backend, public FormatExtension {
  public:
   Host(const std::string& name, const BackendOptions& options) {
     info_ = {.name = name, .kind = "host", .version = "1", .build = kBuild};
@@ -59,7 +60,9 @@ class Host final : public Backend {
   }
 
   [[nodiscard]] const BackendInfo& info() const override { return info_; }
-  [[nodiscard]] PartitionRules rules() const override { return {.growth = Growth::kLikeNative}; }
+  [[nodiscard]] PartitionRules rules() const override {
+    return {.growth = Growth::kLikeNative, .repeats = RepeatStyle::kCheap};
+  }
 
   [[nodiscard]] Variants support(const Graph& graph, const Region& region, const CompileOptions&) const override {
     if (auto no = border_objection(graph, region)) return std::unexpected(*no);
@@ -95,6 +98,14 @@ class Host final : public Backend {
     });
     if (!loaded) return bad(loaded.error(), "a program of this backend");
     return std::move(*loaded);
+  }
+
+  [[nodiscard]] Extension* extension(ExtensionKind kind) override {
+    return select_extension<FormatExtension>(*this, kind);
+  }
+
+  [[nodiscard]] std::optional<std::size_t> format_bytes(const ValueType& type, const Format& format) const override {
+    return common_format_bytes(type, format);
   }
 
   [[nodiscard]] std::expected<Artifact, Refusal> compile_conversion(const Conversion& conversion,

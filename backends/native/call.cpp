@@ -76,11 +76,11 @@ Result<std::vector<Buffer>> packed_constants(const Program& program, const std::
 }
 
 /// Null when the kernel calls none.
-Result<const blas::Library*> library_of(const Program& program) {
-  if (program.library.empty()) return nullptr;
-  const auto& library = blas_library(program.library);
+Result<const blas::Library*> library_named(const std::string& name) {
+  if (name.empty()) return nullptr;
+  const auto& library = blas_library(name);
   if (library) return &*library;
-  return fail(ExitCode::kUnsupported, "backend/missing-library", "native", library.error(), program.library);
+  return fail(ExitCode::kUnsupported, "backend/missing-library", "native", library.error(), name);
 }
 
 }  // namespace
@@ -89,20 +89,26 @@ std::unexpected<Error> misfit(std::string saw) {
   return fail(ExitCode::kBadInput, "backend/bad-artifact", "native", std::move(saw), "what the artifact was made for");
 }
 
-Result<std::shared_ptr<Loaded>> load_program(const StoredProgram& stored, std::size_t code,
-                                             const LoadRequest& request) {
-  auto loaded = std::make_shared<Loaded>();
-  loaded->program = stored.program;
-  loaded->code = stored.program.codes[code];
-  COLLAGE_TRY(loaded->constants, packed_constants(stored.program, request.constants));
-  COLLAGE_TRY(loaded->library, library_of(stored.program));
+Result<std::shared_ptr<const LoadedObject>> load_object(std::string_view shared_object, const std::string& library) {
+  auto loaded = std::make_shared<LoadedObject>();
+  COLLAGE_TRY(loaded->library, library_named(library));
   loaded->runtime = runtime_with(loaded->library);
-  COLLAGE_TRY(loaded->object, SharedObject::load(stored.shared_objects[code], loaded->runtime));
+  COLLAGE_TRY(loaded->object, SharedObject::load(shared_object, loaded->runtime));
+  return loaded;
+}
+
+Result<std::shared_ptr<Loaded>> load_program(const Program& program, std::size_t code, const LoadRequest& request,
+                                             std::shared_ptr<const LoadedObject> object) {
+  auto loaded = std::make_shared<Loaded>();
+  loaded->program = program;
+  loaded->code = program.codes[code];
+  loaded->object = std::move(object);
+  COLLAGE_TRY(loaded->constants, packed_constants(program, request.constants));
   return loaded;
 }
 
 Result<Entry> entry_of(const Loaded& loaded, const std::string& symbol) {
-  const auto entry = reinterpret_cast<Entry>(loaded.object->symbol(symbol + "_argv"));
+  const auto entry = reinterpret_cast<Entry>(loaded.object->object->symbol(symbol + "_argv"));
   if (entry == nullptr) return misfit("no kernel " + symbol);
   return entry;
 }
@@ -130,7 +136,7 @@ NativeCall::NativeCall(std::shared_ptr<const Loaded> loaded, Entry entry, std::s
 Result<void> NativeCall::run() {
   context_.scratch.clear();
   // Its calls are parts of our own loops.
-  if (loaded_->library != nullptr) blas::use_threads(*loaded_->library, 1);
+  if (loaded_->object->library != nullptr) blas::use_threads(*loaded_->object->library, 1);
   const int status = entry_(arguments_.data());
   if (status == 0) return {};
   return fail(ExitCode::kBug, "backend/library-failed", "native", "status " + std::to_string(status));

@@ -25,20 +25,29 @@ using Entry = int (*)(void** arguments);
 /// Error backend/bad-artifact.
 [[nodiscard]] std::unexpected<Error> misfit(std::string saw);
 
+/// A shared object in this process, with what its kernels call. Kernels may share it.
+struct LoadedObject {
+  const blas::Library* library = nullptr;  ///< null: none is called
+  RuntimeTable runtime;                    ///< outlives the object, which looks at it
+  std::shared_ptr<const SharedObject> object;
+};
+
+/// `library`: Program::library. Errors backend/bad-artifact, backend/missing-library, io/cannot-write.
+[[nodiscard]] Result<std::shared_ptr<const LoadedObject>> load_object(std::string_view shared_object,
+                                                                      const std::string& library);
+
 /// A program whose shared object is in this process.
 struct Loaded {
   Program program;
   Code code;
-  const blas::Library* library = nullptr;
-  RuntimeTable runtime;  ///< outlives the object, which looks at it
-  std::shared_ptr<const SharedObject> object;
+  std::shared_ptr<const LoadedObject> object;
   std::vector<Buffer> constants;  ///< packed; shares the caller's bytes where they were packed before
 };
 
-/// Constants, library and object of a stored program. Errors backend/bad-artifact, backend/missing-library,
-/// io/cannot-write.
-[[nodiscard]] Result<std::shared_ptr<Loaded>> load_program(const StoredProgram& stored, std::size_t code,
-                                                           const LoadRequest& request);
+/// A program with its constants. Error backend/bad-artifact.
+[[nodiscard]] Result<std::shared_ptr<Loaded>> load_program(const Program& program, std::size_t code,
+                                                           const LoadRequest& request,
+                                                           std::shared_ptr<const LoadedObject> object);
 /// Error backend/bad-artifact when the object has no such kernel.
 [[nodiscard]] Result<Entry> entry_of(const Loaded& loaded, const std::string& symbol);
 

@@ -1,10 +1,11 @@
 // What the module asks of the compiler, which lies in a library of its own so that running plans needs none of it.
 // In: graphs and regions, or tensor code of others. Out: variants, artifacts. All functions catch what the compiler
-// throws. Threading: all may be called from many threads, compile() one at a time. Source: ours.
+// throws. Threading: all may be called from many threads, compile() one at a time.
 #pragma once
 
 #include "backend/backend.h"
 #include "backend/open_compiler.h"
+#include "backend/strategy.h"
 #include "backend/tensor_code.h"
 #include "instruction_set.h"
 
@@ -33,6 +34,8 @@ struct CompilerTable {
   std::expected<Artifact, Refusal> (*compile_set)(const OpenRequest& request, std::span<const std::string> kernels,
                                                   std::span<const KernelCase> cases, const CompileOptions& options,
                                                   const Target& target);
+  /// One shared object of these object files and the runtime. Error native/link-failed.
+  Result<std::string> (*link)(std::span<const std::string_view> objects);
   std::vector<StrategyLine> (*strategies)(const Families* families);
   std::optional<TuningSpace> (*tuning_space)(const Graph& graph, const Region& region, const Variant& variant,
                                              const CompileOptions& options, const Target& target);

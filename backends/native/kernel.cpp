@@ -1,6 +1,5 @@
 #include "kernel.h"
 
-#include "call.h"
 #include "open_kernels.h"
 
 namespace collage::native {
@@ -33,11 +32,12 @@ Result<void> check_arguments(const Program& program, const LoadRequest& request)
 
 }  // namespace
 
-Result<std::unique_ptr<Kernel>> load_kernel(const StoredProgram& stored, std::size_t code, const LoadRequest& request) {
-  if (stored.program.set) return load_open_kernels(stored, code, request);
-  COLLAGE_TRY_VOID(check_arguments(stored.program, request));
-  COLLAGE_TRY(const std::shared_ptr<Loaded> loaded, load_program(stored, code, request));
-  COLLAGE_TRY(const Entry entry, entry_of(*loaded, stored.program.symbol));
+Result<std::unique_ptr<Kernel>> load_kernel(const Program& program, std::size_t code, const LoadRequest& request,
+                                            std::shared_ptr<const LoadedObject> object) {
+  if (program.set) return load_open_kernels(program, code, request, std::move(object));
+  COLLAGE_TRY_VOID(check_arguments(program, request));
+  COLLAGE_TRY(const std::shared_ptr<Loaded> loaded, load_program(program, code, request, std::move(object)));
+  COLLAGE_TRY(const Entry entry, entry_of(*loaded, program.symbol));
   return std::make_unique<NativeKernel>(loaded, entry);
 }
 

@@ -6,13 +6,19 @@
 #include <optional>
 
 #include "backend/code_generator.h"
+#include "backend/constants_extension.h"
 #include "backend/open_compiler.h"
+#include "backend/portability_extension.h"
 #include "backend/registry.h"
+#include "backend/strategy_extension.h"
+#include "backend/tuning_extension.h"
 #include "base/buffer.h"
 #include "base/hash.h"
 #include "blas_call.h"
 #include "compiler_library.h"
 #include "kernel.h"
+#include "link_kernels.h"
+#include "unit_cache.h"
 
 namespace collage::native {
 namespace {
@@ -27,7 +33,14 @@ std::unexpected<Refusal> refuse(RefusalReason reason, std::string detail) {
   return std::unexpected(Refusal{reason, std::move(detail)});
 }
 
-class Native final : public Backend, public CodeGenerator, public OpenCompiler {
+class Native final : public Backend,
+                     public CodeGenerator,
+                     public ConstantsExtension,
+                     public LinkExtension,
+                     public OpenCompiler,
+                     public PortabilityExtension,
+                     public StrategyExtension,
+                     public TuningExtension {
  public:
   Native(const std::string& name, const BackendOptions& options) {
     const InstructionSet& least = baseline_instruction_set();
@@ -37,11 +50,16 @@ class Native final : public Backend, public CodeGenerator, public OpenCompiler {
     for (const auto& [key, value] : options) read_option(key, value);
     if (set_ == nullptr && info_.unusable.empty()) info_.unusable = "a processor without AVX2";
     if (set_ != nullptr && set_->name != least.name && runs_here(least))
-      info_.lesser = "native:isa=" + std::string(least.name);
+      baseline_instance_ = "native:isa=" + std::string(least.name);
     info_.build = std::string(kBuild) + (set_ != nullptr ? " " + std::string(set_->name) : "") + print_of(libraries_);
   }
 
   [[nodiscard]] const BackendInfo& info() const override { return info_; }
+
+  [[nodiscard]] Extension* extension(ExtensionKind kind) override {
+    return select_extension<CodeGenerator, ConstantsExtension, LinkExtension, OpenCompiler, PortabilityExtension,
+                            StrategyExtension, TuningExtension>(*this, kind);
+  }
 
   /// Single operators, and operators that exporters write as several nodes, each with what follows it.
   [[nodiscard]] PartitionRules rules() const override {
@@ -60,6 +78,7 @@ class Native final : public Backend, public CodeGenerator, public OpenCompiler {
              "MatMul(Transpose?(Reshape?(*)), Transpose?(Reshape?(*))) -> Mul|Div|Add|Where|Cast|Reshape|Flatten* "
              "-> Softmax -> IsNaN|Where|Reshape* -> MatMul")});
     rules.more = {follow(written, rules.max_region_nodes)};
+    rules.repeats = RepeatStyle::kCheap;
     return rules;
   }
 
@@ -115,9 +134,14 @@ class Native final : public Backend, public CodeGenerator, public OpenCompiler {
 
   [[nodiscard]] Result<std::unique_ptr<Kernel>> load(const LoadRequest& request) override {
     COLLAGE_TRY(const std::size_t code, code_for(request.artifact.compatibility));
+    if (!request.artifact.entry.empty()) return load_linked(request, code);
     COLLAGE_TRY(const StoredProgram stored, checked_program(request));
-    return load_kernel(stored, code, request);
+    COLLAGE_TRY(std::shared_ptr<const LoadedObject> object,
+                load_object(stored.codes[code].shared_object, stored.program.library));
+    return load_kernel(stored.program, code, request, std::move(object));
   }
+
+  [[nodiscard]] std::string baseline_instance() const override { return baseline_instance_; }
 
   [[nodiscard]] Result<std::string> judge(std::string_view compatibility) const override {
     COLLAGE_TRY(const std::size_t code, code_for(compatibility));
@@ -126,7 +150,28 @@ class Native final : public Backend, public CodeGenerator, public OpenCompiler {
     return "kernels for " + std::string(needs.sets[code]->name) + " instead of " + std::string(needs.sets[0]->name);
   }
 
-  [[nodiscard]] Result<std::optional<PreparedArtifact>> prepare_constants(const LoadRequest& request) override {
+  [[nodiscard]] Result<LinkedKernels> link(std::span<const LoadRequest> kernels) override {
+    COLLAGE_TRY(const CompilerTable* table, compiler());
+    return link_kernels(kernels, table->link);
+  }
+
+  [[nodiscard]] std::vector<MaybePrepared> prepare_constants(std::span<const LoadRequest> kernels) override {
+    std::vector<MaybePrepared> all;
+    for (const LoadRequest& kernel : kernels) all.push_back(prepare_one(kernel));
+    return all;
+  }
+
+ private:
+  Result<std::unique_ptr<Kernel>> load_linked(const LoadRequest& request, std::size_t code) {
+    COLLAGE_TRY(const std::shared_ptr<const Unit> unit, units_.get(request.artifact.bytes, code));
+    const auto found = unit->programs.find(request.artifact.entry);
+    if (found == unit->programs.end()) return bad("no kernel " + std::string(request.artifact.entry));
+    COLLAGE_TRY_VOID(check(found->second, request));
+    // The kernel keeps the unit, so that the next one of the plan finds it.
+    return load_kernel(found->second, code, request, {unit, unit->object.get()});
+  }
+
+  [[nodiscard]] MaybePrepared prepare_one(const LoadRequest& request) const {
     COLLAGE_TRY_VOID(code_for(request.artifact.compatibility));
     COLLAGE_TRY(StoredProgram stored, checked_program(request));
     std::vector<ConstantPart>& parts = stored.program.constants;
@@ -146,11 +191,10 @@ class Native final : public Backend, public CodeGenerator, public OpenCompiler {
       part.is_packed = true;
       part.source = i;
     }
-    prepared.bytes = to_bytes(stored.program, stored.shared_objects);
+    prepared.bytes = to_bytes(stored.program, stored.codes);
     return std::optional(std::move(prepared));
   }
 
- private:
   /// The compiler and the rows of its tables, opened when first needed.
   struct Toolchain {
     const CompilerTable* table = nullptr;
@@ -234,20 +278,27 @@ class Native final : public Backend, public CodeGenerator, public OpenCompiler {
   /// A program of this build for this many threads.
   static Result<StoredProgram> checked_program(const LoadRequest& request) {
     COLLAGE_TRY(StoredProgram stored, program_of(request.artifact.bytes));
-    if (request.artifact.compatibility != compatibility_of(stored.program))
-      return fail(ExitCode::kUnsupported, "backend/incompatible-artifact", "native",
-                  std::string(request.artifact.compatibility), "an artifact of this build");
-    if (stored.program.threads != request.threads)
-      return fail(ExitCode::kBadInput, "backend/other-threads", "native", std::to_string(request.threads) + " threads",
-                  std::to_string(stored.program.threads) + ", as compiled");
-    if (stored.program.workspace_bytes() > request.artifact.workspace_bytes)
-      return bad("scratch of " + std::to_string(request.artifact.workspace_bytes) + " bytes");
+    COLLAGE_TRY_VOID(check(stored.program, request));
     return stored;
   }
 
+  static Result<void> check(const Program& program, const LoadRequest& request) {
+    if (request.artifact.compatibility != compatibility_of(program))
+      return fail(ExitCode::kUnsupported, "backend/incompatible-artifact", "native",
+                  std::string(request.artifact.compatibility), "an artifact of this build");
+    if (program.threads != request.threads)
+      return fail(ExitCode::kBadInput, "backend/other-threads", "native", std::to_string(request.threads) + " threads",
+                  std::to_string(program.threads) + ", as compiled");
+    if (program.workspace_bytes() > request.artifact.workspace_bytes)
+      return bad("scratch of " + std::to_string(request.artifact.workspace_bytes) + " bytes");
+    return {};
+  }
+
   BackendInfo info_;
+  std::string baseline_instance_;  ///< empty: this is it
   const InstructionSet* set_ = nullptr;
   std::vector<std::string> libraries_;  ///< that add strategies
+  UnitCache units_;
   mutable std::once_flag families_made_;
   mutable Result<std::shared_ptr<const Families>> families_ = std::shared_ptr<const Families>();
 };

@@ -4,7 +4,6 @@
 
 #include "backend/open_compiler.h"
 #include "base/pages.h"
-#include "call.h"
 
 namespace collage::native {
 namespace {
@@ -176,12 +175,12 @@ Result<void> check_ports(const Program& program, const LoadRequest& request) {
 
 }  // namespace
 
-Result<std::unique_ptr<Kernel>> load_open_kernels(const StoredProgram& stored, std::size_t code,
-                                                  const LoadRequest& request) {
-  COLLAGE_TRY_VOID(check_ports(stored.program, request));
-  COLLAGE_TRY(const std::shared_ptr<Loaded> loaded, load_program(stored, code, request));
+Result<std::unique_ptr<Kernel>> load_open_kernels(const Program& program, std::size_t code, const LoadRequest& request,
+                                                  std::shared_ptr<const LoadedObject> object) {
+  COLLAGE_TRY_VOID(check_ports(program, request));
+  COLLAGE_TRY(const std::shared_ptr<Loaded> loaded, load_program(program, code, request, std::move(object)));
   std::vector<Entry> entries;
-  for (const Member& member : stored.program.set->members) {
+  for (const Member& member : program.set->members) {
     COLLAGE_TRY(entries.emplace_back(), entry_of(*loaded, member.symbol));
   }
   return std::make_unique<OpenKernels>(loaded, std::move(entries), request.inputs, request.outputs);

@@ -38,12 +38,10 @@ ConstantPart constant_of(const json& from) {
           .is_packed = from.at("packed").get<bool>()};
 }
 
-json to_json(const Code& code, std::string_view object) {
+json to_json(const Code& code) {
   return {{"instruction_set", code.instruction_set},
           {"serial_bytes", code.serial_bytes},
-          {"per_thread_bytes", code.per_thread_bytes},
-          {"bytes", object.size()},
-          {"hash", hash_of(object)}};
+          {"per_thread_bytes", code.per_thread_bytes}};
 }
 
 Code code_of(const json& from) {
@@ -52,44 +50,78 @@ Code code_of(const json& from) {
           .per_thread_bytes = from.at("per_thread_bytes").get<std::size_t>()};
 }
 
-/// What a shared object must be.
-struct ObjectPrint {
-  std::size_t bytes = 0;
-  std::uint64_t hash = 0;
-};
-
-struct Text {
-  Program program;
-  std::vector<ObjectPrint> objects;  ///< one for each code
-};
-
-Text from_json(const json& from) {
-  Text text{.program = {.symbol = from.at("symbol").get<std::string>(),
-                        .threads = from.at("threads").get<int>(),
-                        .library = from.at("library").get<std::string>()},
-            .objects = {}};
-  for (const json& argument : from.at("arguments")) text.program.arguments.push_back(argument_of(argument));
-  for (const json& part : from.at("constants")) text.program.constants.push_back(constant_of(part));
-  for (const json& code : from.at("codes")) {
-    text.program.codes.push_back(code_of(code));
-    text.objects.push_back({code.at("bytes").get<std::size_t>(), code.at("hash").get<std::uint64_t>()});
-  }
-  if (from.contains("set")) text.program.set = kernel_set_of(from["set"]);
+/// All but the codes.
+json to_json(const Program& program) {
+  json text = {{"symbol", program.symbol},
+               {"threads", program.threads},
+               {"library", program.library},
+               {"arguments", json::array()},
+               {"constants", json::array()}};
+  for (const Argument& argument : program.arguments) text["arguments"].push_back(native::to_json(argument));
+  for (const ConstantPart& part : program.constants) text["constants"].push_back(to_json(part));
+  if (program.set) text["set"] = native::to_json(*program.set);
   return text;
 }
 
-/// The dynamic loader trusts what it maps: bytes that are not the ones that were written must not reach it.
-Result<std::vector<std::string_view>> objects_of(const std::vector<ObjectPrint>& prints, std::string_view bytes) {
-  std::vector<std::string_view> objects;
-  for (const ObjectPrint& print : prints) {
-    const std::string_view object = bytes.substr(0, print.bytes);
-    if (object.size() != print.bytes || hash_of(object) != print.hash)
-      return broken("a shared object of " + std::to_string(object.size()) + " bytes that is not the one compiled");
-    objects.push_back(object);
-    bytes.remove_prefix(object.size());
+Program program_from(const json& from) {
+  Program program{.symbol = from.at("symbol").get<std::string>(),
+                  .threads = from.at("threads").get<int>(),
+                  .library = from.at("library").get<std::string>()};
+  for (const json& argument : from.at("arguments")) program.arguments.push_back(argument_of(argument));
+  for (const json& part : from.at("constants")) program.constants.push_back(constant_of(part));
+  for (const json& code : from.at("codes")) program.codes.push_back(code_of(code));
+  if (from.contains("set")) program.set = kernel_set_of(from["set"]);
+  if (program.set)
+    if (const std::string fault = fault_of(*program.set); !fault.empty()) throw std::runtime_error(fault);
+  return program;
+}
+
+/// How an artifact's text refers to the ELF files behind it, in their order.
+json print_of(std::string_view file) { return {{"bytes", file.size()}, {"hash", hash_of(file)}}; }
+
+/// Takes the files behind an artifact's text one after the other. The dynamic loader trusts what it maps: bytes that
+/// are not the ones that were written must not reach it.
+class Files {
+ public:
+  explicit Files(std::string_view bytes) : left_(bytes) {}
+  std::string_view take(const json& print) {
+    const auto size = print.at("bytes").get<std::size_t>();
+    const std::string_view file = left_.substr(0, size);
+    if (file.size() != size || hash_of(file) != print.at("hash").get<std::uint64_t>())
+      throw std::runtime_error("machine code of " + std::to_string(file.size()) + " bytes, not what was compiled");
+    left_.remove_prefix(size);
+    return file;
   }
-  if (!bytes.empty()) return broken(std::to_string(bytes.size()) + " bytes after the last shared object");
-  return objects;
+  void end() const {
+    if (!left_.empty()) throw std::runtime_error(std::to_string(left_.size()) + " bytes after the machine code");
+  }
+
+ private:
+  std::string_view left_;
+};
+
+std::string artifact_bytes(const json& text, std::span<const std::string_view> files) {
+  const std::string head = text.dump();
+  const std::uint64_t length = head.size();
+  std::string bytes(sizeof length, '\0');
+  std::memcpy(bytes.data(), &length, sizeof length);
+  bytes += head;
+  for (const std::string_view file : files) bytes += file;
+  return bytes;
+}
+
+/// What `read` makes of an artifact's text and the files behind it.
+template <class Read>
+auto parsed(std::string_view bytes, Read&& read) -> Result<decltype(read(json(), std::declval<Files&>()))> {
+  COLLAGE_TRY(const std::string_view text, text_of(bytes));
+  auto made = guard([&] {
+    Files files(bytes.substr(sizeof(std::uint64_t) + text.size()));
+    auto result = read(json::parse(text), files);
+    files.end();
+    return result;
+  });
+  if (!made) return broken(made.error());
+  return *std::move(made);
 }
 
 }  // namespace
@@ -101,22 +133,33 @@ std::size_t Program::workspace_bytes() const {
   return most;
 }
 
-std::string to_bytes(const Program& program, std::span<const std::string_view> shared_objects) {
-  COLLAGE_CHECK(program.codes.size() == shared_objects.size(), "one shared object for each code");
-  json text = {{"symbol", program.symbol},   {"threads", program.threads}, {"library", program.library},
-               {"arguments", json::array()}, {"constants", json::array()}, {"codes", json::array()}};
-  for (const Argument& argument : program.arguments) text["arguments"].push_back(to_json(argument));
-  for (const ConstantPart& part : program.constants) text["constants"].push_back(to_json(part));
-  for (std::size_t i = 0; i < program.codes.size(); ++i)
-    text["codes"].push_back(to_json(program.codes[i], shared_objects[i]));
-  if (program.set) text["set"] = to_json(*program.set);
-  const std::string head = text.dump();
-  const std::uint64_t length = head.size();
-  std::string bytes(sizeof length, '\0');
-  std::memcpy(bytes.data(), &length, sizeof length);
-  bytes += head;
-  for (const std::string_view object : shared_objects) bytes += object;
-  return bytes;
+std::string to_bytes(const Program& program, std::span<const CodeBytes> codes) {
+  COLLAGE_CHECK(program.codes.size() == codes.size(), "machine code for each code");
+  json text = to_json(program);
+  text["codes"] = json::array();
+  std::vector<std::string_view> files;
+  for (std::size_t i = 0; i < codes.size(); ++i) {
+    json code = to_json(program.codes[i]);
+    code.update(print_of(codes[i].shared_object));
+    files.push_back(codes[i].shared_object);
+    for (const std::string_view object : codes[i].objects) {
+      code["objects"].push_back(print_of(object));
+      files.push_back(object);
+    }
+    text["codes"].push_back(std::move(code));
+  }
+  return artifact_bytes(text, files);
+}
+
+std::string unit_to_bytes(const Programs& programs, std::span<const std::string_view> shared_objects) {
+  json text = {{"kernels", json::object()}, {"objects", json::array()}};
+  for (const auto& [entry, program] : programs) {
+    COLLAGE_CHECK(program.codes.size() == shared_objects.size(), "one shared object for each code");
+    json& kernel = text["kernels"][entry] = to_json(program);
+    for (const Code& code : program.codes) kernel["codes"].push_back(to_json(code));
+  }
+  for (const std::string_view object : shared_objects) text["objects"].push_back(print_of(object));
+  return artifact_bytes(text, shared_objects);
 }
 
 std::string compatibility_of(const Program& program) {
@@ -141,18 +184,36 @@ Result<Needs> needs_of(std::string_view compatibility) {
               "an artifact of this build");
 }
 
-Result<StoredProgram> program_of(std::string_view bytes) {
+Result<std::string_view> text_of(std::string_view bytes) {
   std::uint64_t length = 0;
   if (bytes.size() < sizeof length) return broken(std::to_string(bytes.size()) + " bytes");
   std::memcpy(&length, bytes.data(), sizeof length);
-  const std::string_view rest = bytes.substr(sizeof length);
-  if (length > rest.size()) return broken("a text longer than the artifact");
-  auto text = guard([&] { return from_json(json::parse(rest.substr(0, length))); });
-  if (!text) return broken(text.error());
-  if (text->program.set)
-    if (const std::string fault = fault_of(*text->program.set); !fault.empty()) return broken(fault);
-  COLLAGE_TRY(auto objects, objects_of(text->objects, rest.substr(length)));
-  return StoredProgram{.program = std::move(text->program), .shared_objects = std::move(objects)};
+  if (length > bytes.size() - sizeof length) return broken("a text longer than the artifact");
+  return bytes.substr(sizeof length, length);
+}
+
+Result<StoredProgram> program_of(std::string_view bytes) {
+  return parsed(bytes, [](const json& text, Files& files) {
+    StoredProgram stored{.program = program_from(text), .codes = {}};
+    for (const json& code : text.at("codes")) {
+      CodeBytes& taken = stored.codes.emplace_back(CodeBytes{.shared_object = files.take(code), .objects = {}});
+      if (!code.contains("objects")) continue;
+      for (const json& object : code["objects"]) taken.objects.push_back(files.take(object));
+    }
+    return stored;
+  });
+}
+
+Result<StoredUnit> unit_of(std::string_view bytes) {
+  return parsed(bytes, [](const json& text, Files& files) {
+    StoredUnit unit;
+    for (const json& object : text.at("objects")) unit.shared_objects.push_back(files.take(object));
+    for (const auto& [entry, kernel] : text.at("kernels").items()) {
+      const Program& program = unit.programs.emplace(entry, program_from(kernel)).first->second;
+      if (program.codes.size() != unit.shared_objects.size()) throw std::runtime_error("codes without machine code");
+    }
+    return unit;
+  });
 }
 
 }  // namespace collage::native

@@ -1,10 +1,13 @@
 // What an artifact of this backend says beside its machine code: which kernel, on which buffers, with which constants.
-// In: an artifact's bytes. Out: a Program and the shared objects; and back.
-// How: eight bytes of length, a JSON text, then the shared objects as they are, so that equal code stays equal bytes.
-// Cost: parsing the text, hashing the shared objects, which are not copied.
+// In: an artifact's bytes. Out: a Program, or a unit of several, and the machine code; and back.
+// How: eight bytes of length, a JSON text, then the ELF files as they are, so that equal code stays equal bytes. The
+//      artifact of one kernel holds for each instruction set a shared object, which is loaded, and the object files
+//      that it was linked from; a unit, which link_kernels.h makes of several, holds one shared object for all of them.
+// Cost: parsing the text, hashing the ELF files, which are not copied.
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -53,12 +56,30 @@ struct Program {
   [[nodiscard]] std::size_t workspace_bytes() const;
 };
 
-struct StoredProgram {
-  Program program;
-  std::vector<std::string_view> shared_objects;  ///< inside the artifact's bytes, one for each code
+/// The machine code of one instruction set, inside an artifact's bytes.
+struct CodeBytes {
+  std::string_view shared_object;
+  std::vector<std::string_view> objects;  ///< what it was linked from; empty where that cannot be linked with others
 };
 
-[[nodiscard]] std::string to_bytes(const Program& program, std::span<const std::string_view> shared_objects);
+struct StoredProgram {
+  Program program;
+  std::vector<CodeBytes> codes;  ///< one for each of the program's
+};
+
+[[nodiscard]] std::string to_bytes(const Program& program, std::span<const CodeBytes> codes);
+
+/// Programs whose kernels lie in the same shared objects, by entry point.
+using Programs = std::map<std::string, Program, std::less<>>;
+
+struct StoredUnit {
+  Programs programs;
+  std::vector<std::string_view> shared_objects;  ///< inside the artifact's bytes, one for each code of every program
+};
+
+[[nodiscard]] std::string unit_to_bytes(const Programs& programs, std::span<const std::string_view> shared_objects);
+/// The text at the front of an artifact, which names the hashes of all that follows. Error backend/bad-artifact.
+[[nodiscard]] Result<std::string_view> text_of(std::string_view bytes);
 /// What a kernel needs of a machine.
 struct Needs {
   std::vector<const InstructionSet*> sets;  ///< one of them, best first
@@ -71,5 +92,7 @@ struct Needs {
 [[nodiscard]] Result<Needs> needs_of(std::string_view compatibility);
 /// Error backend/bad-artifact.
 [[nodiscard]] Result<StoredProgram> program_of(std::string_view bytes);
+/// Error backend/bad-artifact.
+[[nodiscard]] Result<StoredUnit> unit_of(std::string_view bytes);
 
 }  // namespace collage::native

@@ -29,23 +29,23 @@ struct Reader {
 
 std::optional<Head> head_of(const Node& node) {
   if (!node.domain.empty()) return std::nullopt;
-  static const std::map<std::string, Head, std::less<>> kHeads = {{"Conv", Head::kConvolution},
-                                                                  {"ConvTranspose", Head::kDeconvolution},
-                                                                  {"MatMul", Head::kMatMul},
-                                                                  {"Gemm", Head::kMatMul},
-                                                                  {"MaxPool", Head::kPooling},
-                                                                  {"AveragePool", Head::kPooling},
-                                                                  {"GlobalMaxPool", Head::kPooling},
-                                                                  {"GlobalAveragePool", Head::kPooling},
-                                                                  {"Concat", Head::kConcat},
-                                                                  {"Resize", Head::kResampling},
-                                                                  {"Softmax", Head::kSoftmax},
-                                                                  {"LogSoftmax", Head::kSoftmax},
-                                                                  {"LRN", Head::kLrn},
-                                                                  {"LayerNormalization", Head::kLayerNorm},
-                                                                  {"BatchNormalization", Head::kBatchNorm}};
+  static const std::map<std::string, Head, std::less<>> kHeads = {{"Conv", ConvolutionHead{}},
+                                                                  {"ConvTranspose", DeconvolutionHead{}},
+                                                                  {"MatMul", MatMulFacts{}},
+                                                                  {"Gemm", MatMulFacts{}},
+                                                                  {"MaxPool", PoolingFacts{}},
+                                                                  {"AveragePool", PoolingFacts{}},
+                                                                  {"GlobalMaxPool", PoolingFacts{}},
+                                                                  {"GlobalAveragePool", PoolingFacts{}},
+                                                                  {"Concat", ConcatHead{}},
+                                                                  {"Resize", ResamplingHead{}},
+                                                                  {"Softmax", SoftmaxHead{}},
+                                                                  {"LogSoftmax", SoftmaxHead{}},
+                                                                  {"LRN", LrnHead{}},
+                                                                  {"LayerNormalization", LayerNormHead{}},
+                                                                  {"BatchNormalization", BatchNormHead{}}};
   if (const auto found = kHeads.find(node.op_type); found != kHeads.end()) return found->second;
-  if (node.op_type.starts_with("Reduce") && !node.op_type.starts_with("ReduceLog")) return Head::kReduction;
+  if (node.op_type.starts_with("Reduce") && !node.op_type.starts_with("ReduceLog")) return ReductionHead{};
   return std::nullopt;
 }
 
@@ -127,8 +127,9 @@ void take_transposes(Reader& reader, std::map<ValueId, Factor>& folded) {
 
 Done read_matmul_region(Reader& reader, std::map<ValueId, Factor>& folded) {
   Analysis& analysis = reader.analysis;
-  if (auto ok = read_matmul(reader.graph, analysis); !ok) return ok;
-  for (Factor* factor : {&analysis.matmul.a, &analysis.matmul.b}) {
+  auto& facts = std::get<MatMulFacts>(analysis.head);
+  if (auto ok = read_matmul(reader.graph, analysis, facts); !ok) return ok;
+  for (Factor* factor : {&facts.a, &facts.b}) {
     const auto found = folded.find(factor->value);
     if (found == folded.end()) continue;
     if (!factor->order.empty()) return refuse(RefusalReason::kStructure, "a Transpose before a transposed factor");
@@ -147,48 +148,39 @@ Done take_last_transpose(Reader& reader) {
   const auto* order = find_attribute<std::vector<std::int64_t>>(*node, "perm");
   if (analysis.node->op_type != "MatMul" || order == nullptr)
     return refuse(RefusalReason::kStructure, "a Transpose after Gemm");
-  analysis.matmul.out_order = *order;
+  std::get<MatMulFacts>(analysis.head).out_order = *order;
   analysis.chain.result = node->outputs[0];
   reader.take_first();
   return {};
 }
 
-/// Dispatches to the reader of the head's node.
-Done read_head(Reader& reader, const Padding& padding) {
-  const Graph& graph = reader.graph;
-  Analysis& analysis = reader.analysis;
-  switch (analysis.head) {
-    case Head::kConvolution:
-      return read_convolution(graph, *analysis.node, analysis.source, padding, analysis.convolution);
-    case Head::kDeconvolution:
-      return read_deconvolution(graph, analysis);
-    case Head::kPooling:
-      return read_pooling(graph, padding, analysis);
-    case Head::kConcat:
-      return read_concat(graph, analysis);
-    case Head::kResampling:
-      return read_resize(graph, analysis);
-    case Head::kSoftmax:
-      return read_softmax(graph, analysis);
-    case Head::kLayerNorm:
-      return read_layer_norm(graph, analysis);
-    case Head::kBatchNorm:
-      return read_batch_norm(graph, analysis);
-    case Head::kReduction:
-      return read_reduction(graph, analysis);
-    case Head::kLrn:
-      return read_lrn(graph, analysis);
-    case Head::kMatMul:
-    case Head::kSeries:
-    case Head::kElementwise:
-      return {};
+/// Reads the head's node into the head, by its kind. A product is read with the Transposes around it.
+struct HeadReader {
+  const Graph& graph;
+  const Padding& padding;
+  Analysis& analysis;
+
+  Done operator()(ConvolutionHead& head) const {
+    return read_convolution(graph, *analysis.node, analysis.source, padding, head.facts);
   }
-  return {};
-}
+  Done operator()(DeconvolutionHead& head) const { return read_deconvolution(graph, analysis, head.facts); }
+  Done operator()(PoolingFacts& head) const { return read_pooling(graph, padding, analysis, head); }
+  Done operator()(ConcatHead& head) const { return read_concat(graph, analysis, head); }
+  Done operator()(ResamplingHead& head) const { return read_resize(graph, analysis, head); }
+  Done operator()(SoftmaxHead& head) const { return read_softmax(graph, analysis, head); }
+  Done operator()(LayerNormHead&) const { return read_layer_norm(graph, analysis); }
+  Done operator()(BatchNormHead&) const { return read_batch_norm(graph, analysis); }
+  Done operator()(ReductionHead&) const { return read_reduction(graph, analysis); }
+  Done operator()(LrnHead&) const { return read_lrn(graph, analysis); }
+  Done operator()(MatMulFacts&) const { return {}; }
+  Done operator()(SeriesHead&) const { return {}; }
+  Done operator()(ElementwiseHead&) const { return {}; }
+};
 
 /// Post-ops are for heads whose primitives have them.
-bool takes_chain(Head head) {
-  return head != Head::kConcat && head != Head::kSoftmax && head != Head::kLayerNorm && head != Head::kLrn;
+bool takes_chain(const Analysis& analysis) {
+  return !analysis.is<ConcatHead>() && !analysis.is<SoftmaxHead>() && !analysis.is<LayerNormHead>() &&
+         !analysis.is<LrnHead>();
 }
 
 Done read_chain_into(Reader& reader, ValueId start, Chain& into) {
@@ -202,14 +194,14 @@ Done read_chain_into(Reader& reader, ValueId start, Chain& into) {
 Done read_second_convolution(Reader& reader) {
   Analysis& analysis = reader.analysis;
   const Node* node = reader.first();
-  if (analysis.head != Head::kConvolution || node == nullptr || !is_op(*node, "Conv")) return {};
+  auto* const first = std::get_if<ConvolutionHead>(&analysis.head);
+  if (first == nullptr || node == nullptr || !is_op(*node, "Conv")) return {};
   if (input_of(*node, 0) != analysis.chain.result) return refuse(RefusalReason::kStructure, "two convolutions apart");
   ConvolutionFacts facts;
   if (auto ok = read_convolution(reader.graph, *node, analysis.chain.result, {}, facts); !ok) return ok;
   if (!facts.is_depthwise()) return refuse(RefusalReason::kStructure, "the second convolution is not depthwise");
   reader.take_first();
-  analysis.second = facts;
-  analysis.before = std::move(analysis.chain);
+  first->second = SecondConvolution{.before = std::move(analysis.chain), .facts = facts};
   return read_chain_into(reader, node->outputs[0], analysis.chain);
 }
 
@@ -222,23 +214,24 @@ Done read_headed(Reader& reader) {
   take_transposes(reader, folded);
   if (reader.first() == nullptr) return refuse(RefusalReason::kOperator, "nothing to compute");
   analysis.node = reader.first();
-  const auto head = head_of(*analysis.node);
+  auto head = head_of(*analysis.node);
   if (!head) return refuse(RefusalReason::kOperator, analysis.node->op_type);
-  analysis.head = *head;
-  if ((padded.valid() && *head != Head::kConvolution && !is_op(*analysis.node, "AveragePool")) ||
-      (!folded.empty() && *head != Head::kMatMul))
+  analysis.head = *std::move(head);
+  const bool is_product = analysis.is<MatMulFacts>();
+  if ((padded.valid() && !analysis.is<ConvolutionHead>() && !is_op(*analysis.node, "AveragePool")) ||
+      (!folded.empty() && !is_product))
     return refuse(RefusalReason::kStructure, "cannot fold into " + analysis.node->op_type);
   reader.take_first();
   analysis.source = padded.valid() ? padded : analysis.node->inputs[0];
   analysis.head_result = analysis.node->outputs[0];
   analysis.chain.result = analysis.head_result;
-  if (auto ok = read_head(reader, *padding); !ok) return ok;
-  if (*head == Head::kMatMul)
+  if (auto ok = std::visit(HeadReader{reader.graph, *padding, analysis}, analysis.head); !ok) return ok;
+  if (is_product)
     if (auto ok = read_matmul_region(reader, folded); !ok) return ok;
   if (reader.left.empty()) return {};
-  if (!takes_chain(*head)) return refuse(RefusalReason::kStructure, "nothing fuses after " + analysis.node->op_type);
+  if (!takes_chain(analysis)) return refuse(RefusalReason::kStructure, "nothing fuses after " + analysis.node->op_type);
   if (auto ok = read_chain_into(reader, analysis.head_result, analysis.chain); !ok) return ok;
-  if (*head == Head::kMatMul) return take_last_transpose(reader);
+  if (is_product) return take_last_transpose(reader);
   return read_second_convolution(reader);
 }
 

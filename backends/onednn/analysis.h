@@ -5,28 +5,15 @@
 
 #include <expected>
 #include <optional>
+#include <string>
+#include <variant>
+#include <vector>
 
 #include "backend/backend.h"
 #include "backends/common/window/window.h"
 #include "steps.h"
 
 namespace collage::onednn {
-
-enum class Head : std::uint8_t {
-  kElementwise,  ///< no head of its own: the chain starts at an input of the region
-  kConvolution,
-  kSeries,  ///< convolutions one after another, which `makers` lists
-  kDeconvolution,
-  kMatMul,  ///< MatMul and Gemm
-  kPooling,
-  kConcat,
-  kResampling,
-  kSoftmax,
-  kLayerNorm,
-  kBatchNorm,
-  kReduction,
-  kLrn
-};
 
 /// A convolution of both kinds. Weights and bias are constants.
 struct ConvolutionFacts {
@@ -60,25 +47,75 @@ struct PoolingFacts {
   float factor = 1.F;  ///< what the average is multiplied by: the pixels, for a sum
 };
 
+/// What the region is built around: the operator that the library has a primitive for, with its parameters.
+struct ElementwiseHead {};  ///< none: the chain starts at an input of the region
+
+/// A depthwise convolution behind the first one and its chain.
+struct SecondConvolution {
+  Chain before;  ///< between the two convolutions
+  ConvolutionFacts facts;
+};
+struct ConvolutionHead {
+  ConvolutionFacts facts;
+  std::optional<SecondConvolution> second;
+};
+struct SeriesHead {};  ///< convolutions one after another, which Analysis::makers lists
+struct DeconvolutionHead {
+  ConvolutionFacts facts;
+};
+struct ConcatHead {
+  std::int64_t axis = 0;
+};
+struct ResamplingHead {
+  std::string algorithm;                      ///< "nearest", "linear", "products"
+  std::vector<std::vector<float>> positions;  ///< "products": where each output pixel lies in the input, by axis
+};
+struct SoftmaxHead {
+  std::int64_t axis = 0;
+  std::string algorithm;  ///< "accurate", "log"
+};
+struct LayerNormHead {};
+struct BatchNormHead {};
+struct ReductionHead {
+  std::vector<std::int64_t> axes;
+  std::string algorithm;  ///< the library's name for the reduction
+};
+struct LrnHead {};
+
+using Head =
+    std::variant<ElementwiseHead, ConvolutionHead, SeriesHead, DeconvolutionHead, MatMulFacts, PoolingFacts, ConcatHead,
+                 ResamplingHead, SoftmaxHead, LayerNormHead, BatchNormHead, ReductionHead, LrnHead>;
+
 struct Analysis {
-  Head head = Head::kElementwise;
-  const Node* node = nullptr;  ///< the head's node; null for kElementwise
+  Head head;
+  const Node* node = nullptr;  ///< the head's node; null for ElementwiseHead
   ValueId source;              ///< the head's first computed input
   ValueId head_result;         ///< where the chain starts
   Chain chain;
-  ConvolutionFacts convolution;
-  MatMulFacts matmul;
-  PoolingFacts pooling;
-  std::vector<std::int64_t> axes;             ///< of a reduction; the one axis of concat and softmax
-  std::string algorithm;                      ///< "nearest"/"linear"/"products", "log", the reduction's name
-  std::vector<std::vector<float>> positions;  ///< "products": where each output pixel lies in the input, by axis
-  /// A depthwise convolution between `before` and `chain`, for regions with two convolutions.
-  std::optional<ConvolutionFacts> second;
-  Chain before;
   /// The convolutions before a Concat whose results are its parts, or are read by others of them; or all convolutions
-  /// of a series. In order.
+  /// of a series. In order, each with a ConvolutionHead.
   std::vector<Analysis> makers;
+
+  template <class Kind>
+  [[nodiscard]] bool is() const {
+    return std::holds_alternative<Kind>(head);
+  }
+  template <class Kind>
+  [[nodiscard]] const Kind& as() const {
+    return std::get<Kind>(head);
+  }
 };
+
+/// Of a convolution or a transposed convolution.
+[[nodiscard]] inline const ConvolutionFacts& convolution_of(const Analysis& analysis) {
+  const auto* const transposed = std::get_if<DeconvolutionHead>(&analysis.head);
+  return transposed != nullptr ? transposed->facts : analysis.as<ConvolutionHead>().facts;
+}
+/// The convolution behind the first one; null when there is none.
+[[nodiscard]] inline const SecondConvolution* second_of(const Analysis& analysis) {
+  const auto* const first = std::get_if<ConvolutionHead>(&analysis.head);
+  return first != nullptr && first->second ? &*first->second : nullptr;
+}
 
 [[nodiscard]] std::expected<Analysis, Refusal> analyse(const Graph& graph, const Region& region);
 

@@ -15,12 +15,12 @@ std::expected<Analysis, Refusal> read_maker(const Graph& graph, const Region& re
   const Node& node = graph.nodes[left.next()];
   if (!is_op(node, "Conv")) return refuse(RefusalReason::kStructure, node.op_type + " makes a part");
   Analysis maker;
-  maker.head = Head::kConvolution;
   maker.node = &node;
   maker.source = node.inputs[0];
   maker.head_result = node.outputs[0];
-  if (auto ok = read_convolution(graph, node, maker.source, {}, maker.convolution); !ok)
-    return std::unexpected(ok.error());
+  ConvolutionHead head;
+  if (auto ok = read_convolution(graph, node, maker.source, {}, head.facts); !ok) return std::unexpected(ok.error());
+  maker.head = std::move(head);
   left.erase(left.next());
   auto chain = read_chain(graph, region, maker.head_result, left);
   if (!chain) return std::unexpected(chain.error());
@@ -41,7 +41,7 @@ Done check_readers(const Analysis& analysis, const Analysis& maker) {
 
 std::expected<Analysis, Refusal> analyse_join(const Graph& graph, const Region& region) {
   Analysis analysis;
-  analysis.head = Head::kConcat;
+  ConcatHead head;
   NodeSet left = region.nodes;
   while (left.count() > 1) {
     auto maker = read_maker(graph, region, left);
@@ -53,18 +53,19 @@ std::expected<Analysis, Refusal> analyse_join(const Graph& graph, const Region& 
   analysis.node = &join;
   analysis.source = join.inputs[0];
   analysis.head_result = analysis.chain.result = join.outputs[0];
-  if (auto ok = read_concat(graph, analysis); !ok) return std::unexpected(ok.error());
+  if (auto ok = read_concat(graph, analysis, head); !ok) return std::unexpected(ok.error());
   const Extents out = extents_of(graph, join.outputs[0]);
-  if (analysis.axes[0] != 1 || out[0] != 1)
+  if (head.axis != 1 || out[0] != 1)
     return refuse(RefusalReason::kAttribute, "only channels of one image are joined in place");
   for (const Analysis& maker : analysis.makers)
     if (auto ok = check_readers(analysis, maker); !ok) return std::unexpected(ok.error());
+  analysis.head = head;
   return analysis;
 }
 
 std::expected<Analysis, Refusal> analyse_series(const Graph& graph, const Region& region) {
   Analysis analysis;
-  analysis.head = Head::kSeries;
+  analysis.head = SeriesHead{};
   NodeSet left = region.nodes;
   while (!left.empty()) {
     auto maker = read_maker(graph, region, left);
@@ -75,7 +76,6 @@ std::expected<Analysis, Refusal> analyse_series(const Graph& graph, const Region
   }
   analysis.node = analysis.makers[0].node;
   analysis.source = analysis.makers[0].source;
-  analysis.convolution = analysis.makers[0].convolution;
   analysis.head_result = analysis.makers[0].head_result;
   analysis.chain = analysis.makers.back().chain;
   if (analysis.chain.result != region.outputs[0])

@@ -84,8 +84,8 @@ void add_dense(Chooser& chooser, const ConvolutionFacts& facts, Accuracy accurac
 }
 
 void add_convolution(Chooser& chooser, const Analysis& analysis, Accuracy accuracy) {
-  const ConvolutionFacts& facts = analysis.convolution;
-  if (analysis.second) {
+  const ConvolutionFacts& facts = convolution_of(analysis);
+  if (second_of(analysis) != nullptr) {
     if (!is_pointwise(facts) || facts.groups != 1 || facts.in.size() != 4) return;
     // oneDNN 2.6.3 computes the fused pair wrongly in channels_last.
     if (fills_blocks(facts.in_channels()) && fills_blocks(facts.out_channels()))
@@ -103,7 +103,7 @@ void add_convolution(Chooser& chooser, const Analysis& analysis, Accuracy accura
 }
 
 void add_deconvolution(Chooser& chooser, const Analysis& analysis) {
-  const ConvolutionFacts& facts = analysis.convolution;
+  const ConvolutionFacts& facts = convolution_of(analysis);
   if (has_separate_blocks(analysis))
     for (const char* family : {"brgconv_1x1", "jit_1x1", "jit"})
       chooser.add(family, Layout::kChannelsLast, Layout::kChannelsLast, Method::kSeparateBlocks);
@@ -117,7 +117,7 @@ void add_join(Chooser& chooser, const Graph& graph, const Analysis& join, Accura
   if (!fills_blocks_in_parts(graph, join)) return;
   chooser.add("jit", Layout::kBlocked);
   const bool takes_winograd =
-      std::ranges::any_of(join.makers, [](const Analysis& maker) { return suits_winograd(maker.convolution); });
+      std::ranges::any_of(join.makers, [](const Analysis& maker) { return suits_winograd(convolution_of(maker)); });
   if (!takes_winograd || accuracy == Accuracy::kStrict) return;
   chooser.add("wino_2x3", Layout::kBlocked);
   chooser.add("wino_4x3", Layout::kBlocked);
@@ -150,59 +150,56 @@ void add_in_place_choices(std::vector<Choice>& choices, const Graph& graph, cons
   }
 }
 
+/// The choices for each kind of head.
+struct HeadChooser {
+  Chooser& chooser;
+  const Graph& graph;
+  const Analysis& analysis;
+  Accuracy accuracy;
+
+  void operator()(const ConvolutionHead&) const {
+    add_convolution(chooser, analysis, accuracy);
+    (*this)(SeriesHead{});
+  }
+  void operator()(const SeriesHead&) const {
+    if (!gains_from_strips(analysis)) return;
+    for (const char* family : {"brgconv", "jit"})
+      chooser.add(family, Layout::kChannelsLast, Layout::kChannelsLast, Method::kStrips);
+  }
+  void operator()(const DeconvolutionHead&) const { add_deconvolution(chooser, analysis); }
+  void operator()(const MatMulFacts&) const {
+    chooser.add("brgemm", Layout::kPlain);
+    chooser.add("gemm", Layout::kPlain);
+    chooser.add("brgemm", Layout::kPlain, Layout::kPlain, Method::kInnerProduct);
+    chooser.add("gemm", Layout::kPlain, Layout::kPlain, Method::kInnerProduct);
+  }
+  void operator()(const LayerNormHead&) const { chooser.add("", Layout::kPlain); }
+  void operator()(const ReductionHead&) const { chooser.add("", Layout::kPlain); }
+  void operator()(const ConcatHead&) const {
+    if (!analysis.makers.empty()) return add_join(chooser, graph, analysis, accuracy);
+    add_layouts(chooser, extents_of(analysis.head_result));
+    add_layouts(chooser, extents_of(analysis.head_result), Method::kParts);
+  }
+  void operator()(const BatchNormHead&) const { add_layouts(chooser, extents_of(analysis.head_result)); }
+  void operator()(const ElementwiseHead&) const { add_layouts(chooser, extents_of(analysis.head_result)); }
+  void operator()(const ResamplingHead& head) const {
+    if (head.algorithm != "products") return add_layouts(chooser, extents_of(analysis.source));
+    chooser.add("brgemm", Layout::kChannelsLast);
+    chooser.add("gemm", Layout::kChannelsLast);
+  }
+  void operator()(const PoolingFacts&) const { add_layouts(chooser, extents_of(analysis.source)); }
+  void operator()(const SoftmaxHead&) const { add_layouts(chooser, extents_of(analysis.source)); }
+  void operator()(const LrnHead&) const { add_layouts(chooser, extents_of(analysis.source)); }
+
+  [[nodiscard]] Extents extents_of(ValueId id) const { return graph.value(id).type.extents(); }
+};
+
 }  // namespace
 
 std::vector<Choice> choices_of(const Graph& graph, const Analysis& analysis, Accuracy accuracy) {
   Chooser chooser;
-  switch (analysis.head) {
-    case Head::kConvolution:
-    case Head::kSeries:
-      if (analysis.head == Head::kConvolution) add_convolution(chooser, analysis, accuracy);
-      if (gains_from_strips(analysis))
-        for (const char* family : {"brgconv", "jit"})
-          chooser.add(family, Layout::kChannelsLast, Layout::kChannelsLast, Method::kStrips);
-      break;
-    case Head::kDeconvolution:
-      add_deconvolution(chooser, analysis);
-      break;
-    case Head::kMatMul:
-      chooser.add("brgemm", Layout::kPlain);
-      chooser.add("gemm", Layout::kPlain);
-      chooser.add("brgemm", Layout::kPlain, Layout::kPlain, Method::kInnerProduct);
-      chooser.add("gemm", Layout::kPlain, Layout::kPlain, Method::kInnerProduct);
-      break;
-    case Head::kLayerNorm:
-    case Head::kReduction:
-      chooser.add("", Layout::kPlain);
-      break;
-    case Head::kConcat:
-      if (!analysis.makers.empty()) {
-        add_join(chooser, graph, analysis, accuracy);
-        break;
-      }
-      add_layouts(chooser, graph.value(analysis.head_result).type.extents());
-      add_layouts(chooser, graph.value(analysis.head_result).type.extents(), Method::kParts);
-      break;
-    case Head::kBatchNorm:
-    case Head::kElementwise:
-      add_layouts(chooser, graph.value(analysis.head_result).type.extents());
-      break;
-    case Head::kResampling:
-      if (analysis.algorithm == "products") {
-        chooser.add("brgemm", Layout::kChannelsLast);
-        chooser.add("gemm", Layout::kChannelsLast);
-      } else {
-        add_layouts(chooser, graph.value(analysis.source).type.extents());
-      }
-      break;
-    case Head::kPooling:
-    case Head::kSoftmax:
-    case Head::kLrn:
-      add_layouts(chooser, graph.value(analysis.source).type.extents());
-      break;
-  }
-  if (analysis.head == Head::kConvolution && analysis.makers.empty())
-    add_in_place_choices(chooser.choices, graph, analysis);
+  std::visit(HeadChooser{chooser, graph, analysis, accuracy}, analysis.head);
+  if (analysis.is<ConvolutionHead>() && analysis.makers.empty()) add_in_place_choices(chooser.choices, graph, analysis);
   return std::move(chooser.choices);
 }
 

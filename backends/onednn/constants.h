@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "backend/backend.h"
+#include "backend/constants_extension.h"
 #include "primitives.h"
 
 namespace collage::onednn {

@@ -129,27 +129,25 @@ std::string reduction_name(const Node& node) {
 }
 
 /// Averages and maxima over all pixels are poolings, which keep every layout.
-void prefer_pooling(const Graph& graph, Analysis& analysis) {
+Head pooling_or(const Graph& graph, const Analysis& analysis, ReductionHead head) {
   const Extents in = extents_of(graph, analysis.source);
   std::vector<std::int64_t> pixels;
   for (std::size_t axis = 2; axis < in.size(); ++axis) pixels.push_back(static_cast<std::int64_t>(axis));
-  const bool fits = analysis.algorithm == "mean" || analysis.algorithm == "max" || analysis.algorithm == "sum";
-  if (in.size() < 3 || in.size() > 5 || !fits || analysis.axes != pixels) return;
-  analysis.head = Head::kPooling;
+  const bool fits = head.algorithm == "mean" || head.algorithm == "max" || head.algorithm == "sum";
+  if (in.size() < 3 || in.size() > 5 || !fits || head.axes != pixels) return head;
   const Extents kernel = spatial(in);
   const Extents ones(kernel.size(), 1);
   const Extents zeros(kernel.size(), 0);
-  analysis.pooling = {.source = analysis.source,
-                      .algorithm = analysis.algorithm == "max" ? "max" : "avg_exclude_padding",
+  return PoolingFacts{.source = analysis.source,
+                      .algorithm = head.algorithm == "max" ? "max" : "avg_exclude_padding",
                       .window = {.kernel = kernel, .strides = ones, .dilations = zeros, .begin = zeros, .end = zeros},
-                      .factor = analysis.algorithm == "sum" ? static_cast<float>(element_count(kernel)) : 1.F};
+                      .factor = head.algorithm == "sum" ? static_cast<float>(element_count(kernel)) : 1.F};
 }
 
 }  // namespace
 
-std::expected<void, Refusal> read_matmul(const Graph& graph, Analysis& analysis) {
+std::expected<void, Refusal> read_matmul(const Graph& graph, const Analysis& analysis, MatMulFacts& facts) {
   const Node& node = *analysis.node;
-  MatMulFacts& facts = analysis.matmul;
   facts.a.value = node.inputs[0];
   facts.b.value = node.inputs[1];
   if (node.op_type == "MatMul") {
@@ -166,16 +164,16 @@ std::expected<void, Refusal> read_matmul(const Graph& graph, Analysis& analysis)
   return {};
 }
 
-std::expected<void, Refusal> read_concat(const Graph& graph, Analysis& analysis) {
+std::expected<void, Refusal> read_concat(const Graph& graph, const Analysis& analysis, ConcatHead& head) {
   const Node& node = *analysis.node;
   const std::size_t rank = extents_of(graph, node.outputs[0]).size();
   if (rank == 0) return refuse(RefusalReason::kShape, "rank 0");
-  analysis.axes = {axis_of(node, 0, rank)};
+  head.axis = axis_of(node, 0, rank);
   if (node.inputs.size() < 2) return refuse(RefusalReason::kStructure, "Concat of one value");
   return {};
 }
 
-std::expected<void, Refusal> read_resize(const Graph& graph, Analysis& analysis) {
+std::expected<void, Refusal> read_resize(const Graph& graph, const Analysis& analysis, ResamplingHead& head) {
   const Node& node = *analysis.node;
   const Extents in = extents_of(graph, analysis.source);
   const Extents out = extents_of(graph, node.outputs[0]);
@@ -185,26 +183,26 @@ std::expected<void, Refusal> read_resize(const Graph& graph, Analysis& analysis)
   if (!rule) return std::unexpected(rule.error());
   const auto mode = attribute_or<std::string>(node, "mode", "nearest");
   if (mode == "nearest" && is_same_nearest(*rule, in, out))
-    analysis.algorithm = "nearest";
+    head.algorithm = "nearest";
   else if (mode == "linear" && is_same_linear(*rule, in, out))
-    analysis.algorithm = "linear";
-  else if (mode == "linear" && place_pixels(*rule, in, out, analysis.positions))
-    analysis.algorithm = "products";
+    head.algorithm = "linear";
+  else if (mode == "linear" && place_pixels(*rule, in, out, head.positions))
+    head.algorithm = "products";
   else
     return refuse(RefusalReason::kAttribute, "Resize " + mode + " " + rule->transform + " has another meaning here");
   return {};
 }
 
-std::expected<void, Refusal> read_softmax(const Graph& graph, Analysis& analysis) {
+std::expected<void, Refusal> read_softmax(const Graph& graph, const Analysis& analysis, SoftmaxHead& head) {
   const Node& node = *analysis.node;
   const std::size_t rank = extents_of(graph, analysis.source).size();
   if (rank == 0) return refuse(RefusalReason::kShape, "rank 0");
-  analysis.axes = {axis_of(node, -1, rank)};
-  analysis.algorithm = node.op_type == "LogSoftmax" ? "log" : "accurate";
+  head.axis = axis_of(node, -1, rank);
+  head.algorithm = node.op_type == "LogSoftmax" ? "log" : "accurate";
   return {};
 }
 
-std::expected<void, Refusal> read_layer_norm(const Graph& graph, Analysis& analysis) {
+std::expected<void, Refusal> read_layer_norm(const Graph& graph, const Analysis& analysis) {
   const Node& node = *analysis.node;
   if (const auto ok = need_constants(graph, node, 1); !ok) return ok;
   const Extents in = extents_of(graph, analysis.source);
@@ -216,11 +214,10 @@ std::expected<void, Refusal> read_layer_norm(const Graph& graph, Analysis& analy
   if (attribute_or<std::int64_t>(node, "stash_type", 1) != 1) return refuse(RefusalReason::kAttribute, "stash_type");
   for (std::size_t i = 1; i < node.outputs.size(); ++i)
     if (node.outputs[i].valid()) return refuse(RefusalReason::kOperator, "mean and deviation as outputs");
-  analysis.axes = {axis};
   return {};
 }
 
-std::expected<void, Refusal> read_batch_norm(const Graph& graph, Analysis& analysis) {
+std::expected<void, Refusal> read_batch_norm(const Graph& graph, const Analysis& analysis) {
   const Node& node = *analysis.node;
   if (const auto ok = need_constants(graph, node, 1); !ok) return ok;
   const std::size_t rank = extents_of(graph, analysis.source).size();
@@ -233,23 +230,23 @@ std::expected<void, Refusal> read_reduction(const Graph& graph, Analysis& analys
   const Node& node = *analysis.node;
   if (const auto ok = need_constants(graph, node, 1); !ok) return ok;
   const Extents in = extents_of(graph, analysis.source);
-  analysis.algorithm = reduction_name(node);
+  ReductionHead head{.axes = {}, .algorithm = reduction_name(node)};
   const Tensor* axes = constant_of(graph, input_of(node, 1));
-  if (axes != nullptr) analysis.axes = integers_of(*axes).value_or(std::vector<std::int64_t>{});
-  if (analysis.axes.empty()) {
+  if (axes != nullptr) head.axes = integers_of(*axes).value_or(std::vector<std::int64_t>{});
+  if (head.axes.empty()) {
     if (attribute_or<std::int64_t>(node, "noop_with_empty_axes", 0) != 0)
       return refuse(RefusalReason::kAttribute, "nothing to reduce");
-    for (std::size_t axis = 0; axis < in.size(); ++axis) analysis.axes.push_back(static_cast<std::int64_t>(axis));
+    for (std::size_t axis = 0; axis < in.size(); ++axis) head.axes.push_back(static_cast<std::int64_t>(axis));
   }
-  for (std::int64_t& axis : analysis.axes)
+  for (std::int64_t& axis : head.axes)
     if (axis < 0) axis += static_cast<std::int64_t>(in.size());
-  std::ranges::sort(analysis.axes);
+  std::ranges::sort(head.axes);
   if (in.empty()) return refuse(RefusalReason::kShape, "rank 0");
-  prefer_pooling(graph, analysis);
+  analysis.head = pooling_or(graph, analysis, std::move(head));
   return {};
 }
 
-std::expected<void, Refusal> read_lrn(const Graph& graph, Analysis& analysis) {
+std::expected<void, Refusal> read_lrn(const Graph& graph, const Analysis& analysis) {
   const std::size_t rank = extents_of(graph, analysis.source).size();
   const auto size = attribute_or<std::int64_t>(*analysis.node, "size", 0);
   if (rank != 4) return refuse(RefusalReason::kShape, "LRN of rank " + std::to_string(rank));

@@ -24,11 +24,11 @@ Extents dilations_from_zero(Extents dilations) {
   return dilations;
 }
 
-std::expected<void, Refusal> read_global_pooling(const Graph& graph, Analysis& analysis) {
+std::expected<void, Refusal> read_global_pooling(const Graph& graph, const Analysis& analysis, PoolingFacts& facts) {
   const Extents in = spatial(extents_of(graph, analysis.source));
   const Extents ones(in.size(), 1);
   const Extents zeros(in.size(), 0);
-  analysis.pooling.window = {.kernel = in, .strides = ones, .dilations = zeros, .begin = zeros, .end = zeros};
+  facts.window = {.kernel = in, .strides = ones, .dilations = zeros, .begin = zeros, .end = zeros};
   return {};
 }
 
@@ -63,9 +63,8 @@ std::expected<void, Refusal> read_convolution(const Graph& graph, const Node& no
   return {};
 }
 
-std::expected<void, Refusal> read_deconvolution(const Graph& graph, Analysis& analysis) {
+std::expected<void, Refusal> read_deconvolution(const Graph& graph, const Analysis& analysis, ConvolutionFacts& facts) {
   const Node& node = *analysis.node;
-  ConvolutionFacts& facts = analysis.convolution;
   facts.source = analysis.source;
   facts.in = extents_of(graph, analysis.source);
   facts.out = extents_of(graph, node.outputs[0]);
@@ -82,19 +81,19 @@ std::expected<void, Refusal> read_deconvolution(const Graph& graph, Analysis& an
   return {};
 }
 
-std::expected<void, Refusal> read_pooling(const Graph& graph, const Padding& padding, Analysis& analysis) {
+std::expected<void, Refusal> read_pooling(const Graph& graph, const Padding& padding, const Analysis& analysis,
+                                          PoolingFacts& facts) {
   const Node& node = *analysis.node;
   const Extents in = extents_of(graph, analysis.source);
   const Extents out = extents_of(graph, node.outputs[0]);
   if (const auto ok = check_activation(in, out); !ok) return ok;
   if (node.outputs.size() > 1 && node.outputs[1].valid())
     return refuse(RefusalReason::kOperator, "MaxPool with indices");
-  PoolingFacts& facts = analysis.pooling;
   facts.source = analysis.source;
   const bool averages = node.op_type.ends_with("AveragePool");
   const bool includes = attribute_or<std::int64_t>(node, "count_include_pad", 0) != 0 || !padding.begin.empty();
   facts.algorithm = !averages ? "max" : includes ? "avg_include_padding" : "avg_exclude_padding";
-  if (node.op_type.starts_with("Global")) return read_global_pooling(graph, analysis);
+  if (node.op_type.starts_with("Global")) return read_global_pooling(graph, analysis, facts);
   const auto* kernel = find_attribute<std::vector<std::int64_t>>(node, "kernel_shape");
   if (kernel == nullptr || kernel->size() + 2 != in.size()) return refuse(RefusalReason::kAttribute, "kernel_shape");
   auto window = window_of(node, *kernel, spatial(in), spatial(out), padding.begin, padding.end);

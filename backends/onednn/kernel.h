@@ -3,7 +3,7 @@
 
 #include <memory>
 
-#include "backend/backend.h"
+#include "backend/constants_extension.h"
 #include "realise.h"
 
 namespace collage::onednn {

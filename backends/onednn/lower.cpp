@@ -5,42 +5,34 @@
 namespace collage::onednn {
 namespace {
 
-Lowering lower_head(Composer& composer, const Analysis& analysis, const Choice& choice) {
-  switch (analysis.head) {
-    case Head::kElementwise:
-      return lower_elementwise(composer, analysis, choice);
-    case Head::kConvolution:
-    case Head::kSeries:
-    case Head::kDeconvolution:
-      return lower_convolution(composer, analysis, choice);
-    case Head::kMatMul:
-      return lower_matmul(composer, analysis, choice);
-    case Head::kPooling:
-      return lower_pooling(composer, analysis, choice);
-    case Head::kConcat:
-      return lower_concat(composer, analysis, choice);
-    case Head::kResampling:
-      return lower_resampling(composer, analysis, choice);
-    case Head::kSoftmax:
-      return lower_softmax(composer, analysis, choice);
-    case Head::kLayerNorm:
-      return lower_layer_norm(composer, analysis, choice);
-    case Head::kBatchNorm:
-      return lower_batch_norm(composer, analysis, choice);
-    case Head::kReduction:
-      return lower_reduction(composer, analysis, choice);
-    case Head::kLrn:
-      return lower_lrn(composer, analysis, choice);
-  }
-  return {};
-}
+/// The program of each kind of head.
+struct HeadLowering {
+  Composer& composer;
+  const Analysis& analysis;
+  const Choice& choice;
+
+  Lowering operator()(const ElementwiseHead&) const { return lower_elementwise(composer, analysis, choice); }
+  Lowering operator()(const ConvolutionHead&) const { return lower_convolution(composer, analysis, choice); }
+  Lowering operator()(const SeriesHead&) const { return lower_convolution(composer, analysis, choice); }
+  Lowering operator()(const DeconvolutionHead&) const { return lower_convolution(composer, analysis, choice); }
+  Lowering operator()(const MatMulFacts&) const { return lower_matmul(composer, analysis, choice); }
+  Lowering operator()(const PoolingFacts&) const { return lower_pooling(composer, analysis, choice); }
+  Lowering operator()(const ConcatHead&) const { return lower_concat(composer, analysis, choice); }
+  Lowering operator()(const ResamplingHead&) const { return lower_resampling(composer, analysis, choice); }
+  Lowering operator()(const SoftmaxHead&) const { return lower_softmax(composer, analysis, choice); }
+  Lowering operator()(const LayerNormHead&) const { return lower_layer_norm(composer, analysis, choice); }
+  Lowering operator()(const BatchNormHead&) const { return lower_batch_norm(composer, analysis, choice); }
+  Lowering operator()(const ReductionHead&) const { return lower_reduction(composer, analysis, choice); }
+  Lowering operator()(const LrnHead&) const { return lower_lrn(composer, analysis, choice); }
+};
 
 }  // namespace
 
 std::expected<Lowered, Refusal> lower(const Graph& graph, const Region& region, const Analysis& analysis,
                                       const Choice& choice) {
   Composer composer(graph, region);
-  if (auto ok = lower_head(composer, analysis, choice); !ok) return std::unexpected(ok.error());
+  if (auto ok = std::visit(HeadLowering{composer, analysis, choice}, analysis.head); !ok)
+    return std::unexpected(ok.error());
   return composer.finish();
 }
 

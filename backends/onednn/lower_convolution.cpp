@@ -72,7 +72,7 @@ Lowering add_in_place(Composer& composer, Op& op, ValueId residual, std::size_t 
 
 /// A convolution of one pixel by one pixel as a product of [batch, in] with [out, in].
 Lowering lower_inner_product(Composer& composer, const Analysis& analysis, const Choice& choice) {
-  const ConvolutionFacts& facts = analysis.convolution;
+  const ConvolutionFacts& facts = convolution_of(analysis);
   const Extents result = {facts.out[0], facts.out[1]};
   Op op{.kind = OpKind::kInnerProduct, .family = choice.family};
   op.inputs = {composer.view(facts.source, plain(), {facts.in[0], facts.in[1]}),
@@ -95,12 +95,12 @@ Lowering lower_inner_product(Composer& composer, const Analysis& analysis, const
 
 /// A depthwise 3x3 convolution as a post-op of the pointwise one before it.
 Lowering append_second(Composer& composer, const Analysis& analysis, Op& op) {
-  const ConvolutionFacts& second = *analysis.second;
+  const ConvolutionFacts& second = second_of(analysis)->facts;
   const Window& window = second.window;
   const bool fits = window.kernel == Extents{3, 3} && window.strides[0] == window.strides[1] &&
                     window.begin == Extents{1, 1} && window.dilations == Extents{0, 0} && second.bias.valid();
   if (!fits) return refuse_lowering(RefusalReason::kAttribute, "only 3x3 depthwise with bias is fused");
-  for (const Step& step : analysis.before.steps) {
+  for (const Step& step : second_of(analysis)->before.steps) {
     if (step.operand.valid()) return refuse_lowering(RefusalReason::kStructure, "a tensor between the convolutions");
     op.post.push_back(post_of(step, -1));
   }
@@ -137,7 +137,7 @@ void add_apart(Composer& composer, Op op, const ConvolutionFacts& facts, Layout 
 
 std::expected<Op, Refusal> convolution_op(Composer& composer, const Analysis& analysis, const std::string& family,
                                           Layout layout, int source, int output) {
-  const ConvolutionFacts& facts = analysis.convolution;
+  const ConvolutionFacts& facts = convolution_of(analysis);
   const std::vector<Step>& steps = analysis.chain.steps;
   Op op{.kind = OpKind::kConvolution,
         .output = output,
@@ -162,10 +162,11 @@ Lowering lower_convolution(Composer& composer, const Analysis& analysis, const C
   if (choice.method == Method::kInnerProduct) return lower_inner_product(composer, analysis, choice);
   if (choice.method == Method::kStrips) return lower_series(composer, analysis, choice);
   if (choice.method == Method::kSeparateBlocks) return lower_separate_blocks(composer, analysis, choice);
-  const ConvolutionFacts& facts = analysis.convolution;
-  const bool transposed = analysis.head == Head::kDeconvolution;
+  const ConvolutionFacts& facts = convolution_of(analysis);
+  const bool transposed = analysis.is<DeconvolutionHead>();
   const std::vector<Step>& steps = analysis.chain.steps;
-  const Extents result = analysis.second ? analysis.second->out : facts.out;
+  const SecondConvolution* const second = second_of(analysis);
+  const Extents result = second != nullptr ? second->facts.out : facts.out;
   Op op{.kind = transposed ? OpKind::kDeconvolution : OpKind::kConvolution,
         .strides = facts.window.strides,
         .dilations = facts.window.dilations,
@@ -178,11 +179,11 @@ Lowering lower_convolution(Composer& composer, const Analysis& analysis, const C
   std::size_t first = 0;
   if (facts.bias.valid() && !transposed) {
     op.inputs.push_back(composer.constant(facts.bias, {facts.out[1]}));
-  } else if (!transposed && !analysis.second && !steps.empty() && is_bias(composer, steps[0], facts.out)) {
+  } else if (!transposed && second == nullptr && !steps.empty() && is_bias(composer, steps[0], facts.out)) {
     op.inputs.push_back(composer.constant(steps[0].operand, {facts.out[1]}));
     first = 1;
   }
-  if (analysis.second)
+  if (second != nullptr)
     if (auto ok = append_second(composer, analysis, op); !ok) return ok;
   op.output = composer.output(result, choice.out);
   const std::size_t before = op.post.size();

@@ -28,7 +28,7 @@ int weights_of(Composer& composer, const ConvolutionFacts& facts, const Blocks& 
 }
 
 Op product(Composer& composer, const Analysis& analysis, const Choice& choice, const Blocks& blocks) {
-  const ConvolutionFacts& facts = analysis.convolution;
+  const ConvolutionFacts& facts = convolution_of(analysis);
   Op op{.kind = OpKind::kConvolution,
         .strides = {1, 1},
         .dilations = {0, 0},
@@ -46,16 +46,16 @@ Op product(Composer& composer, const Analysis& analysis, const Choice& choice, c
 }  // namespace
 
 bool has_separate_blocks(const Analysis& analysis) {
-  const ConvolutionFacts& facts = analysis.convolution;
+  if (!analysis.is<DeconvolutionHead>()) return false;
+  const ConvolutionFacts& facts = convolution_of(analysis);
   const auto none = [](const Extents& extents) { return std::ranges::count(extents, 0) == std::ssize(extents); };
-  return analysis.head == Head::kDeconvolution && facts.in.size() == 4 && facts.groups == 1 &&
-         facts.window.kernel == facts.window.strides && none(facts.window.dilations) && none(facts.window.begin) &&
-         none(facts.window.end) &&
+  return facts.in.size() == 4 && facts.groups == 1 && facts.window.kernel == facts.window.strides &&
+         none(facts.window.dilations) && none(facts.window.begin) && none(facts.window.end) &&
          std::ranges::none_of(analysis.chain.steps, [](const Step& step) { return step.operand.valid(); });
 }
 
 Lowering lower_separate_blocks(Composer& composer, const Analysis& analysis, const Choice& choice) {
-  const ConvolutionFacts& facts = analysis.convolution;
+  const ConvolutionFacts& facts = convolution_of(analysis);
   const Blocks blocks{
       .height = facts.window.kernel[0], .width = facts.window.kernel[1], .channels = facts.out_channels()};
   const std::int64_t rows = facts.in[0] * facts.in[2];

@@ -55,7 +55,7 @@ Lowering lower_join(Composer& composer, const Analysis& join, const Choice& choi
   const int result = composer.output(composer.extents(join.head_result), Layout::kBlocked);
   std::map<ValueId, int> made;
   for (const Analysis& maker : join.makers) {
-    const ConvolutionFacts& facts = maker.convolution;
+    const ConvolutionFacts& facts = convolution_of(maker);
     const auto inner = made.find(facts.source);
     const int source = inner != made.end() ? inner->second : composer.input(facts.source, facts.in, Layout::kBlocked);
     const ValueId value = maker.chain.result;

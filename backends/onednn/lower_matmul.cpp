@@ -127,7 +127,7 @@ int bias_tensor(Composer& composer, ValueId id, const Shape& shape, const Choice
 
 /// Gemm's alpha and bias, then the steps; a row of constants becomes the primitive's bias when nothing comes before.
 Lowering append_rest(Composer& composer, const Analysis& analysis, const Choice& choice, const Shape& shape, Op& op) {
-  const MatMulFacts& facts = analysis.matmul;
+  const MatMulFacts& facts = analysis.as<MatMulFacts>();
   const bool scales = facts.alpha != 1.F && !composer.is_constant(facts.b.value);
   if (scales) op.post.push_back({.kind = PostOp::Kind::kEltwise, .algorithm = "linear", .alpha = facts.alpha});
   bool has_bias = false;
@@ -173,7 +173,7 @@ int right_factor(Composer& composer, const MatMulFacts& facts, const Shape& shap
 }  // namespace
 
 Lowering lower_matmul(Composer& composer, const Analysis& analysis, const Choice& choice) {
-  const MatMulFacts& facts = analysis.matmul;
+  const MatMulFacts& facts = analysis.as<MatMulFacts>();
   const Extents out = composer.extents(analysis.head_result);
   const Shape shape = shape_of(composer, facts, out);
   const bool is_inner = choice.method == Method::kInnerProduct;

@@ -25,7 +25,7 @@ Extents one_pixel(const Extents& in) {
 /// A copy for each part: many times faster than the library's own operation, above all in blocks.
 Lowering lower_concat_by_parts(Composer& composer, const Analysis& analysis, const Choice& choice) {
   const Extents out = composer.extents(analysis.head_result);
-  const auto axis = static_cast<std::size_t>(analysis.axes[0]);
+  const auto axis = static_cast<std::size_t>(analysis.as<ConcatHead>().axis);
   const bool blocked = choice.in == Layout::kBlocked;
   if (blocked && axis != 1) return refuse_lowering(RefusalReason::kFormat, "blocks are joined along channels only");
   // How many times the parts follow one another in memory.
@@ -51,7 +51,7 @@ Lowering lower_concat_by_parts(Composer& composer, const Analysis& analysis, con
 }  // namespace
 
 Lowering lower_pooling(Composer& composer, const Analysis& analysis, const Choice& choice) {
-  const PoolingFacts& facts = analysis.pooling;
+  const PoolingFacts& facts = analysis.as<PoolingFacts>();
   const Window& window = facts.window;
   Op op{.kind = OpKind::kPooling,
         .algorithm = facts.algorithm,
@@ -75,13 +75,13 @@ Lowering lower_concat(Composer& composer, const Analysis& analysis, const Choice
   if (choice.method == Method::kParts) return lower_concat_by_parts(composer, analysis, choice);
   const Node& node = *analysis.node;
   const Extents out = composer.extents(analysis.head_result);
-  Op op{.kind = OpKind::kConcat, .axis = static_cast<int>(analysis.axes[0])};
+  Op op{.kind = OpKind::kConcat, .axis = static_cast<int>(analysis.as<ConcatHead>().axis)};
   if (choice.in == Layout::kBlocked &&
       composer.graph().value(analysis.head_result).type.element != ElementType::kFloat32)
     return refuse_lowering(RefusalReason::kType, "blocks of other than f32");
   for (const ValueId id : node.inputs) {
     const Extents extents = composer.extents(id);
-    if (choice.in == Layout::kBlocked && analysis.axes[0] == 1 && extents[1] % native_block() != 0)
+    if (choice.in == Layout::kBlocked && analysis.as<ConcatHead>().axis == 1 && extents[1] % native_block() != 0)
       return refuse_lowering(RefusalReason::kFormat, "channels that do not fill blocks");
     op.inputs.push_back(composer.is_constant(id) ? composer.constant(id, extents, {}, choice.in)
                                                  : composer.input(id, extents, choice.in));
@@ -92,16 +92,19 @@ Lowering lower_concat(Composer& composer, const Analysis& analysis, const Choice
 }
 
 Lowering lower_resampling(Composer& composer, const Analysis& analysis, const Choice& choice) {
-  if (analysis.algorithm == "products") return lower_resize_by_products(composer, analysis, choice);
-  return add_plainly(composer, analysis, choice,
-                     {.kind = OpKind::kResampling, .algorithm = analysis.algorithm, .family = choice.family},
-                     composer.extents(analysis.head_result));
+  if (analysis.as<ResamplingHead>().algorithm == "products")
+    return lower_resize_by_products(composer, analysis, choice);
+  return add_plainly(
+      composer, analysis, choice,
+      {.kind = OpKind::kResampling, .algorithm = analysis.as<ResamplingHead>().algorithm, .family = choice.family},
+      composer.extents(analysis.head_result));
 }
 
 Lowering lower_softmax(Composer& composer, const Analysis& analysis, const Choice& choice) {
+  const auto& head = analysis.as<SoftmaxHead>();
   const Extents extents = composer.extents(analysis.source);
-  const auto axis = static_cast<std::size_t>(analysis.axes[0]);
-  Op op{.kind = OpKind::kSoftmax, .algorithm = analysis.algorithm, .axis = static_cast<int>(axis)};
+  const auto axis = static_cast<std::size_t>(head.axis);
+  Op op{.kind = OpKind::kSoftmax, .algorithm = head.algorithm, .axis = static_cast<int>(axis)};
   if (choice.in != Layout::kPlain) return add_plainly(composer, analysis, choice, std::move(op), extents);
   // Three axes are all that matter: before, the axis itself, after.
   Extents seen = {1, extents[axis], 1};
@@ -151,13 +154,14 @@ Lowering lower_batch_norm(Composer& composer, const Analysis& analysis, const Ch
 }
 
 Lowering lower_reduction(Composer& composer, const Analysis& analysis, const Choice& choice) {
+  const auto& head = analysis.as<ReductionHead>();
   const Extents in = composer.extents(analysis.source);
   Extents kept = in;
-  for (const std::int64_t axis : analysis.axes) kept[static_cast<std::size_t>(axis)] = 1;
+  for (const std::int64_t axis : head.axes) kept[static_cast<std::size_t>(axis)] = 1;
   const std::vector<Extents> joined = joined_axes({in, kept});
-  const bool is_norm = analysis.algorithm.starts_with("norm");
+  const bool is_norm = head.algorithm.starts_with("norm");
   const bool is_square = analysis.node->op_type != "ReduceL1";
-  Op op{.kind = OpKind::kReduction, .algorithm = analysis.algorithm, .family = choice.family};
+  Op op{.kind = OpKind::kReduction, .algorithm = head.algorithm, .family = choice.family};
   if (is_norm) op.alpha = is_square ? 2.F : 1.F;
   if (joined[0] == joined[1]) return refuse_lowering(RefusalReason::kShape, "nothing to reduce");
   op.inputs = {composer.view(analysis.source, plain(), joined[0])};

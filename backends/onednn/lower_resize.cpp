@@ -11,7 +11,7 @@ int stretch_rows(Composer& composer, const Analysis& analysis, const Choice& cho
                  const Extents& out) {
   const Format format = port_format(in, Layout::kChannelsLast);
   if (in[3] == out[3]) return composer.view(analysis.source, format, {in[2], in[3] * in[1]});
-  const int weights = composer.interpolation(analysis.positions[1], in[3]);
+  const int weights = composer.interpolation(analysis.as<ResamplingHead>().positions[1], in[3]);
   const int between = composer.temporary({in[2], out[3] * in[1]}, Layout::kPlain);
   const int source = composer.view(analysis.source, format, {in[2] * in[3], in[1]});
   for (std::int64_t row = 0; row < in[2]; ++row) {
@@ -32,7 +32,7 @@ Lowering lower_resize_by_products(Composer& composer, const Analysis& analysis, 
   const Format format = port_format(out, Layout::kChannelsLast);
   const int rows = stretch_rows(composer, analysis, choice, in, out);
   Op op{.kind = OpKind::kMatMul, .family = choice.family};
-  op.inputs = {composer.interpolation(analysis.positions[0], in[2]), rows};
+  op.inputs = {composer.interpolation(analysis.as<ResamplingHead>().positions[0], in[2]), rows};
   for (const Step& step : analysis.chain.steps) {
     int operand = -1;
     if (step.operand.valid()) {

@@ -25,7 +25,7 @@ struct Rows {
 std::vector<Rows> rows_of(const Makers& makers, std::int64_t begin, std::int64_t end) {
   std::vector<Rows> all(makers.size());
   for (std::size_t i = makers.size(); i-- > 0;) {
-    const ConvolutionFacts& facts = makers[i].convolution;
+    const ConvolutionFacts& facts = convolution_of(makers[i]);
     const Window& window = facts.window;
     const std::int64_t reach = (window.kernel[0] - 1) * (window.dilations[0] + 1) + 1;
     const std::int64_t first = begin * window.strides[0] - window.begin[0];
@@ -45,7 +45,7 @@ std::vector<Rows> rows_of(const Makers& makers, std::int64_t begin, std::int64_t
 std::int64_t bytes_between(const Makers& makers, std::int64_t count) {
   std::int64_t elements = 0;
   for (std::size_t i = makers.size(); i-- > 1;) {
-    const ConvolutionFacts& facts = makers[i].convolution;
+    const ConvolutionFacts& facts = convolution_of(makers[i]);
     const Window& window = facts.window;
     const std::int64_t reach = (window.kernel[0] - 1) * (window.dilations[0] + 1) + 1;
     count = std::min((count - 1) * window.strides[0] + reach, facts.in[2]);
@@ -83,7 +83,7 @@ std::expected<bool, Refusal> runs_over_rows(const Composer& composer, const Step
 
 /// Replaces what a post-op reads by its rows.
 Lowering cut_operands(Composer& composer, const Analysis& maker, Op& op, const Rows& rows) {
-  const Extents& out = maker.convolution.out;
+  const Extents& out = convolution_of(maker).out;
   const std::vector<Step>& steps = maker.chain.steps;
   const std::size_t skipped = steps.size() - op.post.size();
   for (std::size_t i = 0; i < op.post.size(); ++i) {
@@ -99,21 +99,21 @@ Lowering cut_operands(Composer& composer, const Analysis& maker, Op& op, const R
 bool gains_from_strips(const Analysis& analysis) {
   if (analysis.makers.size() < 2) return false;
   for (const Analysis& maker : analysis.makers)
-    if (maker.convolution.in.size() != 4 || maker.convolution.in[0] != 1) return false;
-  return bytes_between(analysis.makers, analysis.makers.back().convolution.out[2]) >= kLeastBytes &&
+    if (convolution_of(maker).in.size() != 4 || convolution_of(maker).in[0] != 1) return false;
+  return bytes_between(analysis.makers, convolution_of(analysis.makers.back()).out[2]) >= kLeastBytes &&
          bytes_between(analysis.makers, 1) <= kStripBytes;
 }
 
 Lowering lower_series(Composer& composer, const Analysis& analysis, const Choice& choice) {
   constexpr Layout kLast = Layout::kChannelsLast;
   const Makers& makers = analysis.makers;
-  const Extents& out = makers.back().convolution.out;
-  const int source = composer.input(makers[0].convolution.source, makers[0].convolution.in, kLast);
+  const Extents& out = convolution_of(makers.back()).out;
+  const int source = composer.input(convolution_of(makers[0]).source, convolution_of(makers[0]).in, kLast);
   const int result = composer.output(out, kLast);
   std::vector<Op> whole;
   std::vector<int> between;
   for (std::size_t i = 0; i < makers.size(); ++i) {
-    const ConvolutionFacts& facts = makers[i].convolution;
+    const ConvolutionFacts& facts = convolution_of(makers[i]);
     auto op = convolution_op(composer, makers[i], family_of(facts, choice), kLast, -1, -1);
     if (!op) return std::unexpected(op.error());
     whole.push_back(std::move(*op));
@@ -123,7 +123,7 @@ Lowering lower_series(Composer& composer, const Analysis& analysis, const Choice
   for (std::int64_t row = 0; row < out[2]; row += strip) {
     const std::vector<Rows> all = rows_of(makers, row, std::min(row + strip, out[2]));
     for (std::size_t i = 0; i < makers.size(); ++i) {
-      const ConvolutionFacts& facts = makers[i].convolution;
+      const ConvolutionFacts& facts = convolution_of(makers[i]);
       const Rows& rows = all[i];
       Op op = whole[i];
       op.begin[0] = rows.above;

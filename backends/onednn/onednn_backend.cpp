@@ -148,7 +148,13 @@ Result<std::unique_ptr<Kernel>> OneDnnBackend::load(const LoadRequest& request) 
   return std::move(*kernel);
 }
 
-Result<std::optional<PreparedArtifact>> OneDnnBackend::prepare_constants(const LoadRequest& request) {
+std::vector<MaybePrepared> OneDnnBackend::prepare_constants(std::span<const LoadRequest> kernels) {
+  std::vector<MaybePrepared> all;
+  for (const LoadRequest& kernel : kernels) all.push_back(prepare_one(kernel));
+  return all;
+}
+
+MaybePrepared OneDnnBackend::prepare_one(const LoadRequest& request) const {
   COLLAGE_TRY(StoredProgram stored, program_of(request));
   if (stored.program.is_prepared || request.constants.empty()) return std::nullopt;
   use_threads(request.threads);
@@ -160,7 +166,7 @@ Result<std::optional<PreparedArtifact>> OneDnnBackend::prepare_constants(const L
 }
 
 std::optional<std::size_t> OneDnnBackend::format_bytes(const ValueType& type, const Format& format) const {
-  if (format.is_plain() || format.is_channels_last()) return Backend::format_bytes(type, format);
+  if (format.is_plain() || format.is_channels_last()) return common_format_bytes(type, format);
   const auto layout = layout_for(type, format);
   if (!layout) return std::nullopt;
   const auto bytes = guard([&] { return describe(type.extents(), *data_type_of(type.element), *layout).get_size(); });

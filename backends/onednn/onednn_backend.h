@@ -7,14 +7,15 @@
 
 #include <string>
 
-#include "backend/backend.h"
+#include "backend/constants_extension.h"
+#include "backend/format_extension.h"
 #include "program.h"
 
 namespace collage::onednn {
 
 /// Thread safety: support() may be called from many threads; compile() and load() one at a time, because the library
 /// takes the thread count of the calling OpenMP context.
-class OneDnnBackend final : public Backend {
+class OneDnnBackend final : public Backend, public ConstantsExtension, public FormatExtension {
  public:
   /// `problem` says what is wrong with the options; empty when nothing is.
   OneDnnBackend(std::string instance_name, std::string problem);
@@ -26,7 +27,10 @@ class OneDnnBackend final : public Backend {
   [[nodiscard]] std::vector<std::expected<Artifact, Refusal>> compile(std::span<const CompileRequest> requests,
                                                                       const CompileOptions& options) override;
   [[nodiscard]] Result<std::unique_ptr<Kernel>> load(const LoadRequest& request) override;
-  [[nodiscard]] Result<std::optional<PreparedArtifact>> prepare_constants(const LoadRequest& request) override;
+  [[nodiscard]] Extension* extension(ExtensionKind kind) override {
+    return select_extension<ConstantsExtension, FormatExtension>(*this, kind);
+  }
+  [[nodiscard]] std::vector<MaybePrepared> prepare_constants(std::span<const LoadRequest> kernels) override;
   [[nodiscard]] std::optional<std::size_t> format_bytes(const ValueType& type, const Format& format) const override;
   [[nodiscard]] std::expected<Artifact, Refusal> compile_conversion(const Conversion& conversion,
                                                                     const CompileOptions& options) override;
@@ -34,6 +38,7 @@ class OneDnnBackend final : public Backend {
  private:
   [[nodiscard]] std::expected<Artifact, Refusal> compile_one(const CompileRequest& request,
                                                              const CompileOptions& options) const;
+  [[nodiscard]] MaybePrepared prepare_one(const LoadRequest& request) const;
   /// The program to load. Errors backend/incompatible-artifact, backend/bad-artifact, backend/other-threads.
   [[nodiscard]] Result<StoredProgram> program_of(const LoadRequest& request) const;
 

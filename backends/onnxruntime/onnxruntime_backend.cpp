@@ -7,6 +7,7 @@
 #include <map>
 #include <stdexcept>
 
+#include "backend/operand_extension.h"
 #include "backend/registry.h"
 #include "backends/common/engine/engine_artifact.h"
 #include "backends/common/engine/engine_support.h"
@@ -18,7 +19,7 @@
 namespace collage {
 namespace {
 
-constexpr const char* kKind = "onnxruntime";
+constexpr const char* kKindName = "onnxruntime";
 constexpr const char* kDisabledField = "disabled";
 constexpr const char* kConstantsField = "constants";
 
@@ -53,11 +54,11 @@ std::unexpected<Refusal> refused(std::string_view message) {
   return std::unexpected(Refusal{.reason = RefusalReason::kCompile, .detail = one_line(message)});
 }
 
-class OnnxruntimeBackend final : public Backend {
+class OnnxruntimeBackend final : public Backend, public OperandExtension {
  public:
   OnnxruntimeBackend(const std::string& name, const BackendOptions& options) {
     info_.name = name;
-    info_.kind = kKind;
+    info_.kind = kKindName;
     info_.is_engine = true;
     info_.unusable = read_options(options, level_);
     const auto started = guard([&] {
@@ -81,6 +82,9 @@ class OnnxruntimeBackend final : public Backend {
     return engine_support(onnxruntime_limits(), graph, region);
   }
 
+  [[nodiscard]] Extension* extension(ExtensionKind kind) override {
+    return select_extension<OperandExtension>(*this, kind);
+  }
   [[nodiscard]] bool refuses_operands(const Node& node, OperandRule rule) const override {
     return onnxruntime_refuses(node, rule);
   }
@@ -173,6 +177,6 @@ Backend* create(const std::string& instance_name, const BackendOptions& options)
 extern "C" __attribute__((visibility("default"))) const collage::BackendModule* collage_backend_module();
 
 const collage::BackendModule* collage_backend_module() {
-  static const collage::BackendModule kModule{.kind = collage::kKind, .create = collage::create};
+  static const collage::BackendModule kModule{.kind = collage::kKindName, .create = collage::create};
   return &kModule;
 }

@@ -1,6 +1,5 @@
 #include "backends/openvino/compiled.h"
 
-#include <charconv>
 #include <openvino/op/parameter.hpp>
 #include <openvino/op/result.hpp>
 #include <openvino/runtime/intel_cpu/properties.hpp>
@@ -10,6 +9,7 @@
 
 #include "backends/common/engine/engine_artifact.h"
 #include "backends/common/engine/engine_support.h"
+#include "base/number_text.h"
 
 namespace collage {
 namespace {
@@ -58,11 +58,9 @@ std::string to_text(const std::vector<std::size_t>& indices) {
 std::optional<std::vector<std::size_t>> indices_of(std::string_view text, std::size_t count) {
   std::vector<std::size_t> indices;
   while (!text.empty()) {
-    std::size_t index = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), index);
-    if (error != std::errc{} || index >= count) return std::nullopt;
-    indices.push_back(index);
-    text.remove_prefix(static_cast<std::size_t>(end - text.data()));
+    const auto index = take_number<std::size_t>(text);
+    if (!index || *index >= count) return std::nullopt;
+    indices.push_back(*index);
     if (text.starts_with(',')) text.remove_prefix(1);
   }
   return indices;

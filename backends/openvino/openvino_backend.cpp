@@ -3,6 +3,7 @@
 // library cannot read back its own export. It has no options.
 #include <openvino/openvino.hpp>
 
+#include "backend/operand_extension.h"
 #include "backend/registry.h"
 #include "backends/common/engine/engine_support.h"
 #include "backends/common/engine/region_model.h"
@@ -13,7 +14,7 @@
 namespace collage {
 namespace {
 
-constexpr const char* kKind = "openvino";
+constexpr const char* kKindName = "openvino";
 
 // A model with its weights inside is one protobuf message, and those end at 2 GiB.
 constexpr std::size_t kMaxConstantBytes = 2'000'000'000;
@@ -67,11 +68,11 @@ std::optional<Refusal> other_ports(const OpenvinoModel& model, const CompileRequ
   return Refusal{.reason = RefusalReason::kCompile, .detail = kernel.error().saw};
 }
 
-class OpenvinoBackend final : public Backend {
+class OpenvinoBackend final : public Backend, public OperandExtension {
  public:
   OpenvinoBackend(const std::string& name, const BackendOptions& options) {
     info_.name = name;
-    info_.kind = kKind;
+    info_.kind = kKindName;
     info_.is_engine = true;
     if (!options.empty()) info_.unusable = "unknown option '" + options.begin()->first + "'; it has none";
     const auto started = guard([&] {
@@ -96,6 +97,9 @@ class OpenvinoBackend final : public Backend {
     return engine_support(openvino_limits(), graph, region);
   }
 
+  [[nodiscard]] Extension* extension(ExtensionKind kind) override {
+    return select_extension<OperandExtension>(*this, kind);
+  }
   [[nodiscard]] bool refuses_operands(const Node& node, OperandRule rule) const override {
     return openvino_refuses(node, rule);
   }
@@ -153,6 +157,6 @@ Backend* create(const std::string& instance_name, const BackendOptions& options)
 extern "C" __attribute__((visibility("default"))) const collage::BackendModule* collage_backend_module();
 
 const collage::BackendModule* collage_backend_module() {
-  static const collage::BackendModule kModule{.kind = collage::kKind, .create = collage::create};
+  static const collage::BackendModule kModule{.kind = collage::kKindName, .create = collage::create};
   return &kModule;
 }

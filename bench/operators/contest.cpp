@@ -142,7 +142,7 @@ class Contest {
     }
     outcome_.compile_s[contender].push_back(seconds);
     TrialSpec spec{.backend = &backend,
-                   .artifact = &*artifact,
+                   .artifact = *artifact,
                    .constants = {},
                    .inputs = in_formats(subject_.inputs, variant.input_formats),
                    .outputs = in_formats(subject_.outputs, variant.output_formats),

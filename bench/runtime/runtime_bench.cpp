@@ -4,9 +4,10 @@
 
 #include <memory>
 
+#include "api/run/case_table.h"
+#include "api/run/loaded_plan.h"
 #include "plan/realise.h"
-#include "runtime/case_session.h"
-#include "runtime/case_table.h"
+#include "runtime/executable.h"
 #include "tests/support/load_only_backend.h"
 #include "tests/support/shape_cases.h"
 
@@ -67,8 +68,8 @@ void run_null_steps(benchmark::State& state) {
   NullBackend backend;
   const BackendSource source = [&](const std::string&) -> Result<Backend*> { return &backend; };
   const auto steps = static_cast<std::size_t>(state.range(0));
-  const Session session = Session::load(null_chain(steps), source, {}).value();
-  Context context = session.make_context().value();
+  const Executable executable = Executable::load(null_chain(steps), source, {}).value();
+  ExecutionContext context = executable.make_context().value();
   for (auto _ : state)
     if (!context.run()) state.SkipWithError("a step failed");
   state.counters["ns_per_step"] = benchmark::Counter(
@@ -79,8 +80,9 @@ BENCHMARK(run_null_steps)->Arg(10)->Arg(100)->Arg(1000);
 void make_contexts(benchmark::State& state) {
   NullBackend backend;
   const BackendSource source = [&](const std::string&) -> Result<Backend*> { return &backend; };
-  const Session session = Session::load(null_chain(static_cast<std::size_t>(state.range(0))), source, {}).value();
-  for (auto _ : state) benchmark::DoNotOptimize(session.make_context());
+  const Executable executable =
+      Executable::load(null_chain(static_cast<std::size_t>(state.range(0))), source, {}).value();
+  for (auto _ : state) benchmark::DoNotOptimize(executable.make_context());
 }
 BENCHMARK(make_contexts)->Arg(100);
 
@@ -105,22 +107,23 @@ void find_cases(benchmark::State& state) {
 BENCHMARK(find_cases)->Arg(2)->Arg(4)->Arg(8);
 
 /// The same and on to the context that is ready to run; `known` of the shapes are cases, the others are generic.
-void find_contexts(benchmark::State& state) {
+void set_shapes(benchmark::State& state) {
   test::RowsBackend backend;
   const BackendSource source = [&](const std::string&) -> Result<Backend*> { return &backend; };
   std::vector<std::int64_t> points;
   for (std::int64_t n = 1; n <= state.range(0); ++n) points.push_back(n);
   PlanCases cases = test::rows_cases(points, true);
-  if (!share_weights(cases)) return state.SkipWithError("no shared weights");
-  const CaseSession session = CaseSession::load(std::move(cases), source, {}).value();
-  CaseContext contexts = session.make_context();
+  if (!share_weights(cases, relocate_external_data)) return state.SkipWithError("no shared weights");
+  const LoadedPlan plan = LoadedPlan::load(std::move(cases), source).value();
+  Session session = plan.make_session().value();
+  std::vector<Extents> extents = {{1, test::kCaseWidth}};
   std::int64_t next = 0;
   for (auto _ : state) {
-    const std::int64_t n = 1 + next++ % 16;
-    benchmark::DoNotOptimize(contexts.at({&n, 1}));
+    extents.front().front() = 1 + next++ % 16;
+    benchmark::DoNotOptimize(session.set_shapes(extents));
   }
 }
-BENCHMARK(find_contexts)->Arg(16)->Arg(1);
+BENCHMARK(set_shapes)->Arg(16)->Arg(1);
 
 }  // namespace
 }  // namespace collage

@@ -210,7 +210,7 @@ class CaseRun {
   }
 
   Result<KernelBench> every_candidate() {
-    OpenCompiler* const compiler = open_compiler_of(&backend_);
+    OpenCompiler* const compiler = extension_of<OpenCompiler>(backend_);
     const auto names = compiler->candidates(request_, {});
     if (!names) return fail(ExitCode::kUnsupported, "bench/refused", one_.name, names.error().detail);
     names_ = *names;

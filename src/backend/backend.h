@@ -1,5 +1,6 @@
 // What a backend is to the rest of the system: it proposes regions, says what it supports, compiles regions to
-// artifacts, and loads artifacts as kernels. Implementations live in backends/<name> and are loaded as modules.
+// artifacts, and loads artifacts as kernels. Implementations live in backends/<name> and are loaded as modules. What
+// only some backends can do is an extension (backend/extension.h).
 #pragma once
 
 #include <cstddef>
@@ -10,14 +11,12 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <variant>
 #include <vector>
 
 #include "backend/device.h"
-#include "backend/strategy.h"
+#include "backend/extension.h"
 #include "base/error.h"
 #include "ir/graph.h"
-#include "ir/operand_conditions.h"
 #include "region/accuracy.h"
 #include "region/format.h"
 #include "region/place.h"
@@ -34,20 +33,18 @@ struct BackendInfo {
   std::string version;  ///< of the library behind it
   std::string build;    ///< identifies the exact build of the library; part of cost keys and artifacts
   std::vector<std::string> devices = {kHome};
-  std::string location = kHome;             ///< where its kernels read and write; device() gives any but kHome
+  std::string location = kHome;             ///< where its kernels read and write; kHome, or that of its DeviceExtension
   std::int64_t location_bytes = 0;          ///< what a plan may use there; 0 = no limit
   std::vector<std::string> conflicts_with;  ///< kinds that cannot run in one process with it
   bool is_engine = false;                   ///< also runs whole models, so takes part as a rival
   bool is_compiler = false;                 ///< generates code for each kernel: measuring one takes seconds
-  std::string unusable;                     ///< why it cannot be used here; empty = usable
-  /// The instance that runs what portable artifacts hold for lesser processors; empty = they hold nothing.
-  std::string lesser;
+  std::string unusable;                     ///< why it cannot be used here, as found when it was made; empty = usable
 };
 
 struct CompileOptions {
   int threads = 1;
   Accuracy accuracy = Accuracy::kStandard;
-  bool portable = false;  ///< artifacts also serve lesser processors than this one (BackendInfo::lesser)
+  bool portable = false;  ///< artifacts also hold code for the baseline instruction set (PortabilityExtension)
 };
 
 /// One region to compile. The graph outlives the call.
@@ -78,6 +75,7 @@ struct ArtifactView {
   std::string_view bytes;
   std::string_view compatibility;
   std::size_t workspace_bytes = 0;
+  std::string_view entry = {};  ///< which kernel of a linked artifact (LinkExtension); empty: the artifact's only one
 };
 
 /// A port as seen at load time.
@@ -121,19 +119,15 @@ struct Buffers {
   DeviceQueue* queue = nullptr;  ///< where runs are queued; null at home. Outlives the call
 };
 
+class OpenKernel;
+
 /// A loaded artifact. Immutable; bind() may be called from many threads.
 class Kernel {
  public:
   virtual ~Kernel() = default;
   [[nodiscard]] virtual Result<std::unique_ptr<Call>> bind(const Buffers& buffers) const = 0;
-};
-
-/// An artifact that wants other constants than the one it was made of, mostly with the weights packed.
-struct PreparedArtifact {
-  /// A constant of the original as it is, or new bytes in its place.
-  using Constant = std::variant<std::size_t, Buffer>;
-  std::string bytes;                ///< everything but bytes and constants is as in the original
-  std::vector<Constant> constants;  ///< for load(), in order; new bytes as u8[n]
+  /// This kernel as one that takes inputs of open shape (backend/open_kernel.h); null when its shapes are fixed.
+  [[nodiscard]] virtual const OpenKernel* as_open() const { return nullptr; }
 };
 
 /// A conversion of one static tensor between formats, as a backend offers it; between two locations a transfer of its
@@ -151,15 +145,17 @@ class Backend {
  public:
   virtual ~Backend() = default;
 
+  /// The library is probed when the instance is made; whether it can be used here is `unusable`.
   [[nodiscard]] virtual const BackendInfo& info() const = 0;
   [[nodiscard]] virtual PartitionRules rules() const = 0;
 
   /// The ways to run this region, or why there is none. A fact, cheap, without profit guesses and without calling
-  /// the library. A variant that turns out impossible is refused by compile().
+  /// the library. A variant that turns out impossible is refused by compile(). A backend that decides by the labels of
+  /// the region (Region::matches) says so in the variant's name: costs and artifacts are kept by that name.
   [[nodiscard]] virtual std::expected<std::vector<Variant>, Refusal> support(const Graph& graph, const Region& region,
                                                                              const CompileOptions& options) const = 0;
 
-  /// Compiles all regions chosen for this instance at once; one result per request, in order.
+  /// One result per request, in order.
   [[nodiscard]] virtual std::vector<std::expected<Artifact, Refusal>> compile(std::span<const CompileRequest> requests,
                                                                               const CompileOptions& options) = 0;
 
@@ -167,38 +163,19 @@ class Backend {
   /// to the request.
   [[nodiscard]] virtual Result<std::unique_ptr<Kernel>> load(const LoadRequest& request) = 0;
 
-  /// What load() would say here to artifacts with this compatibility string, without their bytes: nothing, how the
-  /// kernels differ from those that were compiled ("kernels for avx2 instead of avx512"), or its error.
-  [[nodiscard]] virtual Result<std::string> judge(std::string_view compatibility) const;
-
-  /// Transforms the constants of a compiled artifact once, at tune time, so that load() only maps them: the same kernel
-  /// at any load. Nothing when there is nothing to gain. Errors as of load().
-  [[nodiscard]] virtual Result<std::optional<PreparedArtifact>> prepare_constants(const LoadRequest& request);
-
-  /// Bytes of a static tensor in a format this backend takes; nothing for others' named formats.
-  [[nodiscard]] virtual std::optional<std::size_t> format_bytes(const ValueType& type, const Format& format) const;
-
-  /// Makes the artifact of a conversion kernel with one input and one output; a refusal when it has none. Never asked
-  /// for transfers.
-  [[nodiscard]] virtual std::expected<Artifact, Refusal> compile_conversion(const Conversion& conversion,
-                                                                            const CompileOptions& options);
-
-  /// All settings of the way behind a variant that support() offers; nothing where there are none to tune.
-  [[nodiscard]] virtual std::optional<TuningSpace> tuning_space(const Graph&, const Region&, const Variant&,
-                                                                const CompileOptions&) const {
-    return std::nullopt;
-  }
-
-  /// Its kernels end with an error where an operand of this operator breaks the rule. What a backend does not look at,
-  /// the plan looks at before the step; where it cannot, the backend does not get the region.
-  [[nodiscard]] virtual bool refuses_operands(const Node&, OperandRule) const { return false; }
-
-  /// Its ways to compute, for people; empty when it has no such list.
-  [[nodiscard]] virtual Result<std::vector<StrategyLine>> strategies() const { return std::vector<StrategyLine>{}; }
-
-  /// The device at info().location, null at home. Owned by the backend.
-  [[nodiscard]] virtual Device* device() { return nullptr; }
+  /// An optional ability; null when it has none of this kind. Owned by the backend, the same at every call.
+  [[nodiscard]] virtual Extension* extension(ExtensionKind /*kind*/) { return nullptr; }
 };
+
+/// The backend as this interface; null when it lacks the ability.
+template <class Interface>
+[[nodiscard]] Interface* extension_of(Backend& backend) {
+  return static_cast<Interface*>(backend.extension(Interface::kKind));
+}
+template <class Interface>
+[[nodiscard]] const Interface* extension_of(const Backend& backend) {
+  return extension_of<Interface>(const_cast<Backend&>(backend));  // asking changes nothing
+}
 
 /// Runs `work` and turns any exception of a third-party library into the message of a failure.
 /// Use at the backend's edge only.

@@ -1,7 +1,5 @@
-// What a backend is besides when it compiles the tensor code of others.
+// Optional interface: compiles the tensor code that other backends wrote.
 // In: tensor code. Out: artifacts that the same backend loads.
-// Cost: that of compiling.
-// Source: the default `target.build` of TVM's RFC 10, which a target's own TIRToRuntime replaces.
 #pragma once
 
 #include <expected>
@@ -13,15 +11,12 @@
 
 namespace collage {
 
-class CodeGenerator {
+class CodeGenerator : public Extension {
  public:
-  virtual ~CodeGenerator();
+  static constexpr ExtensionKind kKind = ExtensionKind::kTensorCode;
   /// One artifact for each code, in order. Its constants are those of the code.
   [[nodiscard]] virtual std::vector<std::expected<Artifact, Refusal>> codegen(std::span<const TensorCode> codes,
                                                                               const CompileOptions& options) = 0;
 };
-
-/// The backend's code generator; null when it has none.
-[[nodiscard]] CodeGenerator* code_generator_of(Backend* backend);
 
 }  // namespace collage

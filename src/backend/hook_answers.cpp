@@ -69,9 +69,13 @@ std::expected<std::vector<Variant>, Refusal> matched_variants(const PartitionRul
     return std::unexpected(Refusal{RefusalReason::kShape, "a port of unknown shape"});
   const Graph alone = extract(graph, region);
   const Uses uses = uses_of(alone);
-  if (std::ranges::none_of(rules.patterns, [&](const Pattern& one) { return matches_whole(one, alone, uses); }))
+  const std::string label = region.matches.empty() ? "" : region.matches.front().label;
+  const auto is_it = [&](const Pattern& one) {
+    return (label.empty() || one.label == label) && matches_whole(one, alone, uses);
+  };
+  if (std::ranges::none_of(rules.patterns, is_it))
     return std::unexpected(Refusal{RefusalReason::kOperator, "no pattern of the backend"});
-  return std::vector<Variant>{{.name = "default",
+  return std::vector<Variant>{{.name = label.empty() ? "default" : label,
                                .input_formats = {region.inputs.size(), plain()},
                                .output_formats = {region.outputs.size(), plain()}}};
 }
@@ -84,6 +88,15 @@ std::optional<std::string> fault_of(const Artifact& artifact, const CompileReque
   for (const auto& [output, input] : artifact.in_place)
     if (output >= request.region.outputs.size() || input >= request.region.inputs.size())
       return fmt::format("an artifact with output {} in place of input {}", output, input);
+  return std::nullopt;
+}
+
+std::optional<std::string> fault_of(const LinkedKernels& linked, std::size_t kernels) {
+  if (linked.entries.size() != kernels) return wrong_count("link", linked.entries.size(), kernels);
+  for (const std::optional<EntryPoint>& entry : linked.entries)
+    if (entry && (entry->artifact >= linked.artifacts.size() || entry->name.empty()))
+      return fmt::format("link gave entry point '{}' in artifact {} of {}", entry->name, entry->artifact,
+                         linked.artifacts.size());
   return std::nullopt;
 }
 

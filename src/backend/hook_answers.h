@@ -19,12 +19,15 @@ namespace collage {
 [[nodiscard]] std::expected<PartitionRules, std::string> rules_of(const BackendHooks& hooks,
                                                                   const BackendOptions& options);
 
-/// For a backend without `support`: one variant in plain formats when a pattern of the rules matches the whole region.
+/// For a backend without `support`: one variant in plain formats when a pattern of the rules, the one that labels the
+/// region where it has a label, matches all of it. The variant's name is the label, "default" without one.
 [[nodiscard]] std::expected<std::vector<Variant>, Refusal> matched_variants(const PartitionRules& rules,
                                                                             const Graph& graph, const Region& region);
 
 /// What an artifact names and the region does not have. Nothing when all is there.
 [[nodiscard]] std::optional<std::string> fault_of(const Artifact& artifact, const CompileRequest& request);
+/// What is wrong with an answer of `link` for so many kernels. Nothing when it can be used.
+[[nodiscard]] std::optional<std::string> fault_of(const LinkedKernels& linked, std::size_t kernels);
 /// Constants that are kept are among so many.
 [[nodiscard]] bool names_constants(const PreparedArtifact& prepared, std::size_t count);
 

@@ -17,7 +17,7 @@ using MaybeArtifact = std::expected<Artifact, Refusal>;
 constexpr std::string_view kOwn = "own ";
 constexpr std::string_view kGenerated = "generated ";
 
-class HookedBackend final : public Backend {
+class HookedBackend final : public Backend, public ConstantsExtension, public LinkExtension {
  public:
   HookedBackend(const BackendHooks& hooks, HookedInstance instance, Result<Backend*> code_generator)
       : hooks_(hooks), options_(std::move(instance.options)), code_generator_(std::move(code_generator)) {
@@ -58,17 +58,32 @@ class HookedBackend final : public Backend {
     return guarded(std::move(kernel), info_.name);
   }
 
-  [[nodiscard]] Result<std::optional<PreparedArtifact>> prepare_constants(const LoadRequest& request) override {
-    COLLAGE_TRY(const Origin origin, origin_of(request));
-    if (origin.is_generated) return (*code_generator_)->prepare_constants(origin.request);
-    if (hooks_.prepare_constants == nullptr) return std::nullopt;
-    auto answers = guard([&] { return hooks_.prepare_constants(options_, {&origin.request, 1}); });
-    if (!answers) return failed(thrown("prepare_constants", answers.error()));
-    if (answers->size() != 1) return failed(wrong_count("prepare_constants", answers->size(), 1));
-    COLLAGE_TRY(auto prepared, std::move(answers->front()));
-    if (prepared && !names_constants(*prepared, request.constants.size()))
-      return failed("prepare_constants kept a constant that is not there");
-    return prepared;
+  [[nodiscard]] Extension* extension(ExtensionKind kind) override {
+    return select_extension<ConstantsExtension, LinkExtension>(*this, kind);
+  }
+
+  [[nodiscard]] std::vector<MaybePrepared> prepare_constants(std::span<const LoadRequest> kernels) override {
+    std::vector<MaybePrepared> all(kernels.size(), std::nullopt);
+    auto [own, generated] = by_origin(kernels, all);
+    if (!generated.items.empty()) place(collage::prepare_constants(**code_generator_, generated.items), generated, all);
+    if (!own.items.empty() && hooks_.prepare_constants != nullptr) place(prepared(own.items), own, all);
+    return all;
+  }
+
+  [[nodiscard]] Result<LinkedKernels> link(std::span<const LoadRequest> kernels) override {
+    std::vector<MaybePrepared> origins(kernels.size(), std::nullopt);
+    const auto [own, generated] = by_origin(kernels, origins);
+    LinkedKernels all{.artifacts = {}, .entries = std::vector<std::optional<EntryPoint>>(kernels.size())};
+    if (!own.items.empty() && hooks_.link != nullptr) {
+      COLLAGE_TRY(LinkedKernels linked, linked_by_hook(own.items));
+      add_linked(std::move(linked), own, kOwn, all);
+    }
+    if (generated.items.empty()) return all;
+    if (auto* const generator = extension_of<LinkExtension>(**code_generator_)) {
+      COLLAGE_TRY(LinkedKernels linked, generator->link(generated.items));
+      add_linked(std::move(linked), generated, kGenerated, all);
+    }
+    return all;
   }
 
  private:
@@ -89,9 +104,59 @@ class HookedBackend final : public Backend {
     }
   };
 
-  template <class Item>
-  static void place(std::vector<MaybeArtifact> results, const Part<Item>& part, std::vector<MaybeArtifact>& all) {
+  template <class Item, class Answer>
+  static void place(std::vector<Answer> results, const Part<Item>& part, std::vector<Answer>& all) {
     for (std::size_t i = 0; i < part.places.size(); ++i) all[part.places[i]] = std::move(results[i]);
+  }
+
+  /// The kernels that the hooks made, and those of the code generator; in `all` why another one is neither.
+  std::pair<Part<LoadRequest>, Part<LoadRequest>> by_origin(std::span<const LoadRequest> kernels,
+                                                            std::vector<MaybePrepared>& all) const {
+    Part<LoadRequest> own;
+    Part<LoadRequest> generated;
+    for (std::size_t i = 0; i < kernels.size(); ++i) {
+      auto origin = origin_of(kernels[i]);
+      if (!origin)
+        all[i] = std::unexpected(origin.error());
+      else
+        (origin->is_generated ? generated : own).add(i, std::move(origin->request));
+    }
+    return {std::move(own), std::move(generated)};
+  }
+
+  std::vector<MaybePrepared> prepared(std::span<const LoadRequest> kernels) const {
+    auto answers = guard([&] { return hooks_.prepare_constants(options_, kernels); });
+    if (!answers) return {kernels.size(), failed(thrown("prepare_constants", answers.error()))};
+    if (answers->size() != kernels.size())
+      return {kernels.size(), failed(wrong_count("prepare_constants", answers->size(), kernels.size()))};
+    for (std::size_t i = 0; i < kernels.size(); ++i)
+      if (MaybePrepared& one = (*answers)[i]; one && *one && !names_constants(**one, kernels[i].constants.size()))
+        one = failed("prepare_constants kept a constant that is not there");
+    return *std::move(answers);
+  }
+
+  Result<LinkedKernels> linked_by_hook(std::span<const LoadRequest> kernels) const {
+    auto answer = guard([&] { return hooks_.link(options_, kernels); });
+    if (!answer) return failed(thrown("link", answer.error()));
+    COLLAGE_TRY(LinkedKernels linked, *std::move(answer));
+    if (const auto fault = fault_of(linked, kernels.size())) return failed(*fault);
+    for (LinkedArtifact& artifact : linked.artifacts)
+      if (artifact.compatibility.empty()) artifact.compatibility = of_this_build();
+    return linked;
+  }
+
+  static void add_linked(LinkedKernels linked, const Part<LoadRequest>& part, std::string_view mark,
+                         LinkedKernels& all) {
+    const std::size_t first = all.artifacts.size();
+    for (LinkedArtifact& artifact : linked.artifacts) {
+      artifact.compatibility.insert(0, mark);
+      all.artifacts.push_back(std::move(artifact));
+    }
+    for (std::size_t i = 0; i < part.places.size(); ++i) {
+      if (!linked.entries[i]) continue;
+      all.entries[part.places[i]] = std::move(linked.entries[i]);
+      all.entries[part.places[i]]->artifact += first;
+    }
   }
 
   std::vector<MaybeArtifact> lowered(std::span<const CompileRequest> requests, const CompileOptions& options) {
@@ -131,7 +196,7 @@ class HookedBackend final : public Backend {
       return marked(answers_of("codegen", codes.size(), [&] { return hooks_.codegen(options_, codes, options); }), kOwn,
                     requests);
     if (!has_code_generator()) return {codes.size(), std::unexpected(Refusal{RefusalReason::kMissing, no_generator()})};
-    return marked(code_generator_of(*code_generator_)->codegen(codes, options), kGenerated, requests);
+    return marked(generator_of(*code_generator_)->codegen(codes, options), kGenerated, requests);
   }
 
   std::vector<MaybeArtifact> marked(std::vector<MaybeArtifact> artifacts, std::string_view mark,
@@ -175,9 +240,10 @@ class HookedBackend final : public Backend {
   /// What an artifact says whose maker says nothing.
   static constexpr std::string_view kBuildMark = "build ";
   [[nodiscard]] std::string of_this_build() const { return std::string(kBuildMark) + info_.build; }
-  [[nodiscard]] bool has_code_generator() const {
-    return code_generator_ && code_generator_of(*code_generator_) != nullptr;
+  static CodeGenerator* generator_of(Backend* backend) {
+    return backend != nullptr ? extension_of<CodeGenerator>(*backend) : nullptr;
   }
+  [[nodiscard]] bool has_code_generator() const { return code_generator_ && generator_of(*code_generator_) != nullptr; }
   [[nodiscard]] std::string no_generator() const {
     return "no code generator for tensor code" + (code_generator_ ? "" : ": " + code_generator_.error().saw);
   }

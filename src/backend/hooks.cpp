@@ -11,7 +11,7 @@ namespace {
 static_assert(std::is_trivially_copyable_v<BackendHooks>);
 
 /// What a table of this version must at least have; later hooks of the version come after it.
-constexpr std::size_t kSmallestTable = offsetof(BackendHooks, load) + sizeof(BackendHooks::load);
+constexpr std::size_t kSmallestTable = offsetof(BackendHooks, link) + sizeof(BackendHooks::link);
 
 std::unexpected<Error> unusable(const std::string& where, std::string saw, std::string allowed) {
   return fail(ExitCode::kUnsupported, "backend/unusable", where, std::move(saw), std::move(allowed));
@@ -31,6 +31,8 @@ Result<void> check_hooks(const BackendHooks& hooks, const std::string& where) {
                     "load, for the artifacts it makes");
   if (hooks.prepare_constants != nullptr && hooks.load == nullptr)
     return unusable(where, "prepare_constants without load", "load, which takes what it prepares");
+  if (hooks.link != nullptr && hooks.load == nullptr)
+    return unusable(where, "link without load", "load, which takes what it links");
   return {};
 }
 

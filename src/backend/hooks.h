@@ -19,13 +19,15 @@
 #include <vector>
 
 #include "backend/backend.h"
+#include "backend/constants_extension.h"
+#include "backend/link_extension.h"
 #include "backend/registry.h"
 #include "backend/tensor_code.h"
 
 namespace collage {
 
 /// Raised whenever a type that hooks take or give changes.
-inline constexpr std::uint32_t kHooksVersion = 1;
+inline constexpr std::uint32_t kHooksVersion = 2;
 
 /// There must be a way to an artifact (compile or lower), a kernel for it (load, for what compile and codegen make),
 /// and something it takes (rules or support).
@@ -41,7 +43,7 @@ struct BackendHooks {
   /// Which regions it wants to be asked about: patterns as text, growth, rules as values. Without it single operators.
   PartitionRules (*rules)(const BackendOptions& options) = nullptr;
 
-  /// As Backend::support. Without it: what its patterns match, in plain formats.
+  /// As Backend::support. Without it: what its patterns match, in plain formats, as a variant named by the label.
   std::expected<std::vector<Variant>, Refusal> (*support)(const BackendOptions& options, const Graph& graph,
                                                           const Region& region,
                                                           const CompileOptions& compile_options) = nullptr;
@@ -61,13 +63,17 @@ struct BackendHooks {
                                                            std::span<const TensorCode> codes,
                                                            const CompileOptions& compile_options) = nullptr;
 
-  /// As Backend::prepare_constants, for artifacts of `compile` and `codegen`; one result for each request, in order.
-  std::vector<Result<std::optional<PreparedArtifact>>> (*prepare_constants)(
-      const BackendOptions& options, std::span<const LoadRequest> requests) = nullptr;
+  /// As ConstantsExtension::prepare_constants, for artifacts of `compile` and `codegen`; one result for each kernel, in
+  /// order.
+  std::vector<MaybePrepared> (*prepare_constants)(const BackendOptions& options,
+                                                  std::span<const LoadRequest> kernels) = nullptr;
 
   /// As Backend::load, for artifacts of `compile` and `codegen`. An artifact whose compatibility is empty is loaded by
   /// the build that made it only; others are for the hook to check.
   Result<std::unique_ptr<Kernel>> (*load)(const BackendOptions& options, const LoadRequest& request) = nullptr;
+
+  /// As LinkExtension::link, for artifacts of `compile` and `codegen`. Without it each kernel stays its own artifact.
+  Result<LinkedKernels> (*link)(const BackendOptions& options, std::span<const LoadRequest> kernels) = nullptr;
 };
 
 /// The symbol that gives a module's table.

@@ -1,11 +1,9 @@
-// What a backend is besides when it compiles regions whose dimensions are open: to several kernels in one artifact,
-// each for a part of the shapes, and measuring says which part. In: a region with named dimensions and the domain of
-// their extents. Out: names of kernels worth measuring; one artifact of those that were chosen, which loads as a
-// MultiKernel. How: first all candidates become one artifact, whose kernels are timed by number at sampled shapes; then
-// those that won
-//      somewhere become another one with the cases that say where (tune/shapes/kernel_choice.h).
-// Cost: that of compiling each kernel.
-// Source: operator strategies with several kernels and dispatch on run-time shape, which TVM's RFC left out.
+// Optional interface: compiles regions whose dimensions are open, to several kernels in one artifact, each for a part
+// of the shapes. Measuring says which part.
+// In: a region with named dimensions and the domain of their extents.
+// Out: names of kernels worth measuring; one artifact of those that were chosen, which loads as a MultiKernel.
+// How: first all candidates become one artifact, whose kernels are timed by number at sampled shapes; then those that
+//      won somewhere become another one with the cases that say where (tune/shapes/kernel_choice.h).
 #pragma once
 
 #include <expected>
@@ -35,9 +33,9 @@ struct KernelCase {
   bool operator==(const KernelCase&) const = default;
 };
 
-class OpenCompiler {
+class OpenCompiler : public Extension {
  public:
-  virtual ~OpenCompiler();
+  static constexpr ExtensionKind kKind = ExtensionKind::kOpenShapes;
   /// Kernels for the region, by name; at least one of them takes every shape of the domain. A refusal when there is
   /// none.
   [[nodiscard]] virtual std::expected<std::vector<std::string>, Refusal> candidates(
@@ -50,12 +48,10 @@ class OpenCompiler {
                                                                      const CompileOptions& options) = 0;
 };
 
-/// The backend's compiler of open regions; null when it has none.
-[[nodiscard]] OpenCompiler* open_compiler_of(Backend* backend);
-
 /// Kernels in one artifact. bind_at() takes the one for the shape.
 class MultiKernel : public OpenKernel {
  public:
+  [[nodiscard]] const MultiKernel* as_multi() const final { return this; }
   [[nodiscard]] virtual std::size_t size() const = 0;
   /// Whether that kernel runs for every shape of the domain.
   [[nodiscard]] virtual bool takes_all(std::size_t kernel) const = 0;

@@ -1,7 +1,6 @@
 // A kernel of an artifact that serves many shapes: the extents of its inputs are given when it is bound to buffers.
 // In: a loaded artifact with input ports whose types have open dimensions. Out: calls for inputs of given extents.
-// How: runtime asks a kernel whether it is one (dynamic_cast) only for steps that read inputs of open shape.
-// Cost: of bind(): what the library needs to see another shape; nothing is compiled anew by us.
+// How: the runtime asks Kernel::as_open() for steps that read inputs of open shape, and for no others.
 #pragma once
 
 #include <memory>
@@ -11,8 +10,13 @@
 
 namespace collage {
 
+class MultiKernel;
+
 class OpenKernel : public Kernel {
  public:
+  [[nodiscard]] const OpenKernel* as_open() const final { return this; }
+  /// This kernel as a set of kernels for parts of the shapes (backend/open_compiler.h); null when it is a single one.
+  [[nodiscard]] virtual const MultiKernel* as_multi() const { return nullptr; }
   /// Like bind() with one list of extents for each input, which fit the types of its ports. Outputs whose type is open
   /// get null and are read with Call::dynamic_output(). Thread-safe. Errors backend/*.
   [[nodiscard]] virtual Result<std::unique_ptr<Call>> bind_at(const Buffers& buffers,

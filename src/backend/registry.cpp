@@ -2,6 +2,8 @@
 // In: folders with libcollage_backend_<kind>.so, or such files. Out: instances, owned here for the registry's life.
 #include "backend/registry.h"
 
+#include <dlfcn.h>
+
 #include <algorithm>
 #include <cstddef>
 #include <cstdlib>
@@ -155,8 +157,13 @@ Result<Backend*> Registry::get(const std::string& instance_name) {
 std::vector<std::string> default_module_folders() {
   std::vector<std::string> folders;
   std::error_code error;
-  const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", error);
-  if (!error) folders.push_back((program.parent_path().parent_path() / "lib" / "collage").string());
+  Dl_info library;
+  // Any address of this library does.
+  static const char own_address = 0;
+  if (::dladdr(&own_address, &library) != 0) {
+    const std::filesystem::path path = std::filesystem::canonical(library.dli_fname, error);
+    if (!error) folders.push_back((path.parent_path() / "collage").string());
+  }
   // One look at the environment, at the edge: the program passes the folders on.
   const char* listed_folders = std::getenv("COLLAGE_BACKEND_PATH");
   std::string_view rest = listed_folders != nullptr ? listed_folders : "";

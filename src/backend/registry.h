@@ -2,6 +2,7 @@
 // loaded when first asked for, so that the environment of its runtime can be set before.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -13,9 +14,9 @@ namespace collage {
 /// Options of an instance: "onnxruntime:opt=basic" -> {{"opt","basic"}}.
 using BackendOptions = std::map<std::string, std::string>;
 
-/// Of the table below and of class Backend: raised with every change of their layout or virtual functions, so that a
-/// module that was built against another one is refused.
-inline constexpr std::uint32_t kModuleVersion = 2;
+/// Of the table below, class Backend and its extensions: raised with every change of their layout or virtual functions,
+/// so that a module that was built against another one is refused.
+inline constexpr std::uint32_t kModuleVersion = 3;
 
 /// What a module exports as `const collage::BackendModule* collage_backend_module()` with C linkage when it makes its
 /// own Backend; one that has hooks exports collage_backend_hooks() in its place (hooks.h).
@@ -51,7 +52,11 @@ class Registry {
   std::unique_ptr<State> state_;
 };
 
-/// lib/collage beside the program's bin folder, then the environment variable COLLAGE_BACKEND_PATH (':' separated).
+/// How who loads kernels gets at a backend by its instance name: Registry::get wrapped, or test doubles.
+using BackendSource = std::function<Result<Backend*>(const std::string& instance)>;
+
+/// The folder collage beside the library that this function is in (lib/collage of an installed tree, whatever program
+/// loads it), then the environment variable COLLAGE_BACKEND_PATH (':' separated).
 [[nodiscard]] std::vector<std::string> default_module_folders();
 
 }  // namespace collage

@@ -1,7 +1,8 @@
 #include "backend/strategy.h"
 
 #include <algorithm>
-#include <charconv>
+
+#include "base/number_text.h"
 
 namespace collage {
 namespace {
@@ -11,11 +12,9 @@ std::optional<std::int64_t> take_value(std::string_view& text, const TuningSpace
   if (!text.starts_with(choice.name)) return std::nullopt;
   text.remove_prefix(choice.name.size());
   if (!text.starts_with('=')) return std::nullopt;
-  std::int64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data() + 1, text.data() + text.size(), value);
-  if (error != std::errc{} || !std::ranges::binary_search(choice.values, value)) return std::nullopt;
-  text.remove_prefix(static_cast<std::size_t>(end - text.data()));
-  return value;
+  text.remove_prefix(1);
+  const auto value = take_number<std::int64_t>(text);
+  return value && std::ranges::binary_search(choice.values, *value) ? value : std::nullopt;
 }
 
 }  // namespace

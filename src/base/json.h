@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "base/error.h"
 
@@ -17,14 +18,31 @@ using Json = nlohmann::json;
 /// Parses text. Error measure/malformed-json.
 [[nodiscard]] Result<Json> parse_json(std::string_view text, const std::string& where);
 
-/// Runs a reader that may throw nlohmann's exceptions and turns them into error measure/malformed-json.
-template <class Read>
-[[nodiscard]] auto read_json(const std::string& where, Read&& read) -> Result<decltype(read())> {
+/// Thrown by readers of JSON (base/json_reading.h) where it does not have the promised form. Only read_json() catches
+/// it.
+struct JsonFault {
+  std::string where;
+  std::string saw;
+};
+
+/// Runs a reader that may throw JsonFault or nlohmann's exceptions; `refuse(where, saw)` makes an error of them.
+template <class Read, class Refuse>
+[[nodiscard]] auto read_json(Read&& read, Refuse&& refuse) -> Result<decltype(read())> {
   try {
     return read();
+  } catch (const JsonFault& fault) {
+    return refuse(fault.where, fault.saw);
   } catch (const Json::exception& exception) {
-    return fail(ExitCode::kBug, "measure/malformed-json", where, exception.what());
+    return refuse(std::string(), std::string(exception.what()));
   }
+}
+
+/// The same for messages of our own: error measure/malformed-json.
+template <class Read>
+[[nodiscard]] auto read_json(const std::string& where, Read&& read) -> Result<decltype(read())> {
+  return read_json(read, [&](const std::string&, std::string saw) {
+    return fail(ExitCode::kBug, "measure/malformed-json", where, std::move(saw));
+  });
 }
 
 [[nodiscard]] Json to_json(const Error& error);

@@ -1,24 +1,16 @@
 #include "cli/checks.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <optional>
 
 #include <fmt/format.h>
 
+#include "base/number_text.h"
 #include "base/suggest.h"
 
 namespace collage::cli {
 namespace {
-
-template <class Number>
-std::optional<Number> parsed(std::string_view text) {
-  Number value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-  return value;
-}
 
 std::string refused(const std::string& text, const std::string& allowed) {
   return fmt::format("saw '{}'; allowed {}", text, allowed);
@@ -32,7 +24,7 @@ CLI::Validator whole_number(std::uint64_t low, std::uint64_t high) {
                               : low > 0 ? fmt::format("a whole number, {} or more", low)
                                         : "a whole number, not below 0";
   return {[low, high, allowed](std::string& text) {
-            const auto value = parsed<std::uint64_t>(text);
+            const auto value = number_in<std::uint64_t>(text);
             return value && *value >= low && *value <= high ? std::string() : refused(text, allowed);
           },
           ""};
@@ -40,7 +32,7 @@ CLI::Validator whole_number(std::uint64_t low, std::uint64_t high) {
 
 CLI::Validator positive_number(bool may_be_zero) {
   return {[may_be_zero](std::string& text) {
-            const auto value = parsed<double>(text);
+            const auto value = number_in<double>(text);
             const bool fits = value && std::isfinite(*value) && (*value > 0 || (may_be_zero && *value == 0));
             return fits ? std::string() : refused(text, may_be_zero ? "a number, not below 0" : "a number above 0");
           },
@@ -56,7 +48,7 @@ CLI::Validator memory_size() {
             } catch (const CLI::Error& error) {
               fault = error.what();
             }
-            const auto count = parsed<std::int64_t>(bytes);
+            const auto count = number_in<std::int64_t>(bytes);
             if (!fault.empty() || !count || *count <= 0) return refused(text, "bytes above 0, such as 64MB");
             text = bytes;
             return std::string();

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
@@ -13,18 +12,13 @@
 #include <fmt/ranges.h>
 
 #include "backend/module_file.h"
+#include "base/number_text.h"
 #include "cli/checks.h"
 #include "measure/repro_keeper.h"
+#include "passes/simplify.h"
 
 namespace collage::cli {
 namespace {
-
-std::optional<double> number(std::string_view text) {
-  double value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-  return value;
-}
 
 Result<void> check_output(const std::string& path) {
   if (path.empty() || path == "-") return {};
@@ -115,6 +109,12 @@ void add_accuracy(CLI::App& command, CommonOptions& options) {
       ->group(kShared);
 }
 
+void add_passes(CLI::App& command, CommonOptions& options) {
+  command.add_option("--passes", options.passes, "passes over the graph to leave out, such as -fold_pad,-merge_bias")
+      ->type_name("-NAME,...")
+      ->group(kShared);
+}
+
 void add_shape(CLI::App& command, CommonOptions& options, const std::string& help) {
   command.add_option("--shape", options.shapes, help)
       ->allow_extra_args(false)
@@ -193,14 +193,21 @@ Result<Accuracy> accuracy_from(const CommonOptions& options) {
   return fail(ExitCode::kUsage, "cli/bad-option", "--accuracy", options.accuracy, "strict, standard or fast");
 }
 
+Result<std::set<std::string>> passes_from(const CommonOptions& options) {
+  if (options.passes.empty()) return std::set<std::string>();
+  auto off = passes_switched_off(options.passes);
+  if (!off) return fail(ExitCode::kUsage, "cli/bad-option", "--passes", off.error().saw, off.error().allowed);
+  return off;
+}
+
 Result<std::map<std::string, std::pair<double, double>>> input_ranges_from(const CommonOptions& options) {
   std::map<std::string, std::pair<double, double>> ranges;
   for (const std::string& entry : options.input_ranges) {
     const std::size_t equals = entry.rfind('=');
     const std::size_t dots = entry.find("..", equals == std::string::npos ? 0 : equals);
     if (equals != std::string::npos && dots != std::string::npos) {
-      const auto low = number(std::string_view(entry).substr(equals + 1, dots - equals - 1));
-      const auto high = number(std::string_view(entry).substr(dots + 2));
+      const auto low = number_in<double>(std::string_view(entry).substr(equals + 1, dots - equals - 1));
+      const auto high = number_in<double>(std::string_view(entry).substr(dots + 2));
       if (low && high && *low <= *high) {
         if (!ranges.emplace(entry.substr(0, equals), std::pair(*low, *high)).second)
           return fail(ExitCode::kUsage, "cli/bad-option", "--input-range", entry, "one range for each input");
@@ -234,7 +241,7 @@ Result<double> seconds_from(const std::string& text, const std::string& option, 
     unit = digits.back() == 'm' ? 60 : digits.back() == 'h' ? 3600 : 1;
     digits.remove_suffix(1);
   }
-  const auto value = number(digits);
+  const auto value = number_in<double>(digits);
   if (value && (*value > 0 || (may_be_zero && *value == 0))) return *value * unit;
   return fail(ExitCode::kUsage, "cli/bad-option", option, text, "a positive time such as 90s, 5m or 1h");
 }

@@ -6,6 +6,7 @@
 #include <initializer_list>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -26,6 +27,7 @@ struct CommonOptions {
   bool quiet = false;
   std::uint64_t seed = 1;
   std::string accuracy = "standard";
+  std::string passes;
   std::vector<std::string> shapes;
   std::vector<std::string> input_ranges;
 };
@@ -39,6 +41,7 @@ void add_only(CLI::App& command, CommonOptions& options);
 void add_store(CLI::App& command, CommonOptions& options);
 void add_seed(CLI::App& command, CommonOptions& options);
 void add_accuracy(CLI::App& command, CommonOptions& options);
+void add_passes(CLI::App& command, CommonOptions& options);
 /// `help` says what may be written there.
 void add_shape(CLI::App& command, CommonOptions& options, const std::string& help);
 void add_input_range(CLI::App& command, CommonOptions& options);
@@ -66,6 +69,8 @@ inline constexpr const char* kOneShape = "DIM=8 for a dimension, NAME=1x3x224x22
 [[nodiscard]] std::vector<std::string> worker_command(std::vector<std::string> command, const CommonOptions& options);
 
 [[nodiscard]] Result<Accuracy> accuracy_from(const CommonOptions& options);
+/// The passes that are switched off. Error cli/bad-option.
+[[nodiscard]] Result<std::set<std::string>> passes_from(const CommonOptions& options);
 [[nodiscard]] Result<std::map<std::string, std::pair<double, double>>> input_ranges_from(const CommonOptions& options);
 /// The path of the cost store: --store, else $XDG_CACHE_HOME/collage/costs.sqlite.
 [[nodiscard]] std::string store_from(const CommonOptions& options);

@@ -1,8 +1,8 @@
 #include "ir/shape_bindings.h"
 
-#include <charconv>
 #include <string_view>
 
+#include "base/number_text.h"
 #include "ir/shape_domain.h"
 
 namespace collage {
@@ -15,9 +15,7 @@ constexpr const char* kAllowed = "NAME=1x3x224x224, DIMENSION=8, NAME= for a sca
 bool is_range(const std::string& text) { return text.find("..") != std::string::npos; }
 
 Result<std::int64_t> parse_extent(const std::string& name, const std::string& text) {
-  std::int64_t extent = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), extent);
-  if (error == std::errc{} && end == text.data() + text.size() && extent >= 0) return extent;
+  if (const auto extent = number_in<std::int64_t>(text); extent && *extent >= 0) return *extent;
   return fail(ExitCode::kUsage, "shape/malformed", "--shape " + name, "'" + text + "'", kAllowed);
 }
 

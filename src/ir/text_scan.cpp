@@ -5,11 +5,11 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <charconv>
 #include <cmath>
 #include <span>
 #include <utility>
 
+#include "base/number_text.h"
 #include "ir/text_names.h"
 
 namespace collage {
@@ -75,14 +75,6 @@ bool append_integer(ElementType type, std::string& bytes, std::int64_t value) {
     default:
       return false;
   }
-}
-
-template <class T>
-std::optional<T> number_of(std::string_view text) {
-  T value{};
-  const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (status != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-  return value;
 }
 
 int hex_value(char c) {
@@ -169,12 +161,12 @@ std::string_view Scanner::number_text() {
 
 Result<std::variant<float, std::int64_t>> Scanner::number() {
   const std::string_view text = number_text();
-  if (const auto integer = number_of<std::int64_t>(text)) {
+  if (const auto integer = number_in<std::int64_t>(text)) {
     rest_.remove_prefix(text.size());
     return *integer;
   }
   const bool is_whole = text.find_first_not_of("-0123456789") == std::string_view::npos;
-  if (const auto value = number_of<float>(text); value && !is_whole) {
+  if (const auto value = number_in<float>(text); value && !is_whole) {
     rest_.remove_prefix(text.size());
     return *value;
   }
@@ -183,7 +175,7 @@ Result<std::variant<float, std::int64_t>> Scanner::number() {
 
 Result<std::int64_t> Scanner::integer() {
   const std::string_view text = number_text();
-  const auto value = number_of<std::int64_t>(text);
+  const auto value = number_in<std::int64_t>(text);
   if (!value) return wrong("an integer of 64 bits");
   rest_.remove_prefix(text.size());
   return *value;
@@ -245,11 +237,11 @@ Result<Tensor> Scanner::listed_tensor(ElementType type, Extents extents) {
 Result<void> Scanner::append_element(ElementType type, std::string& bytes) {
   const std::string_view text = number_text();
   if (type == ElementType::kFloat64) {
-    const auto value = number_of<double>(text);
+    const auto value = number_in<double>(text);
     if (!value) return wrong("a float");
     append_bytes(bytes, *value);
   } else if (is_float(type)) {
-    const auto value = number_of<float>(text);
+    const auto value = number_in<float>(text);
     const bool is_known =
         type == ElementType::kFloat32 || type == ElementType::kFloat16 || type == ElementType::kBfloat16;
     if (!value || !is_known) return wrong(is_known ? "a float" : "bytes in hexadecimal for this type");
@@ -257,7 +249,7 @@ Result<void> Scanner::append_element(ElementType type, std::string& bytes) {
     if (type == ElementType::kFloat16) append_bytes(bytes, to_half(*value));
     if (type == ElementType::kBfloat16) append_bytes(bytes, to_bfloat(*value));
   } else {
-    const auto value = number_of<std::int64_t>(text);
+    const auto value = number_in<std::int64_t>(text);
     if (!value || !append_integer(type, bytes, *value)) return wrong("an integer of " + std::string(name_of(type)));
   }
   rest_.remove_prefix(text.size());

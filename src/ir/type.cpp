@@ -4,9 +4,9 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <limits>
 
+#include "base/number_text.h"
 #include "ir/text_names.h"
 
 namespace collage {
@@ -125,11 +125,7 @@ class TypeReader {
 
   std::optional<std::int64_t> read_extent() {
     if (text_.empty() || text_.front() < '0' || text_.front() > '9') return std::nullopt;
-    std::int64_t extent = 0;
-    const auto [end, status] = std::from_chars(text_.data(), text_.data() + text_.size(), extent);
-    if (status != std::errc{}) return std::nullopt;
-    text_.remove_prefix(static_cast<std::size_t>(end - text_.data()));
-    return extent;
+    return take_number<std::int64_t>(text_);
   }
 
   std::string_view text_;

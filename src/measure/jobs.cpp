@@ -1,5 +1,7 @@
 #include "measure/jobs.h"
 
+#include <algorithm>
+
 namespace collage {
 namespace {
 
@@ -7,18 +9,13 @@ std::string_view name_of(Effort effort) {
   switch (effort) {
     case Effort::kPrepare:
       return "prepare";
-    case Effort::kQuick:
-      return "quick";
-    case Effort::kPrecise:
-      return "precise";
+    case Effort::kTime:
+      return "time";
   }
   return "";
 }
 
-Effort effort_from(const std::string& name) {
-  if (name == "prepare") return Effort::kPrepare;
-  return name == "precise" ? Effort::kPrecise : Effort::kQuick;
-}
+Effort effort_from(const std::string& name) { return name == "prepare" ? Effort::kPrepare : Effort::kTime; }
 
 CompileOptions options_from(const Json& json) {
   return {.threads = json.at("threads").get<int>(),
@@ -27,6 +24,45 @@ CompileOptions options_from(const Json& json) {
 }
 
 }  // namespace
+
+std::vector<RegionLabel> labels_of(const Region& region, std::span<const Match> matches) {
+  std::vector<RegionLabel> labels;
+  for (const Match& match : matches) {
+    RegionLabel& label = labels.emplace_back(RegionLabel{.label = match.label, .nodes = {}});
+    std::uint32_t position = 0;
+    for (const std::size_t node : region.nodes.members()) {
+      if (match.nodes.contains(node)) label.nodes.push_back(position);
+      ++position;
+    }
+  }
+  return labels;
+}
+
+std::vector<Match> matches_of(const Region& region, std::span<const RegionLabel> labels) {
+  const std::vector<std::size_t> nodes = region.nodes.members();
+  std::vector<Match> matches;
+  for (const RegionLabel& label : labels) {
+    Match match{.label = label.label, .nodes = NodeSet(region.nodes.universe())};
+    if (std::ranges::any_of(label.nodes, [&](std::uint32_t position) { return position >= nodes.size(); })) continue;
+    for (const std::uint32_t position : label.nodes) match.nodes.insert(nodes[position]);
+    matches.push_back(std::move(match));
+  }
+  return matches;
+}
+
+Json to_json(const std::vector<RegionLabel>& labels) {
+  Json json = Json::array();
+  for (const RegionLabel& label : labels) json.push_back({{"label", label.label}, {"nodes", label.nodes}});
+  return json;
+}
+
+std::vector<RegionLabel> labels_from(const Json& json) {
+  std::vector<RegionLabel> labels;
+  for (const Json& label : json)
+    labels.push_back(
+        {.label = label.at("label").get<std::string>(), .nodes = label.at("nodes").get<std::vector<std::uint32_t>>()});
+  return labels;
+}
 
 Json to_json(const std::optional<Conversion>& conversion) {
   if (!conversion) return nullptr;
@@ -71,7 +107,9 @@ Result<RecordJob> record_job_from(const Json& json) {
 Json to_json(const PriceJob& job) {
   Json candidates = Json::array();
   for (const CandidateSpec& candidate : job.candidates)
-    candidates.push_back({{"backend", candidate.backend}, {"variant", to_json(candidate.variant)}});
+    candidates.push_back({{"backend", candidate.backend},
+                          {"variant", to_json(candidate.variant)},
+                          {"labels", to_json(candidate.labels)}});
   return {{"type", job.effort == Effort::kPrepare ? "prepare" : "price"},
           {"graph", job.graph_file},
           {"record", job.record_file},
@@ -105,8 +143,9 @@ Result<PriceJob> price_job_from(const Json& json) {
                  .displaced_bytes = json.at("displaced_bytes").get<std::int64_t>(),
                  .recorded_only = json.at("recorded_only").get<bool>()};
     for (const Json& candidate : json.at("candidates"))
-      job.candidates.push_back(
-          {.backend = candidate.at("backend").get<std::string>(), .variant = variant_from(candidate.at("variant"))});
+      job.candidates.push_back({.backend = candidate.at("backend").get<std::string>(),
+                                .variant = variant_from(candidate.at("variant")),
+                                .labels = labels_from(candidate.at("labels"))});
     return job;
   });
 }

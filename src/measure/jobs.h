@@ -27,17 +27,32 @@ struct RecordJob {
   int threads = 1;
 };
 
+/// A label of Region::matches, told by positions among the region's nodes: those of one structure are the same at each
+/// of its places in a graph.
+struct RegionLabel {
+  std::string label;
+  std::vector<std::uint32_t> nodes;  ///< 0 = the region's first node
+  bool operator==(const RegionLabel&) const = default;
+};
+[[nodiscard]] std::vector<RegionLabel> labels_of(const Region& region, std::span<const Match> matches);
+/// The way back. Labels of nodes that the region does not have are left out.
+[[nodiscard]] std::vector<Match> matches_of(const Region& region, std::span<const RegionLabel> labels);
+
+[[nodiscard]] Json to_json(const std::vector<RegionLabel>& labels);
+/// Throws Json::exception on malformed input, so call it inside read_json.
+[[nodiscard]] std::vector<RegionLabel> labels_from(const Json& json);
+
 /// A candidate without its region, which the job names once. Conversions have no variant.
 struct CandidateSpec {
   std::string backend;  ///< instance name
   Variant variant;
+  std::vector<RegionLabel> labels = {};
   bool operator==(const CandidateSpec&) const = default;
 };
 
 enum class Effort : std::uint8_t {
   kPrepare,  ///< verify only
-  kQuick,    ///< a few milliseconds per cheap candidate
-  kPrecise   ///< tens of milliseconds
+  kTime      ///< verify, then time: a few milliseconds per cheap candidate
 };
 
 struct PriceJob {
@@ -49,7 +64,7 @@ struct PriceJob {
   std::optional<Conversion> conversion;   ///< a conversion, which needs no graph and no record
   std::vector<CandidateSpec> candidates;  ///< timed against each other
   CompileOptions options;
-  Effort effort = Effort::kQuick;
+  Effort effort = Effort::kTime;
   std::uint64_t seed = 1;
   std::int64_t quiet_ns = 0;         ///< the canary's, from earlier answers; 0 at first
   std::int64_t displaced_bytes = 0;  ///< of the caches before each timed run (displacer.h)

@@ -7,6 +7,8 @@
 
 #include <fmt/ranges.h>
 
+#include "backend/format_extension.h"
+#include "backend/portability_extension.h"
 #include "backend/roles.h"
 #include "base/hash.h"
 #include "measure/trial.h"
@@ -211,12 +213,13 @@ class PriceRun {
   }
 
   std::expected<Artifact, Refusal> compile(Backend& backend, const CandidateSpec& spec) {
-    if (subject_.conversion) return backend.compile_conversion(*subject_.conversion, job_.options);
+    if (subject_.conversion) return compile_conversion(backend, *subject_.conversion, job_.options);
     if (!lent_) {
       lent_ = *subject_.graph;
       structure_ = structure_key(*lent_, subject_.region);
     }
-    const CompileRequest request{.graph = &*lent_, .region = subject_.region, .variant = spec.variant};
+    CompileRequest request{.graph = &*lent_, .region = subject_.region, .variant = spec.variant};
+    request.region.matches = matches_of(subject_.region, spec.labels);
     auto results = backend.compile({&request, 1}, job_.options);
     if (results.size() == 1) return std::move(results[0]);
     return std::unexpected(Refusal{.reason = RefusalReason::kCompile, .detail = "gave no artifact"});
@@ -229,16 +232,16 @@ class PriceRun {
     // A full disk is not the candidate's fault: it is measured, and compiled again when it is chosen.
     if (stored) contestants_[i].answer.artifact = *stored;
     TrialSpec trial = trial_spec(contestants_[i].spec, backend);
-    trial.artifact = &artifact;
+    trial.artifact = artifact;
     for (const ValueId id : artifact.constants) trial.constants.push_back(*subject_.graph->value(id).constant);
-    const std::string& lesser = backend.info().lesser;
-    if (!job_.options.portable || lesser.empty()) return make_trial(i, std::move(trial));
-    try_lesser(i, lesser, std::move(trial));
+    const std::string baseline = job_.options.portable ? baseline_instance(backend) : "";
+    if (baseline.empty()) return make_trial(i, std::move(trial));
+    try_baseline(i, baseline, std::move(trial));
   }
 
-  /// What this processor runs of a portable artifact was judged when it was the usual one.
-  void try_lesser(std::size_t i, const std::string& lesser, TrialSpec trial) {
-    const auto backend = bench_.registry().get(lesser);
+  /// The code for this processor was checked when the artifact was not portable; here the fallback code is.
+  void try_baseline(std::size_t i, const std::string& baseline, TrialSpec trial) {
+    const auto backend = bench_.registry().get(baseline);
     if (!backend) return refuse(i, RefusalReason::kMissing, backend.error().saw);
     trial.backend = *backend;
     make_trial(i, std::move(trial));
@@ -352,7 +355,7 @@ class PriceRun {
     for (std::size_t i = 0; i < contestants_.size(); ++i)
       if (contestants_[i].trial) live.push_back(i);
     if (live.empty()) return;
-    SamplingOptions options = job_.effort == Effort::kPrecise ? precise_sampling() : quick_sampling();
+    SamplingOptions options = quick_sampling();
     options.seed = job_.seed;
     std::int64_t expected_ns = 0;
     std::int64_t longest_ns = 0;

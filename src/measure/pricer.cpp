@@ -202,7 +202,7 @@ Result<void> Pricer::run_group(Group group, Answers& answers) {
   for (;;) {
     leave_out_blocked(group, answers);
     if (group.pending.empty()) return {};
-    PriceJob job = job_for(group, options_.effort);
+    PriceJob job = job_for(group, Effort::kTime);
     job.recorded_only = unexplained > 0;
     auto outcome = worker_.call(to_json(job), allowance_with_leases(), options_.stop);
     if (!outcome) {
@@ -318,6 +318,7 @@ void Pricer::keep_repro(const Group& group, const CandidateSpec& candidate, cons
                                     .version = info.version,
                                     .build = info.build,
                                     .variant = candidate.variant,
+                                    .labels = candidate.labels,
                                     .conversion = group.conversion,
                                     .options = options_.compile,
                                     .seed = options_.seed,
@@ -409,18 +410,6 @@ void Pricer::report(std::size_t done, std::size_t total) const {
   if (options_.progress)
     options_.progress(
         {.phase = "price", .done = done, .total = total, .refused = counts_.refused, .best_us = 0, .note = {}});
-}
-
-Result<void> record_run(WorkerProcess& worker, const RecordJob& job, std::chrono::nanoseconds limit,
-                        std::stop_token stop) {
-  const auto outcome = worker.call(to_json(job), usual_allowance(limit, limit, limit), std::move(stop));
-  if (!outcome && outcome.error().stopped) return stopped();
-  if (!outcome)
-    return fail(ExitCode::kUnsupported, "record/refused", job.backend,
-                fmt::format("{}: {}", name_of(outcome.error().refusal.reason), outcome.error().refusal.detail),
-                "a graph it runs as a whole");
-  if (!*outcome) return std::unexpected(outcome->error());
-  return {};
 }
 
 }  // namespace collage

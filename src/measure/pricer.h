@@ -35,7 +35,6 @@ struct PricerOptions {
   std::string model = {};                   ///< file name of the user's model, to describe regions in the store
   CompileOptions compile;                   ///< threads and accuracy
   std::int64_t displaced_bytes = 0;         ///< of the caches before each timed run (displacer.h)
-  Effort effort = Effort::kQuick;           ///< kQuick or kPrecise
   std::uint64_t seed = 1;
   std::chrono::nanoseconds compile_limit = std::chrono::seconds(60);
   std::chrono::nanoseconds run_floor = std::chrono::seconds(10);  ///< least time allowed besides 20 x expected
@@ -86,7 +85,7 @@ class Pricer {
 
   /// The artifact for exactly these weights: from the store when it was verified before, else compiled and verified
   /// now. Outer error as price(), also artifact/cannot-write and measure/stopped; inner: it does not work here.
-  /// A portable one (CompileOptions), of what has a usual one, is verified as lesser processors run it.
+  /// A portable one (CompileOptions), of what has a usual one, is verified as the baseline instance runs it.
   [[nodiscard]] Result<std::expected<StoredArtifact, Refusal>> artifact_for(const Graph& graph, const Region& region,
                                                                             const CandidateSpec& candidate,
                                                                             bool portable = false);
@@ -105,7 +104,6 @@ class Pricer {
   [[nodiscard]] std::int64_t quiet_ns() const { return quiet_ns_; }
   /// The one worker, for other jobs on the same files.
   [[nodiscard]] WorkerProcess& worker() { return worker_; }
-  void set_effort(Effort effort) { options_.effort = effort; }
   void set_stop(std::stop_token stop) { options_.stop = std::move(stop); }
 
  private:
@@ -122,7 +120,7 @@ class Pricer {
     std::string place;             ///< place_hash of the region
     const Graph* graph = nullptr;  ///< of the region
     std::vector<Pending> pending;
-    bool portable = false;  ///< its artifact is to serve lesser processors, too
+    bool portable = false;  ///< its artifact also holds code for the baseline instruction set
   };
   using Answers = std::map<std::string, PricedCandidate>;
 
@@ -166,10 +164,5 @@ class Pricer {
   FactsKeeper facts_;
   std::int64_t quiet_ns_ = 0;  ///< of the workers' canary
 };
-
-/// Has `worker` do a record job. Error record/refused also when the worker dies or takes longer than `limit` per stage;
-/// measure/stopped.
-[[nodiscard]] Result<void> record_run(WorkerProcess& worker, const RecordJob& job, std::chrono::nanoseconds limit,
-                                      std::stop_token stop = {});
 
 }  // namespace collage

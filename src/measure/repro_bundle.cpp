@@ -62,6 +62,7 @@ Json description(const ReproBundle& bundle, const std::string& final_path) {
           {"backend",
            {{"name", bundle.backend}, {"kind", bundle.kind}, {"version", bundle.version}, {"build", bundle.build}}},
           {"variant", to_json(bundle.variant)},
+          {"labels", to_json(bundle.labels)},
           {"conversion", to_json(bundle.conversion)},
           {"options", {{"threads", bundle.options.threads}, {"accuracy", name_of(bundle.options.accuracy)}}},
           {"seed", bundle.seed},
@@ -184,6 +185,7 @@ Result<ReproBundle> bundle_from(const std::string& folder, const Json& json) {
   bundle.build = backend.at("build").get<std::string>();
   if (!is_instance_name(bundle.backend)) return damaged(folder, "backend " + bundle.backend.substr(0, 80));
   bundle.variant = variant_from(json.at("variant"));
+  if (json.contains("labels")) bundle.labels = labels_from(json.at("labels"));
   bundle.conversion = conversion_from(json.at("conversion"));
   const Json& options = json.at("options");
   const auto accuracy = accuracy_of(options.at("accuracy").get<std::string>());

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "backend/backend.h"
+#include "measure/jobs.h"
 
 namespace collage {
 
@@ -28,6 +29,7 @@ struct ReproBundle {
   std::string version;
   std::string build;
   Variant variant;                       ///< of a region
+  std::vector<RegionLabel> labels;       ///< under which its backend got it
   std::optional<Conversion> conversion;  ///< or this, without graph and tensors: its data come from the seed
   Graph graph;                           ///< the region, extracted
   std::vector<Tensor> inputs;            ///< in the graph's order

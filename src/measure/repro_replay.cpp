@@ -83,7 +83,8 @@ class Replayer {
     const auto variant = variant_for(name, *backend);
     if (!variant) return refused(std::move(one), variant.error(), "support");
     one.variant = variant->name;
-    const CandidateSpec candidate{.backend = name, .variant = *variant};
+    CandidateSpec candidate{.backend = name, .variant = *variant};
+    if (name == recorded().backend) candidate.labels = recorded().labels;
     worker_.stop();  // each in a process in which nothing ran before
     PriceJob job = job_for(candidate);
     auto outcome = worker_.call(to_json(job), allowance(), options_.stop);

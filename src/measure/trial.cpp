@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "backend/device_extension.h"
 #include "base/hash.h"
 #include "numbers/compare.h"
 #include "timing/displacer.h"
@@ -39,7 +40,7 @@ std::expected<Trial, TrialFailure> Trial::create(TrialSpec spec, FormatConverter
   auto loaded = guard([&] { return trial.load_and_bind(); });
   if (!loaded) return std::unexpected(failure(RefusalReason::kCompile, "threw while loading: " + loaded.error(), true));
   if (*loaded) return std::unexpected(**std::move(loaded));
-  trial.spec_.artifact = nullptr;
+  trial.spec_.artifact.reset();
   return trial;
 }
 
@@ -64,8 +65,7 @@ std::optional<TrialFailure> Trial::prepare(FormatConverter& converter) {
     }
     outputs_.push_back(std::move(slot));
   }
-  workspace_ =
-      GuardedBytes(spec_.artifact != nullptr ? spec_.artifact->workspace_bytes : 0, inputs_.size() + outputs_.size());
+  workspace_ = GuardedBytes(spec_.artifact ? spec_.artifact->workspace_bytes : 0, inputs_.size() + outputs_.size());
   return std::nullopt;
 }
 
@@ -78,7 +78,7 @@ Result<void> Trial::place_slots() {
     }
   const bool is_home = spec_.backend->info().location == kHome;
   if (is_home && bytes == 0) return {};
-  Device* const device = spec_.backend->device();
+  Device* const device = device_of(*spec_.backend);
   if (device == nullptr)
     return fail(ExitCode::kUnsupported, "measure/no-device", spec_.backend->info().name, "no device",
                 "one at the location that its kernels name");
@@ -104,7 +104,7 @@ std::unique_ptr<Call> Trial::make_transfer() {
 std::optional<TrialFailure> Trial::load_and_bind() {
   if (auto placed = place_slots(); !placed)
     return failure(RefusalReason::kCompile, "device: " + text_of(placed.error()));
-  if (spec_.artifact == nullptr) {
+  if (!spec_.artifact) {
     call_ = make_transfer();
     return std::nullopt;
   }

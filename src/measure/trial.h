@@ -27,8 +27,8 @@ struct TrialPort {
 
 struct TrialSpec {
   Backend* backend = nullptr;
-  const Artifact* artifact = nullptr;  ///< null for a transfer between the locations of the ports
-  std::vector<Tensor> constants;       ///< for Artifact::constants
+  std::optional<ArtifactView> artifact;  ///< nothing for a transfer between the locations of the ports
+  std::vector<Tensor> constants;         ///< for Artifact::constants
   std::vector<TrialPort> inputs;
   std::vector<TrialPort> outputs;
   int threads = 1;

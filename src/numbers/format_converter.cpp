@@ -2,6 +2,8 @@
 
 #include <cstring>
 
+#include "backend/format_extension.h"
+
 namespace collage {
 namespace {
 
@@ -24,7 +26,7 @@ Result<std::size_t> FormatConverter::bytes_of(const ValueType& type, const Forma
     return byte_count(type.element, type.extents());
   }
   COLLAGE_TRY(const Backend* owner, owner_of(format));
-  const auto bytes = guard([&] { return owner->format_bytes(type, format); });
+  const auto bytes = guard([&] { return format_bytes(*owner, type, format); });
   if (!bytes) return unknown_format(type, format, failed_text(bytes.error()));
   if (!*bytes) return unknown_format(type, format, "a format its owner does not take");
   return **bytes;
@@ -38,7 +40,7 @@ Result<const FormatConverter::Loaded*> FormatConverter::kernel_for(const Convers
   if (owner->info().location != kHome)
     return unknown_format(conversion.type, conversion.to, "a format of memory elsewhere");
   auto made = guard([&]() -> Result<Loaded> {
-    auto artifact = owner->compile_conversion(conversion, {.threads = threads, .accuracy = Accuracy::kStrict});
+    auto artifact = compile_conversion(*owner, conversion, {.threads = threads, .accuracy = Accuracy::kStrict});
     if (!artifact) return unknown_format(conversion.type, conversion.to, artifact.error().detail);
     LoadRequest request{.artifact = *artifact, .threads = threads};
     request.inputs.push_back({.name = "in", .type = conversion.type, .format = conversion.from});

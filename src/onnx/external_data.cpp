@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cctype>
-#include <charconv>
 #include <filesystem>
 #include <limits>
 #include <optional>
@@ -10,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "base/hash.h"
+#include "base/number_text.h"
 #include "base/sha1.h"
 #include "onnx/tensor_proto.h"
 
@@ -27,20 +27,13 @@ struct FileRange {
   std::string checksum;  ///< SHA-1 of the whole file; empty when the model names none
 };
 
-std::optional<std::size_t> parse_size(const std::string& text) {
-  std::size_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-  return value;
-}
-
 Result<FileRange> place_of(const pb::TensorProto& message, const std::string& where) {
   FileRange place;
   for (const auto& entry : message.external_data()) {
     if (entry.key() == "location") place.location = entry.value();
     if (entry.key() == "checksum") place.checksum = entry.value();
     if (entry.key() != "offset" && entry.key() != "length") continue;
-    const auto size = parse_size(entry.value());
+    const auto size = number_in<std::size_t>(entry.value());
     if (!size) return bad_location(where, entry.key() + " '" + entry.value() + "'", "a number of bytes");
     if (entry.key() == "offset")
       place.offset = *size;

@@ -171,12 +171,6 @@ std::optional<std::vector<std::int64_t>> Rewrite::extents(const std::string& val
   return result;
 }
 
-std::optional<int> Rewrite::rank(const std::string& value) const {
-  const auto known = extents(value);
-  if (!known) return std::nullopt;
-  return static_cast<int>(known->size());
-}
-
 int Rewrite::element_type(const std::string& value) const {
   if (const auto* tensor = initialiser(value)) return tensor->data_type();
   const auto found = types.find(value);

@@ -27,7 +27,6 @@ struct Rewrite {
                            const std::string& output);
   /// Adds an initialiser and returns its name.
   std::string constant(pb::TensorProto tensor);
-  [[nodiscard]] std::optional<int> rank(const std::string& value) const;
   /// Extents of the value, -1 for each that is not known; nothing when the rank is not.
   [[nodiscard]] std::optional<std::vector<std::int64_t>> extents(const std::string& value) const;
   [[nodiscard]] int element_type(const std::string& value) const;

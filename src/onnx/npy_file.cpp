@@ -2,11 +2,11 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <charconv>
 #include <cstring>
 #include <fstream>
 #include <optional>
 
+#include "base/number_text.h"
 #include "onnx/model_file.h"
 #include "onnx/tensor_file.h"
 #include "onnx/tensor_proto.h"
@@ -68,12 +68,10 @@ std::optional<Extents> parse_shape(std::string_view text) {
   while (!text.empty()) {
     text.remove_prefix(std::min(text.find_first_not_of(" ,"), text.size()));
     if (text.empty()) break;
-    std::int64_t extent = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), extent);
-    if (error != std::errc{} || extent < 0) return std::nullopt;
-    text.remove_prefix(static_cast<std::size_t>(end - text.data()));
+    const auto extent = take_number<std::int64_t>(text);
+    if (!extent || *extent < 0) return std::nullopt;
     if (!text.empty() && text.front() == 'L') text.remove_prefix(1);
-    extents.push_back(extent);
+    extents.push_back(*extent);
   }
   return extents;
 }
@@ -156,11 +154,9 @@ void append_utf8(std::string& text, std::uint32_t code) {
 
 /// '<U7': seven UTF-32 code points an element, padded with zeros.
 Result<Tensor> read_strings(const std::string& path, const Header& header, std::string_view data) {
-  std::size_t width = 0;
-  const char* begin = header.descr.data() + 2;
-  const char* end = header.descr.data() + header.descr.size();
-  if (const auto read = std::from_chars(begin, end, width); read.ec != std::errc{} || read.ptr != end)
-    return malformed(path, "element type '" + header.descr + "'");
+  const auto letters = number_in<std::size_t>(std::string_view(header.descr).substr(2));
+  if (!letters) return malformed(path, "element type '" + header.descr + "'");
+  const std::size_t width = *letters;
   Tensor tensor{.type = ElementType::kString, .extents = header.extents, .data = {}, .strings = {}};
   const auto count = static_cast<std::size_t>(tensor.size());
   if (width > data.size() || (width != 0 && count > data.size() / (4 * width)) || data.size() != count * 4 * width)

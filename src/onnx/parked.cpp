@@ -1,7 +1,6 @@
 #include "onnx/parked.h"
 
-#include <charconv>
-
+#include "base/number_text.h"
 #include "onnx/tensor_proto.h"
 
 namespace collage {
@@ -42,12 +41,9 @@ Result<void> ParkedWeights::park(pb::GraphProto& graph) {
 const Tensor* ParkedWeights::find(const pb::TensorProto& message) const {
   const std::string& data = message.raw_data();
   if (!data.starts_with(kToken)) return nullptr;
-  std::size_t index = 0;
-  const char* begin = data.data() + kToken.size();
-  const char* end = data.data() + data.size();
-  if (const auto read = std::from_chars(begin, end, index); read.ec != std::errc{} || read.ptr != end) return nullptr;
-  if (index >= tensors_.size()) return nullptr;
-  const Tensor& tensor = tensors_[index];
+  const auto index = number_in<std::size_t>(std::string_view(data).substr(kToken.size()));
+  if (!index || *index >= tensors_.size()) return nullptr;
+  const Tensor& tensor = tensors_[*index];
   const Extents extents(message.dims().begin(), message.dims().end());
   return tensor.extents == extents && static_cast<int>(tensor.type) == message.data_type() ? &tensor : nullptr;
 }

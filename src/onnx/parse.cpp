@@ -9,7 +9,7 @@
 #include <set>
 #include <vector>
 
-#include "onnx/outline.h"
+#include "ir/onnx_outline.h"
 
 namespace collage {
 namespace {

@@ -3,22 +3,15 @@
 #include <google/protobuf/io/coded_stream.h>
 #include <google/protobuf/io/zero_copy_stream_impl_lite.h>
 
-#include <charconv>
 #include <optional>
 
+#include "base/number_text.h"
 #include "onnx/proto.h"
 
 namespace collage {
 namespace {
 
 constexpr const char* kWhere = "an annotated graph";
-
-std::optional<std::size_t> size_of(const std::string& text) {
-  std::size_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-  return value;
-}
 
 /// Equal messages have equal bytes.
 std::string bytes_of(const pb::ModelProto& model) {
@@ -42,7 +35,7 @@ Result<std::string> relocate_external_data(std::string_view model, const std::ma
   for_each_tensor(*message.mutable_graph(), [&](pb::TensorProto& tensor) {
     for (auto& entry : *tensor.mutable_external_data()) {
       if (entry.key() != "offset") continue;
-      const auto offset = size_of(entry.value());
+      const auto offset = number_in<std::size_t>(entry.value());
       const auto found = offset ? moved.find(*offset) : moved.end();
       if (found == moved.end())
         unknown = tensor.name() + " at " + entry.value();

@@ -1,19 +1,9 @@
 #include "onnx/value_order.h"
 
-#include <charconv>
+#include "base/number_text.h"
 
 namespace collage {
-namespace {
-
-std::optional<std::uint32_t> read_number(std::string_view& text) {
-  std::uint32_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{}) return std::nullopt;
-  text.remove_prefix(static_cast<std::size_t>(end - text.data()));
-  return value;
-}
-
-}  // namespace
+namespace {}  // namespace
 
 bool is_identity(const ValueOrder& permutation) {
   for (std::uint32_t i = 0; i < permutation.size(); ++i)
@@ -42,11 +32,11 @@ std::optional<ValueOrder> parse_permutation(std::string_view text, std::size_t s
       if (text.front() != ',') return std::nullopt;
       text.remove_prefix(1);
     }
-    const auto first = read_number(text);
+    const auto first = take_number<std::uint32_t>(text);
     auto last = first;
     if (first && !text.empty() && text.front() == '-') {
       text.remove_prefix(1);
-      last = read_number(text);
+      last = take_number<std::uint32_t>(text);
     }
     if (!first || !last || *last < *first || *last >= size) return std::nullopt;
     for (std::uint32_t i = *first; i <= *last; ++i) {

@@ -5,9 +5,11 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <ranges>
 #include <unordered_set>
 
 #include "base/clock.h"
+#include "base/suggest.h"
 #include "passes/pass.h"
 
 namespace collage {
@@ -48,12 +50,14 @@ constexpr std::array kPasses = {
 };
 
 Result<void> check_names(const std::set<std::string>& names) {
-  const auto known = pass_names();
+  std::vector<std::string> known;
+  for (const Pass& pass : kPasses) known.emplace_back(pass.name);
   for (const std::string& name : names) {
-    if (std::find(known.begin(), known.end(), name) != known.end()) continue;
+    if (std::ranges::find(known, name) != known.end()) continue;
     std::string allowed;
-    for (const std::string_view pass : known) allowed += (allowed.empty() ? "" : ", ") + std::string(pass);
-    return fail(ExitCode::kUsage, "passes/unknown-pass", "passes", "'" + name + "'", allowed);
+    for (const std::string& pass : known) allowed += (allowed.empty() ? "" : ", ") + pass;
+    return fail(ExitCode::kUsage, "passes/unknown-pass", "passes", "'" + name + "'" + did_you_mean(name, known),
+                allowed);
   }
   return {};
 }
@@ -107,6 +111,19 @@ Result<bool> run_once(const Pass& pass, Graph& graph, PassContext& context, Pass
 std::vector<std::string_view> pass_names() {
   std::vector<std::string_view> names;
   for (const Pass& pass : kPasses) names.push_back(pass.name);
+  return names;
+}
+
+Result<std::set<std::string>> passes_switched_off(std::string_view switches) {
+  std::set<std::string> names;
+  for (const auto part : std::views::split(switches, ',')) {
+    const std::string_view item(part.begin(), part.end());
+    if (!item.starts_with('-'))
+      return fail(ExitCode::kUsage, "passes/bad-switch", "passes", "'" + std::string(item) + "'",
+                  "names with a minus before each, such as -fold_batch_norm,-merge_bias");
+    names.emplace(item.substr(1));
+  }
+  COLLAGE_TRY_VOID(check_names(names));
   return names;
 }
 

@@ -42,8 +42,12 @@ struct SimplifiedGraph {
   std::vector<PassReport> passes;  ///< in the order of pass_names(), without those switched off
 };
 
-/// Names of all passes in the order in which they run.
+/// Names of all passes in the order in which they run. Every one may be switched off: the graph as imported is right.
 [[nodiscard]] std::vector<std::string_view> pass_names();
+
+/// The passes that a user switches off: "-fold_pad,-merge_bias" -> {fold_pad, merge_bias}. Errors passes/bad-switch for
+/// a part without "-", passes/unknown-pass for a name that is no pass, with the nearest one.
+[[nodiscard]] Result<std::set<std::string>> passes_switched_off(std::string_view switches);
 
 /// Runs the passes to a fixed point, verifying the graph after each change. An evaluator that fails only stops
 /// folding of what it failed on; an empty one switches folding off.

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <limits>
-#include <map>
 #include <numeric>
 
 namespace collage {
@@ -49,36 +48,6 @@ MemoryPlan plan_memory(std::span<const Interval> intervals) {
     placed.push_back(i);
   }
   return plan;
-}
-
-std::size_t peak_live_bytes(std::span<const Interval> intervals) {
-  std::map<std::size_t, std::int64_t> changes;
-  for (const Interval& interval : intervals) {
-    changes[interval.first] += static_cast<std::int64_t>(aligned_up(interval.bytes));
-    changes[interval.last + 1] -= static_cast<std::int64_t>(aligned_up(interval.bytes));
-  }
-  std::int64_t live = 0;
-  std::int64_t peak = 0;
-  for (const auto& [step, change] : changes) {
-    live += change;
-    peak = std::max(peak, live);
-  }
-  return static_cast<std::size_t>(peak);
-}
-
-std::optional<std::pair<std::size_t, std::size_t>> find_overlap(std::span<const Interval> intervals,
-                                                                const MemoryPlan& plan) {
-  for (std::size_t i = 0; i < intervals.size(); ++i) {
-    const std::size_t i_end = plan.offsets[i] + intervals[i].bytes;
-    if (plan.offsets[i] % kBufferAlignment != 0 || i_end > plan.bytes) return std::pair{i, i};
-    for (std::size_t j = i + 1; j < intervals.size(); ++j) {
-      const std::size_t j_end = plan.offsets[j] + intervals[j].bytes;
-      const bool apart_in_time = intervals[i].last < intervals[j].first || intervals[j].last < intervals[i].first;
-      const bool apart_in_space = i_end <= plan.offsets[j] || j_end <= plan.offsets[i];
-      if (!apart_in_time && !apart_in_space) return std::pair{i, j};
-    }
-  }
-  return std::nullopt;
 }
 
 }  // namespace collage

@@ -7,9 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <span>
-#include <utility>
 #include <vector>
 
 #include "base/pages.h"
@@ -29,12 +27,5 @@ struct MemoryPlan {
 };
 
 [[nodiscard]] MemoryPlan plan_memory(std::span<const Interval> intervals);
-
-/// The most bytes alive at one step: no plan can do with less.
-[[nodiscard]] std::size_t peak_live_bytes(std::span<const Interval> intervals);
-
-/// Two intervals that live at the same time and share bytes, found without the planner's code; nothing when sound.
-[[nodiscard]] std::optional<std::pair<std::size_t, std::size_t>> find_overlap(std::span<const Interval> intervals,
-                                                                              const MemoryPlan& plan);
 
 }  // namespace collage

@@ -217,7 +217,7 @@ class Verifier {
 
   [[nodiscard]] Result<void> check_bodies(const PlanStep& step, const std::string& where) const {
     if ((step.kind == StepKind::kControl) != step.control.has_value() || (!step.control && !step.bodies.empty()))
-      return damaged(where, "a step of kind " + std::string(plan_name_of(step.kind)), "bodies in control steps only");
+      return damaged(where, "a step of kind " + std::string(name_of(step.kind)), "bodies in control steps only");
     if (!step.control) return {};
     COLLAGE_TRY_VOID(check_control(body_, step, where));
     for (const PlanBody& body : step.bodies)
@@ -233,13 +233,6 @@ class Verifier {
 };
 
 }  // namespace
-
-std::optional<PlanIndex> find_value(const PlanBody& plan, std::string_view name, const Format& format) {
-  for (std::size_t i = 0; i < plan.values.size(); ++i)
-    if (plan.values[i].name == name && plan.values[i].format == format && plan.values[i].location == kHome)
-      return static_cast<PlanIndex>(i);
-  return std::nullopt;
-}
 
 std::string artifact_hash(std::string_view bytes, std::string_view compatibility) {
   return hash_hex(hash_hex(bytes) + hash_hex(compatibility));
@@ -259,22 +252,6 @@ std::string_view name_of(Storage storage) {
       return "constant";
     case Storage::kDynamic:
       return "dynamic";
-  }
-  return "?";
-}
-
-std::string_view plan_name_of(StepKind kind) {
-  switch (kind) {
-    case StepKind::kKernel:
-      return "kernel";
-    case StepKind::kConvert:
-      return "convert";
-    case StepKind::kTransfer:
-      return "transfer";
-    case StepKind::kView:
-      return "view";
-    case StepKind::kControl:
-      return "control";
   }
   return "?";
 }

@@ -6,6 +6,7 @@
 #include <limits>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -89,12 +90,14 @@ struct PlanStep {
   StepKind kind = StepKind::kKernel;
   std::string backend;
   std::string variant;
-  std::string location = kHome;    ///< where a kernel runs and its workspace lies
-  std::vector<std::string> nodes;  ///< names of the graph's nodes it computes
-  std::string structure;           ///< structure_key() of their region: what the step was chosen for; "" without nodes
-  std::vector<PlanIndex> inputs;   ///< plan values
+  std::string location = kHome;       ///< where a kernel runs and its workspace lies
+  std::vector<std::string> nodes;     ///< names of the graph's nodes it computes
+  std::vector<std::string> repeated;  ///< of these, the ones that another step computes for everybody else
+  std::string structure;          ///< structure_key() of their region: what the step was chosen for; "" without nodes
+  std::vector<PlanIndex> inputs;  ///< plan values
   std::vector<PlanIndex> outputs;
   std::string artifact;              ///< content hash, "" for views and transfers
+  std::string entry;                 ///< which kernel of a linked artifact (backend/link_extension.h), else ""
   std::vector<PlanIndex> constants;  ///< plan constants the artifact is loaded with, in its order
   std::vector<PlanCheck> checks;     ///< before it runs; kernel steps only
   std::size_t workspace_offset = 0;
@@ -145,6 +148,7 @@ struct Plan : PlanBody {
   std::map<std::string, std::string> shapes;  ///< the --shape bindings
   std::string machine;                        ///< machine print
   std::string accuracy = "standard";
+  std::set<std::string> passes_off;  ///< that did not simplify the graph: the user switched them off
   int threads = 1;
   std::vector<PlanBackend> backends;
   std::vector<PlanArtifact> artifacts;                    ///< sorted by hash, each once
@@ -157,16 +161,11 @@ struct Plan : PlanBody {
   bool operator==(const Plan&) const = default;
 };
 
-/// Index of a plan's value at home by name and format; nothing when the plan has none. Linear; for tools and tests.
-[[nodiscard]] std::optional<PlanIndex> find_value(const PlanBody& plan, std::string_view name, const Format& format);
-
 /// Name of an artifact: content hash over its bytes and its compatibility string.
 [[nodiscard]] std::string artifact_hash(std::string_view bytes, std::string_view compatibility);
 
 /// Name of a storage in text and JSON: input, output, arena, device, constant, dynamic.
 [[nodiscard]] std::string_view name_of(Storage storage);
-/// Name of a step kind in text and JSON: kernel, convert, transfer, view, control.
-[[nodiscard]] std::string_view plan_name_of(StepKind kind);
 /// Name of the operator in ONNX: If, Loop, Scan.
 [[nodiscard]] std::string_view name_of(ControlOperator op);
 

@@ -93,6 +93,14 @@ Result<const RealisedPlan*> plan_for(const PlanCases& cases, const ShapePoint& p
               "one of the plan's cases, for it has no generic one: " + known);
 }
 
+Result<RealisedPlan> plan_at(const PlanCases& cases, const ShapePoint& point) {
+  COLLAGE_TRY(const RealisedPlan* const serving, plan_for(cases, point));
+  RealisedPlan plan = *serving;
+  if (cases.generic && serving == &*cases.generic)
+    plan.plan.shapes = bindings_at({.entries = plan.plan.shapes}, cases.domain, point).entries;
+  return plan;
+}
+
 PlanCases single_case(RealisedPlan plan) {
   PlanCases cases;
   for (const PlanIndex input : plan.plan.inputs)

@@ -5,12 +5,15 @@
 // Source: ours; TVM's Relay VM and Nimble (Shen et al., MLSys 2021) dispatch per kernel, here whole plans differ.
 #pragma once
 
+#include <functional>
+#include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "ir/shape_domain.h"
-#include "plan/realise.h"
+#include "plan/realised_plan.h"
 
 namespace collage {
 
@@ -52,6 +55,10 @@ struct PlanCases {
 /// where there is no generic plan.
 [[nodiscard]] Result<const RealisedPlan*> plan_for(const PlanCases& cases, const ShapePoint& point);
 
+/// The plan that serves a point as one for this point alone: the record of the bindings of a generic plan gets the
+/// point's extents, nothing else changes. Bytes are shared. Errors as plan_for.
+[[nodiscard]] Result<RealisedPlan> plan_at(const PlanCases& cases, const ShapePoint& point);
+
 /// A plan of fixed shapes as the one case of a domain without dimensions.
 [[nodiscard]] PlanCases single_case(RealisedPlan plan);
 
@@ -59,8 +66,12 @@ struct PlanCases {
 /// the point, one model, machine, thread budget and accuracy. Error plan/damaged.
 [[nodiscard]] Result<void> verify(const PlanCases& cases);
 
-/// Gives all plans one weights.bin in which equal contents lie once, and moves the offsets in plans and graphs.
-/// Errors of relocate_external_data.
-[[nodiscard]] Result<void> share_weights(PlanCases& cases);
+/// Serialised plan.onnx with the offsets of its external weights changed; by old offset the new one.
+using RelocateGraph =
+    std::function<Result<std::string>(std::string_view onnx, const std::map<std::size_t, std::size_t>& moved)>;
+
+/// Gives all plans one weights.bin in which equal contents lie once, and changes the offsets in plans and in their
+/// graphs, the latter with `relocate` (onnx/relocate.h: this library does not parse ONNX). Errors of `relocate`.
+[[nodiscard]] Result<void> share_weights(PlanCases& cases, const RelocateGraph& relocate);
 
 }  // namespace collage

@@ -1,16 +1,19 @@
 // Turns a cover into a plan: which bytes every value occupies, in which order the steps run on them.
+//
 // In:  the simplified graph, a cover of it, the compiled artifact of each step.
-// Out: the plan and the bytes it names (constants, artifacts): all that a session or the plan file needs.
-// How: one plan value for every (value, format). Views share the bytes of their input, the parts of a concatenation
-// that
-//      is a view those of the whole, so that their producers write there directly (plan/blocks.h); a part that cannot,
-//      because it is nobody's result or lies elsewhere already, is copied. Permitted in-place outputs follow their
-//      input;
-//      the storage that holds a model output becomes that output's buffer, so that its producer writes there directly;
-//      what cannot (a model input or constant passed through, a value that is two outputs) gets a copy step at the end;
-//      everything else shares one arena for each location (plan/memory.h). Bodies of control steps are realised alike,
-//      each with an arena that lies in its step's workspace; their constants are the plan's.
-// Not here: choosing the cover (search/), compiling (backends), timing (measure/).
+// Out: the plan and the bytes it names (constants, artifacts): all that the runtime or the plan file needs.
+//
+// There is one plan value for every graph value and place. Values share bytes where they may:
+// - A view shares the bytes of its input; the parts of a concatenation that is a view lie in the whole, so that their
+//   producers write there directly (plan/blocks.h). A part that lies elsewhere already is copied.
+// - An output that an artifact computes in place follows its input.
+// - The storage that holds a model output is that output's buffer. A model input or constant that is passed through,
+//   and a value that is two outputs, get a copy step at the end.
+// - Everything else lies in one arena for each location (plan/memory.h).
+// Bodies of control steps are realised alike, each with an arena inside its step's workspace; their constants are the
+// plan's.
+//
+// Not here: choosing the cover (search/), compiling (backends), timing (timing/).
 #pragma once
 
 #include <functional>
@@ -19,7 +22,7 @@
 #include <vector>
 
 #include "backend/backend.h"
-#include "plan/plan.h"
+#include "plan/realised_plan.h"
 
 namespace collage {
 
@@ -36,19 +39,12 @@ struct RealiseRequest {
   Plan header;  ///< everything the realiser does not compute; values, steps, artifacts and sizes are overwritten
 };
 
-/// A plan with the bytes it names.
-struct RealisedPlan {
-  Plan plan;
-  std::map<PlanIndex, Tensor> constants;    ///< the contents of every kConstant value outside bodies
-  std::map<std::string, Buffer> artifacts;  ///< by hash
-  Buffer onnx;                              ///< plan.onnx, set by the caller; may be empty
-
-  bool operator==(const RealisedPlan&) const = default;
-};
-
 /// The steps of a plan, or of a body, that its cover has, in order: those without a node that copy a value as it is
 /// were added by realise().
 [[nodiscard]] std::vector<std::size_t> cover_steps(const PlanBody& plan);
+
+/// Places the constants of bodies, at any depth, where the constants around them lie whose bytes they are.
+void share_constants_with_bodies(PlanBody& around);
 
 /// Errors: plan/bad-cover (a step reads what no earlier step made, a port count differs, a model output is not made in
 /// the plain format, a control step that refuse_bodies() refuses), plan/dynamic-value (a step reads a value of unknown

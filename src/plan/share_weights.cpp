@@ -1,9 +1,9 @@
 #include <map>
 
 #include "base/hash.h"
-#include "onnx/relocate.h"
 #include "plan/memory.h"
 #include "plan/plan_cases.h"
+#include "plan/realise.h"
 
 namespace collage {
 namespace {
@@ -24,17 +24,7 @@ class SharedWeights {
   std::size_t bytes_ = 0;
 };
 
-/// A body's constants lie where those around it do.
-void follow_constants(PlanBody& body) {
-  for (PlanStep& step : body.steps)
-    for (PlanBody& inner : step.bodies) {
-      for (PlanValue& value : inner.values)
-        if (value.storage == Storage::kConstant) value.offset = body.values[value.buffer].offset;
-      follow_constants(inner);
-    }
-}
-
-Result<void> move_constants(RealisedPlan& plan, SharedWeights& weights) {
+Result<void> move_constants(RealisedPlan& plan, SharedWeights& weights, const RelocateGraph& relocate) {
   std::map<std::size_t, std::size_t> moved;
   for (const auto& [index, tensor] : plan.constants) {
     PlanValue& value = plan.plan.values[index];
@@ -42,21 +32,21 @@ Result<void> move_constants(RealisedPlan& plan, SharedWeights& weights) {
     if (tensor.data.size() > 0) moved.emplace(value.offset, offset);
     value.offset = offset;
   }
-  follow_constants(plan.plan);
+  share_constants_with_bodies(plan.plan);
   if (plan.onnx.size() == 0) return {};
-  COLLAGE_TRY(const std::string onnx, relocate_external_data(plan.onnx.text(), moved));
+  COLLAGE_TRY(const std::string onnx, relocate(plan.onnx.text(), moved));
   plan.onnx = Buffer::copy_of(std::as_bytes(std::span(onnx)));
   return {};
 }
 
 }  // namespace
 
-Result<void> share_weights(PlanCases& cases) {
+Result<void> share_weights(PlanCases& cases, const RelocateGraph& relocate) {
   SharedWeights weights;
   std::vector<RealisedPlan*> plans;
   if (cases.generic) plans.push_back(&*cases.generic);
   for (PlanCase& one : cases.cases) plans.push_back(&one.plan);
-  for (RealisedPlan* plan : plans) COLLAGE_TRY_VOID(move_constants(*plan, weights));
+  for (RealisedPlan* plan : plans) COLLAGE_TRY_VOID(move_constants(*plan, weights, relocate));
   for (RealisedPlan* plan : plans) plan->plan.weights_bytes = weights.bytes();
   return {};
 }

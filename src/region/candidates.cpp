@@ -1,5 +1,7 @@
 #include "region/candidates.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "region/check_region.h"
@@ -18,14 +20,16 @@ class PoolBuilder {
 
   void add(const Proposer& proposer, const RuleOptions& options) {
     answers_.clear();
+    refused_.clear();
     const RuleContext context{.graph = graph_,
                               .uses = uses_,
                               .reach = reach_,
                               .classes = proposer.rules.classes,
-                              .takes = [&](const NodeSet& nodes) { return ask(proposer, nodes, {}) != nullptr; }};
+                              .takes = [&](const NodeSet& nodes) { return ask(proposer, nodes, {}, {}) != nullptr; }};
     for (Proposal& proposal : enumerate(rule_of(proposer.rules, options), context))
-      if (const Answer* answer = ask(proposer, std::move(proposal.nodes), proposal.repeated))
-        note(*answer, proposal.origin, std::move(proposal.matches));
+      if (const Answer* answer = ask(proposer, std::move(proposal.nodes), proposal.repeated, proposal.matches))
+        note(*answer, proposal.origin, proposal.matches);
+    note_refusals(proposer);
   }
 
   CandidatePool take() {
@@ -34,39 +38,66 @@ class PoolBuilder {
   }
 
  private:
-  /// What the backend at hand said about a region: its candidates in the pool.
+  /// What the backend at hand said about a region.
   struct Answer {
-    bool asked = false;
-    std::size_t first = 0;
-    std::size_t count = 0;
+    bool was_asked = false;                      ///< without labels
+    std::vector<std::vector<Match>> labels;      ///< with these
+    std::vector<std::uint32_t> candidates = {};  ///< in the pool
+    std::optional<Refusal> refusal = {};         ///< the first one
   };
 
-  /// Asks about a set of nodes; null when it is not a legal step or the backend refuses.
-  const Answer* ask(const Proposer& proposer, NodeSet nodes, const NodeSet& repeated) {
+  /// Asks about a set of nodes; null when it is not a legal step or the backend refuses. With labels the backend may
+  /// say something else, so each set of labels is one more question.
+  const Answer* ask(const Proposer& proposer, NodeSet nodes, const NodeSet& repeated,
+                    const std::vector<Match>& matches) {
     const auto index = index_of(std::move(nodes), repeated);
     if (!index) return nullptr;
     if (answers_.size() <= *index) answers_.resize(regions_.size());
     Answer& answer = answers_[*index];
-    if (!answer.asked) answer = ask_first_time(proposer, *index);
-    return answer.count == 0 ? nullptr : &answer;
+    if (matches.empty() ? !answer.was_asked : std::ranges::find(answer.labels, matches) == answer.labels.end())
+      ask_first_time(proposer, *index, matches, answer);
+    return answer.candidates.empty() ? nullptr : &answer;
   }
 
-  Answer ask_first_time(const Proposer& proposer, std::uint32_t index) {
-    Answer answer{.asked = true, .first = pool_.candidates.size()};
+  void ask_first_time(const Proposer& proposer, std::uint32_t index, const std::vector<Match>& matches,
+                      Answer& answer) {
+    if (matches.empty())
+      answer.was_asked = true;
+    else
+      answer.labels.push_back(matches);
+    auto variants = variants_of(proposer, index, matches);
+    if (!variants) {
+      if (!answer.refusal) refused_.push_back(index);
+      if (!answer.refusal) answer.refusal = std::move(variants).error();
+      return;
+    }
+    for (Variant& variant : *variants) {
+      const auto is_same = [&](std::uint32_t c) { return pool_.candidates[c].variant == variant; };
+      if (std::ranges::any_of(answer.candidates, is_same)) continue;
+      answer.candidates.push_back(static_cast<std::uint32_t>(pool_.candidates.size()));
+      pool_.candidates.push_back(
+          {.region = index, .backend = proposer.backend, .variant = std::move(variant), .matches = matches});
+    }
+  }
+
+  std::expected<std::vector<Variant>, Refusal> variants_of(const Proposer& proposer, std::uint32_t index,
+                                                           const std::vector<Match>& matches) const {
     const Region& region = regions_[index];
-    const auto refuse = [&](Refusal refusal) {
-      pool_.refusals.push_back({.region = index, .backend = proposer.backend, .refusal = std::move(refusal)});
-      return answer;
-    };
     if (const auto& limits = proposer.rules.limits)
       if (const auto legal = check_region(graph_, uses_, reach_, region, *limits); !legal)
-        return refuse({.reason = RefusalReason::kStructure, .detail = "limits: " + legal.error().detail});
-    auto variants = proposer.support(region);
-    if (!variants) return refuse(std::move(variants).error());
-    answer.count = variants->size();
-    for (Variant& variant : *variants)
-      pool_.candidates.push_back({.region = index, .backend = proposer.backend, .variant = std::move(variant)});
-    return answer;
+        return std::unexpected(
+            Refusal{.reason = RefusalReason::kStructure, .detail = "limits: " + legal.error().detail});
+    if (matches.empty()) return proposer.support(region);
+    Region labelled = region;
+    labelled.matches = matches;
+    return proposer.support(labelled);
+  }
+
+  /// Notes what the backend refused, whatever the labels.
+  void note_refusals(const Proposer& proposer) {
+    for (const std::uint32_t index : refused_)
+      if (Answer& answer = answers_[index]; answer.candidates.empty())
+        pool_.refusals.push_back({.region = index, .backend = proposer.backend, .refusal = *std::move(answer.refusal)});
   }
 
   /// The region of these nodes when it can be a step at all.
@@ -80,12 +111,11 @@ class PoolBuilder {
     return std::nullopt;
   }
 
-  /// Says at the candidates which rule asked for them; a labelled proposal gives them its matches.
-  void note(const Answer& answer, const std::string& origin, std::vector<Match> matches) {
-    const std::size_t end = answer.first + answer.count;
-    for (std::size_t c = answer.first; c < end; ++c) {
+  /// Says at the candidates which rule asked for them; those without labels take the first that are offered.
+  void note(const Answer& answer, const std::string& origin, const std::vector<Match>& matches) {
+    for (const std::uint32_t c : answer.candidates) {
       Candidate& candidate = pool_.candidates[c];
-      if (candidate.matches.empty()) candidate.matches = c + 1 < end ? matches : std::move(matches);
+      if (candidate.matches.empty()) candidate.matches = matches;
       if (candidate.origin.find(origin) != std::string::npos || candidate.origin.size() > kMostOrigin) continue;
       candidate.origin += (candidate.origin.empty() ? "" : ", ") + origin;
     }
@@ -97,7 +127,8 @@ class PoolBuilder {
   CandidatePool pool_;
   RegionTable regions_;
   RegionTable illegal_;
-  std::vector<Answer> answers_;  ///< of the backend at hand, by region
+  std::vector<Answer> answers_;         ///< of the backend at hand, by region
+  std::vector<std::uint32_t> refused_;  ///< regions, in the order of asking
 };
 
 }  // namespace
@@ -107,6 +138,30 @@ CandidatePool propose(const Graph& graph, const Uses& uses, std::span<const Prop
   PoolBuilder pool(graph, uses);
   for (const Proposer& proposer : proposers) pool.add(proposer, options);
   return pool.take();
+}
+
+Region region_of(const CandidatePool& pool, const Candidate& candidate) {
+  Region region = pool.regions[candidate.region];
+  region.matches = candidate.matches;
+  return region;
+}
+
+std::vector<std::vector<Match>> labels_for(const PartitionRules& rules, const Graph& graph, const Region& region) {
+  const Graph alone = extract(graph, region);
+  const Uses uses = uses_of(alone);
+  const Reachability reach(alone, uses);
+  const std::vector<std::size_t> nodes = region.nodes.members();
+  std::vector<std::vector<Match>> labels;
+  for (const Proposal& proposal :
+       enumerate(rule_of(rules), {.graph = alone, .uses = uses, .reach = reach, .classes = rules.classes})) {
+    if (proposal.matches.empty() || proposal.nodes.count() != nodes.size()) continue;
+    std::vector<Match>& matches = labels.emplace_back();
+    for (const Match& match : proposal.matches) {
+      matches.push_back({.label = match.label, .nodes = NodeSet(graph.nodes.size())});
+      for (const std::size_t n : match.nodes.members()) matches.back().nodes.insert(nodes[n]);
+    }
+  }
+  return labels;
 }
 
 std::vector<std::size_t> nodes_without_candidate(const Graph& graph, const CandidatePool& pool) {

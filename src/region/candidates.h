@@ -34,7 +34,7 @@ struct Candidate {
   std::uint32_t region = 0;  ///< index into CandidatePool::regions
   std::string backend;
   Variant variant;
-  std::vector<Match> matches = {};  ///< disjoint, inside the region; empty when the backend takes it as it is
+  std::vector<Match> matches = {};  ///< the labels under which the backend offers it (Region::matches)
   std::string origin = {};          ///< the rules that proposed the region, for explanations
 };
 
@@ -50,10 +50,17 @@ struct CandidatePool {
   std::vector<RegionRefusal> refusals;
 };
 
+/// The candidate's region with its labels, as its backend gets it.
+[[nodiscard]] Region region_of(const CandidatePool& pool, const Candidate& candidate);
+
 using ProposeOptions = RuleOptions;
 
 [[nodiscard]] CandidatePool propose(const Graph& graph, const Uses& uses, std::span<const Proposer> proposers,
                                     const ProposeOptions& options = {});
+
+/// The sets of labels under which the rules propose exactly this region, by what the region alone shows.
+[[nodiscard]] std::vector<std::vector<Match>> labels_for(const PartitionRules& rules, const Graph& graph,
+                                                         const Region& region);
 
 /// Nodes that no candidate covers, ascending.
 [[nodiscard]] std::vector<std::size_t> nodes_without_candidate(const Graph& graph, const CandidatePool& pool);

@@ -1,9 +1,9 @@
-// Which values lie in one piece inside another: the parts of a concatenation in the whole, what is split or sliced off
-// in its input. Whoever puts them at one place in memory has nothing to copy.
+// Which values are one run of bytes inside another value: parts inside the result of a Concat, results of a Split or
+// Slice inside its input. Stored at that offset of the whole, they need no copy.
 // In:  a Concat, Split or Slice with static shapes, and the format that all its tensors have.
 // Out: the whole and the byte offset of each part in it.
-// How: a part is a box in the whole; it is one run of bytes when outside of the outermost axis in memory that the box
-//      does not span its extents are 1.
+// How: a part is a box in the whole. Take the outermost axis in memory along which the box is shorter than the whole:
+//      the box is one run of bytes when its extent is 1 along every axis outside of that one.
 //      Known are the common formats and those named as in "owner:nChw16c": channels in blocks of 16, the blocks outside
 //      of the spatial axes, whatever their number; only whole blocks have a place there.
 // Cost: O(parts x rank).

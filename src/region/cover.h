@@ -2,7 +2,7 @@
 // whose bodies are placed on their own is one step that holds a cover for each of them.
 // In: what a search chose. Out: steps that can be realised one by one.
 // Cost: memory in proportion to the steps.
-// Source: the optimal partitioning of TVM's RFC 62, with conversions as steps; bodies are ours.
+// Source: the optimal partitioning of TVM's RFC 62. Differs: conversions are steps, bodies have covers.
 #pragma once
 
 #include <cstdint>
@@ -24,6 +24,23 @@ enum class StepKind : std::uint8_t {
   kView,      ///< outputs share the bytes of the input: nothing runs
   kControl    ///< an If, Loop or Scan whose bodies have steps of their own
 };
+
+/// In text and JSON: kernel, convert, transfer, view, control.
+[[nodiscard]] constexpr std::string_view name_of(StepKind kind) {
+  switch (kind) {
+    case StepKind::kKernel:
+      return "kernel";
+    case StepKind::kConvert:
+      return "convert";
+    case StepKind::kTransfer:
+      return "transfer";
+    case StepKind::kView:
+      return "view";
+    case StepKind::kControl:
+      return "control";
+  }
+  return "?";
+}
 
 /// Whether a backend's kernel runs: the step has an artifact.
 [[nodiscard]] constexpr bool has_artifact(StepKind kind) {
@@ -50,10 +67,8 @@ struct CoverStep {
   Variant variant;
   std::string location = kHome;  ///< where a kernel runs
   ValueId value;                 ///< convert and transfer steps, and views that only rename a format: the value
-  Format from;
-  Format to;
-  std::string from_location = kHome;
-  std::string to_location = kHome;
+  Place from;                    ///< of that value
+  Place to;                      ///< likewise
   Cost cost;
   std::string runner_up;  ///< "backend/variant +12%"; empty when there was no other
   /// Control steps: one per body, of the graphs that free_bodies() gives (plan/control.h). The search leaves them

@@ -1,7 +1,6 @@
 // The parts of enumerate() that have files of their own; see partition_rule.h for what they mean.
 // In: a rule and a context. Out: proposals, one function for each kind of rule.
 // Cost: see partition_rule.h.
-// Source: see partition_rule.h.
 #pragma once
 
 #include <vector>

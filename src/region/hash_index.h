@@ -1,6 +1,5 @@
 // Finds items of a growing list by their hash, comparing only those whose hashes agree.
 // In: hashes of items in the order in which they join the list. Out: positions. Cost: one probe of a flat table each.
-// Source: ours; open addressing.
 #pragma once
 
 #include <cstdint>

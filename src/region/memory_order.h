@@ -1,7 +1,7 @@
 // The order in which a format stores the axes of a tensor.
 // In: a rank and one of the two common formats; any other format counts as plain. Out: axes.
 // Cost: linear in the rank.
-// Source: ONNX axes; NHWC and its kin of other ranks.
+// Source: ONNX axes; [n, h, w, c] for images, likewise with other numbers of spatial axes.
 #pragma once
 
 #include <cstddef>

@@ -158,8 +158,10 @@ struct LabelForm {
   PartitionRule base;
   bool operator==(const LabelForm&) const = default;
 };
-/// To each proposal up to `max_nodes` that the context takes: the same with one more node, a cheap deterministic maker
-/// of an input that others read too, computed for this region only. `operators` empty = any such maker.
+/// Adds regions that compute for themselves what another step computes for the others: a producer that is cheap,
+/// deterministic and reads no more bytes than it makes, such as a dequantiser. To each proposal of up to `max_nodes`
+/// nodes that the context takes, the same with the producer of one of its inputs; to each match of a pattern with such
+/// nodes inside, the same with these values not given away. `operators` empty = any such producer.
 struct RepeatForm {
   PartitionRule base;
   std::vector<std::string> operators;

@@ -1,12 +1,12 @@
 // What conditions say about one node.
 #include <algorithm>
-#include <charconv>
 #include <optional>
 #include <variant>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "base/number_text.h"
 #include "region/fusion_class.h"
 #include "region/pattern_match.h"
 
@@ -18,13 +18,6 @@ struct Fact {
   std::string text;
   std::optional<double> number;
 };
-
-std::optional<double> number_of(std::string_view text) {
-  double number = 0;
-  const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (fault != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-  return number;
-}
 
 Fact fact_of(std::int64_t number) { return {.text = std::to_string(number), .number = static_cast<double>(number)}; }
 
@@ -91,7 +84,7 @@ bool holds(const PatternCondition& condition, const Graph& graph, const Node& no
     return right ? compares(*left, condition.comparison, *right) : is_not;
   }
   const auto agrees = [&](const std::string& literal) {
-    return compares(*left, condition.comparison, {.text = literal, .number = number_of(literal)});
+    return compares(*left, condition.comparison, {.text = literal, .number = number_in<double>(literal)});
   };
   return is_not ? std::ranges::all_of(condition.literals, agrees) : std::ranges::any_of(condition.literals, agrees);
 }

@@ -1,9 +1,8 @@
 // Finds every place of a pattern in a graph.
 // In: graph, uses, a parsed pattern. Out: node sets in the order of their start nodes, each once per start. A set
-//     is given only when at most max_outputs values leave it: what is needed outside is never hidden.
+//     is given only when at most max_outputs values leave it, so a value that is read outside always leaves.
 // Cost: per start node the partial matches reached from it, bounded by max_partial.
-// Not here: convexity and the backend's word, which the proposer asks.
-// Source: ours, for the language of pattern.h.
+// Not here: convexity and what the backend supports (candidates.h).
 #pragma once
 
 #include <cstddef>

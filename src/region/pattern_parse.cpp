@@ -1,10 +1,10 @@
 // A cursor over the text and one function per line of the grammar in pattern.h.
 #include <array>
-#include <charconv>
 #include <utility>
 
 #include <fmt/format.h>
 
+#include "base/number_text.h"
 #include "ir/type.h"
 #include "region/pattern.h"
 
@@ -28,18 +28,11 @@ bool is_name_character(char c) {
          c == ':' || c == '-' || c == '+';
 }
 
-std::optional<std::size_t> number_of(std::string_view text) {
-  std::size_t number = 0;
-  const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (fault != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-  return number;
-}
-
 /// "in0" or "out1".
 bool read_port(std::string_view text, PatternSubject& subject) {
   for (const auto& [word, is_input] : {std::pair{std::string_view("in"), true}, {std::string_view("out"), false}}) {
     if (!text.starts_with(word)) continue;
-    const auto port = number_of(text.substr(word.size()));
+    const auto port = number_in<std::size_t>(text.substr(word.size()));
     if (!port) continue;
     subject.is_input = is_input;
     subject.port = *port;
@@ -61,7 +54,7 @@ std::optional<PatternSubject> subject_of(std::string_view word) {
     subject.kind = PatternSubject::Kind::kRank;
   else if (word == "size")
     subject.kind = PatternSubject::Kind::kSize;
-  else if (const auto axis = word.starts_with("dim") ? number_of(word.substr(3)) : std::nullopt) {
+  else if (const auto axis = word.starts_with("dim") ? number_in<std::size_t>(word.substr(3)) : std::nullopt) {
     subject.kind = PatternSubject::Kind::kDim;
     subject.axis = *axis;
   } else {

@@ -19,4 +19,9 @@ struct Place {
   auto operator<=>(const Place&) const = default;
 };
 
+/// The format alone at home, else "location/format".
+[[nodiscard]] inline std::string to_string(const Place& place) {
+  return place.location == kHome ? place.format.name : place.location + "/" + place.format.name;
+}
+
 }  // namespace collage

@@ -1,4 +1,4 @@
-// A backend's reasoned no. A normal answer in the search, not an error: kept, counted and shown.
+// Why a backend does not run a region: a normal answer in the search, not an error. It is kept, counted and shown.
 // In: what a backend saw. Out: a reason from a fixed list, with words.
 #pragma once
 

@@ -21,7 +21,7 @@ using NodeSet = BitSet;  ///< over node indices of one graph
 /// The set over `graph`'s nodes with these members.
 [[nodiscard]] NodeSet node_set(const Graph& graph, const std::vector<std::size_t>& members);
 
-/// A backend's label on nodes inside a region: which of its patterns they are.
+/// The label of a rule on the nodes that it matched inside a region.
 struct Match {
   std::string label;
   NodeSet nodes;
@@ -35,6 +35,9 @@ struct Region {
   std::vector<ValueId> inputs;     ///< computed or graph-input values read from outside, by first use
   std::vector<ValueId> constants;  ///< constants read, by first use
   std::vector<ValueId> outputs;    ///< values of covered nodes needed outside or graph outputs, by production
+  /// Disjoint; what the rule that proposed the region to a backend matched in it. Set in the copy that this backend is
+  /// given: the computation, and so ==, is the same without.
+  std::vector<Match> matches = {};
 
   [[nodiscard]] bool repeats(std::size_t node) const { return repeated.universe() != 0 && repeated.contains(node); }
   /// The nodes that need no other step: all but the repeated ones.

@@ -1,6 +1,6 @@
 // Regions of one graph, each kept once and found by its nodes.
 // In: regions. Out: dense indices that stay valid. Cost: one hash of the node set per look-up; no ordering of sets.
-// Source: ours; interning as compilers do it for types.
+// Source: interning, as compilers do it for types.
 #pragma once
 
 #include <cstdint>

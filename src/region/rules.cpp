@@ -13,7 +13,7 @@ PartitionRule rule_of(const PartitionRules& rules, const RuleOptions& options) {
   }
   parts.insert(parts.end(), rules.more.begin(), rules.more.end());
   PartitionRule rule = rules.own ? *rules.own : any_of(std::move(parts));
-  if (!options.repeat_producers || rules.repeats == RepeatStyle::kNone) return rule;
+  if (rules.repeats == RepeatStyle::kNone) return rule;
   return with_repeats(std::move(rule),
                       rules.repeats == RepeatStyle::kListed ? rules.repeated : std::vector<std::string>{});
 }

@@ -41,7 +41,7 @@ struct PartitionRules {
   Growth growth = Growth::kNone;
   std::size_t max_region_nodes = 64;  ///< for kLikeNative
   std::size_t max_splits = 0;         ///< for kAny: ways to cut a maximal run, less one
-  RepeatStyle repeats = RepeatStyle::kCheap;
+  RepeatStyle repeats = RepeatStyle::kNone;
   std::vector<std::string> repeated = {};
   FusionOverrides classes = {};                       ///< where the common table of fusion classes does not fit
   std::vector<PartitionRule> more = {};               ///< rules beside the tables
@@ -53,7 +53,6 @@ struct PartitionRules {
 struct RuleOptions {
   std::size_t max_ranges = 40;   ///< of an engine
   std::size_t max_crossing = 1;  ///< live values at a narrow place
-  bool repeat_producers = false;
 };
 
 /// Every node on its own, the patterns, growth in the backend's style, then what else it says.

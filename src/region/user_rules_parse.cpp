@@ -1,10 +1,10 @@
 // One statement a line: KEYWORD BACKEND [LABEL]: REST. A line that starts with '#' is a comment.
-#include <charconv>
 #include <fstream>
 #include <iterator>
 
 #include <fmt/format.h>
 
+#include "base/number_text.h"
 #include "region/user_rules.h"
 
 namespace collage {
@@ -146,10 +146,8 @@ class LineParser {
 
   /// A count of at least one.
   static std::optional<std::size_t> number(std::string_view text) {
-    std::size_t value = 0;
-    const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (fault != std::errc{} || end != text.data() + text.size() || value == 0) return std::nullopt;
-    return value;
+    const auto value = number_in<std::size_t>(text);
+    return value && *value > 0 ? value : std::nullopt;
   }
 
   std::string_view line_;

@@ -12,12 +12,26 @@ std::vector<Port> ports_of(const PlanBody& plan, const std::vector<PlanIndex>& v
   return ports;
 }
 
+std::map<PlanIndex, Tensor> body_constants(const PlanBody& body, const std::map<PlanIndex, Tensor>& around) {
+  std::map<PlanIndex, Tensor> constants;
+  for (std::size_t i = 0; i < body.values.size(); ++i) {
+    const PlanValue& value = body.values[i];
+    if (value.storage != Storage::kConstant) continue;
+    constants.emplace(static_cast<PlanIndex>(i), Tensor{.type = value.type.element,
+                                                        .extents = value.type.extents(),
+                                                        .data = around.at(value.buffer).data.slice(0, value.bytes),
+                                                        .strings = {}});
+  }
+  return constants;
+}
+
 LoadRequest load_request(const RealisedPlan& realised, const PlanBody& body,
                          const std::map<PlanIndex, Tensor>& constants, const PlanStep& step, int threads) {
   const std::vector<PlanArtifact>& artifacts = realised.plan.artifacts;
   LoadRequest request;
   request.artifact.bytes = realised.artifacts.at(step.artifact).text();
   request.artifact.workspace_bytes = step.workspace_bytes;
+  request.artifact.entry = step.entry;
   const auto listed = std::ranges::find(artifacts, step.artifact, &PlanArtifact::hash);
   if (listed != artifacts.end()) request.artifact.compatibility = listed->compatibility;
   for (const PlanIndex constant : step.constants) request.constants.push_back(constants.at(constant));

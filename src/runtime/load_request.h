@@ -5,12 +5,16 @@
 #include <vector>
 
 #include "backend/backend.h"
-#include "plan/realise.h"
+#include "plan/realised_plan.h"
 
 namespace collage {
 
 /// Plan values as ports.
 [[nodiscard]] std::vector<Port> ports_of(const PlanBody& plan, const std::vector<PlanIndex>& values);
+
+/// The constants of a body: tensors of the body's types over the bytes of those around it.
+[[nodiscard]] std::map<PlanIndex, Tensor> body_constants(const PlanBody& body,
+                                                         const std::map<PlanIndex, Tensor>& around);
 
 /// For a kernel or conversion step of `body` with the body's constants. Views the artifacts of `realised`, which
 /// outlive the request.

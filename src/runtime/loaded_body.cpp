@@ -16,20 +16,6 @@ std::string text_of(const std::vector<Port>& ports) {
   return text;
 }
 
-/// A body's constants are tensors of the body's types over the bytes of those around it.
-std::map<PlanIndex, Tensor> constants_of(const PlanBody& body, const std::map<PlanIndex, Tensor>& around) {
-  std::map<PlanIndex, Tensor> constants;
-  for (std::size_t i = 0; i < body.values.size(); ++i) {
-    const PlanValue& value = body.values[i];
-    if (value.storage != Storage::kConstant) continue;
-    constants.emplace(static_cast<PlanIndex>(i), Tensor{.type = value.type.element,
-                                                        .extents = value.type.extents(),
-                                                        .data = around.at(value.buffer).data.slice(0, value.bytes),
-                                                        .strings = {}});
-  }
-  return constants;
-}
-
 }  // namespace
 
 Error in_step(Error error, std::size_t index, const PlanStep& step) {
@@ -49,7 +35,7 @@ Result<LoadedBody> KernelLoader::load(const PlanBody& plan, std::map<PlanIndex, 
   for (std::size_t i = 0; i < plan.steps.size(); ++i) {
     const PlanStep& step = plan.steps[i];
     for (const PlanBody& inner : step.bodies) {
-      auto loaded = load(inner, constants_of(inner, body.constants), inner.name + ": ");
+      auto loaded = load(inner, body_constants(inner, body.constants), inner.name + ": ");
       if (!loaded) return std::unexpected(in_step(std::move(loaded).error(), i, step));
       body.bodies[i].push_back(std::move(*loaded));
     }
@@ -69,6 +55,7 @@ Result<const Kernel*> KernelLoader::kernel(const LoadedBody& body, const PlanSte
   const PlanBody& plan = *body.plan;
   KernelKey key{step.backend,
                 step.artifact,
+                step.entry,
                 {},
                 text_of(ports_of(plan, step.inputs)) + "->" + text_of(ports_of(plan, step.outputs))};
   for (const PlanIndex constant : step.constants) {
@@ -120,7 +107,7 @@ std::unique_ptr<Call> bind_transfer(const LoadedBody& body, const BodyMemory& me
 Result<std::unique_ptr<Call>> bind_open(const LoadedBody& body, const std::vector<Extents>& input_extents,
                                         std::size_t index, const Buffers& buffers) {
   const PlanStep& step = body.plan->steps[index];
-  const auto* const kernel = dynamic_cast<const OpenKernel*>(body.kernels[index]);
+  const OpenKernel* const kernel = body.kernels[index]->as_open();
   if (kernel == nullptr)
     return fail(ExitCode::kUnsupported, "backend/fixed-shapes", fmt::format("step {} ({})", index, step.backend),
                 "a kernel of fixed shapes", "one that takes inputs of open shape");

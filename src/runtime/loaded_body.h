@@ -7,7 +7,8 @@
 #include <vector>
 
 #include "backend/device_place.h"
-#include "runtime/session.h"
+#include "backend/registry.h"
+#include "plan/realised_plan.h"
 
 namespace collage {
 
@@ -27,7 +28,7 @@ struct BodyMemory {
   const std::vector<Extents>* input_extents = nullptr;  ///< by input of a plan whose inputs are open; null else
 };
 
-/// Loads what has not been loaded for an equal step: one for a session.
+/// Loads what has not been loaded for an equal step: one for an executable.
 class KernelLoader {
  public:
   KernelLoader(const RealisedPlan& realised, const BackendSource& backends, int threads)
@@ -42,6 +43,7 @@ class KernelLoader {
   struct KernelKey {
     std::string backend;
     std::string artifact;
+    std::string entry;
     std::vector<const void*> constants;
     std::string ports;
     auto operator<=>(const KernelKey&) const = default;

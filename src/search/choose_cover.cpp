@@ -50,10 +50,8 @@ class CoverWriter {
                                                                      : StepKind::kConvert;
     step.backend = choice->backend;
     step.value = hop.value;
-    step.from = places[hop.from].format;
-    step.from_location = places[hop.from].location;
-    step.to = places[hop.to].format;
-    step.to_location = places[hop.to].location;
+    step.from = places[hop.from];
+    step.to = places[hop.to];
     step.cost = choice->cost;
     cover_.steps.push_back(std::move(step));
   }
@@ -67,6 +65,7 @@ class CoverWriter {
     step.backend = candidate.backend;
     step.location = candidate.location;
     step.region = *candidate.region;
+    step.region.matches.assign(candidate.matches.begin(), candidate.matches.end());
     step.variant = candidate.variant;
     step.cost = candidate.cost;
     step.runner_up = runner_up(group, option);

@@ -5,39 +5,18 @@
 namespace collage {
 namespace {
 
-/// The format alone at home, else "location/format".
-std::string place(const std::string& location, const Format& format) {
-  return location == kHome ? format.name : location + "/" + format.name;
-}
-
-std::string_view word_of(StepKind kind) {
-  switch (kind) {
-    case StepKind::kKernel:
-      return "kernel";
-    case StepKind::kConvert:
-      return "convert";
-    case StepKind::kTransfer:
-      return "transfer";
-    case StepKind::kView:
-      return "view";
-    case StepKind::kControl:
-      return "control";
-  }
-  return "?";
-}
-
 /// The steps of one cover, those of bodies further to the right. Bodies keep their nodes' numbers, so their own graphs
 /// name them.
 void write_steps(const Graph& graph, const Cover& cover, const std::string& indent, std::string& text) {
   for (const CoverStep& step : cover.steps) {
     if (step.region.nodes.universe() == 0) {
-      text +=
-          fmt::format("{}{} {} {}: {} -> {}\n", indent, word_of(step.kind), step.backend, graph.value(step.value).name,
-                      place(step.from_location, step.from), place(step.to_location, step.to));
+      text += fmt::format("{}{} {} {}: {} -> {}\n", indent, name_of(step.kind), step.backend,
+                          graph.value(step.value).name, to_string(step.from), to_string(step.to));
       continue;
     }
-    text += fmt::format("{}{} {}/{}:", indent, word_of(step.kind), step.backend, step.variant.name);
-    for (std::size_t n : step.region.nodes.members()) text += " " + graph.nodes[n].name;
+    text += fmt::format("{}{} {}/{}:", indent, name_of(step.kind), step.backend, step.variant.name);
+    for (std::size_t n : step.region.nodes.members())
+      text += (step.region.repeats(n) ? " ~" : " ") + graph.nodes[n].name;
     text += "\n";
     if (step.bodies.empty()) continue;
     const std::vector<const Graph*> bodies = bodies_of(graph.nodes[step.region.nodes.next()]);

@@ -1,3 +1,17 @@
+// The evolution, by an example: ten nodes, one engine E, one backend P. A genome has one line for each segment.
+//
+//   level 1's cover        E alone               a range of E
+//   0 10 level1            0 10 region E         0 4 level1
+//                                                4 10 region E
+//
+// These seeds are evaluated: 100, 90 and 80 us end to end. A generation makes children of them:
+//   tournament   of a few drawn at random the fastest is a parent: the second and the third
+//   crossed      between the common borders 0 and 10, or after a move between 4 and 10
+//   moved        one of: merge two segments, split a region, assign a range to another owner, shift a border:
+//                "4 10 region E" split at 7 gives 4..7 and 7..10, two regions of E
+// Each child is decoded to a cover (genome_cover.h) and predicted from the times of regions that are known. One half of
+// those evaluated are predicted best, the other half are drawn, since the prediction knows no cache effects. Covers
+// seen before are dropped. The next population has the best of all so far, then winners of tournaments.
 #include "search/evolve.h"
 
 #include <algorithm>

@@ -8,8 +8,8 @@
 //      Equal covers are evaluated once. Same problem, seed and answers of the evaluation: same result.
 // Cost: one evaluation for each seed and for children x generations; a choose_cover for each child made.
 // Not here: realising and timing plans (tune/confirm/level2.h).
-// Source: Collage (Jeon et al., PACT 2022), graph-level placement, with its defects mended: the best is never lost,
-//      time is looked at before every evaluation, regions and engines are genes, costs of regions are learnt.
+// Source: Collage (Jeon et al., PACT 2022), graph-level placement. Differs: the best is never lost, the clock is read
+//      before every evaluation, regions and engines are genes, costs of regions are learnt.
 #pragma once
 
 #include <functional>

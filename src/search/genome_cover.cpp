@@ -98,8 +98,7 @@ std::int64_t GenomeDecoder::predicted_ns(const std::string& engine, const Region
 
 Cost GenomeDecoder::cost_of(const std::string& engine, const EngineRegion& taken) const {
   for (const SearchCandidate& candidate : problem_.candidates)
-    if (candidate.backend == engine && candidate.variant == taken.variant &&
-        candidate.region->nodes == taken.region.nodes)
+    if (candidate.backend == engine && candidate.variant == taken.variant && *candidate.region == taken.region)
       return candidate.cost;
   return Estimated{predicted_ns(engine, taken.region)};
 }

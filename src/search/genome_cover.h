@@ -4,7 +4,6 @@
 //      of the segment that the engine refuses alone stay with level 1 when what is left can still run as one step.
 // Cost: one choose_cover per genome; each (engine, range) is asked about once.
 // Not here: timing, choosing genomes (evolve.h).
-// Source: ours, on top of level 1.
 #pragma once
 
 #include <expected>

@@ -1,9 +1,9 @@
 // Which changes of a genome level 2 tries, and at random which next.
 // In: the places where the graph is narrow, the genes, random numbers. Out: another genome.
-// A gene is a block between neighbouring narrow places and an engine that would change something by taking it: one that
-// takes it and does not run all of it in level 1's cover already.
+// A gene is a block between two narrow places that follow each other, and an engine that supports it and does not run
+// all of it in level 1's cover already: giving it the block changes the plan.
 // Cost: choose_genes asks each engine about each block; a move is linear in the number of segments.
-// Source: genes after Collage (Jeon et al., PACT 2022), where blocks that the engine refuses or already has are none.
+// Source: genes after Collage (Jeon et al., PACT 2022).
 #pragma once
 
 #include <random>

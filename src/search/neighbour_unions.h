@@ -1,4 +1,4 @@
-// Neighbouring steps of one backend as one: what a cover's borders between steps of the same owner might save.
+// Regions that join neighbouring steps of one backend, to save the border between them.
 // In: a cover. Out: regions to ask the backend about, each once, in a canonical order: every legal pair of steps of
 //     which one reads what the other makes, and the largest unions grown from such pairs. The caller prices them as any
 //     other candidate and searches again: a cover with fewer steps wins a tie, and two unions that exclude each other
@@ -8,8 +8,7 @@
 //      no node is repeated). A pair inside a union grown before starts no other.
 // Cost: two bits for every pair of nodes and every pair of steps; time in proportion to pairs x words of a set.
 // Not here: what the backend says to a union and what it takes (region/candidates.h, measure/).
-// Source: MaxCoalesce of TVM's RFC 62 (Collage), which kept merging steps that it had merged already and made backends
-//         wait for each other; here nothing is merged, only proposed.
+// Source: MaxCoalesce of TVM's RFC 62 (Collage). Differs: unions are proposed as candidates, not merged in place.
 #pragma once
 
 #include <string>

@@ -2,7 +2,7 @@
 // group, places of each value numbered, conversions closed under composition.
 // In: graph, candidates with costs, boundary table. Out: tables that the search only reads.
 // Cost: O(candidates + values x places^3).
-// Source: ours; closure of conversions after Floyd and Warshall.
+// Source: closure of conversions after Floyd and Warshall.
 #pragma once
 
 #include <cstdint>

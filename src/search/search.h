@@ -9,8 +9,8 @@
 //      cheapest are kept, the bound of what was dropped is reported.
 // Cost: states x candidates at a node x live values.
 // Not here: proposing (region/), timing (measure/), what does not add up (search/evolve).
-// Source: Collage (Jeon et al., PACT 2022), operator-level placement; places and schedules are ours. Widened beams:
-//         Zhang, Complete Anytime Beam Search, AAAI 1998.
+// Source: Collage (Jeon et al., PACT 2022), operator-level placement. Differs: places and legal schedules are part of
+//         the state. Widened beams: Zhang, Complete Anytime Beam Search, AAAI 1998.
 #pragma once
 
 #include <cstdint>
@@ -37,6 +37,7 @@ struct SearchCandidate {
   Cost cost;                     ///< measured or estimated
   std::string location = kHome;  ///< where it runs and its ports lie
   std::int64_t workspace_bytes = 0;
+  std::span<const Match> matches = {};  ///< for the region of its step
 };
 
 /// Time and maker of a conversion or transfer of one value; nothing when impossible. A cost of 0 ns is a view.
@@ -70,7 +71,7 @@ struct SearchResult {
                                                 std::span<const SearchCandidate> candidates,
                                                 const BoundaryTable& boundaries, const SearchOptions& options = {});
 
-/// One line per step, for golden tests and `tune --dump cover`.
+/// One line per step, "~" before the nodes it repeats; for golden tests and `tune --dump cover`.
 [[nodiscard]] std::string to_text(const Graph& graph, const Cover& cover);
 
 }  // namespace collage

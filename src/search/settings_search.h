@@ -1,10 +1,9 @@
 // An evolutionary search over the settings of one way to compute one region: proposes what to measure next.
 // In: a space, times as they come. Out: settings, each proposed once.
-// How: first what others think well of (the backend's model, the best of near shapes), then children of the fastest:
-// two
-//      of them are crossed or one is taken, and one or two choices move, mostly to a neighbouring value; some are drawn
-//      anew, so that a good corner far away is found, too. Where children are known already the space is walked through
-//      for what is left. Same space, seed and times: same proposals.
+// How: first the seeds (of the backend's cost model, the best of similar shapes), then children of the fastest: two of
+//      them are crossed or one is copied, and one or two choices change, mostly to a neighbouring value. Some settings
+//      are drawn at random, so that a good corner far away is found too. When all children are known, the space is
+//      enumerated for the rest. Same space, seed and times: same proposals.
 // Cost: a proposal takes some legality tests; a walk through the space as many as it has settings.
 // Not here: which region is worth it (tune/schedules/schedule_tuning.h), measuring.
 // Source: evolutionary search of Ansor (Zheng et al., OSDI 2020), without a learnt model: the space is small.

@@ -36,11 +36,9 @@ std::string cost_key(const std::string& structure_key, const Variant& variant, c
 }
 
 std::string text_of(const Conversion& conversion) {
-  const auto place = [](const std::string& location, const Format& format) {
-    return location == kHome ? format.name : location + "/" + format.name;
-  };
-  return fmt::format("{} from={} to={}", to_string(conversion.type), place(conversion.from_location, conversion.from),
-                     place(conversion.to_location, conversion.to));
+  const Place from{.location = conversion.from_location, .format = conversion.from};
+  const Place to{.location = conversion.to_location, .format = conversion.to};
+  return fmt::format("{} from={} to={}", to_string(conversion.type), to_string(from), to_string(to));
 }
 
 std::string conversion_key(const Conversion& conversion, const BackendInfo& backend, const MeasureContext& context) {

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "backend/backend.h"
+#include "backend/strategy.h"
 #include "store/store.h"
 
 namespace collage {

@@ -175,8 +175,6 @@ class Sampler {
 
 }  // namespace
 
-SamplingOptions precise_sampling() { return {}; }
-
 SamplingOptions quick_sampling() {
   return {.warm_up_ns = 20'000'000, .min_total_ns = 4'000'000, .long_total_ns = 200'000'000};
 }

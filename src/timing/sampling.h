@@ -34,8 +34,7 @@ struct SamplingOptions {
   std::uint64_t seed = 1;
 };
 
-/// Numbers for a verdict worth keeping; and for a first look, where a cheap contender costs a few milliseconds.
-[[nodiscard]] SamplingOptions precise_sampling();
+/// For the candidates of a tune: a cheap contender costs a few milliseconds.
 [[nodiscard]] SamplingOptions quick_sampling();
 
 /// What is timed and what it is timed with; replaced in tests by a clock that only moves when told.

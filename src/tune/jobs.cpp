@@ -3,7 +3,6 @@
 #include "numbers/graph_file.h"
 #include "store/artifact_file.h"
 #include "tune/confirm/whole_model.h"
-#include "tune/recheck.h"
 #include "tune/rehearsal.h"
 #include "tune/shapes/open_model.h"
 
@@ -28,7 +27,7 @@ Result<std::string> compile_model_here(const CompileModelJob& job, Registry& reg
   request.variant = model_variant(request.region);
   request.model_bytes = std::move(bytes);
   const CompileOptions options{.threads = job.threads, .accuracy = Accuracy::kStandard};
-  if (!job.domain.dimensions.empty() && open_compiler_of(engine) != nullptr) {
+  if (!job.domain.dimensions.empty() && extension_of<OpenCompiler>(*engine) != nullptr) {
     const OpenRequest open{.graph = &graph, .region = request.region, .formats = request.variant, .domain = job.domain};
     COLLAGE_TRY(const OpenModelArtifact made, compile_open(*engine, open, options, {.asked = job.samples}));
     return write_artifact(job.folder, made.artifact, request.region.constants);
@@ -103,7 +102,6 @@ Result<Json> ask(WorkerProcess& worker, const Json& job, std::chrono::nanosecond
 std::vector<Handler> tune_handlers() {
   return {{.type = "compile-model", .run = run_compile_model},
           {.type = "confirm", .run = run_confirm},
-          {.type = "recheck", .run = run_recheck_job},
           rehearsal_handler()};
 }
 

@@ -111,6 +111,7 @@ void fill_report(const Outcome& outcome, TuneReport& report) {
   report.plan = outcome.options.output;
   report.model = outcome.options.model;
   report.threads = outcome.options.threads;
+  report.passes_off = outcome.options.passes_off;
   report.shipped = winner.is_rival ? winner.name : "cover";
   report.measured_us = static_cast<double>(winner.median_ns) / 1000;
   report.memory_bytes = winner.memory_bytes;

@@ -68,33 +68,39 @@ class CoverReader {
     if (found == values_.end()) return other_graph(s, "no such value");
     CoverStep step;
     step.value = found->second;
-    step.from = value(from.inputs.front()).format;
-    step.to = value(from.outputs.front()).format;
-    step.from_location = value(from.inputs.front()).location;
-    step.to_location = value(from.outputs.front()).location;
+    const PlanValue& read = value(from.inputs.front());
+    const PlanValue& written = value(from.outputs.front());
+    step.from = {.location = read.location, .format = read.format};
+    step.to = {.location = written.location, .format = written.format};
     return step;
   }
 
   Result<CoverStep> kernel(std::size_t s) {
     const PlanStep& from = plan_.steps[s];
     NodeSet nodes(graph_.nodes.size());
+    NodeSet repeated(graph_.nodes.size());
     for (const std::string& name : from.nodes) {
       const auto found = nodes_.find(name);
       if (found == nodes_.end()) return other_graph(s, "no node " + name);
-      if (covered_.contains(found->second)) return other_graph(s, "node " + name + " in two steps");
       nodes.insert(found->second);
+      if (std::ranges::find(from.repeated, name) != from.repeated.end())
+        repeated.insert(found->second);
+      else if (covered_.contains(found->second))
+        return other_graph(s, "node " + name + " in two steps");
     }
-    covered_ |= nodes;
+    covered_ |= nodes - repeated;
     CoverStep step;
     step.location = from.location;
-    step.region = make_region(graph_, uses_, std::move(nodes));
+    step.region = make_region(graph_, uses_, std::move(nodes), std::move(repeated));
     if (structure_key(graph_, step.region) != from.structure)
       return other_graph(s, "nodes of these names with other operators, attributes, types or shapes");
     if (from.kind == StepKind::kControl) return control(s, std::move(step));
     if (!has_values(from.outputs, step.region.outputs)) return other_graph(s, "other values that leave the step");
     if (from.kind == StepKind::kKernel && !has_values(from.inputs, step.region.inputs))
       return other_graph(s, "other values that enter the step");
-    COLLAGE_TRY(step.variant, variant(s, step.region));
+    COLLAGE_TRY(Candidate chosen, offered(s, step.region));
+    step.variant = std::move(chosen.variant);
+    step.region.matches = std::move(chosen.matches);
     return step;
   }
 
@@ -119,13 +125,13 @@ class CoverReader {
   }
 
   /// The backend's own variant of this name with the formats of the plan's values.
-  Result<Variant> variant(std::size_t s, const Region& region) const {
+  Result<Candidate> offered(std::size_t s, const Region& region) const {
     const PlanStep& from = plan_.steps[s];
-    COLLAGE_TRY(const std::vector<Variant> offered, variants_(graph_, from.backend, region));
-    for (const Variant& variant : offered)
-      if (variant.name == from.variant && formats_fit(from.inputs, region.inputs, variant.input_formats) &&
-          formats_fit(from.outputs, region.outputs, variant.output_formats))
-        return variant;
+    COLLAGE_TRY(const std::vector<Candidate> offers, variants_(graph_, from.backend, region));
+    for (const Candidate& offer : offers)
+      if (offer.variant.name == from.variant && formats_fit(from.inputs, region.inputs, offer.variant.input_formats) &&
+          formats_fit(from.outputs, region.outputs, offer.variant.output_formats))
+        return offer;
     return fail(ExitCode::kUnsupported, "plan/other-variant",
                 fmt::format("{}: step {} at {}", where_, s, from.nodes.front()),
                 fmt::format("{} offers no variant {} with these formats", from.backend, from.variant),
@@ -160,7 +166,7 @@ void write_decisions(const PlanBody& plan, const std::string& indent, std::strin
     for (const PlanIndex index : list) text += " " + plan.values[index].name + ":" + plan.values[index].format.name;
   };
   for (const PlanStep& step : plan.steps) {
-    text += fmt::format("{}{} {}/{}:", indent, plan_name_of(step.kind), step.backend, step.variant);
+    text += fmt::format("{}{} {}/{}:", indent, name_of(step.kind), step.backend, step.variant);
     for (const std::string& node : step.nodes) text += " " + node;
     ports(" |", step.inputs);
     ports(" ->", step.outputs);

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "plan/plan.h"
-#include "region/variant.h"
+#include "region/candidates.h"
 
 namespace collage {
 
@@ -18,9 +18,10 @@ namespace collage {
 /// equal text run the same kernels on the same values in the same order.
 [[nodiscard]] std::string decisions_text(const Plan& plan);
 
-/// The ways in which a backend runs a region of a graph now; empty when it refuses.
+/// The ways in which a backend runs a region of a graph now, with the labels that it offers them under; empty when it
+/// refuses.
 using VariantSource =
-    std::function<Result<std::vector<Variant>>(const Graph& graph, const std::string& backend, const Region& region)>;
+    std::function<Result<std::vector<Candidate>>(const Graph& graph, const std::string& backend, const Region& region)>;
 
 /// The decisions of a plan as a cover of `graph`. Error plan/other-graph names the first step that does not fit the
 /// graph (a node, an operator, an attribute, a type or a shape differs, or nodes are left over); plan/other-variant the

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <memory>
 
+#include "backend/operand_extension.h"
+
 namespace collage {
 namespace {
 
@@ -35,7 +37,7 @@ std::expected<std::vector<Variant>, Refusal> support_with(const Backend& backend
 
 std::optional<Refusal> refuse_operands(const Backend& backend, const Graph& graph, std::span<const OpenCondition> open,
                                        const Region& region) {
-  const auto is_left = [&](const Node& asker, OperandRule rule) { return !backend.refuses_operands(asker, rule); };
+  const auto is_left = [&](const Node& asker, OperandRule rule) { return !refuses_operands(backend, asker, rule); };
   const auto refused = [](std::string detail) {
     return Refusal{.reason = RefusalReason::kStructure, .detail = std::move(detail)};
   };
@@ -52,6 +54,20 @@ std::optional<Refusal> refuse_operands(const Backend& backend, const Graph& grap
 std::expected<std::vector<Variant>, Refusal> guarded_support(const Backend& backend, const Graph& graph,
                                                              const Region& region, const CompileOptions& options) {
   return support_with(backend, graph, open_conditions(graph), region, options);
+}
+
+std::vector<Candidate> offers_of(const Backend& backend, const Graph& graph, const Region& region,
+                                 const CompileOptions& options) {
+  std::vector<std::vector<Match>> labels = labels_for(backend.rules(), graph, region);
+  labels.insert(labels.begin(), std::vector<Match>());
+  std::vector<Candidate> offers;
+  for (std::vector<Match>& matches : labels) {
+    Region labelled = region;
+    labelled.matches = matches;
+    for (Variant& variant : guarded_support(backend, graph, labelled, options).value_or(std::vector<Variant>()))
+      offers.push_back({.backend = backend.info().name, .variant = std::move(variant), .matches = matches});
+  }
+  return offers;
 }
 
 Result<std::vector<Proposer>> make_proposers(Registry& registry, std::span<const std::string> instances,

@@ -26,6 +26,10 @@ namespace collage {
                                                                            const Region& region,
                                                                            const CompileOptions& options);
 
+/// What guarded_support() says to a region without labels and with each set that the backend's own rules give it.
+[[nodiscard]] std::vector<Candidate> offers_of(const Backend& backend, const Graph& graph, const Region& region,
+                                               const CompileOptions& options);
+
 /// Why the backend must not run the region: an operand inside may break a rule that neither it nor the plan looks at.
 /// `open` are the graph's open conditions.
 [[nodiscard]] std::optional<Refusal> refuse_operands(const Backend& backend, const Graph& graph,

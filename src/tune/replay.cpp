@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "plan/plan_file.h"
+#include "plan/file/plan_file.h"
 #include "store/artifact_file.h"
 #include "timing/machine.h"
 #include "tune/confirm/assemble.h"
@@ -25,6 +25,7 @@ constexpr const char* kCover = "cover";
 TuneOptions options_of(const Plan& plan, TuneOptions options) {
   options.shapes.entries = plan.shapes;
   options.threads = plan.threads;
+  options.passes_off = plan.passes_off;
   options.accuracy = accuracy_of(plan.accuracy).value_or(Accuracy::kStandard);
   options.backends.clear();
   for (const PlanBackend& backend : plan.backends) options.backends.push_back(backend.name);
@@ -43,6 +44,7 @@ class Replayer {
                                     .shapes = options_.shapes,
                                     .backends = options_.backends,
                                     .accuracy = options_.accuracy,
+                                    .passes_off = options_.passes_off,
                                     .seed = options_.seed,
                                     .input_ranges = options_.input_ranges,
                                     .progress = options_.progress},
@@ -60,10 +62,10 @@ class Replayer {
   Result<RealisedPlan> from_cover() {
     const CompileOptions compile{.threads = options_.threads, .accuracy = options_.accuracy};
     const VariantSource variants = [&](const Graph& graph, const std::string& name,
-                                       const Region& region) -> Result<std::vector<Variant>> {
-      if (std::ranges::find(options_.backends, name) == options_.backends.end()) return std::vector<Variant>();
+                                       const Region& region) -> Result<std::vector<Candidate>> {
+      if (std::ranges::find(options_.backends, name) == options_.backends.end()) return std::vector<Candidate>();
       COLLAGE_TRY(const Backend* backend, registry_.get(name));
-      return guarded_support(*backend, graph, region, compile).value_or(std::vector<Variant>());
+      return offers_of(*backend, graph, region, compile);
     };
     COLLAGE_TRY(const Cover cover, cover_from_plan(plan_, prepared_.graph, variants));
     Pricing pricing(pricing_options(), prepared_.graph, registry_, store_);
@@ -122,6 +124,7 @@ class Replayer {
     request.header.shapes = plan_.shapes;
     request.header.machine = machine_print();
     request.header.accuracy = plan_.accuracy;
+    request.header.passes_off = plan_.passes_off;
     request.header.threads = plan_.threads;
     request.header.shipped = plan_.shipped;
     return assemble(request, registry_);
@@ -147,7 +150,8 @@ class Replayer {
   }
 
   TuneReport report_on(const Plan& plan) const {
-    TuneReport report{.plan = options_.output, .model = options_.model, .threads = plan.threads};
+    TuneReport report{
+        .plan = options_.output, .model = options_.model, .threads = plan.threads, .passes_off = plan.passes_off};
     const StepCounts counts = count_steps(plan);
     report.steps = counts.steps;
     report.views = counts.views;

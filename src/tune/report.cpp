@@ -97,6 +97,7 @@ std::string to_json(const TuneReport& report) {
                                          {"plan", report.plan},
                                          {"model", report.model},
                                          {"threads", report.threads},
+                                         {"passes_off", report.passes_off},
                                          {"tune_s", report.tune_s},
                                          {"candidates", report.candidates},
                                          {"measured", report.measured},

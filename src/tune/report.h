@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -79,6 +80,7 @@ struct TuneReport {
   std::string plan;
   std::string model;
   int threads = 1;
+  std::set<std::string> passes_off = {};  ///< --passes
   double tune_s = 0;
   std::size_t candidates = 0;
   std::size_t measured = 0;

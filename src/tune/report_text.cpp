@@ -4,6 +4,7 @@
 #include <tuple>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "tune/report.h"
 
@@ -138,6 +139,7 @@ std::string to_text(const TuneReport& report) {
     text += fmt::format("{} candidates: {} measured, {} reused, {} refused; {:.1f} s\n", report.candidates,
                         report.measured, report.reused, report.refused, report.tune_s) +
             to_text(report.ended);
+  if (!report.passes_off.empty()) text += fmt::format("passes switched off: {}\n", fmt::join(report.passes_off, ", "));
   for (const RuleEffect& effect : report.rules) text += text_of(effect);
   text += text_of(report.schedules) + failures_text(report.repros);
   for (const std::string& note : report.notes) text += "note: " + note + "\n";

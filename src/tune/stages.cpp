@@ -124,7 +124,7 @@ class Preparation {
 
   Result<void> simplify_and_record() {
     COLLAGE_TRY(SimplifiedGraph simplified,
-                simplify(prepared_.imported.graph, {.accuracy = options_.accuracy, .off = {}},
+                simplify(prepared_.imported.graph, {.accuracy = options_.accuracy, .off = options_.passes_off},
                          [this](const Graph& graph) { return fold(graph); }));
     prepared_.passes = std::move(simplified.passes);
     COLLAGE_TRY(std::string problem, record(simplified.graph));

@@ -34,6 +34,7 @@ struct PrepareOptions {
   ShapeBindings shapes;
   std::vector<std::string> backends;  ///< whose vendor operators are known
   Accuracy accuracy = Accuracy::kStandard;
+  std::set<std::string> passes_off;
   std::uint64_t seed = 1;
   std::map<std::string, std::pair<double, double>> input_ranges;
   Progress progress;

@@ -6,7 +6,8 @@
 
 #include <fmt/format.h>
 
-#include "plan/plan_file.h"
+#include "backend/portability_extension.h"
+#include "plan/file/plan_file.h"
 #include "timing/machine.h"
 #include "tune/confirm/assemble.h"
 #include "tune/confirm/level2.h"
@@ -79,6 +80,7 @@ class Tuner {
             .shapes = options_.shapes,
             .backends = who_.proposing(),
             .accuracy = options_.accuracy,
+            .passes_off = options_.passes_off,
             .seed = options_.seed,
             .input_ranges = options_.input_ranges,
             .progress = progress_};
@@ -228,7 +230,14 @@ class Tuner {
 
   std::string question() const {
     return machine_print() + "|" + prepared_.imported.model_hash + "|" + scene_.shapes_text() + "|" +
-           std::to_string(options_.threads);
+           std::to_string(options_.threads) + passes_text();
+  }
+
+  /// "" when all passes run, so that older answers hold.
+  std::string passes_text() const {
+    std::string text;
+    for (const std::string& name : options_.passes_off) text += "|-" + name;
+    return text;
   }
 
   /// With all that decides which candidates there are.
@@ -353,14 +362,15 @@ class Tuner {
   }
 
   // ---- result ----------------------------------------------------------------------------------------------
-  /// What ships also runs on lesser processors, where backends have kernels for them. This comes after the budget.
+  /// What ships also runs on processors with fewer instructions, where backends have kernels for them. This comes after
+  /// the budget.
   void widen(Contestant& winner) {
-    const auto has_lesser = [&](const PlanBackend& used) {
+    const auto has_baseline = [&](const PlanBackend& used) {
       const auto backend = registry_.get(used.name);
-      return backend && !(*backend)->info().lesser.empty();
+      return backend && !baseline_instance(**backend).empty();
     };
     if (!priced_.has_covers() || user_stop_.stop_requested() ||
-        std::ranges::none_of(winner.plan.plan.backends, has_lesser))
+        std::ranges::none_of(winner.plan.plan.backends, has_baseline))
       return;
     scene_.say("widen");
     const double begin_s = budget_.total_s();
@@ -373,9 +383,9 @@ class Tuner {
     }();
     budget_.set_aside(budget_.total_s() - begin_s);
     for (const std::string& kernel : priced_.pricing().unportable())
-      notes_.push_back("runs on no lesser processor than this one: " + kernel);
+      notes_.push_back("runs on no processor with fewer instructions than this one: " + kernel);
     if (!wide) {
-      notes_.push_back("runs on no lesser processor than this one: " + to_string(wide.error()));
+      notes_.push_back("runs on no processor with fewer instructions than this one: " + to_string(wide.error()));
       return;
     }
     winner.plan = std::move(wide->plan);
@@ -436,7 +446,7 @@ class Tuner {
     return find_alternatives(priced_.pricing().completed(priced_.request({})));
   }
 
-  /// What kernels for lesser processors may take after the budget: the more of these two.
+  /// What kernels for the baseline instruction set may take after the budget: the more of these two.
   static constexpr double kPortableShare = 0.25;
   static constexpr double kPortableSeconds = 30;
   static constexpr int kContextRounds = 2;

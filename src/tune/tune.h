@@ -9,6 +9,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <stop_token>
 #include <string>
 #include <vector>
@@ -42,9 +43,10 @@ struct TuneOptions {
   UserRules user_rules;  ///< --rules
   int threads = 1;
   Accuracy accuracy = Accuracy::kStandard;
-  std::string cost_table;  ///< path to write every candidate with its cost to; empty = nowhere
-  std::string store;       ///< path of the cost store, or "memory:"
-  std::string repros;      ///< folder for reproduction bundles of backends' failures; empty = none are written
+  std::set<std::string> passes_off;  ///< --passes: these do not simplify the graph
+  std::string cost_table;            ///< path to write every candidate with its cost to; empty = nowhere
+  std::string store;                 ///< path of the cost store, or "memory:"
+  std::string repros;  ///< folder for reproduction bundles of backends' failures; empty = none are written
   std::uint64_t seed = 1;
   double budget_s = 540;
   double tune_budget_s = 0;   ///< on top of it: for schedules beyond those that backends offer

@@ -1,4 +1,4 @@
-#include "backend/backend.h"
+#include "backend/format_extension.h"
 
 #include <gtest/gtest.h>
 
@@ -43,17 +43,17 @@ TEST(Accuracy, NamesReadBack) {
 
 TEST(Backend, KnowsTheCommonFormatsByDefault) {
   const PlainBackend backend;
-  EXPECT_EQ(backend.format_bytes(type_of("f32[1,3,4,4]"), plain()), 192U);
-  EXPECT_EQ(backend.format_bytes(type_of("f32[1,3,4,4]"), channels_last()), 192U);
-  EXPECT_EQ(backend.format_bytes(type_of("f32[3,4]"), plain()), 48U);
-  EXPECT_EQ(backend.format_bytes(type_of("f32[3,4]"), channels_last()), std::nullopt);
-  EXPECT_EQ(backend.format_bytes(type_of("f32[1,3,4,4]"), Format{"onednn:nChw16c"}), std::nullopt);
-  EXPECT_EQ(backend.format_bytes(type_of("f32[N,3,4,4]"), plain()), std::nullopt);
+  EXPECT_EQ(format_bytes(backend, type_of("f32[1,3,4,4]"), plain()), 192U);
+  EXPECT_EQ(format_bytes(backend, type_of("f32[1,3,4,4]"), channels_last()), 192U);
+  EXPECT_EQ(format_bytes(backend, type_of("f32[3,4]"), plain()), 48U);
+  EXPECT_EQ(format_bytes(backend, type_of("f32[3,4]"), channels_last()), std::nullopt);
+  EXPECT_EQ(format_bytes(backend, type_of("f32[1,3,4,4]"), Format{"onednn:nChw16c"}), std::nullopt);
+  EXPECT_EQ(format_bytes(backend, type_of("f32[N,3,4,4]"), plain()), std::nullopt);
 }
 
 TEST(Backend, ConvertsNothingByDefault) {
   PlainBackend backend;
-  const auto artifact = backend.compile_conversion({type_of("f32[1,2,3]"), plain(), channels_last()}, {});
+  const auto artifact = compile_conversion(backend, {type_of("f32[1,2,3]"), plain(), channels_last()}, {});
   ASSERT_FALSE(artifact);
   EXPECT_EQ(artifact.error().reason, RefusalReason::kFormat);
   EXPECT_EQ(artifact.error().detail, "no conversion of f32[1,2,3] from plain to channels_last");

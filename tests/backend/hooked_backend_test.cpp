@@ -6,6 +6,7 @@
 #include "backend/code_generator.h"
 #include "tests/backend/hook_tables.h"
 #include "tests/support/load_only_backend.h"
+#include "tests/support/prepare_one.h"
 
 namespace collage {
 namespace {
@@ -17,7 +18,7 @@ using test::request_for;
 using ::testing::HasSubstr;
 
 /// Compiles tensor code for others and loads what it made.
-class Generator final : public test::LoadOnlyBackend, public CodeGenerator {
+class Generator final : public test::LoadOnlyBackend, public CodeGenerator, public ConstantsExtension {
  public:
   Generator() : LoadOnlyBackend({.name = "generator"}) {}
   std::vector<std::expected<Artifact, Refusal>> codegen(std::span<const TensorCode> codes,
@@ -28,8 +29,11 @@ class Generator final : public test::LoadOnlyBackend, public CodeGenerator {
     loaded = std::string(request.artifact.compatibility);
     return make_kernel([](const Buffers&) -> Result<void> { return {}; });
   }
-  Result<std::optional<PreparedArtifact>> prepare_constants(const LoadRequest&) override {
-    return PreparedArtifact{.bytes = "packed", .constants = {}};
+  std::vector<MaybePrepared> prepare_constants(std::span<const LoadRequest> kernels) override {
+    return {kernels.size(), PreparedArtifact{.bytes = "packed", .constants = {}}};
+  }
+  Extension* extension(ExtensionKind kind) override {
+    return select_extension<CodeGenerator, ConstantsExtension>(*this, kind);
   }
   std::string loaded;
 };
@@ -91,7 +95,7 @@ TEST(HookedBackend, CompilesAndLoadsItsOwnArtifacts) {
   ASSERT_TRUE(artifacts[1]);
   EXPECT_EQ(artifacts[1]->bytes, "compiled");
   EXPECT_TRUE(backend->load(load_of(*artifacts[1])));
-  EXPECT_EQ(backend->prepare_constants(load_of(*artifacts[1])).value(), std::nullopt);
+  EXPECT_EQ(test::prepare_one(*backend, load_of(*artifacts[1])).value(), std::nullopt);
 }
 
 TEST(HookedBackend, AnArtifactThatSaysNothingBelongsToTheBuildThatMadeIt) {
@@ -101,7 +105,7 @@ TEST(HookedBackend, AnArtifactThatSaysNothingBelongsToTheBuildThatMadeIt) {
   const Artifact artifact = instance_of(hooks)->compile({&request, 1}, {})[0].value();
   const auto rebuilt = make_hooked_backend(hooks, {.name = "fake", .options = {}, .build = "b2"});
   EXPECT_EQ(rebuilt->load(load_of(artifact)).error().code, "backend/incompatible-artifact");
-  EXPECT_EQ(rebuilt->prepare_constants(load_of(artifact)).error().code, "backend/incompatible-artifact");
+  EXPECT_EQ(test::prepare_one(*rebuilt, load_of(artifact)).error().code, "backend/incompatible-artifact");
   Artifact foreign = artifact;
   foreign.compatibility = "native/1 avx2";
   EXPECT_EQ(instance_of(hooks)->load(load_of(foreign)).error().code, "backend/incompatible-artifact");
@@ -142,7 +146,7 @@ TEST(HookedBackend, TensorCodeGoesToTheCodeGeneratorGivenWhenItHasNone) {
   EXPECT_EQ(artifact.bytes, "machine code");
   EXPECT_TRUE(backend->load(load_of(artifact)));
   EXPECT_EQ(generator.loaded, "generator 1");
-  EXPECT_EQ(backend->prepare_constants(load_of(artifact)).value()->bytes, "packed");
+  EXPECT_EQ(test::prepare_one(*backend, load_of(artifact)).value()->bytes, "packed");
 
   EXPECT_EQ(reason_of(*instance_of(hooks), chain, chain.relu), "no code generator for tensor code");
   const auto missing = instance_of(hooks, fail(ExitCode::kUnsupported, "backend/missing", "native", "no Halide"));
@@ -184,8 +188,7 @@ TEST(HookedBackend, ThrowingHooksAreRefusalsAndErrors) {
   hooks.load = [](const BackendOptions&, const LoadRequest&) -> Result<std::unique_ptr<Kernel>> {
     throw std::runtime_error("no card");
   };
-  hooks.prepare_constants = [](const BackendOptions&,
-                               std::span<const LoadRequest>) -> std::vector<Result<std::optional<PreparedArtifact>>> {
+  hooks.prepare_constants = [](const BackendOptions&, std::span<const LoadRequest>) -> std::vector<MaybePrepared> {
     throw std::runtime_error("no weights");
   };
   const auto backend = instance_of(hooks);
@@ -193,7 +196,58 @@ TEST(HookedBackend, ThrowingHooksAreRefusalsAndErrors) {
   EXPECT_EQ(reason_of(*backend, chain, chain.relu), "compile threw: out of registers");
   const Artifact artifact{.bytes = "", .compatibility = "own x"};
   EXPECT_EQ(backend->load(load_of(artifact)).error().saw, "load threw: no card");
-  EXPECT_EQ(backend->prepare_constants(load_of(artifact)).error().saw, "prepare_constants threw: no weights");
+  EXPECT_EQ(test::prepare_one(*backend, load_of(artifact)).error().saw, "prepare_constants threw: no weights");
+}
+
+TEST(HookedBackend, LinksAllItsKernelsInOneCallAndLoadsThemByEntryPoint) {
+  BackendHooks hooks = compiling();
+  hooks.link = [](const BackendOptions&, std::span<const LoadRequest> kernels) -> Result<LinkedKernels> {
+    LinkedKernels linked{.artifacts = {{.bytes = std::to_string(kernels.size()) + " kernels", .compatibility = ""}},
+                         .entries = {}};
+    for (const LoadRequest& kernel : kernels)
+      linked.entries.push_back(EntryPoint{.artifact = 0, .name = "of " + std::string(kernel.artifact.bytes)});
+    return linked;
+  };
+  hooks.load = [](const BackendOptions&, const LoadRequest& given) -> Result<std::unique_ptr<Kernel>> {
+    return fail(ExitCode::kBadInput, "fake/seen", std::string(given.artifact.bytes), std::string(given.artifact.entry));
+  };
+  const auto backend = instance_of(hooks);
+  const std::vector<Artifact> artifacts = {{.bytes = "a", .compatibility = "own x"},
+                                           {.bytes = "b", .compatibility = "of others"},
+                                           {.bytes = "c", .compatibility = "own x"}};
+  const std::vector<LoadRequest> requests = {load_of(artifacts[0]), load_of(artifacts[1]), load_of(artifacts[2])};
+  const LinkedKernels linked = extension_of<LinkExtension>(*backend)->link(requests).value();
+  ASSERT_EQ(linked.artifacts.size(), 1U);
+  ASSERT_EQ(linked.entries.size(), 3U);
+  EXPECT_FALSE(linked.entries[1]) << "none of its own";
+  const Artifact unit{.bytes = linked.artifacts[0].bytes, .compatibility = linked.artifacts[0].compatibility};
+  LoadRequest request = load_of(unit);
+  request.artifact.entry = linked.entries[2].value().name;
+  const Error seen = backend->load(request).error();
+  EXPECT_EQ(seen.where, "2 kernels");
+  EXPECT_EQ(seen.saw, "of c");
+}
+
+TEST(HookedBackend, AnAnswerOfLinkThatCannotBeUsedIsAnError) {
+  BackendHooks hooks = compiling();
+  const Artifact artifact{.bytes = "a", .compatibility = "own x"};
+  const LoadRequest request = load_of(artifact);
+  const auto words = [&] {
+    const auto backend = instance_of(hooks);
+    const auto linked = extension_of<LinkExtension>(*backend)->link({&request, 1});
+    return linked ? "linked" : linked.error().saw;
+  };
+  EXPECT_EQ(words(), "linked") << "without the hook every kernel stays as it is";
+  hooks.link = [](const BackendOptions&, std::span<const LoadRequest>) -> Result<LinkedKernels> { throw 7; };
+  EXPECT_THAT(words(), HasSubstr("link threw"));
+  hooks.link = [](const BackendOptions&, std::span<const LoadRequest>) -> Result<LinkedKernels> {
+    return LinkedKernels{};
+  };
+  EXPECT_EQ(words(), "link gave 0 results for 1");
+  hooks.link = [](const BackendOptions&, std::span<const LoadRequest>) -> Result<LinkedKernels> {
+    return LinkedKernels{.artifacts = {}, .entries = {EntryPoint{.artifact = 0, .name = "x"}}};
+  };
+  EXPECT_THAT(words(), HasSubstr("artifact 0 of 0"));
 }
 
 TEST(HookedBackend, AWrongNumberOfResultsIsARefusal) {
@@ -209,10 +263,10 @@ TEST(HookedBackend, AWrongNumberOfResultsIsARefusal) {
   hooks.compile = nullptr;
   EXPECT_EQ(reason_of(*instance_of(hooks), chain, chain.relu), "lower gave 0 results for 1");
   hooks.prepare_constants = [](const BackendOptions&, std::span<const LoadRequest>) {
-    return std::vector<Result<std::optional<PreparedArtifact>>>();
+    return std::vector<MaybePrepared>();
   };
   const Artifact artifact{.bytes = "", .compatibility = "own x"};
-  EXPECT_EQ(instance_of(hooks)->prepare_constants(load_of(artifact)).error().saw,
+  EXPECT_EQ(test::prepare_one(*instance_of(hooks), load_of(artifact)).error().saw,
             "prepare_constants gave 0 results for 1");
 }
 
@@ -228,11 +282,10 @@ TEST(HookedBackend, AnswersThatNameWhatIsNotThereAreRefused) {
   };
   EXPECT_THAT(reason_of(*instance_of(hooks), chain, chain.relu), HasSubstr("in place of input 4"));
   hooks.prepare_constants = [](const BackendOptions&, std::span<const LoadRequest>) {
-    return std::vector<Result<std::optional<PreparedArtifact>>>{
-        PreparedArtifact{.bytes = "", .constants = {std::size_t{5}}}};
+    return std::vector<MaybePrepared>{PreparedArtifact{.bytes = "", .constants = {std::size_t{5}}}};
   };
   const Artifact artifact{.bytes = "", .compatibility = "own x"};
-  EXPECT_THAT(instance_of(hooks)->prepare_constants(load_of(artifact)).error().saw, HasSubstr("not there"));
+  EXPECT_THAT(test::prepare_one(*instance_of(hooks), load_of(artifact)).error().saw, HasSubstr("not there"));
   hooks.load = [](const BackendOptions&, const LoadRequest&) { return Result<std::unique_ptr<Kernel>>(nullptr); };
   EXPECT_EQ(instance_of(hooks)->load(load_of(artifact)).error().saw, "load gave no kernel");
 }

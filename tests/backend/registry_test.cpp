@@ -148,7 +148,7 @@ TEST(Registry, TakesModuleFilesBeforeFolders) {
   EXPECT_EQ(registry.kinds(), std::vector<std::string>{"fake"});
 }
 
-TEST(Registry, LooksBesideTheProgramThenInTheEnvironment) {
+TEST(Registry, LooksBesideItsLibraryThenInTheEnvironment) {
   ASSERT_EQ(::setenv("COLLAGE_BACKEND_PATH", "/one::/two", 1), 0);
   const std::vector<std::string> folders = default_module_folders();
   ASSERT_EQ(folders.size(), 3U);

@@ -1,12 +1,16 @@
 // Backends in files that the command line names.
 #include "tests/cli/cli_fixture.h"
 #include "tests/cli/models.h"
+#include "tests/onnx/model_text.h"
 #include "tests/support/paths.h"
 
 namespace collage::testing {
 namespace {
 
 const std::string kTestModule = test::build_path("/tests/modules/libcollage_backend_test.so");
+const std::string kChainModule = test::build_path("/tests/modules/examples/libcollage_backend_example_chain.so");
+
+using ::testing::HasSubstr;
 
 TEST_F(CliTest, BackendLibraryIsTriedInAWorkerAndListed) {
   const Ended ended = run({"backends", "--json", "-", "--backend-library", kTestModule});
@@ -38,6 +42,27 @@ TEST_F(CliTest, BackendLibraryIsMeasuredAndRun) {
   EXPECT_GE(parsed(tuned.out)["backends"].value("test", 0), 1) << tuned.out;
   expect_good(run({"run", plan, "--backend-library", kTestModule}));
   expect_error(run({"run", plan}), 4, "plan/missing-backend", "test");
+}
+
+TEST_F(CliTest, BackendLibraryDecidesByTheLabelOfItsPattern) {
+  const std::string model = given("model.onnx", opset_model(17,
+                                                            "labels (float[5,7] x) => (float[5,7] y) { "
+                                                            "a = Neg (x) b = Max (x, a) y = Floor (b) }"));
+  const Ended listed = run({"check", model, "--dump", "candidates", "--backend-library", kChainModule});
+  EXPECT_THAT(listed.out, HasSubstr("example_chain/magnitude:")) << listed.out;
+  EXPECT_THAT(listed.out, HasSubstr("example_chain/chain:")) << listed.out;
+  // The labels reach support() and the compile() of a worker, so that it can do without looking at the nodes: what is
+  // labelled "magnitude" is a step of this variant, with the right numbers.
+  const std::string plan = file("plan.collage");
+  expect_good(run(quick_tune(model, plan, {"--only", "example_chain", "--backend-library", kChainModule})));
+  const Ended explained = run({"explain", plan});
+  EXPECT_THAT(explained.out, HasSubstr("magnitude")) << explained.out;
+  expect_good(run({"verify", plan, "--seeds", "2", "--quiet", "--backend-library", kChainModule}));
+  // A plan made again from its decisions gets the labels from the backend's own patterns.
+  const std::string again = file("again.collage");
+  expect_good(run({"tune", model, "-o", again, "--replay", plan, "--store", "memory:", "--quiet", "--backend-library",
+                   kChainModule}));
+  EXPECT_THAT(run({"explain", again}).out, HasSubstr("magnitude"));
 }
 
 TEST_F(CliTest, BackendLibraryMustBeAModuleThatIsThere) {

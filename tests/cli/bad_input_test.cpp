@@ -3,7 +3,7 @@
 #include <unistd.h>
 
 #include "onnx/tensor_file.h"
-#include "plan/zip.h"
+#include "plan/file/zip.h"
 #include "tests/cli/cli_fixture.h"
 #include "tests/cli/models.h"
 #include "tests/onnx/model_text.h"

@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "plan/plan_file.h"
+#include "plan/file/plan_file.h"
 
 namespace collage::testing {
 

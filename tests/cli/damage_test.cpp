@@ -10,7 +10,7 @@
 #include <map>
 #include <memory>
 
-#include "plan/zip.h"
+#include "plan/file/zip.h"
 #include "tests/cli/cli_fixture.h"
 #include "tests/cli/models.h"
 #include "tests/support/dice.h"

@@ -1,5 +1,5 @@
 // explain, --why-not and --replay on the plan of a real, small model.
-#include "plan/zip.h"
+#include "plan/file/zip.h"
 #include "tests/cli/cli_fixture.h"
 #include "tests/cli/models.h"
 #include "tests/support/paths.h"

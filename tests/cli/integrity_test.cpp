@@ -1,8 +1,8 @@
 // What changed since it was written is found by every command before a number is given.
 #include <map>
 
-#include "plan/plan_file.h"
-#include "plan/zip.h"
+#include "plan/file/plan_file.h"
+#include "plan/file/zip.h"
 #include "tests/cli/cli_fixture.h"
 #include "tests/cli/models.h"
 #include "tests/onnx/model_text.h"

@@ -1,5 +1,5 @@
 // A plan on a machine that is not the one it was tuned on, as a user meets it.
-#include "plan/plan_file.h"
+#include "plan/file/plan_file.h"
 #include "tests/cli/models.h"
 #include "tests/cli/test_backends.h"
 

@@ -4,7 +4,7 @@
 #include <set>
 #include <sstream>
 
-#include "plan/zip.h"
+#include "plan/file/zip.h"
 #include "tests/cli/models.h"
 #include "tests/cli/test_backends.h"
 #include "tests/support/schema_check.h"

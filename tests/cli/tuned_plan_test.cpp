@@ -6,7 +6,7 @@
 #include <onnx/onnx_pb.h>
 
 #include "onnx/tensor_file.h"
-#include "plan/zip.h"
+#include "plan/file/zip.h"
 #include "tests/cli/changed_plan.h"
 #include "tests/cli/cli_fixture.h"
 #include "tests/cli/models.h"

@@ -10,9 +10,9 @@
 #include "numbers/inputs.h"
 #include "onnx/export.h"
 #include "onnx/import.h"
+#include "tests/support/session_of.h"
 #include "tune/confirm/assemble.h"
 #include "tune/confirm/whole_model.h"
-#include "tune/plan_model.h"
 #include "tune/proposers.h"
 #include "tests/support/paths.h"
 
@@ -178,7 +178,7 @@ Tensor integers(const ValueType& type, const Integers& numbers) {
 }
 
 /// The whole graph as one step of a backend; a failure when it does not take it.
-Result<PlanModel> plan_of(const Graph& graph, const std::string& name, Registry& registry) {
+Result<Session> plan_of(const Graph& graph, const std::string& name, Registry& registry) {
   COLLAGE_TRY(Backend* const backend, registry.get(name));
   Cover cover = whole_cover(graph, name);
   const auto refused = [&](const Refusal& refusal) {
@@ -200,7 +200,7 @@ Result<PlanModel> plan_of(const Graph& graph, const std::string& name, Registry&
   AssembleRequest assembly{.graph = &graph, .cover = &cover};
   assembly.artifacts.push_back(*std::move(artifacts[0]));
   COLLAGE_TRY(RealisedPlan plan, assemble(assembly, registry));
-  return PlanModel::load(std::move(plan), registry);
+  return test::session_of(std::move(plan), registry);
 }
 
 class Borders : public testing::TestWithParam<Border> {
@@ -211,20 +211,20 @@ class Borders : public testing::TestWithParam<Border> {
     graph = *std::move(made);
   }
 
-  Result<std::vector<Tensor>> outputs_for(PlanModel& model, const Given& given) {
+  Result<std::vector<Tensor>> outputs_for(Session& session, const Given& given) {
     COLLAGE_TRY(std::vector<Tensor> inputs, make_inputs(graph));
     for (std::size_t i = 0; i < inputs.size(); ++i)
       if (const auto found = given.find(graph.value(graph.inputs[i]).name); found != given.end())
         inputs[i] = integers(graph.value(graph.inputs[i]).type, found->second);
-    COLLAGE_TRY_VOID(model.set_inputs(inputs));
-    COLLAGE_TRY_VOID(model.run());
-    return model.outputs();
+    COLLAGE_TRY_VOID(session.set_inputs(inputs));
+    COLLAGE_TRY_VOID(session.run());
+    return session.copy_outputs();
   }
 
   /// Numbers where they are legal, and an error that says what is wrong where they are not.
-  void expect_borders_kept(PlanModel& model, const std::vector<Tensor>& expected) {
+  void expect_borders_kept(Session& session, const std::vector<Tensor>& expected) {
     for (const auto& [given, saw] : GetParam().bad) {
-      const auto outputs = outputs_for(model, given);
+      const auto outputs = outputs_for(session, given);
       ASSERT_FALSE(outputs) << saw;
       const std::string text = to_string(outputs.error());
       EXPECT_EQ(outputs.error().code, "runtime/bad-operand") << text;
@@ -233,7 +233,7 @@ class Borders : public testing::TestWithParam<Border> {
       EXPECT_THAT(text, testing::HasSubstr("step 0"));
       EXPECT_THAT(text, testing::HasSubstr(graph.nodes.back().op_type + " " + graph.nodes.back().name));
     }
-    const auto outputs = outputs_for(model, GetParam().good);
+    const auto outputs = outputs_for(session, GetParam().good);
     ASSERT_TRUE(outputs) << to_string(outputs.error());
     for (std::size_t i = 0; i < expected.size(); ++i) {
       const Comparison comparison = compare((*outputs)[i], expected[i], Accuracy::kStandard, false);
@@ -257,13 +257,13 @@ TEST_P(Borders, AreKeptByEveryBackend) {
     if (std::ranges::find(kinds, name) == kinds.end()) continue;
     if (GetParam().differs_in_openvino && name == "openvino") continue;
     SCOPED_TRACE(name);
-    auto model = plan_of(graph, name, registry);
-    if (!model) {
-      EXPECT_EQ(model.error().code, "conformance/refused") << to_string(model.error());
+    auto session = plan_of(graph, name, registry);
+    if (!session) {
+      EXPECT_EQ(session.error().code, "conformance/refused") << to_string(session.error());
       continue;
     }
     takers += " " + name;
-    expect_borders_kept(*model, *expected);
+    expect_borders_kept(*session, *expected);
   }
   fmt::print("  {}: taken by{}\n", GetParam().name, takers);
 }

@@ -7,6 +7,7 @@
 #include "measure/trial.h"
 #include "numbers/compare.h"
 #include "numbers/guarded_bytes.h"
+#include "region/candidates.h"
 
 namespace collage::conformance {
 namespace {
@@ -189,7 +190,7 @@ std::optional<std::string> judge_twice(const Subject& subject, const Variant& va
   const auto constants = constants_of(subject, artifact);
   if (!constants) return to_string(constants.error());
   auto trial = Trial::create({.backend = &loader,
-                              .artifact = &artifact,
+                              .artifact = artifact,
                               .constants = *constants,
                               .inputs = in_formats(subject.inputs, variant.input_formats),
                               .outputs = in_formats(subject.outputs, variant.output_formats),
@@ -230,18 +231,39 @@ std::optional<std::string> wrong_variant(const Subject& subject, const Variant& 
   return "another number of formats than ports";
 }
 
+/// What the backend offers for the region without labels, and what else with those that its rules give it.
+std::expected<std::vector<CompileRequest>, Refusal> offers_of(const Backend& backend, const Subject& subject) {
+  std::vector<std::vector<Match>> labels = labels_for(backend.rules(), *subject.graph, subject.region);
+  labels.insert(labels.begin(), std::vector<Match>());
+  std::vector<CompileRequest> offers;
+  std::optional<Refusal> first_refusal;
+  for (std::vector<Match>& matches : labels) {
+    Region region = subject.region;
+    region.matches = std::move(matches);
+    const auto variants = backend.support(*subject.graph, region, kOptions);
+    if (!variants && !first_refusal) first_refusal = variants.error();
+    if (!variants) continue;
+    for (const Variant& variant : *variants)
+      if (std::ranges::find(offers, variant, &CompileRequest::variant) == offers.end())
+        offers.push_back({.graph = subject.graph, .region = region, .variant = variant, .model_bytes = {}});
+  }
+  if (offers.empty() && first_refusal) return std::unexpected(*first_refusal);
+  return offers;
+}
+
 Outcome run_variants(Laboratory& laboratory, Backend& compiler, Backend& loader, const Subject& subject,
                      std::size_t variants) {
-  auto offered = compiler.support(*subject.graph, subject.region, kOptions);
+  auto offered = offers_of(compiler, subject);
   if (!offered) return refused(offered.error());
   if (offered->empty()) return failed("support() gave neither variants nor a refusal");
   if (offered->size() > variants)
     offered->erase(offered->begin() + static_cast<std::ptrdiff_t>(variants), offered->end());
   std::vector<CompileRequest> requests;
-  for (const Variant& variant : *offered) {
+  for (CompileRequest& offer : *offered) {
+    const Variant& variant = offer.variant;
     if (auto wrong = wrong_variant(subject, variant)) return failed(to_text(variant) + ": " + *wrong);
     if (variant.name != "view") {
-      requests.push_back({.graph = subject.graph, .region = subject.region, .variant = variant, .model_bytes = {}});
+      requests.push_back(std::move(offer));
     } else if (auto bad = judge_view(subject, variant, laboratory)) {
       return failed(to_text(variant) + ": " + *bad);
     }

@@ -34,7 +34,7 @@ void plant(GateLab& lab, std::size_t index, std::size_t shape, Score& score) {
   ASSERT_EQ(by_record.size(), 1U);
   score.passed_record += refusal_of(by_record[0]) == nullptr ? 1 : 0;
   const auto answers = lab.judge(nodes, {{.backend = kFillerEngine, .variant = variant}, faulty},
-                                 fault.is_late ? Effort::kQuick : Effort::kPrepare);
+                                 fault.is_late ? Effort::kTime : Effort::kPrepare);
   ASSERT_EQ(answers.size(), 2U);
   EXPECT_EQ(refusal_of(answers[0]), nullptr) << "the right one: " << refusal_of(answers[0])->detail;
   ++score.planted;

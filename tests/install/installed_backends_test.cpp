@@ -1,8 +1,11 @@
-// The program of an installed tree with backends that were built against that tree.
+// The program of an installed tree with backends that were built against that tree, and a program that runs its plans.
 #include <stdlib.h>
+
+#include <set>
 
 #include <fmt/format.h>
 
+#include "plan/file/plan_file.h"
 #include "tests/cli/cli_fixture.h"
 #include "tests/onnx/model_text.h"
 
@@ -32,12 +35,15 @@ std::string weights(const std::string& name, int rows, int columns) {
   return fmt::format("float[{},{}] {} = {{{}}}", rows, columns, name, values);
 }
 
-class InstalledBackends : public CliTest {
+class InstalledPrograms : public CliTest {
  protected:
   [[nodiscard]] Ended installed(const std::vector<std::string>& arguments) const {
     return Program(home(), arguments, INSTALLED_TREE "/bin/collage").wait();
   }
+};
 
+class InstalledBackends : public InstalledPrograms {
+ protected:
   /// Steps of the backend in a plan made with it alone.
   int tune(const Example& example, const std::string& model_file, const std::string& plan) const {
     const Ended tuned =
@@ -72,6 +78,47 @@ class InstalledBackends : public CliTest {
 TEST_F(InstalledBackends, CompileAlone) {
   expect_right({"compile_alone", "example_chain"},
                model("float[5,7]", "float[5,7]", "", "a = Floor (x) b = Neg (a) y = Relu (b)"), 1);
+}
+
+TEST_F(InstalledBackends, DecideByTheLabelsOfTheirPatterns) {
+  expect_right({"compile_alone", "example_chain"},
+               model("float[5,7]", "float[5,7]", "", "a = Neg (x) b = Max (x, a) y = Floor (b)"), 2);
+  const std::string library = Example{"compile_alone", "example_chain"}.library();
+  const Ended listed = installed({"check", file("model.onnx"), "--dump", "candidates", "--backends", "example_chain",
+                                  "--backend-library", library});
+  EXPECT_THAT(listed.out, HasSubstr("example_chain/magnitude:"));
+}
+
+TEST_F(InstalledBackends, CompileLink) {
+  expect_right({"compile_link", "example_table"},
+               model("float[8,8]", "float[8,8]", weights("w", 8, 8),
+                     "a = Floor (x) b = Neg (a) c = MatMul (b, w) d = Relu (c) e = MatMul (d, w) y = Abs (e)"),
+               3);
+  const auto plan = load_plan(file("plan.collage"));
+  ASSERT_TRUE(plan) << to_string(plan.error());
+  std::set<std::string> artifacts;
+  std::set<std::string> entries;
+  for (const PlanStep& step : plan->plan.steps) {
+    if (step.backend != "example_table") continue;
+    artifacts.insert(step.artifact);
+    entries.insert(step.entry);
+  }
+  EXPECT_EQ(artifacts.size(), 1U) << "one call of link has made one table";
+  EXPECT_EQ(entries, (std::set<std::string>{"a", "fn", "r"}));
+}
+
+TEST_F(InstalledPrograms, RunsAPlanWithTheInstalledLibraryAlone) {
+  const std::string plan = file("plan.collage");
+  expect_good(
+      installed({"tune", given("model.onnx", model("float[5,7]", "float[5,7]", "", "a = Neg (x) y = Floor (a)")), "-o",
+                 plan, "--store", "memory:", "--budget", "5s", "--quiet"}));
+  const std::string program = BUILT_EXAMPLES "/run_plan/run_plan";
+  const Ended ran = Program(home(), {plan}, program).wait();
+  EXPECT_EQ(ran.exit_code, 0) << describe(ran);
+  EXPECT_EQ(ran.out, "y f32[5,7][0] = -1\n");
+  const Ended missing = Program(home(), {file("none.collage")}, program).wait();
+  EXPECT_EQ(missing.exit_code, 6) << describe(missing);
+  EXPECT_THAT(missing.err, HasSubstr("error[io/"));
 }
 
 TEST_F(InstalledBackends, CompilePrepare) {

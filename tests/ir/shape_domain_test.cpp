@@ -3,12 +3,15 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "tests/onnx/model_text.h"
-
 namespace collage::testing {
 namespace {
 
 using ::testing::HasSubstr;
+
+template <class T>
+std::string code_of(const Result<T>& result) {
+  return result ? "good" : result.error().code;
+}
 
 ShapeBindings bindings(const std::vector<std::string>& arguments) { return parse_shape_bindings(arguments).value(); }
 

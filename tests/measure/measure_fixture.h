@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <cmath>
 #include <filesystem>
 #include <string>
@@ -11,12 +12,14 @@
 
 #include "backend/backend.h"
 #include "ir/graph.h"
+#include "measure/jobs.h"
 #include "numbers/graph_file.h"
 #include "numbers/record.h"
 #include "region/region.h"
 #include "region/rules.h"
 #include "tests/support/paths.h"
 #include "tests/support/scratch_folder.h"
+#include "worker/worker_process.h"
 
 namespace collage::test {
 
@@ -76,6 +79,15 @@ inline Variant plain_variant(const Region& region, const std::string& name = "de
   return {.name = name,
           .input_formats = std::vector<Format>(region.inputs.size()),
           .output_formats = std::vector<Format>(region.outputs.size())};
+}
+
+/// Has `worker` do a record job. Error record/refused when the worker refuses or dies.
+inline Result<void> record_in(WorkerProcess& worker, const RecordJob& job) {
+  const std::chrono::seconds limit(60);
+  const auto answer = worker.call(to_json(job), usual_allowance(limit, limit, limit));
+  if (answer) return *answer ? Result<void>() : std::unexpected(answer->error());
+  return fail(ExitCode::kUnsupported, "record/refused", job.backend, answer.error().refusal.detail,
+              "a graph it runs as a whole");
 }
 
 }  // namespace collage::test

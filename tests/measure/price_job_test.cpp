@@ -52,7 +52,7 @@ class PriceJobs : public ::testing::Test {
             .conversion = std::nullopt,
             .candidates = candidates,
             .options = {},
-            .effort = Effort::kQuick,
+            .effort = Effort::kTime,
             .seed = 1};
   }
 
@@ -230,6 +230,18 @@ TEST_F(PriceJobs, CheapCandidateTakesFewMilliseconds) {
   EXPECT_LT(least, 40 * 60ms);
 }
 
+TEST(Jobs, LabelsAreToldByPositionInTheRegion) {
+  const Graph graph = test::chain_graph();
+  const Region here = test::region_of(graph, {0, 1, 2});
+  const Region there = test::region_of(graph, {1, 2, 3});
+  const std::vector<Match> matches = {{.label = "last two", .nodes = node_set(graph, {1, 2})}};
+  const std::vector<RegionLabel> labels = labels_of(here, matches);
+  EXPECT_EQ(labels, (std::vector<RegionLabel>{{.label = "last two", .nodes = {1, 2}}}));
+  EXPECT_EQ(matches_of(here, labels), matches);
+  EXPECT_EQ(matches_of(there, labels), (std::vector<Match>{{"last two", node_set(graph, {2, 3})}}));
+  EXPECT_TRUE(matches_of(test::region_of(graph, {0}), labels).empty()) << "nodes that the region does not have";
+}
+
 TEST(Jobs, JsonFormsReadBack) {
   const PriceJob job = {
       .graph_file = "g",
@@ -238,9 +250,10 @@ TEST(Jobs, JsonFormsReadBack) {
       .nodes = {1, 5},
       .conversion = Conversion{.type = test::f32_type({1, 2}), .from = plain(), .to = channels_last()},
       .candidates = {{.backend = "b:opt=1",
-                      .variant = {.name = "v", .input_formats = {plain()}, .output_formats = {channels_last()}}}},
+                      .variant = {.name = "v", .input_formats = {plain()}, .output_formats = {channels_last()}},
+                      .labels = {{.label = "first", .nodes = {0}}, {.label = "rest", .nodes = {1, 2}}}}},
       .options = {.threads = 2, .accuracy = Accuracy::kFast},
-      .effort = Effort::kPrecise,
+      .effort = Effort::kPrepare,
       .seed = 99};
   const auto back = price_job_from(to_json(job));
   ASSERT_TRUE(back);

@@ -235,7 +235,7 @@ TEST_F(Pricing, PortableArtifactIsVerifiedAsALesserProcessorRunsItToo) {
     SCOPED_TRACE(fault);
     const bool is_good = std::string(fault) == "none";
     Pricer pricer(options(), registry, store);
-    const PriceRequest one = request({0}, {std::string("test:lesser=") + fault});
+    const PriceRequest one = request({0}, {std::string("test:baseline=") + fault});
     const auto usual = pricer.artifact_for(graph, one.region, one.candidates[0]);
     ASSERT_TRUE(usual);
     EXPECT_TRUE(*usual) << "it is made for this processor";

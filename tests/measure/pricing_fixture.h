@@ -13,14 +13,12 @@ struct PricingLab {
     EXPECT_TRUE(writer->add("x", numbers({2, 300}, 1)));
     EXPECT_TRUE(writer->finish());
     WorkerProcess worker(worker_command());
-    EXPECT_TRUE(record_run(worker,
-                           {.graph_file = folder.file("graph.onnx"),
-                            .inputs_file = folder.file("inputs"),
-                            .record_file = folder.file("record"),
-                            .backend = "test",
-                            .all_values = true,
-                            .model_file = std::nullopt},
-                           std::chrono::seconds(60)));
+    EXPECT_TRUE(record_in(worker, {.graph_file = folder.file("graph.onnx"),
+                                   .inputs_file = folder.file("inputs"),
+                                   .record_file = folder.file("record"),
+                                   .backend = "test",
+                                   .all_values = true,
+                                   .model_file = std::nullopt}));
   }
 
   PricerOptions options() const {

@@ -4,8 +4,6 @@
 namespace collage {
 namespace {
 
-using namespace std::chrono_literals;
-
 class RecordJobs : public ::testing::Test {
  protected:
   /// Writes the graph and inputs, runs the job in a worker.
@@ -16,7 +14,7 @@ class RecordJobs : public ::testing::Test {
       EXPECT_TRUE(writer->add(graph.value(graph.inputs[i]).name, inputs[i]));
     EXPECT_TRUE(writer->finish());
     job.backend = backend;
-    COLLAGE_TRY_VOID(record_run(worker, job, 60s));
+    COLLAGE_TRY_VOID(test::record_in(worker, job));
     return Record::open(job.record_file);
   }
 

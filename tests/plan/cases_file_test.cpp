@@ -1,4 +1,4 @@
-#include "plan/cases_file.h"
+#include "plan/file/cases_file.h"
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -8,8 +8,8 @@
 #include <nlohmann/json.hpp>
 
 #include "onnx/import.h"
-#include "plan/plan_file.h"
-#include "plan/zip.h"
+#include "plan/file/plan_file.h"
+#include "plan/file/zip.h"
 #include "plan_fixture.h"
 #include "tests/support/dice.h"
 #include "tests/support/flipped_file.h"
@@ -21,7 +21,7 @@ namespace {
 PlanCases shared_cases(const std::vector<std::int64_t>& points = {2, 8}, bool has_generic = true) {
   PlanCases cases = test::rows_cases(points, has_generic);
   cases.report_json = R"({"generic_engine":"rows"})";
-  EXPECT_TRUE(share_weights(cases));
+  EXPECT_TRUE(share_weights(cases, relocate_external_data));
   if (cases.generic) cases.generic->plan = with_checksums(*cases.generic);
   for (PlanCase& one : cases.cases) one.plan.plan = with_checksums(one.plan);
   return cases;
@@ -113,7 +113,7 @@ TEST(CasesFile, MovesWhatGraphsReadWithTheWeights) {
   // Another weight of the same size in one case: it lies behind the shared one.
   std::vector<float> other(1024, 7);
   cases.cases[1].plan.constants.begin()->second = make_tensor<float>(ElementType::kFloat32, {256, 4}, other);
-  ASSERT_TRUE(share_weights(cases));
+  ASSERT_TRUE(share_weights(cases, relocate_external_data));
   const Folder folder;
   ASSERT_TRUE(save_cases(cases, folder.file("x.collage")));
   const auto file = Buffer::map_file(folder.file("x.collage")).value();

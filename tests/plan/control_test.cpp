@@ -4,8 +4,8 @@
 #include <functional>
 #include <set>
 
+#include "plan/file/plan_file.h"
 #include "plan/memory.h"
-#include "plan/plan_file.h"
 #include "plan_fixture.h"
 
 namespace collage {

@@ -1,4 +1,4 @@
-#include "plan/explain.h"
+#include "plan/explain/explain.h"
 
 #include <nlohmann/json.hpp>
 

@@ -1,8 +1,8 @@
 // An explanation with everything in it, about the plan of rich_sketch().
 #pragma once
 
-#include "plan/explanation.h"
-#include "plan/plan_json.h"
+#include "plan/explain/explanation.h"
+#include "plan/file/plan_json.h"
 #include "plan_fixture.h"
 
 namespace collage {

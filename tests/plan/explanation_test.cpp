@@ -1,4 +1,4 @@
-#include "plan/explanation.h"
+#include "plan/explain/explanation.h"
 
 #include <nlohmann/json.hpp>
 

@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
+#include <optional>
+
 #include "tests/support/dice.h"
 
 namespace collage {
@@ -16,6 +19,38 @@ std::vector<Interval> random_intervals(Dice& dice) {
     interval.bytes = dice.one_in(10) ? 0 : dice.one_in(3) ? 64 * dice.below(8) : 1 + dice.below(5000);
   }
   return intervals;
+}
+
+/// The most bytes alive at one step: no plan can do with less.
+std::size_t peak_live_bytes(std::span<const Interval> intervals) {
+  std::map<std::size_t, std::int64_t> changes;
+  for (const Interval& interval : intervals) {
+    changes[interval.first] += static_cast<std::int64_t>(aligned_up(interval.bytes));
+    changes[interval.last + 1] -= static_cast<std::int64_t>(aligned_up(interval.bytes));
+  }
+  std::int64_t live = 0;
+  std::int64_t peak = 0;
+  for (const auto& [step, change] : changes) {
+    live += change;
+    peak = std::max(peak, live);
+  }
+  return static_cast<std::size_t>(peak);
+}
+
+/// Two intervals that live at the same time and share bytes, or one twice that is misaligned or ends past the arena.
+std::optional<std::pair<std::size_t, std::size_t>> find_overlap(std::span<const Interval> intervals,
+                                                                const MemoryPlan& plan) {
+  for (std::size_t i = 0; i < intervals.size(); ++i) {
+    const std::size_t i_end = plan.offsets[i] + intervals[i].bytes;
+    if (plan.offsets[i] % kBufferAlignment != 0 || i_end > plan.bytes) return std::pair{i, i};
+    for (std::size_t j = i + 1; j < intervals.size(); ++j) {
+      const std::size_t j_end = plan.offsets[j] + intervals[j].bytes;
+      const bool apart_in_time = intervals[i].last < intervals[j].first || intervals[j].last < intervals[i].first;
+      const bool apart_in_space = i_end <= plan.offsets[j] || j_end <= plan.offsets[i];
+      if (!apart_in_time && !apart_in_space) return std::pair{i, j};
+    }
+  }
+  return std::nullopt;
 }
 
 TEST(Memory, NeverLetsLiveBuffersOverlapAndStaysNearThePeak) {

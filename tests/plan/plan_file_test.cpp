@@ -1,4 +1,4 @@
-#include "plan/plan_file.h"
+#include "plan/file/plan_file.h"
 
 #include <fcntl.h>
 #include <sys/file.h>
@@ -9,8 +9,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "plan/plan_json.h"
-#include "plan/zip.h"
+#include "plan/file/plan_json.h"
+#include "plan/file/zip.h"
 #include "plan_fixture.h"
 #include "tests/support/flipped_file.h"
 

@@ -13,6 +13,7 @@
 #include "plan/control.h"
 #include "plan/realise.h"
 #include "region/region.h"
+#include "tests/support/find_value.h"
 #include "tests/support/scratch_folder.h"
 
 namespace collage {
@@ -96,8 +97,8 @@ struct Sketch {
     step.kind = kind;
     step.backend = "host";
     step.value = value;
-    step.from = from;
-    step.to = to;
+    step.from.format = from;
+    step.to.format = to;
     made.push_back({.bytes = "convert " + from.name + " " + to.name, .compatibility = "fake/1"});
     cover.steps.push_back(std::move(step));
   }

@@ -1,4 +1,4 @@
-#include "plan/plan_json.h"
+#include "plan/file/plan_json.h"
 
 #include <nlohmann/json.hpp>
 

@@ -3,8 +3,8 @@
 #include <map>
 #include <set>
 
+#include "plan/file/plan_json.h"
 #include "plan/memory.h"
-#include "plan/plan_json.h"
 #include "plan_fixture.h"
 #include "tests/support/dice.h"
 

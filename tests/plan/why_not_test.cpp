@@ -1,4 +1,4 @@
-#include "plan/why_not.h"
+#include "plan/explain/why_not.h"
 
 #include <nlohmann/json.hpp>
 

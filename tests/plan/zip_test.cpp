@@ -1,4 +1,4 @@
-#include "plan/zip.h"
+#include "plan/file/zip.h"
 
 #include <fcntl.h>
 #include <unistd.h>

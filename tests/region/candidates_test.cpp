@@ -98,6 +98,33 @@ TEST(Propose, GivesAnEngineTheWholeGraphAndRangesBetweenNarrowPlaces) {
   EXPECT_EQ(groups(graph, proposer_with({}, Growth::kAny)), (Groups{"0 1", "0 1 2 3", "2 3"}));
 }
 
+/// Takes chains, as one variant for each label.
+std::expected<std::vector<Variant>, Refusal> variant_by_label(const Region& region) {
+  if (region.matches.empty()) return std::unexpected(Refusal{RefusalReason::kOperator, "no label"});
+  std::vector<Variant> variants = plain_variant(region);
+  variants[0].name = region.matches[0].label;
+  return variants;
+}
+
+TEST(Propose, AsksOncePerSetOfLabels) {
+  const Graph graph = graph_of({{"Conv", {-1}}, {"Relu", {0}}});
+  Proposer proposer = proposer_with({{"first", "Conv -> Relu"}, {"second", "Relu(Conv)"}});
+  proposer.support = variant_by_label;
+  const CandidatePool pool = propose(graph, uses_of(graph), {&proposer, 1});
+  ASSERT_EQ(pool.candidates.size(), 2U) << to_text(graph, pool);
+  EXPECT_EQ(pool.candidates[0].variant.name, "first");
+  EXPECT_EQ(pool.candidates[1].variant.name, "second");
+  EXPECT_EQ(region_of(pool, pool.candidates[1]).matches, (std::vector<Match>{{"second", node_set(graph, {0, 1})}}));
+  EXPECT_EQ(pool.refusals.size(), 2U) << "of the single nodes, which no pattern labels";
+}
+
+TEST(LabelsFor, AreThoseOfRulesThatProposeTheWholeRegion) {
+  const Graph graph = graph_of({{"Relu", {-1}}, {"Conv", {0}}, {"Relu", {1}}});
+  const PartitionRules rules{.patterns = {{"conv", "Conv -> Relu?"}, {"relu", "Relu"}}};
+  const Region region = make_region(graph, uses_of(graph), node_set(graph, {1, 2}));
+  EXPECT_EQ(labels_for(rules, graph, region), (std::vector<std::vector<Match>>{{{"conv", node_set(graph, {1, 2})}}}));
+}
+
 TEST(NarrowPlaces, AreWhereOneValueIsLive) {
   const Graph graph = graph_of({{"Relu", {-1}}, {"Relu", {0}}, {"Tanh", {0}}, {"Add", {1, 2}}, {"Relu", {3}}});
   EXPECT_EQ(narrow_places(graph, uses_of(graph), 1), (std::vector<std::size_t>{0, 1, 4, 5}));

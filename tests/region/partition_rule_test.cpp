@@ -80,18 +80,41 @@ TEST(PartitionRule, HeavyRandomOrUnlistedProducersAreNotRepeated) {
   EXPECT_EQ(repeats(graph_g1(), with_repeats(singles())), 0) << "values with one reader";
 }
 
+TEST(PartitionRule, AProducerThatReadsMoreThanItMakesIsNotRepeated) {
+  GraphBuilder net;
+  const ValueId sum = net.add("Add", {net.input("x"), net.input("y")});
+  const ValueId shifted = net.add("Add", {sum, net.weight("w", {1, 4, 2, 2})});
+  const Subject subject(net.take({net.add("Tanh", {sum}), net.add("Tanh", {shifted}), net.add("Exp", {shifted})}));
+  std::set<std::string> repeated;
+  for (const Proposal& proposal : subject.proposals(with_repeats(singles())))
+    if (proposal.repeated.universe() != 0) repeated.insert(to_string(proposal.repeated));
+  EXPECT_EQ(repeated, std::set<std::string>{"{1}"});
+}
+
+TEST(PartitionRule, ANodeInsideAMatchThatOthersReadIsRepeated) {
+  const Subject subject(shared_cast("Cast"));
+  const Texts sets = subject.sets(pattern_rule("cast-conv", "Cast -> Conv"));
+  EXPECT_TRUE(sets.empty()) << "two values leave the match";
+  const std::vector<Proposal> proposals =
+      subject.proposals(with_repeats(any_of({pattern_rule("cast-conv", "Cast -> Conv")})));
+  ASSERT_EQ(proposals.size(), 1U);
+  EXPECT_EQ(to_string(proposals[0].nodes), "{0,1}");
+  EXPECT_EQ(to_string(proposals[0].repeated), "{0}");
+}
+
 TEST(PartitionRule, RepeatsBecomeCandidatesOnlyWhereAskedForAndSupported) {
   const Subject subject(shared_cast("Cast"));
   Proposer proposer = willing("b", PartitionRules{});
   EXPECT_EQ(propose(subject.graph, subject.uses, {&proposer, 1}).candidates.size(), 3U);
-  const CandidatePool pool = propose(subject.graph, subject.uses, {&proposer, 1}, {.repeat_producers = true});
+  proposer.rules.repeats = RepeatStyle::kCheap;
+  const CandidatePool pool = propose(subject.graph, subject.uses, {&proposer, 1});
   EXPECT_THAT(to_text(subject.graph, pool), ::testing::HasSubstr("b/default: ~n0 n1 | plain -> plain\n"));
   EXPECT_EQ(pool.candidates.size(), 5U);
   proposer.support = [](const Region& region) -> std::expected<std::vector<Variant>, Refusal> {
     if (region.nodes.count() > 1) return std::unexpected(Refusal{});
     return plain_variant(region);
   };
-  EXPECT_EQ(propose(subject.graph, subject.uses, {&proposer, 1}, {.repeat_producers = true}).candidates.size(), 3U);
+  EXPECT_EQ(propose(subject.graph, subject.uses, {&proposer, 1}).candidates.size(), 3U);
 }
 
 TEST(PartitionRule, MaximalRegionsFollowTheContextsWord) {

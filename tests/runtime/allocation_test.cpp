@@ -1,15 +1,13 @@
 // After a context is made, a run allocates nothing: every operator new of the process is counted.
-#include "runtime/case_session.h"
 #include "runtime_fixture.h"
 #include "tests/support/allocation_count.h"
-#include "tests/support/shape_cases.h"
 
 namespace collage {
 namespace {
 
 TEST(Allocation, IsCountedAtAll) {
   const std::size_t before = test::allocation_count();
-  const auto session = Session::load(all_plain(sample_graph()), host_only, {});
+  const auto executable = Executable::load(all_plain(sample_graph()), host_only, {});
   EXPECT_GT(test::allocation_count(), before + 10);
 }
 
@@ -19,31 +17,14 @@ TEST(Allocation, NeverHappensInARun) {
     Dice dice(seed);
     auto plan = HostPlanner(graph, [&](std::size_t variants) { return dice.below(variants); }).plan();
     ASSERT_TRUE(plan);
-    const auto session = Session::load(*plan, host_only, {});
-    auto context = session->make_context();
-    std::vector<std::int64_t> times(session->plan().steps.size());
+    const auto executable = Executable::load(*plan, host_only, {});
+    auto context = executable->make_context();
+    std::vector<std::int64_t> times(executable->plan().steps.size());
     const std::size_t before = test::allocation_count();
     const bool ran = context->run().has_value() && context->run_profiled(times).has_value();
     EXPECT_EQ(test::allocation_count(), before) << "seed " << seed;
     EXPECT_TRUE(ran);
   }
-}
-
-TEST(Allocation, NeverHappensWhenAKnownShapeIsFound) {
-  test::RowsBackend backend;
-  PlanCases cases = test::rows_cases({2, 8}, true);
-  ASSERT_TRUE(share_weights(cases));
-  const auto session =
-      CaseSession::load(std::move(cases), [&](const std::string&) -> Result<Backend*> { return &backend; }, {});
-  CaseContext contexts = session->make_context();
-  const std::vector<std::int64_t> rows = {2, 8, 3, 16};
-  for (const std::int64_t n : rows) ASSERT_TRUE(contexts.at({&n, 1}));
-  const std::size_t before = test::allocation_count();
-  bool ran = true;
-  for (int round = 0; round < 3; ++round)
-    for (const std::int64_t& n : rows) ran = ran && contexts.at({&n, 1}).value()->run().has_value();
-  EXPECT_EQ(test::allocation_count(), before);
-  EXPECT_TRUE(ran);
 }
 
 TEST(Allocation, NeverHappensInARunOfBodies) {
@@ -68,9 +49,9 @@ TEST(Allocation, NeverHappensInARunOfBodies) {
 }
 )");
   ASSERT_TRUE(graph) << to_string(graph.error());
-  const auto session = Session::load(all_plain(*graph), host_only, {});
-  ASSERT_TRUE(session) << to_string(session.error());
-  auto context = session->make_context();
+  const auto executable = Executable::load(all_plain(*graph), host_only, {});
+  ASSERT_TRUE(executable) << to_string(executable.error());
+  auto context = executable->make_context();
   for (const bool condition : {false, true}) {
     context->input(0)[0] = std::byte{condition};
     const std::size_t before = test::allocation_count();

@@ -20,10 +20,10 @@ class Ready {
     for (const Node& node : graph_.nodes)
       if (const auto refusal = control_operator_of(node) ? refuse_bodies(graph_, node) : std::nullopt)
         ADD_FAILURE() << refusal->detail;
-    auto session = Session::load(all_plain(graph_), host_only, {});
-    EXPECT_TRUE(session) << to_string(session.error());
-    session_ = std::move(*session);
-    context_.emplace(session_->make_context().value());
+    auto executable = Executable::load(all_plain(graph_), host_only, {});
+    EXPECT_TRUE(executable) << to_string(executable.error());
+    executable_ = std::move(*executable);
+    context_.emplace(executable_->make_context().value());
   }
 
   template <class T>
@@ -37,17 +37,17 @@ class Ready {
     const auto done = context_->run();
     EXPECT_TRUE(done) << to_string(done.error());
     std::vector<std::vector<float>> outputs;
-    for (std::size_t i = 0; i < session_->outputs().size(); ++i) outputs.push_back(floats_in(context_->output(i)));
+    for (std::size_t i = 0; i < executable_->outputs().size(); ++i) outputs.push_back(floats_in(context_->output(i)));
     return outputs;
   }
 
-  Context& context() { return *context_; }
-  const Session& session() { return *session_; }
+  ExecutionContext& context() { return *context_; }
+  const Executable& executable() { return *executable_; }
 
  private:
   Graph graph_;
-  std::optional<Session> session_;
-  std::optional<Context> context_;
+  std::optional<Executable> executable_;
+  std::optional<ExecutionContext> context_;
 };
 
 const char* const kIf = R"(graph g(%cond: bool[], %x: f32[4]) -> (%y, %z) {
@@ -77,7 +77,7 @@ TEST(ControlSteps, IfRunsTheBranchOfItsCondition) {
   EXPECT_THAT(plan.run(), ElementsAre(std::vector<float>{7, 4, 114, 1018}, std::vector<float>{4, 0, 12, 16}));
   plan.set_bool(0, false);
   EXPECT_THAT(plan.run(), ElementsAre(std::vector<float>{1, 4, -1, -2}, std::vector<float>{1, -2, 3, 4}));
-  EXPECT_EQ(plan.session().plan().steps[1].kind, StepKind::kControl);
+  EXPECT_EQ(plan.executable().plan().steps[1].kind, StepKind::kControl);
 }
 
 TEST(ControlSteps, ReadAndWriteTheCallersBuffers) {
@@ -94,7 +94,7 @@ TEST(ControlSteps, ReadAndWriteTheCallersBuffers) {
 
 TEST(ControlSteps, TimesOfAProfiledRunIncludeTheBodies) {
   Ready plan(kIf);
-  std::vector<std::int64_t> times(plan.session().plan().steps.size());
+  std::vector<std::int64_t> times(plan.executable().plan().steps.size());
   ASSERT_TRUE(plan.context().run_profiled(times));
   EXPECT_GT(times[1], 0);
 }
@@ -188,9 +188,9 @@ TEST(ControlSteps, LoopThatStopsBeforeItsStackIsFullIsAnError) {
   for (auto& [index, tensor] : realised.constants)
     if (realised.plan.values[index].name == "trips")
       tensor = make_tensor<std::int64_t>(ElementType::kInt64, {}, std::vector<std::int64_t>{2});
-  const auto session = Session::load(realised, host_only, {});
-  ASSERT_TRUE(session) << to_string(session.error());
-  auto context = session->make_context();
+  const auto executable = Executable::load(realised, host_only, {});
+  ASSERT_TRUE(executable) << to_string(executable.error());
+  auto context = executable->make_context();
   const auto done = context->run();
   ASSERT_FALSE(done);
   EXPECT_EQ(done.error().code, "runtime/trip-count");
@@ -289,9 +289,9 @@ TEST(ControlSteps, ErrorInsideABodySaysWhere) {
   request.artifacts = {nullptr, &good, &bad};
   request.header.backends = {{"scripted", "1", "b"}};
   const auto source = [&](const std::string&) -> Result<Backend*> { return &scripted; };
-  const auto session = Session::load(realise(request).value(), source, {});
-  ASSERT_TRUE(session) << to_string(session.error());
-  const auto done = session->make_context()->run();
+  const auto executable = Executable::load(realise(request).value(), source, {});
+  ASSERT_TRUE(executable) << to_string(executable.error());
+  const auto done = executable->make_context()->run();
   ASSERT_FALSE(done);
   EXPECT_EQ(done.error().code, "test/failed");
   EXPECT_THAT(done.error().where, HasSubstr("inside: step 1 (scripted second): kernel"));
@@ -310,7 +310,7 @@ TEST(ControlSteps, EqualStepsInsideAndOutsideBodiesShareAKernel) {
     }} "If_1"
 }
 )");
-  EXPECT_EQ(plan.session().kernel_count(), 1U);
+  EXPECT_EQ(plan.executable().kernel_count(), 1U);
 }
 
 }  // namespace

@@ -2,7 +2,8 @@
 #include <atomic>
 #include <thread>
 
-#include "plan/plan_json.h"
+#include "backend/device_extension.h"
+#include "plan/file/plan_json.h"
 #include "runtime_fixture.h"
 #include "tests/support/backends/made_up_device.h"
 
@@ -12,7 +13,7 @@ namespace {
 using namespace std::chrono_literals;
 
 /// Kernels run in the queue of a made-up device, on the bytes behind its addresses.
-class DeviceBackend final : public test::LoadOnlyBackend {
+class DeviceBackend final : public test::LoadOnlyBackend, public DeviceExtension {
  public:
   using Run = std::function<Result<void>(const float* in, float* out)>;
 
@@ -22,7 +23,10 @@ class DeviceBackend final : public test::LoadOnlyBackend {
   [[nodiscard]] Result<std::unique_ptr<Kernel>> load(const LoadRequest&) override {
     return std::make_unique<DeviceKernel>(*this);
   }
-  [[nodiscard]] Device* device() override { return has_device ? &device_ : nullptr; }
+  [[nodiscard]] Extension* extension(ExtensionKind kind) override {
+    return has_device ? select_extension<DeviceExtension>(*this, kind) : nullptr;
+  }
+  [[nodiscard]] Device& device() override { return device_; }
 
   Run run;
   bool has_device = true;
@@ -77,8 +81,8 @@ RealisedPlan two_branches() {
     step.kind = StepKind::kTransfer;
     step.backend = "device";
     step.value = value;
-    step.from_location = from;
-    step.to_location = to;
+    step.from.location = from;
+    step.to.location = to;
     return step;
   };
   Cover cover;
@@ -92,26 +96,26 @@ RealisedPlan two_branches() {
   return realise(request).value();
 }
 
-class DeviceSession : public ::testing::Test {
+class DeviceExecutable : public ::testing::Test {
  protected:
-  Result<Session> load() {
-    return Session::load(two_branches(),
-                         [this](const std::string& name) -> Result<Backend*> {
-                           if (name == "device") return &there;
-                           return &here;
-                         },
-                         {});
+  Result<Executable> load() {
+    return Executable::load(two_branches(),
+                            [this](const std::string& name) -> Result<Backend*> {
+                              if (name == "device") return &there;
+                              return &here;
+                            },
+                            {});
   }
-  /// Keeps its session alive.
-  Result<Context> make_context() {
-    COLLAGE_TRY(const Session session, load());
-    return session.make_context();
+  /// Keeps its executable alive.
+  Result<ExecutionContext> make_context() {
+    COLLAGE_TRY(const Executable executable, load());
+    return executable.make_context();
   }
   DeviceBackend there;
   ScriptedBackend here;
 };
 
-TEST_F(DeviceSession, ComputesThereAndHere) {
+TEST_F(DeviceExecutable, ComputesThereAndHere) {
   there.run = [](const float* in, float* out) -> Result<void> {
     for (int i = 0; i < 64; ++i) out[i] = in[i] * 2;
     return {};
@@ -121,10 +125,10 @@ TEST_F(DeviceSession, ComputesThereAndHere) {
       static_cast<float*>(buffers.outputs[0])[i] = static_cast<const float*>(buffers.inputs[0])[i] + 1;
     return {};
   };
-  const auto session = load();
-  ASSERT_TRUE(session) << to_string(session.error());
-  EXPECT_EQ(session->plan().device_arena_bytes.at("there"), 64 * 4 * 2U);
-  auto context = session->make_context();
+  const auto executable = load();
+  ASSERT_TRUE(executable) << to_string(executable.error());
+  EXPECT_EQ(executable->plan().device_arena_bytes.at("there"), 64 * 4 * 2U);
+  auto context = executable->make_context();
   ASSERT_TRUE(context) << to_string(context.error());
   for (std::uint64_t seed : {1, 2}) {
     fill_input(*context, 0, seed);
@@ -139,7 +143,7 @@ TEST_F(DeviceSession, ComputesThereAndHere) {
   }
 }
 
-TEST_F(DeviceSession, HomeWorksWhileTheDeviceIsBusy) {
+TEST_F(DeviceExecutable, HomeWorksWhileTheDeviceIsBusy) {
   std::atomic<bool> home_ran = false;
   there.run = [&](const float*, float*) -> Result<void> {
     const auto end = std::chrono::steady_clock::now() + 20s;
@@ -157,7 +161,7 @@ TEST_F(DeviceSession, HomeWorksWhileTheDeviceIsBusy) {
   EXPECT_TRUE(ran) << to_string(ran.error());
 }
 
-TEST_F(DeviceSession, AnErrorInTheQueueStopsTheStepThatWaits) {
+TEST_F(DeviceExecutable, AnErrorInTheQueueStopsTheStepThatWaits) {
   there.run = [](const float*, float*) -> Result<void> {
     return fail(ExitCode::kUnsupported, "backend/library", "there", "smoke", "none");
   };
@@ -170,7 +174,7 @@ TEST_F(DeviceSession, AnErrorInTheQueueStopsTheStepThatWaits) {
   EXPECT_THAT(ran.error().where, ::testing::HasSubstr("step 3"));
 }
 
-TEST_F(DeviceSession, AProfileChargesTheDevicesTimeToItsStep) {
+TEST_F(DeviceExecutable, AProfileChargesTheDevicesTimeToItsStep) {
   std::atomic<bool> there_ran = false;
   bool seen = false;
   there.run = [&](const float*, float*) -> Result<void> {
@@ -190,14 +194,14 @@ TEST_F(DeviceSession, AProfileChargesTheDevicesTimeToItsStep) {
   EXPECT_GE(times[1], 5'000'000);
 }
 
-TEST_F(DeviceSession, APlanWithoutItsDeviceIsRefused) {
+TEST_F(DeviceExecutable, APlanWithoutItsDeviceIsRefused) {
   there.has_device = false;
-  const auto session = load();
-  ASSERT_FALSE(session);
-  EXPECT_EQ(session.error().code, "plan/missing-device");
+  const auto executable = load();
+  ASSERT_FALSE(executable);
+  EXPECT_EQ(executable.error().code, "plan/missing-device");
 }
 
-TEST_F(DeviceSession, AContextMayEndWhileTheDeviceIsAtWork) {
+TEST_F(DeviceExecutable, AContextMayEndWhileTheDeviceIsAtWork) {
   std::atomic<int> done = 0;
   there.run = [&](const float*, float* out) -> Result<void> {
     std::this_thread::sleep_for(20ms);

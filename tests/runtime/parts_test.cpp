@@ -220,9 +220,9 @@ void expect_right(const Graph& graph, Sharing sharing, std::uint64_t seed, Seen&
                         .plan();
   ASSERT_TRUE(plan) << to_string(plan.error());
   count(plan->plan, seen);
-  const auto session = Session::load(*plan, host_only, {});
-  ASSERT_TRUE(session) << to_string(session.error());
-  auto context = session->make_context();
+  const auto executable = Executable::load(*plan, host_only, {});
+  ASSERT_TRUE(executable) << to_string(executable.error());
+  auto context = executable->make_context();
   ASSERT_TRUE(context);
   for (const std::uint64_t run : {1, 2}) {
     std::vector<Floats> inputs;

@@ -13,11 +13,13 @@
 #include <string>
 #include <vector>
 
+#include "backend/format_extension.h"
+#include "backend/portability_extension.h"
 #include "backend/registry.h"
 #include "plan/control.h"
 #include "plan/realise.h"
 #include "region/containment.h"
-#include "runtime/session.h"
+#include "runtime/executable.h"
 #include "tests/support/dice.h"
 #include "tests/support/load_only_backend.h"
 #include "tests/support/paths.h"
@@ -32,7 +34,7 @@ inline Backend& host() { return **test_registry().get("host"); }
 inline Result<Backend*> host_only(const std::string& name) { return test_registry().get(name); }
 
 inline Result<Artifact> host_conversion(const Conversion& conversion) {
-  auto artifact = host().compile_conversion(conversion, {});
+  auto artifact = compile_conversion(host(), conversion, {});
   if (!artifact) return fail(ExitCode::kBug, "test/refused", "host", artifact.error().detail);
   return *artifact;
 }
@@ -118,9 +120,9 @@ class HostPlanner {
     step.kind = StepKind::kConvert;
     step.backend = "host";
     step.value = value;
-    step.from = format.is_plain() ? channels_last() : plain();
-    step.to = format;
-    made_.emplace_back(*host_conversion({graph_.value(value).type, step.from, step.to}));
+    step.from.format = format.is_plain() ? channels_last() : plain();
+    step.to.format = format;
+    made_.emplace_back(*host_conversion({graph_.value(value).type, step.from.format, step.to.format}));
     cover_.steps.push_back(std::move(step));
   }
 
@@ -164,9 +166,11 @@ inline ValueId add_floats(Graph& graph, const Extents& extents, std::uint64_t se
                       make_tensor(ElementType::kFloat32, extents, values));
 }
 
-inline void fill_input(Context& context, std::size_t i, std::uint64_t seed) {
+/// `runs` is an ExecutionContext or a Session.
+template <class Runs>
+void fill_input(Runs& runs, std::size_t i, std::uint64_t seed) {
   Dice dice(seed);
-  const auto bytes = context.input(i);
+  const auto bytes = runs.input(i);
   for (std::size_t k = 0; k + 4 <= bytes.size(); k += 4) {
     const float value = static_cast<float>(dice.below(2001)) / 500.0F - 2.0F;
     std::memcpy(bytes.data() + k, &value, 4);
@@ -203,7 +207,7 @@ inline Graph sample_graph() {
 }
 
 /// A backend whose kernels call `run` with their buffers; artifacts' bytes say which function to use.
-class ScriptedBackend final : public test::LoadOnlyBackend {
+class ScriptedBackend final : public test::LoadOnlyBackend, public PortabilityExtension {
  public:
   using Run = std::function<Result<void>(const Buffers&)>;
 
@@ -227,6 +231,10 @@ class ScriptedBackend final : public test::LoadOnlyBackend {
   std::map<std::string, Result<std::string>, std::less<>> verdicts;  ///< by compatibility string; else nothing to say
   using LoadOnlyBackend::info_;
 
+  [[nodiscard]] Extension* extension(ExtensionKind kind) override {
+    return select_extension<PortabilityExtension>(*this, kind);
+  }
+  [[nodiscard]] std::string baseline_instance() const override { return ""; }
   [[nodiscard]] Result<std::string> judge(std::string_view compatibility) const override {
     const auto verdict = verdicts.find(compatibility);
     return verdict == verdicts.end() ? std::string() : verdict->second;

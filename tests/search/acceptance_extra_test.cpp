@@ -5,7 +5,6 @@
 #include <random>
 
 #include "placement_fixture.h"
-#include "search/lazy.h"
 #include "search/neighbour_unions.h"
 #include "store/keys.h"
 #include "store/store.h"
@@ -127,17 +126,6 @@ TEST(Acceptance, X9_UnknownCostsNeverDecide) {
   EXPECT_EQ(partitions(placement.search()->cover), "native {0}; native {1}");
   placement.price([](const SearchCandidate&) { return Cost{Unknown{}}; });
   EXPECT_EQ(placement.search().error().where, "node n0");
-
-  // Lazily: bounds stand for what is unknown, and when measuring ends the cover under the bounds is kept and told.
-  placement.price([](const SearchCandidate&) { return Cost{Estimated{.ns = 4}}; });
-  const MeasureCandidates never = [](std::span<const std::uint32_t> asked) -> Result<std::vector<Cost>> {
-    return std::vector<Cost>(asked.size(), Unknown{});
-  };
-  const auto lazy = choose_lazily(placement.subject().graph, placement.subject().uses, placement.candidates(),
-                                  placement.boundaries, never, placement.options);
-  ASSERT_TRUE(lazy);
-  EXPECT_FALSE(lazy->complete);
-  EXPECT_EQ(placed(lazy->search), "native {0,1} = 4");
 }
 
 /// A chain whose middle another library runs a little faster, in a format of its own: two borders are cut.

@@ -56,10 +56,10 @@ std::int64_t makespan(const Cover& cover) {
   std::int64_t home = 0;
   for (const CoverStep& step : cover.steps) {
     const std::int64_t ns = *nanoseconds_of(step.cost);
-    const bool arrives_home = step.kind == StepKind::kTransfer && step.to_location == kHome;
+    const bool arrives_home = step.kind == StepKind::kTransfer && step.to.location == kHome;
     const std::string& device = step.kind == StepKind::kKernel ? step.location
-                                : arrives_home                 ? step.from_location
-                                                               : step.to_location;
+                                : arrives_home                 ? step.from.location
+                                                               : step.to.location;
     if (device == kHome) {
       home += ns;
       continue;
@@ -83,7 +83,7 @@ TEST(Devices, EveryOutputComesHome) {
   Problem problem = chain(3);
   const Cover cover = solve(problem, 20, 20).cover;
   ASSERT_EQ(cover.steps.back().kind, StepKind::kTransfer);
-  EXPECT_EQ(cover.steps.back().to_location, kHome);
+  EXPECT_EQ(cover.steps.back().to.location, kHome);
   EXPECT_EQ(cover.steps.back().backend, kFast);
 }
 

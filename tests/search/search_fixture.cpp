@@ -242,8 +242,9 @@ std::string Problem::check(const Cover& cover) const {
   for (const CoverStep& step : cover.steps) {
     const std::int64_t ns = *nanoseconds_of(step.cost);
     if (step.region.nodes.universe() == 0) {
-      if (!held.contains({step.value.index, step.from_location, step.from.name})) return "converts what nobody made";
-      held.emplace(step.value.index, step.to_location, step.to.name);
+      if (!held.contains({step.value.index, step.from.location, step.from.format.name}))
+        return "converts what nobody made";
+      held.emplace(step.value.index, step.to.location, step.to.format.name);
       cost += paid(ns);
       continue;
     }

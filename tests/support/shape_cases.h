@@ -10,7 +10,9 @@
 
 #include "backend/open_kernel.h"
 #include "onnx/export.h"
+#include "onnx/relocate.h"
 #include "plan/plan_cases.h"
+#include "tests/support/find_value.h"
 #include "tests/support/load_only_backend.h"
 
 namespace collage::test {

@@ -37,7 +37,7 @@ std::int64_t median_of(const Result<Timing>& result) {
 
 TEST(Sampling, FindsTheTimeOfEachCall) {
   FakeMachine machine{.call_ns = {500, 700, 40'000}};
-  const auto results = sample_all(3, machine.subject(), precise_sampling());
+  const auto results = sample_all(3, machine.subject(), SamplingOptions{});
   EXPECT_EQ(median_of(results[0]), 500);
   EXPECT_EQ(median_of(results[1]), 700);
   EXPECT_EQ(median_of(results[2]), 40'000);
@@ -119,7 +119,7 @@ TEST(Sampling, ShortCallsAreMadeOnceUntimedBeforeEachBatch) {
 
 TEST(Sampling, TakesEnoughSamplesAndEnoughTime) {
   FakeMachine machine{.call_ns = {20'000}};
-  const auto results = sample_all(1, machine.subject(), precise_sampling());
+  const auto results = sample_all(1, machine.subject(), SamplingOptions{});
   EXPECT_GE(results[0]->summary.samples, 9);
   EXPECT_GE(machine.now, 30'000'000);
   EXPECT_LT(machine.now, 100'000'000);
@@ -134,7 +134,7 @@ TEST(Sampling, QuickIsQuick) {
 
 TEST(Sampling, LongRunsGetFewSamples) {
   FakeMachine machine{.call_ns = {100'000'000}};
-  const auto results = sample_all(1, machine.subject(), precise_sampling());
+  const auto results = sample_all(1, machine.subject(), SamplingOptions{});
   EXPECT_GE(results[0]->summary.samples, 5);
   EXPECT_LE(results[0]->summary.samples, 6);
   EXPECT_LE(machine.calls[0], 8);
@@ -142,7 +142,7 @@ TEST(Sampling, LongRunsGetFewSamples) {
 
 TEST(Sampling, ClearLosersAreDroppedButKeepWhatTheyHave) {
   FakeMachine machine{.call_ns = {1'000'000, 1'400'000, 2'000'000}};
-  const auto results = sample_all(3, machine.subject(), precise_sampling());
+  const auto results = sample_all(3, machine.subject(), SamplingOptions{});
   EXPECT_GE(results[0]->summary.samples, 9);
   EXPECT_GE(results[1]->summary.samples, 9);
   EXPECT_EQ(results[2]->summary.samples, 3);
@@ -151,7 +151,7 @@ TEST(Sampling, ClearLosersAreDroppedButKeepWhatTheyHave) {
 
 TEST(Sampling, RoundsAreInterleavedInRandomOrder) {
   FakeMachine machine{.call_ns = {1'000'000, 1'000'000, 1'000'000}};
-  (void)sample_all(3, machine.subject(), precise_sampling());
+  (void)sample_all(3, machine.subject(), SamplingOptions{});
   // After the warm-up every three batches hold each contender once.
   std::vector<std::vector<std::size_t>> rounds;
   for (std::size_t i = machine.order.size() - 27; i < machine.order.size(); i += 3)
@@ -168,7 +168,7 @@ TEST(Sampling, RoundsAreInterleavedInRandomOrder) {
 TEST(Sampling, SameSeedSameOrder) {
   const auto order = [](std::uint64_t seed) {
     FakeMachine machine{.call_ns = {1'000'000, 1'000'000, 1'000'000}};
-    SamplingOptions options = precise_sampling();
+    SamplingOptions options = SamplingOptions{};
     options.seed = seed;
     (void)sample_all(3, machine.subject(), options);
     return machine.order;
@@ -179,14 +179,14 @@ TEST(Sampling, SameSeedSameOrder) {
 
 TEST(Sampling, FailureCostsOnlyItsContender) {
   FakeMachine machine{.call_ns = {1'000'000, 1'000'000}, .fails = 0};
-  const auto results = sample_all(2, machine.subject(), precise_sampling());
+  const auto results = sample_all(2, machine.subject(), SamplingOptions{});
   EXPECT_EQ(results[0].error().code, "test/fails");
   EXPECT_EQ(results[1]->summary.median_ns, 1'000'000);
 }
 
 TEST(Sampling, KeepsTheSamplesThemselves) {
   FakeMachine machine{.call_ns = {1'000'000}};
-  const auto results = sample_all(1, machine.subject(), precise_sampling());
+  const auto results = sample_all(1, machine.subject(), SamplingOptions{});
   ASSERT_TRUE(results[0]);
   EXPECT_EQ(results[0]->samples_ns.size(), static_cast<std::size_t>(results[0]->summary.samples));
   EXPECT_EQ(summarise(results[0]->samples_ns), results[0]->summary);
@@ -194,7 +194,7 @@ TEST(Sampling, KeepsTheSamplesThemselves) {
 
 TEST(Sampling, NothingToTimeIsFine) {
   FakeMachine machine;
-  EXPECT_TRUE(sample_all(0, machine.subject(), precise_sampling()).empty());
+  EXPECT_TRUE(sample_all(0, machine.subject(), SamplingOptions{}).empty());
 }
 
 TEST(Sampling, SummaryIsMedianAndMiddleHalf) {

@@ -7,15 +7,15 @@
 #include <random>
 #include <set>
 
+#include "api/tune/gather_inputs.h"
 #include "backend/roles.h"
 #include "numbers/compare.h"
 #include "onnx/export.h"
 #include "onnx/import.h"
+#include "tests/support/session_of.h"
 #include "tests/tune/tune_fixture.h"
 #include "tune/confirm/assemble.h"
 #include "tune/confirm/whole_model.h"
-#include "tune/gather_inputs.h"
-#include "tune/plan_model.h"
 #include "tune/price/pricing.h"
 #include "tune/proposers.h"
 #include "tune/stages.h"
@@ -51,8 +51,7 @@ class RandomPlacements {
     EXPECT_TRUE(prepared) << to_string(prepared.error());
     prepared_ = std::move(*prepared);
     uses_ = uses_of(graph());
-    pool_ = propose(graph(), uses_, make_proposers(registry(), usable_backends(), graph(), {}).value(),
-                    {.repeat_producers = true});
+    pool_ = propose(graph(), uses_, make_proposers(registry(), usable_backends(), graph(), {}).value());
     PricingOptions options;
     options.worker_command = test::worker_command();
     options.graph_file = prepared_.graph_file;
@@ -124,11 +123,11 @@ void expect_reference_numbers(const Graph& graph) {
     auto plan = placements.next(random, most_nodes);
     ASSERT_TRUE(plan) << to_string(plan.error());
     for (const PlanStep& step : plan->plan.steps) backends.insert(step.backend);
-    auto model = PlanModel::load(std::move(*plan), registry());
-    ASSERT_TRUE(model) << to_string(model.error());
-    ASSERT_TRUE(model->set_inputs(inputs));
-    ASSERT_TRUE(model->run());
-    const std::vector<Tensor> seen = model->outputs().value();
+    auto session = test::session_of(std::move(*plan), registry());
+    ASSERT_TRUE(session) << to_string(session.error());
+    ASSERT_TRUE(session->set_inputs(inputs));
+    ASSERT_TRUE(session->run());
+    const std::vector<Tensor> seen = session->copy_outputs().value();
     ASSERT_EQ(seen.size(), expected.size());
     for (std::size_t o = 0; o < seen.size(); ++o) {
       const Comparison comparison = compare(seen[o], expected[o], Accuracy::kStandard, false);

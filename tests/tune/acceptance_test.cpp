@@ -1,10 +1,10 @@
 // The whole pipeline where things are not as usual.
-#include "plan/plan_file.h"
+#include "api/tune/verify.h"
+#include "plan/file/plan_file.h"
 #include "store/store.h"
+#include "tests/support/session_of.h"
 #include "tests/tune/tune_fixture.h"
-#include "tune/plan_model.h"
 #include "tune/tune.h"
-#include "tune/verify.h"
 
 namespace collage {
 namespace {
@@ -73,17 +73,17 @@ TEST(Acceptance, V26_TwoInputsOddlyNamedKeepTheirNamesOrderAndNumbers) {
   test::write_model(graph, lab.scratch.file("model.onnx"));
   const auto report = tune(lab.options({"onnxruntime", "test"}), lab.registry);
   ASSERT_TRUE(report) << to_string(report.error());
-  auto model = PlanModel::load(report->plan, lab.registry);
-  ASSERT_TRUE(model) << to_string(model.error());
-  const auto& ports = model->session().inputs();
+  auto session = test::session_of(report->plan, lab.registry);
+  ASSERT_TRUE(session) << to_string(session.error());
+  const auto& ports = session->inputs();
   ASSERT_EQ(ports.size(), 2U);
   for (std::size_t i = 0; i < 2; ++i) EXPECT_EQ(ports[i].name, graph.value(graph.inputs[i]).name);
-  EXPECT_EQ(model->session().outputs().at(0).name, graph.value(graph.outputs[0]).name);
+  EXPECT_EQ(session->outputs().at(0).name, graph.value(graph.outputs[0]).name);
 
   const std::vector<Tensor> inputs = {test::numbers({6, 16}, 1), test::numbers({6, 16}, 2)};
-  ASSERT_TRUE(model->set_inputs(inputs));
-  ASSERT_TRUE(model->run());
-  const std::vector<Tensor> outputs = model->outputs().value();
+  ASSERT_TRUE(session->set_inputs(inputs));
+  ASSERT_TRUE(session->run());
+  const std::vector<Tensor> outputs = session->copy_outputs().value();
   for (std::size_t i = 0; i < 96; ++i)
     ASSERT_NEAR(outputs[0].data.as<float>()[i],
                 inputs[0].data.as<float>()[i] - std::max(inputs[1].data.as<float>()[i], 0.0F), 1e-5)

@@ -7,17 +7,17 @@
 
 #include <fmt/format.h>
 
+#include "api/tune/source_model.h"
+#include "api/tune/verify.h"
 #include "numbers/record.h"
 #include "onnx/tensor_file.h"
-#include "plan/explain.h"
+#include "plan/explain/explain.h"
 #include "tests/support/paths.h"
+#include "tests/support/session_of.h"
 #include "tests/tune/tune_fixture.h"
 #include "tune/plan_decisions.h"
-#include "tune/plan_model.h"
 #include "tune/price/body_record.h"
-#include "tune/source_model.h"
 #include "tune/tune.h"
-#include "tune/verify.h"
 
 namespace collage {
 namespace {
@@ -112,16 +112,16 @@ class Bodies : public testing::Test {
     return path;
   }
 
-  Result<PlanModel> tuned(const TuneOptions& options) {
+  Result<Session> tuned(const TuneOptions& options) {
     COLLAGE_TRY(report, tune(options, registry));
-    return PlanModel::load(report->plan, registry);
+    return test::session_of(report->plan, registry);
   }
 
-  static std::vector<Tensor> outputs_for(PlanModel& model, const std::vector<Tensor>& inputs) {
-    EXPECT_TRUE(model.set_inputs(inputs));
-    const auto ran = model.run();
+  static std::vector<Tensor> outputs_for(Session& session, const std::vector<Tensor>& inputs) {
+    EXPECT_TRUE(session.set_inputs(inputs));
+    const auto ran = session.run();
     EXPECT_TRUE(ran) << to_string(ran.error());
-    return model.outputs().value_or(std::vector<Tensor>{});
+    return session.copy_outputs().value_or(std::vector<Tensor>{});
   }
 
   test::Scratch scratch;
@@ -130,13 +130,13 @@ class Bodies : public testing::Test {
 };
 
 TEST_F(Bodies, BranchesOfAnIfArePlacedAndBothGiveTheModelsNumbers) {
-  auto model = tuned(options(written(graph_of(kChoice)), "choose"));
-  ASSERT_TRUE(model) << to_string(model.error());
+  auto session = tuned(options(written(graph_of(kChoice)), "choose"));
+  ASSERT_TRUE(session) << to_string(session.error());
   EXPECT_EQ(report->shipped, "cover");
   EXPECT_THAT(report->backends, Contains(Key(std::string(kControlBackend))));
   const Tensor x = test::numbers({6, 16}, 3);
   for (const bool condition : {false, true}) {
-    const std::vector<Tensor> seen = outputs_for(*model, {bool_tensor(condition), x});
+    const std::vector<Tensor> seen = outputs_for(*session, {bool_tensor(condition), x});
     ASSERT_EQ(seen.size(), 1U);
     const std::vector<float> y = numbers_of(seen[0]);
     for (std::size_t i = 0; i < y.size(); ++i) {
@@ -162,13 +162,13 @@ TEST_F(Bodies, IterationsOfALoopArePlaced) {
     }} "count_and_stack"
 }
 )");
-  auto model = tuned(options(written(graph), "count*"));
-  ASSERT_TRUE(model) << to_string(model.error());
+  auto session = tuned(options(written(graph), "count*"));
+  ASSERT_TRUE(session) << to_string(session.error());
   EXPECT_EQ(report->backends[std::string(kControlBackend)], 2U);
   const Tensor x = test::numbers({6, 16}, 3);
   for (const std::int64_t trips : {0, 1, 4}) {
     const Tensor n = make_tensor<std::int64_t>(ElementType::kInt64, {}, std::vector<std::int64_t>{trips});
-    const std::vector<Tensor> seen = outputs_for(*model, {n, x});
+    const std::vector<Tensor> seen = outputs_for(*session, {n, x});
     ASSERT_EQ(seen.size(), 2U);
     for (std::size_t i = 0; i < 96; ++i) {
       const float y = x.data.as<float>()[i] * static_cast<float>(trips + 1);
@@ -181,13 +181,13 @@ TEST_F(Bodies, IterationsOfALoopArePlaced) {
 
 TEST_F(Bodies, NoStepCrossesTheBorderOfABody) {
   const Graph graph = graph_of(kChoice);
-  const auto model = tuned(options(written(graph), "choose"));
-  ASSERT_TRUE(model) << to_string(model.error());
-  EXPECT_EQ(expect_own_nodes_only(model->session().plan(), graph), 2U);
+  const auto session = tuned(options(written(graph), "choose"));
+  ASSERT_TRUE(session) << to_string(session.error());
+  EXPECT_EQ(expect_own_nodes_only(session->plan(), graph), 2U);
   // Unless one engine takes the operator with all that is in it.
   const auto whole = tuned(options(written(graph), "", "onnxruntime"));
   ASSERT_TRUE(whole) << to_string(whole.error());
-  EXPECT_EQ(expect_own_nodes_only(whole->session().plan(), graph), 0U);
+  EXPECT_EQ(expect_own_nodes_only(whole->plan(), graph), 0U);
 }
 
 TEST_F(Bodies, AreMeasuredLazilyToo) {
@@ -203,14 +203,14 @@ TEST_F(Bodies, AreMeasuredLazilyToo) {
 TEST_F(Bodies, AreLeftToEnginesWhenTheBudgetIsSpent) {
   TuneOptions hasty = options(written(graph_of(kChoice)), "");
   hasty.budget_s = 0;
-  auto model = tuned(hasty);
-  ASSERT_TRUE(model) << to_string(model.error());
+  auto session = tuned(hasty);
+  ASSERT_TRUE(session) << to_string(session.error());
   EXPECT_THAT(load_plan(report->plan)->plan.report_json, HasSubstr("the budget ran out before all of its bodies"));
   // Unless nobody else may take the operator.
   hasty = options(hasty.model, "choose");
   hasty.budget_s = 0;
-  model = tuned(hasty);
-  ASSERT_TRUE(model) << to_string(model.error());
+  session = tuned(hasty);
+  ASSERT_TRUE(session) << to_string(session.error());
   EXPECT_EQ(report->shipped, "cover");
 }
 
@@ -285,13 +285,13 @@ TEST_F(Bodies, PlanHoldsAnOnnxModelWithTheOperatorInIt) {
 TEST_F(Bodies, UsersWordOnANodeInsideKeepsEnginesFromTakingTheWholeOperator) {
   TuneOptions banned = options(written(graph_of(kChoice)), "");
   banned.rules = {{.kind = NodeRule::Kind::kBan, .glob = "p_node", .backend = "onnxruntime"}};
-  auto model = tuned(banned);
-  ASSERT_TRUE(model) << to_string(model.error());
+  auto session = tuned(banned);
+  ASSERT_TRUE(session) << to_string(session.error());
   EXPECT_EQ(report->shipped, "cover");
   const auto runs = [&](const PlanStep& step) {
     return step.backend != "onnxruntime" || step.nodes.front() != "choose";
   };
-  EXPECT_TRUE(std::ranges::all_of(model->session().plan().steps, runs));
+  EXPECT_TRUE(std::ranges::all_of(session->plan().steps, runs));
   banned.rules.front().glob = "nobody";
   const auto refused = tune(banned, registry);
   ASSERT_FALSE(refused);
@@ -331,8 +331,8 @@ class OfficialBodies : public Bodies, public testing::WithParamInterface<Officia
 TEST_P(OfficialBodies, GiveTheOfficialOutputs) {
   const std::string folder = test::onnx_cases_path("/") + GetParam().name;
   if (!std::filesystem::exists(folder)) GTEST_SKIP() << "no official tests here";
-  auto model = tuned(options(folder + "/model.onnx", GetParam().node));
-  ASSERT_TRUE(model) << to_string(model.error());
+  auto session = tuned(options(folder + "/model.onnx", GetParam().node));
+  ASSERT_TRUE(session) << to_string(session.error());
   EXPECT_THAT(report->backends, Contains(Key(std::string(kControlBackend))));
   const auto tensors = [&](const char* kind, std::size_t count) {
     std::vector<Tensor> result;
@@ -340,7 +340,7 @@ TEST_P(OfficialBodies, GiveTheOfficialOutputs) {
       result.push_back(read_tensor_pb(fmt::format("{}/test_data_set_0/{}_{}.pb", folder, kind, i)).value());
     return result;
   };
-  const std::vector<Tensor> seen = outputs_for(*model, tensors("input", model->session().inputs().size()));
+  const std::vector<Tensor> seen = outputs_for(*session, tensors("input", session->inputs().size()));
   const std::vector<Tensor> expected = tensors("output", seen.size());
   for (std::size_t o = 0; o < seen.size(); ++o) {
     EXPECT_EQ(seen[o].extents, expected[o].extents);

@@ -5,10 +5,10 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "plan/plan_file.h"
+#include "api/tune/verify.h"
+#include "plan/file/plan_file.h"
 #include "search/search.h"
 #include "tests/tune/tune_fixture.h"
-#include "tune/verify.h"
 
 namespace collage {
 namespace {

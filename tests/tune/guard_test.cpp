@@ -13,7 +13,7 @@ using namespace std::chrono_literals;
 class Guard : public ::testing::Test {
  protected:
   void add(const std::string& name, const std::string& script, std::size_t steps = 1) {
-    entries.push_back({.name = name, .plan = script, .steps = steps, .is_rival = false});
+    entries.push_back({.name = name, .plan = script, .steps = steps});
   }
 
   /// The winner's name, or the error's code.

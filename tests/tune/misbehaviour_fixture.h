@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <memory>
 
-#include "plan/plan_file.h"
+#include "plan/file/plan_file.h"
 #include "store/store.h"
 #include "tests/tune/tune_fixture.h"
 #include "tune/tune.h"

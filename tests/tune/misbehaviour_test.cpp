@@ -4,8 +4,8 @@
 #include <atomic>
 #include <thread>
 
+#include "api/tune/verify.h"
 #include "tests/tune/misbehaviour_fixture.h"
-#include "tune/verify.h"
 
 namespace collage {
 namespace {

@@ -2,10 +2,10 @@
 
 #include <gmock/gmock.h>
 
-#include "plan/plan_file.h"
+#include "plan/file/plan_file.h"
+#include "tests/support/session_of.h"
 #include "tests/tune/tune_fixture.h"
 #include "tune/plan_decisions.h"
-#include "tune/plan_model.h"
 
 namespace collage {
 namespace {
@@ -67,12 +67,12 @@ TEST_F(Replay, GivesTheSameDecisionsAndNumbersWithoutMeasuring) {
     EXPECT_EQ(decisions_text(made), decisions_text(old));
     EXPECT_EQ(made.steps, old.steps);
     EXPECT_EQ(made.report_json, old.report_json);
-    auto model = PlanModel::load(scratch.file("new.collage"), registry);
-    ASSERT_TRUE(model);
+    auto session = test::session_of(scratch.file("new.collage"), registry);
+    ASSERT_TRUE(session);
     const Tensor x = test::numbers({6, 16}, 2);
-    ASSERT_TRUE(model->set_inputs(std::vector{x}));
-    ASSERT_TRUE(model->run());
-    EXPECT_NEAR(model->outputs()->at(0).data.as<float>()[7], test::small_graph_output(x)[7], 1e-5);
+    ASSERT_TRUE(session->set_inputs(std::vector{x}));
+    ASSERT_TRUE(session->run());
+    EXPECT_NEAR(session->copy_outputs()->at(0).data.as<float>()[7], test::small_graph_output(x)[7], 1e-5);
   }
 }
 
@@ -137,10 +137,11 @@ Plan hand_made(const Graph& graph) {
   return plan;
 }
 
-Result<std::vector<Variant>> one_variant(const Graph&, const std::string&, const Region& region) {
-  return std::vector<Variant>{{.name = "plain",
-                               .input_formats = std::vector<Format>(region.inputs.size()),
-                               .output_formats = std::vector<Format>(region.outputs.size())}};
+Result<std::vector<Candidate>> one_variant(const Graph&, const std::string& backend, const Region& region) {
+  const Variant plain{.name = "plain",
+                      .input_formats = std::vector<Format>(region.inputs.size()),
+                      .output_formats = std::vector<Format>(region.outputs.size())};
+  return std::vector<Candidate>{{.backend = backend, .variant = plain}};
 }
 
 Error refused(const Plan& plan, const Graph& graph) {

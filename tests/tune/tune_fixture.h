@@ -19,7 +19,7 @@
 #include "onnx/export.h"
 #include "tests/support/paths.h"
 #include "tests/support/scratch_folder.h"
-#include "tune/plan_model.h"
+#include "tests/support/session_of.h"
 #include "tune/tune.h"
 
 namespace collage::test {
@@ -160,14 +160,14 @@ inline std::vector<float> small_graph_output(const Tensor& x) {
 
 /// The plan of a small graph gives its numbers for every one of some inputs, one after the other.
 inline void expect_small_graph_numbers(const std::string& plan, Registry& registry, const std::vector<float>& scales) {
-  auto model = PlanModel::load(plan, registry);
-  ASSERT_TRUE(model) << to_string(model.error());
+  auto session = session_of(plan, registry);
+  ASSERT_TRUE(session) << to_string(session.error());
   for (const float scale : scales) {
     const Tensor x = numbers({6, 16}, scale);
-    ASSERT_TRUE(model->set_inputs(std::vector{x}));
-    const auto ran = model->run();
+    ASSERT_TRUE(session->set_inputs(std::vector{x}));
+    const auto ran = session->run();
     ASSERT_TRUE(ran) << to_string(ran.error());
-    const auto outputs = model->outputs();
+    const auto outputs = session->copy_outputs();
     ASSERT_TRUE(outputs);
     const std::vector<float> expected = small_graph_output(x);
     for (std::size_t i = 0; i < expected.size(); ++i)

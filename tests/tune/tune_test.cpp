@@ -5,8 +5,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "plan/explain_node.h"
-#include "plan/plan_file.h"
+#include "plan/explain/explain_node.h"
+#include "plan/file/plan_file.h"
 #include "tests/tune/tune_fixture.h"
 
 namespace collage {

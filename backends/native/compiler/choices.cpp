@@ -1,8 +1,8 @@
 #include "compiler/choices.h"
 
 #include <algorithm>
-#include <charconv>
 
+#include "base/number_text.h"
 #include "compiler/condition.h"
 
 namespace collage::native {
@@ -10,13 +10,6 @@ namespace {
 
 /// More values than this in one range are a slip.
 constexpr std::int64_t kMostValues = 4096;
-
-std::optional<std::int64_t> number_of(std::string_view text) {
-  std::int64_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-  return number;
-}
 
 /// Takes the text before `separator` off the front of `text`.
 std::string_view take(std::string_view& text, std::string_view separator) {
@@ -30,15 +23,15 @@ std::string_view take(std::string_view& text, std::string_view separator) {
 std::vector<std::int64_t> values_of(std::string_view text) {
   std::vector<std::int64_t> values;
   if (text.find("..") != std::string_view::npos) {
-    const auto first = number_of(take(text, ".."));
-    const auto last = number_of(text);
+    const auto first = number_in<std::int64_t>(take(text, ".."));
+    const auto last = number_in<std::int64_t>(text);
     if (!first || !last || *last < *first || *last - *first >= kMostValues) return {};
     for (std::int64_t value = *first; value <= *last; ++value) values.push_back(value);
     return values;
   }
   if (text.ends_with('|')) return {};
   while (!text.empty()) {
-    const auto value = number_of(take(text, "|"));
+    const auto value = number_in<std::int64_t>(take(text, "|"));
     if (!value || (!values.empty() && *value <= values.back())) return {};
     values.push_back(*value);
   }

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "backend/strategy.h"
 #include "compiler/strategy.h"
 #include "region/variant.h"
 

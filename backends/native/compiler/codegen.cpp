@@ -154,12 +154,13 @@ std::string text_of(std::int64_t number, const Terms& terms, std::size_t i) {
 
 }  // namespace
 
-Result<CompiledCode> compile_codes(const std::vector<TensorCode>& codes, const InstructionSet& set,
-                                   const std::vector<std::string>& libraries) {
-  const Halide::Target target = target_of(set);
-  COLLAGE_TRY(const WorkFolder folder, WorkFolder::create());
-  CompiledCode compiled;
+namespace {
+
+/// The bytes of a shared object of these files and the runtime.
+Result<std::string> linked(const std::vector<std::string>& objects, const std::vector<std::string>& libraries,
+                           const WorkFolder& folder) {
   const std::string output = folder.file("kernels.so");
+  std::ofstream(folder.file("runtime.o"), std::ios::binary) << runtime_object();
   // -Bsymbolic: a kernel's calls reach the runtime beside it, whatever else the process has of these names.
   std::vector<std::string> words = {"ld",
                                     "-shared",
@@ -174,18 +175,41 @@ Result<CompiledCode> compile_codes(const std::vector<TensorCode>& codes, const I
                                     "-o",
                                     output,
                                     folder.file("runtime.o")};
-  std::ofstream(folder.file("runtime.o"), std::ios::binary) << runtime_object();
+  words.insert(words.end(), objects.begin(), objects.end());
+  add_libraries(libraries, words);
+  COLLAGE_TRY_VOID(run(words, folder.file("log")));
+  return read_file(output);
+}
+
+}  // namespace
+
+Result<CompiledCode> compile_codes(const std::vector<TensorCode>& codes, const InstructionSet& set,
+                                   const std::vector<std::string>& libraries) {
+  const Halide::Target target = target_of(set);
+  COLLAGE_TRY(const WorkFolder folder, WorkFolder::create());
+  CompiledCode compiled;
+  std::vector<std::string> objects;
   for (const TensorCode& code : codes) {
     Halide::Module module = module_of(code, target);
     compiled.scratch.push_back(scratch_of(module, code.name));
-    words.push_back(folder.file(code.name + ".o"));
-    module.compile({{Halide::OutputFileType::object, words.back()}});
+    objects.push_back(folder.file(code.name + ".o"));
+    module.compile({{Halide::OutputFileType::object, objects.back()}});
   }
-  COLLAGE_TRY_VOID(add_micro_kernels(codes, set, folder, words));
-  add_libraries(libraries, words);
-  COLLAGE_TRY_VOID(run(words, folder.file("log")));
-  compiled.shared_object = read_file(output);
+  COLLAGE_TRY_VOID(add_micro_kernels(codes, set, folder, objects));
+  COLLAGE_TRY(compiled.shared_object, linked(objects, libraries, folder));
+  if (!libraries.empty()) return compiled;
+  for (const std::string& object : objects) compiled.objects.push_back(read_file(object));
   return compiled;
+}
+
+Result<std::string> link_objects(std::span<const std::string_view> objects) {
+  COLLAGE_TRY(const WorkFolder folder, WorkFolder::create());
+  std::vector<std::string> files;
+  for (const std::string_view object : objects) {
+    files.push_back(folder.file(std::to_string(files.size()) + ".o"));
+    std::ofstream(files.back(), std::ios::binary) << object;
+  }
+  return linked(files, {}, folder);
 }
 
 std::vector<const InstructionSet*> sets_of(const CompileOptions& options, const InstructionSet& set) {

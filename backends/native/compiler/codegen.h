@@ -19,6 +19,7 @@ struct ScratchBytes {
 
 struct CompiledCode {
   std::string shared_object;
+  std::vector<std::string> objects;   ///< ELF files that it was linked from, without the runtime; none with libraries
   std::vector<ScratchBytes> scratch;  ///< one for each code
 };
 
@@ -29,6 +30,9 @@ struct CompiledCode {
 /// `libraries`: files with functions that the codes call (backend/tensor_code.h).
 [[nodiscard]] Result<CompiledCode> compile_codes(const std::vector<TensorCode>& codes, const InstructionSet& set,
                                                  const std::vector<std::string>& libraries = {});
+
+/// One shared object of these object files and the runtime. Error native/link-failed.
+[[nodiscard]] Result<std::string> link_objects(std::span<const std::string_view> objects);
 
 /// The instruction sets that artifacts of these options hold code for, best first.
 [[nodiscard]] std::vector<const InstructionSet*> sets_of(const CompileOptions& options, const InstructionSet& set);

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <ranges>
 
+#include "base/hash.h"
 #include "compiler/added_strategies.h"
 #include "compiler/choices.h"
 #include "compiler/codegen.h"
@@ -15,6 +16,7 @@
 #include "compiler/strategy.h"
 #include "compiler/strategy_module.h"
 #include "compiler_interface.h"
+#include "kernel_set_json.h"
 
 namespace collage::native {
 namespace {
@@ -34,8 +36,26 @@ std::optional<TuningSpace> tuning_space(const Graph& graph, const Region& region
   return site ? tuning_space_of(*site, variant) : std::nullopt;
 }
 
+/// The symbol of the kernel that is compiled of this description. The kernels of a plan are linked together, so other
+/// code needs another symbol; threads and accuracy are the same in all of a plan.
+std::string symbol_for(std::string_view description) { return "kernel_" + hash_hex(description); }
+
+std::string symbol_for(const CompileRequest& request) {
+  std::string formats;
+  for (const auto* list : {&request.variant.input_formats, &request.variant.output_formats})
+    for (const Format& format : *list) formats += ' ' + format.name;
+  return symbol_for(structure_key(*request.graph, request.region) + ' ' + request.variant.name + formats);
+}
+
+/// Of code that was given: its loops, and the arrays that they run over.
+std::string symbol_for(const collage::TensorCode& given) {
+  json text = {{"pipeline", hash_hex(given.pipeline)}, {"parameters", given.parameters}};
+  for (const TensorArgument& argument : given.arguments) text["arguments"].push_back(to_json(argument));
+  return symbol_for(text.dump());
+}
+
 /// The tensor code for each of these sets in one artifact. Schedules and packed constants are those chosen for the
-/// first, for lesser processors too: what is wider than their registers takes several.
+/// first, for sets with shorter vectors too: what is wider than their registers takes several.
 std::expected<Artifact, Refusal> artifact_of(const TensorCode& code, std::span<const InstructionSet* const> sets,
                                              const CompileOptions& options,
                                              const std::vector<std::string>& libraries = {}) {
@@ -44,15 +64,17 @@ std::expected<Artifact, Refusal> artifact_of(const TensorCode& code, std::span<c
                   .arguments = code.arguments,
                   .constants = code.parts,
                   .library = code.library};
-  std::vector<std::string> objects;
+  std::vector<CompiledCode> compiled;
+  std::vector<CodeBytes> bytes;
   for (const InstructionSet* set : sets) {
-    auto compiled = compile_codes({code}, *set, libraries);
-    if (!compiled) return refuse(RefusalReason::kCompile, to_string(compiled.error()));
-    const ScratchBytes& scratch = compiled->scratch[0];
-    program.codes.push_back({std::string(set->name), scratch.serial, scratch.per_thread});
-    objects.push_back(std::move(compiled->shared_object));
+    auto made = compile_codes({code}, *set, libraries);
+    if (!made) return refuse(RefusalReason::kCompile, to_string(made.error()));
+    program.codes.push_back({std::string(set->name), made->scratch[0].serial, made->scratch[0].per_thread});
+    compiled.push_back(*std::move(made));
   }
-  return Artifact{.bytes = to_bytes(program, std::vector<std::string_view>(objects.begin(), objects.end())),
+  for (const CompiledCode& one : compiled)
+    bytes.push_back({one.shared_object, std::vector<std::string_view>(one.objects.begin(), one.objects.end())});
+  return Artifact{.bytes = to_bytes(program, bytes),
                   .compatibility = compatibility_of(program),
                   .constants = code.constants,
                   .workspace_bytes = program.workspace_bytes()};
@@ -76,14 +98,14 @@ std::expected<Artifact, Refusal> compile_one(const CompileRequest& request, cons
   if (is_open(*request.graph, request.region)) return compile_open(request, options, target);
   const auto site = site_of(*request.graph, request.region, options, target);
   if (!site) return std::unexpected(site.error());
-  const auto code = tensor_code_of(*site, request.variant, "kernel");
+  const auto code = tensor_code_of(*site, request.variant, symbol_for(request));
   if (!code) return std::unexpected(code.error());
   return artifact_of(*code, sets_of(options, target.set), options);
 }
 
 std::expected<Artifact, Refusal> artifact_of_code(const collage::TensorCode& given, const CompileOptions& options,
                                                   const InstructionSet& set) {
-  const auto code = opened_code(given, "kernel");
+  const auto code = opened_code(given, symbol_for(given));
   if (!code) return std::unexpected(code.error());
   return artifact_of(*code, sets_of(options, set), options, given.libraries);
 }
@@ -163,6 +185,12 @@ std::vector<Outcome> codegen(std::span<const collage::TensorCode> codes, const C
   return each(codes, [&](const collage::TensorCode& code) { return artifact_of_code(code, options, set); });
 }
 
+Result<std::string> link(std::span<const std::string_view> objects) {
+  auto tried = guard([&] { return link_objects(objects); });
+  if (tried) return *std::move(tried);
+  return fail(ExitCode::kUnsupported, "native/link-failed", "ld", tried.error());
+}
+
 std::expected<std::vector<std::string>, Refusal> candidates(const OpenRequest& request, const CompileOptions& options,
                                                             const Target& target) {
   // Apart: code that was written changes the names, so the bytes, of code that is written later.
@@ -214,6 +242,7 @@ constexpr CompilerTable kTable = {.version = kCompilerVersion,
                                   .codegen = codegen,
                                   .set_candidates = candidates,
                                   .compile_set = compile_kernels,
+                                  .link = link,
                                   .strategies = strategies,
                                   .tuning_space = tuning_space,
                                   .families_with = families_with};

@@ -188,14 +188,6 @@ std::expected<KernelSet, Refusal> set_of(const Opened& opened, const std::vector
 
 }  // namespace
 
-std::expected<TensorCode, Refusal> open_code_of(const OpenRequest& request, const std::string& kernel,
-                                                const std::string& name, const CompileOptions& options,
-                                                const Target& target) {
-  const auto region = opened(request, options, target);
-  if (!region) return std::unexpected(region.error());
-  return code_of(*region, kernel, name);
-}
-
 std::expected<std::vector<std::string>, Refusal> set_candidates(const OpenRequest& request,
                                                                 const CompileOptions& options, const Target& target) {
   const auto region = opened(request, options, target);
@@ -251,7 +243,9 @@ std::expected<Artifact, Refusal> compile_set(const OpenRequest& request, std::sp
     program.codes.push_back(std::move(code));
     objects.push_back(std::move(compiled->shared_object));
   }
-  return Artifact{.bytes = to_bytes(program, std::vector<std::string_view>(objects.begin(), objects.end())),
+  std::vector<CodeBytes> codes_bytes;
+  for (const std::string& object : objects) codes_bytes.push_back({.shared_object = object, .objects = {}});
+  return Artifact{.bytes = to_bytes(program, codes_bytes),
                   .compatibility = compatibility_of(program),
                   .constants = shared.constants,
                   .workspace_bytes = program.workspace_bytes()};

@@ -23,9 +23,4 @@ namespace collage::native {
                                                            std::span<const KernelCase> cases,
                                                            const CompileOptions& options, const Target& target);
 
-/// The code of one kernel of a set. `name` as of set_candidates().
-[[nodiscard]] std::expected<TensorCode, Refusal> open_code_of(const OpenRequest& request, const std::string& kernel,
-                                                              const std::string& name, const CompileOptions& options,
-                                                              const Target& target);
-
 }  // namespace collage::native

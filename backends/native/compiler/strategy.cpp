@@ -1,8 +1,8 @@
 #include "compiler/strategy.h"
 
 #include <algorithm>
-#include <charconv>
 
+#include "base/number_text.h"
 #include "compiler/choices.h"
 #include "compiler/condition.h"
 
@@ -106,11 +106,6 @@ std::int64_t Schedule::operator[](std::string_view name) const {
   return found->second;
 }
 
-std::int64_t Schedule::value_or(std::string_view name, std::int64_t otherwise) const {
-  const auto found = choices_.find(name);
-  return found == choices_.end() ? otherwise : found->second;
-}
-
 std::string Schedule::text() const {
   std::string text;
   for (const auto& [name, value] : choices_) text += (text.empty() ? "" : ",") + name + '=' + std::to_string(value);
@@ -124,10 +119,9 @@ std::optional<Schedule> Schedule::parse(std::string_view text) {
     text.remove_prefix(std::min(choice.size() + 1, text.size()));
     const std::size_t equals = choice.find('=');
     if (equals == std::string_view::npos) return std::nullopt;
-    std::int64_t value = 0;
-    const auto [end, error] = std::from_chars(choice.data() + equals + 1, choice.data() + choice.size(), value);
-    if (error != std::errc{} || end != choice.data() + choice.size()) return std::nullopt;
-    schedule.choices_.emplace(std::string(choice.substr(0, equals)), value);
+    const auto value = number_in<std::int64_t>(choice.substr(equals + 1));
+    if (!value) return std::nullopt;
+    schedule.choices_.emplace(std::string(choice.substr(0, equals)), *value);
   }
   return schedule;
 }

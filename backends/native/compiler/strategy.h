@@ -29,7 +29,6 @@ class Schedule {
       : choices_(choices.begin(), choices.end()) {}
   /// Precondition: there is one.
   [[nodiscard]] std::int64_t operator[](std::string_view name) const;
-  [[nodiscard]] std::int64_t value_or(std::string_view name, std::int64_t otherwise) const;
   bool operator==(const Schedule&) const = default;
   /// "tile_c=2,tile_x=14"; empty for no choices.
   [[nodiscard]] std::string text() const;

@@ -1,5 +1,6 @@
 // A backend with `compile` alone: chains of one-operand operators, run in one pass over the numbers.
-// It has no `support`: what its patterns match, it takes, in plain formats.
+// It has no `support`: what its patterns match, it takes, in plain formats. Which pattern it was says the region's
+// label.
 #include <algorithm>
 #include <cmath>
 
@@ -26,14 +27,25 @@ float apply(char operation, float x) {
   }
 }
 
-/// One line of pattern says all: a chain of these operators on f32, of any length.
+/// One line of pattern says all: a chain of these operators on f32, of any length; an absolute value written as two.
 PartitionRules rules(const BackendOptions&) {
-  return {.patterns = {{"chain", "Neg|Abs|Relu|Floor{type=f32} -> Neg|Abs|Relu|Floor{type=f32}*"}}};
+  return {.patterns = {{"chain", "Neg|Abs|Relu|Floor{type=f32} -> Neg|Abs|Relu|Floor{type=f32}*"},
+                       {"magnitude", "Max{type=f32}(a=*, Neg($a))"}}};
+}
+
+/// Which of the patterns the region is: its nodes need not be looked at to know.
+bool is_labelled(const Region& region, std::string_view label) {
+  return std::ranges::any_of(region.matches, [&](const Match& match) { return match.label == label; });
 }
 
 /// An artifact is bytes: here one for each operator, in the order of the chain, which is that of the graph.
 std::expected<Artifact, Refusal> compile_one(const CompileRequest& request) {
   Artifact artifact;
+  if (is_labelled(request.region, "magnitude")) {
+    artifact.bytes = '\1';  // Abs
+    artifact.in_place = {{0, 0}};
+    return artifact;
+  }
   for (const std::size_t n : request.region.nodes.members()) {
     const auto found = std::ranges::find(kOperators, request.graph->nodes[n].op_type);
     if (found == std::end(kOperators))

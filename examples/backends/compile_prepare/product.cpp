@@ -3,6 +3,7 @@
 // so once, when a plan is made, and gives an artifact that says so. Both give the same numbers.
 #include <algorithm>
 #include <cstring>
+#include <map>
 
 #include <backend/function_kernel.h>
 #include <backend/hooks.h>
@@ -87,19 +88,24 @@ Buffer transposed(const Product& product, const Tensor& weights) {
   });
 }
 
-Result<std::optional<PreparedArtifact>> prepare_one(const LoadRequest& request) {
+/// `known` are the weights transposed so far, by where they lie.
+MaybePrepared prepare_one(const LoadRequest& request, std::map<const void*, Buffer>& known) {
   COLLAGE_TRY(Product product, product_of(request.artifact.bytes));
+  const Tensor& weights = request.constants.at(0);
+  const auto [found, is_new] = known.try_emplace(weights.data.data());
+  if (is_new) found->second = transposed(product, weights);
   PreparedArtifact prepared;
-  prepared.constants.emplace_back(transposed(product, request.constants.at(0)));
+  prepared.constants.emplace_back(found->second);
   product.is_prepared = true;
   prepared.bytes = to_bytes(product);
   return prepared;
 }
 
-std::vector<Result<std::optional<PreparedArtifact>>> prepare_constants(const BackendOptions&,
-                                                                       std::span<const LoadRequest> requests) {
-  std::vector<Result<std::optional<PreparedArtifact>>> all;
-  for (const LoadRequest& request : requests) all.push_back(prepare_one(request));
+/// The products of a plan in one call: those that read the same weights share the transposed ones.
+std::vector<MaybePrepared> prepare_constants(const BackendOptions&, std::span<const LoadRequest> kernels) {
+  std::vector<MaybePrepared> all;
+  std::map<const void*, Buffer> known;
+  for (const LoadRequest& kernel : kernels) all.push_back(prepare_one(kernel, known));
   return all;
 }
 

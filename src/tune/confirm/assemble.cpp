@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "backend/format_extension.h"
 #include "backend/roles.h"
 #include "onnx/export.h"
 #include "plan/control.h"
@@ -26,13 +27,13 @@ std::vector<ValueId> large_constants(const Graph& graph) {
 
 Result<std::size_t> named_format_bytes(Registry& registry, const ValueType& type, const Format& format) {
   COLLAGE_TRY(Backend * owner, registry.get(format.owner()));
-  if (const auto bytes = owner->format_bytes(type, format)) return *bytes;
+  if (const auto bytes = format_bytes(*owner, type, format)) return *bytes;
   return fail(ExitCode::kBug, "plan/unknown-format", format.name, to_string(type), "a format its owner knows");
 }
 
 Result<Artifact> copy_artifact(Registry& registry, const Conversion& conversion) {
   COLLAGE_TRY(Backend * host, registry.get(kHostBackend));
-  auto artifact = host->compile_conversion(conversion, {});
+  auto artifact = compile_conversion(*host, conversion, {});
   if (artifact) return std::move(*artifact);
   return fail(ExitCode::kBug, "plan/no-copy", to_string(conversion.type), artifact.error().detail);
 }
@@ -100,7 +101,7 @@ std::string annotated_onnx(const Graph& graph, const Cover& cover, const Plan& p
     const CoverStep& step = cover.steps[s];
     if (step.region.nodes.universe() == 0) continue;
     const double cost_us = static_cast<double>(nanoseconds_of(step.cost).value_or(0)) / 1000;
-    for (std::size_t node : step.region.nodes.members())
+    for (std::size_t node : step.region.covered().members())
       metadata[node] = {{"collage.step", std::to_string(at[s])},
                         {"collage.backend", step.backend + "/" + step.variant.name},
                         {"collage.cost_us", fmt::format("{:.3f}", cost_us)},

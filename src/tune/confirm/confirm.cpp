@@ -3,37 +3,40 @@
 #include <cmath>
 #include <memory>
 
+#include "api/run/loaded_plan.h"
 #include "numbers/compare.h"
 #include "numbers/record.h"
+#include "plan/realise.h"
 #include "region/value_json.h"
 #include "timing/canary.h"
 #include "timing/sampling.h"
-#include "tune/plan_model.h"
 
 namespace collage {
 namespace {
 
 constexpr int kProfileRuns = 7;
 
-Result<PlanModel> ready(const ConfirmContender& contender, const ConfirmRequest& request, const Record& inputs,
-                        Registry& registry) {
-  COLLAGE_TRY(PlanModel model, PlanModel::load(contender.plan, registry, request.threads));
+Result<Session> ready(const ConfirmContender& contender, const ConfirmRequest& request, const Record& inputs,
+                      Registry& registry) {
+  COLLAGE_TRY(const LoadedPlan plan,
+              LoadedPlan::load(contender.plan, registry, {.threads = request.threads, .machine = {}}));
+  COLLAGE_TRY(Session session, plan.make_session());
   std::vector<Tensor> tensors;
-  for (const ContextPort& port : model.session().inputs()) {
+  for (const TensorPort& port : plan.inputs()) {
     COLLAGE_TRY(Tensor tensor, inputs.tensor(port.name));
     tensors.push_back(std::move(tensor));
   }
-  COLLAGE_TRY_VOID(model.set_inputs(tensors));
-  COLLAGE_TRY_VOID(model.run());
-  return model;
+  COLLAGE_TRY_VOID(session.set_inputs(tensors));
+  COLLAGE_TRY_VOID(session.run());
+  return session;
 }
 
 /// "" when the outputs of the last run are those expected.
-Result<std::string> difference(const PlanModel& model, const ConfirmRequest& request, const Record& expected) {
+Result<std::string> difference(const Session& session, const ConfirmRequest& request, const Record& expected) {
   const Accuracy accuracy = accuracy_of(request.accuracy).value_or(Accuracy::kStandard);
-  COLLAGE_TRY(const std::vector<Tensor> outputs, model.outputs());
+  COLLAGE_TRY(const std::vector<Tensor> outputs, session.copy_outputs());
   for (std::size_t o = 0; o < outputs.size(); ++o) {
-    const std::string& name = model.session().outputs()[o].name;
+    const std::string& name = session.outputs()[o].name;
     COLLAGE_TRY(const Tensor wanted, expected.tensor(name));
     const Comparison comparison = compare(outputs[o], wanted, accuracy, is_16bit_float(wanted.type));
     if (!comparison.ok) return "output " + name + ": " + to_string(comparison);
@@ -42,12 +45,12 @@ Result<std::string> difference(const PlanModel& model, const ConfirmRequest& req
 }
 
 /// Plans that came out wrong while they were timed have no times.
-Result<void> check_again(const std::vector<std::unique_ptr<PlanModel>>& models, const std::vector<std::size_t>& lane_of,
+Result<void> check_again(const std::vector<std::unique_ptr<Session>>& sessions, const std::vector<std::size_t>& lane_of,
                          const ConfirmRequest& request, const Record& expected, std::vector<ConfirmLane>& lanes) {
-  for (std::size_t i = 0; i < models.size(); ++i) {
+  for (std::size_t i = 0; i < sessions.size(); ++i) {
     ConfirmLane& lane = lanes[lane_of[i]];
-    COLLAGE_TRY_VOID(models[i]->run());
-    COLLAGE_TRY(lane.failure, difference(*models[i], request, expected));
+    COLLAGE_TRY_VOID(sessions[i]->run());
+    COLLAGE_TRY(lane.failure, difference(*sessions[i], request, expected));
     if (!lane.failure.empty()) lane.lane.samples_ns.clear();
   }
   return {};
@@ -62,22 +65,22 @@ Result<std::vector<ConfirmLane>> confirm_here(const ConfirmRequest& request, Reg
     COLLAGE_TRY(expected, Record::open(request.expected));
   }
   std::vector<ConfirmLane> lanes(request.contenders.size());
-  std::vector<std::unique_ptr<PlanModel>> models;
+  std::vector<std::unique_ptr<Session>> sessions;
   std::vector<Contender> contenders;
   std::vector<std::size_t> lane_of;
   for (std::size_t c = 0; c < request.contenders.size(); ++c) {
     lanes[c].lane.name = request.contenders[c].name;
-    auto model = ready(request.contenders[c], request, inputs, registry);
-    if (!model) {
-      lanes[c].failure = to_string(model.error());
+    auto session = ready(request.contenders[c], request, inputs, registry);
+    if (!session) {
+      lanes[c].failure = to_string(session.error());
       continue;
     }
     if (expected) {
-      COLLAGE_TRY(lanes[c].failure, difference(*model, request, *expected));
+      COLLAGE_TRY(lanes[c].failure, difference(*session, request, *expected));
       if (!lanes[c].failure.empty()) continue;
     }
-    models.push_back(std::make_unique<PlanModel>(std::move(*model)));
-    contenders.push_back({request.contenders[c].name, [m = models.back().get()] { return m->run(); }});
+    sessions.push_back(std::make_unique<Session>(std::move(*session)));
+    contenders.push_back({request.contenders[c].name, [s = sessions.back().get()] { return s->run(); }});
     lane_of.push_back(c);
   }
   if (request.min_rounds == 0) return lanes;
@@ -95,12 +98,12 @@ Result<std::vector<ConfirmLane>> confirm_here(const ConfirmRequest& request, Reg
   for (std::size_t i = 0; i < raced.size(); ++i) {
     lanes[lane_of[i]].lane = std::move(raced[i]);
     const double before = canary.slowness();
-    COLLAGE_TRY(const std::vector<std::int64_t> profile, models[i]->profile(kProfileRuns));
+    COLLAGE_TRY(const std::vector<std::int64_t> profile, sessions[i]->profile(kProfileRuns));
     const double after = canary.slowness();
-    for (const std::size_t s : cover_steps(models[i]->session().plan()))
+    for (const std::size_t s : cover_steps(sessions[i]->plan()))
       lanes[lane_of[i]].step_ns.push_back(std::llround(in_quiet(profile[s], before, after)));
   }
-  if (expected) COLLAGE_TRY_VOID(check_again(models, lane_of, request, *expected, lanes));
+  if (expected) COLLAGE_TRY_VOID(check_again(sessions, lane_of, request, *expected, lanes));
   return lanes;
 }
 

@@ -93,7 +93,6 @@ Result<std::vector<GuardEntry>> Contest::write_entries() {
     entries.push_back({.name = contestant.name,
                        .plan = contestant.file,
                        .steps = step_count(contestant.plan.plan),
-                       .is_rival = contestant.is_rival,
                        .extra_ns = contestant.extra_ns});
   }
   return entries;

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "base/work_folder.h"
-#include "plan/plan_file.h"
+#include "plan/file/plan_file.h"
 #include "search/search.h"
 #include "store/store.h"
 #include "tune/confirm/guard.h"

@@ -18,6 +18,7 @@ Plan header(const Scene& scene, const std::string& shipped) {
   header.shapes = scene.options.shapes.entries;
   header.machine = machine_print();
   header.accuracy = name_of(scene.options.accuracy);
+  header.passes_off = scene.options.passes_off;
   header.threads = scene.options.threads;
   header.shipped = shipped;
   return header;

@@ -22,7 +22,6 @@ struct GuardEntry {
   std::string name;
   std::string plan;  ///< path of the plan file
   std::size_t steps = 0;
-  bool is_rival = false;      ///< a whole-model engine: always taken to the final
   std::int64_t extra_ns = 0;  ///< added to each of its times when plans are compared: what its memory costs
 };
 

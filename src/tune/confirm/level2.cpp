@@ -7,7 +7,7 @@
 
 #include "base/hash.h"
 #include "base/json.h"
-#include "plan/plan_file.h"
+#include "plan/file/plan_file.h"
 #include "tune/jobs.h"
 #include "tune/proposers.h"
 #include "worker/frame.h"

@@ -1,12 +1,12 @@
 #include "tune/confirm/plan_packer.h"
 
 #include <algorithm>
-#include <set>
 
 #include <fmt/format.h>
 
 #include "plan/memory.h"
 #include "runtime/load_request.h"
+#include "tune/confirm/plan_artifacts.h"
 
 namespace collage {
 namespace {
@@ -25,28 +25,10 @@ class Repacking {
     }
     step.constants = std::move(constants);
     const std::string compatibility = std::ranges::find(artifacts(), step.artifact, &PlanArtifact::hash)->compatibility;
-    step.artifact = artifact_hash(prepared.bytes, compatibility);
-    if (!plan_.artifacts.emplace(step.artifact, Buffer::copy_of(std::as_bytes(std::span(prepared.bytes)))).second)
-      return;
-    const auto place = std::ranges::lower_bound(artifacts(), step.artifact, {}, &PlanArtifact::hash);
-    artifacts().insert(place, {.hash = step.artifact, .compatibility = compatibility});
-  }
-
-  void drop_unused_artifacts() {
-    std::set<std::string> used;
-    list_artifacts(plan_.plan, used);
-    std::erase_if(artifacts(), [&](const PlanArtifact& artifact) { return !used.contains(artifact.hash); });
-    std::erase_if(plan_.artifacts, [&](const auto& entry) { return !used.contains(entry.first); });
+    step.artifact = add_artifact(plan_, prepared.bytes, compatibility);
   }
 
  private:
-  static void list_artifacts(const PlanBody& body, std::set<std::string>& used) {
-    for (const PlanStep& step : body.steps) {
-      used.insert(step.artifact);
-      for (const PlanBody& inner : step.bodies) list_artifacts(inner, used);
-    }
-  }
-
   std::vector<PlanArtifact>& artifacts() { return plan_.plan.artifacts; }
 
   /// The plan value of prepared bytes; steps that share a kernel share them.
@@ -75,26 +57,45 @@ class Repacking {
 }  // namespace
 
 RealisedPlan PlanPacker::pack(RealisedPlan plan) {
+  prepare(plan);
   Repacking repacking(plan);
   for (PlanStep& step : plan.plan.steps) {
-    if (step.constants.empty()) continue;
-    if (const Prepared& found = prepared(plan, step)) repacking.replace(step, *found);
+    if (step.constants.empty() || !step.entry.empty()) continue;
+    if (const Prepared& found = done_.at(key_of(plan, step))) repacking.replace(step, *found);
   }
-  repacking.drop_unused_artifacts();
+  drop_unused_artifacts(plan);
+  link_kernels(plan, registry_);
   return plan;
 }
 
-const PlanPacker::Prepared& PlanPacker::prepared(const RealisedPlan& plan, const PlanStep& step) {
+void PlanPacker::prepare(const RealisedPlan& plan) {
+  std::map<std::string, std::map<std::string, LoadRequest>> kernels;  // by backend, by key
+  for (const PlanStep& step : plan.plan.steps) {
+    if (step.constants.empty() || !step.entry.empty()) continue;
+    std::string key = key_of(plan, step);
+    if (!done_.contains(key))
+      kernels[step.backend].try_emplace(std::move(key), load_request(plan, step, plan.plan.threads));
+  }
+  for (const auto& [name, requests] : kernels) prepare(name, requests);
+}
+
+void PlanPacker::prepare(const std::string& backend, const std::map<std::string, LoadRequest>& kernels) {
+  std::vector<LoadRequest> requests;
+  for (const auto& [key, request] : kernels) requests.push_back(request);
+  std::vector<MaybePrepared> answers(requests.size(), std::nullopt);
+  if (const Result<Backend*> found = registry_.get(backend)) answers = prepare_constants(**found, requests);
+  auto answer = answers.begin();
+  for (const auto& [key, request] : kernels) {
+    Prepared& done = done_[key];
+    if (MaybePrepared made = *std::move(answer++)) done = *std::move(made);
+  }
+}
+
+std::string PlanPacker::key_of(const RealisedPlan& plan, const PlanStep& step) {
   std::string key = fmt::format("{}|{}|{}", step.backend, step.artifact, plan.plan.threads);
   for (const PlanIndex constant : step.constants)
     key += fmt::format("|{}", static_cast<const void*>(plan.constants.at(constant).data.data()));
-  const auto [found, is_new] = done_.try_emplace(std::move(key));
-  if (!is_new) return found->second;
-  const Result<Backend*> backend = registry_.get(step.backend);
-  if (!backend) return found->second;
-  if (auto made = (*backend)->prepare_constants(load_request(plan, step, plan.plan.threads)))
-    found->second = std::move(*made);
-  return found->second;
+  return key;
 }
 
 }  // namespace collage

@@ -1,6 +1,7 @@
-// Before a plan is written: lets backends transform the constants of its kernels once, so that loading maps them.
-// In: a realised plan. Out: the same with prepared artifacts, and what they load behind the other constants.
-// Cost: one pass over the weights of each kernel that has prepared constants.
+// Before a plan is written: backends transform the constants of its kernels once, so that loading maps them, and link
+// the kernels. Each backend gets all its kernels in one call of either kind.
+// In: a realised plan. Out: the same with prepared and linked artifacts, and what they load behind the other constants.
+// Cost: one pass over the weights of each kernel that has prepared constants; the backends' linkers for each plan.
 // Source: the UpdateConstants hook of TVM's target hooks (RFC 10).
 #pragma once
 
@@ -8,6 +9,7 @@
 #include <optional>
 #include <string>
 
+#include "backend/constants_extension.h"
 #include "backend/registry.h"
 #include "plan/realise.h"
 
@@ -24,10 +26,13 @@ class PlanPacker {
 
  private:
   using Prepared = std::optional<PreparedArtifact>;
-  const Prepared& prepared(const RealisedPlan& plan, const PlanStep& step);
+  /// Asks each backend once for all kernels of the plan that were not asked for before.
+  void prepare(const RealisedPlan& plan);
+  void prepare(const std::string& backend, const std::map<std::string, LoadRequest>& kernels);
+  static std::string key_of(const RealisedPlan& plan, const PlanStep& step);
 
   Registry& registry_;
-  std::map<std::string, Prepared> done_;
+  std::map<std::string, Prepared> done_;  ///< by key_of()
 };
 
 }  // namespace collage

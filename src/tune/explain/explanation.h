@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-#include "plan/explanation.h"
+#include "plan/explain/explanation.h"
 #include "region/user_rules.h"
 #include "search/search.h"
 #include "tune/locations.h"

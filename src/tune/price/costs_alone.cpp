@@ -41,9 +41,7 @@ Cover at_costs_alone(Cover cover, const CandidatePool& pool, std::span<const Cos
   for (CoverStep& step : cover.steps) {
     if (is_boundary(step.kind)) {
       if (!conversions) continue;
-      const Place from{.location = step.from_location, .format = step.from};
-      const Place to{.location = step.to_location, .format = step.to};
-      if (const auto choice = conversions(step.value, from, to)) step.cost = choice->cost;
+      if (const auto choice = conversions(step.value, step.from, step.to)) step.cost = choice->cost;
     } else if (const auto c = candidate_of(step, pool, at); c && nanoseconds_of(costs[*c])) {
       step.cost = costs[*c];
     }

@@ -7,7 +7,7 @@
 
 #include <span>
 
-#include "plan/explanation.h"
+#include "plan/explain/explanation.h"
 #include "plan/plan.h"
 #include "region/candidates.h"
 #include "search/search.h"

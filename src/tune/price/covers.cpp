@@ -92,7 +92,8 @@ std::vector<SearchCandidate> candidates_of(const CoverRequest& request, const st
                           .variant = candidate.variant,
                           .cost = request.costs[c],
                           .location = request.locations.of(candidate.backend),
-                          .workspace_bytes = request.workspace_bytes.empty() ? 0 : request.workspace_bytes[c]});
+                          .workspace_bytes = request.workspace_bytes.empty() ? 0 : request.workspace_bytes[c],
+                          .matches = candidate.matches});
   }
   return candidates;
 }

@@ -2,7 +2,7 @@
 // are the same computation on the same backend are one: what is learnt of one is known of all.
 // In: a pool, costs as they come. Out: costs for a search, and what is still open.
 // Cost: linear in the pool.
-// Source: see search/lazy.h.
+// Source: as lazy_pricing.h.
 #pragma once
 
 #include <map>

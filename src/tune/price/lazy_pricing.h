@@ -10,8 +10,9 @@
 //      most of them out with few searches: what does not gain together does not gain alone.
 // Cost: what is measured; trials stay within a number of states that grows with what was measured.
 // Not here: forecasts (cost_bounds.h), measuring itself (pricing.h).
-// Source: LazySP, see search/lazy.h; optimism where little is known after Auer, Cesa-Bianchi and Fischer, Machine
-//         Learning 2002; the rest is ours.
+// Source: Dellin and Srinivasa, A unifying formalism for shortest path problems with expensive edge evaluations
+//         (LazySP), ICAPS 2016; optimism where little is known after Auer, Cesa-Bianchi and Fischer, Machine Learning
+//         2002.
 #pragma once
 
 #include <functional>

@@ -6,6 +6,7 @@
 #include <set>
 #include <tuple>
 
+#include "backend/portability_extension.h"
 #include "backend/roles.h"
 #include "timing/displacer.h"
 #include "tune/price/lazy_pricing.h"
@@ -43,6 +44,14 @@ PricerOptions pricer_options(const PricingOptions& options, const Graph& graph) 
   result.deadline = options.deadline;
   result.latest = options.latest;
   return result;
+}
+
+CandidateSpec spec_of(const Region& region, const Candidate& candidate) {
+  return {.backend = candidate.backend, .variant = candidate.variant, .labels = labels_of(region, candidate.matches)};
+}
+
+CandidateSpec spec_of(const CoverStep& step) {
+  return {.backend = step.backend, .variant = step.variant, .labels = labels_of(step.region, step.region.matches)};
 }
 
 Error no_artifact(const std::string& what, const Refusal& refusal) {
@@ -140,8 +149,7 @@ Result<std::vector<Cost>> Pricing::price(const CandidatePool& pool, std::vector<
       const Region& region = pool.regions[order[i]];
       if (out_of_time() && region.nodes.count() > late_nodes()) continue;
       PriceRequest request{.region = region, .candidates = {}};
-      for (std::size_t c : by_region[order[i]])
-        request.candidates.push_back({.backend = pool.candidates[c].backend, .variant = pool.candidates[c].variant});
+      for (const std::size_t c : by_region[order[i]]) request.candidates.push_back(spec_of(region, pool.candidates[c]));
       requests.push_back(std::move(request));
       asked.push_back(order[i]);
     }
@@ -163,8 +171,7 @@ Result<std::vector<Cost>> Pricing::price_candidates(const CandidatePool& pool,
   for (const auto& [region, places] : by_region) {
     PriceRequest request{.region = pool.regions[region], .candidates = {}};
     for (const std::size_t i : places)
-      request.candidates.push_back(
-          {.backend = pool.candidates[candidates[i]].backend, .variant = pool.candidates[candidates[i]].variant});
+      request.candidates.push_back(spec_of(request.region, pool.candidates[candidates[i]]));
     requests.push_back(std::move(request));
   }
   COLLAGE_TRY(const auto priced, ask(requests));
@@ -180,7 +187,8 @@ Result<std::vector<Cost>> Pricing::price_candidates(const CandidatePool& pool,
 Result<std::vector<Cost>> Pricing::price_variants(const Region& region, const std::string& backend,
                                                   const std::vector<Variant>& variants) {
   PriceRequest request{.region = region, .candidates = {}};
-  for (const Variant& variant : variants) request.candidates.push_back({.backend = backend, .variant = variant});
+  for (const Variant& variant : variants)
+    request.candidates.push_back({.backend = backend, .variant = variant, .labels = labels_of(region, region.matches)});
   COLLAGE_TRY(const auto priced, ask({request}));
   std::vector<Cost> costs;
   for (const PricedCandidate& one : priced.front()) costs.push_back(one.cost);
@@ -280,10 +288,10 @@ Pricing::Key Pricing::key_of(const Conversion& conversion) {
 
 Conversion Pricing::conversion_of(const CoverStep& step) const {
   return {.type = graph_.value(step.value).type,
-          .from = step.from,
-          .to = step.to,
-          .from_location = step.from_location,
-          .to_location = step.to_location};
+          .from = step.from.format,
+          .to = step.to.format,
+          .from_location = step.from.location,
+          .to_location = step.to.location};
 }
 
 BoundaryTable Pricing::boundary_table() {
@@ -330,16 +338,16 @@ void Pricing::make_portable(const Portable& portable) {
 Result<Pricing::Stored> Pricing::artifact_of(const CoverStep& step) {
   COLLAGE_TRY(std::optional<StoredArtifact> portable, portable_artifact_of(step));
   if (portable) return Stored(*std::move(portable));
-  return pricer_->artifact_for(graph_, step.region, {step.backend, step.variant});
+  return pricer_->artifact_for(graph_, step.region, spec_of(step));
 }
 
 Result<std::optional<StoredArtifact>> Pricing::portable_artifact_of(const CoverStep& step) {
   if (!portable_) return std::nullopt;
   COLLAGE_TRY(const Backend* const backend, registry_.get(step.backend));
-  if (backend->info().lesser.empty()) return std::nullopt;
+  if (baseline_instance(*backend).empty()) return std::nullopt;
   std::string why = "no time left";
   if (Clock::now() < portable_->deadline) {
-    COLLAGE_TRY(Stored stored, pricer_->artifact_for(graph_, step.region, {step.backend, step.variant}, true));
+    COLLAGE_TRY(Stored stored, pricer_->artifact_for(graph_, step.region, spec_of(step), true));
     if (stored) return std::optional(*std::move(stored));
     why = stored.error().detail;
   }

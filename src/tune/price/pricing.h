@@ -3,7 +3,7 @@
 // measured, and it runs again until all of them are.
 // In: candidates, a deadline. Out: costs, artifacts, covers under them.
 // Cost: what is measured; one message for each region.
-// Source: see search/lazy.h.
+// Source: lazy measuring as in lazy_pricing.h.
 #pragma once
 
 #include <map>
@@ -47,7 +47,7 @@ struct PricingOptions {
   std::stop_token stop;
 };
 
-/// Artifacts that also serve lesser processors than this one, where backends have such.
+/// Artifacts that also hold code for processors with fewer instructions, where backends have such code.
 struct Portable {
   Clock::time_point deadline;  ///< after it no more are compiled
   std::stop_token stop;        ///< in place of that of PricingOptions
@@ -80,7 +80,7 @@ class Pricing {
   /// From here on artifacts() gives portable ones; where that fails, the usual one and a line in unportable().
   void make_portable(const Portable& portable);
   [[nodiscard]] const std::optional<Portable>& portable() const { return portable_; }
-  /// Kernels without a form for lesser processors, and why.
+  /// Kernels without code for processors with fewer instructions, and why.
   [[nodiscard]] const std::vector<std::string>& unportable() const { return unportable_; }
 
   /// What conversions are known to cost so far, estimates for the others. Lives no longer than this object.

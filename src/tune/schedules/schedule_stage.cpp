@@ -44,14 +44,25 @@ class StoredByBackend {
   std::map<std::string, StoredSettings> stored_;
 };
 
+/// The candidate of the group that runs the region.
+const Candidate& candidate_at(const CandidatePool& pool, const KernelGroup& group, std::uint32_t region) {
+  const auto found =
+      std::ranges::find(group.candidates, region, [&](std::size_t c) { return pool.candidates[c].region; });
+  COLLAGE_CHECK(found != group.candidates.end(), "a region without a candidate of its group");
+  return pool.candidates[*found];
+}
+
 /// A candidate for each region of the group, with the same settings and cost.
 void add_candidates(const ScheduleContext& context, const KernelGroup& group, const std::string& name,
                     const Cost& cost) {
   for (const std::uint32_t region : group.regions) {
     Variant variant = group.variant;
     variant.name = name;
-    context.pool.candidates.push_back(
-        {.region = region, .backend = group.backend, .variant = std::move(variant), .matches = {}, .origin = "tuned"});
+    context.pool.candidates.push_back({.region = region,
+                                       .backend = group.backend,
+                                       .variant = std::move(variant),
+                                       .matches = candidate_at(context.pool, group, region).matches,
+                                       .origin = "tuned"});
     context.costs.push_back(cost);
   }
 }
@@ -156,8 +167,10 @@ class ScheduleTuner {
     const KernelGroup& group = groups_[k];
     std::vector<Variant> variants(names.size(), group.variant);
     for (std::size_t i = 0; i < names.size(); ++i) variants[i].name = names[i];
-    COLLAGE_TRY(std::vector<Cost> costs,
-                context_.pricing.price_variants(context_.pool.regions[group.regions[0]], group.backend, variants));
+    COLLAGE_TRY(
+        std::vector<Cost> costs,
+        context_.pricing.price_variants(region_of(context_.pool, candidate_at(context_.pool, group, group.regions[0])),
+                                        group.backend, variants));
     StoredSettings& stored = stored_.of(group.backend);
     for (std::size_t i = 0; i < names.size(); ++i) {
       stored.note_cost(group.structure, variants[i], costs[i]);

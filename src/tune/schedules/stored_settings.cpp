@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "backend/strategy.h"
 #include "base/hash.h"
 #include "base/json.h"
 #include "store/store_tools.h"

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "backend/tuning_extension.h"
 #include "store/keys.h"
 
 namespace collage {
@@ -20,7 +21,7 @@ std::optional<TuningSpace> space_of(Registry& registry, const Graph& graph, cons
   const auto backend = registry.get(group.backend);
   if (!backend) return std::nullopt;
   auto space =
-      guard([&] { return (*backend)->tuning_space(graph, pool.regions[group.regions[0]], group.variant, options); });
+      guard([&] { return tuning_space(**backend, graph, pool.regions[group.regions[0]], group.variant, options); });
   return space ? *std::move(space) : std::nullopt;
 }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "backend/registry.h"
+#include "backend/strategy.h"
 #include "region/candidates.h"
 #include "region/cost.h"
 #include "region/variant.h"

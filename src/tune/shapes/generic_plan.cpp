@@ -58,6 +58,7 @@ class GenericMaker {
     request.header.shapes = without_ranges(options_.shapes).entries;
     request.header.machine = machine_print();
     request.header.accuracy = name_of(options_.accuracy);
+    request.header.passes_off = options_.passes_off;
     request.header.threads = options_.threads;
     request.header.shipped = name;
     COLLAGE_TRY(RealisedPlan plan, assemble(request, registry_));
@@ -82,7 +83,7 @@ std::vector<std::string> engines_of(const TuneOptions& options, Registry& regist
   if (engines.empty()) engines.emplace_back(kFillerEngine);
   for (const std::string& name : options.backends) {
     const auto backend = registry.get(name);
-    if (backend && open_compiler_of(*backend) != nullptr && (*backend)->info().unusable.empty())
+    if (backend && extension_of<OpenCompiler>(**backend) != nullptr && (*backend)->info().unusable.empty())
       engines.push_back(name);
   }
   return engines;
@@ -115,7 +116,7 @@ Result<std::vector<GenericPlan>> make_generic_plans(const OpenModel& model, cons
   const GenericMaker maker(model, options, registry, worker, folder);
   const std::string imported_file = folder.file("open.onnx");
   COLLAGE_TRY_VOID(write_graph_file(imported_file, model.graph));
-  const auto simplified = simplify(model.graph, {.accuracy = options.accuracy, .off = {}}, {});
+  const auto simplified = simplify(model.graph, {.accuracy = options.accuracy, .off = options.passes_off}, {});
   const std::string simplified_file = folder.file("open-simplified.onnx");
   if (simplified) COLLAGE_TRY_VOID(write_graph_file(simplified_file, simplified->graph));
   std::vector<GenericPlan> plans;
@@ -132,19 +133,6 @@ Result<std::vector<GenericPlan>> make_generic_plans(const OpenModel& model, cons
     if (simplified && plans.size() < most) add(maker.make(name, engine, simplified->graph, simplified_file), name);
   }
   return plans;
-}
-
-RealisedPlan generic_at(const PlanCases& cases, const ShapePoint& point) {
-  RealisedPlan plan = *cases.generic;
-  ShapeBindings bindings{.entries = plan.plan.shapes};
-  plan.plan.shapes = bindings_at(bindings, cases.domain, point).entries;
-  return plan;
-}
-
-Result<RealisedPlan> serving_plan(const PlanCases& cases, const ShapePoint& point) {
-  COLLAGE_TRY(const RealisedPlan* const plan, plan_for(cases, point));
-  if (cases.generic && plan == &*cases.generic) return generic_at(cases, point);
-  return *plan;
 }
 
 }  // namespace collage

@@ -46,10 +46,4 @@ inline constexpr std::size_t kAllGenericPlans = std::numeric_limits<std::size_t>
                                                                   WorkerProcess& worker, const WorkFolder& folder,
                                                                   std::vector<std::string>& notes);
 
-/// The generic plan as one for a point: its record of the bindings has the point's extents, nothing else changes.
-[[nodiscard]] RealisedPlan generic_at(const PlanCases& cases, const ShapePoint& point);
-
-/// The plan that serves a point, ready to be run, benched or verified there. Errors as plan_for.
-[[nodiscard]] Result<RealisedPlan> serving_plan(const PlanCases& cases, const ShapePoint& point);
-
 }  // namespace collage

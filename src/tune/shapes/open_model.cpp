@@ -96,7 +96,8 @@ Result<KernelBench> KernelBench::create(Backend& backend, const OpenRequest& req
   add_ports(request.region.inputs, request.formats.input_formats, load.inputs);
   add_ports(request.region.outputs, request.formats.output_formats, load.outputs);
   COLLAGE_TRY(bench.kernel_, backend.load(load));
-  bench.kernels_ = dynamic_cast<const MultiKernel*>(bench.kernel_.get());
+  const OpenKernel* const open = bench.kernel_->as_open();
+  bench.kernels_ = open != nullptr ? open->as_multi() : nullptr;
   if (bench.kernels_ == nullptr)
     return fail(ExitCode::kBug, "backend/bad-artifact", backend.info().name, "one kernel", "a set of them");
   return bench;
@@ -151,7 +152,7 @@ Result<KernelTimes> KernelBench::time(const ShapePoint& point, const std::vector
 
 Result<OpenModelArtifact> compile_open(Backend& backend, const OpenRequest& request, const CompileOptions& options,
                                        const KernelChoiceOptions& choice) {
-  OpenCompiler* const compiler = open_compiler_of(&backend);
+  OpenCompiler* const compiler = extension_of<OpenCompiler>(backend);
   if (compiler == nullptr) return refused(backend, {RefusalReason::kShape, "open dimensions"});
   const auto names = compiler->candidates(request, options);
   if (!names) return refused(backend, names.error());

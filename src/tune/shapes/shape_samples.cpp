@@ -1,8 +1,9 @@
 #include "tune/shapes/shape_samples.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
+
+#include "base/number_text.h"
 
 namespace collage {
 namespace {
@@ -13,11 +14,9 @@ std::unexpected<Error> malformed(const std::string& text) {
 }
 
 Result<double> weight_in(const std::string& weight, const std::string& text) {
-  double value = 0;
-  const auto [end, error] = std::from_chars(weight.data(), weight.data() + weight.size(), value);
-  if (error != std::errc{} || end != weight.data() + weight.size() || !std::isfinite(value) || value <= 0)
-    return malformed(text);
-  return value;
+  const auto value = number_in<double>(weight);
+  if (!value || !std::isfinite(*value) || *value <= 0) return malformed(text);
+  return *value;
 }
 
 /// `most` of the steps, the first and the last among them.

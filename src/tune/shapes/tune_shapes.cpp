@@ -8,8 +8,9 @@
 #include <nlohmann/json.hpp>
 
 #include "base/clock.h"
-#include "plan/cases_file.h"
-#include "plan/plan_file.h"
+#include "onnx/relocate.h"
+#include "plan/file/cases_file.h"
+#include "plan/file/plan_file.h"
 #include "tune/jobs.h"
 #include "tune/shapes/generic_plan.h"
 #include "tune/shapes/shape_gaps.h"
@@ -255,7 +256,7 @@ class ShapesTuner {
     for (TunedPoint& point : points_) add_case(std::move(point), report, cases);
     cases.report_json =
         nlohmann::json{{"generic_engine", report.generic}, {"generic_times_us", report.generic_times}}.dump();
-    COLLAGE_TRY_VOID(share_weights(cases));
+    COLLAGE_TRY_VOID(share_weights(cases, relocate_external_data));
     COLLAGE_TRY_VOID(save_cases(cases, options_.tune.output));
     report.notes = std::move(notes_);
     report.interrupted = is_stopped();

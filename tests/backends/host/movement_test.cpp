@@ -432,7 +432,7 @@ TEST(HostConversion, IsRightForOddShapesTypesAndDirections) {
                                                                            {channels_last(), plain()},
                                                                            {plain(), plain()},
                                                                            {channels_last(), channels_last()}}) {
-        const auto artifact = host_backend().compile_conversion({value, from, to}, {});
+        const auto artifact = compile_conversion(host_backend(), {value, from, to}, {});
         ASSERT_TRUE(artifact);
         LoadRequest request{
             .artifact = *artifact, .constants = {}, .inputs = {{"x", value, from}}, .outputs = {{"x", value, to}}};
@@ -449,14 +449,14 @@ TEST(HostConversion, IsRightForOddShapesTypesAndDirections) {
 
 TEST(HostConversion, RefusesNamedFormatsAndRanksWithoutChannels) {
   const ValueType matrix = ValueType::tensor(ElementType::kFloat32, {2, 3});
-  EXPECT_FALSE(host_backend().compile_conversion({matrix, plain(), channels_last()}, {}));
+  EXPECT_FALSE(compile_conversion(host_backend(), {matrix, plain(), channels_last()}, {}));
   const ValueType image = ValueType::tensor(ElementType::kFloat32, {1, 8, 2, 2});
-  EXPECT_FALSE(host_backend().compile_conversion({image, plain(), {"onednn:nChw16c"}}, {}));
+  EXPECT_FALSE(compile_conversion(host_backend(), {image, plain(), {"onednn:nChw16c"}}, {}));
 }
 
 TEST(HostArtifact, IsRefusedWhenDamagedForeignOrTooLargeForItsPorts) {
   const ValueType value = ValueType::tensor(ElementType::kFloat32, {1, 4, 3, 3});
-  auto artifact = host_backend().compile_conversion({value, plain(), channels_last()}, {});
+  auto artifact = compile_conversion(host_backend(), {value, plain(), channels_last()}, {});
   ASSERT_TRUE(artifact);
   LoadRequest request{.artifact = *artifact,
                       .constants = {},

@@ -1,6 +1,8 @@
 // Implementations from libraries outside of the tree: offered, listed and tuned like the built-in ones, or refused.
 #include <cstdlib>
 
+#include "backend/strategy_extension.h"
+#include "backend/tuning_extension.h"
 #include "native_fixture.h"
 #include "tests/support/paths.h"
 
@@ -23,7 +25,7 @@ Registry registry() { return Registry({test::build_path("/lib/collage")}); }
 
 TEST(AddedStrategies, AreOfferedListedAndRight) {
   const std::string instance = "native:strategies=" + kExample;
-  EXPECT_THAT(compiling(instance).strategies().value(),
+  EXPECT_THAT(strategies(compiling(instance)).value(),
               Contains(AllOf(Field(&StrategyLine::implementation, "unrolled"), Field(&StrategyLine::source, kExample),
                              Field(&StrategyLine::condition, "outputs == 1"))));
   if (!has_reference()) GTEST_SKIP() << "no reference here";
@@ -36,7 +38,7 @@ TEST(AddedStrategies, CanBeTuned) {
   const std::string instance = "native:strategies=" + kExample;
   const Graph graph = graph_of(kSum);
   Variant variant = variant_of(compiling(instance), graph, "unrolled.");
-  const auto space = compiling(instance).tuning_space(graph, region_of(graph), variant, {});
+  const auto space = tuning_space(compiling(instance), graph, region_of(graph), variant, {});
   ASSERT_TRUE(space);
   EXPECT_EQ(space->choices[0].values, (std::vector<std::int64_t>{1, 2, 4, 8, 16}));
   if (!has_reference()) GTEST_SKIP() << "no reference here";
@@ -49,7 +51,7 @@ TEST(AddedStrategies, AreForTheInstanceThatNamesThemAndPartOfItsBuild) {
   Backend* with = here.get("native:strategies=" + kExample).value();
   Backend* without = here.get("native").value();
   EXPECT_NE(with->info().build, without->info().build);
-  const std::vector<StrategyLine> built_in = without->strategies().value();
+  const std::vector<StrategyLine> built_in = strategies(*without).value();
   for (const StrategyLine& line : built_in) EXPECT_EQ(line.source, "");
   const Graph graph = graph_of(kSum);
   for (const Variant& variant : variants_of(*without, graph)) EXPECT_THAT(variant.name, Not(StartsWith("unrolled")));
@@ -61,7 +63,7 @@ TEST(AddedStrategies, AreFoundInTheFoldersOfBackends) {
   const auto backend = here.get("native");
   ::unsetenv("COLLAGE_BACKEND_PATH");
   ASSERT_TRUE(backend) << to_string(backend.error());
-  EXPECT_THAT((*backend)->strategies().value(), Contains(Field(&StrategyLine::implementation, "unrolled")));
+  EXPECT_THAT(strategies(**backend).value(), Contains(Field(&StrategyLine::implementation, "unrolled")));
 }
 
 struct Odd {

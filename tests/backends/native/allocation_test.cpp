@@ -49,7 +49,7 @@ TEST(OpenAllocation, NeverHappensInARunNorWhenAKernelIsFound) {
   const Artifact artifact = artifact_of(compiling(), graph, formats);
   const auto kernel = loading().load(request_of(graph, formats, artifact));
   ASSERT_TRUE(kernel) << to_string(kernel.error());
-  const auto& kernels = dynamic_cast<const MultiKernel&>(**kernel);
+  const auto& kernels = *(*kernel)->as_open()->as_multi();
   const std::vector<Extents> extents = {{17, 24}};
   std::vector<Line> input(17 * 24 * 4 / 64 + 1);
   const auto call = kernels.bind_at({.inputs = {input.data()}, .outputs = {nullptr}}, extents);

@@ -4,8 +4,10 @@
 #include <cstdlib>
 #include <optional>
 
+#include "backend/portability_extension.h"
 #include "native_fixture.h"
 #include "tests/support/paths.h"
+#include "tests/support/prepare_one.h"
 
 namespace collage::test {
 namespace {
@@ -119,7 +121,7 @@ TEST(InstructionSet, OfALesserProcessorRefusesAKernel) {
     EXPECT_EQ(kernel.error().code, "backend/incompatible-artifact");
     EXPECT_THAT(kernel.error().saw, testing::HasSubstr("avx512"));
     EXPECT_THAT(kernel.error().allowed, testing::HasSubstr("this processor"));
-    EXPECT_EQ(loading("native:isa=avx2").prepare_constants(request).error().code, "backend/incompatible-artifact");
+    EXPECT_EQ(test::prepare_one(loading("native:isa=avx2"), request).error().code, "backend/incompatible-artifact");
   }
   EXPECT_TRUE(loading("native:isa=avx2").load(request)) << "an instance runs what the processor has";
 }
@@ -155,20 +157,21 @@ TEST(PortableKernel, RunsOnALesserProcessorWithTheSameNumbers) {
 
 TEST(PortableKernel, IsJudgedByItsCompatibilityAlone) {
   if (!runs_here(*instruction_set_of("avx512"))) GTEST_SKIP() << "no avx512 here";
-  EXPECT_EQ(loading().judge("native/2 avx512 avx2").value(), "");
-  EXPECT_EQ(loading("native:isa=avx2").judge("native/2 avx512 avx2").value(), "kernels for avx2 instead of avx512");
+  EXPECT_EQ(judge_artifact(loading(), "native/2 avx512 avx2").value(), "");
+  EXPECT_EQ(judge_artifact(loading("native:isa=avx2"), "native/2 avx512 avx2").value(),
+            "kernels for avx2 instead of avx512");
   const Mask mask("avx2");
-  EXPECT_EQ(loading().judge("native/2 avx512 avx2").value(), "kernels for avx2 instead of avx512");
-  EXPECT_EQ(loading().judge("native/2 avx2").value(), "");
-  EXPECT_EQ(loading().judge("native/2 avx512").error().code, "backend/incompatible-artifact");
-  EXPECT_EQ(loading().judge("native/1 avx2").error().code, "backend/incompatible-artifact");
+  EXPECT_EQ(judge_artifact(loading(), "native/2 avx512 avx2").value(), "kernels for avx2 instead of avx512");
+  EXPECT_EQ(judge_artifact(loading(), "native/2 avx2").value(), "");
+  EXPECT_EQ(judge_artifact(loading(), "native/2 avx512").error().code, "backend/incompatible-artifact");
+  EXPECT_EQ(judge_artifact(loading(), "native/1 avx2").error().code, "backend/incompatible-artifact");
 }
 
 TEST(PortableKernel, KeepsBothCodesWhenItsWeightsArePacked) {
   if (!runs_here(*instruction_set_of("avx512"))) GTEST_SKIP() << "no avx512 here";
   const Shipped shipped;
   const LoadRequest original = request_of(shipped.graph, shipped.variant, shipped.portable);
-  const auto prepared = loading().prepare_constants(original);
+  const auto prepared = test::prepare_one(loading(), original);
   ASSERT_TRUE(prepared && *prepared);
   const LoadRequest request = prepared_request(original, **prepared);
   const Mask mask("avx2");

@@ -1,6 +1,7 @@
 // Loaded kernels: threads, scratch, packed constants, and what is refused.
 #include "native_fixture.h"
 #include "program.h"
+#include "tests/support/prepare_one.h"
 
 namespace collage::test {
 namespace {
@@ -39,7 +40,7 @@ TEST(NativeKernel, SplitsALongLoopAmongThreads) {
   // The same code would be the same bytes.
   const auto code_for = [&](const CompileOptions& options) {
     return std::string(
-        native::program_of(artifact_of(compiling(), graph, variant, options).bytes)->shared_objects.at(0));
+        native::program_of(artifact_of(compiling(), graph, variant, options).bytes)->codes.at(0).shared_object);
   };
   EXPECT_NE(code_for(kTwo), code_for(kOne));
 }
@@ -93,14 +94,14 @@ TEST(NativeKernel, IsRefusedWhenForeignOrDamaged) {
   EXPECT_EQ(changed([](Artifact& a) { a.bytes.resize(100); }), "backend/bad-artifact");
   EXPECT_EQ(changed([](Artifact& a) { a.bytes = ""; }), "backend/bad-artifact");
   EXPECT_EQ(changed([](Artifact& a) {
-              const std::string_view nothing;
+              const native::CodeBytes nothing;
               a.bytes = native::to_bytes(native::program_of(a.bytes)->program, {&nothing, 1});
             }),
             "backend/bad-artifact");
   EXPECT_EQ(changed([](Artifact& a) {
               auto stored = *native::program_of(a.bytes);
               stored.program.symbol = "other";
-              a.bytes = native::to_bytes(stored.program, stored.shared_objects);
+              a.bytes = native::to_bytes(stored.program, stored.codes);
             }),
             "backend/bad-artifact");
 }
@@ -136,7 +137,7 @@ TEST(NativeKernel, WithPreparedConstantsGivesTheSameNumbers) {
       const Artifact artifact = artifact_of(compiling(), graph, variant);
       if (artifact.bytes.empty()) continue;
       const LoadRequest original = request_of(graph, variant, artifact);
-      const auto prepared = loading().prepare_constants(original);
+      const auto prepared = test::prepare_one(loading(), original);
       ASSERT_TRUE(prepared && prepared->has_value());
       const auto stored = native::program_of((*prepared)->bytes);
       ASSERT_TRUE(stored);
@@ -145,7 +146,7 @@ TEST(NativeKernel, WithPreparedConstantsGivesTheSameNumbers) {
       const auto kernel = loading().load(request);
       ASSERT_TRUE(kernel) << to_string(kernel.error());
       EXPECT_EQ(run_kernel(**kernel, graph, variant, artifact.workspace_bytes), run_variant(graph, variant));
-      const auto again = loading().prepare_constants(request);
+      const auto again = test::prepare_one(loading(), request);
       ASSERT_TRUE(again);
       EXPECT_FALSE(again->has_value()) << "nothing is left to gain";
     }
@@ -157,7 +158,7 @@ TEST(NativeKernel, ReadsPreparedConstantsWhereTheyLie) {
   const Variant variant = variants_of(compiling(), graph).at(0);
   const Artifact artifact = artifact_of(compiling(), graph, variant);
   const LoadRequest original = request_of(graph, variant, artifact);
-  const auto prepared = loading().prepare_constants(original);
+  const auto prepared = test::prepare_one(loading(), original);
   ASSERT_TRUE(prepared && prepared->has_value());
   LoadRequest request = prepared_request(original, **prepared);
   ASSERT_EQ(request.constants.size(), 1U);
@@ -175,7 +176,7 @@ TEST(NativeKernel, HasNothingToPrepareWithoutWeights) {
   const Graph graph = graph_of("graph(%a: f32[5], %w: f32[5]) -> (%y) { %y: f32[5] = Add(%a, %w) }");
   const Variant variant = variants_of(compiling(), graph).at(0);
   const Artifact artifact = artifact_of(compiling(), graph, variant);
-  const auto prepared = loading().prepare_constants(request_of(graph, variant, artifact));
+  const auto prepared = test::prepare_one(loading(), request_of(graph, variant, artifact));
   ASSERT_TRUE(prepared);
   EXPECT_FALSE(prepared->has_value());
 }

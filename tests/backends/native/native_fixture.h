@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "backend/constants_extension.h"
 #include "backend/registry.h"
 #include "region/variant.h"
 

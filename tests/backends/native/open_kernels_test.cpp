@@ -46,7 +46,7 @@ OpenRequest open_request(const OpenCase& one, const Graph& graph) {
   return {.graph = &graph, .region = region_of(graph), .formats = formats_of(graph, one.is_nhwc), .domain = one.domain};
 }
 
-OpenCompiler& compiler() { return *open_compiler_of(&compiling()); }
+OpenCompiler& compiler() { return *extension_of<OpenCompiler>(compiling()); }
 
 std::vector<std::string> names_of(const OpenCase& one, const Graph& graph, const CompileOptions& options = {}) {
   const auto offered = compiler().candidates(open_request(one, graph), options);
@@ -65,7 +65,7 @@ struct LoadedSet {
   std::vector<std::string> names;
   Artifact artifact;
   std::unique_ptr<Kernel> kernel;
-  [[nodiscard]] const MultiKernel& kernels() const { return dynamic_cast<const MultiKernel&>(*kernel); }
+  [[nodiscard]] const MultiKernel& kernels() const { return *kernel->as_open()->as_multi(); }
 };
 
 LoadedSet loaded(const OpenCase& one, const Graph& graph, std::vector<std::string> names = {},
@@ -306,7 +306,7 @@ TEST(OpenKernels, ShareOneObjectAndTheWeightsOfEqualTiles) {
   const LoadedSet set = loaded(kProduct, graph);
   const auto stored = native::program_of(set.artifact.bytes);
   ASSERT_TRUE(stored);
-  EXPECT_EQ(stored->shared_objects.size(), 1U);
+  EXPECT_EQ(stored->codes.size(), 1U);
   EXPECT_EQ(stored->program.set->members.size(), set.names.size());
   EXPECT_LT(stored->program.constants.size(), set.names.size()) << "parts are shared";
 }
@@ -329,8 +329,8 @@ TEST(OpenKernels, OfLesserProcessorsAreInTheSameArtifact) {
   const auto kernel = loading("native:isa=avx2").load(request_of(graph, formats, set.artifact));
   ASSERT_TRUE(kernel) << to_string(kernel.error());
   const Graph closed = kProduct.closed({{"M", 33}});
-  const auto seen = run_kernel(AtShape(dynamic_cast<const MultiKernel&>(**kernel), 0, extents_of(closed)), closed,
-                               formats, set.artifact.workspace_bytes);
+  const auto seen = run_kernel(AtShape(*(*kernel)->as_open()->as_multi(), 0, extents_of(closed)), closed, formats,
+                               set.artifact.workspace_bytes);
   EXPECT_EQ(difference(seen, expected_of(closed), Accuracy::kStrict), "");
 }
 
@@ -342,8 +342,8 @@ TEST(OpenKernels, AreWhatCompileMakesOfAnOpenRegion) {
   ASSERT_TRUE(kernel) << to_string(kernel.error());
   for (const std::int64_t rows : {1, 77, 5000}) {
     const Graph closed = kProduct.closed({{"M", rows}});
-    const auto seen = run_kernel(AtShape(dynamic_cast<const MultiKernel&>(**kernel), 0, extents_of(closed)), closed,
-                                 formats, artifact.workspace_bytes);
+    const auto seen = run_kernel(AtShape(*(*kernel)->as_open()->as_multi(), 0, extents_of(closed)), closed, formats,
+                                 artifact.workspace_bytes);
     EXPECT_EQ(difference(seen, expected_of(closed), Accuracy::kStrict), "") << rows;
   }
 }

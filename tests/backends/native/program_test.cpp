@@ -34,8 +34,9 @@ Program sample() {
                 {.instruction_set = "avx2", .serial_bytes = 8192, .per_thread_bytes = 1024}}};
 }
 
-std::string written(const std::string& first, const std::string& second) {
-  return to_bytes(sample(), std::array<std::string_view, 2>{first, second});
+std::string written(const std::string& first, const std::string& second,
+                    const std::vector<std::string_view>& objects = {}) {
+  return to_bytes(sample(), std::array<CodeBytes, 2>{CodeBytes{first, objects}, CodeBytes{second, {}}});
 }
 
 /// Eight bytes of length and the text.
@@ -62,13 +63,17 @@ std::string changed(const std::string& from, const std::string& to) {
 TEST(Program, ReadsBackWhatItWrote) {
   const std::string first = std::string("\x7f") + "ELF and\0more";
   const std::string second = "another";
-  const std::string bytes = written(first, second);
+  const std::string bytes = written(first, second, {"object", "files"});
   const auto read = program_of(bytes);
   ASSERT_TRUE(read) << to_string(read.error());
   EXPECT_EQ(read->program, sample());
-  EXPECT_THAT(read->shared_objects, testing::ElementsAre(first, second));
-  EXPECT_EQ(read->shared_objects[1].data(), bytes.data() + bytes.size() - second.size()) << "not copied";
-  EXPECT_EQ(to_bytes(read->program, read->shared_objects), bytes);
+  ASSERT_EQ(read->codes.size(), 2U);
+  EXPECT_EQ(read->codes[0].shared_object, first);
+  EXPECT_THAT(read->codes[0].objects, testing::ElementsAre("object", "files"));
+  EXPECT_EQ(read->codes[1].shared_object, second);
+  EXPECT_THAT(read->codes[1].objects, testing::IsEmpty());
+  EXPECT_EQ(read->codes[1].shared_object.data(), bytes.data() + bytes.size() - second.size()) << "not copied";
+  EXPECT_EQ(to_bytes(read->program, read->codes), bytes);
 }
 
 // What the dynamic loader maps it trusts: a cut object crashes a process that loads it.
@@ -85,6 +90,21 @@ TEST(Program, IsRefusedWhenItsSharedObjectIsCutOrChanged) {
     EXPECT_EQ(code_of(changed), "backend/bad-artifact") << "either of the two";
   }
   EXPECT_EQ(code_of(bytes + 'x'), "backend/bad-artifact");
+}
+
+TEST(Unit, ReadsBackWhatItWrote) {
+  Program other = sample();
+  other.threads = 1;
+  const Programs programs = {{"a", sample()}, {"b", other}};
+  const std::string bytes = unit_to_bytes(programs, std::array<std::string_view, 2>{"first", "second"});
+  const auto read = unit_of(bytes);
+  ASSERT_TRUE(read) << to_string(read.error());
+  EXPECT_EQ(read->programs, programs);
+  EXPECT_THAT(read->shared_objects, testing::ElementsAre("first", "second"));
+  for (std::size_t cut = 1; cut < bytes.size(); ++cut)
+    ASSERT_FALSE(unit_of(std::string_view(bytes).substr(0, bytes.size() - cut))) << cut;
+  EXPECT_EQ(program_of(bytes).error().code, "backend/bad-artifact") << "not that of one kernel";
+  EXPECT_EQ(unit_of(written("first", "second")).error().code, "backend/bad-artifact") << "that of one kernel";
 }
 
 TEST(Program, ReadsBackWithoutAnything) {
@@ -153,8 +173,8 @@ TEST(Program, SurvivesRandomDamage) {
     for (std::size_t i = 0; i <= dice.below(3); ++i)
       bytes[dice.below(bytes.size())] ^= static_cast<char>(1U << dice.below(8));
     if (const auto read = program_of(bytes)) {
-      EXPECT_EQ(read->shared_objects.size(), read->program.codes.size());
-      for (const std::string_view object : read->shared_objects) EXPECT_LE(object.size(), bytes.size());
+      EXPECT_EQ(read->codes.size(), read->program.codes.size());
+      for (const CodeBytes& code : read->codes) EXPECT_LE(code.shared_object.size(), bytes.size());
       for (const Argument& argument : read->program.arguments) EXPECT_LE(static_cast<int>(argument.kind), 2);
     } else {
       EXPECT_EQ(read.error().code, "backend/bad-artifact");

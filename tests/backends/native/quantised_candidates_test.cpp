@@ -15,7 +15,7 @@ std::set<std::string> taken(const std::string& text) {
   const Proposer proposer{.backend = "native", .rules = backend.rules(), .support = [&](const Region& region) {
                             return backend.support(graph, region, {});
                           }};
-  const CandidatePool pool = propose(graph, uses, {&proposer, 1}, {.repeat_producers = true});
+  const CandidatePool pool = propose(graph, uses, {&proposer, 1});
   std::set<std::string> found;
   for (const Candidate& candidate : pool.candidates) {
     const Region& region = pool.regions[candidate.region];
@@ -49,6 +49,16 @@ TEST(QuantisedCandidates, RepeatADequantiserThatOthersReadToo) {
             "%m: f32[7,16] = MatMul(%d, %e) %q: u8[7,16] = QuantizeLinear(%m, %s, %z) "
             "%f: f32[7,16] = DequantizeLinear(%q, %s, %z) %y: f32[7,16] = Add(%d, %f) }");
   EXPECT_THAT(found, testing::Contains("~DequantizeLinear DequantizeLinear MatMul QuantizeLinear"));
+}
+
+TEST(QuantisedCandidates, RepeatADequantiserInsideAMatchThatOthersReadToo) {
+  const auto found =
+      taken(std::string("graph(%x: u8[1,16,8,8], %w: i8[16,16,1,1], %wb: i32[16]) -> (%y) { ") + kNumbers +
+            "%d: f32[1,16,8,8] = DequantizeLinear(%x, %s, %z) %e: f32[16,16,1,1] = DequantizeLinear(%w, %t, %wz) "
+            "%b: f32[16] = DequantizeLinear(%wb, %bs) %c: f32[1,16,8,8] = Conv(%d, %e, %b) {kernel_shape=[1,1]} "
+            "%q: u8[1,16,8,8] = QuantizeLinear(%c, %s, %z) %f: f32[1,16,8,8] = DequantizeLinear(%q, %s, %z) "
+            "%y: f32[1,16,8,8] = Add(%d, %f) }");
+  EXPECT_THAT(found, testing::Contains("~DequantizeLinear DequantizeLinear DequantizeLinear Conv QuantizeLinear"));
 }
 
 }  // namespace

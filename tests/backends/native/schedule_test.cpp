@@ -31,8 +31,6 @@ TEST(Schedule, GivesItsChoices) {
   const Schedule schedule = *Schedule::parse("tile_c=2,tile_x=14");
   EXPECT_EQ(schedule["tile_c"], 2);
   EXPECT_EQ(schedule["tile_x"], 14);
-  EXPECT_EQ(schedule.value_or("tile_x", 3), 14);
-  EXPECT_EQ(schedule.value_or("rows", 3), 3);
   EXPECT_EQ(schedule, (Schedule{{"tile_x", 14}, {"tile_c", 2}}));
 }
 

@@ -2,6 +2,7 @@
 // refused, however a name is forged.
 #include <set>
 
+#include "backend/tuning_extension.h"
 #include "native_fixture.h"
 #include "search/settings_search.h"
 #include "tests/support/dice.h"
@@ -77,7 +78,7 @@ TEST_P(Schedules, OfTheWholeSpaceAreRight) {
     for (const Variant& offered : variants_of(compiling(instance), graph)) {
       // A library's call and places side by side have nothing to tune.
       if (offered.name.starts_with("sgemm") || offered.name.starts_with("response_pixels")) continue;
-      const auto space = compiling(instance).tuning_space(graph, region_of(graph), offered, {});
+      const auto space = tuning_space(compiling(instance), graph, region_of(graph), offered, {});
       ASSERT_TRUE(space) << offered.name;
       EXPECT_FALSE(space->seeds.empty()) << offered.name;
       EXPECT_TRUE(settings_of(*space, offered.name)) << "an offered schedule outside of its space: " << offered.name;
@@ -109,7 +110,7 @@ TEST_P(ForgedName, IsRefused) {
   ASSERT_EQ(made.size(), 1U);
   ASSERT_FALSE(made[0]) << variant.name;
   EXPECT_EQ(made[0].error().reason, RefusalReason::kCompile) << made[0].error().detail;
-  EXPECT_FALSE(compiling().tuning_space(graph, region_of(graph), variant, {}));
+  EXPECT_FALSE(tuning_space(compiling(), graph, region_of(graph), variant, {}));
 }
 
 INSTANTIATE_TEST_SUITE_P(
@@ -130,7 +131,7 @@ INSTANTIATE_TEST_SUITE_P(
 TEST(Schedules, WithoutChoicesHaveNoSpace) {
   const Graph graph = graph_of("graph(%a: f32[2,8]) -> (%y) { %y: f32[2,8] = Relu(%a) }");
   for (const Variant& variant : variants_of(compiling(), graph))
-    EXPECT_FALSE(compiling().tuning_space(graph, region_of(graph), variant, {}));
+    EXPECT_FALSE(tuning_space(compiling(), graph, region_of(graph), variant, {}));
 }
 
 }  // namespace

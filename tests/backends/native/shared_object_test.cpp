@@ -21,7 +21,7 @@ struct Sample {
         variant(variants_of(compiling(), graph).at(0)),
         artifact(artifact_of(compiling(), graph, variant)) {}
   [[nodiscard]] std::string object() const {
-    return std::string(native::program_of(artifact.bytes)->shared_objects.at(0));
+    return std::string(native::program_of(artifact.bytes)->codes.at(0).shared_object);
   }
   [[nodiscard]] std::unique_ptr<Kernel> load() const {
     auto kernel = loading().load(request_of(graph, variant, artifact));

@@ -3,6 +3,7 @@
 
 #include "harness.h"
 #include "tests/support/paths.h"
+#include "tests/support/prepare_one.h"
 
 namespace collage::test {
 namespace {
@@ -94,12 +95,12 @@ TEST(OneDnnArtifact, IsPreparedOnceAndWantsThoseConstants) {
   const Artifact artifact = artifact_of(net, "jit.blocked");
   LoadRequest load{.artifact = artifact, .constants = {}, .inputs = {}, .outputs = {}, .threads = 1};
   for (const ValueId id : artifact.constants) load.constants.push_back(*net.graph.value(id).constant);
-  const auto prepared = onednn().prepare_constants(load);
+  const auto prepared = test::prepare_one(onednn(), load);
   ASSERT_TRUE(prepared && *prepared);
   load.artifact.bytes = (*prepared)->bytes;
   load.constants = constants_of(**prepared, load.constants);
   EXPECT_TRUE(onednn().load(load));
-  const auto again = onednn().prepare_constants(load);
+  const auto again = test::prepare_one(onednn(), load);
   EXPECT_TRUE(again && !*again);
   load.constants.back().data = load.constants.back().data.slice(0, load.constants.back().data.size() / 4);
   EXPECT_EQ(onednn().load(load).error().code, "backend/bad-artifact");
@@ -125,11 +126,11 @@ TEST(OneDnnBackend, RefusesAVariantWithOtherFormats) {
 TEST(OneDnnBackend, CountsThePaddingOfBlocks) {
   const Format blocked{"onednn:nChw16c"};
   const ValueType type = ValueType::tensor(ElementType::kFloat32, {1, 24, 3, 5});
-  EXPECT_EQ(onednn().format_bytes(type, plain()), 24U * 15 * 4);
-  const auto bytes = onednn().format_bytes(type, blocked);
+  EXPECT_EQ(format_bytes(onednn(), type, plain()), 24U * 15 * 4);
+  const auto bytes = format_bytes(onednn(), type, blocked);
   EXPECT_TRUE(!bytes || *bytes == 32U * 15 * 4);
-  EXPECT_FALSE(onednn().format_bytes(type, {"other:nChw16c"}));
-  EXPECT_FALSE(onednn().format_bytes(ValueType::tensor(ElementType::kFloat32, {4, 4}), blocked));
+  EXPECT_FALSE(format_bytes(onednn(), type, {"other:nChw16c"}));
+  EXPECT_FALSE(format_bytes(onednn(), ValueType::tensor(ElementType::kFloat32, {4, 4}), blocked));
 }
 
 TEST(OneDnnBackend, SaysWhatItIs) {

@@ -7,6 +7,7 @@
 
 #include "naive.h"
 #include "tests/support/paths.h"
+#include "tests/support/prepare_one.h"
 
 namespace collage::test {
 namespace {
@@ -60,7 +61,7 @@ struct Ready {
 };
 
 std::size_t bytes_in(const ValueType& type, const Format& format) {
-  const auto bytes = onednn().format_bytes(type, format);
+  const auto bytes = format_bytes(onednn(), type, format);
   EXPECT_TRUE(bytes.has_value()) << format.name;
   return bytes.value_or(0);
 }
@@ -102,7 +103,7 @@ void run_once(const Ready& ready, const Expected& expected, std::optional<std::u
 
 /// Once more with the constants prepared, which leaves nothing of the originals to be packed.
 void run_prepared(const Ready& ready, LoadRequest load, const Expected& expected, double tolerance) {
-  const auto prepared = onednn().prepare_constants(load);
+  const auto prepared = test::prepare_one(onednn(), load);
   ASSERT_TRUE(prepared) << to_string(prepared.error());
   ASSERT_EQ(prepared->has_value(), !load.constants.empty());
   if (!*prepared) return;
@@ -303,7 +304,7 @@ Refusal refusal_of(const Net& net) {
 
 std::vector<float> to_format(const std::vector<float>& numbers, const Extents& extents, const Format& format) {
   if (format.is_plain()) return numbers;
-  const auto bytes = onednn().format_bytes(ValueType::tensor(ElementType::kFloat32, extents), format);
+  const auto bytes = format_bytes(onednn(), ValueType::tensor(ElementType::kFloat32, extents), format);
   std::vector<float> stored(bytes.value_or(0) / sizeof(float), 0.F);
   for_each_place(format, extents, [&](std::size_t from, std::size_t to) { stored[to] = numbers[from]; });
   return stored;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "backend/format_extension.h"
 #include "harness.h"
 
 namespace collage::test {
@@ -233,15 +234,15 @@ TEST(OneDnnConversion, ConvertsBothWays) {
     const std::vector<Format> formats = {plain(), channels_last(), {"onednn:nChw16c"}};
     for (const Format& from : formats)
       for (const Format& to : formats) {
-        if (from == to || !onednn().format_bytes(type, from) || !onednn().format_bytes(type, to)) continue;
+        if (from == to || !format_bytes(onednn(), type, from) || !format_bytes(onednn(), type, to)) continue;
         SCOPED_TRACE(from.name + " -> " + to.name);
-        const auto artifact = onednn().compile_conversion({type, from, to}, {});
+        const auto artifact = compile_conversion(onednn(), {type, from, to}, {});
         ASSERT_TRUE(artifact) << artifact.error().detail;
         auto kernel =
             other_onednn().load({.artifact = *artifact, .constants = {}, .inputs = {}, .outputs = {}, .threads = 1});
         ASSERT_TRUE(kernel) << to_string(kernel.error());
         const std::vector<float> in = to_format(numbers, extents, from);
-        const std::size_t bytes = *onednn().format_bytes(type, to);
+        const std::size_t bytes = *format_bytes(onednn(), type, to);
         AlignedBytes source(in.size() * sizeof(float));
         std::copy(in.begin(), in.end(), static_cast<float*>(source.data()));
         AlignedBytes target(bytes, 0xff);

@@ -1,13 +1,18 @@
 // A backend for tests: runs Relu, Add, Identity and NonZero on f32, plain or with its elements reversed
 // ("test:reversed", Relu only). Options: fault=STAGE-KIND (chaos.h, test_kernel.h) and
 // good_runs=N, delay_us=N (time a run takes longer), build=TEXT
-// (another build id), lesser=STAGE-KIND (portable artifacts are run by the instance with this fault on lesser
-// processors), device=NAME (runs on a made-up device of that name, plain only, with transfer_us=N and memory=BYTES),
-// tunable=1 (the plain variant has settings: how long it waits, and one that does nothing).
+// (another build id), baseline=STAGE-KIND (the baseline instance of portable artifacts is the one
+// with this fault), device=NAME (runs on a made-up device of that name, plain only, with transfer_us=N and
+// memory=BYTES), tunable=1 (the plain variant has settings: how long it waits, and one that does nothing), single_us=N
+// (one value leaves a region, cheap producers may be repeated, and a region of one node takes N longer).
 #include <cstdlib>
 #include <stdexcept>
 
+#include "backend/device_extension.h"
+#include "backend/format_extension.h"
+#include "backend/portability_extension.h"
 #include "backend/registry.h"
+#include "backend/tuning_extension.h"
 #include "made_up_device.h"
 #include "test_kernel.h"
 
@@ -116,7 +121,11 @@ TuningSpace tunable_space(const Region& region) {
   return space;
 }
 
-class TestBackend final : public Backend {
+class TestBackend final : public Backend,
+                          public DeviceExtension,
+                          public FormatExtension,
+                          public PortabilityExtension,
+                          public TuningExtension {
  public:
   TestBackend(const std::string& name, const BackendOptions& options) {
     const auto option = [&](const char* key) {
@@ -127,8 +136,9 @@ class TestBackend final : public Backend {
     fault_.good_runs = std::atoi(option("good_runs").c_str());
     delay_us_ = std::atoll(option("delay_us").c_str());
     is_tunable_ = !option("tunable").empty();
+    single_us_ = std::atoll(option("single_us").c_str());
     info_ = {.name = name, .kind = "test", .version = "1", .build = "test build " + option("build")};
-    if (!option("lesser").empty()) info_.lesser = "test:fault=" + option("lesser");
+    if (!option("baseline").empty()) baseline_ = "test:fault=" + option("baseline");
     if (fault_.is("probe", "wrong")) info_.kind = "another";
     if (fault_.is("probe", "change-input")) const_cast<BackendOptions&>(options).clear();
     misbehave(fault_, "probe");
@@ -144,7 +154,10 @@ class TestBackend final : public Backend {
     if (fault_.is("probe", "refuse") && ++asked_ > 2) info_.unusable = "not any more";
     return info_;
   }
-  [[nodiscard]] PartitionRules rules() const override { return {.patterns = {}, .growth = Growth::kAny}; }
+  [[nodiscard]] PartitionRules rules() const override {
+    return {
+        .patterns = {}, .growth = Growth::kAny, .repeats = single_us_ > 0 ? RepeatStyle::kCheap : RepeatStyle::kNone};
+  }
 
   [[nodiscard]] std::expected<std::vector<Variant>, Refusal> support(const Graph& graph, const Region& region,
                                                                      const CompileOptions&) const override {
@@ -159,6 +172,8 @@ class TestBackend final : public Backend {
         return std::unexpected(refusal(RefusalReason::kOperator, graph.nodes[n].op_type));
       only_relu = only_relu && graph.nodes[n].op_type == "Relu";
     }
+    if (single_us_ > 0 && region.outputs.size() > 1)
+      return std::unexpected(refusal(RefusalReason::kStructure, "more than one result"));
     std::vector<Variant> variants = {variant("default", plain(), region)};
     if (only_relu && !device_) variants.push_back(variant("reversed", Format{kReversed}, region));
     if (is_tunable_) variants[0].name = "default/idle=0,wait_us=200";
@@ -182,10 +197,8 @@ class TestBackend final : public Backend {
     for (const CompileRequest& request : requests) {
       bool known = true;
       for (const std::size_t n : request.region.nodes.members()) known = known && is_known(request.graph->nodes[n]);
-      const auto settings = settings_of(tunable_space(request.region), request.variant.name);
       if (known)
-        results.emplace_back(
-            Compiler(request, fault_.is("compile", "wrong")).run(is_tunable_ && settings ? settings->at(1) : 0));
+        results.emplace_back(Compiler(request, fault_.is("compile", "wrong")).run(wait_us(request)));
       else
         results.emplace_back(std::unexpected(refusal(RefusalReason::kOperator, "an operator it does not know")));
       const std::vector<std::size_t> nodes = request.region.nodes.members();
@@ -234,7 +247,15 @@ class TestBackend final : public Backend {
     return tunable_space(region);
   }
 
-  [[nodiscard]] Device* device() override { return device_.get(); }
+  [[nodiscard]] std::string baseline_instance() const override { return baseline_; }
+  [[nodiscard]] Result<std::string> judge(std::string_view) const override { return std::string(); }
+
+  [[nodiscard]] Device& device() override { return *device_; }
+
+  [[nodiscard]] Extension* extension(ExtensionKind kind) override {
+    if (kind == ExtensionKind::kDevice && !device_) return nullptr;
+    return select_extension<DeviceExtension, FormatExtension, PortabilityExtension, TuningExtension>(*this, kind);
+  }
 
  private:
   static Variant variant(const char* name, const Format& format, const Region& region) {
@@ -243,11 +264,19 @@ class TestBackend final : public Backend {
             .output_formats = std::vector<Format>(region.outputs.size(), format)};
   }
 
+  std::int64_t wait_us(const CompileRequest& request) const {
+    if (single_us_ > 0) return request.region.nodes.count() == 1 ? single_us_ : 0;
+    const auto settings = settings_of(tunable_space(request.region), request.variant.name);
+    return is_tunable_ && settings ? settings->at(1) : 0;
+  }
+
   mutable BackendInfo info_;
+  std::string baseline_;
   mutable int asked_ = 0;
   Fault fault_;
   std::int64_t delay_us_ = 0;
   bool is_tunable_ = false;
+  std::int64_t single_us_ = 0;
   std::unique_ptr<MadeUpDevice> device_;  ///< null at home
 };
 

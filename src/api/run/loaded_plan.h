@@ -1,0 +1,79 @@
+// A plan ready to run: loaded once, shared by all who run it.
+// In:  a plan file, as `collage tune` writes it, and the backends that its steps name.
+// Out: what the model's inputs and outputs are, and a Session (api/run/session.h) for each caller.
+//
+//     COLLAGE_TRY(const LoadedPlan plan, LoadedPlan::load("model.collage"));
+//     COLLAGE_TRY(Session session, plan.make_session());
+//     std::memcpy(session.input(0).data(), image.data(), session.input(0).size());
+//     COLLAGE_TRY_VOID(session.run());
+//     const std::span<const std::byte> scores = session.output(0);
+//
+// Threads: a LoadedPlan does not change; every function may be called from any thread. A session belongs to one caller
+// at a time.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "api/run/session.h"
+#include "backend/registry.h"
+#include "ir/shape_domain.h"
+#include "runtime/load_options.h"
+
+namespace collage {
+
+struct PlanCases;
+
+class LoadedPlan {
+ public:
+  /// Maps and checks a plan file and loads its kernels with the backends of default_module_folders(). A plan of many
+  /// shapes loads the kernels of a shape when a session first needs them.
+  /// Errors: io/cannot-read, zip/damaged, plan/damaged, plan/is-a-model, plan/wrong-version; plan/missing-backend and
+  /// plan/missing-device for what the plan needs and this machine has not; plan/other-threads; backend/* where a
+  /// backend refuses a kernel.
+  [[nodiscard]] static Result<LoadedPlan> load(const std::string& path, const LoadOptions& options = {});
+  /// The same with the caller's backends. The registry outlives the plan and its sessions, and is not used by others
+  /// while kernels are loaded: it has no lock of its own.
+  [[nodiscard]] static Result<LoadedPlan> load(const std::string& path, Registry& registry,
+                                               const LoadOptions& options = {});
+  /// A plan in memory. The backends that `backends` gives outlive the plan and its sessions.
+  [[nodiscard]] static Result<LoadedPlan> load(PlanCases cases, BackendSource backends,
+                                               const LoadOptions& options = {});
+  [[nodiscard]] static Result<LoadedPlan> load(PlanCases cases, Registry& registry, const LoadOptions& options = {});
+
+  /// In the model's order. Extents that a session chooses are symbols of domain(); bytes are then 0.
+  [[nodiscard]] const std::vector<TensorPort>& inputs() const;
+  /// In the model's order. Extents that are not the same for all shapes, or known after a run only, are open.
+  [[nodiscard]] const std::vector<TensorPort>& outputs() const;
+  /// Position of an input or output by name. Error input/unknown-name or output/unknown-name (usage).
+  [[nodiscard]] Result<std::size_t> input_index(std::string_view name) const;
+  [[nodiscard]] Result<std::size_t> output_index(std::string_view name) const;
+
+  /// The shapes that the plan serves; without dimensions all shapes are fixed.
+  [[nodiscard]] const ShapeDomain& domain() const;
+  /// Whether a session needs Session::set_shapes() before it runs.
+  [[nodiscard]] bool has_open_inputs() const;
+  /// At most this many threads compute at once in a session, the caller's included.
+  [[nodiscard]] int threads() const;
+  /// Whether machine and backends are those that the plan was tuned with; a refused plan does not load.
+  [[nodiscard]] const MachineVerdict& verdict() const;
+
+  /// Allocates what runs need and binds the kernels; for a plan with open inputs set_shapes() does.
+  /// Errors: runtime/out-of-memory, backend/*.
+  [[nodiscard]] Result<Session> make_session() const;
+
+  /// All the file holds; plan/plan_cases.h.
+  [[nodiscard]] const PlanCases& cases() const;
+
+  struct State;
+
+ private:
+  explicit LoadedPlan(std::shared_ptr<State> state) : state_(std::move(state)) {}
+
+  std::shared_ptr<State> state_;
+};
+
+}  // namespace collage

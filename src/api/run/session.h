@@ -1,0 +1,76 @@
+// One caller's place to run a LoadedPlan: the memory of inputs, outputs and all values between them, with every kernel
+// bound to its addresses. A run is then a loop over bound calls: no allocation, lock or look-up of ours.
+// In:  bytes of the inputs, row-major in the order of their extents. Out: bytes of the outputs, likewise.
+// Threads: one caller at a time. Different sessions of one plan run at the same time. A session keeps its plan alive.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "backend/backend.h"
+#include "ir/tensor.h"
+#include "runtime/tensor_port.h"
+
+namespace collage {
+
+struct Plan;
+
+class Session {
+ public:
+  Session(Session&&) noexcept;
+  Session& operator=(Session&&) noexcept;
+  ~Session();
+
+  /// The inputs and outputs with the extents they have now. Positions are those of LoadedPlan::inputs() and outputs().
+  [[nodiscard]] const std::vector<TensorPort>& inputs() const;
+  [[nodiscard]] const std::vector<TensorPort>& outputs() const;
+
+  /// Chooses the extents of all inputs, for a plan with open ones. The first time for a shape this loads kernels and
+  /// allocates; a shape that was set before is found again without allocation (of shapes that no case of the plan
+  /// serves, the last 64). Contents of inputs and outputs are per shape.
+  /// Errors: input/wrong-count, input/wrong-shape, shape/outside, shape/no-case (bad input), those of make_session().
+  [[nodiscard]] Result<void> set_shapes(std::span<const Extents> inputs);
+
+  /// The bytes of input `i`, 64-byte aligned, to be written before run(). Empty while the caller's memory is bound.
+  [[nodiscard]] std::span<std::byte> input(std::size_t i);
+  /// The bytes of output `i` after run(), valid until the next run. Empty for an output of unknown shape.
+  [[nodiscard]] std::span<const std::byte> output(std::size_t i) const;
+  /// Type, extents and bytes of output `i` after run(), whatever its shape; valid until the next run.
+  [[nodiscard]] Result<DynamicOutput> output_tensor(std::size_t i) const;
+
+  /// Reads input `i` from, or writes output `i` to, the caller's memory from now on, at the shape set now: 64-byte
+  /// aligned, TensorPort::bytes long, alive during run(), overlapping no other port's. Null goes back to the session's
+  /// own memory. May allocate. Errors: runtime/unaligned, runtime/no-port (usage), backend/*.
+  [[nodiscard]] Result<void> bind_input(std::size_t i, const void* data);
+  [[nodiscard]] Result<void> bind_output(std::size_t i, void* data);
+
+  /// Chooses the shapes of these tensors where inputs are open, and copies all inputs in.
+  /// Errors: input/wrong-count, input/wrong-shape, input/bound, those of set_shapes().
+  [[nodiscard]] Result<void> set_inputs(std::span<const Tensor> inputs);
+  /// Copies of all outputs of the last run.
+  [[nodiscard]] Result<std::vector<Tensor>> copy_outputs() const;
+
+  /// Runs all steps. The first error stops, `where` names its step; outputs are then unspecified.
+  /// Errors: session/no-shape (usage) when inputs are open and no shape is set, backend/*, and runtime/bad-operand for
+  /// values that the model does not allow (an index out of range, a division by 0).
+  [[nodiscard]] Result<void> run();
+  /// As run(); writes the nanoseconds of each step of plan() to `times_ns`, which has one for each. Views take 0.
+  [[nodiscard]] Result<void> run_profiled(std::span<std::int64_t> times_ns);
+  /// The median nanoseconds of each step over `runs` runs.
+  [[nodiscard]] Result<std::vector<std::int64_t>> profile(int runs);
+
+  /// The plan that serves the shape set now; plan/plan.h. A plan with open inputs has one once a shape is set.
+  [[nodiscard]] const Plan& plan() const;
+
+ private:
+  friend class LoadedPlan;
+  struct State;
+  explicit Session(std::unique_ptr<State> state);
+
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace collage

@@ -1,0 +1,250 @@
+#include "api/tune/bench.h"
+
+#include <algorithm>
+#include <chrono>
+#include <deque>
+#include <functional>
+#include <set>
+
+#include "api/run/loaded_plan.h"
+#include "api/tune/gather_inputs.h"
+#include "api/tune/shape_choice.h"
+#include "api/tune/source_model.h"
+#include "api/tune/unmeasured.h"
+#include "onnx/export.h"
+#include "passes/simplify.h"
+#include "plan/file/cases_file.h"
+#include "plan/file/plan_file.h"
+#include "tune/confirm/whole_model.h"
+
+namespace collage {
+namespace {
+
+struct Rival {
+  WholeModel model;
+  std::string version;
+  std::string note;
+};
+
+/// The floating types of a model's values, and what the accuracy class allows beside them.
+std::string precision_of(const Graph& graph, std::string_view accuracy) {
+  std::string text;
+  std::set<std::string> types;
+  for (const Value& value : graph.values)
+    if (is_float(value.type.element)) types.insert(std::string(name_of(value.type.element)));
+  for (const std::string& type : types) text += (text.empty() ? "" : ", ") + type;
+  if (accuracy == name_of(Accuracy::kFast)) text += " or 16 bits";
+  return text.empty() ? "integers" : text;
+}
+
+/// Nothing when the reference cannot tell, which a note says.
+std::optional<ExpectedNumbers> expected_of(const SourceModel& source, const std::vector<Tensor>& inputs,
+                                           const std::string& accuracy, Registry& registry,
+                                           std::vector<std::string>& notes) {
+  auto expected =
+      expected_numbers(source, inputs, accuracy_of(accuracy).value_or(Accuracy::kStandard), registry, notes);
+  if (expected) return *std::move(expected);
+  notes.push_back("nobody's numbers were checked: " + to_string(expected.error()));
+  return std::nullopt;
+}
+
+/// Processors that compute in bf16 are where engines left alone do not compute in f32.
+std::optional<std::string> precision_note() {
+  if (__builtin_cpu_supports("avx512bf16") == 0) return std::nullopt;
+  return "all compute in the types of the model; engines left alone use bf16 here, faster and less exact";
+}
+
+/// The engine on the user's file; where it refuses that, on our simplified graph.
+Result<Rival> make_rival(Registry& registry, const std::string& name, const SourceModel& source, int threads) {
+  COLLAGE_TRY(Backend * engine, registry.get(name));
+  const CompileOptions options{.threads = threads, .accuracy = Accuracy::kStandard};
+  auto on_file = WholeModel::create(*engine, source.graph, source.bound_model, options);
+  if (on_file) return Rival{std::move(*on_file), engine->info().version, {}};
+  COLLAGE_TRY(const SimplifiedGraph simplified, simplify(source.graph, {}, {}));
+  COLLAGE_TRY(WholeModel model, WholeModel::create(*engine, simplified.graph, std::nullopt, options));
+  return Rival{std::move(model), engine->info().version,
+               "on the simplified graph; refuses the file: " + on_file.error().saw};
+}
+
+/// The plan of the file, or an unmeasured one of the model.
+Result<PlanCases> cases_of(const BenchOptions& options, Registry& registry) {
+  if (is_plan_file(options.plan)) return load_cases(options.plan, Checked::kWhatRuns);
+  UnmeasuredOptions unmeasured;
+  unmeasured.model = options.plan;
+  unmeasured.shapes = options.shapes;
+  unmeasured.threads = std::max(options.threads, 1);
+  COLLAGE_TRY(RealisedPlan plan, unmeasured_plan(unmeasured, registry));
+  return single_case(std::move(plan));
+}
+
+/// The point of a plan file that the bindings say; those of a model are in its plan already.
+Result<ShapePoint> point_of(const BenchOptions& options, const PlanCases& cases) {
+  return is_plan_file(options.plan) ? choose_point(cases, options.shapes, {}) : ShapePoint{};
+}
+
+/// Everything in the file of a plan, as plan.onnx may have to stand in for the model; outside the time of loading it.
+Result<void> check_whole(const std::string& plan) {
+  if (is_plan_file(plan)) COLLAGE_TRY_VOID(load_cases(plan));
+  return {};
+}
+
+/// Small models, too, are timed for the seconds asked for, within what a report can list.
+constexpr std::size_t kMostRounds = 4000;
+
+using Milliseconds = std::chrono::duration<double, std::milli>;
+
+/// Milliseconds of `make`, which gives a Result.
+template <class Make>
+auto timed(double& ms, const Make& make) {
+  const auto begin = std::chrono::steady_clock::now();
+  auto made = make();
+  ms += Milliseconds(std::chrono::steady_clock::now() - begin).count();
+  return made;
+}
+
+/// From a plan in memory to ready to run at the shapes of the inputs.
+Result<Session> session_at(PlanCases cases, int threads, Registry& registry, const std::vector<Tensor>& inputs) {
+  COLLAGE_TRY(const LoadedPlan plan, LoadedPlan::load(std::move(cases), registry, {.threads = threads, .machine = {}}));
+  COLLAGE_TRY(Session session, plan.make_session());
+  std::vector<Extents> extents;
+  for (const Tensor& input : inputs) extents.push_back(input.extents);
+  COLLAGE_TRY_VOID(session.set_shapes(extents));
+  return session;
+}
+
+/// Loads a plan for nothing: what its libraries set up once per process is no part of loading a plan, and an engine's
+/// session is timed after another one, too.
+Result<void> load_once(const PlanCases& cases, int threads, Registry& registry, const std::vector<Tensor>& inputs) {
+  COLLAGE_TRY(const Session session, session_at(cases, threads, registry, inputs));
+  return {};
+}
+
+/// Everybody who is timed: rows of the report, and what is behind them.
+struct Field {
+  std::vector<BenchContender> rows;
+  std::vector<Contender> contenders;
+  std::vector<std::function<Result<std::vector<Tensor>>()>> outputs = {};  ///< of the last run
+  std::deque<Session> plans;
+  std::deque<WholeModel> engines;
+};
+
+Result<void> add_plan(Field& field, const std::string& name, double read_ms, PlanCases cases, int threads,
+                      Registry& registry, const std::vector<Tensor>& inputs) {
+  COLLAGE_TRY_VOID(load_once(cases, threads, registry, inputs));
+  double load_ms = read_ms;
+  COLLAGE_TRY(Session loaded, timed(load_ms, [&] { return session_at(std::move(cases), threads, registry, inputs); }));
+  Session& session = field.plans.emplace_back(std::move(loaded));
+  COLLAGE_TRY_VOID(session.set_inputs(inputs));
+  field.contenders.push_back({name, [&session] { return session.run(); }});
+  field.outputs.emplace_back([&session] { return session.copy_outputs(); });
+  field.rows.push_back({.name = name,
+                        .version = session.plan().shipped,
+                        .load_ms = load_ms,
+                        .note = {},
+                        .precision = session.plan().accuracy,
+                        .lane = {}});
+  return {};
+}
+
+Result<void> add_engine(Field& field, const std::string& name, Rival rival, const std::vector<Tensor>& inputs) {
+  WholeModel& model = field.engines.emplace_back(std::move(rival.model));
+  COLLAGE_TRY_VOID(model.set_inputs(inputs));
+  field.contenders.push_back({name, [&model] { return model.run(); }});
+  field.outputs.emplace_back([&model] { return model.outputs(); });
+  field.rows.push_back({.name = name,
+                        .version = rival.version,
+                        .load_ms = Milliseconds(model.load_time()).count(),
+                        .note = rival.note,
+                        .precision = std::string(name_of(Accuracy::kStandard)),
+                        .lane = {}});
+  return {};
+}
+
+/// `name` is an engine's, or the path of another plan.
+Result<void> add_rival(Field& field, const std::string& name, const SourceModel& source, int threads,
+                       Registry& registry, const std::vector<Tensor>& inputs, std::vector<std::string>& notes) {
+  if (is_plan_file(name)) {
+    double read_ms = 0;
+    COLLAGE_TRY(PlanCases cases, timed(read_ms, [&] { return load_cases(name, Checked::kWhatRuns); }));
+    return add_plan(field, name, read_ms, std::move(cases), threads, registry, inputs);
+  }
+  auto rival = make_rival(registry, name, source, threads);
+  if (rival) return add_engine(field, name, std::move(*rival), inputs);
+  notes.push_back(name + " does not run this model: " + rival.error().saw);
+  return {};
+}
+
+/// Holds the outputs of everybody's last run against the reference's; what was wrong once stays wrong.
+Result<void> check_all(Field& field, const ExpectedNumbers& expected) {
+  for (std::size_t i = 0; i < field.rows.size(); ++i) {
+    COLLAGE_TRY(const std::vector<Tensor> seen, field.outputs[i]());
+    if (!field.rows[i].numbers.is_wrong()) field.rows[i].numbers = check_numbers(seen, expected);
+  }
+  return {};
+}
+
+Result<std::vector<RaceLane>> race_of(Field& field, const BenchOptions& options,
+                                      const std::optional<ExpectedNumbers>& expected) {
+  for (const Contender& one : field.contenders) COLLAGE_TRY_VOID(one.run());
+  if (expected) COLLAGE_TRY_VOID(check_all(field, *expected));
+  RaceOptions race_options;
+  race_options.seconds = options.seconds;
+  race_options.max_rounds = kMostRounds;
+  race_options.seed = options.seed;
+  race_options.stop = options.stop;
+  COLLAGE_TRY(std::vector<RaceLane> lanes, race(field.contenders, race_options));
+  if (expected) COLLAGE_TRY_VOID(check_all(field, *expected));
+  return lanes;
+}
+
+}  // namespace
+
+const BenchRatio* best_rival(const BenchReport& report) {
+  const BenchRatio* best = nullptr;
+  for (const BenchRatio& one : report.ratios)
+    if (one.counts && (best == nullptr || one.ratio.ratio < best->ratio.ratio)) best = &one;
+  return best;
+}
+
+bool has_wrong_plan(const BenchReport& report) {
+  return !report.contenders.empty() && report.contenders.front().numbers.is_wrong();
+}
+
+Result<BenchReport> bench(const BenchOptions& options, Registry& registry) {
+  COLLAGE_TRY_VOID(check_whole(options.plan));
+  double read_ms = 0;
+  BenchReport report;
+  COLLAGE_TRY(PlanCases cases, timed(read_ms, [&] { return cases_of(options, registry); }));
+  COLLAGE_TRY(const ShapePoint point, point_of(options, cases));
+  report.shape = to_string(cases.domain, point);
+  COLLAGE_TRY(const RealisedPlan plan, plan_at(cases, point));
+  COLLAGE_TRY(const SourceModel source, find_source_model(plan, options.model, registry));
+  report.model = plan.plan.model_path;
+  report.threads = options.threads > 0 ? options.threads : plan.plan.threads;
+  if (source.note) report.notes.push_back(*source.note);
+  COLLAGE_TRY(const std::vector<Tensor> inputs,
+              gather_inputs(source.graph, {.files = {}, .ranges = options.input_ranges, .seed = options.seed}));
+
+  const std::optional<ExpectedNumbers> expected =
+      expected_of(source, inputs, plan.plan.accuracy, registry, report.notes);
+  Field field;
+  COLLAGE_TRY_VOID(add_plan(field, "collage", read_ms, std::move(cases), report.threads, registry, inputs));
+  for (const std::string& name : options.against)
+    COLLAGE_TRY_VOID(add_rival(field, name, source, report.threads, registry, inputs, report.notes));
+
+  COLLAGE_TRY(const std::vector<RaceLane> lanes, race_of(field, options, expected));
+  report.interrupted = options.stop.stop_requested();
+  report.contenders = std::move(field.rows);
+  for (std::size_t i = 0; i < lanes.size(); ++i) {
+    BenchContender& one = report.contenders[i];
+    one.lane = lanes[i];
+    one.precision = precision_of(source.graph, one.precision);
+    if (i > 0)
+      report.ratios.push_back(
+          {.against = lanes[i].name, .ratio = paired_ratio(lanes[i], lanes[0]), .counts = !one.numbers.is_wrong()});
+  }
+  if (auto note = precision_note()) report.notes.push_back(*std::move(note));
+  return report;
+}
+
+}  // namespace collage

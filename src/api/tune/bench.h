@@ -1,0 +1,78 @@
+// Times a plan, or a bare model, against whole-model engines on the same inputs, side by side in one process.
+// A rival gets the user's file with dimensions bound and initialisers repaired, all its optimisations on, f32, the
+// same threads, inputs and outputs bound beforehand; where it refuses that file, the simplified graph, and the row
+// says so. Everybody's outputs are held against the reference's, in the accuracy class of the plan: who gives wrong
+// numbers is timed, named, and no rival in any summary. Not here: tuning.
+// In: a plan or a model, rivals, seconds. Out: medians and paired ratios with intervals.
+// Cost: the seconds asked for, loading, one run of the reference.
+// Source: see race.h.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "api/tune/contender_check.h"
+#include "backend/registry.h"
+#include "backend/roles.h"
+#include "base/progress.h"
+#include "onnx/import.h"
+#include "timing/race.h"
+
+namespace collage {
+
+struct BenchOptions {
+  std::string plan;                  ///< a plan, or a .onnx model, which runs with an unmeasured plan
+  ShapeBindings shapes;              ///< of a model, or of a plan of many shapes: which one
+  std::optional<std::string> model;  ///< where the model lies now; default: where the plan says
+  std::vector<std::string> against = {kUsualRivals.begin(),
+                                      kUsualRivals.end()};  ///< engines, or paths of other plans of the model
+  int threads = 0;                                          ///< 0 = as the plan was tuned
+  std::uint64_t seed = 1;
+  double seconds = 5;
+  std::map<std::string, std::pair<double, double>> input_ranges;
+  Progress progress;
+  std::stop_token stop;
+};
+
+struct BenchContender {
+  std::string name;  ///< "collage", or the rival's
+  std::string version;
+  double load_ms = 0;     ///< from its bytes to ready to run: of the plan file, or of the engine's session
+  std::string note;       ///< for example "on the simplified graph: the engine refuses the file"
+  std::string precision;  ///< what it computes in: "f32"
+  NumbersCheck numbers = {};
+  RaceLane lane;
+};
+
+struct BenchRatio {
+  std::string against;
+  Ratio ratio;         ///< above 1: the plan is faster
+  bool counts = true;  ///< in summaries: it gives the right numbers
+};
+
+struct BenchReport {
+  std::string model;
+  std::string shape;  ///< "batch=4, seq=64"; empty for a plan of fixed shapes
+  int threads = 1;
+  std::vector<BenchContender> contenders;  ///< the plan first
+  std::vector<BenchRatio> ratios;
+  bool interrupted = false;  ///< fewer rounds than asked for
+  std::vector<std::string> notes;
+};
+
+/// The rival that is hardest to beat among those that count; null when there is none.
+[[nodiscard]] const BenchRatio* best_rival(const BenchReport& report);
+/// The plan's own numbers are not those of the reference.
+[[nodiscard]] bool has_wrong_plan(const BenchReport& report);
+
+/// A plan of fixed shapes or a model; of a plan of many shapes the one that the bindings say.
+[[nodiscard]] Result<BenchReport> bench(const BenchOptions& options, Registry& registry);
+
+/// The table for people, and the JSON object of `bench --json` (schema collage.bench/1).
+[[nodiscard]] std::string to_text(const BenchReport& report);
+[[nodiscard]] std::string to_json(const BenchReport& report);
+
+}  // namespace collage

@@ -1,0 +1,21 @@
+// Times a plan of many shapes at each of its cases, or at points between when it has none: a bench (tune/bench.h) for
+// each, side by side in one table.
+// each, side by side in one table. In: as of bench. Out: a report for each case, for the one shape that the bindings
+// say, or for a plan of fixed shapes. Cost: the seconds asked for, shared by the shapes, and loading. Source: ours.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "api/tune/bench.h"
+
+namespace collage {
+
+[[nodiscard]] Result<std::vector<BenchReport>> bench_shapes(const BenchOptions& options, Registry& registry);
+
+/// One report as bench shows it; of several a line each and the geometric mean of the ratios. JSON: schema
+/// collage.bench-shapes/1, `shapes` with a collage.bench/1 each.
+[[nodiscard]] std::string to_text(const std::vector<BenchReport>& reports);
+[[nodiscard]] std::string to_json(const std::vector<BenchReport>& reports);
+
+}  // namespace collage

@@ -1,0 +1,65 @@
+#include "api/tune/contender_check.h"
+
+#include <cmath>
+#include <limits>
+
+#include "api/tune/verify.h"
+
+namespace collage {
+namespace {
+
+/// compare() measures errors between finite elements only; NaN or infinity in the wrong place has no end.
+double with_infinite(double error, const Comparison& comparison) {
+  const bool is_finite = std::isfinite(comparison.seen) && std::isfinite(comparison.expected);
+  return comparison.ok || is_finite ? error : std::numeric_limits<double>::infinity();
+}
+
+/// Wrong before right, then by the error.
+bool is_worse(const Comparison& one, const NumbersCheck& than) {
+  if (one.ok == than.is_wrong()) return !one.ok;
+  return with_infinite(one.max_abs, one) > than.max_abs;
+}
+
+}  // namespace
+
+std::string_view name_of(NumbersCheck::Verdict verdict) {
+  switch (verdict) {
+    case NumbersCheck::Verdict::kUnchecked:
+      return "unchecked";
+    case NumbersCheck::Verdict::kRight:
+      return "right";
+    case NumbersCheck::Verdict::kWrong:
+      return "wrong";
+  }
+  return "";
+}
+
+Result<ExpectedNumbers> expected_numbers(const SourceModel& source, const std::vector<Tensor>& inputs,
+                                         Accuracy accuracy, Registry& registry, std::vector<std::string>& notes) {
+  COLLAGE_TRY(WholeModel reference, make_reference(registry, source, notes));
+  COLLAGE_TRY_VOID(reference.set_inputs(inputs));
+  COLLAGE_TRY_VOID(reference.run());
+  ExpectedNumbers expected{.accuracy = accuracy};
+  COLLAGE_TRY(expected.outputs, reference.outputs());
+  for (const ValueId id : source.graph.outputs) expected.names.push_back(source.graph.value(id).name);
+  return expected;
+}
+
+NumbersCheck check_numbers(const std::vector<Tensor>& seen, const ExpectedNumbers& expected) {
+  NumbersCheck check;
+  for (std::size_t o = 0; o < expected.outputs.size(); ++o) {
+    if (o >= seen.size())
+      return {.verdict = NumbersCheck::Verdict::kWrong, .output = expected.names[o], .detail = "no such output"};
+    const Tensor& wanted = expected.outputs[o];
+    const Comparison comparison = compare(seen[o], wanted, expected.accuracy, is_16bit_float(wanted.type));
+    if (check.verdict != NumbersCheck::Verdict::kUnchecked && !is_worse(comparison, check)) continue;
+    check = {.verdict = comparison.ok ? NumbersCheck::Verdict::kRight : NumbersCheck::Verdict::kWrong,
+             .output = expected.names[o],
+             .max_abs = with_infinite(comparison.max_abs, comparison),
+             .max_rel = with_infinite(comparison.max_rel, comparison),
+             .detail = comparison.ok ? "" : to_string(comparison)};
+  }
+  return check;
+}
+
+}  // namespace collage

@@ -1,0 +1,44 @@
+// Whether those who are timed against each other give the right numbers: a fast answer that is wrong is no rival.
+// In: the user's model, inputs, the outputs of a contender. Out: a verdict in the accuracy class of the plan.
+// Cost: one run of the reference, one comparison for each output.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "api/tune/source_model.h"
+#include "backend/registry.h"
+#include "numbers/compare.h"
+
+namespace collage {
+
+/// What the outputs of one contender are worth.
+struct NumbersCheck {
+  enum class Verdict : std::uint8_t { kUnchecked, kRight, kWrong };
+  Verdict verdict = Verdict::kUnchecked;
+  std::string output;  ///< the worst one
+  double max_abs = 0;  ///< there; infinite where NaN or infinity stands in the wrong place
+  double max_rel = 0;  ///< there
+  std::string detail;  ///< kWrong: element, seen, expected, allowed
+  [[nodiscard]] bool is_wrong() const { return verdict == Verdict::kWrong; }
+};
+/// "unchecked", "right", "wrong".
+[[nodiscard]] std::string_view name_of(NumbersCheck::Verdict verdict);
+
+/// The reference's outputs for some inputs, and the bound they are judged by.
+struct ExpectedNumbers {
+  std::vector<std::string> names;
+  std::vector<Tensor> outputs;
+  Accuracy accuracy = Accuracy::kStandard;
+};
+
+/// Runs the reference. Notes say where it had to run the imported graph.
+[[nodiscard]] Result<ExpectedNumbers> expected_numbers(const SourceModel& source, const std::vector<Tensor>& inputs,
+                                                       Accuracy accuracy, Registry& registry,
+                                                       std::vector<std::string>& notes);
+
+/// The output furthest out of its bound, or with the largest error where all are inside.
+[[nodiscard]] NumbersCheck check_numbers(const std::vector<Tensor>& seen, const ExpectedNumbers& expected);
+
+}  // namespace collage

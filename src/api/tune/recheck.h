@@ -1,0 +1,72 @@
+// Whether a plan still fits: on another machine, with another build of a library, or whenever it is asked.
+// In: a plan. Out: same, usable, re-tune or refused, with the parts that got slower.
+// How: what the plan says of machine and builds is compared first; where something differs, a worker compares the
+//      numbers with the reference, then times the plan as a whole and its main steps, each loaded from the plan's own
+//      artifact, on the inputs that the reference gives it, as they were timed when the plan was made.
+// Cost: two runs of the reference, then three rounds over at most 16 steps; nothing when nothing differs.
+// Not here: the verdict on times (recheck_verdict.h), numbers over many inputs (verify.h).
+#pragma once
+
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "api/tune/recheck_verdict.h"
+#include "backend/registry.h"
+#include "plan/plan.h"
+#include "region/value_json.h"
+#include "worker/worker.h"
+
+namespace collage {
+
+struct RecheckOptions {
+  std::string plan;
+  std::optional<std::string> model;  ///< where the model lies now; default: where the plan says
+  bool always = false;               ///< measures also where nothing differs
+  std::uint64_t seed = 1;
+  std::vector<std::string> worker_command;  ///< argv that starts a worker; the socket's number is appended
+  std::stop_token stop;
+};
+
+/// One main step, or the plan as a whole.
+struct RecheckedPart {
+  std::string what;  ///< "the whole plan", "step 3, BACKEND/VARIANT at NODE"
+  std::optional<std::size_t> step;
+  std::string backend;
+  std::string variant;
+  std::int64_t then_ns = 0;  ///< 0: the plan does not say
+  std::int64_t now_ns = 0;   ///< 0: not timed
+  std::string failure;       ///< why it was not, or what was wrong with its numbers
+};
+
+enum class Numbers : std::uint8_t { kNotChecked, kEqual, kDifferent };
+/// "not checked", "equal" or "different".
+[[nodiscard]] std::string_view name_of(Numbers numbers);
+
+struct RecheckReport {
+  std::string plan;
+  Fitness fitness = Fitness::kSame;
+  bool measured = false;
+  std::vector<std::string> differences;  ///< between the plan's machine and builds and those here
+  Numbers numbers = Numbers::kNotChecked;
+  TimesVerdict times;
+  std::vector<RecheckedPart> parts;
+  std::vector<std::string> notes;
+  bool cannot_run = false;  ///< refused for what is missing here, not for its numbers
+};
+
+/// Errors of load_plan, worker/cannot-start, measure/stopped. What is wrong with the plan here is its verdict.
+[[nodiscard]] Result<RecheckReport> recheck(const RecheckOptions& options, Registry& registry);
+
+/// The worker's side: what serves the job "recheck".
+[[nodiscard]] Handler recheck_handler();
+
+/// One line for who loads a plan elsewhere, naming the command; empty when nothing differs.
+[[nodiscard]] std::string recheck_hint(const std::string& path, const Plan& plan, Registry& registry);
+
+/// For people, and the JSON object of `recheck --json` (schema collage.recheck/1).
+[[nodiscard]] std::string to_text(const RecheckReport& report);
+[[nodiscard]] std::string to_json(const RecheckReport& report);
+
+}  // namespace collage

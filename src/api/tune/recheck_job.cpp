@@ -1,0 +1,285 @@
+// The worker's side of a recheck: numbers, then times.
+#include <algorithm>
+#include <filesystem>
+#include <numeric>
+
+#include <fmt/format.h>
+
+#include "api/run/loaded_plan.h"
+#include "api/tune/gather_inputs.h"
+#include "api/tune/recheck.h"
+#include "api/tune/source_model.h"
+#include "api/tune/verify.h"
+#include "backend/roles.h"
+#include "measure/record_job.h"
+#include "measure/trial.h"
+#include "numbers/graph_file.h"
+#include "numbers/quantisers.h"
+#include "plan/file/plan_file.h"
+#include "plan/plan_cases.h"
+#include "runtime/load_request.h"
+#include "timing/displacer.h"
+#include "timing/sampling.h"
+
+namespace collage {
+namespace {
+
+/// Steps that make up this share of the plan's cost are its main ones; no more than so many.
+constexpr double kMainShare = 0.8;
+constexpr std::size_t kMostSteps = 16;
+constexpr std::size_t kRounds = 3;
+
+/// By cost, those with an artifact only.
+std::vector<std::size_t> main_steps(const Plan& plan) {
+  std::vector<std::size_t> steps;
+  std::int64_t total = 0;
+  for (std::size_t s = 0; s < plan.steps.size(); ++s) {
+    const PlanStep& step = plan.steps[s];
+    if (!has_artifact(step.kind) || step.cost_ns <= 0) continue;
+    steps.push_back(s);
+    total += step.cost_ns;
+  }
+  std::ranges::stable_sort(steps, std::ranges::greater{}, [&](std::size_t s) { return plan.steps[s].cost_ns; });
+  std::int64_t covered = 0;
+  std::size_t count = 0;
+  while (count < std::min(steps.size(), kMostSteps) &&
+         static_cast<double>(covered) < kMainShare * static_cast<double>(total))
+    covered += plan.steps[steps[count++]].cost_ns;
+  steps.resize(count);
+  return steps;
+}
+
+std::string name_of_step(const Plan& plan, std::size_t index) {
+  const PlanStep& step = plan.steps[index];
+  const std::string where = step.nodes.empty() ? "" : " at " + step.nodes.front();
+  return fmt::format("step {}, {}/{}{}", index, step.backend, step.variant, where);
+}
+
+std::int64_t weight_bytes(const Graph& graph) {
+  std::int64_t bytes = 0;
+  for (const Value& value : graph.values)
+    if (value.constant) bytes += static_cast<std::int64_t>(value.constant->data.size());
+  return bytes;
+}
+
+/// What is timed: a step's trial, or the whole plan.
+struct Timed {
+  std::size_t part = 0;  ///< of the report
+  std::optional<Trial> trial;
+};
+
+class RecheckRun {
+ public:
+  RecheckRun(const Json& job, JobContext& context) : job_(job), context_(context), bench_(context.registry()) {}
+
+  Result<Json> run() {
+    context_.begin("load", -1);
+    COLLAGE_TRY(plan_, load_plan(job_.at("plan").get<std::string>()));
+    auto session = ready();
+    if (!session) {
+      report_.failure = to_string(session.error());
+      return answer();
+    }
+    session_.emplace(std::move(*session));
+    context_.begin("verify", -1);
+    check_numbers();
+    context_.begin("record", -1);
+    if (auto ready = record(); !ready) report_.notes.push_back("steps are not timed: " + to_string(ready.error()));
+    time_all();
+    return answer();
+  }
+
+ private:
+  struct Report {
+    std::string failure;
+    Numbers numbers = Numbers::kNotChecked;
+    std::vector<RecheckedPart> parts;
+    std::vector<std::string> notes;
+  };
+
+  [[nodiscard]] std::uint64_t seed() const { return job_.at("seed").get<std::uint64_t>(); }
+  [[nodiscard]] const Plan& plan() const { return plan_.plan; }
+  [[nodiscard]] std::string file(const std::string& name) const {
+    return job_.at("folder").get<std::string>() + "/" + name;
+  }
+
+  [[nodiscard]] Result<Session> ready() const {
+    COLLAGE_TRY(const LoadedPlan loaded, LoadedPlan::load(single_case(plan_), context_.registry()));
+    return loaded.make_session();
+  }
+
+  void check_numbers() {
+    VerifyOptions options{
+        .plan = job_.at("plan").get<std::string>(), .model = std::nullopt, .seed = seed(), .input_ranges = {}};
+    if (job_.contains("model")) options.model = job_.at("model").get<std::string>();
+    const auto checked = verify_plan(options, context_.registry());
+    if (!checked) {
+      report_.notes.push_back("numbers are not checked: " + to_string(checked.error()));
+      return;
+    }
+    report_.numbers = checked->ok ? Numbers::kEqual : Numbers::kDifferent;
+    for (const OutputCheck& output : checked->outputs)
+      if (!output.ok) report_.notes.push_back("output " + output.name + ": " + output.detail);
+    for (const std::string& note : checked->notes) report_.notes.push_back(note);
+  }
+
+  /// Runs the reference on the plan's graph and keeps every value.
+  Result<void> record() {
+    COLLAGE_TRY(const Graph graph, plan_onnx_graph(plan_));
+    COLLAGE_TRY_VOID(write_graph_file(file("graph.onnx"), graph));
+    COLLAGE_TRY(inputs_, gather_inputs(graph, {.files = {}, .ranges = {}, .seed = seed()}));
+    COLLAGE_TRY(RecordWriter writer, RecordWriter::create(file("inputs")));
+    for (std::size_t i = 0; i < inputs_.size(); ++i)
+      COLLAGE_TRY_VOID(writer.add(graph.value(graph.inputs[i]).name, inputs_[i]));
+    COLLAGE_TRY_VOID(writer.finish());
+    COLLAGE_TRY_VOID(run_record_job({.graph_file = file("graph.onnx"),
+                                     .inputs_file = file("inputs"),
+                                     .record_file = file("record"),
+                                     .backend = kReferenceEngine,
+                                     .all_values = true,
+                                     .model_file = std::nullopt},
+                                    bench_, context_));
+    COLLAGE_TRY(graph_, bench_.graph(file("graph.onnx")));
+    COLLAGE_TRY(record_, bench_.record(file("record")));
+    for (std::uint32_t v = 0; v < graph_->graph.values.size(); ++v) ids_[graph_->graph.values[v].name] = ValueId{v};
+    displaced_ = displaced_bytes(weight_bytes(graph_->graph), cache_sizes());
+    return {};
+  }
+
+  Result<TrialPort> trial_port(Port port) const {
+    COLLAGE_TRY(Tensor tensor, record_->tensor(port.name));
+    const auto id = ids_.find(port.name);
+    const bool one_step = id != ids_.end() && is_after_quantiser(graph_->graph, graph_->uses, id->second);
+    return TrialPort{.port = std::move(port), .recorded = std::move(tensor), .one_step = one_step};
+  }
+
+  /// A step of the plan, loaded from the plan's artifact.
+  Result<Trial> trial_of(const PlanStep& step) {
+    COLLAGE_TRY(Backend * backend, context_.registry().get(step.backend));
+    LoadRequest request = load_request(plan_, step, plan().threads);
+    TrialSpec spec{.backend = backend,
+                   .artifact = request.artifact,
+                   .constants = std::move(request.constants),
+                   .inputs = {},
+                   .outputs = {},
+                   .threads = plan().threads,
+                   .accuracy = accuracy_of(plan().accuracy).value_or(Accuracy::kStandard),
+                   .exact = step.kind == StepKind::kConvert};
+    for (auto [ports, trial_ports] : {std::pair(&request.inputs, &spec.inputs), {&request.outputs, &spec.outputs}})
+      for (Port& port : *ports) {
+        COLLAGE_TRY(TrialPort made, trial_port(std::move(port)));
+        trial_ports->push_back(std::move(made));
+      }
+    auto trial = Trial::create(std::move(spec), bench_.converter());
+    if (!trial) return refused(trial.error().refusal);
+    if (auto failed = trial->check(bench_.converter())) return refused(failed->refusal);
+    return std::move(*trial);
+  }
+
+  static std::unexpected<Error> refused(const Refusal& refusal) {
+    return fail(ExitCode::kUnsupported, "recheck/step-failed", std::string(name_of(refusal.reason)), refusal.detail);
+  }
+
+  void add_whole_plan() {
+    RecheckedPart whole;
+    whole.what = "the whole plan";
+    const Json report = Json::parse(plan().report_json, nullptr, false);
+    if (report.contains("search") && report["search"].contains("measured_us"))
+      whole.then_ns = static_cast<std::int64_t>(report["search"].value("measured_us", 0.0) * 1000);
+    report_.parts.push_back(std::move(whole));
+    timed_.push_back({.part = 0, .trial = std::nullopt});
+  }
+
+  void add_step(std::size_t index) {
+    const PlanStep& step = plan().steps[index];
+    RecheckedPart part;
+    part.what = name_of_step(plan(), index);
+    part.step = index;
+    part.backend = step.backend;
+    part.variant = step.variant;
+    part.then_ns = step.cost_ns;
+    context_.begin("load", static_cast<std::int32_t>(index));
+    auto trial = trial_of(step);
+    // Some values no engine gives.
+    if (!trial && trial.error().code == "record/no-such-value") return;
+    if (trial)
+      timed_.push_back({.part = report_.parts.size(), .trial = std::move(*trial)});
+    else
+      part.failure = to_string(trial.error());
+    report_.parts.push_back(std::move(part));
+  }
+
+  void time_all() {
+    if (inputs_.empty() || !session_->set_inputs(inputs_) || !session_->run()) return;
+    add_whole_plan();
+    if (record_ != nullptr)
+      for (const std::size_t step : main_steps(plan())) add_step(step);
+    SamplingOptions options = quick_sampling();
+    options.min_samples = options.few_samples = kRounds;
+    options.min_total_ns = 0;
+    options.drop_rounds = kRounds;  // nobody is dropped: all have their rounds
+    options.seed = seed();
+    SamplingSubject subject{
+        .run = [this](std::size_t k) { return timed_[k].trial ? timed_[k].trial->run() : session_->run(); },
+        .now_ns = monotonic_ns,
+        .before = [this](std::size_t k) { context_.mark(static_cast<std::int32_t>(k)); },
+        .slowness = [this] { return bench_.canary().slowness(); }};
+    if (displaced_ > 0)
+      subject.prepare = [this](std::size_t k) {
+        if (!timed_[k].trial) return;
+        bench_.displacer(displaced_).run();
+        timed_[k].trial->touch();
+      };
+    NoiseWatch noise;
+    subject.noise = &noise;
+    subject.threads = plan().threads;
+    context_.begin("sample", -1);
+    const auto results = sample_all(timed_.size(), subject, options);
+    for (std::size_t k = 0; k < timed_.size(); ++k) {
+      RecheckedPart& part = report_.parts[timed_[k].part];
+      if (results[k])
+        part.now_ns = results[k]->summary.median_ns;
+      else
+        part.failure = to_string(results[k].error());
+    }
+    context_.mark(-1);
+  }
+
+  Json answer() const {
+    Json parts = Json::array();
+    for (const RecheckedPart& part : report_.parts)
+      parts.push_back({{"what", part.what},
+                       {"step", part.step ? Json(*part.step) : Json(nullptr)},
+                       {"backend", part.backend},
+                       {"variant", part.variant},
+                       {"then_ns", part.then_ns},
+                       {"now_ns", part.now_ns},
+                       {"failure", part.failure}});
+    return {{"failure", report_.failure},
+            {"numbers", static_cast<int>(report_.numbers)},
+            {"parts", parts},
+            {"notes", report_.notes}};
+  }
+
+  const Json& job_;
+  JobContext& context_;
+  Workbench bench_;
+  RealisedPlan plan_;
+  std::optional<Session> session_;
+  std::vector<Tensor> inputs_;
+  const Workbench::LoadedGraph* graph_ = nullptr;
+  const Record* record_ = nullptr;
+  std::map<std::string, ValueId> ids_;
+  std::int64_t displaced_ = 0;
+  std::vector<Timed> timed_;
+  Report report_;
+};
+
+}  // namespace
+
+Handler recheck_handler() {
+  return {.type = "recheck",
+          .run = [](const Json& job, JobContext& context) { return RecheckRun(job, context).run(); }};
+}
+
+}  // namespace collage

@@ -1,0 +1,30 @@
+// Which shape of a plan a command is about: what the user writes, and the files of inputs.
+// In: a plan's cases, `--shape` bindings, input files. Out: a point of the domain; a graph or a plan made for it.
+// Cost: reading the files.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "ir/graph.h"
+#include "plan/plan_cases.h"
+
+namespace collage {
+
+/// The point that the bindings, one extent each, and the inputs' files say. What is said about dimensions that the plan
+/// has fixed must be so: shape/outside. Errors: shape/*, input/*, those of reading.
+[[nodiscard]] Result<ShapePoint> choose_point(const PlanCases& cases, const ShapeBindings& bindings,
+                                              const std::map<std::string, std::string>& input_files);
+
+/// The points a command is about that takes one or all: the one the bindings say, else every case's.
+[[nodiscard]] Result<std::vector<ShapePoint>> choose_points(const PlanCases& cases, const ShapeBindings& bindings);
+
+/// Points on the diagonal of the domain that are no cases, so that the generic plan serves them. At most two; none
+/// without a generic plan.
+[[nodiscard]] std::vector<ShapePoint> points_between(const PlanCases& cases);
+
+/// The inputs of a graph with the point's extents.
+void bind_inputs(const ShapeDomain& domain, const ShapePoint& point, Graph& graph);
+
+}  // namespace collage

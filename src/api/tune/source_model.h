@@ -1,0 +1,37 @@
+// The model a plan was made of, found again: where the plan says, where the user says, or plan.onnx inside the plan.
+// In: a plan, perhaps a path. Out: the graph, the bytes, a note.
+// Cost: one import.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "backend/registry.h"
+#include "onnx/import.h"
+#include "plan/file/plan_file.h"
+
+namespace collage {
+
+struct SourceModel {
+  Graph graph;                      ///< as imported
+  std::string bound_model;          ///< what rivals run
+  std::optional<std::string> note;  ///< said when plan.onnx had to stand in
+};
+
+/// The file at `model` must be the plan's: errors import/* of it, plan/other-model. Without one, plan.onnx stands in
+/// for a model that is not where it was, cannot be read, came through a pipe, or has other contents or weights; the
+/// note says which.
+[[nodiscard]] Result<SourceModel> find_source_model(const RealisedPlan& plan, const std::optional<std::string>& model,
+                                                    Registry& registry);
+
+enum class PlanWeights : std::uint8_t {
+  kAll,
+  kZeros  ///< large constants are zeros, for who needs the graph's form only: nothing is copied
+};
+
+/// plan.onnx as a graph.
+[[nodiscard]] Result<Graph> plan_onnx_graph(const RealisedPlan& plan, PlanWeights weights = PlanWeights::kAll);
+
+}  // namespace collage

@@ -1,0 +1,38 @@
+#include "api/tune/unmeasured.h"
+
+#include "tune/confirm/assemble.h"
+#include "tune/confirm/whole_model.h"
+#include "tune/proposers.h"
+
+namespace collage {
+
+Result<RealisedPlan> unmeasured_plan(const UnmeasuredOptions& options, Registry& registry) {
+  ImportOptions import_options;
+  import_options.shapes = options.shapes;
+  import_options.knows_vendor_operator = [&](std::string_view domain, std::string_view op) {
+    return knows_vendor_operator(registry, std::vector{options.engine}, domain, op);
+  };
+  COLLAGE_TRY(const Imported imported, import_model_for(options.model, import_options, options.arrays));
+  COLLAGE_TRY(Backend * engine, registry.get(options.engine));
+  const Cover cover = whole_cover(imported.graph, options.engine);
+  CompileRequest request;
+  request.graph = &imported.graph;
+  request.region = cover.steps.front().region;
+  request.variant = cover.steps.front().variant;
+  auto compiled = engine->compile({&request, 1}, {.threads = options.threads, .accuracy = Accuracy::kStandard});
+  if (!compiled.front())
+    return fail(ExitCode::kUnsupported, "engine/refused", options.model, compiled.front().error().detail,
+                "a model " + options.engine + " takes");
+  AssembleRequest assembly;
+  assembly.graph = &imported.graph;
+  assembly.cover = &cover;
+  assembly.artifacts.push_back(std::move(*compiled.front()));
+  assembly.header.model_path = options.model;
+  assembly.header.model_hash = imported.model_hash;
+  assembly.header.shapes = options.shapes.entries;
+  assembly.header.threads = options.threads;
+  assembly.header.shipped = options.engine;
+  return assemble(assembly, registry);
+}
+
+}  // namespace collage

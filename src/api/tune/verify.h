@@ -1,0 +1,54 @@
+// Runs a plan and the reference on the same inputs and compares every output.
+// The reference is the reference engine (backend/roles.h) on the imported model, all graph optimisation off, one
+// thread. In: a plan, seeds. Out: the worst difference of each output, at each shape. Cost: one run of plan and
+// reference for each seed and shape. Source: ours.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "api/tune/source_model.h"
+#include "backend/registry.h"
+#include "ir/shape_bindings.h"
+#include "tune/confirm/whole_model.h"
+
+namespace collage {
+
+struct VerifyOptions {
+  std::string plan;
+  std::optional<std::string> model;
+  ShapeBindings shapes;    ///< of a plan of many shapes: which; none = every case, and two shapes that are none
+  int seeds = 1;           ///< how many input sets
+  std::uint64_t seed = 1;  ///< the first of them
+  std::map<std::string, std::pair<double, double>> input_ranges;
+};
+
+/// The worst seen over all seeds for one output.
+struct OutputCheck {
+  std::string name;
+  std::string shape;  ///< "batch=4, seq=64"; empty for a plan of fixed shapes
+  double max_abs = 0;
+  double max_rel = 0;
+  bool ok = true;
+  std::string detail;  ///< first difference out of bounds: element, seen, expected, allowed
+};
+
+struct VerifyReport {
+  bool ok = true;
+  int seeds = 0;
+  std::vector<OutputCheck> outputs;
+  std::vector<std::string> notes;
+};
+
+/// The reference on the user's own bytes; where it cannot, on the imported graph, which a note says.
+[[nodiscard]] Result<WholeModel> make_reference(Registry& registry, const SourceModel& source,
+                                                std::vector<std::string>& notes);
+
+[[nodiscard]] Result<VerifyReport> verify_plan(const VerifyOptions& options, Registry& registry);
+
+[[nodiscard]] std::string to_text(const VerifyReport& report);
+[[nodiscard]] std::string to_json(const VerifyReport& report);
+
+}  // namespace collage

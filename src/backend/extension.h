@@ -1,0 +1,37 @@
+// Optional abilities of a backend. Each is an interface of its own that derives from Extension and names its kind;
+// Backend::extension() gives the one asked for, or null. Ask with extension_of<Interface>(backend) (backend.h), or with
+// the free function beside the interface where the lack of the ability has a default answer.
+#pragma once
+
+#include <cstdint>
+
+namespace collage {
+
+enum class ExtensionKind : std::uint8_t {
+  kFormats,      ///< FormatExtension: memory formats of its own, conversions
+  kDevice,       ///< DeviceExtension: memory and queues elsewhere
+  kOpenShapes,   ///< OpenCompiler: several kernels for a region with open dimensions
+  kTuning,       ///< TuningExtension: the settings of a variant as a search space
+  kConstants,    ///< ConstantsExtension: weights transformed once, when a plan is made
+  kLinking,      ///< LinkExtension: the kernels of a plan in one artifact
+  kStrategies,   ///< StrategyExtension: a list of its implementations
+  kOperands,     ///< OperandExtension: kernels that refuse bad operands themselves
+  kPortability,  ///< PortabilityExtension: artifacts that also run on processors with fewer instructions
+  kTensorCode    ///< CodeGenerator: compiles the tensor code of other backends
+};
+
+/// Base of all optional interfaces: what extension() returns before it is cast by kind.
+class Extension {
+ public:
+  virtual ~Extension() = default;
+};
+
+/// For implementations of Backend::extension(): `backend` as the one of these interfaces that has the kind, else null.
+template <class... Interfaces, class Implementation>
+[[nodiscard]] Extension* select_extension(Implementation& backend, ExtensionKind kind) {
+  Extension* found = nullptr;
+  ((Interfaces::kKind == kind ? void(found = static_cast<Interfaces*>(&backend)) : void()), ...);
+  return found;
+}
+
+}  // namespace collage

@@ -1,0 +1,29 @@
+// Numbers in text: all of a text, or what stands at its front.
+#pragma once
+
+#include <charconv>
+#include <optional>
+#include <string_view>
+
+namespace collage {
+
+/// Takes a number off the front of `text`; nothing, and the text as it was, when none that T holds stands there.
+template <class T>
+[[nodiscard]] std::optional<T> take_number(std::string_view& text) {
+  T value{};
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc{}) return std::nullopt;
+  text.remove_prefix(static_cast<std::size_t>(end - text.data()));
+  return value;
+}
+
+/// The number that is all of `text`; nothing when it is none, or none that T holds.
+template <class T>
+[[nodiscard]] std::optional<T> number_in(std::string_view text) {
+  T value{};
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+}  // namespace collage

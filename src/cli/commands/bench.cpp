@@ -1,0 +1,92 @@
+#include <algorithm>
+
+#include "api/tune/bench_shapes.h"
+#include "api/tune/recheck.h"
+#include "plan/file/cases_file.h"
+#include "plan/file/plan_file.h"
+
+#include "cli/checks.h"
+#include "cli/console.h"
+#include "cli/help.h"
+#include "cli/interrupt.h"
+#include "cli/program.h"
+
+namespace collage::cli {
+namespace {
+
+struct Options {
+  CommonOptions common;
+  BenchOptions bench;
+  std::string model;
+  CLI::App* command = nullptr;
+};
+
+/// What is wrong with a plan that cannot be loaded, the bench says.
+void say_whether_tuned_elsewhere(const std::string& path, Registry& registry, Console& console) {
+  if (!is_plan_file(path)) return;
+  const auto cases = load_cases(path, Checked::kWhatRuns);
+  if (!cases) return;
+  if (const std::string hint = recheck_hint(path, any_plan(*cases).plan, registry); !hint.empty()) console.note(hint);
+}
+
+/// A rival that the user names is an engine that is here, or a plan; one that is only a default may be missing.
+Result<void> check_rivals(const std::vector<std::string>& rivals, Registry& registry) {
+  for (const std::string& rival : rivals)
+    if (!is_plan_file(rival)) COLLAGE_TRY_VOID(registry.get(rival));
+  return {};
+}
+
+int run(const Options& options) {
+  Console console(options.common);
+  const auto report = [&]() -> Result<std::vector<BenchReport>> {
+    BenchOptions bench_options = options.bench;
+    if (!options.model.empty()) bench_options.model = options.model;
+    if (is_given(*options.command, "--threads")) bench_options.threads = options.common.threads;
+    bench_options.seed = options.common.seed;
+    COLLAGE_TRY(bench_options.shapes, parse_shape_bindings(options.common.shapes));
+    COLLAGE_TRY(bench_options.input_ranges, input_ranges_from(options.common));
+    bench_options.progress = console.progress();
+    bench_options.stop = interrupt_token();
+    Registry registry(module_places(options.common.backend_libraries));
+    if (is_given(*options.command, "--against")) COLLAGE_TRY_VOID(check_rivals(bench_options.against, registry));
+    say_whether_tuned_elsewhere(bench_options.plan, registry, console);
+    return bench_shapes(bench_options, registry);
+  }();
+  if (!report) return console.failure(report.error());
+  const bool is_wrong = std::ranges::any_of(*report, has_wrong_plan);
+  const bool is_interrupted = !report->empty() && report->back().interrupted;
+  const ExitCode code = is_wrong ? ExitCode::kDifference : ExitCode::kGood;
+  const Outcome outcome = is_interrupted ? Outcome::kInterrupted : Outcome::kDone;
+  if (auto shown = console.result(to_text(*report), to_json(*report), code, outcome); !shown)
+    return console.failure(shown.error());
+  return static_cast<int>(code);
+}
+
+}  // namespace
+
+void add_bench(CLI::App& app, Program& program) {
+  auto options = std::make_shared<Options>();
+  CLI::App* command =
+      add_command(app, program, "bench", "time a plan or a model against whole-model engines", options, run);
+  options->command = command;
+  command->add_option("plan", options->bench.plan, "a plan, or a .onnx model")->required();
+  command->add_option("--against", options->bench.against, "engines, or other plans of the model, comma separated")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->option_text("LIST");
+  command->add_option("--model", options->model, "the model, when it is not where the plan says")->type_name("FILE");
+  command->add_option("--seconds", options->bench.seconds, "how long to measure")
+      ->check(positive_number())
+      ->type_name("S")
+      ->capture_default_str();
+  add_shape(*command, options->common, kOneShape);
+  add_input_range(*command, options->common);
+  add_seed(*command, options->common);
+  add_threads(*command, options->common);
+  add_backend_library(*command, options->common.backend_libraries);
+  command->footer(examples({"collage bench model.collage --seconds 10",
+                            "collage bench model.collage --against onnxruntime,other.collage",
+                            "collage bench model.onnx --shape batch=4 --threads 2"}));
+}
+
+}  // namespace collage::cli

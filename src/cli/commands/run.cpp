@@ -1,0 +1,249 @@
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <optional>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "api/run/loaded_plan.h"
+#include "api/tune/gather_inputs.h"
+#include "api/tune/recheck.h"
+#include "api/tune/shape_choice.h"
+#include "api/tune/source_model.h"
+#include "api/tune/unmeasured.h"
+#include "cli/commands/run_report.h"
+#include "cli/console.h"
+#include "cli/help.h"
+#include "cli/program.h"
+#include "onnx/import_arrays.h"
+#include "onnx/tensor_file.h"
+#include "plan/file/cases_file.h"
+#include "plan/file/plan_file.h"
+
+namespace collage::cli {
+namespace {
+
+struct Options {
+  CommonOptions common;
+  std::string subject;
+  std::vector<std::string> inputs;
+  std::string output_folder;
+  std::string profile;
+  bool strict_inputs = false;
+  CLI::App* command = nullptr;
+};
+
+Result<std::map<std::string, std::string>> input_files(const std::vector<std::string>& arguments) {
+  std::map<std::string, std::string> files;
+  for (const std::string& argument : arguments) {
+    const std::size_t equals = argument.find('=');
+    if (equals == std::string::npos || equals == 0)
+      return fail(ExitCode::kUsage, "cli/bad-option", "--input", argument, "NAME=FILE.npy or NAME=FILE.pb");
+    if (!files.emplace(argument.substr(0, equals), argument.substr(equals + 1)).second)
+      return fail(ExitCode::kUsage, "cli/bad-option", "--input", argument + ", a second file for this input",
+                  "one file for each input");
+  }
+  return files;
+}
+
+/// What the arrays given say about open dimensions, and what is wrong with the first that cannot be read.
+struct GivenShapes {
+  ArrayShapes shapes;
+  std::optional<Error> failure;
+};
+
+GivenShapes shapes_of(const std::map<std::string, std::string>& files) {
+  GivenShapes given;
+  for (const auto& [name, path] : files) {
+    const auto tensor = read_array(path);
+    if (tensor)
+      given.shapes[name] = tensor->extents;
+    else if (!given.failure)
+      given.failure = tensor.error();
+  }
+  return given;
+}
+
+/// What is run: a plan at one shape, and its graph for the inputs.
+struct Subject {
+  PlanCases cases;
+  RealisedPlan plan;  ///< that serves the shape
+  Graph graph;
+};
+
+Result<RealisedPlan> plan_of_model(const Options& options, const std::map<std::string, std::string>& files,
+                                   const ShapeBindings& shapes, Registry& registry) {
+  GivenShapes given = shapes_of(files);
+  auto plan = unmeasured_plan({.model = options.subject,
+                               .shapes = shapes,
+                               .arrays = std::move(given.shapes),
+                               .threads = options.common.threads},
+                              registry);
+  // Without the array a dimension stays open, which is not what is wrong.
+  if (!plan && given.failure && plan.error().code == "import/unbound-dimension")
+    return std::unexpected(*std::move(given.failure));
+  return plan;
+}
+
+Result<Subject> subject_of(const Options& options, const std::map<std::string, std::string>& files,
+                           Registry& registry) {
+  COLLAGE_TRY(const ShapeBindings shapes, parse_shape_bindings(options.common.shapes));
+  Subject subject;
+  if (!is_plan_file(options.subject)) {
+    COLLAGE_TRY(subject.plan, plan_of_model(options, files, shapes, registry));
+    subject.cases = single_case(subject.plan);
+    COLLAGE_TRY(subject.graph, plan_onnx_graph(subject.plan, PlanWeights::kZeros));
+    return subject;
+  }
+  COLLAGE_TRY(subject.cases, load_cases(options.subject, Checked::kWhatRuns));
+  COLLAGE_TRY(const ShapePoint point, choose_point(subject.cases, shapes, files));
+  COLLAGE_TRY(subject.plan, plan_at(subject.cases, point));
+  COLLAGE_TRY(subject.graph, plan_onnx_graph(subject.plan, PlanWeights::kZeros));
+  bind_inputs(subject.cases.domain, point, subject.graph);
+  return subject;
+}
+
+/// Writes arrays as <kind>_<i>.npy, notes where, and returns their entries of index.json.
+Result<nlohmann::ordered_json> write_arrays(const std::string& folder, const std::string& kind,
+                                            std::vector<RunArray>& arrays, std::vector<std::string>& files) {
+  nlohmann::ordered_json entries = nlohmann::ordered_json::array();
+  for (std::size_t i = 0; i < arrays.size(); ++i) {
+    const std::string file = fmt::format("{}_{}.npy", kind, i);
+    const Tensor& tensor = arrays[i].tensor;
+    arrays[i].written = folder + "/" + file;
+    COLLAGE_TRY_VOID(write_npy(arrays[i].written, tensor));
+    files.push_back(arrays[i].written);
+    entries.push_back(
+        {{"name", arrays[i].name}, {"file", file}, {"type", name_of(tensor.type)}, {"shape", tensor.extents}});
+  }
+  return entries;
+}
+
+Result<void> write_text(const std::string& path, const std::string& text) {
+  std::ofstream file(path, std::ios::binary);
+  file << text << '\n';
+  if (!file.flush()) return fail(ExitCode::kIo, "io/cannot-write", path, "a failed write", "a writable place");
+  return {};
+}
+
+Result<void> write_results(const std::string& folder, RunReport& report) {
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  if (error) return fail(ExitCode::kIo, "io/cannot-write", folder, error.message(), "a folder that can be made");
+  nlohmann::ordered_json index = {{"schema", "collage.arrays/1"}};
+  COLLAGE_TRY(index["inputs"], write_arrays(folder, "input", report.inputs, report.files));
+  COLLAGE_TRY(index["outputs"], write_arrays(folder, "output", report.outputs, report.files));
+  report.files.push_back(folder + "/index.json");
+  return write_text(report.files.back(), index.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
+}
+
+std::string profile_json(const Plan& plan, std::span<const std::int64_t> times) {
+  nlohmann::ordered_json steps = nlohmann::ordered_json::array();
+  for (std::size_t s = 0; s < plan.steps.size(); ++s)
+    steps.push_back({{"step", s},
+                     {"kind", name_of(plan.steps[s].kind)},
+                     {"backend", plan.steps[s].backend},
+                     {"variant", plan.steps[s].variant},
+                     {"nodes", plan.steps[s].nodes},
+                     {"us", static_cast<double>(times[s]) / 1000},
+                     {"alone_us", static_cast<double>(plan.steps[s].cost_ns) / 1000}});
+  return nlohmann::ordered_json{{"schema", "collage.profile/1"}, {"steps", steps}}.dump(2);
+}
+
+/// --strict-inputs: every input has a file.
+Result<void> check_all_given(const Graph& graph, const std::map<std::string, std::string>& files) {
+  for (const ValueId id : graph.inputs)
+    if (const std::string& name = graph.value(id).name; !files.contains(name))
+      return fail(ExitCode::kBadInput, "input/missing", "input " + name, "no file, with --strict-inputs",
+                  "--input " + name + "=FILE.npy for " + to_string(graph.value(id).type));
+  return {};
+}
+
+std::vector<RunArray> named(std::span<const TensorPort> ports, std::vector<Tensor> tensors,
+                            const std::map<std::string, std::string>& files = {}) {
+  std::vector<RunArray> arrays;
+  for (std::size_t i = 0; i < tensors.size(); ++i) {
+    const auto given = files.find(ports[i].name);
+    arrays.push_back({.name = ports[i].name,
+                      .tensor = std::move(tensors[i]),
+                      .given = given == files.end() ? "" : given->second,
+                      .written = {}});
+  }
+  return arrays;
+}
+
+/// What is asked of the one plan or model.
+Result<GatherOptions> gather_options(const Options& options) {
+  GatherOptions gather;
+  COLLAGE_TRY(gather.files, input_files(options.inputs));
+  COLLAGE_TRY(gather.ranges, input_ranges_from(options.common));
+  gather.seed = options.common.seed;
+  return gather;
+}
+
+Result<RunReport> run_once(const Options& options, Console& console) {
+  Registry registry(module_places(options.common.backend_libraries));
+  COLLAGE_TRY(const GatherOptions gather, gather_options(options));
+  COLLAGE_TRY(Subject subject, subject_of(options, gather.files, registry));
+  if (const std::string hint = recheck_hint(options.subject, subject.plan.plan, registry); !hint.empty())
+    console.note(hint);
+  if (options.strict_inputs) COLLAGE_TRY_VOID(check_all_given(subject.graph, gather.files));
+  COLLAGE_TRY(std::vector<Tensor> inputs, gather_inputs(subject.graph, gather));
+  const int threads = is_given(*options.command, "--threads") ? options.common.threads : 0;
+  RunReport report{.seed = gather.seed, .threads = subject.plan.plan.threads};
+  COLLAGE_TRY(const LoadedPlan plan,
+              LoadedPlan::load(std::move(subject.cases), registry, {.threads = threads, .machine = {}}));
+  COLLAGE_TRY(Session session, plan.make_session());
+  COLLAGE_TRY_VOID(session.set_inputs(inputs));
+  const auto begin = std::chrono::steady_clock::now();
+  COLLAGE_TRY_VOID(session.run());
+  report.run_ns = std::chrono::nanoseconds(std::chrono::steady_clock::now() - begin).count();
+  COLLAGE_TRY(std::vector<Tensor> outputs, session.copy_outputs());
+  report.inputs = named(session.inputs(), std::move(inputs), gather.files);
+  report.outputs = named(session.outputs(), std::move(outputs));
+  if (!options.output_folder.empty()) COLLAGE_TRY_VOID(write_results(options.output_folder, report));
+  if (!options.profile.empty()) {
+    COLLAGE_TRY(const std::vector<std::int64_t> times, session.profile(20));
+    COLLAGE_TRY_VOID(write_text(options.profile, profile_json(session.plan(), times)));
+    report.files.push_back(options.profile);
+  }
+  return report;
+}
+
+int run(const Options& options) {
+  Console console(options.common);
+  const auto report = run_once(options, console);
+  if (!report) return console.failure(report.error());
+  if (auto written = console.result(to_text(*report), to_json(*report)); !written)
+    return console.failure(written.error());
+  return 0;
+}
+
+}  // namespace
+
+void add_run(CLI::App& app, Program& program) {
+  auto options = std::make_shared<Options>();
+  CLI::App* command =
+      add_command(app, program, "run", "run a plan, or a bare model with an unmeasured plan", options, run);
+  options->command = command;
+  command->add_option("subject", options->subject, "a plan, or a .onnx model")->required();
+  command->add_option("--input", options->inputs, "an array in a .npy or .pb file; inputs without one are made up")
+      ->allow_extra_args(false)
+      ->option_text("NAME=FILE");
+  command->add_flag("--strict-inputs", options->strict_inputs, "an input without a file is an error");
+  command->add_option("--output-dir", options->output_folder, "write the arrays and index.json here")
+      ->type_name("FOLDER");
+  command->add_option("--profile", options->profile, "run 20 times more, write the median of every step to this file")
+      ->type_name("FILE");
+  add_shape(*command, options->common, kOneShape);
+  add_input_range(*command, options->common);
+  add_seed(*command, options->common);
+  add_threads(*command, options->common);
+  add_backend_library(*command, options->common.backend_libraries);
+  command->footer(examples({"collage run model.collage --input x=x.npy --output-dir out",
+                            "collage run model.onnx --shape batch=4      made-up inputs, in one engine",
+                            "collage run model.collage --strict-inputs --input x=x.npy --json -"}));
+}
+
+}  // namespace collage::cli

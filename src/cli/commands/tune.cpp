@@ -1,0 +1,237 @@
+#include "tune/tune.h"
+
+#include <filesystem>
+
+#include <nlohmann/json.hpp>
+
+#include "cli/checks.h"
+#include "cli/console.h"
+#include "cli/help.h"
+#include "cli/interrupt.h"
+#include "cli/program.h"
+#include "region/cover.h"
+#include "tune/rule_operators.h"
+#include "tune/shapes/tune_shapes.h"
+
+namespace collage::cli {
+namespace {
+
+struct Options {
+  CommonOptions common;
+  std::string model;
+  std::string output;
+  std::string budget = "9m";
+  std::string tune_budget = "0s";
+  std::string cost_table;
+  bool measures_all = false;
+  std::string replay;
+  std::string dump;
+  std::vector<std::string> at;
+  std::size_t points = 16;
+  std::vector<std::string> bans;
+  std::vector<std::string> pins;
+  std::string rules;
+  std::int64_t memory_cap = 0;
+  double memory_weight = 0;
+  CLI::App* command = nullptr;
+  std::vector<std::string> worker_command;
+};
+
+/// The report with the stage asked for.
+std::string json_of(const TuneReport& report, const std::string& dump) {
+  if (dump.empty()) return to_json(report);
+  auto object = nlohmann::ordered_json::parse(to_json(report));
+  object[dump] = report.cover;
+  return object.dump(2, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+Result<std::vector<NodeRule>> rules_from(const Options& options) {
+  std::vector<NodeRule> rules;
+  for (const auto& [kind, texts] :
+       {std::pair{NodeRule::Kind::kBan, &options.bans}, {NodeRule::Kind::kPin, &options.pins}})
+    for (const std::string& text : *texts) {
+      COLLAGE_TRY(NodeRule rule, parse_node_rule(kind, text));
+      rules.push_back(std::move(rule));
+    }
+  return rules;
+}
+
+/// What the user names must be here; what is only a default may be missing.
+std::vector<std::string> named_backends(const Options& options, const TuneOptions& parsed) {
+  std::vector<std::string> named =
+      options.command->count("--backends") > 0 ? parsed.backends : library_kinds(options.common);
+  for (const NodeRule& rule : parsed.rules)
+    if (rule.backend != kControlBackend) named.push_back(rule.backend);
+  return named;
+}
+
+Result<TuneOptions> tune_options(const Options& options, Console& console) {
+  TuneOptions tune_options;
+  std::error_code ignored;
+  if (std::filesystem::equivalent(options.model, options.output, ignored))
+    return fail(ExitCode::kUsage, "cli/bad-option", "-o", options.output, "another file than the model");
+  tune_options.model = options.model;
+  tune_options.output = options.output;
+  tune_options.replay = options.replay;
+  tune_options.backends = options.common.backends;
+  if (!options.common.only.empty()) tune_options.only = options.common.only;
+  COLLAGE_TRY(tune_options.rules, rules_from(options));
+  tune_options.required = named_backends(options, tune_options);
+  if (!options.rules.empty()) {
+    COLLAGE_TRY(tune_options.user_rules, read_user_rules(options.rules));
+    COLLAGE_TRY_VOID(check_rule_operators(tune_options.user_rules));
+  }
+  constexpr double kMebibyte = 1024.0 * 1024.0;
+  tune_options.objective = {.memory_cap = options.memory_cap, .ns_per_byte = options.memory_weight * 1000 / kMebibyte};
+  tune_options.threads = options.common.threads;
+  tune_options.cost_table = options.cost_table;
+  tune_options.measures_all = options.measures_all;
+  tune_options.store = store_from(options.common);
+  tune_options.repros = repros_from(options.common);
+  tune_options.seed = options.common.seed;
+  tune_options.worker_command = worker_command(options.worker_command, options.common);
+  COLLAGE_TRY(tune_options.shapes, parse_shape_bindings(options.common.shapes));
+  COLLAGE_TRY(tune_options.accuracy, accuracy_from(options.common));
+  COLLAGE_TRY(tune_options.passes_off, passes_from(options.common));
+  COLLAGE_TRY(tune_options.input_ranges, input_ranges_from(options.common));
+  COLLAGE_TRY(tune_options.budget_s, seconds_from(options.budget, "--budget"));
+  COLLAGE_TRY(tune_options.tune_budget_s, seconds_from(options.tune_budget, "--tune-budget", true));
+  tune_options.progress = console.progress();
+  tune_options.stop = interrupt_token();
+  return tune_options;
+}
+
+int show(Console& console, const std::string& text, const std::string& json, bool interrupted) {
+  const Outcome outcome = interrupted ? Outcome::kInterrupted : Outcome::kDone;
+  if (auto shown = console.result(text, json, ExitCode::kGood, outcome); !shown) return console.failure(shown.error());
+  return 0;
+}
+
+/// --only a backend leaves nothing for --backends to say; of a device they say which.
+Result<void> check_only(const Options& options, const Registry& registry) {
+  if (options.common.only.empty() || !is_given(*options.command, "--backends")) return {};
+  const std::vector<std::string> kinds = registry.kinds();
+  const std::string kind = options.common.only.substr(0, options.common.only.find(':'));
+  if (std::ranges::find(kinds, kind) == kinds.end()) return {};
+  return fail(ExitCode::kUsage, "cli/bad-option", "--backends", "--only " + options.common.only + ", too",
+              "one of them; both together where --only names a device");
+}
+
+/// A plan for many shapes.
+int run_shapes(const Options& options, TuneOptions parsed, Registry& registry, Console& console) {
+  for (const auto& [option, text] : {std::pair{"--dump", &options.dump}, {"--cost-table", &options.cost_table}})
+    if (!text->empty())
+      return console.failure({.code = "cli/bad-option",
+                              .where = option,
+                              .saw = "a range in --shape",
+                              .allowed = "a tune of one shape",
+                              .exit = ExitCode::kUsage});
+  const auto report =
+      tune_shapes({.tune = std::move(parsed), .asked = options.at, .most_points = options.points}, registry);
+  if (!report) return console.failure(report.error());
+  return show(console, to_text(*report), to_json(*report), report->interrupted);
+}
+
+int run_one(const Options& options, const TuneOptions& parsed, Registry& registry, Console& console) {
+  const auto report = tune(parsed, registry);
+  if (!report) return console.failure(report.error());
+  return show(console, options.dump.empty() ? to_text(*report) : report->cover, json_of(*report, options.dump),
+              report->interrupted);
+}
+
+int run(const Options& options) {
+  Console console(options.common);
+  auto parsed = tune_options(options, console);
+  if (!parsed) return console.failure(parsed.error());
+  Registry registry(module_places(options.common.backend_libraries));
+  if (auto checked = check_only(options, registry); !checked) return console.failure(checked.error());
+  if (has_ranges(parsed->shapes)) return run_shapes(options, std::move(*parsed), registry, console);
+  for (const std::string option : {"--at", "--points"})
+    if (is_given(*options.command, option))
+      return console.failure({.code = "cli/bad-option",
+                              .where = option,
+                              .saw = "no range in --shape",
+                              .allowed = "a range in --shape, such as batch=1..8",
+                              .exit = ExitCode::kUsage});
+  return run_one(options, *parsed, registry, console);
+}
+
+void add_range_options(CLI::App& command, Options& options) {
+  command.add_option("--at", options.at, "a shape that gets a plan of its own, when --shape has ranges; repeatable")
+      ->allow_extra_args(false)
+      ->option_text("DIM=N,...[:WEIGHT]");
+  command.add_option("--points", options.points, "most shapes that are sampled, when --shape has ranges")
+      ->check(whole_number(1, 256))
+      ->type_name("N")
+      ->capture_default_str();
+}
+
+void add_choice_options(CLI::App& command, Options& options) {
+  command.add_option("--ban", options.bans, "this backend does not run these nodes; repeatable")
+      ->allow_extra_args(false)
+      ->option_text("GLOB=NAME");
+  command.add_option("--pin", options.pins, "only this backend runs these nodes; repeatable")
+      ->allow_extra_args(false)
+      ->option_text("GLOB=NAME");
+  command.add_option("--rules", options.rules, "patterns, regions to fuse and limits of your own (docs/RULES.md)")
+      ->type_name("FILE");
+  command.add_option("--memory-cap", options.memory_cap, "most bytes the plan may need while it runs, such as 64MB")
+      ->transform(memory_size())
+      ->type_name("SIZE");
+  command.add_option("--memory-weight", options.memory_weight, "microseconds that a mebibyte of memory is worth")
+      ->check(positive_number(true))
+      ->type_name("US");
+  command.add_flag("--measure-all", options.measures_all, "measure every candidate, not only what may be needed");
+}
+
+void add_report_options(CLI::App& command, Options& options) {
+  command.add_option("--cost-table", options.cost_table, "where to write every candidate with its cost")
+      ->type_name("FILE");
+  command.add_option("--dump", options.dump, "print a stage in place of the report: cover")
+      ->check(one_of({"cover"}))
+      ->type_name("STAGE");
+}
+
+/// Nothing else is to be decided then.
+void add_replay(CLI::App& command, Options& options) {
+  CLI::Option* const replay =
+      command.add_option("--replay", options.replay, "take the decisions of this plan, measure nothing")
+          ->type_name("PLAN");
+  for (const char* decided : {"--threads", "--backends", "--only", "--accuracy", "--passes", "--shape", "--at",
+                              "--points", "--ban", "--pin", "--rules", "--memory-cap", "--memory-weight",
+                              "--measure-all", "--budget", "--tune-budget", "--cost-table", "--dump"})
+    replay->excludes(command.get_option(decided));
+}
+
+}  // namespace
+
+void add_tune(CLI::App& app, Program& program) {
+  auto options = std::make_shared<Options>();
+  options->worker_command = program.worker_command;
+  CLI::App* command = add_command(app, program, "tune", "measure, choose and write a plan", options, run);
+  options->command = command;
+  command->add_option("model", options->model, "the .onnx file")->required();
+  command->add_option("-o,--output", options->output, "the plan to write")->required()->type_name("PLAN");
+  command->add_option("--budget", options->budget, "time for measuring, such as 90s or 5m")
+      ->type_name("TIME")
+      ->capture_default_str();
+  command
+      ->add_option("--tune-budget", options->tune_budget,
+                   "more time, to tune the schedules of the kernels that count, such as 60s")
+      ->type_name("TIME")
+      ->capture_default_str();
+  add_range_options(*command, *options);
+  add_choice_options(*command, *options);
+  add_report_options(*command, *options);
+  for (const auto& add : {add_threads, add_backend_list, add_only, add_store, add_seed, add_accuracy, add_passes})
+    add(*command, options->common);
+  add_shape(*command, options->common, "DIM=8, NAME=1x3x224x224 for an input, DIM=1..8 for a range; repeatable");
+  add_input_range(*command, options->common);
+  add_backend_library(*command, options->common.backend_libraries);
+  add_replay(*command, *options);
+  command->footer(examples({"collage tune model.onnx -o model.collage --budget 5m",
+                            "collage tune model.onnx -o model.collage --shape batch=1..8 --at batch=4",
+                            "collage tune model.onnx -o model.collage --pin 'head/*=onnxruntime'"}));
+}
+
+}  // namespace collage::cli

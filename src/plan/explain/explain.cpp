@@ -1,0 +1,172 @@
+#include "plan/explain/explain.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
+
+#include "plan/explain/explain_cover.h"
+#include "plan/explain/explain_json.h"
+#include "plan/explain/explain_node.h"
+#include "plan/explain/explain_steps.h"
+
+namespace collage {
+namespace {
+
+using nlohmann::ordered_json;
+
+ordered_json report_of(const Plan& plan) {
+  auto report = ordered_json::parse(plan.report_json, nullptr, false);
+  return report.is_object() ? report : ordered_json::object();
+}
+
+/// An object of the report, empty when the plan has none.
+ordered_json part(const ordered_json& object, const std::string& key) {
+  const auto found = object.find(key);
+  return found != object.end() && found->is_object() ? *found : ordered_json::object();
+}
+
+std::optional<double> number(const ordered_json& object, const std::string& key) {
+  const auto found = object.find(key);
+  return found != object.end() && found->is_number() ? std::optional(found->get<double>()) : std::nullopt;
+}
+
+/// What the plan says about its own making; empty when it says nothing.
+Explanation explanation_of(const Plan& plan) {
+  return explanation_in(plan.report_json, plan.model_path).value_or(Explanation());
+}
+
+/// "s" unless there is one.
+std::string plural(std::size_t count) { return count == 1 ? "" : "s"; }
+
+/// Whether the sums of the explanation are there, and of the plan's own steps.
+bool is_of_plan(const Explanation& explanation) {
+  return explanation.cover_ns && explanation.plan == explanation.cover &&
+         explanation.sum.measured + explanation.sum.estimated > 0;
+}
+
+/// What the times of the steps are and what they add up to.
+std::string sum_text(const Explanation& explanation) {
+  const ExplainedSum& sum = explanation.sum;
+  const auto line = [](std::string_view what, std::size_t steps, Nanoseconds ns) {
+    return fmt::format("  {:<16} {:>5} steps {:>12.1f} us\n", what, steps, us(ns));
+  };
+  std::string text = line("measured alone", sum.measured, sum.measured_ns);
+  if (sum.estimated > 0) text += line("by forecast (~)", sum.estimated, sum.estimated_ns);
+  return text + line("launching them", sum.measured + sum.estimated, sum.launch_ns) +
+         fmt::format("  {:<16} {:>11} {:>12.1f} us\n", "together", "", us(*explanation.cover_ns));
+}
+
+std::string head_text(const Plan& plan, const Explanation& explanation, const ordered_json& report) {
+  const StepCounts counts = count_steps(plan);
+  const std::string views = counts.views == 0 ? "" : fmt::format(", {} of them views (nothing runs)", counts.views);
+  std::string text =
+      fmt::format("{}: {} step{}{}; ships {}, {} thread{}\n", plan.model_path, counts.steps, plural(counts.steps),
+                  views, explanation.plan.empty() ? plan.shipped : explanation.plan, plan.threads,
+                  plural(static_cast<std::size_t>(plan.threads)));
+  if (!plan.passes_off.empty()) text += fmt::format("passes switched off: {}\n", fmt::join(plan.passes_off, ", "));
+  if (is_of_plan(explanation)) text += sum_text(explanation);
+  const ordered_json search = part(report, "search");
+  if (const auto measured = number(search, "measured_us"); measured && *measured > 0)
+    text += fmt::format("  {:<16} {:>11} {:>12.1f} us\n", "the whole took", "", *measured);
+  return text;
+}
+
+/// Name and microseconds, the fastest first.
+std::vector<std::pair<double, std::string>> plans_in(const ordered_json& report) {
+  std::vector<std::pair<double, std::string>> plans;
+  const auto list = report.find("plans");
+  if (list != report.end() && list->is_array()) {
+    for (const ordered_json& plan : *list)
+      if (plan.is_object() && number(plan, "us")) plans.emplace_back(*number(plan, "us"), plan.value("name", ""));
+  } else {
+    const ordered_json times = part(report, "rivals");
+    for (const auto& [name, time] : times.items())
+      if (time.is_number()) plans.emplace_back(time.get<double>(), name);
+  }
+  std::ranges::sort(plans);
+  return plans;
+}
+
+std::string plans_text(const ordered_json& report) {
+  std::string text;
+  for (const auto& [time, name] : plans_in(report)) text += fmt::format("  {:>10.1f} us  {}\n", time, name);
+  return text.empty() ? text : "other plans, timed end to end\n" + text;
+}
+
+ordered_json plans_as_json(const ordered_json& report) {
+  ordered_json list = ordered_json::array();
+  for (const auto& [time, name] : plans_in(report)) list.push_back({{"name", name}, {"us", time}});
+  return list;
+}
+
+/// Null when they are not of the plan's steps.
+ordered_json sums_as_json(const Explanation& explanation) {
+  if (!is_of_plan(explanation)) return nullptr;
+  const ExplainedSum& sum = explanation.sum;
+  return {{"measured_steps", sum.measured},   {"measured_us", us(sum.measured_ns)},
+          {"estimated_steps", sum.estimated}, {"estimated_us", us(sum.estimated_ns)},
+          {"launch_us", us(sum.launch_ns)},   {"total_us", us(*explanation.cover_ns)}};
+}
+
+/// Node -> backend -> what it said to the node alone.
+ordered_json refusals_of(const Explanation& explanation, const AskedNodes& asked) {
+  ordered_json object = ordered_json::object();
+  for (const ExplainedNode& node : explanation.nodes)
+    for (const std::uint32_t r : node.refusals) {
+      const ExplainedRefusal& refusal = explanation.refusals[r];
+      if (refusal.nodes != 1 || (!asked.empty() && !asked.contains(node.name))) continue;
+      ordered_json& said = object[node.name][refusal.backend];
+      if (said.is_null()) said = refusal.reason + ": " + refusal.detail;
+    }
+  return object;
+}
+
+}  // namespace
+
+Result<std::string> explain_as_text(const Plan& plan, const std::string& node) {
+  const Explanation explanation = explanation_of(plan);
+  COLLAGE_TRY(const AskedNodes asked, asked_nodes(plan, explanation, node));
+  const ordered_json report = report_of(plan);
+  std::string text = head_text(plan, explanation, report) + steps_as_text(plan, asked);
+  if (asked.empty()) return text + plans_text(report) + totals_as_text(explanation) + alternatives_as_text(explanation);
+  for (const ExplainedNode& explained : explanation.nodes)
+    if (asked.contains(explained.name)) text += node_as_text(explanation, explained);
+  return text;
+}
+
+Result<std::string> explain_as_json(const Plan& plan, const std::string& node) {
+  const Explanation explanation = explanation_of(plan);
+  COLLAGE_TRY(const AskedNodes asked, asked_nodes(plan, explanation, node));
+  const ordered_json report = report_of(plan);
+  const StepCounts counts = count_steps(plan);
+  ordered_json nodes = ordered_json::array();
+  for (const ExplainedNode& explained : explanation.nodes)
+    if (asked.empty() || asked.contains(explained.name)) nodes.push_back(node_as_json(explanation, explained));
+  const ordered_json object = {{"schema", "collage.explain/1"},
+                               {"model", plan.model_path},
+                               {"threads", plan.threads},
+                               {"passes_off", plan.passes_off},
+                               {"shipped", plan.shipped},
+                               {"step_count", counts.steps},
+                               {"view_count", counts.views},
+                               {"step_backends", counts.backends},
+                               {"search", part(report, "search")},
+                               {"sums", sums_as_json(explanation)},
+                               {"gaps", gaps_as_json(explanation)},
+                               {"losses", losses_as_json(explanation)},
+                               {"rivals", part(report, "rivals")},
+                               {"plans", plans_as_json(report)},
+                               {"backends", explanation.backends},
+                               {"fillers", explanation.fillers},
+                               {"only", explanation.only},
+                               {"absent", explanation.absent},
+                               {"alternatives", alternatives_as_json(explanation)},
+                               {"steps", steps_as_json(plan, asked)},
+                               {"nodes", nodes},
+                               {"refusals", refusals_of(explanation, asked)}};
+  return object.dump(2, ' ', false, ordered_json::error_handler_t::replace);
+}
+
+}  // namespace collage

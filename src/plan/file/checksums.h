@@ -1,0 +1,34 @@
+// Whether the bytes of a plan file are those that were written: checksums of constants, content hashes of artifacts.
+// In: plans as loaded. Out: nothing, or the first difference.
+// Cost: one pass over what is checked, at the speed of memory; bytes that plans share are read once.
+// Not here: the texts of the file (plan.json, plan.onnx), which the archive's CRC-32 covers; plan/plan_members.h.
+// Source: ours; XXH3 (base/hash.h), because CRC-32 of zlib takes three times as long.
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "plan/realised_plan.h"
+
+namespace collage {
+
+enum class Checked : std::uint8_t {
+  kEverything,
+  /// Artifacts and the constants that steps read. The others serve plan.onnx alone.
+  kWhatRuns
+};
+
+/// The plan of these constants with the checksum of each.
+[[nodiscard]] Plan with_checksums(const RealisedPlan& plan);
+
+/// Whether every constant with bytes has one.
+[[nodiscard]] bool has_checksums(const Plan& plan);
+
+/// Compares constants with their checksums where they have one. Error plan/damaged; `path` names the file in it.
+[[nodiscard]] Result<void> check_constants(std::span<const RealisedPlan* const> plans, Checked checked,
+                                           const std::string& path);
+
+/// Whether the bytes of the artifacts are what their names say. Error plan/damaged.
+[[nodiscard]] Result<void> check_artifacts(std::span<const RealisedPlan* const> plans, const std::string& path);
+
+}  // namespace collage

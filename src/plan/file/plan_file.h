@@ -1,0 +1,29 @@
+// The plan file NAME.collage: a ZIP64 of stored members, plan.json, weights.bin (page aligned, tensors 64-byte
+// aligned), artifacts/<hash>, plan.onnx. Loading maps the file; constants and artifacts are slices of the mapping.
+// Saving never leaves half a file: a temporary in the same folder is written, synced and renamed, then the folder
+// synced.
+#pragma once
+
+#include <string>
+
+#include "plan/file/checksums.h"
+#include "plan/realised_plan.h"
+
+namespace collage {
+
+/// Replaces `path` by a plan file. Errors: io/cannot-write. Also removes temporaries that killed runs left for the
+/// same path; a temporary of a living process is locked and stays.
+[[nodiscard]] Result<void> save_plan(const RealisedPlan& plan, const std::string& path);
+
+/// Says early whether save_plan could write `path`, by making and removing a temporary; removes stale ones.
+[[nodiscard]] Result<void> check_can_save(const std::string& path);
+
+/// Whether a file that may be a plan or a model is meant as a plan: by its first bytes, or its name ends in .collage.
+[[nodiscard]] bool is_plan_file(const std::string& path);
+
+/// Maps and reads a plan file. Checks the structure and the contents: the checksums of plan.json, plan.onnx and the
+/// constants, the hashes of the artifacts. Errors: io/cannot-read, zip/damaged, plan/is-a-model, plan/wrong-version,
+/// plan/damaged.
+[[nodiscard]] Result<RealisedPlan> load_plan(const std::string& path, Checked checked = Checked::kEverything);
+
+}  // namespace collage

@@ -1,0 +1,134 @@
+#include "plan/file/plan_json.h"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "plan/file/plan_json_keys.h"
+#include "plan/file/shape_json.h"
+
+namespace collage {
+namespace {
+
+using nlohmann::json;
+
+json value_to_json(const PlanValue& value, std::size_t id, bool is_in_body) {
+  json out = {{"id", id},
+              {"name", value.name},
+              {"format", value.format.name},
+              {"storage", name_of(value.storage)},
+              {"offset", value.offset},
+              {"bytes", value.bytes}};
+  if (value.type.kind == ValueKind::kTensor && value.type.shape) {
+    out["type"] = name_of(value.type.element);
+    out["shape"] = shape_to_json(*value.type.shape);
+  } else {
+    out["type"] = to_string(value.type);
+  }
+  if (has_buffer(value.storage, is_in_body)) out["buffer"] = value.buffer;
+  if (value.storage == Storage::kDevice) out["location"] = value.location;
+  if (value.checksum) out["checksum"] = fmt::format("{:016x}", *value.checksum);
+  return out;
+}
+
+/// Indices with null for what is left out.
+json operands_to_json(const std::vector<PlanIndex>& values) {
+  json list = json::array();
+  for (const PlanIndex index : values) list.push_back(index == kNoValue ? json(nullptr) : json(index));
+  return list;
+}
+
+json slicings_to_json(const std::vector<Slicing>& slicings) {
+  json list = json::array();
+  for (const Slicing& slicing : slicings) list.push_back({{"axis", slicing.axis}, {"reverse", slicing.reverse}});
+  return list;
+}
+
+json control_to_json(const ControlForm& form) {
+  return {{"operator", name_of(form.op)},
+          {"operands", operands_to_json(form.operands)},
+          {"results", operands_to_json(form.results)},
+          {"scan_inputs", slicings_to_json(form.scan_inputs)},
+          {"scan_outputs", slicings_to_json(form.scan_outputs)}};
+}
+
+json check_to_json(const PlanCheck& check) {
+  json out = {{"rule", name_of(check.rule)}, {"value", check.value}, {"operator", check.op_type}, {"node", check.node}};
+  if (check.dividend != kNoValue) out["dividend"] = check.dividend;
+  for (const OperandRange& range : check.ranges) out["ranges"].push_back({range.low, range.high});
+  return out;
+}
+
+json body_to_json(const PlanBody& body);
+
+json step_to_json(const PlanStep& step, std::size_t id) {
+  json out = {{"id", id},
+              {"kind", name_of(step.kind)},
+              {"backend", step.backend},
+              {"variant", step.variant},
+              {"nodes", step.nodes},
+              {"structure", step.structure},
+              {"inputs", step.inputs},
+              {"outputs", step.outputs},
+              {"artifact", step.artifact},
+              {"constants", step.constants},
+              {"workspace", {{"offset", step.workspace_offset}, {"bytes", step.workspace_bytes}}},
+              {"cost_ns", {{"median", step.cost_ns}, {"low", step.cost_low_ns}, {"high", step.cost_high_ns}}},
+              {"runner_up", step.runner_up}};
+  if (!step.repeated.empty()) out["repeated"] = step.repeated;
+  if (step.is_estimated) out["cost_ns"]["estimated"] = true;
+  if (!step.entry.empty()) out["entry"] = step.entry;
+  if (step.location != kHome) out["location"] = step.location;
+  for (const PlanCheck& check : step.checks) out["checks"].push_back(check_to_json(check));
+  if (!step.control) return out;
+  out["control"] = control_to_json(*step.control);
+  out["bodies"] = json::array();
+  for (const PlanBody& body : step.bodies) out["bodies"].push_back(body_to_json(body));
+  return out;
+}
+
+/// Values and steps of a model or a body.
+void contents_to_json(const PlanBody& body, bool is_in_body, json& out) {
+  out["inputs"] = body.inputs;
+  out["outputs"] = body.outputs;
+  for (const char* key : {"values", "constants", "steps"}) out[key] = json::array();
+  for (std::size_t i = 0; i < body.values.size(); ++i) {
+    out["values"].push_back(value_to_json(body.values[i], i, is_in_body));
+    if (body.values[i].storage == Storage::kConstant) out["constants"].push_back(i);
+  }
+  for (std::size_t i = 0; i < body.steps.size(); ++i) out["steps"].push_back(step_to_json(body.steps[i], i));
+}
+
+json body_to_json(const PlanBody& body) {
+  json out = {{"name", body.name}, {"captures", body.captures}, {"arena_bytes", body.arena_bytes}};
+  contents_to_json(body, true, out);
+  return out;
+}
+
+}  // namespace
+
+std::string to_json(const Plan& plan) {
+  json out = json::parse(plan.report_json, nullptr, false);
+  COLLAGE_CHECK(out.is_object(), "the report of a plan is no JSON object");
+  for (const std::string_view key : kPlanKeys)
+    COLLAGE_CHECK(!out.contains(key), "the report uses the plan's key " + std::string(key));
+  out["schema"] = kPlanSchema;
+  out["model"] = {{"path", plan.model_path}, {"hash", plan.model_hash}};
+  out["weights_hash"] = plan.weights_hash;
+  out["shapes"] = plan.shapes;
+  out["machine"] = plan.machine;
+  out["accuracy"] = plan.accuracy;
+  if (!plan.passes_off.empty()) out["passes_off"] = plan.passes_off;
+  out["threads"] = plan.threads;
+  out["shipped"] = plan.shipped;
+  out["memory"] = {{"arena_bytes", plan.arena_bytes}, {"weights_bytes", plan.weights_bytes}};
+  if (!plan.device_arena_bytes.empty()) out["memory"]["device_arena_bytes"] = plan.device_arena_bytes;
+  for (const char* key : {"backends", "artifacts"}) out[key] = json::array();
+  for (const PlanBackend& backend : plan.backends)
+    out["backends"].push_back({{"name", backend.name}, {"version", backend.version}, {"build", backend.build}});
+  for (const PlanArtifact& artifact : plan.artifacts)
+    out["artifacts"].push_back({{"hash", artifact.hash}, {"compatibility", artifact.compatibility}});
+  contents_to_json(plan, false, out);
+  return out.dump(1, ' ', false, json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace collage

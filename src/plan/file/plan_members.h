@@ -1,0 +1,48 @@
+// What the files of plans are made of: ZIP members that several plans of one file share; internal to src/plan.
+// In: plans. Out: members to write; and back from a mapped file.
+// Cost: nothing is copied: constants and artifacts are slices of the mapping.
+#pragma once
+
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "plan/file/checksums.h"
+#include "plan/file/zip.h"
+#include "plan/realised_plan.h"
+
+namespace collage {
+
+/// weights.bin: the constants of all plans at their offsets, zeros between. Plans that share bytes agree on them.
+[[nodiscard]] ZipSource weights_member(std::span<const RealisedPlan* const> plans);
+/// artifacts/<hash> of all plans, each once.
+[[nodiscard]] std::vector<ZipSource> artifact_members(std::span<const RealisedPlan* const> plans);
+/// A small member: JSON, a graph.
+[[nodiscard]] ZipSource small_member(std::string name, std::span<const std::byte> bytes);
+
+/// Replaces `path` by an archive of these members, whole or not at all. Error io/cannot-write, io/not-synced.
+[[nodiscard]] Result<void> write_members(const std::string& path, std::span<const ZipSource> members);
+
+/// A plan file, mapped.
+struct PlanMembers {
+  std::string path;
+  std::map<std::string, ZipMember> by_name;
+
+  [[nodiscard]] const ZipMember* find(const std::string& name) const;
+  /// The text of a member that must be there, with the right checksum. Error plan/damaged.
+  [[nodiscard]] Result<std::string_view> checked_text(const std::string& name) const;
+};
+
+/// Errors io/cannot-read, zip/damaged, plan/is-a-model.
+[[nodiscard]] Result<PlanMembers> open_members(const std::string& path);
+
+/// The plan with its constants and artifacts, not looked at, and the graph in member `onnx` where there is one,
+/// checked. Error plan/damaged.
+[[nodiscard]] Result<RealisedPlan> attach_members(Plan plan, const PlanMembers& members, const std::string& onnx);
+
+/// Whether constants and artifacts are what was written. Error plan/damaged.
+[[nodiscard]] Result<void> check_contents(std::span<const RealisedPlan* const> plans, Checked checked,
+                                          const PlanMembers& members);
+
+}  // namespace collage

@@ -1,0 +1,15 @@
+// plan.json that was parsed already; internal to src/plan/file.
+#pragma once
+
+#include <string>
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "plan/plan.h"
+
+namespace collage {
+
+/// parse_plan() of its text.
+[[nodiscard]] Result<Plan> read_plan(const nlohmann::json& object, const std::string& label);
+
+}  // namespace collage

@@ -1,0 +1,107 @@
+#include "plan/realise/control_step_maker.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "plan/control.h"
+#include "plan/realise/step_maker.h"
+
+namespace collage {
+
+Result<void> ControlStepMaker::add(const CoverStep& from, std::span<const Artifact* const>& artifacts) {
+  const std::size_t index = draft_.next_step();
+  const std::size_t number = from.region.nodes.next();
+  if (from.region.nodes.count() != 1 || number >= graph_.nodes.size())
+    return bad_cover(fmt::format("step {}", index), "a control step of several nodes", "one node");
+  const Node& node = graph_.nodes[number];
+  if (const auto refusal = refuse_bodies(graph_, node))
+    return bad_cover(node.name, refusal->detail, "a placeable body");
+  PlanStep step;
+  step.kind = StepKind::kControl;
+  step.backend = from.backend;
+  step.variant = from.variant.name;
+  step.nodes = {node.name};
+  step.runner_up = from.runner_up;
+  set_cost(step, from.cost);
+  step.control = control_form(graph_, node);
+  COLLAGE_TRY_VOID(add_operands(step, node, index));
+  const std::vector<Graph> bodies = free_bodies(graph_, node);
+  if (bodies.size() != from.bodies.size())
+    return bad_cover(node.name, fmt::format("{} covers of bodies", from.bodies.size()), "one for each body");
+  for (std::size_t b = 0; b < bodies.size(); ++b) {
+    const std::size_t count = step_count(from.bodies[b]);
+    COLLAGE_TRY(RealisedPlan body, realise_body(bodies[b], from.bodies[b], artifacts.first(count)));
+    artifacts = artifacts.subspan(count);
+    for (const ValueId id : captures_of(graph_, node, b)) {
+      COLLAGE_TRY(const PlanIndex captured, read_operand(step, id, index));
+      body.plan.captures.push_back(captured);
+    }
+    COLLAGE_TRY_VOID(adopt(step, node, std::move(body)));
+  }
+  for (const ValueId id : node.outputs) {
+    step.control->results.push_back(kNoValue);
+    if (!id.valid()) continue;
+    COLLAGE_TRY(step.control->results.back(), draft_.write(id, {}, index));
+    step.outputs.push_back(step.control->results.back());
+  }
+  step.workspace_bytes = control_layout(step).bytes;
+  draft_.add_step(std::move(step), {});
+  return {};
+}
+
+Result<void> ControlStepMaker::add_operands(PlanStep& step, const Node& node, std::size_t index) {
+  for (const ValueId id : node.inputs) {
+    step.control->operands.push_back(kNoValue);
+    if (!id.valid()) continue;
+    COLLAGE_TRY(step.control->operands.back(), read_operand(step, id, index));
+  }
+  return {};
+}
+
+Result<PlanIndex> ControlStepMaker::read_operand(PlanStep& step, ValueId id, std::size_t index) {
+  COLLAGE_TRY(const PlanIndex value, draft_.read(id, {}, index));
+  if (std::ranges::find(step.inputs, value) == step.inputs.end()) step.inputs.push_back(value);
+  return value;
+}
+
+Result<RealisedPlan> ControlStepMaker::realise_body(const Graph& body, const Cover& cover,
+                                                    std::span<const Artifact* const> artifacts) const {
+  RealiseRequest request;
+  request.graph = &body;
+  request.cover = &cover;
+  request.artifacts.assign(artifacts.begin(), artifacts.end());
+  request.format_bytes = draft_.request().format_bytes;
+  request.copy_artifact = draft_.request().copy_artifact;
+  COLLAGE_TRY(RealisedPlan realised, realise_body_of(request));
+  for (const PlanIndex output : realised.plan.outputs)
+    if (const PlanValue& value = realised.plan.values[output]; value.storage == Storage::kDynamic)
+      return fail(ExitCode::kUnsupported, "plan/dynamic-value", value.name, to_string(value.type) + " from a body",
+                  "known shapes at a body's border");
+  return realised;
+}
+
+Result<void> ControlStepMaker::adopt(PlanStep& step, const Node& node, RealisedPlan body) {
+  PlanBody& inner = body.plan;
+  inner.name = bodies_of(node)[step.bodies.size()]->name;
+  for (const auto& [index, tensor] : body.constants)
+    inner.values[index].buffer = constant_with_bytes_of(tensor, node, inner.name + "." + inner.values[index].name);
+  for (auto& [hash, bytes] : body.artifacts) {
+    const auto listed = std::ranges::find(body.plan.artifacts, hash, &PlanArtifact::hash);
+    draft_.list_artifact(hash, listed->compatibility);
+    draft_.out().artifacts.emplace(hash, std::move(bytes));
+  }
+  step.bodies.push_back(std::move(inner));
+  return {};
+}
+
+PlanIndex ControlStepMaker::constant_with_bytes_of(const Tensor& tensor, const Node& node, std::string name) {
+  for (const ValueId id : node.captures)
+    if (const auto& outer = graph_.value(id).constant;
+        outer && outer->data.data() == tensor.data.data() && outer->data.size() == tensor.data.size())
+      return draft_.add_constant(id);
+  return draft_.add_constant(tensor, std::move(name));
+}
+
+}  // namespace collage

@@ -1,0 +1,39 @@
+// An If, Loop or Scan of a cover as a step of a plan that holds its bodies. Internal to src/plan.
+// In: the cover's step, the artifacts of its bodies' steps. Out: a step of the draft; the bodies' constants and
+// artifacts are the plan's.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+
+#include "plan/realise/plan_draft.h"
+
+namespace collage {
+
+/// realise() for a body: constants have no place in weights.bin yet, and nothing is verified.
+[[nodiscard]] Result<RealisedPlan> realise_body_of(const RealiseRequest& request);
+
+class ControlStepMaker {
+ public:
+  /// The draft outlives it.
+  explicit ControlStepMaker(PlanDraft& draft) : draft_(draft), graph_(draft.graph()) {}
+
+  /// Takes the artifacts of the bodies' steps from the front of `artifacts`. Errors of realise().
+  [[nodiscard]] Result<void> add(const CoverStep& from, std::span<const Artifact* const>& artifacts);
+
+ private:
+  [[nodiscard]] Result<void> add_operands(PlanStep& step, const Node& node, std::size_t index);
+  [[nodiscard]] Result<PlanIndex> read_operand(PlanStep& step, ValueId id, std::size_t index);
+  [[nodiscard]] Result<RealisedPlan> realise_body(const Graph& body, const Cover& cover,
+                                                  std::span<const Artifact* const> artifacts) const;
+  /// Makes a realised body part of the step; its constants and artifacts become the plan's.
+  [[nodiscard]] Result<void> adopt(PlanStep& step, const Node& node, RealisedPlan body);
+  /// The plan's constant for a body's: one that is there already, or a new one.
+  PlanIndex constant_with_bytes_of(const Tensor& tensor, const Node& node, std::string name);
+
+  PlanDraft& draft_;
+  const Graph& graph_;
+};
+
+}  // namespace collage

@@ -1,0 +1,22 @@
+// A plan with the bytes it names: what realise() makes, a plan file holds and an executable loads.
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "base/buffer.h"
+#include "ir/tensor.h"
+#include "plan/plan.h"
+
+namespace collage {
+
+struct RealisedPlan {
+  Plan plan;
+  std::map<PlanIndex, Tensor> constants;    ///< the contents of every kConstant value outside bodies
+  std::map<std::string, Buffer> artifacts;  ///< by hash
+  Buffer onnx;                              ///< plan.onnx, set by the caller; may be empty
+
+  bool operator==(const RealisedPlan&) const = default;
+};
+
+}  // namespace collage

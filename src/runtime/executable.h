@@ -1,0 +1,63 @@
+// A plan of one shape with its kernels loaded: kernels, constants, memory map. Immutable, so threads share it; each
+// runs it in an ExecutionContext of its own.
+// In: a realised plan and the backends it names. Out: contexts.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "backend/registry.h"
+#include "plan/realised_plan.h"
+#include "runtime/execution_context.h"
+#include "runtime/load_options.h"
+
+namespace collage {
+
+class MemoryBlock;
+
+/// Compares a plan with what is here without loading any kernel: backends present, their builds, what they say of the
+/// kernels' compatibility strings, the machine print.
+[[nodiscard]] MachineVerdict judge_machine(const Plan& plan, const BackendSource& backends, const std::string& machine);
+
+/// What an execution context is made with beside the executable.
+struct ExecutionOptions {
+  /// The extents of every input, for a plan whose inputs are open; empty else.
+  std::vector<Extents> inputs;
+  /// The arena at home, at least as large as the plan's, which contexts may share that never run at the same time; null
+  /// for one of its own.
+  std::shared_ptr<const MemoryBlock> arena;
+};
+
+class Executable {
+ public:
+  /// The executable shares the plan's bytes. Backends from `backends` outlive it and its contexts.
+  /// Errors: plan/damaged; plan/missing-backend when a backend is not here, plan/missing-device when its device is not;
+  /// backend/* when it refuses an artifact.
+  [[nodiscard]] static Result<Executable> load(RealisedPlan plan, const BackendSource& backends,
+                                               const LoadOptions& options);
+
+  [[nodiscard]] const Plan& plan() const;
+  [[nodiscard]] const MachineVerdict& verdict() const;
+  [[nodiscard]] const std::vector<TensorPort>& inputs() const;
+  [[nodiscard]] const std::vector<TensorPort>& outputs() const;
+  /// Distinct kernels loaded; steps with equal artifacts, constants and ports share one.
+  [[nodiscard]] std::size_t kernel_count() const;
+
+  /// Whether some input's extents are known only to a context (plan/plan.h: a plan of one engine).
+  [[nodiscard]] bool is_open() const;
+
+  /// Thread-safe. Errors: runtime/out-of-memory; runtime/open-shape when inputs are open and no extents are given, or
+  /// they do not fit; those of Kernel::bind.
+  [[nodiscard]] Result<ExecutionContext> make_context(const ExecutionOptions& options = {}) const;
+
+  struct State;
+
+ private:
+  explicit Executable(std::shared_ptr<const State> state) : state_(std::move(state)) {}
+
+  std::shared_ptr<const State> state_;
+};
+
+}  // namespace collage

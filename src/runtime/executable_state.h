@@ -1,0 +1,24 @@
+// What an executable and its contexts share; internal to src/runtime.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <vector>
+
+#include "runtime/executable.h"
+#include "runtime/loaded_body.h"
+
+namespace collage {
+
+struct Executable::State {
+  RealisedPlan plan;
+  MachineVerdict verdict;
+  std::vector<TensorPort> inputs;
+  std::vector<TensorPort> outputs;
+  std::vector<std::unique_ptr<Kernel>> kernels;                        ///< each distinct kernel once
+  std::map<std::string, Device*> devices;                              ///< by location, those with an arena
+  LoadedBody model;                                                    ///< the plan's steps with their kernels
+  std::map<PlanIndex, std::pair<std::size_t, std::uint32_t>> dynamic;  ///< value -> (step, output port) that makes it
+};
+
+}  // namespace collage

@@ -1,0 +1,243 @@
+#include "runtime/execution_context.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "base/clock.h"
+#include "plan/memory.h"
+#include "runtime/executable_state.h"
+#include "runtime/memory_block.h"
+
+namespace collage {
+namespace {
+
+/// One model input or output: our own memory and, when bound, the caller's instead.
+struct BoundPort {
+  MemoryBlock own;
+  std::byte* data = nullptr;
+  bool is_own = true;
+};
+
+Result<std::vector<BoundPort>> allocate_ports(const std::vector<TensorPort>& ports) {
+  std::vector<BoundPort> out;
+  for (const TensorPort& port : ports) {
+    BoundPort bound;
+    COLLAGE_TRY(bound.own, MemoryBlock::allocate(port.bytes, port.name));
+    bound.data = bound.own.data();
+    out.push_back(std::move(bound));
+  }
+  return out;
+}
+
+/// The inputs of an open plan with the extents they have in one context.
+Result<std::vector<TensorPort>> ports_at(std::vector<TensorPort> ports, const std::vector<Extents>& extents) {
+  for (std::size_t i = 0; i < ports.size(); ++i) {
+    TensorPort& port = ports[i];
+    if (port.type.is_static() && extents.empty()) continue;
+    const auto refused = [&](std::string saw) {
+      return fail(ExitCode::kBadInput, "runtime/open-shape", "input " + port.name, std::move(saw),
+                  to_string(port.type));
+    };
+    if (i >= extents.size()) return refused("no extents");
+    const ValueType type = ValueType::tensor(port.type.element, extents[i]);
+    bool fits = port.type.shape->size() == extents[i].size();
+    for (std::size_t d = 0; fits && d < extents[i].size(); ++d) {
+      const Dim& dim = (*port.type.shape)[d];
+      fits = extents[i][d] >= 0 && (!dim.is_static() || dim.extent == extents[i][d]);
+    }
+    if (!fits) return refused(to_string(type));
+    port.type = type;
+    port.bytes = byte_count(type.element, extents[i]);
+  }
+  return ports;
+}
+
+}  // namespace
+
+struct ExecutionContext::State {
+  State() = default;
+  State(const State&) = delete;
+  State& operator=(const State&) = delete;
+  ~State() { wait_for_devices(); }
+
+  std::shared_ptr<const Executable::State> executable;
+  std::shared_ptr<const MemoryBlock> arena;
+  std::vector<TensorPort> input_ports;
+  std::vector<Extents> open_inputs;  ///< by input, for a plan whose inputs are open
+  DevicePlaces devices;
+  std::vector<BoundPort> inputs;
+  std::vector<BoundPort> outputs;
+  std::vector<std::unique_ptr<Call>> owned;  ///< by step; null for views
+  std::vector<Call*> calls;                  ///< the steps that do something, in order
+  std::vector<std::uint32_t> call_steps;     ///< step of each call
+  std::vector<DeviceQueue*> call_queues;     ///< where each call's work is queued; null at home
+
+  [[nodiscard]] const Plan& plan() const { return executable->plan.plan; }
+
+  /// Before calls end: what is queued refers to them. Its errors were reported, or nobody asks any more.
+  void wait_for_devices() const {
+    for (const auto& [location, device] : devices)
+      if (device.queue) (void)device.queue->wait();
+  }
+
+  [[nodiscard]] Result<std::unique_ptr<Call>> bind(std::size_t step) const {
+    BodyMemory memory{.inputs = {}, .outputs = {}, .arena = arena->data(), .devices = &devices};
+    if (!open_inputs.empty()) memory.input_extents = &open_inputs;
+    for (const BoundPort& port : inputs) memory.inputs.push_back(port.data);
+    for (const BoundPort& port : outputs) memory.outputs.push_back(port.data);
+    return bind_step(executable->model, memory, step);
+  }
+
+  [[nodiscard]] Result<void> bind_all() {
+    for (std::size_t i = 0; i < plan().steps.size(); ++i) {
+      owned.emplace_back();
+      COLLAGE_TRY(owned.back(), bind(i));
+    }
+    list_calls();
+    return {};
+  }
+
+  void list_calls() {
+    calls.clear();
+    call_steps.clear();
+    call_queues.clear();
+    for (std::size_t i = 0; i < owned.size(); ++i) {
+      if (!owned[i]) continue;
+      calls.push_back(owned[i].get());
+      call_steps.push_back(static_cast<std::uint32_t>(i));
+      const auto device = devices.find(plan().steps[i].location);
+      call_queues.push_back(device == devices.end() ? nullptr : device->second.queue.get());
+    }
+  }
+
+  /// Binds anew every step that touches model input or output `port`; all or nothing.
+  [[nodiscard]] Result<void> rebind(Storage storage, std::size_t port) {
+    const auto touches = [&](PlanIndex index) {
+      return plan().values[index].storage == storage && plan().values[index].buffer == port;
+    };
+    std::vector<std::pair<std::size_t, std::unique_ptr<Call>>> made;
+    for (std::size_t i = 0; i < plan().steps.size(); ++i) {
+      const PlanStep& step = plan().steps[i];
+      if (!owned[i] || (std::ranges::none_of(step.inputs, touches) && std::ranges::none_of(step.outputs, touches)))
+        continue;
+      COLLAGE_TRY(std::unique_ptr<Call> call, bind(i));
+      made.emplace_back(i, std::move(call));
+    }
+    wait_for_devices();
+    for (auto& [step, call] : made) owned[step] = std::move(call);
+    list_calls();
+    return {};
+  }
+
+  [[nodiscard]] Result<void> bind_port(std::vector<BoundPort>& ports, Storage storage, std::size_t i, void* data) {
+    const std::string where = fmt::format("{} {}", name_of(storage), i);
+    const bool is_dynamic = storage == Storage::kOutput && i < ports.size() &&
+                            plan().values[plan().outputs[i]].storage == Storage::kDynamic;
+    if (i >= ports.size() || is_dynamic)
+      return fail(ExitCode::kUsage, "runtime/no-port", where,
+                  is_dynamic ? "an output of unknown shape" : "no such port",
+                  fmt::format("one of {} ports with a fixed shape", ports.size()));
+    if (reinterpret_cast<std::uintptr_t>(data) % kBufferAlignment != 0)
+      return fail(ExitCode::kUsage, "runtime/unaligned", where, "memory at an odd address", "64-byte aligned memory");
+    std::byte* const before = ports[i].data;
+    const bool was_own = ports[i].is_own;
+    ports[i].is_own = data == nullptr;
+    ports[i].data = data == nullptr ? ports[i].own.data() : static_cast<std::byte*>(data);
+    if (auto done = rebind(storage, i); !done) {
+      ports[i].data = before;
+      ports[i].is_own = was_own;
+      return done;
+    }
+    return {};
+  }
+
+  [[nodiscard]] std::unexpected<Error> failed(std::size_t call, Error error) const {
+    const std::uint32_t step = call_steps[call];
+    error.where = fmt::format("step {} ({}): {}", step, plan().steps[step].backend, error.where);
+    return std::unexpected(std::move(error));
+  }
+};
+
+ExecutionContext::ExecutionContext(std::unique_ptr<State> state) : state_(std::move(state)) {}
+ExecutionContext::ExecutionContext(ExecutionContext&&) noexcept = default;
+ExecutionContext& ExecutionContext::operator=(ExecutionContext&&) noexcept = default;
+ExecutionContext::~ExecutionContext() = default;
+
+Result<ExecutionContext> Executable::make_context(const ExecutionOptions& options) const {
+  auto made = std::make_unique<ExecutionContext::State>();
+  made->executable = state_;
+  made->arena = options.arena;
+  if (made->arena == nullptr) {
+    COLLAGE_TRY(MemoryBlock own, MemoryBlock::allocate(plan().arena_bytes, "arena"));
+    made->arena = std::make_shared<const MemoryBlock>(std::move(own));
+  }
+  COLLAGE_CHECK(made->arena->size() >= plan().arena_bytes, "a shared arena that is too small");
+  COLLAGE_TRY(made->input_ports, ports_at(inputs(), options.inputs));
+  if (is_open())
+    for (const TensorPort& port : made->input_ports) made->open_inputs.push_back(port.type.extents());
+  for (const auto& [location, device] : state_->devices) {
+    COLLAGE_TRY(made->devices[location], make_device_place(*device, plan().device_arena_bytes.at(location)));
+  }
+  COLLAGE_TRY(made->inputs, allocate_ports(made->input_ports));
+  COLLAGE_TRY(made->outputs, allocate_ports(outputs()));
+  COLLAGE_TRY_VOID(made->bind_all());
+  return ExecutionContext(std::move(made));
+}
+
+const std::vector<TensorPort>& ExecutionContext::inputs() const { return state_->input_ports; }
+const std::vector<TensorPort>& ExecutionContext::outputs() const { return state_->executable->outputs; }
+
+std::span<std::byte> ExecutionContext::input(std::size_t i) {
+  COLLAGE_CHECK(i < state_->inputs.size());
+  if (!state_->inputs[i].is_own) return {};
+  return {state_->inputs[i].data, state_->input_ports[i].bytes};
+}
+
+std::span<const std::byte> ExecutionContext::output(std::size_t i) const {
+  COLLAGE_CHECK(i < state_->outputs.size());
+  return {state_->outputs[i].data, state_->executable->outputs[i].bytes};
+}
+
+Result<DynamicOutput> ExecutionContext::output_tensor(std::size_t i) const {
+  COLLAGE_CHECK(i < state_->outputs.size());
+  const PlanIndex index = state_->plan().outputs[i];
+  const PlanValue& value = state_->plan().values[index];
+  if (value.storage != Storage::kDynamic)
+    return DynamicOutput{value.type.element, value.type.extents(), state_->outputs[i].data};
+  const auto [step, port] = state_->executable->dynamic.at(index);
+  return state_->owned[step]->dynamic_output(port);
+}
+
+Result<void> ExecutionContext::bind_input(std::size_t i, const void* data) {
+  // Calls read inputs only; one pointer type serves both directions.
+  return state_->bind_port(state_->inputs, Storage::kInput, i, const_cast<void*>(data));
+}
+
+Result<void> ExecutionContext::bind_output(std::size_t i, void* data) {
+  return state_->bind_port(state_->outputs, Storage::kOutput, i, data);
+}
+
+Result<void> ExecutionContext::run() {
+  const std::vector<Call*>& calls = state_->calls;
+  for (std::size_t i = 0; i < calls.size(); ++i)
+    if (auto done = calls[i]->run(); !done) return state_->failed(i, std::move(done).error());
+  return {};
+}
+
+Result<void> ExecutionContext::run_profiled(std::span<std::int64_t> times_ns) {
+  COLLAGE_CHECK(times_ns.size() >= state_->plan().steps.size());
+  std::ranges::fill(times_ns, 0);
+  Clock::time_point last = Clock::now();
+  for (std::size_t i = 0; i < state_->calls.size(); ++i) {
+    if (auto done = state_->calls[i]->run(); !done) return state_->failed(i, std::move(done).error());
+    if (DeviceQueue* const queue = state_->call_queues[i])
+      if (auto done = queue->wait(); !done) return state_->failed(i, std::move(done).error());
+    const Clock::time_point now = Clock::now();
+    times_ns[state_->call_steps[i]] = std::chrono::duration_cast<std::chrono::nanoseconds>(now - last).count();
+    last = now;
+  }
+  return {};
+}
+
+}  // namespace collage

@@ -1,0 +1,56 @@
+// One thread's place to run an executable: arena, input and output buffers, every kernel bound to its addresses. After
+// it is made a run is a loop over bound calls: no allocation, lock or look-up of ours.
+// In: bytes of the inputs. Out: bytes of the outputs.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "backend/backend.h"
+#include "runtime/tensor_port.h"
+
+namespace collage {
+
+/// One thread at a time. Keeps what it needs of its executable alive.
+class ExecutionContext {
+ public:
+  ExecutionContext(ExecutionContext&&) noexcept;
+  ExecutionContext& operator=(ExecutionContext&&) noexcept;
+  ~ExecutionContext();
+
+  /// The inputs with the extents they have here.
+  [[nodiscard]] const std::vector<TensorPort>& inputs() const;
+  [[nodiscard]] const std::vector<TensorPort>& outputs() const;
+
+  /// The bytes of input `i`, to be written before run(). Empty when the caller bound its own buffer.
+  [[nodiscard]] std::span<std::byte> input(std::size_t i);
+  /// The bytes of output `i` after run(), also of a bound buffer. Empty for an output of unknown shape.
+  [[nodiscard]] std::span<const std::byte> output(std::size_t i) const;
+  /// Type, extents and bytes of output `i` after run(), whatever its shape; valid until the next run.
+  [[nodiscard]] Result<DynamicOutput> output_tensor(std::size_t i) const;
+
+  /// Reads input `i` from, or writes output `i` to, the caller's memory from now on: 64-byte aligned, as large as
+  /// TensorPort::bytes, alive during run(), overlapping no other port's. Null goes back to the context's own buffer.
+  /// Rebinds the calls that touch it, so it may allocate. Errors: runtime/unaligned, runtime/no-port, Kernel::bind's.
+  [[nodiscard]] Result<void> bind_input(std::size_t i, const void* data);
+  [[nodiscard]] Result<void> bind_output(std::size_t i, void* data);
+
+  /// Runs all steps. The first error stops; where = the step, for a device the one that waited. Outputs are then
+  /// unspecified.
+  [[nodiscard]] Result<void> run();
+  /// Like run(), and writes the nanoseconds of each step of the plan (views: 0) to `times_ns`, which has one each.
+  /// Waits for devices after each step.
+  [[nodiscard]] Result<void> run_profiled(std::span<std::int64_t> times_ns);
+
+ private:
+  friend class Executable;
+  struct State;
+  explicit ExecutionContext(std::unique_ptr<State> state);
+
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace collage

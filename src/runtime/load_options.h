@@ -1,0 +1,26 @@
+// How a plan is loaded, and whether it fits the machine it is loaded on.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace collage {
+
+struct LoadOptions {
+  int threads = 0;      ///< budget of each kernel; 0 = the plan's
+  std::string machine;  ///< print of this machine, compared with the plan's; empty = not compared
+};
+
+/// Whether a plan fits the backends and the machine at hand.
+struct MachineVerdict {
+  enum class Kind : std::uint8_t {
+    kSame,    ///< as tuned
+    kUsable,  ///< right results, but times may differ; reasons say where
+    kRefused  ///< cannot run; reasons say why
+  };
+  Kind kind = Kind::kSame;
+  std::vector<std::string> reasons;
+};
+
+}  // namespace collage

@@ -1,0 +1,86 @@
+#include "tune/confirm/plan_artifacts.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <vector>
+
+#include "backend/link_extension.h"
+#include "runtime/load_request.h"
+
+namespace collage {
+namespace {
+
+void list_artifacts(const PlanBody& body, std::set<std::string>& used) {
+  for (const PlanStep& step : body.steps) {
+    used.insert(step.artifact);
+    for (const PlanBody& inner : step.bodies) list_artifacts(inner, used);
+  }
+}
+
+/// The kernels of one backend in a plan.
+struct BackendKernels {
+  std::vector<PlanStep*> steps;
+  std::vector<LoadRequest> requests;  ///< one for each step
+};
+
+class KernelList {
+ public:
+  explicit KernelList(RealisedPlan& plan) : plan_(plan) { add(plan.plan, plan.constants); }
+
+  std::map<std::string, BackendKernels> by_backend = {};
+
+ private:
+  void add(PlanBody& body, const std::map<PlanIndex, Tensor>& constants) {
+    for (PlanStep& step : body.steps) {
+      for (PlanBody& inner : step.bodies) add(inner, body_constants(inner, constants));
+      if (!has_artifact(step.kind) || !step.entry.empty()) continue;
+      BackendKernels& kernels = by_backend[step.backend];
+      kernels.steps.push_back(&step);
+      kernels.requests.push_back(load_request(plan_, body, constants, step, plan_.plan.threads));
+    }
+  }
+
+  RealisedPlan& plan_;
+};
+
+}  // namespace
+
+std::string add_artifact(RealisedPlan& plan, std::string_view bytes, const std::string& compatibility) {
+  std::string hash = artifact_hash(bytes, compatibility);
+  if (!plan.artifacts.emplace(hash, Buffer::copy_of(std::as_bytes(std::span(bytes)))).second) return hash;
+  std::vector<PlanArtifact>& listed = plan.plan.artifacts;
+  const auto place = std::ranges::lower_bound(listed, hash, {}, &PlanArtifact::hash);
+  listed.insert(place, {.hash = hash, .compatibility = compatibility});
+  return hash;
+}
+
+void drop_unused_artifacts(RealisedPlan& plan) {
+  std::set<std::string> used;
+  list_artifacts(plan.plan, used);
+  std::erase_if(plan.plan.artifacts, [&](const PlanArtifact& artifact) { return !used.contains(artifact.hash); });
+  std::erase_if(plan.artifacts, [&](const auto& entry) { return !used.contains(entry.first); });
+}
+
+void link_kernels(RealisedPlan& plan, Registry& registry) {
+  KernelList list(plan);
+  for (auto& [name, kernels] : list.by_backend) {
+    const Result<Backend*> backend = registry.get(name);
+    auto* const linker = backend ? extension_of<LinkExtension>(**backend) : nullptr;
+    if (linker == nullptr) continue;
+    const Result<LinkedKernels> linked = linker->link(kernels.requests);
+    if (!linked) continue;
+    std::vector<std::string> hashes;
+    for (const LinkedArtifact& artifact : linked->artifacts)
+      hashes.push_back(add_artifact(plan, artifact.bytes, artifact.compatibility));
+    for (std::size_t i = 0; i < kernels.steps.size(); ++i) {
+      const std::optional<EntryPoint>& entry = linked->entries[i];
+      if (!entry) continue;
+      kernels.steps[i]->artifact = hashes[entry->artifact];
+      kernels.steps[i]->entry = entry->name;
+    }
+  }
+  drop_unused_artifacts(plan);
+}
+
+}  // namespace collage
