@@ -130,9 +130,10 @@ class PipeTest : public CliTest {
  protected:
   /// In a shell, where `collage` is the program and the folder the test's.
   Ended shell(const std::string& line) const {
-    Program program(home(),
-                    {"-c", "cd '" + file("") + "'; collage() { '" + test::build_path("/bin/collage") + "' \"$@\"; }; " + line},
-                    "/bin/bash");
+    Program program(
+        home(),
+        {"-c", "cd '" + file("") + "'; collage() { '" + test::build_path("/bin/collage") + "' \"$@\"; }; " + line},
+        "/bin/bash");
     return program.wait();
   }
 };

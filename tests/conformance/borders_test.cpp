@@ -10,11 +10,11 @@
 #include "numbers/inputs.h"
 #include "onnx/export.h"
 #include "onnx/import.h"
+#include "tests/support/paths.h"
 #include "tests/support/session_of.h"
 #include "tune/confirm/assemble.h"
 #include "tune/confirm/whole_model.h"
 #include "tune/proposers.h"
-#include "tests/support/paths.h"
 
 namespace collage::conformance {
 namespace {

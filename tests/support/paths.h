@@ -1,5 +1,5 @@
-/// Where a test finds what it reads and runs. Functions of one source, so that the other sources of the tests are the same
-/// wherever the checkout lies, and ccache knows them.
+/// Where a test finds what it reads and runs. Functions of one source, so that the other sources of the tests are the
+/// same wherever the checkout lies, and ccache knows them.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
-#include "tests/support/paths.h"
 #include "tests/support/schema_check.h"
+#include "tests/support/paths.h"
 
 #include <algorithm>
 #include <filesystem>

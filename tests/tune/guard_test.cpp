@@ -2,8 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include "tune/jobs.h"
 #include "tests/support/paths.h"
+#include "tune/jobs.h"
 
 namespace collage {
 namespace {

@@ -125,7 +125,8 @@ const std::vector<Case>& cases() {
 /// The compiler, opened beside the module as the module does.
 const native::CompilerTable& table() {
   static const native::CompilerTable* const opened = [] {
-    void* handle = ::dlopen(test::build_path("/lib/collage/libcollage_native_compiler.so").c_str(), RTLD_NOW | RTLD_LOCAL);
+    void* handle =
+        ::dlopen(test::build_path("/lib/collage/libcollage_native_compiler.so").c_str(), RTLD_NOW | RTLD_LOCAL);
     COLLAGE_CHECK(handle != nullptr, ::dlerror());
     return reinterpret_cast<native::CompilerEntry>(::dlsym(handle, native::kCompilerSymbol))();
   }();
