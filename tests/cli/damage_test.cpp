@@ -14,6 +14,7 @@
 #include "tests/cli/cli_fixture.h"
 #include "tests/cli/models.h"
 #include "tests/support/dice.h"
+#include "tests/support/long_run.h"
 
 namespace collage::testing {
 namespace {
@@ -80,7 +81,7 @@ class DamageTest : public CliTest {
 
 TEST_F(DamageTest, ModelsEndInOrder) {
   const std::string whole = small_network();
-  expect_orderly(200, [&](Dice& dice) { return damaged(whole, dice); }, ".onnx",
+  expect_orderly(test::by_length(60, 2000), [&](Dice& dice) { return damaged(whole, dice); }, ".onnx",
                  {{"check"}, {"run"}, {"check", "--json", "-"}});
 }
 
@@ -100,7 +101,7 @@ class DamagedPlanTest : public DamageTest {
 TEST_F(DamagedPlanTest, EndsInOrder) {
   const std::string whole = read_all(plan_file());
   expect_orderly(
-      200, [&](Dice& dice) { return damaged(whole, dice); }, ".collage", commands_);
+      test::by_length(60, 2000), [&](Dice& dice) { return damaged(whole, dice); }, ".collage", commands_);
 }
 
 /// Another number, name or bracket in the text: what checksums do not see when a plan was edited by hand.
@@ -134,7 +135,7 @@ TEST_F(DamagedPlanTest, EndsInOrderWhenItsChecksumsFit) {
     ::close(descriptor);
     return read_all(file("edited"));
   };
-  expect_orderly(100, damage, ".collage", commands_);
+  expect_orderly(test::by_length(50, 2000), damage, ".collage", commands_);
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 
 #include "tests/cli/models.h"
 #include "tests/cli/test_backends.h"
+#include "tests/support/long_run.h"
 
 namespace collage::testing {
 namespace {
@@ -37,7 +38,7 @@ class ResumeTest : public TestBackendsTest {
 };
 
 TEST_F(ResumeTest, KilledTuneMeasuresNothingTwice) {
-  const int trials = std::getenv("COLLAGE_LONG") != nullptr ? 100 : 2;
+  const int trials = test::by_length(2, 100);
   const std::uint32_t seed = 517;
   SCOPED_TRACE("seed " + std::to_string(seed));
   std::mt19937 dice(seed);

@@ -71,7 +71,7 @@ void judge_part(GateLab& lab, const Graph& graph, std::uint32_t begin, std::uint
 TEST(CorrectCandidates, AreNotRefused) {
   GateLab lab;
   if (!lab.has_reference()) GTEST_SKIP() << "no reference here";
-  const int wanted = is_long_run() ? 1000 : 120;
+  const int wanted = by_length(120, 1000);
   Tally tally;
   for (std::uint64_t seed = 1; tally.judged < wanted && seed < 2000; ++seed) {
     SCOPED_TRACE(fmt::format("seed {}", seed));
@@ -86,7 +86,7 @@ TEST(CorrectCandidates, AreNotRefused) {
     judge_part(lab, graph, begin, begin + 1 + static_cast<std::uint32_t>(dice.below(count - begin)), tally);
   }
   EXPECT_GE(tally.judged, wanted);
-  EXPECT_LE(tally.refused, is_long_run() ? 1 : 0);
+  EXPECT_LE(tally.refused, by_length(0, 1));
   std::printf("%d right candidates judged, %d refused; %d wrong ones caught; by backend:", tally.judged, tally.refused,
               tally.caught);
   for (const auto& [name, number] : tally.by_backend) std::printf(" %s %d", name.c_str(), number);

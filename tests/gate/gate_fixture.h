@@ -12,16 +12,11 @@
 #include "measure/record_job.h"
 #include "numbers/graph_file.h"
 #include "tests/support/dice.h"
+#include "tests/support/long_run.h"
 #include "tests/support/paths.h"
 #include "tests/support/scratch_folder.h"
 
 namespace collage::test {
-
-/// All acceptance counts instead of the short ones.
-inline bool is_long_run() {
-  const char* value = std::getenv("COLLAGE_LONG");
-  return value != nullptr && std::string(value) != "0";
-}
 
 /// Modules of the build and of the tests.
 inline std::vector<std::string> all_modules() {

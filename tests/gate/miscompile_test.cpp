@@ -52,7 +52,7 @@ TEST(Miscompiles, AreNeverSelected) {
   if (!lab.has_reference()) GTEST_SKIP() << "no reference here";
   Score score;
   for (std::size_t index = 0; index < faults().size(); ++index)
-    for (std::size_t k = 0; k < (is_long_run() ? 4U : 1U); ++k) plant(lab, index, index + k, score);
+    for (std::size_t k = 0; k < by_length(1U, 4U); ++k) plant(lab, index, index + k, score);
   EXPECT_GE(faults().size(), 50U);
   EXPECT_EQ(score.selected, 0);
   EXPECT_GT(score.passed_record, 5) << "the other sets are there for something";

@@ -1,6 +1,7 @@
 // Twenty kinds of misbehaviour at six stages, each in a whole tune: the tune ends, its plan is the one without the
-// backend, nothing is left behind, and what happened to the backend is what the table says. By default one cell of each
-// kind; COLLAGE_LONG=1 runs all 120, COLLAGE_LONG=STAGE-KIND one. The outcomes are printed as a table.
+// backend, nothing is left behind, and what happened to the backend is what the table says. By default eight cells of
+// eight kinds; COLLAGE_LONG=1 (./dev soak chaos) runs all 120, COLLAGE_LONG=STAGE-KIND one. The outcomes are printed as
+// a table.
 #include <array>
 #include <cstdlib>
 #include <iostream>
@@ -63,7 +64,7 @@ class Chaos : public test::MisbehaviourOver<kFixedNs> {
  protected:
   static bool is_asked(std::size_t stage, std::size_t kind) {
     const char* asked = std::getenv("COLLAGE_LONG");
-    if (asked == nullptr) return kind % kStages.size() == stage;
+    if (asked == nullptr) return kind % kStages.size() == stage && kind % 5 < 2;
     return std::string_view(asked) == "1" || asked == fmt::format("{}-{}", kStages[stage], kKinds[kind].name);
   }
 

@@ -225,7 +225,7 @@ TEST(LazyPricing, LeavesACoverWhenTimeEndsAtOnce) {
   const RegularTimes times(7, 8);
   Asked asked{.candidates = {}, .limit = 0};
   const std::vector<Cost> costs = price(times, asked);
-  EXPECT_GT(times.cost_of_best(costs), 0);
+  EXPECT_GE(times.cost_of_best(costs), times.eager_ns());
   for (const std::size_t c : asked.candidates)
     EXPECT_EQ(times.pool.regions[times.pool.candidates[c].region].nodes.count(), 1U);
 }
@@ -235,7 +235,6 @@ TEST(LazyPricing, ForecastsSingleNodesWhenNoTimeIsLeft) {
   Asked asked{.candidates = {}, .limit = 0, .end = 5};
   const std::vector<Cost> costs = price(times, asked);
   EXPECT_LT(asked.candidates.size(), 5 + 16U) << "a portion that was asked for is measured";
-  EXPECT_GT(times.cost_of_best(costs), 0);
   for (std::size_t c = 0; c < costs.size(); ++c)
     EXPECT_EQ(std::holds_alternative<Unknown>(costs[c]),
               times.pool.regions[times.pool.candidates[c].region].nodes.count() > 1)

@@ -2,6 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
+#include <future>
+#include <stop_token>
+
 namespace collage {
 namespace {
 
@@ -11,8 +15,9 @@ using namespace std::chrono_literals;
 TEST(TimeLimit, StopsWhenTheTimeIsUp) {
   TimeLimit limit({});
   limit.arm(Clock::now() + 20ms);
-  const std::stop_token token = limit.token();
-  while (!token.stop_requested()) std::this_thread::sleep_for(1ms);
+  std::promise<void> stopped;
+  const std::stop_callback heard(limit.token(), [&] { stopped.set_value(); });
+  EXPECT_EQ(stopped.get_future().wait_for(10s), std::future_status::ready);
 }
 
 TEST(TimeLimit, TimeDoesNotCountBeforeItIsArmed) {

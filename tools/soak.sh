@@ -1,0 +1,35 @@
+#!/usr/bin/env bash
+# ./dev soak [NAME]: a test that draws at random or tries all of many, at full length. ./dev test runs a sample of each.
+# Seeds are fixed in the tests; COLLAGE_TEST_SEED gives another where a test takes one.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+source tools/common.sh
+source tools/packages.sh
+source tools/parts.sh
+source tools/build.sh
+
+# NAME PROGRAM FILTER WHAT
+campaigns() {
+  cat <<'TEXT'
+chaos       tune_test          Chaos.*                            20 kinds of misbehaviour of a backend at 6 stages
+damage      cli_test           Damage*                            damaged models and plans
+faults      cli_test           FaultsTest.*                       every system call of a tune fails in turn
+fusion      native_test        *RandomFusion*:*Program*           random fused regions and damaged programs of native
+gate        gate_test          *                                  planted miscompiles, random networks
+kernels     native_test        OpenKernels.*:NativeKernel.*       every kernel of open and closed regions
+power-loss  store_faults_test  PowerLoss*:StoreFaults*            power losses and failing disks under the store
+repro       measure_test       ReproDamage.*                      damaged reproductions
+resume      cli_test           ResumeTest.*                       tunes killed at any moment and resumed
+tuners      measure_test       Tuners.*                           tuners that share a store and are killed
+TEXT
+}
+
+if [ $# = 0 ]; then
+  campaigns | awk '{ name = $1; $1 = $2 = $3 = ""; sub(/^ +/, ""); printf "%-11s %s\n", name, $0 }'
+  exit
+fi
+read -r name program filter _ < <(campaigns | awk -v name="$1" '$1 == name') || die "no campaign $1; ./dev soak lists them"
+build_targets dev product "$program"
+say "$name: $program, $filter"
+cd build/dev/tests
+COLLAGE_LONG=1 exec "./$program" --gtest_filter="$filter"
