@@ -15,8 +15,9 @@ using ::testing::HasSubstr;
 class DbTest : public CliTest {
  protected:
   DbTest() : model_(given("model.onnx", small_network())), store_(file("costs.sqlite")) {
-    std::vector<std::string> arguments = {"tune",    model_,    "-o",  file("model.collage"), "--budget", "5s",
-                                          "--quiet", "--store", store_};
+    std::vector<std::string> arguments = {
+        "tune",    model_,    "-o",   file("model.collage"), "--budget",          "5s",
+        "--quiet", "--store", store_, "--backends",          "onednn,onnxruntime"};
     expect_good(run(arguments));
   }
 
