@@ -69,8 +69,8 @@ class Host final : public Backend, public FormatExtension {
       return std::ranges::any_of(all_families(),
                                  [&](const Family* family) { return family->takes_chains && family->knows(node); });
     });
-    return {.more = {follow(joinable, kMostNodes), fused_like_native(joinable, kMostNodes)},
-            .repeats = RepeatStyle::kCheap};
+    return {.repeats = RepeatStyle::kCheap,
+            .more = {follow(joinable, kMostNodes), fused_like_native(joinable, kMostNodes)}};
   }
 
   [[nodiscard]] Variants support(const Graph& graph, const Region& region, const CompileOptions&) const override {

@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "backends/common/engine/engine_support.h"
+#include "ir/operand_conditions.h"
 
 namespace collage {
 

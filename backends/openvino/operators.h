@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "backends/common/engine/engine_support.h"
+#include "ir/operand_conditions.h"
 
 namespace collage {
 

@@ -11,6 +11,7 @@
 #include "backend/portability_extension.h"
 #include "backend/roles.h"
 #include "base/hash.h"
+#include "measure/price_subject.h"
 #include "measure/trial.h"
 #include "numbers/inputs.h"
 #include "numbers/quantisers.h"
@@ -36,16 +37,6 @@ constexpr std::int64_t kReportNs = 100'000'000;
 /// What compiling the region for the reference and running it may take.
 constexpr std::int64_t kExpectNs = 3'000'000'000;
 
-/// What a job is about, the same for all its candidates: a region with its recorded values, or a conversion.
-struct Subject {
-  const Graph* graph = nullptr;  ///< null for a conversion
-  const Uses* uses = nullptr;
-  Region region;
-  std::optional<Conversion> conversion;
-  std::vector<TrialPort> inputs;  ///< formats still plain
-  std::vector<TrialPort> outputs;
-};
-
 /// A candidate on its way through the job.
 struct JobCandidate {
   CandidateSpec spec;
@@ -53,83 +44,9 @@ struct JobCandidate {
   CandidateAnswer answer;
 };
 
-/// Random elements of any type; conversions move bits, so any pattern will do for types without random numbers.
-Tensor conversion_data(const ValueType& type, std::uint64_t seed) {
-  if (auto made = make_input("conversion", type, seed)) return *std::move(made);
-  Tensor tensor{.type = type.element, .extents = type.extents()};
-  tensor.data = Buffer::make(byte_count(type.element, tensor.extents), [&](std::span<std::byte> out) {
-    for (std::size_t i = 0; i < out.size(); ++i) out[i] = static_cast<std::byte>(hash_bytes(&i, sizeof i, seed));
-  });
-  return tensor;
-}
-
-Result<Subject> conversion_subject(const PriceJob& job) {
-  const Conversion& conversion = *job.conversion;
-  if (!conversion.type.is_static())
-    return fail(ExitCode::kBug, "measure/open-shape", "conversion", to_string(conversion.type), "a static tensor");
-  const Tensor data = conversion_data(conversion.type, job.seed);
-  Subject subject{.conversion = conversion};
-  subject.inputs.push_back(
-      {.port = {.name = "in", .type = conversion.type, .format = conversion.from, .location = conversion.from_location},
-       .recorded = data});
-  subject.outputs.push_back(
-      {.port = {.name = "out", .type = conversion.type, .format = conversion.to, .location = conversion.to_location},
-       .recorded = data});
-  return subject;
-}
-
-/// A port of the region with what the record holds for it.
-Result<TrialPort> recorded_port(const Workbench::LoadedGraph& loaded, ValueId id, const Record& record) {
-  const Value& value = loaded.graph.value(id);
-  COLLAGE_TRY(Tensor tensor, record.tensor(value.name));
-  return TrialPort{.port = {.name = value.name, .type = value.type, .format = plain()},
-                   .recorded = std::move(tensor),
-                   .one_step = is_after_quantiser(loaded.graph, loaded.uses, id)};
-}
-
-/// What the indices in an output were chosen from, when the record holds it.
-std::optional<Choice> recorded_choice(const Workbench::LoadedGraph& loaded, const Region& region, ValueId output,
-                                      const Record& record) {
-  const auto rule = choice_behind(loaded.graph, loaded.uses, region, output);
-  if (!rule || !rule->data.valid()) return std::nullopt;
-  auto data = record.tensor(loaded.graph.value(rule->data).name);
-  if (!data) return std::nullopt;
-  return Choice{.data = *std::move(data), .axis = rule->axis, .kind = rule->kind};
-}
-
-Result<NodeSet> nodes_of(const Graph& graph, const PriceJob& job, const std::vector<std::uint32_t>& indices) {
-  NodeSet nodes(graph.nodes.size());
-  for (const std::uint32_t node : indices) {
-    if (node >= nodes.universe())
-      return fail(ExitCode::kBug, "measure/no-such-node", job.graph_file, std::to_string(node), "a node of the graph");
-    nodes.insert(node);
-  }
-  return nodes;
-}
-
-Result<Subject> region_subject(const PriceJob& job, Workbench& bench) {
-  COLLAGE_TRY(const Workbench::LoadedGraph* loaded, bench.graph(job.graph_file));
-  COLLAGE_TRY(const Record* record, bench.record(job.record_file));
-  COLLAGE_TRY(NodeSet nodes, nodes_of(loaded->graph, job, job.nodes));
-  COLLAGE_TRY(NodeSet repeated, nodes_of(loaded->graph, job, job.repeated));
-  Subject subject{.graph = &loaded->graph,
-                  .uses = &loaded->uses,
-                  .region = make_region(loaded->graph, loaded->uses, std::move(nodes), std::move(repeated))};
-  for (const ValueId id : subject.region.inputs) {
-    COLLAGE_TRY(TrialPort port, recorded_port(*loaded, id, *record));
-    subject.inputs.push_back(std::move(port));
-  }
-  for (const ValueId id : subject.region.outputs) {
-    COLLAGE_TRY(TrialPort port, recorded_port(*loaded, id, *record));
-    port.choice = recorded_choice(*loaded, subject.region, id, *record);
-    subject.outputs.push_back(std::move(port));
-  }
-  return subject;
-}
-
 class PriceRun {
  public:
-  PriceRun(const PriceJob& job, Subject subject, Workbench& bench, JobContext& context)
+  PriceRun(const PriceJob& job, PriceSubject subject, Workbench& bench, JobContext& context)
       : job_(job), subject_(std::move(subject)), bench_(bench), context_(context) {}
 
   PriceAnswer run() {
@@ -446,7 +363,7 @@ class PriceRun {
   }
 
   const PriceJob& job_;
-  Subject subject_;
+  PriceSubject subject_;
   Workbench& bench_;
   JobContext& context_;
   std::vector<JobCandidate> contestants_;
@@ -460,7 +377,7 @@ class PriceRun {
 }  // namespace
 
 Result<PriceAnswer> run_price_job(const PriceJob& job, Workbench& bench, JobContext& context) {
-  COLLAGE_TRY(Subject subject, job.conversion ? conversion_subject(job) : region_subject(job, bench));
+  COLLAGE_TRY(PriceSubject subject, price_subject(job, bench));
   return PriceRun(job, std::move(subject), bench, context).run();
 }
 

@@ -36,7 +36,4 @@ namespace collage::native {
                                               const std::vector<Halide::Expr>& operands,
                                               Quotient quotient = Quotient::kExact);
 
-/// e^x of an f32 that is at most 0, or no number; below -87, where e^x leaves the normal numbers, 0.
-[[nodiscard]] Halide::Expr exp_below_zero(const Halide::Expr& x);
-
 }  // namespace collage::native

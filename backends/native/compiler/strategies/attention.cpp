@@ -7,6 +7,7 @@
 #include <bit>
 
 #include "compiler/attention_form.h"
+#include "compiler/elementary_functions.h"
 #include "compiler/expression.h"
 #include "compiler/loops.h"
 #include "compiler/row_reduction.h"

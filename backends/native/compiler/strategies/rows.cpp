@@ -5,6 +5,7 @@
 #include <set>
 
 #include "compiler/autoschedule.h"
+#include "compiler/elementary_functions.h"
 #include "compiler/expression.h"
 #include "compiler/strategies/by_layout.h"
 #include "compiler/strategies/families.h"

@@ -1,0 +1,89 @@
+#include "measure/price_subject.h"
+
+#include "numbers/inputs.h"
+#include "numbers/quantisers.h"
+
+namespace collage {
+namespace {
+
+/// Random elements of any type; conversions move bits, so any pattern will do for types without random numbers.
+Tensor conversion_data(const ValueType& type, std::uint64_t seed) {
+  if (auto made = make_input("conversion", type, seed)) return *std::move(made);
+  Tensor tensor{.type = type.element, .extents = type.extents()};
+  tensor.data = Buffer::make(byte_count(type.element, tensor.extents), [&](std::span<std::byte> out) {
+    for (std::size_t i = 0; i < out.size(); ++i) out[i] = static_cast<std::byte>(hash_bytes(&i, sizeof i, seed));
+  });
+  return tensor;
+}
+
+Result<PriceSubject> conversion_subject(const PriceJob& job) {
+  const Conversion& conversion = *job.conversion;
+  if (!conversion.type.is_static())
+    return fail(ExitCode::kBug, "measure/open-shape", "conversion", to_string(conversion.type), "a static tensor");
+  const Tensor data = conversion_data(conversion.type, job.seed);
+  PriceSubject subject{.conversion = conversion};
+  subject.inputs.push_back(
+      {.port = {.name = "in", .type = conversion.type, .format = conversion.from, .location = conversion.from_location},
+       .recorded = data});
+  subject.outputs.push_back(
+      {.port = {.name = "out", .type = conversion.type, .format = conversion.to, .location = conversion.to_location},
+       .recorded = data});
+  return subject;
+}
+
+/// A port of the region with what the record holds for it.
+Result<TrialPort> recorded_port(const Workbench::LoadedGraph& loaded, ValueId id, const Record& record) {
+  const Value& value = loaded.graph.value(id);
+  COLLAGE_TRY(Tensor tensor, record.tensor(value.name));
+  return TrialPort{.port = {.name = value.name, .type = value.type, .format = plain()},
+                   .recorded = std::move(tensor),
+                   .one_step = is_after_quantiser(loaded.graph, loaded.uses, id)};
+}
+
+/// What the indices in an output were chosen from, when the record holds it.
+std::optional<Choice> recorded_choice(const Workbench::LoadedGraph& loaded, const Region& region, ValueId output,
+                                      const Record& record) {
+  const auto rule = choice_behind(loaded.graph, loaded.uses, region, output);
+  if (!rule || !rule->data.valid()) return std::nullopt;
+  auto data = record.tensor(loaded.graph.value(rule->data).name);
+  if (!data) return std::nullopt;
+  return Choice{.data = *std::move(data), .axis = rule->axis, .kind = rule->kind};
+}
+
+Result<NodeSet> nodes_of(const Graph& graph, const PriceJob& job, const std::vector<std::uint32_t>& indices) {
+  NodeSet nodes(graph.nodes.size());
+  for (const std::uint32_t node : indices) {
+    if (node >= nodes.universe())
+      return fail(ExitCode::kBug, "measure/no-such-node", job.graph_file, std::to_string(node), "a node of the graph");
+    nodes.insert(node);
+  }
+  return nodes;
+}
+
+Result<PriceSubject> region_subject(const PriceJob& job, Workbench& bench) {
+  COLLAGE_TRY(const Workbench::LoadedGraph* loaded, bench.graph(job.graph_file));
+  COLLAGE_TRY(const Record* record, bench.record(job.record_file));
+  COLLAGE_TRY(NodeSet nodes, nodes_of(loaded->graph, job, job.nodes));
+  COLLAGE_TRY(NodeSet repeated, nodes_of(loaded->graph, job, job.repeated));
+  PriceSubject subject{.graph = &loaded->graph,
+                       .uses = &loaded->uses,
+                       .region = make_region(loaded->graph, loaded->uses, std::move(nodes), std::move(repeated))};
+  for (const ValueId id : subject.region.inputs) {
+    COLLAGE_TRY(TrialPort port, recorded_port(*loaded, id, *record));
+    subject.inputs.push_back(std::move(port));
+  }
+  for (const ValueId id : subject.region.outputs) {
+    COLLAGE_TRY(TrialPort port, recorded_port(*loaded, id, *record));
+    port.choice = recorded_choice(*loaded, subject.region, id, *record);
+    subject.outputs.push_back(std::move(port));
+  }
+  return subject;
+}
+
+}  // namespace
+
+Result<PriceSubject> price_subject(const PriceJob& job, Workbench& bench) {
+  return job.conversion ? conversion_subject(job) : region_subject(job, bench);
+}
+
+}  // namespace collage
