@@ -87,8 +87,9 @@ make_onnx() {
   cmake="$(part_dir cmake)/bin/cmake"
   [ -d source ] || { pip_fetch onnx onnx; mkdir source.part; tar xf download/onnx-*.tar.gz -C source.part \
     --strip-components=1; mv source.part source; }
-  say "onnx: compiling, about five minutes"
-  "$cmake" -S source -B build -G Ninja -DCMAKE_BUILD_TYPE=Release -DCMAKE_CXX_FLAGS_RELEASE="-O2 -DNDEBUG" \
+  say "onnx: compiling, about two minutes on one core"
+  "$cmake" -S source -B build -G Ninja -DCMAKE_BUILD_TYPE=Release -DCMAKE_CXX_FLAGS_RELEASE="-O1 -DNDEBUG" \
+    -DONNX_USE_UNITY_BUILD=ON \
     -DCMAKE_CXX_COMPILER_LAUNCHER=ccache -DCMAKE_INSTALL_LIBDIR=lib -DCMAKE_POSITION_INDEPENDENT_CODE=ON \
     -DBUILD_SHARED_LIBS=OFF -DONNX_ML=ON -DONNX_USE_PROTOBUF_SHARED_LIBS=ON -DONNX_BUILD_PYTHON=OFF \
     -DONNX_BUILD_TESTS=OFF -DONNX_GEN_PB_TYPE_STUBS=OFF >configure.log 2>&1 || { cat configure.log >&2; return 1; }
