@@ -1,5 +1,6 @@
 #include "measure/price_subject.h"
 
+#include "base/hash.h"
 #include "numbers/inputs.h"
 #include "numbers/quantisers.h"
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "numbers/quantisers.h"
 #include "store/artifact_file.h"
 #include "tests/measure/measure_fixture.h"
 #include "worker/worker_process.h"
