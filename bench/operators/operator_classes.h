@@ -2,7 +2,7 @@
 // In: a node. Out: its class; tables of classes and goals.
 // Cost: one look at a node.
 // conv_winograd and conv_3x3 are the 3x3 convolutions of stride 1 inside and outside the bounds of the goal for them.
-// Source: ours; the bounds of a convolution that suits Winograd are where oneDNN's own gains (DESIGN "Formats").
+// The bounds of a convolution that suits Winograd are those where oneDNN gains by it.
 #pragma once
 
 #include <array>

@@ -34,7 +34,7 @@ constexpr std::array<std::string_view, 3> kDisputed = {"test_maxunpool_export_wi
                                                        "test_resize_downsample_scales_cubic_align_corners",
                                                        "test_resize_downsample_scales_linear_align_corners"};
 
-/// Equal values that DESIGN lets a backend order as it likes, and a value that lies on its threshold but for rounding.
+/// Equal values, which a backend may order as it likes, and a value that lies on its threshold but for rounding.
 bool has_ties(const std::string& name) {
   return name.starts_with("test_top_k_same_values") || name == "test_nonmaxsuppression_iou_threshold_boundary";
 }

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <cstring>
 
-#include "measure/price_job.h"
 #include "measure/trial.h"
 #include "numbers/compare.h"
 #include "numbers/guarded_bytes.h"
+#include "numbers/quantisers.h"
 #include "region/candidates.h"
 
 namespace collage::conformance {

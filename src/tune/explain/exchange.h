@@ -5,7 +5,7 @@
 // Every change is that of a cover that can run, so the best cover with the candidate costs at most that much more.
 // Cost: an exchange looks at the nodes of the steps it replaces and at their values.
 // Not here: searching (search/). What exchanges are for: tune/explain/explanation.h.
-// Source: ours; local exchange as in matroid and matching algorithms.
+// Source: local exchange as in matroid and matching algorithms.
 #pragma once
 
 #include <cstdint>

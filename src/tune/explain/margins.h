@@ -3,7 +3,7 @@
 // How: the least of what plans with the candidate cost more (an exchange in place, another plan that competed); for
 //      candidates that were never measured the least that any cover with them costs more.
 // Cost: one exchange for each candidate (tune/explain/exchange.h).
-// Source: ours; reduced costs of linear programming are the idea.
+// Source: reduced costs of linear programming.
 #pragma once
 
 #include <cstdint>

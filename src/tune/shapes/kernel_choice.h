@@ -8,7 +8,7 @@
 //      the first that takes every shape.
 // Cost: one measurement of all kernels a point; the rest is microseconds.
 // Not here: measuring (open_model.h).
-// Source: the greedy choice of representative kernels in library generation (ATLAS, Sgap); bisection of DESIGN 6.
+// Source: the greedy choice of representative kernels in library generation (ATLAS, Sgap).
 #pragma once
 
 #include <functional>

@@ -4,7 +4,6 @@
 // How: all candidates are compiled into one artifact and run at sampled shapes on numbers of ours; one whose results
 //      differ from the others' is out. Runs in a worker: it is third-party code that computes.
 // Cost: a second of compiling each ten kernels, then some milliseconds a kernel and point.
-// Source: DESIGN 6, shapes.
 #pragma once
 
 #include <memory>

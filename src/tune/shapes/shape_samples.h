@@ -2,7 +2,7 @@
 // In: the domain, points the user asks for. Out: points with weights.
 // How: a geometric ladder between the bounds of each dimension, ends included (1..8: 1, 2, 4, 8), thinned evenly,
 // longest ladder first, until the grid of all has few enough points. What the user asks for comes on top.
-// Source: ours; doubling sizes as the buckets of serving systems.
+// Source: doubling sizes, as the buckets of serving systems.
 #pragma once
 
 #include <optional>

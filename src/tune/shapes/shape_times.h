@@ -1,7 +1,7 @@
 // What engines with open dimensions took at sampled points, beside the plans made for these points, and which of them
 // serves all other points.
 // In: lanes of the measurement at each point. Out: the fastest in the geometric mean of those that were right
-// everywhere. Cost: a bootstrap for each pair of lanes. Source: ours.
+// everywhere. Cost: a bootstrap for each pair of lanes.
 #pragma once
 
 #include <map>

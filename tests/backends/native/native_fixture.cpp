@@ -6,10 +6,10 @@
 #include <set>
 
 #include "backend/roles.h"
-#include "measure/price_job.h"
 #include "numbers/compare.h"
 #include "numbers/guarded_bytes.h"
 #include "numbers/magnitude_twin.h"
+#include "numbers/quantisers.h"
 #include "numbers/reference_run.h"
 #include "numbers/region_numbers.h"
 #include "tests/support/dice.h"
