@@ -161,8 +161,9 @@ std::vector<std::string> default_module_folders() {
   // Any address of this library does.
   static const char own_address = 0;
   if (::dladdr(&own_address, &library) != 0) {
-    const std::filesystem::path path = std::filesystem::canonical(library.dli_fname, error);
-    if (!error) folders.push_back((path.parent_path() / "collage").string());
+    // Where the library was found counts, not where a link leads.
+    const auto folder = std::filesystem::canonical(std::filesystem::path(library.dli_fname).parent_path(), error);
+    if (!error) folders.push_back((folder / "collage").string());
   }
   // One look at the environment, at the edge: the program passes the folders on.
   const char* listed_folders = std::getenv("COLLAGE_BACKEND_PATH");

@@ -44,7 +44,8 @@ TEST_F(PassesTest, AreNamedByReportAndPlanAndTakenByReplay) {
   EXPECT_EQ(explained["nodes"].size(), 2U) << "Identity is still there";
   EXPECT_THAT(run({"explain", plan}).out, HasSubstr("passes switched off: fold_pad, remove_identities"));
   const std::string again = file("again.collage");
-  const nlohmann::json replayed = json_of({"tune", model_, "--replay", plan, "-o", again, "--store", "memory:"});
+  const nlohmann::json replayed =
+      json_of({"tune", model_, "--replay", plan, "-o", again, "--store", "memory:", "--quiet"});
   EXPECT_THAT(replayed["passes_off"], ElementsAre("fold_pad", "remove_identities"));
   EXPECT_THAT(json_of(quick_tune(model_, plan))["passes_off"], ElementsAre());
 }

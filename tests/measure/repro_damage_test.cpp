@@ -69,6 +69,7 @@ TEST_F(ReproDamage, EveryKeyIsNeeded) {
   const auto json = nlohmann::json::parse(read_all(bundle_ + "/repro.json"));
   for (const auto& [key, value] : json.items()) {
     if (key == "command") continue;  // for people
+    if (key == "labels") continue;   // bundles written before there were labels have none
     (void)after([&](nlohmann::json& changed) { changed.erase(key); });
     (void)after([&](nlohmann::json& changed) { changed[key] = nlohmann::json::array({nlohmann::json::object()}); });
   }
