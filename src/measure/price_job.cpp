@@ -51,22 +51,22 @@ class PriceRun {
 
   PriceAnswer run() {
     bench_.canary().learn(job_.quiet_ns);
-    for (const CandidateSpec& spec : job_.candidates) contestants_.push_back({.spec = spec});
-    for (std::size_t i = 0; i < contestants_.size(); ++i) {
+    for (const CandidateSpec& spec : job_.candidates) candidates_.push_back({.spec = spec});
+    for (std::size_t i = 0; i < candidates_.size(); ++i) {
       set_up(i);
       settle(i);
     }
     if (job_.effort != Effort::kPrepare) {
       time_all();
-      for (std::size_t i = 0; i < contestants_.size(); ++i) judge_again(i);
+      for (std::size_t i = 0; i < candidates_.size(); ++i) judge_again(i);
     }
     PriceAnswer answer{.quiet_ns = bench_.canary().quiet_ns()};
-    for (std::size_t i = 0; i < contestants_.size(); ++i) {
+    for (std::size_t i = 0; i < candidates_.size(); ++i) {
       // Taking a library's kernel down can kill too, so it is part of the job.
       context_.begin("unload", static_cast<std::int32_t>(i));
-      contestants_[i].trial.reset();
+      candidates_[i].trial.reset();
       settle(i);
-      answer.candidates.push_back(std::move(contestants_[i].answer));
+      answer.candidates.push_back(std::move(candidates_[i].answer));
     }
     context_.mark(-1);
     answer.harmed = harmed_ || has_leaked_much();
@@ -75,8 +75,8 @@ class PriceRun {
 
  private:
   void refuse(std::size_t i, Refusal refusal) {
-    contestants_[i].trial.reset();
-    contestants_[i].answer = {.cost = Infeasible{std::move(refusal)}, .artifact = {}, .stage = context_.stage()};
+    candidates_[i].trial.reset();
+    candidates_[i].answer = {.cost = Infeasible{std::move(refusal)}, .artifact = {}, .stage = context_.stage()};
   }
 
   void refuse(std::size_t i, RefusalReason reason, std::string detail) {
@@ -88,16 +88,16 @@ class PriceRun {
     const std::string changed = watch_.settle();
     if (changed.empty()) return;
     harmed_ = true;
-    if (!std::holds_alternative<Infeasible>(contestants_[i].answer.cost))
+    if (!std::holds_alternative<Infeasible>(candidates_[i].answer.cost))
       refuse(i, RefusalReason::kWrongResult, "changed the process: " + changed);
   }
 
   /// After the timing: numbers, what runs leave behind, how many processors they use.
   void judge_again(std::size_t i) {
-    if (!contestants_[i].trial) return;
+    if (!candidates_[i].trial) return;
     const Usage before = usage_now();
     judge_numbers_again(i);
-    if (contestants_[i].trial)
+    if (candidates_[i].trial)
       if (auto refusal = check_resources(before, job_.options.threads, [&] { return run_guarded(i); })) {
         harmed_ = true;
         refuse(i, *std::move(refusal));
@@ -106,7 +106,7 @@ class PriceRun {
   }
 
   void set_up(std::size_t i) {
-    const CandidateSpec& spec = contestants_[i].spec;
+    const CandidateSpec& spec = candidates_[i].spec;
     context_.begin("compile", static_cast<std::int32_t>(i));
     const auto backend = bench_.registry().get(spec.backend);
     if (!backend) return refuse(i, RefusalReason::kMissing, backend.error().saw);
@@ -147,8 +147,8 @@ class PriceRun {
     if (!stored && stored.error().code == "artifact/foreign-constant")
       return refuse(i, RefusalReason::kCompile, "its artifact wants a constant that the region does not read");
     // A full disk is not the candidate's fault: it is measured, and compiled again when it is chosen.
-    if (stored) contestants_[i].answer.artifact = *stored;
-    TrialSpec trial = trial_spec(contestants_[i].spec, backend);
+    if (stored) candidates_[i].answer.artifact = *stored;
+    TrialSpec trial = trial_spec(candidates_[i].spec, backend);
     trial.artifact = artifact;
     for (const ValueId id : artifact.constants) trial.constants.push_back(*subject_.graph->value(id).constant);
     const std::string baseline = job_.options.portable ? baseline_instance(backend) : "";
@@ -171,11 +171,11 @@ class PriceRun {
       harmed_ |= trial.error().harmful;
       return refuse(i, std::move(trial.error().refusal));
     }
-    contestants_[i].trial = std::move(*trial);
+    candidates_[i].trial = std::move(*trial);
     judge(i, "verify", nullptr);
-    if (!contestants_[i].trial || subject_.conversion) return;
+    if (!candidates_[i].trial || subject_.conversion) return;
     for (const InputSet& set : sets(i)) judge(i, "verify", &set);
-    if (contestants_[i].trial && !sets(i).empty()) accept(i, contestants_[i].trial->restore(bench_.converter()));
+    if (candidates_[i].trial && !sets(i).empty()) accept(i, candidates_[i].trial->restore(bench_.converter()));
   }
 
   void judge_numbers_again(std::size_t i) {
@@ -232,10 +232,10 @@ class PriceRun {
   }
 
   void judge(std::size_t i, const char* stage, const InputSet* set) {
-    JobCandidate& contestant = contestants_[i];
-    if (!contestant.trial) return;
-    context_.begin(stage, static_cast<std::int32_t>(i), contestant.trial->checked_ns());
-    accept(i, contestant.trial->check(bench_.converter(), set));
+    JobCandidate& candidate = candidates_[i];
+    if (!candidate.trial) return;
+    context_.begin(stage, static_cast<std::int32_t>(i), candidate.trial->checked_ns());
+    accept(i, candidate.trial->check(bench_.converter(), set));
   }
 
   /// Refuses a candidate whose trial failed.
@@ -254,14 +254,14 @@ class PriceRun {
     for (const TrialPort& port : subject_.outputs) outputs.push_back(port.recorded);
     check_view(i, inputs, outputs);
     for (const InputSet& set : sets(i)) check_view(i, set.inputs, set.expected);
-    if (std::holds_alternative<Infeasible>(contestants_[i].answer.cost)) return;
-    if (job_.effort != Effort::kPrepare) contestants_[i].answer.cost = Measured{.samples = 1};
+    if (std::holds_alternative<Infeasible>(candidates_[i].answer.cost)) return;
+    if (job_.effort != Effort::kPrepare) candidates_[i].answer.cost = Measured{.samples = 1};
   }
 
   void check_view(std::size_t i, const std::vector<Tensor>& inputs, const std::vector<Tensor>& outputs) {
     const ViewPorts view{.graph = *subject_.graph,
                          .region = subject_.region,
-                         .variant = contestants_[i].spec.variant,
+                         .variant = candidates_[i].spec.variant,
                          .inputs = inputs,
                          .outputs = outputs};
     if (auto refusal = judge_view(view, bench_.converter(), job_.options.threads)) refuse(i, *std::move(refusal));
@@ -269,15 +269,15 @@ class PriceRun {
 
   void time_all() {
     std::vector<std::size_t> live;
-    for (std::size_t i = 0; i < contestants_.size(); ++i)
-      if (contestants_[i].trial) live.push_back(i);
+    for (std::size_t i = 0; i < candidates_.size(); ++i)
+      if (candidates_[i].trial) live.push_back(i);
     if (live.empty()) return;
     SamplingOptions options = quick_sampling();
     options.seed = job_.seed;
     std::int64_t expected_ns = 0;
     std::int64_t longest_ns = 0;
     for (const std::size_t i : live) {
-      const std::int64_t one_ns = contestants_[i].trial->checked_ns() + kDisplaceNs;
+      const std::int64_t one_ns = candidates_[i].trial->checked_ns() + kDisplaceNs;
       expected_ns +=
           options.warm_up_ns + options.min_total_ns + static_cast<std::int64_t>(options.min_samples) * one_ns;
       longest_ns = std::max(longest_ns, one_ns);
@@ -307,7 +307,7 @@ class PriceRun {
       const Displacer& displacer = bench_.displacer(job_.displaced_bytes);
       subject.prepare = [&](std::size_t k) {
         displacer.run();
-        contestants_[live[k]].trial->touch();
+        candidates_[live[k]].trial->touch();
       };
     }
     NoiseWatch noise;
@@ -321,7 +321,7 @@ class PriceRun {
         refuse(live[k], RefusalReason::kCompile, "run: " + results[k].error().saw);
         continue;
       }
-      CandidateAnswer& answer = contestants_[live[k]].answer;
+      CandidateAnswer& answer = candidates_[live[k]].answer;
       answer.cost = results[k]->summary;
       answer.samples.ns = std::move(results[k]->samples_ns);
       if (job_.displaced_bytes > 0) answer.samples.warm_ns = warm_ns(live[k]);
@@ -349,7 +349,7 @@ class PriceRun {
   /// A try block costs nothing while nothing is thrown.
   Result<void> run_guarded(std::size_t i) {
     try {
-      return contestants_[i].trial->run();
+      return candidates_[i].trial->run();
     } catch (const std::exception& exception) {
       return threw(exception.what());
     } catch (...) {
@@ -366,7 +366,7 @@ class PriceRun {
   PriceSubject subject_;
   Workbench& bench_;
   JobContext& context_;
-  std::vector<JobCandidate> contestants_;
+  std::vector<JobCandidate> candidates_;
   SharedInputSets sets_;       ///< null before they are needed
   std::optional<Graph> lent_;  ///< what backends are given, so that one that changes it harms no other
   std::string structure_;      ///< of the region in it, untouched

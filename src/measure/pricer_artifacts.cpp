@@ -3,10 +3,6 @@
 namespace collage {
 namespace {
 
-std::unexpected<Error> stopped() {
-  return fail(ExitCode::kInterrupted, "measure/stopped", "worker", "a request to stop");
-}
-
 std::string numbers_key(const std::string& artifact_key) { return "numbers " + artifact_key; }
 
 }  // namespace
@@ -69,7 +65,8 @@ Result<std::expected<StoredArtifact, Refusal>> Pricer::prepare(Group group, std:
   auto outcome = ask(group.portable);
   // A worker that died before the candidate's turn, perhaps already between the jobs, says nothing about it.
   if (!outcome && !outcome.error().stopped && !outcome.error().candidate) outcome = ask(true);
-  if (!outcome && outcome.error().stopped) return stopped();
+  if (!outcome && outcome.error().stopped)
+    return fail(ExitCode::kInterrupted, "measure/stopped", "worker", "a request to stop");
   if (!outcome) {
     if (outcome.error().candidate && !group.portable)
       strike(group.pending[0].candidate.backend, group, outcome.error().refusal);

@@ -1,4 +1,5 @@
-// Plans with kernels of the native compiler on other machines: a lesser processor, a system with nothing installed.
+// Plans with kernels of the native compiler on other machines: a processor with fewer instructions, a system with
+// nothing installed.
 #include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>

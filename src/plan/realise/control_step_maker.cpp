@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "plan/add_artifact.h"
 #include "plan/control.h"
 #include "plan/realise/step_maker.h"
 
@@ -89,8 +90,7 @@ Result<void> ControlStepMaker::adopt(PlanStep& step, const Node& node, RealisedP
     inner.values[index].buffer = constant_with_bytes_of(tensor, node, inner.name + "." + inner.values[index].name);
   for (auto& [hash, bytes] : body.artifacts) {
     const auto listed = std::ranges::find(body.plan.artifacts, hash, &PlanArtifact::hash);
-    draft_.list_artifact(hash, listed->compatibility);
-    draft_.out().artifacts.emplace(hash, std::move(bytes));
+    add_artifact(draft_.out(), hash, listed->compatibility, std::move(bytes));
   }
   step.bodies.push_back(std::move(inner));
   return {};

@@ -1,5 +1,7 @@
 #include "plan/realise/plan_draft.h"
 
+#include "plan/add_artifact.h"
+
 #include <algorithm>
 #include <optional>
 #include <utility>
@@ -125,18 +127,9 @@ Result<PlanIndex> PlanDraft::write(ValueId id, const Place& place, std::size_t w
 }
 
 void PlanDraft::add_artifact(PlanStep& step, const Artifact& artifact) {
-  step.artifact = artifact_hash(artifact.bytes, artifact.compatibility);
+  step.artifact = collage::add_artifact(out_, artifact.bytes, artifact.compatibility);
   step.workspace_bytes = artifact.workspace_bytes;
   for (const ValueId constant : artifact.constants) step.constants.push_back(add_constant(constant));
-  if (out_.artifacts.contains(step.artifact)) return;
-  list_artifact(step.artifact, artifact.compatibility);
-  out_.artifacts.emplace(step.artifact, Buffer::copy_of(std::as_bytes(std::span(artifact.bytes))));
-}
-
-void PlanDraft::list_artifact(const std::string& hash, const std::string& compatibility) {
-  const auto place = std::ranges::lower_bound(out_.plan.artifacts, hash, {}, &PlanArtifact::hash);
-  if (place == out_.plan.artifacts.end() || place->hash != hash)
-    out_.plan.artifacts.insert(place, {.hash = hash, .compatibility = compatibility});
 }
 
 Result<PlanIndex> PlanDraft::add_copy(PlanIndex source, Storage storage, std::uint32_t buffer) {

@@ -58,7 +58,6 @@ class PlanDraft {
   [[nodiscard]] Result<PlanIndex> add_copy(PlanIndex source, Storage storage, std::uint32_t buffer);
   /// Loads the step with the artifact and its constants.
   void add_artifact(PlanStep& step, const Artifact& artifact);
-  void list_artifact(const std::string& hash, const std::string& compatibility);
 
  private:
   [[nodiscard]] Result<std::size_t> bytes_of(const ValueType& type, const Format& format) const;

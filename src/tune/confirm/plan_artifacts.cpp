@@ -1,11 +1,11 @@
 #include "tune/confirm/plan_artifacts.h"
 
-#include <algorithm>
 #include <map>
 #include <set>
 #include <vector>
 
 #include "backend/link_extension.h"
+#include "plan/add_artifact.h"
 #include "runtime/load_request.h"
 
 namespace collage {
@@ -45,15 +45,6 @@ class KernelList {
 };
 
 }  // namespace
-
-std::string add_artifact(RealisedPlan& plan, std::string_view bytes, const std::string& compatibility) {
-  std::string hash = artifact_hash(bytes, compatibility);
-  if (!plan.artifacts.emplace(hash, Buffer::copy_of(std::as_bytes(std::span(bytes)))).second) return hash;
-  std::vector<PlanArtifact>& listed = plan.plan.artifacts;
-  const auto place = std::ranges::lower_bound(listed, hash, {}, &PlanArtifact::hash);
-  listed.insert(place, {.hash = hash, .compatibility = compatibility});
-  return hash;
-}
 
 void drop_unused_artifacts(RealisedPlan& plan) {
   std::set<std::string> used;

@@ -1,17 +1,11 @@
-// Exchanges the artifacts of a realised plan.
-// In: a plan, new artifacts. Out: the same plan with other artifacts in its steps.
+// Links the kernels of a realised plan, and removes artifacts that no step uses.
+// In: a plan. Out: the same plan with other artifacts in its steps.
 #pragma once
-
-#include <string>
-#include <string_view>
 
 #include "backend/registry.h"
 #include "plan/realise.h"
 
 namespace collage {
-
-/// Adds an artifact, unless the plan has it; its hash, for PlanStep::artifact.
-[[nodiscard]] std::string add_artifact(RealisedPlan& plan, std::string_view bytes, const std::string& compatibility);
 
 /// Removes the artifacts that no step names.
 void drop_unused_artifacts(RealisedPlan& plan);

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "plan/add_artifact.h"
 #include "plan/memory.h"
 #include "runtime/load_request.h"
 #include "tune/confirm/plan_artifacts.h"

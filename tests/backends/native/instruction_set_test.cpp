@@ -152,7 +152,7 @@ TEST(PortableKernel, RunsOnALesserProcessorWithTheSameNumbers) {
   const Mask mask("avx2");
   const std::vector<Tensor> there = shipped.run("native:isa=avx2");
   EXPECT_EQ(difference(there, here, Accuracy::kStrict), "");
-  EXPECT_EQ(there, forced) << "an instance for the lesser set runs the code of the lesser processor";
+  EXPECT_EQ(there, forced) << "an instance for the smaller set runs the code of the older processor";
 }
 
 TEST(PortableKernel, IsJudgedByItsCompatibilityAlone) {
