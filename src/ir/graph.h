@@ -132,9 +132,8 @@ template <class T>
 /// Stable text form (grammar in text_print.cpp); constants of at most 16 elements print their contents, larger ones a
 /// hash.
 [[nodiscard]] std::string to_text(const Graph& graph);
-/// The constants that to_text shows as a hash only, by that hash, bodies included: what parse_graph needs beside text.
-[[nodiscard]] std::map<std::string, Tensor> large_constants_of(const Graph& graph);
-/// Reads what to_text writes. Large constants are looked up by hash through `constants`; error ir/parse otherwise.
+/// Reads what to_text writes. Constants that it shows as a hash are looked up in `constants`; error ir/parse when one
+/// is missing there.
 [[nodiscard]] Result<Graph> parse_graph(std::string_view text, const std::map<std::string, Tensor>& constants = {});
 
 }  // namespace collage

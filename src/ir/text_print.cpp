@@ -181,23 +181,6 @@ class Printer {
   std::vector<ValueId> order_;
 };
 
-void collect(const Tensor& tensor, std::map<std::string, Tensor>& found) {
-  if (tensor.size() > kInlineElements) found.emplace(content_hash(tensor), tensor);
-}
-
-void collect(const Graph& graph, std::map<std::string, Tensor>& found) {
-  for (const Value& value : graph.values)
-    if (value.constant) collect(*value.constant, found);
-  for (const Node& node : graph.nodes) {
-    for (const Attribute& attribute : node.attributes) {
-      if (const auto* tensor = std::get_if<Tensor>(&attribute.value)) collect(*tensor, found);
-      if (const auto* tensors = std::get_if<std::vector<Tensor>>(&attribute.value))
-        for (const Tensor& tensor : *tensors) collect(tensor, found);
-    }
-    for (const Graph* body : bodies_of(node)) collect(*body, found);
-  }
-}
-
 }  // namespace
 
 std::string operator_text(const Node& node) {
@@ -209,12 +192,6 @@ std::string to_text(const Graph& graph) {
   std::string text;
   Printer(graph, 0, text).run();
   return text + '\n';
-}
-
-std::map<std::string, Tensor> large_constants_of(const Graph& graph) {
-  std::map<std::string, Tensor> found;
-  collect(graph, found);
-  return found;
 }
 
 }  // namespace collage

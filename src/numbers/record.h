@@ -47,7 +47,6 @@ class Record {
   /// The value's tensor, whose bytes are the mapped file. Error record/no-such-value.
   [[nodiscard]] Result<Tensor> tensor(const std::string& name) const;
   [[nodiscard]] bool contains(const std::string& name) const { return tensors_.contains(name); }
-  [[nodiscard]] std::vector<std::string> names() const;  ///< sorted
 
  private:
   std::string path_;

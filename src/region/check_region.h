@@ -36,7 +36,6 @@ enum class RegionFaultReason : std::uint8_t {
   kMatches,   ///< labelled matches overlap or leave the region
   kConvexity  ///< a path leaves the region and comes back: the step would wait for itself
 };
-[[nodiscard]] std::string_view name_of(RegionFaultReason reason);
 
 struct RegionFault {
   RegionFaultReason reason = RegionFaultReason::kNodes;

@@ -58,10 +58,6 @@ struct Region {
 [[nodiscard]] std::vector<ValueId> taps_of(const Uses& uses, const Region& region);
 /// The longest path inside the region, counted in nodes; 0 for the empty region only.
 [[nodiscard]] std::size_t depth_of(const Graph& graph, const Uses& uses, const NodeSet& nodes);
-/// Nodes that read an input of the region; nodes that make an output of it; nodes outside that read an output.
-[[nodiscard]] NodeSet entries_of(const Graph& graph, const Region& region);
-[[nodiscard]] NodeSet exits_of(const Uses& uses, const Region& region);
-[[nodiscard]] NodeSet readers_of(const Uses& uses, const Region& region);
 
 /// Node reachability, for convexity tests: row i holds every other node that node i can reach.
 class Reachability {

@@ -42,8 +42,6 @@ class Executable {
   [[nodiscard]] const MachineVerdict& verdict() const;
   [[nodiscard]] const std::vector<TensorPort>& inputs() const;
   [[nodiscard]] const std::vector<TensorPort>& outputs() const;
-  /// Distinct kernels loaded; steps with equal artifacts, constants and ports share one.
-  [[nodiscard]] std::size_t kernel_count() const;
 
   /// Whether some input's extents are known only to a context (plan/plan.h: a plan of one engine).
   [[nodiscard]] bool is_open() const;

@@ -66,8 +66,6 @@ class Store {
 
   /// Folder of the artifact files. Of a store in memory: a temporary one that goes away with it.
   [[nodiscard]] const std::string& artifact_folder() const;
-  /// False when nothing is kept beyond this object's life.
-  [[nodiscard]] bool is_durable() const;
   /// What went wrong: nothing or one sentence.
   [[nodiscard]] const std::vector<std::string>& warnings() const;
 

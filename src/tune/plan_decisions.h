@@ -1,4 +1,4 @@
-// The decisions of a plan: as text to compare, and as a cover of the graph they were made for.
+// The decisions of a plan as a cover of the graph they were made for.
 // In: a plan, the simplified graph. Out: a cover with the plan's steps, or the first step that does not fit.
 // Not here: artifacts and the plan file (tune/replay.h).
 // Cost: linear in the plan.
@@ -12,11 +12,6 @@
 #include "region/candidates.h"
 
 namespace collage {
-
-/// What a plan decides, one line a step in order: kind, backend and variant, nodes, values with formats; the steps of
-/// bodies below the step that holds them. Plans with
-/// equal text run the same kernels on the same values in the same order.
-[[nodiscard]] std::string decisions_text(const Plan& plan);
 
 /// The ways in which a backend runs a region of a graph now, with the labels that it offers them under; empty when it
 /// refuses.

@@ -37,7 +37,4 @@ struct CompiledCode {
 /// The instruction sets that artifacts of these options hold code for, best first.
 [[nodiscard]] std::vector<const InstructionSet*> sets_of(const CompileOptions& options, const InstructionSet& set);
 
-/// Ports and lowered loops as text, before machine code: the same for the same code.
-[[nodiscard]] std::string to_text(const TensorCode& code, const InstructionSet& set);
-
 }  // namespace collage::native

@@ -86,9 +86,6 @@ struct Chosen {
 };
 [[nodiscard]] std::expected<Chosen, Refusal> chosen_by(const Site& site, const Variant& variant);
 
-/// Facts for which no implementation of the family may apply; nothing when one always does.
-[[nodiscard]] std::optional<std::string> gap_of(const Family& family);
-
 /// Variants of a region in order of priority; a refusal when no family takes it.
 [[nodiscard]] std::expected<std::vector<Variant>, Refusal> variants_of(const Site& site);
 

@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "compiler/codegen.h"
+#include "tests/backends/native/code_text.h"
 
 namespace collage::native {
 namespace {

@@ -8,8 +8,8 @@
 #include <regex>
 #include <sstream>
 
-#include "compiler/codegen.h"
 #include "compiler/strategy.h"
+#include "tests/backends/native/code_text.h"
 #include "tests/support/paths.h"
 
 namespace collage::native {
