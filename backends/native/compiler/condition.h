@@ -1,5 +1,5 @@
 // Conditions over named numbers, as text: "kernel_h == 3 and channels >= 32".
-// In: a text and facts. Out: whether it holds; or its comparisons, for those who reason about them (coverage.h).
+// In: a text and facts. Out: whether it holds; or its comparisons one by one.
 //   condition = term {"or" term}   term = comparison {"and" comparison}
 //   comparison = operand ("==" | "!=" | "<=" | ">=" | "<" | ">") operand
 //   operand = product {"+" product}   product = (NAME | NUMBER) {("*" | "%") (NAME | NUMBER)}

@@ -154,9 +154,4 @@ struct Explanation {
 /// "0-3,7": ascending positions as one line, whatever the size of the set.
 [[nodiscard]] std::string ranges_text(const std::vector<std::uint32_t>& positions);
 
-/// Compact JSON text, keys sorted: the value of key "explanation" of plan.json.
-[[nodiscard]] std::string to_json(const Explanation& explanation);
-/// Reads what to_json writes; positions are checked. Error plan/no-explanation when it is not of that form.
-[[nodiscard]] Result<Explanation> parse_explanation(std::string_view json, const std::string& label);
-
 }  // namespace collage

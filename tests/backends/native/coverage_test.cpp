@@ -1,9 +1,8 @@
 // Proofs that some condition always holds; and that every family of strategies has one that does.
-#include "compiler/coverage.h"
-
 #include <gtest/gtest.h>
 
 #include "compiler/strategy.h"
+#include "tests/backends/native/gap_in.h"
 #include "tests/support/dice.h"
 
 namespace collage::native {
