@@ -1,5 +1,6 @@
-// The two kinds of failure that are values: an Error (model, caller, file or vendor library failed) and, in
-// region/refusal.h, a Refusal (a backend says no). A broken invariant is a bug and stops with COLLAGE_CHECK.
+// Failures that are values. An Error says that the model, the caller, a file or a third-party library failed. A Refusal
+// (region/refusal.h) says that a backend does not support something. A broken invariant is a bug: COLLAGE_CHECK prints
+// it and stops the process.
 #pragma once
 
 #include <expected>

@@ -1,4 +1,4 @@
-// Numbers in text: all of a text, or what stands at its front.
+// Parses numbers: a whole text as one number, or the number at the start of a text.
 #pragma once
 
 #include <charconv>

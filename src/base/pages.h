@@ -1,5 +1,5 @@
-// Memory for tensors: zeroed, and in huge pages where that pays, because a kernel that streams through a few MiB
-// otherwise waits for page-table look-ups.
+// Allocates zeroed memory for tensors. Large blocks use huge pages, because a kernel that streams through several MiB
+// otherwise spends time on page-table look-ups.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// What a long piece of work tells whoever watches it. The watcher decides how to show it.
+// The interface through which long operations report progress. Its implementation decides how to show it.
 #pragma once
 
 #include <cstddef>

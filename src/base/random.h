@@ -1,5 +1,6 @@
-// Seeded random numbers for inputs: small, and the same everywhere, unlike the distributions of <random>.
-// Source: SplitMix64 (Steele, Lea and Flood 2014); Box and Muller 1958.
+// Seeded random numbers for generated inputs. The sequence is the same on every platform, which <random> does not guarantee
+// for its distributions.
+// Source: SplitMix64 (Steele, Lea and Flood 2014) and the Box-Muller transform (1958).
 #pragma once
 
 #include <cmath>

@@ -1,8 +1,8 @@
-// "Did you mean": the known word nearest to one that is not known.
-// In: a word, the words that would have been right. Out: one of them, or nothing when none is near.
-// Cost: the product of the two lengths for each known word.
-// Source: optimal string alignment distance (Damerau, 1964): insert, delete, replace, swap two neighbours; case is
-// free.
+// Finds the known word that is most similar to an unknown one, for "did you mean" in messages.
+// In:  a word and the valid words. Out: one of the valid words, or nothing when none is similar.
+// Cost: the product of the two lengths for each valid word.
+// Source: optimal string alignment distance (Damerau 1964): insertion, deletion, substitution, transposition of
+//       neighbours; upper and lower case count as equal.
 #pragma once
 
 #include <optional>

@@ -1,6 +1,6 @@
-// The graph every stage after import works on: nodes in topological order, values as edges.
-// Inputs, constants and outputs are values, not nodes. Open data with value semantics: copying a graph shares the
-// bytes of its constants. Bodies of If / Loop / Scan are graphs held by attributes.
+// The graph that every stage after import works on: nodes in topological order, connected by values.
+// Inputs, constants and outputs are values, not nodes. A graph is a plain value: a copy shares the bytes of the
+// constants. The bodies of If, Loop and Scan are graphs too, held by attributes of their nodes.
 #pragma once
 
 #include <map>
@@ -121,9 +121,9 @@ template <class T>
 /// The bodies held by a node's attributes, in attribute order.
 [[nodiscard]] std::vector<const Graph*> bodies_of(const Node& node);
 
-/// Sorts nodes topologically (stable) and drops values nothing refers to, renumbering ids: inputs, captures, constants
-/// by first use, outputs of nodes in order. Bodies are normalised too. Idempotent.
-/// Error ir/cycle when no order exists.
+/// Sorts the nodes topologically (stable), drops values that nothing refers to, and renumbers ids: inputs, captures,
+/// constants by first use, outputs of nodes in order. Does the same in bodies. Idempotent.
+/// Error ir/cycle when the graph has a cycle.
 [[nodiscard]] Result<Graph> normalised(const Graph& graph);
 
 /// Checks every invariant stated in this header. Error codes ir/*; where = node or value name.

@@ -1,6 +1,6 @@
-// The least and the largest integer that values of a graph may hold, whatever its inputs hold.
-// In: a verified graph. Out: an interval for each value asked for; that of its type when nothing more is known.
-// Cost: each value is followed once, to a bounded depth.
+// Bounds on the integers that a value can hold, for all possible inputs of the graph (interval analysis).
+// In:  a verified graph. Out: for a value asked for, an interval; that of its element type when nothing more is known.
+// Cost: each value is followed to its producers once, to a bounded depth.
 #pragma once
 
 #include <map>

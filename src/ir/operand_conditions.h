@@ -1,8 +1,8 @@
-// What an operator asks of the integers in its operands: indices inside what they index, divisors other than zero. ONNX
-// gives no result beyond them, libraries read elsewhere, clamp or die.
-// In: a graph. Out: the conditions of a node, and those of a graph that the graph itself does not settle.
-// Cost: in proportion to the graph; values are followed only where a condition asks about them.
-// Source: the operators' specifications, and what ONNX Runtime 1.31.1 refuses where they say nothing (docs/BORDERS.md).
+// Conditions that an operator places on the integers in its operands: indices within bounds, divisors that are not
+// zero. ONNX leaves the result undefined where they are violated; libraries then read other memory, clamp or crash.
+// In:  a graph. Out: the conditions of a node; those of a graph that cannot be decided before it runs.
+// Cost: linear in the graph; values are followed only where a condition asks about them.
+// Source: the operators' specifications, and where they are silent what ONNX Runtime 1.31.1 rejects (docs/BORDERS.md).
 #pragma once
 
 #include <cstdint>

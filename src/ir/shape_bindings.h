@@ -1,4 +1,4 @@
-// What the user says about open dimensions: `--shape` arguments, read but not yet applied to a model.
+// The `--shape` arguments: extents that the user gives to open dimensions, parsed but not yet applied to a model.
 #pragma once
 
 #include <cstdint>

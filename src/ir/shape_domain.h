@@ -1,7 +1,8 @@
-// The shapes a model is to run with when some of its dimensions stay open: a box, one range of extents a dimension.
-// In: `--shape` bindings with ranges, the types of a graph's inputs. Out: the domain, and for inputs of given extents
-// the point of the domain they are. A point is one extent for each dimension of the domain, in the domain's order.
-// Cost: linear in the dimensions.
+// The domain of shapes for which a plan with open dimensions is made: a range of extents for each open dimension.
+// In:  `--shape` arguments with ranges and the types of a graph's inputs. Out: the domain; for inputs of given extents,
+//       the point of the domain that they correspond to. A point holds one extent for each dimension, in the domain's
+//       order.
+// Cost: linear in the number of dimensions.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// A tensor's data: constants of a graph, inputs and outputs of a run. Row-major, little-endian, immutable.
+// A tensor with its data: a constant of a graph, an input or an output. Row-major, little-endian, immutable.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// The text form of a graph, for golden tests, `--dump` and messages. Free-form white space; the grammar is
+// Prints a graph as text, for golden tests, `--dump` and messages. White space is free; the grammar is
 // clang-format off
 //   graph    = "graph" NAME? "(" value,* ")" "->" "(" REF,* ")" "{" opset? capture* constant* loose* node* order? "}"
 //   value    = REF (":" TYPE)?               a type left out is unknown

@@ -1,4 +1,4 @@
-// The words of the text form: what text_parse.cpp builds graphs from. Nothing here recurses into graphs.
+// The tokeniser for the text form of graphs, used by text_parse.cpp.
 #pragma once
 
 #include <map>

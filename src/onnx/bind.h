@@ -1,5 +1,5 @@
-// Makes the model say what its user meant: initialisers are constants, not inputs, and open dimensions have extents.
-// Works on the message at its own opset, so that the result is what rivals run.
+// Binds open dimensions to the user's extents and turns initialisers that are also inputs into constants. Works on the
+// ONNX message at the model's own opset, so that other engines can be given the same bound model.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// Shape inference for common operators of vendors' domains, which ONNX's library does not know.
+// Shape inference for common vendor operators that ONNX's library does not know.
 #pragma once
 
 #include <onnx/defs/schema.h>

@@ -1,4 +1,4 @@
-// Export: a graph as plain ONNX that any runtime reads; read_graph (import.h) gives the same graph back.
+// Writes a graph as a standard ONNX model. read_graph() (import.h) reads the same graph back.
 #pragma once
 
 #include <cstddef>

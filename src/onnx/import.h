@@ -1,9 +1,8 @@
-// Import: an ONNX file becomes a verified graph at the canonical operator versions (opset 26, IR 10) with functions
-// inlined, open dimensions bound, shapes inferred and shape arithmetic folded. Also reads back what export.h writes.
-// In:  bytes of a model (opset 7 to 28) and the user's shapes.   Out: Imported.
-// Source: ONNX's C++ library (checker, inliner, version converter, shape inference) after the rewrites of
-// legacy_rules.h where
-//         its converter changes a model's meaning.
+// Imports an ONNX model as a verified graph at the canonical versions (opset 26, IR 10), with functions inlined, open
+// dimensions bound, shapes inferred and shape arithmetic folded. Also reads back what export.h writes.
+// In:  the bytes of a model (opset 7 to 28) and the user's shapes. Out: Imported.
+// Source: ONNX's C++ library (checker, inliner, version converter, shape inference). The rewrites of legacy_rules.h run
+//       first, for operators whose meaning the version converter changes.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,7 @@
-// Import of a model for arrays that are at hand: where the user did not say an extent, the arrays do.
-// In: a model file, the user's shapes, the extents of arrays by input. Out: as import.h.
-// Cost: an import.
+// Imports a model together with the arrays that it is to run on: open dimensions that the user did not bind take their
+// extents from the arrays.
+// In:  a model file, the user's shapes, the extents of the arrays by input name. Out: as import.h.
+// Cost: one import.
 #pragma once
 
 #include <map>

@@ -1,5 +1,5 @@
-// Which operators import takes at all: those of ONNX's own domains at the model's versions, functions of the model,
-// and those of vendors that a backend says it knows.
+// Decides which operators import accepts: those of ONNX's own domains at the model's versions, functions of the model,
+// and vendor operators that a backend claims to know.
 #pragma once
 
 #include <functional>

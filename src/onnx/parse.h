@@ -1,4 +1,4 @@
-// Bytes -> ONNX message, telling apart what is not ONNX at all, what was cut off, and what is too old or too new.
+// Parses bytes as an ONNX message. Distinct errors say that it is not ONNX, is truncated, or is too old or too new.
 #pragma once
 
 #include <string>

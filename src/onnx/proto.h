@@ -1,6 +1,6 @@
-// ONNX's protobuf messages for the files of this folder only: no header that others include may include this one.
-// Also what all of them need: attributes, fresh names, a walk over nested graphs, and the guard that turns the
-// exceptions of ONNX's library into errors.
+// ONNX's protobuf messages. Only files of this folder include this header, directly; no header that other folders see
+// may include it. Also what these files share: access to attributes, unused names, a walk over nested graphs, and a
+// guard that turns exceptions of ONNX's library into errors.
 #pragma once
 
 #include <onnx/onnx_pb.h>

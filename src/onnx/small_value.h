@@ -1,4 +1,4 @@
-// A small tensor of numbers held as plain vectors: what shape arithmetic is made of.
+// A small tensor of numbers as plain vectors: the operands and results of shape arithmetic.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// Folds shape arithmetic: small integer (and scale factor) work whose operands are known, so that the shapes it
-// computes become static. Not a general constant folder: passes/ has one.
+// Evaluates shape arithmetic at import: integer operators (and scale factors of Resize) on small known operands, so
+// that the shapes they compute become static. General constant folding is a pass (passes/fold_constants.cpp).
 #pragma once
 
 #include "onnx/proto.h"

@@ -1,5 +1,5 @@
-// What the operators of fold_operators.h share: operands that may be missing, index arithmetic, broadcasting.
-// Every fold answers nothing instead of failing: a node it cannot compute stays in the graph.
+// Shared by the operators of fold_operators.h: optional operands, index arithmetic, broadcasting. A fold that cannot
+// compute its node returns nothing instead of an error; the node then stays in the graph.
 #pragma once
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// Rewrites that run before ONNX's version converter, for operators it converts wrongly or not at all. Nodes that
-// a rule brings to their final (opset 26) form go to kFinalDomain, which hides them from the converter.
+// Rewrites that run before ONNX's version converter, for operators that it converts wrongly or not at all. A node that
+// already has its final form (opset 26) is moved to kFinalDomain, which the converter leaves alone.
 #pragma once
 
 #include <functional>
