@@ -1,9 +1,10 @@
-// Says whether a set of nodes is legal as one step under limits.
-// In: a region, the labelled matches inside it, limits.
-// Out: nothing, or the first reason against it in the fixed order of RegionFaultReason.
-// Cost: one pass over the region's nodes and the words of their rows.
-// Not here: what a backend thinks of it (its support()), the border's types (has_static_border).
-// Source: SubGraphConfig of TVM's Collage; outputs are counted as values, so a node with three used outputs has three.
+// Checks whether a region may become one step under given limits.
+// In:  a region, the labelled matches inside it, limits.
+// Out: nothing, or the first violation in the fixed order of RegionFaultReason.
+// Cost: one pass over the region's nodes and their rows of the reachability matrix.
+// Not here: whether a backend supports it (Backend::support()), the types at its border (has_static_border()).
+// Source: SubGraphConfig of TVM's Collage. Differs: outputs are counted as values, so a node with three used outputs
+//       counts three.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,5 @@
-// What is known about the time of a candidate. Four kinds, never mixed by a sentinel number.
+// What is known about the time of a candidate: measured, estimated, unknown or infeasible. Each is a type of its own;
+// no special number stands for any of them.
 #pragma once
 
 #include <cstdint>

@@ -1,7 +1,8 @@
-// Which conditions on operands (ir/operand_conditions.h) a plan can look at before a region runs, and which only the
-// backend that runs it can.
-// In: a graph, its open conditions, a region. Out: checks of values that enter the region, and what is left.
-// Cost: the region's nodes for each of its open conditions, of which most regions have none.
+// Decides where a condition on operands (ir/operand_conditions.h) is checked: by the plan before a region runs, or by
+// the backend that runs it.
+// In:  a graph, the conditions that cannot be decided before it runs, a region.
+// Out: checks of values that enter the region; the conditions that remain for the backend.
+// Cost: one pass over the region's nodes for each such condition; most regions have none.
 #pragma once
 
 #include <span>

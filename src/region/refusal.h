@@ -1,5 +1,6 @@
-// Why a backend does not run a region: a normal answer in the search, not an error. It is kept, counted and shown.
-// In: what a backend saw. Out: a reason from a fixed list, with words.
+// The reason why a backend does not run a region. A refusal is a normal answer, not an error: it is kept, counted and
+// shown to the user.
+// In:  what a backend found. Out: a reason from a fixed list, and details as text.
 #pragma once
 
 #include <optional>

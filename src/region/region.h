@@ -1,8 +1,8 @@
-// A set of nodes of one graph and what crosses its border, counted in values.
-// In: a verified graph and its uses. Out: regions and facts about them; all functions are pure and deterministic.
-// Cost: a region costs in proportion to its own nodes and their operands, never to the graph's values; reachability
-//       takes 2 n^2 bits and a pass over the edges.
-// Not here: what is legal (check_region.h), which regions are worth asking about (partition_rule.h).
+// A region: a set of nodes of one graph, with the values that enter and leave it.
+// In:  a verified graph and its uses. Out: regions and facts about them. All functions are pure and deterministic.
+// Cost: linear in the region's own nodes and operands, independent of the graph's size; reachability takes 2 n^2 bits
+//       for n nodes and one pass over the edges.
+// Not here: which regions are legal (check_region.h), and which a backend is asked about (partition_rule.h).
 // Source: sub-graphs of TVM's RFC 62 (Collage), with values in place of exit nodes.
 #pragma once
 

@@ -1,11 +1,11 @@
-// Rules that name regions to ask a backend about. A rule is a value: some forms name regions (every operator, matches
-// of a pattern), others make rules from rules (union, growth, limits, labels).
-// In: a rule and a context (graph, uses, reachability, what a backend takes alone). Out: proposals, each once, in a
-//     fixed order. Rules compare and print; a rule needs no backend to be tested.
-// Cost: in proportion to the proposals; a combination stops at max_proposals.
-// Not here: what backends say to whole regions and the pool of candidates (candidates.h).
+// Rules that say which regions a backend is asked about. A rule is a value. Some forms name regions (single operators,
+// matches of a pattern); others build rules from rules (union, growth, limits, labels).
+// In:  a rule and a context (graph, uses, reachability, what a backend supports alone).
+// Out: proposals, each once, in a fixed order. Rules can be compared and printed, and tested without a backend.
+// Cost: linear in the number of proposals; a combination stops at max_proposals.
+// Not here: asking backends, and the pool of candidates (candidates.h).
 // Source: partition rules and combiner rules of TVM's RFC 62 (Collage). Differs: the closure tries every pair, labelled
-//         matches are disjoint, and singles() proposes opaque operators too.
+//       matches are disjoint, and singles() proposes opaque operators too.
 #pragma once
 
 #include <functional>
@@ -153,10 +153,11 @@ struct LabelForm {
   PartitionRule base;
   bool operator==(const LabelForm&) const = default;
 };
-/// Adds regions that compute for themselves what another step computes for the others: a producer that is cheap,
-/// deterministic and reads no more bytes than it makes, such as a dequantiser. To each proposal of up to `max_nodes`
-/// nodes that the context takes, the same with the producer of one of its inputs; to each match of a pattern with such
-/// nodes inside, the same with these values not given away. `operators` empty = any such producer.
+/// Adds regions that recompute a cheap producer for themselves, although another step computes it for the other
+/// readers. The producer is deterministic and reads no more bytes than it writes, such as a dequantiser. Each proposal
+/// of at most `max_nodes` nodes is also proposed together with the producer of one of its inputs; each match of a
+/// pattern that contains such producers is also proposed with their values kept inside. `operators` names the producers
+/// allowed; empty means any.
 struct RepeatForm {
   PartitionRule base;
   std::vector<std::string> operators;
@@ -192,12 +193,14 @@ struct RuleForm {
 [[nodiscard]] PartitionRule with_repeats(PartitionRule base, std::vector<std::string> operators = {},
                                          std::size_t max_nodes = 12);
 
-/// Growth as a compiler fuses: a heavy operator or element-wise work takes the element-wise work behind it along, up to
-/// `max_depth` nodes deep, and a Concat takes in the moves and the element-wise work that make all of its operands.
+/// Growth as in a compiler's fusion: a heavy operator or element-wise work absorbs the element-wise work that follows
+/// it, up to `max_depth` nodes deep; a Concat absorbs the data movement and element-wise work that produce all of its
+/// operands.
 ///
-/// Not part of it, though compilers do it: element-wise work into a reduction, and moves into each other. A Concat is
-/// of a class below reductions, so these rules let it take any subset of its makers, 2^k regions for k operands: of
-/// sixty models three had two to four times the candidates. FollowForm has the chains among them.
+/// Compilers also fuse element-wise work into a following reduction, and data movement into data movement. These rules
+/// leave both out: a Concat ranks below reductions, so it could absorb any subset of its k producers, which is 2^k
+/// regions. On sixty models, three had two to four times as many candidates. FollowForm proposes the chains among these
+/// regions.
 [[nodiscard]] PartitionRule grown_like_native(PartitionRule base, std::size_t max_depth);
 
 [[nodiscard]] std::vector<Proposal> enumerate(const PartitionRule& rule, const RuleContext& context);

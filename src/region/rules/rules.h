@@ -1,8 +1,8 @@
-// The regions that a backend wants to be asked about, as tables that it declares; they become one rule.
-// In: patterns, a style of growth, limits. Out: a PartitionRule (partition_rule.h) for the proposer.
-// Adding a pattern to a backend is one line in its table: {"label", "Conv -> Relu?"}; the language is in pattern.h.
+// What a backend declares about the regions that it wants to be asked about, as tables, which become one rule.
+// In:  patterns, a style of growth, limits. Out: a PartitionRule (partition_rule.h).
+// To add a pattern to a backend, add one line to its table: {"label", "Conv -> Relu?"}; pattern.h has the language.
 // Cost: linear in the tables.
-// Source: the pattern tables of TVM's bring-your-own-codegen, in one line each.
+// Source: the pattern tables of TVM's bring-your-own-codegen, with one line for a pattern.
 #pragma once
 
 #include <cstdint>

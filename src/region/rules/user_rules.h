@@ -1,7 +1,7 @@
-// The user's own rules, from a text file: patterns for a backend, regions that must be one step, limits of a backend.
-// In: the file's text; then proposers, a graph and the pool of candidates. Out: the same with the rules at work.
-// Cost: a pass over the lines, then over nodes and candidates for each rule.
-// Not here: pins and bans of nodes by name (tune/node_rules.h). The format is in docs/RULES.md.
+// User-defined rules, from a text file: patterns for a backend, regions that must be one step, limits of a backend.
+// In:  the file's text; later the proposers, a graph and the pool of candidates. Out: these with the rules applied.
+// Cost: a pass over the lines, then for each rule one over nodes and candidates.
+// Not here: pins and bans of nodes by name (tune/node_rules.h). docs/RULES.md describes the format.
 // Source: the custom rules of Collage (Jeon et al., PACT 2022), as text.
 #pragma once
 
