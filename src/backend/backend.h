@@ -1,6 +1,6 @@
-// What a backend is to the rest of the system: it proposes regions, says what it supports, compiles regions to
-// artifacts, and loads artifacts as kernels. Implementations live in backends/<name> and are loaded as modules. What
-// only some backends can do is an extension (backend/extension.h).
+// The interface of a backend. A backend proposes regions, says which it supports, compiles regions to artifacts, and
+// loads artifacts as kernels. Implementations live in backends/<name> and are loaded as modules. Abilities that only
+// some backends have are extensions (backend/extension.h).
 #pragma once
 
 #include <cstddef>
@@ -149,9 +149,10 @@ class Backend {
   [[nodiscard]] virtual const BackendInfo& info() const = 0;
   [[nodiscard]] virtual PartitionRules rules() const = 0;
 
-  /// The ways to run this region, or why there is none. A fact, cheap, without profit guesses and without calling
-  /// the library. A variant that turns out impossible is refused by compile(). A backend that decides by the labels of
-  /// the region (Region::matches) says so in the variant's name: costs and artifacts are kept by that name.
+  /// The variants in which the backend can run this region, or why it cannot. A quick decision that does not call the
+  /// library and does not judge whether the region is profitable. If a variant turns out to be impossible, compile()
+  /// refuses it. A backend whose answer depends on the region's labels (Region::matches) includes them in the variant's
+  /// name, because costs and artifacts are stored under that name.
   [[nodiscard]] virtual std::expected<std::vector<Variant>, Refusal> support(const Graph& graph, const Region& region,
                                                                              const CompileOptions& options) const = 0;
 

@@ -1,10 +1,11 @@
-// A device with memory of its own: where kernels of some backends read and write, and in which order they run.
-// How: everything given to a queue runs in order, maybe later. Kernels bound to a queue return as soon as they are
-//      queued; copies and wait() return when they are done. So after a copy to the host the value is there, and a host
-//      buffer that a copy has read may be overwritten. The host (kHome) is no device: its kernels run at once.
-// Cost: a copy waits for what was queued before it.
+// A device with memory of its own, on which kernels of some backends run.
+// How: work given to a queue runs in order and asynchronously. Kernels bound to a queue return as soon as they are
+//       queued; copies and wait() return when they are complete. After a copy to the host the value is therefore there,
+//       and a host buffer that a copy has read may be overwritten. The host (kHome) is not a device: its kernels run
+//       immediately.
+// Cost: a copy waits for the work queued before it.
 // Not here: choosing what runs where (search/), timing copies (measure/).
-// Source: streams of CUDA and in-order queues of OpenCL, with the copies blocking.
+// Source: CUDA streams and OpenCL in-order queues, with blocking copies.
 #pragma once
 
 #include <cstddef>

@@ -1,6 +1,6 @@
-// Checks what hooks return.
-// In: a hook's answer, or the exception that left it. Out: the answer, or a text that says what is wrong with it.
-// Cost: linear in the answer; matched_variants() copies the region once.
+// Validates what hooks return.
+// In:  a hook's result, or the exception that it threw. Out: the result, or a message that says what is wrong.
+// Cost: linear in the result; matched_variants() copies the region once.
 #pragma once
 
 #include <expected>

@@ -1,13 +1,14 @@
-// What a backend outside this tree registers: a table of hooks, each optional, of which an adapter makes a Backend.
-// In: a module's table. Out: a checked copy of it.
-// How: a module exports `const collage::BackendHooks* collage_backend_hooks()` with C linkage. Size and version come
-//      first, so that a table of another version is known before anything else of it is looked at; hooks past the end
-//      of a shorter table are absent. The hooks take our C++ values: a module is built with the compiler of the
-//      program. All regions chosen for an instance come at once, so that they can share weights, tuning and one
-//      compiled unit. Exceptions that leave a hook become refusals or errors.
-// Not here: what the adapter does with them (hooked_backend.h), how modules are found (registry.h).
+// The table of hooks through which a backend outside this tree is registered. Every hook is optional; an adapter makes
+// a Backend from the table.
+// In:  a module's table. Out: a checked copy of it.
+// How: a module exports `const collage::BackendHooks* collage_backend_hooks()` with C linkage. Size and version are the
+//       first members, so that a table of another version is recognised before the rest is read; hooks beyond the end
+//       of a shorter table are absent. Hooks exchange C++ values with the program, so a module is built with the
+//       program's compiler. All regions chosen for an instance are passed in one call, so that they can share weights,
+//       tuning and one compiled unit. Exceptions thrown by a hook become refusals or errors.
+// Not here: what the adapter does with the hooks (hooked_backend.h), how modules are found (registry.h).
 // Source: TVM's RFC 10: compile is RelayToRuntime, lower RelayToTIR, codegen TIRToRuntime, prepare_constants
-//         UpdateConstants.
+//       UpdateConstants.
 #pragma once
 
 #include <cstdint>

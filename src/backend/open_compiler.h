@@ -1,9 +1,10 @@
-// Optional interface: compiles regions whose dimensions are open, to several kernels in one artifact, each for a part
-// of the shapes. Measuring says which part.
-// In: a region with named dimensions and the domain of their extents.
-// Out: names of kernels worth measuring; one artifact of those that were chosen, which loads as a MultiKernel.
-// How: first all candidates become one artifact, whose kernels are timed by number at sampled shapes; then those that
-//      won somewhere become another one with the cases that say where (tune/shapes/kernel_choice.h).
+// Optional interface: compiles regions with open dimensions to several kernels in one artifact, each for some of the
+// shapes. Measuring decides which kernel serves which shapes.
+// In:  a region with named dimensions, and the domain of their extents.
+// Out: names of kernels that are worth measuring; one artifact with the selected kernels, which loads as a MultiKernel.
+// How: first all kernels are compiled into one artifact and timed, by number, at sampled shapes. Those that were
+//       fastest somewhere are then compiled into a second artifact, with the conditions under which each runs
+//       (tune/shapes/kernel_choice.h).
 #pragma once
 
 #include <expected>

@@ -1,5 +1,5 @@
-// Finds, loads and configures backends. Modules lie in a folder beside the program or where the user says; each is
-// loaded when first asked for, so that the environment of its runtime can be set before.
+// Finds, loads and configures backends. Modules lie in a folder beside the program or in folders that the user names. A
+// module is loaded when its backend is first asked for, so that environment variables of its runtime can be set before.
 #pragma once
 
 #include <functional>

@@ -1,5 +1,5 @@
-// Default roles of backends: which instance is the host, the reference, the filler. The only place outside a backend's
-// own folder where a backend is named.
+// The default roles of backends: host, reference, filler; which take part in a tune or a bench by default. Outside a
+// backend's own folder, its name occurs only here.
 #pragma once
 
 #include <array>

@@ -1,7 +1,7 @@
-// Implementations of a backend as a list for users, and their settings as a space for a search.
-// How: a variant of a tunable implementation is named WAY/NAME=VALUE,NAME=VALUE with the names in order, such as
-//      "direct.nhwc/tile_c=2,tile_x=14"; a space says which values exist, and the backend compiles any legal name.
-// Source: operator strategies of TVM; knobs of its AutoTVM (Chen et al., NeurIPS 2018).
+// A backend's list of implementations for users, and their settings as a space that can be searched.
+// How: a variant of a tunable implementation is named WAY/NAME=VALUE,NAME=VALUE with the names sorted, for example
+//       "direct.nhwc/tile_c=2,tile_x=14". A space lists the legal values; the backend compiles any legal name.
+// Source: operator strategies of TVM; knobs of AutoTVM (Chen et al., NeurIPS 2018).
 #pragma once
 
 #include <cstdint>
