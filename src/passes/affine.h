@@ -1,4 +1,4 @@
-// A scale and a shift for each channel, and the operators whose weights can take them. Internal to this folder.
+// Per-channel scale and shift, and the operators whose weights can absorb them. Internal to this folder.
 #pragma once
 
 #include <optional>

@@ -1,5 +1,5 @@
-// A graph under change: who makes and reads each value stays known while a pass adds, replaces and removes nodes.
-// Removing the last reader of a value removes what made it, so a pass never leaves dead nodes behind.
+// Edits a graph: while a pass adds, replaces and removes nodes, the producer and readers of each value stay known. When
+// the last reader of a value is removed, its producer is removed too, so a pass never leaves dead nodes behind.
 #pragma once
 
 #include <string>

@@ -1,4 +1,5 @@
-// A product seen as one number times some values, however the multiplications are nested. Internal to this folder.
+// Views a tree of multiplications as one constant factor times some values, whatever its nesting. Internal to this
+// folder.
 #pragma once
 
 #include <vector>

@@ -1,4 +1,4 @@
-// What many passes want to know about nodes, shapes and constants. Pure functions.
+// Queries about nodes, shapes and constants that many passes share. Pure functions.
 #pragma once
 
 #include <cstdint>

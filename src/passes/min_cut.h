@@ -1,6 +1,7 @@
-// The cheapest way to split a weighted directed graph between a source and a sink. Internal to this folder.
-// Source: Dinic's algorithm (blocking flows in level graphs). Example: with edges source -> a of 3, a -> b of 1 and
-// b -> sink of 2 the cut is the edge a -> b, and a is on the source's side.
+// Minimum cut: the cheapest set of edges that separates source and sink of a weighted directed graph. Internal to this
+// folder.
+// Source: Dinic's algorithm (blocking flows in level graphs). Example: with the edges source -> a of weight 3, a -> b
+//       of 1 and b -> sink of 2, the cut is the edge a -> b, and a is on the source's side.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// What one pass is to the runner, and the list of them. Internal to this folder.
+// The interface between passes and their runner, and the list of all passes. Internal to this folder.
 #pragma once
 
 #include <functional>

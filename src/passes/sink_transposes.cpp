@@ -1,13 +1,13 @@
-// Finds the dimension order of each node between transpositions that leaves the least data to transpose.
-// In: a graph, often exported from a framework that keeps channels last, with a transposition around each convolution.
-// Out: the same computation with the nodes in between in the order that their neighbours have.
-// How: for one permutation at a time, each node that any order suits is either left or turned. A value costs its bytes
-//      once if somebody needs it in the order in which it is not made. The cheapest choice is a minimum cut.
-// Differs from pushing transpositions one by one: several may have to move together before any of them cancels.
-// Example: a = Transpose(x), b = Transpose(y), c = Relu(a + b), z = Transpose(c) back. Moving Add or Relu alone leaves
-// as
-//      much to transpose as before; turning both leaves z = Relu(x + y) and nothing to transpose. In the cut Add and
-//      Relu are two nodes; "left" costs a, b and z, "turned" costs nothing, one of each costs the value between them.
+// Chooses the dimension order of nodes between Transposes so that the least data has to be transposed.
+// In:  a graph, often exported from a framework with channels last, with a Transpose before and after each convolution.
+// Out: the same computation, with the nodes in between working in the dimension order of their neighbours.
+// How: for one permutation at a time, every node that works in any dimension order either stays as it is or is
+//       permuted. A value that is needed in an order other than the one it is produced in costs its bytes, once. The
+//       cheapest assignment is a minimum cut. Moving Transposes one at a time is not enough, because several may have
+//       to move together before any of them cancels.
+// Example: a = Transpose(x), b = Transpose(y), c = Relu(a + b), z = inverse Transpose(c), all of 64 bytes. If both Add
+// and Relu stay, a, b and z cost 192 bytes. If only Add is permuted, its result and z cost 128. If both are permuted, z
+// = Relu(x + y) and nothing is transposed.
 #include <algorithm>
 #include <map>
 #include <set>
