@@ -1,7 +1,8 @@
-// Judges index outputs (ArgMax, ArgMin, TopK, NonMaxSuppression) by the values that the indices point at: of two
-// elements that are equal within the tolerance, either may be chosen. In: a graph, or indices with the tensor that they
-// index. Out: where the choices of an output come from; a comparison. Cost: one look-up for each index; one pass over
-// the indexed tensor for its largest magnitude.
+// Judges outputs that are indices (ArgMax, ArgMin, TopK, NonMaxSuppression) by the values that they select: of two
+// elements that are equal within the tolerance, either may be selected.
+// In:  a graph; or indices together with the tensor that they index. Out: which tensor the indices of an output refer
+//       to; a comparison.
+// Cost: one look-up for each index, and one pass over the indexed tensor for its largest magnitude.
 #pragma once
 
 #include <optional>

@@ -42,10 +42,10 @@ struct Comparison {
 [[nodiscard]] Comparison compare(const Tensor& seen, const Tensor& expected, Accuracy accuracy, bool model_is_16bit,
                                  bool one_step = false);
 
-/// The same for floats with bounds that scale with `sizes` (of the type and extents of `expected`) in place of
+/// The same for floats, with bounds that scale with `sizes` (of the type and extents of `expected`) in place of
 /// |expected|:
 ///     share * (largest size) + relative * size + floor.
-/// For sums whose terms cancel: sizes are the sums of |a||b|, the only thing rounding errors are bounded by.
+/// For sums whose terms cancel: sizes are the sums of |a||b|, which is what bounds their rounding errors.
 [[nodiscard]] Comparison compare_sized(const Tensor& seen, const Tensor& expected, const Tensor& sizes,
                                        Accuracy accuracy, bool model_is_16bit);
 

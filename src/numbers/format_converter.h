@@ -1,5 +1,6 @@
-// Moves tensors between `plain` and any format, in a worker: the two common formats by the reference code, a backend's
-// own format by that backend's conversion kernels. Not here: fast or timed conversions, which are candidates.
+// Converts tensors between `plain` and any other format, in a worker: the two common formats with reference code, a
+// backend's own formats with that backend's conversion kernels. Not here: conversions as steps of a plan, which are
+// candidates and are timed.
 #pragma once
 
 #include <cstddef>

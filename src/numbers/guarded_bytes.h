@@ -1,4 +1,4 @@
-// A 64-byte aligned buffer between two guard zones, so that a kernel that writes outside it is caught.
+// A 64-byte aligned buffer between two guard zones that detect a kernel that writes outside of it.
 #pragma once
 
 #include <cstddef>

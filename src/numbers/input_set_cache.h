@@ -1,7 +1,7 @@
-// Keeps the input sets of the regions that a worker met last. Candidates of one region come in several jobs, and
-// computing the expected outputs takes longer than timing most candidates. In: a key of region, record and options.
-// Out: its sets, shared with their users. The least recently used sets are dropped when all together exceed the limit.
-// Not thread-safe.
+// Caches the input sets of recent regions in a worker. Candidates of one region arrive in several jobs, and computing
+// the expected outputs takes longer than timing most candidates.
+// In:  a key of region, record and options. Out: its input sets, shared with their users. When all sets together exceed
+//       the limit, the least recently used ones are dropped. Not thread-safe.
 #pragma once
 
 #include <cstddef>

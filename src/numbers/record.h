@@ -1,9 +1,9 @@
-// The record: every value of one run of the graph in `plain` format, in one mapped file with a JSON index beside it.
-// Shapes, realistic inputs and expected outputs of every region come from here. The inputs of a run are kept in the
+// The record: all values of one run of the graph, in `plain` format, in one mapped file with a JSON index beside it.
+// Shapes, realistic inputs and expected outputs of every region come from it. The inputs of a run are stored in the
 // same form.
-// Layout: PATH holds the bytes, each tensor at a multiple of 64; PATH.json the index
+// Layout: PATH holds the bytes, each tensor at a multiple of 64; PATH.json is the index
 //     {"schema": "collage.record/1", "bytes": N, "values": [{"name", "type": "f32[2,3]", "offset"}, ...]}
-// The index is written last, so a record without index was never finished.
+// The index is written last, so a record without an index is incomplete.
 #pragma once
 
 #include <map>

@@ -1,9 +1,8 @@
-// Derives from the operators of a region which inputs may be tried on it and how its outputs may then be judged.
-// In: a region. Out: the kinds of input sets that make sense, the inputs that must stay as recorded.
+// Derives from a region's operators which inputs may be tried on it, and how its outputs may then be judged.
+// In:  a region. Out: the kinds of input sets that are meaningful; the inputs that must keep their recorded values.
 // Cost: linear in the region's operands.
 // Source: forward error analysis as in Higham, Accuracy and Stability of Numerical Algorithms, ch. 3: the rounding
-// error of
-//         a sum of products is bounded by the sum of |a||b|, whatever the order of summation.
+//       error of a sum of products is bounded by the sum of |a||b|, whatever the order of summation.
 #pragma once
 
 #include <vector>
