@@ -1,6 +1,6 @@
-// A fixed piece of work whose time tells how fast the processor is at this moment. When the clock frequency changes or
-// another virtual machine takes cycles, it slows down together with the kernel that is being timed, so the kernel's
-// time can be corrected for the cause and never because of its value.
+// A fixed computation whose time shows how fast the processor is at the moment. When the clock frequency changes or
+// another virtual machine takes cycles, it slows down together with the kernel that is being timed. The kernel's time
+// can so be corrected for the cause, never because of its value.
 #pragma once
 
 #include <cstdint>

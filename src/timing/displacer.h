@@ -1,8 +1,8 @@
-// Evicts from the caches what a kernel left there, as the rest of its model does between two of its runs. A kernel that
-// is timed in a loop finds its weights in the cache; in a plan it reads them from memory. In: how many bytes the rest
-// of the model reads. Out: caches that hold other data. Cost: reading that many bytes, at most twice the size of the
-// last-level cache: a few milliseconds. Source: reuse distances as in Mattson et al., Evaluation Techniques for Storage
-// Hierarchies, 1970.
+// Evicts from the caches what a kernel left there, as the rest of its model does between two runs of it. A kernel that
+// is timed in a loop finds its weights in the cache; in a plan it may have to read them from memory.
+// In:  how many bytes the rest of the model reads. Out: caches that hold other data.
+// Cost: reading that many bytes, at most twice the size of the last-level cache: a few milliseconds.
+// Source: reuse distances as in Mattson et al., Evaluation Techniques for Storage Hierarchies, 1970.
 #pragma once
 
 #include <cstddef>

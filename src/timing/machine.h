@@ -1,4 +1,4 @@
-// What the machine is, as far as times measured on it depend on it.
+// Identifies the machine by the properties on which measured times depend.
 #pragma once
 
 #include <string>

@@ -1,6 +1,6 @@
-// What disturbed the calling thread while it timed something: preemption, page faults from files, cycles taken by other
-// virtual machines. Only causes that the system reports count, never the values measured.
-// Cost: two system calls to begin, three to end.
+// Detects what disturbed the calling thread during a measurement: preemption, page faults from files, cycles taken by
+// other virtual machines. Only causes that the system reports count, never the measured values.
+// Cost: two system calls at the start, three at the end.
 // Source: getrusage(2), proc(5), clock_gettime(2).
 #pragma once
 

@@ -1,6 +1,6 @@
-// Keeps the calling thread on the processors it is on, while it times something.
-// Threads made meanwhile inherit it, so a library must have its threads before; what needs all processors of the
-// process is not pinned.
+// Pins the calling thread to its current processors while it measures.
+// Threads that are created meanwhile inherit the restriction, so a library must have created its threads before. Work
+// that needs all processors of the process is not pinned.
 // Source: sched_setaffinity(2).
 #pragma once
 

@@ -1,7 +1,9 @@
-// Times plans and engines against each other: every round runs each of them once, in a fresh random order. Decisions
-// use ratios paired by round. A round in which the system reports a disturbance (noise.h) counts for nobody. In:
-// contenders, seconds. Out: samples by round, ratios, verdicts. Cost: the seconds given. Source: pairing as in Bulej et
-// al., "Duet Benchmarking", 2020.
+// Times plans and engines against each other. Each round runs every contender once, in a new random order, and
+// decisions use the ratios of times within a round. A round in which the system reports a disturbance (noise.h) is
+// ignored for all contenders.
+// In:  contenders, seconds. Out: samples by round, ratios, verdicts.
+// Cost: the given seconds.
+// Source: pairing as in Bulej et al., "Duet Benchmarking", 2020.
 #pragma once
 
 #include <cstdint>

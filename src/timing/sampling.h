@@ -1,9 +1,9 @@
 // Times several kernels against each other in one process.
-// Each is warmed up. Then every round runs each kernel once, in a fresh random order, so that a disturbance of the
-// machine affects all alike; times are scaled to those of an undisturbed processor (canary.h), so that kernels measured
-// in different sessions compare. A sample is a batch of calls that is long enough for the clock, or a single call where
-// something is done before each (prepare). A kernel that is clearly slow is not sampled further; its samples are kept.
-// A sample is dropped only when the system reports a disturbance, never because of its value.
+// After a warm-up, each round runs every kernel once, in a new random order, so that a disturbance affects all alike.
+// Times are scaled to those of an undisturbed processor (canary.h), so that kernels measured in different sessions are
+// comparable. A sample is a batch of calls that is long enough for the clock, or a single call where something is done
+// before each one (prepare). A kernel that is clearly slow is not sampled further; its samples are kept. A sample is
+// discarded only when the system reports a disturbance, never because of its value.
 #pragma once
 
 #include <cstdint>
