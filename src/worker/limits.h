@@ -1,8 +1,9 @@
-// Limits on the resources of a worker process, and a filter of the system calls that it may make.
-// In: the process itself, or its id. Out: limits set, or the memory that it uses.
-// The supervisor watches resident memory, because a limit of the address space would stop libraries that map much and
-// touch little. Limits of processor time and file size only serve when the supervisor is gone: deadlines and the disk's
-// own limit are reached first. Cost: a few system calls when a worker starts; about 10 us to look at its memory.
+// Limits the resources of a worker process and filters the system calls that it may make.
+// In:  the process itself, or its id. Out: limits set; the memory that the process uses.
+// The supervisor watches resident memory, because a limit on address space would stop libraries that map much memory
+// and use little. Limits on processor time and file size matter only when the supervisor has died; otherwise deadlines
+// and the disk's capacity are reached first.
+// Cost: a few system calls when a worker starts; about 10 us to read its memory use.
 // Source: setrlimit(2), seccomp(2), Documentation/filesystems/proc.rst in Linux.
 #pragma once
 

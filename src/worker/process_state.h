@@ -1,9 +1,10 @@
 // Detects and undoes changes that third-party code makes to the state of its process.
-// In: the process before and after a call. Out: the differences in words; those that can be undone are.
-// Examples: a flush-to-zero bit or rounding mode that changes the results of later code, a changed working folder or
-// locale, a child process that goes on working while other kernels are timed. Threads, file descriptors and memory are
-// not compared here, since the first use of a library legitimately adds some; resource_check.h finds those that grow
-// with every run. Cost: about 100 us for a comparison, most of it for 64 signal handlers and two files of /proc.
+// In:  the process before and after a call. Out: the differences as text; those that can be undone have been undone.
+// Examples: a flush-to-zero bit or rounding mode that changes the results of later code; a changed working folder or
+// locale; a child process that keeps running while other kernels are timed. Threads, file descriptors and memory are
+// not compared here, because the first use of a library legitimately adds some; resource_check.h finds those that grow
+// with every run.
+// Cost: about 100 us for a comparison, most of it for 64 signal handlers and two files of /proc.
 // Source: Intel SDM volume 1, 10.2.3 (MXCSR).
 #pragma once
 

@@ -1,9 +1,9 @@
 // Finds kernels that leak resources or use more processors than they were given.
-// In: a warm kernel as a function to run. Out: nothing, or a refusal with reason kResources.
-// A library may start threads, open files and fill caches when it is first used, so only a kernel that has run before
-// is checked. What grows during a batch of runs is checked again with another batch; only what grows each time is
-// refused. Cost: reading a few files of /proc and 300 us of runs; some milliseconds more when a first batch looks
-// suspicious.
+// In:  a kernel that has run before, as a function. Out: nothing, or a refusal with reason kResources.
+// How: a library may start threads, open files and fill caches at its first use, so only a kernel that has run before
+//       is checked. What grows during a batch of runs is checked again with further batches; only what grows in each of
+//       them is refused.
+// Cost: reading a few files of /proc and 300 us of runs; some milliseconds more when the first batch looks suspicious.
 #pragma once
 
 #include <cstdint>

@@ -1,9 +1,9 @@
-// The supervisor's side of a worker: starts the process when it is first needed, and again after it died.
-// In: a job. Out: the answer, or a Death that says which candidate was at work and at which stage.
-// A worker is spawned, never forked. It leads a process group of its own, reads from and writes to /dev/null, and its
-// stderr is kept for messages. A crash, a hang, too much memory and a malformed answer are all deaths. Processes that a
-// worker started are killed with it even when they changed their group or session: they carry a mark in their
-// environment.
+// The supervisor's side of a worker: starts the process when it is first needed, and again after it has died.
+// In:  a job. Out: the answer, or a Death that says which candidate was being processed and at which stage.
+// A worker is spawned, never forked. It leads its own process group, its standard input and output are /dev/null, and
+// its stderr is kept for messages. A crash, a hang, too much memory and a malformed answer all count as deaths.
+// Processes that a worker started are killed with it even if they changed their group or session; they are recognised
+// by a variable in their environment.
 #pragma once
 
 #include <sys/types.h>
@@ -49,8 +49,9 @@ class WorkerProcess {
   WorkerProcess& operator=(const WorkerProcess&) = delete;
   ~WorkerProcess();
 
-  /// Sends the job and waits for its answer. Outer: the worker lives. Inner: the handler's answer.
-  /// After a Death nothing of the worker or what it started is left. Error worker/cannot-start inside.
+  /// Sends the job and waits for its answer. The outer value says whether the worker survived; the inner one is the
+  /// handler's answer. After a Death nothing of the worker, nor what it started, is left. Inner error
+  /// worker/cannot-start.
   /// One call at a time.
   [[nodiscard]] std::expected<Result<Json>, Death> call(const Json& job, const Allowance& allowance,
                                                         std::stop_token stop = {});
