@@ -1,4 +1,4 @@
-// The answer to a tuner that asks for the lease of a cost.
+// The answer to a tuner that asks for the right to measure a cost (leases.h).
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // The SQLite file of a cost store: tables, migrations, records with checksums. Internal to the store.
-// In: a path. Out: records; a record whose checksum does not fit is set aside in a table of its own.
+// In:  a path. Out: records. A record whose checksum is wrong is moved to a table of its own.
 // Every function throws SQLite::Exception when the file fails.
 // Source: https://www.sqlite.org/wal.html, https://www.sqlite.org/pragma.html#pragma_synchronous
 #pragma once
