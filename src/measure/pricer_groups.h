@@ -1,4 +1,4 @@
-// What measuring candidates (pricer.cpp) and making their artifacts (pricer_artifacts.cpp) have in common.
+// Shared by measuring candidates (pricer.cpp) and making their artifacts (pricer_artifacts.cpp).
 #pragma once
 
 #include <cstdint>
