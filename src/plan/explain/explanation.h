@@ -1,9 +1,10 @@
-// Why a plan is what it is, as data: for every node who runs it, what came second, who refused, what was not measured.
-// In: facts that a tune gathered (tune/explain/explanation.h). Out: one JSON object inside plan.json, which `explain`
-// reads. It is kept small: candidates, refusals and rules are written once and referred to by position, sets of nodes
-// are ranges.
-// The three losses are those of TVM RFC 62, "Collage", section "Drawbacks".
-// Not here: text for people (plan/explain/explain.h), answers to single questions (plan/explain/why_not.h).
+// The explanation of a plan, as data: for each node the backend that runs it, the second best choice, refusals, and
+// what was not measured.
+// In:  facts that a tune gathered (tune/explain/explanation.h). Out: one JSON object inside plan.json, which `explain`
+//       reads. It is kept small: candidates, refusals and rules are written once and referred to by position; sets of
+//       nodes are ranges.
+// The three losses are those of TVM's RFC 62 (Collage), section "Drawbacks".
+// Not here: text (plan/explain/explain.h), answers to single questions (plan/explain/why_not.h).
 #pragma once
 
 #include <cstdint>
