@@ -1,6 +1,6 @@
-// A plan of one shape with its kernels loaded: kernels, constants, memory map. Immutable, so threads share it; each
-// runs it in an ExecutionContext of its own.
-// In: a realised plan and the backends it names. Out: contexts.
+// A plan of one shape, loaded: kernels, constants, memory layout. It is immutable, so threads share it; each thread
+// runs it in its own ExecutionContext.
+// In:  a realised plan and the backends that it names. Out: contexts.
 #pragma once
 
 #include <cstddef>
