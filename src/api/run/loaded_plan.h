@@ -1,6 +1,6 @@
-// A plan ready to run: loaded once, shared by all who run it.
+// A plan that is loaded and ready to run. It is loaded once and shared by all threads that run it.
 // In:  a plan file, as `collage tune` writes it, and the backends that its steps name.
-// Out: what the model's inputs and outputs are, and a Session (api/run/session.h) for each caller.
+// Out: descriptions of the model's inputs and outputs, and a Session (api/run/session.h) for each caller.
 //
 //     COLLAGE_TRY(const LoadedPlan plan, LoadedPlan::load("model.collage"));
 //     COLLAGE_TRY(Session session, plan.make_session());
@@ -8,8 +8,8 @@
 //     COLLAGE_TRY_VOID(session.run());
 //     const std::span<const std::byte> scores = session.output(0);
 //
-// Threads: a LoadedPlan does not change; every function may be called from any thread. A session belongs to one caller
-// at a time.
+// Threads: a LoadedPlan is immutable; every function may be called from any thread. A session is used by one thread at
+//       a time.
 #pragma once
 
 #include <cstddef>

@@ -1,11 +1,11 @@
 // Times a plan, or a bare model, against whole-model engines on the same inputs, in interleaved rounds in one process.
-// In: a plan or a model, rivals, seconds. Out: medians and paired ratios with intervals.
+// In:  a plan or a model, rivals, seconds. Out: medians and paired ratios with confidence intervals.
 //
-// A rival gets the user's file with dimensions bound and initialisers repaired, all its optimisations on, f32, the same
-// threads, inputs and outputs bound beforehand. Where it refuses that file it gets the simplified graph, and the row
-// says so. All outputs are compared with the reference's in the accuracy class of the plan; a contender with wrong
-// numbers is timed and named, and does not count in any summary.
-// Cost: the seconds asked for, loading, one run of the reference.
+// A rival gets the user's file with dimensions bound and initialisers repaired, runs with all its optimisations, in
+// f32, with the same number of threads, and with inputs and outputs bound beforehand. If it refuses that file it gets
+// the simplified graph, and its row says so. All outputs are compared with those of the reference in the plan's
+// accuracy class. A contender with wrong numbers is timed and named, but counts in no summary.
+// Cost: the given seconds, loading, one run of the reference.
 #pragma once
 
 #include <map>

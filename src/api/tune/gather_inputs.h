@@ -1,5 +1,5 @@
-// Inputs of a run: read from files where the user gave them, else made up from a seed.
-// In: files by input, ranges, a seed. Out: one tensor for each input.
+// Collects the inputs of a run: read from files that the user gave, else generated from a seed.
+// In:  files by input, ranges, a seed. Out: one tensor for each input.
 #pragma once
 
 #include <map>

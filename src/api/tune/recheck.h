@@ -1,10 +1,10 @@
-// Whether a plan still fits: on another machine, with another build of a library, or whenever it is asked.
-// In: a plan. Out: same, usable, re-tune or refused, with the parts that got slower.
-// How: the machine and the builds that the plan names are compared with those here. Where something differs, a worker
-//      compares the numbers with the reference, then times the plan as a whole and its main steps, each loaded from the
-//      plan's own artifact and run on the inputs that the reference computes for it.
+// Checks whether a plan still fits: on another machine, with another build of a library, or whenever the user asks.
+// In:  a plan. Out: same, usable, re-tune or refused, with the parts that became slower.
+// How: the machine and builds named in the plan are compared with the present ones. If something differs, a worker
+//       compares the numbers with the reference, then times the whole plan and its main steps. Each step is loaded from
+//       the plan's own artifact and runs on inputs that the reference computes for it.
 // Cost: nothing when nothing differs; else two runs of the reference and three rounds over at most 16 steps.
-// Not here: the verdict on times (recheck_verdict.h), numbers over many inputs (verify.h).
+// Not here: the verdict on times (recheck_verdict.h), numbers on many inputs (verify.h).
 #pragma once
 
 #include <optional>

@@ -1,9 +1,9 @@
-// What new times of a plan's parts say about the plan.
-// In: what each part took when the plan was made, and what it takes here. Out: a verdict.
-// How: each part is compared with the speed of the plan as a whole. A machine may be slower in general, which makes no
-// other choice better; a part that got slower than the others may be better run by another backend.
+// Judges a plan by new times of its parts.
+// In:  the time of each part when the plan was made, and its time now. Out: a verdict.
+// How: each part is compared with the plan as a whole. If the machine is slower in general, no other choice becomes
+//       better; but a part that became slower than the others may run faster on another backend.
 // Example: parts of 30, 30 and 20 us take 60, 60 and 80 us here. The machine is 2 times slower in general; the last
-// part lost 40 us beyond that, 20 % of all 200 us, which asks for a new tune.
+// part lost 40 us beyond that, 20 % of the total of 200 us, so a new tune is recommended.
 // Not here: measuring (recheck.h).
 #pragma once
 

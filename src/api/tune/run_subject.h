@@ -1,5 +1,5 @@
-// What a command runs: a plan file, or a bare model with an unmeasured plan, at one shape.
-// In: a path, what the user says about shapes, files of inputs. Out: the plan, and its graph to make inputs for.
+// Finds what a command is to run: a plan file, or a bare model with an unmeasured plan, at one shape.
+// In:  a path, the user's shapes, files of inputs. Out: the plan, and its graph, for which inputs are made.
 #pragma once
 
 #include <map>

@@ -1,5 +1,5 @@
-// Which shape of a plan a command is about: from `--shape` and from the files of inputs.
-// In: a plan's cases, `--shape` bindings, input files. Out: a point of the domain; the graph's inputs at that point.
+// Determines the shape at which a command uses a plan: from `--shape` and from the files of inputs.
+// In:  a plan's cases, `--shape` bindings, input files. Out: a point of the domain; the graph's inputs at that point.
 #pragma once
 
 #include <map>

@@ -1,5 +1,5 @@
-// A plan without any measuring: one engine runs the whole model in one step. `collage run MODEL` uses it.
-// In: a model. Out: a plan of one step. Cost: an import and one compilation by the engine.
+// Makes a plan without measuring: one engine runs the whole model in one step. `collage run MODEL` uses it.
+// In:  a model. Out: a plan of one step. Cost: an import and one compilation by the engine.
 #pragma once
 
 #include "backend/registry.h"

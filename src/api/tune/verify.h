@@ -1,7 +1,8 @@
 // Runs a plan and the reference on the same inputs and compares every output.
-// In: a plan, seeds. Out: the worst difference of each output, at each shape.
-// The reference is the reference engine (backend/roles.h) on the imported model, all graph optimisation off, one
-// thread. Cost: one run of plan and reference for each seed and shape.
+// In:  a plan, seeds. Out: the largest difference of each output, at each shape.
+// The reference is the reference engine (backend/roles.h) on the imported model, without graph optimisation, on one
+// thread.
+// Cost: one run of plan and reference for each seed and shape.
 #pragma once
 
 #include <map>
