@@ -1,6 +1,5 @@
-// Seeded random numbers for generated inputs. The sequence is the same on every platform, which <random> does not guarantee
-// for its distributions.
-// Source: SplitMix64 (Steele, Lea and Flood 2014) and the Box-Muller transform (1958).
+// Seeded random numbers for generated inputs. The sequence is the same on every platform, which <random> does not
+// guarantee for its distributions. Source: SplitMix64 (Steele, Lea and Flood 2014) and the Box-Muller transform (1958).
 #pragma once
 
 #include <cmath>

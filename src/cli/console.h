@@ -1,4 +1,4 @@
-// Everything the program shows: results on stdout, progress and errors on stderr, JSON where asked.
+// All output of the program: results on stdout, progress and errors on stderr, JSON where the user asks for it.
 #pragma once
 
 #include <chrono>

@@ -1,4 +1,4 @@
-// The file of --events: one JSON object a line, the last of which says how it ended (docs/EVENTS.md).
+// Writes the file of --events: one JSON object a line; the last one says how the command ended (docs/EVENTS.md).
 #pragma once
 
 #include <chrono>

@@ -1,4 +1,4 @@
-// Opens a store for reading. It is an error when there is none or it cannot be read; none is made.
+// Opens an existing store for reading. A store that does not exist or cannot be read is an error; none is created.
 #pragma once
 
 #include <optional>

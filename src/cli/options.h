@@ -1,5 +1,5 @@
-// Options that several commands share, parsed once and passed on as values. A command declares only those that have an
-// effect in it, so that no option is accepted and ignored.
+// Options shared by several commands, parsed once and passed on as values. A command declares only the options that
+// have an effect in it, so that none is accepted and ignored.
 #pragma once
 
 #include <CLI/CLI.hpp>

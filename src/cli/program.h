@@ -1,4 +1,5 @@
-// The commands. Each add_* declares one command with its options; when the command line names it, `action` is set.
+// Declares the commands. Each add_* function declares one command with its options; when the command line names it,
+// `action` is set.
 #pragma once
 
 #include <functional>

@@ -1,5 +1,5 @@
-// An error of the command-line parser in the form of all other errors: what was seen, a similar known word, what is
-// allowed.
+// Converts an error of the command-line parser to the form of all other errors: what was seen, a similar known word,
+// what is allowed.
 #pragma once
 
 #include <CLI/CLI.hpp>
