@@ -1,6 +1,6 @@
-// The seconds of a tune and the share of them that each of its parts may use. What is left after measuring is for
-// contests and level 2, and some of it for writing the plan.
-// In: seconds. Out: points in time.
+// Divides the seconds of a tune among its parts. What measuring leaves over is for contests and level 2; some of it is
+// reserved for writing the plan.
+// In:  seconds. Out: points in time.
 #pragma once
 
 #include <chrono>

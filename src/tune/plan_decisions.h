@@ -1,7 +1,7 @@
-// The decisions of a plan as a cover of the graph they were made for.
-// In: a plan, the simplified graph. Out: a cover with the plan's steps, or the first step that does not fit.
-// Not here: artifacts and the plan file (tune/replay.h).
+// Turns a plan back into a cover of the graph for which it was made.
+// In:  a plan, the simplified graph. Out: a cover with the plan's steps, or the first step that does not fit.
 // Cost: linear in the plan.
+// Not here: artifacts and the plan file (tune/replay.h).
 #pragma once
 
 #include <functional>
@@ -18,9 +18,9 @@ namespace collage {
 using VariantSource =
     std::function<Result<std::vector<Candidate>>(const Graph& graph, const std::string& backend, const Region& region)>;
 
-/// The decisions of a plan as a cover of `graph`. Error plan/other-graph names the first step that does not fit the
-/// graph (a node, an operator, an attribute, a type or a shape differs, or nodes are left over); plan/other-variant the
-/// first one whose variant the backend does not offer any more.
+/// The plan's steps as a cover of `graph`. Error plan/other-graph names the first step that does not fit the graph (a
+/// node, operator, attribute, type or shape differs, or nodes are left over); plan/other-variant the first step whose
+/// variant the backend no longer offers.
 [[nodiscard]] Result<Cover> cover_from_plan(const Plan& plan, const Graph& graph, const VariantSource& variants);
 
 }  // namespace collage

@@ -1,6 +1,6 @@
-// The candidates of a graph: what the backends that take part offer, under the user's rules.
-// In: the prepared graph, participants, rules. Out: a Pool.
-// Not here: what candidates cost (tune/price/priced.h), proposing itself (region/candidates.h).
+// The pool: all candidates that the participating backends offer for a graph, after the user's rules.
+// In:  the prepared graph, participants, rules. Out: a Pool.
+// Not here: the candidates' costs (tune/price/priced.h), proposing itself (region/candidates.h).
 #pragma once
 
 #include <map>

@@ -44,9 +44,9 @@ struct LazyMeasuring {
   std::function<void(std::size_t measured)> progress;
 };
 
-/// By candidate of request.pool; request.costs are those known before, none if it is empty. Of candidates that are the
-/// same computation one is measured. When the time is over what is expected of the regions that may still be measured
-/// stands in for their costs, so that a cover exists. Errors of the search and of measuring.
+/// Costs by candidate of request.pool. request.costs are those known before; empty means none. One candidate of each
+/// computation is measured. When the time is over, the candidates of regions that could still be measured get their
+/// expected costs, so that a cover exists. Errors of the search and of measuring.
 [[nodiscard]] Result<std::vector<Cost>> price_lazily(CoverRequest request, CostBounds& bounds,
                                                      const LazyMeasuring& measuring);
 

@@ -1,7 +1,7 @@
-// The effect of each of the user's rules: how much of the graph it names, which candidates it removed or added, how
-// many steps of the plan are on exactly what it matches.
-// In: rules, the graph, the pool before and after pins and bans, the cover that ships. Out: a line for each rule.
-// Cost: for each rule a pass over the pool.
+// Reports the effect of each of the user's rules: how many nodes it names, which candidates it removed or added, how
+// many steps of the plan are exactly what it matches.
+// In:  rules, the graph, the pool before and after pins and bans, the cover that ships. Out: a line for each rule.
+// Cost: one pass over the pool for each rule.
 // Not here: applying rules (node_rules.h, region/rules/user_rules.h).
 #pragma once
 
