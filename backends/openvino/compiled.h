@@ -1,4 +1,4 @@
-// OpenVINO's side of an artifact: ONNX bytes to a compiled model, to an exported blob, and back.
+// Compiles ONNX bytes with OpenVINO, exports the compiled model as a blob, and imports it again.
 #pragma once
 
 #include <expected>
