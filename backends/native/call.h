@@ -1,6 +1,6 @@
-// One call of machine code: buffers described as the code wants them, scratch from the plan's workspace.
-// In: a loaded shared object, arguments with extents, addresses of ports. Out: a Call.
-// Cost: of run() a few nanoseconds beside the work; nothing is allocated.
+// A bound call of compiled code: buffer descriptors as the code expects them, scratch from the plan's workspace.
+// In:  a loaded shared object, arguments with extents, addresses of ports. Out: a Call.
+// Cost: run() adds a few nanoseconds and allocates nothing.
 // Source: the calling convention NAME_argv(void**) of Halide's objects.
 #pragma once
 

@@ -1,9 +1,10 @@
 // Conditions over named numbers, as text: "kernel_h == 3 and channels >= 32".
-// In: a text and facts. Out: whether it holds; or its comparisons one by one.
+// In:  a text and facts. Out: whether it holds; or its comparisons one by one.
 //   condition = term {"or" term}   term = comparison {"and" comparison}
 //   comparison = operand ("==" | "!=" | "<=" | ">=" | "<" | ">") operand
 //   operand = product {"+" product}   product = (NAME | NUMBER) {("*" | "%") (NAME | NUMBER)}
-// In what is built in a name without a fact is a bug; what comes from elsewhere is evaluated, which says what is wrong.
+// In a built-in condition, a name without a fact is a bug (holds()). A condition from outside is checked, and what is
+// wrong is reported (evaluate()).
 // Cost: linear in the text.
 // Source: the specialisation conditions of TVM's operator strategies.
 #pragma once

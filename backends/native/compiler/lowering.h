@@ -1,8 +1,9 @@
-// One region on its way to tensor code: its ports and constants as Halide sees them, and the code that comes out.
-// In: a graph, a region, a variant. Out: TensorCode.
-// How: an implementation (strategy.h) asks for ports by view, writes Funcs, schedules them, and names the outputs.
+// The state while one region is lowered to tensor code: its ports and constants as Halide inputs, and the resulting
+// code.
+// In:  a graph, a region, a variant. Out: TensorCode.
+// How: an implementation (strategy.h) requests ports as views, writes and schedules Funcs, and names the outputs.
 // Cost: that of building expressions.
-// Source: Halide's ImageParam with strides of its own for each dimension.
+// Source: Halide's ImageParam, with explicit strides for each dimension.
 #pragma once
 
 #include <Halide.h>
