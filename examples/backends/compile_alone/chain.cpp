@@ -1,6 +1,6 @@
-// A backend with `compile` alone: chains of one-operand operators, run in one pass over the numbers.
-// It has no `support`: what its patterns match, it takes, in plain formats. Which pattern it was says the region's
-// label.
+// A backend with the hook `compile` only: chains of one-operand operators, run in one pass over the elements. Without a
+// hook `support`, it supports everything that its patterns match, in plain formats. The region's label says which
+// pattern matched.
 #include <algorithm>
 #include <cmath>
 
