@@ -28,7 +28,7 @@ using Entry = int (*)(void** arguments);
 /// A shared object in this process, with what its kernels call. Kernels may share it.
 struct LoadedObject {
   const blas::Library* library = nullptr;  ///< null: none is called
-  RuntimeTable runtime;                    ///< outlives the object, which looks at it
+  RuntimeTable runtime;                    ///< outlives the object, which refers to it
   std::shared_ptr<const SharedObject> object;
 };
 

@@ -92,7 +92,7 @@ struct KernelSet {
   std::vector<Terms> inputs;  ///< extents of ports, by ONNX axis
   std::vector<Terms> outputs;
   std::vector<Member> members;
-  std::vector<SetCase> cases;  ///< the last one is all there is, by a member without guards
+  std::vector<SetCase> cases;  ///< the last one matches every shape and has a member without guards
   bool operator==(const KernelSet&) const = default;
 };
 

@@ -13,7 +13,7 @@
 
 namespace collage {
 
-/// What the hooks of an instance say of themselves; `unusable` when probe throws or says what cannot be.
+/// The info that an instance's hooks report; `unusable` when probe throws or reports something impossible.
 [[nodiscard]] BackendInfo info_of(const BackendHooks& hooks, const BackendOptions& options);
 /// Rules whose patterns parse, or why there are none.
 [[nodiscard]] std::expected<PartitionRules, std::string> rules_of(const BackendHooks& hooks,

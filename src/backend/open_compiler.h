@@ -22,7 +22,7 @@ namespace collage {
 struct OpenRequest {
   const Graph* graph = nullptr;  ///< outlives the calls; types of the region's inputs have named dimensions
   Region region;
-  Variant formats;     ///< of the ports; its name is not looked at
+  Variant formats;     ///< of the ports; its name is ignored
   ShapeDomain domain;  ///< what the artifact is to serve: a range for every named dimension
 };
 

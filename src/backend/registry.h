@@ -42,7 +42,7 @@ class Registry {
   /// The instance of this name ("kind" or "kind:key=value,..."), made on first use.
   /// Error backend/missing, backend/unusable, backend/bad-option.
   [[nodiscard]] Result<Backend*> get(const std::string& instance_name);
-  /// Like get(), but an unusable instance is returned all the same (for `collage backends`).
+  /// Like get(), but an unusable instance is returned too (for `collage backends`).
   [[nodiscard]] Result<Backend*> inspect(const std::string& instance_name);
   /// From here on the instance is error backend/unusable with this reason, and none is made.
   void exclude(const std::string& instance_name, std::string why);

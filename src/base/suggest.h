@@ -16,7 +16,7 @@ namespace collage {
 /// of equals. A known word that begins with `word`, of three letters or more, counts as near, too.
 [[nodiscard]] std::optional<std::string> nearest_word(std::string_view word, std::span<const std::string> known);
 
-/// "; did you mean NEAREST?", or nothing: to put behind what a message says it saw.
+/// "; did you mean NEAREST?" or nothing, to be appended to what a message says was seen.
 [[nodiscard]] std::string did_you_mean(std::string_view word, std::span<const std::string> known);
 
 }  // namespace collage

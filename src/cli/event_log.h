@@ -22,7 +22,7 @@ class EventLog {
   explicit EventLog(const std::string& path);
   EventLog(const EventLog&) = delete;
   EventLog& operator=(const EventLog&) = delete;
-  /// Writes the last line if nobody did.
+  /// Writes the last line if it was not written yet.
   ~EventLog();
 
   void write(const ProgressEvent& event);

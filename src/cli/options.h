@@ -42,7 +42,7 @@ void add_store(CLI::App& command, CommonOptions& options);
 void add_seed(CLI::App& command, CommonOptions& options);
 void add_accuracy(CLI::App& command, CommonOptions& options);
 void add_passes(CLI::App& command, CommonOptions& options);
-/// `help` says what may be written there.
+/// `help` describes the allowed values.
 void add_shape(CLI::App& command, CommonOptions& options, const std::string& help);
 void add_input_range(CLI::App& command, CommonOptions& options);
 /// --backend-library, as commands and the worker take it.
@@ -58,7 +58,7 @@ inline constexpr const char* kOneShape = "DIM=8 for a dimension, NAME=1x3x224x22
 
 /// Says before any work whether --json and --events can be written. Error io/cannot-write.
 [[nodiscard]] Result<void> check_outputs(const CommonOptions& options);
-/// Once parsed: module files become absolute, and their backends take part unless --backends says who does.
+/// Once parsed: module files become absolute, and their backends take part unless --backends is given.
 /// Error cli/bad-option for what cannot be a module.
 [[nodiscard]] Result<void> take_libraries(CommonOptions& options, const CLI::App& command);
 /// The kinds of the module files named.

@@ -12,7 +12,7 @@ namespace collage::cli {
 /// Of a parse that failed. Code cli/usage.
 [[nodiscard]] Error usage_error(const CLI::App& app, const CLI::ParseError& error);
 
-/// Where --json of the command that was named says that a result goes; empty when it says nothing.
+/// The target of --json on the command line; empty when it is not given.
 [[nodiscard]] std::string json_target(const CLI::App& app);
 
 /// Of a command, called `name`, that has none with this name. Code cli/usage.

@@ -47,7 +47,7 @@ struct Node {
   std::string domain;  ///< "" is ai.onnx
   std::string op_type;
   std::vector<ValueId> inputs;        ///< an invalid id stands for an omitted optional input
-  std::vector<ValueId> outputs;       ///< an invalid id stands for an output nobody asked for
+  std::vector<ValueId> outputs;       ///< an invalid id stands for an omitted optional output
   std::vector<ValueId> captures;      ///< values of this graph that bodies of this node read by name
   std::vector<Attribute> attributes;  ///< sorted by name
 
@@ -85,7 +85,7 @@ ValueId add_constant(Graph& graph, std::string name, Tensor tensor);
 /// Appends a node. Attributes are sorted here; an empty name becomes a fresh "<op_type>_<index>".
 NodeId add_node(Graph& graph, Node node);
 
-/// Who makes and who reads each value; recomputed after changes, never stored in the graph.
+/// The producer and readers of each value; recomputed after changes, never stored in the graph.
 struct Uses {
   std::vector<NodeId> producer;                ///< by value; invalid for inputs, constants and captures
   std::vector<std::vector<NodeId>> consumers;  ///< by value, ascending, once per node, captures included

@@ -53,7 +53,7 @@ class Printer {
 
   [[nodiscard]] std::string ref(ValueId id) const {
     if (!id.valid()) return "_";
-    // Unreadable on purpose: a broken graph can be looked at, not read back.
+    // Deliberately not parsable: a broken graph can be printed, but not read back.
     if (id.index >= graph_.values.size()) return "%!" + std::to_string(id.index);
     return '%' + name_text(graph_.value(id).name);
   }
@@ -152,7 +152,7 @@ class Printer {
       text_ += "graph";
   }
 
-  /// Lists tell their type by their elements; an empty one says it.
+  /// The type of a list follows from its elements; an empty list names its type.
   template <class T>
   void print(const std::vector<T>& values) {
     if (values.empty()) {

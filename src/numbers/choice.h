@@ -24,7 +24,7 @@ struct ChoiceRule {
   ChoiceKind kind = ChoiceKind::kAlongAxis;
 };
 
-/// A rule with the data at hand.
+/// A rule with the data that it needs.
 struct Choice {
   Tensor data;
   std::int64_t axis = 0;

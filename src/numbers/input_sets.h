@@ -23,7 +23,7 @@ struct InputSet {
   std::vector<Tensor> expected;                ///< by output of the region
   std::vector<Tensor> sizes;                   ///< sums of |a||b| by output; empty: bounds scale with `expected`
   std::vector<std::optional<Choice>> choices;  ///< by output, for indices
-  bool is_cheap = false;                       ///< worth another run after the timing
+  bool is_cheap = false;                       ///< cheap enough for another run after the timing
 };
 
 struct InputSetOptions {

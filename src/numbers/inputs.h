@@ -20,7 +20,8 @@ struct InputOptions {
 };
 
 /// What elements of `value` must stay below, found by following it through operators that only move or cast elements to
-/// those that ask something of their integers (ir/operand_conditions.h), into bodies too. Nothing when nobody asks.
+/// those that ask something of their integers (ir/operand_conditions.h), into bodies too. Nothing when there are no
+/// such operators.
 [[nodiscard]] std::optional<std::int64_t> index_limit(const Graph& graph, ValueId value);
 /// Whether some element of `value` divides, or counts what there must be one of at least; found likewise.
 [[nodiscard]] bool must_be_positive(const Graph& graph, ValueId value);

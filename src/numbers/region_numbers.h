@@ -22,7 +22,7 @@ enum class NumericKind : std::uint8_t {
   kOther      ///< continuous on its domain
 };
 
-/// Constants are looked at: a slope above one, a bound that excludes zero, a computed divisor make an operator kOther.
+/// Constants matter: a slope above one, a bound that excludes zero, a computed divisor make an operator kOther.
 [[nodiscard]] NumericKind numbers_of(const Graph& graph, const Node& node);
 
 struct RegionNumbers {

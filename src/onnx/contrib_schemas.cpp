@@ -207,7 +207,7 @@ Types branch_types(InferenceContext& context, const char* branch) {
   return types;
 }
 
-/// Nothing when the branch does not fit. What ONNX's data propagation cannot do says nothing about the branch.
+/// Nothing when the branch does not fit. A failure of ONNX's data propagation is no evidence against the branch.
 std::optional<Types> types_if_fitting(InferenceContext& context, const char* branch) {
   try {
     return branch_types(context, branch);

@@ -20,7 +20,7 @@ namespace collage {
 
 struct ImportOptions {
   ShapeBindings shapes;
-  bool allow_unbound = false;  ///< leave dimensions nobody bound symbolic instead of refusing
+  bool allow_unbound = false;  ///< leave unbound dimensions symbolic instead of refusing the model
   /// True for an operator of a vendor's domain that some backend runs; without it no vendor operator is known.
   std::function<bool(std::string_view domain, std::string_view op)> knows_vendor_operator;
 };

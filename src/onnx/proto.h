@@ -77,7 +77,7 @@ void set_opset(pb::ModelProto& model, std::string_view domain, std::int64_t vers
 class Names {
  public:
   explicit Names(const pb::GraphProto& graph);
-  /// A name nobody uses yet that begins with `stem`.
+  /// An unused name that begins with `stem`.
   [[nodiscard]] std::string fresh(std::string_view stem);
 
  private:

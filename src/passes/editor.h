@@ -36,7 +36,7 @@ class Editor {
   /// A new value named `wanted`, or `wanted`_1, ... when that is taken.
   ValueId add_value(const std::string& wanted, ValueType type);
   ValueId add_constant(const std::string& wanted, Tensor tensor);
-  /// Adds a node that will stand before `anchor`. An empty name is made from the operator's.
+  /// Adds a node that is placed before `anchor`. An empty name is made from the operator's.
   NodeId insert_before(NodeId anchor, Node node);
   /// Puts another node in the place of `id`. The name and outputs are those given.
   void replace(NodeId id, Node node);

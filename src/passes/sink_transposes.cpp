@@ -19,7 +19,7 @@
 namespace collage {
 namespace {
 
-// A transposition costs a step besides its bytes; one that moves no bytes costs an engine a little all the same.
+// A Transpose costs a step in addition to its bytes; one that moves no bytes still costs an engine a little.
 constexpr std::int64_t kStepBytes = 4096;
 constexpr std::int64_t kViewCost = 512;
 constexpr std::int64_t kUnknownCost = std::int64_t{1} << 20;
@@ -35,7 +35,7 @@ class Turning {
     const std::int64_t before = cost_now();
     if (before == 0) return false;
     build();
-    // Small gains are not worth the many small steps that a choice this fine is made of.
+    // Small gains do not justify the many additional steps that such an assignment creates.
     if (cut_.solve() > before - before / 16) return false;
     for (auto& [node, info] : free_)
       if (cut_.is_source_side(info.variable)) turned_.insert(node);
@@ -72,7 +72,8 @@ class Turning {
     return static_cast<std::int64_t>(bytes_of(graph(), id)) + kStepBytes;
   }
 
-  /// Values that the choice concerns: made or read in this frame by a free node, or by a transposition of ours.
+  /// Values that the choice concerns: made or read in this frame by a free node, or by one of the Transposes
+  /// considered.
   bool is_concerned(ValueId id) const {
     if (constant_of(graph(), id) != nullptr || !has_rank(id)) return false;
     if (source_variable(id) != MinCut::kSink) return true;
@@ -81,7 +82,7 @@ class Turning {
                        [&](NodeId r) { return reader_variable(r, id) != MinCut::kSink; });
   }
 
-  /// In which order the value is made: the source stands for the turned order.
+  /// The order in which the value is produced; the source represents the permuted order.
   std::size_t source_variable(ValueId id) const {
     const NodeId maker = editor_.producer(id);
     if (!maker.valid()) return MinCut::kSink;
@@ -189,7 +190,7 @@ class Turning {
     }
   }
 
-  /// Transpositions that meet their inverses go; those nobody needs go.
+  /// Removes Transposes that cancel with their inverses, and those that are not used.
   void tidy() {
     for (std::uint32_t n = 0; n < graph().nodes.size(); ++n) {
       const NodeId id{n};

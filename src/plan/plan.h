@@ -68,7 +68,7 @@ struct Slicing {
 struct ControlForm {
   ControlOperator op = ControlOperator::kIf;
   std::vector<PlanIndex> operands;    ///< the node's inputs in order; kNoValue when omitted
-  std::vector<PlanIndex> results;     ///< the node's outputs in order; kNoValue when nobody asked for one
+  std::vector<PlanIndex> results;     ///< the node's outputs in order; kNoValue for an omitted one
   std::vector<Slicing> scan_inputs;   ///< of the last operands (Scan)
   std::vector<Slicing> scan_outputs;  ///< of the last results (Loop, Scan)
   bool operator==(const ControlForm&) const = default;
@@ -94,7 +94,7 @@ struct PlanStep {
   std::string variant;
   std::string location = kHome;       ///< where a kernel runs and its workspace lies
   std::vector<std::string> nodes;     ///< names of the graph's nodes it computes
-  std::vector<std::string> repeated;  ///< of these, the ones that another step computes for everybody else
+  std::vector<std::string> repeated;  ///< of these, the ones that another step computes for all other readers
   std::string structure;          ///< structure_key() of their region: what the step was chosen for; "" without nodes
   std::vector<PlanIndex> inputs;  ///< plan values
   std::vector<PlanIndex> outputs;

@@ -56,7 +56,7 @@ enum class StepKind : std::uint8_t {
 /// Whether a backend, or its device, does something in the step.
 [[nodiscard]] constexpr bool needs_backend(StepKind kind) { return has_artifact(kind) || kind == StepKind::kTransfer; }
 
-/// What stands for a backend in candidates and steps of kind kControl: nobody's library runs the operator itself.
+/// The backend name in candidates and steps of kind kControl: no library runs the operator itself.
 inline constexpr std::string_view kControlBackend = "bodies";
 
 struct Cover;

@@ -25,7 +25,7 @@ struct OperandChecks {
   std::vector<const OpenCondition*> inside;  ///< of operands that the region computes, and of unknown extents
 };
 
-/// An operand that enters the region through nodes that keep its elements is looked at where it enters.
+/// An operand that enters the region through nodes that keep its elements is checked where it enters.
 [[nodiscard]] OperandChecks operand_checks(const Graph& graph, std::span<const OpenCondition> open,
                                            const Region& region);
 

@@ -25,7 +25,7 @@ struct CostFilter {
   }
 };
 
-/// What stands for the operators of a conversion.
+/// The text in place of operators for a conversion.
 inline constexpr std::string_view kConversionOperators = "conversion";
 
 struct FoundCost {

@@ -6,7 +6,7 @@
 namespace collage {
 
 enum class Lease : std::uint8_t {
-  kOurs,   ///< nobody knows the cost and nobody else measures it
+  kOurs,   ///< the cost is unknown and no other tuner measures it
   kKnown,  ///< the cost is in the store
   kTheirs  ///< another tuner measures it now: ask again later
 };

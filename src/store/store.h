@@ -38,12 +38,12 @@ class Store {
   /// A record that cannot be read counts as absent.
   [[nodiscard]] std::optional<Cost> cost(const std::string& key);
   void put_cost(const std::string& key, const Cost& cost, const Samples& samples = {});
-  /// What was put beside the cost; nothing where nothing was.
+  /// The samples stored with the cost; nothing if there are none.
   [[nodiscard]] std::optional<Samples> samples(const std::string& key);
   /// Content hash of the artifact for a key of keys.h; the file may be gone.
   [[nodiscard]] std::optional<std::string> artifact(const std::string& key);
   void put_artifact(const std::string& key, const std::string& hash);
-  /// Any other answer worth keeping, as JSON text: verdicts of the end-to-end guard.
+  /// Any other result, as JSON text, such as verdicts of the end-to-end guard.
   [[nodiscard]] std::optional<std::string> verdict(const std::string& key);
   void put_verdict(const std::string& key, const std::string& json);
 

@@ -29,11 +29,13 @@ inline constexpr std::size_t kFewestRounds = 3;
 struct RaceOptions {
   std::size_t min_rounds = 15;
   std::size_t max_rounds = 400;
-  double seconds = 3.0;            ///< aimed at; min_rounds go first
-  double most_seconds = 0;         ///< ends after these and kFewestRounds, whatever is asked above; 0 = no limit
-  std::size_t decided_rounds = 0;  ///< ends after this many once all is decided; 0 = goes on for its seconds
-  PairedTestOptions test = {};     ///< what decided means
-  double beaten_ratio = 1.1;       ///< who is slower than the best, and this much, runs no more; with decided_rounds
+  double seconds = 3.0;     ///< aimed at; min_rounds go first
+  double most_seconds = 0;  ///< ends after these and kFewestRounds, whatever is asked above; 0 = no limit
+  std::size_t decided_rounds =
+      0;  ///< ends after this many rounds when everything is decided; 0 = runs for all its seconds
+  PairedTestOptions test = {};  ///< what decided means
+  double beaten_ratio =
+      1.1;  ///< a contender significantly slower than the best by this ratio is not run any more; with decided_rounds
   std::int64_t min_sample_ns = 200'000;  ///< short runs are repeated inside one sample
   /// Runs before each sample that are not timed, at least one: they bring back the caches and the predictions that the
   /// others took, so that a sample is of the contender's own steady state.

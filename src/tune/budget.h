@@ -16,7 +16,7 @@ class Budget {
   static constexpr double kCoversShare = 0.85;     ///< then the first plan has to do
   static constexpr double kContestShare = 0.95;
   static constexpr double kStopShare = 0.98;
-  static constexpr double kMostShare = 1.05;  ///< a tune that takes longer says so
+  static constexpr double kMostShare = 1.05;  ///< a tune that takes longer reports it
 
   /// The time begins now.
   explicit Budget(double seconds) : seconds_(seconds) {}

@@ -52,7 +52,7 @@ struct TuneOptions : MeasureOptions {
   double tune_budget_s = 0;   ///< on top of it: for schedules beyond those that backends offer
   bool measures_all = false;  ///< every candidate, not only those that a best cover may need
   std::map<std::string, std::pair<double, double>> input_ranges;
-  /// Called with what the plan was made of before its files go away; an error ends the tune. Empty = nobody asks.
+  /// Called with what the plan was made of before its files go away; an error ends the tune. Empty = not called.
   std::function<Result<void>(const Prepared&)> on_prepared;
   Progress progress;
   std::stop_token stop;

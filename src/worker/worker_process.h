@@ -81,7 +81,7 @@ class WorkerProcess {
   WorkerLimits limits_;
   std::string mark_;                ///< in the environment of the worker and all it starts
   std::int64_t memory_limit_ = 0;   ///< bytes
-  std::int64_t memory_ = 0;         ///< bytes the worker held when last looked at
+  std::int64_t memory_ = 0;         ///< bytes that the worker used at the last check
   Clock::time_point watched_ = {};  ///< when that was
   pid_t pid_ = -1;
   int socket_ = -1;

@@ -42,7 +42,7 @@ struct AttentionForm {
   [[nodiscard]] Extents scores() const;  ///< [batch..., rows, columns]
 };
 
-/// The one that the region's nodes spell, whatever else stands in it.
+/// The attention that the region contains, whatever else is in it.
 [[nodiscard]] std::optional<AttentionForm> written_attention(const Graph& graph, const Region& region);
 
 /// The one of the site's anchor, an Attention.

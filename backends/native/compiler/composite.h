@@ -15,7 +15,7 @@ struct Composite {
   NodeSet nodes;  ///< of the region
 };
 
-/// Nothing when no composite stands in the region. What else is in it is for the caller to judge.
+/// Nothing when the region contains no composite. The caller checks the other nodes.
 [[nodiscard]] std::optional<Composite> composite_of(const Graph& graph, const Region& region);
 
 }  // namespace collage::native

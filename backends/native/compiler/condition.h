@@ -40,7 +40,7 @@ using Together = std::vector<Comparison>;
 /// The number that a word says; nothing for a name.
 [[nodiscard]] std::optional<std::int64_t> literal_number(std::string_view word);
 
-/// Whether it holds, or what is no condition over these facts: all of it is looked at, also where a part decides.
+/// Whether it holds, or what is wrong with it: the whole condition is checked, even where a part of it decides.
 [[nodiscard]] std::expected<bool, std::string> evaluate(std::string_view condition, const Facts& facts);
 /// Its names, in order, each once; or what is wrong with the text.
 [[nodiscard]] std::expected<std::vector<std::string>, std::string> names_in(std::string_view condition);

@@ -24,7 +24,7 @@ namespace collage::native {
 /// f32, f64, integers and bool.
 [[nodiscard]] bool is_computable(ElementType type);
 
-/// Whether element_expression() knows the operator in this form; a look at the node's types and attributes.
+/// Whether element_expression() supports the operator in this form; examines the node's types and attributes.
 [[nodiscard]] bool is_element_node(const Graph& graph, const Node& node);
 
 /// What is_element_node() knows in some form, sorted.

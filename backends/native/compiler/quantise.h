@@ -23,7 +23,7 @@ enum class Quotient : std::uint8_t {
   kNear    ///< times the reciprocal
 };
 
-/// Whether `x` -> result is a quantiser these functions know; a look at types and attributes.
+/// Whether `x` -> result is a quantiser these functions know; examines types and attributes.
 [[nodiscard]] bool is_quantiser(const Graph& graph, const Node& node);
 
 /// The axis of the node's result along which a vector operand lies, for operands that are not aligned at the last axis:

@@ -65,7 +65,7 @@ struct Site {
 [[nodiscard]] std::expected<void, Refusal> check_epilogue(const Site& site);
 /// Every value that these nodes read can be seen along the axes; computed ones that can lie in `format` do.
 [[nodiscard]] bool are_seen(const Site& site, const NodeSet& nodes, const Space& space, const Format& format);
-/// Nothing stands before the anchor.
+/// No node precedes the anchor.
 [[nodiscard]] std::expected<void, Refusal> check_no_prologue(const Site& site);
 
 /// `axis` counted from the front.

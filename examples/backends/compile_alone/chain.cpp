@@ -11,7 +11,7 @@ namespace {
 
 using namespace collage;
 
-/// The operators, and the byte that stands for each in an artifact.
+/// The operators, and the byte for each in an artifact.
 constexpr std::string_view kOperators[] = {"Neg", "Abs", "Relu", "Floor"};
 
 float apply(char operation, float x) {
@@ -33,7 +33,7 @@ PartitionRules rules(const BackendOptions&) {
                        {"magnitude", "Max{type=f32}(a=*, Neg($a))"}}};
 }
 
-/// Which of the patterns the region is: its nodes need not be looked at to know.
+/// The pattern that the region matched, by its label; its nodes need not be examined.
 bool is_labelled(const Region& region, std::string_view label) {
   return std::ranges::any_of(region.matches, [&](const Match& match) { return match.label == label; });
 }

@@ -12,7 +12,7 @@ namespace {
 
 using namespace collage;
 
-/// The operators, and the letter that stands for each in an artifact.
+/// The operators, and the letter for each in an artifact.
 constexpr std::string_view kOperators[] = {"Neg", "Abs", "Relu", "Floor"};
 constexpr std::string_view kLetters = "narf";
 

@@ -13,7 +13,7 @@
 
 namespace collage {
 
-/// What the outputs of one contender are worth.
+/// The verdict on the outputs of one contender.
 struct NumbersCheck {
   enum class Verdict : std::uint8_t { kUnchecked, kRight, kWrong };
   Verdict verdict = Verdict::kUnchecked;

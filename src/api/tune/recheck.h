@@ -62,7 +62,7 @@ struct RecheckReport {
 /// The worker's side: what serves the job "recheck".
 [[nodiscard]] Handler recheck_handler();
 
-/// One line for who loads a plan elsewhere, naming the command; empty when nothing differs.
+/// One line for a user who loads a plan on another machine, with the command to run; empty when nothing differs.
 [[nodiscard]] std::string recheck_hint(const std::string& path, const Plan& plan, Registry& registry);
 
 /// For people, and the JSON object of `recheck --json` (schema collage.recheck/1).

@@ -17,7 +17,7 @@ namespace collage {
 struct SourceModel {
   Graph graph;                      ///< as imported
   std::string bound_model;          ///< what rivals run
-  std::optional<std::string> note;  ///< said when plan.onnx had to stand in
+  std::optional<std::string> note;  ///< present when plan.onnx is used instead
 };
 
 /// The file at `model` must be the plan's model: errors import/*, plan/other-model. If no path is given and the
@@ -28,7 +28,7 @@ struct SourceModel {
 
 enum class PlanWeights : std::uint8_t {
   kAll,
-  kZeros  ///< large constants are zeros, for who needs the graph's form only: nothing is copied
+  kZeros  ///< large constants are zeros, if only the graph's structure is needed: nothing is copied
 };
 
 /// plan.onnx as a graph.

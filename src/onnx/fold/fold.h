@@ -13,8 +13,8 @@ namespace collage {
 /// Nodes that make an output of their graph stay.
 [[nodiscard]] int fold_shape_arithmetic(pb::GraphProto& graph);
 
-/// Drops trailing outputs that the operator may omit and nobody reads (the mask of Dropout, the indices of MaxPool):
-/// some are illegal in combinations that exporters write all the same.
+/// Drops unread trailing outputs that the operator may omit (the mask of Dropout, the indices of MaxPool): some are
+/// illegal in combinations that exporters write nevertheless.
 void drop_unused_outputs(pb::ModelProto& model);
 
 /// Drops initialisers that no node and no output reads, in bodies too.

@@ -35,7 +35,7 @@ struct RuleContext {
   const Graph& graph;
   const Uses& uses;
   const Reachability& reach;
-  /// The backend's word on a region; none = it takes everything. May be asked often: the caller remembers.
+  /// Whether the backend supports a region; none = it supports everything. May be called often: the caller caches.
   std::function<bool(const NodeSet& nodes)> takes = nullptr;
 };
 

@@ -29,7 +29,7 @@
 
 namespace collage {
 
-/// What a condition looks at.
+/// The subject of a condition.
 struct PatternSubject {
   enum class Kind : std::uint8_t { kAttribute, kType, kRank, kSize, kDim };
   Kind kind = Kind::kRank;

@@ -18,7 +18,7 @@ namespace collage {
 struct MatchOptions {
   std::size_t max_nodes = 12;
   std::size_t max_outputs = 1;
-  std::size_t max_partial = 20000;  ///< partial matches looked at from one start node
+  std::size_t max_partial = 20000;  ///< partial matches examined for one start node
 };
 
 [[nodiscard]] std::vector<NodeSet> match_pattern(const Graph& graph, const Uses& uses, const PatternForm& pattern,

@@ -58,7 +58,7 @@ struct RuleOptions {
 /// Diamonds of element-wise work are among it, which no chain is.
 [[nodiscard]] PartitionRule fused_like_native(PartitionRule base, std::size_t max_nodes);
 
-/// Every node on its own, the patterns, growth in the backend's style, then what else it says.
+/// Every node on its own, the patterns, growth in the backend's style, then the additional rules.
 /// The texts of patterns must parse: they are part of the program (check_patterns() for those from outside).
 [[nodiscard]] PartitionRule rule_of(const PartitionRules& rules, const RuleOptions& options = {});
 

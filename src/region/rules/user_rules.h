@@ -58,7 +58,7 @@ using UserRules = std::vector<UserRule>;
 void add_user_rules(const Graph& graph, const UserRules& rules, std::vector<Proposer>& proposers);
 
 /// Leaves of the candidates that touch a forced region only those that are the region, on its backend.
-/// Error region/bad-rule when nobody runs it, with the refusals.
+/// Error region/bad-rule when no backend supports it, with the refusals.
 [[nodiscard]] Result<void> keep_forced_regions(const Graph& graph, const UserRules& rules, CandidatePool& pool);
 
 /// Whether the rules let a backend run these nodes as one step: for plans that do not come from the pool.

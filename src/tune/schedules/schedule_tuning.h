@@ -39,13 +39,13 @@ struct KernelTuning {
   std::function<Result<std::vector<Cost>>(std::size_t kernel, const std::vector<std::string>& variants)> measure;
   /// The kernel got faster: what the best cover may gain from it from now on.
   std::function<Result<std::int64_t>(std::size_t kernel)> improved;
-  /// What is worth a try first: the best settings of near shapes. Asked once for each kernel.
+  /// The settings to try first: the best ones of similar shapes. Called once for each kernel.
   std::function<std::vector<Settings>(std::size_t kernel)> near;
   std::function<bool()> is_over;
   std::uint64_t seed = 1;
 };
 
-/// True when nothing is left that is worth a try. Errors of measuring.
+/// True when no promising settings are left. Errors of measuring.
 [[nodiscard]] Result<bool> tune_kernels(std::vector<TunableKernel>& kernels, const KernelTuning& tuning);
 
 }  // namespace collage

@@ -34,7 +34,7 @@ Dense in_groups(const Dense& dense, const Site& site) {
 
 bool is_zero(const Expr& value) { return Halide::Internal::is_const_zero(Halide::Internal::simplify(value)); }
 
-/// All of these constant bytes are the one that stands for zero after moving.
+/// All of these constant bytes are the value that represents zero after shifting.
 bool is_all(const Site& site, ValueId id, std::byte value) {
   const Tensor* constant = constant_of(site.graph, id);
   if (constant == nullptr) return false;

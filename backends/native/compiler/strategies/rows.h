@@ -38,7 +38,7 @@ class RowWriter {
         is_automatic_(is_automatic),
         loops_(loop_variables(rows.space.rank())) {}
 
-  /// The anchor's input with what stands before it, at all loop indices.
+  /// The anchor's input, with the nodes before it applied, at all loop indices.
   Halide::Func source();
   /// One value for each row: `value` joined along it.
   Halide::Func reduce(const std::string& name, const Halide::Func& value, Join join);

@@ -38,7 +38,7 @@ bool makes(const Site& site, const NodeSet& nodes, ValueId id) {
   });
 }
 
-/// What stands before the anchor feeds its first operand and nothing else.
+/// The nodes before the anchor feed its first operand and nothing else.
 std::expected<void, Refusal> check_feeding(const Site& site) {
   const auto is_free = [&](ValueId id) { return !id.valid() || !makes(site, site.before, id); };
   const auto& inputs = site.anchor->inputs;
