@@ -15,18 +15,18 @@
 
 namespace collage {
 
-/// 64-byte aligned memory of a device. Addresses inside it are for kernels and copies of the device only.
+/// 64-byte aligned memory of a device. Only kernels and copies of the device may use its addresses.
 class DeviceMemory {
  public:
   virtual ~DeviceMemory() = default;
   [[nodiscard]] virtual std::byte* data() const = 0;
 };
 
-/// One thread at a time. Its end waits for what is queued.
+/// One thread at a time. The destructor waits for the queued work.
 class DeviceQueue {
  public:
   virtual ~DeviceQueue() = default;
-  /// Errors: the first of what was queued since the last wait or copy.
+  /// Errors: the first one of the work queued since the last wait or copy.
   [[nodiscard]] virtual Result<void> wait() = 0;
   /// From home to the device. Errors as wait().
   [[nodiscard]] virtual Result<void> copy_in(std::byte* to, const std::byte* from, std::size_t bytes) = 0;
@@ -38,7 +38,7 @@ class DeviceQueue {
 class Device {
  public:
   virtual ~Device() = default;
-  /// Error backend/* when there is not so much.
+  /// Error backend/* when there is not enough memory.
   [[nodiscard]] virtual Result<std::unique_ptr<DeviceMemory>> allocate(std::size_t bytes) = 0;
   [[nodiscard]] virtual Result<std::unique_ptr<DeviceQueue>> make_queue() = 0;
 };

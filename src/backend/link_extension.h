@@ -24,12 +24,12 @@ struct LinkedArtifact {
 /// Where a kernel is.
 struct EntryPoint {
   std::size_t artifact = 0;  ///< index of a linked one
-  std::string name;          ///< not empty; different from those of other kernels in the same artifact
+  std::string name;          ///< not empty; unique in its artifact
 };
 
 struct LinkedKernels {
   std::vector<LinkedArtifact> artifacts;
-  std::vector<std::optional<EntryPoint>> entries;  ///< by kernel; nothing: it stays the artifact that it was
+  std::vector<std::optional<EntryPoint>> entries;  ///< by kernel; nothing if it keeps its own artifact
 };
 
 class LinkExtension : public Extension {

@@ -23,7 +23,7 @@
 
 namespace collage {
 
-/// A backend as the proposer sees it.
+/// What proposing needs to know about a backend.
 struct Proposer {
   std::string backend;  ///< instance name
   PartitionRules rules;
@@ -50,7 +50,7 @@ struct CandidatePool {
   std::vector<RegionRefusal> refusals;
 };
 
-/// The candidate's region with its labels, as its backend gets it.
+/// The candidate's region with its labels, as it is passed to its backend.
 [[nodiscard]] Region region_of(const CandidatePool& pool, const Candidate& candidate);
 
 using ProposeOptions = RuleOptions;
@@ -58,7 +58,7 @@ using ProposeOptions = RuleOptions;
 [[nodiscard]] CandidatePool propose(const Graph& graph, const Uses& uses, std::span<const Proposer> proposers,
                                     const ProposeOptions& options = {});
 
-/// The sets of labels under which the rules propose exactly this region, by what the region alone shows.
+/// The sets of labels under which the rules propose exactly this region, determined from the region alone.
 [[nodiscard]] std::vector<std::vector<Match>> labels_for(const PartitionRules& rules, const Graph& graph,
                                                          const Region& region);
 

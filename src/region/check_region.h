@@ -17,12 +17,12 @@
 
 namespace collage {
 
-/// What a region may be; 0 = no limit.
+/// Limits on a region; 0 = no limit.
 struct RegionLimits {
   std::size_t max_outputs = 0;  ///< values that leave it
   std::size_t max_depth = 0;    ///< nodes on its longest path
   std::size_t max_nodes = 0;
-  bool allow_bodies = true;  ///< operators that hold bodies (If, Loop, Scan) may be inside, bodies and all
+  bool allow_bodies = true;  ///< operators with bodies (If, Loop, Scan) may be inside
   bool allow_taps = false;   ///< an output may be read inside too
   bool operator==(const RegionLimits&) const = default;
 };
@@ -32,7 +32,7 @@ enum class RegionFaultReason : std::uint8_t {
   kNodes,     ///< more nodes than allowed
   kOutputs,   ///< more values leave than allowed
   kDepth,     ///< a longer path than allowed
-  kBody,      ///< an operator with a body where none may be
+  kBody,      ///< an operator with a body where none is allowed
   kTaps,      ///< an output is read inside as well
   kMatches,   ///< labelled matches overlap or leave the region
   kConvexity  ///< a path leaves the region and comes back: the step would wait for itself

@@ -10,14 +10,14 @@
 namespace collage {
 
 enum class RefusalReason {
-  kOperator,     ///< the operator is not known to the backend
-  kType,         ///< an element type it does not take
-  kShape,        ///< rank, extent or a dynamic shape it does not take
-  kAttribute,    ///< an attribute value it does not take
-  kFormat,       ///< a memory format it does not take
-  kStructure,    ///< the region is not one it can run as a whole
+  kOperator,     ///< the backend does not support the operator
+  kType,         ///< an element type that it does not support
+  kShape,        ///< a rank, extent or dynamic shape that it does not support
+  kAttribute,    ///< an attribute value that it does not support
+  kFormat,       ///< a memory format that it does not support
+  kStructure,    ///< it cannot run the region as a whole
   kAccuracy,     ///< not allowed in the accuracy class
-  kMissing,      ///< a library or feature is not on this machine
+  kMissing,      ///< a library or feature is missing on this machine
   kCompile,      ///< the library refused or failed while compiling
   kWrongResult,  ///< results differ from the reference
   kCrashed,      ///< the worker died

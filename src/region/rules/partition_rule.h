@@ -23,12 +23,12 @@
 
 namespace collage {
 
-/// A region some rule names.
+/// A region that a rule names.
 struct Proposal {
   NodeSet nodes;
   NodeSet repeated = {};            ///< of these, computed for this region only; of universe 0 for none
   std::vector<Match> matches = {};  ///< disjoint
-  std::string origin = {};          ///< the rules it came by
+  std::string origin = {};          ///< the rules that named it
 };
 
 struct RuleContext {
@@ -54,14 +54,14 @@ class PartitionRule {
 
 // ---- growing ---------------------------------------------------------------------------------------------------
 
-/// An upstream region of class at most `from` takes in one of class at most `to` that reads it directly.
+/// A region of class at most `from` absorbs a region of class at most `to` that reads it directly.
 struct GrowByClass {
   FusionClass from = FusionClass::kOpaque;
   FusionClass to = FusionClass::kOpaque;
   bool operator==(const GrowByClass&) const = default;
 };
-/// A region of class at most `most` with an operator of any number of operands (Concat, Sum) takes in the makers of all
-/// of them, each a region of that class, one maker per value; all or none. Constants need no maker.
+/// A region of class at most `most` with an operator of any number of operands (Concat, Sum) absorbs the producers of
+/// all of them, each a region of that class, one for each value; all or none. Constants have no producer.
 struct GrowOperands {
   FusionClass most = FusionClass::kInjective;
   bool operator==(const GrowOperands&) const = default;
@@ -74,7 +74,7 @@ using GrowRule = std::variant<GrowByClass, GrowOperands, GrowParallel>;
 
 // ---- forms -----------------------------------------------------------------------------------------------------
 
-/// Every node on its own, whatever it is: what makes every graph coverable.
+/// Every single node, whatever its operator, so that every graph can be covered.
 struct SinglesForm {
   bool operator==(const SinglesForm&) const = default;
 };
@@ -88,7 +88,7 @@ struct OperatorForm {
   std::vector<std::string> operators;
   bool operator==(const OperatorForm&) const = default;
 };
-/// Every node that `accepts` says yes to; without `accepts`, every node that the backend takes alone. Equal by name.
+/// Every node that `accepts` accepts; without `accepts`, every node that the backend supports alone. Equal by name.
 struct PredicateForm {
   std::string name;
   std::function<bool(const Graph& graph, const Node& node)> accepts;
@@ -119,23 +119,23 @@ struct RangesForm {
   std::size_t max_ranges = 40;
   bool operator==(const RangesForm&) const = default;
 };
-/// What every rule proposes.
+/// The proposals of all rules.
 struct UnionForm {
   std::vector<PartitionRule> rules;
   bool operator==(const UnionForm&) const = default;
 };
-/// The most that a closure proposes: wide element-wise graphs have a number of sub-graphs beyond all bounds.
+/// The most proposals of a closure: the number of sub-graphs of wide element-wise graphs is exponential.
 inline constexpr std::size_t kMostGrown = 20'000;
 
 /// Closes a rule's proposals under growing: every pair with at least one new member is tried.
 struct CombineForm {
   PartitionRule base;
   std::vector<GrowRule> grow;
-  std::size_t max_depth = 0;  ///< of a union, really counted; 0 = no limit
+  std::size_t max_depth = 0;  ///< of a union, computed exactly; 0 = no limit
   std::size_t max_proposals = kMostGrown;
   bool operator==(const CombineForm&) const = default;
 };
-/// Those that are legal under limits.
+/// The proposals that are legal under limits.
 struct ValidForm {
   PartitionRule base;
   RegionLimits limits;
@@ -147,7 +147,7 @@ struct FollowForm {
   std::size_t max_nodes = 64;
   bool operator==(const FollowForm&) const = default;
 };
-/// Puts one label on each whole proposal that has no match of its own.
+/// Labels each whole proposal that has no match.
 struct LabelForm {
   std::string label;
   PartitionRule base;
@@ -179,7 +179,7 @@ struct RuleForm {
 [[nodiscard]] PartitionRule operators_named(std::vector<std::string> operators);
 [[nodiscard]] PartitionRule nodes_where(std::string name, std::function<bool(const Graph&, const Node&)> accepts);
 [[nodiscard]] PartitionRule taken_nodes();
-/// The text is part of the program: a malformed one is a bug. parse_pattern() is for text from outside.
+/// For text that is part of the program: a malformed one is a bug. parse_pattern() is for text from users.
 [[nodiscard]] PartitionRule pattern_rule(std::string label, std::string_view text, std::size_t max_outputs = 1);
 [[nodiscard]] PartitionRule pattern_rule(std::string label, PatternForm pattern, std::size_t max_outputs = 1);
 [[nodiscard]] PartitionRule nodes_named(std::string label, std::vector<std::string> globs);
@@ -207,7 +207,7 @@ struct RuleForm {
 
 /// One line: "valid(outputs<=1, no taps; combine(class<=anchor; anchor->broadcast; depth<=3))".
 [[nodiscard]] std::string to_text(const PartitionRule& rule);
-/// The way back, for text from outside; docs/RULES.md has the forms that it knows. Error region/bad-rule.
+/// Parses the text of a rule from users; docs/RULES.md lists the supported forms. Error region/bad-rule.
 [[nodiscard]] Result<PartitionRule> parse_rule(std::string_view text, const std::string& where);
 
 /// Whether the name matches one of the globs: * any text, ? any character, [...] one of these.

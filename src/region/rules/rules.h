@@ -15,10 +15,10 @@
 
 namespace collage {
 
-/// How a backend's candidates come to be.
+/// How the regions of a backend grow beyond single operators and patterns.
 enum class Growth : std::uint8_t {
   kNone,        ///< only single operators and the patterns listed
-  kLikeNative,  ///< as a compiler fuses: chains while the backend takes them, and fused_like_native()
+  kLikeNative,  ///< as in a compiler's fusion: chains while the backend supports them, and fused_like_native()
   kAny          ///< long runs of supported nodes: an engine
 };
 
@@ -29,7 +29,7 @@ struct Pattern {
   bool operator==(const Pattern&) const = default;
 };
 
-/// Which makers of inputs a backend's regions may compute for themselves; see with_repeats().
+/// Which producers of inputs a backend's regions may recompute for themselves; see with_repeats().
 enum class RepeatStyle : std::uint8_t {
   kNone,
   kListed,  ///< the operators in PartitionRules::repeated
@@ -54,8 +54,8 @@ struct RuleOptions {
   std::size_t max_crossing = 1;  ///< live values at a narrow place
 };
 
-/// What grown_like_native() makes of `base` and is one kernel: one value leaves, and it is not read inside.
-/// Diamonds of element-wise work are among it, which no chain is.
+/// The regions of grown_like_native(base) that can be one kernel: with one output, which is not read inside. Unlike
+/// chains, they include diamonds of element-wise operators.
 [[nodiscard]] PartitionRule fused_like_native(PartitionRule base, std::size_t max_nodes);
 
 /// Every node on its own, the patterns, growth in the backend's style, then the additional rules.

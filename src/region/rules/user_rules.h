@@ -21,8 +21,8 @@ struct UserRule {
     kFuse,     ///< these nodes are one step of the backend
     kRule,     ///< the backend is asked about the regions of a rule too
     kReplace,  ///< the backend is asked about these regions in place of its own
-    kLimit,    ///< what regions of the backend may be
-    kBan       ///< operators that the backend does not get
+    kLimit,    ///< limits on the backend's regions
+    kBan       ///< operators that the backend may not run
   };
   Kind kind = Kind::kPattern;
   std::string where;    ///< "FILE:LINE"
@@ -45,19 +45,19 @@ using UserRules = std::vector<UserRule>;
 /// The same for a file on disk. Error region/cannot-read when it cannot be read.
 [[nodiscard]] Result<UserRules> read_user_rules(const std::string& path);
 
-/// Error region/bad-rule when a rule speaks of none of the backends, of no node of the graph, or when nodes to fuse
-/// could not run as one step.
+/// Error region/bad-rule when a rule names none of the backends or no node of the graph, or when nodes to fuse cannot
+/// run as one step.
 [[nodiscard]] Result<void> check_user_rules(const Graph& graph, const Uses& uses, const UserRules& rules,
                                             std::span<const std::string> backends);
 
 /// The regions that a rule of kind kPattern, kFuse, kRule or kReplace names.
 [[nodiscard]] PartitionRule regions_of(const UserRule& rule);
 
-/// Puts checked rules into the proposers: patterns and forced regions are proposed, limits and bans become refusals.
+/// Applies checked rules to the proposers: patterns and forced regions are proposed, limits and bans become refusals.
 /// The graph outlives the proposers.
 void add_user_rules(const Graph& graph, const UserRules& rules, std::vector<Proposer>& proposers);
 
-/// Leaves of the candidates that touch a forced region only those that are the region, on its backend.
+/// Of the candidates that overlap a forced region, keeps only those that are exactly the region, on its backend.
 /// Error region/bad-rule when no backend supports it, with the refusals.
 [[nodiscard]] Result<void> keep_forced_regions(const Graph& graph, const UserRules& rules, CandidatePool& pool);
 
