@@ -18,11 +18,11 @@ enum class ExitCode : int {
   kUnsupported = 4,   ///< operator or backend not available
   kLimit = 5,         ///< memory, size or time budget exceeded
   kIo = 6,            ///< a file could not be read or written
-  kBug = 70,          ///< our fault
+  kBug = 70,          ///< a bug in Collage
   kInterrupted = 130  ///< stopped by a signal
 };
 
-/// One failure, said once and completely: where it happened, what was seen, what would have been allowed.
+/// One failure, described completely: where it happened, what was seen, what would have been allowed.
 struct Error {
   std::string code;     ///< stable "area/kebab-code", for example "import/unknown-operator"
   std::string where;    ///< file, node, value or option

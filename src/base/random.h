@@ -18,10 +18,10 @@ class Random {
     return z ^ (z >> 31);
   }
   double uniform() { return static_cast<double>(next() >> 11) * 0x1p-53; }  ///< [0, 1)
-  /// The bias of the remainder is far below anything a test input shows.
+  /// The bias of the remainder is negligible for inputs.
   std::uint64_t below(std::uint64_t limit) { return next() % limit; }
   double sign() { return (next() & 1U) != 0 ? 1.0 : -1.0; }
-  /// One number of the pair.
+  /// One of the two numbers that the transform gives.
   double normal() {
     const double radius = std::sqrt(-2.0 * std::log(1.0 - uniform()));
     return radius * std::cos(2.0 * std::numbers::pi * uniform());

@@ -12,8 +12,8 @@
 
 namespace collage {
 
-/// The known word that takes the fewest edits, if that is at most a third of the letters (and one at least); the first
-/// of equals. A known word that begins with `word`, of three letters or more, counts as near, too.
+/// The known word with the fewest edits, if these are at most a third of the letters (and at least one); of several the
+/// first. A known word that begins with `word`, of three letters or more, counts as similar too.
 [[nodiscard]] std::optional<std::string> nearest_word(std::string_view word, std::span<const std::string> known);
 
 /// "; did you mean NEAREST?" or nothing, to be appended to what a message says was seen.

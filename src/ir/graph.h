@@ -66,10 +66,11 @@ struct Graph {
   std::string name;
   std::map<std::string, std::int64_t> opsets;  ///< domain -> version; "" is ai.onnx
   std::vector<Value> values;
-  std::vector<Node> nodes;        ///< topological order
-  std::vector<ValueId> inputs;    ///< in the model's order; never constants
-  std::vector<ValueId> outputs;   ///< in the model's order; may repeat
-  std::vector<ValueId> captures;  ///< body graphs only: values of this graph that stand for outer values of equal name
+  std::vector<Node> nodes;       ///< topological order
+  std::vector<ValueId> inputs;   ///< in the model's order; never constants
+  std::vector<ValueId> outputs;  ///< in the model's order; may repeat
+  std::vector<ValueId>
+      captures;  ///< body graphs only: values that represent values of the enclosing graph of equal name
 
   [[nodiscard]] const Value& value(ValueId id) const { return values[id.index]; }
   [[nodiscard]] Value& value(ValueId id) { return values[id.index]; }

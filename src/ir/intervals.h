@@ -14,10 +14,10 @@ class Intervals {
   /// The graph outlives the result.
   explicit Intervals(const Graph& graph) : graph_(graph) {}
 
-  /// What is known of an input or a capture from around the graph.
+  /// What the caller knows about an input or a capture.
   void assume(ValueId id, const OperandRange& range) { known_.insert_or_assign(id, range); }
 
-  /// Holds every element of the value in every run. That of other than integers and bools is unbounded.
+  /// Contains every element of the value in every run. Unbounded for values that are neither integers nor bools.
   [[nodiscard]] OperandRange of(ValueId id);
 
  private:
@@ -32,7 +32,7 @@ class Intervals {
   int depth_ = 0;
 };
 
-/// What a type holds; unbounded for other than integers and bools.
+/// The range of a type; unbounded for types other than integers and bools.
 [[nodiscard]] OperandRange range_of(ElementType type);
 
 }  // namespace collage

@@ -17,7 +17,7 @@ enum class ChoiceKind : std::uint8_t {
   kBoxes       ///< rows (batch, class, box) of scores [batch, class, box]: NonMaxSuppression
 };
 
-/// Where the indices in a value were chosen.
+/// The tensor and axis to which the indices in a value refer.
 struct ChoiceRule {
   ValueId data;
   std::int64_t axis = 0;  ///< kAlongAxis; not negative

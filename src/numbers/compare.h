@@ -23,7 +23,7 @@ struct Tolerance {
   bool operator==(const Tolerance&) const = default;
 };
 
-/// The bound of an accuracy class; values that are 16-bit in the model have one of their own in all classes.
+/// The bound of an accuracy class; values that are 16-bit in the model have their own bound in all classes.
 [[nodiscard]] Tolerance tolerance_of(Accuracy accuracy, bool model_is_16bit);
 
 struct Comparison {
@@ -33,7 +33,7 @@ struct Comparison {
   std::int64_t first_failing = -1;  ///< row-major element index; -1 when none or when the kind itself differs
   double seen = 0;                  ///< at first_failing; complex elements show the failing component
   double expected = 0;
-  double allowed = 0;    ///< |seen - expected| that would have passed there
+  double allowed = 0;    ///< the largest |seen - expected| allowed there
   std::string mismatch;  ///< "f32[2], expected f16[2]" when type, extents or byte count differ; else empty
 };
 
@@ -49,7 +49,7 @@ struct Comparison {
 [[nodiscard]] Comparison compare_sized(const Tensor& seen, const Tensor& expected, const Tensor& sizes,
                                        Accuracy accuracy, bool model_is_16bit);
 
-/// "element 12: saw 3.5, expected 1.25 +- 0.0001" or "equal": what a refusal says.
+/// "element 12: saw 3.5, expected 1.25 +- 0.0001" or "equal": the text of a refusal.
 [[nodiscard]] std::string to_string(const Comparison& comparison);
 
 }  // namespace collage

@@ -18,7 +18,7 @@ class FormatConverter {
  public:
   explicit FormatConverter(Registry& registry) : registry_(registry) {}
 
-  /// Bytes a static tensor takes in a format. Error format/unknown when its owner does not take it.
+  /// Bytes a static tensor takes in a format. Error format/unknown when its owner does not support it.
   [[nodiscard]] Result<std::size_t> bytes_of(const ValueType& type, const Format& format);
 
   /// Converts `in` (in format `from`) to `out` (in format `to`), both 64-byte aligned and of bytes_of() their format;

@@ -20,7 +20,7 @@ enum class Draw : std::uint8_t {
   kSeeded,
   /// Floats of both signs far beyond the recorded ones, mixed with tiny ones, zeros of both signs and whole numbers.
   kLarge,
-  /// Few different floats, so ties everywhere: small whole numbers, zeros of both signs, denormals.
+  /// Few different floats, so that there are many ties: small integers, zeros of both signs, denormals.
   kTies
 };
 

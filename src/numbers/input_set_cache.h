@@ -21,9 +21,9 @@ class InputSetCache {
  public:
   explicit InputSetCache(std::size_t most_bytes) : most_bytes_(most_bytes) {}
 
-  /// Null when it is not here.
+  /// Null when the key is not in the cache.
   [[nodiscard]] SharedInputSets find(const std::string& key);
-  /// Precondition: find() has just said that the key is not here. What is larger than the limit is not kept.
+  /// Precondition: find() returned null for the key. Sets larger than the limit are not kept.
   void add(std::string key, SharedInputSets sets);
   void clear();
 
@@ -36,7 +36,7 @@ class InputSetCache {
 
   std::size_t most_bytes_;
   std::size_t bytes_ = 0;
-  std::list<Entry> entries_;  ///< used last first
+  std::list<Entry> entries_;  ///< most recently used first
 };
 
 }  // namespace collage

@@ -16,7 +16,7 @@
 
 namespace collage {
 
-/// Inputs with what is expected of them.
+/// Inputs with the expected outputs.
 struct InputSet {
   std::string name;                            ///< "seeded", "large", "ties"
   std::vector<Tensor> inputs;                  ///< by input of the region

@@ -19,11 +19,11 @@ struct InputOptions {
   std::map<std::string, std::pair<double, double>> ranges;  ///< input name -> [low, high], both ends included
 };
 
-/// What elements of `value` must stay below, found by following it through operators that only move or cast elements to
-/// those that ask something of their integers (ir/operand_conditions.h), into bodies too. Nothing when there are no
-/// such operators.
+/// The bound below which elements of `value` must stay. It is found by following the value, through operators that only
+/// move or cast elements and into bodies, to operators with conditions on their integers (ir/operand_conditions.h).
+/// Nothing when there are none.
 [[nodiscard]] std::optional<std::int64_t> index_limit(const Graph& graph, ValueId value);
-/// Whether some element of `value` divides, or counts what there must be one of at least; found likewise.
+/// Whether elements of `value` must be positive, because they are divisors or counts of at least one; found likewise.
 [[nodiscard]] bool must_be_positive(const Graph& graph, ValueId value);
 
 /// One tensor of a static type with elements of a fixed size; integers are below `limit`.

@@ -10,10 +10,10 @@
 
 namespace collage {
 
-/// Differences become sums, gentle functions the identity, constants their magnitudes.
+/// Differences become sums, functions that amplify errors little become the identity, constants their magnitudes.
 [[nodiscard]] Graph magnitude_twin(const Graph& graph);
 
-/// |tensor|; types that are no usual floats as they are.
+/// |tensor|; tensors of types other than usual floats are unchanged.
 [[nodiscard]] Tensor magnitudes_of(const Tensor& tensor);
 
 }  // namespace collage

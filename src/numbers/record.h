@@ -18,7 +18,7 @@ namespace collage {
 /// Writes a record value by value; nothing is kept in memory but the index.
 class RecordWriter {
  public:
-  /// Error record/cannot-write. An older record of this name stops being readable at once.
+  /// Error record/cannot-write. An older record of this name becomes unreadable immediately.
   [[nodiscard]] static Result<RecordWriter> create(const std::string& path);
   RecordWriter(RecordWriter&& other) noexcept;
   RecordWriter& operator=(RecordWriter&&) = delete;
@@ -26,7 +26,7 @@ class RecordWriter {
 
   /// Appends one value. Error record/cannot-write, record/duplicate, record/unsupported-type for strings.
   Result<void> add(const std::string& name, const Tensor& tensor);
-  /// Writes the index; the record can be opened from here on.
+  /// Writes the index; from now on the record can be opened.
   Result<void> finish();
 
  private:

@@ -11,9 +11,9 @@
 
 namespace collage {
 
-/// How an operator treats sizes and errors.
+/// How an operator propagates magnitudes and rounding errors.
 enum class NumericKind : std::uint8_t {
-  kMoves,     ///< copies elements, or picks among them
+  kMoves,     ///< copies or selects elements
   kSums,      ///< sums of products: bounded by the same sums of magnitudes
   kMild,      ///< element by element, no steeper than the identity (up to a factor below 2)
   kNorms,     ///< well-behaved on exact inputs only, at any size: Softmax, LayerNormalization...
@@ -26,11 +26,12 @@ enum class NumericKind : std::uint8_t {
 [[nodiscard]] NumericKind numbers_of(const Graph& graph, const Node& node);
 
 struct RegionNumbers {
-  bool may_seed = false;    ///< fresh values of the recorded domain can be judged
+  bool may_seed = false;    ///< new values in the recorded domain can be judged
   bool may_stress = false;  ///< values far outside the recorded domain can be judged
   bool may_size = false;    ///< and by sums of magnitudes (magnitude_twin.h)
   bool may_tie = false;     ///< inputs full of equal values, zeros and denormals can be judged
-  std::vector<bool> kept;   ///< by input of the region: decides a shape, or has no domain of its own
+  std::vector<bool>
+      kept;  ///< by input of the region: keeps its recorded values, because it determines a shape or cannot be drawn
 };
 
 [[nodiscard]] RegionNumbers study(const Graph& graph, const Uses& uses, const Region& region);

@@ -26,7 +26,7 @@ struct ViewPorts {
   std::span<const Tensor> outputs;
 };
 
-/// Nothing when it is one. Converts on `threads` threads.
+/// Nothing when it is a view. Converts on `threads` threads.
 [[nodiscard]] std::optional<Refusal> judge_view(const ViewPorts& view, FormatConverter& converter, int threads);
 
 }  // namespace collage

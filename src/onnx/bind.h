@@ -11,11 +11,11 @@
 
 namespace collage {
 
-/// Takes initialisers out of the graph's inputs and raises the IR version to 4, from which on that is legal.
+/// Takes initialisers out of the graph's inputs and raises the IR version to 4, since which that is legal.
 void repair_initialisers(pb::ModelProto& model, std::vector<std::string>& notes);
 
-/// Drops the types of inner values and the shapes of outputs, in bodies too. Exporters leave stale ones behind, which
-/// make inference fail; all of them are inferred anew.
+/// Drops the types of inner values and the shapes of outputs, in bodies too. They may be outdated and then make
+/// inference fail; all of them are inferred again.
 void drop_declared_shapes(pb::GraphProto& graph);
 
 /// The bindings, and the extents of an array for each open input that they do not name.

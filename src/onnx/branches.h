@@ -11,7 +11,7 @@
 
 namespace collage {
 
-/// Gives every If a name of its own, so that inference can tell them apart.
+/// Gives every If a unique name, so that inference can distinguish them.
 void name_branches(pb::GraphProto& graph);
 
 /// Replaces decided Ifs by the nodes of the branch they take, also inside bodies; returns how many. A branch dropped

@@ -33,11 +33,11 @@ struct Imported {
   std::string model_hash;  ///< of the file's bytes and its external data, 32 hexadecimal digits
   std::int64_t opset = 0;  ///< of the default domain in the file; 0 when the file does not import it
   std::map<std::string, std::string> metadata;  ///< the file's metadata_props
-  std::vector<std::string> notes;               ///< what import changed and a user may want to know, one sentence each
+  std::vector<std::string> notes;  ///< changes by import that the user should know about, one sentence each
 };
 
 /// Imports a model file.
-/// Errors: import/* (see docs), exit 3 for bad models and unbound dimensions, 4 for what is not supported, 5 for
+/// Errors: import/* (see docs), exit 3 for bad models and unbound dimensions, 4 for unsupported features, 5 for
 /// sizes, 6 for files. Threads: safe to call at the same time. Never throws.
 [[nodiscard]] Result<Imported> import_model(const std::string& path, const ImportOptions& options = {});
 /// The same for bytes in memory; external data is looked for in `folder` (empty: there must be none).

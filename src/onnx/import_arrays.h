@@ -15,7 +15,7 @@ namespace collage {
 using ArrayShapes = std::map<std::string, Extents>;
 
 /// As import_model. An input with open dimensions that no entry of options.shapes names takes the extents of its array,
-/// and with them its dimensions in other inputs. Names that no input has are left to who reads the arrays.
+/// and with them its dimensions in other inputs. Unknown names are ignored here; reading the arrays reports them.
 [[nodiscard]] Result<Imported> import_model_for(const std::string& path, const ImportOptions& options,
                                                 const ArrayShapes& arrays);
 

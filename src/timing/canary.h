@@ -8,13 +8,13 @@
 
 namespace collage {
 
-/// One per process and thread. Each look costs a few microseconds.
+/// One per process and thread. Each measurement takes a few microseconds.
 class Canary {
  public:
-  /// Time of the work now over the least ever seen here; 1 in a quiet moment.
+  /// The present time of the computation divided by the least time seen so far; 1 in a quiet moment.
   [[nodiscard]] double slowness();
 
-  /// The least time seen, to be handed to a canary of the same program in another process.
+  /// The least time seen, to be passed to a canary of the same program in another process.
   [[nodiscard]] std::int64_t quiet_ns() const { return quiet_ns_; }
   void learn(std::int64_t quiet_ns);
 

@@ -27,21 +27,21 @@
 namespace collage {
 
 enum class Verdict : std::uint8_t {
-  kUnsure,  ///< not decided: more rounds might tell
+  kUnsure,  ///< not decided yet: more rounds are needed
   kFaster,  ///< by more than the margin
   kSlower,  ///< by more than the margin
-  kSame     ///< within what counts as the same
+  kSame     ///< within the margin for equal times
 };
 [[nodiscard]] std::string_view name_of(Verdict verdict);
 [[nodiscard]] std::optional<Verdict> verdict_named(std::string_view name);
 
 struct PairedTestOptions {
-  double margin = 0.01;  ///< log ratio that a winner is ahead by at least
+  double margin = 0.01;  ///< least log ratio of a winner
   double same = 0.02;    ///< log ratio below which two are the same
   double error = 0.01;   ///< probability of refuting a claim that is true
 };
 
-/// A bet that a sign is "+" more often than not, where the claim is that it is not.
+/// A bet that the sign is "+" in more than half of the cases, against the claim that it is not.
 class SignBet {
  public:
   void add(bool plus);
@@ -60,12 +60,12 @@ class PairedTest {
 
   /// Of one round, in any unit, above 0.
   void add(double own_time, double other_time);
-  /// Once decided it stays; faster and slower go before the same.
+  /// A decision is final; faster and slower take precedence over the same.
   [[nodiscard]] Verdict verdict() const { return verdict_; }
 
  private:
   enum Claim : std::uint8_t { kNotAhead, kNotBehind, kFarAhead, kFarBehind, kClaims };
-  /// Bets on the least times of so many rounds.
+  /// Bets on the least times of this many rounds.
   struct Scale {
     std::size_t rounds = 1;
     std::size_t seen = 0;

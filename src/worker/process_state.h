@@ -39,22 +39,22 @@ struct ProcessState {
 
 [[nodiscard]] ProcessState process_state();
 
-/// What differs, a few words each.
+/// The differences, a few words each.
 [[nodiscard]] std::vector<std::string> differences(const ProcessState& before, const ProcessState& after);
 
-/// Puts back everything in which the process differs from `state`.
+/// Restores everything in which the process differs from `state`.
 void restore(const ProcessState& state);
 
 /// Ends all processes that this one started, and those they left to it (in a worker, which adopts orphans, that is
 /// every descendant); how many there were.
 std::size_t end_children();
 
-/// Holds the process to the state it had when this was made. One thread.
+/// Keeps the process in the state that it had when this object was made. One thread.
 class StateWatch {
  public:
   StateWatch() : state_(process_state()) {}
 
-  /// What changed since the last call, and was put back; "" when nothing did.
+  /// What changed since the last call and was restored; "" when nothing changed.
   [[nodiscard]] std::string settle();
   /// The same for float_control() alone: true when it had changed.
   [[nodiscard]] bool settle_float_control() const;

@@ -15,11 +15,11 @@
 
 namespace collage {
 
-/// What the process has and has used so far.
+/// The resources that the process holds and has used.
 struct Usage {
   std::int64_t threads = 0;
   std::int64_t descriptors = 0;
-  std::int64_t private_bytes = 0;  ///< resident memory that is not of files
+  std::int64_t private_bytes = 0;  ///< resident memory without mapped files
   std::int64_t cpu_ns = 0;         ///< of all threads
   std::int64_t wall_ns = 0;
 };
@@ -31,7 +31,7 @@ struct Usage {
 [[nodiscard]] std::optional<Refusal> check_resources(const Usage& before, int threads,
                                                      const std::function<Result<void>()>& run);
 
-/// True when a process has gathered so much that it should make room for a fresh one.
+/// True when a process holds so many resources that it should be replaced by a new one.
 [[nodiscard]] bool has_leaked_much();
 
 }  // namespace collage

@@ -23,15 +23,15 @@
 
 namespace collage {
 
-/// A worker that did not answer: kCrashed, kTimeout or kResources, and who was at work.
+/// A worker that did not answer: kCrashed, kTimeout or kResources, and the candidate that was being processed.
 struct Death {
   Refusal refusal;
   std::string stage;                      ///< the last one begun; empty when none
-  std::optional<std::int32_t> candidate;  ///< the one marked last; nothing when none was at work
+  std::optional<std::int32_t> candidate;  ///< the one recorded last; nothing when none was being processed
   bool stopped = false;                   ///< the caller's stop token, not the worker's fault
 };
 
-/// What a job said it is about to do.
+/// The step that a job announced.
 struct JobProgress {
   std::string stage;
   std::int32_t candidate = -1;
@@ -56,10 +56,10 @@ class WorkerProcess {
   [[nodiscard]] std::expected<Result<Json>, Death> call(const Json& job, const Allowance& allowance,
                                                         std::stop_token stop = {});
 
-  /// Ends the worker; the next call starts a fresh one.
+  /// Ends the worker; the next call starts a new one.
   void stop();
 
-  /// True when the worker holds so much memory that a fresh one should take over.
+  /// True when the worker holds so much memory that a new one should replace it.
   [[nodiscard]] bool is_bloated() const;
   [[nodiscard]] bool is_running() const { return pid_ > 0; }
   [[nodiscard]] pid_t pid() const { return pid_; }

@@ -16,8 +16,8 @@ namespace collage {
 
 /// From best to worst.
 enum class Fitness : std::uint8_t {
-  kSame,    ///< no part is slower than it was, but for the noise
-  kUsable,  ///< right, some parts are slower: keep serving
+  kSame,    ///< no part is slower than before, within the noise
+  kUsable,  ///< right, some parts are slower: the plan can stay in use
   kRetune,  ///< other choices are likely to be better here
   kRefused  ///< must not or cannot run here
 };
@@ -27,7 +27,7 @@ enum class Fitness : std::uint8_t {
 
 /// Times may differ by this much and count as the same.
 inline constexpr double kSameShare = 0.10;
-/// Parts that fell behind the others by more than this share of the plan's time ask for a new tune.
+/// If parts became slower than the others by more than this share of the plan's time, a new tune is recommended.
 inline constexpr double kLostShare = 0.15;
 
 /// Nanoseconds, those of a quiet moment; both above 0.
@@ -40,7 +40,7 @@ struct PartTime {
 struct TimesVerdict {
   Fitness fitness = Fitness::kSame;
   double speed = 1;  ///< the time of the parts in general, now over then: the median of their ratios, weighted by time
-  double lost = 0;   ///< share of the time now that parts take because they fell behind that
+  double lost = 0;   ///< share of the present time by which parts are slower than that
 };
 
 /// kSame, kUsable or kRetune; kSame for no parts.

@@ -15,7 +15,7 @@ namespace collage {
 struct RunSubjectOptions {
   std::string path;                          ///< a plan, or a .onnx model
   ShapeBindings shapes;                      ///< of a model, or of a plan of many shapes: which one
-  std::map<std::string, std::string> files;  ///< input name -> array, whose extents say what `shapes` leaves open
+  std::map<std::string, std::string> files;  ///< input name -> array, which gives the extents that `shapes` leaves open
   int threads = 1;                           ///< of a model's plan
 };
 

@@ -11,12 +11,12 @@
 
 namespace collage {
 
-/// The point that the bindings, one extent each, and the inputs' files say. What is said about dimensions that the plan
-/// has fixed must be so: shape/outside. Errors: shape/*, input/*, those of reading.
+/// The point given by the bindings, one extent each, and by the inputs' files. Error shape/outside when they contradict
+/// a dimension that the plan has fixed. Errors: shape/*, input/*, those of reading.
 [[nodiscard]] Result<ShapePoint> choose_point(const PlanCases& cases, const ShapeBindings& bindings,
                                               const std::map<std::string, std::string>& input_files);
 
-/// The points a command is about that takes one or all: the one the bindings say, else every case's.
+/// The points for a command that uses one or all: the one given by the bindings, else those of all cases.
 [[nodiscard]] Result<std::vector<ShapePoint>> choose_points(const PlanCases& cases, const ShapeBindings& bindings);
 
 /// Points on the diagonal of the domain that are no cases, so that the generic plan serves them. At most two; none

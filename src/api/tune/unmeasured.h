@@ -12,7 +12,7 @@ namespace collage {
 struct UnmeasuredOptions {
   std::string model;
   ShapeBindings shapes;
-  ArrayShapes arrays = {};  ///< that will come as inputs: they say what `shapes` leaves open
+  ArrayShapes arrays = {};  ///< that are used as inputs: they give the extents that `shapes` leaves open
   int threads = 1;
   std::string engine = kFillerEngine;
 };

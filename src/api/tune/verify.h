@@ -26,7 +26,7 @@ struct VerifyOptions {
   std::map<std::string, std::pair<double, double>> input_ranges;
 };
 
-/// The worst seen over all seeds for one output.
+/// The largest difference of one output over all seeds.
 struct OutputCheck {
   std::string name;
   std::string shape;  ///< "batch=4, seq=64"; empty for a plan of fixed shapes
