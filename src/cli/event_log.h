@@ -14,11 +14,11 @@ namespace collage::cli {
 /// How a command ended.
 enum class Outcome : std::uint8_t { kDone, kInterrupted, kFailed };
 
-/// One thread at a time. Every line is handed to the system before the call returns, so that a killed program leaves
-/// whole lines.
+/// One thread at a time. Every line is written completely before the call returns, so that a killed program leaves
+/// complete lines.
 class EventLog {
  public:
-  /// An empty path: nothing is written. A file that cannot be opened likewise; check_outputs() says so beforehand.
+  /// Nothing is written for an empty path, nor for a file that cannot be opened, which check_outputs() reports before.
   explicit EventLog(const std::string& path);
   EventLog(const EventLog&) = delete;
   EventLog& operator=(const EventLog&) = delete;
@@ -26,7 +26,7 @@ class EventLog {
   ~EventLog();
 
   void write(const ProgressEvent& event);
-  /// The last line; later calls do nothing. `error` says what went wrong.
+  /// The last line; later calls do nothing. `error` is the error, if there was one.
   void finish(Outcome outcome, int exit_code, const std::optional<Error>& error = std::nullopt);
 
  private:

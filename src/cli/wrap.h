@@ -18,7 +18,8 @@ inline constexpr std::size_t kColumns = 80;
 /// whole.
 [[nodiscard]] std::string with_wrapped_lines(std::string_view report, std::size_t columns);
 
-/// With blanks for what moves the cursor: messages of libraries come with line breaks, names in models with anything.
+/// Replaces characters that move the cursor by blanks: messages of libraries contain line breaks, names in models any
+/// character.
 [[nodiscard]] std::string on_one_line(std::string text);
 
 }  // namespace collage::cli

@@ -21,10 +21,10 @@ namespace collage {
 
 namespace pb = ::onnx;
 
-/// The domain that keeps finished nodes out of the version converter's hands; gone once conversion is done.
+/// The domain of nodes that the version converter must not change; removed after the conversion.
 inline constexpr std::string_view kFinalDomain = "collage.final";
 
-/// The first line of a library's message, shortened to something a terminal can show.
+/// The first line of a library's message, shortened for a terminal.
 [[nodiscard]] std::string first_line(std::string_view message);
 
 /// Runs `call`; an exception becomes an Error with the given code. ONNX's library reports everything by throwing.

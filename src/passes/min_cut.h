@@ -20,9 +20,9 @@ class MinCut {
   /// Costs `weight` when `from` ends on the source's side and `to` on the sink's.
   void add_edge(std::size_t from, std::size_t to, std::int64_t weight);
 
-  /// Cost of the cheapest split.
+  /// The weight of the minimum cut.
   std::int64_t solve();
-  /// After solve(): in the smallest source side among the cheapest splits.
+  /// After solve(): whether the vertex is in the smallest source side among all minimum cuts.
   [[nodiscard]] bool is_source_side(std::size_t node) const { return level_[node] >= 0; }
 
  private:

@@ -25,8 +25,8 @@ class Canary {
   std::int64_t quiet_ns_ = 0;
 };
 
-/// Looks again and again until the canary is no slower than `most`; gives up when `patience_ns` is used up, which it
-/// reduces by the time spent.
+/// Measures repeatedly until the slowness is at most `most`; gives up when `patience_ns`, from which the time spent is
+/// subtracted, is used up.
 void wait_for_quiet(Canary& canary, double most, std::int64_t& patience_ns);
 
 }  // namespace collage

@@ -66,7 +66,7 @@ class LoadedPlan {
   /// Errors: runtime/out-of-memory, backend/*.
   [[nodiscard]] Result<Session> make_session() const;
 
-  /// All the file holds; plan/plan_cases.h.
+  /// The contents of the file; plan/plan_cases.h.
   [[nodiscard]] const PlanCases& cases() const;
 
   struct State;

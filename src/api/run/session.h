@@ -49,7 +49,7 @@ class Session {
   [[nodiscard]] Result<void> bind_input(std::size_t i, const void* data);
   [[nodiscard]] Result<void> bind_output(std::size_t i, void* data);
 
-  /// Chooses the shapes of these tensors where inputs are open, and copies all inputs in.
+  /// Copies these tensors into the inputs, and sets the shapes if inputs are open.
   /// Errors: input/wrong-count, input/wrong-shape, input/bound, those of set_shapes().
   [[nodiscard]] Result<void> set_inputs(std::span<const Tensor> inputs);
   /// Copies of all outputs of the last run.

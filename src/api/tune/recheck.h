@@ -22,8 +22,8 @@ namespace collage {
 
 struct RecheckOptions {
   std::string plan;
-  std::optional<std::string> model;  ///< where the model lies now; default: where the plan says
-  bool always = false;               ///< measures also where nothing differs
+  std::optional<std::string> model;  ///< the model's present path; default: the path in the plan
+  bool always = false;               ///< measures even if nothing differs
   std::uint64_t seed = 1;
   std::vector<std::string> worker_command;  ///< argv that starts a worker; the socket's number is appended
   std::stop_token stop;
@@ -53,7 +53,7 @@ struct RecheckReport {
   TimesVerdict times;
   std::vector<RecheckedPart> parts;
   std::vector<std::string> notes;
-  bool cannot_run = false;  ///< refused for what is missing here, not for its numbers
+  bool cannot_run = false;  ///< refused because something is missing here, not because of its numbers
 };
 
 /// Errors of load_plan, worker/cannot-start, measure/stopped. What is wrong with the plan here is its verdict.

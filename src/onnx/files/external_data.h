@@ -30,8 +30,8 @@ class ExternalFiles {
   std::map<std::string, std::string> checksums_;  ///< of files, by location
 };
 
-/// Moves all external data of the model into it, extending `hash_input` with what was read.
-/// Errors as ExternalFiles, and import/too-large when the whole would pass 2 GiB.
+/// Copies all external data into the model, and appends what was read to `hash_input`.
+/// Errors as ExternalFiles, and import/too-large when the model would exceed 2 GiB.
 [[nodiscard]] Result<void> load_external_data(pb::ModelProto& model, const std::string& folder,
                                               std::string& hash_input);
 

@@ -19,8 +19,8 @@ struct ModelFile {
 /// import/cannot-read (io).
 [[nodiscard]] Result<ModelFile> read_model_file(const std::string& path);
 
-/// Whether reading it now gives what reading it earlier gave, unless the file has changed: not so for the pipe of
-/// another process.
+/// Whether the file can be read again with the same result, unless it was changed: false for the pipe of another
+/// process.
 [[nodiscard]] bool can_read_again(const std::string& path);
 
 }  // namespace collage

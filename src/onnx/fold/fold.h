@@ -9,8 +9,8 @@ namespace collage {
 /// Constant nodes become initialisers, in bodies too. Error import/sparse-tensor (unsupported).
 [[nodiscard]] Result<void> constants_to_initialisers(pb::GraphProto& graph);
 
-/// Folds what can be folded with the types in value_info as they are; returns how many nodes went.
-/// Nodes that make an output of their graph stay.
+/// Folds what can be folded with the types in value_info as they are; returns how many nodes were removed.
+/// Nodes that produce an output of their graph stay.
 [[nodiscard]] int fold_shape_arithmetic(pb::GraphProto& graph);
 
 /// Drops unread trailing outputs that the operator may omit (the mask of Dropout, the indices of MaxPool): some are
