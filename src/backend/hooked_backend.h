@@ -19,9 +19,9 @@ struct HookedInstance {
   std::string build;  ///< when the backend gives none
 };
 
-/// `code_generator`: a backend with a CodeGenerator, which compiles the tensor code of a table without `codegen`. Where
-/// it is null or an error, such regions are refused with that error's text. It must outlive the backend. As thread-safe
-/// as the hooks are.
+/// `code_generator` is a backend with a CodeGenerator, which compiles the tensor code of a table without `codegen`. If
+/// it is null or an error, such regions are refused with the error's text. It must outlive the returned backend, which
+/// is as thread-safe as the hooks.
 [[nodiscard]] std::unique_ptr<Backend> make_hooked_backend(const BackendHooks& hooks, HookedInstance instance,
                                                            Result<Backend*> code_generator = nullptr);
 

@@ -1,10 +1,11 @@
 // Compares the outputs of a candidate with those of the reference.
-// In: both tensors and the accuracy class. Out: a Comparison with the first wrong element.
+// In:  both tensors and the accuracy class. Out: a Comparison with the first wrong element.
 // An element of type float may differ by
 //     share * (largest finite magnitude of the expected tensor) + relative * |expected| + floor.
-// The first term keeps tiny elements of a large output from being judged by their own size; the second keeps one huge
-// element from hiding errors of the others; the third makes expected zeros comparable. NaN and infinities must be at
-// the same places with the same sign. docs/NUMBERS.md has the numbers for each class.
+// The first term gives tiny elements of a large output a bound relative to the output rather than to themselves. The
+// second one adapts to large elements, so that one huge element does not hide errors of the others. The third makes
+// expected zeros comparable. NaN and infinities must be in the same places with the same sign. docs/NUMBERS.md has the
+// numbers for each class.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Brings a model to the canonical operator versions with ONNX's version converter.
+// Converts a model to the canonical operator versions with ONNX's version converter.
 #pragma once
 
 #include <string>

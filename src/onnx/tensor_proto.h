@@ -1,4 +1,4 @@
-// ONNX's TensorProto <-> Tensor. Sizes are checked against the data before anything is allocated from them.
+// Converts between ONNX's TensorProto and Tensor. Sizes are checked against the data before anything is allocated.
 #pragma once
 
 #include <optional>

@@ -1,4 +1,4 @@
-// ONNX's TypeProto <-> ValueType.
+// Converts between ONNX's TypeProto and ValueType.
 #pragma once
 
 #include "ir/type.h"

@@ -33,7 +33,7 @@ struct ExecutionOptions {
 class Executable {
  public:
   /// The executable shares the plan's bytes. Backends from `backends` outlive it and its contexts.
-  /// Errors: plan/damaged; plan/missing-backend when a backend is not here, plan/missing-device when its device is not;
+  /// Errors: plan/damaged; plan/missing-backend when a backend is missing, plan/missing-device when its device is;
   /// backend/* when it refuses an artifact.
   [[nodiscard]] static Result<Executable> load(RealisedPlan plan, const BackendSource& backends,
                                                const LoadOptions& options);

@@ -4,7 +4,7 @@
 // How it works. Each claim, such as "A is not faster than B by more than the margin", starts with a wealth of 1. After
 // each round it is bet against on the sign of log(time of A / time of B): while the claim holds, no bet can increase
 // the wealth on average. By Ville's inequality the wealth then exceeds 1 / error with probability at most `error`,
-// however often one looks and however the noise is distributed. So a claim is refuted when its wealth reaches 1 /
+// however often it is checked and however the noise is distributed. So a claim is refuted when its wealth reaches 1 /
 // error.
 //
 // Example with error 0.05 and bets of half the wealth: A is faster in every round, so the wealth against "A is not
@@ -14,7 +14,7 @@
 //
 // The wealth is split over bets on single rounds and on the least times of several rounds, because the least times are
 // robust where another process slows the processor now and then. The margin exists because equal kernels whose buffers
-// lie at different addresses differ by up to 1 %. Cost: a few multiplications a round. Taking the times is race.h's.
+// lie at different addresses differ by up to 1 %. Cost: a few multiplications a round. race.h takes the times.
 // Source: Ville 1939; Waudby-Smith and Ramdas, "Estimating means of bounded random variables by betting", 2024.
 #pragma once
 

@@ -1,6 +1,6 @@
-// The whole pipeline: import, record, simplify, propose, price, choose, confirm, realise.
-// In: a model file and options. Out: a plan file that runs at least as fast as every rival measured here.
-// Third-party code runs only in workers. Interrupted by the stop token it still writes the best plan it has.
+// The whole pipeline: import, record, simplify, propose, price, choose, confirm, realise; docs/TUNING.md describes it.
+// In:  a model file and options. Out: a plan file that runs at least as fast as every rival measured here.
+// Third-party code runs only in workers. If interrupted by the stop token, it still writes the best plan found so far.
 // Cost: the budget.
 // Source: Collage (Jeon et al., PACT 2022) and TVM's RFC 62.
 #pragma once

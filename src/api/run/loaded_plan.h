@@ -32,7 +32,7 @@ class LoadedPlan {
   /// Maps and checks a plan file and loads its kernels with the backends of default_module_folders(). A plan of many
   /// shapes loads the kernels of a shape when a session first needs them.
   /// Errors: io/cannot-read, zip/damaged, plan/damaged, plan/is-a-model, plan/wrong-version; plan/missing-backend and
-  /// plan/missing-device for what the plan needs and this machine has not; plan/other-threads; backend/* where a
+  /// plan/missing-device for what the plan needs and this machine does not have; plan/other-threads; backend/* when a
   /// backend refuses a kernel.
   [[nodiscard]] static Result<LoadedPlan> load(const std::string& path, const LoadOptions& options = {});
   /// The same with the caller's backends. The registry outlives the plan and its sessions, and is not used by others

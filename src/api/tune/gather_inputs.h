@@ -19,9 +19,9 @@ struct GatherOptions {
 /// The array in a .npy or .pb file. Errors tensor/*.
 [[nodiscard]] Result<Tensor> read_array(const std::string& path);
 
-/// One tensor per graph input, in order. The graph says which integers index what.
-/// Errors input/unknown-name, input/wrong-type, input/wrong-shape, input/bad-range also for an input with a file, and
-/// those of reading the files.
+/// One tensor for each graph input, in order. The graph determines which integers are indices and into what.
+/// Errors: input/unknown-name, input/wrong-type, input/wrong-shape; input/bad-range, also for a range of an input with
+/// a file; those of reading the files.
 [[nodiscard]] Result<std::vector<Tensor>> gather_inputs(const Graph& graph, const GatherOptions& options);
 
 }  // namespace collage
