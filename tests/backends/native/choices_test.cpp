@@ -1,9 +1,9 @@
 // Spaces of schedules as text.
-#include "compiler/choices.h"
+#include "compiler/selection/choices.h"
 
 #include <gtest/gtest.h>
 
-#include "compiler/condition.h"
+#include "compiler/selection/condition.h"
 
 namespace collage::native {
 namespace {

@@ -1,5 +1,5 @@
 // Conditions over named numbers.
-#include "compiler/condition.h"
+#include "compiler/selection/condition.h"
 
 #include <gtest/gtest.h>
 

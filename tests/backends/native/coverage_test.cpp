@@ -1,9 +1,9 @@
 // Proofs that some condition always holds; and that every family of strategies has one that does.
-#include "compiler/coverage.h"
+#include "compiler/selection/coverage.h"
 
 #include <gtest/gtest.h>
 
-#include "compiler/strategy.h"
+#include "compiler/selection/strategy.h"
 #include "tests/support/dice.h"
 
 namespace collage::native {

@@ -1,10 +1,10 @@
 // Tensor code of others, as the compiler takes it.
-#include "compiler/opened_code.h"
+#include "compiler/codegen/opened_code.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "compiler/codegen.h"
+#include "compiler/codegen/codegen.h"
 
 namespace collage::native {
 namespace {

@@ -1,7 +1,7 @@
 // Schedules as text, in which they are part of a variant's name.
 #include <gtest/gtest.h>
 
-#include "compiler/strategy.h"
+#include "compiler/selection/strategy.h"
 #include "tests/support/dice.h"
 
 namespace collage::native {

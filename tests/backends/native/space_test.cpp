@@ -1,5 +1,5 @@
 // How tensors lie along loop axes.
-#include "compiler/space.h"
+#include "compiler/analysis/space.h"
 
 #include <gtest/gtest.h>
 

@@ -8,8 +8,8 @@
 #include <regex>
 #include <sstream>
 
-#include "compiler/codegen.h"
-#include "compiler/strategy.h"
+#include "compiler/codegen/codegen.h"
+#include "compiler/selection/strategy.h"
 #include "tests/support/paths.h"
 
 namespace collage::native {
