@@ -6,7 +6,7 @@
 #include "backend/format_extension.h"
 #include "backend/registry.h"
 #include "family.h"
-#include "move.h"
+#include "movement/move.h"
 
 namespace collage::host {
 namespace {
