@@ -3,7 +3,7 @@
 
 #include "plan/explain/explanation.h"
 #include "plan/file/plan_json.h"
-#include "plan_fixture.h"
+#include "tests/plan/plan_fixture.h"
 
 namespace collage {
 

@@ -95,7 +95,7 @@ std::string with_own_numbers(const std::string& text) {
 }
 
 void expect_golden(const std::string& name, const std::string& text) {
-  const std::string path = test::source_path("/tests/backends/native/golden/") + name;
+  const std::string path = test::source_path("/tests/backends/native/compiler/golden/") + name;
   if (std::getenv("COLLAGE_UPDATE_GOLDEN") != nullptr) std::ofstream(path, std::ios::binary) << text;
   std::ifstream file(path, std::ios::binary);
   std::ostringstream golden;

@@ -9,7 +9,7 @@
 
 #include <fmt/format.h>
 
-#include "tests/tune/misbehaviour_fixture.h"
+#include "tests/tune/end_to_end/misbehaviour_fixture.h"
 #include "worker/process_state.h"
 #include "worker/resource_check.h"
 

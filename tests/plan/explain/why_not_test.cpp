@@ -2,7 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "explanation_fixture.h"
+#include "tests/plan/explain/explanation_fixture.h"
 
 namespace collage {
 namespace {

@@ -1,6 +1,6 @@
-#include "random_quantised.h"
+#include "tests/backends/native/random_regions/random_quantised.h"
 
-#include "region_writer.h"
+#include "tests/backends/native/random_regions/region_writer.h"
 
 namespace collage::test {
 namespace {

@@ -1,4 +1,4 @@
-#include "region_writer.h"
+#include "tests/backends/native/random_regions/region_writer.h"
 
 #include <algorithm>
 

@@ -11,7 +11,7 @@
 
 #include "plan/file/plan_json.h"
 #include "plan/file/zip.h"
-#include "plan_fixture.h"
+#include "tests/plan/plan_fixture.h"
 #include "tests/support/flipped_file.h"
 
 namespace collage {

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "pool_fixture.h"
+#include "tests/tune/pool_fixture.h"
 
 namespace collage::test {
 namespace {

@@ -10,7 +10,7 @@
 #include "onnx/import.h"
 #include "plan/file/plan_file.h"
 #include "plan/file/zip.h"
-#include "plan_fixture.h"
+#include "tests/plan/plan_fixture.h"
 #include "tests/support/dice.h"
 #include "tests/support/flipped_file.h"
 #include "tests/support/shape_cases.h"

@@ -2,8 +2,8 @@
 // COLLAGE_LONG=1 draws 2700 regions; COLLAGE_TEST_SEED=N begins with another seed.
 #include <cstdlib>
 
-#include "native_fixture.h"
-#include "random_region.h"
+#include "tests/backends/native/native_fixture.h"
+#include "tests/backends/native/random_regions/random_region.h"
 #include "tests/support/dice.h"
 #include "tests/support/long_run.h"
 

@@ -5,7 +5,7 @@
 
 #include "plan/file/plan_json.h"
 #include "plan/memory.h"
-#include "plan_fixture.h"
+#include "tests/plan/plan_fixture.h"
 #include "tests/support/dice.h"
 
 namespace collage {

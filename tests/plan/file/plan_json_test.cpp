@@ -2,7 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "plan_fixture.h"
+#include "tests/plan/plan_fixture.h"
 
 namespace collage {
 namespace {

@@ -6,7 +6,7 @@
 #include <cstdlib>
 #include <fstream>
 
-#include "plan_fixture.h"
+#include "tests/plan/plan_fixture.h"
 #include "tests/support/dice.h"
 
 namespace collage {

@@ -5,7 +5,7 @@
 #include <thread>
 
 #include "api/tune/verify.h"
-#include "tests/tune/misbehaviour_fixture.h"
+#include "tests/tune/end_to_end/misbehaviour_fixture.h"
 
 namespace collage {
 namespace {

@@ -1,11 +1,11 @@
-#include "random_region.h"
+#include "tests/backends/native/random_regions/random_region.h"
 
 #include <algorithm>
 #include <numeric>
 #include <vector>
 
-#include "random_quantised.h"
-#include "region_writer.h"
+#include "tests/backends/native/random_regions/random_quantised.h"
+#include "tests/backends/native/random_regions/region_writer.h"
 
 namespace collage::test {
 namespace {

@@ -2,7 +2,7 @@
 #include <fmt/format.h>
 
 #include "plan/overwrites.h"
-#include "plan_fixture.h"
+#include "tests/plan/plan_fixture.h"
 
 namespace collage {
 namespace {
