@@ -5,7 +5,7 @@
 #pragma once
 
 #include "backend/backend.h"
-#include "backend/open_compiler.h"
+#include "backend/extensions/open_compiler.h"
 #include "backend/strategy.h"
 #include "backend/tensor_code.h"
 #include "instruction_set.h"

@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "backend/constants_extension.h"
+#include "backend/extensions/constants_extension.h"
 #include "primitives/primitives.h"
 
 namespace collage::onednn {

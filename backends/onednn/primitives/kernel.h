@@ -3,7 +3,7 @@
 
 #include <memory>
 
-#include "backend/constants_extension.h"
+#include "backend/extensions/constants_extension.h"
 #include "primitives/realise.h"
 
 namespace collage::onednn {
