@@ -3,10 +3,10 @@
 // programs that do not depend on the machine. Each operator family has its own file (family.h).
 #include <algorithm>
 
-#include "backend/format_extension.h"
+#include "backend/extensions/format_extension.h"
 #include "backend/registry.h"
 #include "family.h"
-#include "move.h"
+#include "movement/move.h"
 
 namespace collage::host {
 namespace {

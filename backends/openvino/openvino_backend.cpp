@@ -3,7 +3,7 @@
 //       weights, or ONNX bytes if the library cannot import its own export.
 #include <openvino/openvino.hpp>
 
-#include "backend/operand_extension.h"
+#include "backend/extensions/operand_extension.h"
 #include "backend/registry.h"
 #include "backends/common/engine/engine_support.h"
 #include "backends/common/engine/region_model.h"

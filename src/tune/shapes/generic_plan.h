@@ -1,5 +1,5 @@
 // Makes the generic plan, which serves every shape of a domain: the whole model, with open dimensions, in one engine or
-// in kernels of one backend that are compiled for parts of the domain (backend/open_compiler.h).
+// in kernels of one backend that are compiled for parts of the domain (backend/extensions/open_compiler.h).
 // In:  a model, the domain, engines. Out: a plan for each engine that supports it, for the model as imported and as
 //       simplified; which one ships is measured (tune/shapes/tune_shapes.h).
 // Cost: an import and a compilation for each.

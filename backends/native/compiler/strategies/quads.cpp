@@ -9,7 +9,7 @@
 // subtracting 5 * (sum of weights) = 5 * -2 = -10 gives 4.
 #include <algorithm>
 
-#include "compiler/loops.h"
+#include "compiler/codegen/loops.h"
 #include "compiler/strategies/quantised.h"
 
 namespace collage::native {
