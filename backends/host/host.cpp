@@ -3,10 +3,10 @@
 // them. Each operator family lies in a file of its own (family.h).
 #include <algorithm>
 
-#include "backend/format_extension.h"
+#include "backend/extensions/format_extension.h"
 #include "backend/registry.h"
 #include "family.h"
-#include "move.h"
+#include "movement/move.h"
 
 namespace collage::host {
 namespace {

@@ -5,7 +5,7 @@
 #pragma once
 
 #include "backend/backend.h"
-#include "backend/open_compiler.h"
+#include "backend/extensions/open_compiler.h"
 #include "backend/strategy.h"
 #include "backend/tensor_code.h"
 #include "instruction_set.h"
@@ -40,7 +40,7 @@ struct CompilerTable {
   std::vector<StrategyLine> (*strategies)(const Families* families);
   std::optional<TuningSpace> (*tuning_space)(const Graph& graph, const Region& region, const Variant& variant,
                                              const CompileOptions& options, const Target& target);
-  /// With the rows of these shared libraries (compiler/strategy_module.h), which stay loaded. Error
+  /// With the rows of these shared libraries (compiler/selection/strategy_module.h), which stay loaded. Error
   /// backend/bad-strategies: which file does not fit, and why.
   Result<std::shared_ptr<const Families>> (*families_with)(std::span<const std::string> files);
 };

@@ -11,7 +11,7 @@
 #include <string>
 #include <string_view>
 
-#include "backend/link_extension.h"
+#include "backend/extensions/link_extension.h"
 #include "program.h"
 
 namespace collage::native {

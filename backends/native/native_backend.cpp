@@ -5,13 +5,13 @@
 #include <mutex>
 #include <optional>
 
-#include "backend/code_generator.h"
-#include "backend/constants_extension.h"
-#include "backend/open_compiler.h"
-#include "backend/portability_extension.h"
+#include "backend/extensions/code_generator.h"
+#include "backend/extensions/constants_extension.h"
+#include "backend/extensions/open_compiler.h"
+#include "backend/extensions/portability_extension.h"
+#include "backend/extensions/strategy_extension.h"
+#include "backend/extensions/tuning_extension.h"
 #include "backend/registry.h"
-#include "backend/strategy_extension.h"
-#include "backend/tuning_extension.h"
 #include "base/buffer.h"
 #include "base/hash.h"
 #include "blas_call.h"

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "backend/open_compiler.h"
+#include "backend/extensions/open_compiler.h"
 #include "base/pages.h"
 
 namespace collage::native {

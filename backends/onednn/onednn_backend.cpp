@@ -3,10 +3,10 @@
 #include <algorithm>
 
 #include "backend/registry.h"
-#include "kernel.h"
 #include "layout.h"
 #include "library.h"
-#include "lower.h"
+#include "lowering/lower.h"
+#include "primitives/kernel.h"
 #include "region/containment.h"
 #include "rules.h"
 

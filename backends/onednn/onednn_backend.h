@@ -7,8 +7,8 @@
 
 #include <string>
 
-#include "backend/constants_extension.h"
-#include "backend/format_extension.h"
+#include "backend/extensions/constants_extension.h"
+#include "backend/extensions/format_extension.h"
 #include "program.h"
 
 namespace collage::onednn {

@@ -1,6 +1,6 @@
 #include "rules.h"
 
-#include "steps.h"
+#include "analysis/steps.h"
 
 namespace collage::onednn {
 

@@ -7,7 +7,7 @@
 #include <map>
 #include <stdexcept>
 
-#include "backend/operand_extension.h"
+#include "backend/extensions/operand_extension.h"
 #include "backend/registry.h"
 #include "backends/common/engine/engine_artifact.h"
 #include "backends/common/engine/engine_support.h"

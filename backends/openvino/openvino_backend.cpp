@@ -3,7 +3,7 @@
 // library cannot read back its own export. It has no options.
 #include <openvino/openvino.hpp>
 
-#include "backend/operand_extension.h"
+#include "backend/extensions/operand_extension.h"
 #include "backend/registry.h"
 #include "backends/common/engine/engine_support.h"
 #include "backends/common/engine/region_model.h"

@@ -2,8 +2,8 @@
 // Built against the headers of backends/native and src, libHalide and libcollage_native_compiler; see README.md.
 #include <algorithm>
 
-#include "compiler/loops.h"
-#include "compiler/strategy_module.h"
+#include "compiler/codegen/loops.h"
+#include "compiler/selection/strategy_module.h"
 
 namespace {
 

@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "backend/code_generator.h"
+#include "backend/extensions/code_generator.h"
 #include "backend/guarded_kernel.h"
 #include "backend/hook_answers.h"
 

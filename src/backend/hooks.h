@@ -19,8 +19,8 @@
 #include <vector>
 
 #include "backend/backend.h"
-#include "backend/constants_extension.h"
-#include "backend/link_extension.h"
+#include "backend/extensions/constants_extension.h"
+#include "backend/extensions/link_extension.h"
 #include "backend/registry.h"
 #include "backend/tensor_code.h"
 

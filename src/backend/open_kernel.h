@@ -15,7 +15,7 @@ class MultiKernel;
 class OpenKernel : public Kernel {
  public:
   [[nodiscard]] const OpenKernel* as_open() const final { return this; }
-  /// This kernel as a set of kernels for parts of the shapes (backend/open_compiler.h); null when it is a single one.
+  /// This kernel as a set of kernels for parts of the shapes (open_compiler.h); null when it is a single one.
   [[nodiscard]] virtual const MultiKernel* as_multi() const { return nullptr; }
   /// Like bind() with one list of extents for each input, which fit the types of its ports. Outputs whose type is open
   /// get null and are read with Call::dynamic_output(). Thread-safe. Errors backend/*.

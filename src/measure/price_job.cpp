@@ -7,8 +7,8 @@
 
 #include <fmt/ranges.h>
 
-#include "backend/format_extension.h"
-#include "backend/portability_extension.h"
+#include "backend/extensions/format_extension.h"
+#include "backend/extensions/portability_extension.h"
 #include "backend/roles.h"
 #include "base/hash.h"
 #include "measure/price_subject.h"

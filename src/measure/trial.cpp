@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "backend/device_extension.h"
+#include "backend/extensions/device_extension.h"
 #include "base/hash.h"
 #include "numbers/compare.h"
 #include "timing/displacer.h"

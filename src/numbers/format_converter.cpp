@@ -2,7 +2,7 @@
 
 #include <cstring>
 
-#include "backend/format_extension.h"
+#include "backend/extensions/format_extension.h"
 
 namespace collage {
 namespace {

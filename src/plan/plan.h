@@ -98,7 +98,7 @@ struct PlanStep {
   std::vector<PlanIndex> inputs;  ///< plan values
   std::vector<PlanIndex> outputs;
   std::string artifact;              ///< content hash, "" for views and transfers
-  std::string entry;                 ///< which kernel of a linked artifact (backend/link_extension.h), else ""
+  std::string entry;                 ///< which kernel of a linked artifact (link_extension.h), else ""
   std::vector<PlanIndex> constants;  ///< plan constants the artifact is loaded with, in its order
   std::vector<PlanCheck> checks;     ///< before it runs; kernel steps only
   std::size_t workspace_offset = 0;

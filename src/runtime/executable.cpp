@@ -5,8 +5,8 @@
 
 #include <fmt/format.h>
 
-#include "backend/device_extension.h"
-#include "backend/portability_extension.h"
+#include "backend/extensions/device_extension.h"
+#include "backend/extensions/portability_extension.h"
 #include "runtime/executable_state.h"
 
 namespace collage {

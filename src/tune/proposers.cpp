@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <memory>
 
-#include "backend/operand_extension.h"
+#include "backend/extensions/operand_extension.h"
 
 namespace collage {
 namespace {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <span>
 
-#include "backend/portability_extension.h"
+#include "backend/extensions/portability_extension.h"
 #include "tune/confirm/assemble.h"
 #include "tune/confirm/make_contestant.h"
 #include "tune/explain/explain_inputs.h"

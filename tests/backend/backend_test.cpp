@@ -1,4 +1,4 @@
-#include "backend/format_extension.h"
+#include "backend/extensions/format_extension.h"
 
 #include <gtest/gtest.h>
 

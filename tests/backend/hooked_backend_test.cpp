@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "backend/code_generator.h"
+#include "backend/extensions/code_generator.h"
 #include "tests/backend/hook_tables.h"
 #include "tests/support/load_only_backend.h"
 #include "tests/support/prepare_one.h"

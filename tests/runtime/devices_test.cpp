@@ -2,7 +2,7 @@
 #include <atomic>
 #include <thread>
 
-#include "backend/device_extension.h"
+#include "backend/extensions/device_extension.h"
 #include "plan/file/plan_json.h"
 #include "runtime_fixture.h"
 #include "tests/support/backends/made_up_device.h"

@@ -13,8 +13,8 @@
 #include <string>
 #include <vector>
 
-#include "backend/format_extension.h"
-#include "backend/portability_extension.h"
+#include "backend/extensions/format_extension.h"
+#include "backend/extensions/portability_extension.h"
 #include "backend/registry.h"
 #include "plan/control.h"
 #include "plan/realise.h"

@@ -1,7 +1,7 @@
 // prepare_constants() for one kernel.
 #pragma once
 
-#include "backend/constants_extension.h"
+#include "backend/extensions/constants_extension.h"
 
 namespace collage::test {
 

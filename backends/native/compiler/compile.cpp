@@ -7,14 +7,14 @@
 #include <ranges>
 
 #include "base/hash.h"
-#include "compiler/added_strategies.h"
-#include "compiler/choices.h"
-#include "compiler/codegen.h"
-#include "compiler/in_child.h"
+#include "compiler/codegen/codegen.h"
+#include "compiler/codegen/in_child.h"
+#include "compiler/codegen/opened_code.h"
 #include "compiler/kernel_sets.h"
-#include "compiler/opened_code.h"
-#include "compiler/strategy.h"
-#include "compiler/strategy_module.h"
+#include "compiler/selection/added_strategies.h"
+#include "compiler/selection/choices.h"
+#include "compiler/selection/strategy.h"
+#include "compiler/selection/strategy_module.h"
 #include "compiler_interface.h"
 #include "kernel_set_json.h"
 

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "compiler/added_strategies.h"
-#include "compiler/codegen.h"
-#include "compiler/open_region.h"
+#include "compiler/analysis/open_region.h"
+#include "compiler/codegen/codegen.h"
+#include "compiler/selection/added_strategies.h"
 
 namespace collage::native {
 namespace {

@@ -7,7 +7,7 @@
 // Source: operator strategies; the multi-versioning of Halide's specialize().
 #pragma once
 
-#include "compiler/lowering.h"
+#include "compiler/codegen/lowering.h"
 #include "compiler_interface.h"
 
 namespace collage::native {

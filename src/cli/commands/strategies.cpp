@@ -6,8 +6,8 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
+#include "backend/extensions/strategy_extension.h"
 #include "backend/registry.h"
-#include "backend/strategy_extension.h"
 #include "base/suggest.h"
 #include "cli/console.h"
 #include "cli/help.h"

@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "backend/format_extension.h"
+#include "backend/extensions/format_extension.h"
 #include "backend/roles.h"
 #include "onnx/export.h"
 #include "plan/control.h"

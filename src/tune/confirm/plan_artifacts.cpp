@@ -4,7 +4,7 @@
 #include <set>
 #include <vector>
 
-#include "backend/link_extension.h"
+#include "backend/extensions/link_extension.h"
 #include "plan/add_artifact.h"
 #include "runtime/load_request.h"
 

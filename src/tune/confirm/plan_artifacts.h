@@ -11,7 +11,7 @@ namespace collage {
 void drop_unused_artifacts(RealisedPlan& plan);
 
 /// Lets each backend link all its kernels in the plan, those in bodies included, in one call
-/// (backend/link_extension.h). Where a backend cannot, its steps keep their artifacts.
+/// (backend/extensions/link_extension.h). Where a backend cannot, its steps keep their artifacts.
 void link_kernels(RealisedPlan& plan, Registry& registry);
 
 }  // namespace collage

@@ -9,7 +9,7 @@
 #include <optional>
 #include <string>
 
-#include "backend/constants_extension.h"
+#include "backend/extensions/constants_extension.h"
 #include "backend/registry.h"
 #include "plan/realise.h"
 

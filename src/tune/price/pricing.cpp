@@ -6,7 +6,7 @@
 #include <set>
 #include <tuple>
 
-#include "backend/portability_extension.h"
+#include "backend/extensions/portability_extension.h"
 #include "backend/roles.h"
 #include "timing/displacer.h"
 #include "tune/price/lazy_pricing.h"

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "backend/tuning_extension.h"
+#include "backend/extensions/tuning_extension.h"
 #include "store/keys.h"
 
 namespace collage {

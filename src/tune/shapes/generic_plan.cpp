@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "backend/open_compiler.h"
+#include "backend/extensions/open_compiler.h"
 #include "numbers/graph_file.h"
 #include "passes/simplify.h"
 #include "store/artifact_file.h"

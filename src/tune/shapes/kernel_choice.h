@@ -14,7 +14,7 @@
 #include <functional>
 #include <vector>
 
-#include "backend/open_compiler.h"
+#include "backend/extensions/open_compiler.h"
 #include "tune/shapes/shape_samples.h"
 
 namespace collage {

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "backend/format_extension.h"
+#include "backend/extensions/format_extension.h"
 #include "backend/registry.h"
 #include "ir/graph.h"
 #include "region/variant.h"

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "backends/host/element_loops.h"
-#include "backends/host/slices.h"
+#include "backends/host/elementwise/element_loops.h"
+#include "backends/host/slices/slices.h"
 #include "tests/support/dice.h"
 
 namespace collage::host {

@@ -1,8 +1,8 @@
 // Implementations from libraries outside of the tree: offered, listed and tuned like the built-in ones, or refused.
 #include <cstdlib>
 
-#include "backend/strategy_extension.h"
-#include "backend/tuning_extension.h"
+#include "backend/extensions/strategy_extension.h"
+#include "backend/extensions/tuning_extension.h"
 #include "native_fixture.h"
 #include "tests/support/paths.h"
 

@@ -1,5 +1,5 @@
 // A run of a kernel allocates nothing: every operator new of the process is counted, on any thread.
-#include "backend/open_compiler.h"
+#include "backend/extensions/open_compiler.h"
 #include "native_fixture.h"
 #include "tests/support/allocation_count.h"
 

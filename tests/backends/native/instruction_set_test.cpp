@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <optional>
 
-#include "backend/portability_extension.h"
+#include "backend/extensions/portability_extension.h"
 #include "native_fixture.h"
 #include "tests/support/paths.h"
 #include "tests/support/prepare_one.h"

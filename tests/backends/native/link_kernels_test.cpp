@@ -1,5 +1,5 @@
 // Kernels that were compiled one by one, linked into one artifact.
-#include "backend/link_extension.h"
+#include "backend/extensions/link_extension.h"
 
 #include <set>
 

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "backend/constants_extension.h"
+#include "backend/extensions/constants_extension.h"
 #include "backend/registry.h"
 #include "region/variant.h"
 

@@ -2,7 +2,7 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "compiler/strategy_module.h"
+#include "compiler/selection/strategy_module.h"
 
 namespace {
 

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <thread>
 
-#include "backend/open_compiler.h"
+#include "backend/extensions/open_compiler.h"
 #include "native_fixture.h"
 #include "program.h"
 #include "tests/support/long_run.h"

@@ -2,7 +2,7 @@
 // refused, however a name is forged.
 #include <set>
 
-#include "backend/tuning_extension.h"
+#include "backend/extensions/tuning_extension.h"
 #include "native_fixture.h"
 #include "search/settings_search.h"
 #include "tests/support/dice.h"

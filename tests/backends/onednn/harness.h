@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "backend/constants_extension.h"
-#include "backend/format_extension.h"
+#include "backend/extensions/constants_extension.h"
+#include "backend/extensions/format_extension.h"
 #include "backend/registry.h"
 
 namespace collage::test {

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "backend/format_extension.h"
+#include "backend/extensions/format_extension.h"
 #include "harness.h"
 
 namespace collage::test {

@@ -8,11 +8,11 @@
 #include <cstdlib>
 #include <stdexcept>
 
-#include "backend/device_extension.h"
-#include "backend/format_extension.h"
-#include "backend/portability_extension.h"
+#include "backend/extensions/device_extension.h"
+#include "backend/extensions/format_extension.h"
+#include "backend/extensions/portability_extension.h"
+#include "backend/extensions/tuning_extension.h"
 #include "backend/registry.h"
-#include "backend/tuning_extension.h"
 #include "made_up_device.h"
 #include "test_kernel.h"
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <bit>
 
-#include "compiler/loops.h"
+#include "compiler/codegen/loops.h"
 #include "compiler/strategies/convolution.h"
 
 namespace collage::native {

@@ -6,11 +6,11 @@
 #include <algorithm>
 #include <bit>
 
-#include "compiler/attention_form.h"
-#include "compiler/elementary_functions.h"
-#include "compiler/expression.h"
-#include "compiler/loops.h"
-#include "compiler/row_reduction.h"
+#include "compiler/analysis/attention_form.h"
+#include "compiler/codegen/loops.h"
+#include "compiler/expressions/elementary_functions.h"
+#include "compiler/expressions/expression.h"
+#include "compiler/expressions/row_reduction.h"
 #include "compiler/strategies/families.h"
 
 namespace collage::native {

@@ -1,8 +1,8 @@
 // MatMul of two computed factors, batch by batch: rows of the first broadcast against vectors of the second's columns.
 #include <algorithm>
 
-#include "compiler/loops.h"
-#include "compiler/micro_product.h"
+#include "compiler/codegen/loops.h"
+#include "compiler/products/micro_product.h"
 #include "compiler/strategies/families.h"
 
 namespace collage::native {

@@ -2,8 +2,8 @@
 #include "compiler/strategies/convolution.h"
 
 #include "backends/common/window/window.h"
-#include "compiler/loops.h"
-#include "compiler/micro_product.h"
+#include "compiler/codegen/loops.h"
+#include "compiler/products/micro_product.h"
 #include "compiler/strategies/families.h"
 
 namespace collage::native {

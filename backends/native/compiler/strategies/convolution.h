@@ -2,7 +2,7 @@
 // In: a region with a Conv. Out: its Dense, or why it has none; spaces and builders for the table in convolution.cpp.
 #pragma once
 
-#include "compiler/dense.h"
+#include "compiler/products/dense.h"
 
 namespace collage::native {
 

@@ -1,5 +1,5 @@
 // Depthwise convolution in channels_last: one multiply-add per tap on vectors of channels.
-#include "compiler/loops.h"
+#include "compiler/codegen/loops.h"
 #include "compiler/strategies/convolution.h"
 
 namespace collage::native {

@@ -1,9 +1,9 @@
 // DynamicQuantizeLinear: the bytes of a tensor, and the scale and zero point that its least and largest number ask for.
 #include <algorithm>
 
-#include "compiler/loops.h"
-#include "compiler/quantise.h"
-#include "compiler/row_reduction.h"
+#include "compiler/codegen/loops.h"
+#include "compiler/expressions/quantise.h"
+#include "compiler/expressions/row_reduction.h"
 #include "compiler/strategies/families.h"
 
 namespace collage::native {

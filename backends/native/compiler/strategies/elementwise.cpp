@@ -1,8 +1,8 @@
 // Element-wise work alone: any number of operators and outputs in one pass over memory.
 #include <set>
 
-#include "compiler/expression.h"
-#include "compiler/loops.h"
+#include "compiler/codegen/loops.h"
+#include "compiler/expressions/expression.h"
 #include "compiler/strategies/families.h"
 
 namespace collage::native {

@@ -3,7 +3,7 @@
 
 #include <array>
 
-#include "compiler/strategy.h"
+#include "compiler/selection/strategy.h"
 
 namespace collage::native {
 

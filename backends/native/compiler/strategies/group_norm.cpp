@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <numeric>
 
-#include "compiler/loops.h"
-#include "compiler/row_reduction.h"
+#include "compiler/codegen/loops.h"
+#include "compiler/expressions/row_reduction.h"
 #include "compiler/strategies/by_layout.h"
 #include "compiler/strategies/families.h"
 

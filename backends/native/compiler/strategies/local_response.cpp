@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <bit>
 
-#include "compiler/loops.h"
+#include "compiler/codegen/loops.h"
 #include "compiler/strategies/by_layout.h"
 #include "compiler/strategies/families.h"
 

@@ -1,8 +1,8 @@
 // Moves of elements with element-wise work around them: one pass that reads through index maps.
 #include <algorithm>
 
-#include "compiler/loops.h"
-#include "compiler/move.h"
+#include "compiler/codegen/loops.h"
+#include "compiler/expressions/move.h"
 #include "compiler/strategies/families.h"
 
 namespace collage::native {

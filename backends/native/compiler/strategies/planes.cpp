@@ -5,7 +5,7 @@
 // Source: direct convolution in NCHW (Georganas et al., SC 2018) without blocked channels.
 #include <algorithm>
 
-#include "compiler/loops.h"
+#include "compiler/codegen/loops.h"
 #include "compiler/strategies/convolution.h"
 
 namespace collage::native {

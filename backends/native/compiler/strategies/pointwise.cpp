@@ -1,6 +1,6 @@
 #include "compiler/strategies/pointwise.h"
 
-#include "compiler/loops.h"
+#include "compiler/codegen/loops.h"
 
 namespace collage::native {
 

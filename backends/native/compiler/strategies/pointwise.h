@@ -5,7 +5,7 @@
 // Source: blocked direct convolution (Georganas et al., SC 2018).
 #pragma once
 
-#include "compiler/dense.h"
+#include "compiler/products/dense.h"
 
 namespace collage::native {
 

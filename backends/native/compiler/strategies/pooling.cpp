@@ -1,6 +1,6 @@
 // MaxPool and AveragePool in channels_last: windows joined on vectors of channels.
 #include "backends/common/window/window.h"
-#include "compiler/loops.h"
+#include "compiler/codegen/loops.h"
 #include "compiler/strategies/families.h"
 
 namespace collage::native {

@@ -1,7 +1,7 @@
 // MatMul and Gemm with a constant second factor: rows of the first are the places of a 1x1 convolution.
 #include "compiler/strategies/product.h"
 
-#include "compiler/micro_product.h"
+#include "compiler/products/micro_product.h"
 #include "compiler/strategies/families.h"
 
 namespace collage::native {

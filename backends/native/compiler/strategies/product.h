@@ -2,7 +2,7 @@
 // In: a region with such an anchor. Out: its Dense, or why it has none.
 #pragma once
 
-#include "compiler/dense.h"
+#include "compiler/products/dense.h"
 
 namespace collage::native {
 

@@ -5,7 +5,7 @@
 //      Without an instruction for quads, pairs of 16 bits: the source is copied less its zero point.
 #include <algorithm>
 
-#include "compiler/loops.h"
+#include "compiler/codegen/loops.h"
 #include "compiler/strategies/quantised.h"
 
 namespace collage::native {

@@ -1,7 +1,7 @@
 // Convolutions and products of 8-bit integers by constant ones.
 #include "compiler/strategies/quantised.h"
 
-#include "compiler/loops.h"
+#include "compiler/codegen/loops.h"
 #include "compiler/strategies/convolution.h"
 #include "compiler/strategies/families.h"
 

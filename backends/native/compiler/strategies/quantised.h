@@ -9,7 +9,7 @@
 // Source: ONNX operator specifications; integer-only inference of Jacob et al., CVPR 2018.
 #pragma once
 
-#include "compiler/dense.h"
+#include "compiler/products/dense.h"
 
 namespace collage::native {
 

@@ -1,5 +1,5 @@
-#include "compiler/expression.h"
-#include "compiler/loops.h"
+#include "compiler/codegen/loops.h"
+#include "compiler/expressions/expression.h"
 #include "compiler/strategies/quantised.h"
 
 namespace collage::native {

@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "compiler/expression.h"
+#include "compiler/expressions/expression.h"
 #include "compiler/strategies/convolution.h"
 #include "compiler/strategies/product.h"
 #include "compiler/strategies/quantised.h"

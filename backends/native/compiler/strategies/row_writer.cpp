@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "compiler/autoschedule.h"
+#include "compiler/codegen/autoschedule.h"
 #include "compiler/strategies/rows.h"
 
 namespace collage::native {

@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <set>
 
-#include "compiler/autoschedule.h"
-#include "compiler/elementary_functions.h"
-#include "compiler/expression.h"
+#include "compiler/codegen/autoschedule.h"
+#include "compiler/expressions/elementary_functions.h"
+#include "compiler/expressions/expression.h"
 #include "compiler/strategies/by_layout.h"
 #include "compiler/strategies/families.h"
 

@@ -6,8 +6,8 @@
 // Source: numerically safe softmax (subtract the maximum), variance in two passes.
 #pragma once
 
-#include "compiler/loops.h"
-#include "compiler/row_reduction.h"
+#include "compiler/codegen/loops.h"
+#include "compiler/expressions/row_reduction.h"
 
 namespace collage::native {
 

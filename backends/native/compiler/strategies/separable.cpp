@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <bit>
 
-#include "compiler/chain.h"
-#include "compiler/loops.h"
+#include "compiler/analysis/chain.h"
+#include "compiler/codegen/loops.h"
 #include "compiler/strategies/convolution.h"
 #include "compiler/strategies/families.h"
 #include "compiler/strategies/pointwise.h"

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <set>
 
-#include "compiler/loops.h"
-#include "compiler/move.h"
+#include "compiler/codegen/loops.h"
+#include "compiler/expressions/move.h"
 #include "compiler/strategies/convolution.h"
 #include "compiler/strategies/families.h"
 #include "compiler/strategies/pointwise.h"

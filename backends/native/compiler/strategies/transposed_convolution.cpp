@@ -4,8 +4,8 @@
 #include <numeric>
 
 #include "backends/common/window/window.h"
-#include "compiler/dense.h"
-#include "compiler/loops.h"
+#include "compiler/codegen/loops.h"
+#include "compiler/products/dense.h"
 #include "compiler/strategies/families.h"
 
 namespace collage::native {

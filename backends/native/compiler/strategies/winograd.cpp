@@ -2,7 +2,7 @@
 // m^2. Source: Lavin and Gray, CVPR 2016; points 0, 1, -1 (m = 2) and 0, 1, -1, 2, -2 (m = 4).
 #include <array>
 
-#include "compiler/loops.h"
+#include "compiler/codegen/loops.h"
 #include "compiler/strategies/convolution.h"
 
 namespace collage::native {

@@ -1,3 +1,0 @@
-// The f32 loops over slices compiled for this instruction set; flags are in CMakeLists.txt.
-#define COLLAGE_SLICE_LOOPS slice_loops_avx512
-#include "float_slices.inc"

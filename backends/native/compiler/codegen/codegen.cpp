@@ -1,0 +1,241 @@
+#include "compiler/codegen/codegen.h"
+
+#include <fcntl.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <set>
+#include <sstream>
+
+#include "base/work_folder.h"
+#include "compiler/codegen/runtime_object.h"
+#include "scratch.h"
+
+extern char** environ;
+
+namespace collage::native {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// The most bytes that allocations open at one place take.
+class AllocationCount final : public Halide::Internal::IRVisitor {
+ public:
+  using Halide::Internal::IRVisitor::visit;
+  void visit(const Halide::Internal::Allocate* op) override {
+    const std::int64_t raw = std::int64_t{op->constant_allocation_size()} * op->type.bytes();
+    if (raw == 0 && !op->extents.empty()) open = op->name;
+    // Small ones of a known size lie on the stack.
+    const bool is_heap = raw > 0 && !Halide::Internal::can_allocation_fit_on_stack(raw);
+    const std::size_t bytes = is_heap ? block_bytes(static_cast<std::size_t>(raw) + kReadBeyond) : 0;
+    open_ += bytes;
+    most = std::max(most, open_);
+    op->body.accept(this);
+    open_ -= bytes;
+  }
+  std::size_t most = 0;
+  std::string open = {};  ///< one whose size is known only at run time
+
+ private:
+  /// Halide pads what vector loads may touch past an allocation's end.
+  static constexpr std::size_t kReadBeyond = 256;
+  std::size_t open_ = 0;
+};
+
+ScratchBytes scratch_of(const Halide::Module& module, const std::string& name) {
+  ScratchBytes bytes;
+  for (const auto& function : module.functions()) {
+    AllocationCount count;
+    function.body.accept(&count);
+    if (!count.open.empty())
+      throw std::runtime_error("scratch of a size that is not known when compiling: " + count.open);
+    // Bodies of parallel loops are functions of their own.
+    if (function.name == name)
+      bytes.serial = count.most;
+    else
+      bytes.per_thread += count.most;
+  }
+  return bytes;
+}
+
+std::string read_file(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+Result<void> run(std::vector<std::string> words, const std::string& log) {
+  std::vector<char*> arguments;
+  for (std::string& word : words) arguments.push_back(word.data());
+  arguments.push_back(nullptr);
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, log.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
+  posix_spawn_file_actions_adddup2(&actions, STDOUT_FILENO, STDERR_FILENO);
+  pid_t child = -1;
+  const int failed = ::posix_spawnp(&child, arguments[0], &actions, nullptr, arguments.data(), environ);
+  posix_spawn_file_actions_destroy(&actions);
+  const auto no = [&](std::string saw) {
+    return fail(ExitCode::kUnsupported, "native/link-failed", words[0], std::move(saw), "the one of binutils");
+  };
+  if (failed != 0) return no(std::system_category().message(failed));
+  int status = 0;
+  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) return no(read_file(log));
+  return {};
+}
+
+/// What an archive brings stays inside the object; a shared library is found again where it lies.
+void add_libraries(const std::vector<std::string>& libraries, std::vector<std::string>& words) {
+  if (!libraries.empty()) words.emplace_back("--exclude-libs=ALL");
+  for (const std::string& library : libraries) {
+    words.push_back(library);
+    if (!library.ends_with(".a")) words.push_back("-rpath=" + fs::path(library).parent_path().string());
+  }
+}
+
+/// Machine code as an object: an entry for Halide's call, which hands it on with the code's address.
+Result<std::string> micro_object(const MicroProduct& product, const InstructionSet& set, const WorkFolder& folder) {
+  const auto code = micro_kernel(product, set);
+  if (!code) throw std::runtime_error(code.error());
+  const std::string symbol = symbol_of(product);
+  std::ofstream(folder.file(symbol), std::ios::binary) << *code;
+  std::ofstream(folder.file(symbol + ".s")) << ".globl " << symbol << '\n'
+                                            << symbol << ": lea micro_kernel(%rip), %rcx\n"
+                                            << "jmp " << kTileSymbol << "@PLT\n.balign 64\n"
+                                            << "micro_kernel: .incbin \"" << folder.file(symbol) << "\"\n"
+                                            << ".section .note.GNU-stack,\"\",@progbits\n";
+  const std::string object = folder.file(symbol + ".o");
+  COLLAGE_TRY_VOID(run({"as", "-o", object, folder.file(symbol + ".s")}, folder.file("log")));
+  return object;
+}
+
+/// Each once: several codes may call the same.
+Result<void> add_micro_kernels(const std::vector<TensorCode>& codes, const InstructionSet& set,
+                               const WorkFolder& folder, std::vector<std::string>& words) {
+  std::set<MicroProduct> products;
+  for (const TensorCode& code : codes) products.insert(code.micro_products.begin(), code.micro_products.end());
+  for (const MicroProduct& product : products) {
+    COLLAGE_TRY(std::string object, micro_object(product, set, folder));
+    words.push_back(std::move(object));
+  }
+  return {};
+}
+
+Halide::Module module_of(const TensorCode& code, const Halide::Target& target) {
+  return Halide::Pipeline(code.pipeline).compile_to_module(code.inputs, code.name, target);
+}
+
+}  // namespace
+
+Halide::Target target_of(const InstructionSet& set) {
+  return Halide::Target(std::string(set.target) + "-no_asserts-no_bounds_query-no_runtime-user_context");
+}
+
+namespace {
+
+/// "48*s0*s1".
+std::string text_of(const Term& term) {
+  std::string text = term.factor == 1 && term.is_open() ? "" : std::to_string(term.factor);
+  for (const std::uint32_t size : term.sizes) text += (text.empty() ? "s" : "*s") + std::to_string(size);
+  return text;
+}
+
+/// An extent or stride: in terms where it is open.
+std::string text_of(std::int64_t number, const Terms& terms, std::size_t i) {
+  return i < terms.size() && terms[i].is_open() ? text_of(terms[i]) : std::to_string(number);
+}
+
+}  // namespace
+
+namespace {
+
+/// The bytes of a shared object of these files and the runtime.
+Result<std::string> linked(const std::vector<std::string>& objects, const std::vector<std::string>& libraries,
+                           const WorkFolder& folder) {
+  const std::string output = folder.file("kernels.so");
+  std::ofstream(folder.file("runtime.o"), std::ios::binary) << runtime_object();
+  // -Bsymbolic: a kernel's calls reach the runtime beside it, whatever else the process has of these names.
+  std::vector<std::string> words = {"ld",
+                                    "-shared",
+                                    "-Bsymbolic",
+                                    "--hash-style=gnu",
+                                    "--build-id=none",
+                                    "-s",
+                                    "-z",
+                                    "now",
+                                    "-z",
+                                    "noseparate-code",
+                                    "-o",
+                                    output,
+                                    folder.file("runtime.o")};
+  words.insert(words.end(), objects.begin(), objects.end());
+  add_libraries(libraries, words);
+  COLLAGE_TRY_VOID(run(words, folder.file("log")));
+  return read_file(output);
+}
+
+}  // namespace
+
+Result<CompiledCode> compile_codes(const std::vector<TensorCode>& codes, const InstructionSet& set,
+                                   const std::vector<std::string>& libraries) {
+  const Halide::Target target = target_of(set);
+  COLLAGE_TRY(const WorkFolder folder, WorkFolder::create());
+  CompiledCode compiled;
+  std::vector<std::string> objects;
+  for (const TensorCode& code : codes) {
+    Halide::Module module = module_of(code, target);
+    compiled.scratch.push_back(scratch_of(module, code.name));
+    objects.push_back(folder.file(code.name + ".o"));
+    module.compile({{Halide::OutputFileType::object, objects.back()}});
+  }
+  COLLAGE_TRY_VOID(add_micro_kernels(codes, set, folder, objects));
+  COLLAGE_TRY(compiled.shared_object, linked(objects, libraries, folder));
+  if (!libraries.empty()) return compiled;
+  for (const std::string& object : objects) compiled.objects.push_back(read_file(object));
+  return compiled;
+}
+
+Result<std::string> link_objects(std::span<const std::string_view> objects) {
+  COLLAGE_TRY(const WorkFolder folder, WorkFolder::create());
+  std::vector<std::string> files;
+  for (const std::string_view object : objects) {
+    files.push_back(folder.file(std::to_string(files.size()) + ".o"));
+    std::ofstream(files.back(), std::ios::binary) << object;
+  }
+  return linked(files, {}, folder);
+}
+
+std::vector<const InstructionSet*> sets_of(const CompileOptions& options, const InstructionSet& set) {
+  const InstructionSet& least = baseline_instruction_set();
+  if (!options.portable || set.name == least.name) return {&set};
+  return {&set, &least};
+}
+
+std::string to_text(const TensorCode& code, const InstructionSet& set) {
+  constexpr std::array<const char*, 3> kKinds = {"input", "constant", "output"};
+  std::ostringstream text;
+  text << "kernel " << code.name << '\n';
+  for (std::size_t i = 0; i < code.arguments.size(); ++i) {
+    const Argument& argument = code.arguments[i];
+    text << "  " << kKinds.at(static_cast<std::size_t>(argument.kind)) << ' ' << argument.index << ": "
+         << name_of(argument.type) << '[';
+    const OpenView view = i < code.views.size() ? code.views[i] : OpenView{};
+    for (std::size_t axis = 0; axis < argument.extents.size(); ++axis)
+      text << (axis == 0 ? "" : ",") << text_of(argument.extents[axis], view.extents, axis) << '@'
+           << text_of(argument.strides[axis], view.strides, axis);
+    text << "]\n";
+  }
+  for (const Guard& guard : code.guards) text << "  needs " << text_of(guard.term) << " >= " << guard.least << '\n';
+  const Halide::Module module = module_of(code, target_of(set));
+  for (const auto& function : module.functions()) text << function.name << ":\n" << function.body;
+  return text.str();
+}
+
+}  // namespace collage::native

@@ -1,0 +1,36 @@
+// What a shared library exports to add implementations to the compiler's families: one function with C linkage,
+// collage_native_strategies(), that returns a StrategyModule. The library is built with the compiler's headers, against
+// libHalide and libcollage_native_compiler, and found as libcollage_native_strategies_NAME.so beside the backend's
+// module or in a folder of COLLAGE_BACKEND_PATH, or named by `native:strategies=FILE`. examples/strategies shows one.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "compiler/selection/strategy.h"
+
+namespace collage::native {
+
+/// The compiler's own version: a row is C++ code built for exactly this one.
+inline constexpr const char* kCompilerVersion = "Halide 21.0.0";
+/// To be raised when a type that a row's functions see changes: Site, Facts, Schedule, Lowering, what these hold.
+inline constexpr std::uint32_t kStrategyAbi = 2;
+
+struct AddedImplementation {
+  const char* family = nullptr;  ///< "convolution"
+  Implementation implementation;
+};
+
+struct StrategyModule {
+  std::uint32_t struct_size = sizeof(StrategyModule);
+  std::uint32_t abi_version = kStrategyAbi;
+  std::uint32_t row_size = sizeof(AddedImplementation);
+  const char* built_with = kCompilerVersion;
+  const AddedImplementation* rows = nullptr;
+  std::size_t row_count = 0;
+};
+
+inline constexpr const char* kStrategiesSymbol = "collage_native_strategies";
+using StrategiesEntry = const StrategyModule* (*)();
+
+}  // namespace collage::native

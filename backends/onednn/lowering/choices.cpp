@@ -1,0 +1,206 @@
+// The ways to run each kind of head: layouts, and the library's implementations worth telling apart.
+#include <algorithm>
+
+#include "lowering/lower_parts.h"
+
+namespace collage::onednn {
+namespace {
+
+std::string_view short_name(Layout layout) {
+  switch (layout) {
+    case Layout::kPlain:
+      return "plain";
+    case Layout::kChannelsLast:
+      return "nhwc";
+    case Layout::kBlocked:
+      return "blocked";
+  }
+  return "";
+}
+
+/// Padding to whole blocks must not cost more than the tensor itself.
+bool fills_blocks(std::int64_t channels) { return 2 * channels >= native_block(); }
+
+std::string_view prefix_of(Method method) {
+  switch (method) {
+    case Method::kInnerProduct:
+      return "ip_";
+    case Method::kMergedGroups:
+      return "merged_";
+    case Method::kSeparateBlocks:
+      return "blocks_";
+    case Method::kStrips:
+      return "strips_";
+    case Method::kOwn:
+    case Method::kParts:
+      break;
+  }
+  return "";
+}
+
+/// Collects choices of one region.
+struct Chooser {
+  std::vector<Choice> choices = {};
+
+  void add(std::string_view family, Layout in, Layout out, Method method = Method::kOwn) {
+    std::string name(prefix_of(method));
+    name += method == Method::kParts ? "parts" : family.empty() ? "direct" : family;
+    name += "." + std::string(short_name(in));
+    if (in != out) name += "-" + std::string(short_name(out));
+    choices.push_back({.name = std::move(name),
+                       .in = in,
+                       .out = out,
+                       .family = std::string(family),
+                       .method = method,
+                       .adds_in_place = false});
+  }
+  void add(std::string_view family, Layout layout) { add(family, layout, layout); }
+};
+
+void add_depthwise(Chooser& chooser, const ConvolutionFacts& facts) {
+  chooser.add("brdgmm_dw", Layout::kChannelsLast);
+  chooser.add("jit_dw", Layout::kChannelsLast);
+  if (fills_blocks(facts.in_channels())) chooser.add("jit_dw", Layout::kBlocked);
+}
+
+void add_dense(Chooser& chooser, const ConvolutionFacts& facts, Accuracy accuracy) {
+  const bool pointwise = is_pointwise(facts);
+  const bool small_input = facts.in_channels() < 4 && facts.groups == 1;
+  const std::int64_t block = native_block();
+  chooser.add(pointwise ? "brgconv_1x1" : "brgconv", Layout::kChannelsLast);
+  if (pointwise) chooser.add("jit_1x1", Layout::kChannelsLast);
+  chooser.add("jit", Layout::kChannelsLast);
+  if (small_input) chooser.add("jit", Layout::kPlain, Layout::kBlocked);
+  const bool whole_groups = facts.groups == 1 ? fills_blocks(facts.in_channels()) && fills_blocks(facts.out_channels())
+                                              : (facts.in_channels() / facts.groups) % block == 0 &&
+                                                    (facts.out_channels() / facts.groups) % block == 0;
+  if (groups_in_block(facts) > 1 && accuracy != Accuracy::kStrict)
+    chooser.add("jit", Layout::kBlocked, Layout::kBlocked, Method::kMergedGroups);
+  if (!whole_groups) return;
+  chooser.add(pointwise ? "jit_1x1" : "jit", Layout::kBlocked);
+  if (!suits_winograd(facts) || accuracy == Accuracy::kStrict) return;
+  chooser.add("wino_2x3", Layout::kBlocked);
+  chooser.add("wino_4x3", Layout::kBlocked);
+}
+
+void add_convolution(Chooser& chooser, const Analysis& analysis, Accuracy accuracy) {
+  const ConvolutionFacts& facts = convolution_of(analysis);
+  if (second_of(analysis) != nullptr) {
+    if (!is_pointwise(facts) || facts.groups != 1 || facts.in.size() != 4) return;
+    // oneDNN 2.6.3 computes the fused pair wrongly in channels_last.
+    if (fills_blocks(facts.in_channels()) && fills_blocks(facts.out_channels()))
+      chooser.add("jit_1x1", Layout::kBlocked);
+    return;
+  }
+  if (facts.is_depthwise())
+    add_depthwise(chooser, facts);
+  else
+    add_dense(chooser, facts, accuracy);
+  chooser.add("gemm", Layout::kPlain);
+  if (!is_pointwise(facts) || facts.groups != 1 || !is_one_pixel(facts.in) || !is_one_pixel(facts.out)) return;
+  chooser.add("brgemm", Layout::kPlain, Layout::kPlain, Method::kInnerProduct);
+  chooser.add("gemm", Layout::kPlain, Layout::kPlain, Method::kInnerProduct);
+}
+
+void add_deconvolution(Chooser& chooser, const Analysis& analysis) {
+  const ConvolutionFacts& facts = convolution_of(analysis);
+  if (has_separate_blocks(analysis))
+    for (const char* family : {"brgconv_1x1", "jit_1x1", "jit"})
+      chooser.add(family, Layout::kChannelsLast, Layout::kChannelsLast, Method::kSeparateBlocks);
+  chooser.add("", Layout::kChannelsLast);
+  if (fills_blocks(facts.in_channels()) && fills_blocks(facts.out_channels())) chooser.add("", Layout::kBlocked);
+  chooser.add("", Layout::kPlain);
+}
+
+/// Convolutions that write their parts of a join.
+void add_join(Chooser& chooser, const Graph& graph, const Analysis& join, Accuracy accuracy) {
+  if (!fills_blocks_in_parts(graph, join)) return;
+  chooser.add("jit", Layout::kBlocked);
+  const bool takes_winograd =
+      std::ranges::any_of(join.makers, [](const Analysis& maker) { return suits_winograd(convolution_of(maker)); });
+  if (!takes_winograd || accuracy == Accuracy::kStrict) return;
+  chooser.add("wino_2x3", Layout::kBlocked);
+  chooser.add("wino_4x3", Layout::kBlocked);
+}
+
+/// Every layout that gives the result other bytes than the ones before.
+void add_layouts(Chooser& chooser, const Extents& extents, Method method = Method::kOwn) {
+  const auto add = [&](Layout layout) { chooser.add("", layout, layout, method); };
+  add(Layout::kPlain);
+  if (extents.size() < 3 || extents.size() > 5 || is_one_pixel(extents)) return;
+  if (extents[1] > 1) add(Layout::kChannelsLast);
+  if (fills_blocks(extents[1])) add(Layout::kBlocked);
+}
+
+/// Residuals are also added in place: no second tensor to write.
+void add_in_place_choices(std::vector<Choice>& choices, const Graph& graph, const Analysis& analysis) {
+  const Extents result = graph.value(analysis.chain.result).type.extents();
+  const bool has_residual = std::ranges::any_of(analysis.chain.steps, [&](const Step& step) {
+    return step.algorithm == "add" && step.operand.valid() && !graph.value(step.operand).constant &&
+           graph.value(step.operand).type.extents() == result && step.operand != analysis.source;
+  });
+  if (!has_residual) return;
+  const std::size_t count = choices.size();
+  for (std::size_t i = 0; i < count; ++i) {
+    if (choices[i].method != Method::kOwn && choices[i].method != Method::kMergedGroups) continue;
+    Choice choice = choices[i];
+    choice.name += "+sum";
+    choice.adds_in_place = true;
+    choices.push_back(std::move(choice));
+  }
+}
+
+/// The choices for each kind of head.
+struct HeadChooser {
+  Chooser& chooser;
+  const Graph& graph;
+  const Analysis& analysis;
+  Accuracy accuracy;
+
+  void operator()(const ConvolutionHead&) const {
+    add_convolution(chooser, analysis, accuracy);
+    (*this)(SeriesHead{});
+  }
+  void operator()(const SeriesHead&) const {
+    if (!gains_from_strips(analysis)) return;
+    for (const char* family : {"brgconv", "jit"})
+      chooser.add(family, Layout::kChannelsLast, Layout::kChannelsLast, Method::kStrips);
+  }
+  void operator()(const DeconvolutionHead&) const { add_deconvolution(chooser, analysis); }
+  void operator()(const MatMulFacts&) const {
+    chooser.add("brgemm", Layout::kPlain);
+    chooser.add("gemm", Layout::kPlain);
+    chooser.add("brgemm", Layout::kPlain, Layout::kPlain, Method::kInnerProduct);
+    chooser.add("gemm", Layout::kPlain, Layout::kPlain, Method::kInnerProduct);
+  }
+  void operator()(const LayerNormHead&) const { chooser.add("", Layout::kPlain); }
+  void operator()(const ReductionHead&) const { chooser.add("", Layout::kPlain); }
+  void operator()(const ConcatHead&) const {
+    if (!analysis.makers.empty()) return add_join(chooser, graph, analysis, accuracy);
+    add_layouts(chooser, extents_of(analysis.head_result));
+    add_layouts(chooser, extents_of(analysis.head_result), Method::kParts);
+  }
+  void operator()(const BatchNormHead&) const { add_layouts(chooser, extents_of(analysis.head_result)); }
+  void operator()(const ElementwiseHead&) const { add_layouts(chooser, extents_of(analysis.head_result)); }
+  void operator()(const ResamplingHead& head) const {
+    if (head.algorithm != "products") return add_layouts(chooser, extents_of(analysis.source));
+    chooser.add("brgemm", Layout::kChannelsLast);
+    chooser.add("gemm", Layout::kChannelsLast);
+  }
+  void operator()(const PoolingFacts&) const { add_layouts(chooser, extents_of(analysis.source)); }
+  void operator()(const SoftmaxHead&) const { add_layouts(chooser, extents_of(analysis.source)); }
+  void operator()(const LrnHead&) const { add_layouts(chooser, extents_of(analysis.source)); }
+
+  [[nodiscard]] Extents extents_of(ValueId id) const { return graph.value(id).type.extents(); }
+};
+
+}  // namespace
+
+std::vector<Choice> choices_of(const Graph& graph, const Analysis& analysis, Accuracy accuracy) {
+  Chooser chooser;
+  std::visit(HeadChooser{chooser, graph, analysis, accuracy}, analysis.head);
+  if (analysis.is<ConvolutionHead>() && analysis.makers.empty()) add_in_place_choices(chooser.choices, graph, analysis);
+  return std::move(chooser.choices);
+}
+
+}  // namespace collage::onednn

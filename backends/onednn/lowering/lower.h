@@ -1,0 +1,41 @@
+// From what a region computes to programs: the ways to run it, and the program of one way.
+// In: graph, region, Analysis. Out: choices by name; a Lowered program with the formats of its ports.
+// No library calls: a way may still turn out to have no implementation (realise.h).
+#pragma once
+
+#include <expected>
+#include <string>
+#include <vector>
+
+#include "lowering/composer.h"
+
+namespace collage::onednn {
+
+/// Which primitive computes the head.
+enum class Method : std::uint8_t {
+  kOwn,
+  kInnerProduct,
+  kMergedGroups,   ///< a convolution with groups joined until they fill blocks; zeros where they do not meet
+  kStrips,         ///< convolutions in series a few rows at a time
+  kParts,          ///< a join as one copy for each part
+  kSeparateBlocks  ///< a transposed convolution as a 1x1 convolution and a copy
+};
+
+/// One way to run a region. The name is the variant's name.
+struct Choice {
+  std::string name;
+  Layout in = Layout::kPlain;
+  Layout out = Layout::kPlain;
+  std::string family;
+  Method method = Method::kOwn;
+  bool adds_in_place = false;  ///< a residual is accumulated into the memory it comes in
+};
+
+[[nodiscard]] std::vector<Choice> choices_of(const Graph& graph, const Analysis& analysis, Accuracy accuracy);
+[[nodiscard]] std::expected<Lowered, Refusal> lower(const Graph& graph, const Region& region, const Analysis& analysis,
+                                                    const Choice& choice);
+
+/// The program that changes a tensor's layout.
+[[nodiscard]] Program reorder_program(ElementType type, const Extents& extents, Layout from, Layout to);
+
+}  // namespace collage::onednn

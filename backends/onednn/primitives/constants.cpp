@@ -1,0 +1,160 @@
+#include "primitives/constants.h"
+
+#include <algorithm>
+#include <stdexcept>
+
+namespace collage::onednn {
+namespace {
+
+using dnnl::memory;
+
+constexpr std::size_t kAlignment = 64;
+/// Constants up to this size are always copied, so that vectors may read past their end.
+constexpr std::size_t kSmallBytes = 4096;
+
+Buffer filled(float number, std::size_t size) {
+  return Buffer::make(std::max(size, kAlignment), [number](std::span<std::byte> bytes) {
+    auto* to = reinterpret_cast<float*>(bytes.data());
+    std::fill_n(to, bytes.size() / sizeof(float), number);
+  });
+}
+
+/// The matrix that interpolates between the columns around each position.
+Buffer interpolation(const TensorInfo& info) {
+  const std::int64_t columns = info.extents.back();
+  return Buffer::make(byte_count(info.type, info.extents), [&](std::span<std::byte> bytes) {
+    auto* row = reinterpret_cast<float*>(bytes.data());
+    for (const float position : info.positions) {
+      const auto left = static_cast<std::int64_t>(position);
+      const float share = position - static_cast<float>(left);
+      row[left] += 1.F - share;
+      if (share > 0.F) row[std::min(left + 1, columns - 1)] += share;
+      row += columns;
+    }
+  });
+}
+
+Buffer literal_of(const TensorInfo& info, std::size_t bytes) {
+  return info.positions.empty() ? filled(info.scale, bytes) : interpolation(info);
+}
+
+bool is_kept(const TensorInfo& info, const Extents& index) {
+  const auto at = [&](std::size_t i) { return index[static_cast<std::size_t>(info.diagonal[i])]; };
+  return info.diagonal.empty() || at(0) == at(1);
+}
+
+/// The elements of a constant in the order of its `stored` axes.
+Buffer gathered(const Buffer& source, const TensorInfo& info) {
+  return Buffer::make(static_cast<std::size_t>(element_count(info.stored)) * sizeof(float), [&](auto bytes) {
+    const auto from = source.as<float>();
+    auto* to = reinterpret_cast<float*>(bytes.data());
+    Extents index(info.stored.size(), 0);
+    for (std::int64_t i = 0; i < element_count(info.stored); ++i) {
+      std::int64_t at = 0;
+      for (std::size_t axis = 0; axis < index.size(); ++axis) at += index[axis] * info.strides[axis];
+      if (is_kept(info, index)) to[i] = from[static_cast<std::size_t>(at)];
+      for (std::size_t axis = index.size(); axis-- > 0;) {
+        if (++index[axis] < info.stored[axis]) break;
+        index[axis] = 0;
+      }
+    }
+  });
+}
+
+Buffer scaled(const Tensor& tensor, float scale) {
+  return Buffer::make(tensor.data.size(), [&](std::span<std::byte> bytes) {
+    const std::span<const float> from = tensor.data.as<float>();
+    auto* to = reinterpret_cast<float*>(bytes.data());
+    for (std::size_t i = 0; i < from.size(); ++i) to[i] = from[i] * scale;
+  });
+}
+
+std::size_t rounded(std::size_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
+
+/// As `to` wants it, with room behind for vectors that read past the end.
+Buffer reordered(const Buffer& source, const memory::desc& from, const memory::desc& to, const dnnl::engine& engine) {
+  return Buffer::make(rounded(to.get_size()) + kAlignment, [&](std::span<std::byte> target) {
+    memory in(from, engine, const_cast<std::byte*>(source.data()));
+    memory out(to, engine, target.data());
+    dnnl::stream stream(engine);
+    dnnl::reorder(in, out).execute(stream, in, out);
+    stream.wait();
+  });
+}
+
+/// Whether the description of a gathered constant agrees with itself.
+bool is_consistent(const TensorInfo& tensor) {
+  if (tensor.stored.empty()) return tensor.diagonal.empty();
+  const bool has_axes = std::ranges::all_of(
+      tensor.diagonal, [&](std::int64_t axis) { return axis >= 0 && axis < std::ssize(tensor.stored); });
+  return has_axes && (tensor.diagonal.empty() || tensor.diagonal.size() == 2) &&
+         tensor.stored.size() == tensor.strides.size() && element_count(tensor.stored) == element_count(tensor.extents);
+}
+
+/// The elements of the model's constant that a tensor reads.
+std::int64_t elements_read(const TensorInfo& tensor) {
+  if (tensor.stored.empty()) return element_count(tensor.extents);
+  std::int64_t last = 0;
+  for (std::size_t axis = 0; axis < tensor.stored.size(); ++axis)
+    last += (tensor.stored[axis] - 1) * tensor.strides[axis];
+  return last + 1;
+}
+
+}  // namespace
+
+Result<void> check_constants(const Program& program, const std::vector<Tensor>& constants) {
+  for (const TensorInfo& tensor : program.tensors) {
+    for (const float position : tensor.positions)
+      if (!(position >= 0.F && position < static_cast<float>(tensor.extents.back())))
+        return fail(ExitCode::kBadInput, "backend/bad-artifact", "onednn", "a position outside of its row",
+                    "an artifact of this backend");
+    if (!tensor.positions.empty() && tensor.extents != Extents{std::ssize(tensor.positions), tensor.extents.back()})
+      return fail(ExitCode::kBadInput, "backend/bad-artifact", "onednn", "positions for another number of rows",
+                  "an artifact of this backend");
+    if (tensor.role != Role::kConstant || program.is_prepared) continue;
+    const bool fits = tensor.index < constants.size() && constants[tensor.index].type == tensor.type &&
+                      is_consistent(tensor) && constants[tensor.index].size() == elements_read(tensor);
+    if (!fits)
+      return fail(ExitCode::kBadInput, "backend/bad-artifact", "onednn", "a constant of another size",
+                  "the constants the artifact was made for");
+  }
+  return {};
+}
+
+const void* Packer::bytes_of(const Argument& argument) {
+  const TensorInfo& info = program_.tensors[static_cast<std::size_t>(argument.tensor)];
+  if (info.role != Role::kLiteral && info.role != Role::kConstant) return nullptr;
+  // Operations on parts of a tensor share what they read.
+  for (const Done& done : done_)
+    if (done.tensor == argument.tensor && done.desc == argument.desc) return done.bytes;
+  const Buffer made = info.role == Role::kLiteral ? literal_of(info, argument.desc.get_size())
+                      : program_.is_prepared      ? prepared(argument.desc)
+                                                  : packed(info, argument.desc);
+  kept_.push_back(made);
+  done_.push_back({argument.tensor, argument.desc, made.data()});
+  return made.data();
+}
+
+Buffer Packer::packed(const TensorInfo& info, const memory::desc& wanted) {
+  const Tensor& tensor = constants_[info.index];
+  Buffer source = info.scale == 1.F ? tensor.data : scaled(tensor, info.scale);
+  if (!info.stored.empty()) source = gathered(source, info);
+  const memory::desc stored = describe_stored(info);
+  const bool is_ready = stored == wanted && source.size() > kSmallBytes;
+  Buffer made = is_ready ? source : reordered(source, stored, wanted, engine_);
+  if (made.data() == tensor.data.data())
+    made_.emplace_back(std::size_t{info.index});
+  else
+    made_.emplace_back(made);
+  return made;
+}
+
+Buffer Packer::prepared(const memory::desc& wanted) {
+  const std::size_t index = made_.size();
+  if (index >= constants_.size() || constants_[index].data.size() < wanted.get_size())
+    throw std::runtime_error("prepared constant " + std::to_string(index) + " of another size");
+  made_.emplace_back(index);
+  return constants_[index].data;
+}
+
+}  // namespace collage::onednn

@@ -1,0 +1,130 @@
+#include "primitives/realise.h"
+
+#include <omp.h>
+
+#include <algorithm>
+#include <map>
+
+#include "backend/backend.h"
+
+namespace collage::onednn {
+namespace {
+
+constexpr std::size_t kAlignment = 64;
+
+std::size_t rounded(std::size_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
+
+/// The library's exceptions are failures; that it has no implementation worth taking is an answer.
+std::expected<BuiltOp, Refusal> try_build(const Program& program, const Op& op, const dnnl::engine& engine) {
+  auto built = guard([&] { return build(program, op, engine); });
+  if (!built) return std::unexpected(Refusal{RefusalReason::kCompile, built.error()});
+  if (!*built) return std::unexpected(Refusal{RefusalReason::kMissing, "no fast kernel here (" + built->error() + ")"});
+  return std::move(**built);
+}
+
+bool can_follow(const PostOp& post) { return post.kind != PostOp::Kind::kSum && post.kind != PostOp::Kind::kDepthwise; }
+
+/// oneDNN 2.6.3 leaves activations after a binary operation out of the last block when channels do not fill it.
+bool is_miscomputed(const Program& program, const Op& op) {
+  const TensorInfo& output = program.tensors[static_cast<std::size_t>(op.output)];
+  return op.kind == OpKind::kBinary && !op.post.empty() && output.layout == Layout::kBlocked &&
+         output.strides.empty() && output.extents[1] % native_block() != 0;
+}
+
+/// oneDNN 2.6.3 generates one piece of code for each kind of activation in an operation, with the numbers of the first:
+/// a second Clip would limit to the bounds of the first one. Its product-based convolutions alone are right.
+bool mixes_parameters(const Op& op, const std::string& implementation) {
+  if (op.kind == OpKind::kConvolution && family_of(implementation) == "gemm") return false;
+  std::map<std::string, std::pair<float, float>> seen;
+  for (const PostOp& post : op.post) {
+    if (post.kind == PostOp::Kind::kDepthwise) seen.clear();
+    if (post.kind != PostOp::Kind::kEltwise) continue;
+    const std::pair numbers{post.alpha, post.beta};
+    if (seen.emplace(post.algorithm, numbers).first->second != numbers) return true;
+  }
+  return false;
+}
+
+/// Resampling and pooling without generated code take any post-op, one element after another: a hundred times slower
+/// than the same as another operation.
+bool is_slow(const Op& op, const std::string& implementation) {
+  return !op.post.empty() && family_of(implementation).starts_with("simple");
+}
+
+/// Splits `op` after as many post-ops as some wanted implementation takes. The rest comes back as an operation.
+std::expected<std::optional<Op>, Refusal> realise_op(const Program& program, Op& op, const dnnl::engine& engine) {
+  const std::vector<PostOp> posts = op.post;
+  std::optional<Refusal> why;
+  for (std::size_t fused = posts.size() + 1; fused-- > 0;) {
+    if (fused < posts.size() && !can_follow(posts[fused])) break;
+    op.post.assign(posts.begin(), posts.begin() + static_cast<std::ptrdiff_t>(fused));
+    if (is_miscomputed(program, op)) continue;
+    const auto built = try_build(program, op, engine);
+    if (!built) {
+      if (!why) why = built.error();
+      continue;
+    }
+    if (mixes_parameters(op, built->implementation) || is_slow(op, built->implementation)) continue;
+    op.implementation = built->implementation;
+    if (fused == posts.size()) return std::nullopt;
+    const std::vector<PostOp> rest(posts.begin() + static_cast<std::ptrdiff_t>(fused), posts.end());
+    return operation_of(rest, op.output, op.output);
+  }
+  if (!why) why = Refusal{RefusalReason::kMissing, "no kernel here that gives the right numbers fast"};
+  if (!op.family.empty()) why->detail = op.family + ": " + why->detail;
+  return std::unexpected(*std::move(why));
+}
+
+}  // namespace
+
+std::expected<Program, Refusal> realise(Program program, const dnnl::engine& engine) {
+  std::vector<Op> realised;
+  for (const Op& original : program.ops) {
+    std::optional<Op> next = original;
+    while (next) {
+      Op op = std::move(*next);
+      auto rest = realise_op(program, op, engine);
+      if (!rest) return std::unexpected(rest.error());
+      realised.push_back(std::move(op));
+      next = std::move(*rest);
+    }
+  }
+  program.ops = std::move(realised);
+  return program;
+}
+
+std::expected<std::vector<BuiltOp>, std::string> build_all(const Program& program, const dnnl::engine& engine) {
+  std::vector<BuiltOp> ops;
+  for (const Op& op : program.ops) {
+    auto built = try_build(program, op, engine);
+    if (!built) return std::unexpected(op.implementation + ": " + built.error().detail);
+    ops.push_back(std::move(*built));
+  }
+  return ops;
+}
+
+WorkspaceMap map_workspace(const Program& program, const std::vector<BuiltOp>& ops) {
+  WorkspaceMap map;
+  std::vector<std::size_t> sizes;
+  for (const TensorInfo& tensor : program.tensors) {
+    if (tensor.role != Role::kTemporary) continue;
+    if (sizes.size() <= tensor.index) sizes.resize(tensor.index + 1);
+    const std::size_t bytes = describe(tensor).get_size() + byte_count(tensor.type, {tensor.offset});
+    sizes[tensor.index] = std::max(sizes[tensor.index], bytes);
+  }
+  for (const std::size_t bytes : sizes) {
+    map.temporaries.push_back(map.bytes);
+    map.bytes += rounded(bytes);
+  }
+  map.scratch = map.bytes;
+  std::size_t largest = 0;
+  for (const BuiltOp& op : ops) largest = std::max(largest, op.scratch_bytes);
+  map.bytes += rounded(largest);
+  return map;
+}
+
+void use_threads(int threads) {
+  if (omp_get_max_threads() != threads) omp_set_num_threads(threads);
+}
+
+}  // namespace collage::onednn
