@@ -4,14 +4,11 @@
 #include <fmt/format.h>
 
 #include "plan/control.h"
+#include "plan/damaged.h"
 #include "plan/memory.h"
 
 namespace collage {
 namespace {
-
-std::unexpected<Error> damaged(const std::string& where, std::string saw, std::string allowed) {
-  return fail(ExitCode::kBadInput, "plan/damaged", where, std::move(saw), std::move(allowed));
-}
 
 /// Gives out aligned parts of a workspace, one after the other; its size stays at the largest number rather than wrap.
 class Parts {

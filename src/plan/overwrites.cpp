@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include "plan/damaged.h"
+
 namespace collage {
 namespace {
 
@@ -45,9 +47,6 @@ class Walk {
  private:
   [[nodiscard]] std::string label(PlanIndex index) const {
     return fmt::format("value {} ({})", index, body_.values[index].name);
-  }
-  static std::unexpected<Error> damaged(std::string where, std::string saw, std::string allowed) {
-    return fail(ExitCode::kBadInput, "plan/damaged", std::move(where), std::move(saw), std::move(allowed));
   }
   [[nodiscard]] std::unexpected<Error> spoilt(std::string where, PlanIndex value) const {
     return damaged(std::move(where), label(value) + " read after a write over it", "its bytes as they were written");

@@ -7,15 +7,12 @@
 
 #include "base/hash.h"
 #include "plan/control.h"
+#include "plan/damaged.h"
 #include "plan/memory.h"
 #include "plan/overwrites.h"
 
 namespace collage {
 namespace {
-
-std::unexpected<Error> damaged(std::string where, std::string saw, std::string allowed) {
-  return fail(ExitCode::kBadInput, "plan/damaged", std::move(where), std::move(saw), std::move(allowed));
-}
 
 /// Bytes a value needs where that is known here: static tensors in the two common formats.
 std::size_t least_bytes(const PlanValue& value) {

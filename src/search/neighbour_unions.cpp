@@ -8,7 +8,7 @@
 namespace collage {
 namespace {
 
-constexpr std::size_t kNone = ~std::size_t{0};
+constexpr std::size_t kNoMaker = ~std::size_t{0};
 
 /// Steps that may become one, with all that waits for them and all that they wait for.
 struct Union {
@@ -55,7 +55,7 @@ class Finder {
  private:
   void link_steps() {
     const std::size_t count = steps_.size();
-    std::vector<std::size_t> maker(graph_.values.size(), kNone);
+    std::vector<std::size_t> maker(graph_.values.size(), kNoMaker);
     before_.assign(count, BitSet(count));
     after_.assign(count, BitSet(count));
     makers_.resize(count);
@@ -63,7 +63,7 @@ class Finder {
     for (std::size_t s = 0; s < count; ++s) {
       std::set<std::size_t> makers;
       for (const ValueId input : steps_[s]->region.inputs)
-        if (maker[input.index] != kNone) makers.insert(maker[input.index]);
+        if (maker[input.index] != kNoMaker) makers.insert(maker[input.index]);
       for (const std::size_t m : makers) {
         before_[s] |= before_[m];
         before_[s].insert(m);

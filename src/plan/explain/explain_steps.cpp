@@ -16,12 +16,12 @@ namespace {
 
 using nlohmann::ordered_json;
 
-constexpr std::size_t kMostNames = 3;
+constexpr std::size_t kNamesInRow = 3;
 
 /// All steps, alone.
 double total_us(const Plan& plan) {
   return std::accumulate(plan.steps.begin(), plan.steps.end(), 0.0,
-                         [](double sum, const PlanStep& step) { return sum + us(step.cost_ns); });
+                         [](double sum, const PlanStep& step) { return sum + to_us(step.cost_ns); });
 }
 
 bool names_one(const PlanStep& step, const AskedNodes& asked) {
@@ -71,7 +71,7 @@ std::string what(const PlanBody& plan, const PlanStep& step, std::size_t most_na
 /// "~" marks a forecast, "-" what nobody priced.
 std::string time_text(const PlanStep& step) {
   if (step.cost_ns == 0 && step.kind != StepKind::kView) return "-";
-  return fmt::format("{}{:.1f}", step.is_estimated ? "~" : "", us(step.cost_ns));
+  return fmt::format("{}{:.1f}", step.is_estimated ? "~" : "", to_us(step.cost_ns));
 }
 
 /// Where the names begin in the table, and how much of a line of 80 columns they have.
@@ -116,7 +116,7 @@ std::string bodies_text(const PlanStep& step, const AskedNodes& asked, const std
     std::string inside;
     for (std::size_t s = 0; s < body.steps.size(); ++s) {
       if (!runs(body.steps[s], asked)) continue;
-      inside += row(body, s, "", indent, asked.empty() ? kMostNames : body.steps[s].nodes.size());
+      inside += row(body, s, "", indent, asked.empty() ? kNamesInRow : body.steps[s].nodes.size());
       inside += bodies_text(body.steps[s], asked, indent + "  ");
     }
     if (!inside.empty() || asked.empty()) text += fmt::format("{:>25}{}body {}\n", "", indent, body.name) + inside;
@@ -126,8 +126,8 @@ std::string bodies_text(const PlanStep& step, const AskedNodes& asked, const std
 
 std::string line(const Plan& plan, std::size_t index, double total, const AskedNodes& asked) {
   const PlanStep& step = plan.steps[index];
-  const std::string share = fmt::format("{:.1f}%", total > 0 ? 100 * us(step.cost_ns) / total : 0);
-  return row(plan, index, share, "", asked.empty() ? kMostNames : step.nodes.size()) +
+  const std::string share = fmt::format("{:.1f}%", total > 0 ? 100 * to_us(step.cost_ns) / total : 0);
+  return row(plan, index, share, "", asked.empty() ? kNamesInRow : step.nodes.size()) +
          bodies_text(step, names_one(step, asked) ? AskedNodes() : asked, "  ");
 }
 
@@ -139,9 +139,9 @@ ordered_json to_json(const PlanBody& plan, std::size_t index) {
                          {"variant", step.variant},
                          {"nodes", step.nodes},
                          {"repeated", step.repeated},
-                         {"cost_us", us(step.cost_ns)},
-                         {"cost_low_us", us(step.cost_low_ns)},
-                         {"cost_high_us", us(step.cost_high_ns)},
+                         {"cost_us", to_us(step.cost_ns)},
+                         {"cost_low_us", to_us(step.cost_low_ns)},
+                         {"cost_high_us", to_us(step.cost_high_ns)},
                          {"estimated", step.is_estimated},
                          {"runner_up", step.runner_up}};
   for (const auto& [key, list] : {std::pair{"inputs", &step.inputs}, std::pair{"outputs", &step.outputs}}) {

@@ -272,10 +272,11 @@ Result<std::string> why_not_as_json(const Plan& plan, const WhyNotQuestion& ques
       {"verdict", name_of(answer.verdict)}, {"why", answer.why},     {"refusals", answer.refusals}};
   if (const ExplainedCandidate* offer = answer.candidate) {
     object["offer"] = {{"backend", offer->backend}, {"variant", offer->variant}, {"node_count", offer->nodes.size()}};
-    if (offer->cost_ns) object["offer"]["cost_us"] = us(*offer->cost_ns);
-    if (offer->margin_ns) object["offer"]["margin_us"] = us(*offer->margin_ns);
+    if (offer->cost_ns) object["offer"]["cost_us"] = to_us(*offer->cost_ns);
+    if (offer->margin_ns) object["offer"]["margin_us"] = to_us(*offer->margin_ns);
     if (offer->margin_by != MarginBy::kNothing) object["offer"]["margin_by"] = name_of(offer->margin_by);
-    if (!offer->cost_ns && offer->margin_at_least_ns) object["offer"]["at_least_us"] = us(*offer->margin_at_least_ns);
+    if (!offer->cost_ns && offer->margin_at_least_ns)
+      object["offer"]["at_least_us"] = to_us(*offer->margin_at_least_ns);
   }
   if (answer.chosen)
     object["chosen"] = {{"backend", answer.chosen->backend},

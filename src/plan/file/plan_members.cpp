@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "ir/onnx_outline.h"
+#include "plan/damaged.h"
 #include "plan/file/temporary_file.h"
 #include "plan/memory.h"
 
@@ -17,10 +18,6 @@ constexpr std::size_t kPage = 4096;
 constexpr const char* kWeights = "weights.bin";
 constexpr std::string_view kArtifactFolder = "artifacts/";
 constexpr std::array<std::byte, kBufferAlignment> kPadding = {};
-
-std::unexpected<Error> damaged(const std::string& path, std::string saw, std::string allowed) {
-  return fail(ExitCode::kBadInput, "plan/damaged", path, std::move(saw), std::move(allowed));
-}
 
 Result<void> attach_constants(RealisedPlan& out, const ZipMember* weights, const std::string& path) {
   if (weights == nullptr || weights->data.size() != out.plan.weights_bytes)
