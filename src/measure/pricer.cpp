@@ -185,7 +185,7 @@ Result<void> Pricer::run_group(Group group, const std::stop_token& stop, Answers
     leave_out_blocked(group, answers);
     if (group.pending.empty()) return {};
     PriceJob job = job_for(group, Effort::kTime);
-    job.recorded_only = unexplained > 0;
+    job.judging.recorded_only = unexplained > 0;
     auto outcome = worker_.call(to_json(job), allowance_with_leases(), stop);
     if (!outcome) {
       const Death& death = outcome.error();
@@ -245,17 +245,17 @@ void Pricer::leave_out_blocked(Group& group, Answers& answers) {
 }
 
 PriceJob Pricer::job_for(const Group& group, Effort effort) const {
-  PriceJob job{.graph_file = options_.graph.graph_file,
-               .record_file = options_.graph.record_file,
-               .artifact_folder = store_.artifact_folder(),
-               .nodes = group.nodes,
-               .repeated = group.repeated,
-               .conversion = group.conversion,
+  PriceJob job{.target = {.graph_file = options_.graph.graph_file,
+                          .record_file = options_.graph.record_file,
+                          .nodes = group.nodes,
+                          .repeated = group.repeated,
+                          .conversion = group.conversion},
+               .candidates = {},
                .options = options_.measure.compile(),
+               .artifact_folder = store_.artifact_folder(),
                .effort = effort,
-               .seed = options_.measure.seed,
-               .quiet_ns = quiet_ns_,
-               .displaced_bytes = options_.displaced_bytes};
+               .timing = {.quiet_ns = quiet_ns_, .displaced_bytes = options_.displaced_bytes},
+               .judging = {.seed = options_.measure.seed}};
   job.options.portable = group.portable;
   for (const Pending& pending : group.pending) job.candidates.push_back(pending.candidate);
   return job;

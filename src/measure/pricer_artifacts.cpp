@@ -58,7 +58,7 @@ Result<std::expected<StoredArtifact, Refusal>> Pricer::prepare(Group group, std:
         return Outcome(std::unexpected(*refusal));
   const auto ask = [&](bool recorded_only) {
     PriceJob job = job_for(group, Effort::kPrepare);
-    job.recorded_only = recorded_only;
+    job.judging.recorded_only = recorded_only;
     return worker_.call(to_json(job), allowance_of(options_), stop);
   };
   // The numbers of a portable one are those of kernels that were judged on all inputs.
