@@ -1,5 +1,7 @@
 // The candidates of a graph: what the backends that take part offer, under the user's rules.
-// In: the prepared graph, participants, rules. Out: a Pool.
+// In: the prepared graph, participants with what they proposed in a worker, rules. Out: a Pool.
+// How: what a worker was told is read from its file. Asked here is who proposed in no worker (participants.h), and whom
+//      a --rules file concerns: a worker is told nothing of rules, it tries the backend as such.
 // Not here: what candidates cost (tune/price/priced.h), proposing itself (region/candidates.h).
 #pragma once
 
