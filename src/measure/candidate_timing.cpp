@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "timing/sampling.h"
+#include "measure/sample_trials.h"
 
 namespace collage {
 namespace {
@@ -94,26 +94,18 @@ std::vector<Result<Timing>> sample(PriceRun& run, std::span<JobCandidate* const>
   std::int64_t patience_ns = expected.all_ns / kPatienceShare;
   SignOfLife life(run.context, options.warm_up_ns + expected.longest_ns);
   life.report(patience_ns);
-  SamplingSubject subject{.run = [&](std::size_t k) { return run.run_guarded(*live[k]); },
-                          .now_ns = monotonic_ns,
-                          .before =
-                              [&](std::size_t k) {
-                                floats.pass_to(k);
-                                life.report(patience_ns);
-                                run.context.mark(live[k]->index);
-                                wait_for_quiet(run.bench.canary(), kMostSlowness, patience_ns);
-                              },
-                          .slowness = [&] { return run.bench.canary().slowness(); }};
-  if (const std::int64_t bytes = run.job.timing.displaced_bytes; bytes > 0)
-    subject.prepare = [live, &displacer = run.bench.displacer(bytes)](std::size_t k) {
-      displacer.run();
-      live[k]->trial->touch();
-    };
-  NoiseWatch noise;
-  subject.noise = &noise;
-  // Threads of the libraries exist already, where they may run anywhere: all candidates have run.
-  subject.threads = run.job.options.threads;
-  auto results = sample_all(live.size(), subject, options);
+  const TrialSampling sampling{.run = [&](std::size_t k) { return run.run_guarded(*live[k]); },
+                               .trial_of = [&](std::size_t k) { return &*live[k]->trial; },
+                               .before =
+                                   [&](std::size_t k) {
+                                     floats.pass_to(k);
+                                     life.report(patience_ns);
+                                     run.context.mark(live[k]->index);
+                                     wait_for_quiet(run.bench.canary(), kMostSlowness, patience_ns);
+                                   },
+                               .displaced_bytes = run.job.timing.displaced_bytes,
+                               .threads = run.job.options.threads};
+  auto results = sample_trials(live.size(), sampling, run.bench, options);
   floats.settle();
   return results;
 }
