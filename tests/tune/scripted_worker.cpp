@@ -1,5 +1,5 @@
-// A worker that answers confirm jobs from a script instead of running plans: the "file" of a plan is JSON that says what
-// happens to it.
+// A worker that answers confirm jobs from a script instead of running plans: the "file" of a plan is JSON that says
+// what happens to it.
 //   {"heat": 900, "final": [1000, 1010]}   nanoseconds of all samples, or samples in turn; no "final": as in the heat
 //   {"fails": "why"}                       its outputs are wrong
 //   {"heat": "dies"}, {"final": "hangs"}   the worker does, when this plan is in the job
