@@ -111,6 +111,11 @@ bool Scanner::take_word(std::string_view word) {
   return true;
 }
 
+Result<void> Scanner::expect(std::string_view characters) {
+  if (take(characters)) return {};
+  return wrong("'" + std::string(characters) + "'");
+}
+
 bool Scanner::at_end() {
   skip_space();
   return rest_.empty();

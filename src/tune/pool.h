@@ -1,5 +1,8 @@
 // The candidates of a graph: what the backends that take part offer, under the user's rules.
-// In: the prepared graph, participants, rules. Out: a Pool.
+// In: the prepared graph, participants with what they proposed in a worker, rules. Out: a Pool.
+// How: what a worker was told is read from its file. Asked in this process is who proposed in no worker of this tune
+//      (participants.h), and whom a --rules file concerns: a worker tries the backend as such and is told no rules.
+//      Regions that come up later, in bodies, unions of neighbours and level 2, are asked about in this process, too.
 // Not here: what candidates cost (tune/price/priced.h), proposing itself (region/candidates.h).
 #pragma once
 
@@ -17,7 +20,7 @@ namespace collage {
 struct Pool {
   CandidatePool candidates;
   CandidatePool without_rules;               ///< the same without pins and bans; empty where there are none
-  std::vector<Proposer> proposers;           ///< who was asked; for regions that come up later
+  std::vector<Proposer> proposers;           ///< who takes part; for regions that come up later
   std::vector<RuleEffect> rule_effects;      ///< of the user's rules: pins and bans, then --rules in their order
   std::map<std::string, std::string> rules;  ///< backend -> its own rules for which regions it is asked about
 };

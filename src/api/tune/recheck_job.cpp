@@ -12,14 +12,13 @@
 #include "api/tune/verify.h"
 #include "backend/roles.h"
 #include "measure/record_job.h"
-#include "measure/trial.h"
+#include "measure/sample_trials.h"
 #include "numbers/graph_file.h"
 #include "numbers/quantisers.h"
 #include "plan/file/plan_file.h"
 #include "plan/plan_cases.h"
 #include "runtime/load_request.h"
 #include "timing/displacer.h"
-#include "timing/sampling.h"
 
 namespace collage {
 namespace {
@@ -217,22 +216,14 @@ class RecheckRun {
     options.min_total_ns = 0;
     options.drop_rounds = kRounds;  // nobody is dropped: all have their rounds
     options.seed = seed();
-    SamplingSubject subject{
+    const TrialSampling sampling{
         .run = [this](std::size_t k) { return timed_[k].trial ? timed_[k].trial->run() : session_->run(); },
-        .now_ns = monotonic_ns,
+        .trial_of = [this](std::size_t k) { return timed_[k].trial ? &*timed_[k].trial : nullptr; },
         .before = [this](std::size_t k) { context_.mark(static_cast<std::int32_t>(k)); },
-        .slowness = [this] { return bench_.canary().slowness(); }};
-    if (displaced_ > 0)
-      subject.prepare = [this](std::size_t k) {
-        if (!timed_[k].trial) return;
-        bench_.displacer(displaced_).run();
-        timed_[k].trial->touch();
-      };
-    NoiseWatch noise;
-    subject.noise = &noise;
-    subject.threads = plan().threads;
+        .displaced_bytes = displaced_,
+        .threads = plan().threads};
     context_.begin("sample", -1);
-    const auto results = sample_all(timed_.size(), subject, options);
+    const auto results = sample_trials(timed_.size(), sampling, bench_, options);
     for (std::size_t k = 0; k < timed_.size(); ++k) {
       RecheckedPart& part = report_.parts[timed_[k].part];
       if (results[k])

@@ -42,8 +42,8 @@ Result<void> try_all(Registry& registry, const std::vector<std::string>& worker_
   WorkerProcess worker(worker_command);
   RehearsalRequest request;
   request.backends = registry.kinds();
-  COLLAGE_TRY(const auto bad, rehearse(worker, request));
-  for (const auto& [name, refusal] : bad)
+  COLLAGE_TRY(const Rehearsed tried, rehearse(worker, request));
+  for (const auto& [name, refusal] : tried.refused)
     registry.exclude(name, fmt::format("{}: {}", name_of(refusal.reason), refusal.detail));
   return {};
 }

@@ -227,8 +227,8 @@ Result<Evaluation> PairTimer::time(const RealisedPlan& plan, const RealisedPlan&
   }
   COLLAGE_TRY_VOID(save_plan(packer_.pack(plan), folder_.file("level2.collage")));
   const GuardOptions& guard = options_.guard;
-  const ConfirmRequest request = {.contenders = {{.name = "plan", .plan = folder_.file("level2.collage")},
-                                                 {.name = "other", .plan = folder_.file("level2-other.collage")}},
+  const ConfirmRequest request = {.plans = {{.name = "plan", .file = folder_.file("level2.collage")},
+                                            {.name = "other", .file = folder_.file("level2-other.collage")}},
                                   .inputs = guard.inputs,
                                   .expected = guard.expected,
                                   .accuracy = guard.accuracy,
