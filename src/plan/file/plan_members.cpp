@@ -116,8 +116,8 @@ Result<std::string_view> PlanMembers::checked_text(const std::string& name) cons
 
 Result<PlanMembers> open_members(const std::string& path) {
   COLLAGE_TRY(const Buffer file, Buffer::map_file(path));
-  COLLAGE_TRY_VOID(refuse_model(file, path, path,
-                                std::filesystem::path(path).filename().replace_extension(".collage").string()));
+  COLLAGE_TRY_VOID(
+      refuse_model(file, path, path, std::filesystem::path(path).filename().replace_extension(".collage").string()));
   return list_members(file, path);
 }
 
