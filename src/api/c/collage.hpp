@@ -13,7 +13,7 @@
 // names. Nothing here throws but for memory (std::bad_alloc of containers).
 // Threads: as in collage.h. A Plan may be used by many threads at once, a Session by one at a time.
 // Names: all are in namespaces below collage that nothing in libcollage.so or the libraries behind it uses, so that a
-// program has copies of its own. Beside the product's C++ headers write collage::capi::Plan.
+// program has copies of its own. Beside the product's C++ headers it is included last; write collage::capi::Plan then.
 #ifndef COLLAGE_HPP
 #define COLLAGE_HPP
 

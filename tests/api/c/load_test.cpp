@@ -1,6 +1,8 @@
 // Loading plans from files and from memory, and what is refused.
 #include <unistd.h>
 
+#include <algorithm>
+#include <cerrno>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -130,7 +132,9 @@ TEST_F(CApiLoad, TakesNoOtherNumberOfThreadsThanThePlans) {
   const std::string path = increment_file();
   collage_plan_options options{};
   options.size = sizeof options;
-  for (const auto& [threads, code] : {std::pair{0, ""}, {1, ""}, {7, "plan/other-threads"}, {-1, "api/wrong-option"}}) {
+  const std::vector<std::pair<int, std::string>> answers = {
+      {0, ""}, {1, ""}, {7, "plan/other-threads"}, {-1, "api/wrong-option"}};
+  for (const auto& [threads, code] : answers) {
     options.threads = threads;
     EXPECT_EQ(load_file(path, &options), code) << threads;
   }

@@ -2,9 +2,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "api/c/collage.hpp"
 #include "tests/api/c/c_fixture.h"
 #include "tests/api/c/cpp17_program.h"
+
+// Last: the product's headers mean their own types by names that this one has too.
+#include "api/c/collage.hpp"
 
 namespace collage::test {
 namespace {
