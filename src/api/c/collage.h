@@ -14,16 +14,16 @@
 //     api->session_free(session);
 //     api->plan_free(plan);
 //
-// Errors: a function that can fail returns NULL when all went well, else a status that the caller frees. What a function
-//     gives through pointers is then untouched, except that a new plan or session is NULL. A null pointer or an index
-//     that is too large is an error like any other. No C++ exception leaves a function. A pointer to something that was
-//     freed cannot be noticed.
-// Ownership: the caller frees what plan_load_*, session_create and functions that return a status give; all else that a
-//     function gives belongs to the plan, session or status it was asked of, and is never freed or written by the caller,
-//     except the bytes that session_input gives. What the caller passes in is read during the call only, but for memory
-//     that is bound, and plan_load_memory with borrow_memory.
-// Threads: a plan may be used by many threads at once; a session and a status by one at a time. Sessions of one plan run
-//     at the same time. plan_free is called when no other call on this plan is under way.
+// Errors: a function that can fail returns NULL when all went well, else a status that the caller frees. What it would
+//     have written through pointers is then unchanged, except that a new plan or session is NULL. A null pointer and an
+//     index that is too large are errors like any other. No C++ exception leaves a function. The use of a handle that
+//     was freed cannot be noticed.
+// Ownership: the caller frees the plans, sessions and statuses that functions make. All else that a function gives
+//     belongs to the handle it was asked of; the caller neither frees nor writes it, except for the bytes that
+//     session_input gives. What the caller passes in is read during the call only, except for bound memory and for the
+//     bytes of plan_load_memory with borrow_memory.
+// Threads: a plan may be used by many threads at once, a session and a status by one at a time. Sessions of one plan
+//     may run at the same time. plan_free is called when no other call on this plan is under way.
 // Growth: structs with a first member `size` are set to sizeof by the caller: a program that was compiled with an older
 //     header works with a newer library. In structs of options all members may be 0, which is the default; members that
 //     the library does not know must be 0.
@@ -64,8 +64,8 @@ enum {
   COLLAGE_BUG = 70          ///< a fault of Collage or of a library behind it
 };
 
-/// Types of elements under ONNX's numbers (TensorProto.DataType). Types of less than 8 bits are packed, the first element
-/// in the lowest bits.
+/// Types of elements under ONNX's numbers (TensorProto.DataType). Types of less than 8 bits are packed, the first
+/// element in the lowest bits.
 enum {
   COLLAGE_UNDEFINED = 0,
   COLLAGE_FLOAT32 = 1,
@@ -115,7 +115,7 @@ typedef struct collage_session_options {
 
 /// What an input or output is.
 typedef struct collage_tensor_info {
-  size_t size;                 ///< sizeof(collage_tensor_info), set by the caller
+  size_t size;  ///< sizeof(collage_tensor_info), set by the caller
   const char* name;
   int32_t element_type;        ///< COLLAGE_FLOAT32 ...; COLLAGE_UNDEFINED for what is no tensor
   int32_t rank;                ///< -1 when it is not known
@@ -126,8 +126,8 @@ typedef struct collage_tensor_info {
 
 /// What a run gave.
 typedef struct collage_tensor {
-  size_t size;             ///< sizeof(collage_tensor), set by the caller
-  const void* data;        ///< row-major, little-endian
+  size_t size;       ///< sizeof(collage_tensor), set by the caller
+  const void* data;  ///< row-major, little-endian
   size_t bytes;
   int32_t element_type;
   int32_t rank;
@@ -141,8 +141,8 @@ typedef struct collage_shape {
 } collage_shape;
 
 typedef struct collage_verdict {
-  size_t size;                 ///< sizeof(collage_verdict), set by the caller
-  int32_t kind;                ///< COLLAGE_SAME, COLLAGE_USABLE or COLLAGE_REFUSED
+  size_t size;   ///< sizeof(collage_verdict), set by the caller
+  int32_t kind;  ///< COLLAGE_SAME, COLLAGE_USABLE or COLLAGE_REFUSED
   size_t reason_count;
   const char* const* reasons;  ///< sentences, `reason_count` of them
 } collage_verdict;
@@ -202,10 +202,10 @@ typedef struct collage_api {
   /// NULL is allowed.
   void (*session_free)(collage_session* session);
 
-  /// Chooses the extents of all inputs, one shape for each in the plan's order; needed before anything else where inputs
-  /// are open, allowed always. Allocates when the session meets a shape for the first time. Contents of inputs and what is
-  /// bound belong to a shape. Errors: input/wrong-count, input/wrong-shape, shape/outside, shape/no-case, those of
-  /// session_create.
+  /// Chooses the extents of all inputs, one shape for each in the plan's order; needed before anything else where
+  /// inputs are open, allowed always. Allocates when the session meets a shape for the first time. Contents of inputs
+  /// and what is bound belong to a shape. Errors: input/wrong-count, input/wrong-shape, shape/outside, shape/no-case,
+  /// those of session_create.
   collage_status* (*session_set_shapes)(collage_session* session, const collage_shape* shapes, size_t count);
 
   /// With the extents that are set now. `extents` and `symbols` live until the next call of session_input_info,
@@ -216,31 +216,31 @@ typedef struct collage_api {
   collage_status* (*session_input_index)(const collage_session* session, const char* name, size_t* index);
   collage_status* (*session_output_index)(const collage_session* session, const char* name, size_t* index);
 
-  /// The session's own memory of an input, aligned to 64 bytes, to be written before a run; it stays at its address, also
-  /// when another shape is set and then this one again (of shapes that have no plan of their own, among the last 64).
-  /// Errors: session/no-shape, input/bound.
+  /// The session's own memory of an input, aligned to 64 bytes, to be written before a run; it stays at its address,
+  /// also when another shape is set and then this one again (of shapes that have no plan of their own, among the last
+  /// 64). Errors: session/no-shape, input/bound.
   collage_status* (*session_input)(collage_session* session, size_t index, void** data, size_t* bytes);
-  /// Copies `bytes` bytes at `data` to the session's own memory of an input. Errors: api/wrong-bytes unless there are as
-  /// many as the input has; those of session_input.
+  /// Copies `bytes` bytes at `data` to the session's own memory of an input. Errors: api/wrong-bytes unless there are
+  /// as many as the input has; those of session_input.
   collage_status* (*session_copy_input)(collage_session* session, size_t index, const void* data, size_t bytes);
-  /// What the last run gave; `data` and `extents` live until the next call on this session that changes anything. Errors:
-  /// session/not-run unless a run succeeded since a shape was set or memory was bound; api/no-bytes for text.
+  /// What the last run gave; `data` and `extents` live until the next call on this session that changes anything.
+  /// Errors: session/not-run unless a run succeeded since a shape was set or memory was bound; api/no-bytes for text.
   collage_status* (*session_output)(collage_session* session, size_t index, collage_tensor* tensor);
-  /// Copies what the last run gave to `data`, which has room for `bytes` bytes. Errors: api/wrong-bytes when they are too
-  /// few; those of session_output.
+  /// Copies what the last run gave to `data`, which has room for `bytes` bytes. Errors: api/wrong-bytes when they are
+  /// too few; those of session_output.
   collage_status* (*session_copy_output)(collage_session* session, size_t index, void* data, size_t bytes);
 
-  /// From now on runs read an input at, or write an output to, the caller's memory, without a copy, as long as this shape
-  /// is set: `data` is aligned to 64 bytes, has `bytes` bytes, overlaps no other input or output, and lives during runs.
-  /// With NULL it is the session's own memory again; `bytes` does not count then. May allocate. Errors:
+  /// From now on runs read an input at, or write an output to, the caller's memory, without a copy, as long as this
+  /// shape is set: `data` is aligned to 64 bytes, has `bytes` bytes, overlaps no other input or output, and lives
+  /// during runs. With NULL it is the session's own memory again; `bytes` does not count then. May allocate. Errors:
   /// runtime/unaligned, api/wrong-bytes when they are too few, session/no-shape, runtime/no-port for an output whose
   /// shape only a run knows.
   collage_status* (*session_bind_input)(collage_session* session, size_t index, const void* data, size_t bytes);
   collage_status* (*session_bind_output)(collage_session* session, size_t index, void* data, size_t bytes);
 
   /// Reads the inputs, computes the outputs. Allocates nothing and takes no lock itself. After an error outputs are
-  /// unspecified. Errors: session/no-shape, runtime/bad-operand for values that the model does not allow (an index out of
-  /// range, a division by 0), backend/*.
+  /// unspecified. Errors: session/no-shape, runtime/bad-operand for values that the model does not allow (an index out
+  /// of range, a division by 0), backend/*.
   collage_status* (*session_run)(collage_session* session);
 } collage_api;
 

@@ -78,11 +78,17 @@ Result<collage_tensor> output_of(collage_session& session, std::size_t index) {
                         .extents = extents.data()};
 }
 
-Result<void> read_shapes(const collage_shape* given, std::size_t count, std::vector<Extents>& shapes) {
-  shapes.resize(count);
-  for (std::size_t i = 0; i < count; ++i) {
-    if (given[i].rank > 0) COLLAGE_TRY_VOID(check_not_null(given[i].extents, "shapes.extents"));
-    shapes[i].assign(given[i].extents, given[i].extents + given[i].rank);
+/// Reads one shape for each input; of those with another rank than the input nothing is read.
+Result<void> read_shapes(const std::vector<TensorPort>& inputs, const collage_shape* given,
+                         std::vector<Extents>& shapes) {
+  shapes.resize(inputs.size());
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    const std::size_t rank = inputs[i].type.shape ? inputs[i].type.shape->size() : 0;
+    if (given[i].rank != rank)
+      return fail(ExitCode::kBadInput, "input/wrong-shape", "input " + inputs[i].name,
+                  std::to_string(given[i].rank) + " extents", to_string(inputs[i].type));
+    if (rank > 0) COLLAGE_TRY_VOID(check_not_null(given[i].extents, "shapes.extents"));
+    shapes[i].assign(given[i].extents, given[i].extents + rank);
   }
   return {};
 }
@@ -111,7 +117,7 @@ collage_status* session_set_shapes(collage_session* session, const collage_shape
     if (count != wanted)
       return fail(ExitCode::kBadInput, "input/wrong-count", "shapes", std::to_string(count), std::to_string(wanted));
     if (count > 0) COLLAGE_TRY_VOID(check_not_null(shapes, "shapes"));
-    COLLAGE_TRY_VOID(read_shapes(shapes, count, session->shapes));
+    COLLAGE_TRY_VOID(read_shapes(session->loaded.inputs(), shapes, session->shapes));
     COLLAGE_TRY_VOID(session->session.set_shapes(session->shapes));
     session->has_shape = true;
     session->has_run = false;

@@ -212,8 +212,10 @@ TEST_F(CApiSession, TakesTheShapeThatAFixedPlanHas) {
   const std::array<std::int64_t, 2> extents = {6, 16};
   collage_shape shape = {extents.data(), extents.size()};
   EXPECT_TRUE(is_good(api_.session_set_shapes(session_.get(), &shape, 1)));
-  shape.rank = 1;
-  EXPECT_EQ(code_of(api_.session_set_shapes(session_.get(), &shape, 1)), "input/wrong-shape");
+  for (const std::size_t rank : {std::size_t{0}, std::size_t{1}, SIZE_MAX}) {
+    shape.rank = rank;
+    EXPECT_EQ(code_of(api_.session_set_shapes(session_.get(), &shape, 1)), "input/wrong-shape") << rank;
+  }
   EXPECT_EQ(code_of(api_.session_set_shapes(session_.get(), &shape, 0)), "input/wrong-count");
 }
 
