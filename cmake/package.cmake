@@ -24,7 +24,7 @@ function(collage_install_library folder)
     # Collage::runtime is the library for programs in C.
     set_target_properties(collage_runtime PROPERTIES EXPORT_NAME plan_runtime)
   elseif(folder STREQUAL "api/run")
-    set(headers PATTERN "loaded_plan.h" PATTERN "session.h")
+    set(headers PATTERN "loaded_plan.h" PATTERN "plan_metadata.h" PATTERN "session.h")
   endif()
   install(DIRECTORY "${CMAKE_CURRENT_SOURCE_DIR}/" DESTINATION include/collage/${folder} FILES_MATCHING ${headers})
 endfunction()
