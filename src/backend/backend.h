@@ -134,11 +134,9 @@ class Kernel {
 /// bytes as they are, which their devices do.
 struct Conversion {
   ValueType type;
-  Format from;
-  Format to;
-  std::string from_location = kHome;
-  std::string to_location = kHome;
-  [[nodiscard]] bool is_transfer() const { return from_location != to_location; }
+  Place from;
+  Place to;
+  [[nodiscard]] bool is_transfer() const { return from.location != to.location; }
 };
 
 class Backend {

@@ -24,10 +24,10 @@ Result<PriceSubject> conversion_subject(const PriceJob& job) {
   const Tensor data = conversion_data(conversion.type, job.seed);
   PriceSubject subject{.conversion = conversion};
   subject.inputs.push_back(
-      {.port = {.name = "in", .type = conversion.type, .format = conversion.from, .location = conversion.from_location},
+      {.port = {.name = "in", .type = conversion.type, .format = conversion.from.format, .location = conversion.from.location},
        .recorded = data});
   subject.outputs.push_back(
-      {.port = {.name = "out", .type = conversion.type, .format = conversion.to, .location = conversion.to_location},
+      {.port = {.name = "out", .type = conversion.type, .format = conversion.to.format, .location = conversion.to.location},
        .recorded = data});
   return subject;
 }

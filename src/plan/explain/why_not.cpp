@@ -49,14 +49,14 @@ bool any_means(const std::vector<std::string>& instances, const std::string& nam
 
 const PlanStep* step_of(const Plan& plan, const std::string& node) {
   for (const PlanStep& step : plan.steps)
-    if (std::ranges::find(step.nodes, node) != step.nodes.end()) return &step;
+    if (std::ranges::find(nodes_of(step).names, node) != nodes_of(step).names.end()) return &step;
   return nullptr;
 }
 
 /// The step with the node in its bodies.
 const PlanStep* holder_of(const PlanBody& plan, const std::string& node) {
   for (const PlanStep& step : plan.steps)
-    for (const PlanBody& body : step.bodies) {
+    for (const PlanBody& body : bodies_of(step)) {
       const bool is_here = std::ranges::any_of(body.steps, [&](const PlanStep& inside) {
         return std::ranges::find(inside.nodes, node) != inside.nodes.end();
       });

@@ -19,8 +19,6 @@ using namespace json_reading;
 
 constexpr std::array kStorages = {Storage::kInput,  Storage::kOutput,   Storage::kArena,
                                   Storage::kDevice, Storage::kConstant, Storage::kDynamic};
-constexpr std::array kStepKinds = {StepKind::kKernel, StepKind::kConvert, StepKind::kTransfer, StepKind::kView,
-                                   StepKind::kControl};
 constexpr std::array kOperators = {ControlOperator::kIf, ControlOperator::kLoop, ControlOperator::kScan};
 constexpr std::array kRules = {OperandRule::kRange, OperandRule::kNonZero, OperandRule::kNoOverflow};
 /// Bodies in bodies; what a reader may recurse into.
@@ -133,36 +131,100 @@ std::vector<std::string> texts(const json& object, const std::string& key, const
   return texts;
 }
 
+/// What the text says of a step beside what every step has.
+struct StepParts {
+  std::string location = kHome;
+  StepNodes nodes;
+  StepArtifact artifact;
+  std::vector<PlanCheck> checks;
+};
+
+StepParts read_parts(const json& object, const std::string& where) {
+  StepParts parts;
+  parts.nodes.names = texts(object, "nodes", where);
+  if (object.contains("repeated")) parts.nodes.repeated = texts(object, "repeated", where);
+  parts.nodes.structure = text(object, "structure", where);
+  parts.artifact.hash = text(object, "artifact", where);
+  parts.artifact.constants = indices(object, "constants", where);
+  const json& workspace = member(object, "workspace", where);
+  parts.artifact.workspace.offset = number<std::size_t>(workspace, "offset", where);
+  parts.artifact.workspace.bytes = number<std::size_t>(workspace, "bytes", where);
+  if (object.contains("entry")) parts.artifact.entry = text(object, "entry", where);
+  if (object.contains("location")) parts.location = text(object, "location", where);
+  if (object.contains("checks"))
+    for (const json& check : list(object, "checks", where)) parts.checks.push_back(read_check(check, where));
+  return parts;
+}
+
+/// A step of a kind that lacks one of these says nothing there.
+void refuse_nodes(const StepParts& parts, const std::string& where) {
+  if (parts.nodes != StepNodes()) throw JsonFault{where, "nodes of a step that computes none"};
+}
+void refuse_artifact(const StepParts& parts, const std::string& where) {
+  StepArtifact artifact = parts.artifact;
+  artifact.workspace = {};
+  if (artifact != StepArtifact()) throw JsonFault{where, "an artifact of a step that loads none"};
+}
+void refuse_workspace(const StepParts& parts, const std::string& where) {
+  if (parts.artifact.workspace.bytes != 0) throw JsonFault{where, "a workspace of a step that needs none"};
+}
+void refuse_location(const StepParts& parts, const std::string& where) {
+  if (parts.location != kHome) throw JsonFault{where, "location '" + parts.location + "' of a step at home"};
+}
+void refuse_checks(const StepParts& parts, const std::string& where) {
+  if (!parts.checks.empty()) throw JsonFault{where, "checks of a step that is no kernel"};
+}
+
+PlanControl read_control_step(const json& object, StepParts parts, const std::string& where, int depth) {
+  refuse_artifact(parts, where);
+  refuse_location(parts, where);
+  refuse_checks(parts, where);
+  if (depth >= kDeepest) throw JsonFault{where, fmt::format("bodies in more than {} bodies", kDeepest)};
+  PlanControl control{.nodes = std::move(parts.nodes),
+                      .form = read_control(member(object, "control", where), where),
+                      .bodies = {},
+                      .workspace = parts.artifact.workspace};
+  for (const json& body : list(object, "bodies", where)) control.bodies.push_back(read_body(body, where, depth + 1));
+  return control;
+}
+
+decltype(PlanStep::work) read_work(const json& object, const std::string& where, int depth) {
+  const std::string kind = text(object, "kind", where);
+  StepParts parts = read_parts(object, where);
+  if (kind == PlanKernel::kKind)
+    return PlanKernel{.location = std::move(parts.location),
+                      .nodes = std::move(parts.nodes),
+                      .artifact = std::move(parts.artifact),
+                      .checks = std::move(parts.checks)};
+  if (kind == PlanControl::kKind) return read_control_step(object, std::move(parts), where, depth);
+  refuse_checks(parts, where);
+  if (kind == PlanConversion::kKind) {
+    refuse_nodes(parts, where);
+    return PlanConversion{.location = std::move(parts.location), .artifact = std::move(parts.artifact)};
+  }
+  refuse_artifact(parts, where);
+  refuse_workspace(parts, where);
+  if (kind == PlanView::kKind)
+    return PlanView{.location = std::move(parts.location), .nodes = std::move(parts.nodes)};
+  if (kind != PlanTransfer::kKind) throw JsonFault{where, "the word '" + kind + "'"};
+  refuse_nodes(parts, where);
+  refuse_location(parts, where);
+  return PlanTransfer{};
+}
+
 PlanStep read_step(const json& object, const std::string& where, int depth) {
   PlanStep step;
-  const auto step_kind_name = [](StepKind kind) { return name_of(kind); };
-  step.kind = named(kStepKinds, step_kind_name, text(object, "kind", where), where);
+  step.work = read_work(object, where, depth);
   step.backend = text(object, "backend", where);
   step.variant = text(object, "variant", where);
-  step.nodes = texts(object, "nodes", where);
-  if (object.contains("repeated")) step.repeated = texts(object, "repeated", where);
-  step.structure = text(object, "structure", where);
   step.inputs = indices(object, "inputs", where);
   step.outputs = indices(object, "outputs", where);
-  step.artifact = text(object, "artifact", where);
-  step.constants = indices(object, "constants", where);
-  const json& workspace = member(object, "workspace", where);
-  step.workspace_offset = number<std::size_t>(workspace, "offset", where);
-  step.workspace_bytes = number<std::size_t>(workspace, "bytes", where);
   const json& cost = member(object, "cost_ns", where);
   step.cost_ns = number<std::int64_t>(cost, "median", where);
   step.cost_low_ns = number<std::int64_t>(cost, "low", where);
   step.cost_high_ns = number<std::int64_t>(cost, "high", where);
   step.is_estimated = cost.contains("estimated");
   step.runner_up = text(object, "runner_up", where);
-  if (object.contains("entry")) step.entry = text(object, "entry", where);
-  if (object.contains("location")) step.location = text(object, "location", where);
-  if (object.contains("checks"))
-    for (const json& check : list(object, "checks", where)) step.checks.push_back(read_check(check, where));
-  if (step.kind != StepKind::kControl) return step;
-  if (depth >= kDeepest) throw JsonFault{where, fmt::format("bodies in more than {} bodies", kDeepest)};
-  step.control = read_control(member(object, "control", where), where);
-  for (const json& body : list(object, "bodies", where)) step.bodies.push_back(read_body(body, where, depth + 1));
   return step;
 }
 

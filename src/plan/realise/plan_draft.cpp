@@ -16,7 +16,7 @@ namespace {
 /// An engine that runs everything takes inputs of any extents; none of them is an output as it came.
 bool may_be_open(const RealiseRequest& request, ValueId input) {
   const std::vector<CoverStep>& steps = request.cover->steps;
-  return steps.size() == 1 && steps.front().kind == StepKind::kKernel &&
+  return steps.size() == 1 && is_kernel(steps.front()) &&
          std::ranges::find(request.graph->outputs, input) == request.graph->outputs.end();
 }
 
@@ -126,16 +126,17 @@ Result<PlanIndex> PlanDraft::write(ValueId id, const Place& place, std::size_t w
   return index;
 }
 
-void PlanDraft::add_artifact(PlanStep& step, const Artifact& artifact) {
-  step.artifact = collage::add_artifact(out_, artifact.bytes, artifact.compatibility);
-  step.workspace_bytes = artifact.workspace_bytes;
-  for (const ValueId constant : artifact.constants) step.constants.push_back(add_constant(constant));
+StepArtifact PlanDraft::add_artifact(const Artifact& artifact) {
+  StepArtifact added{.hash = collage::add_artifact(out_, artifact.bytes, artifact.compatibility),
+                     .workspace = {.bytes = artifact.workspace_bytes}};
+  for (const ValueId constant : artifact.constants) added.constants.push_back(add_constant(constant));
+  return added;
 }
 
 Result<PlanIndex> PlanDraft::add_copy(PlanIndex source, Storage storage, std::uint32_t buffer) {
   const PlanValue from = values()[source];
   if (!request_.copy_artifact) return bad_cover(from.name, "a value that needs a copy", "a way to make copy kernels");
-  COLLAGE_TRY(const Artifact artifact, request_.copy_artifact({from.type, plain(), plain()}));
+  COLLAGE_TRY(const Artifact artifact, request_.copy_artifact({.type = from.type}));
   const std::size_t index = out_.plan.steps.size();
   lives_[source].last_read = std::max(lives_[source].last_read, index);
   const PlanIndex copy = new_value({.name = from.name,
@@ -147,12 +148,11 @@ Result<PlanIndex> PlanDraft::add_copy(PlanIndex source, Storage storage, std::ui
                                     .bytes = from.bytes},
                                    index);
   PlanStep step;
-  step.kind = StepKind::kConvert;
   step.backend = kHostBackend;
   step.variant = "copy";
   step.inputs = {source};
   step.outputs = {copy};
-  add_artifact(step, artifact);
+  step.work = PlanConversion{.artifact = add_artifact(artifact)};
   add_step(std::move(step), {});
   return copy;
 }

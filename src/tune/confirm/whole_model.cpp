@@ -35,11 +35,9 @@ Variant model_variant(const Region& region) {
 }
 
 Cover whole_cover(const Graph& graph, const std::string& engine) {
-  CoverStep step;
-  step.backend = engine;
-  step.region = model_region(graph);
-  step.variant = model_variant(step.region);
-  return {.steps = {std::move(step)}, .cost_ns = 0};
+  CoverKernel kernel{.region = model_region(graph)};
+  kernel.variant = model_variant(kernel.region);
+  return {.steps = {{.backend = engine, .work = std::move(kernel)}}, .cost_ns = 0};
 }
 
 Result<WholeModel> WholeModel::create(Backend& engine, const Graph& graph, std::optional<std::string> model_bytes,
