@@ -125,7 +125,8 @@ class Host final : public Backend, public FormatExtension {
       const bool is_possible = format.is_plain() || (format.is_channels_last() && can_be_channels_last(type));
       if (!is_possible) return refuse(RefusalReason::kFormat, format.name);
     }
-    return artifact_of(kMovement, {.program = to_json(copy_between(type, conversion.from.format, conversion.to.format))});
+    return artifact_of(kMovement,
+                       {.program = to_json(copy_between(type, conversion.from.format, conversion.to.format))});
   }
 
  private:

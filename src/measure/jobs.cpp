@@ -79,9 +79,8 @@ std::optional<Conversion> conversion_from(const Json& json) {
   const auto place = [&](const char* location, const char* format) {
     return Place{.location = json.at(location).get<std::string>(), .format = {json.at(format).get<std::string>()}};
   };
-  return Conversion{.type = type.value_or(ValueType{}),
-                    .from = place("from_location", "from"),
-                    .to = place("to_location", "to")};
+  return Conversion{
+      .type = type.value_or(ValueType{}), .from = place("from_location", "from"), .to = place("to_location", "to")};
 }
 
 Json to_json(const RecordJob& job) {

@@ -23,12 +23,16 @@ Result<PriceSubject> conversion_subject(const PriceJob& job) {
     return fail(ExitCode::kBug, "measure/open-shape", "conversion", to_string(conversion.type), "a static tensor");
   const Tensor data = conversion_data(conversion.type, job.seed);
   PriceSubject subject{.conversion = conversion};
-  subject.inputs.push_back(
-      {.port = {.name = "in", .type = conversion.type, .format = conversion.from.format, .location = conversion.from.location},
-       .recorded = data});
-  subject.outputs.push_back(
-      {.port = {.name = "out", .type = conversion.type, .format = conversion.to.format, .location = conversion.to.location},
-       .recorded = data});
+  subject.inputs.push_back({.port = {.name = "in",
+                                     .type = conversion.type,
+                                     .format = conversion.from.format,
+                                     .location = conversion.from.location},
+                            .recorded = data});
+  subject.outputs.push_back({.port = {.name = "out",
+                                      .type = conversion.type,
+                                      .format = conversion.to.format,
+                                      .location = conversion.to.location},
+                             .recorded = data});
   return subject;
 }
 

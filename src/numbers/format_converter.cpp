@@ -38,8 +38,7 @@ Result<const FormatConverter::Loaded*> FormatConverter::kernel_for(const Convers
   const std::string key = to_string(conversion.type) + ' ' + from.name + ' ' + to.name + ' ' + std::to_string(threads);
   if (const auto found = kernels_.find(key); found != kernels_.end()) return &found->second;
   COLLAGE_TRY(Backend * owner, owner_of(from.is_plain() ? to : from));
-  if (owner->info().location != kHome)
-    return unknown_format(conversion.type, to, "a format of memory elsewhere");
+  if (owner->info().location != kHome) return unknown_format(conversion.type, to, "a format of memory elsewhere");
   auto made = guard([&]() -> Result<Loaded> {
     auto artifact = compile_conversion(*owner, conversion, {.threads = threads, .accuracy = Accuracy::kStrict});
     if (!artifact) return unknown_format(conversion.type, to, artifact.error().detail);
@@ -66,7 +65,8 @@ Result<void> FormatConverter::convert(const ValueType& type, const Format& from,
     convert_common_format(type, from, in.data(), to, out.data());
     return {};
   }
-  COLLAGE_TRY(const Loaded* loaded, kernel_for({.type = type, .from = {.format = from}, .to = {.format = to}}, threads));
+  COLLAGE_TRY(const Loaded* loaded,
+              kernel_for({.type = type, .from = {.format = from}, .to = {.format = to}}, threads));
   Result<void> outcome;
   const Buffer workspace = Buffer::make(loaded->workspace_bytes, [&](std::span<std::byte> scratch) {
     const Buffers buffers{.inputs = {in.data()}, .outputs = {out.data()}, .workspace = scratch.data()};

@@ -166,7 +166,8 @@ class Verifier {
     COLLAGE_TRY_VOID(check_locations(step, where));
     for (const PlanCheck& check : checks_of(step)) COLLAGE_TRY_VOID(check_check(step, check, where));
     COLLAGE_TRY_VOID(check_workspace(step, where));
-    if (artifact != nullptr && std::ranges::find(plan_.artifacts, artifact->hash, &PlanArtifact::hash) == plan_.artifacts.end())
+    if (artifact != nullptr &&
+        std::ranges::find(plan_.artifacts, artifact->hash, &PlanArtifact::hash) == plan_.artifacts.end())
       return damaged(where, "artifact '" + artifact->hash + "'", "a listed artifact");
     return check_bodies(step, where);
   }

@@ -4,7 +4,9 @@ namespace collage {
 namespace {
 
 template <class Work>
-concept OfRegion = requires(const Work& work) { work.region; };
+concept OfRegion = requires(const Work& work) {
+  work.region;
+};
 
 }  // namespace
 

@@ -137,8 +137,7 @@ Result<std::unique_ptr<Call>> bind_step(const LoadedBody& body, const BodyMemory
     arena = device.arena->data();
     buffers.queue = device.queue.get();
   }
-  if (const Workspace workspace = workspace_of(step); workspace.bytes > 0)
-    buffers.workspace = arena + workspace.offset;
+  if (const Workspace workspace = workspace_of(step); workspace.bytes > 0) buffers.workspace = arena + workspace.offset;
   auto call = memory.input_extents != nullptr ? bind_open(body, *memory.input_extents, index, buffers)
                                               : body.kernels[index]->bind(buffers);
   if (!call) return call;

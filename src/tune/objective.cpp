@@ -64,8 +64,7 @@ void StepMemory::learn(const Cover& cover, const std::vector<Artifact>& artifact
 std::int64_t plan_bytes(const Graph& graph, const Cover& cover, const Plan& plan, const IsEngine& is_engine) {
   std::int64_t inside = 0;
   for (const CoverStep& step : cover.steps)
-    if (is_kernel(step) && is_engine(step.backend))
-      inside = std::max(inside, inner_bytes(graph, *chosen_region(step)));
+    if (is_kernel(step) && is_engine(step.backend)) inside = std::max(inside, inner_bytes(graph, *chosen_region(step)));
   return static_cast<std::int64_t>(plan.arena_bytes) + inside;
 }
 

@@ -128,8 +128,8 @@ Plan hand_made(const Graph& graph) {
     NodeSet nodes(graph.nodes.size());
     nodes.insert(n);
     const Region region = make_region(graph, uses, nodes);
-    PlanStep step{.backend = "test", .variant = "plain", .nodes = {graph.nodes[n].name}};
-    step.structure = structure_key(graph, region);
+    const StepNodes named{.names = {graph.nodes[n].name}, .structure = structure_key(graph, region)};
+    PlanStep step{.backend = "test", .variant = "plain", .work = PlanKernel{.nodes = named}};
     for (const ValueId id : region.inputs) step.inputs.push_back(id.index);
     for (const ValueId id : region.outputs) step.outputs.push_back(id.index);
     plan.steps.push_back(step);
@@ -155,7 +155,7 @@ TEST(CoverFromPlan, ReadsEveryStep) {
   ASSERT_TRUE(cover) << to_string(cover.error());
   ASSERT_EQ(cover->steps.size(), 4U);
   EXPECT_EQ(cover->steps[1].backend, "test");
-  EXPECT_EQ(cover->steps[1].region.nodes.members(), std::vector<std::size_t>{1});
+  EXPECT_EQ(chosen_region(cover->steps[1])->nodes.members(), std::vector<std::size_t>{1});
 }
 
 TEST(CoverFromPlan, NamesTheFirstStepThatDoesNotFit) {

@@ -204,8 +204,7 @@ decltype(PlanStep::work) read_work(const json& object, const std::string& where,
   }
   refuse_artifact(parts, where);
   refuse_workspace(parts, where);
-  if (kind == PlanView::kKind)
-    return PlanView{.location = std::move(parts.location), .nodes = std::move(parts.nodes)};
+  if (kind == PlanView::kKind) return PlanView{.location = std::move(parts.location), .nodes = std::move(parts.nodes)};
   if (kind != PlanTransfer::kKind) throw JsonFault{where, "the word '" + kind + "'"};
   refuse_nodes(parts, where);
   refuse_location(parts, where);

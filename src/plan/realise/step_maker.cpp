@@ -155,8 +155,7 @@ Result<void> StepMaker::keep_data_input(PlanStep& step, const Region& region) {
     return {};
   }
   const auto port = std::ranges::find(region.inputs, data);
-  if (port == region.inputs.end())
-    return bad_cover(where, "a view without its data input", "the node's first input");
+  if (port == region.inputs.end()) return bad_cover(where, "a view without its data input", "the node's first input");
   step.inputs = {step.inputs[static_cast<std::size_t>(port - region.inputs.begin())]};
   return {};
 }
@@ -183,8 +182,7 @@ Result<void> StepMaker::show_whole(PlanIndex output, PlanIndex input) {
 
 Result<void> StepMaker::add_concatenation(PlanStep step, const CoverView& from, const Containment& containment) {
   const Place place{from.location, from.variant.output_formats.front()};
-  step.work =
-      PlanView{.location = from.location, .nodes = {.names = {graph_.nodes[from.region.nodes.next()].name}}};
+  step.work = PlanView{.location = from.location, .nodes = {.names = {graph_.nodes[from.region.nodes.next()].name}}};
   COLLAGE_TRY(const PlanIndex whole, draft_.write(containment.whole, place, draft_.next_step()));
   std::vector<Blocks::Part> parts;
   for (const ContainedPart& part : containment.parts) {

@@ -331,8 +331,7 @@ Result<std::optional<StoredArtifact>> Pricing::portable_artifact_of(const std::s
   if (baseline_instance(*backend).empty()) return std::nullopt;
   std::string why = "no time left";
   if (Clock::now() < *limits.portable_until) {
-    COLLAGE_TRY(Stored stored,
-                pricer_->artifact_for(graph_, kernel.region, spec_of(name, kernel), limits.stop, true));
+    COLLAGE_TRY(Stored stored, pricer_->artifact_for(graph_, kernel.region, spec_of(name, kernel), limits.stop, true));
     if (stored) return std::optional(*std::move(stored));
     why = stored.error().detail;
   }

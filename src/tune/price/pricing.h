@@ -111,7 +111,8 @@ class Pricing {
   [[nodiscard]] Result<Stored> artifact_of(const std::string& backend, const CoverKernel& kernel,
                                            const ArtifactLimits& limits);
   /// Nothing when it has no portable one.
-  [[nodiscard]] Result<std::optional<StoredArtifact>> portable_artifact_of(const std::string& name, const CoverKernel& kernel,
+  [[nodiscard]] Result<std::optional<StoredArtifact>> portable_artifact_of(const std::string& name,
+                                                                           const CoverKernel& kernel,
                                                                            const ArtifactLimits& limits);
   [[nodiscard]] std::optional<BoundaryChoice> conversion(ValueId value, const Place& from, const Place& to);
   [[nodiscard]] std::vector<std::string> converters_of(const Place& from, const Place& to) const;
