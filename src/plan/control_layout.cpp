@@ -97,10 +97,10 @@ class Check {
   }
 
   Result<void> check_plain(const PlanValue& value) const {
-    if (value.format.is_plain() && value.type.is_static() &&
+    if (value.place.format.is_plain() && value.type.is_static() &&
         value.bytes == byte_count(value.type.element, value.type.extents()))
       return {};
-    return damaged(where_, fmt::format("{} as {} in {}", value.name, to_string(value.type), value.format.name),
+    return damaged(where_, fmt::format("{} as {} in {}", value.name, to_string(value.type), value.place.format.name),
                    "plain tensors of known shape at the border of a body");
   }
 

@@ -55,7 +55,7 @@ class Walk {
 
   [[nodiscard]] Span span_of(PlanIndex index) const {
     const PlanValue& value = body_.values[index];
-    return {value.storage, value.buffer, value.location, value.offset, value.offset + value.bytes};
+    return {value.storage, value.buffer, value.place.location, value.offset, value.offset + value.bytes};
   }
 
   static Span workspace_span(const PlanStep& step) {

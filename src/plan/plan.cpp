@@ -20,7 +20,7 @@ std::unexpected<Error> damaged(std::string where, std::string saw, std::string a
 /// Bytes a value needs where that is known here: static tensors in the two common formats.
 std::size_t least_bytes(const PlanValue& value) {
   if (!value.type.is_static()) return 0;
-  return value.format.is_plain() || value.format.is_channels_last()
+  return value.place.format.is_plain() || value.place.format.is_channels_last()
              ? byte_count(value.type.element, value.type.extents())
              : 0;
 }
@@ -72,7 +72,7 @@ class Verifier {
       case Storage::kArena:
         return body_.arena_bytes;
       case Storage::kDevice:
-        return arena_bytes_at(value.location);
+        return arena_bytes_at(value.place.location);
       case Storage::kConstant:
         return plan_.weights_bytes;
       case Storage::kDynamic:
@@ -93,8 +93,8 @@ class Verifier {
     const PlanValue& value = body_.values[index];
     const std::optional<std::size_t> available = storage_bytes(value);
     if (!available) return damaged(label(index), "a buffer that does not exist", "a model input, output or device");
-    if ((value.storage == Storage::kDevice) != (value.location != kHome))
-      return damaged(label(index), fmt::format("{} at {}", name_of(value.storage), value.location),
+    if ((value.storage == Storage::kDevice) != (value.place.location != kHome))
+      return damaged(label(index), fmt::format("{} at {}", name_of(value.storage), value.place.location),
                      "storage of the value's location");
     if (value.storage != Storage::kDynamic && !value.type.is_static() && !is_open_input(index))
       return damaged(label(index), to_string(value.type), "a static tensor");
@@ -188,9 +188,9 @@ class Verifier {
     const PlanValue& value = body_.values[index];
     const bool is_there =
         value.storage == Storage::kConstant || std::ranges::find(step.inputs, index) != step.inputs.end();
-    return is_there && value.location == kHome && value.storage != Storage::kDynamic &&
+    return is_there && value.place.location == kHome && value.storage != Storage::kDynamic &&
            is_integer(value.type.element) && bits_of(value.type.element) >= 8 &&
-           (value.format.is_plain() || value.format.is_channels_last());
+           (value.place.format.is_plain() || value.place.format.is_channels_last());
   }
 
   [[nodiscard]] Result<void> check_check(const PlanStep& step, const PlanCheck& check, const std::string& where) const {
@@ -212,16 +212,18 @@ class Verifier {
         return damaged(where, "a transfer of several values", "one value");
       const PlanValue& from = body_.values[step.inputs.front()];
       const PlanValue& to = body_.values[step.outputs.front()];
-      const bool crosses = from.location != to.location && (from.location == kHome || to.location == kHome);
-      if (!crosses || from.bytes != to.bytes || from.format != to.format)
-        return damaged(where, fmt::format("a transfer from {} to {}", from.location, to.location),
+      const Place& source = from.place;
+      const Place& target = to.place;
+      const bool crosses = source.location != target.location && (source.location == kHome || target.location == kHome);
+      if (!crosses || from.bytes != to.bytes || source.format != target.format)
+        return damaged(where, fmt::format("a transfer from {} to {}", source.location, target.location),
                        "the same bytes at home and at a device");
       return {};
     }
     for (const std::vector<PlanIndex>* list : {&step.inputs, &step.outputs})
       for (const PlanIndex value : *list)
-        if (body_.values[value].location != location)
-          return damaged(where, label(value) + " at " + body_.values[value].location, "values at " + location);
+        if (body_.values[value].place.location != location)
+          return damaged(where, label(value) + " at " + body_.values[value].place.location, "values at " + location);
     return {};
   }
 

@@ -15,7 +15,6 @@
 #include "ir/tensor.h"
 #include "plan/plan_report.h"
 #include "plan/plan_step.h"
-#include "region/format.h"
 #include "region/place.h"
 
 namespace collage {
@@ -26,23 +25,22 @@ enum class Storage : std::uint8_t {
   kInput,     ///< in the caller's buffer for model input `buffer`
   kOutput,    ///< in the caller's buffer for model output `buffer`
   kArena,     ///< at `offset` in the context's arena
-  kDevice,    ///< at `offset` in the context's arena of the device at `location`
+  kDevice,    ///< at `offset` in the context's arena of the device at the value's location
   kConstant,  ///< at `offset` in weights.bin
   kDynamic    ///< made by the kernel, shape known after the run; model outputs only
 };
 
-/// One value in one format. Values may share bytes: views with what they show, parts of a concatenation with the whole,
+/// One value in one place. Values may share bytes: views with what they show, parts of a concatenation with the whole,
 /// and values that live one after the other.
 struct PlanValue {
   std::string name;  ///< the graph value's name
   ValueType type;
-  Format format;
+  Place place;  ///< away from home for kDevice only
   Storage storage = Storage::kArena;
   /// kInput, kOutput: position in inputs or outputs. kConstant in a body: the value around the body with these bytes.
   std::uint32_t buffer = 0;
   std::size_t offset = 0;  ///< bytes, 64-byte aligned; from the start of the arena, the buffer or weights.bin
   std::size_t bytes = 0;
-  std::string location = kHome;  ///< another than kHome for kDevice only
   /// kConstant outside bodies, of a plan that was saved: hash_bytes() of its bytes.
   std::optional<std::uint64_t> checksum = {};
   bool operator==(const PlanValue&) const = default;

@@ -157,8 +157,9 @@ std::vector<std::size_t> cover_steps(const PlanBody& plan) {
   std::vector<std::size_t> steps;
   for (std::size_t s = 0; s < plan.steps.size(); ++s) {
     const PlanStep& step = plan.steps[s];
-    const bool is_copy = is_conversion(step) && step.inputs.size() == 1 && step.outputs.size() == 1 &&
-                         plan.values[step.inputs.front()].format == plan.values[step.outputs.front()].format;
+    const bool is_copy =
+        is_conversion(step) && step.inputs.size() == 1 && step.outputs.size() == 1 &&
+        plan.values[step.inputs.front()].place.format == plan.values[step.outputs.front()].place.format;
     if (!is_copy) steps.push_back(s);
   }
   return steps;

@@ -40,7 +40,8 @@ void Slots::own_slot(PlanIndex value) {
   const PlanValue& given = plan_.values[value];
   const std::size_t block = blocks_.block_of(value);
   slot_of_block_[block] = slots_.size();
-  slots_.push_back({given.storage, given.location, given.buffer, blocks_.bytes_of_block(block), block_lives_[block]});
+  slots_.push_back(
+      {given.storage, given.place.location, given.buffer, blocks_.bytes_of_block(block), block_lives_[block]});
 }
 
 void Slots::join(PlanIndex value, std::size_t slot) {

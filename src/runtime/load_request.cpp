@@ -6,9 +6,10 @@ namespace collage {
 
 std::vector<Port> ports_of(const PlanBody& plan, const std::vector<PlanIndex>& values) {
   std::vector<Port> ports;
-  for (const PlanIndex index : values)
-    ports.push_back(
-        {plan.values[index].name, plan.values[index].type, plan.values[index].format, plan.values[index].location});
+  for (const PlanIndex index : values) {
+    const PlanValue& value = plan.values[index];
+    ports.push_back({value.name, value.type, value.place.format, value.place.location});
+  }
   return ports;
 }
 

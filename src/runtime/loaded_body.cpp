@@ -84,7 +84,7 @@ std::byte* address_of(const LoadedBody& body, const BodyMemory& memory, PlanInde
     case Storage::kArena:
       return memory.arena + value.offset;
     case Storage::kDevice:
-      return memory.devices->at(value.location).arena->data() + value.offset;
+      return memory.devices->at(value.place.location).arena->data() + value.offset;
     // Read only: a plan writes to no constant (plan verify()), the pointer type is that of the common case.
     case Storage::kConstant:
       return const_cast<std::byte*>(body.constants.at(index).data.data());
@@ -99,8 +99,8 @@ namespace {
 std::unique_ptr<Call> bind_transfer(const LoadedBody& body, const BodyMemory& memory, const PlanStep& step) {
   const PlanValue& from = body.plan->values[step.inputs.front()];
   const PlanValue& to = body.plan->values[step.outputs.front()];
-  const Direction direction = from.location == kHome ? Direction::kIn : Direction::kOut;
-  const DevicePlace& device = memory.devices->at(direction == Direction::kIn ? to.location : from.location);
+  const Direction direction = from.place.location == kHome ? Direction::kIn : Direction::kOut;
+  const DevicePlace& device = memory.devices->at(direction == Direction::kIn ? to.place.location : from.place.location);
   return transfer_call(*device.queue, direction, address_of(body, memory, step.outputs.front()),
                        address_of(body, memory, step.inputs.front()), from.bytes);
 }

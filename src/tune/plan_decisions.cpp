@@ -66,8 +66,8 @@ class CoverReader {
     if (from.inputs.size() != 1 || from.outputs.size() != 1) return other_graph(s, "a conversion of several values");
     const auto found = values_.find(value(from.inputs.front()).name);
     if (found == values_.end()) return other_graph(s, "no such value");
-    const PlanValue& read = value(from.inputs.front());
-    const PlanValue& written = value(from.outputs.front());
+    const Place& read = value(from.inputs.front()).place;
+    const Place& written = value(from.outputs.front()).place;
     CoverStep step;
     if (is_transfer(from))
       step.work = CoverTransfer{found->second, read.format, read.location, written.location};
@@ -149,7 +149,7 @@ class CoverReader {
     if (formats.size() != ids.size()) return false;
     return std::ranges::all_of(ports, [&](PlanIndex port) {
       for (std::size_t i = 0; i < ids.size(); ++i)
-        if (graph_.value(ids[i]).name == value(port).name) return formats[i] == value(port).format;
+        if (graph_.value(ids[i]).name == value(port).name) return formats[i] == value(port).place.format;
       const auto found = values_.find(value(port).name);
       return found != values_.end() && graph_.value(found->second).constant.has_value();
     });
@@ -168,7 +168,8 @@ class CoverReader {
 void write_decisions(const PlanBody& plan, const std::string& indent, std::string& text) {
   const auto ports = [&](const char* arrow, const std::vector<PlanIndex>& list) {
     text += arrow;
-    for (const PlanIndex index : list) text += " " + plan.values[index].name + ":" + plan.values[index].format.name;
+    for (const PlanIndex index : list)
+      text += " " + plan.values[index].name + ":" + plan.values[index].place.format.name;
   };
   for (const PlanStep& step : plan.steps) {
     text += fmt::format("{}{} {}/{}:", indent, kind_name(step), step.backend, step.variant);

@@ -64,7 +64,7 @@ class Interpreter {
   std::string content(PlanIndex index) const {
     const PlanValue& value = plan_.values[index];
     // Constants and graph outputs of constants carry a mark, so that a read-only place is seen.
-    return truth(value.name) + "/" + (value.format.name == "plain" ? "" : value.format.name);
+    return truth(value.name) + "/" + (value.place.format.is_plain() ? "" : value.place.format.name);
   }
 
   void write(PlanIndex index, const std::string&) {

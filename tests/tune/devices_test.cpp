@@ -40,7 +40,7 @@ class DeviceTune : public ::testing::Test {
     std::vector<std::string> steps;
     for (const PlanStep& step : plan.steps) {
       if (is_transfer(step))
-        steps.push_back(plan.values[step.inputs[0]].location + ">" + plan.values[step.outputs[0]].location);
+        steps.push_back(plan.values[step.inputs[0]].place.location + ">" + plan.values[step.outputs[0]].place.location);
       else if (is_kernel(step))
         steps.push_back(location_of(step));
     }

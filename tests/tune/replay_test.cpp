@@ -122,8 +122,7 @@ Plan hand_made(const Graph& graph) {
   Plan plan;
   plan.model_path = "old.onnx";
   const Uses uses = uses_of(graph);
-  for (const Value& value : graph.values)
-    plan.values.push_back({.name = value.name, .type = value.type, .format = plain()});
+  for (const Value& value : graph.values) plan.values.push_back({.name = value.name, .type = value.type});
   for (std::size_t n = 0; n < graph.nodes.size(); ++n) {
     NodeSet nodes(graph.nodes.size());
     nodes.insert(n);
@@ -185,7 +184,7 @@ TEST(CoverFromPlan, RefusesAVariantThatIsGone) {
   plan.steps[3].variant = "wino";
   EXPECT_EQ(refused(plan, graph).code, "plan/other-variant");
   plan = hand_made(graph);
-  plan.values[plan.steps[3].inputs[0]].format = channels_last();
+  plan.values[plan.steps[3].inputs[0]].place.format = channels_last();
   EXPECT_EQ(refused(plan, graph).code, "plan/other-variant");
 }
 

@@ -55,9 +55,9 @@ std::string what(const PlanBody& plan, const PlanStep& step, std::size_t most_na
   if (nodes.names.empty() && !step.inputs.empty() && !step.outputs.empty()) {
     const PlanValue& from = plan.values[step.inputs.front()];
     const PlanValue& to = plan.values[step.outputs.front()];
-    if (is_transfer(step)) return fmt::format("{}: {} to {}", from.name, from.location, to.location);
-    if (from.format == to.format) return fmt::format("{}: copied", from.name);
-    return fmt::format("{}: {} to {}", from.name, from.format.name, to.format.name);
+    if (is_transfer(step)) return fmt::format("{}: {} to {}", from.name, from.place.location, to.place.location);
+    if (from.place.format == to.place.format) return fmt::format("{}: copied", from.name);
+    return fmt::format("{}: {} to {}", from.name, from.place.format.name, to.place.format.name);
   }
   const std::size_t shown = std::min(nodes.names.size(), most_names);
   std::string text;
@@ -148,7 +148,7 @@ ordered_json to_json(const PlanBody& plan, std::size_t index) {
   for (const auto& [key, list] : {std::pair{"inputs", &step.inputs}, std::pair{"outputs", &step.outputs}}) {
     object[key] = ordered_json::array();
     for (const PlanIndex value : *list)
-      object[key].push_back({{"name", plan.values[value].name}, {"format", plan.values[value].format.name}});
+      object[key].push_back({{"name", plan.values[value].name}, {"format", plan.values[value].place.format.name}});
   }
   for (const PlanBody& body : bodies_of(step)) {
     ordered_json inside = {{"name", body.name}, {"steps", ordered_json::array()}};

@@ -15,7 +15,7 @@ using nlohmann::json;
 json value_to_json(const PlanValue& value, std::size_t id, bool is_in_body) {
   json out = {{"id", id},
               {"name", value.name},
-              {"format", value.format.name},
+              {"format", value.place.format.name},
               {"storage", name_of(value.storage)},
               {"offset", value.offset},
               {"bytes", value.bytes}};
@@ -26,7 +26,7 @@ json value_to_json(const PlanValue& value, std::size_t id, bool is_in_body) {
     out["type"] = to_string(value.type);
   }
   if (has_buffer(value.storage, is_in_body)) out["buffer"] = value.buffer;
-  if (value.storage == Storage::kDevice) out["location"] = value.location;
+  if (value.storage == Storage::kDevice) out["location"] = value.place.location;
   if (value.checksum) out["checksum"] = fmt::format("{:016x}", *value.checksum);
   return out;
 }

@@ -79,7 +79,7 @@ std::uint64_t read_checksum(const json& object, const std::string& where) {
 PlanValue read_value(const json& object, const std::string& where, bool is_in_body) {
   PlanValue value;
   value.name = text(object, "name", where);
-  value.format.name = text(object, "format", where);
+  value.place.format.name = text(object, "format", where);
   const auto storage_name = [](Storage storage) { return name_of(storage); };
   value.storage = named(kStorages, storage_name, text(object, "storage", where), where);
   value.offset = number<std::size_t>(object, "offset", where);
@@ -97,7 +97,7 @@ PlanValue read_value(const json& object, const std::string& where, bool is_in_bo
     value.type = *parsed;
   }
   if (has_buffer(value.storage, is_in_body)) value.buffer = number<std::uint32_t>(object, "buffer", where);
-  if (value.storage == Storage::kDevice) value.location = text(object, "location", where);
+  if (value.storage == Storage::kDevice) value.place.location = text(object, "location", where);
   if (object.contains("checksum")) value.checksum = read_checksum(object, where);
   return value;
 }

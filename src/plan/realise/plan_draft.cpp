@@ -58,7 +58,6 @@ Result<void> PlanDraft::add_inputs() {
     COLLAGE_TRY(const std::size_t bytes, bytes_of(value.type, plain()));
     const PlanIndex index = new_value({.name = value.name,
                                        .type = value.type,
-                                       .format = plain(),
                                        .storage = Storage::kInput,
                                        .buffer = static_cast<std::uint32_t>(i),
                                        .offset = 0,
@@ -77,7 +76,6 @@ PlanIndex PlanDraft::add_constant(ValueId id) {
   COLLAGE_CHECK(value.constant.has_value(), "not a constant: " + value.name);
   found->second = new_value({.name = value.name,
                              .type = value.constant->value_type(),
-                             .format = plain(),
                              .storage = Storage::kConstant,
                              .buffer = 0,
                              .offset = 0,
@@ -115,12 +113,11 @@ Result<PlanIndex> PlanDraft::write(ValueId id, const Place& place, std::size_t w
   const Storage storage = !value.type.is_static() ? Storage::kDynamic : is_home ? Storage::kArena : Storage::kDevice;
   const PlanIndex index = new_value({.name = value.name,
                                      .type = value.type,
-                                     .format = place.format,
+                                     .place = place,
                                      .storage = storage,
                                      .buffer = 0,
                                      .offset = 0,
-                                     .bytes = bytes,
-                                     .location = place.location},
+                                     .bytes = bytes},
                                     writer);
   made_.emplace(std::pair{id, place}, index);
   return index;
@@ -141,7 +138,7 @@ Result<PlanIndex> PlanDraft::add_copy(PlanIndex source, Storage storage, std::ui
   lives_[source].last_read = std::max(lives_[source].last_read, index);
   const PlanIndex copy = new_value({.name = from.name,
                                     .type = from.type,
-                                    .format = from.format,
+                                    .place = {.format = from.place.format},
                                     .storage = storage,
                                     .buffer = buffer,
                                     .offset = 0,
@@ -165,7 +162,6 @@ PlanIndex PlanDraft::add_constant(const Tensor& tensor, std::string name) {
   while (std::ranges::any_of(graph_.values, is_taken)) name += "'";
   found->second = new_value({.name = std::move(name),
                              .type = tensor.value_type(),
-                             .format = plain(),
                              .storage = Storage::kConstant,
                              .buffer = 0,
                              .offset = 0,

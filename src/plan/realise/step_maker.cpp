@@ -139,7 +139,7 @@ Result<PlanIndex> StepMaker::checked_value(const PlanStep& step, const Region& r
   if (graph_.value(id).constant) return draft_.add_constant(id);
   const PlanIndex index =
       step.inputs[static_cast<std::size_t>(std::ranges::find(region.inputs, id) - region.inputs.begin())];
-  const Format& format = draft_.value(index).format;
+  const Format& format = draft_.value(index).place.format;
   if (!format.is_plain() && !format.is_channels_last())  // one range for all: the order of elements does not matter
     return bad_cover(graph_.value(id).name, "indices or divisors in format " + format.name, "plain ones");
   return index;

@@ -98,7 +98,7 @@ void set_structures(const Graph& graph, const Cover& cover, PlanBody& plan) {
 std::string annotated_onnx(const Graph& graph, const Cover& cover, const Plan& plan) {
   std::map<std::string, std::size_t> offsets;
   for (const PlanValue& value : plan.values)
-    if (value.storage == Storage::kConstant && value.format.is_plain()) offsets[value.name] = value.offset;
+    if (value.storage == Storage::kConstant && value.place.format.is_plain()) offsets[value.name] = value.offset;
   std::vector<std::vector<std::pair<std::string, std::string>>> metadata(graph.nodes.size());
   const std::vector<std::size_t> at = cover_steps(plan);
   for (std::size_t s = 0; s < cover.steps.size(); ++s) {

@@ -42,7 +42,6 @@ class Repacking {
     plan_.plan.values.push_back(
         {.name = fmt::format("{}.packed{}", nodes.empty() ? step.variant : nodes.front(), position),
          .type = ValueType::tensor(ElementType::kUint8, extents),
-         .format = plain(),
          .storage = Storage::kConstant,
          .buffer = 0,
          .offset = plan_.plan.weights_bytes,
