@@ -82,8 +82,7 @@ struct ArtifactView {
 struct Port {
   std::string name;  ///< the value's name
   ValueType type;    ///< static except for outputs of unknown shape
-  Format format;
-  std::string location = kHome;
+  Place place;
 };
 
 struct LoadRequest {

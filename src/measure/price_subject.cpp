@@ -23,16 +23,10 @@ Result<PriceSubject> conversion_subject(const PriceJob& job) {
     return fail(ExitCode::kBug, "measure/open-shape", "conversion", to_string(conversion.type), "a static tensor");
   const Tensor data = conversion_data(conversion.type, job.seed);
   PriceSubject subject{.conversion = conversion};
-  subject.inputs.push_back({.port = {.name = "in",
-                                     .type = conversion.type,
-                                     .format = conversion.from.format,
-                                     .location = conversion.from.location},
-                            .recorded = data});
-  subject.outputs.push_back({.port = {.name = "out",
-                                      .type = conversion.type,
-                                      .format = conversion.to.format,
-                                      .location = conversion.to.location},
-                             .recorded = data});
+  subject.inputs.push_back(
+      {.port = {.name = "in", .type = conversion.type, .place = conversion.from}, .recorded = data});
+  subject.outputs.push_back(
+      {.port = {.name = "out", .type = conversion.type, .place = conversion.to}, .recorded = data});
   return subject;
 }
 
@@ -40,7 +34,7 @@ Result<PriceSubject> conversion_subject(const PriceJob& job) {
 Result<TrialPort> recorded_port(const Workbench::LoadedGraph& loaded, ValueId id, const Record& record) {
   const Value& value = loaded.graph.value(id);
   COLLAGE_TRY(Tensor tensor, record.tensor(value.name));
-  return TrialPort{.port = {.name = value.name, .type = value.type, .format = plain()},
+  return TrialPort{.port = {.name = value.name, .type = value.type},
                    .recorded = std::move(tensor),
                    .one_step = is_after_quantiser(loaded.graph, loaded.uses, id)};
 }

@@ -43,8 +43,8 @@ Result<const FormatConverter::Loaded*> FormatConverter::kernel_for(const Convers
     auto artifact = compile_conversion(*owner, conversion, {.threads = threads, .accuracy = Accuracy::kStrict});
     if (!artifact) return unknown_format(conversion.type, to, artifact.error().detail);
     LoadRequest request{.artifact = *artifact, .threads = threads};
-    request.inputs.push_back({.name = "in", .type = conversion.type, .format = from});
-    request.outputs.push_back({.name = "out", .type = conversion.type, .format = to});
+    request.inputs.push_back({.name = "in", .type = conversion.type, .place = conversion.from});
+    request.outputs.push_back({.name = "out", .type = conversion.type, .place = conversion.to});
     COLLAGE_TRY(std::unique_ptr<Kernel> kernel, owner->load(request));
     return Loaded{.kernel = std::move(kernel), .workspace_bytes = artifact->workspace_bytes};
   });

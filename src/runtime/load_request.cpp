@@ -8,7 +8,7 @@ std::vector<Port> ports_of(const PlanBody& plan, const std::vector<PlanIndex>& v
   std::vector<Port> ports;
   for (const PlanIndex index : values) {
     const PlanValue& value = plan.values[index];
-    ports.push_back({value.name, value.type, value.place.format, value.place.location});
+    ports.push_back({value.name, value.type, value.place});
   }
   return ports;
 }

@@ -12,7 +12,7 @@ namespace {
 
 std::string text_of(const std::vector<Port>& ports) {
   std::string text;
-  for (const Port& port : ports) text += to_string(port.type) + "@" + port.format.name + ";";
+  for (const Port& port : ports) text += to_string(port.type) + "@" + port.place.format.name + ";";
   return text;
 }
 

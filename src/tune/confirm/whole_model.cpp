@@ -66,7 +66,7 @@ Result<WholeModel> WholeModel::create(Backend& engine, const Graph& graph, std::
       made.size = byte_count(value.type.element, value.type.extents());
       made.bytes = aligned_bytes(made.size);
     }
-    ports.push_back({.name = value.name, .type = value.type, .format = plain()});
+    ports.push_back({.name = value.name, .type = value.type});
     slots.push_back(std::move(made));
     return slots.back().bytes.get();
   };
