@@ -461,8 +461,8 @@ TEST(HostArtifact, IsRefusedWhenDamagedForeignOrTooLargeForItsPorts) {
   ASSERT_TRUE(artifact);
   LoadRequest request{.artifact = *artifact,
                       .constants = {},
-                      .inputs = {{"x", value, plain()}},
-                      .outputs = {{"x", value, channels_last()}}};
+                      .inputs = {{"x", value}},
+                      .outputs = {{"x", value, {.format = channels_last()}}}};
   LoadRequest smaller = request;
   smaller.outputs[0].type = ValueType::tensor(ElementType::kFloat32, {1, 4, 3, 2});
   EXPECT_EQ(host_backend().load(smaller).error().code, "backend/bad-artifact");
