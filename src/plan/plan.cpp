@@ -141,9 +141,8 @@ class Verifier {
   }
 
   [[nodiscard]] Result<void> check_step(const PlanStep& step, const std::string& where) {
-    static const StepArtifact none;
     const StepArtifact* const artifact = artifact_of(step);
-    const std::vector<PlanIndex>& constants = artifact == nullptr ? none.constants : artifact->constants;
+    const std::vector<PlanIndex> constants = artifact == nullptr ? std::vector<PlanIndex>() : artifact->constants;
     for (const std::vector<PlanIndex>* list : {&step.inputs, &step.outputs, &constants})
       for (const PlanIndex value : *list)
         if (value >= body_.values.size()) return damaged(where, fmt::format("value {}", value), "an index of a value");

@@ -156,29 +156,29 @@ StepParts read_parts(const json& object, const std::string& where) {
   return parts;
 }
 
-/// A step of a kind that lacks one of these says nothing there.
-void refuse_nodes(const StepParts& parts, const std::string& where) {
-  if (parts.nodes != StepNodes()) throw JsonFault{where, "nodes of a step that computes none"};
-}
-void refuse_artifact(const StepParts& parts, const std::string& where) {
+/// Which of these parts a kind of step has.
+struct PartsOfKind {
+  bool location = false;
+  bool nodes = false;
+  bool artifact = false;
+  bool workspace = false;
+  bool checks = false;
+};
+
+void refuse_others(const StepParts& parts, const PartsOfKind& kind, const std::string& where) {
   StepArtifact artifact = parts.artifact;
   artifact.workspace = {};
-  if (artifact != StepArtifact()) throw JsonFault{where, "an artifact of a step that loads none"};
-}
-void refuse_workspace(const StepParts& parts, const std::string& where) {
-  if (parts.artifact.workspace.bytes != 0) throw JsonFault{where, "a workspace of a step that needs none"};
-}
-void refuse_location(const StepParts& parts, const std::string& where) {
-  if (parts.location != kHome) throw JsonFault{where, "location '" + parts.location + "' of a step at home"};
-}
-void refuse_checks(const StepParts& parts, const std::string& where) {
-  if (!parts.checks.empty()) throw JsonFault{where, "checks of a step that is no kernel"};
+  const auto refuse = [&](bool may_have, bool has, const std::string& what) {
+    if (has && !may_have) throw JsonFault{where, what + " of a step of another kind"};
+  };
+  refuse(kind.location, parts.location != kHome, "location '" + parts.location + "'");
+  refuse(kind.nodes, parts.nodes != StepNodes(), "nodes");
+  refuse(kind.artifact, artifact != StepArtifact(), "artifact '" + artifact.hash + "'");
+  refuse(kind.workspace, parts.artifact.workspace != Workspace(), "a workspace");
+  refuse(kind.checks, !parts.checks.empty(), "checks");
 }
 
 PlanControl read_control_step(const json& object, StepParts parts, const std::string& where, int depth) {
-  refuse_artifact(parts, where);
-  refuse_location(parts, where);
-  refuse_checks(parts, where);
   if (depth >= kDeepest) throw JsonFault{where, fmt::format("bodies in more than {} bodies", kDeepest)};
   PlanControl control{.nodes = std::move(parts.nodes),
                       .form = read_control(member(object, "control", where), where),
@@ -196,19 +196,21 @@ decltype(PlanStep::work) read_work(const json& object, const std::string& where,
                       .nodes = std::move(parts.nodes),
                       .artifact = std::move(parts.artifact),
                       .checks = std::move(parts.checks)};
-  if (kind == PlanControl::kKind) return read_control_step(object, std::move(parts), where, depth);
-  refuse_checks(parts, where);
   if (kind == PlanConversion::kKind) {
-    refuse_nodes(parts, where);
+    refuse_others(parts, {.location = true, .artifact = true, .workspace = true}, where);
     return PlanConversion{.location = std::move(parts.location), .artifact = std::move(parts.artifact)};
   }
-  refuse_artifact(parts, where);
-  refuse_workspace(parts, where);
-  if (kind == PlanView::kKind) return PlanView{.location = std::move(parts.location), .nodes = std::move(parts.nodes)};
-  if (kind != PlanTransfer::kKind) throw JsonFault{where, "the word '" + kind + "'"};
-  refuse_nodes(parts, where);
-  refuse_location(parts, where);
-  return PlanTransfer{};
+  if (kind == PlanTransfer::kKind) {
+    refuse_others(parts, {}, where);
+    return PlanTransfer{};
+  }
+  if (kind == PlanView::kKind) {
+    refuse_others(parts, {.location = true, .nodes = true}, where);
+    return PlanView{.location = std::move(parts.location), .nodes = std::move(parts.nodes)};
+  }
+  if (kind != PlanControl::kKind) throw JsonFault{where, "the word '" + kind + "'"};
+  refuse_others(parts, {.nodes = true, .workspace = true}, where);
+  return read_control_step(object, std::move(parts), where, depth);
 }
 
 PlanStep read_step(const json& object, const std::string& where, int depth) {
