@@ -10,6 +10,7 @@
 #include "backend/roles.h"
 #include "measure/price_job.h"
 #include "measure/trial.h"
+#include "numbers/quantisers.h"
 #include "numbers/reference_run.h"
 #include "timing/race.h"
 #include "timing/sampling.h"

@@ -12,6 +12,7 @@
 #include "onnx/export.h"
 #include "onnx/relocate.h"
 #include "plan/plan_cases.h"
+#include "plan/realise.h"
 #include "tests/support/find_value.h"
 #include "tests/support/load_only_backend.h"
 
