@@ -191,7 +191,7 @@ TEST_F(PriceJobs, ConversionsAreVerifiedBitForBitAndTimed) {
   std::swap(request.conversion->from, request.conversion->to);
   answer = run(request);
   EXPECT_TRUE(std::holds_alternative<Measured>(answer.candidates[0].cost));
-  request.conversion->to = channels_last();
+  request.conversion->to.format = channels_last();
   answer = run(request);
   EXPECT_EQ(std::get<Infeasible>(answer.candidates[0].cost).refusal.reason, RefusalReason::kFormat);
 }

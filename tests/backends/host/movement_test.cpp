@@ -435,8 +435,10 @@ TEST(HostConversion, IsRightForOddShapesTypesAndDirections) {
         const auto artifact =
             compile_conversion(host_backend(), {.type = value, .from = {.format = from}, .to = {.format = to}}, {});
         ASSERT_TRUE(artifact);
-        LoadRequest request{
-            .artifact = *artifact, .constants = {}, .inputs = {{"x", value, from}}, .outputs = {{"x", value, to}}};
+        LoadRequest request{.artifact = *artifact,
+                            .constants = {},
+                            .inputs = {{"x", value, {.format = from}}},
+                            .outputs = {{"x", value, {.format = to}}}};
         const auto kernel = host_backend().load(request);
         ASSERT_TRUE(kernel) << to_string(kernel.error());
         const Bytes source = in_format(in, from);
