@@ -121,9 +121,11 @@ struct PlanControl {
 };
 
 struct PlanStep {
+  using Work = std::variant<PlanKernel, PlanConversion, PlanTransfer, PlanView, PlanControl>;
+
   std::string backend;
   std::string variant;
-  std::variant<PlanKernel, PlanConversion, PlanTransfer, PlanView, PlanControl> work;
+  Work work;
   std::vector<PlanIndex> inputs;  ///< plan values
   std::vector<PlanIndex> outputs;
   std::int64_t cost_ns = 0;  ///< median measured alone; 0 for views and for copies, which nobody prices

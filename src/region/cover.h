@@ -80,8 +80,10 @@ struct CoverControl {
 };
 
 struct CoverStep {
+  using Work = std::variant<CoverKernel, CoverConversion, CoverTransfer, CoverView, CoverRename, CoverControl>;
+
   std::string backend;  ///< instance name; the host's for views; kControlBackend for control steps
-  std::variant<CoverKernel, CoverConversion, CoverTransfer, CoverView, CoverRename, CoverControl> work;
+  Work work;
   Cost cost;
   std::string runner_up;  ///< "backend/variant +12%"; empty when there was no other
 };

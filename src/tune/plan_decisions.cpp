@@ -63,6 +63,8 @@ class CoverReader {
   /// A conversion, a transfer, or a view without nodes.
   Result<CoverStep> moved_value(std::size_t s) const {
     const PlanStep& from = plan_.steps[s];
+    if (is_kernel(from) || std::holds_alternative<PlanControl>(from.work))
+      return other_graph(s, "a step without nodes");
     if (from.inputs.size() != 1 || from.outputs.size() != 1) return other_graph(s, "a conversion of several values");
     const auto found = values_.find(value(from.inputs.front()).name);
     if (found == values_.end()) return other_graph(s, "no such value");

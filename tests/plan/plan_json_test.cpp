@@ -240,11 +240,11 @@ TEST(PlanJson, RefusesWhatStepsOfAKindDoNotHave) {
   const std::string artifact = artifact_of(rich.steps[0])->hash;
   const json scratch = {{"offset", 0}, {"bytes", 64}};
   ASSERT_EQ(kind_name(rich.steps[1]), "convert");
-  EXPECT_EQ(code_with(rich, 1, "nodes", {"a"}), "plan/damaged");
+  EXPECT_EQ(code_with(rich, 1, "nodes", json::array({"a"})), "plan/damaged");
   EXPECT_EQ(code_with(rich, 1, "structure", "abc"), "plan/damaged");
   EXPECT_EQ(code_with(rich, 1, "artifact", ""), "plan/damaged") << "a conversion is a kernel";
   ASSERT_EQ(kind_name(rich.steps[2]), "view");
-  EXPECT_EQ(code_with(rich, 2, "nodes", {"a"}), "");
+  EXPECT_EQ(code_with(rich, 2, "nodes", json::array({"a"})), "");
   EXPECT_EQ(code_with(rich, 2, "artifact", artifact), "plan/damaged");
   EXPECT_EQ(code_with(rich, 2, "entry", "f"), "plan/damaged");
   EXPECT_EQ(code_with(rich, 2, "workspace", scratch), "plan/damaged");

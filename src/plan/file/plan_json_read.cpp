@@ -188,7 +188,7 @@ PlanControl read_control_step(const json& object, StepParts parts, const std::st
   return control;
 }
 
-decltype(PlanStep::work) read_work(const json& object, const std::string& where, int depth) {
+PlanStep::Work read_work(const json& object, const std::string& where, int depth) {
   const std::string kind = text(object, "kind", where);
   StepParts parts = read_parts(object, where);
   if (kind == PlanKernel::kKind)

@@ -13,7 +13,7 @@ namespace {
 /// Where parts lie in a whole; nothing for views of everything.
 std::optional<Containment> containment_in(const Graph& graph, const CoverView& view) {
   const std::size_t node = view.region.nodes.next();
-  if (node >= graph.nodes.size()) return std::nullopt;
+  if (node >= graph.nodes.size() || view.region.outputs.empty()) return std::nullopt;
   return containment_of(graph, graph.nodes[node], view.variant.output_formats.front());
 }
 
