@@ -27,7 +27,7 @@
 namespace collage {
 
 /// Raised whenever a type that hooks take or give changes.
-inline constexpr std::uint32_t kHooksVersion = 2;
+inline constexpr std::uint32_t kHooksVersion = 3;
 
 /// There must be a way to an artifact (compile or lower), a kernel for it (load, for what compile and codegen make),
 /// and something it takes (rules or support).

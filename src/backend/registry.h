@@ -16,7 +16,7 @@ using BackendOptions = std::map<std::string, std::string>;
 
 /// Of the table below, class Backend and its extensions: raised with every change of their layout or virtual functions,
 /// so that a module that was built against another one is refused.
-inline constexpr std::uint32_t kModuleVersion = 3;
+inline constexpr std::uint32_t kModuleVersion = 4;
 
 /// What a module exports as `const collage::BackendModule* collage_backend_module()` with C linkage when it makes its
 /// own Backend; one that has hooks exports collage_backend_hooks() in its place (hooks.h).

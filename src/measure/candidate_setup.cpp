@@ -93,8 +93,7 @@ TrialSpec CandidateSetup::trial_spec(const CandidateSpec& spec, Backend& backend
   if (subject.conversion) return trial;
   const auto place = [&](std::vector<TrialPort>& ports, const std::vector<Format>& formats) {
     for (std::size_t p = 0; p < ports.size(); ++p) {
-      ports[p].port.format = formats[p];
-      ports[p].port.location = backend.info().location;
+      ports[p].port.place = {.location = backend.info().location, .format = formats[p]};
     }
   };
   place(trial.inputs, spec.variant.input_formats);

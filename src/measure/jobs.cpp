@@ -117,20 +117,20 @@ std::vector<RegionLabel> labels_from(const Json& json) {
 Json to_json(const std::optional<Conversion>& conversion) {
   if (!conversion) return nullptr;
   return {{"type", to_string(conversion->type)},
-          {"from", conversion->from.name},
-          {"to", conversion->to.name},
-          {"from_location", conversion->from_location},
-          {"to_location", conversion->to_location}};
+          {"from", conversion->from.format.name},
+          {"to", conversion->to.format.name},
+          {"from_location", conversion->from.location},
+          {"to_location", conversion->to.location}};
 }
 
 std::optional<Conversion> conversion_from(const Json& json) {
   if (json.is_null()) return std::nullopt;
   auto type = parse_value_type(json.at("type").get<std::string>());
-  return Conversion{.type = type.value_or(ValueType{}),
-                    .from = {json.at("from").get<std::string>()},
-                    .to = {json.at("to").get<std::string>()},
-                    .from_location = json.at("from_location").get<std::string>(),
-                    .to_location = json.at("to_location").get<std::string>()};
+  const auto place = [&](const char* location, const char* format) {
+    return Place{.location = json.at(location).get<std::string>(), .format = {json.at(format).get<std::string>()}};
+  };
+  return Conversion{
+      .type = type.value_or(ValueType{}), .from = place("from_location", "from"), .to = place("to_location", "to")};
 }
 
 Json to_json(const RecordJob& job) {

@@ -23,11 +23,9 @@ Result<PriceSubject> conversion_subject(const Conversion& conversion, std::uint6
   const Tensor data = conversion_data(conversion.type, seed);
   PriceSubject subject{.conversion = conversion};
   subject.inputs.push_back(
-      {.port = {.name = "in", .type = conversion.type, .format = conversion.from, .location = conversion.from_location},
-       .recorded = data});
+      {.port = {.name = "in", .type = conversion.type, .place = conversion.from}, .recorded = data});
   subject.outputs.push_back(
-      {.port = {.name = "out", .type = conversion.type, .format = conversion.to, .location = conversion.to_location},
-       .recorded = data});
+      {.port = {.name = "out", .type = conversion.type, .place = conversion.to}, .recorded = data});
   return subject;
 }
 
@@ -35,7 +33,7 @@ Result<PriceSubject> conversion_subject(const Conversion& conversion, std::uint6
 Result<TrialPort> recorded_port(const Workbench::LoadedGraph& loaded, ValueId id, const Record& record) {
   const Value& value = loaded.graph.value(id);
   COLLAGE_TRY(Tensor tensor, record.tensor(value.name));
-  return TrialPort{.port = {.name = value.name, .type = value.type, .format = plain()},
+  return TrialPort{.port = {.name = value.name, .type = value.type},
                    .recorded = std::move(tensor),
                    .one_step = is_after_quantiser(loaded.graph, loaded.uses, id)};
 }

@@ -54,12 +54,14 @@ class Walk {
 
   [[nodiscard]] Span span_of(PlanIndex index) const {
     const PlanValue& value = body_.values[index];
-    return {value.storage, value.buffer, value.location, value.offset, value.offset + value.bytes};
+    return {value.storage, value.buffer, value.place.location, value.offset, value.offset + value.bytes};
   }
 
-  static Span workspace_of(const PlanStep& step) {
-    return {step.location == kHome ? Storage::kArena : Storage::kDevice, 0, step.location, step.workspace_offset,
-            step.workspace_offset + step.workspace_bytes};
+  static Span workspace_span(const PlanStep& step) {
+    const std::string& location = location_of(step);
+    const Workspace workspace = workspace_of(step);
+    return {location == kHome ? Storage::kArena : Storage::kDevice, 0, location, workspace.offset,
+            workspace.offset + workspace.bytes};
   }
 
   void keep(PlanIndex index) {
@@ -79,11 +81,11 @@ class Walk {
     const std::string where = where_ + fmt::format("step {}", s);
     for (const PlanIndex input : step.inputs)
       if (!intact_[input]) return spoilt(where, input);
-    if (step.kind == StepKind::kView) {
+    if (is_view(step)) {
       COLLAGE_TRY_VOID(check_view(step, where));
     } else {
       COLLAGE_TRY_VOID(check_ports(step, where));
-      spoil(workspace_of(step));
+      spoil(workspace_span(step));
       for (const PlanIndex output : step.outputs) spoil(span_of(output));
     }
     for (const PlanIndex output : step.outputs) keep(output);
@@ -108,7 +110,7 @@ class Walk {
   }
 
   [[nodiscard]] Result<void> check_ports(const PlanStep& step, const std::string& where) const {
-    const Span workspace = workspace_of(step);
+    const Span workspace = workspace_span(step);
     for (const std::vector<PlanIndex>* list : {&step.inputs, &step.outputs})
       for (const PlanIndex value : *list)
         if (span_of(value).overlaps(workspace))

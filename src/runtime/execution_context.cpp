@@ -106,7 +106,7 @@ struct ExecutionContext::State {
       if (!owned[i]) continue;
       calls.push_back(owned[i].get());
       call_steps.push_back(static_cast<std::uint32_t>(i));
-      const auto device = devices.find(plan().steps[i].location);
+      const auto device = devices.find(location_of(plan().steps[i]));
       call_queues.push_back(device == devices.end() ? nullptr : device->second.queue.get());
     }
   }

@@ -121,8 +121,10 @@ TEST_F(InstalledBackends, CompileLink) {
   std::set<std::string> entries;
   for (const PlanStep& step : plan->plan.steps) {
     if (step.backend != "example_table") continue;
-    artifacts.insert(step.artifact);
-    entries.insert(step.entry);
+    const StepArtifact* const artifact = artifact_of(step);
+    ASSERT_NE(artifact, nullptr);
+    artifacts.insert(artifact->hash);
+    entries.insert(artifact->entry);
   }
   EXPECT_EQ(artifacts.size(), 1U) << "one call of link has made one table";
   EXPECT_EQ(entries, (std::set<std::string>{"a", "fn", "r"}));

@@ -178,7 +178,7 @@ TEST_F(PriceJobs, PreparingVerifiesWithoutTiming) {
 
 TEST_F(PriceJobs, ConversionsAreVerifiedBitForBitAndTimed) {
   PriceJob request = job({}, {{.backend = "test", .variant = {}}, {.backend = "test:fault=run-wrong", .variant = {}}});
-  request.target.conversion = Conversion{.type = test::f32_type({3, 50}), .from = plain(), .to = {"test:reversed"}};
+  request.target.conversion = Conversion{.type = test::f32_type({3, 50}), .to = {.format = {"test:reversed"}}};
   PriceAnswer answer = run(request);
   EXPECT_TRUE(std::holds_alternative<Measured>(answer.candidates[0].cost));
   EXPECT_NE(answer.candidates[0].artifact, "");
@@ -186,7 +186,7 @@ TEST_F(PriceJobs, ConversionsAreVerifiedBitForBitAndTimed) {
   std::swap(request.target.conversion->from, request.target.conversion->to);
   answer = run(request);
   EXPECT_TRUE(std::holds_alternative<Measured>(answer.candidates[0].cost));
-  request.target.conversion->to = channels_last();
+  request.target.conversion->to.format = channels_last();
   answer = run(request);
   EXPECT_EQ(std::get<Infeasible>(answer.candidates[0].cost).refusal.reason, RefusalReason::kFormat);
 }
@@ -244,7 +244,7 @@ TEST(Jobs, JsonFormsReadBack) {
                  .record_file = "r",
                  .nodes = {1, 5},
                  .repeated = {5},
-                 .conversion = Conversion{.type = test::f32_type({1, 2}), .from = plain(), .to = channels_last()}},
+                 .conversion = Conversion{.type = test::f32_type({1, 2}), .to = {.format = channels_last()}}},
       .candidates = {{.backend = "b:opt=1",
                       .variant = {.name = "v", .input_formats = {plain()}, .output_formats = {channels_last()}},
                       .labels = {{.label = "first", .nodes = {0}}, {.label = "rest", .nodes = {1, 2}}}}},

@@ -34,7 +34,7 @@ std::vector<std::size_t> main_steps(const Plan& plan) {
   std::int64_t total = 0;
   for (std::size_t s = 0; s < plan.steps.size(); ++s) {
     const PlanStep& step = plan.steps[s];
-    if (!has_artifact(step.kind) || step.cost_ns <= 0) continue;
+    if (artifact_of(step) == nullptr || step.cost_ns <= 0) continue;
     steps.push_back(s);
     total += step.cost_ns;
   }
@@ -50,7 +50,8 @@ std::vector<std::size_t> main_steps(const Plan& plan) {
 
 std::string name_of_step(const Plan& plan, std::size_t index) {
   const PlanStep& step = plan.steps[index];
-  const std::string where = step.nodes.empty() ? "" : " at " + step.nodes.front();
+  const std::vector<std::string>& nodes = nodes_of(step).names;
+  const std::string where = nodes.empty() ? "" : " at " + nodes.front();
   return fmt::format("step {}, {}/{}{}", index, step.backend, step.variant, where);
 }
 
@@ -163,7 +164,7 @@ class RecheckRun {
                    .outputs = {},
                    .threads = plan().threads,
                    .accuracy = accuracy_of(plan().accuracy).value_or(Accuracy::kStandard),
-                   .exact = step.kind == StepKind::kConvert};
+                   .exact = is_conversion(step)};
     for (auto [ports, trial_ports] : {std::pair(&request.inputs, &spec.inputs), {&request.outputs, &spec.outputs}})
       for (Port& port : *ports) {
         COLLAGE_TRY(TrialPort made, trial_port(std::move(port)));

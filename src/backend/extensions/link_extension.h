@@ -1,7 +1,7 @@
 // The kernels of one plan, linked into one artifact with several entry points.
 // In: the artifacts that were measured, with constants and ports. Out: linked artifacts, and which kernel is where.
 // How: when a plan is written, each backend gets all its kernels in one call. A step then names the linked artifact and
-//      the entry point (PlanStep::entry), load() gets both (ArtifactView::entry), and loads what the kernels share
+//      the entry point (StepArtifact::entry), load() gets both (ArtifactView::entry), and loads what the kernels share
 //      once. Linked kernels compute the same numbers as the artifacts alone: nothing is compiled again.
 #pragma once
 

@@ -80,10 +80,10 @@ std::string profile_json(const Plan& plan, std::span<const std::int64_t> times) 
   nlohmann::ordered_json steps = nlohmann::ordered_json::array();
   for (std::size_t s = 0; s < plan.steps.size(); ++s)
     steps.push_back({{"step", s},
-                     {"kind", name_of(plan.steps[s].kind)},
+                     {"kind", kind_name(plan.steps[s])},
                      {"backend", plan.steps[s].backend},
                      {"variant", plan.steps[s].variant},
-                     {"nodes", plan.steps[s].nodes},
+                     {"nodes", nodes_of(plan.steps[s]).names},
                      {"us", static_cast<double>(times[s]) / 1000},
                      {"alone_us", static_cast<double>(plan.steps[s].cost_ns) / 1000}});
   return nlohmann::ordered_json{{"schema", "collage.profile/1"}, {"steps", steps}}.dump(2);

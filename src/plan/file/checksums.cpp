@@ -24,10 +24,10 @@ class Reads {
  private:
   void add(const PlanStep& step) {
     add(step.inputs);
-    add(step.constants);
-    for (const PlanCheck& check : step.checks) add({check.value, check.dividend});
-    if (step.control) add(step.control->operands);
-    for (const PlanBody& body : step.bodies) {
+    if (const StepArtifact* const artifact = artifact_of(step)) add(artifact->constants);
+    for (const PlanCheck& check : checks_of(step)) add({check.value, check.dividend});
+    if (const auto* const control = std::get_if<PlanControl>(&step.work)) add(control->form.operands);
+    for (const PlanBody& body : bodies_of(step)) {
       add(body.captures);
       for (const PlanValue& value : body.values)
         if (value.storage == Storage::kConstant) is_read_[value.buffer] = true;

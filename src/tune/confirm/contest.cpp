@@ -18,7 +18,10 @@ constexpr double kBeatenShare = 1.2;
 std::string question_of(const Contestant& contestant) {
   std::string text = "|" + contestant.name;
   if (contestant.extra_ns != 0) text += fmt::format("+{}", contestant.extra_ns);
-  for (const PlanStep& step : contestant.plan.plan.steps) text += step.backend + step.variant + step.artifact + ";";
+  for (const PlanStep& step : contestant.plan.plan.steps) {
+    const StepArtifact* const artifact = artifact_of(step);
+    text += step.backend + step.variant + (artifact == nullptr ? "" : artifact->hash) + ";";
+  }
   for (const PlanBackend& backend : contestant.plan.plan.backends) text += backend.name + backend.build + ";";
   return text;
 }

@@ -235,8 +235,9 @@ class TestBackend final : public Backend,
 
   [[nodiscard]] std::expected<Artifact, Refusal> compile_conversion(const Conversion& conversion,
                                                                     const CompileOptions&) override {
-    const bool known = (conversion.from.is_plain() && conversion.to.name == kReversed) ||
-                       (conversion.from.name == kReversed && conversion.to.is_plain());
+    const Format& from = conversion.from.format;
+    const Format& to = conversion.to.format;
+    const bool known = (from.is_plain() && to.name == kReversed) || (from.name == kReversed && to.is_plain());
     if (!known || device_ || conversion.type.element != ElementType::kFloat32)
       return std::unexpected(refusal(RefusalReason::kFormat, "only f32 between plain and reversed"));
     Program program;
