@@ -7,6 +7,10 @@ set(COLLAGE_PACKAGE_FOLDER lib/cmake/Collage)
 # collage_install_library(FOLDER): its library becomes Collage::FOLDER, its headers are installed. Headers that need the
 # ONNX library's own stay here, and so do those that only the folders behind api/run see.
 function(collage_install_library folder)
+  if(folder STREQUAL "api/c")
+    collage_install_c_interface()
+    return()
+  endif()
   string(REPLACE "/" "_" name ${folder})
   target_compile_features(collage_${name} PUBLIC cxx_std_23)
   install(TARGETS collage_${name} EXPORT CollageTargets
@@ -17,10 +21,21 @@ function(collage_install_library folder)
     return()
   elseif(folder STREQUAL "runtime")
     set(headers PATTERN "load_options.h" PATTERN "tensor_port.h")
+    # Collage::runtime is the library for programs in C.
+    set_target_properties(collage_runtime PROPERTIES EXPORT_NAME plan_runtime)
   elseif(folder STREQUAL "api/run")
-    set(headers PATTERN "loaded_plan.h" PATTERN "session.h")
+    set(headers PATTERN "loaded_plan.h" PATTERN "plan_metadata.h" PATTERN "session.h")
   endif()
   install(DIRECTORY "${CMAKE_CURRENT_SOURCE_DIR}/" DESTINATION include/collage/${folder} FILES_MATCHING ${headers})
+endfunction()
+
+# collage_install_c_interface(): libcollage.so, headers that a program includes as <collage/collage.h>, and what finds them:
+# CollageConfig.cmake makes Collage::runtime by hand, without the libraries behind libcollage.so; collage.pc is for pkg-config.
+function(collage_install_c_interface)
+  install(TARGETS collage_api_c LIBRARY DESTINATION lib)
+  install(FILES collage.h collage.hpp expected.hpp DESTINATION include/collage)
+  configure_file("${PROJECT_SOURCE_DIR}/cmake/collage.pc.in" "${PROJECT_BINARY_DIR}/collage.pc" @ONLY)
+  install(FILES "${PROJECT_BINARY_DIR}/collage.pc" DESTINATION lib/pkgconfig)
 endfunction()
 
 function(collage_install_package)

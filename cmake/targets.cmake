@@ -1,5 +1,14 @@
 # One function per kind of target. All of them take lists; a folder's sources are written out, never globbed.
 
+option(COLLAGE_UNITY "Compile several sources of a library at once: their headers are parsed once" ON)
+
+# collage_unity(TARGET): its sources are compiled by eights. A source whose local names are those of its neighbours (one
+# of a family with the same local functions) is set SKIP_UNITY_BUILD_INCLUSION. Presets with sanitisers compile every
+# source on its own, so that a missing include is found.
+function(collage_unity target)
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ${COLLAGE_UNITY} UNITY_BUILD_BATCH_SIZE 8)
+endfunction()
+
 # collage_add_if_present(FOLDER): add_subdirectory when the folder has a CMakeLists.txt; a later one is noticed.
 function(collage_add_if_present folder)
   file(GLOB found CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/${folder}/CMakeLists.txt")
@@ -26,6 +35,7 @@ function(collage_library folder)
   string(REPLACE "/" "_" name ${folder})
   add_library(collage_${name} SHARED ${arg_SOURCES})
   add_library(collage::${name} ALIAS collage_${name})
+  collage_unity(collage_${name})
   collage_folder_targets(folders "${arg_DEPENDS}")
   target_link_libraries(collage_${name}
     PUBLIC ${folders} ${arg_PUBLIC_LIBRARIES} fmt::fmt
@@ -43,6 +53,7 @@ function(collage_program name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;DEPENDS;LIBRARIES")
   collage_check_arguments(${name})
   collage_executable(${name} "${arg_SOURCES}" "${arg_DEPENDS}" "${arg_LIBRARIES}" bin)
+  collage_unity(${name})
   install(TARGETS ${name} RUNTIME DESTINATION bin)
 endfunction()
 
@@ -91,6 +102,7 @@ function(collage_backend name)
 
   set(target collage_backend_${name})
   add_library(${target} MODULE ${arg_SOURCES})
+  collage_unity(${target})
   collage_folder_targets(folders "${COLLAGE_BACKEND_SEES}")
   target_link_libraries(${target} PRIVATE collage_flags ${folders} ${arg_LIBRARIES})
   set_target_properties(${target} PROPERTIES

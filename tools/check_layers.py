@@ -18,6 +18,7 @@ KEPT_APART = {
     "plan": {"onnx", "store", "worker", "measure", "search"},
     "runtime": {"onnx", "store", "worker", "measure", "search"},
     "api/run": {"onnx", "store", "worker", "measure", "search", "tune"},
+    "api/c": {"onnx", "store", "worker", "measure", "search", "tune"},
 }
 
 # how an include begins -> the library that a target must list

@@ -121,11 +121,12 @@ class Host final : public Backend, public FormatExtension {
                                                                     const CompileOptions&) override {
     const ValueType& type = conversion.type;
     if (!type.is_static() || bits_of(type.element) % 8 != 0) return refuse(RefusalReason::kType, to_string(type));
-    for (const Format& format : {conversion.from, conversion.to}) {
+    for (const Format& format : {conversion.from.format, conversion.to.format}) {
       const bool is_possible = format.is_plain() || (format.is_channels_last() && can_be_channels_last(type));
       if (!is_possible) return refuse(RefusalReason::kFormat, format.name);
     }
-    return artifact_of(kMovement, {.program = to_json(copy_between(type, conversion.from, conversion.to))});
+    return artifact_of(kMovement,
+                       {.program = to_json(copy_between(type, conversion.from.format, conversion.to.format))});
   }
 
  private:

@@ -175,8 +175,8 @@ std::optional<std::size_t> OneDnnBackend::format_bytes(const ValueType& type, co
 
 std::expected<Artifact, Refusal> OneDnnBackend::compile_conversion(const Conversion& conversion,
                                                                    const CompileOptions& options) {
-  const auto from = layout_for(conversion.type, conversion.from);
-  const auto to = layout_for(conversion.type, conversion.to);
+  const auto from = layout_for(conversion.type, conversion.from.format);
+  const auto to = layout_for(conversion.type, conversion.to.format);
   if (!from || !to || from == to) return refuse_request(RefusalReason::kFormat, "no conversion between these formats");
   if (element_count(conversion.type.extents()) == 0) return refuse_request(RefusalReason::kShape, "no elements");
   auto artifact = guard([&] {

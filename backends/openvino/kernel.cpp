@@ -105,7 +105,8 @@ BoundPort bound_port(const Port& port, std::size_t index) {
   bound.is_static = port.type.is_static();
   if (!bound.is_static) return bound;
   for (const std::int64_t extent : port.type.extents()) bound.shape.push_back(static_cast<std::size_t>(extent));
-  if (port.format.is_channels_last()) std::rotate(bound.shape.begin() + 1, bound.shape.begin() + 2, bound.shape.end());
+  if (port.place.format.is_channels_last())
+    std::rotate(bound.shape.begin() + 1, bound.shape.begin() + 2, bound.shape.end());
   return bound;
 }
 

@@ -55,7 +55,7 @@ std::vector<Port> ports_of(const Graph& graph, const std::vector<ValueId>& ids, 
   for (std::size_t i = 0; i < ids.size(); ++i)
     ports.push_back({.name = graph.value(ids[i]).name,
                      .type = graph.value(ids[i]).type,
-                     .format = i < formats.size() ? formats[i] : plain()});
+                     .place = {.format = i < formats.size() ? formats[i] : plain()}});
   return ports;
 }
 

@@ -50,9 +50,12 @@ std::vector<Json> jobs_of(const Prepared& prepared, Registry& registry, const st
   std::vector<Json> jobs;
   for (std::size_t r = 0; r < pool.regions.size() && jobs.size() < most; ++r) {
     if (!seen.insert(structure_key(graph, pool.regions[r])).second) continue;
-    PriceJob job{.graph_file = prepared.graph_file, .record_file = prepared.record, .artifact_folder = artifacts};
+    PriceJob job{.target = {.graph_file = prepared.graph_file, .record_file = prepared.record},
+                 .candidates = {},
+                 .options = {},
+                 .artifact_folder = artifacts};
     for (const std::size_t node : pool.regions[r].nodes.members())
-      job.nodes.push_back(static_cast<std::uint32_t>(node));
+      job.target.nodes.push_back(static_cast<std::uint32_t>(node));
     for (const Candidate& candidate : pool.candidates)
       if (candidate.region == r) job.candidates.push_back({.backend = candidate.backend, .variant = candidate.variant});
     if (!job.candidates.empty()) jobs.push_back(to_json(job));

@@ -10,6 +10,7 @@
 #include "backend/roles.h"
 #include "measure/price_job.h"
 #include "measure/trial.h"
+#include "numbers/quantisers.h"
 #include "numbers/reference_run.h"
 #include "timing/race.h"
 #include "timing/sampling.h"
@@ -64,7 +65,7 @@ Result<Subject> subject_of(const OperatorCase& which, Registry& registry) {
   subject.region = whole_region(graph, uses);
   const auto port = [&](ValueId id, const std::vector<ValueId>& ids, const std::vector<Tensor>& values) {
     const auto at = static_cast<std::size_t>(std::ranges::find(ids, id) - ids.begin());
-    return TrialPort{.port = {.name = graph.value(id).name, .type = graph.value(id).type, .format = plain()},
+    return TrialPort{.port = {.name = graph.value(id).name, .type = graph.value(id).type},
                      .recorded = values.at(at),
                      .one_step = is_after_quantiser(graph, uses, id)};
   };
@@ -74,7 +75,7 @@ Result<Subject> subject_of(const OperatorCase& which, Registry& registry) {
 }
 
 std::vector<TrialPort> in_formats(std::vector<TrialPort> ports, const std::vector<Format>& formats) {
-  for (std::size_t i = 0; i < ports.size(); ++i) ports[i].port.format = formats.at(i);
+  for (std::size_t i = 0; i < ports.size(); ++i) ports[i].port.place.format = formats.at(i);
   return ports;
 }
 

@@ -52,11 +52,8 @@ RealisedPlan null_chain(std::size_t length) {
   for (std::size_t i = 0; i < length; ++i) {
     NodeSet nodes(length);
     nodes.insert(i);
-    CoverStep step;
-    step.backend = "null";
-    step.region = make_region(graph, uses, nodes);
-    step.variant = {"null", {plain()}, {plain()}};
-    cover.steps.push_back(std::move(step));
+    const Variant variant{"null", {plain()}, {plain()}};
+    cover.steps.push_back({.backend = "null", .work = CoverKernel{make_region(graph, uses, nodes), variant}});
     request.artifacts.push_back(&artifact);
   }
   request.graph = &graph;

@@ -108,8 +108,8 @@ Result<std::vector<FixedKernel>> fixed_kernels(Backend& backend, const OpenCase&
     for (const ValueId id : artifact->constants) load.constants.push_back(*graph.value(id).constant);
     const Value& x = graph.value(region.inputs[0]);
     const Value& y = graph.value(region.outputs[0]);
-    load.inputs.push_back({.name = x.name, .type = x.type, .format = one.format});
-    load.outputs.push_back({.name = y.name, .type = y.type, .format = one.format});
+    load.inputs.push_back({.name = x.name, .type = x.type, .place = {.format = one.format}});
+    load.outputs.push_back({.name = y.name, .type = y.type, .place = {.format = one.format}});
     FixedKernel& made = kernels.emplace_back();
     made.variant = variant.name;
     COLLAGE_TRY(made.kernel, backend.load(load));

@@ -83,8 +83,7 @@ struct ArtifactView {
 struct Port {
   std::string name;  ///< the value's name
   ValueType type;    ///< static except for outputs of unknown shape
-  Format format;
-  std::string location = kHome;
+  Place place;
 };
 
 struct LoadRequest {
@@ -135,11 +134,9 @@ class Kernel {
 /// bytes as they are, which their devices do.
 struct Conversion {
   ValueType type;
-  Format from;
-  Format to;
-  std::string from_location = kHome;
-  std::string to_location = kHome;
-  [[nodiscard]] bool is_transfer() const { return from_location != to_location; }
+  Place from;
+  Place to;
+  [[nodiscard]] bool is_transfer() const { return from.location != to.location; }
 };
 
 class Backend {

@@ -5,6 +5,8 @@
 #include <cstring>
 #include <type_traits>
 
+#include "backend/unusable.h"
+
 namespace collage {
 namespace {
 
@@ -12,10 +14,6 @@ static_assert(std::is_trivially_copyable_v<BackendHooks>);
 
 /// What a table of this version must at least have; later hooks of the version come after it.
 constexpr std::size_t kSmallestTable = offsetof(BackendHooks, link) + sizeof(BackendHooks::link);
-
-std::unexpected<Error> unusable(const std::string& where, std::string saw, std::string allowed) {
-  return fail(ExitCode::kUnsupported, "backend/unusable", where, std::move(saw), std::move(allowed));
-}
 
 /// The hooks fit together.
 Result<void> check_hooks(const BackendHooks& hooks, const std::string& where) {

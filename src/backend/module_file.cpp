@@ -2,6 +2,7 @@
 
 #include <dlfcn.h>
 
+#include "backend/unusable.h"
 #include "base/buffer.h"
 #include "base/hash.h"
 
@@ -13,10 +14,6 @@ constexpr std::string_view kSuffix = ".so";
 constexpr const char* kModuleSymbol = "collage_backend_module";
 /// What a module of this version must at least have filled in.
 constexpr std::uint32_t kSmallestModule = sizeof(BackendModule);
-
-std::unexpected<Error> unusable(const std::string& where, std::string saw, std::string allowed) {
-  return fail(ExitCode::kUnsupported, "backend/unusable", where, std::move(saw), std::move(allowed));
-}
 
 Result<const BackendModule*> checked_module(const BackendModule* module, const std::string& path) {
   if (module == nullptr) return unusable(path, "an entry point that returns nothing", "a backend module");

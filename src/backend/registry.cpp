@@ -15,6 +15,7 @@
 #include "backend/hooked_backend.h"
 #include "backend/module_file.h"
 #include "backend/roles.h"
+#include "backend/unusable.h"
 #include "base/suggest.h"
 
 namespace collage {
@@ -60,10 +61,6 @@ std::string listed(const std::vector<std::string>& words) {
   std::string text;
   for (const std::string& word : words) text += (text.empty() ? "" : ", ") + word;
   return text.empty() ? "none" : text;
-}
-
-std::unexpected<Error> unusable(const std::string& where, std::string saw, std::string allowed = {}) {
-  return fail(ExitCode::kUnsupported, "backend/unusable", where, std::move(saw), std::move(allowed));
 }
 
 /// `code_generator` is asked for only by modules that need another one's.

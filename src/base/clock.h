@@ -14,4 +14,7 @@ using Seconds = std::chrono::duration<double>;
   return std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now().time_since_epoch()).count();
 }
 
+/// Microseconds, for people and reports.
+[[nodiscard]] inline double to_us(std::int64_t ns) { return static_cast<double>(ns) / 1000; }
+
 }  // namespace collage

@@ -7,7 +7,7 @@
 namespace collage {
 namespace {
 
-constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
+constexpr std::int64_t kNoLimit = std::numeric_limits<std::int64_t>::max();
 
 using Conditions = std::vector<OperandCondition>;
 
@@ -150,13 +150,13 @@ Conditions axis_operand(const Graph& graph, const Node& node, std::size_t operan
 Conditions summed_axis(const Graph& graph, const Node& node) { return axis_operand(graph, node, 1); }
 Conditions transformed_axis(const Graph& graph, const Node& node) { return axis_operand(graph, node, 2); }
 
-Conditions repeats(const Graph&, const Node& node) { return within(node, 1, OperandRange{0, kMost}); }
-Conditions extents(const Graph&, const Node& node) { return within(node, 0, OperandRange{0, kMost}); }
+Conditions repeats(const Graph&, const Node& node) { return within(node, 1, OperandRange{0, kNoLimit}); }
+Conditions extents(const Graph&, const Node& node) { return within(node, 0, OperandRange{0, kNoLimit}); }
 
 Conditions one_hot_depth(const Graph& graph, const Node& node) {
   const ValueId depth = input_of(node, 1);
   if (!depth.valid() || !is_integer(graph.value(depth).type.element)) return {};
-  return within(node, 1, OperandRange{1, kMost});
+  return within(node, 1, OperandRange{1, kNoLimit});
 }
 
 Conditions not_zero(const Graph& graph, const Node& node, std::size_t operand) {
@@ -232,7 +232,7 @@ std::string_view name_of(OperandRule rule) {
 
 std::string to_string(const OperandRange& range) {
   if (range.high < range.low) return "nothing";
-  if (range.high == kMost) return "at least " + std::to_string(range.low);
+  if (range.high == kNoLimit) return "at least " + std::to_string(range.low);
   return std::to_string(range.low) + " to " + std::to_string(range.high);
 }
 

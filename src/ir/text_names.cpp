@@ -10,12 +10,6 @@ bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 bool starts_symbol(char c) { return is_letter(c) || c == '_'; }
 
-int hex_value(char c) {
-  if (is_digit(c)) return c - '0';
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  return -1;
-}
-
 /// Reads what follows a backslash at `text[i]` and moves `i` to its last character.
 std::optional<char> read_escape(std::string_view text, std::size_t& i) {
   switch (text[i]) {
@@ -41,6 +35,12 @@ std::optional<char> read_escape(std::string_view text, std::size_t& i) {
 }
 
 }  // namespace
+
+int hex_value(char c) {
+  if (is_digit(c)) return c - '0';
+  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
+  return -1;
+}
 
 bool is_name_char(char c) { return is_letter(c) || is_digit(c) || c == '_' || c == '.' || c == '/' || c == '-'; }
 

@@ -11,6 +11,8 @@ namespace collage {
 
 /// True for letters, digits and any of "_./-", the characters of a bare name.
 [[nodiscard]] bool is_name_char(char c);
+/// The value of a lower-case hexadecimal digit; -1 for other characters.
+[[nodiscard]] int hex_value(char c);
 
 /// "..." with \" \\ \n \t and \xNN; every byte string reads back exactly, and the result is printable ASCII.
 [[nodiscard]] std::string quoted(std::string_view text);

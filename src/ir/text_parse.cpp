@@ -5,6 +5,8 @@
 #include <unordered_map>
 
 #include "ir/graph.h"
+#include "ir/move_values.h"
+#include "ir/text_attributes.h"
 #include "ir/text_scan.h"
 
 namespace collage {
@@ -39,20 +41,15 @@ class GraphParser {
   }
 
  private:
-  Result<void> expect(std::string_view characters) {
-    if (scanner_.take(characters)) return {};
-    return scanner_.wrong("'" + std::string(characters) + "'");
-  }
-
   Result<std::string> read_ref() {
-    COLLAGE_TRY_VOID(expect("%"));
+    COLLAGE_TRY_VOID(scanner_.expect("%"));
     return scanner_.name();
   }
 
   /// "( %a, _, %b )" up to and with the closing parenthesis.
   Result<ParsedNames> read_refs(bool may_omit) {
     ParsedNames names;
-    COLLAGE_TRY_VOID(expect("("));
+    COLLAGE_TRY_VOID(scanner_.expect("("));
     if (scanner_.take(")")) return names;
     do {
       if (may_omit && scanner_.take_word("_")) {
@@ -62,7 +59,7 @@ class GraphParser {
       COLLAGE_TRY(std::string name, read_ref());
       names.emplace_back(std::move(name));
     } while (scanner_.take(","));
-    COLLAGE_TRY_VOID(expect(")"));
+    COLLAGE_TRY_VOID(scanner_.expect(")"));
     return names;
   }
 
@@ -87,17 +84,17 @@ class GraphParser {
     if (scanner_.peek() != '(') {
       COLLAGE_TRY(graph_.name, scanner_.name());
     }
-    COLLAGE_TRY_VOID(expect("("));
+    COLLAGE_TRY_VOID(scanner_.expect("("));
     if (!scanner_.take(")")) {
       do {
         COLLAGE_TRY(const ValueId id, read_declaration());
         graph_.inputs.push_back(id);
       } while (scanner_.take(","));
-      COLLAGE_TRY_VOID(expect(")"));
+      COLLAGE_TRY_VOID(scanner_.expect(")"));
     }
-    COLLAGE_TRY_VOID(expect("->"));
+    COLLAGE_TRY_VOID(scanner_.expect("->"));
     COLLAGE_TRY(output_names_, read_refs(false));
-    return expect("{");
+    return scanner_.expect("{");
   }
 
   Result<void> read_statement() {
@@ -134,7 +131,7 @@ class GraphParser {
     if (scanner_.take(":")) {
       COLLAGE_TRY(type, scanner_.type());
     }
-    COLLAGE_TRY_VOID(expect("="));
+    COLLAGE_TRY_VOID(scanner_.expect("="));
     COLLAGE_TRY(Tensor tensor, scanner_.tensor(constants_));
     if (!type) type = tensor.value_type();
     COLLAGE_TRY_VOID(declare(std::move(name), std::move(*type), std::move(tensor)));
@@ -154,7 +151,7 @@ class GraphParser {
   Result<void> read_node() {
     ParsedNode parsed;
     COLLAGE_TRY_VOID(read_node_outputs(parsed.node));
-    COLLAGE_TRY_VOID(expect("="));
+    COLLAGE_TRY_VOID(scanner_.expect("="));
     COLLAGE_TRY(parsed.node.op_type, scanner_.name());
     if (scanner_.take("::")) {
       parsed.node.domain = std::move(parsed.node.op_type);
@@ -164,7 +161,10 @@ class GraphParser {
     if (scanner_.take_word("captures")) {
       COLLAGE_TRY(parsed.captures, read_refs(false));
     }
-    if (scanner_.take("{")) COLLAGE_TRY_VOID(read_attributes(parsed.node));
+    if (scanner_.take("{")) {
+      COLLAGE_TRY(parsed.node.attributes,
+                  read_attributes(scanner_, {.constants = constants_, .read_body = [this] { return read_body(); }}));
+    }
     if (scanner_.peek() == '"') {
       COLLAGE_TRY(parsed.node.name, scanner_.string());
     }
@@ -173,7 +173,7 @@ class GraphParser {
   }
 
   Result<void> read_node_outputs(Node& node) {
-    if (scanner_.take("(")) return expect(")");
+    if (scanner_.take("(")) return scanner_.expect(")");
     do {
       if (scanner_.take_word("_")) {
         node.outputs.push_back(ValueId{});
@@ -184,79 +184,6 @@ class GraphParser {
       node.outputs.push_back(id);
     } while (scanner_.take(","));
     return {};
-  }
-
-  Result<void> read_attributes(Node& node) {
-    do {
-      Attribute attribute;
-      COLLAGE_TRY(attribute.name, scanner_.name());
-      COLLAGE_TRY_VOID(expect("="));
-      if (scanner_.take("[")) {
-        COLLAGE_TRY(attribute.value, read_list());
-      } else {
-        COLLAGE_TRY(attribute.value, read_scalar());
-      }
-      node.attributes.push_back(std::move(attribute));
-    } while (scanner_.take(","));
-    return expect("}");
-  }
-
-  Result<AttributeValue> read_scalar() {
-    if (scanner_.peek() == '"') {
-      COLLAGE_TRY(std::string text, scanner_.string());
-      return AttributeValue(std::move(text));
-    }
-    const std::string word(scanner_.peek_word());
-    if (word == "graph") {
-      COLLAGE_TRY(Body body, read_body());
-      return AttributeValue(std::move(body));
-    }
-    if (auto empty = empty_list(word)) {
-      scanner_.take_word(word);
-      COLLAGE_TRY_VOID(expect("["));
-      COLLAGE_TRY_VOID(expect("]"));
-      return std::move(*empty);
-    }
-    if (element_type_of(word)) {
-      COLLAGE_TRY(Tensor tensor, scanner_.tensor(constants_));
-      return AttributeValue(std::move(tensor));
-    }
-    COLLAGE_TRY(const auto number, scanner_.number());
-    return std::visit([](auto value) { return AttributeValue(value); }, number);
-  }
-
-  static std::optional<AttributeValue> empty_list(std::string_view word) {
-    if (word == "floats") return AttributeValue(std::vector<float>{});
-    if (word == "ints") return AttributeValue(std::vector<std::int64_t>{});
-    if (word == "strings") return AttributeValue(std::vector<std::string>{});
-    if (word == "tensors") return AttributeValue(std::vector<Tensor>{});
-    if (word == "graphs") return AttributeValue(std::vector<Body>{});
-    return std::nullopt;
-  }
-
-  /// "a, b]": at least one element, all of the first one's type.
-  Result<AttributeValue> read_list() {
-    COLLAGE_TRY(AttributeValue first, read_scalar());
-    if (auto* value = std::get_if<float>(&first)) return read_rest(*value);
-    if (auto* value = std::get_if<std::int64_t>(&first)) return read_rest(*value);
-    if (auto* value = std::get_if<std::string>(&first)) return read_rest(std::move(*value));
-    if (auto* value = std::get_if<Tensor>(&first)) return read_rest(std::move(*value));
-    if (auto* value = std::get_if<Body>(&first)) return read_rest(std::move(*value));
-    return scanner_.wrong("a list of numbers, strings, tensors or graphs before this");
-  }
-
-  template <class T>
-  Result<AttributeValue> read_rest(T first) {
-    std::vector<T> values;
-    values.push_back(std::move(first));
-    while (scanner_.take(",")) {
-      COLLAGE_TRY(AttributeValue next, read_scalar());
-      T* value = std::get_if<T>(&next);
-      if (value == nullptr) return scanner_.wrong("elements of one type before this");
-      values.push_back(std::move(*value));
-    }
-    COLLAGE_TRY_VOID(expect("]"));
-    return AttributeValue(std::move(values));
   }
 
   /// A bare "graph" is a body without a graph.
@@ -295,22 +222,16 @@ class GraphParser {
   Result<void> apply_order() {
     if (!order_names_) return {};
     COLLAGE_TRY(const std::vector<ValueId> order, resolved(*order_names_));
-    std::vector<ValueId> renumbered(graph_.values.size());
-    std::vector<Value> values;
+    std::vector<std::optional<std::uint32_t>> place(graph_.values.size());
+    std::uint32_t next = 0;
     for (const ValueId id : order) {
-      if (renumbered[id.index].valid()) return scanner_.wrong("each value once in the order before this");
-      renumbered[id.index] = ValueId{static_cast<std::uint32_t>(values.size())};
-      values.push_back(std::move(graph_.values[id.index]));
+      if (place[id.index]) return scanner_.wrong("each value once in the order before this");
+      place[id.index] = next++;
     }
-    if (values.size() != graph_.values.size()) return scanner_.wrong("every value in the order before this");
-    graph_.values = std::move(values);
-    const auto renumber = [&](std::vector<ValueId>& ids) {
-      for (ValueId& id : ids)
-        if (id.valid()) id = renumbered[id.index];
-    };
-    for (auto* ids : {&graph_.inputs, &graph_.outputs, &graph_.captures}) renumber(*ids);
-    for (Node& node : graph_.nodes)
-      for (auto* ids : {&node.inputs, &node.outputs, &node.captures}) renumber(*ids);
+    if (next != graph_.values.size()) return scanner_.wrong("every value in the order before this");
+    std::vector<std::uint32_t> to;
+    for (const auto& one : place) to.push_back(*one);
+    move_values(graph_, to);
     return {};
   }
 

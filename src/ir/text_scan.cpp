@@ -77,12 +77,6 @@ bool append_integer(ElementType type, std::string& bytes, std::int64_t value) {
   }
 }
 
-int hex_value(char c) {
-  if (c >= '0' && c <= '9') return c - '0';
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  return -1;
-}
-
 bool is_hex_digit(char c) { return hex_value(c) >= 0; }
 
 Buffer buffer_of(const std::string& bytes) { return Buffer::copy_of(std::as_bytes(std::span(bytes))); }
@@ -115,6 +109,11 @@ bool Scanner::take_word(std::string_view word) {
   if (peek_word() != word) return false;
   rest_.remove_prefix(word.size());
   return true;
+}
+
+Result<void> Scanner::expect(std::string_view characters) {
+  if (take(characters)) return {};
+  return wrong("'" + std::string(characters) + "'");
 }
 
 bool Scanner::at_end() {

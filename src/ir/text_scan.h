@@ -21,6 +21,8 @@ class Scanner {
   bool take(std::string_view characters);
   /// Takes this word if it is next and not the beginning of a longer one.
   bool take_word(std::string_view word);
+  /// Takes these characters, which must be next.
+  Result<void> expect(std::string_view characters);
   /// True when only white space is left.
   [[nodiscard]] bool at_end();
   /// The next character, '\0' at the end.

@@ -17,10 +17,60 @@ std::string_view name_of(Effort effort) {
 
 Effort effort_from(const std::string& name) { return name == "prepare" ? Effort::kPrepare : Effort::kTime; }
 
+Json options_to_json(const CompileOptions& options) {
+  return {{"threads", options.threads},
+          {"accuracy", std::string(name_of(options.accuracy))},
+          {"portable", options.portable}};
+}
+
 CompileOptions options_from(const Json& json) {
   return {.threads = json.at("threads").get<int>(),
           .accuracy = accuracy_of(json.at("accuracy").get<std::string>()).value_or(Accuracy::kStandard),
           .portable = json.at("portable").get<bool>()};
+}
+
+Json target_to_json(const PriceTarget& target) {
+  return {{"graph", target.graph_file},
+          {"record", target.record_file},
+          {"nodes", target.nodes},
+          {"repeated", target.repeated},
+          {"conversion", to_json(target.conversion)}};
+}
+
+PriceTarget target_from(const Json& json) {
+  return {.graph_file = json.at("graph").get<std::string>(),
+          .record_file = json.at("record").get<std::string>(),
+          .nodes = json.at("nodes").get<std::vector<std::uint32_t>>(),
+          .repeated = json.at("repeated").get<std::vector<std::uint32_t>>(),
+          .conversion = conversion_from(json.at("conversion"))};
+}
+
+Json timing_to_json(const PriceTiming& timing) {
+  return {{"quiet_ns", timing.quiet_ns}, {"displaced_bytes", timing.displaced_bytes}};
+}
+
+PriceTiming timing_from(const Json& json) {
+  return {.quiet_ns = json.at("quiet_ns").get<std::int64_t>(),
+          .displaced_bytes = json.at("displaced_bytes").get<std::int64_t>()};
+}
+
+Json judging_to_json(const PriceJudging& judging) {
+  return {{"seed", judging.seed}, {"recorded_only", judging.recorded_only}};
+}
+
+PriceJudging judging_from(const Json& json) {
+  return {.seed = json.at("seed").get<std::uint64_t>(), .recorded_only = json.at("recorded_only").get<bool>()};
+}
+
+Json spec_to_json(const CandidateSpec& candidate) {
+  return {
+      {"backend", candidate.backend}, {"variant", to_json(candidate.variant)}, {"labels", to_json(candidate.labels)}};
+}
+
+CandidateSpec spec_from(const Json& json) {
+  return {.backend = json.at("backend").get<std::string>(),
+          .variant = variant_from(json.at("variant")),
+          .labels = labels_from(json.at("labels"))};
 }
 
 }  // namespace
@@ -67,20 +117,20 @@ std::vector<RegionLabel> labels_from(const Json& json) {
 Json to_json(const std::optional<Conversion>& conversion) {
   if (!conversion) return nullptr;
   return {{"type", to_string(conversion->type)},
-          {"from", conversion->from.name},
-          {"to", conversion->to.name},
-          {"from_location", conversion->from_location},
-          {"to_location", conversion->to_location}};
+          {"from", conversion->from.format.name},
+          {"to", conversion->to.format.name},
+          {"from_location", conversion->from.location},
+          {"to_location", conversion->to.location}};
 }
 
 std::optional<Conversion> conversion_from(const Json& json) {
   if (json.is_null()) return std::nullopt;
   auto type = parse_value_type(json.at("type").get<std::string>());
-  return Conversion{.type = type.value_or(ValueType{}),
-                    .from = {json.at("from").get<std::string>()},
-                    .to = {json.at("to").get<std::string>()},
-                    .from_location = json.at("from_location").get<std::string>(),
-                    .to_location = json.at("to_location").get<std::string>()};
+  const auto place = [&](const char* location, const char* format) {
+    return Place{.location = json.at(location).get<std::string>(), .format = {json.at(format).get<std::string>()}};
+  };
+  return Conversion{
+      .type = type.value_or(ValueType{}), .from = place("from_location", "from"), .to = place("to_location", "to")};
 }
 
 Json to_json(const RecordJob& job) {
@@ -106,46 +156,27 @@ Result<RecordJob> record_job_from(const Json& json) {
 
 Json to_json(const PriceJob& job) {
   Json candidates = Json::array();
-  for (const CandidateSpec& candidate : job.candidates)
-    candidates.push_back({{"backend", candidate.backend},
-                          {"variant", to_json(candidate.variant)},
-                          {"labels", to_json(candidate.labels)}});
+  for (const CandidateSpec& candidate : job.candidates) candidates.push_back(spec_to_json(candidate));
   return {{"type", job.effort == Effort::kPrepare ? "prepare" : "price"},
-          {"graph", job.graph_file},
-          {"record", job.record_file},
-          {"artifacts", job.artifact_folder},
-          {"nodes", job.nodes},
-          {"repeated", job.repeated},
-          {"conversion", to_json(job.conversion)},
+          {"target", target_to_json(job.target)},
           {"candidates", candidates},
-          {"threads", job.options.threads},
-          {"accuracy", std::string(name_of(job.options.accuracy))},
-          {"portable", job.options.portable},
+          {"options", options_to_json(job.options)},
+          {"artifacts", job.artifact_folder},
           {"effort", std::string(name_of(job.effort))},
-          {"seed", job.seed},
-          {"quiet_ns", job.quiet_ns},
-          {"displaced_bytes", job.displaced_bytes},
-          {"recorded_only", job.recorded_only}};
+          {"timing", timing_to_json(job.timing)},
+          {"judging", judging_to_json(job.judging)}};
 }
 
 Result<PriceJob> price_job_from(const Json& json) {
   return read_json("price job", [&] {
-    PriceJob job{.graph_file = json.at("graph").get<std::string>(),
-                 .record_file = json.at("record").get<std::string>(),
+    PriceJob job{.target = target_from(json.at("target")),
+                 .candidates = {},
+                 .options = options_from(json.at("options")),
                  .artifact_folder = json.at("artifacts").get<std::string>(),
-                 .nodes = json.at("nodes").get<std::vector<std::uint32_t>>(),
-                 .repeated = json.at("repeated").get<std::vector<std::uint32_t>>(),
-                 .conversion = conversion_from(json.at("conversion")),
-                 .options = options_from(json),
                  .effort = effort_from(json.at("effort").get<std::string>()),
-                 .seed = json.at("seed").get<std::uint64_t>(),
-                 .quiet_ns = json.at("quiet_ns").get<std::int64_t>(),
-                 .displaced_bytes = json.at("displaced_bytes").get<std::int64_t>(),
-                 .recorded_only = json.at("recorded_only").get<bool>()};
-    for (const Json& candidate : json.at("candidates"))
-      job.candidates.push_back({.backend = candidate.at("backend").get<std::string>(),
-                                .variant = variant_from(candidate.at("variant")),
-                                .labels = labels_from(candidate.at("labels"))});
+                 .timing = timing_from(json.at("timing")),
+                 .judging = judging_from(json.at("judging"))};
+    for (const Json& candidate : json.at("candidates")) job.candidates.push_back(spec_from(candidate));
     return job;
   });
 }

@@ -55,20 +55,35 @@ enum class Effort : std::uint8_t {
   kTime      ///< verify, then time: a few milliseconds per cheap candidate
 };
 
-struct PriceJob {
-  std::string graph_file;
-  std::string record_file;
-  std::string artifact_folder;
-  std::vector<std::uint32_t> nodes;       ///< the region,
-  std::vector<std::uint32_t> repeated;    ///< those of its nodes that it computes for itself only, or
-  std::optional<Conversion> conversion;   ///< a conversion, which needs no graph and no record
-  std::vector<CandidateSpec> candidates;  ///< timed against each other
-  CompileOptions options;
-  Effort effort = Effort::kTime;
-  std::uint64_t seed = 1;
+/// What is priced: a region of a graph with a record of its values, or a conversion.
+struct PriceTarget {
+  std::string graph_file = {};
+  std::string record_file = {};
+  std::vector<std::uint32_t> nodes = {};      ///< the region,
+  std::vector<std::uint32_t> repeated = {};   ///< those of its nodes that it computes for itself only, or
+  std::optional<Conversion> conversion = {};  ///< a conversion, which needs no graph and no record
+};
+
+/// How candidates are timed.
+struct PriceTiming {
   std::int64_t quiet_ns = 0;         ///< the canary's, from earlier answers; 0 at first
   std::int64_t displaced_bytes = 0;  ///< of the caches before each timed run (displacer.h)
-  bool recorded_only = false;        ///< judge on the recorded inputs only: the reference ended a worker before
+};
+
+/// How numbers are judged.
+struct PriceJudging {
+  std::uint64_t seed = 1;      ///< of the inputs beside the recorded ones; timing takes its random order from it, too
+  bool recorded_only = false;  ///< judge on the recorded inputs only: the reference ended a worker before
+};
+
+struct PriceJob {
+  PriceTarget target;
+  std::vector<CandidateSpec> candidates;  ///< timed against each other
+  CompileOptions options;
+  std::string artifact_folder;  ///< where what they compile is kept
+  Effort effort = Effort::kTime;
+  PriceTiming timing = {};
+  PriceJudging judging = {};
 };
 
 struct CandidateAnswer {

@@ -17,18 +17,15 @@ Tensor conversion_data(const ValueType& type, std::uint64_t seed) {
   return tensor;
 }
 
-Result<PriceSubject> conversion_subject(const PriceJob& job) {
-  const Conversion& conversion = *job.conversion;
+Result<PriceSubject> conversion_subject(const Conversion& conversion, std::uint64_t seed) {
   if (!conversion.type.is_static())
     return fail(ExitCode::kBug, "measure/open-shape", "conversion", to_string(conversion.type), "a static tensor");
-  const Tensor data = conversion_data(conversion.type, job.seed);
+  const Tensor data = conversion_data(conversion.type, seed);
   PriceSubject subject{.conversion = conversion};
   subject.inputs.push_back(
-      {.port = {.name = "in", .type = conversion.type, .format = conversion.from, .location = conversion.from_location},
-       .recorded = data});
+      {.port = {.name = "in", .type = conversion.type, .place = conversion.from}, .recorded = data});
   subject.outputs.push_back(
-      {.port = {.name = "out", .type = conversion.type, .format = conversion.to, .location = conversion.to_location},
-       .recorded = data});
+      {.port = {.name = "out", .type = conversion.type, .place = conversion.to}, .recorded = data});
   return subject;
 }
 
@@ -36,7 +33,7 @@ Result<PriceSubject> conversion_subject(const PriceJob& job) {
 Result<TrialPort> recorded_port(const Workbench::LoadedGraph& loaded, ValueId id, const Record& record) {
   const Value& value = loaded.graph.value(id);
   COLLAGE_TRY(Tensor tensor, record.tensor(value.name));
-  return TrialPort{.port = {.name = value.name, .type = value.type, .format = plain()},
+  return TrialPort{.port = {.name = value.name, .type = value.type},
                    .recorded = std::move(tensor),
                    .one_step = is_after_quantiser(loaded.graph, loaded.uses, id)};
 }
@@ -51,21 +48,22 @@ std::optional<Choice> recorded_choice(const Workbench::LoadedGraph& loaded, cons
   return Choice{.data = *std::move(data), .axis = rule->axis, .kind = rule->kind};
 }
 
-Result<NodeSet> nodes_of(const Graph& graph, const PriceJob& job, const std::vector<std::uint32_t>& indices) {
+Result<NodeSet> nodes_of(const Graph& graph, const PriceTarget& target, const std::vector<std::uint32_t>& indices) {
   NodeSet nodes(graph.nodes.size());
   for (const std::uint32_t node : indices) {
     if (node >= nodes.universe())
-      return fail(ExitCode::kBug, "measure/no-such-node", job.graph_file, std::to_string(node), "a node of the graph");
+      return fail(ExitCode::kBug, "measure/no-such-node", target.graph_file, std::to_string(node),
+                  "a node of the graph");
     nodes.insert(node);
   }
   return nodes;
 }
 
-Result<PriceSubject> region_subject(const PriceJob& job, Workbench& bench) {
-  COLLAGE_TRY(const Workbench::LoadedGraph* loaded, bench.graph(job.graph_file));
-  COLLAGE_TRY(const Record* record, bench.record(job.record_file));
-  COLLAGE_TRY(NodeSet nodes, nodes_of(loaded->graph, job, job.nodes));
-  COLLAGE_TRY(NodeSet repeated, nodes_of(loaded->graph, job, job.repeated));
+Result<PriceSubject> region_subject(const PriceTarget& target, Workbench& bench) {
+  COLLAGE_TRY(const Workbench::LoadedGraph* loaded, bench.graph(target.graph_file));
+  COLLAGE_TRY(const Record* record, bench.record(target.record_file));
+  COLLAGE_TRY(NodeSet nodes, nodes_of(loaded->graph, target, target.nodes));
+  COLLAGE_TRY(NodeSet repeated, nodes_of(loaded->graph, target, target.repeated));
   PriceSubject subject{.graph = &loaded->graph,
                        .uses = &loaded->uses,
                        .region = make_region(loaded->graph, loaded->uses, std::move(nodes), std::move(repeated))};
@@ -84,7 +82,8 @@ Result<PriceSubject> region_subject(const PriceJob& job, Workbench& bench) {
 }  // namespace
 
 Result<PriceSubject> price_subject(const PriceJob& job, Workbench& bench) {
-  return job.conversion ? conversion_subject(job) : region_subject(job, bench);
+  return job.target.conversion ? conversion_subject(*job.target.conversion, job.judging.seed)
+                               : region_subject(job.target, bench);
 }
 
 }  // namespace collage

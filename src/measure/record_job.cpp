@@ -88,14 +88,14 @@ Result<Run> load(const RecordJob& job, const Graph& graph, const Region& region,
     const Value& value = graph.value(id);
     run.inputs.emplace_back();
     COLLAGE_TRY_VOID(fill_input(run.inputs.back(), value, inputs));
-    request.inputs.push_back({.name = value.name, .type = value.type, .format = plain()});
+    request.inputs.push_back({.name = value.name, .type = value.type});
     buffers.inputs.push_back(run.inputs.back().data());
   }
   for (const ValueId id : region.outputs) {
     const Value& value = graph.value(id);
     run.outputs.emplace_back();
     if (value.type.is_static()) run.outputs.back() = GuardedBytes(byte_count(value.type.element, value.type.extents()));
-    request.outputs.push_back({.name = value.name, .type = value.type, .format = plain()});
+    request.outputs.push_back({.name = value.name, .type = value.type});
     buffers.outputs.push_back(run.outputs.back().data());
   }
   run.workspace = GuardedBytes(artifact.workspace_bytes);

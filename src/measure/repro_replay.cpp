@@ -89,7 +89,7 @@ class Replayer {
     PriceJob job = job_for(candidate);
     auto outcome = worker_.call(to_json(job), allowance(), options_.stop);
     // As in a tune: where nobody was at work it was the reference.
-    job.recorded_only = true;
+    job.judging.recorded_only = true;
     if (!outcome && !outcome.error().stopped && !outcome.error().candidate)
       outcome = worker_.call(to_json(job), allowance(), options_.stop);
     if (!outcome) {
@@ -116,17 +116,15 @@ class Replayer {
   }
 
   [[nodiscard]] PriceJob job_for(const CandidateSpec& candidate) const {
-    PriceJob job{.graph_file = folder_.file("graph.onnx"),
-                 .record_file = folder_.file("record"),
-                 .artifact_folder = folder_.path(),
-                 .nodes = {},
-                 .repeated = {},
-                 .conversion = recorded().conversion,
+    PriceJob job{.target = {.graph_file = folder_.file("graph.onnx"),
+                            .record_file = folder_.file("record"),
+                            .conversion = recorded().conversion},
                  .candidates = {candidate},
                  .options = recorded().options,
-                 .seed = recorded().seed,
-                 .displaced_bytes = recorded().displaced_bytes};
-    for (std::uint32_t n = 0; n < recorded().graph.nodes.size(); ++n) job.nodes.push_back(n);
+                 .artifact_folder = folder_.path(),
+                 .timing = {.displaced_bytes = recorded().displaced_bytes},
+                 .judging = {.seed = recorded().seed}};
+    for (std::uint32_t n = 0; n < recorded().graph.nodes.size(); ++n) job.target.nodes.push_back(n);
     return job;
   }
 

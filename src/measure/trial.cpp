@@ -46,11 +46,11 @@ std::expected<Trial, TrialFailure> Trial::create(TrialSpec spec, FormatConverter
 
 std::optional<TrialFailure> Trial::prepare(FormatConverter& converter) {
   for (TrialPort& port : spec_.inputs) {
-    const auto size = converter.bytes_of(port.port.type, port.port.format);
+    const auto size = converter.bytes_of(port.port.type, port.port.place.format);
     if (!size) return failure(RefusalReason::kFormat, text_of(size.error()));
     Slot slot{.port = std::move(port), .bytes = GuardedBytes(*size, inputs_.size())};
     const TrialPort& made = slot.port;
-    const auto filled = converter.convert(made.port.type, plain(), made.recorded.data.bytes(), made.port.format,
+    const auto filled = converter.convert(made.port.type, plain(), made.recorded.data.bytes(), made.port.place.format,
                                           slot.bytes.bytes(), spec_.threads);
     if (!filled) return failure(RefusalReason::kFormat, text_of(filled.error()));
     slot.hash = hash_bytes(slot.bytes.data(), slot.bytes.size());
@@ -59,7 +59,7 @@ std::optional<TrialFailure> Trial::prepare(FormatConverter& converter) {
   for (TrialPort& port : spec_.outputs) {
     Slot slot{.port = std::move(port), .bytes = {}};
     if (slot.port.port.type.is_static()) {
-      const auto size = converter.bytes_of(slot.port.port.type, slot.port.port.format);
+      const auto size = converter.bytes_of(slot.port.port.type, slot.port.port.place.format);
       if (!size) return failure(RefusalReason::kFormat, text_of(size.error()));
       slot.bytes = GuardedBytes(*size, inputs_.size() + outputs_.size());
     }
@@ -74,7 +74,7 @@ Result<void> Trial::place_slots() {
   for (std::vector<Slot>* slots : {&inputs_, &outputs_})
     for (Slot& slot : *slots) {
       slot.address = slot.bytes.data();
-      if (slot.port.port.location != kHome) bytes += aligned_up(slot.bytes.size());
+      if (slot.port.port.place.location != kHome) bytes += aligned_up(slot.bytes.size());
     }
   const bool is_home = spec_.backend->info().location == kHome;
   if (is_home && bytes == 0) return {};
@@ -87,7 +87,7 @@ Result<void> Trial::place_slots() {
   std::byte* next = device_->place.arena->data();
   for (std::vector<Slot>* slots : {&inputs_, &outputs_})
     for (Slot& slot : *slots) {
-      if (slot.port.port.location == kHome) continue;
+      if (slot.port.port.place.location == kHome) continue;
       slot.address = next;
       next += aligned_up(slot.bytes.size());
     }
@@ -97,7 +97,7 @@ Result<void> Trial::place_slots() {
 
 std::unique_ptr<Call> Trial::make_transfer() {
   const Slot& from = inputs_.front();
-  const Direction direction = from.port.port.location == kHome ? Direction::kIn : Direction::kOut;
+  const Direction direction = from.port.port.place.location == kHome ? Direction::kIn : Direction::kOut;
   return transfer_call(*device_->place.queue, direction, outputs_.front().address, from.address, from.bytes.size());
 }
 
@@ -133,7 +133,7 @@ Result<void> Trial::copy_ports(Direction direction) {
   DeviceQueue& queue = *device_->place.queue;
   for (const std::vector<Slot>* slots : {&inputs_, &outputs_})
     for (const Slot& slot : *slots) {
-      if (slot.port.port.location == kHome) continue;
+      if (slot.port.port.place.location == kHome) continue;
       COLLAGE_TRY_VOID(direction == Direction::kIn
                            ? queue.copy_in(slot.address, slot.bytes.data(), slot.bytes.size())
                            : queue.copy_out(slot.bytes.data(), slot.address, slot.bytes.size()));
@@ -144,7 +144,7 @@ Result<void> Trial::copy_ports(Direction direction) {
 void Trial::touch() const {
   for (const std::vector<Slot>* slots : {&outputs_, &inputs_})
     for (const Slot& slot : *slots)
-      if (slot.port.port.location == kHome) read_through(slot.bytes.bytes());
+      if (slot.port.port.place.location == kHome) read_through(slot.bytes.bytes());
 }
 
 std::optional<TrialFailure> Trial::load_inputs(const InputSet* set, FormatConverter& converter) {
@@ -153,8 +153,8 @@ std::optional<TrialFailure> Trial::load_inputs(const InputSet* set, FormatConver
   for (std::size_t i = 0; i < inputs_.size(); ++i) {
     Slot& slot = inputs_[i];
     const Tensor& tensor = set == nullptr ? slot.port.recorded : set->inputs[i];
-    const auto filled = converter.convert(slot.port.port.type, plain(), tensor.data.bytes(), slot.port.port.format,
-                                          slot.bytes.bytes(), spec_.threads);
+    const auto filled = converter.convert(slot.port.port.type, plain(), tensor.data.bytes(),
+                                          slot.port.port.place.format, slot.bytes.bytes(), spec_.threads);
     if (!filled) return failure(RefusalReason::kFormat, text_of(filled.error()));
     slot.hash = hash_bytes(slot.bytes.data(), slot.bytes.size());
   }
@@ -209,11 +209,11 @@ Result<Tensor> Trial::seen_output(std::size_t index, FormatConverter& converter)
     return view_of(made.type, made.extents, made.data);
   }
   const Extents extents = port.type.extents();
-  if (port.format.is_plain()) return view_of(port.type.element, extents, slot.bytes.data());
+  if (port.place.format.is_plain()) return view_of(port.type.element, extents, slot.bytes.data());
   Result<void> converted;
   const std::size_t size = byte_count(port.type.element, extents);
   const Buffer bytes = Buffer::make(size, [&](std::span<std::byte> out) {
-    converted = converter.convert(port.type, port.format, slot.bytes.bytes(), plain(), out, spec_.threads);
+    converted = converter.convert(port.type, port.place.format, slot.bytes.bytes(), plain(), out, spec_.threads);
   });
   if (!converted) return std::unexpected(converted.error());
   return Tensor{.type = port.type.element, .extents = extents, .data = bytes};

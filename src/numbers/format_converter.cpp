@@ -33,22 +33,22 @@ Result<std::size_t> FormatConverter::bytes_of(const ValueType& type, const Forma
 }
 
 Result<const FormatConverter::Loaded*> FormatConverter::kernel_for(const Conversion& conversion, int threads) {
-  const std::string key = to_string(conversion.type) + ' ' + conversion.from.name + ' ' + conversion.to.name + ' ' +
-                          std::to_string(threads);
+  const Format& from = conversion.from.format;
+  const Format& to = conversion.to.format;
+  const std::string key = to_string(conversion.type) + ' ' + from.name + ' ' + to.name + ' ' + std::to_string(threads);
   if (const auto found = kernels_.find(key); found != kernels_.end()) return &found->second;
-  COLLAGE_TRY(Backend * owner, owner_of(conversion.from.is_plain() ? conversion.to : conversion.from));
-  if (owner->info().location != kHome)
-    return unknown_format(conversion.type, conversion.to, "a format of memory elsewhere");
+  COLLAGE_TRY(Backend * owner, owner_of(from.is_plain() ? to : from));
+  if (owner->info().location != kHome) return unknown_format(conversion.type, to, "a format of memory elsewhere");
   auto made = guard([&]() -> Result<Loaded> {
     auto artifact = compile_conversion(*owner, conversion, {.threads = threads, .accuracy = Accuracy::kStrict});
-    if (!artifact) return unknown_format(conversion.type, conversion.to, artifact.error().detail);
+    if (!artifact) return unknown_format(conversion.type, to, artifact.error().detail);
     LoadRequest request{.artifact = *artifact, .threads = threads};
-    request.inputs.push_back({.name = "in", .type = conversion.type, .format = conversion.from});
-    request.outputs.push_back({.name = "out", .type = conversion.type, .format = conversion.to});
+    request.inputs.push_back({.name = "in", .type = conversion.type, .place = conversion.from});
+    request.outputs.push_back({.name = "out", .type = conversion.type, .place = conversion.to});
     COLLAGE_TRY(std::unique_ptr<Kernel> kernel, owner->load(request));
     return Loaded{.kernel = std::move(kernel), .workspace_bytes = artifact->workspace_bytes};
   });
-  if (!made) return unknown_format(conversion.type, conversion.to, failed_text(made.error()));
+  if (!made) return unknown_format(conversion.type, to, failed_text(made.error()));
   if (!*made) return std::unexpected(made->error());
   return &kernels_.emplace(key, std::move(**made)).first->second;
 }
@@ -65,7 +65,8 @@ Result<void> FormatConverter::convert(const ValueType& type, const Format& from,
     convert_common_format(type, from, in.data(), to, out.data());
     return {};
   }
-  COLLAGE_TRY(const Loaded* loaded, kernel_for({.type = type, .from = from, .to = to}, threads));
+  COLLAGE_TRY(const Loaded* loaded,
+              kernel_for({.type = type, .from = {.format = from}, .to = {.format = to}}, threads));
   Result<void> outcome;
   const Buffer workspace = Buffer::make(loaded->workspace_bytes, [&](std::span<std::byte> scratch) {
     const Buffers buffers{.inputs = {in.data()}, .outputs = {out.data()}, .workspace = scratch.data()};

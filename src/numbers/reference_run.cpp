@@ -51,7 +51,7 @@ Result<void> ReferenceRun::load(Backend& backend, const Graph& graph) {
     const Value& value = graph.value(id);
     if (!value.type.is_static()) return failed("a value of open shape");
     memory.emplace_back(byte_count(value.type.element, value.type.extents()));
-    ports.push_back({.name = value.name, .type = value.type, .format = plain()});
+    ports.push_back({.name = value.name, .type = value.type});
     return {};
   };
   for (const ValueId id : region.inputs) {

@@ -1,10 +1,12 @@
 #include "onnx/to_graph.h"
 
-#include <algorithm>
 #include <set>
 #include <unordered_map>
 #include <unordered_set>
 
+#include "ir/move_values.h"
+#include "onnx/attribute_proto.h"
+#include "onnx/free_names.h"
 #include "onnx/tensor_proto.h"
 #include "onnx/type_proto.h"
 #include "onnx/value_order.h"
@@ -96,45 +98,10 @@ class GraphReader {
     return outer_ ? outer_->type_seen_from_inside(name) : ValueType{};
   }
 
-  /// Names that a body reads and does not make, in the order of first reading.
-  static void free_names(const pb::GraphProto& message, std::vector<std::string>& names) {
-    std::unordered_set<std::string> made;
-    std::unordered_set<std::string> seen(names.begin(), names.end());
-    for (const auto& input : message.input()) made.insert(input.name());
-    for (const auto& tensor : message.initializer()) made.insert(tensor.name());
-    const auto read = [&](const std::string& name) {
-      if (!name.empty() && !made.contains(name) && seen.insert(name).second) names.push_back(name);
-    };
-    for (const auto& node : message.node()) {
-      for (const auto& name : node.input()) read(name);
-      for (const pb::GraphProto* body : bodies_of(node)) {
-        std::vector<std::string> inner;
-        free_names(*body, inner);
-        for (const auto& name : inner) read(name);
-      }
-      for (const auto& name : node.output()) made.insert(name);
-    }
-    for (const auto& output : message.output()) read(output.name());
-  }
-
-  static std::vector<const pb::GraphProto*> bodies_of(const pb::NodeProto& node) {
-    std::vector<const pb::AttributeProto*> attributes;
-    for (const auto& attribute : node.attribute()) attributes.push_back(&attribute);
-    std::ranges::stable_sort(attributes, {}, [](const auto* attribute) { return attribute->name(); });
-    std::vector<const pb::GraphProto*> bodies;
-    for (const auto* attribute : attributes) {
-      if (attribute->has_g()) bodies.push_back(&attribute->g());
-      for (const auto& body : attribute->graphs()) bodies.push_back(&body);
-    }
-    return bodies;
-  }
-
   Result<void> define_captures(const pb::GraphProto& message) {
     if (!outer_) return {};
-    std::vector<std::string> names;
-    free_names(message, names);
     std::vector<ValueId> captures;
-    for (const std::string& name : names) {
+    for (const std::string& name : free_names(message)) {
       if (!outer_->has(name))
         return invalid("body '" + message.name() + "'", "a read of '" + name + "', which nothing makes before it",
                        "values of the graphs around it");
@@ -178,7 +145,8 @@ class GraphReader {
       COLLAGE_TRY(const ValueId id, find(name, where));
       node.inputs.push_back(id);
     }
-    COLLAGE_TRY_VOID(read_attributes(message, node, where));
+    COLLAGE_TRY(node.attributes,
+                read_attributes(message, where, [this](const pb::GraphProto& body) { return read_body(body); }));
     COLLAGE_TRY_VOID(read_captures(message, node, where));
     for (const auto& name : message.output()) {
       if (name.empty()) {
@@ -223,84 +191,13 @@ class GraphReader {
     return Body{std::make_shared<const Graph>(std::move(body))};
   }
 
-  Result<void> read_attributes(const pb::NodeProto& message, Node& node, const std::string& where) {
-    for (const auto& attribute : message.attribute()) {
-      COLLAGE_TRY(AttributeValue value, read_attribute(attribute, where + " attribute '" + attribute.name() + "'"));
-      node.attributes.push_back({.name = attribute.name(), .value = std::move(value)});
-    }
-    std::ranges::stable_sort(node.attributes, {}, &Attribute::name);
-    const auto twice = std::ranges::adjacent_find(node.attributes, {}, &Attribute::name);
-    if (twice != node.attributes.end()) return invalid(where, "attribute '" + twice->name + "' twice", "once");
-    return {};
-  }
-
-  Result<AttributeValue> read_attribute(const pb::AttributeProto& message, const std::string& where) {
-    using Type = pb::AttributeProto;
-    switch (message.type()) {
-      case Type::FLOAT:
-        return AttributeValue{message.f()};
-      case Type::INT:
-        return AttributeValue{std::int64_t{message.i()}};
-      case Type::STRING:
-        return AttributeValue{message.s()};
-      case Type::FLOATS:
-        return AttributeValue{std::vector<float>(message.floats().begin(), message.floats().end())};
-      case Type::INTS:
-        return AttributeValue{std::vector<std::int64_t>(message.ints().begin(), message.ints().end())};
-      case Type::STRINGS:
-        return AttributeValue{std::vector<std::string>(message.strings().begin(), message.strings().end())};
-      case Type::TENSOR: {
-        COLLAGE_TRY(Tensor tensor, to_tensor(message.t(), where));
-        return AttributeValue{std::move(tensor)};
-      }
-      case Type::TENSORS: {
-        std::vector<Tensor> tensors;
-        for (const auto& one : message.tensors()) {
-          COLLAGE_TRY(Tensor tensor, to_tensor(one, where));
-          tensors.push_back(std::move(tensor));
-        }
-        return AttributeValue{std::move(tensors)};
-      }
-      case Type::GRAPH: {
-        COLLAGE_TRY(Body body, read_body(message.g()));
-        return AttributeValue{std::move(body)};
-      }
-      case Type::GRAPHS: {
-        std::vector<Body> bodies;
-        for (const auto& one : message.graphs()) {
-          COLLAGE_TRY(Body body, read_body(one));
-          bodies.push_back(std::move(body));
-        }
-        return AttributeValue{std::move(bodies)};
-      }
-      default:
-        return fail(ExitCode::kUnsupported, "import/unsupported-attribute", where,
-                    "an attribute of kind " + std::to_string(message.type()),
-                    "numbers, strings, tensors, graphs and lists of them");
-    }
-  }
-
   /// Puts the values where the file says they were in the graph that was written.
   Result<void> restore_ids(const pb::GraphProto& message) {
     const std::string* note = metadata_of(message, kIdsKey);
     if (!note) return {};
     const auto to = parse_permutation(*note, graph_.values.size());
     if (!to) return invalid("graph '" + graph_.name + "'", "a note of ids that fits no value", "one id for each value");
-    std::vector<Value> values(graph_.values.size());
-    for (std::size_t i = 0; i < values.size(); ++i) values[(*to)[i]] = std::move(graph_.values[i]);
-    graph_.values = std::move(values);
-    const auto renumber = [&](std::vector<ValueId>& ids) {
-      for (ValueId& id : ids)
-        if (id.valid()) id.index = (*to)[id.index];
-    };
-    renumber(graph_.inputs);
-    renumber(graph_.outputs);
-    renumber(graph_.captures);
-    for (Node& node : graph_.nodes) {
-      renumber(node.inputs);
-      renumber(node.outputs);
-      renumber(node.captures);
-    }
+    move_values(graph_, *to);
     return {};
   }
 

@@ -47,7 +47,7 @@ bool takes_pads(const Node& pool, const Integers& spatial_pads) {
   return true;
 }
 
-bool fold(Editor& editor, NodeId id) {
+bool fold_into_window(Editor& editor, NodeId id) {
   Node node = editor.node(id);
   if (node.inputs.empty() || (!is_op(node, "Conv") && !is_op(node, "AveragePool"))) return false;
   if (attribute_or<std::string>(node, "auto_pad", "NOTSET") != "NOTSET") return false;
@@ -71,6 +71,6 @@ bool fold(Editor& editor, NodeId id) {
 
 }  // namespace
 
-Result<bool> fold_pad(Graph& graph, PassContext&) { return apply_rules(graph, {fold}); }
+Result<bool> fold_pad(Graph& graph, PassContext&) { return apply_rules(graph, {fold_into_window}); }
 
 }  // namespace collage

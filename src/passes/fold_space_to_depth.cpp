@@ -124,7 +124,7 @@ Integers times(Integers values, std::int64_t factor) {
   return values;
 }
 
-bool fold(Editor& editor, NodeId id) {
+bool fold_moves(Editor& editor, NodeId id) {
   Node node = editor.node(id);
   if (!is_op(node, "Conv") || !editor.has_one_reader(node.inputs[0])) return false;
   const Tensor* weights = constant_of(editor.graph(), node.inputs[1]);
@@ -149,7 +149,7 @@ bool fold(Editor& editor, NodeId id) {
 
 Result<bool> fold_space_to_depth(Graph& graph, PassContext&) {
   if (rounds(graph)) return false;
-  return apply_rules(graph, {fold});
+  return apply_rules(graph, {fold_moves});
 }
 
 }  // namespace collage

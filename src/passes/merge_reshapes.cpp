@@ -7,7 +7,7 @@
 namespace collage {
 namespace {
 
-bool join(Editor& editor, NodeId id) {
+bool join_reshapes(Editor& editor, NodeId id) {
   const Node node = editor.node(id);
   if (!is_reshape_like(node) || !editor.producer(node.inputs[0]).valid()) return false;
   const Node before = editor.node(editor.producer(node.inputs[0]));
@@ -28,6 +28,6 @@ bool join(Editor& editor, NodeId id) {
 
 }  // namespace
 
-Result<bool> merge_reshapes(Graph& graph, PassContext&) { return apply_rules(graph, {join}); }
+Result<bool> merge_reshapes(Graph& graph, PassContext&) { return apply_rules(graph, {join_reshapes}); }
 
 }  // namespace collage

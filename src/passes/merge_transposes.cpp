@@ -5,7 +5,7 @@
 namespace collage {
 namespace {
 
-bool join(Editor& editor, NodeId id) {
+bool join_transposes(Editor& editor, NodeId id) {
   const Node node = editor.node(id);
   if (!is_op(node, "Transpose")) return false;
   const Node* before = editor.producer_op(node.inputs[0], "Transpose");
@@ -42,6 +42,8 @@ bool give_to_gemm(Editor& editor, NodeId id) {
 
 }  // namespace
 
-Result<bool> merge_transposes(Graph& graph, PassContext&) { return apply_rules(graph, {join, give_to_gemm}); }
+Result<bool> merge_transposes(Graph& graph, PassContext&) {
+  return apply_rules(graph, {join_transposes, give_to_gemm});
+}
 
 }  // namespace collage

@@ -56,7 +56,7 @@ struct ControlLayout {
 };
 
 /// Sizes are added up without overflow. The step has as many ports as its operator says (check_control).
-[[nodiscard]] ControlLayout control_layout(const PlanStep& step);
+[[nodiscard]] ControlLayout control_layout(const PlanControl& step);
 
 /// Checks a control step against the values around it, but not what is inside its bodies.
 /// Error plan/damaged at `where`.

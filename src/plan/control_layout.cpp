@@ -4,14 +4,11 @@
 #include <fmt/format.h>
 
 #include "plan/control.h"
+#include "plan/damaged.h"
 #include "plan/memory.h"
 
 namespace collage {
 namespace {
-
-std::unexpected<Error> damaged(const std::string& where, std::string saw, std::string allowed) {
-  return fail(ExitCode::kBadInput, "plan/damaged", where, std::move(saw), std::move(allowed));
-}
 
 /// Gives out aligned parts of a workspace, one after the other; its size stays at the largest number rather than wrap.
 class Parts {
@@ -36,16 +33,16 @@ const PlanValue& output(const PlanBody& body, std::size_t i) { return body.value
 class Check {
  public:
   Check(const PlanBody& around, const PlanStep& step, const std::string& where)
-      : around_(around), step_(step), form_(*step.control), where_(where) {}
+      : around_(around), step_(step), control_(std::get<PlanControl>(step.work)), form_(control_.form), where_(where) {}
 
   Result<void> run() const {
     COLLAGE_TRY_VOID(check_counts());
     COLLAGE_TRY_VOID(check_lists());
     COLLAGE_TRY_VOID(check_leading());
-    for (const PlanBody& body : step_.bodies) COLLAGE_TRY_VOID(check_body(body));
+    for (const PlanBody& body : control_.bodies) COLLAGE_TRY_VOID(check_body(body));
     COLLAGE_TRY_VOID(check_trips());
-    if (const std::size_t bytes = control_layout(step_).bytes; bytes > step_.workspace_bytes)
-      return damaged(where_, fmt::format("a workspace of {} bytes", step_.workspace_bytes),
+    if (const std::size_t bytes = control_layout(control_).bytes; bytes > control_.workspace.bytes)
+      return damaged(where_, fmt::format("a workspace of {} bytes", control_.workspace.bytes),
                      fmt::format("{} for the bodies", bytes));
     return {};
   }
@@ -55,14 +52,14 @@ class Check {
 
   Result<void> check_counts() const {
     const std::size_t least = leading_operands(form_.op) + form_.scan_inputs.size();
-    const bool right = step_.bodies.size() == body_count(form_.op) && form_.operands.size() >= least &&
+    const bool right = control_.bodies.size() == body_count(form_.op) && form_.operands.size() >= least &&
                        (!is_if() || (form_.operands.size() == 1 && form_.scan_outputs.empty())) &&
                        (form_.op == ControlOperator::kScan) == !form_.scan_inputs.empty() &&
                        (is_if() || form_.results.size() == carried_count(form_) + form_.scan_outputs.size());
     if (!right) return damaged(where_, "another number of operands, results or bodies", "those of its operator");
     const std::size_t formals =
         is_if() ? 0 : leading_outputs(form_.op) * 2 + form_.operands.size() - leading_operands(form_.op);
-    for (const PlanBody& body : step_.bodies) {
+    for (const PlanBody& body : control_.bodies) {
       if (body.inputs.size() != formals + body.captures.size() ||
           body.outputs.size() != leading_outputs(form_.op) + form_.results.size())
         return damaged(where_, "a body with another number of ports", "those of its operator");
@@ -83,7 +80,7 @@ class Check {
       if (form_.operands[i] == kNoValue ? !may_be_omitted : !lists(step_.inputs, form_.operands[i]))
         return damaged(where_, fmt::format("operand {}", i), "one of the step's inputs");
     }
-    for (const PlanBody& body : step_.bodies)
+    for (const PlanBody& body : control_.bodies)
       for (const PlanIndex index : body.captures)
         if (!lists(step_.inputs, index)) return damaged(where_, "a captured value", "one of the step's inputs");
     for (const PlanIndex index : form_.results)
@@ -97,10 +94,10 @@ class Check {
   }
 
   Result<void> check_plain(const PlanValue& value) const {
-    if (value.format.is_plain() && value.type.is_static() &&
+    if (value.place.format.is_plain() && value.type.is_static() &&
         value.bytes == byte_count(value.type.element, value.type.extents()))
       return {};
-    return damaged(where_, fmt::format("{} as {} in {}", value.name, to_string(value.type), value.format.name),
+    return damaged(where_, fmt::format("{} as {} in {}", value.name, to_string(value.type), value.place.format.name),
                    "plain tensors of known shape at the border of a body");
   }
 
@@ -118,7 +115,7 @@ class Check {
           check_scalar(around_.values[form_.operands[i]], is_count ? ElementType::kInt64 : ElementType::kBool));
     }
     if (form_.op != ControlOperator::kLoop) return {};
-    const PlanBody& body = step_.bodies.front();
+    const PlanBody& body = control_.bodies.front();
     COLLAGE_TRY_VOID(check_scalar(input(body, 0), ElementType::kInt64));
     COLLAGE_TRY_VOID(check_scalar(input(body, 1), ElementType::kBool));
     return check_scalar(output(body, 0), ElementType::kBool);
@@ -192,14 +189,15 @@ class Check {
 
   const PlanBody& around_;
   const PlanStep& step_;
+  const PlanControl& control_;
   const ControlForm& form_;
   const std::string& where_;
 };
 
 }  // namespace
 
-ControlLayout control_layout(const PlanStep& step) {
-  const ControlForm& form = *step.control;
+ControlLayout control_layout(const PlanControl& step) {
+  const ControlForm& form = step.form;
   const std::size_t carried = carried_count(form);
   ControlLayout layout;
   Parts parts;

@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include "plan/damaged.h"
+
 namespace collage {
 namespace {
 
@@ -46,21 +48,20 @@ class Walk {
   [[nodiscard]] std::string label(PlanIndex index) const {
     return fmt::format("value {} ({})", index, body_.values[index].name);
   }
-  static std::unexpected<Error> damaged(std::string where, std::string saw, std::string allowed) {
-    return fail(ExitCode::kBadInput, "plan/damaged", std::move(where), std::move(saw), std::move(allowed));
-  }
   [[nodiscard]] std::unexpected<Error> spoilt(std::string where, PlanIndex value) const {
     return damaged(std::move(where), label(value) + " read after a write over it", "its bytes as they were written");
   }
 
   [[nodiscard]] Span span_of(PlanIndex index) const {
     const PlanValue& value = body_.values[index];
-    return {value.storage, value.buffer, value.location, value.offset, value.offset + value.bytes};
+    return {value.storage, value.buffer, value.place.location, value.offset, value.offset + value.bytes};
   }
 
-  static Span workspace_of(const PlanStep& step) {
-    return {step.location == kHome ? Storage::kArena : Storage::kDevice, 0, step.location, step.workspace_offset,
-            step.workspace_offset + step.workspace_bytes};
+  static Span workspace_span(const PlanStep& step) {
+    const std::string& location = location_of(step);
+    const Workspace workspace = workspace_of(step);
+    return {location == kHome ? Storage::kArena : Storage::kDevice, 0, location, workspace.offset,
+            workspace.offset + workspace.bytes};
   }
 
   void keep(PlanIndex index) {
@@ -80,11 +81,11 @@ class Walk {
     const std::string where = where_ + fmt::format("step {}", s);
     for (const PlanIndex input : step.inputs)
       if (!intact_[input]) return spoilt(where, input);
-    if (step.kind == StepKind::kView) {
+    if (is_view(step)) {
       COLLAGE_TRY_VOID(check_view(step, where));
     } else {
       COLLAGE_TRY_VOID(check_ports(step, where));
-      spoil(workspace_of(step));
+      spoil(workspace_span(step));
       for (const PlanIndex output : step.outputs) spoil(span_of(output));
     }
     for (const PlanIndex output : step.outputs) keep(output);
@@ -109,7 +110,7 @@ class Walk {
   }
 
   [[nodiscard]] Result<void> check_ports(const PlanStep& step, const std::string& where) const {
-    const Span workspace = workspace_of(step);
+    const Span workspace = workspace_span(step);
     for (const std::vector<PlanIndex>* list : {&step.inputs, &step.outputs})
       for (const PlanIndex value : *list)
         if (span_of(value).overlaps(workspace))

@@ -7,20 +7,17 @@
 
 #include "base/hash.h"
 #include "plan/control.h"
+#include "plan/damaged.h"
 #include "plan/memory.h"
 #include "plan/overwrites.h"
 
 namespace collage {
 namespace {
 
-std::unexpected<Error> damaged(std::string where, std::string saw, std::string allowed) {
-  return fail(ExitCode::kBadInput, "plan/damaged", std::move(where), std::move(saw), std::move(allowed));
-}
-
 /// Bytes a value needs where that is known here: static tensors in the two common formats.
 std::size_t least_bytes(const PlanValue& value) {
   if (!value.type.is_static()) return 0;
-  return value.format.is_plain() || value.format.is_channels_last()
+  return value.place.format.is_plain() || value.place.format.is_channels_last()
              ? byte_count(value.type.element, value.type.extents())
              : 0;
 }
@@ -72,7 +69,7 @@ class Verifier {
       case Storage::kArena:
         return body_.arena_bytes;
       case Storage::kDevice:
-        return arena_bytes_at(value.location);
+        return arena_bytes_at(value.place.location);
       case Storage::kConstant:
         return plan_.weights_bytes;
       case Storage::kDynamic:
@@ -93,8 +90,8 @@ class Verifier {
     const PlanValue& value = body_.values[index];
     const std::optional<std::size_t> available = storage_bytes(value);
     if (!available) return damaged(label(index), "a buffer that does not exist", "a model input, output or device");
-    if ((value.storage == Storage::kDevice) != (value.location != kHome))
-      return damaged(label(index), fmt::format("{} at {}", name_of(value.storage), value.location),
+    if ((value.storage == Storage::kDevice) != (value.place.location != kHome))
+      return damaged(label(index), fmt::format("{} at {}", name_of(value.storage), value.place.location),
                      "storage of the value's location");
     if (value.storage != Storage::kDynamic && !value.type.is_static() && !is_open_input(index))
       return damaged(label(index), to_string(value.type), "a static tensor");
@@ -141,36 +138,44 @@ class Verifier {
   }
 
   [[nodiscard]] Result<void> check_step(const PlanStep& step, const std::string& where) {
-    for (const std::vector<PlanIndex>* list : {&step.inputs, &step.outputs, &step.constants})
+    const StepArtifact* const artifact = artifact_of(step);
+    const std::vector<PlanIndex> constants = artifact == nullptr ? std::vector<PlanIndex>() : artifact->constants;
+    for (const std::vector<PlanIndex>* list : {&step.inputs, &step.outputs, &constants})
       for (const PlanIndex value : *list)
         if (value >= body_.values.size()) return damaged(where, fmt::format("value {}", value), "an index of a value");
     for (const PlanIndex value : step.inputs)
       if (!written_[value]) return damaged(where, label(value) + " read before it is written", "an earlier write");
     for (const PlanIndex value : step.inputs)
-      if (is_open_input(value) && step.kind != StepKind::kKernel)
+      if (is_open_input(value) && !is_kernel(step))
         return damaged(where, label(value) + " of open shape", "kernels as readers of inputs of open shape");
-    for (const PlanIndex value : step.constants)
+    for (const PlanIndex value : constants)
       if (body_.values[value].storage != Storage::kConstant)
         return damaged(where, label(value) + " that is not constant", "a constant");
     for (const PlanIndex value : step.outputs) {
       const Storage storage = body_.values[value].storage;
       const bool writable = storage == Storage::kOutput || storage == Storage::kArena || storage == Storage::kDevice ||
                             storage == Storage::kDynamic;
-      if (!writable && step.kind != StepKind::kView)
+      if (!writable && !is_view(step))
         return damaged(where, label(value) + " written in read-only storage", "output, arena, device or dynamic");
       written_[value] = true;
     }
     COLLAGE_TRY_VOID(check_locations(step, where));
-    for (const PlanCheck& check : step.checks) COLLAGE_TRY_VOID(check_check(step, check, where));
-    const std::size_t arena = arena_bytes_at(step.location).value_or(0);
-    if (step.workspace_offset % kBufferAlignment != 0 || step.workspace_offset > arena ||
-        step.workspace_bytes > arena - step.workspace_offset)
-      return damaged(where, fmt::format("workspace of {} bytes at {}", step.workspace_bytes, step.workspace_offset),
-                     fmt::format("at most {} bytes of arena", arena));
-    const bool listed = std::ranges::any_of(plan_.artifacts, [&](const auto& a) { return a.hash == step.artifact; });
-    if (has_artifact(step.kind) ? !listed : !step.artifact.empty())
-      return damaged(where, "artifact '" + step.artifact + "'", "a listed artifact, none for a view");
+    for (const PlanCheck& check : checks_of(step)) COLLAGE_TRY_VOID(check_check(step, check, where));
+    COLLAGE_TRY_VOID(check_workspace(step, where));
+    if (artifact != nullptr &&
+        std::ranges::find(plan_.artifacts, artifact->hash, &PlanArtifact::hash) == plan_.artifacts.end())
+      return damaged(where, "artifact '" + artifact->hash + "'", "a listed artifact");
     return check_bodies(step, where);
+  }
+
+  [[nodiscard]] Result<void> check_workspace(const PlanStep& step, const std::string& where) const {
+    const std::size_t arena = arena_bytes_at(location_of(step)).value_or(0);
+    const Workspace workspace = workspace_of(step);
+    if (workspace.offset % kBufferAlignment == 0 && workspace.offset <= arena &&
+        workspace.bytes <= arena - workspace.offset)
+      return {};
+    return damaged(where, fmt::format("workspace of {} bytes at {}", workspace.bytes, workspace.offset),
+                   fmt::format("at most {} bytes of arena", arena));
   }
 
   /// What a check reads is at home, whole, and there when the step runs.
@@ -179,14 +184,14 @@ class Verifier {
     const PlanValue& value = body_.values[index];
     const bool is_there =
         value.storage == Storage::kConstant || std::ranges::find(step.inputs, index) != step.inputs.end();
-    return is_there && value.location == kHome && value.storage != Storage::kDynamic &&
+    return is_there && value.place.location == kHome && value.storage != Storage::kDynamic &&
            is_integer(value.type.element) && bits_of(value.type.element) >= 8 &&
-           (value.format.is_plain() || value.format.is_channels_last());
+           (value.place.format.is_plain() || value.place.format.is_channels_last());
   }
 
   [[nodiscard]] Result<void> check_check(const PlanStep& step, const PlanCheck& check, const std::string& where) const {
     const bool divides = check.rule == OperandRule::kNoOverflow;
-    const bool is_sound = step.kind == StepKind::kKernel && can_be_checked(step, check.value) &&
+    const bool is_sound = can_be_checked(step, check.value) &&
                           (divides ? can_be_checked(step, check.dividend) : check.dividend == kNoValue) &&
                           (check.rule == OperandRule::kRange) != check.ranges.empty();
     if (is_sound) return {};
@@ -196,31 +201,33 @@ class Verifier {
 
   /// A transfer joins home and one device, every other step stays where it is.
   [[nodiscard]] Result<void> check_locations(const PlanStep& step, const std::string& where) const {
-    if (!arena_bytes_at(step.location)) return damaged(where, "location " + step.location, "one with an arena");
-    if (step.kind == StepKind::kTransfer) {
+    const std::string& location = location_of(step);
+    if (!arena_bytes_at(location)) return damaged(where, "location " + location, "one with an arena");
+    if (is_transfer(step)) {
       if (step.inputs.size() != 1 || step.outputs.size() != 1)
         return damaged(where, "a transfer of several values", "one value");
       const PlanValue& from = body_.values[step.inputs.front()];
       const PlanValue& to = body_.values[step.outputs.front()];
-      const bool crosses = from.location != to.location && (from.location == kHome || to.location == kHome);
-      if (!crosses || from.bytes != to.bytes || from.format != to.format)
-        return damaged(where, fmt::format("a transfer from {} to {}", from.location, to.location),
+      const Place& source = from.place;
+      const Place& target = to.place;
+      const bool crosses = source.location != target.location && (source.location == kHome || target.location == kHome);
+      if (!crosses || from.bytes != to.bytes || source.format != target.format)
+        return damaged(where, fmt::format("a transfer from {} to {}", source.location, target.location),
                        "the same bytes at home and at a device");
       return {};
     }
     for (const std::vector<PlanIndex>* list : {&step.inputs, &step.outputs})
       for (const PlanIndex value : *list)
-        if (body_.values[value].location != step.location)
-          return damaged(where, label(value) + " at " + body_.values[value].location, "values at " + step.location);
+        if (body_.values[value].place.location != location)
+          return damaged(where, label(value) + " at " + body_.values[value].place.location, "values at " + location);
     return {};
   }
 
   [[nodiscard]] Result<void> check_bodies(const PlanStep& step, const std::string& where) const {
-    if ((step.kind == StepKind::kControl) != step.control.has_value() || (!step.control && !step.bodies.empty()))
-      return damaged(where, "a step of kind " + std::string(name_of(step.kind)), "bodies in control steps only");
-    if (!step.control) return {};
+    const auto* const control = std::get_if<PlanControl>(&step.work);
+    if (control == nullptr) return {};
     COLLAGE_TRY_VOID(check_control(body_, step, where));
-    for (const PlanBody& body : step.bodies)
+    for (const PlanBody& body : control->bodies)
       COLLAGE_TRY_VOID(Verifier(plan_, body, &body_, where + ", body " + body.name + ": ").run());
     return {};
   }
@@ -271,16 +278,16 @@ std::string_view name_of(ControlOperator op) {
 std::size_t step_count(const PlanBody& plan) {
   std::size_t count = plan.steps.size();
   for (const PlanStep& step : plan.steps)
-    for (const PlanBody& body : step.bodies) count += step_count(body);
+    for (const PlanBody& body : bodies_of(step)) count += step_count(body);
   return count;
 }
 
 StepCounts count_steps(const PlanBody& plan) {
   StepCounts counts{.steps = plan.steps.size()};
   for (const PlanStep& step : plan.steps) {
-    if (step.kind == StepKind::kView) ++counts.views;
+    if (is_view(step)) ++counts.views;
     ++counts.backends[step.backend];
-    for (const PlanBody& body : step.bodies) {
+    for (const PlanBody& body : bodies_of(step)) {
       const StepCounts inside = count_steps(body);
       counts.steps += inside.steps;
       counts.views += inside.views;

@@ -4,7 +4,6 @@
 #pragma once
 
 #include <cstdint>
-#include <limits>
 #include <map>
 #include <optional>
 #include <set>
@@ -14,11 +13,9 @@
 
 #include "base/buffer.h"
 #include "base/error.h"
-#include "ir/operand_conditions.h"
 #include "ir/tensor.h"
 #include "plan/plan_report.h"
-#include "region/cover.h"
-#include "region/format.h"
+#include "plan/plan_step.h"
 #include "region/place.h"
 
 namespace collage {
@@ -29,89 +26,25 @@ enum class Storage : std::uint8_t {
   kInput,     ///< in the caller's buffer for model input `buffer`
   kOutput,    ///< in the caller's buffer for model output `buffer`
   kArena,     ///< at `offset` in the context's arena
-  kDevice,    ///< at `offset` in the context's arena of the device at `location`
+  kDevice,    ///< at `offset` in the context's arena of the device at the value's location
   kConstant,  ///< at `offset` in weights.bin
   kDynamic    ///< made by the kernel, shape known after the run; model outputs only
 };
 
-/// One value in one format. Values may share bytes: views with what they show, parts of a concatenation with the whole,
+/// One value in one place. Values may share bytes: views with what they show, parts of a concatenation with the whole,
 /// and values that live one after the other.
 struct PlanValue {
   std::string name;  ///< the graph value's name
   ValueType type;
-  Format format;
+  Place place;  ///< away from home for kDevice only
   Storage storage = Storage::kArena;
   /// kInput, kOutput: position in inputs or outputs. kConstant in a body: the value around the body with these bytes.
   std::uint32_t buffer = 0;
   std::size_t offset = 0;  ///< bytes, 64-byte aligned; from the start of the arena, the buffer or weights.bin
   std::size_t bytes = 0;
-  std::string location = kHome;  ///< another than kHome for kDevice only
   /// kConstant outside bodies, of a plan that was saved: hash_bytes() of its bytes.
   std::optional<std::uint64_t> checksum = {};
   bool operator==(const PlanValue&) const = default;
-};
-
-using PlanIndex = std::uint32_t;
-/// Stands for an operand or result that is left out.
-inline constexpr PlanIndex kNoValue = std::numeric_limits<PlanIndex>::max();
-
-enum class ControlOperator : std::uint8_t { kIf, kLoop, kScan };
-
-/// Which slice of a tensor belongs to iteration i: number i along an axis, or number i from the end.
-struct Slicing {
-  std::uint32_t axis = 0;
-  bool reverse = false;
-  bool operator==(const Slicing&) const = default;
-};
-
-/// A control-flow operator of ONNX as a step runs it. The ports of its bodies are those of the operator.
-struct ControlForm {
-  ControlOperator op = ControlOperator::kIf;
-  std::vector<PlanIndex> operands;    ///< the node's inputs in order; kNoValue when omitted
-  std::vector<PlanIndex> results;     ///< the node's outputs in order; kNoValue for an omitted one
-  std::vector<Slicing> scan_inputs;   ///< of the last operands (Scan)
-  std::vector<Slicing> scan_outputs;  ///< of the last results (Loop, Scan)
-  bool operator==(const ControlForm&) const = default;
-};
-
-/// What a session looks at before it runs a step: the kernel behind it computes nonsense, or dies, where it does not
-/// hold. The value is at home.
-struct PlanCheck {
-  OperandRule rule = OperandRule::kRange;
-  PlanIndex value = kNoValue;        ///< an input of the step, or a constant
-  PlanIndex dividend = kNoValue;     ///< kNoOverflow: likewise; what `value` divides
-  std::vector<OperandRange> ranges;  ///< kRange: of element i number i modulo their count
-  std::string op_type;               ///< of the node that asks
-  std::string node;
-  bool operator==(const PlanCheck&) const = default;
-};
-
-struct PlanBody;
-
-struct PlanStep {
-  StepKind kind = StepKind::kKernel;
-  std::string backend;
-  std::string variant;
-  std::string location = kHome;       ///< where a kernel runs and its workspace lies
-  std::vector<std::string> nodes;     ///< names of the graph's nodes it computes
-  std::vector<std::string> repeated;  ///< of these, the ones that another step computes for all other readers
-  std::string structure;          ///< structure_key() of their region: what the step was chosen for; "" without nodes
-  std::vector<PlanIndex> inputs;  ///< plan values
-  std::vector<PlanIndex> outputs;
-  std::string artifact;              ///< content hash, "" for views and transfers
-  std::string entry;                 ///< which kernel of a linked artifact (link_extension.h), else ""
-  std::vector<PlanIndex> constants;  ///< plan constants the artifact is loaded with, in its order
-  std::vector<PlanCheck> checks;     ///< before it runs; kernel steps only
-  std::size_t workspace_offset = 0;
-  std::size_t workspace_bytes = 0;
-  std::int64_t cost_ns = 0;  ///< median measured alone; 0 for views and for copies, which nobody prices
-  std::int64_t cost_low_ns = 0;
-  std::int64_t cost_high_ns = 0;
-  bool is_estimated = false;  ///< the cost is a forecast: the step was never timed
-  std::string runner_up;
-  std::optional<ControlForm> control;  ///< control steps only
-  std::vector<PlanBody> bodies;        ///< control steps only; an If: else_branch, then_branch
-  bool operator==(const PlanStep&) const;
 };
 
 /// What runs on which bytes: a model's, or those of one body of a control-flow operator. A body's arena lies at the
@@ -127,6 +60,7 @@ struct PlanBody {
   bool operator==(const PlanBody&) const = default;
 };
 
+inline bool PlanControl::operator==(const PlanControl&) const = default;
 inline bool PlanStep::operator==(const PlanStep&) const = default;
 
 /// What load() needs beside the bytes of artifacts/<hash>.

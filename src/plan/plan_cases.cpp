@@ -5,12 +5,10 @@
 
 #include <fmt/format.h>
 
+#include "plan/damaged.h"
+
 namespace collage {
 namespace {
-
-std::unexpected<Error> damaged(std::string where, std::string saw, std::string allowed) {
-  return fail(ExitCode::kBadInput, "plan/damaged", std::move(where), std::move(saw), std::move(allowed));
-}
 
 Result<void> check_domain(const ShapeDomain& domain) {
   for (std::size_t d = 0; d < domain.dimensions.size(); ++d) {

@@ -62,7 +62,7 @@ class Realiser {
     for (const CoverStep& step : request_.cover->steps) {
       const Artifact* own = artifacts.front();
       artifacts = artifacts.subspan(1);
-      if (step.kind == StepKind::kControl) {
+      if (std::holds_alternative<CoverControl>(step.work)) {
         COLLAGE_TRY_VOID(control_steps.add(step, artifacts));
       } else {
         COLLAGE_TRY_VOID(steps.add(step, own));
@@ -142,21 +142,24 @@ Result<RealisedPlan> realise_body_of(const RealiseRequest& request) {
 }
 
 void share_constants_with_bodies(PlanBody& around) {
-  for (PlanStep& step : around.steps)
-    for (PlanBody& body : step.bodies) {
+  for (PlanStep& step : around.steps) {
+    auto* const control = std::get_if<PlanControl>(&step.work);
+    if (control == nullptr) continue;
+    for (PlanBody& body : control->bodies) {
       for (PlanValue& value : body.values)
         if (value.storage == Storage::kConstant) value.offset = around.values[value.buffer].offset;
       share_constants_with_bodies(body);
     }
+  }
 }
 
 std::vector<std::size_t> cover_steps(const PlanBody& plan) {
   std::vector<std::size_t> steps;
   for (std::size_t s = 0; s < plan.steps.size(); ++s) {
     const PlanStep& step = plan.steps[s];
-    const bool is_copy = step.kind == StepKind::kConvert && step.nodes.empty() && step.inputs.size() == 1 &&
-                         step.outputs.size() == 1 &&
-                         plan.values[step.inputs.front()].format == plan.values[step.outputs.front()].format;
+    const bool is_copy =
+        is_conversion(step) && step.inputs.size() == 1 && step.outputs.size() == 1 &&
+        plan.values[step.inputs.front()].place.format == plan.values[step.outputs.front()].place.format;
     if (!is_copy) steps.push_back(s);
   }
   return steps;

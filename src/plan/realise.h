@@ -23,6 +23,7 @@
 
 #include "backend/backend.h"
 #include "plan/realised_plan.h"
+#include "region/cover.h"
 
 namespace collage {
 

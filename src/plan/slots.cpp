@@ -40,7 +40,8 @@ void Slots::own_slot(PlanIndex value) {
   const PlanValue& given = plan_.values[value];
   const std::size_t block = blocks_.block_of(value);
   slot_of_block_[block] = slots_.size();
-  slots_.push_back({given.storage, given.location, given.buffer, blocks_.bytes_of_block(block), block_lives_[block]});
+  slots_.push_back(
+      {given.storage, given.place.location, given.buffer, blocks_.bytes_of_block(block), block_lives_[block]});
 }
 
 void Slots::join(PlanIndex value, std::size_t slot) {
@@ -94,7 +95,7 @@ void Slots::place() {
   }
   std::set<std::string> devices;
   for (const Slot& slot : slots_) devices.insert(slot.location);
-  for (const PlanStep& step : plan_.steps) devices.insert(step.location);
+  for (const PlanStep& step : plan_.steps) devices.insert(location_of(step));
   devices.erase(kHome);
   plan_.arena_bytes = place_arena(kHome);
   plan_.device_arena_bytes.clear();
@@ -111,17 +112,18 @@ std::size_t Slots::place_arena(const std::string& location) {
     intervals.push_back({slots_[i].life.first, slots_[i].life.last_read, slots_[i].bytes});
   }
   const std::size_t workspaces = intervals.size();
-  std::vector<PlanStep*> steps;
+  std::vector<Workspace*> of_steps;
   for (std::size_t s = 0; s < plan_.steps.size(); ++s) {
-    if (plan_.steps[s].location != location) continue;
-    steps.push_back(&plan_.steps[s]);
-    intervals.push_back({s, s, steps.back()->workspace_bytes});
+    Workspace* const workspace = workspace_in(plan_.steps[s]);
+    if (workspace == nullptr || location_of(plan_.steps[s]) != location) continue;
+    of_steps.push_back(workspace);
+    intervals.push_back({s, s, workspace->bytes});
   }
   const MemoryPlan memory = plan_memory(intervals);
   for (PlanIndex i = 0; i < plan_.values.size(); ++i)
     if (const std::size_t slot = slot_of(i); slot != kNoSlot && slot_interval[slot] != kNoSlot)
       plan_.values[i].offset += memory.offsets[slot_interval[slot]];
-  for (std::size_t s = 0; s < steps.size(); ++s) steps[s]->workspace_offset = memory.offsets[workspaces + s];
+  for (std::size_t w = 0; w < of_steps.size(); ++w) of_steps[w]->offset = memory.offsets[workspaces + w];
   return memory.bytes;
 }
 

@@ -30,6 +30,21 @@ class PoolBuilder {
     note_refusals(proposer);
   }
 
+  /// What a backend proposed alone. Its regions are in the order of asking, so those that are new come in the order in
+  /// which asking here would have added them.
+  void add(const CandidatePool& known) {
+    std::vector<std::uint32_t> places;
+    for (const Region& region : known.regions) places.push_back(regions_.intern(region));
+    for (Candidate candidate : known.candidates) {
+      candidate.region = places[candidate.region];
+      pool_.candidates.push_back(std::move(candidate));
+    }
+    for (RegionRefusal refusal : known.refusals) {
+      refusal.region = places[refusal.region];
+      pool_.refusals.push_back(std::move(refusal));
+    }
+  }
+
   CandidatePool take() {
     pool_.regions = regions_.take();
     return std::move(pool_);
@@ -132,9 +147,15 @@ class PoolBuilder {
 }  // namespace
 
 CandidatePool propose(const Graph& graph, const Uses& uses, std::span<const Proposer> proposers,
-                      const ProposeOptions& options) {
+                      const ProposeOptions& options, const KnownProposals& known) {
   PoolBuilder pool(graph, uses);
-  for (const Proposer& proposer : proposers) pool.add(proposer, options);
+  for (const Proposer& proposer : proposers) {
+    const auto found = known.find(proposer.backend);
+    if (found == known.end())
+      pool.add(proposer, options);
+    else
+      pool.add(found->second);
+  }
   return pool.take();
 }
 

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <expected>
 #include <functional>
+#include <map>
 #include <span>
 #include <string>
 #include <vector>
@@ -55,8 +56,12 @@ struct CandidatePool {
 
 using ProposeOptions = RuleOptions;
 
+/// By backend, what propose() gave for it alone.
+using KnownProposals = std::map<std::string, CandidatePool>;
+
+/// Backends whose proposals are known are not asked; the pool is the same as if they were.
 [[nodiscard]] CandidatePool propose(const Graph& graph, const Uses& uses, std::span<const Proposer> proposers,
-                                    const ProposeOptions& options = {});
+                                    const ProposeOptions& options = {}, const KnownProposals& known = {});
 
 /// The sets of labels under which the rules propose exactly this region, determined from the region alone.
 [[nodiscard]] std::vector<std::vector<Match>> labels_for(const PartitionRules& rules, const Graph& graph,

@@ -171,11 +171,11 @@ class Binder {
   Binder(const LoadedBody& around, const BodyMemory& memory, std::size_t index)
       : around_(around),
         memory_(memory),
-        step_(around.plan->steps[index]),
-        form_(*step_.control),
+        control_(std::get<PlanControl>(around.plan->steps[index].work)),
+        form_(control_.form),
         bodies_(around.bodies[index]),
-        workspace_(memory.arena + step_.workspace_offset),
-        layout_(control_layout(step_)) {}
+        workspace_(memory.arena + control_.workspace.offset),
+        layout_(control_layout(control_)) {}
 
   Result<std::unique_ptr<Call>> run() {
     std::vector<BoundBody> bound;
@@ -207,7 +207,7 @@ class Binder {
   }
 
   void fill(IterationCall& call) const {
-    const PlanBody& body = step_.bodies.front();
+    const PlanBody& body = control_.bodies.front();
     const BodyMemory& memory = memories_.front();
     const std::size_t first_output = leading_outputs(form_.op);
     const std::size_t first_input = first_output * 2;
@@ -243,7 +243,7 @@ class Binder {
 
   const LoadedBody& around_;
   const BodyMemory& memory_;
-  const PlanStep& step_;
+  const PlanControl& control_;
   const ControlForm& form_;
   const std::vector<LoadedBody>& bodies_;
   std::byte* workspace_;

@@ -15,8 +15,8 @@ namespace {
 /// Backends of the steps, those inside bodies included.
 void list_backends(const PlanBody& plan, std::set<std::string>& names) {
   for (const PlanStep& step : plan.steps) {
-    if (needs_backend(step.kind)) names.insert(step.backend);
-    for (const PlanBody& body : step.bodies) list_backends(body, names);
+    if (needs_backend(step)) names.insert(step.backend);
+    for (const PlanBody& body : bodies_of(step)) list_backends(body, names);
   }
 }
 
@@ -28,13 +28,15 @@ struct CompatibilityReport {
 
   void collect(const Plan& plan, const PlanBody& body, const BackendSource& backends) {
     for (const PlanStep& step : body.steps) {
-      for (const PlanBody& inner : step.bodies) collect(plan, inner, backends);
-      if (!has_artifact(step.kind)) continue;
-      const auto artifact = std::ranges::find(plan.artifacts, step.artifact, &PlanArtifact::hash);
+      for (const PlanBody& inner : bodies_of(step)) collect(plan, inner, backends);
+      const StepArtifact* const loaded = artifact_of(step);
+      if (loaded == nullptr) continue;
+      const auto artifact = std::ranges::find(plan.artifacts, loaded->hash, &PlanArtifact::hash);
       const Result<Backend*> backend = backends(step.backend);
       if (!backend || artifact == plan.artifacts.end()) continue;
       ++steps;
-      const std::string name = step.nodes.empty() ? step.variant : step.nodes.front();
+      const std::vector<std::string>& nodes = nodes_of(step).names;
+      const std::string name = nodes.empty() ? step.variant : nodes.front();
       if (const auto notice = judge_artifact(**backend, artifact->compatibility); !notice)
         refusals[fmt::format("{}: {}; allowed {}", step.backend, notice.error().saw, notice.error().allowed)].push_back(
             name);
@@ -67,7 +69,7 @@ std::vector<TensorPort> tensor_ports(const Plan& plan, const std::vector<PlanInd
 Result<std::map<std::string, Device*>> find_devices(const Plan& plan, const BackendSource& backends) {
   std::map<std::string, Device*> devices;
   for (const PlanStep& step : plan.steps) {
-    if (!needs_backend(step.kind)) continue;
+    if (!needs_backend(step)) continue;
     COLLAGE_TRY(Backend* const backend, backends(step.backend));
     if (Device* const device = device_of(*backend)) devices.emplace(backend->info().location, device);
   }

@@ -12,24 +12,6 @@
 namespace collage {
 namespace {
 
-/// One model input or output: our own memory and, when bound, the caller's instead.
-struct BoundPort {
-  MemoryBlock own;
-  std::byte* data = nullptr;
-  bool is_own = true;
-};
-
-Result<std::vector<BoundPort>> allocate_ports(const std::vector<TensorPort>& ports) {
-  std::vector<BoundPort> out;
-  for (const TensorPort& port : ports) {
-    BoundPort bound;
-    COLLAGE_TRY(bound.own, MemoryBlock::allocate(port.bytes, port.name));
-    bound.data = bound.own.data();
-    out.push_back(std::move(bound));
-  }
-  return out;
-}
-
 /// The inputs of an open plan with the extents they have in one context.
 Result<std::vector<TensorPort>> ports_at(std::vector<TensorPort> ports, const std::vector<Extents>& extents) {
   for (std::size_t i = 0; i < ports.size(); ++i) {
@@ -56,6 +38,24 @@ Result<std::vector<TensorPort>> ports_at(std::vector<TensorPort> ports, const st
 }  // namespace
 
 struct ExecutionContext::State {
+  /// One model input or output: our own memory and, when bound, the caller's instead.
+  struct BoundPort {
+    MemoryBlock own;
+    std::byte* data = nullptr;
+    bool is_own = true;
+  };
+
+  [[nodiscard]] static Result<std::vector<BoundPort>> allocate_ports(const std::vector<TensorPort>& ports) {
+    std::vector<BoundPort> out;
+    for (const TensorPort& port : ports) {
+      BoundPort bound;
+      COLLAGE_TRY(bound.own, MemoryBlock::allocate(port.bytes, port.name));
+      bound.data = bound.own.data();
+      out.push_back(std::move(bound));
+    }
+    return out;
+  }
+
   State() = default;
   State(const State&) = delete;
   State& operator=(const State&) = delete;
@@ -106,7 +106,7 @@ struct ExecutionContext::State {
       if (!owned[i]) continue;
       calls.push_back(owned[i].get());
       call_steps.push_back(static_cast<std::uint32_t>(i));
-      const auto device = devices.find(plan().steps[i].location);
+      const auto device = devices.find(location_of(plan().steps[i]));
       call_queues.push_back(device == devices.end() ? nullptr : device->second.queue.get());
     }
   }
@@ -179,8 +179,8 @@ Result<ExecutionContext> Executable::make_context(const ExecutionOptions& option
   for (const auto& [location, device] : state_->devices) {
     COLLAGE_TRY(made->devices[location], make_device_place(*device, plan().device_arena_bytes.at(location)));
   }
-  COLLAGE_TRY(made->inputs, allocate_ports(made->input_ports));
-  COLLAGE_TRY(made->outputs, allocate_ports(outputs()));
+  COLLAGE_TRY(made->inputs, ExecutionContext::State::allocate_ports(made->input_ports));
+  COLLAGE_TRY(made->outputs, ExecutionContext::State::allocate_ports(outputs()));
   COLLAGE_TRY_VOID(made->bind_all());
   return ExecutionContext(std::move(made));
 }

@@ -6,9 +6,10 @@ namespace collage {
 
 std::vector<Port> ports_of(const PlanBody& plan, const std::vector<PlanIndex>& values) {
   std::vector<Port> ports;
-  for (const PlanIndex index : values)
-    ports.push_back(
-        {plan.values[index].name, plan.values[index].type, plan.values[index].format, plan.values[index].location});
+  for (const PlanIndex index : values) {
+    const PlanValue& value = plan.values[index];
+    ports.push_back({value.name, value.type, value.place});
+  }
   return ports;
 }
 
@@ -28,13 +29,15 @@ std::map<PlanIndex, Tensor> body_constants(const PlanBody& body, const std::map<
 LoadRequest load_request(const RealisedPlan& realised, const PlanBody& body,
                          const std::map<PlanIndex, Tensor>& constants, const PlanStep& step, int threads) {
   const std::vector<PlanArtifact>& artifacts = realised.plan.artifacts;
+  const StepArtifact* const artifact = artifact_of(step);
+  COLLAGE_CHECK(artifact != nullptr, "a step that loads nothing");
   LoadRequest request;
-  request.artifact.bytes = realised.artifacts.at(step.artifact).text();
-  request.artifact.workspace_bytes = step.workspace_bytes;
-  request.artifact.entry = step.entry;
-  const auto listed = std::ranges::find(artifacts, step.artifact, &PlanArtifact::hash);
+  request.artifact.bytes = realised.artifacts.at(artifact->hash).text();
+  request.artifact.workspace_bytes = artifact->workspace.bytes;
+  request.artifact.entry = artifact->entry;
+  const auto listed = std::ranges::find(artifacts, artifact->hash, &PlanArtifact::hash);
   if (listed != artifacts.end()) request.artifact.compatibility = listed->compatibility;
-  for (const PlanIndex constant : step.constants) request.constants.push_back(constants.at(constant));
+  for (const PlanIndex constant : artifact->constants) request.constants.push_back(constants.at(constant));
   request.inputs = ports_of(body, step.inputs);
   request.outputs = ports_of(body, step.outputs);
   request.threads = threads;

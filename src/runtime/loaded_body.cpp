@@ -12,15 +12,16 @@ namespace {
 
 std::string text_of(const std::vector<Port>& ports) {
   std::string text;
-  for (const Port& port : ports) text += to_string(port.type) + "@" + port.format.name + ";";
+  for (const Port& port : ports) text += to_string(port.type) + "@" + port.place.format.name + ";";
   return text;
 }
 
 }  // namespace
 
 Error in_step(Error error, std::size_t index, const PlanStep& step) {
-  error.where = fmt::format("step {} ({}{}{}): {}", index, step.backend, step.nodes.empty() ? "" : " ",
-                            step.nodes.empty() ? "" : step.nodes.front(), error.where);
+  const std::vector<std::string>& nodes = nodes_of(step).names;
+  error.where = fmt::format("step {} ({}{}{}): {}", index, step.backend, nodes.empty() ? "" : " ",
+                            nodes.empty() ? "" : nodes.front(), error.where);
   return error;
 }
 
@@ -34,12 +35,12 @@ Result<LoadedBody> KernelLoader::load(const PlanBody& plan, std::map<PlanIndex, 
                   .bodies = std::vector<std::vector<LoadedBody>>(plan.steps.size())};
   for (std::size_t i = 0; i < plan.steps.size(); ++i) {
     const PlanStep& step = plan.steps[i];
-    for (const PlanBody& inner : step.bodies) {
+    for (const PlanBody& inner : bodies_of(step)) {
       auto loaded = load(inner, body_constants(inner, body.constants), inner.name + ": ");
       if (!loaded) return std::unexpected(in_step(std::move(loaded).error(), i, step));
       body.bodies[i].push_back(std::move(*loaded));
     }
-    if (!has_artifact(step.kind)) continue;
+    if (artifact_of(step) == nullptr) continue;
     const auto loaded = kernel(body, step);
     if (!loaded) {
       Error error = in_step(loaded.error(), i, step);
@@ -53,12 +54,13 @@ Result<LoadedBody> KernelLoader::load(const PlanBody& plan, std::map<PlanIndex, 
 
 Result<const Kernel*> KernelLoader::kernel(const LoadedBody& body, const PlanStep& step) {
   const PlanBody& plan = *body.plan;
+  const StepArtifact& artifact = *artifact_of(step);
   KernelKey key{step.backend,
-                step.artifact,
-                step.entry,
+                artifact.hash,
+                artifact.entry,
                 {},
                 text_of(ports_of(plan, step.inputs)) + "->" + text_of(ports_of(plan, step.outputs))};
-  for (const PlanIndex constant : step.constants) {
+  for (const PlanIndex constant : artifact.constants) {
     key.constants.push_back(body.constants.at(constant).data.data());
     key.ports += to_string(plan.values[constant].type) + ";";
   }
@@ -82,7 +84,7 @@ std::byte* address_of(const LoadedBody& body, const BodyMemory& memory, PlanInde
     case Storage::kArena:
       return memory.arena + value.offset;
     case Storage::kDevice:
-      return memory.devices->at(value.location).arena->data() + value.offset;
+      return memory.devices->at(value.place.location).arena->data() + value.offset;
     // Read only: a plan writes to no constant (plan verify()), the pointer type is that of the common case.
     case Storage::kConstant:
       return const_cast<std::byte*>(body.constants.at(index).data.data());
@@ -97,8 +99,8 @@ namespace {
 std::unique_ptr<Call> bind_transfer(const LoadedBody& body, const BodyMemory& memory, const PlanStep& step) {
   const PlanValue& from = body.plan->values[step.inputs.front()];
   const PlanValue& to = body.plan->values[step.outputs.front()];
-  const Direction direction = from.location == kHome ? Direction::kIn : Direction::kOut;
-  const DevicePlace& device = memory.devices->at(direction == Direction::kIn ? to.location : from.location);
+  const Direction direction = from.place.location == kHome ? Direction::kIn : Direction::kOut;
+  const DevicePlace& device = memory.devices->at(direction == Direction::kIn ? to.place.location : from.place.location);
   return transfer_call(*device.queue, direction, address_of(body, memory, step.outputs.front()),
                        address_of(body, memory, step.inputs.front()), from.bytes);
 }
@@ -123,19 +125,19 @@ Result<std::unique_ptr<Call>> bind_open(const LoadedBody& body, const std::vecto
 
 Result<std::unique_ptr<Call>> bind_step(const LoadedBody& body, const BodyMemory& memory, std::size_t index) {
   const PlanStep& step = body.plan->steps[index];
-  if (step.kind == StepKind::kControl) return bind_control(body, memory, index);
-  if (step.kind == StepKind::kTransfer) return bind_transfer(body, memory, step);
+  if (std::holds_alternative<PlanControl>(step.work)) return bind_control(body, memory, index);
+  if (is_transfer(step)) return bind_transfer(body, memory, step);
   if (body.kernels[index] == nullptr) return nullptr;
   Buffers buffers;
   for (const PlanIndex input : step.inputs) buffers.inputs.push_back(address_of(body, memory, input));
   for (const PlanIndex output : step.outputs) buffers.outputs.push_back(address_of(body, memory, output));
   std::byte* arena = memory.arena;
-  if (step.location != kHome) {
-    const DevicePlace& device = memory.devices->at(step.location);
+  if (const std::string& location = location_of(step); location != kHome) {
+    const DevicePlace& device = memory.devices->at(location);
     arena = device.arena->data();
     buffers.queue = device.queue.get();
   }
-  if (step.workspace_bytes > 0) buffers.workspace = arena + step.workspace_offset;
+  if (const Workspace workspace = workspace_of(step); workspace.bytes > 0) buffers.workspace = arena + workspace.offset;
   auto call = memory.input_extents != nullptr ? bind_open(body, *memory.input_extents, index, buffers)
                                               : body.kernels[index]->bind(buffers);
   if (!call) return call;

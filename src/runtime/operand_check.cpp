@@ -207,9 +207,9 @@ Operand operand_at(const LoadedBody& body, const BodyMemory& memory, PlanIndex i
 
 std::unique_ptr<Call> with_checks(const LoadedBody& body, const BodyMemory& memory, const PlanStep& step,
                                   std::unique_ptr<Call> call) {
-  if (step.checks.empty() || call == nullptr) return call;
+  if (checks_of(step).empty() || call == nullptr) return call;
   std::vector<BoundCheck> checks;
-  for (const PlanCheck& one : step.checks) {
+  for (const PlanCheck& one : checks_of(step)) {
     BoundCheck bound{.check = &one, .operand = operand_at(body, memory, one.value), .dividend = {}};
     if (one.dividend != kNoValue) bound.dividend = operand_at(body, memory, one.dividend);
     checks.push_back(std::move(bound));

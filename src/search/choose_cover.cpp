@@ -44,31 +44,29 @@ class CoverWriter {
     const std::vector<Place>& places = problem_.routes[hop.value.index].places;
     const auto choice = (*problem_.boundaries)(hop.value, places[hop.from], places[hop.to]);
     COLLAGE_CHECK(choice.has_value(), "a conversion that has gone");
-    CoverStep step;
-    step.kind = places[hop.from].location != places[hop.to].location ? StepKind::kTransfer
-                : nanoseconds_of(choice->cost) == 0                  ? StepKind::kView
-                                                                     : StepKind::kConvert;
-    step.backend = choice->backend;
-    step.value = hop.value;
-    step.from = places[hop.from];
-    step.to = places[hop.to];
-    step.cost = choice->cost;
+    CoverStep step{.backend = choice->backend, .cost = choice->cost};
+    const Place& from = places[hop.from];
+    const Place& to = places[hop.to];
+    if (from.location != to.location)
+      step.work = CoverTransfer{hop.value, from.format, from.location, to.location};
+    else if (nanoseconds_of(choice->cost) == 0)
+      step.work = CoverRename{hop.value, from.location, from.format, to.format};
+    else
+      step.work = CoverConversion{hop.value, from.location, from.format, to.format};
     cover_.steps.push_back(std::move(step));
   }
 
   void append(const Group& group, const Option& option) {
     const SearchCandidate& candidate = problem_.candidates[option.candidate];
-    CoverStep step;
-    step.kind = candidate.variant.name == "view"       ? StepKind::kView
-                : candidate.backend == kControlBackend ? StepKind::kControl
-                                                       : StepKind::kKernel;
-    step.backend = candidate.backend;
-    step.location = candidate.location;
-    step.region = *candidate.region;
-    step.region.matches.assign(candidate.matches.begin(), candidate.matches.end());
-    step.variant = candidate.variant;
-    step.cost = candidate.cost;
-    step.runner_up = runner_up(group, option);
+    CoverStep step{.backend = candidate.backend, .cost = candidate.cost, .runner_up = runner_up(group, option)};
+    Region region = *candidate.region;
+    region.matches.assign(candidate.matches.begin(), candidate.matches.end());
+    if (candidate.variant.name == "view")
+      step.work = CoverView{std::move(region), candidate.variant, candidate.location};
+    else if (candidate.backend == kControlBackend)
+      step.work = CoverControl{std::move(region), candidate.variant, {}};
+    else
+      step.work = CoverKernel{std::move(region), candidate.variant, candidate.location};
     cover_.steps.push_back(std::move(step));
   }
 

@@ -9,20 +9,21 @@ namespace {
 /// name them.
 void write_steps(const Graph& graph, const Cover& cover, const std::string& indent, std::string& text) {
   for (const CoverStep& step : cover.steps) {
-    if (step.region.nodes.universe() == 0) {
-      text += fmt::format("{}{} {} {}: {} -> {}\n", indent, name_of(step.kind), step.backend,
-                          graph.value(step.value).name, to_string(step.from), to_string(step.to));
+    if (const auto move = move_of(step)) {
+      text += fmt::format("{}{} {} {}: {} -> {}\n", indent, kind_name(step), step.backend,
+                          graph.value(move->value).name, to_string(move->from), to_string(move->to));
       continue;
     }
-    text += fmt::format("{}{} {}/{}:", indent, name_of(step.kind), step.backend, step.variant.name);
-    for (std::size_t n : step.region.nodes.members())
-      text += (step.region.repeats(n) ? " ~" : " ") + graph.nodes[n].name;
+    const Region& region = *chosen_region(step);
+    text += fmt::format("{}{} {}/{}:", indent, kind_name(step), step.backend, chosen_variant(step)->name);
+    for (std::size_t n : region.nodes.members()) text += (region.repeats(n) ? " ~" : " ") + graph.nodes[n].name;
     text += "\n";
-    if (step.bodies.empty()) continue;
-    const std::vector<const Graph*> bodies = bodies_of(graph.nodes[step.region.nodes.next()]);
-    for (std::size_t b = 0; b < step.bodies.size() && b < bodies.size(); ++b) {
+    const std::span<const Cover> covers = bodies_of(step);
+    if (covers.empty()) continue;
+    const std::vector<const Graph*> bodies = bodies_of(graph.nodes[region.nodes.next()]);
+    for (std::size_t b = 0; b < covers.size() && b < bodies.size(); ++b) {
       text += fmt::format("{}  body {}\n", indent, bodies[b]->name);
-      write_steps(*bodies[b], step.bodies[b], indent + "    ", text);
+      write_steps(*bodies[b], covers[b], indent + "    ", text);
     }
   }
 }

@@ -11,8 +11,9 @@ namespace {
 std::vector<double> share_by_node(const Cover& cover, std::size_t nodes) {
   std::vector<double> share(nodes, 0);
   for (const CoverStep& step : cover.steps) {
-    if (step.region.nodes.universe() == 0) continue;
-    const std::vector<std::size_t> members = step.region.nodes.members();
+    const Region* const region = chosen_region(step);
+    if (region == nullptr) continue;
+    const std::vector<std::size_t> members = region->nodes.members();
     const auto ns = static_cast<double>(nanoseconds_of(step.cost).value_or(0));
     for (const std::size_t n : members) share[n] += ns / static_cast<double>(members.size());
   }

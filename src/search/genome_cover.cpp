@@ -59,8 +59,8 @@ void GenomeDecoder::note(const std::string& engine, const NodeSet& nodes, std::i
 
 void GenomeDecoder::learn(const Cover& cover, const Evaluation& evaluation) {
   for (std::size_t s = 0; s < std::min(cover.steps.size(), evaluation.step_ns.size()); ++s)
-    if (cover.steps[s].kind == StepKind::kKernel)
-      note(cover.steps[s].backend, cover.steps[s].region.nodes, evaluation.step_ns[s]);
+    if (const auto* const kernel = std::get_if<CoverKernel>(&cover.steps[s].work))
+      note(cover.steps[s].backend, kernel->region.nodes, evaluation.step_ns[s]);
 }
 
 std::int64_t GenomeDecoder::sum_of_parts(const std::string& engine, const NodeSet& nodes) const {

@@ -97,11 +97,12 @@ class KBest {
   Classes classes_of(const Cover& cover) const {
     Classes used;
     for (const CoverStep& step : cover.steps) {
-      const auto same = by_nodes_.find(step.region.nodes);
-      if (step.region.nodes.universe() == 0 || same == by_nodes_.end()) continue;
+      const Region* const region = chosen_region(step);
+      const auto same = region == nullptr ? by_nodes_.end() : by_nodes_.find(region->nodes);
+      if (same == by_nodes_.end()) continue;
       for (const std::size_t c : same->second)
-        if (candidates_[c].backend == step.backend && candidates_[c].variant == step.variant &&
-            candidates_[c].location == step.location && *candidates_[c].region == step.region)
+        if (candidates_[c].backend == step.backend && candidates_[c].variant == *chosen_variant(step) &&
+            candidates_[c].location == location_of(step) && *candidates_[c].region == *region)
           used.insert(classes_[c]);
     }
     return used;

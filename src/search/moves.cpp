@@ -66,8 +66,9 @@ Genome move_some_border(const Genome& genome, const MoveSpace& space, std::mt199
 /// True when the cover gives every node of the range to this backend.
 bool runs_all(const Cover& cover, const std::string& backend, std::size_t begin, std::size_t end) {
   for (const CoverStep& step : cover.steps) {
-    if (step.region.nodes.universe() == 0 || step.backend == backend) continue;
-    if (step.region.nodes.next(begin) < end) return false;
+    const Region* const region = chosen_region(step);
+    if (region == nullptr || step.backend == backend) continue;
+    if (region->nodes.next(begin) < end) return false;
   }
   return true;
 }

@@ -8,7 +8,7 @@
 namespace collage {
 namespace {
 
-constexpr std::size_t kNone = ~std::size_t{0};
+constexpr std::size_t kNoMaker = ~std::size_t{0};
 
 /// Steps that may become one, with all that waits for them and all that they wait for.
 struct Union {
@@ -29,9 +29,10 @@ class Finder {
  public:
   Finder(const Graph& graph, const Uses& uses, const Cover& cover) : graph_(graph), uses_(uses), reach_(graph, uses) {
     for (const CoverStep& step : cover.steps)
-      if (step.region.nodes.universe() != 0) {
+      if (const Region* const region = chosen_region(step)) {
         steps_.push_back(&step);
-        repeats_ |= !step.region.repeated.empty();
+        regions_.push_back(region);
+        repeats_ |= !region->repeated.empty();
       }
     link_steps();
   }
@@ -55,22 +56,22 @@ class Finder {
  private:
   void link_steps() {
     const std::size_t count = steps_.size();
-    std::vector<std::size_t> maker(graph_.values.size(), kNone);
+    std::vector<std::size_t> maker(graph_.values.size(), kNoMaker);
     before_.assign(count, BitSet(count));
     after_.assign(count, BitSet(count));
     makers_.resize(count);
     readers_.resize(count);
     for (std::size_t s = 0; s < count; ++s) {
       std::set<std::size_t> makers;
-      for (const ValueId input : steps_[s]->region.inputs)
-        if (maker[input.index] != kNone) makers.insert(maker[input.index]);
+      for (const ValueId input : regions_[s]->inputs)
+        if (maker[input.index] != kNoMaker) makers.insert(maker[input.index]);
       for (const std::size_t m : makers) {
         before_[s] |= before_[m];
         before_[s].insert(m);
         makers_[s].push_back(m);
         readers_[m].push_back(s);
       }
-      for (const ValueId output : steps_[s]->region.outputs) maker[output.index] = s;
+      for (const ValueId output : regions_[s]->outputs) maker[output.index] = s;
     }
     for (std::size_t s = count; s-- > 0;)
       for (const std::size_t reader : readers_[s]) {
@@ -82,8 +83,8 @@ class Finder {
   bool have_one_owner(std::size_t a, std::size_t b) const {
     const CoverStep& first = *steps_[a];
     const CoverStep& second = *steps_[b];
-    return first.kind == StepKind::kKernel && second.kind == StepKind::kKernel && first.backend == second.backend &&
-           first.location == second.location;
+    return is_kernel(first) && is_kernel(second) && first.backend == second.backend &&
+           location_of(first) == location_of(second);
   }
 
   Union of_step(std::size_t step) const {
@@ -96,8 +97,8 @@ class Finder {
     all.steps.insert(step);
     all.steps_before |= before_[step];
     all.steps_after |= after_[step];
-    const NodeSet covered = steps_[step]->region.covered();
-    all.nodes |= steps_[step]->region.nodes;
+    const NodeSet covered = regions_[step]->covered();
+    all.nodes |= regions_[step]->nodes;
     all.covered |= covered;
     for (std::size_t n = covered.next(); n < covered.universe(); n = covered.next(n + 1)) {
       all.nodes_before |= reach_.ancestors(n);
@@ -117,7 +118,7 @@ class Finder {
              std::ranges::find(region.outputs, id) == region.outputs.end();
     };
     for (std::size_t s = 0; s < steps_.size(); ++s)
-      if (!all.steps.contains(s) && std::ranges::any_of(steps_[s]->region.inputs, is_kept)) return false;
+      if (!all.steps.contains(s) && std::ranges::any_of(regions_[s]->inputs, is_kept)) return false;
     return true;
   }
 
@@ -148,7 +149,7 @@ class Finder {
 
   void add(const Union& all, std::size_t owner) {
     found_.push_back(
-        {.backend = steps_[owner]->backend, .location = steps_[owner]->location, .region = region_of(all)});
+        {.backend = steps_[owner]->backend, .location = location_of(*steps_[owner]), .region = region_of(all)});
   }
 
   std::vector<NeighbourUnion> in_order() {
@@ -167,6 +168,7 @@ class Finder {
   const Uses& uses_;
   Reachability reach_;
   std::vector<const CoverStep*> steps_;  ///< those that run nodes, views included
+  std::vector<const Region*> regions_;   ///< of these
   bool repeats_ = false;                 ///< some step does
   std::vector<std::vector<std::size_t>> makers_;
   std::vector<std::vector<std::size_t>> readers_;

@@ -40,13 +40,13 @@ namespace collage {
 namespace {
 
 constexpr PlaceMask mask_of(std::uint8_t place) { return PlaceMask{1} << place; }
-constexpr std::uint32_t kNone = ~std::uint32_t{0};
+constexpr std::uint32_t kNoIndex = ~std::uint32_t{0};
 
 /// A way to a covered set: its cost, and where each live value is (in the pool of masks, in the order of Set::live).
 struct State {
   PathCost cost;
   std::int64_t peak = 0;
-  std::uint32_t parent = kNone;
+  std::uint32_t parent = kNoIndex;
   std::uint32_t group = 0;
   std::uint32_t option = 0;
   std::size_t masks = 0;
@@ -55,8 +55,8 @@ struct State {
 /// Where the live values of an edge's target come from, and the ports of its group among those of its source.
 struct EdgeMap {
   struct Source {
-    std::uint32_t live = kNone;    ///< index into the source's live values
-    std::uint32_t output = kNone;  ///< index into the group's outputs
+    std::uint32_t live = kNoIndex;    ///< index into the source's live values
+    std::uint32_t output = kNoIndex;  ///< index into the group's outputs
   };
   std::vector<Source> target;
   std::vector<std::uint32_t> inputs;  ///< by port: index into the source's live values
@@ -65,7 +65,7 @@ struct EdgeMap {
 
 std::uint32_t index_in(const std::vector<std::uint32_t>& sorted, std::uint32_t value) {
   const auto found = std::ranges::lower_bound(sorted, value);
-  return found != sorted.end() && *found == value ? static_cast<std::uint32_t>(found - sorted.begin()) : kNone;
+  return found != sorted.end() && *found == value ? static_cast<std::uint32_t>(found - sorted.begin()) : kNoIndex;
 }
 
 class Pass {
@@ -160,7 +160,7 @@ class Pass {
     const auto held = masks_.begin() + static_cast<std::ptrdiff_t>(states_[from].masks);
     held_.assign(held, held + static_cast<std::ptrdiff_t>(source_->live.size()));
     for (std::size_t i = 0; i < map_.inputs.size(); ++i) {
-      if (map_.inputs[i] == kNone) return;  // its maker keeps it to itself
+      if (map_.inputs[i] == kNoIndex) return;  // its maker keeps it to itself
       if (!require(next.cost, problem_.routes[group.inputs[i]], held_[map_.inputs[i]], option.in[i])) return;
     }
     made_.clear();
@@ -172,7 +172,9 @@ class Pass {
     if (objective(next.cost, next.peak, edge.target) > most_ns_) return;
     after_.clear();
     for (const EdgeMap::Source& source : map_.target)
-      after_.push_back(source.output != kNone ? made_[source.output] : source.live != kNone ? held_[source.live] : 0);
+      after_.push_back(source.output != kNoIndex ? made_[source.output]
+                       : source.live != kNoIndex ? held_[source.live]
+                                                 : 0);
     add_if_not_dominated(next, edge.target);
   }
 
@@ -242,22 +244,22 @@ class Pass {
   }
 
   PassResult finish() {
-    std::uint32_t best = kNone;
+    std::uint32_t best = kNoIndex;
     std::uint32_t best_set = 0;
     const auto rank = [&](std::uint32_t s, std::uint32_t set) {
       return std::pair(objective(states_[s].cost, states_[s].peak, set), states_[s].cost);
     };
     for (const std::uint32_t set : lattice_.layers[problem_.size()])
       for (const std::uint32_t s : of_set_[set])
-        if (best == kNone || rank(s, set) < rank(best, best_set)) {
+        if (best == kNoIndex || rank(s, set) < rank(best, best_set)) {
           best = s;
           best_set = set;
         }
-    if (best == kNone) return std::move(result_);
+    if (best == kNoIndex) return std::move(result_);
     result_.cost = states_[best].cost;
     result_.peak_bytes = states_[best].peak;
     result_.path.emplace();
-    for (std::uint32_t s = best; states_[s].parent != kNone; s = states_[s].parent)
+    for (std::uint32_t s = best; states_[s].parent != kNoIndex; s = states_[s].parent)
       result_.path->push_back({.group = states_[s].group, .option = states_[s].option});
     std::ranges::reverse(*result_.path);
     return std::move(result_);

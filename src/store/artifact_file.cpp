@@ -12,7 +12,7 @@
 namespace collage {
 namespace {
 
-constexpr std::string_view kMagic = "COLLART1";
+constexpr std::string_view kArtifactMagic = "COLLART1";
 
 std::unexpected<Error> malformed(std::string saw) {
   return fail(ExitCode::kIo, "artifact/malformed", "artifact", std::move(saw), "bytes that serialise() made");
@@ -57,16 +57,16 @@ Result<std::string> serialise(const Artifact& artifact, std::span<const ValueId>
                                       {"workspace", artifact.workspace_bytes},
                                       {"bytes", artifact.bytes.size()}});
   const std::uint64_t length = header.size();
-  std::string bytes(kMagic);
+  std::string bytes(kArtifactMagic);
   bytes.append(reinterpret_cast<const char*>(&length), sizeof length);
   return bytes + header + artifact.bytes;
 }
 
 Result<Artifact> deserialise(std::string_view bytes, std::span<const ValueId> constants) {
-  constexpr std::size_t kPrefix = kMagic.size() + sizeof(std::uint64_t);
-  if (bytes.size() < kPrefix || !bytes.starts_with(kMagic)) return malformed("another magic number");
+  constexpr std::size_t kPrefix = kArtifactMagic.size() + sizeof(std::uint64_t);
+  if (bytes.size() < kPrefix || !bytes.starts_with(kArtifactMagic)) return malformed("another magic number");
   std::uint64_t length = 0;
-  std::memcpy(&length, bytes.data() + kMagic.size(), sizeof length);
+  std::memcpy(&length, bytes.data() + kArtifactMagic.size(), sizeof length);
   if (length > bytes.size() - kPrefix) return malformed("a header past the end");
   COLLAGE_TRY(const Json header, parse_json(bytes.substr(kPrefix, length), "artifact"));
   COLLAGE_TRY(Result<Artifact> artifact,

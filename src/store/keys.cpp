@@ -36,9 +36,8 @@ std::string cost_key(const std::string& structure_key, const Variant& variant, c
 }
 
 std::string text_of(const Conversion& conversion) {
-  const Place from{.location = conversion.from_location, .format = conversion.from};
-  const Place to{.location = conversion.to_location, .format = conversion.to};
-  return fmt::format("{} from={} to={}", to_string(conversion.type), to_string(from), to_string(to));
+  return fmt::format("{} from={} to={}", to_string(conversion.type), to_string(conversion.from),
+                     to_string(conversion.to));
 }
 
 std::string conversion_key(const Conversion& conversion, const BackendInfo& backend, const MeasureContext& context) {

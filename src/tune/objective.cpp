@@ -54,9 +54,9 @@ std::int64_t StepMemory::of(const Graph& graph, const Region& region, const std:
 
 void StepMemory::learn(const Cover& cover, const std::vector<Artifact>& artifacts) {
   for (std::size_t s = 0; s < cover.steps.size(); ++s) {
-    const CoverStep& step = cover.steps[s];
-    if (step.kind == StepKind::kKernel)
-      scratch_[{step.region.nodes, way(step.backend, step.variant)}] =
+    const auto* const kernel = std::get_if<CoverKernel>(&cover.steps[s].work);
+    if (kernel != nullptr)
+      scratch_[{kernel->region.nodes, way(cover.steps[s].backend, kernel->variant)}] =
           static_cast<std::int64_t>(artifacts[s].workspace_bytes);
   }
 }
@@ -64,8 +64,7 @@ void StepMemory::learn(const Cover& cover, const std::vector<Artifact>& artifact
 std::int64_t plan_bytes(const Graph& graph, const Cover& cover, const Plan& plan, const IsEngine& is_engine) {
   std::int64_t inside = 0;
   for (const CoverStep& step : cover.steps)
-    if (step.kind == StepKind::kKernel && is_engine(step.backend))
-      inside = std::max(inside, inner_bytes(graph, step.region));
+    if (is_kernel(step) && is_engine(step.backend)) inside = std::max(inside, inner_bytes(graph, *chosen_region(step)));
   return static_cast<std::int64_t>(plan.arena_bytes) + inside;
 }
 

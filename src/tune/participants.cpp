@@ -66,6 +66,7 @@ RehearsalRequest request_for(std::vector<std::string> names, std::string graph_f
                              const MeasureEnv& env) {
   return {.backends = std::move(names),
           .graph_file = std::move(graph_file),
+          .folder = env.folder.path(),
           .compile = options.compile(),
           .limit = options.compile_limit,
           .stop = env.stop};
@@ -77,8 +78,8 @@ Result<void> probe(std::vector<std::string> names, const TuneOptions& options, c
   std::erase_if(names, [&](const std::string& name) {
     return name == kHostBackend || name == kControlBackend || !who.probed.insert(name).second;
   });
-  COLLAGE_TRY(const auto bad, rehearse(env.worker, request_for(std::move(names), {}, options, env)));
-  for (const auto& [name, refusal] : bad) env.registry.exclude(name, why(refusal));
+  COLLAGE_TRY(const Rehearsed tried, rehearse(env.worker, request_for(std::move(names), {}, options, env)));
+  for (const auto& [name, refusal] : tried.refused) env.registry.exclude(name, why(refusal));
   return {};
 }
 
@@ -102,11 +103,12 @@ Result<void> rehearse_graph(const Prepared& prepared, const TuneOptions& options
   std::erase_if(names, [&](const std::string& name) {
     return name == kHostBackend || env.store.verdict(key_of(name)).has_value();
   });
-  COLLAGE_TRY(const auto bad, rehearse(env.worker, request_for(names, prepared.graph_file, options, env)));
+  COLLAGE_TRY(Rehearsed tried, rehearse(env.worker, request_for(names, prepared.graph_file, options, env)));
   if (env.stop.stop_requested()) return {};
+  who.proposals = std::move(tried.proposals);
   for (const std::string& name : names) {
-    const auto refusal = bad.find(name);
-    if (refusal == bad.end())
+    const auto refusal = tried.refused.find(name);
+    if (refusal == tried.refused.end())
       env.store.put_verdict(key_of(name), "\"went well\"");
     else
       leave_out(name, refusal->second, env.registry, who);

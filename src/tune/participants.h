@@ -29,13 +29,16 @@ struct Participants {
   /// Pairs that cannot run in one process.
   std::vector<std::pair<std::string, std::string>> conflicts;
   std::set<std::string> probed;  ///< tried in the worker
+  /// By instance, the file with what it proposed in the worker (rehearsal.h); not of all: see rehearsed().
+  std::map<std::string, std::string> proposals;
 };
 
 /// Instances asked for that work here. An unusable one is a note, unless nothing is left.
 [[nodiscard]] Result<Participants> choose_participants(const TuneOptions& options, const MeasureEnv& env);
 
 /// Every backend proposes the graph in the worker, once for a graph and a build; one that crashes or misbehaves there
-/// is left out. Then the rules: pins and bans of the user; without pins of the user's, those of the model.
+/// is left out. What the others proposed is in files; nothing of the host, of who was rehearsed in an earlier tune, and
+/// after a stop. Then the rules: pins and bans of the user; without pins of the user's, those of the model.
 [[nodiscard]] Result<Participants> rehearsed(Participants who, const Prepared& prepared, const TuneOptions& options,
                                              const MeasureEnv& env);
 

@@ -30,9 +30,8 @@ class CoverReader {
   Result<Cover> run() {
     Cover cover;
     for (const std::size_t s : cover_steps(plan_)) {
-      COLLAGE_TRY(CoverStep step, plan_.steps[s].nodes.empty() ? conversion(s) : kernel(s));
+      COLLAGE_TRY(CoverStep step, nodes_of(plan_.steps[s]).names.empty() ? moved_value(s) : region_step(s));
       const PlanStep& from = plan_.steps[s];
-      step.kind = from.kind;
       step.backend = from.backend;
       step.cost = Measured{.median_ns = from.cost_ns, .low_ns = from.cost_low_ns, .high_ns = from.cost_high_ns};
       if (from.is_estimated) step.cost = Estimated{.ns = from.cost_ns};
@@ -50,8 +49,8 @@ class CoverReader {
   std::unexpected<Error> other_graph(std::size_t step, const std::string& saw) const {
     const PlanStep& from = plan_.steps[step];
     std::string what = "a conversion";
-    if (!from.nodes.empty())
-      what = from.nodes.front();
+    if (const std::vector<std::string>& nodes = nodes_of(from).names; !nodes.empty())
+      what = nodes.front();
     else if (!from.inputs.empty())
       what = value(from.inputs.front()).name;
     return fail(ExitCode::kBadInput, "plan/other-graph",
@@ -61,61 +60,69 @@ class CoverReader {
 
   const PlanValue& value(PlanIndex index) const { return plan_.values[index]; }
 
-  Result<CoverStep> conversion(std::size_t s) const {
+  /// A conversion, a transfer, or a view without nodes.
+  Result<CoverStep> moved_value(std::size_t s) const {
     const PlanStep& from = plan_.steps[s];
+    if (is_kernel(from) || std::holds_alternative<PlanControl>(from.work))
+      return other_graph(s, "a step without nodes");
     if (from.inputs.size() != 1 || from.outputs.size() != 1) return other_graph(s, "a conversion of several values");
     const auto found = values_.find(value(from.inputs.front()).name);
     if (found == values_.end()) return other_graph(s, "no such value");
+    const Place& read = value(from.inputs.front()).place;
+    const Place& written = value(from.outputs.front()).place;
     CoverStep step;
-    step.value = found->second;
-    const PlanValue& read = value(from.inputs.front());
-    const PlanValue& written = value(from.outputs.front());
-    step.from = {.location = read.location, .format = read.format};
-    step.to = {.location = written.location, .format = written.format};
+    if (is_transfer(from))
+      step.work = CoverTransfer{found->second, read.format, read.location, written.location};
+    else if (is_view(from))
+      step.work = CoverRename{found->second, read.location, read.format, written.format};
+    else
+      step.work = CoverConversion{found->second, read.location, read.format, written.format};
     return step;
   }
 
-  Result<CoverStep> kernel(std::size_t s) {
+  Result<CoverStep> region_step(std::size_t s) {
     const PlanStep& from = plan_.steps[s];
     NodeSet nodes(graph_.nodes.size());
     NodeSet repeated(graph_.nodes.size());
-    for (const std::string& name : from.nodes) {
+    for (const std::string& name : nodes_of(from).names) {
       const auto found = nodes_.find(name);
       if (found == nodes_.end()) return other_graph(s, "no node " + name);
       nodes.insert(found->second);
-      if (std::ranges::find(from.repeated, name) != from.repeated.end())
+      if (std::ranges::find(nodes_of(from).repeated, name) != nodes_of(from).repeated.end())
         repeated.insert(found->second);
       else if (covered_.contains(found->second))
         return other_graph(s, "node " + name + " in two steps");
     }
     covered_ |= nodes - repeated;
-    CoverStep step;
-    step.location = from.location;
-    step.region = make_region(graph_, uses_, std::move(nodes), std::move(repeated));
-    if (structure_key(graph_, step.region) != from.structure)
+    Region region = make_region(graph_, uses_, std::move(nodes), std::move(repeated));
+    if (structure_key(graph_, region) != nodes_of(from).structure)
       return other_graph(s, "nodes of these names with other operators, attributes, types or shapes");
-    if (from.kind == StepKind::kControl) return control(s, std::move(step));
-    if (!has_values(from.outputs, step.region.outputs)) return other_graph(s, "other values that leave the step");
-    if (from.kind == StepKind::kKernel && !has_values(from.inputs, step.region.inputs))
+    if (const auto* const placed = std::get_if<PlanControl>(&from.work)) return control(s, *placed, std::move(region));
+    if (!has_values(from.outputs, region.outputs)) return other_graph(s, "other values that leave the step");
+    if (is_kernel(from) && !has_values(from.inputs, region.inputs))
       return other_graph(s, "other values that enter the step");
-    COLLAGE_TRY(Candidate chosen, offered(s, step.region));
-    step.variant = std::move(chosen.variant);
-    step.region.matches = std::move(chosen.matches);
+    COLLAGE_TRY(Candidate chosen, offered(s, region));
+    region.matches = std::move(chosen.matches);
+    CoverStep step;
+    if (is_view(from))
+      step.work = CoverView{std::move(region), std::move(chosen.variant), location_of(from)};
+    else
+      step.work = CoverKernel{std::move(region), std::move(chosen.variant), location_of(from)};
     return step;
   }
 
   /// The ports of a control-flow operator are its node's; what it does inside is decided in its bodies.
-  Result<CoverStep> control(std::size_t s, CoverStep step) const {
-    const PlanStep& from = plan_.steps[s];
-    step.variant = placed_variant(step.region);
-    const std::vector<Graph> bodies = free_bodies(graph_, graph_.nodes[step.region.nodes.next()]);
-    if (from.nodes.size() != 1 || bodies.size() != from.bodies.size()) return other_graph(s, "other bodies");
+  Result<CoverStep> control(std::size_t s, const PlanControl& from, Region region) const {
+    CoverControl made{.region = std::move(region)};
+    made.variant = placed_variant(made.region);
+    const std::vector<Graph> bodies = free_bodies(graph_, graph_.nodes[made.region.nodes.next()]);
+    if (from.nodes.names.size() != 1 || bodies.size() != from.bodies.size()) return other_graph(s, "other bodies");
     for (std::size_t b = 0; b < bodies.size(); ++b) {
       const std::string inside = fmt::format("{}: step {}, body {}", where_, s, bodies[b].name);
       COLLAGE_TRY(Cover body, CoverReader(from.bodies[b], inside, bodies[b], variants_).run());
-      step.bodies.push_back(std::move(body));
+      made.bodies.push_back(std::move(body));
     }
-    return step;
+    return CoverStep{.work = std::move(made)};
   }
 
   bool has_values(const std::vector<PlanIndex>& ports, const std::vector<ValueId>& expected) const {
@@ -133,7 +140,7 @@ class CoverReader {
           formats_fit(from.outputs, region.outputs, offer.variant.output_formats))
         return offer;
     return fail(ExitCode::kUnsupported, "plan/other-variant",
-                fmt::format("{}: step {} at {}", where_, s, from.nodes.front()),
+                fmt::format("{}: step {} at {}", where_, s, nodes_of(from).names.front()),
                 fmt::format("{} offers no variant {} with these formats", from.backend, from.variant),
                 "the backend that the plan was made with");
   }
@@ -144,7 +151,7 @@ class CoverReader {
     if (formats.size() != ids.size()) return false;
     return std::ranges::all_of(ports, [&](PlanIndex port) {
       for (std::size_t i = 0; i < ids.size(); ++i)
-        if (graph_.value(ids[i]).name == value(port).name) return formats[i] == value(port).format;
+        if (graph_.value(ids[i]).name == value(port).name) return formats[i] == value(port).place.format;
       const auto found = values_.find(value(port).name);
       return found != values_.end() && graph_.value(found->second).constant.has_value();
     });

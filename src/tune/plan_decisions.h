@@ -10,6 +10,7 @@
 
 #include "plan/plan.h"
 #include "region/candidates.h"
+#include "region/cover.h"
 
 namespace collage {
 

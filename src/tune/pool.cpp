@@ -5,8 +5,21 @@
 
 #include "tune/node_rules.h"
 #include "tune/proposers.h"
+#include "tune/rehearsal.h"
 
 namespace collage {
+namespace {
+
+Result<KnownProposals> proposed_in_workers(const TuneTask& task, const Uses& uses) {
+  KnownProposals known;
+  for (const auto& [backend, file] : task.who.proposals) {
+    if (concerns(task.options.user_rules, backend)) continue;
+    COLLAGE_TRY(known[backend], read_proposals(file, task.graph(), uses));
+  }
+  return known;
+}
+
+}  // namespace
 
 Result<Pool> propose_pool(const TuneTask& task, const MeasureEnv& env) {
   Pool pool;
@@ -18,7 +31,8 @@ Result<Pool> propose_pool(const TuneTask& task, const MeasureEnv& env) {
   for (const Proposer& one : pool.proposers)
     if (one.rules.own) pool.rules[one.backend] = to_text(*one.rules.own);
   add_user_rules(graph, task.options.user_rules, pool.proposers);
-  pool.candidates = propose(graph, uses, pool.proposers);
+  COLLAGE_TRY(const KnownProposals known, proposed_in_workers(task, uses));
+  pool.candidates = propose(graph, uses, pool.proposers, {}, known);
   COLLAGE_TRY_VOID(keep_forced_regions(graph, task.options.user_rules, pool.candidates));
   pool.rule_effects = effects_of(graph, task.who.rules, pool.candidates);
   std::ranges::move(effects_of(graph, task.options.user_rules, pool.candidates), std::back_inserter(pool.rule_effects));

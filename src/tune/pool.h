@@ -1,5 +1,8 @@
 // The pool: all candidates that the participating backends offer for a graph, after the user's rules.
-// In:  the prepared graph, participants, rules. Out: a Pool.
+// In:  the prepared graph, the participants with what they proposed in a worker, rules. Out: a Pool.
+// How: what a worker proposed is read from its file. This process itself asks the backends that proposed in no worker
+//       of this tune (participants.h), and those that a --rules file concerns, because workers propose without rules.
+//       It also asks about regions that come up later: in bodies, as unions of neighbours, and in level 2.
 // Not here: the candidates' costs (tune/price/priced.h), proposing itself (region/candidates.h).
 #pragma once
 
@@ -17,7 +20,7 @@ namespace collage {
 struct Pool {
   CandidatePool candidates;
   CandidatePool without_rules;               ///< the same without pins and bans; empty where there are none
-  std::vector<Proposer> proposers;           ///< who was asked; for regions that come up later
+  std::vector<Proposer> proposers;           ///< who takes part; for regions that come up later
   std::vector<RuleEffect> rule_effects;      ///< of the user's rules: pins and bans, then --rules in their order
   std::map<std::string, std::string> rules;  ///< backend -> its own rules for which regions it is asked about
 };

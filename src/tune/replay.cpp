@@ -78,8 +78,8 @@ class Replayer {
     const bool is_original = plan_.shipped == step.backend;
     const Graph& graph = is_original ? prepared_.imported.graph : prepared_.graph;
     Cover cover = whole_cover(graph, step.backend);
-    const Region& region = cover.steps.front().region;
-    if (structure_key(graph, region) != step.structure)
+    const Region& region = *chosen_region(cover.steps.front());
+    if (structure_key(graph, region) != nodes_of(step).structure)
       return fail(ExitCode::kBadInput, "plan/other-graph", plan_.model_path + ": step 0 (" + step.backend + ")",
                   "a graph with other operators, attributes, types or shapes", "the graph that the plan was made for");
     cover.steps.front().cost =

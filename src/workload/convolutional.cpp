@@ -6,8 +6,6 @@
 namespace collage::networks {
 namespace {
 
-constexpr auto kFloat = ElementType::kFloat32;
-
 ValueId conv_bn_relu6(NetBuilder& net, ValueId x, const ConvSpec& spec) { return net.relu6(net.conv_bn(x, spec)); }
 
 ValueId inverted_residual(NetBuilder& net, ValueId x, std::int64_t expand, std::int64_t channels, std::int64_t stride) {

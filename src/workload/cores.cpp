@@ -6,8 +6,6 @@
 namespace collage::networks {
 namespace {
 
-constexpr auto kFloat = ElementType::kFloat32;
-
 /// a * (x - mean) / (std + 1e-6) + b over the last axis, with the unbiased standard deviation.
 ValueId unbiased_norm(NetBuilder& net, ValueId x) {
   const std::int64_t width = net.shape(x).back().extent;

@@ -5,6 +5,8 @@
 
 namespace collage::networks {
 
+inline constexpr auto kFloat = ElementType::kFloat32;
+
 // The cores of the Collage paper's evaluation.
 Graph bert_full(const WorkloadOptions& options);
 Graph dcgan(const WorkloadOptions& options);

@@ -4,8 +4,6 @@
 namespace collage::networks {
 namespace {
 
-constexpr auto kFloat = ElementType::kFloat32;
-
 ValueId gelu(NetBuilder& net, ValueId x, const std::string& approximation) {
   return net.unary("Gelu", x, {{"approximate", approximation}});
 }

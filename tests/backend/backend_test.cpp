@@ -53,7 +53,8 @@ TEST(Backend, KnowsTheCommonFormatsByDefault) {
 
 TEST(Backend, ConvertsNothingByDefault) {
   PlainBackend backend;
-  const auto artifact = compile_conversion(backend, {type_of("f32[1,2,3]"), plain(), channels_last()}, {});
+  const auto artifact =
+      compile_conversion(backend, {.type = type_of("f32[1,2,3]"), .to = {.format = channels_last()}}, {});
   ASSERT_FALSE(artifact);
   EXPECT_EQ(artifact.error().reason, RefusalReason::kFormat);
   EXPECT_EQ(artifact.error().detail, "no conversion of f32[1,2,3] from plain to channels_last");

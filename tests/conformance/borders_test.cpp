@@ -184,7 +184,8 @@ Result<Session> plan_of(const Graph& graph, const std::string& name, Registry& r
   const auto refused = [&](const Refusal& refusal) {
     return fail(ExitCode::kUnsupported, "conformance/refused", name, refusal.detail);
   };
-  const auto variants = guarded_support(*backend, graph, cover.steps[0].region, {});
+  auto& kernel = std::get<CoverKernel>(cover.steps[0].work);
+  const auto variants = guarded_support(*backend, graph, kernel.region, {});
   if (!variants) return refused(variants.error());
   const auto is_plain = [](const Variant& variant) {
     return std::ranges::all_of(variant.input_formats, &Format::is_plain) &&
@@ -192,9 +193,8 @@ Result<Session> plan_of(const Graph& graph, const std::string& name, Registry& r
   };
   const auto variant = std::ranges::find_if(*variants, is_plain);
   if (variant == variants->end()) return refused({.detail = "no plain variant"});
-  cover.steps[0].variant = *variant;
-  const CompileRequest request{
-      .graph = &graph, .region = cover.steps[0].region, .variant = *variant, .model_bytes = {}};
+  kernel.variant = *variant;
+  const CompileRequest request{.graph = &graph, .region = kernel.region, .variant = *variant, .model_bytes = {}};
   auto artifacts = backend->compile({&request, 1}, {});
   if (!artifacts[0]) return refused(artifacts[0].error());
   AssembleRequest assembly{.graph = &graph, .cover = &cover};

@@ -41,8 +41,7 @@ struct Subject {
 
 TrialPort port_of(const Graph& graph, ValueId id, const std::vector<ValueId>& ids, const std::vector<Tensor>& values) {
   const auto at = std::find(ids.begin(), ids.end(), id) - ids.begin();
-  TrialPort port{.port = {.name = graph.value(id).name, .type = graph.value(id).type, .format = plain()},
-                 .recorded = {}};
+  TrialPort port{.port = {.name = graph.value(id).name, .type = graph.value(id).type}, .recorded = {}};
   if (static_cast<std::size_t>(at) < values.size()) port.recorded = values[static_cast<std::size_t>(at)];
   return port;
 }
@@ -61,7 +60,7 @@ Subject subject_of(const Case& which) {
 }
 
 std::vector<TrialPort> in_formats(std::vector<TrialPort> ports, const std::vector<Format>& formats) {
-  for (std::size_t i = 0; i < ports.size(); ++i) ports[i].port.format = formats[i];
+  for (std::size_t i = 0; i < ports.size(); ++i) ports[i].port.place.format = formats[i];
   return ports;
 }
 
@@ -115,16 +114,16 @@ class PlainRun {
   Result<void> allocate(const Artifact& artifact,
                         const std::vector<std::pair<std::uint32_t, std::uint32_t>>& in_place) {
     for (const TrialPort& port : inputs_) {
-      COLLAGE_TRY(const std::size_t size, converter_.bytes_of(port.port.type, port.port.format));
+      COLLAGE_TRY(const std::size_t size, converter_.bytes_of(port.port.type, port.port.place.format));
       memory_.emplace_back(size);
-      COLLAGE_TRY_VOID(converter_.convert(port.port.type, plain(), port.recorded.data.bytes(), port.port.format,
+      COLLAGE_TRY_VOID(converter_.convert(port.port.type, plain(), port.recorded.data.bytes(), port.port.place.format,
                                           memory_.back().bytes(), 1));
       buffers_.inputs.push_back(memory_.back().data());
     }
     for (const TrialPort& port : outputs_) {
       std::size_t size = 0;
       if (port.port.type.is_static()) {
-        COLLAGE_TRY(size, converter_.bytes_of(port.port.type, port.port.format));
+        COLLAGE_TRY(size, converter_.bytes_of(port.port.type, port.port.place.format));
       }
       memory_.emplace_back(size);
       buffers_.outputs.push_back(port.port.type.is_static() ? memory_.back().data() : nullptr);
@@ -154,7 +153,7 @@ class PlainRun {
     Result<void> converted;
     const auto* bytes = static_cast<const std::byte*>(buffers_.outputs[index]);
     Buffer data = Buffer::make(byte_count(port.type.element, port.type.extents()), [&](std::span<std::byte> out) {
-      converted = converter_.convert(port.type, port.format, {bytes, output_size(index)}, plain(), out, 1);
+      converted = converter_.convert(port.type, port.place.format, {bytes, output_size(index)}, plain(), out, 1);
     });
     if (!converted) return std::unexpected(converted.error());
     return Tensor{.type = port.type.element, .extents = port.type.extents(), .data = std::move(data), .strings = {}};

@@ -77,15 +77,12 @@ class GateLab {
   std::vector<CandidateAnswer> judge(const std::vector<std::uint32_t>& nodes,
                                      const std::vector<CandidateSpec>& candidates, Effort effort = Effort::kPrepare,
                                      bool recorded_only = false) {
-    const PriceJob job{.graph_file = graph_file_,
-                       .record_file = record_file_,
-                       .artifact_folder = folder_.file("artifacts"),
-                       .nodes = nodes,
-                       .conversion = std::nullopt,
+    const PriceJob job{.target = {.graph_file = graph_file_, .record_file = record_file_, .nodes = nodes},
                        .candidates = candidates,
                        .options = {},
+                       .artifact_folder = folder_.file("artifacts"),
                        .effort = effort,
-                       .recorded_only = recorded_only};
+                       .judging = {.recorded_only = recorded_only}};
     const auto answer = run_price_job(job, bench_, context_);
     EXPECT_TRUE(answer) << to_string(answer.error());
     return answer ? answer->candidates : std::vector<CandidateAnswer>();

@@ -13,6 +13,7 @@ namespace collage::testing {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 struct Example {
   std::string project;
@@ -39,6 +40,26 @@ class InstalledPrograms : public CliTest {
  protected:
   [[nodiscard]] Ended installed(const std::vector<std::string>& arguments) const {
     return Program(home(), arguments, INSTALLED_TREE "/bin/collage").wait();
+  }
+
+  /// Runs an example on a plan of y = floor(-x), then on a file that is not there, and looks at what it is linked with.
+  void expect_runs(const std::string& example, const std::string& printed) const {
+    const std::string plan = file("plan.collage");
+    expect_good(
+        installed({"tune", given("model.onnx", model("float[5,7]", "float[5,7]", "", "a = Neg (x) y = Floor (a)")),
+                   "-o", plan, "--store", "memory:", "--budget", "5s", "--quiet"}));
+    const std::string program = BUILT_EXAMPLES "/" + example;
+    const Ended ran = Program(home(), {plan}, program).wait();
+    EXPECT_EQ(ran.exit_code, 0) << describe(ran);
+    EXPECT_EQ(ran.out, printed);
+    const Ended missing = Program(home(), {file("none.collage")}, program).wait();
+    EXPECT_EQ(missing.exit_code, 6) << describe(missing);
+    EXPECT_THAT(missing.err, HasSubstr("error[io/"));
+    const Ended libraries = Program(home(), {program}, "/usr/bin/ldd").wait();
+    EXPECT_EQ(libraries.exit_code, 0) << describe(libraries);
+    EXPECT_THAT(libraries.out, Not(HasSubstr("not found")));
+    for (const char* other : {"onnxruntime", "openvino", "Halide", "protobuf", "sqlite"})
+      EXPECT_THAT(libraries.out, Not(HasSubstr(other)));
   }
 };
 
@@ -100,26 +121,24 @@ TEST_F(InstalledBackends, CompileLink) {
   std::set<std::string> entries;
   for (const PlanStep& step : plan->plan.steps) {
     if (step.backend != "example_table") continue;
-    artifacts.insert(step.artifact);
-    entries.insert(step.entry);
+    const StepArtifact* const artifact = artifact_of(step);
+    ASSERT_NE(artifact, nullptr);
+    artifacts.insert(artifact->hash);
+    entries.insert(artifact->entry);
   }
   EXPECT_EQ(artifacts.size(), 1U) << "one call of link has made one table";
   EXPECT_EQ(entries, (std::set<std::string>{"a", "fn", "r"}));
 }
 
 TEST_F(InstalledPrograms, RunsAPlanWithTheInstalledLibraryAlone) {
-  const std::string plan = file("plan.collage");
-  expect_good(
-      installed({"tune", given("model.onnx", model("float[5,7]", "float[5,7]", "", "a = Neg (x) y = Floor (a)")), "-o",
-                 plan, "--store", "memory:", "--budget", "5s", "--quiet"}));
-  const std::string program = BUILT_EXAMPLES "/run_plan/run_plan";
-  const Ended ran = Program(home(), {plan}, program).wait();
-  EXPECT_EQ(ran.exit_code, 0) << describe(ran);
-  EXPECT_EQ(ran.out, "y f32[5,7][0] = -1\n");
-  const Ended missing = Program(home(), {file("none.collage")}, program).wait();
-  EXPECT_EQ(missing.exit_code, 6) << describe(missing);
-  EXPECT_THAT(missing.err, HasSubstr("error[io/"));
+  expect_runs("run_plan/run_plan", "y f32[5,7][0] = -1\n");
 }
+
+TEST_F(InstalledPrograms, RunsAPlanFromC) { expect_runs("run_plan_c/run_plan_c", "y [5,7][0] = -1\n"); }
+
+TEST_F(InstalledPrograms, RunsAPlanFromCBuiltByMake) { expect_runs("run_plan_c_make/run_plan_c", "y [5,7][0] = -1\n"); }
+
+TEST_F(InstalledPrograms, RunsAPlanFromCpp17) { expect_runs("run_plan_cpp/run_plan_cpp", "y[0] = -1\n"); }
 
 TEST_F(InstalledBackends, CompilePrepare) {
   const Example example{"compile_prepare", "example_product"};

@@ -46,15 +46,10 @@ class PriceJobs : public ::testing::Test {
   }
 
   PriceJob job(const std::vector<std::uint32_t>& nodes, const std::vector<CandidateSpec>& candidates) const {
-    return {.graph_file = folder.file("graph.onnx"),
-            .record_file = folder.file("record"),
-            .artifact_folder = folder.file("artifacts"),
-            .nodes = nodes,
-            .conversion = std::nullopt,
+    return {.target = {.graph_file = folder.file("graph.onnx"), .record_file = folder.file("record"), .nodes = nodes},
             .candidates = candidates,
             .options = {},
-            .effort = Effort::kTime,
-            .seed = 1};
+            .artifact_folder = folder.file("artifacts")};
   }
 
   PriceAnswer run(const PriceJob& request) {
@@ -183,15 +178,15 @@ TEST_F(PriceJobs, PreparingVerifiesWithoutTiming) {
 
 TEST_F(PriceJobs, ConversionsAreVerifiedBitForBitAndTimed) {
   PriceJob request = job({}, {{.backend = "test", .variant = {}}, {.backend = "test:fault=run-wrong", .variant = {}}});
-  request.conversion = Conversion{.type = test::f32_type({3, 50}), .from = plain(), .to = {"test:reversed"}};
+  request.target.conversion = Conversion{.type = test::f32_type({3, 50}), .to = {.format = {"test:reversed"}}};
   PriceAnswer answer = run(request);
   EXPECT_TRUE(std::holds_alternative<Measured>(answer.candidates[0].cost));
   EXPECT_NE(answer.candidates[0].artifact, "");
   EXPECT_EQ(std::get<Infeasible>(answer.candidates[1].cost).refusal.reason, RefusalReason::kWrongResult);
-  std::swap(request.conversion->from, request.conversion->to);
+  std::swap(request.target.conversion->from, request.target.conversion->to);
   answer = run(request);
   EXPECT_TRUE(std::holds_alternative<Measured>(answer.candidates[0].cost));
-  request.conversion->to = channels_last();
+  request.target.conversion->to.format = channels_last();
   answer = run(request);
   EXPECT_EQ(std::get<Infeasible>(answer.candidates[0].cost).refusal.reason, RefusalReason::kFormat);
 }
@@ -209,10 +204,10 @@ TEST_F(PriceJobs, ViewsCostNothingWhenTheirBytesAreEqual) {
 
 TEST_F(PriceJobs, FilesThatCannotBeReadAreTheJobsError) {
   PriceJob request = job({0}, {plain_candidate("test")});
-  request.graph_file = folder.file("absent.onnx");
+  request.target.graph_file = folder.file("absent.onnx");
   EXPECT_EQ((*worker.call(to_json(request), usual_allowance(60s, 60s, 60s))).error().code, "file/cannot-read");
   request = job({0}, {plain_candidate("test")});
-  request.record_file = folder.file("absent");
+  request.target.record_file = folder.file("absent");
   EXPECT_EQ((*worker.call(to_json(request), usual_allowance(60s, 60s, 60s))).error().code, "record/cannot-read");
   request = job({17}, {plain_candidate("test")});
   EXPECT_EQ((*worker.call(to_json(request), usual_allowance(60s, 60s, 60s))).error().code, "measure/no-such-node");
@@ -245,17 +240,19 @@ TEST(Jobs, LabelsAreToldByPositionInTheRegion) {
 
 TEST(Jobs, JsonFormsReadBack) {
   const PriceJob job = {
-      .graph_file = "g",
-      .record_file = "r",
-      .artifact_folder = "a",
-      .nodes = {1, 5},
-      .conversion = Conversion{.type = test::f32_type({1, 2}), .from = plain(), .to = channels_last()},
+      .target = {.graph_file = "g",
+                 .record_file = "r",
+                 .nodes = {1, 5},
+                 .repeated = {5},
+                 .conversion = Conversion{.type = test::f32_type({1, 2}), .to = {.format = channels_last()}}},
       .candidates = {{.backend = "b:opt=1",
                       .variant = {.name = "v", .input_formats = {plain()}, .output_formats = {channels_last()}},
                       .labels = {{.label = "first", .nodes = {0}}, {.label = "rest", .nodes = {1, 2}}}}},
-      .options = {.threads = 2, .accuracy = Accuracy::kFast},
+      .options = {.threads = 2, .accuracy = Accuracy::kFast, .portable = true},
+      .artifact_folder = "a",
       .effort = Effort::kPrepare,
-      .seed = 99};
+      .timing = {.quiet_ns = 7, .displaced_bytes = 8},
+      .judging = {.seed = 99, .recorded_only = true}};
   const auto back = price_job_from(to_json(job));
   ASSERT_TRUE(back);
   EXPECT_EQ(to_json(*back), to_json(job));

@@ -153,7 +153,7 @@ TEST_F(Pricing, FilesThatCannotBeReadAreAnError) {
 
 TEST_F(Pricing, ConversionsHaveCostsAndArtifacts) {
   Pricer pricer(options(), registry, store);
-  const Conversion conversion = {.type = test::f32_type({4, 5}), .from = plain(), .to = {"test:reversed"}};
+  const Conversion conversion = {.type = test::f32_type({4, 5}), .to = {.format = {"test:reversed"}}};
   const std::vector<ConversionRequest> requests = {
       {.conversion = conversion, .backends = {"test", "test:fault=run-hang"}}};
   PricerOptions short_limits = options();

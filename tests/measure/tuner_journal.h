@@ -46,7 +46,7 @@ inline void keep_journal(std::vector<Handler>& handlers) {
                                                                                           JobContext& context) {
       if (const auto job = price_job_from(json))
         for (const CandidateSpec& candidate : job->candidates)
-          append_line(path, "begin " + name_of_candidate(job->nodes, candidate.backend) + " " + who);
+          append_line(path, "begin " + name_of_candidate(job->target.nodes, candidate.backend) + " " + who);
       return run(json, context);
     };
   }

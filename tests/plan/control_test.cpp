@@ -117,8 +117,8 @@ TEST(ControlPlans, HoldEachConstantOnceWhateverTheLevel) {
   EXPECT_EQ(bytes.size(), 3U) << "shared, own, inner";
   EXPECT_EQ(plan->plan.weights_bytes, 3 * 64U);
   EXPECT_TRUE(find_value(plan->plan, "shared", plain()));
-  const PlanBody& body = plan->plan.steps[0].bodies[0];
-  const PlanBody& branch = body.steps[1].bodies[1];
+  const PlanBody& body = bodies_of(plan->plan.steps[0])[0];
+  const PlanBody& branch = bodies_of(body.steps[1])[1];
   const PlanValue& inner = branch.values[find_value(branch, "inner", plain()).value()];
   EXPECT_EQ(body.values[inner.buffer].offset, inner.offset);
   EXPECT_EQ(plan->plan.values[body.values[inner.buffer].buffer].offset, inner.offset);
@@ -126,12 +126,12 @@ TEST(ControlPlans, HoldEachConstantOnceWhateverTheLevel) {
 
 TEST(ControlPlans, PutTheArenasOfBodiesIntoTheirStepsWorkspace) {
   const Plan plan = realise_nested().value().plan;
-  const PlanStep& scan = plan.steps[0];
+  const auto& scan = std::get<PlanControl>(plan.steps[0].work);
   const PlanBody& body = scan.bodies[0];
-  const PlanStep& choice = body.steps[1];
-  EXPECT_GE(scan.workspace_bytes, body.arena_bytes);
-  EXPECT_GE(body.arena_bytes, choice.workspace_bytes);
-  EXPECT_GE(choice.workspace_bytes, choice.bodies[0].arena_bytes);
+  const auto& choice = std::get<PlanControl>(body.steps[1].work);
+  EXPECT_GE(scan.workspace.bytes, body.arena_bytes);
+  EXPECT_GE(body.arena_bytes, choice.workspace.bytes);
+  EXPECT_GE(choice.workspace.bytes, choice.bodies[0].arena_bytes);
   EXPECT_GT(choice.bodies[0].arena_bytes, 0U);
   // No two ports of the body share bytes with each other or with the arena.
   std::vector<std::pair<std::size_t, std::size_t>> parts = {{0, body.arena_bytes}};
@@ -144,7 +144,7 @@ TEST(ControlPlans, PutTheArenasOfBodiesIntoTheirStepsWorkspace) {
   add(layout.outputs[0], body.outputs);
   std::ranges::sort(parts);
   for (std::size_t i = 1; i < parts.size(); ++i) EXPECT_LE(parts[i - 1].first + parts[i - 1].second, parts[i].first);
-  EXPECT_LE(parts.back().first + parts.back().second, scan.workspace_bytes);
+  EXPECT_LE(parts.back().first + parts.back().second, scan.workspace.bytes);
   for (const auto& [offset, bytes] : parts) EXPECT_EQ(offset % kBufferAlignment, 0U);
 }
 
@@ -177,14 +177,15 @@ TEST(ControlPlans, AreNotMadeOfCoversThatDoNotFit) {
   EXPECT_EQ(code_after([](FakeCover& fake) { fake.made.pop_back(); }), "plan/bad-cover");
   EXPECT_EQ(code_after([](FakeCover& fake) {
               fake.made.erase(fake.made.begin() + 1);
-              fake.cover.steps[0].bodies[0].steps.erase(fake.cover.steps[0].bodies[0].steps.begin());
+              Cover& body = std::get<CoverControl>(fake.cover.steps[0].work).bodies[0];
+              body.steps.erase(body.steps.begin());
             }),
             "plan/bad-cover")
       << "nobody computes o";
   EXPECT_EQ(code_after([](FakeCover& fake) {
               fake.made.resize(fake.made.size() - 5);
               fake.made.emplace_back(Artifact{});
-              fake.cover.steps[0].bodies.clear();
+              std::get<CoverControl>(fake.cover.steps[0].work).bodies.clear();
             }),
             "plan/bad-cover");
 }

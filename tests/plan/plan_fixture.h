@@ -38,7 +38,7 @@ struct Sketch {
   }
 
   struct Options {
-    StepKind kind = StepKind::kKernel;
+    bool is_view = false;
     Format in = plain();
     Format out = plain();
     std::vector<std::pair<std::uint32_t, std::uint32_t>> in_place = {};
@@ -66,41 +66,41 @@ struct Sketch {
       node.outputs.push_back(add_value(graph, outputs == 1 ? name : name + std::to_string(i), out_type));
     const std::vector<ValueId> out = node.outputs;
     const NodeId id = add_node(graph, std::move(node));
-    CoverStep step;
-    step.kind = options.kind;
-    step.backend = "fake";
-    step.cost = Measured{.median_ns = 100, .low_ns = 90, .high_ns = 120, .samples = 5};
-    step.runner_up = "other/direct +12%";
-    step.region.nodes = NodeSet(1000);
-    step.region.nodes.insert(id.index);
+    CoverStep step{.backend = "fake",
+                   .cost = Measured{.median_ns = 100, .low_ns = 90, .high_ns = 120, .samples = 5},
+                   .runner_up = "other/direct +12%"};
+    Region region;
+    region.nodes = NodeSet(1000);
+    region.nodes.insert(id.index);
     Artifact artifact;
     for (const ValueId value : in) {
-      std::vector<ValueId>& list = graph.value(value).constant ? step.region.constants : step.region.inputs;
+      std::vector<ValueId>& list = graph.value(value).constant ? region.constants : region.inputs;
       if (std::find(list.begin(), list.end(), value) == list.end()) list.push_back(value);
     }
-    step.region.outputs = out;
-    step.variant = {options.kind == StepKind::kView ? "view" : "direct",
-                    std::vector<Format>(step.region.inputs.size(), options.in),
-                    std::vector<Format>(outputs, options.out)};
+    region.outputs = out;
+    const Variant variant{options.is_view ? "view" : "direct", std::vector<Format>(region.inputs.size(), options.in),
+                          std::vector<Format>(outputs, options.out)};
     artifact.bytes = options.bytes.empty() ? "artifact of " + name : options.bytes;
     artifact.compatibility = "fake/1";
-    artifact.constants = step.region.constants;
+    artifact.constants = region.constants;
     artifact.in_place = options.in_place;
     artifact.workspace_bytes = options.workspace;
     made.push_back(artifact);
+    if (options.is_view)
+      step.work = CoverView{region, variant};
+    else
+      step.work = CoverKernel{region, variant};
     cover.steps.push_back(std::move(step));
     return out;
   }
 
-  void convert(ValueId value, const Format& from, const Format& to, StepKind kind = StepKind::kConvert) {
-    CoverStep step;
-    step.kind = kind;
-    step.backend = "host";
-    step.value = value;
-    step.from.format = from;
-    step.to.format = to;
+  void convert(ValueId value, const Format& from, const Format& to) {
     made.push_back({.bytes = "convert " + from.name + " " + to.name, .compatibility = "fake/1"});
-    cover.steps.push_back(std::move(step));
+    cover.steps.push_back({.backend = "host", .work = CoverConversion{.value = value, .from = from, .to = to}});
+  }
+  void rename(ValueId value, const Format& from, const Format& to) {
+    made.emplace_back();
+    cover.steps.push_back({.backend = "host", .work = CoverRename{.value = value, .from = from, .to = to}});
   }
 
   void output(ValueId id) { graph.outputs.push_back(id); }
@@ -111,12 +111,12 @@ struct Sketch {
     request.graph = &graph;
     request.cover = &cover;
     for (std::size_t i = 0; i < made.size(); ++i)
-      request.artifacts.push_back(cover.steps[i].kind == StepKind::kView ? nullptr : &made[i]);
+      request.artifacts.push_back(is_view(cover.steps[i]) ? nullptr : &made[i]);
     request.format_bytes = [](const ValueType& value, const Format&) -> Result<std::size_t> {
       return byte_count(value.element, value.extents()) * 2;
     };
     request.copy_artifact = [this](const Conversion& conversion) -> Result<Artifact> {
-      EXPECT_TRUE(conversion.from.is_plain() && conversion.to.is_plain());
+      EXPECT_TRUE(conversion.from.format.is_plain() && conversion.to.format.is_plain());
       copies.push_back(copies.size());
       return Artifact{.bytes = "copy " + to_string(conversion.type), .compatibility = "host/1"};
     };
@@ -144,7 +144,7 @@ inline Sketch rich_sketch() {
   const ValueId b = s.constant("b", {5}, -2.0F);
   const ValueId a = s.step("a", {x, w, b}, {.out = channels_last(), .workspace = 1000});
   s.convert(a, channels_last(), plain());
-  const ValueId v = s.step("v", {a}, {.kind = StepKind::kView, .extents = {256}});
+  const ValueId v = s.step("v", {a}, {.is_view = true, .extents = {256}});
   const ValueId c = s.step("c", {v, w}, {.in_place = {{0, 0}}, .extents = {256}});
   const ValueId d = s.step("d", {c, x}, {.out = {"fake:blocked"}});
   const ValueId e = s.step("e", {d}, {.in = {"fake:blocked"}});
@@ -166,32 +166,41 @@ struct FakeCover {
   explicit FakeCover(const Graph& graph) {
     const Uses uses = uses_of(graph);
     for (std::size_t n = 0; n < graph.nodes.size(); ++n) {
-      CoverStep step;
-      step.region.nodes = NodeSet(graph.nodes.size());
-      step.region.nodes.insert(n);
-      step.region = make_region(graph, uses, step.region.nodes);
-      step.variant = {"direct", std::vector<Format>(step.region.inputs.size()),
-                      std::vector<Format>(step.region.outputs.size())};
-      step.backend = "fake";
+      NodeSet nodes(graph.nodes.size());
+      nodes.insert(n);
+      const Region region = make_region(graph, uses, nodes);
+      const Variant variant{"direct", std::vector<Format>(region.inputs.size()),
+                            std::vector<Format>(region.outputs.size())};
       made.emplace_back(Artifact{.bytes = "artifact of " + graph.nodes[n].op_type, .compatibility = "fake/1"});
-      made.back()->constants = step.region.constants;
-      if (control_operator_of(graph.nodes[n])) add_bodies(graph, graph.nodes[n], step);
+      made.back()->constants = region.constants;
+      CoverStep step{.backend = "fake", .work = CoverKernel{region, variant}};
+      if (control_operator_of(graph.nodes[n])) {
+        step.backend = kControlBackend;
+        step.work = CoverControl{region, variant, bodies_for(graph, graph.nodes[n])};
+      }
       cover.steps.push_back(std::move(step));
     }
   }
 
  private:
-  void add_bodies(const Graph& graph, const Node& node, CoverStep& step) {
-    step.kind = StepKind::kControl;
-    step.backend = kControlBackend;
+  std::vector<Cover> bodies_for(const Graph& graph, const Node& node) {
+    std::vector<Cover> bodies;
     made.back().reset();
     for (const Graph& body : free_bodies(graph, node)) {
       FakeCover inside(body);
-      step.bodies.push_back(std::move(inside.cover));
+      bodies.push_back(std::move(inside.cover));
       made.insert(made.end(), inside.made.begin(), inside.made.end());
     }
+    return bodies;
   }
 };
+
+/// Makes a view of a kernel step.
+inline void make_view(CoverStep& step) {
+  CoverKernel kernel = std::get<CoverKernel>(step.work);
+  kernel.variant.name = "view";
+  step.work = CoverView{std::move(kernel.region), std::move(kernel.variant), std::move(kernel.location)};
+}
 
 inline Result<RealisedPlan> realise_fake(const Graph& graph, const FakeCover& fake) {
   RealiseRequest request;

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "region/pool_json.h"
+
 namespace collage {
 namespace {
 
@@ -134,6 +136,55 @@ TEST(Propose, FusesADiamondOfElementWiseWorkLikeNative) {
 TEST(NarrowPlaces, AreWhereOneValueIsLive) {
   const Graph graph = graph_of({{"Relu", {-1}}, {"Relu", {0}}, {"Tanh", {0}}, {"Add", {1, 2}}, {"Relu", {3}}});
   EXPECT_EQ(narrow_places(graph, uses_of(graph), 1), (std::vector<std::size_t>{0, 1, 4, 5}));
+}
+
+/// Three backends of different taste, one of which refuses and one of which repeats cheap nodes.
+std::vector<Proposer> different_proposers() {
+  Proposer fuser = proposer_with({{"conv", "Conv -> Add? -> Relu?"}}, Growth::kLikeNative);
+  fuser.backend = "fuser";
+  fuser.rules.repeats = RepeatStyle::kCheap;
+  Proposer engine = proposer_with({}, Growth::kAny);
+  engine.backend = "engine";
+  Proposer picky = proposer_with({{"tail", "Add -> Relu"}});
+  picky.backend = "picky";
+  picky.support = [](const Region& region) -> std::expected<std::vector<Variant>, Refusal> {
+    if (region.nodes.contains(0)) return std::unexpected(Refusal{RefusalReason::kType, "\xff no text"});
+    return plain_variant(region);
+  };
+  return {picky, fuser, engine};
+}
+
+TEST(Propose, KnownProposalsMakeTheSamePool) {
+  const Graph graph = graph_of({{"Conv", {-1}}, {"Add", {0, -1}}, {"Relu", {1}}, {"Identity", {-1}}, {"Add", {2, 3}}});
+  const Uses uses = uses_of(graph);
+  const std::vector<Proposer> proposers = different_proposers();
+  const Json expected = to_json(propose(graph, uses, proposers));
+  ASSERT_FALSE(expected["refusals"].empty());
+  for (std::size_t known_ones = 1; known_ones < 8; ++known_ones) {
+    KnownProposals known;
+    for (std::size_t p = 0; p < proposers.size(); ++p) {
+      if (((known_ones >> p) & 1U) == 0) continue;
+      const CandidatePool alone = propose(graph, uses, {&proposers[p], 1});
+      known[proposers[p].backend] = pool_from(Json::from_cbor(Json::to_cbor(to_json(alone))), graph, uses);
+    }
+    // Not EXPECT_EQ: what it prints must be UTF-8.
+    EXPECT_TRUE(to_json(propose(graph, uses, proposers, {}, known)) == expected) << known_ones;
+  }
+}
+
+TEST(Propose, PoolOfAnotherGraphIsNotRead) {
+  const Graph graph = graph_of({{"Conv", {-1}}, {"Relu", {0}}});
+  const Graph smaller = graph_of({{"Conv", {-1}}});
+  const Proposer proposer = proposer_with({});
+  const Json json = to_json(propose(graph, uses_of(graph), {&proposer, 1}));
+  const auto read = [&](const Json& from) {
+    return read_json("pool", [&] { return pool_from(from, smaller, uses_of(smaller)); });
+  };
+  EXPECT_FALSE(read(json));
+  Json broken = json;
+  broken["regions"] = Json::array();
+  EXPECT_FALSE(read(broken));
+  EXPECT_FALSE(read(Json::array()));
 }
 
 }  // namespace

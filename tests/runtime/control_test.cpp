@@ -77,7 +77,7 @@ TEST(ControlSteps, IfRunsTheBranchOfItsCondition) {
   EXPECT_THAT(plan.run(), ElementsAre(std::vector<float>{7, 4, 114, 1018}, std::vector<float>{4, 0, 12, 16}));
   plan.set_bool(0, false);
   EXPECT_THAT(plan.run(), ElementsAre(std::vector<float>{1, 4, -1, -2}, std::vector<float>{1, -2, 3, 4}));
-  EXPECT_EQ(plan.executable().plan().steps[1].kind, StepKind::kControl);
+  EXPECT_EQ(kind_name(plan.executable().plan().steps[1]), "control");
 }
 
 TEST(ControlSteps, ReadAndWriteTheCallersBuffers) {
@@ -267,20 +267,18 @@ TEST(ControlSteps, ErrorInsideABodySaysWhere) {
 }
 )");
   const Graph body = free_bodies(graph, graph.nodes[0])[0];
-  const auto step_of = [](const Graph& of, std::size_t node, StepKind kind) {
-    CoverStep step;
-    step.kind = kind;
-    step.backend = kind == StepKind::kControl ? std::string(kControlBackend) : "scripted";
+  const auto region_of = [](const Graph& of, std::size_t node) {
     NodeSet nodes(of.nodes.size());
     nodes.insert(node);
-    step.region = make_region(of, uses_of(of), nodes);
-    step.variant = {"direct", {plain()}, {plain()}};
-    return step;
+    return make_region(of, uses_of(of), nodes);
   };
-  Cover cover;
-  cover.steps = {step_of(graph, 0, StepKind::kControl)};
-  cover.steps[0].bodies = {
-      {.steps = {step_of(body, 0, StepKind::kKernel), step_of(body, 1, StepKind::kKernel)}, .cost_ns = 0}};
+  const auto kernel = [&](std::size_t node) {
+    return CoverStep{.backend = "scripted",
+                     .work = CoverKernel{region_of(body, node), {"direct", {plain()}, {plain()}}}};
+  };
+  CoverControl scan{.region = region_of(graph, 0)};
+  scan.bodies = {{.steps = {kernel(0), kernel(1)}, .cost_ns = 0}};
+  const Cover cover{.steps = {{.backend = std::string(kControlBackend), .work = std::move(scan)}}};
   const Artifact good{.bytes = "good", .compatibility = "1"};
   const Artifact bad{.bytes = "bad", .compatibility = "1"};
   RealiseRequest request;

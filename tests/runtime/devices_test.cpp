@@ -69,21 +69,11 @@ RealisedPlan two_branches() {
   const auto kernel = [&](std::size_t node, const std::string& backend, const std::string& location) {
     NodeSet nodes(graph.nodes.size());
     nodes.insert(node);
-    CoverStep step;
-    step.backend = backend;
-    step.location = location;
-    step.region = make_region(graph, uses, nodes);
-    step.variant = {"direct", {plain()}, {plain()}};
-    return step;
+    const Variant variant{"direct", {plain()}, {plain()}};
+    return CoverStep{.backend = backend, .work = CoverKernel{make_region(graph, uses, nodes), variant, location}};
   };
   const auto transfer = [](ValueId value, const std::string& from, const std::string& to) {
-    CoverStep step;
-    step.kind = StepKind::kTransfer;
-    step.backend = "device";
-    step.value = value;
-    step.from.location = from;
-    step.to.location = to;
-    return step;
+    return CoverStep{.backend = "device", .work = CoverTransfer{.value = value, .from = from, .to = to}};
   };
   Cover cover;
   cover.steps = {transfer(x, "cpu", "there"), kernel(0, "device", "there"), kernel(1, "scripted", "cpu"),
@@ -231,7 +221,7 @@ TEST(DevicePlan, ValuesThatAreNotWhereTheirStepRunsAreDamage) {
   const Plan sound = two_branches().plan;
   ASSERT_TRUE(verify(sound));
   Plan moved = sound;
-  moved.steps[1].location = kHome;
+  std::get<PlanKernel>(moved.steps[1].work).location = kHome;
   EXPECT_FALSE(verify(moved));
   Plan elsewhere = sound;
   elsewhere.device_arena_bytes.clear();

@@ -230,7 +230,7 @@ TEST(Executable, TimesEveryStepThatRuns) {
   std::vector<std::int64_t> times(executable->plan().steps.size(), -1);
   ASSERT_TRUE(context->run_profiled(times));
   for (std::size_t i = 0; i < times.size(); ++i) {
-    if (executable->plan().steps[i].kind == StepKind::kView) {
+    if (is_view(executable->plan().steps[i])) {
       EXPECT_EQ(times[i], 0);
     } else {
       EXPECT_GT(times[i], 0) << i;

@@ -204,10 +204,9 @@ struct Seen {
 
 void count(const Plan& plan, Seen& seen) {
   for (const PlanStep& step : plan.steps) {
-    if (step.kind == StepKind::kConvert && step.variant == "copy" &&
-        plan.values[step.outputs[0]].storage == Storage::kArena)
+    if (is_conversion(step) && step.variant == "copy" && plan.values[step.outputs[0]].storage == Storage::kArena)
       ++seen.copies;
-    if (step.kind != StepKind::kView) continue;
+    if (!is_view(step)) continue;
     seen.concatenations += step.inputs.size() > 1 ? 1 : 0;
     seen.parts += plan.values[step.outputs[0]].bytes < plan.values[step.inputs[0]].bytes ? 1 : 0;
   }

@@ -72,58 +72,54 @@ class HostPlanner {
   void add_node(std::size_t node) {
     NodeSet nodes(graph_.nodes.size());
     nodes.insert(node);
-    CoverStep step;
-    step.region = make_region(graph_, uses_, nodes);
-    if (control_operator_of(graph_.nodes[node])) return add_control(std::move(step), graph_.nodes[node]);
-    step.backend = "host";
-    const auto variants = host().support(graph_, step.region, {});
+    const Region region = make_region(graph_, uses_, nodes);
+    if (control_operator_of(graph_.nodes[node])) return add_control(region, graph_.nodes[node]);
+    const auto variants = host().support(graph_, region, {});
     ASSERT_TRUE(variants) << graph_.nodes[node].op_type << ": " << variants.error().detail;
-    step.variant = (*variants)[choose_(variants->size())];
-    if (sharing_ == Sharing::kForced && may_share(graph_.nodes[node], step)) step.variant.name = "view";
-    for (std::size_t i = 0; i < step.region.inputs.size(); ++i)
-      provide(step.region.inputs[i], step.variant.input_formats[i]);
-    step.kind = step.variant.name == "view" ? StepKind::kView : StepKind::kKernel;
+    Variant variant = (*variants)[choose_(variants->size())];
+    if (sharing_ == Sharing::kForced && may_share(graph_.nodes[node], region, variant)) variant.name = "view";
+    for (std::size_t i = 0; i < region.inputs.size(); ++i) provide(region.inputs[i], variant.input_formats[i]);
     std::vector<CompileRequest> requests(1);
-    requests[0] = {.graph = &graph_, .region = step.region, .variant = step.variant, .model_bytes = std::nullopt};
+    requests[0] = {.graph = &graph_, .region = region, .variant = variant, .model_bytes = std::nullopt};
     auto artifacts = host().compile(requests, {});
     ASSERT_TRUE(artifacts[0]) << artifacts[0].error().detail;
-    made_.emplace_back(std::nullopt);
-    if (step.kind != StepKind::kView) made_.back() = *artifacts[0];
-    for (std::size_t i = 0; i < step.region.outputs.size(); ++i)
-      have_.insert({step.region.outputs[i], step.variant.output_formats[i]});
+    for (std::size_t i = 0; i < region.outputs.size(); ++i)
+      have_.insert({region.outputs[i], variant.output_formats[i]});
+    const bool is_view = variant.name == "view";
+    made_.push_back(is_view ? std::nullopt : std::optional(*artifacts[0]));
+    CoverStep step{.backend = "host"};
+    if (is_view)
+      step.work = CoverView{region, std::move(variant)};
+    else
+      step.work = CoverKernel{region, std::move(variant)};
     cover_.steps.push_back(std::move(step));
   }
 
-  [[nodiscard]] bool may_share(const Node& node, const CoverStep& step) const {
-    const Format& format = step.variant.output_formats.front();
-    return (step.region.constants.empty() || format.is_plain()) && containment_of(graph_, node, format);
+  [[nodiscard]] bool may_share(const Node& node, const Region& region, const Variant& variant) const {
+    const Format& format = variant.output_formats.front();
+    return (region.constants.empty() || format.is_plain()) && containment_of(graph_, node, format);
   }
 
-  void add_control(CoverStep step, const Node& node) {
-    step.kind = StepKind::kControl;
-    step.backend = kControlBackend;
-    for (const ValueId input : step.region.inputs) provide(input, plain());
+  void add_control(const Region& region, const Node& node) {
+    CoverControl control{.region = region};
+    for (const ValueId input : region.inputs) provide(input, plain());
     made_.emplace_back(std::nullopt);
     for (const Graph& body : free_bodies(graph_, node)) {
       HostPlanner inside(body, choose_, sharing_);
       inside.make_cover();
-      step.bodies.push_back(std::move(inside.cover_));
+      control.bodies.push_back(std::move(inside.cover_));
       made_.insert(made_.end(), inside.made_.begin(), inside.made_.end());
     }
-    for (const ValueId output : step.region.outputs) have_.insert({output, plain()});
-    cover_.steps.push_back(std::move(step));
+    for (const ValueId output : region.outputs) have_.insert({output, plain()});
+    cover_.steps.push_back({.backend = std::string(kControlBackend), .work = std::move(control)});
   }
 
   void provide(ValueId value, const Format& format) {
     if (!have_.insert({value, format}).second) return;
-    CoverStep step;
-    step.kind = StepKind::kConvert;
-    step.backend = "host";
-    step.value = value;
-    step.from.format = format.is_plain() ? channels_last() : plain();
-    step.to.format = format;
-    made_.emplace_back(*host_conversion({graph_.value(value).type, step.from.format, step.to.format}));
-    cover_.steps.push_back(std::move(step));
+    const Format from = format.is_plain() ? channels_last() : plain();
+    made_.emplace_back(
+        *host_conversion({.type = graph_.value(value).type, .from = {.format = from}, .to = {.format = format}}));
+    cover_.steps.push_back({.backend = "host", .work = CoverConversion{.value = value, .from = from, .to = format}});
   }
 
   const Graph& graph_;
@@ -280,11 +276,8 @@ inline RealisedPlan scripted_chain(const std::vector<std::string>& scripts, std:
   for (std::size_t i = 0; i < scripts.size(); ++i) {
     NodeSet nodes(graph.nodes.size());
     nodes.insert(i);
-    CoverStep step;
-    step.backend = "scripted";
-    step.region = make_region(graph, uses, nodes);
-    step.variant = {"direct", {plain()}, {plain()}};
-    cover.steps.push_back(std::move(step));
+    const Variant variant{"direct", {plain()}, {plain()}};
+    cover.steps.push_back({.backend = "scripted", .work = CoverKernel{make_region(graph, uses, nodes), variant}});
   }
   RealiseRequest request;
   request.graph = &graph;

@@ -9,18 +9,16 @@ namespace {
 Cover cover_of(const Graph& graph) {
   Cover cover;
   for (std::size_t n = 0; n < graph.nodes.size(); ++n) {
-    CoverStep step;
-    step.region.nodes = NodeSet(graph.nodes.size());
-    step.region.nodes.insert(n);
-    step.backend = "a";
-    step.variant.name = "fast";
-    for (const Graph* body : bodies_of(graph.nodes[n])) {
-      step.kind = StepKind::kControl;
-      step.backend = kControlBackend;
-      step.variant.name = "placed";
-      step.bodies.push_back(cover_of(*body));
-    }
-    cover.steps.push_back(std::move(step));
+    Region region;
+    region.nodes = NodeSet(graph.nodes.size());
+    region.nodes.insert(n);
+    std::vector<Cover> bodies;
+    for (const Graph* body : bodies_of(graph.nodes[n])) bodies.push_back(cover_of(*body));
+    if (bodies.empty())
+      cover.steps.push_back({.backend = "a", .work = CoverKernel{region, {.name = "fast"}}});
+    else
+      cover.steps.push_back({.backend = std::string(kControlBackend),
+                             .work = CoverControl{region, {.name = "placed"}, std::move(bodies)}});
   }
   return cover;
 }

@@ -46,7 +46,7 @@ SearchResult solve(Problem& problem, std::int64_t fast_ns, std::int64_t slow_ns)
 std::map<std::string, int> kernels_by_location(const Cover& cover) {
   std::map<std::string, int> count;
   for (const CoverStep& step : cover.steps)
-    if (step.kind == StepKind::kKernel) ++count[step.location];
+    if (is_kernel(step)) ++count[location_of(step)];
   return count;
 }
 
@@ -56,10 +56,9 @@ std::int64_t makespan(const Cover& cover) {
   std::int64_t home = 0;
   for (const CoverStep& step : cover.steps) {
     const std::int64_t ns = *nanoseconds_of(step.cost);
-    const bool arrives_home = step.kind == StepKind::kTransfer && step.to.location == kHome;
-    const std::string& device = step.kind == StepKind::kKernel ? step.location
-                                : arrives_home                 ? step.from.location
-                                                               : step.to.location;
+    const auto move = move_of(step);
+    const bool arrives_home = move && move->to.location == kHome;
+    const std::string device = !move ? location_of(step) : arrives_home ? move->from.location : move->to.location;
     if (device == kHome) {
       home += ns;
       continue;
@@ -82,8 +81,9 @@ TEST(Devices, AFasterDeviceIsUsedWhenTransfersArePaidBack) {
 TEST(Devices, EveryOutputComesHome) {
   Problem problem = chain(3);
   const Cover cover = solve(problem, 20, 20).cover;
-  ASSERT_EQ(cover.steps.back().kind, StepKind::kTransfer);
-  EXPECT_EQ(cover.steps.back().to.location, kHome);
+  const auto* const last = std::get_if<CoverTransfer>(&cover.steps.back().work);
+  ASSERT_NE(last, nullptr);
+  EXPECT_EQ(last->to, kHome);
   EXPECT_EQ(cover.steps.back().backend, kFast);
 }
 

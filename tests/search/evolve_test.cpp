@@ -178,7 +178,8 @@ TEST(Evolve, EveryGenerationLeavesAUsableBestThatNeverGetsWorse) {
     ASSERT_NE(generation.best, nullptr);
     EXPECT_EQ(generation.number, best.size());
     NodeSet covered(world.size());
-    for (const CoverStep& step : generation.best->cover.steps) covered |= step.region.nodes;
+    for (const CoverStep& step : generation.best->cover.steps)
+      if (const Region* const region = chosen_region(step)) covered |= region->nodes;
     EXPECT_EQ(covered.count(), world.size());
     EXPECT_EQ(world.run(generation.best->cover).ns, generation.best->evaluation.ns);
     best.push_back(generation.best->evaluation.ns);
@@ -261,7 +262,10 @@ TEST(Evolve, SurvivesEvaluationsThatFail) {
   Level2World world = planted_residual();
   const CoverEvaluator clock = world.clock();
   const auto breaks = [](const Cover& cover) {
-    return std::ranges::any_of(cover.steps, [](const CoverStep& step) { return step.region.nodes.count() > 12; });
+    return std::ranges::any_of(cover.steps, [](const CoverStep& step) {
+      const Region* const region = chosen_region(step);
+      return region != nullptr && region->nodes.count() > 12;
+    });
   };
   EvolveOptions options;
   options.generations = options.patience = 30;

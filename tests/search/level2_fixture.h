@@ -109,7 +109,8 @@ class Level2World {
     Evaluation evaluation;
     for (const CoverStep& step : cover.steps) {
       const auto engine = engines_.find(step.backend);
-      const std::int64_t ns = engine != engines_.end() ? engine->second(step.region.nodes) : *nanoseconds_of(step.cost);
+      const std::int64_t ns =
+          engine != engines_.end() ? engine->second(chosen_region(step)->nodes) : *nanoseconds_of(step.cost);
       evaluation.step_ns.push_back(ns);
       evaluation.ns += ns + launch_ns;
     }
@@ -180,9 +181,10 @@ class Level2World {
 inline std::string who(const Cover& cover) {
   std::string text;
   for (const CoverStep& step : cover.steps) {
-    if (step.region.nodes.universe() == 0) continue;
+    const Region* const region = chosen_region(step);
+    if (region == nullptr) continue;
     text += (text.empty() ? "" : " ") + step.backend;
-    if (step.region.nodes.count() > 1) text += "[" + std::to_string(step.region.nodes.count()) + "]";
+    if (region->nodes.count() > 1) text += "[" + std::to_string(region->nodes.count()) + "]";
   }
   return text;
 }

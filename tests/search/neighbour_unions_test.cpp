@@ -20,12 +20,9 @@ struct Part {
 Cover cover_of(const Problem& problem, const std::vector<Part>& parts) {
   Cover cover;
   for (const Part& part : parts) {
-    CoverStep step;
-    step.backend = part.backend;
-    step.location = part.location;
-    step.region = make_region(problem.graph(), problem.uses(), node_set(problem.graph(), part.nodes),
-                              node_set(problem.graph(), part.repeated));
-    cover.steps.push_back(std::move(step));
+    const Region region = make_region(problem.graph(), problem.uses(), node_set(problem.graph(), part.nodes),
+                                      node_set(problem.graph(), part.repeated));
+    cover.steps.push_back({.backend = part.backend, .work = CoverKernel{region, {}, part.location}});
   }
   return cover;
 }
@@ -58,16 +55,14 @@ TEST(NeighbourUnions, NeverJoinBackendsOrLocations) {
 TEST(NeighbourUnions, LeaveViewsAlone) {
   const Problem chain(3, {{0, 1}, {1, 2}});
   Cover cover = cover_of(chain, {{"a", {0}}, {"a", {1}}, {"a", {2}}});
-  cover.steps[1].kind = StepKind::kView;
+  cover.steps[1].work = CoverView{.region = *chosen_region(cover.steps[1])};
   EXPECT_EQ(unions(chain, cover), "");
 }
 
 TEST(NeighbourUnions, LookThroughConversions) {
   const Problem chain(2, {{0, 1}});
   Cover cover = cover_of(chain, {{"a", {0}}, {"a", {1}}});
-  CoverStep conversion;
-  conversion.kind = StepKind::kConvert;
-  conversion.value = cover.steps[0].region.outputs.front();
+  const CoverStep conversion{.work = CoverConversion{.value = chosen_region(cover.steps[0])->outputs.front()}};
   cover.steps.insert(cover.steps.begin() + 1, conversion);
   EXPECT_EQ(unions(chain, cover), "a {0,1}");
 }
@@ -141,12 +136,13 @@ TEST(NeighbourUnions, TakeThePlaceOfTheirStepsInTheCover) {
       Problem rest = problem;
       rest.candidates().clear();
       for (const CoverStep& step : cover.steps)
-        if (step.region.nodes.universe() != 0 && !step.region.covered().is_subset_of(all.region.covered()))
-          rest.candidates().push_back({.region = &step.region,
+        if (const Region* const region = chosen_region(step);
+            region != nullptr && !region->covered().is_subset_of(all.region.covered()))
+          rest.candidates().push_back({.region = region,
                                        .backend = step.backend,
-                                       .variant = step.variant,
+                                       .variant = *chosen_variant(step),
                                        .cost = step.cost,
-                                       .location = step.location});
+                                       .location = location_of(step)});
       const Variant variant{.name = "default",
                             .input_formats = std::vector<Format>(all.region.inputs.size()),
                             .output_formats = std::vector<Format>(all.region.outputs.size())};

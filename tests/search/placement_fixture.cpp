@@ -11,7 +11,8 @@ namespace {
 std::int64_t sum_of_parts(const NeighbourUnion& all, const Cover& cover) {
   std::int64_t sum = 0;
   for (const CoverStep& step : cover.steps)
-    if (step.region.nodes.universe() != 0 && step.region.covered().is_subset_of(all.region.covered()))
+    if (const Region* const region = chosen_region(step);
+        region != nullptr && region->covered().is_subset_of(all.region.covered()))
       sum += *nanoseconds_of(step.cost);
   return sum;
 }
@@ -101,11 +102,11 @@ Result<SearchResult> coalesced(const Graph& graph, const Uses& uses, std::vector
 std::string partitions(const Cover& cover) {
   std::vector<const CoverStep*> steps;
   for (const CoverStep& step : cover.steps)
-    if (step.region.nodes.universe() != 0) steps.push_back(&step);
-  std::ranges::sort(steps, [](const CoverStep* a, const CoverStep* b) { return a->region.nodes < b->region.nodes; });
+    if (chosen_region(step) != nullptr) steps.push_back(&step);
+  std::ranges::sort(steps, {}, [](const CoverStep* step) { return chosen_region(*step)->nodes; });
   std::string text;
   for (const CoverStep* step : steps)
-    text += (text.empty() ? "" : "; ") + step->backend + " " + to_string(step->region.nodes);
+    text += (text.empty() ? "" : "; ") + step->backend + " " + to_string(chosen_region(*step)->nodes);
   return text;
 }
 

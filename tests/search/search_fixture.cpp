@@ -241,21 +241,22 @@ std::string Problem::check(const Cover& cover) const {
   std::int64_t cost = 0;
   for (const CoverStep& step : cover.steps) {
     const std::int64_t ns = *nanoseconds_of(step.cost);
-    if (step.region.nodes.universe() == 0) {
-      if (!held.contains({step.value.index, step.from.location, step.from.format.name}))
+    if (const auto move = move_of(step)) {
+      if (!held.contains({move->value.index, move->from.location, move->from.format.name}))
         return "converts what nobody made";
-      held.emplace(step.value.index, step.to.location, step.to.format.name);
+      held.emplace(move->value.index, move->to.location, move->to.format.name);
       cost += paid(ns);
       continue;
     }
-    if (step.region.covered().intersects(covered)) return "covers a node twice";
-    covered |= step.region.covered();
-    const Variant& variant = step.variant;
-    for (std::size_t i = 0; i < step.region.inputs.size(); ++i)
-      if (!held.contains({step.region.inputs[i].index, step.location, variant.input_formats[i].name}))
+    const Region& region = *chosen_region(step);
+    if (region.covered().intersects(covered)) return "covers a node twice";
+    covered |= region.covered();
+    const Variant& variant = *chosen_variant(step);
+    for (std::size_t i = 0; i < region.inputs.size(); ++i)
+      if (!held.contains({region.inputs[i].index, location_of(step), variant.input_formats[i].name}))
         return "reads too early";
-    for (std::size_t o = 0; o < step.region.outputs.size(); ++o)
-      held.emplace(step.region.outputs[o].index, step.location, variant.output_formats[o].name);
+    for (std::size_t o = 0; o < region.outputs.size(); ++o)
+      held.emplace(region.outputs[o].index, location_of(step), variant.output_formats[o].name);
     cost += ns + options.launch_ns;
   }
   if (covered.count() != graph_.nodes.size()) return "misses a node";

@@ -12,6 +12,7 @@
 #include "onnx/export.h"
 #include "onnx/relocate.h"
 #include "plan/plan_cases.h"
+#include "plan/realise.h"
 #include "tests/support/find_value.h"
 #include "tests/support/load_only_backend.h"
 
@@ -43,21 +44,19 @@ inline RealisedPlan plan_of_rows(std::int64_t rows) {
   const Graph graph = added_rows(rows);
   NodeSet nodes(1);
   nodes.insert(0);
-  CoverStep step;
-  step.backend = "rows";
-  step.region = make_region(graph, uses_of(graph), nodes);
-  step.variant = {"direct", {plain()}, {plain()}};
-  Cover cover{.steps = {step}, .cost_ns = 0};
+  const Region region = make_region(graph, uses_of(graph), nodes);
+  const Variant variant{"direct", {plain()}, {plain()}};
+  const Cover cover{.steps = {{.backend = "rows", .work = CoverKernel{region, variant}}}, .cost_ns = 0};
   const Artifact artifact{.bytes = rows < 0 ? "open" : "rows " + std::to_string(rows),
                           .compatibility = "1",
-                          .constants = step.region.constants,
+                          .constants = region.constants,
                           .in_place = {},
                           .workspace_bytes = static_cast<std::size_t>(std::max<std::int64_t>(rows, 0)) * 64};
   RealiseRequest request;
   request.graph = &graph;
   request.cover = &cover;
   request.artifacts = {&artifact};
-  request.kept_constants = step.region.constants;
+  request.kept_constants = region.constants;
   request.header.model_path = "rows.onnx";
   request.header.model_hash = "abc";
   request.header.backends = {{"rows", "1", "1"}};

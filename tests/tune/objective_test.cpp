@@ -49,7 +49,7 @@ TEST(StepMemories, CountScratchAsLearntAndEnginesByTheirInside) {
   EXPECT_EQ(memory.of(graph, whole, "kernel", variant), 0);
 
   Cover cover;
-  cover.steps.push_back({.backend = "kernel", .region = whole, .variant = variant});
+  cover.steps.push_back({.backend = "kernel", .work = CoverKernel{whole, variant}});
   memory.learn(cover, {Artifact{.workspace_bytes = 640}});
   EXPECT_EQ(memory.of(graph, whole, "kernel", variant), 640);
 

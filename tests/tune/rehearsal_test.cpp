@@ -1,7 +1,9 @@
 #include "tune/rehearsal.h"
 
 #include "numbers/graph_file.h"
+#include "region/pool_json.h"
 #include "tests/tune/tune_fixture.h"
+#include "tune/proposers.h"
 
 namespace collage {
 namespace {
@@ -10,18 +12,26 @@ using namespace std::chrono_literals;
 
 class Rehearsal : public ::testing::Test {
  protected:
-  std::map<std::string, Refusal> tried(const std::vector<std::string>& backends, bool with_graph) {
+  Rehearsed rehearsed(const std::vector<std::string>& backends, bool with_graph) {
     RehearsalRequest request;
     request.backends = backends;
-    request.limit = 3s;
+    request.limit = limit;
     if (with_graph) {
       request.graph_file = scratch.file("graph.onnx");
-      EXPECT_TRUE(write_graph_file(request.graph_file, test::small_graph()));
+      request.folder = scratch.temporary();
+      EXPECT_TRUE(write_graph_file(request.graph_file, graph));
     }
     const auto found = rehearse(worker, request);
     EXPECT_TRUE(found) << to_string(found.error());
-    return found.value_or(std::map<std::string, Refusal>());
+    return found.value_or(Rehearsed());
   }
+
+  std::map<std::string, Refusal> tried(const std::vector<std::string>& backends, bool with_graph) {
+    return rehearsed(backends, with_graph).refused;
+  }
+
+  std::chrono::seconds limit = 3s;
+  Graph graph = test::small_graph();
 
   test::Scratch scratch;
   WorkerProcess worker{test::worker_command()};
@@ -66,7 +76,43 @@ TEST_F(Rehearsal, StopEndsIt) {
   request.stop = source.get_token();
   const auto found = rehearse(worker, request);
   ASSERT_TRUE(found);
-  EXPECT_TRUE(found->empty());
+  EXPECT_TRUE(found->refused.empty());
+}
+
+TEST_F(Rehearsal, ProposalsMakeThePoolThatAskingHereMakes) {
+  Registry registry{test::module_folders()};
+  std::vector<std::string> all = {"host", "onnxruntime", "onednn", "openvino", "native", "test", "test:single_us=1"};
+  std::erase_if(all, [&](const std::string& name) { return !registry.get(name); });
+  limit = 60s;  // libraries start
+  const Rehearsed worker_said = rehearsed(all, true);
+  ASSERT_EQ(worker_said.proposals.size(), all.size());
+  const Uses uses = uses_of(graph);
+  KnownProposals known;
+  for (const auto& [name, file] : worker_said.proposals) {
+    auto pool = read_proposals(file, graph, uses);
+    ASSERT_TRUE(pool) << to_string(pool.error());
+    // The first is asked here, as the host is in a tune.
+    if (name != all.front()) known[name] = *std::move(pool);
+  }
+  const auto proposers = make_proposers(registry, all, graph, {});
+  ASSERT_TRUE(proposers) << to_string(proposers.error());
+  const CandidatePool expected = propose(graph, uses, *proposers);
+  const CandidatePool made = propose(graph, uses, *proposers, {}, known);
+  EXPECT_EQ(to_json(made), to_json(expected));
+  ASSERT_EQ(made.regions.size(), expected.regions.size());
+  for (std::size_t r = 0; r < made.regions.size(); ++r) EXPECT_EQ(made.regions[r].outputs, expected.regions[r].outputs);
+}
+
+TEST_F(Rehearsal, WhoIsLeftOutHasNoProposals) {
+  const Rehearsed worker_said = rehearsed({"test:fault=propose-change-input", "test", "absent"}, true);
+  ASSERT_EQ(worker_said.proposals.size(), 1U);
+  EXPECT_TRUE(worker_said.proposals.contains("test"));
+}
+
+TEST_F(Rehearsal, ProposalsThatAreNoneAreAnError) {
+  std::ofstream(scratch.file("rubbish")) << "rubbish";
+  EXPECT_EQ(read_proposals(scratch.file("rubbish"), graph, uses_of(graph)).error().code, "measure/malformed-json");
+  EXPECT_FALSE(read_proposals(scratch.file("absent"), graph, uses_of(graph)));
 }
 
 }  // namespace

@@ -123,14 +123,13 @@ Plan hand_made(const Graph& graph) {
   Plan plan;
   plan.model_path = "old.onnx";
   const Uses uses = uses_of(graph);
-  for (const Value& value : graph.values)
-    plan.values.push_back({.name = value.name, .type = value.type, .format = plain()});
+  for (const Value& value : graph.values) plan.values.push_back({.name = value.name, .type = value.type});
   for (std::size_t n = 0; n < graph.nodes.size(); ++n) {
     NodeSet nodes(graph.nodes.size());
     nodes.insert(n);
     const Region region = make_region(graph, uses, nodes);
-    PlanStep step{.backend = "test", .variant = "plain", .nodes = {graph.nodes[n].name}};
-    step.structure = structure_key(graph, region);
+    const StepNodes named{.names = {graph.nodes[n].name}, .structure = structure_key(graph, region)};
+    PlanStep step{.backend = "test", .variant = "plain", .work = PlanKernel{.nodes = named}};
     for (const ValueId id : region.inputs) step.inputs.push_back(id.index);
     for (const ValueId id : region.outputs) step.outputs.push_back(id.index);
     plan.steps.push_back(step);
@@ -156,7 +155,7 @@ TEST(CoverFromPlan, ReadsEveryStep) {
   ASSERT_TRUE(cover) << to_string(cover.error());
   ASSERT_EQ(cover->steps.size(), 4U);
   EXPECT_EQ(cover->steps[1].backend, "test");
-  EXPECT_EQ(cover->steps[1].region.nodes.members(), std::vector<std::size_t>{1});
+  EXPECT_EQ(chosen_region(cover->steps[1])->nodes.members(), std::vector<std::size_t>{1});
 }
 
 TEST(CoverFromPlan, NamesTheFirstStepThatDoesNotFit) {
@@ -186,7 +185,7 @@ TEST(CoverFromPlan, RefusesAVariantThatIsGone) {
   plan.steps[3].variant = "wino";
   EXPECT_EQ(refused(plan, graph).code, "plan/other-variant");
   plan = hand_made(graph);
-  plan.values[plan.steps[3].inputs[0]].format = channels_last();
+  plan.values[plan.steps[3].inputs[0]].place.format = channels_last();
   EXPECT_EQ(refused(plan, graph).code, "plan/other-variant");
 }
 

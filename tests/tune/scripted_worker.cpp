@@ -1,8 +1,8 @@
-// A worker that answers confirm jobs from a script instead of running plans: the "plan" of a contender is JSON that
-// says what happens to it.
+// A worker that answers confirm jobs from a script instead of running plans: the "file" of a plan is JSON that says
+// what happens to it.
 //   {"heat": 900, "final": [1000, 1010]}   nanoseconds of all samples, or samples in turn; no "final": as in the heat
 //   {"fails": "why"}                       its outputs are wrong
-//   {"heat": "dies"}, {"final": "hangs"}   the worker does, when this contender is in the job
+//   {"heat": "dies"}, {"final": "hangs"}   the worker does, when this plan is in the job
 //   {"company": "dies"}                    the same, unless it is alone
 // Argument: the socket.
 #include <unistd.h>
@@ -24,10 +24,10 @@ void act(const Json& what) {
     for (;;) ::sleep(1);
 }
 
-ConfirmLane lane_of(const ConfirmContender& contender, bool is_final, bool is_alone) {
-  const Json script = Json::parse(contender.plan);
+ConfirmLane lane_of(const PlanToTime& plan, bool is_final, bool is_alone) {
+  const Json script = Json::parse(plan.file);
   if (!is_alone && script.contains("company")) act(script["company"]);
-  ConfirmLane lane{.lane = {.name = contender.name, .samples_ns = {}}, .step_ns = {}, .failure = {}};
+  ConfirmLane lane{.lane = {.name = plan.name, .samples_ns = {}}, .step_ns = {}, .failure = {}};
   if (script.contains("fails")) {
     lane.failure = script["fails"];
     return lane;
@@ -44,8 +44,8 @@ ConfirmLane lane_of(const ConfirmContender& contender, bool is_final, bool is_al
 Result<Json> confirm(const Json& job, JobContext&) {
   COLLAGE_TRY(const ConfirmRequest request, confirm_request_from(job));
   std::vector<ConfirmLane> lanes;
-  for (const ConfirmContender& contender : request.contenders)
-    lanes.push_back(lane_of(contender, request.min_rounds >= kRoundsOfAFinal, request.contenders.size() == 1));
+  for (const PlanToTime& plan : request.plans)
+    lanes.push_back(lane_of(plan, request.min_rounds >= kRoundsOfAFinal, request.plans.size() == 1));
   return to_json(lanes);
 }
 

@@ -128,6 +128,45 @@ TEST_F(Tune, ExplainsOtherCoversOfTheSameGraph) {
   }
 }
 
+TEST_F(Tune, WhatAWorkerProposedIsNotAskedAgain) {
+  const std::string file = scratch.file("asked");
+  TuneOptions wanted = test::small_tune(scratch, {"onnxruntime", "test:asked=" + file});
+  wanted.dump = "pool";
+  const auto asked_here = [&] {
+    std::ifstream lines(file);
+    std::size_t count = 0;
+    for (pid_t who = 0; lines >> who;) count += who == ::getpid() ? 1 : 0;
+    return count;
+  };
+  std::optional<std::size_t> before;
+  std::optional<std::size_t> after;
+  wanted.progress = [&](const ProgressEvent& event) {
+    if (event.phase == "propose" && !before) before = asked_here();
+    if (event.phase != "propose" && before && !after) after = asked_here();
+  };
+  const auto asked_while_proposing = [&](const TuneOptions& options, std::string& pool) -> std::size_t {
+    before = after = std::nullopt;
+    const auto report = tune(options, registry);
+    EXPECT_TRUE(report) << to_string(report.error());
+    EXPECT_TRUE(before && after);
+    pool = report ? report->stage : "";
+    return after.value_or(0) - before.value_or(0);
+  };
+  std::string of_the_worker;
+  EXPECT_EQ(asked_while_proposing(wanted, of_the_worker), 0U);
+  EXPECT_NE(of_the_worker.find("test:asked"), std::string::npos);
+  // Known to go well with this graph, so that no worker is asked.
+  std::string made_here;
+  EXPECT_GT(asked_while_proposing(wanted, made_here), 0U);
+  EXPECT_EQ(made_here, of_the_worker);
+  // A worker knows nothing of rules.
+  wanted.store = scratch.file("other costs");
+  wanted.user_rules = parse_user_rules("limit test: nodes<=1", "rules").value();
+  std::string with_rules;
+  EXPECT_GT(asked_while_proposing(wanted, with_rules), 0U);
+  EXPECT_LT(with_rules.size(), of_the_worker.size());
+}
+
 TEST_F(Tune, OutputThatCannotBeWrittenIsSaidBeforeAnyWork) {
   TuneOptions unwritable = options();
   unwritable.output = scratch.file("absent/model.collage");

@@ -7,16 +7,14 @@
 #include <map>
 #include <optional>
 
+#include "analysis/heads.h"
+
 namespace collage::onednn {
 namespace {
 
 using Steps = std::vector<Step>;
 
 constexpr float kLargest = std::numeric_limits<float>::max();
-
-std::unexpected<Refusal> refuse(RefusalReason reason, std::string detail) {
-  return std::unexpected(Refusal{reason, std::move(detail)});
-}
 
 Step eltwise(std::string algorithm, float alpha = 0.F, float beta = 0.F) {
   return {.kind = PostOp::Kind::kEltwise, .algorithm = std::move(algorithm), .alpha = alpha, .beta = beta};

@@ -1,12 +1,14 @@
 #include "api/run/loaded_plan.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <ranges>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include "api/run/loaded_plan_state.h"
+#include "base/pages.h"
 #include "base/suggest.h"
 #include "plan/file/cases_file.h"
 
@@ -101,8 +103,20 @@ Result<const Executable*> LoadedPlan::State::executable(std::size_t which) {
 }
 
 Result<LoadedPlan> LoadedPlan::load(const std::string& path, const LoadOptions& options) {
+  COLLAGE_TRY(PlanCases cases, load_cases(path, Checked::kWhatRuns));
+  return load_with_own_backends(std::move(cases), options);
+}
+
+Result<LoadedPlan> LoadedPlan::load(Buffer file, const LoadOptions& options) {
+  // Kernels read constants where they lie in the file, which puts them at multiples of this from its start.
+  if (reinterpret_cast<std::uintptr_t>(file.data()) % kBufferAlignment != 0) file = Buffer::copy_of(file.bytes());
+  COLLAGE_TRY(PlanCases cases, load_cases(file, "plan in memory", Checked::kWhatRuns));
+  return load_with_own_backends(std::move(cases), options);
+}
+
+Result<LoadedPlan> LoadedPlan::load_with_own_backends(PlanCases cases, const LoadOptions& options) {
   auto registry = std::make_unique<Registry>(default_module_folders());
-  COLLAGE_TRY(LoadedPlan plan, load(path, *registry, options));
+  COLLAGE_TRY(LoadedPlan plan, load(std::move(cases), *registry, options));
   plan.state_->registry = std::move(registry);
   return plan;
 }

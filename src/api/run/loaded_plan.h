@@ -20,6 +20,7 @@
 
 #include "api/run/session.h"
 #include "backend/registry.h"
+#include "base/buffer.h"
 #include "ir/shape_domain.h"
 #include "runtime/load_options.h"
 
@@ -39,6 +40,9 @@ class LoadedPlan {
   /// while kernels are loaded: it has no lock of its own.
   [[nodiscard]] static Result<LoadedPlan> load(const std::string& path, Registry& registry,
                                                const LoadOptions& options = {});
+  /// The same for a plan file whose bytes lie in memory. They are used where they are and kept alive while the plan and
+  /// its sessions are; at an address that is no multiple of 64 they are copied once.
+  [[nodiscard]] static Result<LoadedPlan> load(Buffer file, const LoadOptions& options = {});
   /// A plan in memory. The backends that `backends` gives outlive the plan and its sessions.
   [[nodiscard]] static Result<LoadedPlan> load(PlanCases cases, BackendSource backends,
                                                const LoadOptions& options = {});
@@ -72,6 +76,9 @@ class LoadedPlan {
   struct State;
 
  private:
+  /// With the backends of default_module_folders(), which the plan then owns.
+  [[nodiscard]] static Result<LoadedPlan> load_with_own_backends(PlanCases cases, const LoadOptions& options);
+
   explicit LoadedPlan(std::shared_ptr<State> state) : state_(std::move(state)) {}
 
   std::shared_ptr<State> state_;

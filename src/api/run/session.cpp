@@ -14,13 +14,6 @@ namespace {
 /// Contexts of the generic plan that are kept ready.
 constexpr std::size_t kMostGeneric = 64;
 
-/// A shape made ready.
-struct ReadyShape {
-  ExecutionContext context;
-  const Executable* executable = nullptr;
-  std::size_t last_use = 0;
-};
-
 std::unexpected<Error> no_shape() {
   return fail(ExitCode::kUsage, "session/no-shape", "run", "inputs with open extents", "a call of set_shapes() before");
 }
@@ -28,6 +21,13 @@ std::unexpected<Error> no_shape() {
 }  // namespace
 
 struct Session::State {
+  /// A shape made ready.
+  struct ReadyShape {
+    ExecutionContext context;
+    const Executable* executable = nullptr;
+    std::size_t last_use = 0;
+  };
+
   explicit State(std::shared_ptr<LoadedPlan::State> of) : loaded(std::move(of)), cases(loaded->cases.cases.size()) {}
 
   [[nodiscard]] Result<ExecutionContext> make(const Executable& of, std::vector<Extents> inputs) {

@@ -3,11 +3,10 @@
 #include <nlohmann/json.hpp>
 
 #include "api/tune/bench.h"
+#include "base/clock.h"
 
 namespace collage {
 namespace {
-
-double us(std::int64_t ns) { return static_cast<double>(ns) / 1000; }
 
 std::string text_of(const Ratio& ratio) {
   return fmt::format("{:.2f}x [{:.2f}, {:.2f}]", ratio.ratio, ratio.low, ratio.high);
@@ -45,7 +44,7 @@ std::string to_text(const BenchReport& report) {
     if (is_long) text += c.name + "\n";
     text += fmt::format("{:<12} {:<8} {:<6} {:>7.1f} {:>10.1f} {:>10.1f}", is_long ? "" : c.name,
                         c.version == "cover" ? "mixed" : c.version.substr(0, 8), c.precision, c.load_ms,
-                        us(c.lane.median_ns()), us(c.lane.quantile_ns(0.9)));
+                        to_us(c.lane.median_ns()), to_us(c.lane.quantile_ns(0.9)));
     if (c.numbers.is_wrong())
       text += "  WRONG NUMBERS";
     else if (i > 0)
@@ -71,12 +70,12 @@ std::string to_json(const BenchReport& report) {
   object["contenders"] = nlohmann::ordered_json::array();
   for (const BenchContender& c : report.contenders) {
     nlohmann::ordered_json samples = nlohmann::ordered_json::array();
-    for (std::int64_t ns : c.lane.samples_ns) samples.push_back(us(ns));
+    for (std::int64_t ns : c.lane.samples_ns) samples.push_back(to_us(ns));
     object["contenders"].push_back({{"name", c.name},
                                     {"version", c.version},
                                     {"load_ms", c.load_ms},
-                                    {"median_us", us(c.lane.median_ns())},
-                                    {"p90_us", us(c.lane.quantile_ns(0.9))},
+                                    {"median_us", to_us(c.lane.median_ns())},
+                                    {"p90_us", to_us(c.lane.quantile_ns(0.9))},
                                     {"samples", samples},
                                     {"precision", c.precision},
                                     {"numbers", json_of(c.numbers)},

@@ -6,23 +6,22 @@
 #include <nlohmann/json.hpp>
 
 #include "api/tune/shape_choice.h"
+#include "base/clock.h"
 #include "plan/file/cases_file.h"
 #include "plan/file/plan_file.h"
 
 namespace collage {
 namespace {
 
-double us(std::int64_t ns) { return static_cast<double>(ns) / 1000; }
-
 std::string wrong_text(const BenchContender& one) {
   return fmt::format("WRONG NUMBERS, output {}, max abs {:.3g}", one.numbers.output, one.numbers.max_abs);
 }
 
 std::string row(const BenchReport& report) {
-  std::string text = fmt::format("{:<28} {:>12.1f}", report.shape, us(report.contenders.front().lane.median_ns()));
+  std::string text = fmt::format("{:<28} {:>12.1f}", report.shape, to_us(report.contenders.front().lane.median_ns()));
   for (std::size_t i = 0; i < report.ratios.size(); ++i) {
     const Ratio& ratio = report.ratios[i].ratio;
-    text += fmt::format("   {} {:.1f}: ", report.ratios[i].against, us(report.contenders[i + 1].lane.median_ns()));
+    text += fmt::format("   {} {:.1f}: ", report.ratios[i].against, to_us(report.contenders[i + 1].lane.median_ns()));
     text += report.ratios[i].counts ? fmt::format("{:.2f}x [{:.2f}, {:.2f}]", ratio.ratio, ratio.low, ratio.high)
                                     : wrong_text(report.contenders[i + 1]);
   }

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "base/clock.h"
 #include "base/work_folder.h"
 #include "plan/file/cases_file.h"
 #include "plan/file/plan_file.h"
@@ -110,15 +111,13 @@ Result<void> measure(const RecheckOptions& options, RecheckReport& report) {
   return take_answer(**outcome, report);
 }
 
-double us(std::int64_t ns) { return static_cast<double>(ns) / 1000; }
-
 std::string text_of(const RecheckedPart& part) {
   if (!part.failure.empty()) return fmt::format("  {}: {}\n", part.what, part.failure);
-  if (part.then_ns == 0 || part.now_ns == 0) return fmt::format("  {}: {:.1f} us\n", part.what, us(part.now_ns));
+  if (part.then_ns == 0 || part.now_ns == 0) return fmt::format("  {}: {:.1f} us\n", part.what, to_us(part.now_ns));
   const double ratio = static_cast<double>(part.now_ns) / static_cast<double>(part.then_ns);
   const std::string slower = ratio > 1 + kSameShare ? "  slower" : "";
-  return fmt::format("  {}: {:.1f} us, was {:.1f} us, {:.2f}x{}\n", part.what, us(part.now_ns), us(part.then_ns), ratio,
-                     slower);
+  return fmt::format("  {}: {:.1f} us, was {:.1f} us, {:.2f}x{}\n", part.what, to_us(part.now_ns), to_us(part.then_ns),
+                     ratio, slower);
 }
 
 }  // namespace
@@ -181,8 +180,8 @@ std::string to_json(const RecheckReport& report) {
                                {"step", part.step ? nlohmann::ordered_json(*part.step) : nullptr},
                                {"backend", part.backend},
                                {"variant", part.variant},
-                               {"then_us", us(part.then_ns)},
-                               {"now_us", us(part.now_ns)},
+                               {"then_us", to_us(part.then_ns)},
+                               {"now_us", to_us(part.now_ns)},
                                {"failure", part.failure}});
   object["notes"] = report.notes;
   return object.dump(2, ' ', false, nlohmann::json::error_handler_t::replace);

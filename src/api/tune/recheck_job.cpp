@@ -12,14 +12,13 @@
 #include "api/tune/verify.h"
 #include "backend/roles.h"
 #include "measure/record_job.h"
-#include "measure/trial.h"
+#include "measure/sample_trials.h"
 #include "numbers/graph_file.h"
 #include "numbers/quantisers.h"
 #include "plan/file/plan_file.h"
 #include "plan/plan_cases.h"
 #include "runtime/load_request.h"
 #include "timing/displacer.h"
-#include "timing/sampling.h"
 
 namespace collage {
 namespace {
@@ -35,7 +34,7 @@ std::vector<std::size_t> main_steps(const Plan& plan) {
   std::int64_t total = 0;
   for (std::size_t s = 0; s < plan.steps.size(); ++s) {
     const PlanStep& step = plan.steps[s];
-    if (!has_artifact(step.kind) || step.cost_ns <= 0) continue;
+    if (artifact_of(step) == nullptr || step.cost_ns <= 0) continue;
     steps.push_back(s);
     total += step.cost_ns;
   }
@@ -51,7 +50,8 @@ std::vector<std::size_t> main_steps(const Plan& plan) {
 
 std::string name_of_step(const Plan& plan, std::size_t index) {
   const PlanStep& step = plan.steps[index];
-  const std::string where = step.nodes.empty() ? "" : " at " + step.nodes.front();
+  const std::vector<std::string>& nodes = nodes_of(step).names;
+  const std::string where = nodes.empty() ? "" : " at " + nodes.front();
   return fmt::format("step {}, {}/{}{}", index, step.backend, step.variant, where);
 }
 
@@ -164,7 +164,7 @@ class RecheckRun {
                    .outputs = {},
                    .threads = plan().threads,
                    .accuracy = accuracy_of(plan().accuracy).value_or(Accuracy::kStandard),
-                   .exact = step.kind == StepKind::kConvert};
+                   .exact = is_conversion(step)};
     for (auto [ports, trial_ports] : {std::pair(&request.inputs, &spec.inputs), {&request.outputs, &spec.outputs}})
       for (Port& port : *ports) {
         COLLAGE_TRY(TrialPort made, trial_port(std::move(port)));
@@ -217,22 +217,14 @@ class RecheckRun {
     options.min_total_ns = 0;
     options.drop_rounds = kRounds;  // no contender is dropped: all run all rounds
     options.seed = seed();
-    SamplingSubject subject{
+    const TrialSampling sampling{
         .run = [this](std::size_t k) { return timed_[k].trial ? timed_[k].trial->run() : session_->run(); },
-        .now_ns = monotonic_ns,
+        .trial_of = [this](std::size_t k) { return timed_[k].trial ? &*timed_[k].trial : nullptr; },
         .before = [this](std::size_t k) { context_.mark(static_cast<std::int32_t>(k)); },
-        .slowness = [this] { return bench_.canary().slowness(); }};
-    if (displaced_ > 0)
-      subject.prepare = [this](std::size_t k) {
-        if (!timed_[k].trial) return;
-        bench_.displacer(displaced_).run();
-        timed_[k].trial->touch();
-      };
-    NoiseWatch noise;
-    subject.noise = &noise;
-    subject.threads = plan().threads;
+        .displaced_bytes = displaced_,
+        .threads = plan().threads};
     context_.begin("sample", -1);
-    const auto results = sample_all(timed_.size(), subject, options);
+    const auto results = sample_trials(timed_.size(), sampling, bench_, options);
     for (std::size_t k = 0; k < timed_.size(); ++k) {
       RecheckedPart& part = report_.parts[timed_[k].part];
       if (results[k])

@@ -17,8 +17,8 @@ Result<RealisedPlan> unmeasured_plan(const UnmeasuredOptions& options, Registry&
   const Cover cover = whole_cover(imported.graph, options.engine);
   CompileRequest request;
   request.graph = &imported.graph;
-  request.region = cover.steps.front().region;
-  request.variant = cover.steps.front().variant;
+  request.region = *chosen_region(cover.steps.front());
+  request.variant = *chosen_variant(cover.steps.front());
   auto compiled = engine->compile({&request, 1}, {.threads = options.threads, .accuracy = Accuracy::kStandard});
   if (!compiled.front())
     return fail(ExitCode::kUnsupported, "engine/refused", options.model, compiled.front().error().detail,

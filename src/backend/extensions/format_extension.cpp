@@ -20,7 +20,7 @@ std::expected<Artifact, Refusal> compile_conversion(Backend& backend, const Conv
     return formats->compile_conversion(conversion, options);
   return std::unexpected(Refusal{.reason = RefusalReason::kFormat,
                                  .detail = "no conversion of " + to_string(conversion.type) + " from " +
-                                           conversion.from.name + " to " + conversion.to.name});
+                                           conversion.from.format.name + " to " + conversion.to.format.name});
 }
 
 }  // namespace collage

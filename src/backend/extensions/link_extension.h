@@ -2,8 +2,8 @@
 // In:  the artifacts that were measured, with their constants and ports. Out: linked artifacts, and for each kernel its
 //       artifact and entry point.
 // How: when a plan is written, each backend gets all its kernels in one call. A step then names the linked artifact and
-//       an entry point (PlanStep::entry). load() gets both (ArtifactView::entry) and loads what the kernels share once.
-//       Nothing is compiled again, so linked kernels compute exactly what the separate artifacts do.
+//       an entry point (StepArtifact::entry). load() gets both (ArtifactView::entry) and loads what the kernels share
+//       once. Nothing is compiled again, so linked kernels compute exactly what the separate artifacts do.
 #pragma once
 
 #include <optional>

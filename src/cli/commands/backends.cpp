@@ -19,7 +19,7 @@ namespace {
 
 using OrderedJson = nlohmann::ordered_json;
 
-struct Options {
+struct BackendsCommand {
   CommonOptions common;
   std::string lift;
   std::vector<std::string> worker_command;
@@ -42,8 +42,8 @@ Result<void> try_all(Registry& registry, const std::vector<std::string>& worker_
   WorkerProcess worker(worker_command);
   RehearsalRequest request;
   request.backends = registry.kinds();
-  COLLAGE_TRY(const auto bad, rehearse(worker, request));
-  for (const auto& [name, refusal] : bad)
+  COLLAGE_TRY(const Rehearsed tried, rehearse(worker, request));
+  for (const auto& [name, refusal] : tried.refused)
     registry.exclude(name, fmt::format("{}: {}", name_of(refusal.reason), refusal.detail));
   return {};
 }
@@ -85,7 +85,7 @@ OrderedJson json_of(const Strike& strike) {
           {"count", strike.count},     {"last", strike.last},   {"blocked", strike.count >= kMostStrikes}};
 }
 
-int show(const Options& options, Console& console) {
+int show(const BackendsCommand& options, Console& console) {
   Registry registry(module_places(options.common.backend_libraries));
   if (auto tried = try_all(registry, worker_command(options.worker_command, options.common)); !tried)
     return console.failure(tried.error());
@@ -117,7 +117,7 @@ Lifted lifted_by(const std::string& text) {
 }
 
 /// Kinds that are here, and instances and kinds that crashed or hung.
-std::vector<std::string> known_backends(const Options& options, const std::vector<Strike>& strikes) {
+std::vector<std::string> known_backends(const BackendsCommand& options, const std::vector<Strike>& strikes) {
   std::set<std::string> known;
   for (const Strike& strike : strikes) known.insert({strike.backend, std::string(kind_of_instance(strike.backend))});
   for (std::string& kind : Registry(module_places(options.common.backend_libraries)).kinds())
@@ -126,7 +126,7 @@ std::vector<std::string> known_backends(const Options& options, const std::vecto
 }
 
 /// Why nothing was lifted: nothing, when the backend is known and nothing is counted against it.
-Result<void> check_names(const Options& options, const Lifted& lifted, const std::vector<Strike>& strikes) {
+Result<void> check_names(const BackendsCommand& options, const Lifted& lifted, const std::vector<Strike>& strikes) {
   const std::vector<std::string> known = known_backends(options, strikes);
   if (std::ranges::none_of(known, [&](const std::string& one) { return is_instance_of(lifted.backend, one); }))
     return fail(ExitCode::kUsage, "cli/bad-option", "--lift",
@@ -143,7 +143,7 @@ Result<void> check_names(const Options& options, const Lifted& lifted, const std
                               : fmt::format("{}", fmt::join(counted, ", ")));
 }
 
-Result<std::size_t> lift_named(const Options& options, const Lifted& lifted) {
+Result<std::size_t> lift_named(const BackendsCommand& options, const Lifted& lifted) {
   COLLAGE_TRY(std::optional<Store> store, store_if_any(options.common));
   const std::vector<Strike> strikes = store ? strikes_in(*store) : std::vector<Strike>();
   const std::size_t count = store ? lift_strikes(*store, lifted.backend, lifted.operators) : 0;
@@ -151,7 +151,7 @@ Result<std::size_t> lift_named(const Options& options, const Lifted& lifted) {
   return count;
 }
 
-int lift(const Options& options, Console& console) {
+int lift(const BackendsCommand& options, Console& console) {
   const Lifted lifted = lifted_by(options.lift);
   const auto count = lift_named(options, lifted);
   if (!count) return console.failure(count.error());
@@ -163,7 +163,7 @@ int lift(const Options& options, Console& console) {
   return 0;
 }
 
-int run(const Options& options) {
+int run_backends(const BackendsCommand& options) {
   Console console(options.common);
   return options.lift.empty() ? show(options, console) : lift(options, console);
 }
@@ -171,10 +171,10 @@ int run(const Options& options) {
 }  // namespace
 
 void add_backends(CLI::App& app, Program& program) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<BackendsCommand>();
   options->worker_command = program.worker_command;
-  CLI::App* command =
-      add_command(app, program, "backends", "what is here, which version, and why something is not", options, run);
+  CLI::App* command = add_command(app, program, "backends", "what is here, which version, and why something is not",
+                                  options, run_backends);
   command->add_option("--lift", options->lift, "forget that the backend crashed or hung, so that it is tried again")
       ->option_text("NAME[/OPERATORS]");
   add_store(*command, options->common);

@@ -14,7 +14,7 @@
 namespace collage::cli {
 namespace {
 
-struct Options {
+struct BenchCommand {
   CommonOptions common;
   BenchOptions bench;
   std::string model;
@@ -36,7 +36,7 @@ Result<void> check_rivals(const std::vector<std::string>& rivals, Registry& regi
   return {};
 }
 
-int run(const Options& options) {
+int run_bench(const BenchCommand& options) {
   Console console(options.common);
   const auto report = [&]() -> Result<std::vector<BenchReport>> {
     BenchOptions bench_options = options.bench;
@@ -65,9 +65,9 @@ int run(const Options& options) {
 }  // namespace
 
 void add_bench(CLI::App& app, Program& program) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<BenchCommand>();
   CLI::App* command =
-      add_command(app, program, "bench", "time a plan or a model against whole-model engines", options, run);
+      add_command(app, program, "bench", "time a plan or a model against whole-model engines", options, run_bench);
   options->command = command;
   command->add_option("plan", options->bench.plan, "a plan, or a .onnx model")->required();
   command->add_option("--against", options->bench.against, "engines, or other plans of the model, comma separated")

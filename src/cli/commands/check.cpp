@@ -20,7 +20,7 @@
 namespace collage::cli {
 namespace {
 
-struct Options {
+struct CheckCommand {
   CommonOptions common;
   std::string model;
   std::string dump;
@@ -162,7 +162,7 @@ Shown describe(const Imported& imported, std::span<const Proposer> proposers) {
 }
 
 /// The rules, which fit the graph and the backends.
-Result<UserRules> rules_for(const Options& options, const Graph& graph, std::span<const Proposer> proposers) {
+Result<UserRules> rules_for(const CheckCommand& options, const Graph& graph, std::span<const Proposer> proposers) {
   if (options.rules.empty()) return UserRules{};
   COLLAGE_TRY(UserRules rules, read_user_rules(options.rules));
   COLLAGE_TRY_VOID(check_rule_operators(rules));
@@ -182,7 +182,7 @@ Result<std::string> candidates_text(const Graph& graph, const UserRules& rules, 
 }
 
 /// A dump shows what it is a stage of; other options would do nothing.
-Result<void> check_dump(const Options& options) {
+Result<void> check_dump(const CheckCommand& options) {
   const std::string why = "--dump " + options.dump + ", which does not depend on it";
   if (options.dump == "graph")
     return refuse_given(*options.command, {"--rules", "--accuracy", "--passes", "--threads"}, why);
@@ -192,7 +192,7 @@ Result<void> check_dump(const Options& options) {
   return {};
 }
 
-Result<Imported> import_for(const Options& options, Registry& registry, const std::vector<std::string>& names) {
+Result<Imported> import_for(const CheckCommand& options, Registry& registry, const std::vector<std::string>& names) {
   ImportOptions import_options;
   import_options.allow_unbound = options.dump.empty();
   import_options.knows_vendor_operator = [&](std::string_view domain, std::string_view op) {
@@ -208,7 +208,7 @@ Shown dumped(const std::string& stage, std::string text) {
 }
 
 /// The host and the backends in question. A backend that the user names must be usable; a default one may be missing.
-Result<std::vector<std::string>> instances_of(const Options& options, Registry& registry) {
+Result<std::vector<std::string>> instances_of(const CheckCommand& options, Registry& registry) {
   std::vector<std::string> names = {kHostBackend};
   for (const std::string& name : options.common.backends) {
     const auto backend = registry.get(name);
@@ -220,7 +220,7 @@ Result<std::vector<std::string>> instances_of(const Options& options, Registry& 
   return names;
 }
 
-Result<Shown> check(const Options& options) {
+Result<Shown> check(const CheckCommand& options) {
   COLLAGE_TRY_VOID(check_dump(options));
   Registry registry(module_places(options.common.backend_libraries));
   COLLAGE_TRY(const std::vector<std::string> names, instances_of(options, registry));
@@ -250,7 +250,7 @@ Result<Shown> check(const Options& options) {
   return shown;
 }
 
-int run(const Options& options) {
+int run_check(const CheckCommand& options) {
   Console console(options.common);
   const auto shown = check(options);
   if (!shown) return console.failure(shown.error());
@@ -262,9 +262,9 @@ int run(const Options& options) {
 }  // namespace
 
 void add_check(CLI::App& app, Program& program) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<CheckCommand>();
   CLI::App* command =
-      add_command(app, program, "check", "read and verify a model, say who supports what", options, run);
+      add_command(app, program, "check", "read and verify a model, say who supports what", options, run_check);
   command->add_option("model", options->model, "the .onnx file")->required();
   options->command = command;
   command->add_option("--dump", options->dump, "print a stage: graph, simplified or candidates")

@@ -17,7 +17,7 @@ namespace {
 
 using nlohmann::ordered_json;
 
-struct Options {
+struct DbCommand {
   CommonOptions common;
   CostFilter filter;
   std::string like;  ///< prune records whose key contains it
@@ -34,11 +34,11 @@ struct Answer {
   int exit_code = 0;
 };
 
-using Action = Result<Answer> (*)(const Options&, Store&);
+using Action = Result<Answer> (*)(const DbCommand&, Store&);
 
 double megabytes(std::uint64_t bytes) { return static_cast<double>(bytes) / 1e6; }
 
-Result<Answer> show_stats(const Options& options, Store& store) {
+Result<Answer> show_stats(const DbCommand& options, Store& store) {
   const StoreStats stats = stats_of(store);
   const std::size_t damaged = store.damaged_count();
   const std::size_t leased = store.lease_count();
@@ -69,7 +69,7 @@ std::string text_of(const CostFilter& filter) {
 }
 
 /// Error store/no-record when a filter fits nothing.
-Result<std::vector<FoundCost>> wanted_costs(const Options& options, Store& store) {
+Result<std::vector<FoundCost>> wanted_costs(const DbCommand& options, Store& store) {
   std::vector<FoundCost> found = find_costs(store, options.filter);
   if (!found.empty() || options.filter.is_empty()) return found;
   return fail(ExitCode::kBadInput, "store/no-record", text_of(options.filter),
@@ -77,7 +77,7 @@ Result<std::vector<FoundCost>> wanted_costs(const Options& options, Store& store
               "a part of a key, an operator, backend, node or model that collage db list shows");
 }
 
-Result<Answer> records(const Options& options, Store& store, bool whole) {
+Result<Answer> records(const DbCommand& options, Store& store, bool whole) {
   COLLAGE_TRY(const std::vector<FoundCost> found, wanted_costs(options, store));
   const std::span<const FoundCost> shown = std::span(found).first(std::min(found.size(), options.limit));
   Answer answer;
@@ -94,10 +94,10 @@ Result<Answer> records(const Options& options, Store& store, bool whole) {
   return answer;
 }
 
-Result<Answer> list(const Options& options, Store& store) { return records(options, store, false); }
-Result<Answer> show(const Options& options, Store& store) { return records(options, store, true); }
+Result<Answer> list(const DbCommand& options, Store& store) { return records(options, store, false); }
+Result<Answer> show(const DbCommand& options, Store& store) { return records(options, store, true); }
 
-Result<Answer> export_to(const Options& options, Store& store) {
+Result<Answer> export_to(const DbCommand& options, Store& store) {
   COLLAGE_TRY(const std::vector<FoundCost> found, wanted_costs(options, store));
   const std::string lines = export_costs(found);
   const std::string_view piece = lines;
@@ -112,17 +112,17 @@ Answer imported(const ImportCounts& counts, const char* schema) {
           .exit_code = counts.skipped == 0 ? 0 : 1};
 }
 
-Result<Answer> import_from(const Options& options, Store& store) {
+Result<Answer> import_from(const DbCommand& options, Store& store) {
   COLLAGE_TRY(const Buffer lines, Buffer::map_file(options.file));
   return imported(import_costs(store, lines.text()), "collage.db-import/1");
 }
 
-Result<Answer> merge(const Options& options, Store& store) {
+Result<Answer> merge(const DbCommand& options, Store& store) {
   COLLAGE_TRY(Store other, Store::open_existing(options.file));
   return imported(merge_costs(store, other), "collage.db-merge/1");
 }
 
-Result<Answer> prune(const Options& options, Store& store) {
+Result<Answer> prune(const DbCommand& options, Store& store) {
   if (options.like.empty() && !options.files && !options.repros)
     return fail(ExitCode::kUsage, "cli/bad-option", "db prune", "nothing to remove",
                 "--like TEXT for records whose key contains it, --files for artifacts that no record names, --repros "
@@ -147,7 +147,7 @@ Result<Answer> prune(const Options& options, Store& store) {
                {"repros", repros}}};
 }
 
-Result<Answer> check(const Options& options, Store& store) {
+Result<Answer> check(const DbCommand& options, Store& store) {
   const std::size_t damaged = store.damaged_count();
   const FileCheck files = check_files(store);
   const bool ok = damaged + files.missing + files.damaged == 0;
@@ -162,7 +162,7 @@ Result<Answer> check(const Options& options, Store& store) {
                 .exit_code = ok ? 0 : 1};
 }
 
-Result<Answer> explain_miss(const Options& options, Store& store) {
+Result<Answer> explain_miss(const DbCommand& options, Store& store) {
   if (fields_of(options.key).empty())
     return fail(ExitCode::kUsage, "cli/bad-option", options.key, "no key", "a key as db show gives it");
   Answer answer;
@@ -189,7 +189,7 @@ Result<Answer> explain_miss(const Options& options, Store& store) {
 bool may_make_store(Action action) { return action == import_from || action == merge; }
 
 /// Makes nothing before it is known that there is something to add.
-Result<Store> open_for(const Options& options, Action action) {
+Result<Store> open_for(const DbCommand& options, Action action) {
   if (!may_make_store(action)) return store_to_look_into(options.common);
   if (action == merge) COLLAGE_TRY_VOID(Store::open_existing(options.file));
   if (action == import_from) COLLAGE_TRY_VOID(Buffer::map_file(options.file));
@@ -200,7 +200,7 @@ Result<Store> open_for(const Options& options, Action action) {
               "a cost store that can be read and written");
 }
 
-int run(const Options& options, Action action) {
+int run(const DbCommand& options, Action action) {
   Console console(options.common);
   auto store = open_for(options, action);
   if (!store) return console.failure(store.error());
@@ -228,9 +228,9 @@ void add_db(CLI::App& app, Program& program) {
   db->footer(examples({"collage db stats", "collage db list Conv", "collage db list --backend onednn --node 'conv*'",
                        "collage db export costs.jsonl --store other.sqlite"}));
   const auto add = [&](const char* name, const char* help, Action action) {
-    auto options = std::make_shared<Options>();
+    auto options = std::make_shared<DbCommand>();
     CLI::App* command =
-        add_command(*db, program, name, help, options, [action](const Options& given) { return run(given, action); });
+        add_command(*db, program, name, help, options, [action](const DbCommand& given) { return run(given, action); });
     add_store(*command, options->common);
     return std::pair(command, options);
   };

@@ -12,14 +12,14 @@
 namespace collage::cli {
 namespace {
 
-struct Options {
+struct ExplainCommand {
   CommonOptions common;
   std::string plan;
   std::string node;
   std::string why_not;
 };
 
-int run(const Options& options) {
+int run_explain(const ExplainCommand& options) {
   Console console(options.common);
   const auto shown = [&]() -> Result<void> {
     COLLAGE_TRY(const PlanCases cases, load_cases(options.plan));
@@ -46,8 +46,9 @@ int run(const Options& options) {
 }  // namespace
 
 void add_explain(CLI::App& app, Program& program) {
-  auto options = std::make_shared<Options>();
-  CLI::App* command = add_command(app, program, "explain", "who runs what, why, and what came second", options, run);
+  auto options = std::make_shared<ExplainCommand>();
+  CLI::App* command =
+      add_command(app, program, "explain", "who runs what, why, and what came second", options, run_explain);
   command->add_option("plan", options->plan, "the plan file")->required();
   auto* node = command
                    ->add_option("--node", options->node,

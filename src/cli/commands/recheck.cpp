@@ -8,7 +8,7 @@
 namespace collage::cli {
 namespace {
 
-struct Options {
+struct RecheckCommand {
   CommonOptions common;
   RecheckOptions recheck;
   std::string model;
@@ -28,7 +28,7 @@ ExitCode exit_code_of(const RecheckReport& report) {
   return ExitCode::kBug;
 }
 
-int run(const Options& options) {
+int run_recheck(const RecheckCommand& options) {
   Console console(options.common);
   const auto report = [&]() -> Result<RecheckReport> {
     RecheckOptions asked = options.recheck;
@@ -49,9 +49,10 @@ int run(const Options& options) {
 }  // namespace
 
 void add_recheck(CLI::App& app, Program& program) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<RecheckCommand>();
   options->recheck.worker_command = program.worker_command;
-  CLI::App* command = add_command(app, program, "recheck", "whether a plan still fits this machine", options, run);
+  CLI::App* command =
+      add_command(app, program, "recheck", "whether a plan still fits this machine", options, run_recheck);
   command->add_option("plan", options->recheck.plan, "the plan file")->required();
   command->add_option("--model", options->model, "the model, when it is not where the plan says")->type_name("FILE");
   command->add_flag("--force", options->recheck.always, "measure also when machine and builds are those of the tune");

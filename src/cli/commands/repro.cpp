@@ -11,7 +11,7 @@
 namespace collage::cli {
 namespace {
 
-struct Options {
+struct ReproCommand {
   CommonOptions common;
   std::string folder;
   std::string limit;
@@ -31,7 +31,7 @@ Result<ReplayReport> replay(const std::string& folder, const ReplayOptions& opti
   return report;
 }
 
-int run(const Options& options) {
+int run_repro(const ReproCommand& options) {
   Console console(options.common);
   const auto report = [&]() -> Result<ReplayReport> {
     ReplayOptions how;
@@ -55,9 +55,9 @@ int run(const Options& options) {
 }  // namespace
 
 void add_repro(CLI::App& app, Program& program) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ReproCommand>();
   options->worker_command = program.worker_command;
-  CLI::App* command = add_command(app, program, "repro", "replay a failure that a tune kept", options, run);
+  CLI::App* command = add_command(app, program, "repro", "replay a failure that a tune kept", options, run_repro);
   options->command = command;
   command->add_option("folder", options->folder, "a reproduction bundle")->required();
   command->add_option("--limit", options->limit, "how long it may hang, such as 5s; default: as in the tune")

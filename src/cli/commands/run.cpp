@@ -19,7 +19,7 @@
 namespace collage::cli {
 namespace {
 
-struct Options {
+struct RunCommand {
   CommonOptions common;
   std::string subject;
   std::vector<std::string> inputs;
@@ -80,10 +80,10 @@ std::string profile_json(const Plan& plan, std::span<const std::int64_t> times) 
   nlohmann::ordered_json steps = nlohmann::ordered_json::array();
   for (std::size_t s = 0; s < plan.steps.size(); ++s)
     steps.push_back({{"step", s},
-                     {"kind", name_of(plan.steps[s].kind)},
+                     {"kind", kind_name(plan.steps[s])},
                      {"backend", plan.steps[s].backend},
                      {"variant", plan.steps[s].variant},
-                     {"nodes", plan.steps[s].nodes},
+                     {"nodes", nodes_of(plan.steps[s]).names},
                      {"us", static_cast<double>(times[s]) / 1000},
                      {"alone_us", static_cast<double>(plan.steps[s].cost_ns) / 1000}});
   return nlohmann::ordered_json{{"schema", "collage.profile/1"}, {"steps", steps}}.dump(2);
@@ -112,7 +112,7 @@ std::vector<RunArray> named(std::span<const TensorPort> ports, std::vector<Tenso
 }
 
 /// What is asked of the one plan or model.
-Result<GatherOptions> gather_options(const Options& options) {
+Result<GatherOptions> gather_options(const RunCommand& options) {
   GatherOptions gather;
   COLLAGE_TRY(gather.files, input_files(options.inputs));
   COLLAGE_TRY(gather.ranges, input_ranges_from(options.common));
@@ -120,7 +120,7 @@ Result<GatherOptions> gather_options(const Options& options) {
   return gather;
 }
 
-Result<RunReport> run_once(const Options& options, Console& console) {
+Result<RunReport> run_once(const RunCommand& options, Console& console) {
   Registry registry(module_places(options.common.backend_libraries));
   COLLAGE_TRY(const GatherOptions gather, gather_options(options));
   COLLAGE_TRY(const ShapeBindings shapes, parse_shape_bindings(options.common.shapes));
@@ -153,7 +153,7 @@ Result<RunReport> run_once(const Options& options, Console& console) {
   return report;
 }
 
-int run(const Options& options) {
+int report_run(const RunCommand& options) {
   Console console(options.common);
   const auto report = run_once(options, console);
   if (!report) return console.failure(report.error());
@@ -165,9 +165,9 @@ int run(const Options& options) {
 }  // namespace
 
 void add_run(CLI::App& app, Program& program) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<RunCommand>();
   CLI::App* command =
-      add_command(app, program, "run", "run a plan, or a bare model with an unmeasured plan", options, run);
+      add_command(app, program, "run", "run a plan, or a bare model with an unmeasured plan", options, report_run);
   options->command = command;
   command->add_option("subject", options->subject, "a plan, or a .onnx model")->required();
   command->add_option("--input", options->inputs, "an array in a .npy or .pb file; inputs without one are made up")

@@ -21,7 +21,7 @@ namespace {
 
 using nlohmann::ordered_json;
 
-struct Options {
+struct StrategiesCommand {
   CommonOptions common;
   std::string operator_name;
   CLI::App* command = nullptr;
@@ -70,7 +70,7 @@ Listed list(Registry& registry, const std::string& name) {
   return listed;
 }
 
-Result<void> add_records(const Options& options, std::vector<Listed>& all) {
+Result<void> add_records(const StrategiesCommand& options, std::vector<Listed>& all) {
   COLLAGE_TRY(std::optional<Store> store, store_if_any(options.common));
   if (!store) return {};
   for (Listed& one : all) one.records = strategy_records(*store, one.info, one.lines, machine_print());
@@ -154,7 +154,7 @@ ordered_json json_of(const Listed& one) {
   return {{"name", one.info.name}, {"build", one.info.build}, {"reason", one.why_none}, {"strategies", lines}};
 }
 
-int run(const Options& options) {
+int run_strategies(const StrategiesCommand& options) {
   Console console(options.common);
   Registry registry(module_places(options.common.backend_libraries));
   std::vector<Listed> all;
@@ -180,9 +180,10 @@ int run(const Options& options) {
 }  // namespace
 
 void add_strategies(CLI::App& app, Program& program) {
-  auto options = std::make_shared<Options>();
-  CLI::App* command = add_command(app, program, "strategies",
-                                  "the ways that backends have to compute operators, and how they fared", options, run);
+  auto options = std::make_shared<StrategiesCommand>();
+  CLI::App* command =
+      add_command(app, program, "strategies", "the ways that backends have to compute operators, and how they fared",
+                  options, run_strategies);
   options->command = command;
   command->add_option("operator", options->operator_name, "only those for this operator, such as Conv");
   add_backend_list(*command, options->common);

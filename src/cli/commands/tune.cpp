@@ -18,7 +18,7 @@
 namespace collage::cli {
 namespace {
 
-struct Options {
+struct TuneCommand {
   CommonOptions common;
   std::string model;
   std::string output;
@@ -53,7 +53,7 @@ std::string json_of(const TuneReport& report, const std::string& dump) {
   return object.dump(2, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
-Result<std::vector<NodeRule>> rules_from(const Options& options) {
+Result<std::vector<NodeRule>> rules_from(const TuneCommand& options) {
   std::vector<NodeRule> rules;
   for (const auto& [kind, texts] :
        {std::pair{NodeRule::Kind::kBan, &options.bans}, {NodeRule::Kind::kPin, &options.pins}})
@@ -65,7 +65,7 @@ Result<std::vector<NodeRule>> rules_from(const Options& options) {
 }
 
 /// What the user names must be here; what is only a default may be missing.
-std::vector<std::string> named_backends(const Options& options, const TuneOptions& parsed) {
+std::vector<std::string> named_backends(const TuneCommand& options, const TuneOptions& parsed) {
   std::vector<std::string> named =
       options.command->count("--backends") > 0 ? parsed.backends : library_kinds(options.common);
   for (const NodeRule& rule : parsed.rules)
@@ -73,7 +73,7 @@ std::vector<std::string> named_backends(const Options& options, const TuneOption
   return named;
 }
 
-Result<TuneOptions> tune_options(const Options& options, Console& console) {
+Result<TuneOptions> tune_options(const TuneCommand& options, Console& console) {
   TuneOptions tune_options;
   std::error_code ignored;
   if (std::filesystem::equivalent(options.model, options.output, ignored))
@@ -118,7 +118,7 @@ int show(Console& console, const std::string& text, const std::string& json, boo
 }
 
 /// --only a backend leaves nothing for --backends to say; of a device they say which.
-Result<void> check_only(const Options& options, const Registry& registry) {
+Result<void> check_only(const TuneCommand& options, const Registry& registry) {
   if (options.common.only.empty() || !is_given(*options.command, "--backends")) return {};
   const std::vector<std::string> kinds = registry.kinds();
   const std::string kind = options.common.only.substr(0, options.common.only.find(':'));
@@ -128,7 +128,7 @@ Result<void> check_only(const Options& options, const Registry& registry) {
 }
 
 /// A plan for many shapes.
-int run_shapes(const Options& options, TuneOptions parsed, Registry& registry, Console& console) {
+int run_shapes(const TuneCommand& options, TuneOptions parsed, Registry& registry, Console& console) {
   for (const auto& [option, text] :
        {std::pair{"--dump", &options.dump}, {"--cost-table", &options.cost_table}, {"--resume", &options.resume}})
     if (!text->empty())
@@ -143,14 +143,14 @@ int run_shapes(const Options& options, TuneOptions parsed, Registry& registry, C
   return show(console, to_text(*report), to_json(*report), report->interrupted);
 }
 
-int run_one(const Options& options, const TuneOptions& parsed, Registry& registry, Console& console) {
+int run_one(const TuneCommand& options, const TuneOptions& parsed, Registry& registry, Console& console) {
   const auto report = tune(parsed, registry);
   if (!report) return console.failure(report.error());
   return show(console, options.dump.empty() ? to_text(*report) : stage_of(*report, options.dump),
               json_of(*report, options.dump), report->interrupted);
 }
 
-int run(const Options& options) {
+int run_tune(const TuneCommand& options) {
   Console console(options.common);
   auto parsed = tune_options(options, console);
   if (!parsed) return console.failure(parsed.error());
@@ -167,7 +167,7 @@ int run(const Options& options) {
   return run_one(options, *parsed, registry, console);
 }
 
-void add_range_options(CLI::App& command, Options& options) {
+void add_range_options(CLI::App& command, TuneCommand& options) {
   command.add_option("--at", options.at, "a shape that gets a plan of its own, when --shape has ranges; repeatable")
       ->allow_extra_args(false)
       ->option_text("DIM=N,...[:WEIGHT]");
@@ -177,7 +177,7 @@ void add_range_options(CLI::App& command, Options& options) {
       ->capture_default_str();
 }
 
-void add_choice_options(CLI::App& command, Options& options) {
+void add_choice_options(CLI::App& command, TuneCommand& options) {
   command.add_option("--ban", options.bans, "this backend does not run these nodes; repeatable")
       ->allow_extra_args(false)
       ->option_text("GLOB=NAME");
@@ -201,7 +201,7 @@ std::vector<std::string> dumped_stages() {
   return stages;
 }
 
-void add_report_options(CLI::App& command, Options& options) {
+void add_report_options(CLI::App& command, TuneCommand& options) {
   command.add_option("--cost-table", options.cost_table, "where to write every candidate with its cost")
       ->type_name("FILE");
   command
@@ -214,7 +214,7 @@ void add_report_options(CLI::App& command, Options& options) {
 }
 
 /// Nothing else is to be decided then.
-void add_replay(CLI::App& command, Options& options) {
+void add_replay(CLI::App& command, TuneCommand& options) {
   CLI::Option* const replay =
       command.add_option("--replay", options.replay, "take the decisions of this plan, measure nothing")
           ->type_name("PLAN");
@@ -227,9 +227,9 @@ void add_replay(CLI::App& command, Options& options) {
 }  // namespace
 
 void add_tune(CLI::App& app, Program& program) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<TuneCommand>();
   options->worker_command = program.worker_command;
-  CLI::App* command = add_command(app, program, "tune", "measure, choose and write a plan", options, run);
+  CLI::App* command = add_command(app, program, "tune", "measure, choose and write a plan", options, run_tune);
   options->command = command;
   command->add_option("model", options->model, "the .onnx file")->required();
   command->add_option("-o,--output", options->output, "the plan to write")->required()->type_name("PLAN");

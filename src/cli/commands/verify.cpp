@@ -8,13 +8,13 @@
 namespace collage::cli {
 namespace {
 
-struct Options {
+struct VerifyCommand {
   CommonOptions common;
   VerifyOptions verify;
   std::string model;
 };
 
-int run(const Options& options) {
+int run_verify(const VerifyCommand& options) {
   Console console(options.common);
   const auto report = [&]() -> Result<VerifyReport> {
     VerifyOptions verify_options = options.verify;
@@ -35,8 +35,8 @@ int run(const Options& options) {
 }  // namespace
 
 void add_verify(CLI::App& app, Program& program) {
-  auto options = std::make_shared<Options>();
-  CLI::App* command = add_command(app, program, "verify", "compare a plan with the reference", options, run);
+  auto options = std::make_shared<VerifyCommand>();
+  CLI::App* command = add_command(app, program, "verify", "compare a plan with the reference", options, run_verify);
   command->add_option("plan", options->verify.plan, "the plan file")->required();
   command->add_option("--seeds", options->verify.seeds, "how many input sets to try")
       ->check(whole_number(1, 1000))

@@ -13,7 +13,7 @@
 namespace collage::cli {
 namespace {
 
-struct Options {
+struct WorkloadCommand {
   CommonOptions common;
   std::string name;
   std::string output;
@@ -33,7 +33,7 @@ Shown list_names() {
   return shown;
 }
 
-Result<Shown> write(const Options& options) {
+Result<Shown> write(const WorkloadCommand& options) {
   if (options.name.empty()) {
     COLLAGE_TRY_VOID(refuse_given(*options.command,
                                   {"--output", "--batch", "--seq", "--layers", "--dynamic", "--dynamic-seq", "--seed"},
@@ -58,7 +58,7 @@ Result<Shown> write(const Options& options) {
                    .dump(2, ' ', false, nlohmann::json::error_handler_t::replace)};
 }
 
-int run(const Options& options) {
+int run_workload(const WorkloadCommand& options) {
   Console console(options.common);
   const auto shown = write(options);
   if (!shown) return console.failure(shown.error());
@@ -69,9 +69,9 @@ int run(const Options& options) {
 }  // namespace
 
 void add_workload(CLI::App& app, Program& program) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<WorkloadCommand>();
   CLI::App* command =
-      add_command(app, program, "workload", "write a well-known network with seeded weights", options, run);
+      add_command(app, program, "workload", "write a well-known network with seeded weights", options, run_workload);
   command->add_option("name", options->name, "which one; without it, list them");
   options->command = command;
   command->add_option("-o,--output", options->output, "the .onnx file to write")->type_name("FILE");

@@ -32,12 +32,12 @@ bool is_of_plan(const Explanation& explanation) {
 std::string sum_text(const Explanation& explanation) {
   const ExplainedSum& sum = explanation.sum;
   const auto line = [](std::string_view what, std::size_t steps, Nanoseconds ns) {
-    return fmt::format("  {:<16} {:>5} steps {:>12.1f} us\n", what, steps, us(ns));
+    return fmt::format("  {:<16} {:>5} steps {:>12.1f} us\n", what, steps, to_us(ns));
   };
   std::string text = line("measured alone", sum.measured, sum.measured_ns);
   if (sum.estimated > 0) text += line("by forecast (~)", sum.estimated, sum.estimated_ns);
   return text + line("launching them", sum.measured + sum.estimated, sum.launch_ns) +
-         fmt::format("  {:<16} {:>11} {:>12.1f} us\n", "together", "", us(*explanation.cover_ns));
+         fmt::format("  {:<16} {:>11} {:>12.1f} us\n", "together", "", to_us(*explanation.cover_ns));
 }
 
 std::string head_text(const Plan& plan, const Explanation& explanation) {
@@ -90,9 +90,9 @@ ordered_json plans_as_json(const PlanReport& report) {
 ordered_json sums_as_json(const Explanation& explanation) {
   if (!is_of_plan(explanation)) return nullptr;
   const ExplainedSum& sum = explanation.sum;
-  return {{"measured_steps", sum.measured},   {"measured_us", us(sum.measured_ns)},
-          {"estimated_steps", sum.estimated}, {"estimated_us", us(sum.estimated_ns)},
-          {"launch_us", us(sum.launch_ns)},   {"total_us", us(*explanation.cover_ns)}};
+  return {{"measured_steps", sum.measured},    {"measured_us", to_us(sum.measured_ns)},
+          {"estimated_steps", sum.estimated},  {"estimated_us", to_us(sum.estimated_ns)},
+          {"launch_us", to_us(sum.launch_ns)}, {"total_us", to_us(*explanation.cover_ns)}};
 }
 
 /// Node -> backend -> what it said to the node alone.

@@ -19,12 +19,12 @@ constexpr std::size_t kMostSteps = 4;
 ordered_json gap_as_json(const std::optional<Nanoseconds>& gap, const std::optional<Nanoseconds>& cover) {
   if (!gap) return nullptr;
   const double share = cover && *cover > 0 ? static_cast<double>(*gap) / static_cast<double>(*cover) : 0;
-  return {{"us", us(*gap)}, {"share", share}};
+  return {{"us", to_us(*gap)}, {"share", share}};
 }
 
 std::string gap_text(const char* name, const std::optional<Nanoseconds>& gap, const Explanation& explanation) {
   if (!gap || !explanation.cover_ns || *explanation.cover_ns <= 0) return "";
-  return fmt::format("  {} {:.1f} us ({:.1f} %)\n", name, us(*gap),
+  return fmt::format("  {} {:.1f} us ({:.1f} %)\n", name, to_us(*gap),
                      100 * static_cast<double>(*gap) / static_cast<double>(*explanation.cover_ns));
 }
 
@@ -50,7 +50,7 @@ std::vector<std::pair<std::string, std::vector<std::uint32_t>>> by_runner(const 
 std::string alternative_text(const Explanation& explanation, const ExplainedAlternative& alternative) {
   const auto runners = by_runner(explanation, alternative);
   std::string text =
-      fmt::format("  {:>+10.1f} us  {} node{} change{} hands:", us(alternative.cost_ns - *explanation.cover_ns),
+      fmt::format("  {:>+10.1f} us  {} node{} change{} hands:", to_us(alternative.cost_ns - *explanation.cover_ns),
                   alternative.changed, alternative.changed == 1 ? "" : "s", alternative.changed == 1 ? "s" : "");
   for (std::size_t r = 0; r < std::min(runners.size(), kMostSteps); ++r)
     text += fmt::format("{} {} to {}", r == 0 ? "" : ",", ranges_text(runners[r].second), runners[r].first);
@@ -61,7 +61,7 @@ std::string alternative_text(const Explanation& explanation, const ExplainedAlte
 /// "; no mix of these candidates to less than 9.0 us", "" when that is not known.
 std::string bounds_text(const Explanation& explanation) {
   if (!explanation.model_bound_ns) return "";
-  return fmt::format("; no mix of these candidates to less than {:.1f} us", us(*explanation.model_bound_ns));
+  return fmt::format("; no mix of these candidates to less than {:.1f} us", to_us(*explanation.model_bound_ns));
 }
 
 }  // namespace
@@ -80,28 +80,28 @@ ordered_json losses_as_json(const Explanation& explanation) {
   ordered_json object = {{"cover", explanation.cover}};
   put_us(object, "measured_us", explanation.measured_ns);
   for (const char* key : {"additive_error", "apparent_loss", "optimality_loss"}) object[key] = nullptr;
-  if (const auto error = additive_error_ns(explanation)) object["additive_error"] = {{"us", us(*error)}};
+  if (const auto error = additive_error_ns(explanation)) object["additive_error"] = {{"us", to_us(*error)}};
   if (explanation.apparent_loss_ns)
-    object["apparent_loss"] = {{"us", us(*explanation.apparent_loss_ns)},
+    object["apparent_loss"] = {{"us", to_us(*explanation.apparent_loss_ns)},
                                {"against", explanation.apparent_loss_against}};
-  if (const auto loss = optimality_loss_ns(explanation)) object["optimality_loss"] = {{"at_most_us", us(*loss)}};
+  if (const auto loss = optimality_loss_ns(explanation)) object["optimality_loss"] = {{"at_most_us", to_us(*loss)}};
   return object;
 }
 
 std::string totals_as_text(const Explanation& explanation) {
   std::string text;
   if (explanation.cover_ns)
-    text += fmt::format("plan \"{}\" adds up to {:.1f} us{}\n", explanation.cover, us(*explanation.cover_ns),
+    text += fmt::format("plan \"{}\" adds up to {:.1f} us{}\n", explanation.cover, to_us(*explanation.cover_ns),
                         bounds_text(explanation));
   text += gap_text("model gap, to the best cover under what was measured:  ", model_gap_ns(explanation), explanation);
   text += gap_text("proven gap, whatever was not measured:                 ", proven_gap_ns(explanation), explanation);
   if (const auto error = additive_error_ns(explanation))
-    text += fmt::format("  additive_error, measured end to end less that sum:       {:.1f} us\n", us(*error));
+    text += fmt::format("  additive_error, measured end to end less that sum:       {:.1f} us\n", to_us(*error));
   if (explanation.apparent_loss_ns)
     text += fmt::format("  apparent_loss, against {}: {:.1f} us\n", explanation.apparent_loss_against,
-                        us(*explanation.apparent_loss_ns));
+                        to_us(*explanation.apparent_loss_ns));
   if (const auto loss = optimality_loss_ns(explanation))
-    text += fmt::format("  optimality_loss, against any cover:           at most {:.1f} us\n", us(*loss));
+    text += fmt::format("  optimality_loss, against any cover:           at most {:.1f} us\n", to_us(*loss));
   return text;
 }
 
@@ -114,8 +114,9 @@ ordered_json alternatives_as_json(const Explanation& explanation) {
       steps.push_back({{"backend", step.backend}, {"variant", step.variant}, {"positions", ranges_text(step.nodes)}});
       put_us(steps.back(), "cost_us", step.cost_ns);
     }
-    covers.push_back({{"cost_us", us(alternative.cost_ns)}, {"changed_nodes", alternative.changed}, {"steps", steps}});
-    if (explanation.cover_ns) covers.back()["more_us"] = us(alternative.cost_ns - *explanation.cover_ns);
+    covers.push_back(
+        {{"cost_us", to_us(alternative.cost_ns)}, {"changed_nodes", alternative.changed}, {"steps", steps}});
+    if (explanation.cover_ns) covers.back()["more_us"] = to_us(alternative.cost_ns - *explanation.cover_ns);
   }
   return {{"covers", covers},
           {"complete", explanation.alternatives_complete},

@@ -5,15 +5,14 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/clock.h"
 #include "plan/explain/explanation.h"
 
 namespace collage {
 
-[[nodiscard]] inline double us(Nanoseconds ns) { return static_cast<double>(ns) / 1000; }
-
 /// Nothing is put where nothing is known.
 inline void put_us(nlohmann::ordered_json& object, const char* key, const std::optional<Nanoseconds>& ns) {
-  if (ns) object[key] = us(*ns);
+  if (ns) object[key] = to_us(*ns);
 }
 
 }  // namespace collage

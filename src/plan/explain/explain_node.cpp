@@ -57,20 +57,20 @@ std::string describe(const ExplainedCandidate& candidate) {
   if (!candidate.repeated.empty())
     text += fmt::format(", {} of them run by other steps too", candidate.repeated.size());
   if (candidate.cost_ns)
-    return text + fmt::format(", {}{:.1f} us", candidate.estimated ? "about " : "", us(*candidate.cost_ns));
-  if (candidate.cost_at_least_ns) text += fmt::format(", at least {:.1f} us", us(*candidate.cost_at_least_ns));
+    return text + fmt::format(", {}{:.1f} us", candidate.estimated ? "about " : "", to_us(*candidate.cost_ns));
+  if (candidate.cost_at_least_ns) text += fmt::format(", at least {:.1f} us", to_us(*candidate.cost_at_least_ns));
   return text;
 }
 
 std::string describe_margin(const ExplainedCandidate& candidate) {
   if (!candidate.cost_ns && candidate.margin_at_least_ns) {
-    const double least = us(*candidate.margin_at_least_ns);
+    const double least = to_us(*candidate.margin_at_least_ns);
     if (least >= 0)
       return fmt::format("never measured, but no cover with it is cheaper, at best {:.1f} us dearer", least);
     return fmt::format("never measured; a cover with it could be up to {:.1f} us cheaper", -least);
   }
   if (!candidate.margin_ns) return "";
-  const double margin = us(*candidate.margin_ns);
+  const double margin = to_us(*candidate.margin_ns);
   const std::string more = fmt::format("{:.1f} us {}", margin < 0 ? -margin : margin, margin < 0 ? "less" : "more");
   switch (candidate.margin_by) {
     case MarginBy::kExchange:

@@ -16,62 +16,63 @@ namespace {
 
 using nlohmann::ordered_json;
 
-constexpr std::size_t kMostNames = 3;
+constexpr std::size_t kNamesInRow = 3;
 
 /// All steps, alone.
 double total_us(const Plan& plan) {
   return std::accumulate(plan.steps.begin(), plan.steps.end(), 0.0,
-                         [](double sum, const PlanStep& step) { return sum + us(step.cost_ns); });
+                         [](double sum, const PlanStep& step) { return sum + to_us(step.cost_ns); });
 }
 
 bool names_one(const PlanStep& step, const AskedNodes& asked) {
-  return std::ranges::any_of(step.nodes, [&](const std::string& node) { return asked.contains(node); });
+  return std::ranges::any_of(nodes_of(step).names, [&](const std::string& node) { return asked.contains(node); });
 }
 
 /// The step computes one of the nodes itself or in a body.
 bool runs(const PlanStep& step, const AskedNodes& asked) {
   if (asked.empty() || names_one(step, asked)) return true;
-  return std::ranges::any_of(step.bodies, [&](const PlanBody& body) {
+  return std::ranges::any_of(bodies_of(step), [&](const PlanBody& body) {
     return std::ranges::any_of(body.steps, [&](const PlanStep& inside) { return runs(inside, asked); });
   });
 }
 
 void add_nodes(const PlanBody& plan, std::set<std::string>& names) {
   for (const PlanStep& step : plan.steps) {
-    names.insert(step.nodes.begin(), step.nodes.end());
-    for (const PlanBody& body : step.bodies) add_nodes(body, names);
+    names.insert(nodes_of(step).names.begin(), nodes_of(step).names.end());
+    for (const PlanBody& body : bodies_of(step)) add_nodes(body, names);
   }
 }
 
 std::string who(const PlanStep& step) {
-  if (step.kind == StepKind::kView) return "nobody: the same bytes";
+  if (is_view(step)) return "nobody: the same bytes";
   return step.variant.empty() ? step.backend : step.backend + "/" + step.variant;
 }
 
 /// The nodes of a step, "~" before those that another step computes as well, or the value a conversion moves and
 /// between which formats.
 std::string what(const PlanBody& plan, const PlanStep& step, std::size_t most_names) {
-  if (step.nodes.empty() && !step.inputs.empty() && !step.outputs.empty()) {
+  const StepNodes& nodes = nodes_of(step);
+  if (nodes.names.empty() && !step.inputs.empty() && !step.outputs.empty()) {
     const PlanValue& from = plan.values[step.inputs.front()];
     const PlanValue& to = plan.values[step.outputs.front()];
-    if (step.kind == StepKind::kTransfer) return fmt::format("{}: {} to {}", from.name, from.location, to.location);
-    if (from.format == to.format) return fmt::format("{}: copied", from.name);
-    return fmt::format("{}: {} to {}", from.name, from.format.name, to.format.name);
+    if (is_transfer(step)) return fmt::format("{}: {} to {}", from.name, from.place.location, to.place.location);
+    if (from.place.format == to.place.format) return fmt::format("{}: copied", from.name);
+    return fmt::format("{}: {} to {}", from.name, from.place.format.name, to.place.format.name);
   }
-  const std::size_t shown = std::min(step.nodes.size(), most_names);
+  const std::size_t shown = std::min(nodes.names.size(), most_names);
   std::string text;
   for (std::size_t i = 0; i < shown; ++i) {
-    const bool is_repeated = std::ranges::find(step.repeated, step.nodes[i]) != step.repeated.end();
-    text += (i == 0 ? "" : " ") + std::string(is_repeated ? "~" : "") + step.nodes[i];
+    const bool is_repeated = std::ranges::find(nodes.repeated, nodes.names[i]) != nodes.repeated.end();
+    text += (i == 0 ? "" : " ") + std::string(is_repeated ? "~" : "") + nodes.names[i];
   }
-  if (shown < step.nodes.size()) text += fmt::format(" and {} more", step.nodes.size() - shown);
+  if (shown < nodes.names.size()) text += fmt::format(" and {} more", nodes.names.size() - shown);
   return text;
 }
 
 /// "~" marks a forecast, "-" what nobody priced.
 std::string time_text(const PlanStep& step) {
-  if (step.cost_ns == 0 && step.kind != StepKind::kView) return "-";
-  return fmt::format("{}{:.1f}", step.is_estimated ? "~" : "", us(step.cost_ns));
+  if (step.cost_ns == 0 && !is_view(step)) return "-";
+  return fmt::format("{}{:.1f}", step.is_estimated ? "~" : "", to_us(step.cost_ns));
 }
 
 /// Where the names begin in the table, and how much of a line of 80 columns they have.
@@ -112,11 +113,11 @@ std::string row(const PlanBody& plan, std::size_t index, const std::string& shar
 /// The steps of a step's bodies, or those that run a node asked about; times are of one run of the body.
 std::string bodies_text(const PlanStep& step, const AskedNodes& asked, const std::string& indent) {
   std::string text;
-  for (const PlanBody& body : step.bodies) {
+  for (const PlanBody& body : bodies_of(step)) {
     std::string inside;
     for (std::size_t s = 0; s < body.steps.size(); ++s) {
       if (!runs(body.steps[s], asked)) continue;
-      inside += row(body, s, "", indent, asked.empty() ? kMostNames : body.steps[s].nodes.size());
+      inside += row(body, s, "", indent, asked.empty() ? kNamesInRow : nodes_of(body.steps[s]).names.size());
       inside += bodies_text(body.steps[s], asked, indent + "  ");
     }
     if (!inside.empty() || asked.empty()) text += fmt::format("{:>25}{}body {}\n", "", indent, body.name) + inside;
@@ -126,30 +127,30 @@ std::string bodies_text(const PlanStep& step, const AskedNodes& asked, const std
 
 std::string line(const Plan& plan, std::size_t index, double total, const AskedNodes& asked) {
   const PlanStep& step = plan.steps[index];
-  const std::string share = fmt::format("{:.1f}%", total > 0 ? 100 * us(step.cost_ns) / total : 0);
-  return row(plan, index, share, "", asked.empty() ? kMostNames : step.nodes.size()) +
+  const std::string share = fmt::format("{:.1f}%", total > 0 ? 100 * to_us(step.cost_ns) / total : 0);
+  return row(plan, index, share, "", asked.empty() ? kNamesInRow : nodes_of(step).names.size()) +
          bodies_text(step, names_one(step, asked) ? AskedNodes() : asked, "  ");
 }
 
 ordered_json to_json(const PlanBody& plan, std::size_t index) {
   const PlanStep& step = plan.steps[index];
   ordered_json object = {{"step", index},
-                         {"kind", name_of(step.kind)},
+                         {"kind", kind_name(step)},
                          {"backend", step.backend},
                          {"variant", step.variant},
-                         {"nodes", step.nodes},
-                         {"repeated", step.repeated},
-                         {"cost_us", us(step.cost_ns)},
-                         {"cost_low_us", us(step.cost_low_ns)},
-                         {"cost_high_us", us(step.cost_high_ns)},
+                         {"nodes", nodes_of(step).names},
+                         {"repeated", nodes_of(step).repeated},
+                         {"cost_us", to_us(step.cost_ns)},
+                         {"cost_low_us", to_us(step.cost_low_ns)},
+                         {"cost_high_us", to_us(step.cost_high_ns)},
                          {"estimated", step.is_estimated},
                          {"runner_up", step.runner_up}};
   for (const auto& [key, list] : {std::pair{"inputs", &step.inputs}, std::pair{"outputs", &step.outputs}}) {
     object[key] = ordered_json::array();
     for (const PlanIndex value : *list)
-      object[key].push_back({{"name", plan.values[value].name}, {"format", plan.values[value].format.name}});
+      object[key].push_back({{"name", plan.values[value].name}, {"format", plan.values[value].place.format.name}});
   }
-  for (const PlanBody& body : step.bodies) {
+  for (const PlanBody& body : bodies_of(step)) {
     ordered_json inside = {{"name", body.name}, {"steps", ordered_json::array()}};
     for (std::size_t s = 0; s < body.steps.size(); ++s) inside["steps"].push_back(to_json(body, s));
     object["bodies"].push_back(std::move(inside));

@@ -13,6 +13,7 @@
 #include "plan/explain/explain_json.h"
 #include "plan/explain/explain_node.h"
 #include "plan/explain/explain_steps.h"
+#include "region/cover.h"
 #include "region/instance_name.h"
 
 namespace collage {
@@ -49,16 +50,16 @@ bool any_means(const std::vector<std::string>& instances, const std::string& nam
 
 const PlanStep* step_of(const Plan& plan, const std::string& node) {
   for (const PlanStep& step : plan.steps)
-    if (std::ranges::find(step.nodes, node) != step.nodes.end()) return &step;
+    if (std::ranges::find(nodes_of(step).names, node) != nodes_of(step).names.end()) return &step;
   return nullptr;
 }
 
 /// The step with the node in its bodies.
 const PlanStep* holder_of(const PlanBody& plan, const std::string& node) {
   for (const PlanStep& step : plan.steps)
-    for (const PlanBody& body : step.bodies) {
+    for (const PlanBody& body : bodies_of(step)) {
       const bool is_here = std::ranges::any_of(body.steps, [&](const PlanStep& inside) {
-        return std::ranges::find(inside.nodes, node) != inside.nodes.end();
+        return std::ranges::find(nodes_of(inside).names, node) != nodes_of(inside).names.end();
       });
       if (is_here || holder_of(body, node) != nullptr) return &step;
     }
@@ -242,7 +243,7 @@ Result<WhyNotQuestion> parse_why_not(const Plan& plan, const std::string& text, 
   const std::string node = text.substr(0, text.rfind('='));
   if (const PlanStep* holder = holder_of(plan, node))
     return fail(ExitCode::kUsage, "plan/no-such-node", plan.model_path,
-                fmt::format("node {} inside a body of {}", node, holder->nodes.front()),
+                fmt::format("node {} inside a body of {}", node, nodes_of(*holder).names.front()),
                 "a node outside of bodies: of those inside a plan keeps only the steps");
   const std::set<std::string> names = all_nodes(plan, explanation.value_or(Explanation()));
   return fail(ExitCode::kUsage, "plan/no-such-node", plan.model_path,
@@ -272,10 +273,11 @@ Result<std::string> why_not_as_json(const Plan& plan, const WhyNotQuestion& ques
       {"verdict", name_of(answer.verdict)}, {"why", answer.why},     {"refusals", answer.refusals}};
   if (const ExplainedCandidate* offer = answer.candidate) {
     object["offer"] = {{"backend", offer->backend}, {"variant", offer->variant}, {"node_count", offer->nodes.size()}};
-    if (offer->cost_ns) object["offer"]["cost_us"] = us(*offer->cost_ns);
-    if (offer->margin_ns) object["offer"]["margin_us"] = us(*offer->margin_ns);
+    if (offer->cost_ns) object["offer"]["cost_us"] = to_us(*offer->cost_ns);
+    if (offer->margin_ns) object["offer"]["margin_us"] = to_us(*offer->margin_ns);
     if (offer->margin_by != MarginBy::kNothing) object["offer"]["margin_by"] = name_of(offer->margin_by);
-    if (!offer->cost_ns && offer->margin_at_least_ns) object["offer"]["at_least_us"] = us(*offer->margin_at_least_ns);
+    if (!offer->cost_ns && offer->margin_at_least_ns)
+      object["offer"]["at_least_us"] = to_us(*offer->margin_at_least_ns);
   }
   if (answer.chosen)
     object["chosen"] = {{"backend", answer.chosen->backend},

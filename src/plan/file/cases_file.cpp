@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "base/json_reading.h"
+#include "base/pages.h"
 #include "plan/file/plan_file.h"
 #include "plan/file/plan_json.h"
 #include "plan/file/plan_members.h"
@@ -113,6 +115,32 @@ bool is_cases_index(const json& object) {
   return schema != object.end() && schema->is_string() && schema->get<std::string>() == kCasesSchema;
 }
 
+Result<PlanCases> read_cases(const PlanMembers& members, Checked checked) {
+  const std::string& path = members.path;
+  COLLAGE_TRY(const std::string_view index, members.checked_text(kIndex));
+  const json object = json::parse(index, nullptr, false);
+  if (!object.is_object() || !is_cases_index(object)) {
+    COLLAGE_TRY(Plan parsed, read_plan(object, path));
+    COLLAGE_TRY(RealisedPlan plan, attach_members(std::move(parsed), members, kGenericGraph));
+    COLLAGE_TRY_VOID(check_contents({{&plan}}, checked, members));
+    return single_case(std::move(plan));
+  }
+  bool has_generic = false;
+  COLLAGE_TRY(PlanCases cases, parse_index(object, path, has_generic));
+  for (std::size_t i = 0; i < cases.cases.size(); ++i) {
+    COLLAGE_TRY(cases.cases[i].plan, load_one(members, plan_member(i), graph_member(i)));
+  }
+  if (has_generic) {
+    COLLAGE_TRY(cases.generic, load_one(members, kGenericPlan, kGenericGraph));
+  }
+  COLLAGE_TRY_VOID(check_contents(plans_of(cases), checked, members));
+  if (auto sound = verify(cases); !sound) {
+    sound.error().where = path + ": " + sound.error().where;
+    return std::unexpected(std::move(sound).error());
+  }
+  return cases;
+}
+
 }  // namespace
 
 std::string to_json(const PlanCases& cases) {
@@ -160,28 +188,13 @@ Result<void> save_cases(const PlanCases& cases, const std::string& path) {
 
 Result<PlanCases> load_cases(const std::string& path, Checked checked) {
   COLLAGE_TRY(const PlanMembers members, open_members(path));
-  COLLAGE_TRY(const std::string_view index, members.checked_text(kIndex));
-  const json object = json::parse(index, nullptr, false);
-  if (!object.is_object() || !is_cases_index(object)) {
-    COLLAGE_TRY(Plan parsed, read_plan(object, path));
-    COLLAGE_TRY(RealisedPlan plan, attach_members(std::move(parsed), members, kGenericGraph));
-    COLLAGE_TRY_VOID(check_contents({{&plan}}, checked, members));
-    return single_case(std::move(plan));
-  }
-  bool has_generic = false;
-  COLLAGE_TRY(PlanCases cases, parse_index(object, path, has_generic));
-  for (std::size_t i = 0; i < cases.cases.size(); ++i) {
-    COLLAGE_TRY(cases.cases[i].plan, load_one(members, plan_member(i), graph_member(i)));
-  }
-  if (has_generic) {
-    COLLAGE_TRY(cases.generic, load_one(members, kGenericPlan, kGenericGraph));
-  }
-  COLLAGE_TRY_VOID(check_contents(plans_of(cases), checked, members));
-  if (auto sound = verify(cases); !sound) {
-    sound.error().where = path + ": " + sound.error().where;
-    return std::unexpected(std::move(sound).error());
-  }
-  return cases;
+  return read_cases(members, checked);
+}
+
+Result<PlanCases> load_cases(const Buffer& file, const std::string& label, Checked checked) {
+  COLLAGE_CHECK(reinterpret_cast<std::uintptr_t>(file.data()) % kBufferAlignment == 0, "a plan at an odd address");
+  COLLAGE_TRY(const PlanMembers members, open_members(file, label));
+  return read_cases(members, checked);
 }
 
 }  // namespace collage

@@ -18,6 +18,10 @@ namespace collage {
 
 /// Reads either schema and verifies. Errors as of load_plan.
 [[nodiscard]] Result<PlanCases> load_cases(const std::string& path, Checked checked = Checked::kEverything);
+/// The same for a file that lies in memory, which the cases share. Its address is a multiple of kBufferAlignment, as
+/// that of a mapping is. `label` stands for its path in errors.
+[[nodiscard]] Result<PlanCases> load_cases(const Buffer& file, const std::string& label,
+                                           Checked checked = Checked::kEverything);
 
 /// plan.json of many cases. The report's keys stand beside its own.
 [[nodiscard]] std::string to_json(const PlanCases& cases);

@@ -6,15 +6,12 @@
 #include <vector>
 
 #include "base/hash.h"
+#include "plan/damaged.h"
 
 namespace collage {
 namespace {
 
 constexpr const char* kUnchanged = "the bytes that tune wrote";
-
-std::unexpected<Error> damaged(const std::string& path, std::string saw) {
-  return fail(ExitCode::kBadInput, "plan/damaged", path, std::move(saw), kUnchanged);
-}
 
 /// Which values of the plan steps read, what their bodies read around them included.
 class Reads {
@@ -27,10 +24,10 @@ class Reads {
  private:
   void add(const PlanStep& step) {
     add(step.inputs);
-    add(step.constants);
-    for (const PlanCheck& check : step.checks) add({check.value, check.dividend});
-    if (step.control) add(step.control->operands);
-    for (const PlanBody& body : step.bodies) {
+    if (const StepArtifact* const artifact = artifact_of(step)) add(artifact->constants);
+    for (const PlanCheck& check : checks_of(step)) add({check.value, check.dividend});
+    if (const auto* const control = std::get_if<PlanControl>(&step.work)) add(control->form.operands);
+    for (const PlanBody& body : bodies_of(step)) {
       add(body.captures);
       for (const PlanValue& value : body.values)
         if (value.storage == Storage::kConstant) is_read_[value.buffer] = true;
@@ -72,7 +69,7 @@ Result<void> check_constants(std::span<const RealisedPlan* const> plans, Checked
       const std::span<const std::byte> bytes = tensor.data.bytes();
       if (!known.emplace(bytes.data(), bytes.size(), *value.checksum).second) continue;
       if (hash_bytes(bytes.data(), bytes.size()) != *value.checksum)
-        return damaged(path, "other bytes in constant '" + value.name + "'");
+        return damaged(path, "other bytes in constant '" + value.name + "'", kUnchanged);
     }
   }
   return {};
@@ -84,7 +81,7 @@ Result<void> check_artifacts(std::span<const RealisedPlan* const> plans, const s
     for (const PlanArtifact& artifact : plan->plan.artifacts)
       if (known.emplace(artifact.hash).second &&
           artifact_hash(plan->artifacts.at(artifact.hash).text(), artifact.compatibility) != artifact.hash)
-        return damaged(path, "other bytes in artifact " + artifact.hash);
+        return damaged(path, "other bytes in artifact " + artifact.hash, kUnchanged);
   return {};
 }
 

@@ -15,7 +15,7 @@ using nlohmann::json;
 json value_to_json(const PlanValue& value, std::size_t id, bool is_in_body) {
   json out = {{"id", id},
               {"name", value.name},
-              {"format", value.format.name},
+              {"format", value.place.format.name},
               {"storage", name_of(value.storage)},
               {"offset", value.offset},
               {"bytes", value.bytes}};
@@ -26,7 +26,7 @@ json value_to_json(const PlanValue& value, std::size_t id, bool is_in_body) {
     out["type"] = to_string(value.type);
   }
   if (has_buffer(value.storage, is_in_body)) out["buffer"] = value.buffer;
-  if (value.storage == Storage::kDevice) out["location"] = value.location;
+  if (value.storage == Storage::kDevice) out["location"] = value.place.location;
   if (value.checksum) out["checksum"] = fmt::format("{:016x}", *value.checksum);
   return out;
 }
@@ -62,28 +62,33 @@ json check_to_json(const PlanCheck& check) {
 json body_to_json(const PlanBody& body);
 
 json step_to_json(const PlanStep& step, std::size_t id) {
+  const StepNodes& nodes = nodes_of(step);
+  const StepArtifact* const loaded = artifact_of(step);
+  const StepArtifact artifact = loaded == nullptr ? StepArtifact() : *loaded;
+  const Workspace workspace = workspace_of(step);
   json out = {{"id", id},
-              {"kind", name_of(step.kind)},
+              {"kind", kind_name(step)},
               {"backend", step.backend},
               {"variant", step.variant},
-              {"nodes", step.nodes},
-              {"structure", step.structure},
+              {"nodes", nodes.names},
+              {"structure", nodes.structure},
               {"inputs", step.inputs},
               {"outputs", step.outputs},
-              {"artifact", step.artifact},
-              {"constants", step.constants},
-              {"workspace", {{"offset", step.workspace_offset}, {"bytes", step.workspace_bytes}}},
+              {"artifact", artifact.hash},
+              {"constants", artifact.constants},
+              {"workspace", {{"offset", workspace.offset}, {"bytes", workspace.bytes}}},
               {"cost_ns", {{"median", step.cost_ns}, {"low", step.cost_low_ns}, {"high", step.cost_high_ns}}},
               {"runner_up", step.runner_up}};
-  if (!step.repeated.empty()) out["repeated"] = step.repeated;
+  if (!nodes.repeated.empty()) out["repeated"] = nodes.repeated;
   if (step.is_estimated) out["cost_ns"]["estimated"] = true;
-  if (!step.entry.empty()) out["entry"] = step.entry;
-  if (step.location != kHome) out["location"] = step.location;
-  for (const PlanCheck& check : step.checks) out["checks"].push_back(check_to_json(check));
-  if (!step.control) return out;
-  out["control"] = control_to_json(*step.control);
+  if (!artifact.entry.empty()) out["entry"] = artifact.entry;
+  if (location_of(step) != kHome) out["location"] = location_of(step);
+  for (const PlanCheck& check : checks_of(step)) out["checks"].push_back(check_to_json(check));
+  const auto* const control = std::get_if<PlanControl>(&step.work);
+  if (control == nullptr) return out;
+  out["control"] = control_to_json(control->form);
   out["bodies"] = json::array();
-  for (const PlanBody& body : step.bodies) out["bodies"].push_back(body_to_json(body));
+  for (const PlanBody& body : control->bodies) out["bodies"].push_back(body_to_json(body));
   return out;
 }
 

@@ -19,8 +19,6 @@ using namespace json_reading;
 
 constexpr std::array kStorages = {Storage::kInput,  Storage::kOutput,   Storage::kArena,
                                   Storage::kDevice, Storage::kConstant, Storage::kDynamic};
-constexpr std::array kStepKinds = {StepKind::kKernel, StepKind::kConvert, StepKind::kTransfer, StepKind::kView,
-                                   StepKind::kControl};
 constexpr std::array kOperators = {ControlOperator::kIf, ControlOperator::kLoop, ControlOperator::kScan};
 constexpr std::array kRules = {OperandRule::kRange, OperandRule::kNonZero, OperandRule::kNoOverflow};
 /// Bodies in bodies; what a reader may recurse into.
@@ -81,7 +79,7 @@ std::uint64_t read_checksum(const json& object, const std::string& where) {
 PlanValue read_value(const json& object, const std::string& where, bool is_in_body) {
   PlanValue value;
   value.name = text(object, "name", where);
-  value.format.name = text(object, "format", where);
+  value.place.format.name = text(object, "format", where);
   const auto storage_name = [](Storage storage) { return name_of(storage); };
   value.storage = named(kStorages, storage_name, text(object, "storage", where), where);
   value.offset = number<std::size_t>(object, "offset", where);
@@ -99,7 +97,7 @@ PlanValue read_value(const json& object, const std::string& where, bool is_in_bo
     value.type = *parsed;
   }
   if (has_buffer(value.storage, is_in_body)) value.buffer = number<std::uint32_t>(object, "buffer", where);
-  if (value.storage == Storage::kDevice) value.location = text(object, "location", where);
+  if (value.storage == Storage::kDevice) value.place.location = text(object, "location", where);
   if (object.contains("checksum")) value.checksum = read_checksum(object, where);
   return value;
 }
@@ -133,36 +131,101 @@ std::vector<std::string> texts(const json& object, const std::string& key, const
   return texts;
 }
 
+/// What the text says of a step beside what every step has.
+struct StepParts {
+  std::string location = kHome;
+  StepNodes nodes;
+  StepArtifact artifact;
+  std::vector<PlanCheck> checks;
+};
+
+StepParts read_parts(const json& object, const std::string& where) {
+  StepParts parts;
+  parts.nodes.names = texts(object, "nodes", where);
+  if (object.contains("repeated")) parts.nodes.repeated = texts(object, "repeated", where);
+  parts.nodes.structure = text(object, "structure", where);
+  parts.artifact.hash = text(object, "artifact", where);
+  parts.artifact.constants = indices(object, "constants", where);
+  const json& workspace = member(object, "workspace", where);
+  parts.artifact.workspace.offset = number<std::size_t>(workspace, "offset", where);
+  parts.artifact.workspace.bytes = number<std::size_t>(workspace, "bytes", where);
+  if (object.contains("entry")) parts.artifact.entry = text(object, "entry", where);
+  if (object.contains("location")) parts.location = text(object, "location", where);
+  if (object.contains("checks"))
+    for (const json& check : list(object, "checks", where)) parts.checks.push_back(read_check(check, where));
+  return parts;
+}
+
+/// Which of these parts a kind of step has.
+struct PartsOfKind {
+  bool location = false;
+  bool nodes = false;
+  bool artifact = false;
+  bool workspace = false;
+  bool checks = false;
+};
+
+void refuse_others(const StepParts& parts, const PartsOfKind& kind, const std::string& where) {
+  StepArtifact artifact = parts.artifact;
+  artifact.workspace = {};
+  const auto refuse = [&](bool may_have, bool has, const std::string& what) {
+    if (has && !may_have) throw JsonFault{where, what + " of a step of another kind"};
+  };
+  refuse(kind.location, parts.location != kHome, "location '" + parts.location + "'");
+  refuse(kind.nodes, parts.nodes != StepNodes(), "nodes");
+  refuse(kind.artifact, artifact != StepArtifact(), "artifact '" + artifact.hash + "'");
+  refuse(kind.workspace, parts.artifact.workspace != Workspace(), "a workspace");
+  refuse(kind.checks, !parts.checks.empty(), "checks");
+}
+
+PlanControl read_control_step(const json& object, StepParts parts, const std::string& where, int depth) {
+  if (depth >= kDeepest) throw JsonFault{where, fmt::format("bodies in more than {} bodies", kDeepest)};
+  PlanControl control{.nodes = std::move(parts.nodes),
+                      .form = read_control(member(object, "control", where), where),
+                      .bodies = {},
+                      .workspace = parts.artifact.workspace};
+  for (const json& body : list(object, "bodies", where)) control.bodies.push_back(read_body(body, where, depth + 1));
+  return control;
+}
+
+PlanStep::Work read_work(const json& object, const std::string& where, int depth) {
+  const std::string kind = text(object, "kind", where);
+  StepParts parts = read_parts(object, where);
+  if (kind == PlanKernel::kKind)
+    return PlanKernel{.location = std::move(parts.location),
+                      .nodes = std::move(parts.nodes),
+                      .artifact = std::move(parts.artifact),
+                      .checks = std::move(parts.checks)};
+  if (kind == PlanConversion::kKind) {
+    refuse_others(parts, {.location = true, .artifact = true, .workspace = true}, where);
+    return PlanConversion{.location = std::move(parts.location), .artifact = std::move(parts.artifact)};
+  }
+  if (kind == PlanTransfer::kKind) {
+    refuse_others(parts, {}, where);
+    return PlanTransfer{};
+  }
+  if (kind == PlanView::kKind) {
+    refuse_others(parts, {.location = true, .nodes = true}, where);
+    return PlanView{.location = std::move(parts.location), .nodes = std::move(parts.nodes)};
+  }
+  if (kind != PlanControl::kKind) throw JsonFault{where, "the word '" + kind + "'"};
+  refuse_others(parts, {.nodes = true, .workspace = true}, where);
+  return read_control_step(object, std::move(parts), where, depth);
+}
+
 PlanStep read_step(const json& object, const std::string& where, int depth) {
   PlanStep step;
-  const auto step_kind_name = [](StepKind kind) { return name_of(kind); };
-  step.kind = named(kStepKinds, step_kind_name, text(object, "kind", where), where);
+  step.work = read_work(object, where, depth);
   step.backend = text(object, "backend", where);
   step.variant = text(object, "variant", where);
-  step.nodes = texts(object, "nodes", where);
-  if (object.contains("repeated")) step.repeated = texts(object, "repeated", where);
-  step.structure = text(object, "structure", where);
   step.inputs = indices(object, "inputs", where);
   step.outputs = indices(object, "outputs", where);
-  step.artifact = text(object, "artifact", where);
-  step.constants = indices(object, "constants", where);
-  const json& workspace = member(object, "workspace", where);
-  step.workspace_offset = number<std::size_t>(workspace, "offset", where);
-  step.workspace_bytes = number<std::size_t>(workspace, "bytes", where);
   const json& cost = member(object, "cost_ns", where);
   step.cost_ns = number<std::int64_t>(cost, "median", where);
   step.cost_low_ns = number<std::int64_t>(cost, "low", where);
   step.cost_high_ns = number<std::int64_t>(cost, "high", where);
   step.is_estimated = cost.contains("estimated");
   step.runner_up = text(object, "runner_up", where);
-  if (object.contains("entry")) step.entry = text(object, "entry", where);
-  if (object.contains("location")) step.location = text(object, "location", where);
-  if (object.contains("checks"))
-    for (const json& check : list(object, "checks", where)) step.checks.push_back(read_check(check, where));
-  if (step.kind != StepKind::kControl) return step;
-  if (depth >= kDeepest) throw JsonFault{where, fmt::format("bodies in more than {} bodies", kDeepest)};
-  step.control = read_control(member(object, "control", where), where);
-  for (const json& body : list(object, "bodies", where)) step.bodies.push_back(read_body(body, where, depth + 1));
   return step;
 }
 

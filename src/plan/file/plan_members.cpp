@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "ir/onnx_outline.h"
+#include "plan/damaged.h"
 #include "plan/file/temporary_file.h"
 #include "plan/memory.h"
 
@@ -17,10 +18,6 @@ constexpr std::size_t kPage = 4096;
 constexpr const char* kWeights = "weights.bin";
 constexpr std::string_view kArtifactFolder = "artifacts/";
 constexpr std::array<std::byte, kBufferAlignment> kPadding = {};
-
-std::unexpected<Error> damaged(const std::string& path, std::string saw, std::string allowed) {
-  return fail(ExitCode::kBadInput, "plan/damaged", path, std::move(saw), std::move(allowed));
-}
 
 Result<void> attach_constants(RealisedPlan& out, const ZipMember* weights, const std::string& path) {
   if (weights == nullptr || weights->data.size() != out.plan.weights_bytes)
@@ -38,11 +35,22 @@ Result<void> attach_constants(RealisedPlan& out, const ZipMember* weights, const
 }
 
 /// A model in the place of a plan is the commonest mistake.
-Result<void> refuse_model(const Buffer& file, const std::string& path) {
+Result<void> refuse_model(const Buffer& file, const std::string& label, const std::string& model,
+                          const std::string& plan) {
   if (file.size() == 0 || outline_of(file.text()) != Outline::kModel) return {};
-  return fail(ExitCode::kBadInput, "plan/is-a-model", path, "an ONNX model, not a plan",
-              fmt::format("a plan; make one: collage tune {} -o {}", path,
-                          std::filesystem::path(path).filename().replace_extension(".collage").string()));
+  return fail(ExitCode::kBadInput, "plan/is-a-model", label, "an ONNX model, not a plan",
+              fmt::format("a plan; make one: collage tune {} -o {}", model, plan));
+}
+
+Result<PlanMembers> list_members(const Buffer& file, const std::string& label) {
+  auto list = read_zip(file, label);
+  if (!list) {
+    list.error().allowed = "a whole plan, as collage tune writes it";
+    return std::unexpected(std::move(list).error());
+  }
+  PlanMembers members{.path = label, .by_name = {}};
+  for (ZipMember& member : *list) members.by_name.emplace(member.name, member);
+  return members;
 }
 
 }  // namespace
@@ -105,15 +113,14 @@ Result<std::string_view> PlanMembers::checked_text(const std::string& name) cons
 
 Result<PlanMembers> open_members(const std::string& path) {
   COLLAGE_TRY(const Buffer file, Buffer::map_file(path));
-  COLLAGE_TRY_VOID(refuse_model(file, path));
-  auto list = read_zip(file, path);
-  if (!list) {
-    list.error().allowed = "a whole plan, as collage tune writes it";
-    return std::unexpected(std::move(list).error());
-  }
-  PlanMembers members{.path = path, .by_name = {}};
-  for (ZipMember& member : *list) members.by_name.emplace(member.name, member);
-  return members;
+  COLLAGE_TRY_VOID(
+      refuse_model(file, path, path, std::filesystem::path(path).filename().replace_extension(".collage").string()));
+  return list_members(file, path);
+}
+
+Result<PlanMembers> open_members(const Buffer& file, const std::string& label) {
+  COLLAGE_TRY_VOID(refuse_model(file, label, "MODEL", "PLAN"));
+  return list_members(file, label);
 }
 
 Result<RealisedPlan> attach_members(Plan plan, const PlanMembers& members, const std::string& onnx) {

@@ -36,6 +36,8 @@ struct PlanMembers {
 
 /// Errors io/cannot-read, zip/damaged, plan/is-a-model.
 [[nodiscard]] Result<PlanMembers> open_members(const std::string& path);
+/// The members of a file that lies in memory; `label` stands for its path. Errors zip/damaged, plan/is-a-model.
+[[nodiscard]] Result<PlanMembers> open_members(const Buffer& file, const std::string& label);
 
 /// The plan with its constants and artifacts, not looked at, and the graph in member `onnx` where there is one,
 /// checked. Error plan/damaged.

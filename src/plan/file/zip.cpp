@@ -121,7 +121,7 @@ std::string end_records(std::uint64_t count, std::uint64_t directory, std::uint6
   return out.bytes();
 }
 
-std::unexpected<Error> damaged(const std::string& label, std::string saw) {
+std::unexpected<Error> damaged_zip(const std::string& label, std::string saw) {
   return fail(ExitCode::kBadInput, "zip/damaged", label, std::move(saw), "a ZIP64 archive of stored members");
 }
 
@@ -154,19 +154,19 @@ struct Directory {
 
 Result<Directory> find_directory(const View& view, std::size_t size, const std::string& label) {
   constexpr std::size_t kTail = kEnd64Bytes + kLocatorBytes + kEndBytes;
-  if (size < kTail) return damaged(label, fmt::format("{} bytes", size));
+  if (size < kTail) return damaged_zip(label, fmt::format("{} bytes", size));
   const std::uint64_t end = size - kEndBytes;
   const std::uint64_t locator = end - kLocatorBytes;
   const std::uint64_t end64 = locator - kEnd64Bytes;
   if (view.at<std::uint32_t>(end) != kEndSignature || view.at<std::uint32_t>(locator) != kLocatorSignature ||
       view.at<std::uint32_t>(end64) != kEnd64Signature || view.at<std::uint64_t>(locator + 8) != end64)
-    return damaged(label, "no end of the archive's directory: not such a file, or cut short");
+    return damaged_zip(label, "no end of the archive's directory: not such a file, or cut short");
   const Directory directory{.offset = view.at<std::uint64_t>(end64 + 48),
                             .bytes = view.at<std::uint64_t>(end64 + 40),
                             .count = view.at<std::uint64_t>(end64 + 32)};
   if (directory.offset > end64 || directory.bytes != end64 - directory.offset ||
       directory.count > directory.bytes / kCentralBytes || view.at<std::uint64_t>(end64 + 24) != directory.count)
-    return damaged(label, "a directory that does not fit the file");
+    return damaged_zip(label, "a directory that does not fit the file");
   return directory;
 }
 
@@ -234,23 +234,23 @@ Result<std::vector<ZipMember>> read_zip(const Buffer& file, const std::string& l
   std::uint64_t data_end = 0;
   for (std::uint64_t i = 0; i < directory.count; ++i) {
     if (directory_end - next < kCentralBytes || view.at<std::uint32_t>(next) != kCentralSignature)
-      return damaged(label, "a broken directory entry");
+      return damaged_zip(label, "a broken directory entry");
     const std::size_t name_bytes = view.at<std::uint16_t>(next + 28);
     const std::size_t extra_bytes = view.at<std::uint16_t>(next + 30);
     const std::size_t entry_bytes = kCentralBytes + name_bytes + extra_bytes + view.at<std::uint16_t>(next + 32);
-    if (directory_end - next < entry_bytes) return damaged(label, "a directory entry past the end");
+    if (directory_end - next < entry_bytes) return damaged_zip(label, "a directory entry past the end");
     const std::string_view name = view.text(next + kCentralBytes, name_bytes);
-    if (view.at<std::uint16_t>(next + 10) != 0) return damaged(label, fmt::format("compressed member '{}'", name));
+    if (view.at<std::uint16_t>(next + 10) != 0) return damaged_zip(label, fmt::format("compressed member '{}'", name));
     const std::optional<Extent64> extent = read_extra(view, next + kCentralBytes + name_bytes, extra_bytes);
     const std::optional<std::uint64_t> data = extent ? find_data(view, name, *extent, directory.offset) : std::nullopt;
-    if (!data || *data < data_end) return damaged(label, fmt::format("member '{}' with a wrong place", name));
-    if (!names.emplace(name).second) return damaged(label, fmt::format("member '{}' twice", name));
+    if (!data || *data < data_end) return damaged_zip(label, fmt::format("member '{}' with a wrong place", name));
+    if (!names.emplace(name).second) return damaged_zip(label, fmt::format("member '{}' twice", name));
     members.push_back(
         {.name = std::string(name), .data = file.slice(*data, extent->size), .crc = view.at<std::uint32_t>(next + 16)});
     data_end = *data + extent->size;
     next += entry_bytes;
   }
-  if (next != directory_end) return damaged(label, "bytes after the last directory entry");
+  if (next != directory_end) return damaged_zip(label, "bytes after the last directory entry");
   return members;
 }
 

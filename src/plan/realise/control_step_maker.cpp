@@ -13,52 +13,50 @@ namespace collage {
 
 Result<void> ControlStepMaker::add(const CoverStep& from, std::span<const Artifact* const>& artifacts) {
   const std::size_t index = draft_.next_step();
-  const std::size_t number = from.region.nodes.next();
-  if (from.region.nodes.count() != 1 || number >= graph_.nodes.size())
+  const auto& given = std::get<CoverControl>(from.work);
+  const std::size_t number = given.region.nodes.next();
+  if (given.region.nodes.count() != 1 || number >= graph_.nodes.size())
     return bad_cover(fmt::format("step {}", index), "a control step of several nodes", "one node");
   const Node& node = graph_.nodes[number];
   if (const auto refusal = refuse_bodies(graph_, node))
     return bad_cover(node.name, refusal->detail, "a placeable body");
-  PlanStep step;
-  step.kind = StepKind::kControl;
-  step.backend = from.backend;
-  step.variant = from.variant.name;
-  step.nodes = {node.name};
-  step.runner_up = from.runner_up;
+  PlanStep step{.backend = from.backend, .variant = given.variant.name, .runner_up = from.runner_up};
   set_cost(step, from.cost);
-  step.control = control_form(graph_, node);
-  COLLAGE_TRY_VOID(add_operands(step, node, index));
+  PlanControl control{.nodes = {.names = {node.name}}, .form = control_form(graph_, node)};
+  COLLAGE_TRY(control.form.operands, operands_of(step, node, index));
   const std::vector<Graph> bodies = free_bodies(graph_, node);
-  if (bodies.size() != from.bodies.size())
-    return bad_cover(node.name, fmt::format("{} covers of bodies", from.bodies.size()), "one for each body");
+  if (bodies.size() != given.bodies.size())
+    return bad_cover(node.name, fmt::format("{} covers of bodies", given.bodies.size()), "one for each body");
   for (std::size_t b = 0; b < bodies.size(); ++b) {
-    const std::size_t count = step_count(from.bodies[b]);
-    COLLAGE_TRY(RealisedPlan body, realise_body(bodies[b], from.bodies[b], artifacts.first(count)));
+    const std::size_t count = step_count(given.bodies[b]);
+    COLLAGE_TRY(RealisedPlan body, realise_body(bodies[b], given.bodies[b], artifacts.first(count)));
     artifacts = artifacts.subspan(count);
     for (const ValueId id : captures_of(graph_, node, b)) {
       COLLAGE_TRY(const PlanIndex captured, read_operand(step, id, index));
       body.plan.captures.push_back(captured);
     }
-    COLLAGE_TRY_VOID(adopt(step, node, std::move(body)));
+    adopt(control, node, std::move(body));
   }
   for (const ValueId id : node.outputs) {
-    step.control->results.push_back(kNoValue);
+    control.form.results.push_back(kNoValue);
     if (!id.valid()) continue;
-    COLLAGE_TRY(step.control->results.back(), draft_.write(id, {}, index));
-    step.outputs.push_back(step.control->results.back());
+    COLLAGE_TRY(control.form.results.back(), draft_.write(id, {}, index));
+    step.outputs.push_back(control.form.results.back());
   }
-  step.workspace_bytes = control_layout(step).bytes;
+  control.workspace.bytes = control_layout(control).bytes;
+  step.work = std::move(control);
   draft_.add_step(std::move(step), {});
   return {};
 }
 
-Result<void> ControlStepMaker::add_operands(PlanStep& step, const Node& node, std::size_t index) {
+Result<std::vector<PlanIndex>> ControlStepMaker::operands_of(PlanStep& step, const Node& node, std::size_t index) {
+  std::vector<PlanIndex> operands;
   for (const ValueId id : node.inputs) {
-    step.control->operands.push_back(kNoValue);
+    operands.push_back(kNoValue);
     if (!id.valid()) continue;
-    COLLAGE_TRY(step.control->operands.back(), read_operand(step, id, index));
+    COLLAGE_TRY(operands.back(), read_operand(step, id, index));
   }
-  return {};
+  return operands;
 }
 
 Result<PlanIndex> ControlStepMaker::read_operand(PlanStep& step, ValueId id, std::size_t index) {
@@ -83,17 +81,16 @@ Result<RealisedPlan> ControlStepMaker::realise_body(const Graph& body, const Cov
   return realised;
 }
 
-Result<void> ControlStepMaker::adopt(PlanStep& step, const Node& node, RealisedPlan body) {
+void ControlStepMaker::adopt(PlanControl& control, const Node& node, RealisedPlan body) {
   PlanBody& inner = body.plan;
-  inner.name = bodies_of(node)[step.bodies.size()]->name;
+  inner.name = bodies_of(node)[control.bodies.size()]->name;
   for (const auto& [index, tensor] : body.constants)
     inner.values[index].buffer = constant_with_bytes_of(tensor, node, inner.name + "." + inner.values[index].name);
   for (auto& [hash, bytes] : body.artifacts) {
     const auto listed = std::ranges::find(body.plan.artifacts, hash, &PlanArtifact::hash);
     add_artifact(draft_.out(), hash, listed->compatibility, std::move(bytes));
   }
-  step.bodies.push_back(std::move(inner));
-  return {};
+  control.bodies.push_back(std::move(inner));
 }
 
 PlanIndex ControlStepMaker::constant_with_bytes_of(const Tensor& tensor, const Node& node, std::string name) {

@@ -23,12 +23,12 @@ class ControlStepMaker {
   [[nodiscard]] Result<void> add(const CoverStep& from, std::span<const Artifact* const>& artifacts);
 
  private:
-  [[nodiscard]] Result<void> add_operands(PlanStep& step, const Node& node, std::size_t index);
+  [[nodiscard]] Result<std::vector<PlanIndex>> operands_of(PlanStep& step, const Node& node, std::size_t index);
   [[nodiscard]] Result<PlanIndex> read_operand(PlanStep& step, ValueId id, std::size_t index);
   [[nodiscard]] Result<RealisedPlan> realise_body(const Graph& body, const Cover& cover,
                                                   std::span<const Artifact* const> artifacts) const;
-  /// Makes a realised body part of the step; its constants and artifacts become the plan's.
-  [[nodiscard]] Result<void> adopt(PlanStep& step, const Node& node, RealisedPlan body);
+  /// A realised body as the step's next one; its constants and artifacts become the plan's.
+  void adopt(PlanControl& control, const Node& node, RealisedPlan body);
   /// The plan's constant for a body's: one that is there already, or a new one.
   PlanIndex constant_with_bytes_of(const Tensor& tensor, const Node& node, std::string name);
 

@@ -16,7 +16,7 @@ namespace {
 /// An engine that runs everything takes inputs of any extents; none of them is an output as it came.
 bool may_be_open(const RealiseRequest& request, ValueId input) {
   const std::vector<CoverStep>& steps = request.cover->steps;
-  return steps.size() == 1 && steps.front().kind == StepKind::kKernel &&
+  return steps.size() == 1 && is_kernel(steps.front()) &&
          std::ranges::find(request.graph->outputs, input) == request.graph->outputs.end();
 }
 
@@ -58,7 +58,6 @@ Result<void> PlanDraft::add_inputs() {
     COLLAGE_TRY(const std::size_t bytes, bytes_of(value.type, plain()));
     const PlanIndex index = new_value({.name = value.name,
                                        .type = value.type,
-                                       .format = plain(),
                                        .storage = Storage::kInput,
                                        .buffer = static_cast<std::uint32_t>(i),
                                        .offset = 0,
@@ -77,7 +76,6 @@ PlanIndex PlanDraft::add_constant(ValueId id) {
   COLLAGE_CHECK(value.constant.has_value(), "not a constant: " + value.name);
   found->second = new_value({.name = value.name,
                              .type = value.constant->value_type(),
-                             .format = plain(),
                              .storage = Storage::kConstant,
                              .buffer = 0,
                              .offset = 0,
@@ -115,44 +113,43 @@ Result<PlanIndex> PlanDraft::write(ValueId id, const Place& place, std::size_t w
   const Storage storage = !value.type.is_static() ? Storage::kDynamic : is_home ? Storage::kArena : Storage::kDevice;
   const PlanIndex index = new_value({.name = value.name,
                                      .type = value.type,
-                                     .format = place.format,
+                                     .place = place,
                                      .storage = storage,
                                      .buffer = 0,
                                      .offset = 0,
-                                     .bytes = bytes,
-                                     .location = place.location},
+                                     .bytes = bytes},
                                     writer);
   made_.emplace(std::pair{id, place}, index);
   return index;
 }
 
-void PlanDraft::add_artifact(PlanStep& step, const Artifact& artifact) {
-  step.artifact = collage::add_artifact(out_, artifact.bytes, artifact.compatibility);
-  step.workspace_bytes = artifact.workspace_bytes;
-  for (const ValueId constant : artifact.constants) step.constants.push_back(add_constant(constant));
+StepArtifact PlanDraft::add_artifact(const Artifact& artifact) {
+  StepArtifact added{.hash = collage::add_artifact(out_, artifact.bytes, artifact.compatibility),
+                     .workspace = {.bytes = artifact.workspace_bytes}};
+  for (const ValueId constant : artifact.constants) added.constants.push_back(add_constant(constant));
+  return added;
 }
 
 Result<PlanIndex> PlanDraft::add_copy(PlanIndex source, Storage storage, std::uint32_t buffer) {
   const PlanValue from = values()[source];
   if (!request_.copy_artifact) return bad_cover(from.name, "a value that needs a copy", "a way to make copy kernels");
-  COLLAGE_TRY(const Artifact artifact, request_.copy_artifact({from.type, plain(), plain()}));
+  COLLAGE_TRY(const Artifact artifact, request_.copy_artifact({.type = from.type}));
   const std::size_t index = out_.plan.steps.size();
   lives_[source].last_read = std::max(lives_[source].last_read, index);
   const PlanIndex copy = new_value({.name = from.name,
                                     .type = from.type,
-                                    .format = from.format,
+                                    .place = {.format = from.place.format},
                                     .storage = storage,
                                     .buffer = buffer,
                                     .offset = 0,
                                     .bytes = from.bytes},
                                    index);
   PlanStep step;
-  step.kind = StepKind::kConvert;
   step.backend = kHostBackend;
   step.variant = "copy";
   step.inputs = {source};
   step.outputs = {copy};
-  add_artifact(step, artifact);
+  step.work = PlanConversion{.artifact = add_artifact(artifact)};
   add_step(std::move(step), {});
   return copy;
 }
@@ -165,7 +162,6 @@ PlanIndex PlanDraft::add_constant(const Tensor& tensor, std::string name) {
   while (std::ranges::any_of(graph_.values, is_taken)) name += "'";
   found->second = new_value({.name = std::move(name),
                              .type = tensor.value_type(),
-                             .format = plain(),
                              .storage = Storage::kConstant,
                              .buffer = 0,
                              .offset = 0,

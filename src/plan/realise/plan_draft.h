@@ -56,8 +56,8 @@ class PlanDraft {
   void add_step(PlanStep step, InPlace in_place);
   /// A step that copies a value, and the value it writes.
   [[nodiscard]] Result<PlanIndex> add_copy(PlanIndex source, Storage storage, std::uint32_t buffer);
-  /// Loads the step with the artifact and its constants.
-  void add_artifact(PlanStep& step, const Artifact& artifact);
+  /// An artifact of the plan with its constants, as a step loads it.
+  [[nodiscard]] StepArtifact add_artifact(const Artifact& artifact);
 
  private:
   [[nodiscard]] Result<std::size_t> bytes_of(const ValueType& type, const Format& format) const;

@@ -10,12 +10,20 @@
 namespace collage {
 namespace {
 
-/// Where parts lie in a whole; nothing for views of everything, and for what is no view.
-std::optional<Containment> containment_in(const Graph& graph, const CoverStep& from) {
-  if (from.kind != StepKind::kView || from.region.outputs.empty()) return std::nullopt;
-  const std::size_t node = from.region.nodes.next();
-  if (node >= graph.nodes.size()) return std::nullopt;
-  return containment_of(graph, graph.nodes[node], from.variant.output_formats.front());
+/// Where parts lie in a whole; nothing for views of everything.
+std::optional<Containment> containment_in(const Graph& graph, const CoverView& view) {
+  const std::size_t node = view.region.nodes.next();
+  if (node >= graph.nodes.size() || view.region.outputs.empty()) return std::nullopt;
+  return containment_of(graph, graph.nodes[node], view.variant.output_formats.front());
+}
+
+StepNodes nodes_in(const Graph& graph, const Region& region) {
+  StepNodes nodes;
+  for (const std::size_t node : region.nodes.members()) {
+    nodes.names.push_back(graph.nodes[node].name);
+    if (region.repeats(node)) nodes.repeated.push_back(graph.nodes[node].name);
+  }
+  return nodes;
 }
 
 }  // namespace
@@ -30,66 +38,84 @@ void set_cost(PlanStep& step, const Cost& cost) {
 }
 
 Result<void> StepMaker::add(const CoverStep& from, const Artifact* artifact) {
-  PlanStep step;
-  step.kind = from.kind;
-  step.backend = from.backend;
-  step.variant = from.variant.name;
-  step.runner_up = from.runner_up;
+  if (has_artifact(from) && artifact == nullptr)
+    return bad_cover(fmt::format("step {}", draft_.next_step()), "no artifact", "one");
+  PlanStep step{.backend = from.backend, .runner_up = from.runner_up};
   set_cost(step, from.cost);
-  const std::optional<Containment> containment = containment_in(graph_, from);
-  if (containment && containment->whole == from.region.outputs.front())
-    return add_concatenation(std::move(step), from, *containment);
-  const std::size_t index = draft_.next_step();
-  const bool renames_format = from.kind == StepKind::kView && from.region.outputs.empty();
-  if (is_boundary(from.kind) || renames_format) {
-    COLLAGE_TRY_VOID(add_conversion_ports(step, from, index));
+  if (const Variant* const variant = chosen_variant(from)) step.variant = variant->name;
+  if (const auto move = move_of(from)) return add_move(std::move(step), from, *move, artifact);
+  if (const auto* const view = std::get_if<CoverView>(&from.work)) return add_view(std::move(step), *view);
+  return add_kernel(std::move(step), std::get<CoverKernel>(from.work), *artifact);
+}
+
+Result<void> StepMaker::add_move(PlanStep step, const CoverStep& from, const ValueMove& move,
+                                 const Artifact* artifact) {
+  COLLAGE_TRY(const PlanIndex input, draft_.read(move.value, move.from, draft_.next_step()));
+  COLLAGE_TRY(const PlanIndex output, draft_.write(move.value, move.to, draft_.next_step()));
+  step.inputs = {input};
+  step.outputs = {output};
+  if (is_view(from)) {
+    step.work = PlanView{.location = move.from.location};
+    COLLAGE_TRY_VOID(show_whole(output, input));
+  } else if (has_artifact(from)) {
+    step.work = PlanConversion{.location = move.from.location, .artifact = draft_.add_artifact(*artifact)};
   } else {
-    COLLAGE_TRY_VOID(add_region_ports(step, from, index));
-  }
-  if (from.kind == StepKind::kView) {
-    COLLAGE_TRY_VOID(show_outputs(step, from, containment));
-  } else if (has_artifact(from.kind)) {
-    if (artifact == nullptr) return bad_cover(fmt::format("step {}", index), "no artifact", "one");
-    draft_.add_artifact(step, *artifact);
+    step.work = PlanTransfer{};
   }
   draft_.add_step(std::move(step), artifact == nullptr ? InPlace{} : artifact->in_place);
   return {};
 }
 
-Result<void> StepMaker::add_conversion_ports(PlanStep& step, const CoverStep& from, std::size_t index) {
-  COLLAGE_TRY(const PlanIndex input, draft_.read(from.value, from.from, index));
-  COLLAGE_TRY(const PlanIndex output, draft_.write(from.value, from.to, index));
-  if (from.kind != StepKind::kTransfer) step.location = from.from.location;
-  step.inputs = {input};
-  step.outputs = {output};
+Result<void> StepMaker::add_kernel(PlanStep step, const CoverKernel& from, const Artifact& artifact) {
+  PlanKernel kernel{.location = from.location, .nodes = nodes_in(graph_, from.region)};
+  COLLAGE_TRY_VOID(add_inputs(step, from.region, from.variant, from.location));
+  if (from.location == kHome) {
+    COLLAGE_TRY(kernel.checks, checks_at(step, from.region));
+  }
+  COLLAGE_TRY_VOID(add_outputs(step, from.region, from.variant, from.location));
+  kernel.artifact = draft_.add_artifact(artifact);
+  step.work = std::move(kernel);
+  draft_.add_step(std::move(step), artifact.in_place);
   return {};
 }
 
-Result<void> StepMaker::add_region_ports(PlanStep& step, const CoverStep& from, std::size_t index) {
-  const Region& region = from.region;
-  const Variant& variant = from.variant;
+Result<void> StepMaker::add_view(PlanStep step, const CoverView& from) {
+  const std::optional<Containment> containment = containment_in(graph_, from);
+  if (containment && containment->whole == from.region.outputs.front())
+    return add_concatenation(std::move(step), from, *containment);
+  COLLAGE_TRY_VOID(add_inputs(step, from.region, from.variant, from.location));
+  COLLAGE_TRY_VOID(keep_data_input(step, from.region));
+  COLLAGE_TRY_VOID(add_outputs(step, from.region, from.variant, from.location));
+  COLLAGE_TRY_VOID(show_outputs(step, from.region, containment));
+  step.work = PlanView{.location = from.location, .nodes = nodes_in(graph_, from.region)};
+  draft_.add_step(std::move(step), {});
+  return {};
+}
+
+Result<void> StepMaker::add_inputs(PlanStep& step, const Region& region, const Variant& variant,
+                                   const std::string& location) {
+  const std::size_t index = draft_.next_step();
   if (variant.input_formats.size() != region.inputs.size() || variant.output_formats.size() != region.outputs.size())
     return bad_cover(fmt::format("step {}", index), "a variant with other port counts", "one format for each port");
-  step.location = from.location;
-  for (const std::size_t node : region.nodes.members()) {
-    step.nodes.push_back(graph_.nodes[node].name);
-    if (region.repeats(node)) step.repeated.push_back(graph_.nodes[node].name);
-  }
   for (std::size_t i = 0; i < region.inputs.size(); ++i) {
-    COLLAGE_TRY(const PlanIndex input, draft_.read(region.inputs[i], {from.location, variant.input_formats[i]}, index));
+    COLLAGE_TRY(const PlanIndex input, draft_.read(region.inputs[i], {location, variant.input_formats[i]}, index));
     step.inputs.push_back(input);
   }
-  if (from.kind == StepKind::kView) COLLAGE_TRY_VOID(keep_data_input(step, region, index));
-  if (from.kind == StepKind::kKernel && from.location == kHome) COLLAGE_TRY_VOID(add_checks(step, region));
+  return {};
+}
+
+Result<void> StepMaker::add_outputs(PlanStep& step, const Region& region, const Variant& variant,
+                                    const std::string& location) {
   for (std::size_t i = 0; i < region.outputs.size(); ++i) {
     COLLAGE_TRY(const PlanIndex output,
-                draft_.write(region.outputs[i], {from.location, variant.output_formats[i]}, index));
+                draft_.write(region.outputs[i], {location, variant.output_formats[i]}, draft_.next_step()));
     step.outputs.push_back(output);
   }
   return {};
 }
 
-Result<void> StepMaker::add_checks(PlanStep& step, const Region& region) {
+Result<std::vector<PlanCheck>> StepMaker::checks_at(const PlanStep& step, const Region& region) {
+  std::vector<PlanCheck> checks;
   for (const OperandCheck& check : operand_checks(graph_, conditions_, region).at_entry) {
     PlanCheck made{.rule = check.condition.rule,
                    .ranges = check.condition.ranges,
@@ -104,57 +130,59 @@ Result<void> StepMaker::add_checks(PlanStep& step, const Region& region) {
       return other.rule == made.rule && other.value == made.value && other.dividend == made.dividend &&
              other.ranges == made.ranges;
     };
-    if (std::ranges::none_of(step.checks, is_asked)) step.checks.push_back(std::move(made));
+    if (std::ranges::none_of(checks, is_asked)) checks.push_back(std::move(made));
   }
-  return {};
+  return checks;
 }
 
 Result<PlanIndex> StepMaker::checked_value(const PlanStep& step, const Region& region, ValueId id) {
   if (graph_.value(id).constant) return draft_.add_constant(id);
   const PlanIndex index =
       step.inputs[static_cast<std::size_t>(std::ranges::find(region.inputs, id) - region.inputs.begin())];
-  const Format& format = draft_.value(index).format;
+  const Format& format = draft_.value(index).place.format;
   if (!format.is_plain() && !format.is_channels_last())  // one range for all: the order of elements does not matter
     return bad_cover(graph_.value(id).name, "indices or divisors in format " + format.name, "plain ones");
   return index;
 }
 
-Result<void> StepMaker::keep_data_input(PlanStep& step, const Region& region, std::size_t index) {
+Result<void> StepMaker::keep_data_input(PlanStep& step, const Region& region) {
+  const std::string where = fmt::format("step {}", draft_.next_step());
   const std::vector<std::size_t> nodes = region.nodes.members();
-  if (nodes.size() != 1) return bad_cover(fmt::format("step {}", index), "a view of several nodes", "one node");
+  if (nodes.size() != 1) return bad_cover(where, "a view of several nodes", "one node");
   const ValueId data = input_of(graph_.nodes[nodes.front()], 0);
   if (data.valid() && graph_.value(data).constant) {
     step.inputs = {draft_.add_constant(data)};
     return {};
   }
   const auto port = std::ranges::find(region.inputs, data);
-  if (port == region.inputs.end())
-    return bad_cover(fmt::format("step {}", index), "a view without its data input", "the node's first input");
+  if (port == region.inputs.end()) return bad_cover(where, "a view without its data input", "the node's first input");
   step.inputs = {step.inputs[static_cast<std::size_t>(port - region.inputs.begin())]};
   return {};
 }
 
-Result<void> StepMaker::show_outputs(const PlanStep& step, const CoverStep& from,
+Result<void> StepMaker::show_outputs(const PlanStep& step, const Region& region,
                                      const std::optional<Containment>& containment) {
   const PlanIndex input = step.inputs.front();
   for (std::size_t i = 0; i < step.outputs.size(); ++i) {
-    const PlanIndex output = step.outputs[i];
-    const auto is_this = [&](const ContainedPart& part) { return part.value == from.region.outputs[i]; };
-    if (containment) {
-      draft_.blocks().show(output, input, std::ranges::find_if(containment->parts, is_this)->offset);
-    } else if (draft_.value(output).bytes == draft_.value(input).bytes) {
-      draft_.blocks().show(output, input, 0);
-    } else {
-      return bad_cover(draft_.value(output).name, "a view of another size", "the bytes of its input");
-    }
+    const auto is_this = [&](const ContainedPart& part) { return part.value == region.outputs[i]; };
+    if (containment)
+      draft_.blocks().show(step.outputs[i], input, std::ranges::find_if(containment->parts, is_this)->offset);
+    else
+      COLLAGE_TRY_VOID(show_whole(step.outputs[i], input));
   }
   return {};
 }
 
-Result<void> StepMaker::add_concatenation(PlanStep step, const CoverStep& from, const Containment& containment) {
+Result<void> StepMaker::show_whole(PlanIndex output, PlanIndex input) {
+  if (draft_.value(output).bytes != draft_.value(input).bytes)
+    return bad_cover(draft_.value(output).name, "a view of another size", "the bytes of its input");
+  draft_.blocks().show(output, input, 0);
+  return {};
+}
+
+Result<void> StepMaker::add_concatenation(PlanStep step, const CoverView& from, const Containment& containment) {
   const Place place{from.location, from.variant.output_formats.front()};
-  step.location = from.location;
-  step.nodes = {graph_.nodes[from.region.nodes.next()].name};
+  step.work = PlanView{.location = from.location, .nodes = {.names = {graph_.nodes[from.region.nodes.next()].name}}};
   COLLAGE_TRY(const PlanIndex whole, draft_.write(containment.whole, place, draft_.next_step()));
   std::vector<Blocks::Part> parts;
   for (const ContainedPart& part : containment.parts) {

@@ -27,17 +27,24 @@ class StepMaker {
   [[nodiscard]] Result<void> add(const CoverStep& from, const Artifact* artifact);
 
  private:
-  [[nodiscard]] Result<void> add_conversion_ports(PlanStep& step, const CoverStep& from, std::size_t index);
-  [[nodiscard]] Result<void> add_region_ports(PlanStep& step, const CoverStep& from, std::size_t index);
+  [[nodiscard]] Result<void> add_move(PlanStep step, const CoverStep& from, const ValueMove& move,
+                                      const Artifact* artifact);
+  [[nodiscard]] Result<void> add_kernel(PlanStep step, const CoverKernel& from, const Artifact& artifact);
+  [[nodiscard]] Result<void> add_view(PlanStep step, const CoverView& from);
+  [[nodiscard]] Result<void> add_inputs(PlanStep& step, const Region& region, const Variant& variant,
+                                        const std::string& location);
+  [[nodiscard]] Result<void> add_outputs(PlanStep& step, const Region& region, const Variant& variant,
+                                         const std::string& location);
   /// Checks of operands that enter the region; those inside it were settled when the backend got the region.
-  [[nodiscard]] Result<void> add_checks(PlanStep& step, const Region& region);
+  [[nodiscard]] Result<std::vector<PlanCheck>> checks_at(const PlanStep& step, const Region& region);
   [[nodiscard]] Result<PlanIndex> checked_value(const PlanStep& step, const Region& region, ValueId id);
   /// A view shows its node's first input; a computed shape operand is read by nobody.
-  [[nodiscard]] Result<void> keep_data_input(PlanStep& step, const Region& region, std::size_t index);
+  [[nodiscard]] Result<void> keep_data_input(PlanStep& step, const Region& region);
   /// A view's outputs show the bytes of its input: all of them, or a part.
-  [[nodiscard]] Result<void> show_outputs(const PlanStep& step, const CoverStep& from,
+  [[nodiscard]] Result<void> show_outputs(const PlanStep& step, const Region& region,
                                           const std::optional<Containment>& containment);
-  [[nodiscard]] Result<void> add_concatenation(PlanStep step, const CoverStep& from, const Containment& containment);
+  [[nodiscard]] Result<void> show_whole(PlanIndex output, PlanIndex input);
+  [[nodiscard]] Result<void> add_concatenation(PlanStep step, const CoverView& from, const Containment& containment);
   /// Puts the parts at their places, or copies of them, which then stand for them in `parts`.
   [[nodiscard]] Result<void> place_parts(PlanIndex whole, std::vector<Blocks::Part>& parts);
 

@@ -8,8 +8,6 @@
 namespace collage {
 namespace {
 
-constexpr std::string_view kBlanks = " \t\r";
-
 /// Adds one limit; false when it is none.
 bool add_limit(std::string_view one, RegionLimits& limits) {
   if (one == "no taps") {

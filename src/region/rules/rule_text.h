@@ -13,6 +13,8 @@
 
 namespace collage {
 
+inline constexpr std::string_view kBlanks = " \t\r";
+
 /// Without the blanks at both ends.
 [[nodiscard]] std::string_view trimmed(std::string_view text);
 

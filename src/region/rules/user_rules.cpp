@@ -151,6 +151,10 @@ PartitionRule regions_of(const UserRule& rule) {
   }
 }
 
+bool concerns(const UserRules& rules, std::string_view instance) {
+  return std::ranges::any_of(rules, [&](const UserRule& rule) { return speaks_of(rule, instance); });
+}
+
 void add_user_rules(const Graph& graph, const UserRules& rules, std::vector<Proposer>& proposers) {
   for (Proposer& proposer : proposers) replace_rules(rules, proposer);
   for (const UserRule& rule : rules)

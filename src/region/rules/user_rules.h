@@ -53,6 +53,9 @@ using UserRules = std::vector<UserRule>;
 /// The regions that a rule of kind kPattern, kFuse, kRule or kReplace names.
 [[nodiscard]] PartitionRule regions_of(const UserRule& rule);
 
+/// Whether a rule affects the regions that this instance is asked about.
+[[nodiscard]] bool concerns(const UserRules& rules, std::string_view instance);
+
 /// Applies checked rules to the proposers: patterns and forced regions are proposed, limits and bans become refusals.
 /// The graph outlives the proposers.
 void add_user_rules(const Graph& graph, const UserRules& rules, std::vector<Proposer>& proposers);

@@ -10,7 +10,6 @@
 namespace collage {
 namespace {
 
-constexpr std::string_view kBlanks = " \t\r";
 constexpr std::string_view kStatements =
     "\"pattern BACKEND LABEL: PATTERN\", \"fuse BACKEND LABEL: GLOB...\", \"rule BACKEND: RULE\", "
     "\"replace BACKEND: RULE\", \"limit BACKEND: nodes<=N, ...\" or \"ban BACKEND: OPERATOR|...\"";

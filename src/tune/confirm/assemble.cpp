@@ -42,10 +42,10 @@ Result<Artifact> copy_artifact(Registry& registry, const Conversion& conversion)
 void list_steps(const Cover& cover, std::span<const Artifact>& left, std::set<std::string>& names,
                 std::vector<const Artifact*>& artifacts) {
   for (const CoverStep& step : cover.steps) {
-    artifacts.push_back(has_artifact(step.kind) ? &left.front() : nullptr);
+    artifacts.push_back(has_artifact(step) ? &left.front() : nullptr);
     left = left.subspan(1);
-    if (needs_backend(step.kind)) names.insert(step.backend);
-    for (const Cover& body : step.bodies) list_steps(body, left, names, artifacts);
+    if (needs_backend(step)) names.insert(step.backend);
+    for (const Cover& body : bodies_of(step)) list_steps(body, left, names, artifacts);
   }
 }
 
@@ -62,16 +62,17 @@ Result<std::vector<PlanBackend>> plan_backends(const std::set<std::string>& name
 Result<void> refuse_unchecked(const Graph& graph, const Cover& cover, Registry& registry) {
   const std::vector<OpenCondition> open = open_conditions(graph);
   for (const CoverStep& step : cover.steps) {
-    if (step.kind == StepKind::kKernel) {
+    if (const auto* const kernel = std::get_if<CoverKernel>(&step.work)) {
       COLLAGE_TRY(const Backend* const backend, registry.get(step.backend));
-      if (const auto refusal = refuse_operands(*backend, graph, open, step.region))
+      if (const auto refusal = refuse_operands(*backend, graph, open, kernel->region))
         return fail(ExitCode::kUnsupported, "plan/unchecked-operand", step.backend, refusal->detail,
                     "an operand that is checked before the step, or a library that refuses bad ones");
     }
-    if (step.bodies.empty()) continue;
-    const std::vector<Graph> bodies = free_bodies(graph, graph.nodes[step.region.nodes.next()]);
+    const auto* const control = std::get_if<CoverControl>(&step.work);
+    if (control == nullptr || control->bodies.empty()) continue;
+    const std::vector<Graph> bodies = free_bodies(graph, graph.nodes[control->region.nodes.next()]);
     for (std::size_t b = 0; b < bodies.size(); ++b)
-      COLLAGE_TRY_VOID(refuse_unchecked(bodies[b], step.bodies[b], registry));
+      COLLAGE_TRY_VOID(refuse_unchecked(bodies[b], control->bodies[b], registry));
   }
   return {};
 }
@@ -80,12 +81,15 @@ void set_structures(const Graph& graph, const Cover& cover, PlanBody& plan) {
   const std::vector<std::size_t> at = cover_steps(plan);
   for (std::size_t s = 0; s < cover.steps.size(); ++s) {
     const CoverStep& step = cover.steps[s];
-    if (step.region.nodes.empty()) continue;
+    const Region* const region = chosen_region(step);
+    if (region == nullptr || region->nodes.empty()) continue;
     PlanStep& made = plan.steps[at[s]];
-    made.structure = structure_key(graph, step.region);
-    if (step.kind != StepKind::kControl) continue;
-    const std::vector<Graph> bodies = free_bodies(graph, graph.nodes[step.region.nodes.next()]);
-    for (std::size_t b = 0; b < bodies.size(); ++b) set_structures(bodies[b], step.bodies[b], made.bodies[b]);
+    nodes_in(made)->structure = structure_key(graph, *region);
+    const std::span<const Cover> covers = bodies_of(step);
+    if (covers.empty()) continue;
+    const std::vector<Graph> bodies = free_bodies(graph, graph.nodes[region->nodes.next()]);
+    for (std::size_t b = 0; b < bodies.size(); ++b)
+      set_structures(bodies[b], covers[b], std::get<PlanControl>(made.work).bodies[b]);
   }
 }
 
@@ -94,16 +98,17 @@ void set_structures(const Graph& graph, const Cover& cover, PlanBody& plan) {
 std::string annotated_onnx(const Graph& graph, const Cover& cover, const Plan& plan) {
   std::map<std::string, std::size_t> offsets;
   for (const PlanValue& value : plan.values)
-    if (value.storage == Storage::kConstant && value.format.is_plain()) offsets[value.name] = value.offset;
+    if (value.storage == Storage::kConstant && value.place.format.is_plain()) offsets[value.name] = value.offset;
   std::vector<std::vector<std::pair<std::string, std::string>>> metadata(graph.nodes.size());
   const std::vector<std::size_t> at = cover_steps(plan);
   for (std::size_t s = 0; s < cover.steps.size(); ++s) {
     const CoverStep& step = cover.steps[s];
-    if (step.region.nodes.universe() == 0) continue;
+    const Region* const region = chosen_region(step);
+    if (region == nullptr) continue;
     const double cost_us = static_cast<double>(nanoseconds_of(step.cost).value_or(0)) / 1000;
-    for (std::size_t node : step.region.covered().members())
+    for (std::size_t node : region->covered().members())
       metadata[node] = {{"collage.step", std::to_string(at[s])},
-                        {"collage.backend", step.backend + "/" + step.variant.name},
+                        {"collage.backend", step.backend + "/" + chosen_variant(step)->name},
                         {"collage.cost_us", fmt::format("{:.3f}", cost_us)},
                         {"collage.runner_up", step.runner_up}};
   }

@@ -16,10 +16,8 @@ namespace {
 
 constexpr int kProfileRuns = 7;
 
-Result<Session> ready(const ConfirmContender& contender, const ConfirmRequest& request, const Record& inputs,
-                      Registry& registry) {
-  COLLAGE_TRY(const LoadedPlan plan,
-              LoadedPlan::load(contender.plan, registry, {.threads = request.threads, .machine = {}}));
+Result<Session> ready(const PlanToTime& one, const ConfirmRequest& request, const Record& inputs, Registry& registry) {
+  COLLAGE_TRY(const LoadedPlan plan, LoadedPlan::load(one.file, registry, {.threads = request.threads, .machine = {}}));
   COLLAGE_TRY(Session session, plan.make_session());
   std::vector<Tensor> tensors;
   for (const TensorPort& port : plan.inputs()) {
@@ -64,13 +62,13 @@ Result<std::vector<ConfirmLane>> confirm_here(const ConfirmRequest& request, Reg
   if (!request.expected.empty()) {
     COLLAGE_TRY(expected, Record::open(request.expected));
   }
-  std::vector<ConfirmLane> lanes(request.contenders.size());
+  std::vector<ConfirmLane> lanes(request.plans.size());
   std::vector<std::unique_ptr<Session>> sessions;
   std::vector<Contender> contenders;
   std::vector<std::size_t> lane_of;
-  for (std::size_t c = 0; c < request.contenders.size(); ++c) {
-    lanes[c].lane.name = request.contenders[c].name;
-    auto session = ready(request.contenders[c], request, inputs, registry);
+  for (std::size_t c = 0; c < request.plans.size(); ++c) {
+    lanes[c].lane.name = request.plans[c].name;
+    auto session = ready(request.plans[c], request, inputs, registry);
     if (!session) {
       lanes[c].failure = to_string(session.error());
       continue;
@@ -80,7 +78,7 @@ Result<std::vector<ConfirmLane>> confirm_here(const ConfirmRequest& request, Reg
       if (!lanes[c].failure.empty()) continue;
     }
     sessions.push_back(std::make_unique<Session>(std::move(*session)));
-    contenders.push_back({request.contenders[c].name, [s = sessions.back().get()] { return s->run(); }});
+    contenders.push_back({request.plans[c].name, [s = sessions.back().get()] { return s->run(); }});
     lane_of.push_back(c);
   }
   if (request.min_rounds == 0) return lanes;
@@ -108,10 +106,10 @@ Result<std::vector<ConfirmLane>> confirm_here(const ConfirmRequest& request, Reg
 }
 
 nlohmann::json to_json(const ConfirmRequest& request) {
-  nlohmann::json contenders = nlohmann::json::array();
-  for (const ConfirmContender& c : request.contenders) contenders.push_back({{"name", c.name}, {"plan", c.plan}});
+  nlohmann::json plans = nlohmann::json::array();
+  for (const PlanToTime& one : request.plans) plans.push_back({{"name", one.name}, {"file", one.file}});
   return {{"type", "confirm"},
-          {"contenders", contenders},
+          {"plans", plans},
           {"inputs", request.inputs},
           {"expected", request.expected},
           {"accuracy", request.accuracy},
@@ -127,8 +125,7 @@ nlohmann::json to_json(const ConfirmRequest& request) {
 Result<ConfirmRequest> confirm_request_from(const nlohmann::json& json) {
   return read_json("confirm job", [&] {
     ConfirmRequest request;
-    for (const auto& c : json.at("contenders"))
-      request.contenders.push_back({.name = c.at("name"), .plan = c.at("plan")});
+    for (const auto& one : json.at("plans")) request.plans.push_back({.name = one.at("name"), .file = one.at("file")});
     request.inputs = json.at("inputs");
     request.expected = json.at("expected");
     request.accuracy = json.at("accuracy");

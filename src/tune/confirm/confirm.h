@@ -14,13 +14,15 @@
 
 namespace collage {
 
-struct ConfirmContender {
+/// What the process that times plans is told of one. What decides between plans beside their times is PlanToJudge
+/// (guard.h); the plan itself, with what all its rounds said, is a Contestant (contest.h).
+struct PlanToTime {
   std::string name;
-  std::string plan;  ///< path of a plan file
+  std::string file;  ///< of the plan
 };
 
 struct ConfirmRequest {
-  std::vector<ConfirmContender> contenders;
+  std::vector<PlanToTime> plans;
   std::string inputs;    ///< a record holding every model input by name
   std::string expected;  ///< a record holding every model output by name; "" = outputs are not checked
   std::string accuracy = "standard";
@@ -33,7 +35,7 @@ struct ConfirmRequest {
   std::int64_t quiet_ns = 0;  ///< the canary's (timing/canary.h), from pricing; 0 = not known
 };
 
-/// One contender's outcome: samples, or why it did not run.
+/// One plan's outcome: samples, or why it did not run.
 struct ConfirmLane {
   RaceLane lane;
   std::vector<std::int64_t> step_ns;  ///< median of each step of the cover, in the plan

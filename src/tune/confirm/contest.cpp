@@ -18,7 +18,10 @@ constexpr double kBeatenShare = 1.2;
 std::string question_of(const Contestant& contestant) {
   std::string text = "|" + contestant.name;
   if (contestant.extra_ns != 0) text += fmt::format("+{}", contestant.extra_ns);
-  for (const PlanStep& step : contestant.plan.plan.steps) text += step.backend + step.variant + step.artifact + ";";
+  for (const PlanStep& step : contestant.plan.plan.steps) {
+    const StepArtifact* const artifact = artifact_of(step);
+    text += step.backend + step.variant + (artifact == nullptr ? "" : artifact->hash) + ";";
+  }
   for (const PlanBackend& backend : contestant.plan.plan.backends) text += backend.name + backend.build + ";";
   return text;
 }
@@ -32,19 +35,18 @@ GuardOptions hurried(GuardOptions options) {
   return options;
 }
 
-Result<std::vector<GuardEntry>> write_entries(const MeasureEnv& env, Contest& contest) {
-  std::vector<GuardEntry> entries;
+Result<std::vector<PlanToJudge>> write_plans(const MeasureEnv& env, Contest& contest) {
+  std::vector<PlanToJudge> plans;
   for (Contestant& contestant : contest.competing) {
     if (contestant.file.empty()) {
       contestant.file = env.folder.file(fmt::format("plan-{}.collage", contest.files_written++));
       COLLAGE_TRY_VOID(save_plan(env.packer.pack(contestant.plan), contestant.file));
     }
-    entries.push_back({.name = contestant.name,
-                       .plan = contestant.file,
-                       .steps = step_count(contestant.plan.plan),
-                       .extra_ns = contestant.extra_ns});
+    plans.push_back({.timed = {.name = contestant.name, .file = contestant.file},
+                     .steps = step_count(contestant.plan.plan),
+                     .extra_ns = contestant.extra_ns});
   }
-  return entries;
+  return plans;
 }
 
 /// From the store, else from rounds.
@@ -55,9 +57,9 @@ Result<GuardVerdict> verdict_on(const GuardOptions& guard, std::string question,
   if (const auto stored = env.store.verdict(key))
     if (auto verdict = guard_verdict_from(*stored); verdict && verdict->median_ns.size() == contest.competing.size())
       return verdict;
-  COLLAGE_TRY(const std::vector<GuardEntry> entries, write_entries(env, contest));
-  auto judged = judge(entries, guard, env.worker);
-  if (!judged && guard.stop.stop_requested()) judged = judge(entries, hurried(guard), env.worker);
+  COLLAGE_TRY(const std::vector<PlanToJudge> plans, write_plans(env, contest));
+  auto judged = judge(plans, guard, env.worker);
+  if (!judged && guard.stop.stop_requested()) judged = judge(plans, hurried(guard), env.worker);
   if (!judged) return judged;
   const bool all_ran =
       std::ranges::all_of(judged->failures, [](const std::string& failure) { return failure.empty(); });

@@ -11,7 +11,7 @@
 namespace collage {
 namespace {
 
-/// Entries slower than the best of the heat by this factor do not come to the final.
+/// Plans slower than the best of the heat by this factor do not come to the final.
 constexpr double kFinalShare = 1.15;
 constexpr std::size_t kMostFinalists = 6;
 /// Of the time that is left, for the rounds of the heat and of the final; loading the plans takes some too.
@@ -20,10 +20,10 @@ constexpr double kFinalTimeShare = 0.6;
 /// The least rounds that can decide anything: so many equal signs in a row.
 constexpr std::size_t kDecidedRounds = 10;
 
-ConfirmRequest request_for(const std::vector<GuardEntry>& entries, const std::vector<std::size_t>& chosen,
+ConfirmRequest request_for(const std::vector<PlanToJudge>& plans, const std::vector<std::size_t>& chosen,
                            const GuardOptions& options) {
   ConfirmRequest request;
-  for (std::size_t e : chosen) request.contenders.push_back({.name = entries[e].name, .plan = entries[e].plan});
+  for (std::size_t e : chosen) request.plans.push_back(plans[e].timed);
   request.inputs = options.inputs;
   request.expected = options.expected;
   request.accuracy = options.accuracy;
@@ -47,15 +47,15 @@ void keep(GuardVerdict& verdict, const std::vector<std::size_t>& chosen, std::ve
   }
 }
 
-/// Confirms the chosen, keeps what was seen, and gives lanes to compare: what an entry costs beside time is in theirs.
-Result<std::vector<ConfirmLane>> compare(const std::vector<GuardEntry>& entries, const std::vector<std::size_t>& chosen,
+/// Confirms the chosen, keeps what was seen, and gives lanes to compare: what a plan costs beside time is in theirs.
+Result<std::vector<ConfirmLane>> compare(const std::vector<PlanToJudge>& plans, const std::vector<std::size_t>& chosen,
                                          const ConfirmRequest& request, const ConfirmRun& confirm, bool apart,
                                          GuardVerdict& verdict) {
   COLLAGE_TRY(IsolatedLanes isolated, confirm_isolating(request, confirm, apart));
   std::vector<ConfirmLane>& lanes = isolated.lanes;
   keep(verdict, chosen, lanes);
   for (std::size_t i = 0; i < chosen.size(); ++i)
-    for (std::int64_t& ns : lanes[i].lane.samples_ns) ns += entries[chosen[i]].extra_ns;
+    for (std::int64_t& ns : lanes[i].lane.samples_ns) ns += plans[chosen[i]].extra_ns;
   return std::move(lanes);
 }
 
@@ -77,7 +77,7 @@ std::vector<double> relative_times(const std::vector<ConfirmLane>& lanes) {
   return relative;
 }
 
-/// Those that run, the fastest first, as far as they are near it. `heat` by entry.
+/// Those that run, the fastest first, as far as they are near it. `heat` by plan.
 std::vector<std::size_t> finalists(const GuardVerdict& verdict, const std::vector<double>& heat) {
   std::vector<std::size_t> running;
   for (std::size_t e = 0; e < heat.size(); ++e)
@@ -95,7 +95,7 @@ bool is_tied(const RaceLane& lane, const RaceLane& best) {
 }
 
 /// Among those that are tied with the fastest, the one with the fewest steps; nothing when none ran.
-std::optional<std::size_t> simplest_of_the_best(const std::vector<GuardEntry>& entries,
+std::optional<std::size_t> simplest_of_the_best(const std::vector<PlanToJudge>& plans,
                                                 const std::vector<std::size_t>& chosen,
                                                 const std::vector<ConfirmLane>& lanes) {
   const std::vector<double> relative = relative_times(lanes);
@@ -104,8 +104,7 @@ std::optional<std::size_t> simplest_of_the_best(const std::vector<GuardEntry>& e
   std::size_t winner = best;
   for (std::size_t i = 0; i < lanes.size(); ++i) {
     if (lanes[i].lane.samples_ns.empty() || i == best) continue;
-    if (is_tied(lanes[i].lane, lanes[best].lane) && entries[chosen[i]].steps < entries[chosen[winner]].steps)
-      winner = i;
+    if (is_tied(lanes[i].lane, lanes[best].lane) && plans[chosen[i]].steps < plans[chosen[winner]].steps) winner = i;
   }
   return winner;
 }
@@ -149,23 +148,23 @@ std::vector<std::optional<Ratio>> ratios_from(const Json& list) {
 
 }  // namespace
 
-Result<GuardVerdict> judge(const std::vector<GuardEntry>& entries, const GuardOptions& options,
+Result<GuardVerdict> judge(const std::vector<PlanToJudge>& plans, const GuardOptions& options,
                            const ConfirmRun& confirm) {
   GuardVerdict verdict;
-  verdict.median_ns.resize(entries.size());
-  verdict.step_ns.resize(entries.size());
-  verdict.failures.resize(entries.size());
-  verdict.against.resize(entries.size());
-  verdict.ratios.resize(entries.size());
-  std::vector<std::size_t> all(entries.size());
+  verdict.median_ns.resize(plans.size());
+  verdict.step_ns.resize(plans.size());
+  verdict.failures.resize(plans.size());
+  verdict.against.resize(plans.size());
+  verdict.ratios.resize(plans.size());
+  std::vector<std::size_t> all(plans.size());
   for (std::size_t e = 0; e < all.size(); ++e) all[e] = e;
-  ConfirmRequest heat = request_for(entries, all, options);
+  ConfirmRequest heat = request_for(plans, all, options);
   heat.seconds = options.heat_seconds;
   heat.min_rounds = options.heat_rounds;
   heat.most_seconds = most_seconds(options, kHeatShare);
-  COLLAGE_TRY(const std::vector<ConfirmLane> lanes, compare(entries, all, heat, confirm, options.apart, verdict));
+  COLLAGE_TRY(const std::vector<ConfirmLane> lanes, compare(plans, all, heat, confirm, options.apart, verdict));
   const std::vector<double> heat_times = relative_times(lanes);
-  // One final, unless all its entries fail in it: then those behind them in the heat have theirs.
+  // One final, unless all its plans fail in it: then those behind them in the heat have theirs.
   for (;;) {
     const std::vector<std::size_t> chosen = finalists(verdict, heat_times);
     if (chosen.empty())
@@ -174,14 +173,14 @@ Result<GuardVerdict> judge(const std::vector<GuardEntry>& entries, const GuardOp
     verdict.winner = chosen.front();
     tell_apart(all, lanes, verdict.winner, verdict);
     if (chosen.size() == 1) return verdict;
-    ConfirmRequest last = request_for(entries, chosen, options);
+    ConfirmRequest last = request_for(plans, chosen, options);
     last.decided_rounds = kDecidedRounds;
     last.seconds = options.final_seconds;
     last.min_rounds = options.final_rounds;
     last.most_seconds = most_seconds(options, kFinalTimeShare);
-    const auto final_lanes = compare(entries, chosen, last, confirm, options.apart, verdict);
+    const auto final_lanes = compare(plans, chosen, last, confirm, options.apart, verdict);
     if (!final_lanes) return verdict;  // interrupted: the heat decides
-    if (const auto winner = simplest_of_the_best(entries, chosen, *final_lanes)) {
+    if (const auto winner = simplest_of_the_best(plans, chosen, *final_lanes)) {
       verdict.winner = chosen[*winner];
       tell_apart(chosen, *final_lanes, *winner, verdict);
       add_heat_ratios(lanes, verdict);
@@ -190,8 +189,8 @@ Result<GuardVerdict> judge(const std::vector<GuardEntry>& entries, const GuardOp
   }
 }
 
-Result<GuardVerdict> judge(const std::vector<GuardEntry>& entries, const GuardOptions& options, WorkerProcess& worker) {
-  return judge(entries, options,
+Result<GuardVerdict> judge(const std::vector<PlanToJudge>& plans, const GuardOptions& options, WorkerProcess& worker) {
+  return judge(plans, options,
                [&](const ConfirmRequest& request) { return confirm(worker, request, options.stop, options.patience); });
 }
 

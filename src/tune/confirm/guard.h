@@ -1,6 +1,6 @@
 // The guard decides which plan ships, by timing the plan files of covers and of whole-model rivals end to end.
 // In:  plan files, rounds. Out: the winner, the times of all, and whether the difference is significant.
-// How: a heat over all entries, then a final among those close to the best. Entries whose difference from the fastest
+// How: a heat over all plans, then a final among those close to the best. Plans whose difference from the fastest
 //       is not significant are tied; of these the one with the fewest steps wins.
 // Cost: the given seconds.
 // Not here: measuring (confirm.h), storing the verdict (contest.h).
@@ -20,9 +20,9 @@
 
 namespace collage {
 
-struct GuardEntry {
-  std::string name;
-  std::string plan;  ///< path of the plan file
+/// A plan with what decides beside its times.
+struct PlanToJudge {
+  PlanToTime timed;
   std::size_t steps = 0;
   std::int64_t extra_ns = 0;  ///< added to each of its times when plans are compared: what its memory costs
 };
@@ -32,7 +32,7 @@ struct GuardOptions {
   std::string expected;  ///< record of the model's outputs
   std::string accuracy = "standard";
   int threads = 1;
-  double heat_seconds = 1.5;      ///< first look at all entries
+  double heat_seconds = 1.5;      ///< first look at all plans
   double final_seconds = 8;       ///< those within 15 % of the best, and the rivals near it; less once all is decided
   std::size_t heat_rounds = 5;    ///< at least, however long they take
   std::size_t final_rounds = 15;  ///< likewise, unless all is decided before
@@ -46,20 +46,20 @@ struct GuardOptions {
 };
 
 struct GuardVerdict {
-  std::size_t winner = 0;                          ///< index of the entries given
-  std::vector<std::int64_t> median_ns;             ///< by entry; 0 = did not run
-  std::vector<std::vector<std::int64_t>> step_ns;  ///< by entry: its steps in context
-  std::vector<std::string> failures;               ///< by entry
-  std::vector<Verdict> against;                    ///< by entry: the winner against it, kSame for the winner itself
-  /// By entry: how many times faster the winner is, paired by round; nothing where too few rounds had both.
+  std::size_t winner = 0;                          ///< index of the plans given
+  std::vector<std::int64_t> median_ns;             ///< by plan; 0 = did not run
+  std::vector<std::vector<std::int64_t>> step_ns;  ///< by plan: its steps in context
+  std::vector<std::string> failures;               ///< by plan
+  std::vector<Verdict> against;                    ///< by plan: the winner against it, kSame for the winner itself
+  /// By plan: how many times faster the winner is, paired by round; nothing where too few rounds had both.
   std::vector<std::optional<Ratio>> ratios = {};
 };
 
-/// Error tune/nothing-runs when no entry gave the right numbers.
-[[nodiscard]] Result<GuardVerdict> judge(const std::vector<GuardEntry>& entries, const GuardOptions& options,
+/// Error tune/nothing-runs when no plan gave the right numbers.
+[[nodiscard]] Result<GuardVerdict> judge(const std::vector<PlanToJudge>& plans, const GuardOptions& options,
                                          const ConfirmRun& confirm);
 /// The same with jobs for a worker.
-[[nodiscard]] Result<GuardVerdict> judge(const std::vector<GuardEntry>& entries, const GuardOptions& options,
+[[nodiscard]] Result<GuardVerdict> judge(const std::vector<PlanToJudge>& plans, const GuardOptions& options,
                                          WorkerProcess& worker);
 
 [[nodiscard]] std::string to_json(const GuardVerdict& verdict);

@@ -9,15 +9,15 @@ Result<IsolatedLanes> confirm_isolating(const ConfirmRequest& request, const Con
     if (together.error().exit == ExitCode::kInterrupted) return std::unexpected(together.error());
   }
   IsolatedLanes isolated{.lanes = {}, .are_paired = false};
-  for (const ConfirmContender& contender : request.contenders) {
+  for (const PlanToTime& plan : request.plans) {
     ConfirmRequest alone = request;
-    alone.contenders = {contender};
+    alone.plans = {plan};
     auto lane = confirm(alone);
     if (!lane && lane.error().exit == ExitCode::kInterrupted) return std::unexpected(lane.error());
     if (lane)
       isolated.lanes.push_back(std::move(lane->front()));
     else
-      isolated.lanes.push_back({.lane = {.name = contender.name}, .step_ns = {}, .failure = to_string(lane.error())});
+      isolated.lanes.push_back({.lane = {.name = plan.name}, .step_ns = {}, .failure = to_string(lane.error())});
   }
   return isolated;
 }

@@ -26,7 +26,8 @@ constexpr double kWorthAnother = 2;
 /// A cover by its steps; those of bodies follow from the operator's and are not known to the search.
 std::string text_of(const Graph& graph, Cover cover) {
   cover.cost_ns = 0;
-  for (CoverStep& step : cover.steps) step.bodies.clear();
+  for (CoverStep& step : cover.steps)
+    if (auto* const control = std::get_if<CoverControl>(&step.work)) control->bodies.clear();
   return to_text(graph, cover);
 }
 
@@ -170,10 +171,12 @@ Result<void> add_engine_regions(const Graph& graph, const Corrections& correctio
   CandidatePool fresh;
   std::vector<CoverStep*> steps;
   for (CoverStep& step : cover.steps) {
-    if (step.kind != StepKind::kKernel || !std::holds_alternative<Estimated>(step.cost)) continue;
-    fresh.candidates.push_back(
-        {.region = static_cast<std::uint32_t>(fresh.regions.size()), .backend = step.backend, .variant = step.variant});
-    fresh.regions.push_back(step.region);
+    const auto* const kernel = std::get_if<CoverKernel>(&step.work);
+    if (kernel == nullptr || !std::holds_alternative<Estimated>(step.cost)) continue;
+    fresh.candidates.push_back({.region = static_cast<std::uint32_t>(fresh.regions.size()),
+                                .backend = step.backend,
+                                .variant = kernel->variant});
+    fresh.regions.push_back(kernel->region);
     steps.push_back(&step);
   }
   COLLAGE_TRY(const std::vector<Cost> costs, priced.pricing->price(fresh, limits));
@@ -227,8 +230,8 @@ Result<Evaluation> PairTimer::time(const RealisedPlan& plan, const RealisedPlan&
   }
   COLLAGE_TRY_VOID(save_plan(packer_.pack(plan), folder_.file("level2.collage")));
   const GuardOptions& guard = options_.guard;
-  const ConfirmRequest request = {.contenders = {{.name = "plan", .plan = folder_.file("level2.collage")},
-                                                 {.name = "other", .plan = folder_.file("level2-other.collage")}},
+  const ConfirmRequest request = {.plans = {{.name = "plan", .file = folder_.file("level2.collage")},
+                                            {.name = "other", .file = folder_.file("level2-other.collage")}},
                                   .inputs = guard.inputs,
                                   .expected = guard.expected,
                                   .accuracy = guard.accuracy,

@@ -13,15 +13,15 @@ namespace {
 
 void list_artifacts(const PlanBody& body, std::set<std::string>& used) {
   for (const PlanStep& step : body.steps) {
-    used.insert(step.artifact);
-    for (const PlanBody& inner : step.bodies) list_artifacts(inner, used);
+    if (const StepArtifact* const artifact = artifact_of(step)) used.insert(artifact->hash);
+    for (const PlanBody& inner : bodies_of(step)) list_artifacts(inner, used);
   }
 }
 
 /// The kernels of one backend in a plan.
 struct BackendKernels {
-  std::vector<PlanStep*> steps;
-  std::vector<LoadRequest> requests;  ///< one for each step
+  std::vector<StepArtifact*> artifacts;
+  std::vector<LoadRequest> requests;  ///< one for each artifact
 };
 
 class KernelList {
@@ -33,10 +33,12 @@ class KernelList {
  private:
   void add(PlanBody& body, const std::map<PlanIndex, Tensor>& constants) {
     for (PlanStep& step : body.steps) {
-      for (PlanBody& inner : step.bodies) add(inner, body_constants(inner, constants));
-      if (!has_artifact(step.kind) || !step.entry.empty()) continue;
+      if (auto* const control = std::get_if<PlanControl>(&step.work))
+        for (PlanBody& inner : control->bodies) add(inner, body_constants(inner, constants));
+      StepArtifact* const artifact = artifact_of(step);
+      if (artifact == nullptr || !artifact->entry.empty()) continue;
       BackendKernels& kernels = by_backend[step.backend];
-      kernels.steps.push_back(&step);
+      kernels.artifacts.push_back(artifact);
       kernels.requests.push_back(load_request(plan_, body, constants, step, plan_.plan.threads));
     }
   }
@@ -64,11 +66,11 @@ void link_kernels(RealisedPlan& plan, Registry& registry) {
     std::vector<std::string> hashes;
     for (const LinkedArtifact& artifact : linked->artifacts)
       hashes.push_back(add_artifact(plan, artifact.bytes, artifact.compatibility));
-    for (std::size_t i = 0; i < kernels.steps.size(); ++i) {
+    for (std::size_t i = 0; i < kernels.artifacts.size(); ++i) {
       const std::optional<EntryPoint>& entry = linked->entries[i];
       if (!entry) continue;
-      kernels.steps[i]->artifact = hashes[entry->artifact];
-      kernels.steps[i]->entry = entry->name;
+      kernels.artifacts[i]->hash = hashes[entry->artifact];
+      kernels.artifacts[i]->entry = entry->name;
     }
   }
   drop_unused_artifacts(plan);

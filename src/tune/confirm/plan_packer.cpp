@@ -18,15 +18,16 @@ class Repacking {
   explicit Repacking(RealisedPlan& plan) : plan_(plan) {}
 
   void replace(PlanStep& step, const PreparedArtifact& prepared) {
+    StepArtifact& artifact = *artifact_of(step);
     std::vector<PlanIndex> constants;
     for (const PreparedArtifact::Constant& constant : prepared.constants) {
       const auto* as_it_is = std::get_if<std::size_t>(&constant);
-      constants.push_back(as_it_is != nullptr ? step.constants[*as_it_is]
+      constants.push_back(as_it_is != nullptr ? artifact.constants[*as_it_is]
                                               : packed(std::get<Buffer>(constant), step, constants.size()));
     }
-    step.constants = std::move(constants);
-    const std::string compatibility = std::ranges::find(artifacts(), step.artifact, &PlanArtifact::hash)->compatibility;
-    step.artifact = add_artifact(plan_, prepared.bytes, compatibility);
+    artifact.constants = std::move(constants);
+    const std::string compatibility = std::ranges::find(artifacts(), artifact.hash, &PlanArtifact::hash)->compatibility;
+    artifact.hash = add_artifact(plan_, prepared.bytes, compatibility);
   }
 
  private:
@@ -37,10 +38,10 @@ class Repacking {
     const auto [found, is_new] = packed_.try_emplace(bytes.data(), static_cast<PlanIndex>(plan_.plan.values.size()));
     if (!is_new) return found->second;
     const Extents extents = {static_cast<std::int64_t>(bytes.size())};
+    const std::vector<std::string>& nodes = nodes_of(step).names;
     plan_.plan.values.push_back(
-        {.name = fmt::format("{}.packed{}", step.nodes.empty() ? step.variant : step.nodes.front(), position),
+        {.name = fmt::format("{}.packed{}", nodes.empty() ? step.variant : nodes.front(), position),
          .type = ValueType::tensor(ElementType::kUint8, extents),
-         .format = plain(),
          .storage = Storage::kConstant,
          .buffer = 0,
          .offset = plan_.plan.weights_bytes,
@@ -55,13 +56,19 @@ class Repacking {
   std::map<const void*, PlanIndex> packed_;
 };
 
+/// Kernels with constants that are not linked yet.
+bool can_be_packed(const PlanStep& step) {
+  const StepArtifact* const artifact = artifact_of(step);
+  return artifact != nullptr && !artifact->constants.empty() && artifact->entry.empty();
+}
+
 }  // namespace
 
 RealisedPlan PlanPacker::pack(RealisedPlan plan) {
   prepare(plan);
   Repacking repacking(plan);
   for (PlanStep& step : plan.plan.steps) {
-    if (step.constants.empty() || !step.entry.empty()) continue;
+    if (!can_be_packed(step)) continue;
     if (const Prepared& found = done_.at(key_of(plan, step))) repacking.replace(step, *found);
   }
   drop_unused_artifacts(plan);
@@ -72,7 +79,7 @@ RealisedPlan PlanPacker::pack(RealisedPlan plan) {
 void PlanPacker::prepare(const RealisedPlan& plan) {
   std::map<std::string, std::map<std::string, LoadRequest>> kernels;  // by backend, by key
   for (const PlanStep& step : plan.plan.steps) {
-    if (step.constants.empty() || !step.entry.empty()) continue;
+    if (!can_be_packed(step)) continue;
     std::string key = key_of(plan, step);
     if (!done_.contains(key))
       kernels[step.backend].try_emplace(std::move(key), load_request(plan, step, plan.plan.threads));
@@ -93,8 +100,9 @@ void PlanPacker::prepare(const std::string& backend, const std::map<std::string,
 }
 
 std::string PlanPacker::key_of(const RealisedPlan& plan, const PlanStep& step) {
-  std::string key = fmt::format("{}|{}|{}", step.backend, step.artifact, plan.plan.threads);
-  for (const PlanIndex constant : step.constants)
+  const StepArtifact& artifact = *artifact_of(step);
+  std::string key = fmt::format("{}|{}|{}", step.backend, artifact.hash, plan.plan.threads);
+  for (const PlanIndex constant : artifact.constants)
     key += fmt::format("|{}", static_cast<const void*>(plan.constants.at(constant).data.data()));
   return key;
 }

@@ -75,7 +75,7 @@ void add_rival(const std::string& title, const RivalModel& model, const TuneTask
                Contest& contest) {
   auto made = [&]() -> Result<Contestant> {
     const Cover cover = whole_cover(model.graph, model.engine);
-    COLLAGE_TRY(Artifact artifact, artifact_of(task, env, model, cover.steps.front().region));
+    COLLAGE_TRY(Artifact artifact, artifact_of(task, env, model, *chosen_region(cover.steps.front())));
     COLLAGE_TRY(Contestant rival, make_rival(task, env, title, model.graph, cover, std::move(artifact)));
     COLLAGE_TRY_VOID(check_cap(rival, task.options.objective, contest));
     return rival;

@@ -35,11 +35,9 @@ Variant model_variant(const Region& region) {
 }
 
 Cover whole_cover(const Graph& graph, const std::string& engine) {
-  CoverStep step;
-  step.backend = engine;
-  step.region = model_region(graph);
-  step.variant = model_variant(step.region);
-  return {.steps = {std::move(step)}, .cost_ns = 0};
+  CoverKernel kernel{.region = model_region(graph)};
+  kernel.variant = model_variant(kernel.region);
+  return {.steps = {{.backend = engine, .work = std::move(kernel)}}, .cost_ns = 0};
 }
 
 Result<WholeModel> WholeModel::create(Backend& engine, const Graph& graph, std::optional<std::string> model_bytes,
@@ -68,7 +66,7 @@ Result<WholeModel> WholeModel::create(Backend& engine, const Graph& graph, std::
       made.size = byte_count(value.type.element, value.type.extents());
       made.bytes = aligned_bytes(made.size);
     }
-    ports.push_back({.name = value.name, .type = value.type, .format = plain()});
+    ports.push_back({.name = value.name, .type = value.type});
     slots.push_back(std::move(made));
     return slots.back().bytes.get();
   };

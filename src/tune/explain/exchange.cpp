@@ -52,31 +52,32 @@ void Exchange::add_cover(const Cover& cover) {
   std::int64_t sum = 0;
   std::vector<ValueId> values = view_.graph->outputs;
   for (const CoverStep& step : cover.steps) {
-    if (step.region.nodes.empty()) continue;
-    Part part{.region = &step.region,
-              .variant = &step.variant,
+    const Region* const region = chosen_region(step);
+    if (region == nullptr || region->nodes.empty()) continue;
+    Part part{.region = region,
+              .variant = chosen_variant(step),
               .step = &step,
-              .candidate = candidate_of(step),
-              .location = step.location};
+              .candidate = candidate_of(step.backend, *region, *chosen_variant(step)),
+              .location = location_of(step)};
     // A step's own cost may be corrected for its place in a plan; the pool's is that measured alone.
     const auto alone = part.candidate ? nanoseconds_of(view_.costs[*part.candidate]) : std::nullopt;
     part.cost_ns = alone.value_or(nanoseconds_of(step.cost).value_or(0));
-    if (!is_view(step.variant)) part.cost_ns += view_.launch_ns;
+    if (!is_view(*part.variant)) part.cost_ns += view_.launch_ns;
     sum += part.cost_ns;
-    add_border(step.region, values);
+    add_border(*region, values);
     put(part);
   }
   make_unique(values);
   if (const auto conversions = conversions_of(values)) total_ns_ = sum + *conversions;
 }
 
-std::optional<std::uint32_t> Exchange::candidate_of(const CoverStep& step) const {
-  const auto same = by_nodes_.find(step.region.nodes);
+std::optional<std::uint32_t> Exchange::candidate_of(const std::string& backend, const Region& region,
+                                                    const Variant& variant) const {
+  const auto same = by_nodes_.find(region.nodes);
   if (same == by_nodes_.end()) return std::nullopt;
   for (const std::uint32_t c : same->second) {
     const Candidate& candidate = view_.pool->candidates[c];
-    if (candidate.backend == step.backend && candidate.variant == step.variant &&
-        view_.pool->regions[candidate.region] == step.region)
+    if (candidate.backend == backend && candidate.variant == variant && view_.pool->regions[candidate.region] == region)
       return c;
   }
   return std::nullopt;

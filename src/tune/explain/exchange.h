@@ -77,7 +77,8 @@ class Exchange {
   void take_last();
   void own(std::size_t part);
   [[nodiscard]] bool is_in_place(std::size_t part) const;
-  [[nodiscard]] std::optional<std::uint32_t> candidate_of(const CoverStep& step) const;
+  [[nodiscard]] std::optional<std::uint32_t> candidate_of(const std::string& backend, const Region& region,
+                                                          const Variant& variant) const;
   [[nodiscard]] bool can_be_ordered(std::size_t first, std::size_t first_new) const;
 
   CostView view_;

@@ -11,8 +11,8 @@ namespace {
 /// Backends that run steps, the host aside: it only moves data and is in every plan.
 void add_backends(const Cover& cover, std::set<std::string>& names) {
   for (const CoverStep& step : cover.steps) {
-    if (needs_backend(step.kind) && step.backend != kHostBackend) names.insert(step.backend);
-    for (const Cover& body : step.bodies) add_backends(body, names);
+    if (needs_backend(step) && step.backend != kHostBackend) names.insert(step.backend);
+    for (const Cover& body : bodies_of(step)) add_backends(body, names);
   }
 }
 

@@ -215,9 +215,9 @@ class Explainer {
     const auto [found, added] = others_.emplace(&step, static_cast<std::uint32_t>(out_.candidates.size()));
     if (added)
       out_.candidates.push_back({.backend = step.backend,
-                                 .variant = step.variant.name,
-                                 .nodes = positions_of(step.region.nodes),
-                                 .repeated = positions_of(step.region.repeated),
+                                 .variant = chosen_variant(step)->name,
+                                 .nodes = positions_of(chosen_region(step)->nodes),
+                                 .repeated = positions_of(chosen_region(step)->repeated),
                                  .cost_ns = nanoseconds_of(step.cost),
                                  .estimated = std::holds_alternative<Estimated>(step.cost)});
     return found->second;
@@ -228,7 +228,7 @@ class Explainer {
     const CoverStep& step = shipped_.cover->steps.front();
     const auto [found, added] = others_.emplace(&step, static_cast<std::uint32_t>(out_.candidates.size()));
     if (added) {
-      ExplainedCandidate made{.backend = step.backend, .variant = step.variant.name};
+      ExplainedCandidate made{.backend = step.backend, .variant = chosen_variant(step)->name};
       for (std::uint32_t n = 0; n < in_.graph->nodes.size(); ++n) made.nodes.push_back(n);
       if (shipped_.median_ns > 0) made.cost_ns = shipped_.median_ns;
       out_.candidates.push_back(std::move(made));
@@ -256,8 +256,8 @@ class Explainer {
       if (covered.empty() || is_same(step, *at[covered.next()])) continue;
       made.changed += static_cast<std::uint32_t>(covered.count());
       for (const std::uint32_t c : candidates_at_[covered.next()])
-        if (candidate(c).backend == step.backend && candidate(c).variant == step.variant &&
-            region_of(c) == step.region) {
+        if (candidate(c).backend == step.backend && candidate(c).variant == *chosen_variant(step) &&
+            region_of(c) == *chosen_region(step)) {
           made.steps.push_back(explained(c));
           break;
         }
@@ -266,10 +266,12 @@ class Explainer {
   }
 
   static NodeSet covered_by(const CoverStep& step) {
-    return step.region.nodes.universe() == 0 ? NodeSet() : step.region.covered();
+    const Region* const region = chosen_region(step);
+    return region == nullptr ? NodeSet() : region->covered();
   }
+  /// Both with nodes.
   static bool is_same(const CoverStep& a, const CoverStep& b) {
-    return a.backend == b.backend && a.variant == b.variant && a.region == b.region;
+    return a.backend == b.backend && *chosen_variant(a) == *chosen_variant(b) && *chosen_region(a) == *chosen_region(b);
   }
 
   const ExplainInputs& in_;

@@ -228,8 +228,9 @@ Result<std::vector<Artifact>> BodyPlacer::artifacts(const Graph& graph, const st
   std::vector<Artifact> all;
   for (std::size_t s = 0; s < cover.steps.size(); ++s) {
     all.push_back(std::move(own[s]));
-    if (cover.steps[s].kind != StepKind::kControl) continue;
-    const Node& node = graph.nodes[cover.steps[s].region.nodes.next()];
+    const auto* const control = std::get_if<CoverControl>(&cover.steps[s].work);
+    if (control == nullptr) continue;
+    const Node& node = graph.nodes[control->region.nodes.next()];
     COLLAGE_TRY(const Record values, Record::open(record));
     const std::vector<Graph> bodies = free_bodies(graph, node);
     for (std::size_t b = 0; b < bodies.size(); ++b) {
@@ -237,7 +238,7 @@ Result<std::vector<Artifact>> BodyPlacer::artifacts(const Graph& graph, const st
       COLLAGE_TRY(const PricingOptions options, record_body(graph, node, b, bodies[b], values));
       Pricing inner(options, bodies[b], context_.registry, context_.store);
       COLLAGE_TRY(std::vector<Artifact> inside,
-                  artifacts(bodies[b], options.files.record_file, cover.steps[s].bodies[b], inner, limits));
+                  artifacts(bodies[b], options.files.record_file, control->bodies[b], inner, limits));
       all.insert(all.end(), std::move_iterator(inside.begin()), std::move_iterator(inside.end()));
     }
   }
@@ -252,15 +253,17 @@ Variant placed_variant(const Region& region) {
 
 void attach_bodies(const Placements& placements, Cover& cover) {
   for (CoverStep& step : cover.steps)
-    if (step.kind == StepKind::kControl) step.bodies = placements.at(step.region.nodes.next()).covers;
+    if (auto* const control = std::get_if<CoverControl>(&step.work))
+      control->bodies = placements.at(control->region.nodes.next()).covers;
 }
 
 std::vector<Artifact> with_bodies(const Placements& placements, const Cover& cover, std::vector<Artifact> own) {
   std::vector<Artifact> artifacts;
   for (std::size_t s = 0; s < cover.steps.size(); ++s) {
     artifacts.push_back(std::move(own[s]));
-    if (cover.steps[s].kind != StepKind::kControl) continue;
-    const std::vector<Artifact>& inside = placements.at(cover.steps[s].region.nodes.next()).artifacts;
+    const auto* const control = std::get_if<CoverControl>(&cover.steps[s].work);
+    if (control == nullptr) continue;
+    const std::vector<Artifact>& inside = placements.at(control->region.nodes.next()).artifacts;
     artifacts.insert(artifacts.end(), inside.begin(), inside.end());
   }
   return artifacts;

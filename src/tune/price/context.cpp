@@ -63,8 +63,9 @@ Corrections learn_corrections(const Graph& graph, const std::vector<TimedCover>&
     const std::vector<CoverStep>& steps = timed.cover->steps;
     for (std::size_t s = 0; s < std::min(steps.size(), timed.step_ns.size()); ++s) {
       const auto* alone = std::get_if<Measured>(&steps[s].cost);
-      if (steps[s].kind != StepKind::kKernel || !alone) continue;
-      const auto classes = context_classes(graph, steps[s].region, steps[s].backend, steps[s].variant.name);
+      const auto* const kernel = std::get_if<CoverKernel>(&steps[s].work);
+      if (kernel == nullptr || !alone) continue;
+      const auto classes = context_classes(graph, kernel->region, steps[s].backend, kernel->variant.name);
       for (const std::string& name : classes) {
         sums[name].in_plans += static_cast<double>(timed.step_ns[s]);
         sums[name].alone += static_cast<double>(alone->median_ns) / factor_of(timed.applied, classes);

@@ -2,15 +2,15 @@
 
 #include <fmt/format.h>
 
+#include "base/clock.h"
+
 namespace collage {
 namespace {
 
-double us(std::int64_t ns) { return static_cast<double>(ns) / 1000; }
-
 std::string text_of(const Cost& cost) {
   if (const auto* m = std::get_if<Measured>(&cost))
-    return fmt::format("{:.1f} [{:.1f}, {:.1f}]", us(m->median_ns), us(m->low_ns), us(m->high_ns));
-  if (const auto* e = std::get_if<Estimated>(&cost)) return fmt::format("~{:.1f}", us(e->ns));
+    return fmt::format("{:.1f} [{:.1f}, {:.1f}]", to_us(m->median_ns), to_us(m->low_ns), to_us(m->high_ns));
+  if (const auto* e = std::get_if<Estimated>(&cost)) return fmt::format("~{:.1f}", to_us(e->ns));
   if (const auto* no = std::get_if<Infeasible>(&cost))
     return fmt::format("{}: {}", name_of(no->refusal.reason), no->refusal.detail);
   return "?";

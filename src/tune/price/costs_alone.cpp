@@ -23,11 +23,12 @@ std::vector<std::vector<std::size_t>> by_first_node(const CandidatePool& pool) {
 
 std::optional<std::size_t> candidate_of(const CoverStep& step, const CandidatePool& pool,
                                         const std::vector<std::vector<std::size_t>>& at) {
-  if (step.region.nodes.empty() || step.region.nodes.next() >= at.size()) return std::nullopt;
-  for (const std::size_t c : at[step.region.nodes.next()]) {
+  const Region* const region = chosen_region(step);
+  if (region == nullptr || region->nodes.empty() || region->nodes.next() >= at.size()) return std::nullopt;
+  for (const std::size_t c : at[region->nodes.next()]) {
     const Candidate& candidate = pool.candidates[c];
-    if (candidate.backend == step.backend && candidate.variant == step.variant &&
-        pool.regions[candidate.region] == step.region)
+    if (candidate.backend == step.backend && candidate.variant == *chosen_variant(step) &&
+        pool.regions[candidate.region] == *region)
       return c;
   }
   return std::nullopt;
@@ -39,9 +40,9 @@ Cover at_costs_alone(Cover cover, const CandidatePool& pool, std::span<const Cos
                      const BoundaryTable& conversions) {
   const auto at = by_first_node(pool);
   for (CoverStep& step : cover.steps) {
-    if (is_boundary(step.kind)) {
+    if (const auto move = move_of(step)) {
       if (!conversions) continue;
-      if (const auto choice = conversions(step.value, step.from, step.to)) step.cost = choice->cost;
+      if (const auto choice = conversions(move->value, move->from, move->to)) step.cost = choice->cost;
     } else if (const auto c = candidate_of(step, pool, at); c && nanoseconds_of(costs[*c])) {
       step.cost = costs[*c];
     }
@@ -52,7 +53,7 @@ Cover at_costs_alone(Cover cover, const CandidatePool& pool, std::span<const Cos
 ExplainedSum sum_of(const Cover& cover, std::int64_t launch_ns) {
   ExplainedSum sum;
   for (const CoverStep& step : cover.steps) {
-    if (step.kind == StepKind::kView) continue;
+    if (is_view(step)) continue;
     sum.launch_ns += launch_ns;
     const bool is_measured = std::holds_alternative<Measured>(step.cost);
     (is_measured ? sum.measured_ns : sum.estimated_ns) += nanoseconds_of(step.cost).value_or(0);

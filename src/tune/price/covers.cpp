@@ -66,8 +66,8 @@ std::string name_of_set(const std::vector<std::string>& set, const std::vector<s
 }
 
 bool uses(const Cover& cover, const std::string& backend) {
-  return std::ranges::any_of(
-      cover.steps, [&](const CoverStep& step) { return step.kind == StepKind::kKernel && step.backend == backend; });
+  return std::ranges::any_of(cover.steps,
+                             [&](const CoverStep& step) { return is_kernel(step) && step.backend == backend; });
 }
 
 /// The usable candidates of `allowed`, of the host and of the filler. When `fillers_wait`, these two take only nodes
@@ -104,8 +104,7 @@ Result<SearchResult> cover_of_fewer_steps(const CoverRequest& request) {
   CoverRequest thrifty = request;
   thrifty.search.launch_ns = kDearLaunchNs;
   COLLAGE_TRY(SearchResult result, best_cover(thrifty, request.backends));
-  const auto launched =
-      std::ranges::count_if(result.cover.steps, [](const CoverStep& step) { return step.kind != StepKind::kView; });
+  const auto launched = std::ranges::count_if(result.cover.steps, [](const CoverStep& step) { return !is_view(step); });
   result.cover.cost_ns -= launched * (kDearLaunchNs - request.search.launch_ns);
   result.bound_ns = 0;
   return result;

@@ -5,18 +5,11 @@
 namespace collage {
 namespace {
 
-/// Hopes tried at once to begin with.
-constexpr std::size_t kTogether = 16;
-/// A cover gains when it gets better by more than this part.
-constexpr double kGain = 0.0002;
-/// States of one search: hopes are not worth a search to the end where that takes seconds.
-constexpr std::size_t kMostStates = 60'000;
-
 class Trials {
  public:
   Trials(const CoverRequest& request, std::span<const Hope> hopes, const std::function<bool()>& is_over)
       : request_(request), hopes_(hopes), is_over_(is_over) {
-    request_.search.max_states = std::min(request_.search.max_states, kMostStates);
+    request_.search.max_states = std::min(request_.search.max_states, kMostTrialStates);
   }
 
   Result<HopedGains> run() {

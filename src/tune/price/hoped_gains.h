@@ -15,6 +15,13 @@
 
 namespace collage {
 
+/// Hopes tried at once to begin with.
+inline constexpr std::size_t kTogether = 16;
+/// A cover gains when it gets better by more than this part.
+inline constexpr double kGain = 0.0002;
+/// States of one search of a trial: a hope is not worth a search to the end where that takes seconds.
+inline constexpr std::size_t kMostTrialStates = 60'000;
+
 struct Hope {
   std::vector<std::size_t> candidates;  ///< of the request's pool
   std::int64_t ns = 0;                  ///< that each of them may take at best

@@ -55,12 +55,14 @@ std::vector<std::size_t> LazyCosts::open_in(const std::vector<NamedCover>& cover
   std::map<std::size_t, std::size_t> first;  // by class
   for (const NamedCover& named : covers)
     for (const CoverStep& step : named.result.cover.steps) {
-      const auto same = by_nodes_.find(step.region.nodes);
-      if (step.kind != StepKind::kKernel || same == by_nodes_.end()) continue;
+      const auto* const kernel = std::get_if<CoverKernel>(&step.work);
+      if (kernel == nullptr) continue;
+      const auto same = by_nodes_.find(kernel->region.nodes);
+      if (same == by_nodes_.end()) continue;
       for (const std::size_t c : same->second) {
         const Candidate& candidate = pool_.candidates[c];
-        if (is_open(c) && candidate.backend == step.backend && candidate.variant == step.variant &&
-            pool_.regions[candidate.region] == step.region)
+        if (is_open(c) && candidate.backend == step.backend && candidate.variant == kernel->variant &&
+            pool_.regions[candidate.region] == kernel->region)
           first.emplace(class_of_[c], c);
       }
     }

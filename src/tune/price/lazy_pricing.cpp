@@ -4,6 +4,7 @@
 #include <limits>
 #include <span>
 
+#include "tune/price/hoped_gains.h"
 #include "tune/price/lazy_costs.h"
 
 namespace collage {
@@ -13,14 +14,8 @@ namespace {
 constexpr std::size_t kChunk = 16;
 /// Regions that should take this part of the best cover's time are measured in any case.
 constexpr double kLong = 0.3;
-/// Hopes tried at once to begin with.
-constexpr std::size_t kTogether = 16;
-/// A cover gains when it gets better by more than this part.
-constexpr double kGain = 0.0002;
 /// States that trials may make for each computation measured: a small part of the time that measuring took.
 constexpr std::size_t kStatesPerMeasured = 2000;
-/// States of one search: forecasts are not worth a search to the end where that takes seconds.
-constexpr std::size_t kMostStates = 60'000;
 /// Forecasts are made anew when this part was learnt since.
 constexpr double kNews = 0.01;
 constexpr std::size_t kAnySize = std::numeric_limits<std::size_t>::max();
@@ -31,7 +26,7 @@ class LazyPricer {
       : request_(std::move(request)),
         measuring_(measuring),
         costs_(*request_.graph, *request_.pool, bounds, std::move(request_.costs)) {
-    request_.search.max_states = std::min(request_.search.max_states, kMostStates);
+    request_.search.max_states = std::min(request_.search.max_states, kMostTrialStates);
   }
 
   Result<std::vector<Cost>> run() {

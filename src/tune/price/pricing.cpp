@@ -45,8 +45,8 @@ CandidateSpec spec_of(const Region& region, const Candidate& candidate) {
   return {.backend = candidate.backend, .variant = candidate.variant, .labels = labels_of(region, candidate.matches)};
 }
 
-CandidateSpec spec_of(const CoverStep& step) {
-  return {.backend = step.backend, .variant = step.variant, .labels = labels_of(step.region, step.region.matches)};
+CandidateSpec spec_of(const std::string& backend, const CoverKernel& kernel) {
+  return {.backend = backend, .variant = kernel.variant, .labels = labels_of(kernel.region, kernel.region.matches)};
 }
 
 Error no_artifact(const std::string& what, const Refusal& refusal) {
@@ -57,8 +57,8 @@ Error no_artifact(const std::string& what, const Refusal& refusal) {
           .exit = ExitCode::kUnsupported};
 }
 
-std::string title_of(const Graph& graph, const CoverStep& step) {
-  return step.backend + "/" + step.variant.name + " at " + graph.nodes[step.region.nodes.next()].name;
+std::string title_of(const Graph& graph, const std::string& backend, const CoverKernel& kernel) {
+  return backend + "/" + kernel.variant.name + " at " + graph.nodes[kernel.region.nodes.next()].name;
 }
 
 /// Regions up to this many nodes compete with one another for the same nodes.
@@ -252,8 +252,9 @@ Result<std::size_t> Pricing::price_conversions(const std::vector<NamedCover>& co
   if (is_over(limits)) return 0U;
   for (const NamedCover& cover : covers)
     for (const CoverStep& step : cover.result.cover.steps) {
-      if (!is_boundary(step.kind) || !std::holds_alternative<Estimated>(step.cost)) continue;
-      const Conversion conversion = conversion_of(step);
+      const auto move = move_of(step);
+      if (!move || !std::holds_alternative<Estimated>(step.cost)) continue;
+      const Conversion conversion = conversion_of(*move);
       const auto [key, is_new] = wanted.insert(key_of(conversion));
       if (is_new) requests.push_back({.conversion = conversion, .backends = converters_of(key->from, key->to)});
     }
@@ -272,17 +273,11 @@ Result<std::size_t> Pricing::price_conversions(const std::vector<NamedCover>& co
 }
 
 Pricing::Key Pricing::key_of(const Conversion& conversion) {
-  return {.type = to_string(conversion.type),
-          .from = {.location = conversion.from_location, .format = conversion.from},
-          .to = {.location = conversion.to_location, .format = conversion.to}};
+  return {.type = to_string(conversion.type), .from = conversion.from, .to = conversion.to};
 }
 
-Conversion Pricing::conversion_of(const CoverStep& step) const {
-  return {.type = graph_.value(step.value).type,
-          .from = step.from.format,
-          .to = step.to.format,
-          .from_location = step.from.location,
-          .to_location = step.to.location};
+Conversion Pricing::conversion_of(const ValueMove& move) const {
+  return {.type = graph_.value(move.value).type, .from = move.from, .to = move.to};
 }
 
 BoundaryTable Pricing::boundary_table() {
@@ -322,36 +317,37 @@ Result<std::vector<NamedCover>> Pricing::search(CoverRequest incomplete, const M
   }
 }
 
-Result<Pricing::Stored> Pricing::artifact_of(const CoverStep& step, const ArtifactLimits& limits) {
-  COLLAGE_TRY(std::optional<StoredArtifact> portable, portable_artifact_of(step, limits));
+Result<Pricing::Stored> Pricing::artifact_of(const std::string& backend, const CoverKernel& kernel,
+                                             const ArtifactLimits& limits) {
+  COLLAGE_TRY(std::optional<StoredArtifact> portable, portable_artifact_of(backend, kernel, limits));
   if (portable) return Stored(*std::move(portable));
-  return pricer_->artifact_for(graph_, step.region, spec_of(step), limits.stop);
+  return pricer_->artifact_for(graph_, kernel.region, spec_of(backend, kernel), limits.stop);
 }
 
-Result<std::optional<StoredArtifact>> Pricing::portable_artifact_of(const CoverStep& step,
+Result<std::optional<StoredArtifact>> Pricing::portable_artifact_of(const std::string& name, const CoverKernel& kernel,
                                                                     const ArtifactLimits& limits) {
   if (!limits.portable_until) return std::nullopt;
-  COLLAGE_TRY(const Backend* const backend, registry_.get(step.backend));
+  COLLAGE_TRY(const Backend* const backend, registry_.get(name));
   if (baseline_instance(*backend).empty()) return std::nullopt;
   std::string why = "no time left";
   if (Clock::now() < *limits.portable_until) {
-    COLLAGE_TRY(Stored stored, pricer_->artifact_for(graph_, step.region, spec_of(step), limits.stop, true));
+    COLLAGE_TRY(Stored stored, pricer_->artifact_for(graph_, kernel.region, spec_of(name, kernel), limits.stop, true));
     if (stored) return std::optional(*std::move(stored));
     why = stored.error().detail;
   }
-  unportable_.push_back(title_of(graph_, step) + ": " + why);
+  unportable_.push_back(title_of(graph_, name, kernel) + ": " + why);
   return std::nullopt;
 }
 
 Result<std::vector<Artifact>> Pricing::artifacts(const Cover& cover, const ArtifactLimits& limits) {
   std::vector<Artifact> artifacts;
   for (const CoverStep& step : cover.steps) {
-    if (!has_artifact(step.kind)) {
+    if (!has_artifact(step)) {
       artifacts.emplace_back();
       continue;
     }
-    if (step.kind == StepKind::kConvert) {
-      const Conversion conversion = conversion_of(step);
+    if (const auto move = move_of(step)) {
+      const Conversion conversion = conversion_of(*move);
       COLLAGE_TRY(auto stored, pricer_->artifact_for(conversion, step.backend, limits.stop));
       if (!stored) {
         conversions_[key_of(conversion)] = std::nullopt;
@@ -361,11 +357,12 @@ Result<std::vector<Artifact>> Pricing::artifacts(const Cover& cover, const Artif
       artifacts.push_back(std::move(stored->artifact));
       continue;
     }
-    COLLAGE_TRY(Stored stored, artifact_of(step, limits));
+    const auto& kernel = std::get<CoverKernel>(step.work);
+    COLLAGE_TRY(Stored stored, artifact_of(step.backend, kernel, limits));
     if (!stored) {
-      broken_.push_back({step.region, step.backend, step.variant, stored.error()});
+      broken_.push_back({kernel.region, step.backend, kernel.variant, stored.error()});
       ++broken_count_;
-      return std::unexpected(no_artifact(title_of(graph_, step), stored.error()));
+      return std::unexpected(no_artifact(title_of(graph_, step.backend, kernel), stored.error()));
     }
     artifacts.push_back(std::move(stored->artifact));
   }

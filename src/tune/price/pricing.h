@@ -108,14 +108,16 @@ class Pricing {
   };
 
   using Stored = std::expected<StoredArtifact, Refusal>;
-  [[nodiscard]] Result<Stored> artifact_of(const CoverStep& step, const ArtifactLimits& limits);
+  [[nodiscard]] Result<Stored> artifact_of(const std::string& backend, const CoverKernel& kernel,
+                                           const ArtifactLimits& limits);
   /// Nothing when it has no portable one.
-  [[nodiscard]] Result<std::optional<StoredArtifact>> portable_artifact_of(const CoverStep& step,
+  [[nodiscard]] Result<std::optional<StoredArtifact>> portable_artifact_of(const std::string& name,
+                                                                           const CoverKernel& kernel,
                                                                            const ArtifactLimits& limits);
   [[nodiscard]] std::optional<BoundaryChoice> conversion(ValueId value, const Place& from, const Place& to);
   [[nodiscard]] std::vector<std::string> converters_of(const Place& from, const Place& to) const;
   [[nodiscard]] static Key key_of(const Conversion& conversion);
-  [[nodiscard]] Conversion conversion_of(const CoverStep& step) const;
+  [[nodiscard]] Conversion conversion_of(const ValueMove& move) const;
   /// Measures the estimated conversions and transfers of the covers; how many there were.
   [[nodiscard]] Result<std::size_t> price_conversions(const std::vector<NamedCover>& covers,
                                                       const MeasureLimits& limits);

@@ -110,8 +110,8 @@ void count_rule_steps(const Graph& graph, const UserRules& rules, const Cover& c
     if (rules[r].kind != UserRule::Kind::kPattern && rules[r].kind != UserRule::Kind::kFuse) continue;
     const auto regions = regions_meant(graph, rules[r]);
     effects[r].steps = static_cast<std::size_t>(std::ranges::count_if(cover.steps, [&](const CoverStep& step) {
-      return !step.region.nodes.empty() && speaks_of(rules[r], step.backend) &&
-             regions.contains(step.region.nodes.members());
+      const Region* const region = chosen_region(step);
+      return region != nullptr && speaks_of(rules[r], step.backend) && regions.contains(region->nodes.members());
     }));
   }
 }

@@ -90,8 +90,9 @@ Result<KernelBench> KernelBench::create(Backend& backend, const OpenRequest& req
   const auto add_ports = [&](const std::vector<ValueId>& ids, const std::vector<Format>& formats,
                              std::vector<Port>& ports) {
     for (std::size_t i = 0; i < ids.size(); ++i)
-      ports.push_back(
-          {.name = request.graph->value(ids[i]).name, .type = request.graph->value(ids[i]).type, .format = formats[i]});
+      ports.push_back({.name = request.graph->value(ids[i]).name,
+                       .type = request.graph->value(ids[i]).type,
+                       .place = {.format = formats[i]}});
   };
   add_ports(request.region.inputs, request.formats.input_formats, load.inputs);
   add_ports(request.region.outputs, request.formats.output_formats, load.outputs);

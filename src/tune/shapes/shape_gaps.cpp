@@ -35,7 +35,7 @@ double ratio_of(const ShapePoint& a, const ShapePoint& b) {
 
 bool have_equal_steps(const Plan& a, const Plan& b) {
   return std::ranges::equal(a.steps, b.steps, [](const PlanStep& x, const PlanStep& y) {
-    return x.kind == y.kind && x.backend == y.backend && x.nodes == y.nodes;
+    return kind_name(x) == kind_name(y) && x.backend == y.backend && nodes_of(x).names == nodes_of(y).names;
   });
 }
 

@@ -153,17 +153,17 @@ class ShapesTuner {
     COLLAGE_TRY(generics_, make_generic_plans(model_, options_.tune, is_hurried ? 1 : kAllGenericPlans, registry_,
                                               worker_, folder_, notes_));
     if (options_.tune.progress) options_.tune.progress({.phase = "rivals", .note = "engines with open dimensions"});
-    std::vector<ConfirmContender> contenders;
+    std::vector<PlanToTime> plans;
     for (std::size_t g = 0; g < generics_.size(); ++g) {
       const std::string file = folder_.file(fmt::format("generic{}.collage", g));
       COLLAGE_TRY_VOID(save_plan(generics_[g].plan, file));
-      contenders.push_back({.name = generics_[g].name, .plan = file});
+      plans.push_back({.name = generics_[g].name, .file = file});
     }
     const double seconds = std::clamp(left_s(1) / static_cast<double>(points_.size()), 0.2, 3.0);
     for (TunedPoint& point : points_) {
       const bool is_measured = !is_stopped() || &point == &points_.front();
       if (is_measured)
-        measure_generic_at(point, contenders, seconds);
+        measure_generic_at(point, plans, seconds);
       else
         point.times.case_us = point.report.measured_us;
     }
@@ -172,11 +172,11 @@ class ShapesTuner {
 
   /// A stop that came before has been heard: what is measured then makes the plan complete. One that comes now leaves
   /// the case with the time of its own tune.
-  void measure_generic_at(TunedPoint& point, std::vector<ConfirmContender> contenders, double seconds) {
-    contenders.push_back({.name = kCaseLane, .plan = point.file});
+  void measure_generic_at(TunedPoint& point, std::vector<PlanToTime> plans, double seconds) {
+    plans.push_back({.name = kCaseLane, .file = point.file});
     const std::stop_token stop = is_stopped() ? std::stop_token() : options_.tune.stop;
     const auto timed = confirm_isolating(
-        {.contenders = std::move(contenders),
+        {.plans = std::move(plans),
          .inputs = point.inputs,
          .expected = point.outputs,
          .accuracy = std::string(name_of(options_.tune.accuracy)),

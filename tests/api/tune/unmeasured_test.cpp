@@ -24,7 +24,7 @@ TEST_F(UnmeasuredPlan, IsOneStepOfTheEngine) {
   ASSERT_TRUE(made) << to_string(made.error());
   ASSERT_EQ(made->plan.steps.size(), 1U);
   EXPECT_EQ(made->plan.steps[0].backend, "onnxruntime");
-  EXPECT_EQ(made->plan.steps[0].nodes.size(), 4U);
+  EXPECT_EQ(nodes_of(made->plan.steps[0]).names.size(), 4U);
   EXPECT_EQ(made->plan.shipped, "onnxruntime");
   EXPECT_EQ(made->plan.model_path, scratch.file("model.onnx"));
   EXPECT_FALSE(made->plan.model_hash.empty());

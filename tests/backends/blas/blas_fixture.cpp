@@ -158,9 +158,7 @@ LoadRequest request_of(const Graph& graph, const Artifact& artifact, int threads
   LoadRequest request{.artifact = artifact, .constants = {}, .inputs = {}, .outputs = {}, .threads = threads};
   for (const ValueId id : artifact.constants) request.constants.push_back(*graph.value(id).constant);
   const Region region = region_of(graph);
-  const auto port_of = [&](ValueId id) {
-    return Port{.name = graph.value(id).name, .type = graph.value(id).type, .format = plain()};
-  };
+  const auto port_of = [&](ValueId id) { return Port{.name = graph.value(id).name, .type = graph.value(id).type}; };
   for (const ValueId id : region.inputs) request.inputs.push_back(port_of(id));
   for (const ValueId id : region.outputs) request.outputs.push_back(port_of(id));
   return request;

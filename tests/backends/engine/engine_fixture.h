@@ -125,7 +125,8 @@ inline std::vector<Port> ports_of(const Graph& graph, const std::vector<ValueId>
                                   const std::vector<Format>& formats) {
   std::vector<Port> ports;
   for (std::size_t i = 0; i < ids.size(); ++i)
-    ports.push_back({.name = graph.value(ids[i]).name, .type = graph.value(ids[i]).type, .format = formats[i]});
+    ports.push_back(
+        {.name = graph.value(ids[i]).name, .type = graph.value(ids[i]).type, .place = {.format = formats[i]}});
   return ports;
 }
 
@@ -163,7 +164,7 @@ struct BoundCall {
     const Port& port = ports[i];
     if (port.type.is_static()) {
       Buffer data = Buffer::make(outputs[i].size(), [&](std::span<std::byte> out) {
-        convert_common_format(port.type, port.format, outputs[i].data(), plain(), out.data());
+        convert_common_format(port.type, port.place.format, outputs[i].data(), plain(), out.data());
       });
       return {.type = port.type.element, .extents = port.type.extents(), .data = std::move(data), .strings = {}};
     }

@@ -338,7 +338,7 @@ TEST_P(Engine, RefusesArtifactsWithOtherPorts) {
   const auto compiled = backend_->compile({&request, 1}, {});
   ASSERT_TRUE(compiled[0].has_value());
   LoadRequest load = load_request(request, *compiled[0]);
-  load.inputs.push_back({.name = "another", .type = f32({2}), .format = {}});
+  load.inputs.push_back({.name = "another", .type = f32({2})});
   const auto loaded = backend_->load(load);
   ASSERT_FALSE(loaded.has_value());
   EXPECT_EQ(loaded.error().code, "backend/bad-artifact");

@@ -113,7 +113,7 @@ inline Tensor in_plain(const ValueType& type, const Format& format, const Bytes&
 }
 
 inline Port port_of(const Graph& graph, ValueId id, const Format& format) {
-  return {graph.value(id).name, graph.value(id).type, format};
+  return {graph.value(id).name, graph.value(id).type, {.format = format}};
 }
 
 /// Loads what the backend compiled for one variant and runs it; outputs in plain format.

@@ -432,10 +432,13 @@ TEST(HostConversion, IsRightForOddShapesTypesAndDirections) {
                                                                            {channels_last(), plain()},
                                                                            {plain(), plain()},
                                                                            {channels_last(), channels_last()}}) {
-        const auto artifact = compile_conversion(host_backend(), {value, from, to}, {});
+        const auto artifact =
+            compile_conversion(host_backend(), {.type = value, .from = {.format = from}, .to = {.format = to}}, {});
         ASSERT_TRUE(artifact);
-        LoadRequest request{
-            .artifact = *artifact, .constants = {}, .inputs = {{"x", value, from}}, .outputs = {{"x", value, to}}};
+        LoadRequest request{.artifact = *artifact,
+                            .constants = {},
+                            .inputs = {{"x", value, {.format = from}}},
+                            .outputs = {{"x", value, {.format = to}}}};
         const auto kernel = host_backend().load(request);
         ASSERT_TRUE(kernel) << to_string(kernel.error());
         const Bytes source = in_format(in, from);
@@ -449,19 +452,19 @@ TEST(HostConversion, IsRightForOddShapesTypesAndDirections) {
 
 TEST(HostConversion, RefusesNamedFormatsAndRanksWithoutChannels) {
   const ValueType matrix = ValueType::tensor(ElementType::kFloat32, {2, 3});
-  EXPECT_FALSE(compile_conversion(host_backend(), {matrix, plain(), channels_last()}, {}));
+  EXPECT_FALSE(compile_conversion(host_backend(), {.type = matrix, .to = {.format = channels_last()}}, {}));
   const ValueType image = ValueType::tensor(ElementType::kFloat32, {1, 8, 2, 2});
-  EXPECT_FALSE(compile_conversion(host_backend(), {image, plain(), {"onednn:nChw16c"}}, {}));
+  EXPECT_FALSE(compile_conversion(host_backend(), {.type = image, .to = {.format = {"onednn:nChw16c"}}}, {}));
 }
 
 TEST(HostArtifact, IsRefusedWhenDamagedForeignOrTooLargeForItsPorts) {
   const ValueType value = ValueType::tensor(ElementType::kFloat32, {1, 4, 3, 3});
-  auto artifact = compile_conversion(host_backend(), {value, plain(), channels_last()}, {});
+  auto artifact = compile_conversion(host_backend(), {.type = value, .to = {.format = channels_last()}}, {});
   ASSERT_TRUE(artifact);
   LoadRequest request{.artifact = *artifact,
                       .constants = {},
-                      .inputs = {{"x", value, plain()}},
-                      .outputs = {{"x", value, channels_last()}}};
+                      .inputs = {{"x", value}},
+                      .outputs = {{"x", value, {.format = channels_last()}}}};
   LoadRequest smaller = request;
   smaller.outputs[0].type = ValueType::tensor(ElementType::kFloat32, {1, 4, 3, 2});
   EXPECT_EQ(host_backend().load(smaller).error().code, "backend/bad-artifact");

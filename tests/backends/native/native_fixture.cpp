@@ -211,7 +211,7 @@ LoadRequest request_of(const Graph& graph, const Variant& variant, const Artifac
   for (const ValueId id : artifact.constants) request.constants.push_back(*graph.value(id).constant);
   const Region region = region_of(graph);
   const auto port_of = [&](ValueId id, const Format& format) {
-    return Port{.name = graph.value(id).name, .type = graph.value(id).type, .format = format};
+    return Port{.name = graph.value(id).name, .type = graph.value(id).type, .place = {.format = format}};
   };
   for (std::size_t i = 0; i < region.inputs.size(); ++i)
     request.inputs.push_back(port_of(region.inputs[i], variant.input_formats[i]));

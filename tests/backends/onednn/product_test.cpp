@@ -236,7 +236,8 @@ TEST(OneDnnConversion, ConvertsBothWays) {
       for (const Format& to : formats) {
         if (from == to || !format_bytes(onednn(), type, from) || !format_bytes(onednn(), type, to)) continue;
         SCOPED_TRACE(from.name + " -> " + to.name);
-        const auto artifact = compile_conversion(onednn(), {type, from, to}, {});
+        const auto artifact =
+            compile_conversion(onednn(), {.type = type, .from = {.format = from}, .to = {.format = to}}, {});
         ASSERT_TRUE(artifact) << artifact.error().detail;
         auto kernel =
             other_onednn().load({.artifact = *artifact, .constants = {}, .inputs = {}, .outputs = {}, .threads = 1});

@@ -98,7 +98,7 @@ TEST(WhyNot, TyposAreErrorsWithASuggestion) {
 
 TEST(WhyNot, ANodeOnlyTheUsersFileHasIsNotInTheGraphThatWasAskedAbout) {
   Plan plan = explained_plan();
-  plan.steps[0].nodes.push_back("dropped=out");
+  nodes_in(plan.steps[0])->names.push_back("dropped=out");
   EXPECT_EQ(verdict("dropped=out=other", plan), "simplified");
   EXPECT_EQ(verdict("dropped=out=fake", plan), "runs");
 }

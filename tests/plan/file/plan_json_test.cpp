@@ -82,16 +82,14 @@ TEST(PlanJson, HoldsWhatSeveralNodesAskAlikeOnce) {
           "%i) \"first\" %b: f32[2] = Gather(%z, %i) \"second\" %y: f32[2] = Add(%a, %b) }")
           .value();
   Cover cover;
-  CoverStep& step = cover.steps.emplace_back();
-  step.region = whole_region(graph, uses_of(graph));
-  step.variant = {"all", std::vector<Format>(3), std::vector<Format>(1)};
-  step.backend = "fake";
+  const Variant variant{"all", std::vector<Format>(3), std::vector<Format>(1)};
+  cover.steps.push_back({.backend = "fake", .work = CoverKernel{whole_region(graph, uses_of(graph)), variant}});
   const Artifact artifact{.bytes = "artifact", .compatibility = "fake/1"};
   RealiseRequest request{.graph = &graph, .cover = &cover, .artifacts = {&artifact}};
   const auto realised = realise(request);
   ASSERT_TRUE(realised) << to_string(realised.error());
-  ASSERT_EQ(realised->plan.steps[0].checks.size(), 1U);
-  EXPECT_EQ(realised->plan.steps[0].checks[0].node, "first");
+  ASSERT_EQ(checks_of(realised->plan.steps[0]).size(), 1U);
+  EXPECT_EQ(checks_of(realised->plan.steps[0])[0].node, "first");
 }
 
 TEST(PlanJson, RefusesChecksThatCannotBeMade) {
@@ -177,23 +175,25 @@ TEST(PlanJson, RefusesPlansThatWouldReadOrWriteOutsideTheirMemory) {
   EXPECT_FALSE(broken([](Plan& plan) { plan.steps[0].inputs[0] = 1000; }));
   EXPECT_FALSE(broken([](Plan& plan) { plan.steps[0].inputs[0] = plan.steps.back().outputs[0]; }));
   EXPECT_FALSE(broken([](Plan& plan) { plan.steps[0].outputs[0] = plan.inputs[0]; }));
-  EXPECT_FALSE(broken([](Plan& plan) { plan.steps[0].workspace_bytes = 1 << 20; }));
+  EXPECT_FALSE(broken([](Plan& plan) { workspace_in(plan.steps[0])->bytes = 1 << 20; }));
   EXPECT_FALSE(broken([](Plan& plan) { plan.outputs[0] = plan.inputs[0]; }));
   EXPECT_FALSE(broken([](Plan& plan) { plan.artifacts.pop_back(); }));
   EXPECT_TRUE(broken([](Plan&) {}));
 }
 
+PlanControl& control_in(PlanStep& step) { return std::get<PlanControl>(step.work); }
+
 TEST(PlanJson, RefusesBodiesThatWouldReadOrWriteOutsideTheirMemory) {
   const auto is_refused = [](auto change) {
     Plan plan = control_plan();
     PlanStep& scan = plan.steps[0];
-    change(plan, scan, scan.bodies[0]);
+    change(plan, scan, control_in(scan).bodies[0]);
     const auto read = parse_plan(to_json(plan), "test");
     EXPECT_EQ(read ? "plan/damaged" : read.error().code, "plan/damaged");
     return !read;
   };
   EXPECT_FALSE(is_refused([](Plan&, PlanStep&, PlanBody&) {}));
-  EXPECT_TRUE(is_refused([](Plan&, PlanStep& scan, PlanBody&) { scan.workspace_bytes -= 64; }));
+  EXPECT_TRUE(is_refused([](Plan&, PlanStep& scan, PlanBody&) { control_in(scan).workspace.bytes -= 64; }));
   EXPECT_TRUE(is_refused([](Plan&, PlanStep&, PlanBody& body) { body.arena_bytes -= 64; }));
   EXPECT_TRUE(is_refused([](Plan&, PlanStep&, PlanBody& body) { body.arena_bytes = std::size_t{1} << 62; }));
   EXPECT_TRUE(is_refused([](Plan&, PlanStep&, PlanBody& body) { body.arena_bytes = ~std::size_t{63}; }));
@@ -217,17 +217,43 @@ TEST(PlanJson, RefusesBodiesThatWouldReadOrWriteOutsideTheirMemory) {
       if (value.storage == Storage::kConstant) value.offset += 64;
   }));
   EXPECT_TRUE(is_refused([](Plan&, PlanStep&, PlanBody& body) { body.steps[0].inputs[0] = body.outputs[0]; }));
-  EXPECT_TRUE(is_refused([](Plan&, PlanStep&, PlanBody& body) { body.steps[0].artifact = "absent"; }));
-  EXPECT_TRUE(is_refused([](Plan&, PlanStep&, PlanBody& body) { body.steps[1].bodies.pop_back(); }));
-  EXPECT_TRUE(is_refused([](Plan&, PlanStep& scan, PlanBody&) { scan.control->operands.pop_back(); }));
-  EXPECT_TRUE(is_refused([](Plan&, PlanStep& scan, PlanBody&) { scan.control->operands[0] = kNoValue; }));
-  EXPECT_TRUE(is_refused([](Plan&, PlanStep& scan, PlanBody&) { scan.control->results.pop_back(); }));
-  EXPECT_TRUE(is_refused([](Plan&, PlanStep& scan, PlanBody&) { scan.control->scan_inputs.clear(); }));
-  EXPECT_TRUE(is_refused([](Plan&, PlanStep& scan, PlanBody&) { scan.control->scan_inputs[0].axis = 2; }));
-  EXPECT_TRUE(is_refused([](Plan&, PlanStep& scan, PlanBody&) { scan.control->op = ControlOperator::kLoop; }));
-  Plan plan = control_plan();
-  plan.steps[1].bodies = plan.steps[0].bodies;
-  EXPECT_FALSE(verify(plan)) << "bodies of a step that runs none";
+  EXPECT_TRUE(is_refused([](Plan&, PlanStep&, PlanBody& body) { artifact_of(body.steps[0])->hash = "absent"; }));
+  EXPECT_TRUE(is_refused([](Plan&, PlanStep&, PlanBody& body) { control_in(body.steps[1]).bodies.pop_back(); }));
+  EXPECT_TRUE(is_refused([](Plan&, PlanStep& scan, PlanBody&) { control_in(scan).form.operands.pop_back(); }));
+  EXPECT_TRUE(is_refused([](Plan&, PlanStep& scan, PlanBody&) { control_in(scan).form.operands[0] = kNoValue; }));
+  EXPECT_TRUE(is_refused([](Plan&, PlanStep& scan, PlanBody&) { control_in(scan).form.results.pop_back(); }));
+  EXPECT_TRUE(is_refused([](Plan&, PlanStep& scan, PlanBody&) { control_in(scan).form.scan_inputs.clear(); }));
+  EXPECT_TRUE(is_refused([](Plan&, PlanStep& scan, PlanBody&) { control_in(scan).form.scan_inputs[0].axis = 2; }));
+  EXPECT_TRUE(is_refused([](Plan&, PlanStep& scan, PlanBody&) { control_in(scan).form.op = ControlOperator::kLoop; }));
+}
+
+/// The code of the error when one member of a step is another; "" when the plan can be read.
+std::string code_with(const Plan& plan, std::size_t step, const std::string& key, const json& value) {
+  json object = json::parse(to_json(plan));
+  object["steps"][step][key] = value;
+  const auto read = parse_plan(object.dump(), "test");
+  return read ? "" : read.error().code;
+}
+
+TEST(PlanJson, RefusesWhatStepsOfAKindDoNotHave) {
+  const Plan rich = rich_plan();
+  const std::string artifact = artifact_of(rich.steps[0])->hash;
+  const json scratch = {{"offset", 0}, {"bytes", 64}};
+  ASSERT_EQ(kind_name(rich.steps[1]), "convert");
+  EXPECT_EQ(code_with(rich, 1, "nodes", json::array({"a"})), "plan/damaged");
+  EXPECT_EQ(code_with(rich, 1, "structure", "abc"), "plan/damaged");
+  EXPECT_EQ(code_with(rich, 1, "artifact", ""), "plan/damaged") << "a conversion is a kernel";
+  ASSERT_EQ(kind_name(rich.steps[2]), "view");
+  EXPECT_EQ(code_with(rich, 2, "nodes", json::array({"a"})), "");
+  EXPECT_EQ(code_with(rich, 2, "artifact", artifact), "plan/damaged");
+  EXPECT_EQ(code_with(rich, 2, "entry", "f"), "plan/damaged");
+  EXPECT_EQ(code_with(rich, 2, "workspace", scratch), "plan/damaged");
+  EXPECT_EQ(code_with(rich, 2, "kind", "transfer"), "plan/damaged");
+  EXPECT_EQ(code_with(rich, 2, "kind", "odd"), "plan/damaged");
+  const Plan nested = control_plan();
+  EXPECT_EQ(code_with(nested, 0, "artifact", nested.artifacts.front().hash), "plan/damaged");
+  EXPECT_EQ(code_with(nested, 0, "location", "there"), "plan/damaged");
+  EXPECT_EQ(code_with(nested, 0, "kind", "kernel"), "plan/damaged") << "without an artifact";
 }
 
 TEST(PlanJson, RefusesBodiesWithoutEnd) {

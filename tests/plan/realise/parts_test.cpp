@@ -26,8 +26,7 @@ struct Planned {
     for (std::size_t s = 0; s < fake.cover.steps.size(); ++s) {
       if (graph.nodes[s].op_type == "Relu") fake.made[s]->in_place = {{0, 0}};
       if (!moves_bytes(graph.nodes[s])) continue;
-      fake.cover.steps[s].kind = StepKind::kView;
-      fake.cover.steps[s].variant.name = "view";
+      make_view(fake.cover.steps[s]);
       fake.made[s].reset();
     }
     auto realised = realise_fake(graph, fake);
@@ -43,7 +42,7 @@ struct Planned {
     for (const PlanStep& step : plan.plan.steps) {
       if (!text.empty()) text += ' ';
       const std::string name = plan.plan.values[step.outputs.front()].name;
-      text += step.kind == StepKind::kView ? "(" + name + ")" : step.nodes.empty() ? "copy:" + name : name;
+      text += is_view(step) ? "(" + name + ")" : is_conversion(step) ? "copy:" + name : name;
     }
     return text;
   }
@@ -212,12 +211,11 @@ TEST(PartsInPlace, LieSoInBodiesToo) {
       work("n", "%x") + "}} \"z\"\n}\n");
   ASSERT_TRUE(graph) << to_string(graph.error());
   FakeCover fake(*graph);
-  CoverStep& view = fake.cover.steps[0].bodies[0].steps[2];
-  view.kind = StepKind::kView;
+  make_view(std::get<CoverControl>(fake.cover.steps[0].work).bodies[0].steps[2]);
   fake.made[3].reset();  // the control step, a, b, c
   const auto plan = realise_fake(*graph, fake);
   ASSERT_TRUE(plan) << to_string(plan.error());
-  const PlanBody& no = plan->plan.steps[0].bodies[0];
+  const PlanBody& no = bodies_of(plan->plan.steps[0])[0];
   EXPECT_EQ(no.values[*find_value(no, "b", plain())].offset, no.values[*find_value(no, "c", plain())].offset + 256);
 }
 
@@ -248,10 +246,9 @@ TEST(Verify, FindsValuesThatAreOverwritten) {
   std::swap(late.steps[1], late.steps[3]);  // the whole before its second part
   EXPECT_THAT(code(late), testing::HasSubstr("plan/damaged"));
   Plan workspace = plan;
-  workspace.steps[2].workspace_bytes = 64;
-  workspace.steps[2].workspace_offset = p.at("b").offset;
+  *workspace_in(workspace.steps[2]) = {.offset = p.at("b").offset, .bytes = 64};
   EXPECT_THAT(code(workspace), testing::HasSubstr("(b) read after a write over it"));
-  workspace.steps[2].workspace_offset = p.at("d").offset;
+  workspace_in(workspace.steps[2])->offset = p.at("d").offset;
   EXPECT_THAT(code(workspace), testing::HasSubstr("(d) in the step's workspace"));
 }
 

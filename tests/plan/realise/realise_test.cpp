@@ -26,9 +26,9 @@ class Interpreter {
     for (std::size_t s = 0; s < plan_.steps.size(); ++s) {
       const PlanStep& step = plan_.steps[s];
       for (const PlanIndex input : step.inputs) expect_intact(input, "read by step " + std::to_string(s));
-      if (step.kind == StepKind::kView) continue;
+      if (is_view(step)) continue;
       // The workspace is scribbled on while the inputs are read, outputs come last.
-      scribble({Storage::kArena, 0}, step.workspace_offset, step.workspace_bytes);
+      scribble({Storage::kArena, 0}, workspace_of(step).offset, workspace_of(step).bytes);
       for (const PlanIndex input : step.inputs)
         expect_intact(input, "beside the workspace of step " + std::to_string(s));
       for (const PlanIndex output : step.outputs) write(output, truth(plan_.values[output].name));
@@ -46,7 +46,7 @@ class Interpreter {
   /// Views show the bytes of what they view, so a view's truth is its source's.
   std::string truth(const std::string& name) const {
     for (const PlanStep& step : plan_.steps)
-      if (step.kind == StepKind::kView)
+      if (is_view(step))
         for (const PlanIndex output : step.outputs)
           if (plan_.values[output].name == name && plan_.values[step.inputs[0]].name != name)
             return truth(plan_.values[step.inputs[0]].name);
@@ -64,7 +64,7 @@ class Interpreter {
   std::string content(PlanIndex index) const {
     const PlanValue& value = plan_.values[index];
     // Constants and graph outputs of constants carry a mark, so that a read-only place is seen.
-    return truth(value.name) + "/" + (value.format.name == "plain" ? "" : value.format.name);
+    return truth(value.name) + "/" + (value.place.format.is_plain() ? "" : value.place.format.name);
   }
 
   void write(PlanIndex index, const std::string&) {
@@ -98,26 +98,26 @@ TEST(Realise, LetsTheProducerWriteTheOutputDirectly) {
   EXPECT_EQ(plan->plan.arena_bytes, 1024U);
   EXPECT_EQ(plan->plan.steps[0].cost_ns, 100);
   EXPECT_EQ(plan->plan.steps[0].cost_low_ns, 90);
-  EXPECT_EQ(plan->plan.steps[0].nodes, std::vector<std::string>{"a"});
+  EXPECT_EQ(nodes_of(plan->plan.steps[0]).names, std::vector<std::string>{"a"});
 }
 
 TEST(Realise, SharesTheBytesOfAViewWithItsInputUpToTheOutput) {
   Sketch s;
   const ValueId a = s.step("a", {s.input("x")});
-  s.output(s.step("v", {a}, {.kind = StepKind::kView, .extents = {256}}));
+  s.output(s.step("v", {a}, {.is_view = true, .extents = {256}}));
   const auto plan = s.realise();
   ASSERT_TRUE(plan);
   EXPECT_EQ(plan->plan.steps.size(), 2U);
   EXPECT_EQ(value_of(plan->plan, "a").storage, Storage::kOutput);
   EXPECT_EQ(value_of(plan->plan, "v").storage, Storage::kOutput);
-  EXPECT_TRUE(plan->plan.steps[1].artifact.empty());
+  EXPECT_EQ(artifact_of(plan->plan.steps[1]), nullptr);
   EXPECT_TRUE(s.copies.empty());
 }
 
 TEST(Realise, KeepsTheInputOfAViewAliveAsLongAsTheView) {
   Sketch s;
   const ValueId a = s.step("a", {s.input("x")});
-  const ValueId v = s.step("v", {a}, {.kind = StepKind::kView, .extents = {256}});
+  const ValueId v = s.step("v", {a}, {.is_view = true, .extents = {256}});
   const ValueId b = s.step("b", {s.graph.inputs[0]});
   const ValueId c = s.step("c", {b});
   s.output(s.step("d", {c, v}));
@@ -173,8 +173,8 @@ TEST(Realise, CopiesWhatCannotBeWrittenByItsProducer) {
   const ValueId x = s.input("x");
   const ValueId c = s.constant("c", {8}, 3);
   const ValueId a = s.step("a", {x});
-  const ValueId v = s.step("v", {a}, {.kind = StepKind::kView, .extents = {256}});
-  const ValueId xv = s.step("xv", {x}, {.kind = StepKind::kView, .extents = {256}});
+  const ValueId v = s.step("v", {a}, {.is_view = true, .extents = {256}});
+  const ValueId xv = s.step("xv", {x}, {.is_view = true, .extents = {256}});
   for (const ValueId id : {x, c, a, a, v, xv}) s.output(id);
   const auto plan = s.realise();
   ASSERT_TRUE(plan) << to_string(plan.error());
@@ -197,14 +197,14 @@ TEST(Realise, KeepsSeveralFormatsOfOneValue) {
   const auto plan = s.realise();
   ASSERT_TRUE(plan);
   EXPECT_NE(value_of(plan->plan, "a").offset, value_of(plan->plan, "a", channels_last()).offset);
-  EXPECT_EQ(plan->plan.steps[1].kind, StepKind::kConvert);
+  EXPECT_TRUE(is_conversion(plan->plan.steps[1]));
   EXPECT_EQ(plan->plan.steps[1].inputs, std::vector<PlanIndex>{*find_value(plan->plan, "a", channels_last())});
 }
 
 TEST(Realise, RenamesAFormatWithoutBytes) {
   Sketch s;
   const ValueId a = s.step("a", {s.input("x")}, {.out = channels_last()});
-  s.convert(a, channels_last(), plain(), StepKind::kView);
+  s.rename(a, channels_last(), plain());
   s.output(a);
   const auto plan = s.realise();
   ASSERT_TRUE(plan);
@@ -249,7 +249,7 @@ TEST(Realise, SharesOneArtifactAndOnePlaceOfEachConstant) {
   EXPECT_EQ(value_of(plan->plan, "w").offset, 0U);
   EXPECT_EQ(value_of(plan->plan, "u").offset, 64U);
   EXPECT_EQ(plan->plan.weights_bytes, 64U + 448U);
-  EXPECT_EQ(plan->plan.steps[1].constants.size(), 2U);
+  EXPECT_EQ(artifact_of(plan->plan.steps[1])->constants.size(), 2U);
   EXPECT_FALSE(plan->plan.weights_hash.empty());
 }
 
@@ -259,7 +259,7 @@ TEST(Realise, PutsWorkspacesBesideTheLiveValues) {
   s.output(s.step("b", {a}, {.workspace = 100}));
   const auto plan = s.realise();
   ASSERT_TRUE(plan);
-  EXPECT_EQ(plan->plan.steps[0].workspace_bytes, 4000U);
+  EXPECT_EQ(workspace_of(plan->plan.steps[0]).bytes, 4000U);
   Interpreter(s.graph, plan->plan).run();
 }
 
@@ -340,7 +340,7 @@ Sketch random_sketch(std::uint64_t seed) {
     options.in = formats[from];
     std::vector<ValueId> in = {known[from]};
     if (dice.one_in(4)) {
-      options.kind = StepKind::kView;
+      options.is_view = true;
       options.out = plain();
     } else {
       if (formats[also] == formats[from]) in.push_back(known[also]);

@@ -4,8 +4,12 @@
 // (another build id), baseline=STAGE-KIND (the baseline instance of portable artifacts is the one
 // with this fault), device=NAME (runs on a made-up device of that name, plain only, with transfer_us=N and
 // memory=BYTES), tunable=1 (the plain variant has settings: how long it waits, and one that does nothing), single_us=N
-// (one value leaves a region, cheap producers may be repeated, and a region of one node takes N longer).
+// (one value leaves a region, cheap producers may be repeated, and a region of one node takes N longer), asked=FILE
+// (every question what it supports adds a line to the file: the process that asked).
+#include <unistd.h>
+
 #include <cstdlib>
+#include <fstream>
 #include <stdexcept>
 
 #include "backend/extensions/device_extension.h"
@@ -137,6 +141,7 @@ class TestBackend final : public Backend,
     delay_us_ = std::atoll(option("delay_us").c_str());
     is_tunable_ = !option("tunable").empty();
     single_us_ = std::atoll(option("single_us").c_str());
+    asked_file_ = option("asked");
     info_ = {.name = name, .kind = "test", .version = "1", .build = "test build " + option("build")};
     if (!option("baseline").empty()) baseline_ = "test:fault=" + option("baseline");
     if (fault_.is("probe", "wrong")) info_.kind = "another";
@@ -162,6 +167,7 @@ class TestBackend final : public Backend,
   [[nodiscard]] std::expected<std::vector<Variant>, Refusal> support(const Graph& graph, const Region& region,
                                                                      const CompileOptions&) const override {
     misbehave(fault_, "propose");
+    if (!asked_file_.empty()) std::ofstream(asked_file_, std::ios::app) << ::getpid() << "\n";
     if (fault_.stage == "support-throw") throw std::runtime_error("a library's exception");
     if (fault_.is("propose", "change-input")) const_cast<Graph&>(graph).nodes[0].op_type = "Gone";
     if (fault_.is("propose", "refuse") && ++asked_ > 10)
@@ -229,8 +235,9 @@ class TestBackend final : public Backend,
 
   [[nodiscard]] std::expected<Artifact, Refusal> compile_conversion(const Conversion& conversion,
                                                                     const CompileOptions&) override {
-    const bool known = (conversion.from.is_plain() && conversion.to.name == kReversed) ||
-                       (conversion.from.name == kReversed && conversion.to.is_plain());
+    const Format& from = conversion.from.format;
+    const Format& to = conversion.to.format;
+    const bool known = (from.is_plain() && to.name == kReversed) || (from.name == kReversed && to.is_plain());
     if (!known || device_ || conversion.type.element != ElementType::kFloat32)
       return std::unexpected(refusal(RefusalReason::kFormat, "only f32 between plain and reversed"));
     Program program;
@@ -277,6 +284,7 @@ class TestBackend final : public Backend,
   std::int64_t delay_us_ = 0;
   bool is_tunable_ = false;
   std::int64_t single_us_ = 0;
+  std::string asked_file_;
   std::unique_ptr<MadeUpDevice> device_;  ///< null at home
 };
 

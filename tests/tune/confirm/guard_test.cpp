@@ -13,7 +13,7 @@ using namespace std::chrono_literals;
 class Guard : public ::testing::Test {
  protected:
   void add(const std::string& name, const std::string& script, std::size_t steps = 1) {
-    entries.push_back({.name = name, .plan = script, .steps = steps});
+    entries.push_back({.timed = {.name = name, .file = script}, .steps = steps});
   }
 
   /// The winner's name, or the error's code.
@@ -24,10 +24,10 @@ class Guard : public ::testing::Test {
     EXPECT_EQ(verdict.median_ns.size(), entries.size());
     EXPECT_EQ(verdict.failures.size(), entries.size());
     EXPECT_EQ(verdict.step_ns.size(), entries.size());
-    return entries.at(verdict.winner).name;
+    return entries.at(verdict.winner).timed.name;
   }
 
-  std::vector<GuardEntry> entries;
+  std::vector<PlanToJudge> entries;
   GuardOptions options;
   GuardVerdict verdict;
   WorkerProcess worker{{test::build_path("/tests/scripted_worker")}};
@@ -80,7 +80,7 @@ TEST_F(Guard, PlansThatCannotShareAProcessAreTimedApart) {
   std::size_t most = 0;
   options.apart = true;
   const auto judged = judge(entries, options, [&](const ConfirmRequest& request) -> Result<std::vector<ConfirmLane>> {
-    most = std::max(most, request.contenders.size());
+    most = std::max(most, request.plans.size());
     return confirm(worker, request, {}, 60s);
   });
   ASSERT_TRUE(judged) << to_string(judged.error());

@@ -25,7 +25,7 @@ class NoisyMachine {
   }
 
   void add(const std::string& name, double true_ns, std::size_t steps) {
-    entries.push_back({.name = name, .plan = name, .steps = steps});
+    entries.push_back({.timed = {.name = name, .file = name}, .steps = steps});
     true_ns_[name] = true_ns;
   }
 
@@ -33,8 +33,8 @@ class NoisyMachine {
   ConfirmRun clock() {
     return [this](const ConfirmRequest& request) -> Result<std::vector<ConfirmLane>> {
       std::vector<ConfirmLane> lanes;
-      for (const ConfirmContender& contender : request.contenders)
-        lanes.push_back({.lane = {.name = contender.name, .samples_ns = {}}, .step_ns = {}, .failure = {}});
+      for (const PlanToTime& plan : request.plans)
+        lanes.push_back({.lane = {.name = plan.name, .samples_ns = {}}, .step_ns = {}, .failure = {}});
       for (std::size_t round = 0; round < request.min_rounds; ++round) {
         const double mood = std::exp(noise(0.15));
         for (ConfirmLane& lane : lanes) {
@@ -48,7 +48,7 @@ class NoisyMachine {
     };
   }
 
-  double true_ns(std::size_t entry) const { return true_ns_.at(entries[entry].name); }
+  double true_ns(std::size_t entry) const { return true_ns_.at(entries[entry].timed.name); }
   std::size_t truly_best() const {
     std::size_t best = 0;
     for (std::size_t e = 1; e < entries.size(); ++e) best = true_ns(e) < true_ns(best) ? e : best;
@@ -62,7 +62,7 @@ class NoisyMachine {
     return best;
   }
 
-  std::vector<GuardEntry> entries;
+  std::vector<PlanToJudge> entries;
 
  private:
   Dice dice_;
@@ -90,7 +90,7 @@ TEST(GuardTrials, BetterOfEveryRivalIsKeptInAHundredNoisyTrials) {
     NoisyMachine machine = trial(seed, 0.06);
     const auto verdict = judge(machine.entries, {}, machine.clock());
     ASSERT_TRUE(verdict) << to_string(verdict.error());
-    EXPECT_EQ(machine.entries[verdict->winner].name, machine.entries[machine.truly_best()].name);
+    EXPECT_EQ(machine.entries[verdict->winner].timed.name, machine.entries[machine.truly_best()].timed.name);
     rivals_shipped += machine.entries[verdict->winner].steps == 1 ? 1 : 0;
     single_samples_mislead += machine.best_of_one_sample_each() != machine.truly_best() ? 1 : 0;
   }
@@ -117,8 +117,8 @@ TEST(GuardTrials, OfEqualPlansTheOneWithFewestStepsShipsMostly) {
     machine.add("rival", 1.3e6, 1);
     const auto verdict = judge(machine.entries, {}, machine.clock());
     ASSERT_TRUE(verdict) << to_string(verdict.error());
-    EXPECT_NE(machine.entries[verdict->winner].name, "rival");
-    simplest += machine.entries[verdict->winner].name == "cover of 3" ? 1 : 0;
+    EXPECT_NE(machine.entries[verdict->winner].timed.name, "rival");
+    simplest += machine.entries[verdict->winner].timed.name == "cover of 3" ? 1 : 0;
   }
   EXPECT_GE(simplest, 90);
 }

@@ -39,10 +39,10 @@ class DeviceTune : public ::testing::Test {
   static std::vector<std::string> route(const Plan& plan) {
     std::vector<std::string> steps;
     for (const PlanStep& step : plan.steps) {
-      if (step.kind == StepKind::kTransfer)
-        steps.push_back(plan.values[step.inputs[0]].location + ">" + plan.values[step.outputs[0]].location);
-      else if (step.kind == StepKind::kKernel)
-        steps.push_back(step.location);
+      if (is_transfer(step))
+        steps.push_back(plan.values[step.inputs[0]].place.location + ">" + plan.values[step.outputs[0]].place.location);
+      else if (is_kernel(step))
+        steps.push_back(location_of(step));
     }
     return steps;
   }
@@ -76,7 +76,7 @@ TEST_F(DeviceTune, TransfersAreMeasuredAndPaidFor) {
   ASSERT_TRUE(plan);
   int transfers = 0;
   for (const PlanStep& step : plan->plan.steps) {
-    if (step.kind != StepKind::kTransfer) continue;
+    if (!is_transfer(step)) continue;
     ++transfers;
     // A tenth of what the device waits: measured times are scaled to a quiet moment of the processor.
     EXPECT_GE(step.cost_low_ns, 50'000) << "a transfer of the far device takes 500 us";

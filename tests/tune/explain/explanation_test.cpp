@@ -327,7 +327,7 @@ TEST(ExplainCover, AnEngineThatWonIsExplainedByTheTimesOfThePlansItBeat) {
   Cover whole;
   whole.steps.resize(1);
   whole.steps[0].backend = "engine";
-  whole.steps[0].variant.name = "default";
+  std::get<CoverKernel>(whole.steps[0].work).variant.name = "default";
   ExplainInputs inputs = problem.inputs(best, 14);
   inputs.plans.push_back({.name = "engine", .cover = &whole, .median_ns = 12, .is_rival = true, .is_single = true});
   inputs.shipped = 1;

@@ -72,13 +72,14 @@ std::size_t expect_own_nodes_only(const PlanBody& plan, const Graph& graph) {
   std::multiset<std::string> own;
   for (const Node& node : graph.nodes) own.insert(node.name);
   for (const PlanStep& step : plan.steps) {
-    seen.insert(step.nodes.begin(), step.nodes.end());
-    if (step.bodies.empty()) continue;
-    const auto node = std::ranges::find(graph.nodes, step.nodes.front(), &Node::name);
-    EXPECT_TRUE(step.nodes.size() == 1 && node != graph.nodes.end());
+    const std::vector<std::string>& names = nodes_of(step).names;
+    seen.insert(names.begin(), names.end());
+    if (bodies_of(step).empty()) continue;
+    const auto node = std::ranges::find(graph.nodes, names.front(), &Node::name);
+    EXPECT_TRUE(names.size() == 1 && node != graph.nodes.end());
     const std::vector<const Graph*> bodies = bodies_of(*node);
-    EXPECT_EQ(bodies.size(), step.bodies.size());
-    for (std::size_t b = 0; b < bodies.size(); ++b) placed += 1 + expect_own_nodes_only(step.bodies[b], *bodies[b]);
+    EXPECT_EQ(bodies.size(), bodies_of(step).size());
+    for (std::size_t b = 0; b < bodies.size(); ++b) placed += 1 + expect_own_nodes_only(bodies_of(step)[b], *bodies[b]);
   }
   EXPECT_EQ(seen, own) << plan.name;
   return placed;
@@ -290,7 +291,7 @@ TEST_F(Bodies, UsersWordOnANodeInsideKeepsEnginesFromTakingTheWholeOperator) {
   ASSERT_TRUE(session) << to_string(session.error());
   EXPECT_EQ(report->shipped, "cover");
   const auto runs = [&](const PlanStep& step) {
-    return step.backend != "onnxruntime" || step.nodes.front() != "choose";
+    return step.backend != "onnxruntime" || nodes_of(step).names.front() != "choose";
   };
   EXPECT_TRUE(std::ranges::all_of(session->plan().steps, runs));
   banned.rules.front().glob = "nobody";

@@ -34,17 +34,13 @@ CoverStep step_of(const Graph& graph, std::size_t node, const std::string& backe
                   std::int64_t alone_ns) {
   NodeSet nodes(graph.nodes.size());
   nodes.insert(node);
-  CoverStep step;
-  step.kind = StepKind::kKernel;
-  step.backend = backend;
-  step.variant.name = variant;
-  step.region = make_region(graph, uses_of(graph), nodes);
-  step.cost = Measured{.median_ns = alone_ns, .low_ns = alone_ns, .high_ns = alone_ns, .samples = 9};
-  return step;
+  return {.backend = backend,
+          .work = CoverKernel{make_region(graph, uses_of(graph), nodes), {.name = variant}},
+          .cost = Measured{.median_ns = alone_ns, .low_ns = alone_ns, .high_ns = alone_ns, .samples = 9}};
 }
 
 double factor(const Graph& graph, const Corrections& corrections, const CoverStep& step) {
-  return factor_of(corrections, context_classes(graph, step.region, step.backend, step.variant.name));
+  return factor_of(corrections, context_classes(graph, *chosen_region(step), step.backend, chosen_variant(step)->name));
 }
 
 TEST(Context, StepsOfOneKindAndWeightLearnTogether) {

@@ -17,7 +17,7 @@ class Neighbours : public ::testing::Test {
     graph = net.take({last});
     uses = uses_of(graph);
     for (std::size_t n = 0; n < 4; ++n)
-      cover.steps.push_back({.backend = n < 2 ? "a" : "b", .region = region({n}), .variant = {.name = "v"}});
+      cover.steps.push_back({.backend = n < 2 ? "a" : "b", .work = CoverKernel{region({n}), {.name = "v"}}});
   }
 
   [[nodiscard]] Region region(const std::vector<std::size_t>& nodes) const {

@@ -78,7 +78,7 @@ TEST(ShapeSamples, LieHalfwayOnALineBetweenTwo) {
 
 Plan plan_of(const std::string& backend) {
   Plan plan;
-  plan.steps.push_back({.backend = backend, .nodes = {"a"}});
+  plan.steps.push_back({.backend = backend, .work = PlanKernel{.nodes = {.names = {"a"}}}});
   return plan;
 }
 

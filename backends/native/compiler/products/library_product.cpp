@@ -21,17 +21,17 @@ namespace {
 /// A tile of the product stays in the second cache beside what the library packs.
 constexpr std::int64_t kTileBytes = std::int64_t{512} << 10;
 /// Fewer rows do not pay for packing the other factor again.
-constexpr std::int64_t kFewRows = 64;
+constexpr std::int64_t kLeastTileRows = 64;
 /// More leave threads without work.
-constexpr std::int64_t kManyRows = 256;
+constexpr std::int64_t kMostTileRows = 256;
 /// The library with the best code first.
 constexpr std::array<const char*, 3> kLibraries = {"mkl", "openblas", "blis"};
 
 /// Tiles of equal size, the same for any number of threads: a library may sum a row in another order when it stands
 /// elsewhere in a tile.
 std::int64_t tile_rows(const LibraryProduct& product) {
-  const std::int64_t most = std::max(std::min(kTileBytes / 4 / product.columns(), kManyRows), kFewRows);
-  for (std::int64_t rows = std::min(product.rows(), most); rows >= kFewRows / 2; --rows)
+  const std::int64_t most = std::max(std::min(kTileBytes / 4 / product.columns(), kMostTileRows), kLeastTileRows);
+  for (std::int64_t rows = std::min(product.rows(), most); rows >= kLeastTileRows / 2; --rows)
     if (product.rows() % rows == 0) return rows;
   return product.rows();
 }

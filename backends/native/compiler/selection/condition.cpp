@@ -120,7 +120,7 @@ Number value_of(const Operand& operand, const Facts& facts) {
   return sum;
 }
 
-std::expected<bool, std::string> evaluate(const Comparison& comparison, const Facts& facts) {
+std::expected<bool, std::string> evaluate_one(const Comparison& comparison, const Facts& facts) {
   const Number a = value_of(comparison.left, facts);
   if (!a) return std::unexpected(a.error());
   const Number b = value_of(comparison.right, facts);
@@ -152,7 +152,7 @@ std::expected<bool, std::string> evaluate(std::string_view condition, const Fact
   for (const Together& together : *alternatives) {
     bool hold_together = true;
     for (const Comparison& one : together) {
-      const auto holds_here = evaluate(one, facts);
+      const auto holds_here = evaluate_one(one, facts);
       if (!holds_here) return holds_here;
       hold_together = hold_together && *holds_here;
     }

@@ -1,0 +1,24 @@
+#include "measure/sample_trials.h"
+
+namespace collage {
+
+std::vector<Result<Timing>> sample_trials(std::size_t contenders, const TrialSampling& sampling, Workbench& bench,
+                                          const SamplingOptions& options) {
+  NoiseWatch noise;
+  SamplingSubject subject{.run = sampling.run,
+                          .now_ns = monotonic_ns,
+                          .before = sampling.before,
+                          .slowness = [&bench] { return bench.canary().slowness(); },
+                          .threads = sampling.threads,
+                          .noise = &noise};
+  if (sampling.displaced_bytes > 0)
+    subject.prepare = [&sampling, &displacer = bench.displacer(sampling.displaced_bytes)](std::size_t contender) {
+      const Trial* trial = sampling.trial_of(contender);
+      if (trial == nullptr) return;
+      displacer.run();
+      trial->touch();
+    };
+  return sample_all(contenders, subject, options);
+}
+
+}  // namespace collage
