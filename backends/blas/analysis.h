@@ -1,8 +1,8 @@
-// What a region computes, in the terms of this backend: a product of two factors, what is added to it, an activation.
-// In: a graph and a region. Out: Analysis, or the reason why this backend does not take the region.
+// Analyses what a region computes, in terms of this backend: a product of two factors, an addend, an activation.
+// In:  a graph and a region. Out: an Analysis, or the reason why this backend does not support the region.
 // Cost: one pass over the region's nodes.
 // Not here: formats and strides (lower.h).
-// Source: the operators' definitions in ONNX, and in ONNX Runtime's contributed set for FusedMatMul.
+// Source: the operators' definitions in ONNX, and in ONNX Runtime's contributed operators for FusedMatMul.
 #pragma once
 
 #include <expected>

@@ -1,6 +1,6 @@
-// Any library with the CBLAS interface as a backend: products of matrices, and what becomes one.
-// In: regions found by the rules in rules.cpp. Out: artifacts (a product as JSON) and kernels.
-// Cost: support() and compile() look at shapes only; the library is opened when the instance is made.
+// A backend for any library with the CBLAS interface: matrix products, and operators that can be computed as one.
+// In:  regions found by the rules in rules.cpp. Out: artifacts (a product as JSON) and kernels.
+// Cost: support() and compile() examine shapes only; the library is opened when the instance is made.
 // Source: CBLAS.
 #pragma once
 

@@ -1,6 +1,6 @@
-// What follows a product while its tile is in the cache: an addend, a Relu.
-// In: a tile of the output. Out: the same tile.
-// Cost: one pass over the tile; loops for the instruction set at hand.
+// The epilogue of a product, applied to a tile while it is in the cache: an addend, a Relu.
+// In:  a tile of the output. Out: the same tile.
+// Cost: one pass over the tile, in loops compiled for several instruction sets.
 #pragma once
 
 #include <cstdint>

@@ -184,7 +184,7 @@ class ProductCall final : public Call {
                                  static_cast<int>(loaded_->pieces.batch));
   }
 
-  /// Adds what is left to add; the last pass rectifies.
+  /// Adds the remaining addends; the last pass applies the Relu.
   void finish(const Piece& piece) const {
     Epilogue epilogue{.c = output(piece), .rows = piece.rows, .columns = piece.columns, .step = product_.out.row};
     const std::size_t first = product_.accumulates ? 1 : 0;

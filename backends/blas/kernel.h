@@ -1,8 +1,8 @@
-// A program loaded: a product cut into pieces that run one after another, or on several threads.
-// In: a library, a program, a load request. Out: a Kernel.
-// Cost: of the multiplication; outputs with an epilogue are cut so that a piece is still in the cache.
+// A loaded program: a product divided into pieces that run one after another, or on several threads.
+// In:  a library, a program, a load request. Out: a Kernel.
+// Cost: that of the multiplication. If there is an epilogue, pieces are small enough to stay in the cache for it.
 // Not here: the text of programs (program.h).
-// Source: BLAS's beta for what is added in place.
+// Source: BLAS's beta for an addend that is already in the output.
 #pragma once
 
 #include <memory>

@@ -1,8 +1,8 @@
-// The BLAS behind an instance, opened at run time so that the module builds and loads without any.
-// In: which library, or a file. Out: Library: its routines, version and build, or why it cannot be used.
+// The BLAS library of an instance, opened at run time, so that the module is built and loaded without any BLAS.
+// In:  the name of a library, or a file. Out: a Library: its routines, version and build; or why it cannot be used.
 // Cost: maps the file and reads its version; a call goes through one pointer.
 // Not here: what is computed (kernel.h).
-// Source: the CBLAS interface, which all of them have; each one's own way to set threads.
+// Source: the CBLAS interface; each library's own function for the number of threads.
 #pragma once
 
 #include <expected>

@@ -1,8 +1,9 @@
-// From what a region computes to a product of strided operands, in one choice of formats.
-// In: graph, region, Analysis, the format of activations. Out: Lowered, or why BLAS cannot take it so.
+// Lowers an analysed region to a product of strided operands, for given formats.
+// In:  a graph, a region, its Analysis, the format of activations. Out: Lowered, or why BLAS cannot compute it in these
+//       formats.
 // Cost: a few passes over the axes of its values.
-// Not here: reading the region (analysis.h), text of the program (program.h).
-// Source: numpy's rules of broadcasting; a convolution of one pixel as a product.
+// Not here: analysing the region (analysis.h), text of the program (program.h).
+// Source: NumPy's broadcasting rules; a 1x1 convolution is a product.
 #pragma once
 
 #include <utility>

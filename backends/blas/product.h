@@ -1,9 +1,9 @@
-// A batch of matrix products, as strides: what every operator that this backend takes comes down to.
-// In: operands seen as [batch..., rows, columns]. Out: the same product with as few batch axes as can be, in an
-//     orientation that BLAS takes.
+// A batch of matrix products, described by strides: every operator that this backend supports is reduced to one.
+// In:  operands viewed as [batch..., rows, columns]. Out: the same product with as few batch axes as possible, oriented
+//       as BLAS requires.
 // Cost: a few passes over the axes.
 // Not here: which operators become products (lower.h), running them (kernel.h).
-// Source: the row-major gemm of CBLAS; axes that lie behind one another in memory are one axis.
+// Source: the row-major gemm of CBLAS. Axes that are contiguous with each other are merged into one.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,6 @@
-// The text of an artifact: a product, and which routine of BLAS computes it.
-// In: a Program. Out: JSON that holds nothing of a library or a machine, and back, checked against the ports at load.
+// The text of an artifact: a product, and the BLAS routine that computes it.
+// In:  a Program. Out: JSON that does not depend on a library or machine; and back, checked against the ports when it
+//       is loaded.
 // Cost: a few hundred bytes.
 #pragma once
 

@@ -1,5 +1,5 @@
-// What an operator family of the host backend offers: whether it takes a region, its artifact, its kernel.
-// A family is a row of the table in families.cpp; the backend asks the first family that knows the region's operators.
+// The interface of an operator family of the host backend: whether it supports a region, its artifact, its kernel. A
+// family is a row of the table in families.cpp; the backend asks the first family that knows the region's operators.
 #pragma once
 
 #include <expected>

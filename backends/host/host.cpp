@@ -1,6 +1,6 @@
-// The host backend, ours and always there: views, data movement, element-wise chains, small integer work, reductions,
-// and the conversions between the two common formats. Its artifacts are small JSON programs; nothing of a machine is in
-// them. Each operator family lies in a file of its own (family.h).
+// The host backend, which is always present and needs no library: views, data movement, element-wise chains, operators
+// on small integers, reductions, and the conversions between the two common formats. Its artifacts are small JSON
+// programs that do not depend on the machine. Each operator family has its own file (family.h).
 #include <algorithm>
 
 #include "backend/extensions/format_extension.h"

@@ -1,4 +1,4 @@
-// Where the elements of a static tensor lie in the two common formats, as strides.
+// The strides of a static tensor's elements in the two common formats.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,4 @@
-// Splits a kernel's work over the thread budget. OpenMP, because it is the pool that oneDNN uses too: one pool, not
-// two.
+// Divides a kernel's work among its threads. It uses OpenMP, as oneDNN does, so that both share one thread pool.
 #pragma once
 
 #include <algorithm>

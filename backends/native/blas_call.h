@@ -1,7 +1,7 @@
-// The BLAS libraries whose products kernels call inside their own loops.
-// In: a library's name, as in the backend `blas`. Out: the library, opened when it is first asked for, or why not.
-// How: kernels call through a pointer that is filled in when they are loaded, on one thread a call.
-// Source: backends/blas/library.h, which says which libraries can be in one process.
+// Provides the BLAS libraries that kernels call inside their own loops.
+// In:  a library's name, as in the backend `blas`. Out: the library, opened at its first use, or why it cannot be used.
+// How: a kernel calls through a pointer that is set when the kernel is loaded; each call runs on one thread.
+// Source: backends/blas/library.h, which says which libraries can be loaded together.
 #pragma once
 
 #include <expected>

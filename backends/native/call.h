@@ -1,6 +1,6 @@
-// One call of machine code: buffers described as the code wants them, scratch from the plan's workspace.
-// In: a loaded shared object, arguments with extents, addresses of ports. Out: a Call.
-// Cost: of run() a few nanoseconds beside the work; nothing is allocated.
+// A bound call of compiled code: buffer descriptors as the code expects them, scratch from the plan's workspace.
+// In:  a loaded shared object, arguments with extents, addresses of ports. Out: a Call.
+// Cost: run() adds a few nanoseconds and allocates nothing.
 // Source: the calling convention NAME_argv(void**) of Halide's objects.
 #pragma once
 
@@ -28,7 +28,7 @@ using Entry = int (*)(void** arguments);
 /// A shared object in this process, with what its kernels call. Kernels may share it.
 struct LoadedObject {
   const blas::Library* library = nullptr;  ///< null: none is called
-  RuntimeTable runtime;                    ///< outlives the object, which looks at it
+  RuntimeTable runtime;                    ///< outlives the object, which refers to it
   std::shared_ptr<const SharedObject> object;
 };
 

@@ -1,7 +1,8 @@
-// What the module asks of the compiler, which is a library of its own so that running plans needs none of it.
-// In: graphs and regions, or tensor code of others. Out: variants, artifacts.
-// Threading: all functions may be called from many threads, compile() one at a time. They catch what the compiler
-// throws.
+// The interface between the backend's module and its compiler, which is a separate library so that plans run without
+// it.
+// In:  graphs and regions, or tensor code of other backends. Out: variants, artifacts.
+// Threads: all functions may be called from several threads, compile() from one at a time. They catch all exceptions of
+//       the compiler.
 #pragma once
 
 #include "backend/backend.h"

@@ -1,6 +1,6 @@
-// Opens the compiler beside the module when it is first needed.
-// In: nothing. Out: the compiler's functions, or why there is none.
-// Cost: loading Halide, once a process.
+// Opens the compiler library beside the module when it is first needed.
+// In:  nothing. Out: the compiler's functions, or why it cannot be opened.
+// Cost: loading Halide, once for a process.
 #pragma once
 
 #include <string>

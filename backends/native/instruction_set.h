@@ -1,8 +1,9 @@
-// The instruction sets kernels are compiled for, and which of them this processor has.
-// In: the processor's feature bits. Out: rows of a small table, best first.
-// How: an artifact names the row it was compiled for; load() looks here, so that no kernel meets a processor which
-//      lacks one of its instructions. The environment variable COLLAGE_INSTRUCTION_SETS forges the answer for tests.
-// Cost: one look at the processor.
+// The instruction sets for which kernels are compiled, and those that this processor supports.
+// In:  the processor's feature bits. Out: rows of a small table, best first.
+// How: an artifact names the row for which it was compiled. load() checks it, so that no kernel runs on a processor
+//       that lacks one of its instructions. The environment variable COLLAGE_INSTRUCTION_SETS overrides the answer for
+//       tests.
+// Cost: reads the feature bits once.
 // Source: the x86-64 micro-architecture levels of the System V psABI, and Halide's target features.
 #pragma once
 

@@ -1,8 +1,8 @@
-// Makes a kernel of a program and a loaded shared object. No compiler is needed here.
-// In: a program, its constants, its machine code. Out: a Kernel whose calls run the machine code on bound buffers.
-// How: scratch comes from the workspace of the plan, never from the heap; parallel loops run in the OpenMP pool that
-//      the other backends use, so that there is one pool and one budget.
-// Cost: a call costs a few nanoseconds beside the work.
+// Makes a kernel from a program and a loaded shared object, without a compiler.
+// In:  a program, its constants, its machine code. Out: a Kernel whose calls run the machine code on bound buffers.
+// How: scratch comes from the plan's workspace, never from the heap. Parallel loops run in the OpenMP thread pool that
+//       other backends use, so that there is one pool with one number of threads.
+// Cost: a call adds a few nanoseconds.
 // Source: the calling convention NAME_argv(void**) of Halide's objects.
 #pragma once
 

@@ -1,11 +1,12 @@
-// Several kernels for one region whose dimensions are open, in one artifact, and which of them runs for which shape.
-// In: extents of inputs.
-// Out: the sizes that shapes are made of, the kernel for a shape, extents and strides of its buffers.
-// How: every extent and stride is a factor times sizes; a size is an extent of an input, or the result of a window over
-//      one. Cases are tried in order; the last one takes whatever the others leave.
-// Example: a product f32[n, 32] x f32[32, 48] has one symbol n and one size n; the input's extents are the terms
-//      (1 * n) and 32. The cases "n in 1..7: kernel 1" and "n in 1..4096: kernel 0" run kernel 1 for short inputs.
-// Cost: finding a kernel is a pass over small arrays, some ten nanoseconds, without allocation.
+// A kernel set: several kernels in one artifact for one region with open dimensions, and which of them runs for which
+// shape.
+// In:  extents of inputs.
+// Out: the sizes on which shapes depend, the kernel for a shape, extents and strides of its buffers.
+// How: every extent and stride is a factor times sizes; a size is an extent of an input, or the number of windows over
+//       one. Cases are tried in order; the last one matches all remaining shapes.
+// Example: a product f32[n, 32] x f32[32, 48] has one symbol n and one size n; the input's extents are the terms (1 *
+// n) and 32. The cases "n in 1..7: kernel 1" and "n in 1..4096: kernel 0" run kernel 1 for short inputs.
+// Cost: finding a kernel takes tens of nanoseconds, without allocation.
 // Source: the specialisation functions of TVM's operator strategies, as data instead of code.
 #pragma once
 
@@ -91,7 +92,7 @@ struct KernelSet {
   std::vector<Terms> inputs;  ///< extents of ports, by ONNX axis
   std::vector<Terms> outputs;
   std::vector<Member> members;
-  std::vector<SetCase> cases;  ///< the last one is all there is, by a member without guards
+  std::vector<SetCase> cases;  ///< the last one matches every shape and has a member without guards
   bool operator==(const KernelSet&) const = default;
 };
 

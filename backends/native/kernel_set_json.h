@@ -1,4 +1,4 @@
-// A kernel set as a part of an artifact's JSON text, and back. Throws std::exception for text that is no set.
+// Converts a kernel set to the JSON in an artifact, and back. Throws std::exception for text that is no kernel set.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>

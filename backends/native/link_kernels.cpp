@@ -30,7 +30,7 @@ class UnitMaker {
   }
 
  private:
-  /// Its object files are there, and its symbol is free or stands for the same code.
+  /// It has object files, and its symbol is unused or names the same code.
   [[nodiscard]] bool can_take(const StoredProgram& stored) const {
     if (stored.program.set || std::ranges::any_of(stored.codes, [](const auto& code) { return code.objects.empty(); }))
       return false;

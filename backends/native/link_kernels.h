@@ -1,10 +1,10 @@
-// The kernels of a plan in one shared object, linked from the object files that were measured.
-// In: artifacts of single kernels. Out: units (program.h), one for kernels of the same instruction sets and BLAS, and
-//     the entry point of each kernel.
-// How: every kernel's symbol is named after what it was compiled from (compiler/compile.cpp), so that object files of
-//      different kernels can be linked together, and equal ones are linked once. A kernel stays alone when it is a set
-//      for open shapes, when its artifact has no object files, or when its symbol stands for other code already.
-// Cost: one run of `ld` a unit and instruction set, some ten milliseconds.
+// Links the kernels of a plan into one shared object, from the object files that were measured.
+// In:  artifacts of single kernels. Out: units (program.h), one for all kernels with the same instruction sets and
+//       BLAS; the entry point of each kernel.
+// How: a kernel's symbol is derived from what it was compiled from (compiler/compile.cpp), so object files of different
+//       kernels can be linked together, and equal ones are linked once. A kernel stays separate if it is a set for open
+//       shapes, if its artifact has no object files, or if its symbol already stands for other code.
+// Cost: one run of `ld` for each unit and instruction set, some ten milliseconds.
 #pragma once
 
 #include <span>

@@ -25,7 +25,7 @@ namespace {
 
 constexpr const char* kBuild = "native-3";  // part of cost keys: to be raised when kernels become faster or slower
 
-/// What often stands between a product and the quantiser behind it.
+/// Operators that often occur between a product and the following quantiser.
 constexpr std::string_view kElementNames =
     "Relu|Clip|LeakyRelu|PRelu|Sigmoid|HardSigmoid|HardSwish|Swish|Tanh|Gelu|Add|Sub|Mul|Div|Min|Max";
 
@@ -224,7 +224,7 @@ class Native final : public Backend,
       info_.unusable = "isa " + value + ", which this processor does not have";
   }
 
-  /// A file that the user names must fit; one that lies in a folder is looked at when something is to be compiled.
+  /// A file that the user names must fit; one in a folder is checked when something is compiled.
   void add_library(const std::string& file) {
     std::error_code error;
     const auto path = std::filesystem::canonical(file, error);

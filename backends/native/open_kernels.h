@@ -1,6 +1,6 @@
-// Makes a kernel of the program of a set of kernels (kernel_set.h): shapes come when it is bound.
-// In: a program with a set, a loaded object. Out: a MultiKernel. Outputs of open extents belong to their calls.
-// Cost: of bind_at() some hundred nanoseconds and the memory of outputs; of run() that of any other call.
+// Makes a kernel from a program with a kernel set (kernel_set.h); shapes are given when it is bound.
+// In:  a program with a set, a loaded object. Out: a MultiKernel. Outputs of open extents belong to their calls.
+// Cost: bind_at() takes some hundred nanoseconds and the memory of the outputs; run() as any other call.
 #pragma once
 
 #include <memory>

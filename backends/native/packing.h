@@ -1,8 +1,9 @@
-// How weights lie in a kernel's memory: packed once, at tune time or when a kernel is loaded.
-// In: a constant of the graph and a packing. Out: its bytes in the order the inner loop reads them.
-// Cost: one pass over the weights; Winograd multiplies by the tile's area over nine.
+// Packs weights into the order in which a kernel's inner loop reads them: once, at tune time or when a kernel is
+// loaded.
+// In:  a constant of the graph and a packing. Out: its packed bytes.
+// Cost: one pass over the weights. Winograd's weights grow from 9 to (m + 2)^2 values for each pair of channels.
 // Source: weights [K/B][R][S][C][B] as in blocked convolutions (Georganas et al., SC 2018); Winograd's transform with
-//         the points 0, +-1, +-2 (Lavin and Gray, CVPR 2016).
+//       the points 0, +-1, +-2 (Lavin and Gray, CVPR 2016).
 #pragma once
 
 #include <optional>

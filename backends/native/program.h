@@ -1,9 +1,10 @@
-// What an artifact of this backend says beside its machine code: which kernel, on which buffers, with which constants.
-// In: an artifact's bytes. Out: a Program, or a unit of several, and the machine code; and back.
-// How: eight bytes of length, a JSON text, then the ELF files as they are, so that equal code stays equal bytes. The
-//      artifact of one kernel holds for each instruction set a shared object, which is loaded, and the object files
-//      that it was linked from; a unit, which link_kernels.h makes of several, holds one shared object for all of them.
-// Cost: parsing the text, hashing the ELF files, which are not copied.
+// The description in an artifact beside its machine code: the kernel, its buffers, its constants.
+// In:  an artifact's bytes. Out: a Program, or a unit of several, and the machine code; and back.
+// How: eight bytes of length, a JSON text, then the ELF files unchanged, so that equal code gives equal bytes. The
+//       artifact of one kernel has, for each instruction set, a shared object, which is loaded, and the object files
+//       from which it was linked. A unit, which link_kernels.h makes of several kernels, has one shared object for all
+//       of them.
+// Cost: parsing the text and hashing the ELF files, which are not copied.
 #pragma once
 
 #include <cstdint>

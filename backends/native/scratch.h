@@ -1,7 +1,7 @@
-// Scratch memory of one run: a stack over bytes that the plan provides.
-// In: a range of bytes. Out: 64-byte aligned blocks, given back in about the opposite order.
-// How: a block that is given back below others is only marked, and goes when it is on top. Kernels nest their
-//      allocations, so the peak is known when they are compiled.
+// Scratch memory of one run: a stack allocator over bytes that the plan provides.
+// In:  a range of bytes. Out: 64-byte aligned blocks, released roughly in reverse order.
+// How: a block that is released below others is marked, and removed when it is on top. Kernels nest their allocations,
+//       so the peak is known when they are compiled.
 // Cost: a few instructions.
 #pragma once
 

@@ -1,6 +1,6 @@
-// A shared object held in memory: loaded from bytes, without a file that stays.
-// In: the bytes of a linked object that needs nothing but the C library. Out: its symbols, as long as it lives.
-// Cost: a copy of the bytes, the dynamic loader's work (tens of microseconds).
+// A shared object loaded from bytes in memory, without a file that remains.
+// In:  the bytes of a linked object that depends on the C library only. Out: its symbols, for as long as it lives.
+// Cost: a copy of the bytes and the dynamic loader's work (tens of microseconds).
 // Source: memfd_create(2); a temporary file where /proc is not mounted.
 #pragma once
 

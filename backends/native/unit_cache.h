@@ -1,8 +1,8 @@
-// The linked artifacts that this process has loaded, so that the kernels of a plan share one shared object.
-// In: the bytes of a unit (link_kernels.h). Out: its programs and its loaded object.
-// How: the text at the front of the bytes has the hashes of all that follows, so its own hash tells units apart. A unit
-//      is forgotten with the last kernel that uses it.
-// Cost: the first time, parsing, hashing and the dynamic loader; then hashing the text.
+// Caches the linked artifacts that this process has loaded, so that the kernels of a plan share one shared object.
+// In:  the bytes of a unit (link_kernels.h). Out: its programs and its loaded object.
+// How: the text at the front of the bytes contains the hashes of everything after it, so the hash of the text
+//       identifies the unit. A unit is removed with the last kernel that uses it.
+// Cost: the first time, parsing, hashing and the dynamic loader; later, hashing the text.
 #pragma once
 
 #include <cstdint>

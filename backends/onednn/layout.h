@@ -1,5 +1,5 @@
-// How the formats of the plan lie in memory, in oneDNN's terms.
-// In: a format or a layout with extents. Out: a memory descriptor, bytes.
+// Maps formats and layouts to oneDNN's memory descriptors.
+// In:  a format or a layout, with extents. Out: a memory descriptor, its size in bytes.
 // Not here: which format a port gets (lower.h), packing of constants (kernel.cpp).
 #pragma once
 

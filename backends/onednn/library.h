@@ -1,4 +1,4 @@
-// Facts about the library in this process.
+// Version and properties of the oneDNN library in this process.
 #pragma once
 
 #include <string>

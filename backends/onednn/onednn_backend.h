@@ -1,6 +1,6 @@
-// oneDNN as a backend: single operators and fused chains as primitives in three memory layouts, each implementation
-// of the library a variant of its own.
-// In: regions found by the rules in rules.cpp. Out: artifacts (programs as JSON) and kernels.
+// The oneDNN backend: single operators and fused chains as primitives, in three memory layouts; each implementation of
+// the library is a variant of its own.
+// In:  regions found by the rules in rules.cpp. Out: artifacts (programs as JSON) and kernels.
 #pragma once
 
 #include <oneapi/dnnl/dnnl.hpp>

@@ -1,5 +1,5 @@
-// What a kernel of this backend is, as a value: a few library operations in sequence over ports, constants and scratch.
-// In: made by lower.h from a region. Out: JSON, which is the artifact; primitives.h turns it into library objects.
+// The program of a kernel, as a value: a sequence of a few library operations over ports, constants and scratch.
+// In:  made by lower.h from a region. Out: JSON, which is the artifact; primitives.h turns it into library objects.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// Which regions are worth asking about: single operators, and the chains that the library fuses.
+// The patterns of regions that this backend is asked about: single operators, and chains that the library can fuse.
 #pragma once
 
 #include "region/rules/rules.h"

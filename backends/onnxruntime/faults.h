@@ -1,4 +1,4 @@
-// What ONNX Runtime takes and then does wrongly or fails at when it runs: support() refuses it beforehand.
+// Regions that ONNX Runtime accepts but computes wrongly, or fails to run. support() refuses them.
 // Source: ONNX's official operator tests run on ONNX Runtime 1.31.1 (tests/conformance).
 #pragma once
 

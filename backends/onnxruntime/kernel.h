@@ -1,4 +1,4 @@
-// A session as a kernel: buffers are bound once, a call is one Run over the binding.
+// A kernel that runs an ONNX Runtime session: buffers are bound once, a call is one Run over the binding.
 #pragma once
 
 #include <memory>

@@ -1,6 +1,7 @@
-// ONNX Runtime on the CPU: runs everything, whole models too; with opt=off it is the reference.
-// In: regions or whole models. Artifact: ONNX bytes whose large constants lie outside and are read in place from the
-// plan's mapped weights. Options: opt=off|basic|extended|all (default all), the library's graph optimisation level.
+// The ONNX Runtime backend, on the CPU: an engine for regions and whole models. With opt=off it is the reference.
+// In:  regions or whole models. Out: artifacts and kernels. An artifact is ONNX bytes; its large constants are external
+//       data, read in place from the plan's mapped weights.
+// Options: opt=off|basic|extended|all (default all), the library's graph optimisation level.
 #include <stdlib.h>
 
 #include <algorithm>

@@ -18,7 +18,7 @@ constexpr std::array<std::string_view, 9> kOlder = {"Bernoulli",     "GlobalLpPo
                                                     "Multinomial",   "RandomNormal",      "RandomNormalLike",
                                                     "RandomUniform", "RandomUniformLike", "RoiAlign"};
 
-// Sorted. Operators whose operands are looked at when they run; tried with each of them out of range.
+// Sorted. Operators that check these operands when they run, which was tested with each of them out of range.
 constexpr std::array<std::string_view, 25> kChecked = {"Attention",
                                                        "ConstantOfShape",
                                                        "CumSum",

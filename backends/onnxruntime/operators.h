@@ -1,4 +1,4 @@
-// What ONNX Runtime's CPU provider takes: the facts behind support().
+// The operators and types that ONNX Runtime's CPU provider supports; support() is based on them.
 #pragma once
 
 #include <string_view>

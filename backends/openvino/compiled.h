@@ -1,4 +1,4 @@
-// OpenVINO's side of an artifact: ONNX bytes to a compiled model, to an exported blob, and back.
+// Compiles ONNX bytes with OpenVINO, exports the compiled model as a blob, and imports it again.
 #pragma once
 
 #include <expected>
@@ -29,7 +29,7 @@ struct WantedPort {
 [[nodiscard]] ov::element::Type to_openvino(ElementType type);
 [[nodiscard]] ElementType from_openvino(ov::element::Type type);
 
-/// Compiles ONNX bytes. The failure is the library's message, or says which port is not there or of another type.
+/// Compiles ONNX bytes. The failure is the library's message, or names the port that is missing or has another type.
 [[nodiscard]] std::expected<OpenvinoModel, std::string> compile_onnx(const std::shared_ptr<ov::Core>& core,
                                                                      std::string_view onnx, int threads,
                                                                      const std::vector<WantedPort>& inputs,

@@ -1,4 +1,4 @@
-// What OpenVINO takes and then computes wrongly: support() refuses it beforehand.
+// Regions that OpenVINO accepts but computes wrongly. support() refuses them.
 // Source: ONNX's official operator tests and our own cases run on OpenVINO 2026.4 (tests/conformance).
 #pragma once
 

@@ -1,4 +1,4 @@
-// A compiled model as a kernel: one inference request per call, its tensors laid over the given buffers.
+// A kernel that runs a compiled model: one inference request for each call, whose tensors use the given buffers.
 #pragma once
 
 #include <memory>

@@ -1,6 +1,6 @@
-// OpenVINO on the CPU: an engine for regions and whole models, in f32 arithmetic.
-// In: regions or whole models. Artifact: the exported compiled model with its weights, or ONNX bytes where the
-// library cannot read back its own export. It has no options.
+// The OpenVINO backend, on the CPU: an engine for regions and whole models, in f32 arithmetic. It has no options.
+// In:  regions or whole models. Out: artifacts and kernels. An artifact is the exported compiled model with its
+//       weights, or ONNX bytes if the library cannot import its own export.
 #include <openvino/openvino.hpp>
 
 #include "backend/extensions/operand_extension.h"

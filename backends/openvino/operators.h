@@ -1,4 +1,4 @@
-// What OpenVINO's ONNX front end and CPU plug-in take: the facts behind support().
+// The operators and types that OpenVINO's ONNX front end and CPU plug-in support; support() is based on them.
 #pragma once
 
 #include <optional>

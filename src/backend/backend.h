@@ -1,6 +1,6 @@
-// What a backend is to the rest of the system: it proposes regions, says what it supports, compiles regions to
-// artifacts, and loads artifacts as kernels. Implementations live in backends/<name> and are loaded as modules. What
-// only some backends can do is an extension (backend/extension.h).
+// The interface of a backend. A backend proposes regions, says which it supports, compiles regions to artifacts, and
+// loads artifacts as kernels. Implementations live in backends/<name> and are loaded as modules. Abilities that only
+// some backends have are extensions (backend/extension.h).
 #pragma once
 
 #include <cstddef>
@@ -33,12 +33,12 @@ struct BackendInfo {
   std::string version;  ///< of the library behind it
   std::string build;    ///< identifies the exact build of the library; part of cost keys and artifacts
   std::vector<std::string> devices = {kHome};
-  std::string location = kHome;             ///< where its kernels read and write; kHome, or that of its DeviceExtension
-  std::int64_t location_bytes = 0;          ///< what a plan may use there; 0 = no limit
-  std::vector<std::string> conflicts_with;  ///< kinds that cannot run in one process with it
+  std::string location = kHome;     ///< the location of its kernels' buffers: kHome, or that of its DeviceExtension
+  std::int64_t location_bytes = 0;  ///< bytes that a plan may use there; 0 = no limit
+  std::vector<std::string> conflicts_with;  ///< kinds that cannot be loaded in the same process
   bool is_engine = false;                   ///< also runs whole models, so takes part as a rival
   bool is_compiler = false;                 ///< generates code for each kernel: measuring one takes seconds
-  std::string unusable;                     ///< why it cannot be used here, as found when it was made; empty = usable
+  std::string unusable;  ///< why it cannot be used on this machine, determined when it was made; empty = usable
 };
 
 struct CompileOptions {
@@ -56,17 +56,18 @@ struct CompileRequest {
   std::optional<std::string> model_bytes;
 };
 
-/// What a backend compiled. Bytes, never a live object. `load` in another process gives the kernel back.
+/// The result of compiling a region: bytes, never a live object. load() makes a kernel from it, also in another
+/// process.
 struct Artifact {
   std::string bytes;
   std::string compatibility;       ///< load() refuses when this differs from what the build expects
-  std::vector<ValueId> constants;  ///< constants of the graph that load() wants, in order; mapped, not copied
+  std::vector<ValueId> constants;  ///< constants of the graph that load() needs, in order; mapped, not copied
   std::vector<std::pair<std::uint32_t, std::uint32_t>> in_place;  ///< (output, input) ports that may share memory
   std::size_t workspace_bytes = 0;  ///< scratch the plan provides for each context, 64-byte aligned
   bool operator==(const Artifact&) const = default;
 };
 
-/// What load() reads of an artifact, wherever it lies: in an Artifact, in a mapped plan. Does not own.
+/// A view of an artifact for load(), in an Artifact or in a mapped plan. Owns nothing.
 struct ArtifactView {
   ArtifactView() = default;
   ArtifactView(const Artifact& artifact)  // NOLINT(google-explicit-constructor): a view, as of a string
@@ -93,20 +94,20 @@ struct LoadRequest {
   int threads = 1;
 };
 
-/// A tensor that a call made itself, for output ports of unknown shape; valid until the next run.
+/// A tensor that a call allocated, for an output port of unknown shape; valid until the next run.
 struct DynamicOutput {
   ElementType type = ElementType::kUndefined;
   Extents extents;
   const void* data = nullptr;
 };
 
-/// A kernel made ready for fixed buffers. One context, one thread at a time.
+/// A kernel bound to buffers. Belongs to one context; one thread at a time.
 class Call {
  public:
   virtual ~Call() = default;
   /// Computes the outputs from the inputs in the bound buffers. Allocates nothing of our own.
   virtual Result<void> run() = 0;
-  /// For an output bound to null: what the last run produced.
+  /// For an output that is bound to null: the result of the last run.
   virtual Result<DynamicOutput> dynamic_output(std::size_t port);
 };
 
@@ -142,13 +143,14 @@ class Backend {
  public:
   virtual ~Backend() = default;
 
-  /// The library is probed when the instance is made; whether it can be used here is `unusable`.
+  /// The library is probed when the instance is made; `unusable` says why it cannot be used.
   [[nodiscard]] virtual const BackendInfo& info() const = 0;
   [[nodiscard]] virtual PartitionRules rules() const = 0;
 
-  /// The ways to run this region, or why there is none. A fact, cheap, without profit guesses and without calling
-  /// the library. A variant that turns out impossible is refused by compile(). A backend that decides by the labels of
-  /// the region (Region::matches) says so in the variant's name: costs and artifacts are kept by that name.
+  /// The variants in which the backend can run this region, or why it cannot. A quick decision that does not call the
+  /// library and does not judge whether the region is profitable. If a variant turns out to be impossible, compile()
+  /// refuses it. A backend whose answer depends on the region's labels (Region::matches) includes them in the variant's
+  /// name, because costs and artifacts are stored under that name.
   [[nodiscard]] virtual std::expected<std::vector<Variant>, Refusal> support(const Graph& graph, const Region& region,
                                                                              const CompileOptions& options) const = 0;
 
@@ -160,7 +162,7 @@ class Backend {
   /// to the request.
   [[nodiscard]] virtual Result<std::unique_ptr<Kernel>> load(const LoadRequest& request) = 0;
 
-  /// An optional ability; null when it has none of this kind. Owned by the backend, the same at every call.
+  /// An optional ability; null when the backend does not have it. Owned by the backend, the same at every call.
   [[nodiscard]] virtual Extension* extension(ExtensionKind /*kind*/) { return nullptr; }
 };
 
@@ -171,11 +173,11 @@ template <class Interface>
 }
 template <class Interface>
 [[nodiscard]] const Interface* extension_of(const Backend& backend) {
-  return extension_of<Interface>(const_cast<Backend&>(backend));  // asking changes nothing
+  return extension_of<Interface>(const_cast<Backend&>(backend));  // the query changes nothing
 }
 
 /// Runs `work` and turns any exception of a third-party library into the message of a failure.
-/// Use at the backend's edge only.
+/// For use inside backends only.
 template <class Work>
 auto guard(Work&& work) -> std::expected<decltype(work()), std::string> {
   using Returned = decltype(work());

@@ -1,10 +1,11 @@
-// A device with memory of its own: where kernels of some backends read and write, and in which order they run.
-// How: everything given to a queue runs in order, maybe later. Kernels bound to a queue return as soon as they are
-//      queued; copies and wait() return when they are done. So after a copy to the host the value is there, and a host
-//      buffer that a copy has read may be overwritten. The host (kHome) is no device: its kernels run at once.
-// Cost: a copy waits for what was queued before it.
+// A device with memory of its own, on which kernels of some backends run.
+// How: work given to a queue runs in order and asynchronously. Kernels bound to a queue return as soon as they are
+//       queued; copies and wait() return when they are complete. After a copy to the host the value is therefore there,
+//       and a host buffer that a copy has read may be overwritten. The host (kHome) is not a device: its kernels run
+//       immediately.
+// Cost: a copy waits for the work queued before it.
 // Not here: choosing what runs where (search/), timing copies (measure/).
-// Source: streams of CUDA and in-order queues of OpenCL, with the copies blocking.
+// Source: CUDA streams and OpenCL in-order queues, with blocking copies.
 #pragma once
 
 #include <cstddef>
@@ -14,18 +15,18 @@
 
 namespace collage {
 
-/// 64-byte aligned memory of a device. Addresses inside it are for kernels and copies of the device only.
+/// 64-byte aligned memory of a device. Only kernels and copies of the device may use its addresses.
 class DeviceMemory {
  public:
   virtual ~DeviceMemory() = default;
   [[nodiscard]] virtual std::byte* data() const = 0;
 };
 
-/// One thread at a time. Its end waits for what is queued.
+/// One thread at a time. The destructor waits for the queued work.
 class DeviceQueue {
  public:
   virtual ~DeviceQueue() = default;
-  /// Errors: the first of what was queued since the last wait or copy.
+  /// Errors: the first one of the work queued since the last wait or copy.
   [[nodiscard]] virtual Result<void> wait() = 0;
   /// From home to the device. Errors as wait().
   [[nodiscard]] virtual Result<void> copy_in(std::byte* to, const std::byte* from, std::size_t bytes) = 0;
@@ -37,7 +38,7 @@ class DeviceQueue {
 class Device {
  public:
   virtual ~Device() = default;
-  /// Error backend/* when there is not so much.
+  /// Error backend/* when there is not enough memory.
   [[nodiscard]] virtual Result<std::unique_ptr<DeviceMemory>> allocate(std::size_t bytes) = 0;
   [[nodiscard]] virtual Result<std::unique_ptr<DeviceQueue>> make_queue() = 0;
 };

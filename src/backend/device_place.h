@@ -1,4 +1,4 @@
-// One session's part of a device: memory and a queue; and calls that copy values to the device and back.
+// A session's memory and queue on one device, and the calls that copy values to the device and back.
 #pragma once
 
 #include <cstddef>

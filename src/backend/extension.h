@@ -1,6 +1,6 @@
-// Optional abilities of a backend. Each is an interface of its own that derives from Extension and names its kind;
-// Backend::extension() gives the one asked for, or null. Ask with extension_of<Interface>(backend) (backend.h), or with
-// the free function beside the interface where the lack of the ability has a default answer.
+// Optional abilities of a backend. Each is an interface that derives from Extension and has a kind;
+// Backend::extension() returns the requested one or null. Use extension_of<Interface>(backend) (backend.h), or the free
+// function beside the interface where there is a default for backends without the ability.
 #pragma once
 
 #include <cstdint>

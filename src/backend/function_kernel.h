@@ -1,4 +1,4 @@
-// A kernel made of one function, for backends without state of their own for each call.
+// A kernel that calls one function, for backends that keep no state for a bound call.
 // Cost: one indirect call a run.
 #pragma once
 

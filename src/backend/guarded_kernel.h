@@ -1,4 +1,4 @@
-// Wraps a kernel of code that may throw: exceptions become errors backend/library-failed.
+// Wraps a kernel whose code may throw: exceptions become the error backend/library-failed.
 // Cost: one indirect call a run.
 #pragma once
 

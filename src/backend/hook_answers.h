@@ -1,6 +1,6 @@
-// Checks what hooks return.
-// In: a hook's answer, or the exception that left it. Out: the answer, or a text that says what is wrong with it.
-// Cost: linear in the answer; matched_variants() copies the region once.
+// Validates what hooks return.
+// In:  a hook's result, or the exception that it threw. Out: the result, or a message that says what is wrong.
+// Cost: linear in the result; matched_variants() copies the region once.
 #pragma once
 
 #include <expected>
@@ -13,7 +13,7 @@
 
 namespace collage {
 
-/// What the hooks of an instance say of themselves; `unusable` when probe throws or says what cannot be.
+/// The info that an instance's hooks report; `unusable` when probe throws or reports something impossible.
 [[nodiscard]] BackendInfo info_of(const BackendHooks& hooks, const BackendOptions& options);
 /// Rules whose patterns parse, or why there are none.
 [[nodiscard]] std::expected<PartitionRules, std::string> rules_of(const BackendHooks& hooks,

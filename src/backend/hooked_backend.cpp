@@ -237,7 +237,7 @@ class HookedBackend final : public Backend, public ConstantsExtension, public Li
     return fail(ExitCode::kUnsupported, "backend/library-failed", info_.name, std::move(saw));
   }
 
-  /// What an artifact says whose maker says nothing.
+  /// The compatibility string of an artifact whose hook left it empty.
   static constexpr std::string_view kBuildMark = "build ";
   [[nodiscard]] std::string of_this_build() const { return std::string(kBuildMark) + info_.build; }
   static CodeGenerator* generator_of(Backend* backend) {

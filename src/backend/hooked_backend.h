@@ -1,9 +1,10 @@
-// Adapter that makes a Backend of a table of hooks.
-// In: a checked table, the instance's name and options, a code generator. Out: a Backend.
-// How: compile() offers all regions to `lower` first; its tensor code goes to `codegen`, else to the code generator
-//      given; what is not lowered goes to `compile`. An artifact's compatibility string begins with its maker, "own" or
-//      "generated", so that load() asks the same one again. Answers of hooks are checked: a wrong number of results, a
-//      constant or a port that does not exist, tensor code that leaves its buffers are refusals.
+// Adapts a table of hooks to the interface Backend.
+// In:  a checked table, the instance's name and options, a code generator. Out: a Backend.
+// How: compile() offers all regions to the hook `lower` first. The tensor code that it returns goes to the hook
+//       `codegen`, or to the given code generator when there is none; regions that are not lowered go to the hook
+//       `compile`. The compatibility string of an artifact begins with "own" or "generated", so that load() knows which
+//       of the two made it. Results of hooks are validated: a wrong number of results, a constant or port that does not
+//       exist, or tensor code that accesses memory outside of its buffers is a refusal.
 #pragma once
 
 #include <memory>
@@ -18,9 +19,9 @@ struct HookedInstance {
   std::string build;  ///< when the backend gives none
 };
 
-/// `code_generator`: a backend with a CodeGenerator, which compiles the tensor code of a table without `codegen`. Where
-/// it is null or an error, such regions are refused with that error's text. It must outlive the backend. As thread-safe
-/// as the hooks are.
+/// `code_generator` is a backend with a CodeGenerator, which compiles the tensor code of a table without `codegen`. If
+/// it is null or an error, such regions are refused with the error's text. It must outlive the returned backend, which
+/// is as thread-safe as the hooks.
 [[nodiscard]] std::unique_ptr<Backend> make_hooked_backend(const BackendHooks& hooks, HookedInstance instance,
                                                            Result<Backend*> code_generator = nullptr);
 

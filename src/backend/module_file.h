@@ -1,6 +1,6 @@
-// One module file: the kind in its name, and the table it exports once it is loaded.
-// In: a path. Out: its table of hooks or its BackendModule.
-// Cost: that of the dynamic loader and of the module's constructors; a module of hooks is read once for its hash.
+// Opens one module file: the backend kind that its name says, and the table that it exports.
+// In:  a path. Out: its table of hooks or its BackendModule.
+// Cost: that of the dynamic loader and the module's constructors; a module with hooks is also read once for its hash.
 #pragma once
 
 #include <optional>

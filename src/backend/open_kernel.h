@@ -1,6 +1,6 @@
-// A kernel of an artifact that serves many shapes: the extents of its inputs are given when it is bound to buffers.
-// In: a loaded artifact with input ports whose types have open dimensions. Out: calls for inputs of given extents.
-// How: the runtime asks Kernel::as_open() for steps that read inputs of open shape, and for no others.
+// A kernel for many shapes: it gets the extents of its inputs when it is bound to buffers.
+// In:  a loaded artifact whose input types have open dimensions. Out: calls for inputs of given extents.
+// How: the runtime uses Kernel::as_open() for steps that read inputs of open shape, and for no other steps.
 #pragma once
 
 #include <memory>

@@ -162,7 +162,7 @@ std::vector<std::string> default_module_folders() {
     const auto folder = std::filesystem::canonical(std::filesystem::path(library.dli_fname).parent_path(), error);
     if (!error) folders.push_back((folder / "collage").string());
   }
-  // One look at the environment, at the edge: the program passes the folders on.
+  // The environment is read here only; the program passes the folders on.
   const char* listed_folders = std::getenv("COLLAGE_BACKEND_PATH");
   std::string_view rest = listed_folders != nullptr ? listed_folders : "";
   while (!rest.empty()) {

@@ -1,5 +1,5 @@
-// Default roles of backends: which instance is the host, the reference, the filler. The only place outside a backend's
-// own folder where a backend is named.
+// The default roles of backends: host, reference, filler; which take part in a tune or a bench by default. Outside a
+// backend's own folder, its name occurs only here.
 #pragma once
 
 #include <array>
@@ -7,17 +7,17 @@
 
 namespace collage {
 
-/// Built in; moves data and renames formats, so it is always there.
+/// Built in and always present; moves data and renames formats.
 inline constexpr const char* kHostBackend = "host";
-/// Runs the model as written: what every number is checked against.
+/// Runs the model as written; all results are compared with its results.
 inline constexpr const char* kReferenceEngine = "onnxruntime:opt=off";
-/// Takes the nodes that no chosen backend supports, and runs a model that was never tuned.
+/// Runs the nodes that no selected backend supports, and models that were never tuned.
 inline constexpr const char* kFillerEngine = "onnxruntime";
 /// Compiles the tensor code of backends that have no code generator of their own.
 inline constexpr const char* kCodeGenerator = "native";
-/// Take part in a tune without being asked for.
+/// Take part in a tune by default.
 inline constexpr std::array<const char*, 4> kUsualBackends = {"onednn", "native", "onnxruntime", "openvino"};
-/// A plan is compared with these unless others are asked for.
+/// Rivals of a bench by default.
 inline constexpr std::array<const char*, 2> kUsualRivals = {"onnxruntime", "openvino"};
 
 }  // namespace collage

@@ -1,7 +1,7 @@
-// Implementations of a backend as a list for users, and their settings as a space for a search.
-// How: a variant of a tunable implementation is named WAY/NAME=VALUE,NAME=VALUE with the names in order, such as
-//      "direct.nhwc/tile_c=2,tile_x=14"; a space says which values exist, and the backend compiles any legal name.
-// Source: operator strategies of TVM; knobs of its AutoTVM (Chen et al., NeurIPS 2018).
+// A backend's list of implementations for users, and their settings as a space that can be searched.
+// How: a variant of a tunable implementation is named WAY/NAME=VALUE,NAME=VALUE with the names sorted, for example
+//       "direct.nhwc/tile_c=2,tile_x=14". A space lists the legal values; the backend compiles any legal name.
+// Source: operator strategies of TVM; knobs of AutoTVM (Chen et al., NeurIPS 2018).
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ struct StrategyLine {
   std::string family;          ///< "convolution"
   std::string implementation;  ///< "direct": its variants are named "direct.LAYOUT/SETTINGS"
   std::string condition;       ///< when it applies: "always", "kernel == 3 and ..."
-  int priority = 0;            ///< orders what was never measured, highest first
+  int priority = 0;            ///< order of implementations that were never measured, highest first
   std::string operators;       ///< "MatMul|Gemm"
   std::string choices = {};    ///< "tile_c: 1..6, rows: 0|1"; empty: nothing to tune
   std::string source = {};     ///< file it comes from; empty: built in
@@ -39,12 +39,12 @@ struct TuningSpace {
   /// Which combinations exist; never empty.
   std::function<bool(const Settings&)> is_legal;
   std::vector<Settings> seeds;                ///< legal ones, best first by the backend's own model
-  std::map<std::string, std::int64_t> shape;  ///< tells how near two regions are to each other
+  std::map<std::string, std::int64_t> shape;  ///< by which the similarity of two regions is judged
 };
 
 /// The variant's name for these settings.
 [[nodiscard]] std::string name_of(const TuningSpace& space, const Settings& settings);
-/// Back again; nothing for a name of another way, or with settings that the space does not have.
+/// The settings in a variant's name; nothing for another implementation, or for settings that the space does not have.
 [[nodiscard]] std::optional<Settings> settings_of(const TuningSpace& space, std::string_view name);
 /// The name without its settings.
 [[nodiscard]] inline std::string_view way_of(std::string_view name) { return name.substr(0, name.find('/')); }

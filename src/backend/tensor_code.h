@@ -1,9 +1,10 @@
-// Tensor code on its way between backends: one region's loops as bytes, and what its buffers are.
-// In: a pipeline that a backend's `lower` wrote. Out: the same for a code generator, in this process or another.
-// How: the bytes are those of Halide::serialize_pipeline; no type of Halide is named here, so that a backend which has
-//      nothing to do with tensor code needs none of it. A buffer is a port or a constant seen as a dense or broadcast
-//      array: its strides say how the loop's indices meet the bytes, so plain and channels_last are other strides.
-// Cost: that of copying the bytes.
+// Tensor code in transit between backends: the loops of one region as serialised bytes, with a description of the
+// buffers.
+// In:  a pipeline that a backend's hook `lower` wrote. Out: the same for a code generator, in this process or another.
+// How: the bytes are those of Halide::serialize_pipeline. No type of Halide appears here, so that a backend without
+//       tensor code does not need Halide. A buffer is a port or constant viewed as a dense or broadcast array; its
+//       strides map loop indices to bytes, so plain and channels_last differ only in their strides.
+// Cost: a copy of the bytes.
 // Not here: scheduling and machine code (code_generator.h).
 // Source: RelayToTIR and TIRToRuntime of TVM's RFC 10, with bytes in place of a shared object graph.
 #pragma once

@@ -1,5 +1,5 @@
-// Helpers for a backend's `lower`: describe the buffers of tensor code, one at a time.
-// In: values that a region reads or writes. Out: arguments of tensor code.
+// Helpers for the hook `lower` of a backend: describe the buffers of tensor code one at a time.
+// In:  values that a region reads or writes. Out: arguments of tensor code.
 #pragma once
 
 #include "backend/tensor_code.h"

@@ -1,4 +1,5 @@
-// A fixed-universe set of small integers packed into words; the set type of regions and search states.
+// A set of small integers below a fixed bound, stored as one bit each in 64-bit words. Regions and search states are
+// such sets.
 #pragma once
 
 #include <bit>

@@ -1,4 +1,4 @@
-// Immutable shared bytes: constants, files mapped into memory, artifacts. Copying shares, never duplicates.
+// Immutable bytes with shared ownership: constants, mapped files, artifacts. Copying a Buffer copies no bytes.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// The clock of deadlines and durations: monotonic, so that a change of the wall clock moves no deadline.
+// The clock for deadlines and durations. It is monotonic, so setting the system time does not move a deadline.
 #pragma once
 
 #include <chrono>

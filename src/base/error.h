@@ -1,5 +1,6 @@
-// The two kinds of failure that are values: an Error (model, caller, file or vendor library failed) and, in
-// region/refusal.h, a Refusal (a backend says no). A broken invariant is a bug and stops with COLLAGE_CHECK.
+// Failures that are values. An Error says that the model, the caller, a file or a third-party library failed. A Refusal
+// (region/refusal.h) says that a backend does not support something. A broken invariant is a bug: COLLAGE_CHECK prints
+// it and stops the process.
 #pragma once
 
 #include <expected>
@@ -17,11 +18,11 @@ enum class ExitCode : int {
   kUnsupported = 4,   ///< operator or backend not available
   kLimit = 5,         ///< memory, size or time budget exceeded
   kIo = 6,            ///< a file could not be read or written
-  kBug = 70,          ///< our fault
+  kBug = 70,          ///< a bug in Collage
   kInterrupted = 130  ///< stopped by a signal
 };
 
-/// One failure, said once and completely: where it happened, what was seen, what would have been allowed.
+/// One failure, described completely: where it happened, what was seen, what would have been allowed.
 struct Error {
   std::string code;     ///< stable "area/kebab-code", for example "import/unknown-operator"
   std::string where;    ///< file, node, value or option

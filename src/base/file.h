@@ -1,4 +1,4 @@
-// Writing whole files so that a reader, also after a crash, sees the old content or the new, never a part.
+// Replaces whole files atomically: a reader sees the old content or the new one, never a part, also after a crash.
 #pragma once
 
 #include <span>

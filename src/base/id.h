@@ -1,4 +1,4 @@
-// Dense strong identifiers: an index that cannot be mixed up with the index of another kind of thing.
+// Typed indices: an index of one kind (a node, a value) cannot be passed where another kind is expected.
 #pragma once
 
 #include <compare>

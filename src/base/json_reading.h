@@ -1,5 +1,5 @@
-// Members of JSON objects that must have a promised type. Call these inside read_json(): they throw JsonFault, with
-// `where` and what was seen.
+// Typed access to members of JSON objects. A missing member or a wrong type throws JsonFault, which names the member
+// and what was found; call these functions inside read_json(), which turns it into an error.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Numbers in text: all of a text, or what stands at its front.
+// Parses numbers: a whole text as one number, or the number at the start of a text.
 #pragma once
 
 #include <charconv>
@@ -7,7 +7,7 @@
 
 namespace collage {
 
-/// Takes a number off the front of `text`; nothing, and the text as it was, when none that T holds stands there.
+/// Removes a number from the front of `text`; nothing, with the text unchanged, when there is none that fits T.
 template <class T>
 [[nodiscard]] std::optional<T> take_number(std::string_view& text) {
   T value{};
@@ -17,7 +17,7 @@ template <class T>
   return value;
 }
 
-/// The number that is all of `text`; nothing when it is none, or none that T holds.
+/// The whole `text` as a number; nothing when it is none, or does not fit T.
 template <class T>
 [[nodiscard]] std::optional<T> number_in(std::string_view text) {
   T value{};

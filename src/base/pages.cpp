@@ -21,7 +21,7 @@ Pages from_heap(std::size_t bytes) {
   return Pages(memory);
 }
 
-/// A mapping of its own: the kernel clears its pages, so nobody does it again.
+/// A separate mapping, whose pages the operating system clears, so they need not be cleared again.
 Pages from_kernel(std::size_t bytes) {
   const std::size_t wide = bytes + kHugePage;
   if (wide < bytes) return {};

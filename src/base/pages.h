@@ -1,5 +1,5 @@
-// Memory for tensors: zeroed, and in huge pages where that pays, because a kernel that streams through a few MiB
-// otherwise waits for page-table look-ups.
+// Allocates zeroed memory for tensors. Large blocks use huge pages, because a kernel that streams through several MiB
+// otherwise spends time on page-table look-ups.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +18,7 @@ inline constexpr std::size_t kHugePage = std::size_t{2} << 20;
 enum class PageSize : unsigned char { kSmall, kHuge };
 
 struct FreePages {
-  std::size_t mapped = 0;  ///< bytes of a mapping of its own; 0 = from the heap
+  std::size_t mapped = 0;  ///< bytes of a separate mapping; 0 = from the heap
   void operator()(std::byte* memory) const;
 };
 using Pages = std::unique_ptr<std::byte, FreePages>;
@@ -31,7 +31,7 @@ using Pages = std::unique_ptr<std::byte, FreePages>;
   return allocate_pages(bytes, bytes >= kHugePage ? PageSize::kHuge : PageSize::kSmall);
 }
 
-/// Brings in every page of the first `bytes`, so that their first user meets no page fault. Contents stay.
+/// Maps every page of the first `bytes`, so that the first use causes no page fault. Contents stay.
 void touch_pages(std::byte* memory, std::size_t bytes);
 
 }  // namespace collage

@@ -1,4 +1,4 @@
-// What a long piece of work tells whoever watches it. The watcher decides how to show it.
+// The interface through which long operations report progress. Its implementation decides how to show it.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@ struct ProgressEvent {
   std::size_t total = 0;  ///< 0 when it cannot be told
   std::size_t refused = 0;
   double best_us = 0;                           ///< best end-to-end time known so far; 0 when none
-  std::string note;                             ///< one line worth reading, usually empty
+  std::string note;                             ///< a message of one line, usually empty
   std::optional<double> left_s = std::nullopt;  ///< until the whole work is done, as far as can be told
 };
 

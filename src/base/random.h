@@ -1,5 +1,5 @@
-// Seeded random numbers for inputs: small, and the same everywhere, unlike the distributions of <random>.
-// Source: SplitMix64 (Steele, Lea and Flood 2014); Box and Muller 1958.
+// Seeded random numbers for generated inputs. The sequence is the same on every platform, which <random> does not
+// guarantee for its distributions. Source: SplitMix64 (Steele, Lea and Flood 2014) and the Box-Muller transform (1958).
 #pragma once
 
 #include <cmath>
@@ -18,10 +18,10 @@ class Random {
     return z ^ (z >> 31);
   }
   double uniform() { return static_cast<double>(next() >> 11) * 0x1p-53; }  ///< [0, 1)
-  /// The bias of the remainder is far below anything a test input shows.
+  /// The bias of the remainder is negligible for inputs.
   std::uint64_t below(std::uint64_t limit) { return next() % limit; }
   double sign() { return (next() & 1U) != 0 ? 1.0 : -1.0; }
-  /// One number of the pair.
+  /// One of the two numbers that the transform gives.
   double normal() {
     const double radius = std::sqrt(-2.0 * std::log(1.0 - uniform()));
     return radius * std::cos(2.0 * std::numbers::pi * uniform());

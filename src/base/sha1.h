@@ -1,4 +1,5 @@
-// SHA-1, which ONNX uses as the checksum of external data files. It finds damage, not forgery.
+// SHA-1, which ONNX uses as the checksum of external data files. It detects damage; it is no protection against
+// forgery.
 #pragma once
 
 #include <cstddef>

@@ -8,7 +8,7 @@ namespace collage {
 namespace {
 
 constexpr std::size_t kLeastPrefix = 3;
-/// Names in models can be very long; beyond this nobody mistyped a letter.
+/// Longer names are not compared: names in models can be very long, and such names are not typed by hand.
 constexpr std::size_t kMostLetters = 256;
 
 bool same_letter(char a, char b) {

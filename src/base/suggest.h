@@ -1,8 +1,8 @@
-// "Did you mean": the known word nearest to one that is not known.
-// In: a word, the words that would have been right. Out: one of them, or nothing when none is near.
-// Cost: the product of the two lengths for each known word.
-// Source: optimal string alignment distance (Damerau, 1964): insert, delete, replace, swap two neighbours; case is
-// free.
+// Finds the known word that is most similar to an unknown one, for "did you mean" in messages.
+// In:  a word and the valid words. Out: one of the valid words, or nothing when none is similar.
+// Cost: the product of the two lengths for each valid word.
+// Source: optimal string alignment distance (Damerau 1964): insertion, deletion, substitution, transposition of
+//       neighbours; upper and lower case count as equal.
 #pragma once
 
 #include <optional>
@@ -12,11 +12,11 @@
 
 namespace collage {
 
-/// The known word that takes the fewest edits, if that is at most a third of the letters (and one at least); the first
-/// of equals. A known word that begins with `word`, of three letters or more, counts as near, too.
+/// The known word with the fewest edits, if these are at most a third of the letters (and at least one); of several the
+/// first. A known word that begins with `word`, of three letters or more, counts as similar too.
 [[nodiscard]] std::optional<std::string> nearest_word(std::string_view word, std::span<const std::string> known);
 
-/// "; did you mean NEAREST?", or nothing: to put behind what a message says it saw.
+/// "; did you mean NEAREST?" or nothing, to be appended to what a message says was seen.
 [[nodiscard]] std::string did_you_mean(std::string_view word, std::span<const std::string> known);
 
 }  // namespace collage

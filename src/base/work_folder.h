@@ -1,5 +1,5 @@
-// A scratch folder in the system's folder for temporary files; goes away with its owner. Its owner holds a lock on it,
-// so that what a killed process of this user left behind is known and removed when the next folder is made.
+// A temporary folder that is removed with the object that owns it. The owner holds a file lock on it, so that the
+// folder of a process that was killed is recognised, and removed when this user's next folder is made.
 #pragma once
 
 #include <string>

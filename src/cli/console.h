@@ -1,4 +1,4 @@
-// Everything the program shows: results on stdout, progress and errors on stderr, JSON where asked.
+// All output of the program: results on stdout, progress and errors on stderr, JSON where the user asks for it.
 #pragma once
 
 #include <chrono>
@@ -18,16 +18,17 @@ class Console {
   Console(const Console&) = delete;
   Console& operator=(const Console&) = delete;
 
-  /// A callback that draws a bar on a terminal, prints lines elsewhere, and feeds --events. Lives no longer than this.
+  /// A callback that draws a bar on a terminal, prints lines elsewhere, and feeds --events. Must not outlive this
+  /// object.
   [[nodiscard]] Progress progress();
   /// Ends the bar, if one is shown.
   void end_progress();
   /// One line on stderr, unless --quiet.
   void note(const std::string& text);
-  /// The result: `text` on stdout and `json` where --json says. `outcome` and `exit_code` end --events.
+  /// Writes the result: `text` on stdout and `json` to the target of --json. `outcome` and `exit_code` end --events.
   Result<void> result(const std::string& text, const std::string& json, ExitCode exit_code = ExitCode::kGood,
                       Outcome outcome = Outcome::kDone);
-  /// Says the error and returns the process's exit code.
+  /// Reports the error and returns the process's exit code.
   int failure(const Error& error);
 
  private:

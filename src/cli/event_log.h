@@ -1,4 +1,4 @@
-// The file of --events: one JSON object a line, the last of which says how it ended (docs/EVENTS.md).
+// Writes the file of --events: one JSON object a line; the last one says how the command ended (docs/EVENTS.md).
 #pragma once
 
 #include <chrono>
@@ -14,19 +14,19 @@ namespace collage::cli {
 /// How a command ended.
 enum class Outcome : std::uint8_t { kDone, kInterrupted, kFailed };
 
-/// One thread at a time. Every line is handed to the system before the call returns, so that a killed program leaves
-/// whole lines.
+/// One thread at a time. Every line is written completely before the call returns, so that a killed program leaves
+/// complete lines.
 class EventLog {
  public:
-  /// An empty path: nothing is written. A file that cannot be opened likewise; check_outputs() says so beforehand.
+  /// Nothing is written for an empty path, nor for a file that cannot be opened, which check_outputs() reports before.
   explicit EventLog(const std::string& path);
   EventLog(const EventLog&) = delete;
   EventLog& operator=(const EventLog&) = delete;
-  /// Writes the last line if nobody did.
+  /// Writes the last line if it was not written yet.
   ~EventLog();
 
   void write(const ProgressEvent& event);
-  /// The last line; later calls do nothing. `error` says what went wrong.
+  /// The last line; later calls do nothing. `error` is the error, if there was one.
   void finish(Outcome outcome, int exit_code, const std::optional<Error>& error = std::nullopt);
 
  private:

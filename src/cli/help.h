@@ -1,4 +1,5 @@
-// What --help shows: options of the command first, those that several share in a group of their own, examples last.
+// Formats --help: options of the command first, those shared by several commands in a group of their own, examples
+// last.
 #pragma once
 
 #include <CLI/CLI.hpp>

@@ -1,4 +1,5 @@
-// Ctrl-C as a stop token: the first asks the work to stop and keep its best result, the second ends the process.
+// Turns Ctrl-C into a stop token: the first one asks the command to stop and keep its best result, the second one ends
+// the process.
 #pragma once
 
 #include <stop_token>

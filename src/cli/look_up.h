@@ -1,4 +1,4 @@
-// Opens a store for reading. It is an error when there is none or it cannot be read; none is made.
+// Opens an existing store for reading. A store that does not exist or cannot be read is an error; none is created.
 #pragma once
 
 #include <optional>
@@ -8,9 +8,9 @@
 
 namespace collage::cli {
 
-/// The store of --store, or the usual one. Errors of Store::open_existing.
+/// The store of --store, or the default one. Errors of Store::open_existing.
 [[nodiscard]] Result<Store> store_to_look_into(const CommonOptions& options);
-/// For commands that have something to say without a store: nothing as long as no tune has made the usual one.
+/// For commands that also work without a store: nothing while the default store does not exist.
 [[nodiscard]] Result<std::optional<Store>> store_if_any(const CommonOptions& options);
 
 }  // namespace collage::cli

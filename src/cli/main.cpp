@@ -80,7 +80,7 @@ void report(const std::exception_ptr& thrown) {
   }
 }
 
-/// For what is thrown where nobody can catch it: in threads, in destructors.
+/// For exceptions that cannot be caught: in threads, in destructors.
 [[noreturn]] void on_terminate() {
   if (const std::exception_ptr thrown = std::current_exception()) report(thrown);
   std::abort();

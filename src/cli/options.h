@@ -1,5 +1,5 @@
-// Options that several commands share, parsed once and passed on as values. A command declares only those that have an
-// effect in it, so that no option is accepted and ignored.
+// Options shared by several commands, parsed once and passed on as values. A command declares only the options that
+// have an effect in it, so that none is accepted and ignored.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -19,7 +19,7 @@ namespace collage::cli {
 struct CommonOptions {
   int threads = 1;
   std::vector<std::string> backends = {kUsualBackends.begin(), kUsualBackends.end()};
-  std::vector<std::string> backend_libraries;  ///< module files beside those that are found by themselves
+  std::vector<std::string> backend_libraries;  ///< module files in addition to those found automatically
   std::string only;
   std::string store;
   std::string json;
@@ -34,7 +34,7 @@ struct CommonOptions {
 
 /// --json, --events and --quiet: every command.
 void add_output(CLI::App& command, CommonOptions& options);
-// The others, each for the commands in which it acts.
+// The others, each for the commands in which it has an effect.
 void add_threads(CLI::App& command, CommonOptions& options);
 void add_backend_list(CLI::App& command, CommonOptions& options);
 void add_only(CLI::App& command, CommonOptions& options);
@@ -42,28 +42,28 @@ void add_store(CLI::App& command, CommonOptions& options);
 void add_seed(CLI::App& command, CommonOptions& options);
 void add_accuracy(CLI::App& command, CommonOptions& options);
 void add_passes(CLI::App& command, CommonOptions& options);
-/// `help` says what may be written there.
+/// `help` describes the allowed values.
 void add_shape(CLI::App& command, CommonOptions& options, const std::string& help);
 void add_input_range(CLI::App& command, CommonOptions& options);
 /// --backend-library, as commands and the worker take it.
 void add_backend_library(CLI::App& command, std::vector<std::string>& files);
-/// What a command says of --shape that takes one shape of a model or a plan.
+/// The help text of --shape for a command that uses one shape of a model or plan.
 inline constexpr const char* kOneShape = "DIM=8 for a dimension, NAME=1x3x224x224 for an input; repeatable";
 
 /// Whether the command has the option and the user gave it.
 [[nodiscard]] bool is_given(const CLI::App& command, const std::string& option);
-/// Error cli/bad-option for the first of the options that was given: it does nothing because of `why`.
+/// Error cli/bad-option for the first of the options that was given: it has no effect because of `why`.
 [[nodiscard]] Result<void> refuse_given(const CLI::App& command, std::initializer_list<const char*> options,
                                         const std::string& why);
 
-/// Says before any work whether --json and --events can be written. Error io/cannot-write.
+/// Checks before any work whether --json and --events can be written. Error io/cannot-write.
 [[nodiscard]] Result<void> check_outputs(const CommonOptions& options);
-/// Once parsed: module files become absolute, and their backends take part unless --backends says who does.
+/// Once parsed: module files become absolute, and their backends take part unless --backends is given.
 /// Error cli/bad-option for what cannot be a module.
 [[nodiscard]] Result<void> take_libraries(CommonOptions& options, const CLI::App& command);
 /// The kinds of the module files named.
 [[nodiscard]] std::vector<std::string> library_kinds(const CommonOptions& options);
-/// Where backends are looked for, files that were named first.
+/// Where backends are searched for; files that the user named come first.
 [[nodiscard]] std::vector<std::string> module_places(const std::vector<std::string>& backend_libraries);
 /// The command that starts a worker which sees the same backends.
 [[nodiscard]] std::vector<std::string> worker_command(std::vector<std::string> command, const CommonOptions& options);

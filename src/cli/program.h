@@ -1,4 +1,5 @@
-// The commands. Each add_* declares one command with its options; when the command line names it, `action` is set.
+// Declares the commands. Each add_* function declares one command with its options; when the command line names it,
+// `action` is set.
 #pragma once
 
 #include <functional>
@@ -13,7 +14,7 @@ namespace collage::cli {
 
 struct Program {
   std::vector<std::string> worker_command;  ///< argv that starts a worker of this program
-  std::function<int()> action;              ///< what the command line asked for
+  std::function<int()> action;              ///< the command of the command line
 };
 
 void add_tune(CLI::App& app, Program& program);
@@ -32,7 +33,8 @@ void add_worker(CLI::App& app, Program& program);
 /// help and version, as commands; after those for users.
 void add_help(CLI::App& app, Program& program, const std::string& version);
 
-/// Declares a command with the options of its output; `run` gets them parsed. What else it takes, its add_* declares.
+/// Declares a command with the options of its output; `run` gets them parsed. Its add_* function declares its other
+/// options.
 template <class Options, class Run>
 CLI::App* add_command(CLI::App& app, Program& program, const std::string& name, const std::string& help,
                       std::shared_ptr<Options> options, Run run) {

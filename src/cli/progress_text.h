@@ -1,4 +1,4 @@
-// Progress as people read it: the bar of a terminal, the lines of a log.
+// Formats progress: as a bar in a terminal, as lines in a log.
 #pragma once
 
 #include <cstddef>

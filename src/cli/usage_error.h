@@ -1,5 +1,5 @@
-// An error of the command-line parser in the form of all other errors: what was seen, a similar known word, what is
-// allowed.
+// Converts an error of the command-line parser to the form of all other errors: what was seen, a similar known word,
+// what is allowed.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -12,7 +12,7 @@ namespace collage::cli {
 /// Of a parse that failed. Code cli/usage.
 [[nodiscard]] Error usage_error(const CLI::App& app, const CLI::ParseError& error);
 
-/// Where --json of the command that was named says that a result goes; empty when it says nothing.
+/// The target of --json on the command line; empty when it is not given.
 [[nodiscard]] std::string json_target(const CLI::App& app);
 
 /// Of a command, called `name`, that has none with this name. Code cli/usage.

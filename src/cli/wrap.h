@@ -13,12 +13,13 @@ inline constexpr std::size_t kColumns = 80;
 /// blanks, which count.
 [[nodiscard]] std::string wrapped(std::string_view text, std::size_t width, std::size_t indent = 0);
 
-/// A report whose lines of more than `columns` characters are broken at blanks, where there are none behind commas.
-/// What follows is indented as the line is, and by two more. Lines that fit stay as they are, words longer than a line
+/// Breaks lines of more than `columns` characters at blanks, or after a comma where there is no blank. Continuation
+/// lines are indented like the first one, and by two more. Lines that fit are unchanged; words longer than a line stay
 /// whole.
 [[nodiscard]] std::string with_wrapped_lines(std::string_view report, std::size_t columns);
 
-/// With blanks for what moves the cursor: messages of libraries come with line breaks, names in models with anything.
+/// Replaces characters that move the cursor by blanks: messages of libraries contain line breaks, names in models any
+/// character.
 [[nodiscard]] std::string on_one_line(std::string text);
 
 }  // namespace collage::cli

@@ -1,4 +1,4 @@
-// Building graphs and asking who makes and reads each value.
+// Building graphs; the producer and readers of each value.
 #include "ir/graph.h"
 
 #include <algorithm>

@@ -1,6 +1,6 @@
-// The graph every stage after import works on: nodes in topological order, values as edges.
-// Inputs, constants and outputs are values, not nodes. Open data with value semantics: copying a graph shares the
-// bytes of its constants. Bodies of If / Loop / Scan are graphs held by attributes.
+// The graph that every stage after import works on: nodes in topological order, connected by values.
+// Inputs, constants and outputs are values, not nodes. A graph is a plain value: a copy shares the bytes of the
+// constants. The bodies of If, Loop and Scan are graphs too, held by attributes of their nodes.
 #pragma once
 
 #include <map>
@@ -47,7 +47,7 @@ struct Node {
   std::string domain;  ///< "" is ai.onnx
   std::string op_type;
   std::vector<ValueId> inputs;        ///< an invalid id stands for an omitted optional input
-  std::vector<ValueId> outputs;       ///< an invalid id stands for an output nobody asked for
+  std::vector<ValueId> outputs;       ///< an invalid id stands for an omitted optional output
   std::vector<ValueId> captures;      ///< values of this graph that bodies of this node read by name
   std::vector<Attribute> attributes;  ///< sorted by name
 
@@ -66,10 +66,11 @@ struct Graph {
   std::string name;
   std::map<std::string, std::int64_t> opsets;  ///< domain -> version; "" is ai.onnx
   std::vector<Value> values;
-  std::vector<Node> nodes;        ///< topological order
-  std::vector<ValueId> inputs;    ///< in the model's order; never constants
-  std::vector<ValueId> outputs;   ///< in the model's order; may repeat
-  std::vector<ValueId> captures;  ///< body graphs only: values of this graph that stand for outer values of equal name
+  std::vector<Node> nodes;       ///< topological order
+  std::vector<ValueId> inputs;   ///< in the model's order; never constants
+  std::vector<ValueId> outputs;  ///< in the model's order; may repeat
+  std::vector<ValueId>
+      captures;  ///< body graphs only: values that represent values of the enclosing graph of equal name
 
   [[nodiscard]] const Value& value(ValueId id) const { return values[id.index]; }
   [[nodiscard]] Value& value(ValueId id) { return values[id.index]; }
@@ -85,7 +86,7 @@ ValueId add_constant(Graph& graph, std::string name, Tensor tensor);
 /// Appends a node. Attributes are sorted here; an empty name becomes a fresh "<op_type>_<index>".
 NodeId add_node(Graph& graph, Node node);
 
-/// Who makes and who reads each value; recomputed after changes, never stored in the graph.
+/// The producer and readers of each value; recomputed after changes, never stored in the graph.
 struct Uses {
   std::vector<NodeId> producer;                ///< by value; invalid for inputs, constants and captures
   std::vector<std::vector<NodeId>> consumers;  ///< by value, ascending, once per node, captures included
@@ -121,9 +122,9 @@ template <class T>
 /// The bodies held by a node's attributes, in attribute order.
 [[nodiscard]] std::vector<const Graph*> bodies_of(const Node& node);
 
-/// Sorts nodes topologically (stable) and drops values nothing refers to, renumbering ids: inputs, captures, constants
-/// by first use, outputs of nodes in order. Bodies are normalised too. Idempotent.
-/// Error ir/cycle when no order exists.
+/// Sorts the nodes topologically (stable), drops values that nothing refers to, and renumbers ids: inputs, captures,
+/// constants by first use, outputs of nodes in order. Does the same in bodies. Idempotent.
+/// Error ir/cycle when the graph has a cycle.
 [[nodiscard]] Result<Graph> normalised(const Graph& graph);
 
 /// Checks every invariant stated in this header. Error codes ir/*; where = node or value name.
@@ -132,9 +133,8 @@ template <class T>
 /// Stable text form (grammar in text_print.cpp); constants of at most 16 elements print their contents, larger ones a
 /// hash.
 [[nodiscard]] std::string to_text(const Graph& graph);
-/// The constants that to_text shows as a hash only, by that hash, bodies included: what parse_graph needs beside text.
-[[nodiscard]] std::map<std::string, Tensor> large_constants_of(const Graph& graph);
-/// Reads what to_text writes. Large constants are looked up by hash through `constants`; error ir/parse otherwise.
+/// Reads what to_text writes. Constants that it shows as a hash are looked up in `constants`; error ir/parse when one
+/// is missing there.
 [[nodiscard]] Result<Graph> parse_graph(std::string_view text, const std::map<std::string, Tensor>& constants = {});
 
 }  // namespace collage

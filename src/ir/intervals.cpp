@@ -62,7 +62,7 @@ bool moves_first(const Node& node) {
   return node.domain.empty() && kNames.contains(node.op_type);
 }
 
-/// What a reduction of nothing gives is none of its elements.
+/// The result of a reduction over no elements, which is not one of the operand's elements.
 bool may_reduce_nothing(const Graph& graph, const Node& node) {
   if (!is_op(node, "ReduceMax") && !is_op(node, "ReduceMin")) return false;
   const ValueType& type = graph.value(node.inputs[0]).type;
@@ -78,7 +78,7 @@ OperandRange range_of(ElementType type) {
   const bool is_unsigned = type == ElementType::kUint8 || type == ElementType::kUint16 ||
                            type == ElementType::kUint32 || type == ElementType::kUint64 ||
                            type == ElementType::kUint4 || type == ElementType::kUint2;
-  // The largest numbers of u64 stand for themselves nowhere; nobody counts that far.
+  // u64 numbers beyond the largest i64 are not represented; indices and sizes never reach them.
   if (bits == 64) return {is_unsigned ? 0 : kLeast, kMost};
   const std::int64_t half = std::int64_t{1} << (bits - 1);
   return is_unsigned ? OperandRange{0, 2 * half - 1} : OperandRange{-half, half - 1};

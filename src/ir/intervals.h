@@ -1,6 +1,6 @@
-// The least and the largest integer that values of a graph may hold, whatever its inputs hold.
-// In: a verified graph. Out: an interval for each value asked for; that of its type when nothing more is known.
-// Cost: each value is followed once, to a bounded depth.
+// Bounds on the integers that a value can hold, for all possible inputs of the graph (interval analysis).
+// In:  a verified graph. Out: for a value asked for, an interval; that of its element type when nothing more is known.
+// Cost: each value is followed to its producers once, to a bounded depth.
 #pragma once
 
 #include <map>
@@ -14,10 +14,10 @@ class Intervals {
   /// The graph outlives the result.
   explicit Intervals(const Graph& graph) : graph_(graph) {}
 
-  /// What is known of an input or a capture from around the graph.
+  /// What the caller knows about an input or a capture.
   void assume(ValueId id, const OperandRange& range) { known_.insert_or_assign(id, range); }
 
-  /// Holds every element of the value in every run. That of other than integers and bools is unbounded.
+  /// Contains every element of the value in every run. Unbounded for values that are neither integers nor bools.
   [[nodiscard]] OperandRange of(ValueId id);
 
  private:
@@ -32,7 +32,7 @@ class Intervals {
   int depth_ = 0;
 };
 
-/// What a type holds; unbounded for other than integers and bools.
+/// The range of a type; unbounded for types other than integers and bools.
 [[nodiscard]] OperandRange range_of(ElementType type);
 
 }  // namespace collage

@@ -1,6 +1,6 @@
-// The canonical numbering of a graph, so that equal graphs compare equal however they were built.
-// In: a graph whose ids are in range. Out: the same graph, nodes in the stable topological order that is nearest to
-// the given one, values numbered as they appear in the text form.
+// Renumbers a graph canonically, so that equal graphs compare equal however they were built.
+// In:  a graph whose ids are in range.
+// Out: the same graph; nodes in the stable topological order, values in the order in which the text form names them.
 #include <functional>
 #include <queue>
 #include <string>

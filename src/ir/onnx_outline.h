@@ -1,7 +1,7 @@
-// How the top level of a file looks as an ONNX message, before it is parsed: a cheap test whether it is a model.
-// In: bytes. Out: a verdict.
-// Cost: one look at each top-level field; what is inside them is skipped.
-// Source: the wire format of protobuf; fields that ONNX does not know yet, or others added, are skipped.
+// Tells from its top-level fields whether a file looks like an ONNX model, without parsing it.
+// In:  bytes. Out: a verdict.
+// Cost: reads the key of each top-level field and skips its content.
+// Source: the wire format of Protocol Buffers. Unknown fields are skipped, as newer versions of ONNX may add some.
 #pragma once
 
 #include <cstdint>

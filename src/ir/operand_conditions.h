@@ -1,8 +1,8 @@
-// What an operator asks of the integers in its operands: indices inside what they index, divisors other than zero. ONNX
-// gives no result beyond them, libraries read elsewhere, clamp or die.
-// In: a graph. Out: the conditions of a node, and those of a graph that the graph itself does not settle.
-// Cost: in proportion to the graph; values are followed only where a condition asks about them.
-// Source: the operators' specifications, and what ONNX Runtime 1.31.1 refuses where they say nothing (docs/BORDERS.md).
+// Conditions that an operator places on the integers in its operands: indices within bounds, divisors that are not
+// zero. ONNX leaves the result undefined where they are violated; libraries then read other memory, clamp or crash.
+// In:  a graph. Out: the conditions of a node; those of a graph that cannot be decided before it runs.
+// Cost: linear in the graph; values are followed only where a condition asks about them.
+// Source: the operators' specifications, and where they are silent what ONNX Runtime 1.31.1 rejects (docs/BORDERS.md).
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,7 @@ enum class OperandRule : std::uint8_t {
 /// range, non-zero, no-overflow.
 [[nodiscard]] std::string_view name_of(OperandRule rule);
 
-/// Both ends belong to it.
+/// Both ends are included.
 struct OperandRange {
   std::int64_t low = std::numeric_limits<std::int64_t>::min();
   std::int64_t high = std::numeric_limits<std::int64_t>::max();
@@ -44,17 +44,17 @@ struct OperandCondition {
 /// In the order of the operands. Nothing for omitted operands.
 [[nodiscard]] std::vector<OperandCondition> operand_conditions(const Graph& graph, const Node& node);
 
-/// A condition that some run may break.
+/// A condition that some run may violate.
 struct OpenCondition {
-  std::size_t node = 0;         ///< of the graph: the one that asks, or holds the body with the one that asks
+  std::size_t node = 0;         ///< of the graph: the one with the condition, or the one whose body contains it
   const Node* asker = nullptr;  ///< points into the graph, or into a body
   OperandCondition condition;   ///< of no value when the asker is in a body
 };
 
-/// The conditions that neither constants nor what computes the operands settle, by node.
+/// The conditions that can be decided neither from constants nor from how the operands are computed, by node.
 [[nodiscard]] std::vector<OpenCondition> open_conditions(const Graph& graph);
 
-/// Error import/bad-operand where a constant breaks a condition of a node that every run computes: one outside bodies.
+/// Error import/bad-operand if a constant violates a condition of a node that every run executes: one outside bodies.
 [[nodiscard]] Result<void> check_constant_operands(const Graph& graph);
 
 }  // namespace collage

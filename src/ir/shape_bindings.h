@@ -1,4 +1,4 @@
-// What the user says about open dimensions: `--shape` arguments, read but not yet applied to a model.
+// The `--shape` arguments: extents that the user gives to open dimensions, parsed but not yet applied to a model.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +26,7 @@ struct ShapeBindings {
 [[nodiscard]] Result<ShapeBindings> parse_shape_bindings(std::span<const std::string> arguments);
 
 /// The extents written in one entry; empty for "". Error shape/malformed; shape/range (usage) for a range, which
-/// only those understand who take a domain of shapes.
+/// only functions that take a domain of shapes accept.
 [[nodiscard]] Result<std::vector<std::int64_t>> parse_extents(const std::string& name, const std::string& text);
 
 /// One extent, nothing else. Error shape/malformed.

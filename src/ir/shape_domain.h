@@ -1,7 +1,8 @@
-// The shapes a model is to run with when some of its dimensions stay open: a box, one range of extents a dimension.
-// In: `--shape` bindings with ranges, the types of a graph's inputs. Out: the domain, and for inputs of given extents
-// the point of the domain they are. A point is one extent for each dimension of the domain, in the domain's order.
-// Cost: linear in the dimensions.
+// The domain of shapes for which a plan with open dimensions is made: a range of extents for each open dimension.
+// In:  `--shape` arguments with ranges and the types of a graph's inputs. Out: the domain; for inputs of given extents,
+//       the point of the domain that they correspond to. A point holds one extent for each dimension, in the domain's
+//       order.
+// Cost: linear in the number of dimensions.
 #pragma once
 
 #include <cstdint>
@@ -47,16 +48,16 @@ using ShapePoint = std::vector<std::int64_t>;
 [[nodiscard]] std::string to_string(const ShapeDomain& domain);
 [[nodiscard]] std::string to_string(const ShapeDomain& domain, const ShapePoint& point);
 
-/// The extents by name as a point. Errors: shape/unknown-dimension (usage) for a name the domain has not; shape/unbound
-/// for a dimension without an extent and shape/outside for a point that is not in the domain (bad input).
+/// The extents by name as a point. Errors: shape/unknown-dimension (usage) for a name that the domain does not have;
+/// shape/unbound for a dimension without an extent and shape/outside for a point that is not in the domain (bad input).
 [[nodiscard]] Result<ShapePoint> point_of(const ShapeDomain& domain,
                                           const std::map<std::string, std::int64_t>& extents);
 
-/// Error shape/no-input (usage) for a dimension that no input has: its extent could not be told from inputs.
+/// Error shape/no-input (usage) for a dimension that no input has: its extent could not be determined from the inputs.
 [[nodiscard]] Result<void> check_inputs_tell(const ShapeDomain& domain, std::span<const ValueType> inputs);
 
-/// Writes to `extents` what an input of these extents says about the domain's dimensions. Errors: input/wrong-shape
-/// when it does not fit its type, or gives a dimension another extent than one before.
+/// Writes to `extents` the extents of the domain's dimensions that follow from an input of these extents. Errors:
+/// input/wrong-shape when it does not fit its type, or gives a dimension another extent than one before.
 [[nodiscard]] Result<void> read_extents(const ShapeDomain& domain, const std::string& name, const ValueType& type,
                                         const Extents& seen, std::map<std::string, std::int64_t>& extents);
 

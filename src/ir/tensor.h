@@ -1,4 +1,4 @@
-// A tensor's data: constants of a graph, inputs and outputs of a run. Row-major, little-endian, immutable.
+// A tensor with its data: a constant of a graph, an input or an output. Row-major, little-endian, immutable.
 #pragma once
 
 #include <string>
@@ -35,7 +35,7 @@ template <class T>
 /// The elements of a float (f16, bf16, f32, f64) tensor widened to double; nothing for other types.
 [[nodiscard]] std::optional<std::vector<double>> floats_of(const Tensor& tensor);
 
-/// 16 hexadecimal digits that stand for type, extents and contents; what text forms show of a large constant.
+/// A hash of type, extents and contents as 16 hexadecimal digits; text forms show it for a large constant.
 [[nodiscard]] std::string content_hash(const Tensor& tensor);
 
 }  // namespace collage

@@ -1,5 +1,4 @@
-// Names inside text forms: bare when they are plain words, quoted with escapes otherwise.
-// Shared by the text of types (dimension symbols) and of graphs.
+// Names in the text form of types and graphs: written as they are when they are plain words, else quoted with escapes.
 #pragma once
 
 #include <optional>

@@ -1,7 +1,7 @@
-// Reads the text form of graphs; the grammar stands in text_print.cpp.
-// In: text, trusted in nothing. Out: a graph as written (verify() judges it), or error ir/parse.
-// How: one pass that numbers values as they are declared and notes names as they are read, then the names are looked
-// up.
+// Parses the text form of graphs; text_print.cpp has the grammar.
+// In:  untrusted text. Out: the graph as written (verify() checks it), or error ir/parse.
+// How: one pass numbers values where they are declared and collects the names that are read; the names are then
+//       resolved.
 #include <unordered_map>
 
 #include "ir/graph.h"

@@ -1,4 +1,4 @@
-// The text form of a graph, for golden tests, `--dump` and messages. Free-form white space; the grammar is
+// Prints a graph as text, for golden tests, `--dump` and messages. White space is free; the grammar is
 // clang-format off
 //   graph    = "graph" NAME? "(" value,* ")" "->" "(" REF,* ")" "{" opset? capture* constant* loose* node* order? "}"
 //   value    = REF (":" TYPE)?               a type left out is unknown
@@ -53,7 +53,7 @@ class Printer {
 
   [[nodiscard]] std::string ref(ValueId id) const {
     if (!id.valid()) return "_";
-    // Unreadable on purpose: a broken graph can be looked at, not read back.
+    // Deliberately not parsable: a broken graph can be printed, but not read back.
     if (id.index >= graph_.values.size()) return "%!" + std::to_string(id.index);
     return '%' + name_text(graph_.value(id).name);
   }
@@ -152,7 +152,7 @@ class Printer {
       text_ += "graph";
   }
 
-  /// Lists tell their type by their elements; an empty one says it.
+  /// The type of a list follows from its elements; an empty list names its type.
   template <class T>
   void print(const std::vector<T>& values) {
     if (values.empty()) {
@@ -181,23 +181,6 @@ class Printer {
   std::vector<ValueId> order_;
 };
 
-void collect(const Tensor& tensor, std::map<std::string, Tensor>& found) {
-  if (tensor.size() > kInlineElements) found.emplace(content_hash(tensor), tensor);
-}
-
-void collect(const Graph& graph, std::map<std::string, Tensor>& found) {
-  for (const Value& value : graph.values)
-    if (value.constant) collect(*value.constant, found);
-  for (const Node& node : graph.nodes) {
-    for (const Attribute& attribute : node.attributes) {
-      if (const auto* tensor = std::get_if<Tensor>(&attribute.value)) collect(*tensor, found);
-      if (const auto* tensors = std::get_if<std::vector<Tensor>>(&attribute.value))
-        for (const Tensor& tensor : *tensors) collect(tensor, found);
-    }
-    for (const Graph* body : bodies_of(node)) collect(*body, found);
-  }
-}
-
 }  // namespace
 
 std::string operator_text(const Node& node) {
@@ -209,12 +192,6 @@ std::string to_text(const Graph& graph) {
   std::string text;
   Printer(graph, 0, text).run();
   return text + '\n';
-}
-
-std::map<std::string, Tensor> large_constants_of(const Graph& graph) {
-  std::map<std::string, Tensor> found;
-  collect(graph, found);
-  return found;
 }
 
 }  // namespace collage

@@ -1,4 +1,4 @@
-// Pieces of the text form that others print too: keys of computations, messages.
+// Parts of a graph's text form that are also used on their own: in structure keys and in messages.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// The words of the text form: what text_parse.cpp builds graphs from. Nothing here recurses into graphs.
+// The tokeniser for the text form of graphs, used by text_parse.cpp.
 #pragma once
 
 #include <map>
@@ -12,7 +12,7 @@
 
 namespace collage {
 
-/// A place in a text that only moves forward. Every reader skips white space first.
+/// A position in a text, which only moves forward. All functions skip white space first.
 class Scanner {
  public:
   explicit Scanner(std::string_view text) : whole_(text), rest_(text) {}
@@ -40,7 +40,7 @@ class Scanner {
   /// A tensor; contents given by hash come from `constants`.
   Result<Tensor> tensor(const std::map<std::string, Tensor>& constants);
 
-  /// Error ir/parse at this place.
+  /// Error ir/parse at this position.
   [[nodiscard]] std::unexpected<Error> wrong(std::string allowed);
 
  private:

@@ -1,4 +1,4 @@
-// What a value is: element type, shape, and the sequence / optional wrappers of ONNX. Data only.
+// The type of a value: element type, shape, and ONNX's sequence and optional types. Data only.
 #pragma once
 
 #include <cstdint>

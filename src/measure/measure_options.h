@@ -1,4 +1,4 @@
-// How and until when candidates are measured: values that a tune hands on whole, from its options down to the jobs.
+// How candidates are measured and for how long: options that a tune passes on to its jobs unchanged.
 #pragma once
 
 #include <chrono>

@@ -1,6 +1,6 @@
-// The price and prepare jobs: compile, verify, then time the candidates of one region or one conversion.
-// A candidate is timed only after its outputs matched the record and what the reference gives for the other input sets
-// (input_sets.h); it is judged again after the timing.
+// The price and prepare jobs: compile, verify, then time the candidates of one region or one conversion. A candidate is
+// timed only if its outputs matched the record and the reference's results on the other input sets (input_sets.h). It
+// is verified again after timing.
 #pragma once
 
 #include "measure/jobs.h"

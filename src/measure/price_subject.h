@@ -1,5 +1,5 @@
-// What a price job is about, the same for all its candidates: a region with its recorded values, or a conversion.
-// In: a job, and the graph and record that the worker holds. Out: the region and its ports.
+// What a price job measures, shared by all its candidates: a region with its recorded values, or a conversion.
+// In:  a job, and the graph and record that the worker has loaded. Out: the region and its ports.
 #pragma once
 
 #include <optional>

@@ -1,8 +1,9 @@
-// Prices candidates: takes their costs from the store, else has a worker process measure them.
-// In: regions or conversions with the candidates for each. Out: a cost for each candidate.
-// Candidates of one structure are one job, measured once however often the structure occurs. Jobs go to one worker, one
-// after the other, so that nothing is timed beside other work of ours (group_runner.h). Each cost is stored as soon as
-// it arrives (answer_book.h). Costs that another tuner measures at this moment are waited for (group_turns.h).
+// Prices candidates: takes their costs from the store, or has a worker process measure them.
+// In:  regions or conversions, each with its candidates. Out: a cost for each candidate.
+// How: candidates of one structure form one job, which is measured once however often the structure occurs. All jobs go
+//       to one worker, one after the other, so that nothing of ours runs beside a measurement (group_runner.h). Each
+//       cost is stored as soon as it arrives (answer_book.h). Costs that another tuner with the same store is measuring
+//       are left until last; then the tuner waits for them (group_turns.h).
 #pragma once
 
 #include <expected>
@@ -48,9 +49,10 @@ class Pricer {
   [[nodiscard]] Result<std::vector<std::vector<PricedCandidate>>> price(std::span<const ConversionRequest> requests,
                                                                         const MeasureLimits& limits = {});
 
-  /// The artifact for exactly these weights: from the store when it was verified before, else compiled and verified
-  /// now. Outer error as price(), also artifact/cannot-write and measure/stopped; inner: it does not work here.
-  /// A portable one (CompileOptions), of what has a usual one, is verified as the baseline instance runs it.
+  /// The artifact for exactly these weights: from the store if it was verified before, else compiled and verified now.
+  /// Outer errors as price(), also artifact/cannot-write and measure/stopped; an inner refusal says that it does not
+  /// work here. A portable artifact (CompileOptions) of a candidate that also has a usual one is verified with the
+  /// baseline instance.
   [[nodiscard]] Result<std::expected<StoredArtifact, Refusal>> artifact_for(const Graph& graph, const Region& region,
                                                                             const CandidateSpec& candidate,
                                                                             const std::stop_token& stop = {},

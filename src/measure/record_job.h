@@ -1,4 +1,4 @@
-// The record job: one run of a whole graph by one backend, every value of it written down.
+// The record job: runs a whole graph on one backend and writes all its values to a file.
 #pragma once
 
 #include "measure/jobs.h"
@@ -6,8 +6,8 @@
 
 namespace collage {
 
-/// Runs the graph and writes the record. Values that are no tensors of fixed-size elements are left out; values whose
-/// kind the graph does not know are asked for first, and given up when the backend will not give them.
+/// Runs the graph and writes the record. Values that are not tensors of fixed-size elements are left out. Values whose
+/// kind the graph does not know are requested at first, and left out when the backend cannot provide them.
 /// Error record/refused when the backend refuses or fails; record/*, file/*, import/* for the files.
 [[nodiscard]] Result<void> run_record_job(const RecordJob& job, Workbench& bench, JobContext& context);
 

@@ -1,9 +1,10 @@
-// A reproduction bundle: everything that made one candidate fail, as a small folder that can be sent to somebody else.
-//   region.onnx     the region as a model of its own, weights included; not there for a conversion
-//   input_0.npy...  its recorded inputs, output_0.npy... what the reference gave for them (.pb for types NumPy lacks)
-//   repro.json      who failed, how, at which stage, with which options and versions (schema collage.repro/1)
+// A reproduction bundle: everything that is needed to reproduce the failure of one candidate, as a small folder that
+// can be sent to the backend's developers.
+//   region.onnx     the region as a model, weights included; absent for a conversion
+//   input_0.npy...  its recorded inputs; output_0.npy... the reference's results (.pb for types that NumPy lacks)
+//   repro.json      which backend failed, how, at which stage, with which options and versions (schema collage.repro/1)
 //   README.txt      what this is and how to replay it
-// In: a failed candidate. Out: a folder; and back. Reading trusts nothing: sizes, names and types are checked first.
+// In:  a failed candidate. Out: a folder; and back. Reading validates sizes, names and types before it uses them.
 // Cost: writing region and arrays once.
 // Not here: which failures are kept (repro_keeper.h), replaying (repro_replay.h).
 // Source: reproducers of LLVM's crash recovery (https://llvm.org/docs/HowToSubmitABug.html).

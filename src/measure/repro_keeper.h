@@ -1,8 +1,8 @@
-// Decides which failures of backends become reproduction bundles, and keeps their folder small.
-// In: failed candidates. Out: folders named `<backend>-<reason>-<hash>`, and a line for the user.
-// Crashes, hangs, wrong results, exceptions and failed compilations are kept; a plain refusal is not. There is one
-// bundle for each backend build, structure and reason, a limited number for each tune and in all, and none larger than
-// `most_bytes`.
+// Decides which failures of backends become reproduction bundles, and limits the size of their folder.
+// In:  failed candidates. Out: folders named `<backend>-<reason>-<hash>`, and a line for the user.
+// Crashes, hangs, wrong results, exceptions and failed compilations are kept; other refusals are not. There is at most
+// one bundle for each backend build, structure and reason, a limited number for each tune and in total, and none is
+// larger than `most_bytes`.
 #pragma once
 
 #include <chrono>

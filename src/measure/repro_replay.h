@@ -1,5 +1,5 @@
-// Replays a reproduction bundle: compiles, loads, checks and times the candidate again in a worker of its own.
-// In: a bundle and backends. Out: for each backend, what happens now beside what happened then.
+// Replays a reproduction bundle: compiles, loads, checks and times the candidate again in a worker.
+// In:  a bundle and backends. Out: for each backend, the result now and the recorded one.
 // Cost: that of pricing one candidate for each backend; a hang takes the time limit in the bundle.
 #pragma once
 

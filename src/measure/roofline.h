@@ -1,8 +1,11 @@
-// The least time a region can take on this machine, from what it must compute and move: a bound that holds whatever
-// library runs it.
-// In: graph, region, the machine's peak rates. Out: nanoseconds. Cost: O(nodes of the region).
-// Source: Williams, Waterman, Patterson, Roofline, CACM 2009. Least multiplications of small convolutions: Winograd's
-//         F(4x4, 3x3), Lavin and Gray, CVPR 2016.
+// A lower bound on the time of a region on this machine, from the arithmetic it must do and the bytes it must move. It
+// holds whatever library runs the region.
+// In:  a graph, a region, the machine's peak rates. Out: nanoseconds. Cost: O(nodes of the region).
+// Example: a MatMul of [512, 512] by [512, 512] floats takes 2 x 512^3 = 268 million operations and moves 3 MiB. At
+// peak rates of 100 operations and 200 bytes a nanosecond that is 2684 us for the arithmetic and 16 us for the bytes,
+// so the bound is 2684 us.
+// Source: Williams, Waterman, Patterson, Roofline, CACM 2009. The least number of multiplications of small
+//       convolutions: Winograd's F(4x4, 3x3), Lavin and Gray, CVPR 2016.
 #pragma once
 
 #include <cstdint>

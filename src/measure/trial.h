@@ -1,6 +1,6 @@
-// One candidate in a worker: its artifact, loaded and bound to fresh buffers that hold the recorded inputs.
-// It can be run and judged: outputs against the record, inputs unchanged, nothing written outside the buffers.
-// Compiling is price_job's, timing is sampling's.
+// One candidate in a worker: its artifact, loaded, and bound to new buffers that hold the recorded inputs. It can be
+// run and checked: outputs equal the record, inputs are unchanged, nothing is written outside of the buffers. Compiling
+// is in price_job.h, timing in timing/sampling.h.
 #pragma once
 
 #include <expected>

@@ -1,5 +1,5 @@
-// What a worker keeps from one job to the next: the last graph and record, input sets of regions, conversion kernels,
-// and the speed of the undisturbed processor.
+// What a worker keeps between jobs: the last graph and record, the input sets of regions, conversion kernels, and the
+// speed of the undisturbed processor.
 #pragma once
 
 #include <optional>

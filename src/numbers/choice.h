@@ -1,7 +1,8 @@
-// Judges index outputs (ArgMax, ArgMin, TopK, NonMaxSuppression) by the values that the indices point at: of two
-// elements that are equal within the tolerance, either may be chosen. In: a graph, or indices with the tensor that they
-// index. Out: where the choices of an output come from; a comparison. Cost: one look-up for each index; one pass over
-// the indexed tensor for its largest magnitude.
+// Judges outputs that are indices (ArgMax, ArgMin, TopK, NonMaxSuppression) by the values that they select: of two
+// elements that are equal within the tolerance, either may be selected.
+// In:  a graph; or indices together with the tensor that they index. Out: which tensor the indices of an output refer
+//       to; a comparison.
+// Cost: one look-up for each index, and one pass over the indexed tensor for its largest magnitude.
 #pragma once
 
 #include <optional>
@@ -16,14 +17,14 @@ enum class ChoiceKind : std::uint8_t {
   kBoxes       ///< rows (batch, class, box) of scores [batch, class, box]: NonMaxSuppression
 };
 
-/// Where the indices in a value were chosen.
+/// The tensor and axis to which the indices in a value refer.
 struct ChoiceRule {
   ValueId data;
   std::int64_t axis = 0;  ///< kAlongAxis; not negative
   ChoiceKind kind = ChoiceKind::kAlongAxis;
 };
 
-/// A rule with the data at hand.
+/// A rule with the data that it needs.
 struct Choice {
   Tensor data;
   std::int64_t axis = 0;

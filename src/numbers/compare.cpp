@@ -1,6 +1,6 @@
-// How: blocks of elements go through a branch-free loop in single precision with a slightly tighter bound, which the
-// compiler vectorises. A block that does not pass there (a failure, a NaN, an infinity, a borderline element) is judged
-// again element by element in double precision, and only that judgement counts.
+// How: blocks of elements are compared by a branch-free loop in single precision with a slightly tighter bound, which
+//       the compiler vectorises. A block that fails there (an error, a NaN, an infinity, an element close to the bound)
+//       is compared again in double precision, element by element; only that result counts.
 #include "numbers/compare.h"
 
 #include <fmt/format.h>

@@ -1,5 +1,6 @@
-// Moves tensors between `plain` and any format, in a worker: the two common formats by the reference code, a backend's
-// own format by that backend's conversion kernels. Not here: fast or timed conversions, which are candidates.
+// Converts tensors between `plain` and any other format, in a worker: the two common formats with reference code, a
+// backend's own formats with that backend's conversion kernels. Not here: conversions as steps of a plan, which are
+// candidates and are timed.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +18,7 @@ class FormatConverter {
  public:
   explicit FormatConverter(Registry& registry) : registry_(registry) {}
 
-  /// Bytes a static tensor takes in a format. Error format/unknown when its owner does not take it.
+  /// Bytes a static tensor takes in a format. Error format/unknown when its owner does not support it.
   [[nodiscard]] Result<std::size_t> bytes_of(const ValueType& type, const Format& format);
 
   /// Converts `in` (in format `from`) to `out` (in format `to`), both 64-byte aligned and of bytes_of() their format;

@@ -1,4 +1,4 @@
-// A graph as files that workers read: ONNX with the constants beside it in `PATH.weights`, which readers map.
+// Writes and reads a graph as files for workers: ONNX, with the constants in `PATH.weights`, which readers map.
 #pragma once
 
 #include <string>

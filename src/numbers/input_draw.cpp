@@ -16,7 +16,7 @@ namespace {
 
 /// Elements are picked from so many drawn ones, by 12 bits of a random number.
 constexpr std::size_t kPool = 4096;
-/// Of long tensors so many recorded elements are looked at, in so many runs.
+/// How many recorded elements of a long tensor are sampled, in how many runs.
 constexpr std::size_t kLooked = 32768;
 constexpr std::size_t kRuns = 32;
 constexpr std::size_t kFewKinds = 12;

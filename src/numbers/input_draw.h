@@ -13,19 +13,20 @@
 namespace collage {
 
 enum class Draw : std::uint8_t {
-  /// In the domain that the record shows: floats lie between two recorded ones of equal sign, so that none is nearer to
-  /// zero, larger, or of another sign than any recorded; values of few kinds (masks, whole numbers) stay of these
-  /// kinds; integers lie between the least and the largest recorded, and are zero only when one was; bools are free.
+  /// Within the range of the recorded values. Floats lie between two recorded ones of the same sign, so that no value
+  /// is nearer to zero, larger, or of another sign than the recorded ones. Values of which only a few distinct ones
+  /// were recorded (masks, whole numbers) are drawn from these. Integers lie between the least and the largest recorded
+  /// one, and are zero only if a recorded one is. Bools are free.
   kSeeded,
   /// Floats of both signs far beyond the recorded ones, mixed with tiny ones, zeros of both signs and whole numbers.
   kLarge,
-  /// Few different floats, so ties everywhere: small whole numbers, zeros of both signs, denormals.
+  /// Few different floats, so that there are many ties: small integers, zeros of both signs, denormals.
   kTies
 };
 
-/// A draw in place of `recorded`; the recorded tensor itself when its type is neither a usual float, an integer nor
-/// bool, and for floats that are not finite or look like a mask of -10000 and beyond. `narrow`: arithmetic may be
-/// 16-bit, so large stays small enough for that.
+/// Random values to be used in place of `recorded`. Returns the recorded tensor itself when its type is neither a usual
+/// float, an integer nor bool, and for floats that are not finite or look like a mask (-10000 and below). `narrow`:
+/// arithmetic may be 16-bit, so large values stay small enough for it.
 [[nodiscard]] Tensor draw_like(const Tensor& recorded, Draw draw, std::uint64_t seed, bool narrow);
 
 }  // namespace collage

@@ -1,7 +1,7 @@
-// Keeps the input sets of the regions that a worker met last. Candidates of one region come in several jobs, and
-// computing the expected outputs takes longer than timing most candidates. In: a key of region, record and options.
-// Out: its sets, shared with their users. The least recently used sets are dropped when all together exceed the limit.
-// Not thread-safe.
+// Caches the input sets of recent regions in a worker. Candidates of one region arrive in several jobs, and computing
+// the expected outputs takes longer than timing most candidates.
+// In:  a key of region, record and options. Out: its input sets, shared with their users. When all sets together exceed
+//       the limit, the least recently used ones are dropped. Not thread-safe.
 #pragma once
 
 #include <cstddef>
@@ -21,9 +21,9 @@ class InputSetCache {
  public:
   explicit InputSetCache(std::size_t most_bytes) : most_bytes_(most_bytes) {}
 
-  /// Null when it is not here.
+  /// Null when the key is not in the cache.
   [[nodiscard]] SharedInputSets find(const std::string& key);
-  /// Precondition: find() has just said that the key is not here. What is larger than the limit is not kept.
+  /// Precondition: find() returned null for the key. Sets larger than the limit are not kept.
   void add(std::string key, SharedInputSets sets);
   void clear();
 
@@ -36,7 +36,7 @@ class InputSetCache {
 
   std::size_t most_bytes_;
   std::size_t bytes_ = 0;
-  std::list<Entry> entries_;  ///< used last first
+  std::list<Entry> entries_;  ///< most recently used first
 };
 
 }  // namespace collage

@@ -1,8 +1,9 @@
-// The input sets that a region's candidates are judged on besides the recorded one: a seeded set in the domain that the
-// record shows, and adversarial ones (large values; ties, zeros, denormals) where the region's operators allow them to
-// be judged. What is expected comes from the reference, run on the region.
-// In: a region, its recorded inputs, the reference backend. Out: sets, none when nothing but the record can be judged:
-//     the region is not understood, or the reference refuses it, or gives numbers that are not finite.
+// The input sets on which a region's candidates are checked in addition to the recorded inputs: one set of random
+// values in the recorded range, and adversarial sets (large values; ties, zeros, denormals) where the region's
+// operators allow a judgement on them. The reference backend computes the expected outputs.
+// In:  a region, its recorded inputs, the reference backend.
+// Out: sets; none when only the record can be judged, because the region is not understood, the reference refuses it,
+//       or its results are not finite.
 // Cost: two compilations and at most five runs by the reference; long regions get fewer sets.
 // docs/NUMBERS.md says which set finds which faults.
 #pragma once
@@ -15,14 +16,14 @@
 
 namespace collage {
 
-/// Inputs with what is expected of them.
+/// Inputs with the expected outputs.
 struct InputSet {
   std::string name;                            ///< "seeded", "large", "ties"
   std::vector<Tensor> inputs;                  ///< by input of the region
   std::vector<Tensor> expected;                ///< by output of the region
   std::vector<Tensor> sizes;                   ///< sums of |a||b| by output; empty: bounds scale with `expected`
   std::vector<std::optional<Choice>> choices;  ///< by output, for indices
-  bool is_cheap = false;                       ///< worth another run after the timing
+  bool is_cheap = false;                       ///< cheap enough for another run after the timing
 };
 
 struct InputSetOptions {

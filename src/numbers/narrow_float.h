@@ -1,5 +1,5 @@
-// The bits of 16-bit floats, rounded to nearest even.
-// Source: IEEE 754-2019 binary16; bfloat16 as the upper half of binary32.
+// Conversion to and from the bits of 16-bit floats, rounded to nearest, ties to even.
+// Source: IEEE 754-2019 binary16; bfloat16 is the upper half of binary32.
 #pragma once
 
 #include <bit>

@@ -1,4 +1,4 @@
-// Which integer values come from rounded real numbers: there two correct backends may differ by one step.
+// Finds integer values that are rounded real numbers. Two correct backends may differ there by one.
 #pragma once
 
 #include "ir/graph.h"

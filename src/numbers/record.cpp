@@ -122,10 +122,4 @@ Result<Tensor> Record::tensor(const std::string& name) const {
   return found->second;
 }
 
-std::vector<std::string> Record::names() const {
-  std::vector<std::string> names;
-  for (const auto& [name, tensor] : tensors_) names.push_back(name);
-  return names;
-}
-
 }  // namespace collage

@@ -1,9 +1,9 @@
-// The record: every value of one run of the graph in `plain` format, in one mapped file with a JSON index beside it.
-// Shapes, realistic inputs and expected outputs of every region come from here. The inputs of a run are kept in the
+// The record: all values of one run of the graph, in `plain` format, in one mapped file with a JSON index beside it.
+// Shapes, realistic inputs and expected outputs of every region come from it. The inputs of a run are stored in the
 // same form.
-// Layout: PATH holds the bytes, each tensor at a multiple of 64; PATH.json the index
+// Layout: PATH holds the bytes, each tensor at a multiple of 64; PATH.json is the index
 //     {"schema": "collage.record/1", "bytes": N, "values": [{"name", "type": "f32[2,3]", "offset"}, ...]}
-// The index is written last, so a record without index was never finished.
+// The index is written last, so a record without an index is incomplete.
 #pragma once
 
 #include <map>
@@ -18,7 +18,7 @@ namespace collage {
 /// Writes a record value by value; nothing is kept in memory but the index.
 class RecordWriter {
  public:
-  /// Error record/cannot-write. An older record of this name stops being readable at once.
+  /// Error record/cannot-write. An older record of this name becomes unreadable immediately.
   [[nodiscard]] static Result<RecordWriter> create(const std::string& path);
   RecordWriter(RecordWriter&& other) noexcept;
   RecordWriter& operator=(RecordWriter&&) = delete;
@@ -26,7 +26,7 @@ class RecordWriter {
 
   /// Appends one value. Error record/cannot-write, record/duplicate, record/unsupported-type for strings.
   Result<void> add(const std::string& name, const Tensor& tensor);
-  /// Writes the index; the record can be opened from here on.
+  /// Writes the index; from now on the record can be opened.
   Result<void> finish();
 
  private:
@@ -47,7 +47,6 @@ class Record {
   /// The value's tensor, whose bytes are the mapped file. Error record/no-such-value.
   [[nodiscard]] Result<Tensor> tensor(const std::string& name) const;
   [[nodiscard]] bool contains(const std::string& name) const { return tensors_.contains(name); }
-  [[nodiscard]] std::vector<std::string> names() const;  ///< sorted
 
  private:
   std::string path_;

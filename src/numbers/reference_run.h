@@ -1,6 +1,7 @@
-// A small graph made ready to run on one backend, again and again with other inputs: where expected outputs come from.
-// In: a graph whose inputs and outputs are static tensors. Out: its outputs.
-// Cost: a compilation and a load when made; a run and copies of inputs and outputs each time.
+// A small graph compiled and loaded on one backend, to be run repeatedly with different inputs. It computes expected
+// outputs.
+// In:  a graph whose inputs and outputs are static tensors. Out: its outputs.
+// Cost: a compilation and a load when it is made; for each run, copies of inputs and outputs.
 // Not here: the record of the whole model (record_job.h).
 #pragma once
 

@@ -84,7 +84,7 @@ const OperatorNames& jumpers() {
   return names;
 }
 
-/// Nothing can be said of their numbers: they draw at random, or hold graphs.
+/// Operators whose numbers cannot be predicted: random ones, and those with bodies.
 const OperatorNames& unknowable() {
   static const OperatorNames names = {
       "RandomNormal", "RandomUniform", "RandomNormalLike", "RandomUniformLike", "Multinomial",    "Bernoulli", "If",
@@ -262,7 +262,7 @@ class Study {
       case NumericKind::kNorms:
         result.may_size = false;
         if (!exact) result.may_stress = false;
-        // Equal elements have no variance, and what is left of it is rounding.
+        // Equal elements have no variance, so the result consists of rounding errors.
         if (node.op_type.ends_with("Normalization")) result.may_tie = false;
         return;
       case NumericKind::kJumps:

@@ -1,8 +1,8 @@
-// Checks a candidate whose variant is "view": its outputs must be bytes that are already there in its inputs.
-// In: the region with values for its ports. Out: a refusal when a byte differs.
-// Each port is converted to its format. A view of all of its first input has the same bytes; the parts of a Concat,
-// Split or Slice lie at their offsets in the whole (region/containment.h). Cost: a conversion and a comparison of every
-// byte.
+// Checks a candidate whose variant is "view": the bytes of its outputs must already be present in its inputs.
+// In:  the region, with values for its ports. Out: a refusal when a byte differs.
+// How: each port is converted to its format. A view of its whole first input has the same bytes; the parts of a Concat,
+//       Split or Slice lie at their offsets in the whole (region/containment.h).
+// Cost: a conversion and a comparison of every byte.
 #pragma once
 
 #include <optional>
@@ -26,7 +26,7 @@ struct ViewPorts {
   std::span<const Tensor> outputs;
 };
 
-/// Nothing when it is one. Converts on `threads` threads.
+/// Nothing when it is a view. Converts on `threads` threads.
 [[nodiscard]] std::optional<Refusal> judge_view(const ViewPorts& view, FormatConverter& converter, int threads);
 
 }  // namespace collage

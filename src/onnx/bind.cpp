@@ -57,7 +57,7 @@ std::set<std::string> symbols_of(const pb::GraphProto& graph) {
   return symbols;
 }
 
-/// Writes `extents` over the declared shape of one input; what its symbols then mean goes to `implied`.
+/// Writes `extents` over the declared shape of one input; the extents of its symbols are written to `implied`.
 Result<void> bind_input(pb::ValueInfoProto& input, const std::vector<std::int64_t>& extents,
                         std::map<std::string, std::set<std::int64_t>>& implied) {
   auto* type = tensor_type(input);
@@ -116,7 +116,7 @@ void substitute_everywhere(pb::GraphProto& graph, const Symbols& symbols) {
   });
 }
 
-/// A name that nobody knows, most often a mistyped one.
+/// An unknown name, most often a mistyped one.
 std::unexpected<Error> unknown_binding(const std::string& name, const pb::GraphProto& graph,
                                        const std::set<std::string>& dimensions) {
   std::vector<std::string> allowed;

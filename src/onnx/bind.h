@@ -1,5 +1,5 @@
-// Makes the model say what its user meant: initialisers are constants, not inputs, and open dimensions have extents.
-// Works on the message at its own opset, so that the result is what rivals run.
+// Binds open dimensions to the user's extents and turns initialisers that are also inputs into constants. Works on the
+// ONNX message at the model's own opset, so that other engines can be given the same bound model.
 #pragma once
 
 #include <string>
@@ -11,11 +11,11 @@
 
 namespace collage {
 
-/// Takes initialisers out of the graph's inputs and raises the IR version to 4, from which on that is legal.
+/// Takes initialisers out of the graph's inputs and raises the IR version to 4, since which that is legal.
 void repair_initialisers(pb::ModelProto& model, std::vector<std::string>& notes);
 
-/// Drops the types of inner values and the shapes of outputs, in bodies too. Exporters leave stale ones behind, which
-/// make inference fail; all of them are inferred anew.
+/// Drops the types of inner values and the shapes of outputs, in bodies too. They may be outdated and then make
+/// inference fail; all of them are inferred again.
 void drop_declared_shapes(pb::GraphProto& graph);
 
 /// The bindings, and the extents of an array for each open input that they do not name.

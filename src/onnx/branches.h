@@ -1,6 +1,6 @@
-// Inlines If nodes whose branch is decided: by a constant condition, or because the other branch cannot run with the
-// shapes that the user bound (a voice model for two sample rates, say). Engines refuse to load a branch that does not
-// fit.
+// Replaces an If node by one of its branches when the choice is known at import: its condition is constant, or the
+// other branch cannot have valid shapes once the open dimensions are bound (for example in a voice model for two sample
+// rates). Engines refuse to load a model with such an invalid branch.
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@
 
 namespace collage {
 
-/// Gives every If a name of its own, so that inference can tell them apart.
+/// Gives every If a unique name, so that inference can distinguish them.
 void name_branches(pb::GraphProto& graph);
 
 /// Replaces decided Ifs by the nodes of the branch they take, also inside bodies; returns how many. A branch dropped

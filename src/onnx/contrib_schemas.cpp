@@ -207,7 +207,7 @@ Types branch_types(InferenceContext& context, const char* branch) {
   return types;
 }
 
-/// Nothing when the branch does not fit. What ONNX's data propagation cannot do says nothing about the branch.
+/// Nothing when the branch does not fit. A failure of ONNX's data propagation is no evidence against the branch.
 std::optional<Types> types_if_fitting(InferenceContext& context, const char* branch) {
   try {
     return branch_types(context, branch);
@@ -226,9 +226,9 @@ const char* branch_taken(InferenceContext& context) {
   return value->ints.front() != 0 ? "then_branch" : "else_branch";
 }
 
-/// Like ONNX's own inference, but a known condition decides; and where one branch cannot run with the shapes that come
-/// in, every run that succeeds takes the other, so its types are the node's. Each branch is inferred once only: ONNX's
-/// data propagation refuses to see a value twice.
+/// Shape inference of If, as ONNX's own, with two additions. A known condition selects the branch. When one branch
+/// cannot have valid shapes for the given inputs, every successful run takes the other one, so the node gets its types.
+/// Each branch is inferred once only, because ONNX's data propagation rejects a value that it meets twice.
 void infer_if(InferenceContext& context, UnfitBranches& unfit) {
   std::optional<Types> types;
   if (const char* taken = branch_taken(context)) {

@@ -1,4 +1,4 @@
-// Shape inference for common operators of vendors' domains, which ONNX's library does not know.
+// Shape inference for common vendor operators that ONNX's library does not know.
 #pragma once
 
 #include <onnx/defs/schema.h>
@@ -12,11 +12,11 @@ namespace collage {
 /// Branches of If nodes that cannot run with the shapes that come in: "node If (NAME)" -> the attribute's name.
 using UnfitBranches = std::map<std::string, std::string>;
 
-/// ONNX's own registry, and behind it our schemas for com.microsoft. They only infer types: they check nothing.
-/// Also keeps ONNX's data propagation, which makes a list entry for every element of a vector, away from long vectors.
+/// ONNX's own registry, extended by our schemas for com.microsoft. These only infer types and check nothing. Also
+/// prevents ONNX's data propagation, which makes a list entry for every element of a vector, on long vectors.
 class Schemas final : public onnx::ISchemaRegistry {
  public:
-  /// `unfit` hears of branches that do not fit; it outlives the registry.
+  /// Branches that cannot have valid shapes are added to `unfit`, which outlives the registry.
   explicit Schemas(UnfitBranches& unfit);
   // NOLINTNEXTLINE(google-default-arguments): the signature is ONNX's
   const onnx::OpSchema* GetSchema(const std::string& key, int max_inclusive_version,

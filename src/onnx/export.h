@@ -1,4 +1,4 @@
-// Export: a graph as plain ONNX that any runtime reads; read_graph (import.h) gives the same graph back.
+// Writes a graph as a standard ONNX model. read_graph() (import.h) reads the same graph back.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@
 
 namespace collage {
 
-/// Where a constant's bytes lie outside the model: a file next to it and an offset into that file.
+/// The place of a constant's bytes outside the model: a file beside it and an offset in that file.
 struct ExternalLocation {
   std::string file;
   std::size_t offset = 0;
@@ -21,7 +21,7 @@ struct ExternalLocation {
 };
 
 struct ExportOptions {
-  /// Says which constants of the outermost graph live outside; nothing = inside the model.
+  /// Selects the constants of the outermost graph that are stored outside; nothing = inside the model.
   std::function<std::optional<ExternalLocation>(ValueId)> external;
   /// Constants of at most this many bytes stay inside whatever `external` says: engines read shapes from them.
   std::size_t inline_limit = 1024;
@@ -29,7 +29,7 @@ struct ExportOptions {
   std::function<std::vector<std::pair<std::string, std::string>>(NodeId)> node_metadata;
   std::int64_t ir_version = 10;  ///< raised when an element type of the graph needs a newer one
   bool value_info = true;        ///< write the types of inner values
-  bool keep_ids = true;          ///< note ids and capture order in metadata_props, so that reading gives an equal graph
+  bool keep_ids = true;  ///< store ids and capture order in metadata_props, so that the graph read back is equal
 };
 
 /// The graph as a serialised ModelProto. A region is export_graph(extract(graph, region)).

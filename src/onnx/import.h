@@ -1,9 +1,8 @@
-// Import: an ONNX file becomes a verified graph at the canonical operator versions (opset 26, IR 10) with functions
-// inlined, open dimensions bound, shapes inferred and shape arithmetic folded. Also reads back what export.h writes.
-// In:  bytes of a model (opset 7 to 28) and the user's shapes.   Out: Imported.
-// Source: ONNX's C++ library (checker, inliner, version converter, shape inference) after the rewrites of
-// legacy_rules.h where
-//         its converter changes a model's meaning.
+// Imports an ONNX model as a verified graph at the canonical versions (opset 26, IR 10), with functions inlined, open
+// dimensions bound, shapes inferred and shape arithmetic folded. Also reads back what export.h writes.
+// In:  the bytes of a model (opset 7 to 28) and the user's shapes. Out: Imported.
+// Source: ONNX's C++ library (checker, inliner, version converter, shape inference). The rewrites of legacy_rules.h run
+//       first, for operators whose meaning the version converter changes.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +20,7 @@ namespace collage {
 
 struct ImportOptions {
   ShapeBindings shapes;
-  bool allow_unbound = false;  ///< leave dimensions nobody bound symbolic instead of refusing
+  bool allow_unbound = false;  ///< leave unbound dimensions symbolic instead of refusing the model
   /// True for an operator of a vendor's domain that some backend runs; without it no vendor operator is known.
   std::function<bool(std::string_view domain, std::string_view op)> knows_vendor_operator;
 };
@@ -34,11 +33,11 @@ struct Imported {
   std::string model_hash;  ///< of the file's bytes and its external data, 32 hexadecimal digits
   std::int64_t opset = 0;  ///< of the default domain in the file; 0 when the file does not import it
   std::map<std::string, std::string> metadata;  ///< the file's metadata_props
-  std::vector<std::string> notes;               ///< what import changed and a user may want to know, one sentence each
+  std::vector<std::string> notes;  ///< changes by import that the user should know about, one sentence each
 };
 
 /// Imports a model file.
-/// Errors: import/* (see docs), exit 3 for bad models and unbound dimensions, 4 for what is not supported, 5 for
+/// Errors: import/* (see docs), exit 3 for bad models and unbound dimensions, 4 for unsupported features, 5 for
 /// sizes, 6 for files. Threads: safe to call at the same time. Never throws.
 [[nodiscard]] Result<Imported> import_model(const std::string& path, const ImportOptions& options = {});
 /// The same for bytes in memory; external data is looked for in `folder` (empty: there must be none).

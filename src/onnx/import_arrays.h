@@ -1,6 +1,7 @@
-// Import of a model for arrays that are at hand: where the user did not say an extent, the arrays do.
-// In: a model file, the user's shapes, the extents of arrays by input. Out: as import.h.
-// Cost: an import.
+// Imports a model together with the arrays that it is to run on: open dimensions that the user did not bind take their
+// extents from the arrays.
+// In:  a model file, the user's shapes, the extents of the arrays by input name. Out: as import.h.
+// Cost: one import.
 #pragma once
 
 #include <map>
@@ -14,7 +15,7 @@ namespace collage {
 using ArrayShapes = std::map<std::string, Extents>;
 
 /// As import_model. An input with open dimensions that no entry of options.shapes names takes the extents of its array,
-/// and with them its dimensions in other inputs. Names that no input has are left to who reads the arrays.
+/// and with them its dimensions in other inputs. Unknown names are ignored here; reading the arrays reports them.
 [[nodiscard]] Result<Imported> import_model_for(const std::string& path, const ImportOptions& options,
                                                 const ArrayShapes& arrays);
 

@@ -1,5 +1,6 @@
-// Types and shapes of every value, by ONNX's shape inference with data propagation, taken to a fixed point with the
-// folding of shape arithmetic in between: a folded shape makes more shapes static, which makes more of them fold.
+// Infers the types and shapes of all values with ONNX's shape inference and data propagation. Inference and the folding
+// of shape arithmetic alternate until nothing changes: a folded shape makes further shapes static, and these allow
+// further folding.
 #pragma once
 
 #include <string>

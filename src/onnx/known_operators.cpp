@@ -13,7 +13,7 @@
 namespace collage {
 namespace {
 
-/// ONNX's inference narrows an axis to 32 bits before it looks at it, and then writes outside the shape.
+/// ONNX's inference narrows an axis to 32 bits before it checks it, and then writes outside the shape.
 Result<void> check_axis(const pb::NodeProto& node) {
   constexpr std::int64_t kMostRank = 64;
   const std::int64_t axis = int_attribute(node, "axis", 0);

@@ -1,5 +1,5 @@
-// Which operators import takes at all: those of ONNX's own domains at the model's versions, functions of the model,
-// and those of vendors that a backend says it knows.
+// Decides which operators import accepts: those of ONNX's own domains at the model's versions, functions of the model,
+// and vendor operators that a backend claims to know.
 #pragma once
 
 #include <functional>
@@ -11,13 +11,13 @@ namespace collage {
 
 using KnowsVendorOperator = std::function<bool(std::string_view domain, std::string_view op)>;
 
-/// Error import/unknown-operator naming the first node whose operator nobody knows; import/newer-operator for one that
+/// Error import/unknown-operator naming the first node with an unknown operator; import/newer-operator for one that
 /// came after the model's opset, import/invalid-model for a domain that is not imported or an axis no tensor has.
 [[nodiscard]] Result<void> check_operators(const pb::ModelProto& model, const KnowsVendorOperator& knows_vendor);
 
-/// Operators that only ever were experiments of the default domain, which legacy_images.h rewrites.
+/// Operators of the default domain that remained experimental; legacy_images.h rewrites them.
 [[nodiscard]] bool is_rewritten_experiment(std::string_view op);
-/// Operators that ONNX Runtime takes at older versions than ONNX, with the meaning that ONNX gave them later.
+/// Operators that ONNX Runtime accepts at older versions than ONNX, with the meaning that ONNX defined later.
 [[nodiscard]] bool is_accepted_early(std::string_view op);
 
 /// Drops imports of domains that no node uses any more.

@@ -1,5 +1,5 @@
-// The operators that ONNX itself has, for who asks whether a name is one.
-// In: nothing. Out: names as in qualified_name(): "Relu", "ai.onnx.ml::Scaler".
+// Lists the operators that ONNX itself defines, to tell whether a name is one of them.
+// In:  nothing. Out: names as in qualified_name(): "Relu", "ai.onnx.ml::Scaler".
 // Cost: a copy of ONNX's table.
 // Source: the schemas of ONNX's C++ library.
 #pragma once

@@ -39,7 +39,7 @@ bool is_utf8(std::string_view text) {
   return true;
 }
 
-/// Texts for people only: nothing of ours reads or repeats them.
+/// Documentation strings, which are not used anywhere.
 bool is_remark(const google::protobuf::FieldDescriptor& field) {
   return field.name() == "doc_string" || field.name() == "metadata_props" || field.name() == "producer_name" ||
          field.name() == "producer_version";

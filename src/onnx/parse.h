@@ -1,4 +1,4 @@
-// Bytes -> ONNX message, telling apart what is not ONNX at all, what was cut off, and what is too old or too new.
+// Parses bytes as an ONNX message. Distinct errors say that it is not ONNX, is truncated, or is too old or too new.
 #pragma once
 
 #include <string>
@@ -15,10 +15,11 @@ inline constexpr std::int64_t kCanonicalIr = 10;
 
 /// Errors: import/truncated, import/not-onnx, import/too-large; `where` is the file.
 [[nodiscard]] Result<pb::ModelProto> parse_model(std::string_view bytes, const std::string& where);
-/// Names, operators and symbols must be UTF-8, so that they can stand in JSON and messages. Error import/invalid-model.
+/// Names, operators and symbols must be UTF-8, so that they can be used in JSON and messages. Error
+/// import/invalid-model.
 [[nodiscard]] Result<void> check_names(const pb::ModelProto& model, const std::string& where);
 
-/// The domain "ai.onnx" is spelt "" from here on, in imports, nodes and functions, and each domain has one version: the
+/// The domain "ai.onnx" becomes "", in imports, nodes and functions, and each domain has one version: the
 /// last one named.
 void normalise_domains(pb::ModelProto& model);
 

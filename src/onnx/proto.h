@@ -1,6 +1,6 @@
-// ONNX's protobuf messages for the files of this folder only: no header that others include may include this one.
-// Also what all of them need: attributes, fresh names, a walk over nested graphs, and the guard that turns the
-// exceptions of ONNX's library into errors.
+// ONNX's protobuf messages. Only files of this folder include this header, directly; no header that other folders see
+// may include it. Also what these files share: access to attributes, unused names, a walk over nested graphs, and a
+// guard that turns exceptions of ONNX's library into errors.
 #pragma once
 
 #include <onnx/onnx_pb.h>
@@ -21,10 +21,10 @@ namespace collage {
 
 namespace pb = ::onnx;
 
-/// The domain that keeps finished nodes out of the version converter's hands; gone once conversion is done.
+/// The domain of nodes that the version converter must not change; removed after the conversion.
 inline constexpr std::string_view kFinalDomain = "collage.final";
 
-/// The first line of a library's message, shortened to something a terminal can show.
+/// The first line of a library's message, shortened for a terminal.
 [[nodiscard]] std::string first_line(std::string_view message);
 
 /// Runs `call`; an exception becomes an Error with the given code. ONNX's library reports everything by throwing.
@@ -77,7 +77,7 @@ void set_opset(pb::ModelProto& model, std::string_view domain, std::int64_t vers
 class Names {
  public:
   explicit Names(const pb::GraphProto& graph);
-  /// A name nobody uses yet that begins with `stem`.
+  /// An unused name that begins with `stem`.
   [[nodiscard]] std::string fresh(std::string_view stem);
 
  private:

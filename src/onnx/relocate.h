@@ -1,5 +1,5 @@
-// Moves what a model's external tensors point at inside the one file that holds their bytes.
-// In: a serialised ModelProto, where each offset of the file went. Out: the same model with the new offsets.
+// Changes the offsets in a model whose external tensors all lie in one file, after the parts of that file were moved.
+// In:  a serialised ModelProto; the new offset for each old one. Out: the same model with the new offsets.
 // Cost: parsing and writing the message.
 #pragma once
 

@@ -1,4 +1,4 @@
-// A small tensor of numbers held as plain vectors: what shape arithmetic is made of.
+// A small tensor of numbers as plain vectors: the operands and results of shape arithmetic.
 #pragma once
 
 #include <cstdint>
@@ -28,7 +28,7 @@ inline constexpr std::size_t kMostSmallElements = 1024;
 [[nodiscard]] bool is_small_type(int type);
 /// The number of elements; nothing when it is negative or more than kMostSmallElements.
 [[nodiscard]] std::optional<std::size_t> small_count(const std::vector<std::int64_t>& dims);
-/// The message's value when it is small enough and of a type we compute with.
+/// The message's value when it is small enough and of a supported type.
 [[nodiscard]] std::optional<SmallValue> read_small(const pb::TensorProto& message);
 [[nodiscard]] pb::TensorProto write_small(const SmallValue& value, const std::string& name);
 [[nodiscard]] SmallValue small_vector(std::vector<std::int64_t> values);

@@ -1,4 +1,4 @@
-// ONNX's TensorProto <-> Tensor. Sizes are checked against the data before anything is allocated from them.
+// Converts between ONNX's TensorProto and Tensor. Sizes are checked against the data before anything is allocated.
 #pragma once
 
 #include <optional>
@@ -9,7 +9,7 @@
 
 namespace collage {
 
-/// ONNX's number as our element type; nothing for undefined and for numbers we do not know.
+/// ONNX's number as an element type; nothing for undefined and unknown numbers.
 [[nodiscard]] std::optional<ElementType> element_type_from(std::int64_t data_type);
 
 /// Bytes of a dense tensor of these dimensions; nothing when negative, overflowing or of unknown size.

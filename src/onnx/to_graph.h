@@ -1,5 +1,5 @@
-// ONNX message -> Graph: names become ids, initialisers become constants, what bodies read from outside becomes
-// captures. Used by import, after conversion, and by read_graph on files of our own.
+// Converts an ONNX message to a Graph: names become ids, initialisers become constants, and values that a body reads
+// from outside become captures. Used by import after conversion, and by read_graph() for files that export.h wrote.
 #pragma once
 
 #include "ir/graph.h"

@@ -1,4 +1,5 @@
-// Permutations as short text, for the notes in metadata_props that let a graph keep its ids through a file.
+// Encodes permutations as short text. Exported models store them in metadata_props, so that a graph read back has the
+// same ids.
 #pragma once
 
 #include <cstdint>

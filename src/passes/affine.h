@@ -1,4 +1,4 @@
-// A scale and a shift for each channel, and the operators whose weights can take them. Internal to this folder.
+// Per-channel scale and shift, and the operators whose weights can absorb them. Internal to this folder.
 #pragma once
 
 #include <optional>
@@ -20,8 +20,9 @@ struct Affine {
 /// Mul or Add of a computed value and a constant that differs at most along `axis`.
 [[nodiscard]] std::optional<Affine> elementwise_affine(const Graph& graph, const Node& node, std::size_t axis);
 
-/// Folds `affine`, which node `tail` computes, into the Conv, ConvTranspose or Gemm that makes affine.input and
-/// nothing else reads: new weights and bias, made under the output name of `tail`. False when that cannot be done.
+/// Folds `affine`, which node `tail` computes, into the Conv, ConvTranspose or Gemm whose result affine.input is read
+/// by no other node. That node gets new weights and bias and the output name of `tail`. False when this is not
+/// possible.
 bool fold_into_weights(Editor& editor, NodeId tail, const Affine& affine);
 
 }  // namespace collage

@@ -1,5 +1,5 @@
-// A graph under change: who makes and reads each value stays known while a pass adds, replaces and removes nodes.
-// Removing the last reader of a value removes what made it, so a pass never leaves dead nodes behind.
+// Edits a graph: while a pass adds, replaces and removes nodes, the producer and readers of each value stay known. When
+// the last reader of a value is removed, its producer is removed too, so a pass never leaves dead nodes behind.
 #pragma once
 
 #include <string>
@@ -19,7 +19,7 @@ class Editor {
   [[nodiscard]] const Graph& graph() const { return graph_; }
   [[nodiscard]] const Node& node(NodeId id) const { return graph_.node(id); }
   [[nodiscard]] const Value& value(ValueId id) const { return graph_.value(id); }
-  /// Nodes that were there when the editor was made, those removed since included; new ones have later ids.
+  /// Number of nodes when the editor was made, including those removed since; new nodes have later ids.
   [[nodiscard]] std::size_t original_nodes() const { return original_nodes_; }
   [[nodiscard]] bool is_live(NodeId id) const { return !removed_[id.index]; }
 
@@ -28,21 +28,21 @@ class Editor {
   [[nodiscard]] const Node* producer_op(ValueId id, std::string_view op_type) const;
   /// Live nodes that read the value, once each, bodies included.
   [[nodiscard]] const std::vector<NodeId>& readers(ValueId id) const { return readers_[id.index]; }
-  /// A graph output or a value that bodies read by name: it must stay under its name.
+  /// Whether the value must keep its name, because it is a graph output or bodies read it by name.
   [[nodiscard]] bool is_pinned(ValueId id) const { return is_output_[id.index] || captured_[id.index] > 0; }
-  /// Exactly one node reads the value and nothing else needs it.
+  /// Whether exactly one node reads the value and it is not pinned.
   [[nodiscard]] bool has_one_reader(ValueId id) const { return !is_pinned(id) && readers_[id.index].size() == 1; }
 
   /// A new value named `wanted`, or `wanted`_1, ... when that is taken.
   ValueId add_value(const std::string& wanted, ValueType type);
   ValueId add_constant(const std::string& wanted, Tensor tensor);
-  /// Adds a node that will stand before `anchor`. An empty name is made from the operator's.
+  /// Adds a node that is placed before `anchor`. An empty name is made from the operator's.
   NodeId insert_before(NodeId anchor, Node node);
-  /// Puts another node in the place of `id`. The name and outputs are those given.
+  /// Replaces node `id` by another node, with the given name and outputs.
   void replace(NodeId id, Node node);
   void set_input(NodeId id, std::size_t i, ValueId value);
   void add_input(NodeId id, ValueId value);
-  /// Narrows what is known of a value that keeps its element type.
+  /// Sets a more precise type for a value that keeps its element type.
   void set_type(ValueId id, ValueType type) {
     graph_.value(id).type = std::move(type);
     changed_ = true;
@@ -50,21 +50,22 @@ class Editor {
 
   /// True when bypass(id, value) would work.
   [[nodiscard]] bool can_bypass(NodeId id, ValueId value) const;
-  /// Removes a node whose only used output is the first, and gives `value` to its readers. A pinned output stays, and
-  /// takes the place of `value`, which then must be computed and not pinned. False (and nothing done) otherwise.
+  /// Removes a node of which only the first output is used; its readers read `value` instead. If that output is pinned,
+  /// it replaces `value` instead, which must then be computed and not pinned. False, with no change, if that is not
+  /// possible.
   bool bypass(NodeId id, ValueId value);
-  /// What made `value` now makes the first output of `id` instead, and `id` goes: for a fusion that changes the
-  /// numbers of `value`. `value` is computed and only `id` reads it.
+  /// Removes node `id`; the producer of `value` produces the first output of `id` instead. For a fusion that changes
+  /// the numbers of `value`, which is computed and read by `id` only.
   void absorb(NodeId id, ValueId value);
-  /// Gives every reader of `from` the value `to`; `from` must not be pinned.
+  /// Replaces `from` by `to` in all readers; `from` must not be pinned.
   void move_readers(ValueId from, ValueId to);
-  /// Makes a computed, unpinned value a constant. What made it goes when nothing else needs it.
+  /// Replaces a computed, unpinned value by a constant. Its producer is removed when its other outputs are not used.
   void make_constant(ValueId id, Tensor tensor);
-  /// Removes a node nothing reads. False when its outputs are still needed.
+  /// Removes a node whose outputs are not used. False when one of them is.
   bool remove_if_dead(NodeId id);
 
   [[nodiscard]] bool changed() const { return changed_; }
-  /// Puts the nodes in order and drops what was removed. Nothing else may be called afterwards.
+  /// Sorts the nodes and drops the removed ones. No other function may be called afterwards.
   Result<void> finish();
 
  private:

@@ -1,4 +1,5 @@
-// A product seen as one number times some values, however the multiplications are nested. Internal to this folder.
+// Views a tree of multiplications as one constant factor times some values, whatever its nesting. Internal to this
+// folder.
 #pragma once
 
 #include <vector>
@@ -12,8 +13,8 @@ struct Factors {
   std::vector<ValueId> values;  ///< computed factors, with repeats
 };
 
-/// Takes apart what makes `value`: Mul, Div by a constant, Pow with a small whole exponent. Does not look into `stop`,
-/// nor into inner values that something outside the product reads too (unless `shared` allows it).
+/// Decomposes the computation of `value`: Mul, Div by a constant, Pow with a small integer exponent. Does not look into
+/// `stop`, nor into inner values that something outside the product reads too (unless `shared` allows it).
 [[nodiscard]] Factors factors_of(const Editor& editor, ValueId value, ValueId stop, bool shared = false);
 
 /// The operand of a two-input node that is not the constant `number`; invalid when neither is.
@@ -22,7 +23,7 @@ struct Factors {
 /// The sorted computed factors are exactly these values (order does not matter).
 [[nodiscard]] bool are_exactly(std::vector<ValueId> values, std::vector<ValueId> expected);
 
-/// Equal up to the rounding of exporters.
+/// Whether two numbers are equal up to the rounding of exporters.
 [[nodiscard]] bool is_about(double value, double expected);
 
 }  // namespace collage

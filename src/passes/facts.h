@@ -1,4 +1,4 @@
-// What many passes want to know about nodes, shapes and constants. Pure functions.
+// Queries about nodes, shapes and constants that many passes share. Pure functions.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ using Integers = std::vector<std::int64_t>;
 [[nodiscard]] std::optional<Extents> static_extents(const Graph& graph, ValueId id);
 /// Number of dimensions; nothing when it is not known.
 [[nodiscard]] std::optional<std::size_t> rank_of(const Graph& graph, ValueId id);
-/// Known to have the same element type and the same extents in every run: static and equal, or equal symbols.
+/// Whether two values have the same element type and extents in every run: static and equal, or equal symbols.
 [[nodiscard]] bool same_type(const Graph& graph, ValueId a, ValueId b);
 [[nodiscard]] ElementType element_of(const Graph& graph, ValueId id);
 /// Bytes of a static value; 0 when the size is not known.
@@ -63,11 +63,11 @@ template <class T>
 /// The transposed contents of a constant of whole-byte elements, permuted.size() == rank.
 [[nodiscard]] Tensor permuted(const Tensor& tensor, const Permutation& perm);
 
-/// Reshape, Flatten, Squeeze, Unsqueeze: the bytes stay, the extents change.
+/// Whether it is a Reshape, Flatten, Squeeze or Unsqueeze: the bytes stay, the extents change.
 [[nodiscard]] bool is_reshape_like(const Node& node);
-/// An operator whose result differs from call to call.
+/// Whether the operator's result differs from call to call.
 [[nodiscard]] bool is_random(const Node& node);
-/// Something in the graph rounds to whole numbers, so that the last bit of what leads there may move a result by one.
+/// Whether something in the graph rounds to integers, so that a difference in the last bit may change a result by one.
 [[nodiscard]] bool rounds(const Graph& graph);
 
 }  // namespace collage

@@ -1,6 +1,6 @@
-// Computes what depends on constants only. All such nodes go to the evaluator as one graph, so that a model full of
-// small shape arithmetic costs one call to the reference engine.
-// In: a graph and an evaluator. Out: the same graph with the results as constants, under the values' names.
+// Constant folding: computes nodes that depend on constants only. All of them are evaluated as one graph, so that a
+// model with much shape arithmetic costs one call to the reference engine.
+// In:  a graph and an evaluator. Out: the graph with the results as constants, under the same value names.
 #include <algorithm>
 #include <array>
 

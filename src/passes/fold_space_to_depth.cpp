@@ -1,6 +1,7 @@
 // Folds a rearrangement of pixels into channels (SpaceToDepth, or strided slices that are concatenated) into the
-// convolution that reads it: the same multiplications on the image itself, without the copies.
-// How: block pixel (r, c) of input channel i becomes weight row k*block + r, column l*block + c of channel i.
+// convolution that reads it: the same multiplications are done on the image itself, without the copies.
+// How: let k, l be a position in the kernel and `block` the block size. The weight of pixel (r, c) of a block of input
+//       channel i moves to row k*block + r, column l*block + c of the new weights of channel i.
 #include <algorithm>
 
 #include "passes/facts.h"

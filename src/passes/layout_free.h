@@ -1,4 +1,5 @@
-// Operators that compute the same whatever the order of dimensions is, once their axes are renamed. Internal.
+// Operators that compute the same in any dimension order, once their axis attributes are renamed. Internal to this
+// folder.
 #pragma once
 
 #include <optional>

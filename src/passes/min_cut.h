@@ -1,6 +1,7 @@
-// The cheapest way to split a weighted directed graph between a source and a sink. Internal to this folder.
-// Source: Dinic's algorithm (blocking flows in level graphs). Example: with edges source -> a of 3, a -> b of 1 and
-// b -> sink of 2 the cut is the edge a -> b, and a is on the source's side.
+// Minimum cut: the cheapest set of edges that separates source and sink of a weighted directed graph. Internal to this
+// folder.
+// Source: Dinic's algorithm (blocking flows in level graphs). Example: with the edges source -> a of weight 3, a -> b
+//       of 1 and b -> sink of 2, the cut is the edge a -> b, and a is on the source's side.
 #pragma once
 
 #include <cstddef>
@@ -19,9 +20,9 @@ class MinCut {
   /// Costs `weight` when `from` ends on the source's side and `to` on the sink's.
   void add_edge(std::size_t from, std::size_t to, std::int64_t weight);
 
-  /// Cost of the cheapest split.
+  /// The weight of the minimum cut.
   std::int64_t solve();
-  /// After solve(): in the smallest source side among the cheapest splits.
+  /// After solve(): whether the vertex is in the smallest source side among all minimum cuts.
   [[nodiscard]] bool is_source_side(std::size_t node) const { return level_[node] >= 0; }
 
  private:

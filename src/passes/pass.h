@@ -1,4 +1,4 @@
-// What one pass is to the runner, and the list of them. Internal to this folder.
+// The interface between passes and their runner, and the list of all passes. Internal to this folder.
 #pragma once
 
 #include <functional>
@@ -16,17 +16,17 @@ struct PassContext {
   const PassOptions* options = nullptr;
   const Evaluator* evaluator = nullptr;
   std::string note;                  ///< set by a pass that could not do all it should
-  std::set<std::string> unfoldable;  ///< values the evaluator refused or that came out too large: not asked again
-  std::unordered_set<std::string> imported_names;  ///< of the values the graph came with
+  std::set<std::string> unfoldable;  ///< values that the evaluator refused or that are too large: not tried again
+  std::unordered_set<std::string> imported_names;  ///< of the imported graph's values
 };
 
-/// Changes the graph in place and says whether it did.
+/// Changes the graph in place; returns whether it changed anything.
 using PassFunction = Result<bool> (*)(Graph& graph, PassContext& context);
 
 /// One local rewrite, tried at each node; true when it changed something.
 using Rule = bool (*)(Editor& editor, NodeId id);
 
-/// Tries the rules at every node in order; a node that a rule changed is not offered to the rules after it.
+/// Tries the rules at every node in order; for a node that a rule changed, later rules are skipped.
 Result<bool> apply_rules(Graph& graph, std::initializer_list<Rule> rules);
 
 Result<bool> remove_dead(Graph& graph, PassContext& context);

@@ -1,4 +1,4 @@
-// Removes nodes whose results nobody needs.
+// Removes nodes whose results are not used.
 #include "passes/pass.h"
 
 namespace collage {

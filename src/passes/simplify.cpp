@@ -50,8 +50,8 @@ constexpr std::array kPasses = {
 };
 
 Result<void> check_names(const std::set<std::string>& names) {
-  std::vector<std::string> known;
-  for (const Pass& pass : kPasses) known.emplace_back(pass.name);
+  const std::vector<std::string_view> passes = pass_names();
+  const std::vector<std::string> known(passes.begin(), passes.end());
   for (const std::string& name : names) {
     if (std::ranges::find(known, name) != known.end()) continue;
     std::string allowed;

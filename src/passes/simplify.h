@@ -1,6 +1,6 @@
-// Makes an imported graph smaller without changing what it computes: one pass a file, each with its own switch.
-// In: a verified graph at the canonical operator versions. Out: the simplified graph and what each pass did.
-// Inputs and outputs keep names, types and order; a value that survives under its name has the numbers it had.
+// Simplifies an imported graph without changing what it computes. Each pass is one file and can be switched off.
+// In:  a verified graph at the canonical operator versions. Out: the simplified graph, and what each pass did.
+// Inputs and outputs keep their names, types and order. A value whose name is kept has the same numbers as before.
 #pragma once
 
 #include <cstddef>
@@ -49,8 +49,8 @@ struct SimplifiedGraph {
 /// a part without "-", passes/unknown-pass for a name that is no pass, with the nearest one.
 [[nodiscard]] Result<std::set<std::string>> passes_switched_off(std::string_view switches);
 
-/// Runs the passes to a fixed point, verifying the graph after each change. An evaluator that fails only stops
-/// folding of what it failed on; an empty one switches folding off.
+/// Runs the passes until nothing changes and verifies the graph after each change. If the evaluator fails on a node,
+/// that node is not folded; an empty evaluator switches folding off.
 /// Errors: passes/unknown-pass for a name in `off`; passes/broken-graph (a bug) when a pass breaks an invariant.
 [[nodiscard]] Result<SimplifiedGraph> simplify(Graph graph, const PassOptions& options, const Evaluator& evaluator);
 

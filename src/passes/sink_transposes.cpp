@@ -1,13 +1,13 @@
-// Finds the dimension order of each node between transpositions that leaves the least data to transpose.
-// In: a graph, often exported from a framework that keeps channels last, with a transposition around each convolution.
-// Out: the same computation with the nodes in between in the order that their neighbours have.
-// How: for one permutation at a time, each node that any order suits is either left or turned. A value costs its bytes
-//      once if somebody needs it in the order in which it is not made. The cheapest choice is a minimum cut.
-// Differs from pushing transpositions one by one: several may have to move together before any of them cancels.
-// Example: a = Transpose(x), b = Transpose(y), c = Relu(a + b), z = Transpose(c) back. Moving Add or Relu alone leaves
-// as
-//      much to transpose as before; turning both leaves z = Relu(x + y) and nothing to transpose. In the cut Add and
-//      Relu are two nodes; "left" costs a, b and z, "turned" costs nothing, one of each costs the value between them.
+// Chooses the dimension order of nodes between Transposes so that the least data has to be transposed.
+// In:  a graph, often exported from a framework with channels last, with a Transpose before and after each convolution.
+// Out: the same computation, with the nodes in between working in the dimension order of their neighbours.
+// How: for one permutation at a time, every node that works in any dimension order either stays as it is or is
+//       permuted. A value that is needed in an order other than the one it is produced in costs its bytes, once. The
+//       cheapest assignment is a minimum cut. Moving Transposes one at a time is not enough, because several may have
+//       to move together before any of them cancels.
+// Example: a = Transpose(x), b = Transpose(y), c = Relu(a + b), z = inverse Transpose(c), all of 64 bytes. If both Add
+// and Relu stay, a, b and z cost 192 bytes. If only Add is permuted, its result and z cost 128. If both are permuted, z
+// = Relu(x + y) and nothing is transposed.
 #include <algorithm>
 #include <map>
 #include <set>
@@ -19,7 +19,7 @@
 namespace collage {
 namespace {
 
-// A transposition costs a step besides its bytes; one that moves no bytes costs an engine a little all the same.
+// A Transpose costs a step in addition to its bytes; one that moves no bytes still costs an engine a little.
 constexpr std::int64_t kStepBytes = 4096;
 constexpr std::int64_t kViewCost = 512;
 constexpr std::int64_t kUnknownCost = std::int64_t{1} << 20;
@@ -35,7 +35,7 @@ class Turning {
     const std::int64_t before = cost_now();
     if (before == 0) return false;
     build();
-    // Small gains are not worth the many small steps that a choice this fine is made of.
+    // Small gains do not justify the many additional steps that such an assignment creates.
     if (cut_.solve() > before - before / 16) return false;
     for (auto& [node, info] : free_)
       if (cut_.is_source_side(info.variable)) turned_.insert(node);
@@ -72,7 +72,8 @@ class Turning {
     return static_cast<std::int64_t>(bytes_of(graph(), id)) + kStepBytes;
   }
 
-  /// Values that the choice concerns: made or read in this frame by a free node, or by a transposition of ours.
+  /// Values that the choice concerns: made or read in this frame by a free node, or by one of the Transposes
+  /// considered.
   bool is_concerned(ValueId id) const {
     if (constant_of(graph(), id) != nullptr || !has_rank(id)) return false;
     if (source_variable(id) != MinCut::kSink) return true;
@@ -81,7 +82,7 @@ class Turning {
                        [&](NodeId r) { return reader_variable(r, id) != MinCut::kSink; });
   }
 
-  /// In which order the value is made: the source stands for the turned order.
+  /// The order in which the value is produced; the source represents the permuted order.
   std::size_t source_variable(ValueId id) const {
     const NodeId maker = editor_.producer(id);
     if (!maker.valid()) return MinCut::kSink;
@@ -189,7 +190,7 @@ class Turning {
     }
   }
 
-  /// Transpositions that meet their inverses go; those nobody needs go.
+  /// Removes Transposes that cancel with their inverses, and those that are not used.
   void tidy() {
     for (std::uint32_t n = 0; n < graph().nodes.size(); ++n) {
       const NodeId id{n};

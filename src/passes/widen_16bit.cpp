@@ -1,6 +1,6 @@
-// Computes 16-bit floats in 32 bits: the hardware has no 16-bit arithmetic, so engines would convert at every node.
-// Graph inputs and outputs keep their types; weights are converted once, computed values get new names, because their
-// numbers are no longer rounded to 16 bits.
+// Computes in 32-bit floats what the model computes in 16-bit floats. The processor has no 16-bit arithmetic, so
+// engines would convert at every node. Graph inputs and outputs keep their types and weights are converted once.
+// Computed values get new names, because they are no longer rounded to 16 bits.
 #include <algorithm>
 #include <map>
 

@@ -1,3 +1,21 @@
+// The block planner, by an example. Each line shows a call and where the values then lie, as begin..end in their block.
+//
+//   a = add(64)                              block 1: a 0..64
+//   b = add(64)                              block 2: b 0..64
+//   v = add(32), show(v, b, 16)              block 2: b 0..64, v 16..48
+//       v is a view of 32 bytes of b, from byte 16 on. It writes nothing, so it is no piece; b is the only one.
+//   c = add(128), join(c, a at 0, b at 64)   block 3: a 0..64, b 64..128, v 80..112, c 0..128
+//       c = Concat(a, b) is made of the pieces a and b. Whoever computes b now writes directly into c; v moved along.
+//   d = add(64), e = add(192),
+//   join(e, d at 0, c at 64)                 block 4: d 0..64, a 64..128, b 128..192, v 144..176, c 64..192, e 0..192
+//       A concatenation inside another one: all of block 3 moved by 64.
+//   g = add(128), join(g, a at 0, d at 64)   a is refused, d is placed
+//       g = Concat(a, d) would have to begin where a does, with d behind a. But b lies there, so a stays where it is.
+//       d lies free of others inside g, so block 4 becomes part of g's block, where d is at 64..128 and a at 128..192.
+//   a2 = add(64), fill(a2, g, 0)             g's block: a2 0..64, d 64..128, a 128..192, b 192..256, ...
+//       The caller copies a into the place that is left.
+//
+// So six values of 64 + 64 + 128 + 64 + 192 + 128 bytes and a view take 256 bytes and one copy of 64 bytes.
 #include "plan/blocks.h"
 
 #include <algorithm>

@@ -1,14 +1,10 @@
-// Which values of a plan share bytes, and at which offsets: a view and what it shows, the parts of a concatenation and
-// the whole.
+// Decides which values of a plan share bytes, and at which offsets: a view and its source, the parts of a concatenation
+// and the whole. blocks.cpp begins with an example.
 // In:  values with their sizes; which value is a view of which; which values are the parts of which.
-// Out: the block of every value and its offset in it; whether a part could be put at its place.
-//
-// Example: c = Concat(a, b) of 64 bytes each, v a view of b. All four lie in one block of 128 bytes: a at 0, b and v at
-// 64, c at 0. Had a been a part of another concatenation before, at offset 64 there, both wholes would have to overlap
-// in a's bytes; where that is impossible, join() says so and the caller copies a.
-//
-// How: union-find with offsets ("with potentials"). A block knows the ranges that steps write, its pieces; no two
-// overlap, and every whole consists of pieces. So a value may be part of several wholes, and wholes of wholes.
+// Out: the block of every value and its offset in it; whether a part could be placed inside the whole.
+// How: union-find with offsets ("weighted union-find"). A block records the byte ranges that steps write, its pieces.
+//       Pieces never overlap, and every whole consists of pieces. A value may therefore be part of several wholes, and
+//       a whole may be part of another one.
 // Cost: a join takes O(values of the part's block + pieces^2 of both blocks).
 #pragma once
 

@@ -1,9 +1,9 @@
 // Control-flow operators (ONNX If, Loop, Scan) whose bodies run as steps of their own.
-// In:  an If, Loop or Scan of a graph. Out: its bodies as graphs that stand alone; whether a plan can run it that way,
-//      or why not; where the inputs and outputs of its bodies lie while it runs.
-// How: everything is laid out before the run, so every value that enters or leaves a body has a known shape. A body
-//      reads captured values and writes whole results where they lie around it. Carried values stay in the result's
-//      bytes and are copied there after an iteration. Slices go through the step's workspace.
+// In:  an If, Loop or Scan of a graph. Out: its bodies as separate graphs; whether a plan can run it that way, or why
+//       not; where the inputs and outputs of its bodies lie while it runs.
+// How: all memory is laid out before the run, so every value that enters or leaves a body has a known shape. A body
+//       reads captured values, and writes whole results, directly in the surrounding memory. Carried values are kept in
+//       the bytes of the result and are copied there after each iteration. Slices go through the step's workspace.
 // Not here: choosing the bodies' steps (tune/), running them (runtime/).
 #pragma once
 
@@ -18,9 +18,9 @@ namespace collage {
 /// An If, Loop or Scan of ai.onnx.
 [[nodiscard]] std::optional<ControlOperator> control_operator_of(const Node& node);
 
-/// The bodies of a control-flow node, in the order of bodies_of(), as graphs of their own: captured values have become
-/// inputs after the formal ones, captured constants constants; formal inputs have the types that the node's operands
-/// give them. Ids are the body's.
+/// The bodies of a control-flow node as separate graphs, in the order of bodies_of(). Captured values become inputs
+/// after the formal ones, captured constants become constants, and formal inputs get the types of the node's operands.
+/// Ids are those of the body.
 [[nodiscard]] std::vector<Graph> free_bodies(const Graph& graph, const Node& node);
 
 /// The graph with types for results of control-flow nodes that import left open and the bodies prove: both branches of

@@ -1,8 +1,9 @@
-// Checks that every step of a plan finds what it reads: that nothing was written over it since.
-// In:  values and steps whose indices and sizes are right. Out: nothing, or error plan/damaged.
-// How: walks the steps and keeps the values whose bytes are intact. A write spoils every value it touches: those that
-//      end there, and wholes with a part there. A view makes its outputs intact without a write: their bytes have to be
-//      among those of its inputs, so a concatenation is read only after all its parts were written.
+// Checks that no step of a plan reads bytes that were overwritten since they were written.
+// In:  values and steps whose indices and sizes are valid. Out: nothing, or error plan/damaged.
+// How: walks through the steps and keeps the set of intact values. A write invalidates every value whose bytes it
+//       touches: values that overlap it, and wholes of which it is a part. A view makes its outputs intact without
+//       writing; their bytes must be among those of its inputs. A concatenation is thus read only after all its parts
+//       were written.
 // Cost: O(steps x values intact at one time).
 #pragma once
 

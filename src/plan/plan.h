@@ -1,5 +1,6 @@
-// The plan: which steps run, in which order, on which bytes. An immutable value; all that the runtime needs to know.
-// A control-flow operator whose bodies are placed is a step that holds the bodies' own values and steps.
+// The plan: which steps run, in which order, on which bytes. An immutable value that contains everything the runtime
+// needs. A control-flow operator whose bodies are placed separately is one step, with the bodies' values and steps
+// inside.
 #pragma once
 
 #include <cstdint>
@@ -113,9 +114,10 @@ struct StepCounts {
 };
 [[nodiscard]] StepCounts count_steps(const PlanBody& plan);
 
-/// Checks what a session relies on: indices in range, extents inside their storage and large enough, alignment, every
-/// read after the write with no other write to these bytes between, model inputs and outputs consistent, bodies
-/// likewise and with the ports their operator gives them. Error plan/damaged; where = value or step.
+/// Checks what a session relies on: indices are in range; extents lie inside their storage, are large enough and
+/// aligned; every read follows the write with no other write to these bytes in between; model inputs and outputs are
+/// consistent; the same for bodies, with the ports that their operator requires. Error plan/damaged; where = value or
+/// step.
 [[nodiscard]] Result<void> verify(const Plan& plan);
 
 }  // namespace collage

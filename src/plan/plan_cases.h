@@ -1,7 +1,9 @@
-// Plans of one model for many shapes: a complete plan for each sampled point of a domain, its case, and a generic plan
-// with open dimensions for every other shape. A plan of fixed shapes is one case of a domain without dimensions.
-// In: plans made one by one. Out: a value that is checked as a whole, with one weights.bin for all plans.
-// Compare: TVM's Relay VM and Nimble (Shen et al., MLSys 2021) choose a kernel per shape; here whole plans differ.
+// The plans of one model for many shapes: for each sampled point of a domain a complete plan, its case; for all other
+// shapes a generic plan with open dimensions. A plan of fixed shapes is one case of a domain without dimensions.
+// In:  plans that were made separately. Out: one value, which is checked as a whole and has one weights.bin for all
+//       plans.
+// Source: ours. TVM's Relay VM and Nimble (Shen et al., MLSys 2021) select a kernel for each shape; here whole plans
+//       differ.
 #pragma once
 
 #include <functional>

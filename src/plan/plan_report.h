@@ -1,5 +1,5 @@
-// What a plan tells of the tune that made it: bounds, the plans it was timed against, and the explanation.
-// In: made by a tune. Out: part of the plan; its JSON form is made where plan.json is written.
+// What a plan stores about the tune that made it: bounds, the plans it was timed against, and the explanation.
+// In:  made by a tune. Out: part of the plan; its JSON form is in plan/file/plan_report_json.h.
 #pragma once
 
 #include <cstddef>

@@ -1,17 +1,17 @@
-// Turns a cover into a plan: which bytes every value occupies, in which order the steps run on them.
+// Realises a cover as a plan: assigns bytes to every value and puts the steps in order.
 //
 // In:  the simplified graph, a cover of it, the compiled artifact of each step.
-// Out: the plan and the bytes it names (constants, artifacts): all that the runtime or the plan file needs.
+// Out: the plan and the bytes it refers to (constants, artifacts): all that the runtime or the plan file needs.
 //
-// There is one plan value for every graph value and place. Values share bytes where they may:
-// - A view shares the bytes of its input; the parts of a concatenation that is a view lie in the whole, so that their
-//   producers write there directly (plan/blocks.h). A part that lies elsewhere already is copied.
-// - An output that an artifact computes in place follows its input.
-// - The storage that holds a model output is that output's buffer. A model input or constant that is passed through,
+// There is one plan value for every graph value and place. Values share bytes where possible:
+// - A view shares the bytes of its input. The parts of a concatenation that is a view lie inside the whole, so their
+//   producers write there directly (plan/blocks.h); a part that already lies elsewhere is copied.
+// - An output that an artifact computes in place shares its input's bytes.
+// - The storage that holds a model output is that output's buffer. A model input or constant that is also an output,
 //   and a value that is two outputs, get a copy step at the end.
 // - Everything else lies in one arena for each location (plan/memory.h).
-// Bodies of control steps are realised alike, each with an arena inside its step's workspace; their constants are the
-// plan's.
+// Bodies of control steps are realised in the same way, each with an arena inside its step's workspace; their constants
+// belong to the plan.
 //
 // Not here: choosing the cover (search/), compiling (backends), timing (timing/).
 #pragma once

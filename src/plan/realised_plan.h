@@ -1,4 +1,5 @@
-// A plan with the bytes it names: what realise() makes, a plan file holds and an executable loads.
+// A plan together with the constants and artifacts that it refers to: realise() makes it, a plan file stores it, an
+// executable loads it.
 #pragma once
 
 #include <map>

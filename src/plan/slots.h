@@ -1,7 +1,7 @@
-// Where the blocks of a plan lie. Each block gets a slot, a range of bytes; where a step may work in place its output
-// gets the slot of its input. Slots that never live at the same time share bytes of an arena.
-// In: a plan without memory, its blocks, how long each value lives. Out: storage, buffers and offsets of its values,
-//     workspaces, arena sizes.
+// Assigns memory to the blocks of a plan. Each block gets a slot, a range of bytes; an output that a step may compute
+// in place gets the slot of its input. Slots that are never live at the same time share bytes of an arena.
+// In:  a plan without memory, its blocks, the lifetime of each value. Out: storage, buffers and offsets of its values,
+//       workspaces, arena sizes.
 // Not here: which values share a block (plan/blocks.h), packing slots into an arena (plan/memory.h).
 #pragma once
 

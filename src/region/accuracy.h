@@ -1,4 +1,4 @@
-// Accuracy classes: how near to the reference the results of a plan must be (docs/NUMBERS.md has the bounds).
+// Accuracy classes: how much the results of a plan may differ from the reference. docs/NUMBERS.md has the bounds.
 #pragma once
 
 #include <cstdint>

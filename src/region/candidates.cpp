@@ -10,7 +10,7 @@
 namespace collage {
 namespace {
 
-/// A trail longer than this tells nobody more.
+/// A longer list would not help a reader of the message.
 constexpr std::size_t kMostOrigin = 160;
 
 /// Keeps every region once and asks each backend about each of them once.
@@ -51,7 +51,7 @@ class PoolBuilder {
   }
 
  private:
-  /// What the backend at hand said about a region.
+  /// The current backend's answer about a region.
   struct Answer {
     bool was_asked = false;                      ///< without labels
     std::vector<std::vector<Match>> labels;      ///< with these
@@ -140,7 +140,7 @@ class PoolBuilder {
   CandidatePool pool_;
   RegionTable regions_;
   RegionTable illegal_;
-  std::vector<Answer> answers_;         ///< of the backend at hand, by region
+  std::vector<Answer> answers_;         ///< of the current backend, by region
   std::vector<std::uint32_t> refused_;  ///< regions, in the order of asking
 };
 

@@ -1,9 +1,9 @@
-// Proposes candidates: asks each backend about the regions that its rules name.
-// In: verified graph, one Proposer per backend. Out: CandidatePool: regions, candidates, refusals.
-// How: each backend's rule is enumerated (partition_rule.h); every region is made and checked once for all backends,
-//      and a backend is asked about it once for each set of labels.
-// Cost: in proportion to the proposals; ten thousand nodes with sixty thousand proposals take a fraction of a second
-//       beside what the backends' support() takes.
+// Proposes candidates: asks each backend whether it supports the regions that its rules name.
+// In:  a verified graph and one Proposer for each backend. Out: a CandidatePool with regions, candidates and refusals.
+// How: each backend's rule is enumerated (partition_rule.h). A region is built and checked once for all backends, and a
+//       backend is asked about it once for each set of labels.
+// Cost: linear in the number of proposals. Ten thousand nodes with sixty thousand proposals take a fraction of a
+//       second, in addition to the time that the backends spend in support().
 // Not here: timing (measure/), choosing (search/).
 // Source: candidate generation of Collage (Jeon et al., PACT 2022).
 #pragma once
@@ -24,7 +24,7 @@
 
 namespace collage {
 
-/// A backend as the proposer sees it.
+/// What proposing needs to know about a backend.
 struct Proposer {
   std::string backend;  ///< instance name
   PartitionRules rules;
@@ -51,7 +51,7 @@ struct CandidatePool {
   std::vector<RegionRefusal> refusals;
 };
 
-/// The candidate's region with its labels, as its backend gets it.
+/// The candidate's region with its labels, as it is passed to its backend.
 [[nodiscard]] Region region_of(const CandidatePool& pool, const Candidate& candidate);
 
 using ProposeOptions = RuleOptions;
@@ -63,7 +63,7 @@ using KnownProposals = std::map<std::string, CandidatePool>;
 [[nodiscard]] CandidatePool propose(const Graph& graph, const Uses& uses, std::span<const Proposer> proposers,
                                     const ProposeOptions& options = {}, const KnownProposals& known = {});
 
-/// The sets of labels under which the rules propose exactly this region, by what the region alone shows.
+/// The sets of labels under which the rules propose exactly this region, determined from the region alone.
 [[nodiscard]] std::vector<std::vector<Match>> labels_for(const PartitionRules& rules, const Graph& graph,
                                                          const Region& region);
 

@@ -1,7 +1,5 @@
 #include "region/check_region.h"
 
-#include <array>
-
 #include <fmt/format.h>
 
 namespace collage {
@@ -37,12 +35,6 @@ Check check_matches(const Region& region, std::span<const Match> matches) {
 }
 
 }  // namespace
-
-std::string_view name_of(RegionFaultReason reason) {
-  constexpr std::array<std::string_view, 7> kNames = {"nodes", "outputs", "depth",    "body",
-                                                      "taps",  "matches", "convexity"};
-  return kNames.at(static_cast<std::size_t>(reason));
-}
 
 Check check_region(const Graph& graph, const Uses& uses, const Reachability& reach, const Region& region,
                    const RegionLimits& limits, std::span<const Match> matches) {

@@ -1,9 +1,10 @@
-// Says whether a set of nodes is legal as one step under limits.
-// In: a region, the labelled matches inside it, limits.
-// Out: nothing, or the first reason against it in the fixed order of RegionFaultReason.
-// Cost: one pass over the region's nodes and the words of their rows.
-// Not here: what a backend thinks of it (its support()), the border's types (has_static_border).
-// Source: SubGraphConfig of TVM's Collage; outputs are counted as values, so a node with three used outputs has three.
+// Checks whether a region may become one step under given limits.
+// In:  a region, the labelled matches inside it, limits.
+// Out: nothing, or the first violation in the fixed order of RegionFaultReason.
+// Cost: one pass over the region's nodes and their rows of the reachability matrix.
+// Not here: whether a backend supports it (Backend::support()), the types at its border (has_static_border()).
+// Source: SubGraphConfig of TVM's Collage. Differs: outputs are counted as values, so a node with three used outputs
+//       counts three.
 #pragma once
 
 #include <cstdint>
@@ -16,12 +17,12 @@
 
 namespace collage {
 
-/// What a region may be; 0 = no limit.
+/// Limits on a region; 0 = no limit.
 struct RegionLimits {
   std::size_t max_outputs = 0;  ///< values that leave it
   std::size_t max_depth = 0;    ///< nodes on its longest path
   std::size_t max_nodes = 0;
-  bool allow_bodies = true;  ///< operators that hold bodies (If, Loop, Scan) may be inside, bodies and all
+  bool allow_bodies = true;  ///< operators with bodies (If, Loop, Scan) may be inside
   bool allow_taps = false;   ///< an output may be read inside too
   bool operator==(const RegionLimits&) const = default;
 };
@@ -31,12 +32,11 @@ enum class RegionFaultReason : std::uint8_t {
   kNodes,     ///< more nodes than allowed
   kOutputs,   ///< more values leave than allowed
   kDepth,     ///< a longer path than allowed
-  kBody,      ///< an operator with a body where none may be
+  kBody,      ///< an operator with a body where none is allowed
   kTaps,      ///< an output is read inside as well
   kMatches,   ///< labelled matches overlap or leave the region
   kConvexity  ///< a path leaves the region and comes back: the step would wait for itself
 };
-[[nodiscard]] std::string_view name_of(RegionFaultReason reason);
 
 struct RegionFault {
   RegionFaultReason reason = RegionFaultReason::kNodes;

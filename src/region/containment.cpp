@@ -91,7 +91,7 @@ class Collector {
   Containment containment_;
 };
 
-/// The axis that a Concat or Split is about; nothing when it is none of the whole's.
+/// The axis of a Concat or Split; nothing when the whole has no such axis.
 std::optional<std::size_t> axis_of(const Node& node, std::size_t rank) {
   const auto axis = attribute_or<std::int64_t>(node, "axis", 0);
   const std::int64_t from_front = axis < 0 ? axis + static_cast<std::int64_t>(rank) : axis;

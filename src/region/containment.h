@@ -1,11 +1,13 @@
-// Which values are one run of bytes inside another value: parts inside the result of a Concat, results of a Split or
-// Slice inside its input. Stored at that offset of the whole, they need no copy.
+// Finds values that occupy contiguous bytes of another value: the parts of a Concat inside its result, the results of a
+// Split or Slice inside its input. Such a value can be stored at its offset in the whole and needs no copy.
 // In:  a Concat, Split or Slice with static shapes, and the format that all its tensors have.
-// Out: the whole and the byte offset of each part in it.
-// How: a part is a box in the whole. Take the outermost axis in memory along which the box is shorter than the whole:
-//      the box is one run of bytes when its extent is 1 along every axis outside of that one.
-//      Known are the common formats and those named as in "owner:nChw16c": channels in blocks of 16, the blocks outside
-//      of the spatial axes, whatever their number; only whole blocks have a place there.
+// Out: the whole, and the byte offset of each part in it.
+// How: a part is a box in the whole. Take the outermost axis, in memory order, along which the box is shorter than the
+//       whole. The box is contiguous when its extent is 1 along every axis outside that one. Supported are the common
+//       formats and channel-blocked ones, named as in "owner:nChw16c" (blocks of 16 channels; any number of spatial
+//       axes), where a part must consist of whole blocks.
+// Example: in a plain value [1, 8, 4, 4], channels 2 to 4 form the box [1, 3, 4, 4]: contiguous, since the only axis
+// outside the channels has extent 1. In [2, 8, 4, 4] the box [2, 3, 4, 4] is not.
 // Cost: O(parts x rank).
 #pragma once
 
@@ -34,9 +36,9 @@ struct Containment {
 /// that are no single run of bytes, and offsets that kernels could not take as the start of a buffer.
 [[nodiscard]] std::optional<Containment> containment_of(const Graph& graph, const Node& node, const Format& format);
 
-/// Whether every part can be at its place without a copy as far as the node and its neighbours tell: the parts of a
-/// Concat are different results of other nodes, no part is a graph output, nothing is constant. A part that also lies
-/// in another whole may still need one.
+/// Whether every part can lie at its offset without a copy, as far as the node and its neighbours determine: the parts
+/// of a Concat are distinct results of other nodes, no part is a graph output, and nothing is constant. A part that
+/// also belongs to another whole may still need a copy.
 [[nodiscard]] bool can_lie_in_place(const Graph& graph, const Node& node, const Containment& containment);
 
 }  // namespace collage

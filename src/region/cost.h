@@ -1,4 +1,5 @@
-// What is known about the time of a candidate. Four kinds, never mixed by a sentinel number.
+// What is known about the time of a candidate: measured, estimated, unknown or infeasible. Each is a type of its own;
+// no special number stands for any of them.
 #pragma once
 
 #include <cstdint>
@@ -33,10 +34,10 @@ struct Infeasible {
 
 using Cost = std::variant<Unknown, Measured, Estimated, Infeasible>;
 
-/// What a measured cost summarises.
+/// The samples behind a measured cost.
 struct Samples {
-  std::vector<std::int64_t> ns;  ///< of one call each, as they came
-  std::int64_t warm_ns = 0;      ///< a call that finds its data in the caches; 0 = the samples are such calls
+  std::vector<std::int64_t> ns;  ///< of one call each, in the order of measuring
+  std::int64_t warm_ns = 0;      ///< time of a call whose data is in the caches; 0 = the samples are such calls
   bool operator==(const Samples&) const = default;
 };
 

@@ -1,8 +1,9 @@
-// A cover: candidates for every node in execution order, with the conversions between them. A control-flow operator
-// whose bodies are placed on their own is one step that holds a cover for each of them.
-// In: what a search chose. Out: steps that can be realised one by one.
-// Cost: memory in proportion to the steps.
-// Source: the optimal partitioning of TVM's RFC 62. Differs: conversions are steps, bodies have covers.
+// A cover: the steps that compute a whole graph, in execution order: candidates that cover every node, and the
+// conversions between them. A control-flow operator whose bodies are placed separately is one step, which holds a cover
+// for each body.
+// In:  the result of a search. Out: steps that are realised one by one (plan/realise.h).
+// Cost: memory linear in the number of steps.
+// Source: the optimal partitioning of TVM's RFC 62. Differs: conversions are steps, and bodies have covers.
 #pragma once
 
 #include <cstddef>
@@ -21,7 +22,7 @@
 
 namespace collage {
 
-/// What stands for a backend in candidates and steps with bodies: nobody's library runs the operator itself.
+/// The backend name in candidates and steps with bodies: no library runs the operator itself.
 inline constexpr std::string_view kControlBackend = "bodies";
 
 struct Cover;

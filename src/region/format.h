@@ -1,5 +1,5 @@
-// How a value lies in memory. Equal names are the same format.
-// In: a format's name. Out: what it is, whose it is, which values can have it.
+// A memory format: how the elements of a value are arranged in memory. Formats with equal names are the same.
+// In:  a format's name. Out: its kind, the backend that owns it, and which values can have it.
 // Cost: a comparison of names.
 // Source: memory formats as libraries name them.
 #pragma once

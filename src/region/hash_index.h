@@ -1,5 +1,5 @@
-// Finds items of a growing list by their hash, comparing only those whose hashes agree.
-// In: hashes of items in the order in which they join the list. Out: positions. Cost: one probe of a flat table each.
+// A hash table from items to their positions in a growing list. Only items with equal hashes are compared.
+// In:  the hashes of items, in the order in which they are added. Out: positions. Cost: one probe of a flat table each.
 #pragma once
 
 #include <cstdint>

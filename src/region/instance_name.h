@@ -1,5 +1,5 @@
-// The names of backend instances: "kind", or "kind:key=value,..." for one with options.
-// In: names. Out: their kinds, whether one is meant by another.
+// Names of backend instances: "kind", or "kind:key=value,..." for an instance with options.
+// In:  names. Out: their kinds; whether one name denotes a given instance.
 // Cost: linear in the name.
 #pragma once
 

@@ -57,7 +57,7 @@ class Entry {
   std::vector<std::size_t> nodes_;
 };
 
-/// The condition on what enters the region; of no value when that cannot be looked at.
+/// The condition on the value that enters the region; without a value when that cannot be checked.
 OperandCondition at_entry(const OpenCondition& open, const Entry& entry) {
   OperandCondition condition = open.condition;
   if (!condition.value.valid()) return {};

@@ -1,7 +1,8 @@
-// Which conditions on operands (ir/operand_conditions.h) a plan can look at before a region runs, and which only the
-// backend that runs it can.
-// In: a graph, its open conditions, a region. Out: checks of values that enter the region, and what is left.
-// Cost: the region's nodes for each of its open conditions, of which most regions have none.
+// Decides where a condition on operands (ir/operand_conditions.h) is checked: by the plan before a region runs, or by
+// the backend that runs it.
+// In:  a graph, the conditions that cannot be decided before it runs, a region.
+// Out: checks of values that enter the region; the conditions that remain for the backend.
+// Cost: one pass over the region's nodes for each such condition; most regions have none.
 #pragma once
 
 #include <span>
@@ -24,7 +25,7 @@ struct OperandChecks {
   std::vector<const OpenCondition*> inside;  ///< of operands that the region computes, and of unknown extents
 };
 
-/// An operand that enters the region through nodes that keep its elements is looked at where it enters.
+/// An operand that enters the region through nodes that keep its elements is checked where it enters.
 [[nodiscard]] OperandChecks operand_checks(const Graph& graph, std::span<const OpenCondition> open,
                                            const Region& region);
 

@@ -1,5 +1,5 @@
-// Where a value lies and how: the device that holds it and its format in memory. A value may be in several places.
-// In: a device and a format. Out: a value to compare and print.
+// A place of a value: the device that holds it and its memory format. A value may be in several places.
+// In:  a device and a format. Out: a value that compares and prints.
 // Cost: a comparison of two names.
 #pragma once
 

@@ -1,5 +1,6 @@
-// Why a backend does not run a region: a normal answer in the search, not an error. It is kept, counted and shown.
-// In: what a backend saw. Out: a reason from a fixed list, with words.
+// The reason why a backend does not run a region. A refusal is a normal answer, not an error: it is kept, counted and
+// shown to the user.
+// In:  what a backend found. Out: a reason from a fixed list, and details as text.
 #pragma once
 
 #include <optional>
@@ -9,14 +10,14 @@
 namespace collage {
 
 enum class RefusalReason {
-  kOperator,     ///< the operator is not known to the backend
-  kType,         ///< an element type it does not take
-  kShape,        ///< rank, extent or a dynamic shape it does not take
-  kAttribute,    ///< an attribute value it does not take
-  kFormat,       ///< a memory format it does not take
-  kStructure,    ///< the region is not one it can run as a whole
+  kOperator,     ///< the backend does not support the operator
+  kType,         ///< an element type that it does not support
+  kShape,        ///< a rank, extent or dynamic shape that it does not support
+  kAttribute,    ///< an attribute value that it does not support
+  kFormat,       ///< a memory format that it does not support
+  kStructure,    ///< it cannot run the region as a whole
   kAccuracy,     ///< not allowed in the accuracy class
-  kMissing,      ///< a library or feature is not on this machine
+  kMissing,      ///< a library or feature is missing on this machine
   kCompile,      ///< the library refused or failed while compiling
   kWrongResult,  ///< results differ from the reference
   kCrashed,      ///< the worker died

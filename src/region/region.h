@@ -1,8 +1,8 @@
-// A set of nodes of one graph and what crosses its border, counted in values.
-// In: a verified graph and its uses. Out: regions and facts about them; all functions are pure and deterministic.
-// Cost: a region costs in proportion to its own nodes and their operands, never to the graph's values; reachability
-//       takes 2 n^2 bits and a pass over the edges.
-// Not here: what is legal (check_region.h), which regions are worth asking about (partition_rule.h).
+// A region: a set of nodes of one graph, with the values that enter and leave it.
+// In:  a verified graph and its uses. Out: regions and facts about them. All functions are pure and deterministic.
+// Cost: linear in the region's own nodes and operands, independent of the graph's size; reachability takes 2 n^2 bits
+//       for n nodes and one pass over the edges.
+// Not here: which regions are legal (check_region.h), and which a backend is asked about (partition_rule.h).
 // Source: sub-graphs of TVM's RFC 62 (Collage), with values in place of exit nodes.
 #pragma once
 
@@ -51,17 +51,13 @@ struct Region {
 [[nodiscard]] Region make_region(const Graph& graph, const Uses& uses, NodeSet nodes, NodeSet repeated);
 [[nodiscard]] Region whole_region(const Graph& graph, const Uses& uses);
 
-/// Some reader of the value lies outside the nodes.
+/// Whether a node outside of the set reads the value.
 [[nodiscard]] bool is_read_outside(const Uses& uses, ValueId id, const NodeSet& nodes);
 
-/// Outputs that nodes of the region read too.
+/// Outputs that are also read inside the region.
 [[nodiscard]] std::vector<ValueId> taps_of(const Uses& uses, const Region& region);
 /// The longest path inside the region, counted in nodes; 0 for the empty region only.
 [[nodiscard]] std::size_t depth_of(const Graph& graph, const Uses& uses, const NodeSet& nodes);
-/// Nodes that read an input of the region; nodes that make an output of it; nodes outside that read an output.
-[[nodiscard]] NodeSet entries_of(const Graph& graph, const Region& region);
-[[nodiscard]] NodeSet exits_of(const Uses& uses, const Region& region);
-[[nodiscard]] NodeSet readers_of(const Uses& uses, const Region& region);
 
 /// Node reachability, for convexity tests: row i holds every other node that node i can reach.
 class Reachability {
@@ -69,7 +65,7 @@ class Reachability {
   Reachability(const Graph& graph, const Uses& uses);
   [[nodiscard]] const NodeSet& descendants(std::size_t node) const { return descendants_[node]; }
   [[nodiscard]] const NodeSet& ancestors(std::size_t node) const { return ancestors_[node]; }
-  /// No path leaves the set and comes back: the set can run as one step.
+  /// Whether no path leaves the set and comes back, so that the set can run as one step.
   [[nodiscard]] bool is_convex(const NodeSet& nodes) const;
 
  private:
@@ -77,18 +73,18 @@ class Reachability {
   std::vector<NodeSet> ancestors_;
 };
 
-/// Every value that crosses the border is a static tensor (values of unknown shape live inside one region or are
-/// graph outputs).
+/// Whether every value that crosses the border is a static tensor (values of unknown shape stay inside one region or
+/// are graph outputs).
 [[nodiscard]] bool has_static_border(const Graph& graph, const Uses& uses, const Region& region);
 
 /// The region as a graph of its own: inputs and outputs are the region's, in order; nodes and values keep their names.
 [[nodiscard]] Graph extract(const Graph& graph, const Region& region);
 
-/// Constants of at most so many elements belong to the structure of a computation, longer ones are weights.
+/// Constants with at most this many elements are part of a computation's structure; larger ones are weights.
 constexpr std::int64_t kMaxStructuralElements = 64;
 
-/// Key of the computation, equal for equal structure, types, shapes and small constants anywhere in any graph:
-/// names and the contents of weights do not matter.
+/// The structure key of the region: equal for equal structure, types, shapes and small constants, in any graph. Names
+/// and the contents of weights do not matter.
 [[nodiscard]] std::string structure_key(const Graph& graph, const Region& region);
 
 }  // namespace collage

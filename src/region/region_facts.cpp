@@ -1,4 +1,4 @@
-// Taps, depth, entries and exits of regions.
+// Taps and depth of regions.
 #include <algorithm>
 
 #include "region/region.h"
@@ -40,28 +40,6 @@ std::size_t depth_of(const Graph& graph, const Uses& uses, const NodeSet& nodes)
     most = std::max(most, depths[m]);
   }
   return most;
-}
-
-NodeSet entries_of(const Graph& graph, const Region& region) {
-  NodeSet entries(region.nodes.universe());
-  for (const std::size_t n : region.nodes.members())
-    for_each_read(graph.nodes[n], [&](ValueId id) {
-      if (std::find(region.inputs.begin(), region.inputs.end(), id) != region.inputs.end()) entries.insert(n);
-    });
-  return entries;
-}
-
-NodeSet exits_of(const Uses& uses, const Region& region) {
-  NodeSet exits(region.nodes.universe());
-  for (const ValueId id : region.outputs) exits.insert(uses.producer[id.index].index);
-  return exits;
-}
-
-NodeSet readers_of(const Uses& uses, const Region& region) {
-  NodeSet readers(region.nodes.universe());
-  for (const ValueId id : region.outputs)
-    for (const NodeId reader : uses.consumers[id.index]) readers.insert(reader.index);
-  return readers -= region.nodes;
 }
 
 }  // namespace collage

@@ -1,5 +1,5 @@
-// Regions of one graph, each kept once and found by its nodes.
-// In: regions. Out: dense indices that stay valid. Cost: one hash of the node set per look-up; no ordering of sets.
+// A table of the regions of one graph: each region is stored once and found by its nodes.
+// In:  regions. Out: dense indices that stay valid. Cost: one hash of the node set for a look-up.
 // Source: interning, as compilers do it for types.
 #pragma once
 

@@ -1,6 +1,6 @@
-// The name of a computation: equal for regions that compute the same thing on the same shapes, in any graph.
-// In: a region. Out: a hash of its canonical text, in which values are numbers in the order of first use.
-// Dimension symbols are numbered too. Types of values inside the region follow from the rest and are left out.
+// Computes the structure key of a region: equal for regions that compute the same on the same shapes, in any graph.
+// In:  a region. Out: a hash of its canonical text, in which values and dimension symbols are numbered in the order of
+//       first use. Types of values inside the region are left out, because they follow from the rest.
 #include <functional>
 #include <set>
 

@@ -1,4 +1,4 @@
-// The JSON form of refusals, costs and variants: what supervisor and worker exchange and what the cost store keeps.
+// The JSON form of refusals, costs and variants, used between supervisor and worker and in the cost store.
 #pragma once
 
 #include "base/json.h"

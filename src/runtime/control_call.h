@@ -1,7 +1,8 @@
 // Runs an If, Loop or Scan whose bodies have steps of their own.
-// In: a control step, its loaded bodies, the addresses around it. Out: a call. Everything is bound when the call is
-//     made; a run chooses a branch, counts and copies, and allocates nothing.
-// Cost of a run beside the bodies: an If none; a Loop or Scan one copy of every carried value and slice an iteration.
+// In:  a control step, its loaded bodies, the surrounding addresses. Out: a call. Everything is bound when the call is
+//       made; a run selects a branch, counts and copies, and allocates nothing.
+// Cost: in addition to the bodies, an If costs nothing, a Loop or Scan one copy of every carried value and slice for
+//       each iteration.
 #pragma once
 
 #include <memory>

@@ -168,6 +168,5 @@ const std::vector<TensorPort>& Executable::outputs() const { return state_->outp
 bool Executable::is_open() const {
   return std::ranges::any_of(state_->inputs, [](const TensorPort& port) { return !port.type.is_static(); });
 }
-std::size_t Executable::kernel_count() const { return state_->kernels.size(); }
 
 }  // namespace collage

@@ -1,6 +1,6 @@
-// A plan of one shape with its kernels loaded: kernels, constants, memory map. Immutable, so threads share it; each
-// runs it in an ExecutionContext of its own.
-// In: a realised plan and the backends it names. Out: contexts.
+// A plan of one shape, loaded: kernels, constants, memory layout. It is immutable, so threads share it; each thread
+// runs it in its own ExecutionContext.
+// In:  a realised plan and the backends that it names. Out: contexts.
 #pragma once
 
 #include <cstddef>
@@ -33,7 +33,7 @@ struct ExecutionOptions {
 class Executable {
  public:
   /// The executable shares the plan's bytes. Backends from `backends` outlive it and its contexts.
-  /// Errors: plan/damaged; plan/missing-backend when a backend is not here, plan/missing-device when its device is not;
+  /// Errors: plan/damaged; plan/missing-backend when a backend is missing, plan/missing-device when its device is;
   /// backend/* when it refuses an artifact.
   [[nodiscard]] static Result<Executable> load(RealisedPlan plan, const BackendSource& backends,
                                                const LoadOptions& options);
@@ -42,8 +42,6 @@ class Executable {
   [[nodiscard]] const MachineVerdict& verdict() const;
   [[nodiscard]] const std::vector<TensorPort>& inputs() const;
   [[nodiscard]] const std::vector<TensorPort>& outputs() const;
-  /// Distinct kernels loaded; steps with equal artifacts, constants and ports share one.
-  [[nodiscard]] std::size_t kernel_count() const;
 
   /// Whether some input's extents are known only to a context (plan/plan.h: a plan of one engine).
   [[nodiscard]] bool is_open() const;

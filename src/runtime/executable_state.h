@@ -1,4 +1,4 @@
-// What an executable and its contexts share; internal to src/runtime.
+// State shared by an executable and its contexts; internal to src/runtime.
 #pragma once
 
 #include <map>

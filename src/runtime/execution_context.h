@@ -1,6 +1,6 @@
-// One thread's place to run an executable: arena, input and output buffers, every kernel bound to its addresses. After
-// it is made a run is a loop over bound calls: no allocation, lock or look-up of ours.
-// In: bytes of the inputs. Out: bytes of the outputs.
+// The per-thread state for running an executable: arena, input and output buffers, and every kernel bound to its
+// addresses. A run is then a loop over bound calls: it allocates nothing, takes no lock and looks nothing up.
+// In:  the bytes of the inputs. Out: the bytes of the outputs.
 #pragma once
 
 #include <cstddef>
@@ -32,9 +32,10 @@ class ExecutionContext {
   /// Type, extents and bytes of output `i` after run(), whatever its shape; valid until the next run.
   [[nodiscard]] Result<DynamicOutput> output_tensor(std::size_t i) const;
 
-  /// Reads input `i` from, or writes output `i` to, the caller's memory from now on: 64-byte aligned, as large as
-  /// TensorPort::bytes, alive during run(), overlapping no other port's. Null goes back to the context's own buffer.
-  /// Rebinds the calls that touch it, so it may allocate. Errors: runtime/unaligned, runtime/no-port, Kernel::bind's.
+  /// Makes input `i` read from, or output `i` write to, the caller's memory from now on. The memory is 64-byte aligned,
+  /// TensorPort::bytes long, valid during run(), and overlaps no other port's. Null returns to the context's own
+  /// buffer. Binds the affected calls again, so it may allocate. Errors: runtime/unaligned, runtime/no-port, those of
+  /// Kernel::bind.
   [[nodiscard]] Result<void> bind_input(std::size_t i, const void* data);
   [[nodiscard]] Result<void> bind_output(std::size_t i, void* data);
 

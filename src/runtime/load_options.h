@@ -1,4 +1,4 @@
-// How a plan is loaded, and whether it fits the machine it is loaded on.
+// Options for loading a plan, and the verdict whether the plan fits the machine.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// What a backend is asked to load for one step of a plan.
+// Makes the request with which a backend loads the kernel of one step of a plan.
 #pragma once
 
 #include <map>

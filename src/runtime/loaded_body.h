@@ -1,4 +1,4 @@
-// A model's or a body's steps with their kernels, and how they are bound to addresses; internal to src/runtime.
+// The steps of a model or body with their loaded kernels, and how they are bound to addresses; internal to src/runtime.
 #pragma once
 
 #include <map>

@@ -1,4 +1,4 @@
-// A block of zeroed, touched, 64-byte aligned memory that a context owns: arena, inputs, outputs.
+// A block of 64-byte aligned, zeroed memory whose pages are already mapped: a context's arena, inputs or outputs.
 #pragma once
 
 #include <cstddef>

@@ -1,6 +1,6 @@
 // The checks of a step's operands (PlanCheck), bound to addresses; internal to src/runtime.
-// In: a plan's step and its call. Out: a call that checks the operands before it runs the step, without allocation.
-// Cost: one pass over each operand that is checked: indices and divisors, never the data.
+// In:  a step of a plan and its call. Out: a call that checks the operands before it runs the step, without allocation.
+// Cost: one pass over each checked operand: indices and divisors, never the data.
 #pragma once
 
 #include <memory>

@@ -1,4 +1,4 @@
-// What an input or output of a model is.
+// Describes an input or output of a model: name, type, size.
 #pragma once
 
 #include <cstddef>

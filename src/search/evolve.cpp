@@ -1,4 +1,5 @@
-// The evolution, by an example: ten nodes, one engine E, one backend P. A genome has one line for each segment.
+// The evolutionary search, by an example: ten nodes, one engine E, one backend P. A genome has one line for each
+// segment.
 //
 //   level 1's cover        E alone               a range of E
 //   0 10 level1            0 10 region E         0 4 level1
@@ -10,7 +11,7 @@
 //   moved        one of: merge two segments, split a region, assign a range to another owner, shift a border:
 //                "4 10 region E" split at 7 gives 4..7 and 7..10, two regions of E
 // Each child is decoded to a cover (genome_cover.h) and predicted from the times of regions that are known. One half of
-// those evaluated are predicted best, the other half are drawn, since the prediction knows no cache effects. Covers
+// those evaluated are predicted best, the other half are drawn, since the prediction ignores cache effects. Covers
 // seen before are dropped. The next population has the best of all so far, then winners of tournaments.
 #include "search/evolve.h"
 

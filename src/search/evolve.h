@@ -1,15 +1,16 @@
-// Level 2: looks for covers that are better end to end than the sum of their parts says, with engines' regions of any
-// size among them.
-// In: what level 1 chooses from, the engines, an injected evaluation of covers. Out: the best cover evaluated.
-// How: a seeded evolutionary search over genomes. The first generation holds level 1's cover, one plan per backend and
-//      per engine, and the engines' most promising ranges. Each later one keeps its best, fills up by tournaments, and
-//      evaluates children: parents chosen by tournament, crossed at common borders and moved (moves.h). More children
-//      are made than evaluated: one half of those evaluated are predicted best, the other half are drawn.
-//      Equal covers are evaluated once. Same problem, seed and answers of the evaluation: same result.
-// Cost: one evaluation for each seed and for children x generations; a choose_cover for each child made.
+// Level 2 of the search: looks for covers that are faster end to end than the sum of their parts predicts, including
+// engines' regions of any size.
+// In:  what level 1 chooses from, the engines, a function that evaluates a cover. Out: the best cover evaluated.
+// How: a seeded evolutionary search over genomes. The first generation contains level 1's cover, one cover for each
+//       backend and each engine, and the engines' most promising ranges. Each later generation keeps its best genomes,
+//       adds winners of tournaments, and evaluates children: parents are chosen by tournament, crossed at common
+//       borders, and changed by a move (moves.h). More children are made than evaluated: half of the evaluated ones are
+//       those with the best prediction, the others are drawn at random. Equal covers are evaluated once. The same
+//       problem, seed and evaluations give the same result.
+// Cost: one evaluation for each seed and for children x generations; one choose_cover for each child made.
 // Not here: realising and timing plans (tune/confirm/level2.h).
-// Source: Collage (Jeon et al., PACT 2022), graph-level placement. Differs: the best is never lost, the clock is read
-//      before every evaluation, regions and engines are genes, costs of regions are learnt.
+// Source: Collage (Jeon et al., PACT 2022), graph-level placement. Differs: the best genome is never lost, the clock is
+//       read before every evaluation, regions and engines are genes, costs of regions are learnt.
 #pragma once
 
 #include <functional>

@@ -1,10 +1,10 @@
 // A genome of level 2: the nodes in topological order, cut into segments, each with an owner.
-// In: positions in topological order. Out: other genomes; a stable text that parses back.
-// A segment is a range of positions, so it is convex, and no two segments wait for each other.
+// In:  positions in topological order. Out: other genomes; a stable text that can be parsed.
+// A segment is a range of positions, so it is convex, and no two segments depend on each other in both directions.
 // Cost: all functions are linear in the number of segments.
-// Not here: what a genome means as a cover (genome_cover.h), which moves to try (moves.h).
-// Source: Collage (Jeon et al., PACT 2022), graph-level placement: there one bit per group and one engine; here
-// segments, so that a region is a gene of its own and several engines take part.
+// Not here: the cover that a genome stands for (genome_cover.h), which moves to try (moves.h).
+// Source: Collage (Jeon et al., PACT 2022), graph-level placement, which has one bit for each group and one engine.
+//       Differs: a region is a gene of its own, and several engines take part.
 #pragma once
 
 #include <compare>

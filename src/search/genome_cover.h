@@ -1,8 +1,9 @@
-// What a genome means: the cover in which engines take their segments as regions and level 1 fills the rest.
-// In: what level 1 chooses from, the engines, a genome. Out: a cover with conversions, or why there is none.
-// How: an engine's segment becomes one candidate, the only one for its nodes; choose_cover does everything else. Nodes
-//      of the segment that the engine refuses alone stay with level 1 when what is left can still run as one step.
-// Cost: one choose_cover per genome; each (engine, range) is asked about once.
+// Decodes a genome into a cover: engines take their segments as regions, level 1 covers the rest.
+// In:  what level 1 chooses from, the engines, a genome. Out: a cover with conversions, or why there is none.
+// How: an engine's segment becomes one candidate, the only one for its nodes; choose_cover does the rest. Nodes of the
+//       segment that the engine does not support are left to level 1, provided the remaining ones can still run as one
+//       step.
+// Cost: one choose_cover for each genome; an engine is asked about each range once.
 // Not here: timing, choosing genomes (evolve.h).
 #pragma once
 

@@ -1,15 +1,15 @@
 // The K best covers, by an example. Letters are classes: equal letters are copies of one computation on one backend.
 //
 //   search, banned     best cover      cost
-//   nothing            {a, b}           10      given out first
+//   nothing            {a, b}           10      reported first
 //   a                  {c, b}           12      \ children of the first: each bans one class that it uses
 //   b                  {a, d}           11      /
 //   b, a               {c, d}           13      \ children of {a, d}, the cheapest that is open,
-//   b, d               {e}              15      /  given out second
-//   a, b                                        asked already: the same ban as b, a
+//   b, d               {e}              15      /  reported second
+//   a, b                                        searched already: the same ban as b, a
 //
 // A cover that differs from {a, b} lacks a or lacks b, so the best of the rest is the cheapest open one. Searches that
-// ban different classes may find one cover; it is given out once, and its children are searched all the same.
+// ban different classes may find one cover; it is reported once, but its children are searched for both.
 #include "search/k_best.h"
 
 #include <algorithm>

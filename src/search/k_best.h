@@ -1,9 +1,9 @@
-// The K best covers that differ in more than copies of one block.
-// In: a placement problem, a class for each candidate (equal for copies of one computation on one backend). Out:
-//     covers, cheapest first, each of which does without a class that every cheaper one uses.
-// How: best first over sets of banned classes. The children of a cover ban one class that it uses each.
-//      Lower numbers are banned first, which matters when the limits end it early.
-// Cost: one search per class of each cover given out, within the limits.
+// The K best covers that differ in more than the choice among copies of one block.
+// In:  a placement problem; a class for each candidate (equal for copies of one computation on one backend).
+// Out: covers, cheapest first; each lacks some class that every cheaper one uses.
+// How: best-first search over sets of banned classes. Each child of a cover bans one more of the classes that it uses.
+//       Classes with lower numbers are banned first, which matters when a limit ends the search early.
+// Cost: one search for each class of each cover reported, within the limits.
 // Source: Lawler, A procedure for computing the K best solutions, Management Science 1972, with bans only.
 #pragma once
 

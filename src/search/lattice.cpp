@@ -1,3 +1,29 @@
+// The lower bound of the search, by an example. Costs are in microseconds.
+//
+//   A -> B -> C                  values lie plain or in channels_last; converting between them costs 2
+//
+//   candidate    takes           cost          candidate    takes           cost
+//   p: A         plain -> plain     6          q: B         last -> last       2
+//   q: A         plain -> last      3          p: C         plain -> plain     5
+//   p: B         plain -> plain     4          p: B C       plain -> plain     4
+//
+// Candidates for the same nodes form a group, and the relaxed problem takes the least cost of each: A 3, B 2, C 5,
+// B C 4. Conversions are free in it, so a state is only the set of covered nodes:
+//
+//   set          reached by                      least cost of the rest (rest_ns), computed from the last set back
+//   {}                                           min(A: 3 + 4)                    7
+//   {A}          {} + A                          min(B: 2 + 5, B C: 4 + 0)        4
+//   {A, B}       {A} + B                         min(C: 5 + 0)                    5
+//   {A, B, C}    {A} + B C, {A, B} + C           nothing is left                  0
+//
+// No cover costs less than 7, because conversions only add to it. The best one is q: A, conversion, p: B C with
+// 3 + 2 + 4 = 9. Once the search knows it, it drops every state whose cost plus rest_ns reaches 9: {A, B} by q: A and
+// q: B has cost 5, and 5 + 5 = 10.
+//
+// A layer with too many sets keeps those with the least cost so far plus shares of the nodes left. The share of a node
+// is the least that any cover pays for it: the least cost / number of nodes over the groups that cover it. Here A has
+// min(3) = 3, B min(2, 4 / 2) = 2 and C min(5, 4 / 2) = 2, so {A, B} is estimated at 3 + 2 + 2 = 7. The least estimate
+// among the sets that were dropped bounds all covers through them (dropped_ns).
 #include "search/lattice.h"
 
 #include <algorithm>

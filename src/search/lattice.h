@@ -1,10 +1,11 @@
-// The covered sets that a search meets, as a graph: which groups lead from one to the next, and what covering the rest
-// costs at least.
-// In: problem. Out: sets by number of covered nodes, edges, for each set the exact cost of the rest when places do not
-//      matter: the search's admissible bound.
-// Cost: sets x candidates at a node. Sets stay near prefixes, so their number grows with the graph's length times what
-//       its width allows; a layer that grows too large keeps its cheapest, and the least cost of what it lost is told.
-// Source: pattern databases (Culberson and Schaeffer, 1998): the exact solution of a relaxed problem as bound.
+// The sets of covered nodes that a search can reach, as a graph: which candidates lead from one set to the next, and a
+// lower bound on the cost of covering the rest. lattice.cpp begins with an example.
+// In:  a placement problem. Out: sets by number of covered nodes; edges; for each set the exact least cost of covering
+//       the rest when conversions between places are free. That is the search's admissible lower bound.
+// Cost: sets x candidates at a node. Sets are close to prefixes of the order, so their number is the graph's length
+//       times a factor that depends on its width. A layer that grows too large keeps its cheapest sets, and the least
+//       cost through those it dropped is reported.
+// Source: pattern databases (Culberson and Schaeffer 1998): the exact solution of a relaxed problem as lower bound.
 #pragma once
 
 #include <cstdint>

@@ -1,7 +1,7 @@
-// Which changes of a genome level 2 tries, and at random which next.
-// In: the places where the graph is narrow, the genes, random numbers. Out: another genome.
-// A gene is a block between two narrow places that follow each other, and an engine that supports it and does not run
-// all of it in level 1's cover already: giving it the block changes the plan.
+// The changes of a genome that level 2 tries, and the random choice of the next one.
+// In:  the narrow places of the graph, the genes, random numbers. Out: another genome.
+// A gene is a block between two consecutive narrow places together with an engine that supports it, unless that engine
+// already runs all of it in level 1's cover: giving the block to the engine changes the plan.
 // Cost: choose_genes asks each engine about each block; a move is linear in the number of segments.
 // Source: genes after Collage (Jeon et al., PACT 2022).
 #pragma once

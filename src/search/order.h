@@ -1,8 +1,9 @@
-// The order in which the search covers a graph: topological, with few values alive at any point, because the number of
-// states grows with the formats of live values.
-// In: graph. Out: nodes by position. Cost: O(nodes x ready nodes).
-// How: list scheduling that takes the ready node which frees most values for those it makes, the latest made ready on a
-//      tie, kept only when its sum of live values is smaller than in the graph's own order.
+// The order in which the search covers a graph: topological, with few live values at any point, because the number of
+// states grows with the places of live values.
+// In:  a graph. Out: nodes by position. Cost: O(nodes x ready nodes).
+// How: list scheduling. Of the ready nodes, take the one that ends most live values and creates fewest; on a tie the
+//       one that became ready last. The result is used only if its sum of live values is smaller than in the graph's
+//       own order.
 // Source: list scheduling by register pressure (Goodman and Hsu, ICS 1988).
 #pragma once
 

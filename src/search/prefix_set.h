@@ -1,7 +1,7 @@
-// A set of positions that is nearly a prefix of all positions: what a search that covers a graph from front to back has
-// covered. Only the words after the full ones are stored, so that a set costs some bytes whatever the graph's size.
-// In: positions, mostly in ascending order. Out: the set, its hash, its first gap.
-// Cost: the words behind the first gap.
+// A set of positions that is nearly a prefix of all positions, such as the nodes covered by a search that proceeds from
+// front to back. Only the words after the full ones are stored, so a set takes a few bytes whatever the graph's size.
+// In:  positions, mostly ascending. Out: the set, its hash, its first gap.
+// Cost: linear in the words behind the first gap.
 #pragma once
 
 #include <compare>

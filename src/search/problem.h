@@ -1,8 +1,8 @@
-// A placement problem in the search's own terms: nodes by position in search order, candidates of equal region in one
-// group, places of each value numbered, conversions closed under composition.
-// In: graph, candidates with costs, boundary table. Out: tables that the search only reads.
+// A placement problem as the search needs it: nodes by position in search order, candidates of equal region in one
+// group, numbered places of each value, conversions with the cheapest way between any two places.
+// In:  a graph, candidates with costs, a table of conversion costs. Out: tables, which the search only reads.
 // Cost: O(candidates + values x places^3).
-// Source: closure of conversions after Floyd and Warshall.
+// Source: Floyd and Warshall's all-pairs shortest paths, for conversions in several steps.
 #pragma once
 
 #include <cstdint>

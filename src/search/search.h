@@ -1,16 +1,19 @@
-// Level 1: chooses the cover with the least total cost under a cost table.
-// In:  verified graph, candidates with costs, boundaries with costs. Out: the best cover, its cost, what is proven.
-// How: A* over states (covered nodes, places that hold each live value). From the first uncovered node in search order
-//      (search/order) any ready candidate that covers it may run, or a ready one that computes what a candidate
-//      covering it waits for. So every path is a legal schedule, and every legal cover has a path. The admissible bound
-//      is the exact cost of covering the rest when places do not matter (search/lattice). State A drops B when A's cost
-//      plus the conversions to B's places is not more. Open states are kept by number of covered nodes, so that a
-//      problem too large to be solved exactly becomes a beam that is widened until the budget of states is spent: the
-//      cheapest are kept, the bound of what was dropped is reported.
+// Level 1 of the search: chooses the cover with the least total cost under a table of costs.
+// In:  a verified graph, candidates with costs, conversions with costs.
+// Out: the best cover, its cost, and a proven lower bound.
+// How: A* over states (covered nodes, places that hold each live value); state_search.cpp begins with an example. From
+//       the first uncovered node in search order (search/order) the search may run any ready candidate that covers it,
+//       or any ready candidate that produces what such a candidate still waits for. Every path is therefore a legal
+//       schedule, and every legal cover has a path. The admissible lower bound is the exact cost of covering the rest
+//       when conversions are free (search/lattice). State A dominates state B with the same covered nodes when A's cost
+//       plus the conversions to B's places is at most B's cost; B is then dropped. Open states are kept by number of
+//       covered nodes. A problem that is too large to be solved exactly thus becomes a beam search: the cheapest states
+//       of each layer are kept, the beam is widened until the budget of states is spent, and the bound of the dropped
+//       states is reported.
 // Cost: states x candidates at a node x live values.
-// Not here: proposing (region/), timing (measure/), what does not add up (search/evolve).
+// Not here: proposing (region/), timing (measure/), effects that do not add up (search/evolve).
 // Source: Collage (Jeon et al., PACT 2022), operator-level placement. Differs: places and legal schedules are part of
-//         the state. Widened beams: Zhang, Complete Anytime Beam Search, AAAI 1998.
+//       the state. Widened beams: Zhang, Complete Anytime Beam Search, AAAI 1998.
 #pragma once
 
 #include <cstdint>

@@ -1,12 +1,12 @@
-// An evolutionary search over the settings of one way to compute one region: proposes what to measure next.
-// In: a space, times as they come. Out: settings, each proposed once.
-// How: first the seeds (of the backend's cost model, the best of similar shapes), then children of the fastest: two of
-//      them are crossed or one is copied, and one or two choices change, mostly to a neighbouring value. Some settings
-//      are drawn at random, so that a good corner far away is found too. When all children are known, the space is
-//      enumerated for the rest. Same space, seed and times: same proposals.
-// Cost: a proposal takes some legality tests; a walk through the space as many as it has settings.
-// Not here: which region is worth it (tune/schedules/schedule_tuning.h), measuring.
-// Source: evolutionary search of Ansor (Zheng et al., OSDI 2020), without a learnt model: the space is small.
+// An evolutionary search over the settings of one implementation for one region: proposes what to measure next.
+// In:  a space of settings, times as they are measured. Out: settings, each proposed once.
+// How: first the seeds (best by the backend's cost model, best for similar shapes), then children of the fastest
+//       settings: two are crossed or one is copied, and one or two choices change, mostly to a neighbouring value. Some
+//       settings are drawn at random, so that a distant optimum can be found. When all children are known, the
+//       remaining settings are enumerated. The same space, seed and times give the same proposals.
+// Cost: a proposal takes some legality tests; enumeration at most one for each setting.
+// Not here: which region is worth tuning (tune/schedules/schedule_tuning.h), measuring.
+// Source: evolutionary search of Ansor (Zheng et al., OSDI 2020), without a learnt model, because the space is small.
 #pragma once
 
 #include <cstdint>

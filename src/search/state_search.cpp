@@ -1,6 +1,6 @@
 // The state search, by an example. Costs are in microseconds; steps have no launch cost here.
 //
-//   x -> A -> v -> B -> y        x and y lie plain
+//   x -> A -> v -> B -> y        x and y are plain
 //
 //   candidate   takes           cost       converting v between plain and channels_last costs 2
 //   p: A        plain -> plain    6
@@ -9,9 +9,9 @@
 //   q: B        last  -> plain    2
 //   p: A B      plain -> plain    7
 //
-// A state is the set of covered nodes and, for each live value, the places that hold it. The pass goes by the number of
-// covered nodes, and the bound of a state is its cost plus the least cost of the rest when places do not matter
-// (lattice.h): 2 for B alone.
+// A state is the set of covered nodes and, for each live value, the places that hold it. A pass processes states by
+// their number of covered nodes. The lower bound of a state is its cost plus the least cost of the rest when
+// conversions are free (lattice.h): 2 for B alone.
 //
 //   0 covered   {}       x plain         cost 0   bound 0 + 5
 //   1 covered   {A}      v plain         cost 6   by p: A
@@ -19,8 +19,8 @@
 //   2 covered   {A, B}   y plain         cost 7   by p: A B
 //
 // Dominance: the state with v in `last` drops the one with v plain. Cost 3 and one conversion to plain, 2, are 5, not
-// more than 6, so whatever the other can go on with, this one can go on with for no more. The other way round 6 > 3
-// already. A state that holds v in both places would need no conversion to drop either.
+// more than 6, so every continuation of the other state is available to this one at no higher cost. The converse fails,
+// since 6 > 3. A state that holds v in both places would need no conversion to drop either.
 //
 //   2 covered   {A, B}   y plain         cost 5   by q: A, q: B         drops the 7 by p: A B
 //               {A, B}   y plain         cost 9   by q: A, v to plain (2), p: B: dropped

@@ -1,8 +1,8 @@
-// Artifacts as files named by their content: `<folder>/<hash>`. The one place that knows the serialised form.
-// In the file constants stand as positions in Region::constants, so one artifact serves every region of the same
-// structure with the same weights, in any graph.
-// A file is written under a temporary name, synced and renamed; a reader checks the content against the name, so a torn
-// or altered file counts as absent, never as an artifact.
+// Stores artifacts as files named by a hash of their content: `<folder>/<hash>`. Only this file knows the serialised
+// form.
+// Constants are stored as positions in Region::constants, so one artifact serves every region of the same structure
+// with the same weights, in any graph. A file is written under a temporary name, synced and renamed. A reader compares
+// the content with the name, so a truncated or changed file counts as absent.
 #pragma once
 
 #include <span>

@@ -1,5 +1,6 @@
 // Finds costs by operators, backend, nodes or model.
-// In: a store and the words of a user. Out: costs with what is known of their regions; suggestions for unknown words.
+// In:  a store and the user's search words. Out: costs with what is known about their regions; suggestions for unknown
+//       words.
 // Cost: linear in the store.
 #pragma once
 
@@ -24,7 +25,7 @@ struct CostFilter {
   }
 };
 
-/// What stands for the operators of a conversion.
+/// The text in place of operators for a conversion.
 inline constexpr std::string_view kConversionOperators = "conversion";
 
 struct FoundCost {

@@ -1,6 +1,6 @@
-// Keys of the cost store: everything a stored answer depends on, as readable text.
-// A cost depends on the structure (operators, types, shapes, small constants), never on the weights; an artifact and a
-// verdict on numbers depend on the weights too, and an artifact on the names of the region's ports.
+// Keys of the cost store, as readable text. A key contains everything that the stored answer depends on.
+// A cost depends on the structure (operators, types, shapes, small constants), never on the weights. An artifact and a
+// verdict on numbers depend on the weights too; an artifact also on the names of the region's ports.
 #pragma once
 
 #include <map>

@@ -1,4 +1,4 @@
-// The answer to a tuner that asks for the lease of a cost.
+// The answer to a tuner that asks for the right to measure a cost (leases.h).
 #pragma once
 
 #include <cstdint>
@@ -6,7 +6,7 @@
 namespace collage {
 
 enum class Lease : std::uint8_t {
-  kOurs,   ///< nobody knows the cost and nobody else measures it
+  kOurs,   ///< the cost is unknown and no other tuner measures it
   kKnown,  ///< the cost is in the store
   kTheirs  ///< another tuner measures it now: ask again later
 };

@@ -84,7 +84,7 @@ bool TunerLock::is_alive(std::int64_t tuner) const {
 }
 
 bool Leases::holds(const TunerLock& lock, SQLite::Statement& row) {
-  // Looked at now, after whoever wrote the row did: an earlier look would take a fresh lease for one of another clock.
+  // Read now, after the row was written: an earlier reading would make a new lease look as if from another clock.
   const std::int64_t now = now_ns();
   const std::int64_t since = row.getColumn("since_ns").getInt64();
   const std::int64_t until = row.getColumn("until_ns").getInt64();

@@ -1,13 +1,14 @@
 // Leases: the right to measure a cost, so that tuners that share a store measure nothing twice. Internal to the store.
-// In: keys of costs. Out: for each, whether this tuner may measure it.
-// A lease is a row that names the tuner and when it expires. A tuner is alive while it holds a lock on its byte of the
-// lock file; the kernel releases the lock however the process ends, so the leases of a dead tuner are free at once. A
-// lease of a tuner that is alive but stopped ends at its time, on the clock since boot, which all processes share,
-// which counts while the machine sleeps, and which nobody sets. Taking leases is one transaction that also checks
-// whether the costs have arrived. A tuner never waits while it holds a lease, so there is no deadlock. Cost: one commit
-// for the leases of a job, not synced: after a power loss no lease is valid anyway. Every function throws
-// SQLite::Exception when the database fails. Source: open file description locks, fcntl(2); CLOCK_BOOTTIME,
-// clock_gettime(2).
+// In:  keys of costs. Out: for each, whether this tuner may measure it.
+// How: a lease is a row that names the tuner and an expiry time. A tuner is alive while it holds a lock on its byte of
+//       the lock file. The operating system releases the lock however the process ends, so the leases of a dead tuner
+//       are free immediately. A lease of a tuner that is alive but stopped ends at its expiry time. That time is on the
+//       clock since boot, which all processes share, which advances while the machine sleeps, and which cannot be set.
+//       One transaction takes leases and checks whether the costs have arrived meanwhile. A tuner never waits while it
+//       holds a lease, so there is no deadlock.
+// Cost: one commit for the leases of a job. It is not synced: after a power loss no lease is valid anyway.
+// Every function throws SQLite::Exception when the database fails.
+// Source: open file description locks, fcntl(2); CLOCK_BOOTTIME, clock_gettime(2).
 #pragma once
 
 #include <chrono>

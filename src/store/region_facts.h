@@ -1,7 +1,8 @@
-// Describes regions in words, so that `collage db` finds costs by operators and nodes: cost keys hold only a hash.
-// In: regions as they are priced. Out: one record of the store for each structure, and those records read again.
-// Nothing that a tune decides depends on these records.
-// Cost: a look into the store for each structure, one transaction when something is new.
+// Stores descriptions of regions, so that `collage db` finds costs by operators and nodes; cost keys contain only a
+// hash.
+// In:  regions that are priced. Out: one record for each structure; these records read back.
+// No decision of a tune depends on these records.
+// Cost: one look-up in the store for each structure, one transaction when there are new ones.
 #pragma once
 
 #include <map>

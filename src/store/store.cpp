@@ -268,7 +268,6 @@ void Store::put_regions(std::span<const std::pair<std::string, std::string>> rec
 std::vector<std::pair<std::string, std::string>> Store::regions() { return state_->texts_like(kRegionTable, ""); }
 
 const std::string& Store::artifact_folder() const { return state_->folder; }
-bool Store::is_durable() const { return state_->file != nullptr && state_->memory == nullptr; }
 const std::vector<std::string>& Store::warnings() const { return state_->warnings; }
 
 std::size_t Store::set_aside() const { return state_->damaged; }

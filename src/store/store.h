@@ -1,11 +1,11 @@
-// The cost store: what earlier measurements found, so that the same question needs no new measurement.
-// SQLite in WAL mode; every record has a checksum and is committed and synced before put_* returns. A damaged record
-// counts as absent: it is set aside in a table of its own, so that nothing is lost and nothing wrong is used. Artifacts
-// lie as files named by their content in `PATH.files/`. Several processes may use one file at the same time; leases
-// keep them from measuring the same (leases.h). After an error the file is opened once more, so that what was written
-// is read back and checked, and the work done again: a sync that failed is never repeated on its own. A file that still
-// cannot be opened, read or written, or that a newer version made, never stops work: the store then keeps what it
-// learns in memory. Either way warnings() says so, once.
+// The cost store: results of earlier measurements, so that nothing has to be measured twice.
+// How: SQLite in WAL mode. Every record has a checksum and is committed and synced before put_* returns. A damaged
+//       record counts as absent: it is moved to a table of its own, so it is neither used nor lost. Artifacts are files
+//       named by their content in `PATH.files/`. Several processes may use one file at the same time; leases prevent
+//       them from measuring the same (leases.h). After an error the file is reopened once, so that earlier writes are
+//       read back and checked, and the operation is repeated: a failed sync must not simply be retried. A file that
+//       still cannot be opened, read or written, or that a newer version created, never stops a tune: results are then
+//       kept in memory. In both cases warnings() says so, once.
 #pragma once
 
 #include <chrono>
@@ -38,12 +38,12 @@ class Store {
   /// A record that cannot be read counts as absent.
   [[nodiscard]] std::optional<Cost> cost(const std::string& key);
   void put_cost(const std::string& key, const Cost& cost, const Samples& samples = {});
-  /// What was put beside the cost; nothing where nothing was.
+  /// The samples stored with the cost; nothing if there are none.
   [[nodiscard]] std::optional<Samples> samples(const std::string& key);
   /// Content hash of the artifact for a key of keys.h; the file may be gone.
   [[nodiscard]] std::optional<std::string> artifact(const std::string& key);
   void put_artifact(const std::string& key, const std::string& hash);
-  /// Any other answer worth keeping, as JSON text: verdicts of the end-to-end guard.
+  /// Any other result, as JSON text, such as verdicts of the end-to-end guard.
   [[nodiscard]] std::optional<std::string> verdict(const std::string& key);
   void put_verdict(const std::string& key, const std::string& json);
 
@@ -53,9 +53,9 @@ class Store {
   void put_regions(std::span<const std::pair<std::string, std::string>> records);
   [[nodiscard]] std::vector<std::pair<std::string, std::string>> regions();
 
-  /// Who is to measure these costs, one answer per key: takes the leases of those that nobody knows and nobody
-  /// measures, all together, for at least `time`. A cost that is put ends its lease; without a file all unknown ones
-  /// are ours.
+  /// For each cost, who is to measure it. Takes the leases of all costs that are unknown and that nobody is measuring,
+  /// in one transaction, for at least `time`. Storing a cost ends its lease. Without a file, all unknown costs are for
+  /// this tuner to measure.
   [[nodiscard]] std::vector<Lease> take_leases(std::span<const std::string> keys, std::chrono::nanoseconds time);
   /// What is held is held for at least `time` from now on; most calls find that it is and write nothing.
   void extend_leases(std::chrono::nanoseconds time);
@@ -66,8 +66,6 @@ class Store {
 
   /// Folder of the artifact files. Of a store in memory: a temporary one that goes away with it.
   [[nodiscard]] const std::string& artifact_folder() const;
-  /// False when nothing is kept beyond this object's life.
-  [[nodiscard]] bool is_durable() const;
   /// What went wrong: nothing or one sentence.
   [[nodiscard]] const std::vector<std::string>& warnings() const;
 

@@ -49,7 +49,7 @@ void make_tables(SQLite::Database& database) {
   database.exec(kLeases);
 }
 
-/// The first schema had three tables without checksums: what is there is taken for sound.
+/// The first schema had three tables without checksums: their contents are trusted.
 void add_checksums(SQLite::Database& database) {
   for (const StoreTable& table : {kCostTable, kArtifactTable, kVerdictTable}) {
     database.exec(fmt::format("ALTER TABLE {} ADD COLUMN checksum TEXT NOT NULL DEFAULT ''", table.name));

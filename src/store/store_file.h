@@ -1,5 +1,5 @@
 // The SQLite file of a cost store: tables, migrations, records with checksums. Internal to the store.
-// In: a path. Out: records; a record whose checksum does not fit is set aside in a table of its own.
+// In:  a path. Out: records. A record whose checksum is wrong is moved to a table of its own.
 // Every function throws SQLite::Exception when the file fails.
 // Source: https://www.sqlite.org/wal.html, https://www.sqlite.org/pragma.html#pragma_synchronous
 #pragma once
@@ -31,10 +31,11 @@ inline constexpr StoreTable kStoreTables[] = {kCostTable, kArtifactTable, kVerdi
 [[nodiscard]] std::unique_ptr<SQLite::Database> open_store_file(const std::string& path);
 [[nodiscard]] std::unique_ptr<SQLite::Database> open_store_memory();
 
-/// From here on closing the file leaves its log as it is, for whoever opens it next to check: for a file with an error.
+/// From now on closing the file leaves its log unchanged, so that the next process that opens it checks it: for a file
+/// with an error.
 void leave_log(SQLite::Database& database);
 
-/// Committed and synced when it returns. A cost ends the lease of its key, whoever has it.
+/// Committed and synced when it returns. A cost ends the lease of its key, whichever tuner holds it.
 void write_record(SQLite::Database& database, const StoreTable& table, const std::string& key, const std::string& text);
 /// The same for several of one table, all or none.
 void write_records(SQLite::Database& database, const StoreTable& table,

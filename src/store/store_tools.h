@@ -1,9 +1,9 @@
-// Tools for a cost store: statistics, export and import of costs, clearing, and the reason why nothing was found.
-// In: a store, or lines of costs. Out: numbers, lines, records.
+// Tools for a cost store: statistics, export and import of costs, deletion, and why no cost was found for a key.
+// In:  a store, or lines of costs. Out: numbers, lines, records.
 // A line of costs is a JSON object {"schema": "collage.cost/2", "key", "cost", "of", "checksum"}; `of` describes the
-// region or is null. Lines of collage.cost/1, which have no `of`, are read too. The key names the machine, so costs of
-// several machines can lie in one store. Artifacts and verdicts are not exported: they refer to files. Cost: linear in
-// the store. Source: JSON Lines, https://jsonlines.org
+// region or is null. Lines of collage.cost/1, which have no `of`, are read too. The key names the machine, so one store
+// can hold costs of several machines. Artifacts and verdicts are not exported, because they refer to files.
+// Cost: linear in the store. Source: JSON Lines, https://jsonlines.org
 #pragma once
 
 #include <cstdint>

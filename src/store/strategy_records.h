@@ -1,6 +1,8 @@
-// What a cost store knows of a backend's ways to compute: how often each was measured, and how it fared.
-// In: a store, a backend, its ways. Out: counts and ratios by way.
-// How: variants are named by their implementation; times compare within one region under the same surroundings.
+// Statistics of a backend's implementations in a cost store: how often each was measured, and how fast it was compared
+// with the others.
+// In:  a store, a backend, its implementations. Out: counts and ratios by implementation.
+// How: the name of a variant starts with its implementation. Times are compared within one region, measured under the
+//       same conditions.
 // Cost: linear in the store's records of this machine.
 #pragma once
 

@@ -1,8 +1,10 @@
-// Counts crashes and hangs of a backend's build on one kind of operators. After three it is not asked for them any
-// more. In: deaths of workers. Out: refusals. The counts are kept in the cost store until the build changes or the user
-// lifts them. A backend that hangs five times on anything is left out for the rest of the tune, because a hang takes as
-// long as hundreds of measurements. Single candidates that crashed are refusals among the costs, not here. Cost: one
-// look into the store for a question.
+// Counts crashes and hangs of a backend's build on one kind of operators. After three, the backend is not asked for
+// these operators any more.
+// In:  deaths of workers. Out: refusals. Counts are kept in the cost store until the build changes or the user resets
+//       them.
+// A backend that hangs five times, on any operators, is excluded for the rest of the tune, because one hang takes as
+// long as hundreds of measurements. A single candidate that crashed is stored as a refusal among the costs, not here.
+// Cost: one look-up in the store for a question.
 #pragma once
 
 #include <map>
@@ -51,9 +53,9 @@ class Strikes {
 /// Everything counted in the store, by key.
 [[nodiscard]] std::vector<Strike> strikes_in(Store& store);
 
-/// Forgets the strikes of a backend, an instance or a kind with all its instances, on these operators, or all when
-/// empty; also the refusals of single candidates that crashed or hung when all operators are meant. How many strikes
-/// and refusals there were.
+/// Removes the strikes of a backend on these operators: an instance, or a kind with all its instances; all operators
+/// when empty. In that case the refusals of single candidates that crashed or hung are removed too. Returns how many
+/// strikes and refusals there were.
 std::size_t lift_strikes(Store& store, const std::string& backend, const std::string& operators);
 
 }  // namespace collage

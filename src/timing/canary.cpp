@@ -23,7 +23,7 @@ std::int64_t Canary::work_ns() const {
     for (std::size_t i = 0; i < table_.size(); i += sums.size())
       for (std::size_t k = 0; k < sums.size(); ++k) sums[k] = sums[k] * 0.5F + table_[i + k];
   const std::int64_t elapsed = monotonic_ns() - begin;
-  const volatile float keep = sums[0];  // what nobody reads need not be computed
+  const volatile float keep = sums[0];  // a result that is not read might not be computed
   static_cast<void>(keep);
   return std::max<std::int64_t>(1, elapsed);
 }

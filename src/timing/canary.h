@@ -1,6 +1,6 @@
-// A fixed piece of work whose time tells how fast the processor is at this moment. When the clock frequency changes or
-// another virtual machine takes cycles, it slows down together with the kernel that is being timed, so the kernel's
-// time can be corrected for the cause and never because of its value.
+// A fixed computation whose time shows how fast the processor is at the moment. When the clock frequency changes or
+// another virtual machine takes cycles, it slows down together with the kernel that is being timed. The kernel's time
+// can so be corrected for the cause, never because of its value.
 #pragma once
 
 #include <cstdint>
@@ -8,13 +8,13 @@
 
 namespace collage {
 
-/// One per process and thread. Each look costs a few microseconds.
+/// One per process and thread. Each measurement takes a few microseconds.
 class Canary {
  public:
-  /// Time of the work now over the least ever seen here; 1 in a quiet moment.
+  /// The present time of the computation divided by the least time seen so far; 1 in a quiet moment.
   [[nodiscard]] double slowness();
 
-  /// The least time seen, to be handed to a canary of the same program in another process.
+  /// The least time seen, to be passed to a canary of the same program in another process.
   [[nodiscard]] std::int64_t quiet_ns() const { return quiet_ns_; }
   void learn(std::int64_t quiet_ns);
 
@@ -25,8 +25,8 @@ class Canary {
   std::int64_t quiet_ns_ = 0;
 };
 
-/// Looks again and again until the canary is no slower than `most`; gives up when `patience_ns` is used up, which it
-/// reduces by the time spent.
+/// Measures repeatedly until the slowness is at most `most`; gives up when `patience_ns`, from which the time spent is
+/// subtracted, is used up.
 void wait_for_quiet(Canary& canary, double most, std::int64_t& patience_ns);
 
 }  // namespace collage

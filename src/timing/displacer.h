@@ -1,8 +1,8 @@
-// Evicts from the caches what a kernel left there, as the rest of its model does between two of its runs. A kernel that
-// is timed in a loop finds its weights in the cache; in a plan it reads them from memory. In: how many bytes the rest
-// of the model reads. Out: caches that hold other data. Cost: reading that many bytes, at most twice the size of the
-// last-level cache: a few milliseconds. Source: reuse distances as in Mattson et al., Evaluation Techniques for Storage
-// Hierarchies, 1970.
+// Evicts from the caches what a kernel left there, as the rest of its model does between two runs of it. A kernel that
+// is timed in a loop finds its weights in the cache; in a plan it may have to read them from memory.
+// In:  how many bytes the rest of the model reads. Out: caches that hold other data.
+// Cost: reading that many bytes, at most twice the size of the last-level cache: a few milliseconds.
+// Source: reuse distances as in Mattson et al., Evaluation Techniques for Storage Hierarchies, 1970.
 #pragma once
 
 #include <cstddef>
@@ -14,19 +14,20 @@
 namespace collage {
 
 struct CacheSizes {
-  std::int64_t private_bytes;  ///< of the last cache that a core has alone
+  std::int64_t private_bytes;  ///< of the largest cache that is private to a core
   std::int64_t last_bytes;
 };
-/// What the system says, else 1 MiB and 32 MiB.
+/// As reported by the system, else 1 MiB and 32 MiB.
 [[nodiscard]] CacheSizes cache_sizes();
 
-/// What to displace for a model with so many bytes of weights: a power of two, so that few states of the caches are
-/// told apart; 0 where all of the model stays in a core's own cache; no more than empties the last cache.
+/// How many bytes to displace for a model with this many bytes of weights: a power of two, so that costs are stored for
+/// few different values; 0 if the whole model fits in a core's private cache; at most what empties the last-level
+/// cache.
 [[nodiscard]] std::int64_t displaced_bytes(std::int64_t weight_bytes, const CacheSizes& caches);
 
 class Displacer {
  public:
-  /// Reads so many bytes of its own each time. Without memory for them it does nothing.
+  /// Reads this many bytes of its own buffer at each call. Does nothing if the buffer cannot be allocated.
   explicit Displacer(std::int64_t bytes);
   [[nodiscard]] std::int64_t bytes() const { return bytes_; }
   void run() const;
@@ -36,7 +37,7 @@ class Displacer {
   Pages memory_;
 };
 
-/// Brings bytes into the caches by reading them, the first first.
+/// Brings bytes into the caches by reading them from the first to the last.
 void read_through(std::span<const std::byte> bytes);
 
 }  // namespace collage

@@ -1,4 +1,4 @@
-// What the machine is, as far as times measured on it depend on it.
+// Identifies the machine by the properties on which measured times depend.
 #pragma once
 
 #include <string>
@@ -6,7 +6,7 @@
 namespace collage {
 
 /// One line: CPU model, hash of its feature flags, cores this process may use, memory in GiB, instruction set. Costs
-/// measured under one print are never used under another. Constant while the process's affinity is.
+/// measured with one print are never used with another. Constant as long as the process's affinity is.
 [[nodiscard]] std::string machine_print();
 
 }  // namespace collage

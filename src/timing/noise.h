@@ -1,6 +1,6 @@
-// What disturbed the calling thread while it timed something: preemption, page faults from files, cycles taken by other
-// virtual machines. Only causes that the system reports count, never the values measured.
-// Cost: two system calls to begin, three to end.
+// Detects what disturbed the calling thread during a measurement: preemption, page faults from files, cycles taken by
+// other virtual machines. Only causes that the system reports count, never the measured values.
+// Cost: two system calls at the start, three at the end.
 // Source: getrusage(2), proc(5), clock_gettime(2).
 #pragma once
 
@@ -9,13 +9,13 @@
 namespace collage {
 
 struct Disturbance {
-  bool preempted = false;    ///< another thread had its processor for a while that counts
-  bool major_fault = false;  ///< a page had to come from a file
-  bool stolen = false;       ///< the machine below gave the processor to another guest
+  bool preempted = false;    ///< another thread used its processor for a significant time
+  bool major_fault = false;  ///< a page was read from a file
+  bool stolen = false;       ///< the hypervisor gave the processor to another guest
   [[nodiscard]] bool any() const { return preempted || major_fault || stolen; }
 };
 
-/// One thread. Where the system does not tell a cause, it is never seen.
+/// One thread. A cause that the system does not report is not detected.
 class NoiseWatch {
  public:
   NoiseWatch();

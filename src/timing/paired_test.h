@@ -4,7 +4,7 @@
 // How it works. Each claim, such as "A is not faster than B by more than the margin", starts with a wealth of 1. After
 // each round it is bet against on the sign of log(time of A / time of B): while the claim holds, no bet can increase
 // the wealth on average. By Ville's inequality the wealth then exceeds 1 / error with probability at most `error`,
-// however often one looks and however the noise is distributed. So a claim is refuted when its wealth reaches 1 /
+// however often it is checked and however the noise is distributed. So a claim is refuted when its wealth reaches 1 /
 // error.
 //
 // Example with error 0.05 and bets of half the wealth: A is faster in every round, so the wealth against "A is not
@@ -14,7 +14,7 @@
 //
 // The wealth is split over bets on single rounds and on the least times of several rounds, because the least times are
 // robust where another process slows the processor now and then. The margin exists because equal kernels whose buffers
-// lie at different addresses differ by up to 1 %. Cost: a few multiplications a round. Taking the times is race.h's.
+// lie at different addresses differ by up to 1 %. Cost: a few multiplications a round. race.h takes the times.
 // Source: Ville 1939; Waudby-Smith and Ramdas, "Estimating means of bounded random variables by betting", 2024.
 #pragma once
 
@@ -27,21 +27,21 @@
 namespace collage {
 
 enum class Verdict : std::uint8_t {
-  kUnsure,  ///< not decided: more rounds might tell
+  kUnsure,  ///< not decided yet: more rounds are needed
   kFaster,  ///< by more than the margin
   kSlower,  ///< by more than the margin
-  kSame     ///< within what counts as the same
+  kSame     ///< within the margin for equal times
 };
 [[nodiscard]] std::string_view name_of(Verdict verdict);
 [[nodiscard]] std::optional<Verdict> verdict_named(std::string_view name);
 
 struct PairedTestOptions {
-  double margin = 0.01;  ///< log ratio that a winner is ahead by at least
+  double margin = 0.01;  ///< least log ratio of a winner
   double same = 0.02;    ///< log ratio below which two are the same
   double error = 0.01;   ///< probability of refuting a claim that is true
 };
 
-/// A bet that a sign is "+" more often than not, where the claim is that it is not.
+/// A bet that the sign is "+" in more than half of the cases, against the claim that it is not.
 class SignBet {
  public:
   void add(bool plus);
@@ -60,12 +60,12 @@ class PairedTest {
 
   /// Of one round, in any unit, above 0.
   void add(double own_time, double other_time);
-  /// Once decided it stays; faster and slower go before the same.
+  /// A decision is final; faster and slower take precedence over the same.
   [[nodiscard]] Verdict verdict() const { return verdict_; }
 
  private:
   enum Claim : std::uint8_t { kNotAhead, kNotBehind, kFarAhead, kFarBehind, kClaims };
-  /// Bets on the least times of so many rounds.
+  /// Bets on the least times of this many rounds.
   struct Scale {
     std::size_t rounds = 1;
     std::size_t seen = 0;

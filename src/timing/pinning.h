@@ -1,6 +1,6 @@
-// Keeps the calling thread on the processors it is on, while it times something.
-// Threads made meanwhile inherit it, so a library must have its threads before; what needs all processors of the
-// process is not pinned.
+// Pins the calling thread to its current processors while it measures.
+// Threads that are created meanwhile inherit the restriction, so a library must have created its threads before. Work
+// that needs all processors of the process is not pinned.
 // Source: sched_setaffinity(2).
 #pragma once
 
@@ -11,8 +11,8 @@ namespace collage {
 /// Pins for its lifetime; does nothing where the system refuses.
 class PinnedThread {
  public:
-  /// To `threads` processors of those allowed, the one it runs on among them; 0 = not at all. For a short time only:
-  /// the system must be free to move the thread away from others in between.
+  /// Pins to `threads` of the allowed processors, including the current one; 0 = not at all. For a short time only: in
+  /// between, the system must be able to move the thread to another processor.
   explicit PinnedThread(int threads);
   PinnedThread(const PinnedThread&) = delete;
   PinnedThread& operator=(const PinnedThread&) = delete;

@@ -1,7 +1,9 @@
-// Times plans and engines against each other: every round runs each of them once, in a fresh random order. Decisions
-// use ratios paired by round. A round in which the system reports a disturbance (noise.h) counts for nobody. In:
-// contenders, seconds. Out: samples by round, ratios, verdicts. Cost: the seconds given. Source: pairing as in Bulej et
-// al., "Duet Benchmarking", 2020.
+// Times plans and engines against each other. Each round runs every contender once, in a new random order, and
+// decisions use the ratios of times within a round. A round in which the system reports a disturbance (noise.h) is
+// ignored for all contenders.
+// In:  contenders, seconds. Out: samples by round, ratios, verdicts.
+// Cost: the given seconds.
+// Source: pairing as in Bulej et al., "Duet Benchmarking", 2020.
 #pragma once
 
 #include <cstdint>
@@ -18,23 +20,25 @@ namespace collage {
 struct Contender {
   std::string name;
   std::function<Result<void>()> run;  ///< one inference on inputs already in place
-  std::function<void()> renew = {};   ///< puts its buffers elsewhere; called between rounds, may be empty
+  std::function<void()> renew = {};   ///< moves its buffers to other addresses; called between rounds, may be empty
 };
 
-/// Enough for a median that no single disturbance decides.
+/// Enough that no single disturbance determines the median.
 inline constexpr std::size_t kFewestRounds = 3;
 
 struct RaceOptions {
   std::size_t min_rounds = 15;
   std::size_t max_rounds = 400;
-  double seconds = 3.0;            ///< aimed at; min_rounds go first
-  double most_seconds = 0;         ///< ends after these and kFewestRounds, whatever is asked above; 0 = no limit
-  std::size_t decided_rounds = 0;  ///< ends after this many once all is decided; 0 = goes on for its seconds
-  PairedTestOptions test = {};     ///< what decided means
-  double beaten_ratio = 1.1;       ///< who is slower than the best, and this much, runs no more; with decided_rounds
+  double seconds = 3.0;     ///< the aim; min_rounds take precedence
+  double most_seconds = 0;  ///< ends after these and kFewestRounds, whatever the options above say; 0 = no limit
+  std::size_t decided_rounds =
+      0;  ///< ends after this many rounds when everything is decided; 0 = runs for all its seconds
+  PairedTestOptions test = {};  ///< when a race is decided
+  double beaten_ratio =
+      1.1;  ///< a contender significantly slower than the best by this ratio is not run any more; with decided_rounds
   std::int64_t min_sample_ns = 200'000;  ///< short runs are repeated inside one sample
-  /// Runs before each sample that are not timed, at least one: they bring back the caches and the predictions that the
-  /// others took, so that a sample is of the contender's own steady state.
+  /// Untimed runs before each sample, at least one. They restore the caches and branch predictions that the other
+  /// contenders displaced, so that a sample shows the contender's steady state.
   std::int64_t heat_ns = 3'000'000;
   int threads = 0;                 ///< samples are taken pinned to so many processors; 0 = not pinned
   bool discards_disturbed = true;  ///< rounds, by cause
@@ -47,7 +51,7 @@ struct RaceOptions {
 
 struct RaceLane {
   std::string name;
-  std::vector<std::int64_t> samples_ns;  ///< one per round from the first on; a beaten lane lacks the last ones
+  std::vector<std::int64_t> samples_ns;  ///< one per round; a lane that was beaten lacks the last ones
   std::vector<double> slowness = {};     ///< of the processor then, by round; empty = 1
   /// Of the samples in a quiet moment.
   [[nodiscard]] std::int64_t median_ns() const;

@@ -1,8 +1,9 @@
-// The engine behind all timing, of candidates as of plans: calls of one contender, timed as a whole on processors they
-// keep, with what the system reports to have disturbed them; and the order of a round.
-// In: a call. Out: a sample.
-// Two experiments are built on it: race.h times contenders round by round until paired ratios tell who is faster;
-// sampling.h takes medians that compare between sessions, as costs have to.
+// Takes one timing sample: calls of one contender are timed as a whole, pinned to their processors, with the
+// disturbances that the system reports. Also the random order of a round. All timing, of candidates and of plans, goes
+// through it.
+// In:  a call. Out: a sample.
+// Two experiments use it. race.h times contenders round by round until paired ratios show which is faster; sampling.h
+// takes medians that are comparable between sessions, as costs have to be.
 #pragma once
 
 #include <cstddef>

@@ -1,9 +1,9 @@
 // Times several kernels against each other in one process.
-// Each is warmed up. Then every round runs each kernel once, in a fresh random order, so that a disturbance of the
-// machine affects all alike; times are scaled to those of an undisturbed processor (canary.h), so that kernels measured
-// in different sessions compare. A sample is a batch of calls that is long enough for the clock, or a single call where
-// something is done before each (prepare). A kernel that is clearly slow is not sampled further; its samples are kept.
-// A sample is dropped only when the system reports a disturbance, never because of its value.
+// After a warm-up, each round runs every kernel once, in a new random order, so that a disturbance affects all alike.
+// Times are scaled to those of an undisturbed processor (canary.h), so that kernels measured in different sessions are
+// comparable. A sample is a batch of calls that is long enough for the clock, or a single call where something is done
+// before each one (prepare). A kernel that is clearly slow is not sampled further; its samples are kept. A sample is
+// discarded only when the system reports a disturbance, never because of its value.
 #pragma once
 
 #include <cstdint>
@@ -37,30 +37,30 @@ struct SamplingOptions {
 /// For the candidates of a tune: a cheap contender costs a few milliseconds.
 [[nodiscard]] SamplingOptions quick_sampling();
 
-/// What is timed and what it is timed with; replaced in tests by a clock that only moves when told.
+/// The contenders and the clock; tests use a clock that advances only when they say so.
 struct SamplingSubject {
   std::function<Result<void>(std::size_t contender)> run;  ///< one call of a contender
   std::function<std::int64_t()> now_ns;                    ///< monotonic
-  std::function<void(std::size_t contender)> before;       ///< told before each batch; must cost next to nothing
+  std::function<void(std::size_t contender)> before;       ///< called before each batch; must take almost no time
   /// Done before every sample's call, untimed, but counted as time spent; empty = calls follow each other at once.
   std::function<void(std::size_t contender)> prepare = {};
   std::function<double()> slowness = {};  ///< of the processor now, 1 in a quiet moment; samples are divided by it
   int threads = 0;                        ///< batches are run pinned to so many processors; 0 = not pinned
-  NoiseWatch* noise = nullptr;            ///< a sample it sees disturbed does not count; null = all count
+  NoiseWatch* noise = nullptr;            ///< samples that it finds disturbed do not count; null = all count
 };
 
 /// Of one contender.
 struct Timing {
   Measured summary;
-  std::vector<std::int64_t> samples_ns;  ///< as they came
+  std::vector<std::int64_t> samples_ns;  ///< in the order of measuring
 };
 
-/// A time as it would be in a quiet moment, from the slowness before and after.
+/// The time scaled to a quiet moment, by the slowness before and after.
 [[nodiscard]] constexpr double in_quiet(std::int64_t ns, double slowness_before, double slowness_after) {
   return static_cast<double>(ns) / ((slowness_before + slowness_after) / 2);
 }
 
-/// One result per contender, in order, or the error of the call that failed (the others are timed on). Contender i
+/// One result per contender, in order, or the error of the call that failed (the others are still timed). Contender i
 /// costs at least two calls.
 [[nodiscard]] std::vector<Result<Timing>> sample_all(std::size_t contenders, const SamplingSubject& subject,
                                                      const SamplingOptions& options);

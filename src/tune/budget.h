@@ -1,6 +1,6 @@
-// The seconds of a tune and the share of them that each of its parts may use. What is left after measuring is for
-// contests and level 2, and some of it for writing the plan.
-// In: seconds. Out: points in time.
+// Divides the seconds of a tune among its parts. What measuring leaves over is for contests and level 2; some of it is
+// reserved for writing the plan.
+// In:  seconds. Out: points in time.
 #pragma once
 
 #include <chrono>
@@ -16,7 +16,7 @@ class Budget {
   static constexpr double kCoversShare = 0.85;     ///< then the first plan has to do
   static constexpr double kContestShare = 0.95;
   static constexpr double kStopShare = 0.98;
-  static constexpr double kMostShare = 1.05;  ///< a tune that takes longer says so
+  static constexpr double kMostShare = 1.05;  ///< a tune that takes longer reports it
 
   /// The time begins now.
   explicit Budget(double seconds) : seconds_(seconds) {}

@@ -1,7 +1,7 @@
-// What the clock decided in a tune: which covers still came to the contest, whether there was another one, how long
-// level 2 had. Recorded by stage and name and kept in the store, so that the same tune, asked for again, takes the same
-// decisions, asks its contests the questions that the store has verdicts on, and times nothing.
-// In: decisions as they are taken. Out: the recorded ones in place of the clock's.
+// Records what was decided by the clock in a tune: which covers still entered the contest, whether there was another
+// contest, how long level 2 ran. The same tune, asked for again, takes the recorded decisions. Its contests then ask
+// the questions on which the store has verdicts, so that nothing is timed.
+// In:  decisions as they are taken, by stage and name. Out: the recorded ones in place of the clock's.
 // Not here: the verdicts themselves (tune/confirm/contest.h, tune/confirm/level2.h).
 #pragma once
 

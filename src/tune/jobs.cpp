@@ -87,7 +87,7 @@ Result<Json> run_confirm(const Json& json, JobContext& context) {
 Result<Json> ask(WorkerProcess& worker, const Json& job, std::chrono::nanoseconds limit, std::stop_token stop = {}) {
   const Allowance allowance = [limit](const std::optional<JobProgress>&) { return limit; };
   auto answer = worker.call(job, allowance, stop);
-  // Killed from outside, perhaps already between two jobs: that says nothing about this one.
+  // Killed from outside, perhaps between two jobs: no evidence against this one.
   if (!answer && answer.error().refusal.reason == RefusalReason::kResources && !answer.error().stopped)
     answer = worker.call(job, allowance, stop);
   if (answer) return *std::move(answer);

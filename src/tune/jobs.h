@@ -1,6 +1,6 @@
-// The jobs of a tune for its workers besides pricing (measure/jobs.h) and rehearsal (rehearsal.h): record a run,
+// Jobs that a tune gives to its workers, other than pricing (measure/jobs.h) and rehearsal (rehearsal.h): record a run,
 // compile a whole model as a rival, time plans.
-// In: files and options. Out: files, times, or what the worker said.
+// In:  files and options. Out: files, times, or the worker's error.
 // Cost: one message to a worker each.
 #pragma once
 

@@ -1,6 +1,6 @@
-// Which backends run on devices with memory of their own, and who moves values there.
-// In: backend instances. Out: names and limits by location. Home is left out.
-// Cost: a look at each instance's info.
+// Lists the devices that backends use, and the backends that move values to and from them.
+// In:  backend instances. Out: names and limits by location, without the host.
+// Cost: reads each instance's info.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// What every stage of a tune works with: the machine's side of it, while the model's side are the values that one stage
-// makes from another. Made by tune(); everything referred to outlives the stages.
+// The environment in which every stage of a tune works: backends, store, worker, budget. The values that depend on the
+// model are passed from stage to stage separately. Made by tune(); everything referred to outlives the stages.
 #pragma once
 
 #include <stop_token>

@@ -1,7 +1,6 @@
-// The user's rules on who runs which node: --ban GLOB=NAME and --pin GLOB=NAME, and pins that a model carries
-// itself.
-// In: rules, the simplified graph. Out: the candidates and whole-model engines that the rules allow.
-// Nodes inside the bodies of an If, Loop or Scan are named like all others. kControlBackend names the choice to run
+// The user's rules on which backend runs which node: --ban GLOB=NAME, --pin GLOB=NAME, and pins stored in a model.
+// In:  rules, the simplified graph. Out: the candidates and whole-model engines that the rules allow.
+// Nodes inside the bodies of an If, Loop or Scan are named like all others. kControlBackend as NAME stands for running
 // an If, Loop or Scan as steps of its bodies.
 // Cost: nodes x rules.
 // Source: partitioning for one toolchain in TVM; globs as in POSIX.

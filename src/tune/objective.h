@@ -1,9 +1,9 @@
-// What a plan is judged by: time alone, time under a cap of memory, or time and memory weighed against each other.
-// In: a graph, covers, plans. Out: the bytes they need.
-// The bytes of a plan are those of its arena (scratch of kernels included) plus what the most demanding engine holds
-// inside while its step runs: the peak of the values between its operators, each freed after its last reader.
-// Inputs, outputs and weights are not counted. The figure for engines is an estimate: what they keep besides values
-// is not known.
+// The objective of a tune: time alone, time under a cap on memory, or a weighted sum of time and memory.
+// In:  a graph, covers, plans. Out: the bytes they need.
+// The bytes of a plan are its arena (scratch of kernels included) plus the largest amount that an engine's region holds
+// internally while its step runs: the peak of the values between its operators, each freed after its last reader.
+// Inputs, outputs and weights are not counted. The figure for engines is an estimate, because what else they allocate
+// is unknown.
 // Cost: linear in the nodes of a region.
 #pragma once
 

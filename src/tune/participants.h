@@ -1,7 +1,7 @@
-// Who takes part in a tune: the instances that may take nodes, those that propose candidates, and the rules that bind
-// them. Every instance is tried in the worker first; one that fails there is never made in this process.
-// In: options, the prepared graph. Out: names, locations, rules, and why an instance is absent.
-// Cost: a job in the worker for probing, another for proposing a graph that is new to a build of a backend.
+// The participants of a tune: the instances that may run nodes, those that propose candidates, and the rules that apply
+// to them. Every instance is tried in a worker first; one that fails there is never made in this process.
+// In:  options, the prepared graph. Out: names, locations, rules, and why an instance is absent.
+// Cost: one job in the worker for probing; another for proposing a graph that a build of a backend has not seen before.
 // Not here: candidates and their costs (tune/pool.h, tune/price/).
 #pragma once
 

@@ -167,32 +167,7 @@ class CoverReader {
   std::unordered_map<std::string, ValueId> values_;
 };
 
-void write_decisions(const PlanBody& plan, const std::string& indent, std::string& text) {
-  const auto ports = [&](const char* arrow, const std::vector<PlanIndex>& list) {
-    text += arrow;
-    for (const PlanIndex index : list)
-      text += " " + plan.values[index].name + ":" + plan.values[index].place.format.name;
-  };
-  for (const PlanStep& step : plan.steps) {
-    text += fmt::format("{}{} {}/{}:", indent, kind_name(step), step.backend, step.variant);
-    for (const std::string& node : nodes_of(step).names) text += " " + node;
-    ports(" |", step.inputs);
-    ports(" ->", step.outputs);
-    text += "\n";
-    for (const PlanBody& body : bodies_of(step)) {
-      text += fmt::format("{}  body {}\n", indent, body.name);
-      write_decisions(body, indent + "    ", text);
-    }
-  }
-}
-
 }  // namespace
-
-std::string decisions_text(const Plan& plan) {
-  std::string text;
-  write_decisions(plan, "", text);
-  return text;
-}
 
 Result<Cover> cover_from_plan(const Plan& plan, const Graph& graph, const VariantSource& variants) {
   return CoverReader(plan, plan.model_path, graph, variants).run();

@@ -1,9 +1,9 @@
-// The candidates of a graph: what the backends that take part offer, under the user's rules.
-// In: the prepared graph, participants with what they proposed in a worker, rules. Out: a Pool.
-// How: what a worker was told is read from its file. Asked in this process is who proposed in no worker of this tune
-//      (participants.h), and whom a --rules file concerns: a worker tries the backend as such and is told no rules.
-//      Regions that come up later, in bodies, unions of neighbours and level 2, are asked about in this process, too.
-// Not here: what candidates cost (tune/price/priced.h), proposing itself (region/candidates.h).
+// The pool: all candidates that the participating backends offer for a graph, after the user's rules.
+// In:  the prepared graph, the participants with what they proposed in a worker, rules. Out: a Pool.
+// How: what a worker proposed is read from its file. This process itself asks the backends that proposed in no worker
+//       of this tune (participants.h), and those that a --rules file concerns, because workers propose without rules.
+//       It also asks about regions that come up later: in bodies, as unions of neighbours, and in level 2.
+// Not here: the candidates' costs (tune/price/priced.h), proposing itself (region/candidates.h).
 #pragma once
 
 #include <map>

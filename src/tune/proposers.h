@@ -1,5 +1,5 @@
-// A backend instance as a Proposer of candidates, with its answers checked.
-// In: registry, names. Out: one Proposer each.
+// Wraps a backend instance as a Proposer of candidates and validates its answers.
+// In:  a registry, names. Out: one Proposer each.
 // Cost: loading the backends.
 #pragma once
 

@@ -1,10 +1,11 @@
-// Tries backends in a worker before this process makes them: what starts a library, and what decides which regions
-// it takes, is third-party code that may crash, hang or change the process it runs in.
-// In: instances, perhaps a graph. Out: those that must be left out, and why; what the others proposed.
+// Tries backends in a worker before this process uses them. Starting a library, and asking which regions it supports,
+// runs third-party code that may crash, hang or change its process.
+// In:  instances, perhaps a graph. Out: the instances that must be excluded, and why; what the others proposed.
 // How: a probe makes the instance, reads its info and asks it about a small region; a rehearsal proposes the whole
-// graph to it. Who went well there is then made here; what it proposed is not asked again.
-// Not here: instances that are missing or report themselves unusable; the registry says so later.
-// Cost: the start of the libraries, which the worker needs anyway; a rehearsal also what proposing costs.
+//       graph to it. Instances that succeeded are then made in this process, which uses their proposals and does not
+//       ask again.
+// Not here: instances that are missing or report themselves unusable; the registry reports those later.
+// Cost: starting the libraries, which the worker needs anyway; for a rehearsal also that of proposing.
 #pragma once
 
 #include <chrono>

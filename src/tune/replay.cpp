@@ -122,7 +122,7 @@ class Replayer {
     const std::string file = folder_.file("replayed.collage");
     COLLAGE_TRY_VOID(save_plan(plan, file));
     COLLAGE_TRY(const std::vector<ConfirmLane> lanes, confirm(worker_,
-                                                              {.plans = {{.name = "replay", .plan = file}},
+                                                              {.plans = {{.name = "replay", .file = file}},
                                                                .inputs = prepared_.inputs,
                                                                .expected = prepared_.outputs,
                                                                .accuracy = plan_.accuracy,

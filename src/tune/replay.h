@@ -1,9 +1,9 @@
-// Makes a plan again from the decisions of another one: nothing is searched and nothing is timed.
-// In: a model, a plan. Out: a plan with the same decisions. What is not stored is compiled; every kernel is checked
-// against the record of the reference run, and the outputs of the whole against the reference.
-// Not here: deciding (tune.h), reading the decisions (plan_decisions.h).
+// Makes a plan from the decisions of another plan, without searching or timing.
+// In:  a model, a plan. Out: a plan with the same decisions. What is not stored is compiled. Every kernel is checked
+//       against the record of the reference run, and the outputs of the model against the reference.
 // Cost: compiling what is not stored, and one run of each kernel.
-// Source: replaying placements: v1 of Collage's placement files.
+// Not here: deciding (tune.h), reading the decisions (plan_decisions.h).
+// Source: version 1 of Collage's placement files, which are replayed in the same way.
 #pragma once
 
 #include "tune/tune.h"

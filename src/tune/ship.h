@@ -1,7 +1,7 @@
-// The end of a tune: the winner of the contest as a plan file with its report and its explanation.
-// In: a contest with a winner, the pool with its costs. Out: a Shipped.
-// Cost: one search for the proven bound where candidates were not measured, a few for alternatives; kernels for
-// processors with fewer instructions, after the budget, where backends have such.
+// The last stage of a tune: writes the winner of the contest as a plan file, with its report and explanation.
+// In:  a contest with a winner, the pool with its costs. Out: a Shipped.
+// Cost: one search for the proven bound when some candidates were not measured, a few for alternatives. After the
+//       budget, backends that can compile for processors with fewer instructions do so.
 #pragma once
 
 #include "tune/confirm/contest.h"

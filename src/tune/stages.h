@@ -1,6 +1,6 @@
-// The first stage of a tune: the model imported, checked against the user's own bytes, simplified and recorded.
-// In: a model file. Out: a Prepared: the simplified graph and files that workers read. Third-party code runs in the
-// worker only.
+// The first stage of a tune: imports the model, checks the import against the user's own bytes, simplifies and records.
+// In:  a model file. Out: a Prepared: the simplified graph, and files for workers. Third-party code runs in the worker
+//       only.
 // Cost: two runs of the reference, one import.
 #pragma once
 

@@ -1,5 +1,5 @@
-// A stop token that fires when the user asks for it or when a time is reached, whichever comes first.
-// In: the user's token, a time. Out: a token.
+// A stop token that fires when the user interrupts or when a time limit is reached, whichever comes first.
+// In:  the user's token, a time. Out: a token.
 // Cost: a sleeping thread.
 #pragma once
 

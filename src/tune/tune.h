@@ -1,6 +1,6 @@
-// The whole pipeline: import, record, simplify, propose, price, choose, confirm, realise.
-// In: a model file and options. Out: a plan file that runs at least as fast as every rival measured here.
-// Third-party code runs only in workers. Interrupted by the stop token it still writes the best plan it has.
+// The whole pipeline: import, record, simplify, propose, price, choose, confirm, realise; docs/TUNING.md describes it.
+// In:  a model file and options. Out: a plan file that runs at least as fast as every rival measured here.
+// Third-party code runs only in workers. If interrupted by the stop token, it still writes the best plan found so far.
 // Cost: the budget.
 // Source: Collage (Jeon et al., PACT 2022) and TVM's RFC 62.
 #pragma once
@@ -52,7 +52,7 @@ struct TuneOptions : MeasureOptions {
   double tune_budget_s = 0;   ///< on top of it: for schedules beyond those that backends offer
   bool measures_all = false;  ///< every candidate, not only those that a best cover may need
   std::map<std::string, std::pair<double, double>> input_ranges;
-  /// Called with what the plan was made of before its files go away; an error ends the tune. Empty = nobody asks.
+  /// Called with what the plan was made of before its files go away; an error ends the tune. Empty = not called.
   std::function<Result<void>(const Prepared&)> on_prepared;
   Progress progress;
   std::stop_token stop;

@@ -1,6 +1,6 @@
-// From what a tune ended with to what is told of it: the report.
-// In: the pool with costs, the contest with its winner, alternatives. Out: bounds, a TuneReport.
-// Cost: one search for the proven bound where candidates were not measured.
+// Makes the report of a tune from its results.
+// In:  the pool with costs, the contest with its winner, alternatives. Out: bounds, a TuneReport.
+// Cost: one search for the proven bound when some candidates were not measured.
 // Not here: the explanation (tune/explain/), JSON (report.h).
 #pragma once
 

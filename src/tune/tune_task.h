@@ -1,4 +1,4 @@
-// What a tune is about: what was asked for, the model made ready, who takes part. The same for all stages after
+// The task of a tune: the options, the prepared model and the participants. It is the same for all stages after
 // `prepare`; what it refers to outlives them.
 #pragma once
 

@@ -1,6 +1,7 @@
-// Messages between supervisor and worker on a socket pair: a header (magic, type, length, checksum) and JSON text.
-// Large data goes through files that the JSON names. The checksum detects a library that writes to the descriptor and a
-// worker that dies in the middle of a frame. Both ends run on one machine, so integers are in its byte order.
+// Messages between supervisor and worker on a socket pair: a header (magic number, type, length, checksum) and JSON
+// text. Large data is passed in files that the JSON names. The checksum detects a library that writes to the
+// descriptor, and a worker that dies in the middle of a message. Both ends run on one machine, so integers have its
+// byte order.
 #pragma once
 
 #include <chrono>
@@ -39,9 +40,9 @@ inline constexpr std::size_t kMaxFrameBytes = std::size_t{64} << 20;
 /// Error frame/closed when the socket fails.
 [[nodiscard]] Result<bool> wait_readable(int descriptor, std::optional<Clock::time_point> deadline);
 
-/// Reads one frame; nothing at a clean end between frames.
-/// Error frame/timeout when `deadline` passes first, frame/truncated at an end inside a frame, frame/corrupt for a
-/// wrong magic, type or checksum, frame/too-large, frame/closed when the socket fails.
+/// Reads one frame; nothing when the stream ends between frames.
+/// Error frame/timeout when `deadline` passes, frame/truncated when the stream ends inside a frame, frame/corrupt for a
+/// wrong magic number, type or checksum, frame/too-large, frame/closed when the socket fails.
 [[nodiscard]] Result<std::optional<Frame>> read_frame(int descriptor, std::optional<Clock::time_point> deadline);
 
 }  // namespace collage

@@ -1,9 +1,10 @@
 // Detects and undoes changes that third-party code makes to the state of its process.
-// In: the process before and after a call. Out: the differences in words; those that can be undone are.
-// Examples: a flush-to-zero bit or rounding mode that changes the results of later code, a changed working folder or
-// locale, a child process that goes on working while other kernels are timed. Threads, file descriptors and memory are
-// not compared here, since the first use of a library legitimately adds some; resource_check.h finds those that grow
-// with every run. Cost: about 100 us for a comparison, most of it for 64 signal handlers and two files of /proc.
+// In:  the process before and after a call. Out: the differences as text; those that can be undone have been undone.
+// Examples: a flush-to-zero bit or rounding mode that changes the results of later code; a changed working folder or
+// locale; a child process that keeps running while other kernels are timed. Threads, file descriptors and memory are
+// not compared here, because the first use of a library legitimately adds some; resource_check.h finds those that grow
+// with every run.
+// Cost: about 100 us for a comparison, most of it for 64 signal handlers and two files of /proc.
 // Source: Intel SDM volume 1, 10.2.3 (MXCSR).
 #pragma once
 
@@ -38,22 +39,22 @@ struct ProcessState {
 
 [[nodiscard]] ProcessState process_state();
 
-/// What differs, a few words each.
+/// The differences, a few words each.
 [[nodiscard]] std::vector<std::string> differences(const ProcessState& before, const ProcessState& after);
 
-/// Puts back everything in which the process differs from `state`.
+/// Restores everything in which the process differs from `state`.
 void restore(const ProcessState& state);
 
 /// Ends all processes that this one started, and those they left to it (in a worker, which adopts orphans, that is
 /// every descendant); how many there were.
 std::size_t end_children();
 
-/// Holds the process to the state it had when this was made. One thread.
+/// Keeps the process in the state that it had when this object was made. One thread.
 class StateWatch {
  public:
   StateWatch() : state_(process_state()) {}
 
-  /// What changed since the last call, and was put back; "" when nothing did.
+  /// What changed since the last call and was restored; "" when nothing changed.
   [[nodiscard]] std::string settle();
   /// The same for float_control() alone: true when it had changed.
   [[nodiscard]] bool settle_float_control() const;

@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::int64_t kLookNs = 300'000;
 constexpr int kLooks = 3;
-/// Allocators move by pages and arenas; what leaks for real reaches this in any batch of runs that is worth a word.
+/// Allocators grow by pages and arenas; a real leak reaches this size in any batch of runs in which it matters.
 constexpr std::int64_t kLeastLeak = 1 << 20;
 /// Above the processors allowed: what other threads of the process do meanwhile, and clocks.
 constexpr double kSpareProcessors = 0.5;

@@ -1,9 +1,9 @@
 // Finds kernels that leak resources or use more processors than they were given.
-// In: a warm kernel as a function to run. Out: nothing, or a refusal with reason kResources.
-// A library may start threads, open files and fill caches when it is first used, so only a kernel that has run before
-// is checked. What grows during a batch of runs is checked again with another batch; only what grows each time is
-// refused. Cost: reading a few files of /proc and 300 us of runs; some milliseconds more when a first batch looks
-// suspicious.
+// In:  a kernel that has run before, as a function. Out: nothing, or a refusal with reason kResources.
+// How: a library may start threads, open files and fill caches at its first use, so only a kernel that has run before
+//       is checked. What grows during a batch of runs is checked again with further batches; only what grows in each of
+//       them is refused.
+// Cost: reading a few files of /proc and 300 us of runs; some milliseconds more when the first batch looks suspicious.
 #pragma once
 
 #include <cstdint>
@@ -15,11 +15,11 @@
 
 namespace collage {
 
-/// What the process has and has used so far.
+/// The resources that the process holds and has used.
 struct Usage {
   std::int64_t threads = 0;
   std::int64_t descriptors = 0;
-  std::int64_t private_bytes = 0;  ///< resident memory that is not of files
+  std::int64_t private_bytes = 0;  ///< resident memory without mapped files
   std::int64_t cpu_ns = 0;         ///< of all threads
   std::int64_t wall_ns = 0;
 };
@@ -31,7 +31,7 @@ struct Usage {
 [[nodiscard]] std::optional<Refusal> check_resources(const Usage& before, int threads,
                                                      const std::function<Result<void>()>& run);
 
-/// True when a process has gathered so much that it should make room for a fresh one.
+/// True when a process holds so many resources that it should be replaced by a new one.
 [[nodiscard]] bool has_leaked_much();
 
 }  // namespace collage

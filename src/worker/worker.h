@@ -1,7 +1,8 @@
-// The worker's side: a process that does jobs for a supervisor, one after the other, and may crash in them.
-// In: frames with jobs, JSON objects with a "type". Out: a frame for each, the answer of the handler of that type or an
-// Error. Third-party code runs only here. Before each step that may crash or hang, a handler reports what it is about
-// to do, so that the supervisor knows which candidate is to blame. A closed socket ends the process.
+// The worker's side: a process that executes jobs of a supervisor one after the other, and may crash in them.
+// In:  frames with jobs, JSON objects with a "type". Out: one frame for each job: the answer of the handler of that
+//       type, or an Error.
+// Third-party code runs only here. Before each step that may crash or hang, a handler reports what it is about to do,
+// so that the supervisor knows which candidate is responsible. The process ends when the socket is closed.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +27,7 @@ class JobContext {
   /// Tells the supervisor that `stage` of `candidate` begins and how long it is expected to take, 0 when unknown. The
   /// supervisor's clock starts anew. Wakes the supervisor: not between timed samples.
   void begin(const std::string& stage, std::int32_t candidate, std::int64_t expected_ns = 0);
-  /// Notes that `candidate` works from here on; -1: none. Costs one system call and wakes nobody.
+  /// Records that `candidate` is running from now on; -1: none. Costs one system call and wakes no process.
   void mark(std::int32_t candidate);
 
  private:
@@ -41,9 +42,9 @@ struct Handler {
   std::function<Result<Json>(const Json& job, JobContext& context)> run;
 };
 
-/// Serves jobs on `socket` until it closes; the exit status of the process. `socket + 1` is the status file of
-/// worker_process.h when the supervisor gave one. Sets limits for the whole process: no core dumps, no network, first
-/// in line when memory runs out, dies (with its process group) when the supervisor does.
+/// Executes jobs from `socket` until it is closed; returns the exit status of the process. `socket + 1` is the status
+/// file of worker_process.h when the supervisor passed one. Sets limits for the whole process: no core dumps, no
+/// network, first to be killed when memory runs out, killed together with its process group when the supervisor dies.
 int worker_main(int socket, Registry& registry, std::span<const Handler> handlers);
 
 }  // namespace collage

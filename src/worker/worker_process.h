@@ -1,9 +1,9 @@
-// The supervisor's side of a worker: starts the process when it is first needed, and again after it died.
-// In: a job. Out: the answer, or a Death that says which candidate was at work and at which stage.
-// A worker is spawned, never forked. It leads a process group of its own, reads from and writes to /dev/null, and its
-// stderr is kept for messages. A crash, a hang, too much memory and a malformed answer are all deaths. Processes that a
-// worker started are killed with it even when they changed their group or session: they carry a mark in their
-// environment.
+// The supervisor's side of a worker: starts the process when it is first needed, and again after it has died.
+// In:  a job. Out: the answer, or a Death that says which candidate was being processed and at which stage.
+// A worker is spawned, never forked. It leads its own process group, its standard input and output are /dev/null, and
+// its stderr is kept for messages. A crash, a hang, too much memory and a malformed answer all count as deaths.
+// Processes that a worker started are killed with it even if they changed their group or session; they are recognised
+// by a variable in their environment.
 #pragma once
 
 #include <sys/types.h>
@@ -23,15 +23,15 @@
 
 namespace collage {
 
-/// A worker that did not answer: kCrashed, kTimeout or kResources, and who was at work.
+/// A worker that did not answer: kCrashed, kTimeout or kResources, and the candidate that was being processed.
 struct Death {
   Refusal refusal;
   std::string stage;                      ///< the last one begun; empty when none
-  std::optional<std::int32_t> candidate;  ///< the one marked last; nothing when none was at work
+  std::optional<std::int32_t> candidate;  ///< the one recorded last; nothing when none was being processed
   bool stopped = false;                   ///< the caller's stop token, not the worker's fault
 };
 
-/// What a job said it is about to do.
+/// The step that a job announced.
 struct JobProgress {
   std::string stage;
   std::int32_t candidate = -1;
@@ -49,16 +49,17 @@ class WorkerProcess {
   WorkerProcess& operator=(const WorkerProcess&) = delete;
   ~WorkerProcess();
 
-  /// Sends the job and waits for its answer. Outer: the worker lives. Inner: the handler's answer.
-  /// After a Death nothing of the worker or what it started is left. Error worker/cannot-start inside.
+  /// Sends the job and waits for its answer. The outer value says whether the worker survived; the inner one is the
+  /// handler's answer. After a Death nothing of the worker, nor what it started, is left. Inner error
+  /// worker/cannot-start.
   /// One call at a time.
   [[nodiscard]] std::expected<Result<Json>, Death> call(const Json& job, const Allowance& allowance,
                                                         std::stop_token stop = {});
 
-  /// Ends the worker; the next call starts a fresh one.
+  /// Ends the worker; the next call starts a new one.
   void stop();
 
-  /// True when the worker holds so much memory that a fresh one should take over.
+  /// True when the worker holds so much memory that a new one should replace it.
   [[nodiscard]] bool is_bloated() const;
   [[nodiscard]] bool is_running() const { return pid_ > 0; }
   [[nodiscard]] pid_t pid() const { return pid_; }
@@ -80,7 +81,7 @@ class WorkerProcess {
   WorkerLimits limits_;
   std::string mark_;                ///< in the environment of the worker and all it starts
   std::int64_t memory_limit_ = 0;   ///< bytes
-  std::int64_t memory_ = 0;         ///< bytes the worker held when last looked at
+  std::int64_t memory_ = 0;         ///< bytes that the worker used at the last check
   Clock::time_point watched_ = {};  ///< when that was
   pid_t pid_ = -1;
   int socket_ = -1;

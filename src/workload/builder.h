@@ -1,4 +1,4 @@
-// Builds a network operator by operator, keeping track of shapes and making weights that keep activations O(1).
+// Builds a network operator by operator: tracks shapes, and scales random weights so that activations stay near 1.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// The networks by family; make_workload() in workload.h picks one by name.
+// The networks, grouped by family. make_workload() (workload.h) selects one by name.
 #pragma once
 
 #include "workload/builder.h"

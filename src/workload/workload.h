@@ -1,8 +1,9 @@
-// Well-known networks with seeded, sanely scaled random weights, so that anyone can try the product without a model.
-// In: a name and sizes. Out: a Graph at operator set 20 whose values all have types.
-// Source: the five cores of the Collage paper's evaluation (bert_full, dcgan, nasneta, resnet50_3d, resnext50_32x4d:
-//         stem, pooling, classifier and embeddings removed) and complete networks as their papers and torchvision /
-//         Hugging Face define them.
+// Well-known networks with seeded random weights of a realistic scale, so that Collage can be tried without a model
+// file.
+// In:  a name and sizes. Out: a Graph at opset 20 in which all values have types.
+// Source: the five networks of the Collage paper's evaluation (bert_full, dcgan, nasneta, resnet50_3d, resnext50_32x4d:
+//       without stem, pooling, classifier and embeddings), and complete networks as defined by their papers and by
+//       torchvision or Hugging Face.
 #pragma once
 
 #include <cstdint>

@@ -11,6 +11,30 @@
 namespace collage {
 namespace {
 
+void collect(const Tensor& tensor, std::map<std::string, Tensor>& found) {
+  if (tensor.size() > kInlineElements) found.emplace(content_hash(tensor), tensor);
+}
+
+void collect(const Graph& graph, std::map<std::string, Tensor>& found) {
+  for (const Value& value : graph.values)
+    if (value.constant) collect(*value.constant, found);
+  for (const Node& node : graph.nodes) {
+    for (const Attribute& attribute : node.attributes) {
+      if (const auto* tensor = std::get_if<Tensor>(&attribute.value)) collect(*tensor, found);
+      if (const auto* tensors = std::get_if<std::vector<Tensor>>(&attribute.value))
+        for (const Tensor& tensor : *tensors) collect(tensor, found);
+    }
+    for (const Graph* body : bodies_of(node)) collect(*body, found);
+  }
+}
+
+/// The constants that to_text shows as a hash only, by that hash, those of bodies included.
+std::map<std::string, Tensor> large_constants_of(const Graph& graph) {
+  std::map<std::string, Tensor> found;
+  collect(graph, found);
+  return found;
+}
+
 Graph parsed(std::string_view text, const std::map<std::string, Tensor>& constants = {}) {
   auto graph = parse_graph(text, constants);
   EXPECT_TRUE(graph) << to_string(graph.error());

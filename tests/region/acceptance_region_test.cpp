@@ -4,11 +4,35 @@
 namespace collage::testing_support {
 namespace {
 
+/// Nodes of the region that read one of its inputs.
+NodeSet entries_of(const Subject& subject, const Region& region) {
+  NodeSet entries(region.nodes.universe());
+  for (const ValueId input : region.inputs)
+    for (const NodeId reader : subject.uses.consumers[input.index])
+      if (region.nodes.contains(reader.index)) entries.insert(reader.index);
+  return entries;
+}
+
+/// Nodes that make an output of the region.
+NodeSet exits_of(const Subject& subject, const Region& region) {
+  NodeSet exits(region.nodes.universe());
+  for (const ValueId output : region.outputs) exits.insert(subject.uses.producer[output.index].index);
+  return exits;
+}
+
+/// Nodes outside of the region that read an output of it.
+NodeSet readers_of(const Subject& subject, const Region& region) {
+  NodeSet readers(region.nodes.universe());
+  for (const ValueId output : region.outputs)
+    for (const NodeId reader : subject.uses.consumers[output.index]) readers.insert(reader.index);
+  return readers -= region.nodes;
+}
+
 /// "entries / exits / inputs / readers / depth" of a region.
 std::string facts(const Subject& subject, const std::vector<std::size_t>& nodes) {
   const Region region = subject.region(nodes);
-  return to_string(entries_of(subject.graph, region)) + " / " + to_string(exits_of(subject.uses, region)) + " / " +
-         subject.names(region.inputs) + " / " + to_string(readers_of(subject.uses, region)) + " / " +
+  return to_string(entries_of(subject, region)) + " / " + to_string(exits_of(subject, region)) + " / " +
+         subject.names(region.inputs) + " / " + to_string(readers_of(subject, region)) + " / " +
          std::to_string(depth_of(subject.graph, subject.uses, region.nodes));
 }
 

@@ -31,8 +31,10 @@ struct Subject {
   /// The first reason against the region, or "legal".
   [[nodiscard]] std::string verdict(const std::vector<std::size_t>& nodes, const RegionLimits& limits,
                                     const std::vector<Match>& matches = {}) const {
+    static const std::vector<std::string> kReasons = {"nodes", "outputs", "depth",    "body",
+                                                      "taps",  "matches", "convexity"};
     const auto checked = check(nodes, limits, matches);
-    return checked ? "legal" : std::string(name_of(checked.error().reason));
+    return checked ? "legal" : kReasons.at(static_cast<std::size_t>(checked.error().reason));
   }
   [[nodiscard]] std::vector<Proposal> proposals(const PartitionRule& rule) const {
     return enumerate(rule, {.graph = graph, .uses = uses, .reach = reach});

@@ -151,7 +151,8 @@ TEST_F(Leases, WithoutALockFileAreAllOurs) {
   std::filesystem::create_directory(path + "-tuners");
   EXPECT_THAT(take(here, {"a"}), ElementsAre(Lease::kOurs));
   EXPECT_THAT(take(*there, {"a"}), ElementsAre(Lease::kOurs));
-  EXPECT_TRUE(here.is_durable());
+  here.put_cost("a", kCost);
+  EXPECT_EQ(there->cost("a"), kCost);
 }
 
 }  // namespace

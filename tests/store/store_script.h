@@ -1,6 +1,7 @@
 // What a tuner does to its store, as a list of steps that can be done again with faults in between.
 #pragma once
 
+#include <algorithm>
 #include <map>
 #include <string>
 #include <vector>
@@ -37,6 +38,12 @@ inline void apply(const StoreStep& step, Store& store) {
   if (step.act == Act::kArtifact) store.put_artifact(step.key, "hash of " + step.key);
   if (step.act == Act::kVerdict) store.put_verdict(step.key, "{\"number\":" + std::to_string(step.number) + "}");
   if (step.act == Act::kRemove) store.remove(step.key);
+}
+
+/// Whether the store still writes to its file, as far as it has said.
+inline bool writes_to_file(const Store& store) {
+  return std::ranges::none_of(store.warnings(),
+                              [](const std::string& one) { return one.find("in memory only") != std::string::npos; });
 }
 
 /// The same to what the store should know.

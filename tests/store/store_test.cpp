@@ -7,6 +7,7 @@
 #include <fstream>
 
 #include "tests/measure/measure_fixture.h"
+#include "tests/store/store_script.h"
 
 namespace collage {
 namespace {
@@ -34,7 +35,7 @@ TEST_F(StoreFile, SurvivesReopening) {
     store.put_cost("c", Estimated{.ns = 7});
     store.put_artifact("a", "0123");
     store.put_verdict("v", R"({"winner":"cover"})");
-    EXPECT_TRUE(store.is_durable());
+    EXPECT_TRUE(store.warnings().empty());
   }
   Store store = open(path);
   EXPECT_EQ(store.cost("a"), kMeasured);
@@ -79,7 +80,7 @@ TEST_F(StoreFile, EveryAcknowledgedRecordSurvivesAKill) {
     for (int more = 0; ::read(acknowledged[0], &more, sizeof more) == sizeof more;) last = more;
     ::close(acknowledged[0]);
     Store store = open(path);
-    EXPECT_TRUE(store.is_durable());
+    EXPECT_TRUE(test::writes_to_file(store));
     for (int i = 0; i <= last; ++i)
       ASSERT_EQ(store.cost(std::to_string(round) + " " + std::to_string(i)), Cost(Estimated{.ns = i}));
   }
@@ -92,7 +93,7 @@ TEST_F(StoreFile, TwoProcessesWriteAtTheSameTime) {
     if (child == 0) {
       auto store = Store::open(path);
       for (int i = 0; i < 50; ++i) store->put_cost(std::to_string(who) + " " + std::to_string(i), Estimated{.ns = i});
-      ::_exit(store->is_durable() ? 0 : 1);
+      ::_exit(test::writes_to_file(*store) ? 0 : 1);
     }
     children.push_back(child);
   }
@@ -106,7 +107,7 @@ TEST_F(StoreFile, TwoProcessesWriteAtTheSameTime) {
 
 void expect_works_in_memory(const std::string& spec) {
   Store store = open(spec);
-  EXPECT_FALSE(store.is_durable());
+  EXPECT_FALSE(test::writes_to_file(store));
   EXPECT_EQ(store.warnings().size(), 1U);
   store.put_cost("a", kMeasured);
   store.put_artifact("a", "42");
@@ -172,7 +173,7 @@ TEST_F(StoreFile, DatabaseThatBreaksInUseMeansMemoryFromThere) {
   EXPECT_EQ(store.verdict("v"), "{}");
   EXPECT_EQ(store.cost("a"), kMeasured);
   EXPECT_EQ(store.warnings().size(), 1U);
-  EXPECT_FALSE(store.is_durable());
+  EXPECT_FALSE(test::writes_to_file(store));
 }
 
 TEST_F(StoreFile, UnreadableRecordCountsAsAbsent) {
@@ -213,7 +214,6 @@ TEST(Store, MemoryStoreTakesItsFolderAway) {
   {
     Store store = open("memory:");
     EXPECT_TRUE(store.warnings().empty());
-    EXPECT_FALSE(store.is_durable());
     store.put_cost("a", kMeasured);
     EXPECT_EQ(store.cost("a"), kMeasured);
     artifacts = store.artifact_folder();

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include "plan/file/plan_file.h"
+#include "tests/support/decisions_text.h"
 #include "tests/support/session_of.h"
 #include "tests/tune/tune_fixture.h"
 #include "tune/plan_decisions.h"
@@ -64,7 +65,7 @@ TEST_F(Replay, GivesTheSameDecisionsAndNumbersWithoutMeasuring) {
     EXPECT_EQ(report->measured, 0U);
     EXPECT_EQ(report->shipped, old.shipped);
     const Plan made = load_plan(scratch.file("new.collage")).value().plan;
-    EXPECT_EQ(decisions_text(made), decisions_text(old));
+    EXPECT_EQ(test::decisions_text(made), test::decisions_text(old));
     EXPECT_EQ(made.steps, old.steps);
     EXPECT_EQ(made.report, old.report);
     auto session = test::session_of(scratch.file("new.collage"), registry);
@@ -86,7 +87,7 @@ TEST_F(Replay, TakesOtherWeightsOfTheSameGraph) {
   const auto report = replayed();
   ASSERT_TRUE(report) << to_string(report.error());
   const Plan made = load_plan(scratch.file("new.collage")).value().plan;
-  EXPECT_EQ(decisions_text(made), decisions_text(old));
+  EXPECT_EQ(test::decisions_text(made), test::decisions_text(old));
   EXPECT_NE(made.weights_hash, old.weights_hash);
 }
 
@@ -94,13 +95,13 @@ TEST(Acceptance, V22_APlanRoundTripsItsDecisionsAndIsRefusedForAnotherGraph) {
   ReplayPlace place;
   const Plan old = place.tuned("test");
   ASSERT_TRUE(place.replayed());
-  const std::string first = decisions_text(load_plan(place.scratch.file("new.collage")).value().plan);
-  EXPECT_EQ(first, decisions_text(old));
+  const std::string first = test::decisions_text(load_plan(place.scratch.file("new.collage")).value().plan);
+  EXPECT_EQ(first, test::decisions_text(old));
   ASSERT_THAT(first, HasSubstr("a_node"));
   // Again from what was replayed.
   std::filesystem::rename(place.scratch.file("new.collage"), place.scratch.file("old.collage"));
   ASSERT_TRUE(place.replayed());
-  EXPECT_EQ(decisions_text(load_plan(place.scratch.file("new.collage")).value().plan), first);
+  EXPECT_EQ(test::decisions_text(load_plan(place.scratch.file("new.collage")).value().plan), first);
 
   // The same names, another operator.
   Graph graph = test::small_graph();

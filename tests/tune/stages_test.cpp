@@ -2,6 +2,7 @@
 
 #include "numbers/graph_file.h"
 #include "numbers/record.h"
+#include "tests/support/record_names.h"
 #include "tests/tune/tune_fixture.h"
 
 namespace collage {
@@ -42,7 +43,7 @@ TEST_F(Stages, FilesHoldWhatWorkersNeed) {
   ASSERT_TRUE(imported);
   EXPECT_EQ(*imported, prepared->imported.graph);
   EXPECT_EQ(Buffer::map_file(prepared->original_file)->text(), prepared->imported.bound_model);
-  EXPECT_EQ(Record::open(prepared->inputs)->names(), std::vector<std::string>{"x"});
+  EXPECT_EQ(test::record_names(prepared->inputs), std::vector<std::string>{"x"});
   EXPECT_TRUE(Record::open(prepared->outputs)->contains("y"));
 }
 

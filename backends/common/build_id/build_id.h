@@ -1,5 +1,5 @@
-// The linker's build id of a file that is loaded into this process: which build of a library this is.
-// In: an address inside the file. Out: its id in hexadecimal digits.
+// Reads the linker's build id of a file that is loaded into this process. It identifies the exact build of a library.
+// In:  an address inside the file. Out: its id in hexadecimal digits.
 // Cost: a pass over the loaded files.
 // Source: the notes of an ELF file, elf(5).
 #pragma once

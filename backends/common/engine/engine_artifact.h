@@ -1,4 +1,4 @@
-// What the engine backends store as an artifact: a few named fields, then the engine's own bytes.
+// The format of the engine backends' artifacts: a few named fields, then the engine's own bytes.
 // Form: "collage-engine/1\n", one "name value\n" per field in name order, an empty line, the payload.
 #pragma once
 

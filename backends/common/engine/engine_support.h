@@ -1,5 +1,5 @@
-// What the engine backends have in common besides the engine: how regions are proposed, what can be said about a
-// region without asking the library, and how the library's messages become ours.
+// Shared by the engine backends: their rules for proposing regions, checks of a region that do not call the library,
+// and the conversion of the library's messages to errors and refusals.
 #pragma once
 
 #include <cstddef>

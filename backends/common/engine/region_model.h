@@ -1,5 +1,5 @@
-// A region as an ONNX model for an engine: ports in channels_last become Transposes at the model's border, which the
-// engines absorb into their own layouts.
+// Exports a region as an ONNX model for an engine. A port in channels_last becomes a Transpose at the model's border,
+// which engines merge into their own layouts.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// Where the windows of convolutions and poolings lie, with every padding rule of ONNX resolved to numbers.
+// Computes the windows of convolutions and poolings, with all padding rules of ONNX resolved to numbers.
 #pragma once
 
 #include <expected>

@@ -1,5 +1,6 @@
-// The inner loops of element-wise programs: one function per operation and element type over a tile of dense elements.
-// f32 loops exist three times, compiled for AVX-512, AVX2 and baseline x86-64 (float_loops.inc), the others once.
+// The inner loops of element-wise programs: one function for each operation and element type, over a tile of dense
+// elements. The f32 loops are compiled three times, for AVX-512, AVX2 and baseline x86-64 (float_loops.inc), the others
+// once.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// Programs of element-wise operators: one pass over the elements in tiles that stay in the first-level cache, however
-// long the chain of operators. Broadcast operands are read through small patterns instead of being blown up.
+// Programs for chains of element-wise operators: one pass over the elements, in tiles that stay in the first-level
+// cache, however long the chain. Broadcast operands are read through a small index pattern instead of being expanded.
 #pragma once
 
 #include <cstdint>

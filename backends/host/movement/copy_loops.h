@@ -1,6 +1,6 @@
-// Loops that run one block of a copy program, chosen once when the kernel is loaded.
-// Kinds, by what the innermost axes look like: rows of bytes (memcpy), repeated elements, 2-D transposes (tiles held in
-// registers), narrow transposes (2 to 4 channels, as in images), and a plain strided loop for the rest.
+// The loops that execute one block of a copy program. The kind of loop is selected once, when the kernel is loaded.
+// Kinds, by the innermost axes: rows of bytes (memcpy), repeated elements, 2-D transposes (in tiles held in registers),
+// narrow transposes (2 to 4 channels, as in images), and a plain strided loop for everything else.
 #pragma once
 
 #include <array>

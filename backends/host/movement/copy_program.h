@@ -1,6 +1,8 @@
 // The program of every operator that only moves elements: strided blocks copied from inputs to outputs.
 // In:  blocks as the operators describe them (move_*.cpp). Out: normalised blocks, and loops that run them.
-// A program that is one dense block from one input to one output is a view: nothing has to run.
+// A program with one dense block from one input to one output is a view: nothing has to run.
+// Example: the Transpose f32[2, 3] -> f32[3, 2] is one block with extents (3, 2), byte strides (4, 12) in the input and
+// (8, 4) in the output.
 #pragma once
 
 #include <array>

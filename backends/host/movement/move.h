@@ -1,5 +1,5 @@
-// Operators that only move elements, as copy programs. Each function below describes one group of operators for one
-// choice of port formats; views fall out where the program turns out to change nothing.
+// Describes operators that only move elements as copy programs, one function for each group of operators, for given
+// port formats. A program that changes nothing is recognised as a view.
 #pragma once
 
 #include "family.h"

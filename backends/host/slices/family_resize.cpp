@@ -1,6 +1,6 @@
-// Resize of f32 images by linear interpolation along height and width, which is separable: a source row is stretched
-// once, and every output row is a blend of two stretched rows.
-// Source: ONNX, Resize-19 (coordinate transformations; antialias and cubic are not here).
+// Resize of f32 images by linear interpolation along height and width. The interpolation is separable: each source row
+// is stretched once, and every output row is a weighted sum of two stretched rows.
+// Source: ONNX, Resize-19 (all coordinate transformations; no antialias, no cubic).
 #include <algorithm>
 #include <array>
 #include <cmath>

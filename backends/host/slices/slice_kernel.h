@@ -1,4 +1,4 @@
-// The kernel of every operator that is one loop over slices: reductions and softmax.
+// The kernel of all operators that are one loop over slices: reductions and softmax.
 #pragma once
 
 #include <memory>

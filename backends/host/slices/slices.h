@@ -1,5 +1,5 @@
-// The shape of work along one axis or several neighbouring axes: [outer, length, inner], where `inner` elements lie
-// densely beside each other. Used by softmax, reductions and normalisations in both common formats.
+// The slices along one axis or several neighbouring axes: a tensor viewed as [outer, length, inner], in which `inner`
+// elements are contiguous. Used by softmax, reductions and normalisations in both common formats.
 #pragma once
 
 #include <cstdint>

@@ -16,7 +16,7 @@ constexpr std::size_t kMostPoints = 48;      ///< at which strategies are asked
 constexpr std::size_t kMostCandidates = 96;  ///< compiled in a second or two each ten
 /// Places of the larger register tiles.
 constexpr std::int64_t kTile = 14;
-/// What a dimension without an upper bound is looked at up to.
+/// The upper bound that is assumed for a dimension without one.
 constexpr std::int64_t kFarExtent = 256;
 
 /// What is small enough for one tile, then doubling, between the bounds; thinned to `most` of them.
@@ -145,7 +145,7 @@ struct Shared {
   }
 };
 
-/// The cases over the set's symbols; a dimension that the region does not have is not looked at.
+/// The cases over the set's symbols; a dimension that the region does not have is ignored.
 SetCase case_of(const KernelCase& given, const ShapeDomain& domain, const std::vector<Symbol>& symbols) {
   SetCase one{.low = {}, .high = {}, .member = static_cast<std::uint32_t>(given.kernel)};
   for (const Symbol& symbol : symbols) {

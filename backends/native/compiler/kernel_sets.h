@@ -1,9 +1,10 @@
-// Sets of kernels for regions with open dimensions: which are worth measuring, and the artifact of some of them.
-// In: a region, its domain. Out: names; an artifact.
-// How: the strategies look at the region at sample points of the domain; the variants that they offer there are
-//      written with open dimensions. A variant that needs a least extent is offered twice: with a guard, and, marked
-//      "/any", in a form that takes every shape.
-// Cost: of names microseconds a point, of an artifact 0.2 s a kernel.
+// Compiles sets of kernels for regions with open dimensions: lists those worth measuring, and makes the artifact of
+// selected ones.
+// In:  a region, its domain. Out: names; an artifact.
+// How: the strategies examine the region at sample points of the domain. The variants that they offer there are
+//       compiled with open dimensions. A variant that needs a minimum extent is offered twice: with a guard; and,
+//       marked "/any", in a form that supports every shape.
+// Cost: microseconds for the names at each point, 0.2 s for each kernel of an artifact.
 // Source: operator strategies; the multi-versioning of Halide's specialize().
 #pragma once
 

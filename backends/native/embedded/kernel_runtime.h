@@ -1,5 +1,7 @@
-// What a shared object of kernels asks of the process that runs it: the only door between compiled code and us.
-// In: attach() is given a table of functions once, after loading. Out: Halide's runtime names, answered through it.
+// The runtime that is linked into every shared object of kernels: all calls from compiled code to this process go
+// through it.
+// In:  a table of functions, passed to attach() once after loading. Out: the functions of Halide's runtime, forwarded
+//       to the table.
 // Cost: one indirect call.
 // Source: the names and signatures of HalideRuntime.h, Halide 21.
 #pragma once

@@ -1,5 +1,7 @@
-// What a region computes, in the terms of this backend: a head, what is folded into it, and a chain of steps after it.
-// In: a graph and a region. Out: Analysis, or the reason why this backend does not take the region. No library calls.
+// Analyses what a region computes, in terms of this backend: a head operator, what is folded into it, and a chain of
+// steps after it.
+// In:  a graph and a region. Out: an Analysis, or the reason why this backend does not support the region. No library
+//       calls.
 // Not here: formats and tensors (lower.h).
 #pragma once
 

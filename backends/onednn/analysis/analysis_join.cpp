@@ -1,6 +1,6 @@
-// Reads regions of several convolutions. A Concat along channels together with convolutions that make its parts, so
-// that they can write to their places in the result; a convolution may also read what another one of the region makes.
-// And convolutions in series.
+// Analyses regions with several convolutions: a Concat along channels together with the convolutions that produce its
+// parts, so that each writes directly to its place in the result (a convolution may also read the result of another one
+// in the region); and convolutions in series.
 #include <algorithm>
 
 #include "analysis/heads.h"

@@ -1,4 +1,4 @@
-// One reader per kind of head: checks the head's node and fills its parameters.
+// The analysis functions for head operators, one for each kind: checks the head's node and fills in its parameters.
 #pragma once
 
 #include "analysis/analysis.h"

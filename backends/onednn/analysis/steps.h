@@ -1,6 +1,7 @@
-// Reads a run of element-wise nodes as a chain of steps on one running tensor, which the library fuses as post-ops.
-// In: a graph, a region, the value to start at. Out: the steps in order, or why the nodes are no chain.
-// How: follows the one value that is computed on; a value read twice must form a known activation (x * sigmoid(x)).
+// Analyses consecutive element-wise nodes as a chain of steps on one tensor, which the library fuses as post-ops.
+// In:  a graph, a region, the value to start at. Out: the steps in order, or why the nodes are no such chain.
+// How: follows the one value that is being computed; a value that is read twice must be part of a known activation (x *
+//       sigmoid(x)).
 #pragma once
 
 #include <expected>

@@ -1,4 +1,4 @@
-// The ways to run each kind of head: layouts, and the library's implementations worth telling apart.
+// The ways to run each kind of head: layouts, and those implementations of the library that are offered separately.
 #include <algorithm>
 
 #include "lowering/lower_parts.h"

@@ -1,5 +1,5 @@
-// Writes a program: gives ports their formats, makes tensors, puts reorders where an operation needs another layout
-// than its port has.
+// Composes a program: assigns formats to ports, creates tensors, and inserts reorders where an operation needs another
+// layout than its port has.
 #pragma once
 
 #include <expected>

@@ -1,6 +1,6 @@
-// From what a region computes to programs: the ways to run it, and the program of one way.
-// In: graph, region, Analysis. Out: choices by name; a Lowered program with the formats of its ports.
-// No library calls: a way may still turn out to have no implementation (realise.h).
+// Lowers an analysed region to programs: lists the ways to run it, and makes the program of one of them.
+// In:  a graph, a region, its Analysis. Out: choices by name; a Lowered program with the formats of its ports.
+// No library calls, so a choice may turn out to have no implementation (realise.h).
 #pragma once
 
 #include <expected>

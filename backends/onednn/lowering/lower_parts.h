@@ -1,4 +1,4 @@
-// The pieces of lower(): one function per kind of head, and what they share.
+// The parts of lower(): one function for each kind of head, and what they share.
 #pragma once
 
 #include "lowering/lower.h"

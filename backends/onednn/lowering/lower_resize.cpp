@@ -1,6 +1,6 @@
-// Linear resizing by other rules than the library's own (which knows half pixels only): as products with matrices of
-// weights, first along the rows of pixels, then across them. Dense products cost more arithmetic than two taps would,
-// but run at the speed of the library's matrix kernels.
+// Linear resizing with other coordinate rules than the library's own, which supports half pixels only: products with
+// matrices of weights, first along the rows of pixels, then across them. A dense product does more arithmetic than
+// interpolation between two pixels, but runs at the speed of the library's matrix kernels.
 #include "lowering/lower_parts.h"
 
 namespace collage::onednn {

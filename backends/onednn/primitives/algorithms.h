@@ -1,4 +1,4 @@
-// The library's algorithms under the short names that programs use.
+// Maps the library's algorithms to the short names that programs use.
 #pragma once
 
 #include <oneapi/dnnl/dnnl.hpp>

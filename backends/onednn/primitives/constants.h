@@ -1,5 +1,5 @@
-// Constants as the operations of a program want them: gathered, scaled and packed once for all calls.
-// In: a program, the model's constants or those that an earlier Packer made. Out: bytes for every argument.
+// Prepares constants for the operations of a program: gathered, scaled and packed once for all calls.
+// In:  a program; the model's constants, or those prepared earlier by a Packer. Out: bytes for every argument.
 #pragma once
 
 #include <vector>

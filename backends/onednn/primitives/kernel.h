@@ -1,4 +1,4 @@
-// A program loaded: primitives generated, constants packed, ready to be bound to buffers.
+// A loaded program: primitives generated, constants packed, ready to be bound to buffers.
 #pragma once
 
 #include <memory>

@@ -1,5 +1,5 @@
-// Turns one operation of a program into the library's primitive, choosing the implementation.
-// Throws dnnl::error like the library does; callers stand behind guard().
+// Creates the library's primitive for one operation of a program and selects its implementation. Throws dnnl::error as
+// the library does; callers use guard().
 #pragma once
 
 #include <expected>
@@ -34,8 +34,8 @@ struct BuiltOp {
 /// How the model's bytes of a constant lie, after gathering.
 [[nodiscard]] dnnl::memory::desc describe_stored(const TensorInfo& tensor);
 
-/// The implementation is Op::implementation when set, else the first of Op::family, else the first that is no
-/// reference code. The message of a refusal says what the library offered. Uses the calling thread's OpenMP thread
+/// Selects Op::implementation when it is set, else the first one of Op::family, else the first one that is not
+/// reference code. The message of a refusal lists what the library offered. Uses the calling thread's OpenMP thread
 /// count.
 [[nodiscard]] std::expected<BuiltOp, std::string> build(const Program& program, const Op& op,
                                                         const dnnl::engine& engine);

@@ -14,7 +14,7 @@ constexpr std::size_t kAlignment = 64;
 
 std::size_t rounded(std::size_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
 
-/// The library's exceptions are failures; that it has no implementation worth taking is an answer.
+/// Exceptions of the library are failures; that it has no suitable implementation is a refusal.
 std::expected<BuiltOp, Refusal> try_build(const Program& program, const Op& op, const dnnl::engine& engine) {
   auto built = guard([&] { return build(program, op, engine); });
   if (!built) return std::unexpected(Refusal{RefusalReason::kCompile, built.error()});

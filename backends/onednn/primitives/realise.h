@@ -1,5 +1,7 @@
-// Makes a program runnable: picks an implementation for every operation and splits off post-ops that it does not take.
-// In: a program as lowered. Out: the same with implementations pinned; the scratch it needs. Calls the library.
+// Makes a program executable: selects an implementation for every operation, and splits off post-ops that it does not
+// support.
+// In:  a program as lowered. Out: the program with fixed implementations, and the scratch that it needs. Calls the
+//       library.
 #pragma once
 
 #include <expected>

@@ -1,6 +1,6 @@
-// A backend with `compile` alone: chains of one-operand operators, run in one pass over the numbers.
-// It has no `support`: what its patterns match, it takes, in plain formats. Which pattern it was says the region's
-// label.
+// A backend with the hook `compile` only: chains of one-operand operators, run in one pass over the elements. Without a
+// hook `support`, it supports everything that its patterns match, in plain formats. The region's label says which
+// pattern matched.
 #include <algorithm>
 #include <cmath>
 
@@ -11,7 +11,7 @@ namespace {
 
 using namespace collage;
 
-/// The operators, and the byte that stands for each in an artifact.
+/// The operators, and the byte for each in an artifact.
 constexpr std::string_view kOperators[] = {"Neg", "Abs", "Relu", "Floor"};
 
 float apply(char operation, float x) {
@@ -33,7 +33,7 @@ PartitionRules rules(const BackendOptions&) {
                        {"magnitude", "Max{type=f32}(a=*, Neg($a))"}}};
 }
 
-/// Which of the patterns the region is: its nodes need not be looked at to know.
+/// The pattern that the region matched, by its label; its nodes need not be examined.
 bool is_labelled(const Region& region, std::string_view label) {
   return std::ranges::any_of(region.matches, [&](const Match& match) { return match.label == label; });
 }

@@ -1,7 +1,7 @@
-// A backend with `compile` and `link`: chains of one-operand operators, and one table for all chains of a plan.
-// A compiled chain is an artifact of its own, which is what a tune measures. When a plan is written, `link` gets all of
-// them in one call and makes one artifact, the table, in which equal chains are one line. A step of the plan names the
-// table and its line; `load` gets both.
+// A backend with the hooks `compile` and `link`: chains of one-operand operators, and one table for all chains of a
+// plan. Each compiled chain is an artifact of its own, which a tune measures. When a plan is written, `link` gets all
+// of them in one call and makes one artifact, the table, in which equal chains share a line. A step of the plan names
+// the table and a line; `load` gets both.
 #include <algorithm>
 #include <cmath>
 
@@ -12,7 +12,7 @@ namespace {
 
 using namespace collage;
 
-/// The operators, and the letter that stands for each in an artifact.
+/// The operators, and the letter for each in an artifact.
 constexpr std::string_view kOperators[] = {"Neg", "Abs", "Relu", "Floor"};
 constexpr std::string_view kLetters = "narf";
 

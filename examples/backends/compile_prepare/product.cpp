@@ -1,6 +1,7 @@
-// A backend with `compile` and `prepare_constants`: products with weights, which it wants transposed. A compiled
-// product runs with the weights as the model has them, transposing them whenever it is loaded; `prepare_constants` does
-// so once, when a plan is made, and gives an artifact that says so. Both give the same numbers.
+// A backend with the hooks `compile` and `prepare_constants`: products with weights, which its kernel needs transposed.
+// A compiled product gets the weights as the model has them and transposes them whenever it is loaded.
+// `prepare_constants` does so once, when a plan is made, and returns an artifact that records it. Both compute the same
+// numbers.
 #include <algorithm>
 #include <cstring>
 #include <map>

@@ -1,5 +1,6 @@
-// A backend with `lower` and `codegen`: element-wise regions become tensor code, and tensor code becomes C++ source,
-// which the compiler of this machine makes a shared object of. For a processor that only its maker's compiler knows.
+// A backend with the hooks `lower` and `codegen`: element-wise regions become tensor code, and tensor code becomes C++
+// source, which this machine's compiler turns into a shared object. This is how a processor is supported that only its
+// maker's compiler knows.
 #pragma once
 
 #include <backend/hooks.h>

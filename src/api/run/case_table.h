@@ -1,6 +1,6 @@
-// Which case of a plan serves a shape: asked when a session's shape changes.
-// In: the points of the cases. Out: the position of the case for a point.
-// How: binary search in one sorted array of extents. No allocation, no lock; some ten nanoseconds (bench/runtime).
+// Finds the case of a plan that serves a shape, when a session's shape changes.
+// In:  the points of the cases. Out: for a point, the position of its case.
+// How: binary search in one sorted array of extents. No allocation, no lock; tens of nanoseconds (bench/runtime).
 #pragma once
 
 #include <cstddef>

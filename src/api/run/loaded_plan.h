@@ -1,6 +1,6 @@
-// A plan ready to run: loaded once, shared by all who run it.
+// A plan that is loaded and ready to run. It is loaded once and shared by all threads that run it.
 // In:  a plan file, as `collage tune` writes it, and the backends that its steps name.
-// Out: what the model's inputs and outputs are, and a Session (api/run/session.h) for each caller.
+// Out: descriptions of the model's inputs and outputs, and a Session (api/run/session.h) for each caller.
 //
 //     COLLAGE_TRY(const LoadedPlan plan, LoadedPlan::load("model.collage"));
 //     COLLAGE_TRY(Session session, plan.make_session());
@@ -8,8 +8,8 @@
 //     COLLAGE_TRY_VOID(session.run());
 //     const std::span<const std::byte> scores = session.output(0);
 //
-// Threads: a LoadedPlan does not change; every function may be called from any thread. A session belongs to one caller
-// at a time.
+// Threads: a LoadedPlan is immutable; every function may be called from any thread. A session is used by one thread at
+//       a time.
 #pragma once
 
 #include <cstddef>
@@ -33,7 +33,7 @@ class LoadedPlan {
   /// Maps and checks a plan file and loads its kernels with the backends of default_module_folders(). A plan of many
   /// shapes loads the kernels of a shape when a session first needs them.
   /// Errors: io/cannot-read, zip/damaged, plan/damaged, plan/is-a-model, plan/wrong-version; plan/missing-backend and
-  /// plan/missing-device for what the plan needs and this machine has not; plan/other-threads; backend/* where a
+  /// plan/missing-device for what the plan needs and this machine does not have; plan/other-threads; backend/* when a
   /// backend refuses a kernel.
   [[nodiscard]] static Result<LoadedPlan> load(const std::string& path, const LoadOptions& options = {});
   /// The same with the caller's backends. The registry outlives the plan and its sessions, and is not used by others
@@ -70,7 +70,7 @@ class LoadedPlan {
   /// Errors: runtime/out-of-memory, backend/*.
   [[nodiscard]] Result<Session> make_session() const;
 
-  /// All the file holds; plan/plan_cases.h.
+  /// The contents of the file; plan/plan_cases.h.
   [[nodiscard]] const PlanCases& cases() const;
 
   struct State;

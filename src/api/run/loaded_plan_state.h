@@ -1,4 +1,4 @@
-// What a loaded plan and its sessions share; internal to src/api/run.
+// State shared by a loaded plan and its sessions; internal to src/api/run.
 #pragma once
 
 #include <memory>

@@ -1,7 +1,9 @@
-// One caller's place to run a LoadedPlan: the memory of inputs, outputs and all values between them, with every kernel
-// bound to its addresses. A run is then a loop over bound calls: no allocation, lock or look-up of ours.
-// In:  bytes of the inputs, row-major in the order of their extents. Out: bytes of the outputs, likewise.
-// Threads: one caller at a time. Different sessions of one plan run at the same time. A session keeps its plan alive.
+// A session runs a LoadedPlan for one caller: it owns the memory of inputs, outputs and intermediate values, and every
+// kernel bound to its addresses. A run is then a loop over bound calls: it allocates nothing, takes no lock and looks
+// nothing up.
+// In:  the bytes of the inputs, row-major. Out: the bytes of the outputs, row-major.
+// Threads: one thread at a time. Different sessions of one plan may run at the same time. A session keeps its plan
+//       alive.
 #pragma once
 
 #include <cstddef>
@@ -28,9 +30,9 @@ class Session {
   [[nodiscard]] const std::vector<TensorPort>& inputs() const;
   [[nodiscard]] const std::vector<TensorPort>& outputs() const;
 
-  /// Chooses the extents of all inputs, for a plan with open ones. The first time for a shape this loads kernels and
-  /// allocates; a shape that was set before is found again without allocation (of shapes that no case of the plan
-  /// serves, the last 64). Contents of inputs and outputs are per shape.
+  /// Sets the extents of all inputs, for a plan with open ones. The first call with a shape loads kernels and
+  /// allocates; a shape that was set before is found again without allocation (of the shapes that no case of the plan
+  /// serves, the last 64). Each shape has its own contents of inputs and outputs.
   /// Errors: input/wrong-count, input/wrong-shape, shape/outside, shape/no-case (bad input), those of make_session().
   [[nodiscard]] Result<void> set_shapes(std::span<const Extents> inputs);
 
@@ -41,20 +43,20 @@ class Session {
   /// Type, extents and bytes of output `i` after run(), whatever its shape; valid until the next run.
   [[nodiscard]] Result<DynamicOutput> output_tensor(std::size_t i) const;
 
-  /// Reads input `i` from, or writes output `i` to, the caller's memory from now on, at the shape set now: 64-byte
-  /// aligned, TensorPort::bytes long, alive during run(), overlapping no other port's. Null goes back to the session's
-  /// own memory. May allocate. Errors: runtime/unaligned, runtime/no-port (usage), backend/*.
+  /// Makes input `i` read from, or output `i` write to, the caller's memory from now on, at the current shape. The
+  /// memory is 64-byte aligned, TensorPort::bytes long, valid during run(), and overlaps no other port's. Null returns
+  /// to the session's own memory. May allocate. Errors: runtime/unaligned, runtime/no-port (usage), backend/*.
   [[nodiscard]] Result<void> bind_input(std::size_t i, const void* data);
   [[nodiscard]] Result<void> bind_output(std::size_t i, void* data);
 
-  /// Chooses the shapes of these tensors where inputs are open, and copies all inputs in.
+  /// Copies these tensors into the inputs, and sets the shapes if inputs are open.
   /// Errors: input/wrong-count, input/wrong-shape, input/bound, those of set_shapes().
   [[nodiscard]] Result<void> set_inputs(std::span<const Tensor> inputs);
   /// Copies of all outputs of the last run.
   [[nodiscard]] Result<std::vector<Tensor>> copy_outputs() const;
 
-  /// Runs all steps. The first error stops, `where` names its step; outputs are then unspecified.
-  /// Errors: session/no-shape (usage) when inputs are open and no shape is set, backend/*, and runtime/bad-operand for
+  /// Runs all steps. Stops at the first error, whose `where` names the step; the outputs are then unspecified.
+  /// Errors: session/no-shape (usage) when inputs are open and no shape is set; backend/*; runtime/bad-operand for
   /// values that the model does not allow (an index out of range, a division by 0).
   [[nodiscard]] Result<void> run();
   /// As run(); writes the nanoseconds of each step of plan() to `times_ns`, which has one for each. Views take 0.

@@ -1,6 +1,7 @@
-// Which point of a plan's domain the extents of its inputs are: asked before every run of another shape.
-// In: the extents of all inputs. Out: one extent for each dimension of the domain.
-// How: where each dimension is read from is looked up once; reading then compares integers and allocates nothing.
+// Determines the point of a plan's shape domain from the extents of its inputs, before a run with another shape.
+// In:  the extents of all inputs. Out: one extent for each dimension of the domain.
+// How: the position at which each dimension is read is computed once; reading then compares integers and allocates
+//       nothing.
 // Example: inputs x f32[batch,3] and y f32[batch,seq] of the domain batch=1..8, seq=16..128; the extents [2,3] and
 // [2,64] are the point (2, 64).
 #pragma once

@@ -119,7 +119,7 @@ Result<void> load_once(const PlanCases& cases, int threads, Registry& registry, 
   return {};
 }
 
-/// Everybody who is timed: rows of the report, and what is behind them.
+/// All contenders: the rows of the report, and the objects that are timed.
 struct Field {
   std::vector<BenchContender> rows;
   std::vector<Contender> contenders;
@@ -174,7 +174,8 @@ Result<void> add_rival(Field& field, const std::string& name, const SourceModel&
   return {};
 }
 
-/// Holds the outputs of everybody's last run against the reference's; what was wrong once stays wrong.
+/// Compares the outputs of every contender's last run with the reference's; a contender that was wrong once stays
+/// wrong.
 Result<void> check_all(Field& field, const ExpectedNumbers& expected) {
   for (std::size_t i = 0; i < field.rows.size(); ++i) {
     COLLAGE_TRY(const std::vector<Tensor> seen, field.outputs[i]());

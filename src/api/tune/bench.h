@@ -1,11 +1,11 @@
 // Times a plan, or a bare model, against whole-model engines on the same inputs, in interleaved rounds in one process.
-// In: a plan or a model, rivals, seconds. Out: medians and paired ratios with intervals.
+// In:  a plan or a model, rivals, seconds. Out: medians and paired ratios with confidence intervals.
 //
-// A rival gets the user's file with dimensions bound and initialisers repaired, all its optimisations on, f32, the same
-// threads, inputs and outputs bound beforehand. Where it refuses that file it gets the simplified graph, and the row
-// says so. All outputs are compared with the reference's in the accuracy class of the plan; a contender with wrong
-// numbers is timed and named, and does not count in any summary.
-// Cost: the seconds asked for, loading, one run of the reference.
+// A rival gets the user's file with dimensions bound and initialisers repaired, runs with all its optimisations, in
+// f32, with the same number of threads, and with inputs and outputs bound beforehand. If it refuses that file it gets
+// the simplified graph, and its row says so. All outputs are compared with those of the reference in the plan's
+// accuracy class. A contender with wrong numbers is timed and named, but counts in no summary.
+// Cost: the given seconds, loading, one run of the reference.
 #pragma once
 
 #include <map>
@@ -26,7 +26,7 @@ namespace collage {
 struct BenchOptions {
   std::string plan;                  ///< a plan, or a .onnx model, which runs with an unmeasured plan
   ShapeBindings shapes;              ///< of a model, or of a plan of many shapes: which one
-  std::optional<std::string> model;  ///< where the model lies now; default: where the plan says
+  std::optional<std::string> model;  ///< the model's present path; default: the path in the plan
   std::vector<std::string> against = {kUsualRivals.begin(),
                                       kUsualRivals.end()};  ///< engines, or paths of other plans of the model
   int threads = 0;                                          ///< 0 = as the plan was tuned
@@ -40,8 +40,9 @@ struct BenchOptions {
 struct BenchContender {
   std::string name;  ///< "collage", or the rival's
   std::string version;
-  double load_ms = 0;     ///< from its bytes to ready to run: of the plan file, or of the engine's session
-  std::string note;       ///< for example "on the simplified graph: the engine refuses the file"
+  double load_ms =
+      0;             ///< the time from its bytes until it is ready to run: of the plan file, or of the engine's session
+  std::string note;  ///< for example "on the simplified graph: the engine refuses the file"
   std::string precision;  ///< what it computes in: "f32"
   NumbersCheck numbers = {};
   RaceLane lane;
@@ -65,7 +66,7 @@ struct BenchReport {
 
 /// The rival that is hardest to beat among those that count; null when there is none.
 [[nodiscard]] const BenchRatio* best_rival(const BenchReport& report);
-/// The plan's own numbers are not those of the reference.
+/// Whether the plan's numbers differ from the reference's.
 [[nodiscard]] bool has_wrong_plan(const BenchReport& report);
 
 /// A plan of fixed shapes or a model; of a plan of many shapes the one that the bindings say.

@@ -1,7 +1,8 @@
-// Times a plan of many shapes at each of its cases, or at points between when it has none: a bench (api/tune/bench.h)
-// for each, in one table.
-// In: as of bench. Out: a report for each case, for the one shape that the bindings say, or for a plan of fixed shapes.
-// Cost: the seconds asked for, divided among the shapes, and loading.
+// Times a plan of many shapes at each of its cases, or at points of its domain when it has none: one bench
+// (api/tune/bench.h) for each, in one table.
+// In:  as for bench. Out: a report for each case, or for the one shape that the bindings give, or for a plan of fixed
+//       shapes.
+// Cost: the given seconds, divided among the shapes, and loading.
 #pragma once
 
 #include <string>

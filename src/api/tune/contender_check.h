@@ -1,5 +1,5 @@
-// Whether the contenders of a bench give the right numbers: a fast answer that is wrong does not count.
-// In: the user's model, inputs, the outputs of a contender. Out: a verdict in the accuracy class of the plan.
+// Checks that the contenders of a bench compute the right numbers.
+// In:  the user's model, inputs, the outputs of a contender. Out: a verdict in the plan's accuracy class.
 // Cost: one run of the reference, one comparison for each output.
 #pragma once
 
@@ -13,7 +13,7 @@
 
 namespace collage {
 
-/// What the outputs of one contender are worth.
+/// The verdict on the outputs of one contender.
 struct NumbersCheck {
   enum class Verdict : std::uint8_t { kUnchecked, kRight, kWrong };
   Verdict verdict = Verdict::kUnchecked;

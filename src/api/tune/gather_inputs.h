@@ -1,5 +1,5 @@
-// Inputs of a run: read from files where the user gave them, else made up from a seed.
-// In: files by input, ranges, a seed. Out: one tensor for each input.
+// Collects the inputs of a run: read from files that the user gave, else generated from a seed.
+// In:  files by input, ranges, a seed. Out: one tensor for each input.
 #pragma once
 
 #include <map>
@@ -19,9 +19,9 @@ struct GatherOptions {
 /// The array in a .npy or .pb file. Errors tensor/*.
 [[nodiscard]] Result<Tensor> read_array(const std::string& path);
 
-/// One tensor per graph input, in order. The graph says which integers index what.
-/// Errors input/unknown-name, input/wrong-type, input/wrong-shape, input/bad-range also for an input with a file, and
-/// those of reading the files.
+/// One tensor for each graph input, in order. The graph determines which integers are indices and into what.
+/// Errors: input/unknown-name, input/wrong-type, input/wrong-shape; input/bad-range, also for a range of an input with
+/// a file; those of reading the files.
 [[nodiscard]] Result<std::vector<Tensor>> gather_inputs(const Graph& graph, const GatherOptions& options);
 
 }  // namespace collage

@@ -1,10 +1,10 @@
-// Whether a plan still fits: on another machine, with another build of a library, or whenever it is asked.
-// In: a plan. Out: same, usable, re-tune or refused, with the parts that got slower.
-// How: the machine and the builds that the plan names are compared with those here. Where something differs, a worker
-//      compares the numbers with the reference, then times the plan as a whole and its main steps, each loaded from the
-//      plan's own artifact and run on the inputs that the reference computes for it.
+// Checks whether a plan still fits: on another machine, with another build of a library, or whenever the user asks.
+// In:  a plan. Out: same, usable, re-tune or refused, with the parts that became slower.
+// How: the machine and builds named in the plan are compared with the present ones. If something differs, a worker
+//       compares the numbers with the reference, then times the whole plan and its main steps. Each step is loaded from
+//       the plan's own artifact and runs on inputs that the reference computes for it.
 // Cost: nothing when nothing differs; else two runs of the reference and three rounds over at most 16 steps.
-// Not here: the verdict on times (recheck_verdict.h), numbers over many inputs (verify.h).
+// Not here: the verdict on times (recheck_verdict.h), numbers on many inputs (verify.h).
 #pragma once
 
 #include <optional>
@@ -22,8 +22,8 @@ namespace collage {
 
 struct RecheckOptions {
   std::string plan;
-  std::optional<std::string> model;  ///< where the model lies now; default: where the plan says
-  bool always = false;               ///< measures also where nothing differs
+  std::optional<std::string> model;  ///< the model's present path; default: the path in the plan
+  bool always = false;               ///< measures even if nothing differs
   std::uint64_t seed = 1;
   std::vector<std::string> worker_command;  ///< argv that starts a worker; the socket's number is appended
   std::stop_token stop;
@@ -53,7 +53,7 @@ struct RecheckReport {
   TimesVerdict times;
   std::vector<RecheckedPart> parts;
   std::vector<std::string> notes;
-  bool cannot_run = false;  ///< refused for what is missing here, not for its numbers
+  bool cannot_run = false;  ///< refused because something is missing here, not because of its numbers
 };
 
 /// Errors of load_plan, worker/cannot-start, measure/stopped. What is wrong with the plan here is its verdict.
@@ -62,7 +62,7 @@ struct RecheckReport {
 /// The worker's side: what serves the job "recheck".
 [[nodiscard]] Handler recheck_handler();
 
-/// One line for who loads a plan elsewhere, naming the command; empty when nothing differs.
+/// One line for a user who loads a plan on another machine, with the command to run; empty when nothing differs.
 [[nodiscard]] std::string recheck_hint(const std::string& path, const Plan& plan, Registry& registry);
 
 /// For people, and the JSON object of `recheck --json` (schema collage.recheck/1).

@@ -215,7 +215,7 @@ class RecheckRun {
     SamplingOptions options = quick_sampling();
     options.min_samples = options.few_samples = kRounds;
     options.min_total_ns = 0;
-    options.drop_rounds = kRounds;  // nobody is dropped: all have their rounds
+    options.drop_rounds = kRounds;  // no contender is dropped: all run all rounds
     options.seed = seed();
     const TrialSampling sampling{
         .run = [this](std::size_t k) { return timed_[k].trial ? timed_[k].trial->run() : session_->run(); },

@@ -1,9 +1,9 @@
-// What new times of a plan's parts say about the plan.
-// In: what each part took when the plan was made, and what it takes here. Out: a verdict.
-// How: each part is compared with the speed of the plan as a whole. A machine may be slower in general, which makes no
-// other choice better; a part that got slower than the others may be better run by another backend.
+// Judges a plan by new times of its parts.
+// In:  the time of each part when the plan was made, and its time now. Out: a verdict.
+// How: each part is compared with the plan as a whole. If the machine is slower in general, no other choice becomes
+//       better; but a part that became slower than the others may run faster on another backend.
 // Example: parts of 30, 30 and 20 us take 60, 60 and 80 us here. The machine is 2 times slower in general; the last
-// part lost 40 us beyond that, 20 % of all 200 us, which asks for a new tune.
+// part lost 40 us beyond that, 20 % of the total of 200 us, so a new tune is recommended.
 // Not here: measuring (recheck.h).
 #pragma once
 
@@ -16,8 +16,8 @@ namespace collage {
 
 /// From best to worst.
 enum class Fitness : std::uint8_t {
-  kSame,    ///< no part is slower than it was, but for the noise
-  kUsable,  ///< right, some parts are slower: keep serving
+  kSame,    ///< no part is slower than before, within the noise
+  kUsable,  ///< right, some parts are slower: the plan can stay in use
   kRetune,  ///< other choices are likely to be better here
   kRefused  ///< must not or cannot run here
 };
@@ -27,7 +27,7 @@ enum class Fitness : std::uint8_t {
 
 /// Times may differ by this much and count as the same.
 inline constexpr double kSameShare = 0.10;
-/// Parts that fell behind the others by more than this share of the plan's time ask for a new tune.
+/// If parts became slower than the others by more than this share of the plan's time, a new tune is recommended.
 inline constexpr double kLostShare = 0.15;
 
 /// Nanoseconds, those of a quiet moment; both above 0.
@@ -40,7 +40,7 @@ struct PartTime {
 struct TimesVerdict {
   Fitness fitness = Fitness::kSame;
   double speed = 1;  ///< the time of the parts in general, now over then: the median of their ratios, weighted by time
-  double lost = 0;   ///< share of the time now that parts take because they fell behind that
+  double lost = 0;   ///< share of the present time by which parts are slower than that
 };
 
 /// kSame, kUsable or kRetune; kSame for no parts.

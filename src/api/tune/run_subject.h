@@ -1,5 +1,5 @@
-// What a command runs: a plan file, or a bare model with an unmeasured plan, at one shape.
-// In: a path, what the user says about shapes, files of inputs. Out: the plan, and its graph to make inputs for.
+// Finds what a command is to run: a plan file, or a bare model with an unmeasured plan, at one shape.
+// In:  a path, the user's shapes, files of inputs. Out: the plan, and its graph, for which inputs are made.
 #pragma once
 
 #include <map>
@@ -15,7 +15,7 @@ namespace collage {
 struct RunSubjectOptions {
   std::string path;                          ///< a plan, or a .onnx model
   ShapeBindings shapes;                      ///< of a model, or of a plan of many shapes: which one
-  std::map<std::string, std::string> files;  ///< input name -> array, whose extents say what `shapes` leaves open
+  std::map<std::string, std::string> files;  ///< input name -> array, which gives the extents that `shapes` leaves open
   int threads = 1;                           ///< of a model's plan
 };
 

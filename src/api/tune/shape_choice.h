@@ -1,5 +1,5 @@
-// Which shape of a plan a command is about: from `--shape` and from the files of inputs.
-// In: a plan's cases, `--shape` bindings, input files. Out: a point of the domain; the graph's inputs at that point.
+// Determines the shape at which a command uses a plan: from `--shape` and from the files of inputs.
+// In:  a plan's cases, `--shape` bindings, input files. Out: a point of the domain; the graph's inputs at that point.
 #pragma once
 
 #include <map>
@@ -11,12 +11,12 @@
 
 namespace collage {
 
-/// The point that the bindings, one extent each, and the inputs' files say. What is said about dimensions that the plan
-/// has fixed must be so: shape/outside. Errors: shape/*, input/*, those of reading.
+/// The point given by the bindings, one extent each, and by the inputs' files. Error shape/outside when they contradict
+/// a dimension that the plan has fixed. Errors: shape/*, input/*, those of reading.
 [[nodiscard]] Result<ShapePoint> choose_point(const PlanCases& cases, const ShapeBindings& bindings,
                                               const std::map<std::string, std::string>& input_files);
 
-/// The points a command is about that takes one or all: the one the bindings say, else every case's.
+/// The points for a command that uses one or all: the one given by the bindings, else those of all cases.
 [[nodiscard]] Result<std::vector<ShapePoint>> choose_points(const PlanCases& cases, const ShapeBindings& bindings);
 
 /// Points on the diagonal of the domain that are no cases, so that the generic plan serves them. At most two; none

@@ -61,7 +61,7 @@ Result<Graph> plan_onnx_graph(const RealisedPlan& plan, PlanWeights weights) {
 
 namespace {
 
-/// The model at its place, or why plan.onnx has to stand in.
+/// The model at its path, or why plan.onnx has to be used instead.
 std::expected<SourceModel, std::string> model_at(const std::string& path, const RealisedPlan& plan,
                                                  Registry& registry) {
   if (!can_read_again(path)) return std::unexpected("the model came through a pipe");

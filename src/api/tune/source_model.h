@@ -1,5 +1,6 @@
-// Finds the model that a plan was made of: where the plan says, where the user says, or plan.onnx inside the plan.
-// In: a plan, perhaps a path. Out: the graph, the bytes, a note. Cost: one import.
+// Finds the model from which a plan was made: the path stored in the plan, the user's path, or plan.onnx inside the
+// plan.
+// In:  a plan, perhaps a path. Out: the graph, the bytes, a note. Cost: one import.
 #pragma once
 
 #include <map>
@@ -16,18 +17,18 @@ namespace collage {
 struct SourceModel {
   Graph graph;                      ///< as imported
   std::string bound_model;          ///< what rivals run
-  std::optional<std::string> note;  ///< said when plan.onnx had to stand in
+  std::optional<std::string> note;  ///< present when plan.onnx is used instead
 };
 
-/// The file at `model` must be the plan's: errors import/* of it, plan/other-model. Without one, plan.onnx stands in
-/// for a model that is not where it was, cannot be read, came through a pipe, or has other contents or weights; the
-/// note says which.
+/// The file at `model` must be the plan's model: errors import/*, plan/other-model. If no path is given and the
+/// original model has moved, cannot be read, came through a pipe, or has other contents or weights, plan.onnx is used
+/// instead; the note says why.
 [[nodiscard]] Result<SourceModel> find_source_model(const RealisedPlan& plan, const std::optional<std::string>& model,
                                                     Registry& registry);
 
 enum class PlanWeights : std::uint8_t {
   kAll,
-  kZeros  ///< large constants are zeros, for who needs the graph's form only: nothing is copied
+  kZeros  ///< large constants are zeros, if only the graph's structure is needed: nothing is copied
 };
 
 /// plan.onnx as a graph.

@@ -1,5 +1,5 @@
-// A plan without any measuring: one engine runs the whole model in one step. `collage run MODEL` uses it.
-// In: a model. Out: a plan of one step. Cost: an import and one compilation by the engine.
+// Makes a plan without measuring: one engine runs the whole model in one step. `collage run MODEL` uses it.
+// In:  a model. Out: a plan of one step. Cost: an import and one compilation by the engine.
 #pragma once
 
 #include "backend/registry.h"
@@ -12,7 +12,7 @@ namespace collage {
 struct UnmeasuredOptions {
   std::string model;
   ShapeBindings shapes;
-  ArrayShapes arrays = {};  ///< that will come as inputs: they say what `shapes` leaves open
+  ArrayShapes arrays = {};  ///< that are used as inputs: they give the extents that `shapes` leaves open
   int threads = 1;
   std::string engine = kFillerEngine;
 };

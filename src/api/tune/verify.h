@@ -1,7 +1,8 @@
 // Runs a plan and the reference on the same inputs and compares every output.
-// In: a plan, seeds. Out: the worst difference of each output, at each shape.
-// The reference is the reference engine (backend/roles.h) on the imported model, all graph optimisation off, one
-// thread. Cost: one run of plan and reference for each seed and shape.
+// In:  a plan, seeds. Out: the largest difference of each output, at each shape.
+// The reference is the reference engine (backend/roles.h) on the imported model, without graph optimisation, on one
+// thread.
+// Cost: one run of plan and reference for each seed and shape.
 #pragma once
 
 #include <map>
@@ -25,7 +26,7 @@ struct VerifyOptions {
   std::map<std::string, std::pair<double, double>> input_ranges;
 };
 
-/// The worst seen over all seeds for one output.
+/// The largest difference of one output over all seeds.
 struct OutputCheck {
   std::string name;
   std::string shape;  ///< "batch=4, seq=64"; empty for a plan of fixed shapes

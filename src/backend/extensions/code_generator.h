@@ -1,5 +1,5 @@
-// Optional interface: compiles the tensor code that other backends wrote.
-// In: tensor code. Out: artifacts that the same backend loads.
+// Optional interface of a backend that compiles tensor code written by other backends.
+// In:  tensor code. Out: artifacts, which the same backend loads.
 #pragma once
 
 #include <expected>

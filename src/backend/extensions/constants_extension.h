@@ -1,5 +1,6 @@
-// Constants transformed once, when a plan is made: packed or transposed weights that load() only maps.
-// In: artifacts with their constants, those of a plan's kernels in one call. Out: artifacts that want other constants.
+// Transforms constants once, when a plan is written: weights are packed or transposed, and load() only maps them.
+// In:  the artifacts of all kernels of a plan that a backend runs, with their constants, in one call. Out: artifacts
+//       that refer to the transformed constants.
 #pragma once
 
 #include <optional>

@@ -1,4 +1,4 @@
-// The device of a backend whose kernels read and write memory other than the host's.
+// Extension of a backend whose kernels use the memory of a device instead of the host's.
 #pragma once
 
 #include "backend/backend.h"

@@ -1,5 +1,5 @@
-// Memory formats that a backend knows beside the common ones, and the kernels that convert to and from them.
-// In: types, formats. Out: sizes, artifacts of conversion kernels.
+// Extension of a backend with memory formats of its own, and with kernels that convert to and from them.
+// In:  types and formats. Out: sizes in bytes; artifacts of conversion kernels.
 #pragma once
 
 #include <expected>

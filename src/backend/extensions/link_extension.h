@@ -1,8 +1,9 @@
-// The kernels of one plan, linked into one artifact with several entry points.
-// In: the artifacts that were measured, with constants and ports. Out: linked artifacts, and which kernel is where.
+// Extension that links all kernels of a plan into one artifact with several entry points.
+// In:  the artifacts that were measured, with their constants and ports. Out: linked artifacts, and for each kernel its
+//       artifact and entry point.
 // How: when a plan is written, each backend gets all its kernels in one call. A step then names the linked artifact and
-//      the entry point (StepArtifact::entry), load() gets both (ArtifactView::entry), and loads what the kernels share
-//      once. Linked kernels compute the same numbers as the artifacts alone: nothing is compiled again.
+//       an entry point (StepArtifact::entry). load() gets both (ArtifactView::entry) and loads what the kernels share
+//       once. Nothing is compiled again, so linked kernels compute exactly what the separate artifacts do.
 #pragma once
 
 #include <optional>
@@ -23,12 +24,12 @@ struct LinkedArtifact {
 /// Where a kernel is.
 struct EntryPoint {
   std::size_t artifact = 0;  ///< index of a linked one
-  std::string name;          ///< not empty; different from those of other kernels in the same artifact
+  std::string name;          ///< not empty; unique in its artifact
 };
 
 struct LinkedKernels {
   std::vector<LinkedArtifact> artifacts;
-  std::vector<std::optional<EntryPoint>> entries;  ///< by kernel; nothing: it stays the artifact that it was
+  std::vector<std::optional<EntryPoint>> entries;  ///< by kernel; nothing if it keeps its own artifact
 };
 
 class LinkExtension : public Extension {

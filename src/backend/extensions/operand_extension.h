@@ -1,4 +1,5 @@
-// Backends whose kernels check operands: indices inside their table, divisors that are not zero.
+// Extension of backends whose kernels check their operands themselves: indices within bounds, divisors that are not
+// zero.
 #pragma once
 
 #include "backend/backend.h"

@@ -1,4 +1,4 @@
-// Artifacts that hold code for several instruction sets, so that a plan also runs on older processors.
+// Extension for artifacts with code for several instruction sets, so that a plan also runs on older processors.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// A backend's list of implementations, for `collage strategies`.
+// Extension that lists a backend's implementations, for `collage strategies`.
 #pragma once
 
 #include <vector>

@@ -1,4 +1,4 @@
-// The settings behind a variant (tile sizes, unrolling) as a space that a schedule search explores.
+// Extension that gives the settings of a variant (tile sizes, unrolling) as a space for the schedule search.
 #pragma once
 
 #include <optional>

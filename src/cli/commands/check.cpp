@@ -207,7 +207,7 @@ Shown dumped(const std::string& stage, std::string text) {
   return {.text = std::move(text), .json = std::move(json)};
 }
 
-/// The host and the backends asked about. Who is named must be here; who is only a default may be missing.
+/// The host and the backends in question. A backend that the user names must be usable; a default one may be missing.
 Result<std::vector<std::string>> instances_of(const CheckCommand& options, Registry& registry) {
   std::vector<std::string> names = {kHostBackend};
   for (const std::string& name : options.common.backends) {

@@ -1,4 +1,4 @@
-// Costs of a store for `collage db`: one line each, grouped by what they are of, or field by field, or as JSON.
+// Prints costs of a store for `collage db`: one line each, grouped by region, field by field, or as JSON.
 #pragma once
 
 #include <span>

@@ -1,4 +1,4 @@
-// The report of `run`: outputs with their numbers, where inputs came from, how long the run took, files written.
+// The report of `run`: outputs with their numbers, the sources of the inputs, the time of the run, the files written.
 #pragma once
 
 #include <cstdint>

@@ -77,7 +77,7 @@ Result<void> add_records(const StrategiesCommand& options, std::vector<Listed>& 
   return {};
 }
 
-/// Keeps the ways for one operator. Error strategies/unknown-operator when nobody has any.
+/// Keeps the implementations for one operator. Error strategies/unknown-operator when there are none.
 Result<void> keep_for(const std::string& operator_name, std::vector<Listed>& all) {
   std::set<std::string> known;
   bool is_known = false;
@@ -160,7 +160,7 @@ int run_strategies(const StrategiesCommand& options) {
   std::vector<Listed> all;
   for (const std::string& name : options.common.backends) all.push_back(list(registry, name));
   const auto shown = [&]() -> Result<void> {
-    // Who is named must be here; who is only a default may be missing.
+    // A backend that the user names must be usable; a default one may be missing.
     if (is_given(*options.command, "--backends"))
       for (const std::string& name : options.common.backends) COLLAGE_TRY_VOID(registry.inspect(name));
     COLLAGE_TRY_VOID(add_records(options, all));

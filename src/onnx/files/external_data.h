@@ -1,4 +1,4 @@
-// Weights kept in files next to the model. Two readers: import copies them into the message, read_graph maps them.
+// Reads weights that are stored in files beside the model. Import copies them into the message; read_graph() maps them.
 #pragma once
 
 #include <map>
@@ -15,8 +15,8 @@ class ExternalFiles {
  public:
   explicit ExternalFiles(std::string folder) : folder_(std::move(folder)) {}
 
-  /// The bytes an external tensor points at, shared with the mapping. `bytes` is what its dimensions ask for. A file
-  /// whose checksum the tensor names is compared with it.
+  /// The bytes of an external tensor, shared with the mapped file. `bytes` is the size that its dimensions require. If
+  /// the tensor names a checksum, the file is compared with it.
   /// Errors: import/external-data (bad input), import/not-found (io).
   [[nodiscard]] Result<Buffer> bytes_of(const pb::TensorProto& message, std::size_t bytes, const std::string& where);
 
@@ -30,8 +30,8 @@ class ExternalFiles {
   std::map<std::string, std::string> checksums_;  ///< of files, by location
 };
 
-/// Moves all external data of the model into it, extending `hash_input` with what was read.
-/// Errors as ExternalFiles, and import/too-large when the whole would pass 2 GiB.
+/// Copies all external data into the model, and appends what was read to `hash_input`.
+/// Errors as ExternalFiles, and import/too-large when the model would exceed 2 GiB.
 [[nodiscard]] Result<void> load_external_data(pb::ModelProto& model, const std::string& folder,
                                               std::string& hash_input);
 

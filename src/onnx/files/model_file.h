@@ -1,4 +1,4 @@
-// An ONNX file as bytes, before anything is believed about it.
+// Reads an ONNX file as bytes, without parsing or checking it.
 #pragma once
 
 #include <string>
@@ -13,14 +13,14 @@ struct ModelFile {
   std::string folder;  ///< where external data is looked for; nothing outside it is read
 };
 
-/// Reads a model file whole. "-" is the standard input. A pipe is read to its end and, because it gives its bytes once,
-/// kept for the life of the process; external data of it is looked for in the current folder.
+/// Reads a whole model file. "-" is standard input. A pipe can be read once only, so its content is kept for the
+/// lifetime of the process; the external data of such a model is looked up in the current folder.
 /// Errors: import/not-found (io), import/not-a-file, import/empty, import/too-large (over protobuf's 2 GiB),
 /// import/cannot-read (io).
 [[nodiscard]] Result<ModelFile> read_model_file(const std::string& path);
 
-/// Whether reading it now gives what reading it earlier gave, unless the file has changed: not so for the pipe of
-/// another process.
+/// Whether the file can be read again with the same result, unless it was changed: false for the pipe of another
+/// process.
 [[nodiscard]] bool can_read_again(const std::string& path);
 
 }  // namespace collage

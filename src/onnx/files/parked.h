@@ -1,5 +1,5 @@
-// Keeps large weights outside the message while the model goes through ONNX's library, which copies messages freely.
-// The message holds a token of a few bytes in their place, as raw data, which survives the version converter.
+// Takes large weights out of an ONNX message while ONNX's library processes it, because the library copies messages
+// often. Each weight is replaced by a token of a few bytes of raw data, which the version converter preserves.
 #pragma once
 
 #include <optional>

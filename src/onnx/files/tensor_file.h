@@ -1,4 +1,4 @@
-// Tensors in files: NumPy's .npy and ONNX's serialised TensorProto (.pb).
+// Reads and writes tensors in files: NumPy's .npy and ONNX's serialised TensorProto (.pb).
 #pragma once
 
 #include <string>

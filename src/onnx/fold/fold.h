@@ -1,5 +1,5 @@
-// Folds shape arithmetic: small integer (and scale factor) work whose operands are known, so that the shapes it
-// computes become static. Not a general constant folder: passes/ has one.
+// Evaluates shape arithmetic at import: integer operators (and scale factors of Resize) on small known operands, so
+// that the shapes they compute become static. General constant folding is a pass (passes/fold_constants.cpp).
 #pragma once
 
 #include "onnx/proto.h"
@@ -9,12 +9,12 @@ namespace collage {
 /// Constant nodes become initialisers, in bodies too. Error import/sparse-tensor (unsupported).
 [[nodiscard]] Result<void> constants_to_initialisers(pb::GraphProto& graph);
 
-/// Folds what can be folded with the types in value_info as they are; returns how many nodes went.
-/// Nodes that make an output of their graph stay.
+/// Folds what can be folded with the types in value_info as they are; returns how many nodes were removed.
+/// Nodes that produce an output of their graph stay.
 [[nodiscard]] int fold_shape_arithmetic(pb::GraphProto& graph);
 
-/// Drops trailing outputs that the operator may omit and nobody reads (the mask of Dropout, the indices of MaxPool):
-/// some are illegal in combinations that exporters write all the same.
+/// Drops unread trailing outputs that the operator may omit (the mask of Dropout, the indices of MaxPool): some are
+/// illegal in combinations that exporters write nevertheless.
 void drop_unused_outputs(pb::ModelProto& model);
 
 /// Drops initialisers that no node and no output reads, in bodies too.

@@ -1,4 +1,4 @@
-// The operators of shape arithmetic on small values. Meanings are those of opset 26.
+// Implements the operators that occur in shape arithmetic, for small values, as opset 26 defines them.
 #pragma once
 
 #include <functional>

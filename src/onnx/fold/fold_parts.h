@@ -1,5 +1,5 @@
-// What the operators of fold_operators.h share: operands that may be missing, index arithmetic, broadcasting.
-// Every fold answers nothing instead of failing: a node it cannot compute stays in the graph.
+// Shared by the operators of fold_operators.h: optional operands, index arithmetic, broadcasting. A fold that cannot
+// compute its node returns nothing instead of an error; the node then stays in the graph.
 #pragma once
 
 #include <algorithm>
@@ -22,7 +22,7 @@ inline Folded one(SmallValue value) {
   return values;
 }
 
-/// A view of the request that answers "nothing" instead of reading past the end.
+/// A view of the request that returns nothing instead of reading past the end.
 struct Operands {
   const FoldRequest& request;
   [[nodiscard]] const SmallValue* at(std::size_t i) const {
@@ -67,7 +67,7 @@ void for_each_index(const Ints& dims, std::size_t count, Visit&& visit) {
 [[nodiscard]] Folded fold_range(const Operands& in);
 [[nodiscard]] Folded fold_reduce(const Operands& in);
 
-// fold_movement.cpp: elements move, repeat or go, but keep their values.
+// fold_movement.cpp: elements are moved, repeated or dropped, but keep their values.
 [[nodiscard]] Folded fold_shape(const Operands& in);
 [[nodiscard]] Folded fold_size(const Operands& in);
 [[nodiscard]] Folded fold_gather(const Operands& in);

@@ -1,5 +1,5 @@
-// Rewrites that run before ONNX's version converter, for operators it converts wrongly or not at all. Nodes that
-// a rule brings to their final (opset 26) form go to kFinalDomain, which hides them from the converter.
+// Rewrites that run before ONNX's version converter, for operators that it converts wrongly or not at all. A node that
+// already has its final form (opset 26) is moved to kFinalDomain, which the converter leaves alone.
 #pragma once
 
 #include <functional>
@@ -20,7 +20,7 @@ struct Rewrite {
   std::map<std::string, const pb::TypeProto*> types;  ///< of the graph and those around it
   std::vector<pb::NodeProto> nodes;                   ///< the new list
 
-  /// Adds a node of the model's own opset, or of the final one. Its name is that of the node it stands for.
+  /// Adds a node of the model's own opset, or of the final one. Its name is that of the node it replaces.
   pb::NodeProto& add(const pb::NodeProto& origin, const char* op, std::vector<std::string> inputs,
                      const std::string& output);
   pb::NodeProto& add_final(const pb::NodeProto& origin, const char* op, std::vector<std::string> inputs,
@@ -38,7 +38,7 @@ struct Rewrite {
 using LegacyRule = std::function<Result<bool>(const pb::NodeProto& node, Rewrite& rewrite)>;
 
 /// Rules that need no types, before the checker sees the model: Affine, Crop and ImageScaler become standard operators,
-/// LayerNormalization in models older than it gets its later meaning.
+/// LayerNormalization in models older than the operator gets its later definition.
 [[nodiscard]] Result<void> rewrite_experiments(pb::ModelProto& model);
 
 /// Rules that read inferred types: legacy Softmax, LogSoftmax, Hardmax, Upsample, Resize, BatchNormalization; MatMul of

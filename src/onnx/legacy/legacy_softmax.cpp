@@ -1,6 +1,6 @@
-// Softmax, LogSoftmax and Hardmax before opset 13 flatten their input to two dimensions at `axis` and work along the
-// second; from 13 on they work along one axis. The two agree when at most one dimension from `axis` on has more than
-// one element. Otherwise the flattening is written out.
+// Before opset 13, Softmax, LogSoftmax and Hardmax flatten their input [d0, ..., dn] to two dimensions at `axis` and
+// normalise along the second one; since opset 13 they normalise along one axis. Both are the same when at most one of
+// the dimensions from `axis` on is larger than 1. In all other cases the flattening is written out as nodes.
 #include <optional>
 
 #include "onnx/legacy/legacy_rules.h"

@@ -1,7 +1,7 @@
-// A plan in words: who runs what, what it cost, what came second, who refused and why, how good the whole is.
-// In: a plan. Out: text for people, JSON for tools (schema "collage.explain/1", docs/schemas/explain.schema.json).
-// Nothing is measured. Not here: single questions (plan/explain/why_not.h), the facts behind it
-// (plan/explain/explanation.h).
+// Explains a plan as text: which backend runs what, its cost, the second best choice, refusals with reasons, and how
+// good the whole plan is. In: a plan. Out: text for people, JSON for tools (schema "collage.explain/1",
+// docs/schemas/explain.schema.json). Nothing is measured. Not here: single questions (plan/explain/why_not.h), the
+// facts behind it (plan/explain/explanation.h).
 #pragma once
 
 #include <string>

@@ -1,4 +1,5 @@
-// A plan of many shapes in words: its cases, who runs what in each, and who serves all other shapes.
+// Explains a plan of many shapes as text: its cases, which backends run what in each, and which one serves all other
+// shapes.
 // In: the cases. Out: text for people, JSON for tools (schema "collage.explain-cases/1"). Single cases:
 // plan/explain/explain.h.
 #pragma once

@@ -1,5 +1,5 @@
-// The part of an explanation that is about the whole cover: how good it is, what the next best covers do otherwise.
-// In: an explanation. Out: lines for people, objects of docs/schemas/explain.schema.json.
+// The part of an explanation that concerns the whole cover: how good it is, and how the next best covers differ.
+// In:  an explanation. Out: lines of text; objects of docs/schemas/explain.schema.json.
 // Not here: single nodes (plan/explain/explain_node.h).
 #pragma once
 

@@ -1,5 +1,5 @@
-// One node of an explanation: as lines for people and as an object of docs/schemas/explain.schema.json.
-// In: an explanation, a node of it. Out: text, JSON. Names of a region's nodes are cut after kMostNames.
+// Prints one node of an explanation: as lines of text and as an object of docs/schemas/explain.schema.json.
+// In:  an explanation, a node of it. Out: text, JSON. At most kMostNames names of a region's nodes are shown.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>

@@ -1,6 +1,6 @@
-// The steps of a plan as a table for people and as objects of docs/schemas/explain.schema.json.
-// In: a plan, names of nodes that choose steps. Out: text, JSON.
-// Not here: what others offered for a node (plan/explain/explain_node.h).
+// Prints the steps of a plan: as a table and as objects of docs/schemas/explain.schema.json.
+// In:  a plan, names of nodes that select steps. Out: text, JSON.
+// Not here: what other backends offered for a node (plan/explain/explain_node.h).
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>

@@ -162,8 +162,4 @@ json explanation_to_json(const Explanation& explanation) {
   return object;
 }
 
-std::string to_json(const Explanation& explanation) {
-  return explanation_to_json(explanation).dump(-1, ' ', false, json::error_handler_t::replace);
-}
-
 }  // namespace collage

@@ -1,9 +1,10 @@
-// Why a plan is what it is, as data: for every node who runs it, what came second, who refused, what was not measured.
-// In: facts that a tune gathered (tune/explain/explanation.h). Out: one JSON object inside plan.json, which `explain`
-// reads. It is kept small: candidates, refusals and rules are written once and referred to by position, sets of nodes
-// are ranges.
-// The three losses are those of TVM RFC 62, "Collage", section "Drawbacks".
-// Not here: text for people (plan/explain/explain.h), answers to single questions (plan/explain/why_not.h).
+// The explanation of a plan, as data: for each node the backend that runs it, the second best choice, refusals, and
+// what was not measured.
+// In:  facts that a tune gathered (tune/explain/explanation.h). Out: one JSON object inside plan.json, which `explain`
+//       reads. It is kept small: candidates, refusals and rules are written once and referred to by position; sets of
+//       nodes are ranges.
+// The three losses are those of TVM's RFC 62 (Collage), section "Drawbacks".
+// Not here: text (plan/explain/explain.h), answers to single questions (plan/explain/why_not.h).
 #pragma once
 
 #include <cstdint>
@@ -153,10 +154,5 @@ struct Explanation {
 
 /// "0-3,7": ascending positions as one line, whatever the size of the set.
 [[nodiscard]] std::string ranges_text(const std::vector<std::uint32_t>& positions);
-
-/// Compact JSON text, keys sorted: the value of key "explanation" of plan.json.
-[[nodiscard]] std::string to_json(const Explanation& explanation);
-/// Reads what to_json writes; positions are checked. Error plan/no-explanation when it is not of that form.
-[[nodiscard]] Result<Explanation> parse_explanation(std::string_view json, const std::string& label);
 
 }  // namespace collage

@@ -135,10 +135,6 @@ Explanation read(const json& object) {
 
 }  // namespace
 
-Result<Explanation> parse_explanation(std::string_view text, const std::string& label) {
-  return explanation_from_json(json::parse(text, nullptr, false), label);
-}
-
 Result<Explanation> explanation_from_json(const json& object, const std::string& label) {
   const auto damaged = [&](std::string saw) {
     return fail(ExitCode::kBadInput, "plan/no-explanation", label, std::move(saw), "a plan that `tune` explained");

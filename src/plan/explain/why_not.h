@@ -1,5 +1,5 @@
-// Why a certain backend does not run a certain node, from the plan alone.
-// In: a plan with its explanation, a question. Out: a verdict with the facts it rests on. Nothing is measured.
+// Answers why a given backend does not run a given node, from the plan alone.
+// In:  a plan with its explanation, a question. Out: a verdict with the facts that support it. Nothing is measured.
 #pragma once
 
 #include <span>

@@ -1,8 +1,8 @@
-// The plan file of many shapes: the members of a plan file (plan/file/plan_file.h), once for all plans, and
-//     plan.json          schema collage.cases/1: the domain, the inputs, which case lies where
+// The plan file of many shapes. It has the members of a plan file (plan/file/plan_file.h), shared by all plans, and
+//     plan.json          schema collage.cases/1: the domain, the inputs, the list of cases
 //     cases/<n>.json     the plan of case n, schema collage.plan/1; cases/<n>.onnx its graph
 //     generic.json       the plan for all other shapes; its graph is plan.onnx
-// In, out: PlanCases. A file of schema collage.plan/1 is one case of a domain without dimensions.
+// In and out: PlanCases. A file of schema collage.plan/1 is one case of a domain without dimensions.
 #pragma once
 
 #include <string>

@@ -1,7 +1,7 @@
-// Whether the bytes of a plan file are those that were written: checksums of constants, content hashes of artifacts.
-// In: plans as loaded. Out: nothing, or the first difference.
-// Cost: one pass over what is checked, at the speed of memory (XXH3, three times as fast as zlib's CRC-32); bytes that
-// plans share are read once.
+// Verifies the contents of a plan file: checksums of constants, content hashes of artifacts.
+// In:  plans as loaded. Out: nothing, or the first difference.
+// Cost: one pass over the bytes, at memory speed (XXH3, three times as fast as zlib's CRC-32); bytes that plans share
+//       are read once.
 // Not here: plan.json and plan.onnx, which the archive's CRC-32 covers (plan/file/plan_members.h).
 #pragma once
 

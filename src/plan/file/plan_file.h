@@ -1,6 +1,6 @@
-// The plan file NAME.collage: a ZIP64 of stored members, plan.json, weights.bin (page aligned, tensors 64-byte
-// aligned), artifacts/<hash>, plan.onnx. Loading maps the file; constants and artifacts are slices of the mapping.
-// Saving never leaves half a file: a temporary in the same folder is written, synced and renamed, then the folder
+// The plan file NAME.collage: a ZIP64 archive with uncompressed members: plan.json, weights.bin (page aligned, tensors
+// 64-byte aligned), artifacts/<hash>, plan.onnx. Loading maps the file; constants and artifacts are slices of the
+// mapping. Saving is atomic: a temporary file in the same folder is written, synced and renamed, then the folder is
 // synced.
 #pragma once
 

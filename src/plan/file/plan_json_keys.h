@@ -1,4 +1,4 @@
-// What the writer and the reader of plan.json agree on; internal to src/plan.
+// Keys and names shared by the writer and the reader of plan.json; internal to src/plan.
 #pragma once
 
 #include <array>

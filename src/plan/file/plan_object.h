@@ -1,4 +1,4 @@
-// plan.json that was parsed already; internal to src/plan/file.
+// The parsed JSON of a plan.json; internal to src/plan/file.
 #pragma once
 
 #include <string>

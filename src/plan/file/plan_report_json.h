@@ -13,8 +13,9 @@ namespace collage {
 /// a plan runs without it.
 [[nodiscard]] std::optional<PlanReport> report_from_json(const nlohmann::json& plan);
 
+/// The value of key "explanation" of plan.json, keys sorted.
 [[nodiscard]] nlohmann::json explanation_to_json(const Explanation& explanation);
-/// Error plan/no-explanation as parse_explanation().
+/// Reads what explanation_to_json() makes; positions are checked. Error plan/no-explanation when it has another form.
 [[nodiscard]] Result<Explanation> explanation_from_json(const nlohmann::json& object, const std::string& label);
 
 }  // namespace collage

@@ -1,6 +1,6 @@
-// A file that is written under a temporary name beside its target and renamed when it is whole; internal to
-// src/plan/file.
-// In: a target path. Out: a locked descriptor. The target is replaced or untouched, never half written.
+// Replaces a file atomically: it is written under a temporary name beside the target and renamed when complete;
+// internal to src/plan/file.
+// In:  a target path. Out: a locked descriptor. The target is either replaced or unchanged.
 #pragma once
 
 #include <string>

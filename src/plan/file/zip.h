@@ -1,7 +1,7 @@
-// ZIP archives whose members are stored as they are and aligned, so that a mapped file hands out its members as slices.
-// Written here because the archive libraries at hand cannot place a member's data at a chosen alignment.
-// Format: PKWARE APPNOTE 6.3.10, stored members, ZIP64 records always (one code path for all sizes). Padding before the
-// data is a local extra field with Android's alignment id 0xD935, which other readers skip.
+// ZIP archives with uncompressed, aligned members, so that members are slices of the mapped file.
+// Written here because the available archive libraries cannot align the data of a member.
+// Format: PKWARE APPNOTE 6.3.10, stored members, always with ZIP64 records (one code path for all sizes). Padding
+// before the data is a local extra field with Android's alignment id 0xD935, which other readers skip.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
-// An If, Loop or Scan of a cover as a step of a plan that holds its bodies. Internal to src/plan.
-// In: the cover's step, the artifacts of its bodies' steps. Out: a step of the draft; the bodies' constants and
-// artifacts are the plan's.
+// Makes the plan step of an If, Loop or Scan, which contains its bodies. Internal to src/plan.
+// In:  the cover's step, the artifacts of its bodies' steps. Out: a step of the draft; the bodies' constants and
+//       artifacts belong to the plan.
 #pragma once
 
 #include <cstddef>

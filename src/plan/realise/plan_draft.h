@@ -1,7 +1,7 @@
-// A plan in the making: the values so far, who makes them, how long each lives and which share bytes.
-// In: reads and writes of graph values at places, in the order of the steps. Out: the plan's values and steps; `slots`
-// then says where they lie.
-// Internal to src/plan: realise() makes one for a model and one for each body.
+// A plan under construction: its values so far, their producers, lifetimes, and shared bytes.
+// In:  reads and writes of graph values at places, in the order of the steps. Out: the plan's values and steps; slots.h
+//       then assigns memory.
+// Internal to src/plan: realise() makes one for the model and one for each body.
 #pragma once
 
 #include <cstddef>

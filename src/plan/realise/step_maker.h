@@ -1,7 +1,7 @@
-// Steps of a cover as steps of a plan: kernels, conversions, transfers and views. Internal to src/plan.
-// In: a step of the cover, its artifact. Out: a step of the draft that reads and writes plan values.
-// How: a view writes nothing, its outputs show bytes of its input. A concatenation that is a view is made by those who
-// write its parts: the parts are put at their places in the whole, or copied there.
+// Makes plan steps from cover steps: kernels, conversions, transfers and views. Internal to src/plan.
+// In:  a step of the cover, its artifact. Out: a step of the draft that reads and writes plan values.
+// How: a view writes nothing; its outputs are bytes of its input. A concatenation that is a view is produced by the
+//       steps that write its parts: each part is placed inside the whole, or copied there.
 #pragma once
 
 #include <cstddef>

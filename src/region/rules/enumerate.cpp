@@ -12,7 +12,7 @@ using Proposals = std::vector<Proposal>;
 /// As enumerate(), with duplicates: they are dropped once, at the end.
 Proposals all_proposals(const PartitionRule& rule, const RuleContext& context);
 
-/// Small constants belong to whoever reads them; so equal regions have equal keys (structure_key).
+/// A small constant belongs to its reader, so that equal regions have equal keys (structure_key).
 template <class Accepts>
 Proposals singles_where(const RuleContext& context, std::string_view origin, Accepts&& accepts) {
   Proposals proposals;

@@ -1,5 +1,5 @@
-// The parts of enumerate() that have files of their own; see partition_rule.h for what they mean.
-// In: a rule and a context. Out: proposals, one function for each kind of rule.
+// The functions behind enumerate() (partition_rule.h), one for each kind of rule, where they have files of their own.
+// In:  a rule and a context. Out: proposals.
 // Cost: see partition_rule.h.
 #pragma once
 

@@ -1,6 +1,6 @@
-// What an operator is to a fuser: one table for all operators.
-// In: a node. Out: its class; the class of a region is the greatest of its nodes. Cost: one look-up.
-// Source: OpPatternKind of TVM's fuser; unknown operators are opaque, yet can be covered like any other.
+// The fusion class of each operator (element-wise, broadcast, reduction, anchor, ...), in one table.
+// In:  a node. Out: its class. The class of a region is the greatest among its nodes. Cost: one look-up.
+// Source: OpPatternKind of TVM's operator fusion. Unknown operators are opaque, yet can be covered like any other.
 #pragma once
 
 #include <cstdint>

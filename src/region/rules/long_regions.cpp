@@ -1,4 +1,4 @@
-// Long regions for engines: they are worth more than the sum of their parts there.
+// Long regions for engines, which run them faster than the sum of their parts.
 #include <algorithm>
 #include <bit>
 

@@ -1,7 +1,7 @@
-// Products that read one value side by side: queries, keys and values of attention, branches of an inception block.
-// In: proposals of single nodes. Out: one proposal for each group of two and more, all of the group.
+// Groups products that read the same value: queries, keys and values of attention, branches of an inception block.
+// In:  proposals of single nodes. Out: one proposal for each group of at least two, which contains the whole group.
 // Cost: one pass over the readers of each value.
-// Source: the CombineParallelDense and CombineParallelConv2D passes of TVM, as proposals instead of rewrites.
+// Source: TVM's passes CombineParallelDense and CombineParallelConv2D, as proposals instead of rewrites.
 #pragma once
 
 #include <vector>

@@ -1,11 +1,11 @@
-// Rules that name regions to ask a backend about. A rule is a value: some forms name regions (every operator, matches
-// of a pattern), others make rules from rules (union, growth, limits, labels).
-// In: a rule and a context (graph, uses, reachability, what a backend takes alone). Out: proposals, each once, in a
-//     fixed order. Rules compare and print; a rule needs no backend to be tested.
-// Cost: in proportion to the proposals; a combination stops at max_proposals.
-// Not here: what backends say to whole regions and the pool of candidates (candidates.h).
+// Rules that say which regions a backend is asked about. A rule is a value. Some forms name regions (single operators,
+// matches of a pattern); others build rules from rules (union, growth, limits, labels).
+// In:  a rule and a context (graph, uses, reachability, what a backend supports alone).
+// Out: proposals, each once, in a fixed order. Rules can be compared and printed, and tested without a backend.
+// Cost: linear in the number of proposals; a combination stops at max_proposals.
+// Not here: asking backends, and the pool of candidates (candidates.h).
 // Source: partition rules and combiner rules of TVM's RFC 62 (Collage). Differs: the closure tries every pair, labelled
-//         matches are disjoint, and singles() proposes opaque operators too.
+//       matches are disjoint, and singles() proposes opaque operators too.
 #pragma once
 
 #include <functional>
@@ -23,19 +23,19 @@
 
 namespace collage {
 
-/// A region some rule names.
+/// A region that a rule names.
 struct Proposal {
   NodeSet nodes;
   NodeSet repeated = {};            ///< of these, computed for this region only; of universe 0 for none
   std::vector<Match> matches = {};  ///< disjoint
-  std::string origin = {};          ///< the rules it came by
+  std::string origin = {};          ///< the rules that named it
 };
 
 struct RuleContext {
   const Graph& graph;
   const Uses& uses;
   const Reachability& reach;
-  /// The backend's word on a region; none = it takes everything. May be asked often: the caller remembers.
+  /// Whether the backend supports a region; none = it supports everything. May be called often: the caller caches.
   std::function<bool(const NodeSet& nodes)> takes = nullptr;
 };
 
@@ -54,14 +54,14 @@ class PartitionRule {
 
 // ---- growing ---------------------------------------------------------------------------------------------------
 
-/// An upstream region of class at most `from` takes in one of class at most `to` that reads it directly.
+/// A region of class at most `from` absorbs a region of class at most `to` that reads it directly.
 struct GrowByClass {
   FusionClass from = FusionClass::kOpaque;
   FusionClass to = FusionClass::kOpaque;
   bool operator==(const GrowByClass&) const = default;
 };
-/// A region of class at most `most` with an operator of any number of operands (Concat, Sum) takes in the makers of all
-/// of them, each a region of that class, one maker per value; all or none. Constants need no maker.
+/// A region of class at most `most` with an operator of any number of operands (Concat, Sum) absorbs the producers of
+/// all of them, each a region of that class, one for each value; all or none. Constants have no producer.
 struct GrowOperands {
   FusionClass most = FusionClass::kInjective;
   bool operator==(const GrowOperands&) const = default;
@@ -74,7 +74,7 @@ using GrowRule = std::variant<GrowByClass, GrowOperands, GrowParallel>;
 
 // ---- forms -----------------------------------------------------------------------------------------------------
 
-/// Every node on its own, whatever it is: what makes every graph coverable.
+/// Every single node, whatever its operator, so that every graph can be covered.
 struct SinglesForm {
   bool operator==(const SinglesForm&) const = default;
 };
@@ -88,7 +88,7 @@ struct OperatorForm {
   std::vector<std::string> operators;
   bool operator==(const OperatorForm&) const = default;
 };
-/// Every node that `accepts` says yes to; without `accepts`, every node that the backend takes alone. Equal by name.
+/// Every node that `accepts` accepts; without `accepts`, every node that the backend supports alone. Equal by name.
 struct PredicateForm {
   std::string name;
   std::function<bool(const Graph& graph, const Node& node)> accepts;
@@ -119,23 +119,23 @@ struct RangesForm {
   std::size_t max_ranges = 40;
   bool operator==(const RangesForm&) const = default;
 };
-/// What every rule proposes.
+/// The proposals of all rules.
 struct UnionForm {
   std::vector<PartitionRule> rules;
   bool operator==(const UnionForm&) const = default;
 };
-/// The most that a closure proposes: wide element-wise graphs have a number of sub-graphs beyond all bounds.
+/// The most proposals of a closure: the number of sub-graphs of wide element-wise graphs is exponential.
 inline constexpr std::size_t kMostGrown = 20'000;
 
 /// Closes a rule's proposals under growing: every pair with at least one new member is tried.
 struct CombineForm {
   PartitionRule base;
   std::vector<GrowRule> grow;
-  std::size_t max_depth = 0;  ///< of a union, really counted; 0 = no limit
+  std::size_t max_depth = 0;  ///< of a union, computed exactly; 0 = no limit
   std::size_t max_proposals = kMostGrown;
   bool operator==(const CombineForm&) const = default;
 };
-/// Those that are legal under limits.
+/// The proposals that are legal under limits.
 struct ValidForm {
   PartitionRule base;
   RegionLimits limits;
@@ -147,16 +147,17 @@ struct FollowForm {
   std::size_t max_nodes = 64;
   bool operator==(const FollowForm&) const = default;
 };
-/// Puts one label on each whole proposal that has no match of its own.
+/// Labels each whole proposal that has no match.
 struct LabelForm {
   std::string label;
   PartitionRule base;
   bool operator==(const LabelForm&) const = default;
 };
-/// Adds regions that compute for themselves what another step computes for the others: a producer that is cheap,
-/// deterministic and reads no more bytes than it makes, such as a dequantiser. To each proposal of up to `max_nodes`
-/// nodes that the context takes, the same with the producer of one of its inputs; to each match of a pattern with such
-/// nodes inside, the same with these values not given away. `operators` empty = any such producer.
+/// Adds regions that recompute a cheap producer for themselves, although another step computes it for the other
+/// readers. The producer is deterministic and reads no more bytes than it writes, such as a dequantiser. Each proposal
+/// of at most `max_nodes` nodes is also proposed together with the producer of one of its inputs; each match of a
+/// pattern that contains such producers is also proposed with their values kept inside. `operators` names the producers
+/// allowed; empty means any.
 struct RepeatForm {
   PartitionRule base;
   std::vector<std::string> operators;
@@ -178,7 +179,7 @@ struct RuleForm {
 [[nodiscard]] PartitionRule operators_named(std::vector<std::string> operators);
 [[nodiscard]] PartitionRule nodes_where(std::string name, std::function<bool(const Graph&, const Node&)> accepts);
 [[nodiscard]] PartitionRule taken_nodes();
-/// The text is part of the program: a malformed one is a bug. parse_pattern() is for text from outside.
+/// For text that is part of the program: a malformed one is a bug. parse_pattern() is for text from users.
 [[nodiscard]] PartitionRule pattern_rule(std::string label, std::string_view text, std::size_t max_outputs = 1);
 [[nodiscard]] PartitionRule pattern_rule(std::string label, PatternForm pattern, std::size_t max_outputs = 1);
 [[nodiscard]] PartitionRule nodes_named(std::string label, std::vector<std::string> globs);
@@ -192,19 +193,21 @@ struct RuleForm {
 [[nodiscard]] PartitionRule with_repeats(PartitionRule base, std::vector<std::string> operators = {},
                                          std::size_t max_nodes = 12);
 
-/// Growth as a compiler fuses: a heavy operator or element-wise work takes the element-wise work behind it along, up to
-/// `max_depth` nodes deep, and a Concat takes in the moves and the element-wise work that make all of its operands.
+/// Growth as in a compiler's fusion: a heavy operator or element-wise work absorbs the element-wise work that follows
+/// it, up to `max_depth` nodes deep; a Concat absorbs the data movement and element-wise work that produce all of its
+/// operands.
 ///
-/// Not part of it, though compilers do it: element-wise work into a reduction, and moves into each other. A Concat is
-/// of a class below reductions, so these rules let it take any subset of its makers, 2^k regions for k operands: of
-/// sixty models three had two to four times the candidates. FollowForm has the chains among them.
+/// Compilers also fuse element-wise work into a following reduction, and data movement into data movement. These rules
+/// leave both out: a Concat ranks below reductions, so it could absorb any subset of its k producers, which is 2^k
+/// regions. On sixty models, three had two to four times as many candidates. FollowForm proposes the chains among these
+/// regions.
 [[nodiscard]] PartitionRule grown_like_native(PartitionRule base, std::size_t max_depth);
 
 [[nodiscard]] std::vector<Proposal> enumerate(const PartitionRule& rule, const RuleContext& context);
 
 /// One line: "valid(outputs<=1, no taps; combine(class<=anchor; anchor->broadcast; depth<=3))".
 [[nodiscard]] std::string to_text(const PartitionRule& rule);
-/// The way back, for text from outside; docs/RULES.md has the forms that it knows. Error region/bad-rule.
+/// Parses the text of a rule from users; docs/RULES.md lists the supported forms. Error region/bad-rule.
 [[nodiscard]] Result<PartitionRule> parse_rule(std::string_view text, const std::string& where);
 
 /// Whether the name matches one of the globs: * any text, ? any character, [...] one of these.

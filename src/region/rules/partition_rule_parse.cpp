@@ -1,4 +1,4 @@
-// Reads what to_text() prints. One function for each form; the text is split at separators outside brackets:
+// Parses the text that to_text() prints, one function for each form. The text is split at separators outside brackets:
 //   combine(class<=anchor; anchor->broadcast; depth<=8)
 //   name     part           part               part
 #include <algorithm>

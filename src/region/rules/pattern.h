@@ -1,5 +1,5 @@
 // The pattern language: one line of text says which operators, joined how, a backend fuses.
-// In: the line. Out: a form that matches (pattern_match.h) and prints back.
+// In: the line. Out: a form that can be matched (pattern_match.h) and printed.
 //
 //   pattern   = [tree] step { "->" step }       each later step reads a value of what is matched so far
 //   step      = names [conditions] ["?" | "*"]  "?" may be left out, "*" any number of times
@@ -11,10 +11,10 @@
 //   subject   = "@" ATTRIBUTE | ["in" N "." | "out" N "."] ("type" | "rank" | "size" | "dim" N)
 //
 // "*" as an operand is any value, "const" a constant, "$a" the value called a; either with "?" may be absent. A marked
-// operator in a tree stands before its first operand: "Relu?(Conv)" is Relu(Conv) or Conv, "Relu*(Conv)" any number of
+// operator in a tree precedes its first operand: "Relu?(Conv)" is Relu(Conv) or Conv, "Relu*(Conv)" any number of
 // Relus on a Conv. Operators without operands written take any. A tree's operands must be all that the node has unless
 // "..." follows; those of commutative operators match in any order. "?=" also holds where the subject is absent: an
-// attribute left at its default. A subject without a port speaks of output 0.
+// attribute left at its default. A subject without a port refers to output 0.
 // Source: chains of oneDNN's and DFPattern trees of TVM's partitioning tables, in one line.
 // Cost: linear in the text.
 #pragma once
@@ -29,7 +29,7 @@
 
 namespace collage {
 
-/// What a condition looks at.
+/// The subject of a condition.
 struct PatternSubject {
   enum class Kind : std::uint8_t { kAttribute, kType, kRank, kSize, kDim };
   Kind kind = Kind::kRank;

@@ -25,7 +25,7 @@ Nodes with(const Nodes& nodes, std::uint32_t node) {
 
 bool contains(const Nodes& nodes, std::uint32_t node) { return std::binary_search(nodes.begin(), nodes.end(), node); }
 
-/// Values of the nodes that somebody outside needs.
+/// Values of the nodes that are read outside.
 std::vector<ValueId> outputs_of(const Graph& graph, const Uses& uses, const Nodes& nodes) {
   std::vector<ValueId> outputs;
   for (const std::uint32_t n : nodes)

@@ -1,8 +1,9 @@
-// Finds every place of a pattern in a graph.
-// In: graph, uses, a parsed pattern. Out: node sets in the order of their start nodes, each once per start. A set
-//     is given only when at most max_outputs values leave it, so a value that is read outside always leaves.
-// Cost: per start node the partial matches reached from it, bounded by max_partial.
-// Not here: convexity and what the backend supports (candidates.h).
+// Finds all matches of a pattern in a graph.
+// In:  a graph, its uses, a parsed pattern.
+// Out: node sets in the order of their start nodes, each once for a start node. A set is reported only if at most
+//       max_outputs values leave it; a value that is read outside of the set leaves it.
+// Cost: for each start node, the partial matches reached from it, at most max_partial.
+// Not here: convexity, and what the backend supports (candidates.h).
 #pragma once
 
 #include <cstddef>
@@ -17,7 +18,7 @@ namespace collage {
 struct MatchOptions {
   std::size_t max_nodes = 12;
   std::size_t max_outputs = 1;
-  std::size_t max_partial = 20000;  ///< partial matches looked at from one start node
+  std::size_t max_partial = 20000;  ///< partial matches examined for one start node
 };
 
 [[nodiscard]] std::vector<NodeSet> match_pattern(const Graph& graph, const Uses& uses, const PatternForm& pattern,

@@ -1,5 +1,5 @@
-// Words of the text of rules: parts between separators, counts, limits.
-// In: text from outside. Out: its parts, or nothing where it is malformed.
+// Splits the text of rules into parts: separators, counts, limits.
+// In:  text from users or modules. Out: its parts, or nothing when it is malformed.
 #pragma once
 
 #include <cstddef>

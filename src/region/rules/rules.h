@@ -1,8 +1,8 @@
-// The regions that a backend wants to be asked about, as tables that it declares; they become one rule.
-// In: patterns, a style of growth, limits. Out: a PartitionRule (partition_rule.h) for the proposer.
-// Adding a pattern to a backend is one line in its table: {"label", "Conv -> Relu?"}; the language is in pattern.h.
+// What a backend declares about the regions that it wants to be asked about, as tables, which become one rule.
+// In:  patterns, a style of growth, limits. Out: a PartitionRule (partition_rule.h).
+// To add a pattern to a backend, add one line to its table: {"label", "Conv -> Relu?"}; pattern.h has the language.
 // Cost: linear in the tables.
-// Source: the pattern tables of TVM's bring-your-own-codegen, in one line each.
+// Source: the pattern tables of TVM's bring-your-own-codegen, with one line for a pattern.
 #pragma once
 
 #include <cstdint>
@@ -15,10 +15,10 @@
 
 namespace collage {
 
-/// How a backend's candidates come to be.
+/// How the regions of a backend grow beyond single operators and patterns.
 enum class Growth : std::uint8_t {
   kNone,        ///< only single operators and the patterns listed
-  kLikeNative,  ///< as a compiler fuses: chains while the backend takes them, and fused_like_native()
+  kLikeNative,  ///< as in a compiler's fusion: chains while the backend supports them, and fused_like_native()
   kAny          ///< long runs of supported nodes: an engine
 };
 
@@ -29,7 +29,7 @@ struct Pattern {
   bool operator==(const Pattern&) const = default;
 };
 
-/// Which makers of inputs a backend's regions may compute for themselves; see with_repeats().
+/// Which producers of inputs a backend's regions may recompute for themselves; see with_repeats().
 enum class RepeatStyle : std::uint8_t {
   kNone,
   kListed,  ///< the operators in PartitionRules::repeated
@@ -54,11 +54,11 @@ struct RuleOptions {
   std::size_t max_crossing = 1;  ///< live values at a narrow place
 };
 
-/// What grown_like_native() makes of `base` and is one kernel: one value leaves, and it is not read inside.
-/// Diamonds of element-wise work are among it, which no chain is.
+/// The regions of grown_like_native(base) that can be one kernel: with one output, which is not read inside. Unlike
+/// chains, they include diamonds of element-wise operators.
 [[nodiscard]] PartitionRule fused_like_native(PartitionRule base, std::size_t max_nodes);
 
-/// Every node on its own, the patterns, growth in the backend's style, then what else it says.
+/// Every node on its own, the patterns, growth in the backend's style, then the additional rules.
 /// The texts of patterns must parse: they are part of the program (check_patterns() for those from outside).
 [[nodiscard]] PartitionRule rule_of(const PartitionRules& rules, const RuleOptions& options = {});
 

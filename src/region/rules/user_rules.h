@@ -1,7 +1,7 @@
-// The user's own rules, from a text file: patterns for a backend, regions that must be one step, limits of a backend.
-// In: the file's text; then proposers, a graph and the pool of candidates. Out: the same with the rules at work.
-// Cost: a pass over the lines, then over nodes and candidates for each rule.
-// Not here: pins and bans of nodes by name (tune/node_rules.h). The format is in docs/RULES.md.
+// User-defined rules, from a text file: patterns for a backend, regions that must be one step, limits of a backend.
+// In:  the file's text; later the proposers, a graph and the pool of candidates. Out: these with the rules applied.
+// Cost: a pass over the lines, then for each rule one over nodes and candidates.
+// Not here: pins and bans of nodes by name (tune/node_rules.h). docs/RULES.md describes the format.
 // Source: the custom rules of Collage (Jeon et al., PACT 2022), as text.
 #pragma once
 
@@ -21,8 +21,8 @@ struct UserRule {
     kFuse,     ///< these nodes are one step of the backend
     kRule,     ///< the backend is asked about the regions of a rule too
     kReplace,  ///< the backend is asked about these regions in place of its own
-    kLimit,    ///< what regions of the backend may be
-    kBan       ///< operators that the backend does not get
+    kLimit,    ///< limits on the backend's regions
+    kBan       ///< operators that the backend may not run
   };
   Kind kind = Kind::kPattern;
   std::string where;    ///< "FILE:LINE"
@@ -45,23 +45,23 @@ using UserRules = std::vector<UserRule>;
 /// The same for a file on disk. Error region/cannot-read when it cannot be read.
 [[nodiscard]] Result<UserRules> read_user_rules(const std::string& path);
 
-/// Error region/bad-rule when a rule speaks of none of the backends, of no node of the graph, or when nodes to fuse
-/// could not run as one step.
+/// Error region/bad-rule when a rule names none of the backends or no node of the graph, or when nodes to fuse cannot
+/// run as one step.
 [[nodiscard]] Result<void> check_user_rules(const Graph& graph, const Uses& uses, const UserRules& rules,
                                             std::span<const std::string> backends);
 
 /// The regions that a rule of kind kPattern, kFuse, kRule or kReplace names.
 [[nodiscard]] PartitionRule regions_of(const UserRule& rule);
 
-/// Whether a rule says something about the regions that this instance is asked about.
+/// Whether a rule affects the regions that this instance is asked about.
 [[nodiscard]] bool concerns(const UserRules& rules, std::string_view instance);
 
-/// Puts checked rules into the proposers: patterns and forced regions are proposed, limits and bans become refusals.
+/// Applies checked rules to the proposers: patterns and forced regions are proposed, limits and bans become refusals.
 /// The graph outlives the proposers.
 void add_user_rules(const Graph& graph, const UserRules& rules, std::vector<Proposer>& proposers);
 
-/// Leaves of the candidates that touch a forced region only those that are the region, on its backend.
-/// Error region/bad-rule when nobody runs it, with the refusals.
+/// Of the candidates that overlap a forced region, keeps only those that are exactly the region, on its backend.
+/// Error region/bad-rule when no backend supports it, with the refusals.
 [[nodiscard]] Result<void> keep_forced_regions(const Graph& graph, const UserRules& rules, CandidatePool& pool);
 
 /// Whether the rules let a backend run these nodes as one step: for plans that do not come from the pool.

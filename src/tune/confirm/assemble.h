@@ -1,5 +1,5 @@
-// From a cover and its artifacts to a plan with everything its file holds, plan.onnx included.
-// In: graph, cover, artifacts. Out: a realised plan.
+// Assembles a complete plan from a cover and its artifacts, plan.onnx included.
+// In:  a graph, a cover, artifacts. Out: a realised plan.
 // Cost: linear in the plan; weights are not copied.
 #pragma once
 

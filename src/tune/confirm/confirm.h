@@ -1,6 +1,6 @@
 // Times plan files against each other, end to end, in interleaved rounds in one worker process.
-// In: plan files and the inputs of the record. Out: samples by round, and the time of every step inside its plan.
-// Both are divided by the slowness of the processor at that moment, like the costs of candidates.
+// In:  plan files and the recorded inputs. Out: samples by round, and the time of every step inside its plan. Both are
+//       divided by the slowdown of the processor at that moment (timing/canary.h), like the costs of candidates.
 // Cost: rounds x plans x time of a run.
 // Source: see timing/race.h.
 #pragma once

@@ -1,7 +1,8 @@
-// The plans that may ship, timed end to end until one has won: whole-model rivals and plans of covers.
-// In: plans as they are made. Out: a Contest: the winner, everybody's time, what the steps of covers took.
+// The contest: plans that may ship, timed end to end until one has won. Its entrants are whole-model rivals and plans
+// made from covers.
+// In:  plans as they are made. Out: a Contest: the winner, the times of all, the times of the covers' steps.
 // Not here: making plans (make_contestant.h, rivals.h, enter_covers.h), the rounds themselves (guard.h).
-// Cost: that of its rounds; nothing where the store has the verdict on the same question.
+// Cost: that of its rounds; none when the store already has the verdict on the same question.
 #pragma once
 
 #include <optional>

@@ -1,7 +1,7 @@
-// From costs to plans that compete: the best covers, each made a plan, in a contest.
-// In: a Priced, corrections of its costs. Out: Covers; contestants.
-// How: a cover with an artifact that does not work, or with more memory than the search counted, teaches the pricing,
-// and the search runs again.
+// Makes plans of the best covers and enters them in a contest.
+// In:  a Priced, corrections of its costs. Out: Covers; contestants.
+// How: when an artifact of a cover does not work, or its plan needs more memory than the search assumed, that is
+//       reported to the pricing and the search runs again.
 // Not here: the search (tune/price/covers.h), timing (contest.h).
 #pragma once
 

@@ -1,9 +1,9 @@
-// The guard decides which plan ships: plan files of covers and of whole-model rivals, timed end to end.
-// In: plan files, rounds. Out: the winner, everybody's time, and whether the difference is certain.
-// How: a heat over all plans, then a final of those near the best. Plans that cannot be told apart from the
-// fastest are tied, and of these the one with the fewest steps wins.
-// Cost: the seconds given.
-// Not here: taking the times (confirm.h), storing the verdict (contest.h).
+// The guard decides which plan ships, by timing the plan files of covers and of whole-model rivals end to end.
+// In:  plan files, rounds. Out: the winner, the times of all, and whether the difference is significant.
+// How: a heat over all plans, then a final among those close to the best. Plans whose difference from the fastest
+//       is not significant are tied; of these the one with the fewest steps wins.
+// Cost: the given seconds.
+// Not here: measuring (confirm.h), storing the verdict (contest.h).
 #pragma once
 
 #include <chrono>

@@ -1,7 +1,7 @@
-// What a tune does with the time that is left once a plan has won a contest: each part adds covers that may be better,
-// as far as the budget allows, and has them compete.
-//   schedules  kernels that backends can tune become faster
-//   context    steps take another time between others than alone: costs are corrected by the covers that were timed
+// Uses the time that remains after a plan has won the first contest. Each part adds covers that may be better and
+// enters them in another contest, as far as the budget allows.
+//   schedules  searches the settings of tunable kernels for faster ones
+//   context    corrects costs by what steps took inside the plans that were timed, and searches again
 //   evolve     level 2: covers with engines' regions of any size
 #pragma once
 

@@ -1,5 +1,6 @@
-// Times plans in one worker; when that worker dies, each plan in a fresh one, so that a plan that crashes or hangs
-// costs only itself. In: a confirm request. Out: a lane for each plan, with a failure where it could not be timed.
+// Times plans in one worker. If that worker dies, each plan is timed in a worker of its own, so that a plan that
+// crashes or hangs does not affect the others.
+// In:  a confirm request. Out: a lane for each plan, with a failure where it could not be timed.
 // Not here: the rounds (confirm.h), decisions (guard.h).
 #pragma once
 

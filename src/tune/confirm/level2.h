@@ -1,10 +1,11 @@
-// Level 2 inside a tune: covers with engines' regions of any size, each made a real plan and timed beside the best plan
-// so far, within a share of the budget.
-// In: what level 1 chooses from, plans already timed, ways to realise and to time a plan. Out: a plan that should beat
-// all of them, or nothing. The guard has the last word.
-// The answer is stored: the same question costs one choose_cover for each genome looked at and no measurement.
-// Cost: at most a quarter of the budget, and one evaluation more. Nothing at all without an engine that could take two
-// blocks which it does not have.
+// Level 2 as a part of a tune: covers with engines' regions of any size are made real plans and timed beside the best
+// plan so far, within a share of the budget.
+// In:  what level 1 chooses from, the plans already timed, functions that realise and time a plan. Out: a plan that
+//       appears to beat all of them, or nothing. The guard decides afterwards.
+// The answer is stored: the same question asked again costs one choose_cover for each genome considered, and no
+// measurement.
+// Cost: at most a quarter of the budget and one more evaluation. Nothing if no engine could take at least two blocks
+//       that it does not run already.
 // Not here: the search (search/evolve.h), the rounds of the guard (guard.h).
 // Source: graph-level placement of Collage (Jeon et al., PACT 2022), bounded in time.
 #pragma once

@@ -1,5 +1,5 @@
-// A cover with its artifacts as a plan that may compete.
-// In: a cover, artifacts. Out: a contestant with what its memory takes and costs.
+// Makes a contestant of a cover and its artifacts: a plan that can take part in a contest.
+// In:  a cover, artifacts. Out: a contestant, with the bytes that its plan needs.
 // Cost: linear in the plan; weights are not copied.
 #pragma once
 

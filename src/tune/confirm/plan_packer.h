@@ -1,7 +1,8 @@
-// Before a plan is written: backends transform the constants of its kernels once, so that loading maps them, and link
-// the kernels. Each backend gets all its kernels in one call of either kind.
-// In: a realised plan. Out: the same with prepared and linked artifacts, and what they load behind the other constants.
-// Cost: one pass over the weights of each kernel that has prepared constants; the backends' linkers for each plan.
+// Prepares a plan for its file: backends transform the constants of its kernels once, so that loading only maps them,
+// and link the kernels. Each backend gets all its kernels in one call of either kind.
+// In:  a realised plan. Out: the plan with prepared and linked artifacts, and the transformed constants after the
+//       others.
+// Cost: for each kernel with prepared constants one pass over its weights; for each plan the backends' linkers.
 // Source: the UpdateConstants hook of TVM's target hooks (RFC 10).
 #pragma once
 

@@ -1,6 +1,6 @@
-// Rivals of a tune: every engine on the user's file and on the simplified graph, each as a plan of one step.
-// In: the engines that take part. Out: a contest of rivals alone.
-// Cost: one compilation for each, in the worker, unless the store has its artifact.
+// The rivals of a tune: every engine on the user's file and on the simplified graph, each as a plan of one step.
+// In:  the engines that take part. Out: a contest with rivals only.
+// Cost: one compilation each, in the worker, unless the store has its artifact.
 #pragma once
 
 #include "tune/confirm/contest.h"

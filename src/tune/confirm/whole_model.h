@@ -1,7 +1,8 @@
-// One engine running a whole model on buffers of our own: a rival, or the reference.
-// In: the imported graph (for names and types) and, for rivals, the user's own bytes. Not here: timing.
-// Out: a cover of one step; sessions on its buffers.
+// Runs a whole model in one engine, on our own buffers: as a rival, or as the reference.
+// In:  the imported graph (for names and types) and, for rivals, the user's own bytes. Out: a cover of one step;
+//       sessions on its buffers.
 // Cost: loading, then the runs.
+// Not here: timing.
 #pragma once
 
 #include <chrono>

@@ -1,10 +1,11 @@
-// The best covers that differ in more than copies of one block: what else would do, for explanations.
-// In:  pool, measured costs, backends. Out: covers, cheapest first, the best one included; or why there are none.
-// How: search/k_best over classes of equal computations (computations.h). Banned first is what should cost least to do
-//      without: the difference to the least shares of others, over all copies.
-// Cost: some searches, limited by the work they do, so that the same inputs give the same covers on any machine: about
-//      a second at most.
-// Not here: what they do otherwise than the plan that ships (tune/explain/explanation.h).
+// Finds the best covers that differ in more than the choice among copies of one block, for explanations.
+// In:  the pool, measured costs, backends. Out: covers, cheapest first, the best one included; or why there are none.
+// How: search/k_best over classes of equal computations (computations.h). The classes banned first are those that are
+//       expected to cost least to avoid: the sum, over all copies, of the difference to the least shares of other
+//       candidates.
+// Cost: some searches, limited by the work they do, so that the same inputs give the same covers on any machine: at
+//       most about a second.
+// Not here: how they differ from the plan that ships (tune/explain/explanation.h).
 // Source: see search/k_best.h; least shares as in tune/explain/margins.h.
 #pragma once
 

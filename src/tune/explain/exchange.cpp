@@ -211,9 +211,9 @@ std::optional<std::int64_t> Exchange::conversions_of(const std::vector<ValueId>&
   return sum;
 }
 
-/// Whether the new parts and the old ones from `first`, the first one replaced, can run one after the other. A circle
-/// has to pass a new part, and between two of them the old ones keep their order, so it ends with the last one that a
-/// new part reads from.
+/// Whether the new parts and the old ones from `first` on (the first one replaced) can run one after the other. A cycle
+/// must contain a new part, and the old parts between two new ones keep their order, so it suffices to check up to the
+/// last old part from which a new part reads.
 bool Exchange::can_be_ordered(std::size_t first, std::size_t first_new) const {
   std::size_t last = first;
   for (std::size_t p = first_new; p < parts_.size(); ++p)

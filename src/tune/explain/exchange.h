@@ -1,10 +1,11 @@
-// What a cover costs, and what it would cost with another candidate put in its place.
-// In:  a cover, the pool with costs, conversions. Out: the sum of costs; for a candidate the change of that sum when it
-//      replaces the steps it overlaps, everything else stays, nodes of those steps that it does not cover are filled
-//      with the candidates that are cheapest per node, and conversions are added and dropped as the formats need.
-// Every change is that of a cover that can run, so the best cover with the candidate costs at most that much more.
-// Cost: an exchange looks at the nodes of the steps it replaces and at their values.
-// Not here: searching (search/). What exchanges are for: tune/explain/explanation.h.
+// Computes the cost of a cover, and by how much it changes when one candidate is put in place of others.
+// In:  a cover, the pool with costs, conversions. Out: the sum of costs; for a candidate, the change of that sum.
+// How: the candidate replaces the steps that it overlaps and everything else stays. Nodes of those steps that it does
+//       not cover are filled with the cheapest candidates for single nodes. Conversions are added and removed as the
+//       formats require. The result is always a cover that can run, so the best cover with the candidate costs at most
+//       that much more.
+// Cost: linear in the nodes of the replaced steps and their values.
+// Not here: searching (search/), the use of exchanges (tune/explain/explanation.h).
 // Source: local exchange as in matroid and matching algorithms.
 #pragma once
 

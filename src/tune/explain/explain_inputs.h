@@ -1,5 +1,5 @@
-// What the explanation of a plan is made of, gathered from what its tune ended with.
-// In: a TuneResult, bounds. Out: ExplainInputs.
+// Gathers the facts for the explanation of a plan from the result of its tune.
+// In:  a TuneResult, bounds. Out: ExplainInputs.
 // Not here: the explanation itself (explanation.h).
 #pragma once
 

@@ -88,8 +88,8 @@ class Explainer {
   }
 
   // ---- nodes -------------------------------------------------------------------------------------------------
-  /// Candidates and refusals by node; refusals of small regions first. A node that a region computes for itself only
-  /// is another step's to run: there it is no offer.
+  /// Candidates and refusals by node; refusals of small regions first. A node that a region only recomputes for itself
+  /// is run by another step, so the region is not an offer for it.
   void sort_by_node() {
     const std::size_t nodes = in_.graph->nodes.size();
     candidates_at_.resize(nodes);

@@ -1,10 +1,11 @@
-// Explains the plan that ships: per node who runs it, the best offers of the others and what taking them would cost,
-// refusals, what was never measured; over all the gaps and losses.
-// In:  the simplified graph, the pool with costs measured alone, the plans that competed, bounds. Out: Explanation.
-// How: a margin is the least of three costs some plan really has (MarginBy); the sum of the least shares of all nodes
-//      bounds what a candidate that was never measured could do. Pure: the same inputs give the same explanation.
+// Explains the plan that ships: for each node the backend that runs it, the best other offers and their extra cost,
+// refusals, what was never measured; for the plan as a whole its gaps and losses.
+// In:  the simplified graph, the pool with costs measured alone, the plans that competed, bounds. Out: an Explanation.
+// How: a margin is the least of three costs that some real plan has (MarginBy). The sum of the least shares of all
+//       nodes bounds what a candidate that was never measured could achieve. Pure: the same inputs give the same
+//       explanation.
 // Cost: one exchange for each candidate of the pool (tune/explain/exchange.h).
-// Not here: the data itself and its JSON (plan/explanation.h), words (plan/explain.h).
+// Not here: the data type and its JSON (plan/explain/explanation.h), its text (plan/explain/explain.h).
 // Source: additive error, apparent loss, optimality loss: TVM's RFC 62.
 #pragma once
 

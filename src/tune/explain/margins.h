@@ -1,7 +1,7 @@
-// What taking another candidate would cost, for every candidate of a pool at once.
-// In: what an explanation is made of. Out: margins over the plan explained, and who runs each node of it.
-// How: the least of what plans with the candidate cost more (an exchange in place, another plan that competed); for
-//      candidates that were never measured the least that any cover with them costs more.
+// Computes margins: how much more a plan would cost with another candidate, for every candidate of a pool.
+// In:  the facts of an explanation. Out: margins relative to the explained plan; which step runs each of its nodes.
+// How: the least extra cost of a known plan with the candidate (an exchange in place, or another plan that competed).
+//       For candidates that were never measured, the least extra cost of any cover with them.
 // Cost: one exchange for each candidate (tune/explain/exchange.h).
 // Source: reduced costs of linear programming.
 #pragma once

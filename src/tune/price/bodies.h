@@ -1,13 +1,15 @@
 // Places the bodies of control-flow operators: each body is a graph of its own, with candidates, costs and a search.
-// In:  a graph with its record and its pool of candidates. Out: one more candidate for every If, Loop and Scan
-//      whose bodies could be placed, or a refusal that says why not; the bodies' covers and artifacts.
-// How: a body runs once in the reference, on what its inputs were in the recorded run (of a loop, in the first
-//      iteration), so that its values are known; then the same proposing, pricing and search as for any graph, bodies
-//      in bodies first. Its candidate costs what its bodies cost as often as they run.
-// Cost: that of a tune of each body, until the deadline; after it only bodies of operators that nobody else takes.
+// In:  a graph with its record and its pool of candidates.
+// Out: one more candidate for every If, Loop and Scan whose bodies could be placed, or a refusal that says why not; the
+//       bodies' covers and artifacts.
+// How: a body runs once in the reference on the inputs that it had in the recorded run (of a loop: in the first
+//       iteration), so that its values are known. It is then proposed, priced and searched like any graph, inner bodies
+//       first. The new candidate costs the time of its bodies multiplied by how often they run.
+// Cost: that of a tune of each body, until the deadline; after that only bodies of operators that no backend takes
+//       whole.
 // Not here: how bodies become steps (plan/control.h), running them (runtime/).
-// Source: Collage (Jeon et al., PACT 2022) places operators only; that bodies compete with engines that take the whole
-//      operator is ours.
+// Source: ours. Collage (Jeon et al., PACT 2022) places operators only; here bodies compete with engines that take the
+//       whole operator.
 #pragma once
 
 #include <map>
@@ -57,9 +59,8 @@ class BodyPlacer {
  public:
   BodyPlacer(BodiesOptions options, const BodiesContext& context);
 
-  /// Adds to `pool` and `costs` (by candidate) a candidate of kControlBackend, or to `pool` a refusal, for every
-  /// control-flow node that the rules leave to it. Errors are those of files and workers; a body that cannot be placed
-  /// is a refusal.
+  /// Adds a candidate of kControlBackend to `pool` and `costs`, or a refusal to `pool`, for every control-flow node
+  /// that the rules allow. Errors are those of files and workers; a body that cannot be placed is a refusal.
   [[nodiscard]] Result<Placements> place(const Graph& graph, CandidatePool& pool, std::vector<Cost>& costs);
 
   /// For a cover with bodies that were placed before: the artifacts of all steps, as AssembleRequest orders them; those

@@ -1,8 +1,8 @@
-// What a recorded run says about the bodies of a control-flow operator.
-// In: a graph, the record of a run of it, an If, Loop or Scan in it. Out: the inputs that its bodies had (in the first
-// iteration of a loop), how often each body runs.
+// Reads from a recorded run what the bodies of a control-flow operator did.
+// In:  a graph, the record of a run of it, an If, Loop or Scan in it. Out: the inputs of its bodies (of a loop: in the
+//       first iteration), and how often each body ran.
 // Cost: a copy of the operands.
-// Source: the semantics of ONNX operators If, Loop, Scan, version 26 of the operator set.
+// Source: the semantics of ONNX's If, Loop and Scan at opset 26.
 #pragma once
 
 #include <string>

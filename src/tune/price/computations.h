@@ -1,6 +1,6 @@
-// Which candidates of a pool are the same computation: equal structure, backend, variant and formats, wherever in the
-// graph they are. They cost the same, and copies of one block differ in nothing else.
-// In: a graph, a pool. Out: a class for each candidate.
+// Groups the candidates of a pool that are the same computation: equal structure, backend, variant and formats,
+// anywhere in the graph. They have the same cost, and copies of one block differ in nothing else.
+// In:  a graph, a pool. Out: a class for each candidate.
 // Cost: one structure key for each region.
 #pragma once
 

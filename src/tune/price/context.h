@@ -1,9 +1,9 @@
-// Correction factors for the costs of steps inside a plan, learned from plans that were timed step by step. Measured
-// alone, a step finds its weights and inputs in the caches; in a plan other steps have used the caches, which costs
-// some kinds of step more than others.
-// In: covers with the times of their steps, alone and inside the plan. Out: factors by kind of step.
-// Example: if three convolutions of one backend take 110, 220 and 55 us inside plans and 100, 200 and 50 us alone,
-// the costs of all convolutions of that backend are multiplied by 1.1 in the next search.
+// Correction factors for the costs of steps inside a plan, learned from plans that were timed step by step. A step that
+// is measured alone finds its weights and inputs in the caches. In a plan other steps have used the caches in between,
+// which slows down some kinds of step more than others.
+// In:  covers with the times of their steps, alone and inside the plan. Out: factors by kind of step.
+// Example: if three convolutions of one backend take 110, 220 and 55 us inside plans and 100, 200 and 50 us alone, the
+// costs of all convolutions of that backend are multiplied by 1.1 in the next search.
 // Cost: linear in the steps.
 #pragma once
 

@@ -1,12 +1,12 @@
-// Forecasts of what candidates cost that were not measured, and lower bounds of what they cost.
-// In: measured costs as they come. Out: forecasts, expected or more or less hopeful; the roofline, the only bound
-// that is a proof.
-// How: the parts of a region that take its time are its heavy operators (convolutions, products of matrices), or all
-// of it when it has none. The time of a part is its roofline times effects (cost_model.h) of the operation, its kind
-// at any size, the backend, the way the backend computes it (variant, formats) and pairs of these. What else is in
-// the region, and computing several parts in one, are effects of the whole. So few measured times forecast most
-// others.
-// Cost: a prediction takes one look-up per part and effect.
+// Forecasts the costs of candidates that were not measured, and bounds them from below.
+// In:  measured costs as they arrive. Out: forecasts, either expected or with some optimism; the roofline, which is the
+//       only proven bound.
+// How: the time of a region is spent in its heavy operators (convolutions, matrix products), or in the whole region
+//       when it has none; these are its parts. The time of a part is its roofline times effects (cost_model.h): of the
+//       operation, of its kind at any size, of the backend, of how the backend computes it (variant, formats), and of
+//       pairs of these. The rest of the region, and computing several parts in one step, are effects of the whole
+//       region. Few measured times thus forecast most others.
+// Cost: a prediction takes one look-up for each part and effect.
 #pragma once
 
 #include <cstdint>

@@ -1,16 +1,18 @@
-// Predicts times of computations from times of others that share something with them: an operation, a library, a way
-// of computing it. The logarithm of a time is a sum of effects, one for each thing that computations share; a
-// computation of several parts takes the sum of their times.
-// In: computations named by their effects, measured times. Out: expected times and how far they may be off.
-// How: every effect is drawn towards zero as strongly as effects of its level are small. Sums of parts are linear in
-// the effects for small changes, so that a chain
-//      teaches the times of its parts in proportion to what they take. A time so long that it is rather odd than
-//      typical is doubted and teaches nothing: a library's slow path says little about its other paths. Doubts about
-//      most of the times of an effect are believed.
+// Predicts times of computations from measured times of others that share something with them: an operation, a library,
+// an implementation. The logarithm of a time is a sum of effects, one for each thing that computations can share. The
+// time of a computation of several parts is the sum of the parts' times.
+// In:  computations described by their effects, measured times. Out: expected times and their uncertainty.
+// How: effects are shrunk towards zero, more strongly the smaller the effects of their level usually are. For small
+//       changes, a sum of parts is linear in the effects, so a chain of operators informs the times of its parts in
+//       proportion to their share. A time that is improbably long is treated as an outlier and ignored, because a
+//       library's slow path says little about its other paths; but if most times of an effect look like outliers, they
+//       are used.
+// Example: MatMul takes 100 us on p and 50 us on q; Conv takes 200 us on p. Without shrinkage the backend effect is
+// log(50/100), so Conv on q is forecast at 200 x 50/100 = 100 us.
 // Cost: fit() takes a few sweeps over the effects of what was measured.
-// Not here: what the effects of a candidate are (cost_bounds.h).
-// Source: best linear unbiased prediction of random effects, Robinson, Statistical Science 1991; fitted by coordinates
-//         (backfitting, Buja, Hastie and Tibshirani, Annals of Statistics 1989).
+// Not here: which effects a candidate has (cost_bounds.h).
+// Source: best linear unbiased prediction of random effects, Robinson, Statistical Science 1991; fitted by coordinate
+//       descent (backfitting, Buja, Hastie and Tibshirani, Annals of Statistics 1989).
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
-// Every candidate with what is known about its time, as text for people: what a search had to choose from.
-// In: pool and costs. Out: a line for each candidate.
+// Prints every candidate with what is known about its time: what the search had to choose from.
+// In:  the pool and costs. Out: a line for each candidate.
 // Cost: linear.
 #pragma once
 

@@ -1,8 +1,7 @@
-// Covers with the costs of their steps measured alone, and what these add up to.
-// A cover that was searched under costs corrected for its place in a plan carries the corrected ones; reports and plan
-// files speak of those measured alone.
-// In: a cover, the pool with its costs, conversions. Out: the cover with these costs; a sum whose parts add up.
-// Cost: the candidates that begin where a step begins, for each step.
+// Restores the costs of a cover's steps as measured alone, and their sum. A cover that was found with costs corrected
+// for the context of a plan carries the corrected ones; reports and plan files give those measured alone.
+// In:  a cover, the pool with its costs, conversions. Out: the cover with these costs; the sum of its parts.
+// Cost: for each step, the candidates that begin at the same node.
 #pragma once
 
 #include <span>

@@ -1,6 +1,6 @@
-// The covers worth confirming: the best over all backends, and the best with fewer of them, because costs measured
-// alone do not add up exactly and a plan with fewer libraries may win end to end.
-// In: pool, costs, backends. Out: covers with names.
+// Lists the covers that are worth confirming: the best over all backends, and the best with fewer backends. Costs
+// measured alone do not add up exactly, so a plan with fewer libraries may be faster end to end.
+// In:  the pool, costs, backends. Out: named covers.
 // Cost: one choose_cover for each set of backends.
 // Source: the single-backend baselines of Collage (Jeon et al., PACT 2022).
 #pragma once
@@ -48,9 +48,9 @@ struct CoverRequest {
 /// conflict.
 [[nodiscard]] Result<SearchResult> best_cover(const CoverRequest& request, const std::vector<std::string>& allowed);
 
-/// What no cover can undercut, whatever the candidates that were never measured would turn out to cost: they count with
-/// request.least_ns here, and bodies with steps of their own, of which only the chosen steps' time is known, as free.
-/// Equals the bound of best_cover when everything was measured or refused.
+/// A lower bound on the cost of every cover, whatever the candidates that were never measured would turn out to cost.
+/// These count with request.least_ns. Bodies with steps of their own count as free, because only the chosen steps'
+/// times are known. Equals the bound of best_cover when everything was measured or refused.
 [[nodiscard]] Result<std::int64_t> proven_bound_ns(const CoverRequest& request);
 
 /// best_cover of all backends first, then of every smaller set; equal covers once.

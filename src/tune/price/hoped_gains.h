@@ -1,9 +1,10 @@
-// How much the best cover would gain if given kernels were as fast as one may hope: a kernel that gains nothing then
-// is not worth tuning.
-// In: a request with costs, groups of candidates and the time hoped for. Out: nanoseconds of the cover, by group.
-// How: the search runs with hopeful costs. Many groups are tried at once: what does not gain together does not gain
-// alone.
-// Cost: a search of bounded states for each group that gains, few for all others.
+// Computes how much the best cover would gain if given kernels reached a hoped-for time. A kernel that brings no gain
+// even then is not worth tuning.
+// In:  a request with costs, groups of candidates and their hoped-for times. Out: for each group, the gain of the cover
+//       in nanoseconds.
+// How: the search runs with the hoped-for times. Many groups are tried at once, because groups that bring no gain
+//       together bring none alone.
+// Cost: one search with a limited number of states for each group that brings a gain, few for all others.
 // Source: the trials of lazy_pricing.h.
 #pragma once
 

@@ -1,6 +1,6 @@
-// The costs of a pool while it is measured lazily: measured ones, and forecasts in place of the others. Candidates
-// that are the same computation on the same backend share one cost.
-// In: a pool, costs as they come. Out: costs for a search, and which candidates have none yet.
+// The costs of a pool during lazy pricing: measured costs, and forecasts for the others. Candidates that are the same
+// computation on the same backend share one cost.
+// In:  a pool, costs as they arrive. Out: costs for a search; the candidates that are not measured yet.
 // Cost: linear in the pool.
 #pragma once
 

@@ -1,19 +1,21 @@
-// Prices a pool by measuring only the candidates that decide which covers are best.
-// In: a pool, a function that measures, forecasts for the rest. Out: measured costs; unknown for the rest.
-// How: the search runs with forecasts in place of unknown costs; what the best cover uses is measured; this repeats
-// until the best cover has no forecast left. Three passes: over the backends that are quick to measure; over all,
-// with optimistic forecasts for kinds of which little is known; over all covers that will be confirmed, with
-// expected ones. Then long regions are measured in any case, because a sum of parts forecasts them badly. Last, each
-// open computation is tried with its hopeful cost, the others as expected: only where the cover gains is it
-// measured. Many are tried in one search, since what does not gain together does not gain alone.
-// Example: A -> B with candidates a1, a2 for A and b1 for B, forecast 10, 12 and 5 us. The best cover is a1 b1; both
-// are measured, 15 and 5 us. Now a2 is forecast cheaper, is measured, 11 us, and a2 b1 is the best cover with no
-// forecast in it. A third candidate a3, forecast 30 us and hoped for at 14 us, cannot beat 11 us: it is never
-// measured.
-// Cost: what is measured; trials stay within a number of states that grows with what was measured.
+// Prices a pool of candidates by measuring only those that decide which covers are best.
+// In:  a pool, a function that measures, forecasts for the rest. Out: measured costs; unknown for the rest.
+// How: the search runs with forecasts in place of unknown costs; the candidates that the best cover uses are measured;
+//       this repeats until the best cover contains no forecast. There are three passes: over the backends that are
+//       quick to measure; over all backends, with optimistic forecasts for kinds of candidates of which little is
+//       known; over all covers that will be confirmed, with expected costs. Then long regions are measured in any case,
+//       because a sum of parts forecasts them badly. Finally each unmeasured computation is tried at a hopeful cost
+//       while the others have their expected costs; it is measured only if the best cover improves. Many are tried in
+//       one search, because candidates that bring no gain together bring none alone.
+// Example: A -> B, with candidates a1, a2, a3 for A and b1 for B, whose forecasts are 10, 12, 30 and 5 us.
+//   search 1   best cover a1 b1 = 15   both are measured: a1 15 us, b1 5 us
+//   search 2   best cover a2 b1 = 17   (a1 b1 is 20 now)   a2 is measured: 11 us
+//   search 3   best cover a2 b1 = 16   contains no forecast
+//   trial      a3 at its hopeful cost of 14 us: the best cover stays a2 b1, so a3 is never measured
+// Cost: what is measured; the trials visit a number of states that grows with the number of measurements.
 // Not here: forecasts (cost_bounds.h), measuring itself (pricing.h).
 // Source: LazySP (Dellin and Srinivasa, ICAPS 2016); optimism where little is known after Auer, Cesa-Bianchi and
-// Fischer, Machine Learning 2002.
+//       Fischer, Machine Learning 2002.
 #pragma once
 
 #include <functional>
@@ -42,9 +44,9 @@ struct LazyMeasuring {
   std::function<void(std::size_t measured)> progress;
 };
 
-/// By candidate of request.pool; request.costs are those known before, none if it is empty. Of candidates that are the
-/// same computation one is measured. When the time is over what is expected of the regions that may still be measured
-/// stands in for their costs, so that a cover exists. Errors of the search and of measuring.
+/// Costs by candidate of request.pool. request.costs are those known before; empty means none. One candidate of each
+/// computation is measured. When the time is over, the candidates of regions that could still be measured get their
+/// expected costs, so that a cover exists. Errors of the search and of measuring.
 [[nodiscard]] Result<std::vector<Cost>> price_lazily(CoverRequest request, CostBounds& bounds,
                                                      const LazyMeasuring& measuring);
 

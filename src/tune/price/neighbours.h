@@ -1,9 +1,9 @@
-// Offers neighbouring steps of one backend as one step: new candidates, which are measured like all others.
-// In: a cover, the backends as proposers, the pool. Out: candidates for unions of the cover's steps that no backend
-// was asked about yet.
-// How: unions of search/neighbour_unions.h that the backend takes; the smallest first, a limited number.
+// Proposes neighbouring steps of one backend as one step: new candidates, which are measured like all others.
+// In:  a cover, the backends as proposers, the pool. Out: candidates for unions of the cover's steps about which no
+//       backend has been asked yet.
+// How: the unions of search/neighbour_unions.h that the backend supports; the smallest first, a limited number.
 // Cost: one question to a backend for each union.
-// Source: MaxCoalesce of TVM's RFC 62 (Collage), which merged without measuring.
+// Source: MaxCoalesce of TVM's RFC 62 (Collage), which merges without measuring.
 #pragma once
 
 #include <functional>

@@ -1,7 +1,7 @@
-// The candidates of a graph with their costs, and what the search is asked with them.
-// In: a pool. Out: a Priced: costs, artifacts of covers, requests for the search; bodies of control-flow operators are
-// placed on the way, and steps of one backend that touch in the best cover become candidates as one step.
-// Cost: the share of the budget that is for measuring.
+// The candidates of a graph with their costs, and the questions that are put to the search with them.
+// In:  a pool. Out: a Priced: costs, artifacts of covers, requests for the search. On the way, bodies of control-flow
+//       operators are placed, and adjacent steps of one backend in the best cover become candidates as one step.
+// Cost: the share of the budget for measuring.
 // Not here: measuring (pricing.h), the search (covers.h), plans and contests (tune/confirm/).
 #pragma once
 

@@ -1,7 +1,7 @@
-// Costs of candidates as text that reads back: `tune --dump priced` and `tune --resume FILE`.
-// In: a pool with costs. Out: a line for each candidate, its cost as JSON and the candidate; and back.
-// Of the values of a tune this is the one that takes long to make: the ones before it follow from the model in seconds,
-// and the ones after it from costs and from verdicts in the store.
+// Costs of candidates as text that can be read back: `tune --dump priced` and `tune --resume FILE`.
+// In:  a pool with costs. Out: a line for each candidate, with its cost as JSON; and back.
+// Of the values of a tune only this one takes long to make: those before it follow from the model in seconds, those
+// after it from costs and from verdicts in the store.
 #pragma once
 
 #include <string>

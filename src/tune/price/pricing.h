@@ -1,7 +1,7 @@
-// Costs and artifacts of candidates and conversions, for the search.
-// Conversions are priced lazily: the search runs with optimistic estimates, the conversions its covers use are
-// measured, and it runs again until all of them are.
-// In: candidates, a deadline. Out: costs, artifacts, covers under them.
+// Provides the search with the costs and artifacts of candidates and conversions.
+// Conversions are priced lazily: the search runs with optimistic estimates, the conversions that its covers use are
+// measured, and it runs again until all of them are measured.
+// In:  candidates, a deadline. Out: costs, artifacts, covers under these costs.
 // Cost: what is measured; one message for each region.
 #pragma once
 
@@ -65,9 +65,9 @@ class Pricing {
   [[nodiscard]] CoverRequest completed(CoverRequest request);
   /// proven_bound_ns under the conversions known so far, with rooflines for what was not measured.
   [[nodiscard]] Result<std::int64_t> proven_bound(CoverRequest request, const CostBounds& bounds);
-  /// One per step, for exactly these weights; where has_artifact() says no an empty one.
-  /// Error tune/no-artifact when a candidate does not work with the weights of its place; search() uses it no more.
-  /// Where there is no portable one the usual one and a line in unportable().
+  /// One artifact for each step, for exactly these weights; an empty one where has_artifact() is false.
+  /// Error tune/no-artifact when a candidate does not work with the weights of its place; search() does not use it any
+  /// more. If there is no portable artifact, the usual one is used and unportable() gets a line.
   [[nodiscard]] Result<std::vector<Artifact>> artifacts(const Cover& cover, const ArtifactLimits& limits = {});
 
   /// Kernels without code for processors with fewer instructions, and why.

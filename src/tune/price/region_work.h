@@ -1,7 +1,7 @@
-// What takes the time of regions: their heavy operators (convolutions, products of matrices), each by itself; of a
-// region without any, all of it.
-// In: graph, regions, peak rates. Out: parts with the least time that each takes when it is computed as written.
-// Cost: O(nodes of the region); a heavy operator is looked at once for all regions.
+// Finds the parts of a region that take its time: each heavy operator (convolution, matrix product), or the whole
+// region when it has none.
+// In:  a graph, regions, peak rates. Out: parts, each with the least time that it takes when computed as written.
+// Cost: O(nodes of the region); a heavy operator is examined once for all regions.
 #pragma once
 
 #include <memory>

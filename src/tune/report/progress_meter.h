@@ -1,6 +1,6 @@
-// Adds up the progress of a tune over its parts: how much of a phase is done over all its batches, what was refused,
-// the best time so far, how long it may still take.
-// In: events of the parts, each with its own counts. Out: events whose counts never fall within a phase.
+// Combines the progress of the parts of a tune: the share of a phase that is done over all its batches, refusals, the
+// best time so far, the expected remaining time.
+// In:  events of the parts, each with its own counts. Out: events whose counts never decrease within a phase.
 // Not here: how it is shown (cli/console.h).
 #pragma once
 

@@ -1,5 +1,5 @@
 // The report of a tune.
-// In: what the stages found (tune_result.h). Out: text for people, JSON, and the part of it that a plan keeps.
+// In:  the results of its stages (tune_result.h). Out: text, JSON, and the part of it that a plan stores.
 #pragma once
 
 #include <cstdint>

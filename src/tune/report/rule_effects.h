@@ -1,7 +1,7 @@
-// The effect of each of the user's rules: how much of the graph it names, which candidates it removed or added, how
-// many steps of the plan are on exactly what it matches.
-// In: rules, the graph, the pool before and after pins and bans, the cover that ships. Out: a line for each rule.
-// Cost: for each rule a pass over the pool.
+// Reports the effect of each of the user's rules: how many nodes it names, which candidates it removed or added, how
+// many steps of the plan are exactly what it matches.
+// In:  rules, the graph, the pool before and after pins and bans, the cover that ships. Out: a line for each rule.
+// Cost: one pass over the pool for each rule.
 // Not here: applying rules (node_rules.h, region/rules/user_rules.h).
 #pragma once
 
@@ -38,7 +38,8 @@ struct RuleEffect {
 /// Counts the steps of a cover on what user rules match; `effects` as effects_of() gave them for `rules`.
 void count_rule_steps(const Graph& graph, const UserRules& rules, const Cover& cover, std::span<RuleEffect> effects);
 
-/// Which rules leave nobody for a node that `before` had candidates for and `after` has not; "" when none do.
+/// The rules that leave a node without candidates, which had some in `before` and has none in `after`; "" when there is
+/// no such node.
 [[nodiscard]] std::string nobody_left(const Graph& graph, std::span<const NodeRule> rules, const CandidatePool& before,
                                       const CandidatePool& after);
 

@@ -1,9 +1,9 @@
-// The values of a tune as text: what `tune --dump STAGE` prints in place of the report.
+// The values of a tune as text, which `tune --dump STAGE` prints instead of the report.
 //   prepared   the simplified graph        pool     its candidates
 //   priced     candidates with their costs (read back by `tune --resume`)
 //   covers     the covers of the last search
-//   contest    who competed, with times    shipped  the plan
-// In: the stage asked for, values as they are made. Out: one text.
+//   contest    the plans that competed, with times    shipped  the plan
+// In:  the requested stage, values as they are made. Out: one text.
 #pragma once
 
 #include <array>

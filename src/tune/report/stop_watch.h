@@ -1,5 +1,5 @@
-// Records when a signal came, and which phase was running then.
-// In: the user's stop token, the phases of a tune. Out: seconds and a phase.
+// Records when the user interrupted a tune, and in which phase.
+// In:  the user's stop token, the phases of a tune. Out: seconds and a phase.
 // Cost: a lock for each phase.
 #pragma once
 

@@ -1,10 +1,11 @@
-// Schedules beyond those that backends offer: the best known ones of earlier tunes become candidates, and a search over
-// the whole spaces of the kernels that count adds better ones.
-// In: a pool with costs, backends with tuning spaces (backend/strategy.h), a store. Out: more candidates, with costs.
-// How: kernels of equal structure are one. Those are tuned from which the best cover would gain if they were as fast as
-//      one may hope (hoped_gains.h), for a time shared by schedule_tuning.h. What was tried is in the store, as all
-//      costs are: the same question asked again needs no time, and a longer one goes on where the shorter one ended.
-// Cost: the time given.
+// Tunes kernels beyond the schedules that backends offer: the best known settings from earlier tunes become candidates,
+// and a search over the whole setting spaces of the kernels that matter adds better ones.
+// In:  a pool with costs, backends with tuning spaces (backend/strategy.h), a store. Out: more candidates, with costs.
+// How: kernels of equal structure are treated as one. A kernel is tuned if the best cover would improve when it reached
+//       its hoped-for time (hoped_gains.h); schedule_tuning.h divides the time among these. What was tried is stored
+//       like all costs: the same question asked again takes no time, and one with a larger budget continues where the
+//       smaller one ended.
+// Cost: the given time.
 // Source: see the parts.
 #pragma once
 

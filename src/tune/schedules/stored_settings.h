@@ -1,8 +1,9 @@
-// What the cost store knows of the settings of a backend's kernels: times of all that were ever tried, and the shapes
-// of the regions they were tuned for, so that near ones can begin with them.
-// In: a store, a backend. Out: variants with costs; what is tuned now is added.
-// How: costs lie under their usual keys, so whatever was measured is found; only shapes are records of their own.
-// Cost: one look at all costs of the backend when it is made; nothing after that.
+// Reads from the cost store which settings of a backend's kernels were tried, with their times, and the shapes of their
+// regions, so that tuning can start from the settings of similar shapes.
+// In:  a store, a backend. Out: variants with costs; new results are added.
+// How: costs are stored under their usual keys, so every measurement is found; only the shapes have records of their
+//       own.
+// Cost: one pass over all costs of the backend when it is made; nothing after that.
 // Source: tuning logs and transfer tuning of TVM, kept with all other costs.
 #pragma once
 

@@ -1,5 +1,5 @@
-// The kernels of a pool whose settings can be tuned, those of equal structure as one.
-// In: a pool with costs, backends. Out: groups of candidates, by structure, backend, way and formats.
+// Finds the kernels of a pool whose settings can be tuned; those of equal structure count as one.
+// In:  a pool with costs, backends. Out: groups of candidates by structure, backend, implementation and formats.
 // Cost: one structure key for each region of backends with tuning spaces.
 #pragma once
 

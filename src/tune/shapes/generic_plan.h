@@ -1,7 +1,7 @@
-// The plan that serves every shape of a domain: the whole model in one engine, or in kernels of one backend that are
-// compiled for parts of the domain (backend/extensions/open_compiler.h), its dimensions open.
-// In: a model, the domain, engines. Out: a plan for each engine that takes it, on the model as imported and as
-// simplified; which of them ships is measured (tune/shapes/tune_shapes.h).
+// Makes the generic plan, which serves every shape of a domain: the whole model, with open dimensions, in one engine or
+// in kernels of one backend that are compiled for parts of the domain (backend/extensions/open_compiler.h).
+// In:  a model, the domain, engines. Out: a plan for each engine that supports it, for the model as imported and as
+//       simplified; which one ships is measured (tune/shapes/tune_shapes.h).
 // Cost: an import and a compilation for each.
 #pragma once
 

@@ -1,12 +1,13 @@
-// Which of several kernels runs for which shape, by measuring them at sampled shapes.
-// In: a domain, which kernels take every shape, times of all kernels at a point. Out: the few that are worth keeping,
-// and cases that say where each runs.
-// How: a grid of ladders through the domain; where the fastest differs between neighbours the widest loss is halved,
-//      until neighbours agree or there are enough points. A kernel that is near the fastest at no point of the first
-//      grid is not measured again. Kernels are kept as long as the next one gains in the weighted geometric mean. A
-//      cell of the grid reaches halfway, in ratio, to its neighbours; its cases are its kernels from the fastest on to
-//      the first that takes every shape.
-// Cost: one measurement of all kernels a point; the rest is microseconds.
+// Decides which of several kernels runs for which shape, by measuring them at sampled shapes.
+// In:  a domain, which kernels support every shape, the times of all kernels at a point.
+// Out: the few kernels that are worth keeping, and conditions that say for which shapes each runs.
+// How: the first points are a grid with geometric steps in each dimension. Where neighbours have different fastest
+//       kernels, the interval with the largest loss is halved, until neighbours agree or there are enough points. A
+//       kernel that is close to the fastest at no point of the first grid is not measured again. Kernels are kept, one
+//       after the other, as long as the next one improves the weighted geometric mean. A cell of the grid extends
+//       halfway, in ratio, to its neighbours; it lists its kernels from the fastest to the first that supports every
+//       shape.
+// Cost: one measurement of all kernels for each point; the rest takes microseconds.
 // Not here: measuring (open_model.h).
 // Source: the greedy choice of representative kernels in library generation (ATLAS, Sgap).
 #pragma once

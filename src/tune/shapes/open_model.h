@@ -1,9 +1,9 @@
-// A region with open dimensions in a backend that compiles several kernels for it: measured, and as one artifact of
-// those that won somewhere.
-// In: a graph, the domain, a backend with an OpenCompiler. Out: an artifact, and what was measured.
-// How: all candidates are compiled into one artifact and run at sampled shapes on numbers of ours; one whose results
-//      differ from the others' is out. Runs in a worker: it is third-party code that computes.
-// Cost: a second of compiling each ten kernels, then some milliseconds a kernel and point.
+// Measures the kernels that a backend compiles for a region with open dimensions, and makes one artifact of the best
+// ones.
+// In:  a graph, the domain, a backend with an OpenCompiler. Out: an artifact, and what was measured.
+// How: all kernels are compiled into one artifact and run at sampled shapes on generated numbers; a kernel whose
+//       results differ from the others' is excluded. Runs in a worker, because third-party code computes.
+// Cost: a second of compiling for each ten kernels, then some milliseconds for each kernel and point.
 #pragma once
 
 #include <memory>

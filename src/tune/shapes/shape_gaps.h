@@ -1,5 +1,7 @@
-// Where a domain of shapes deserves another point: between neighbours in whose plans different backends compute the
-// nodes. In: points with their plans. Out: the middle of the widest such gap. Cost: cubic in the points, which are few.
+// Finds where a domain of shapes needs another sampled point: between neighbours whose plans run the nodes on different
+// backends.
+// In:  points with their plans. Out: the middle of the widest such gap.
+// Cost: cubic in the number of points, which is small.
 #pragma once
 
 #include <optional>

@@ -1,7 +1,7 @@
-// Which points of a domain of shapes get a plan of their own.
-// In: the domain, points the user asks for. Out: points with weights.
-// How: a geometric ladder between the bounds of each dimension, ends included (1..8: 1, 2, 4, 8), thinned evenly,
-// longest ladder first, until the grid of all has few enough points. What the user asks for comes on top.
+// Chooses the points of a shape domain that get a plan of their own.
+// In:  the domain, points that the user asks for. Out: points with weights.
+// How: a geometric series between the bounds of each dimension, both included (1..8: 1, 2, 4, 8), thinned evenly,
+//       longest series first, until the grid of all has few enough points. The user's points are added.
 // Source: doubling sizes, as the buckets of serving systems.
 #pragma once
 

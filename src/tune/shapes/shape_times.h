@@ -1,7 +1,8 @@
-// What engines with open dimensions took at sampled points, beside the plans made for these points, and which of them
-// serves all other points.
-// In: lanes of the measurement at each point. Out: the fastest in the geometric mean of those that were right
-// everywhere. Cost: a bootstrap for each pair of lanes.
+// Compares engines with open dimensions at the sampled points with the plans made for these points, and selects the
+// engine that serves all other points.
+// In:  lanes of the measurement at each point. Out: the engine with the best geometric mean among those that were right
+//       everywhere.
+// Cost: a bootstrap for each pair of lanes.
 #pragma once
 
 #include <map>

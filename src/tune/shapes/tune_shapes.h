@@ -1,9 +1,9 @@
-// Tunes one model for a domain of shapes: a plan for every sampled point by the whole pipeline (tune/tune.h), the
-// fastest engine with open dimensions for all other points, in one plan file.
-// In: a model, `--shape` bindings of which some are ranges, points the user asks for. Out: the plan file, a report.
-// How: the points of a ladder (shape_samples.h) share the budget by weight; equal regions of different points are
-// measured once, through the cost store. What is left goes to points halfway between neighbours whose plans differ.
-// Engines with open dimensions are checked and timed at every point on its record.
+// Tunes one model for a domain of shapes. The plan file contains a plan for every sampled point, made by the whole
+// pipeline (tune/tune.h), and the fastest engine with open dimensions for all other points.
+// In:  a model, `--shape` bindings with ranges, points that the user asks for. Out: the plan file, a report.
+// How: the sampled points (shape_samples.h) share the budget by weight. Equal regions of different points are measured
+//       once, through the cost store. The remaining time goes to points halfway between neighbours whose plans differ.
+//       Engines with open dimensions are checked and timed at every point, on its record.
 // Cost: the budget.
 // Source: sampled sizes and dispatch: TVM's Relay VM and DietCode (Zheng et al., MLSys 2022).
 #pragma once

@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "plan/file/plan_report_json.h"
 #include "tests/plan/explain/explanation_fixture.h"
 
 namespace collage {
@@ -10,10 +11,10 @@ namespace {
 using nlohmann::json;
 
 TEST(Explanation, ReadsBackWhatItWrites) {
-  const auto read = parse_explanation(to_json(rich_explanation()), "test");
+  const auto read = explanation_from_json(explanation_to_json(rich_explanation()), "test");
   ASSERT_TRUE(read) << to_string(read.error());
   EXPECT_EQ(*read, rich_explanation());
-  EXPECT_EQ(parse_explanation(to_json(Explanation()), "test").value(), Explanation());
+  EXPECT_EQ(explanation_from_json(explanation_to_json(Explanation()), "test").value(), Explanation());
 }
 
 TEST(Explanation, SurvivesThePlanFile) {
@@ -44,13 +45,13 @@ TEST(Explanation, SetsOfNodesAreRanges) {
   explanation.candidates.push_back({.backend = "a", .variant = "b", .nodes = {}, .cost_ns = 1});
   for (std::uint32_t n = 0; n < 1000; ++n)
     if (n != 500 && n != 502) explanation.candidates[0].nodes.push_back(n);
-  const std::string text = to_json(explanation);
-  EXPECT_EQ(json::parse(text)["candidates"][0]["nodes"], "0-499,501,503-999");
-  EXPECT_EQ(parse_explanation(text, "test").value(), explanation);
+  const json object = explanation_to_json(explanation);
+  EXPECT_EQ(object["candidates"][0]["nodes"], "0-499,501,503-999");
+  EXPECT_EQ(explanation_from_json(object, "test").value(), explanation);
 }
 
 TEST(Explanation, NeverTakesWhatItCannotRefer) {
-  const json whole = json::parse(to_json(rich_explanation()));
+  const json whole = explanation_to_json(rich_explanation());
   const std::vector<json> strange = {nullptr,        -1,   1e300,  "text",        json::array(), json::object(),
                                      "0-4294967295", true, "1,,2", 4000000000ULL, "9-1"};
   const json flat = whole.flatten();
@@ -58,7 +59,7 @@ TEST(Explanation, NeverTakesWhatItCannotRefer) {
     for (const json& replacement : strange) {
       json object = whole;
       object[json::json_pointer(path)] = replacement;
-      const auto read = parse_explanation(object.dump(), "test");
+      const auto read = explanation_from_json(object, "test");
       if (!read) {
         EXPECT_EQ(read.error().code, "plan/no-explanation") << path;
         continue;
@@ -68,7 +69,7 @@ TEST(Explanation, NeverTakesWhatItCannotRefer) {
         for (const std::uint32_t c : node.offers) EXPECT_LT(c, read->candidates.size()) << path << " " << replacement;
       }
     }
-  EXPECT_FALSE(parse_explanation("[1", "test"));
+  EXPECT_FALSE(explanation_from_json(json::array({1}), "test"));
 }
 
 }  // namespace

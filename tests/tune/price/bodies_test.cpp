@@ -13,10 +13,10 @@
 #include "onnx/files/tensor_file.h"
 #include "plan/explain/explain.h"
 #include "plan/file/plan_json.h"
+#include "tests/support/decisions_text.h"
 #include "tests/support/paths.h"
 #include "tests/support/session_of.h"
 #include "tests/tune/tune_fixture.h"
-#include "tune/plan_decisions.h"
 #include "tune/price/body_record.h"
 #include "tune/tune.h"
 
@@ -231,8 +231,8 @@ TEST_F(Bodies, AreReplayedWithoutMeasuring) {
   EXPECT_EQ(report->steps, first.steps);
   const Plan made = load_plan(report->plan).value().plan;
   EXPECT_EQ(made.steps, old.steps);
-  EXPECT_EQ(decisions_text(made), decisions_text(old));
-  EXPECT_THAT(decisions_text(made), HasSubstr("  body yes\n"));
+  EXPECT_EQ(test::decisions_text(made), test::decisions_text(old));
+  EXPECT_THAT(test::decisions_text(made), HasSubstr("  body yes\n"));
   EXPECT_EQ(outputs_for(*again, {bool_tensor(true), test::numbers({6, 16}, 3)}).size(), 1U);
 
   Graph other = graph_of(kChoice);
@@ -459,7 +459,7 @@ class RealModels : public Bodies {
     made.output = scratch.file("again.collage");
     const auto again = tune(made, registry);
     ASSERT_TRUE(again) << to_string(again.error());
-    EXPECT_EQ(decisions_text(load_plan(again->plan).value().plan), decisions_text(plan.plan));
+    EXPECT_EQ(test::decisions_text(load_plan(again->plan).value().plan), test::decisions_text(plan.plan));
   }
 };
 

@@ -1,10 +1,10 @@
-// Recognises scaled dot-product attention, written as two products around a softmax with reshapes and transposes
-// between them, or as ONNX's Attention.
-// In: a region.
-// Out: its operands as strided tensors, the nodes it consists of, and the values between its stages.
-// How: Transpose and Reshape of operands and of the result, and scales of operands, become strides and a factor.
+// Recognises scaled dot-product attention: two products with a softmax between them and with reshapes and transposes
+// anywhere, or ONNX's operator Attention.
+// In:  a region.
+// Out: its operands as strided tensors, its nodes, and the values between its stages.
+// How: Transpose and Reshape of operands and result become strides; scales of operands become one factor.
 // Cost: linear in the region.
-// Source: scaled dot-product attention (Vaswani et al., NIPS 2017); no-copy reshapes as NumPy's.
+// Source: scaled dot-product attention (Vaswani et al., NIPS 2017); reshapes without a copy as in NumPy.
 #pragma once
 
 #include <optional>
@@ -42,7 +42,7 @@ struct AttentionForm {
   [[nodiscard]] Extents scores() const;  ///< [batch..., rows, columns]
 };
 
-/// The one that the region's nodes spell, whatever else stands in it.
+/// The attention that the region contains, whatever else is in it.
 [[nodiscard]] std::optional<AttentionForm> written_attention(const Graph& graph, const Region& region);
 
 /// The one of the site's anchor, an Attention.

@@ -1,7 +1,8 @@
-// A region with several anchors, each reading what the one before it made: one stage an anchor.
-// In: a Site. Out: its stages in order, or why the anchors are no chain.
-// How: what stands between two anchors is element-wise in the shape of the first one's result, and is read by nothing
-//      else of the region.
+// Splits a region with several anchors, each of which reads the result of the one before, into stages with one anchor
+// each.
+// In:  a Site. Out: its stages in order, or why the anchors are no such chain.
+// How: the nodes between two anchors are element-wise, have the shape of the first one's result, and are read by no
+//       other node of the region.
 // Cost: anchors times nodes.
 // Source: fused blocks of convolutional networks (Alwani et al., MICRO 2016).
 #pragma once

@@ -1,7 +1,7 @@
 // Recognises heavy operators that exporters write as several nodes.
-// In: a region. Out: the operator as one node over values of the graph, and the nodes that it replaces.
+// In:  a region. Out: the operator as one node over values of the graph, and the nodes that it replaces.
 // How: group normalisation is Reshape -> InstanceNormalization -> Reshape; attention is MatMul -> Softmax -> MatMul
-//      (attention_form.h).
+//       (attention_form.h).
 // Cost: linear in the region.
 // Source: the patterns of PyTorch's and TensorFlow's exporters.
 #pragma once
@@ -15,7 +15,7 @@ struct Composite {
   NodeSet nodes;  ///< of the region
 };
 
-/// Nothing when no composite stands in the region. What else is in it is for the caller to judge.
+/// Nothing when the region contains no composite. The caller checks the other nodes.
 [[nodiscard]] std::optional<Composite> composite_of(const Graph& graph, const Region& region);
 
 }  // namespace collage::native

@@ -1,11 +1,13 @@
-// A region whose dimensions are open: the shapes of its values as terms over sizes, and the same region at a point.
-// In: a graph with named dimensions, a region, the domain.
-// Out: shapes of all values of the region; a graph of fixed shapes for the strategies to look at.
-// How: extents of inputs are symbols; each operator passes them on, and windows make new sizes of them. Strategies see
-//      the region at some point of the domain, where they read, decide and schedule as for fixed shapes; the code that
-//      the lowering writes contains no extent of an open axis (lowering.h), so one strategy serves both.
+// A region with open dimensions: the shapes of its values as terms over sizes, and the same region at one point of the
+// domain.
+// In:  a graph with named dimensions, a region, the domain.
+// Out: the shapes of all values of the region; a graph of fixed shapes, on which strategies decide.
+// How: extents of inputs are symbols, which each operator propagates; a window makes a new size from one. Strategies
+//       see the region at a point of the domain, where they read, decide and schedule as for fixed shapes. The code
+//       that the lowering then writes contains no extent of an open axis (lowering.h), so one strategy serves both
+//       cases.
 // Cost: linear in the region.
-// Source: symbolic shapes of TVM's Relax and PyTorch's SymInt, for the few operators that anchors and epilogues are.
+// Source: symbolic shapes of TVM's Relax and PyTorch's SymInt, for the few operators that are anchors or epilogues.
 #pragma once
 
 #include <expected>

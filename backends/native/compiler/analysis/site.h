@@ -1,9 +1,11 @@
-// A region as strategies see it: its anchor, the element-wise nodes before and after it, and facts to decide by.
-// In: a graph and a region. Out: a Site, or why no kernel can be made for the region.
-// How: the anchor is one heavy operator, written as one node or as several (composite.h), or a few in a chain; what
-//      feeds them, stands between them and follows is element-wise.
+// A region as strategies see it: its anchor, the element-wise nodes before and after it, and facts on which decisions
+// are based.
+// In:  a graph and a region. Out: a Site, or why no kernel can be made for the region.
+// How: the anchor is one heavy operator, written as one node or as several (composite.h), or a few in a chain. The
+//       nodes before, between and after anchors are element-wise.
+// Example: for x -> Relu -> Conv -> Add -> Clip the anchor is Conv, `before` holds Relu, `after` holds Add and Clip.
 // Cost: linear in the region.
-// Source: anchors and epilogues of tensor compilers' fusion (Chen et al., OSDI 2018).
+// Source: anchors and epilogues of operator fusion in tensor compilers (Chen et al., OSDI 2018).
 #pragma once
 
 #include <expected>
@@ -63,7 +65,7 @@ struct Site {
 [[nodiscard]] std::expected<void, Refusal> check_epilogue(const Site& site);
 /// Every value that these nodes read can be seen along the axes; computed ones that can lie in `format` do.
 [[nodiscard]] bool are_seen(const Site& site, const NodeSet& nodes, const Space& space, const Format& format);
-/// Nothing stands before the anchor.
+/// No node precedes the anchor.
 [[nodiscard]] std::expected<void, Refusal> check_no_prologue(const Site& site);
 
 /// `axis` counted from the front.

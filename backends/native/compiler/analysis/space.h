@@ -1,7 +1,7 @@
-// Ways of seeing tensors: which loop axes there are, and how a tensor of the region lies along them.
-// In: extents, formats, groups of axes. Out: views with extents and strides.
-// How: a loop axis runs over neighbouring ONNX axes of the result at once where all tensors allow it, so that a rank-5
-//      sum of plain tensors is one loop, and one of channels_last tensors with a bias by channel is two.
+// The loop axes of a region, and how its tensors are indexed by them.
+// In:  extents, formats, groups of axes. Out: views with extents and strides.
+// How: neighbouring ONNX axes of the result become one loop axis where all tensors allow it. A sum of plain tensors of
+//       rank 5 is thus one loop; one of channels_last tensors with a bias by channel is two.
 // Cost: linear in rank and values.
 // Source: the collapsing of dimensions in NumPy's iterators and TensorFlow's broadcast kernels.
 #pragma once

@@ -11,7 +11,7 @@ namespace {
 
 constexpr const char* kName = "Mullapudi2016";
 constexpr const char* kPlugin = "libautoschedule_mullapudi2016.so";
-/// What a kernel has for itself, beside what others keep.
+/// The cache that a kernel can use, in addition to what other kernels occupy.
 constexpr std::int64_t kCacheBytes = std::int64_t{1} << 20;
 /// Of a load against an operation.
 constexpr int kBalance = 40;

@@ -1,7 +1,7 @@
-// Schedules found by Halide's Mullapudi2016 autoscheduler, for stages that are no matrix product.
-// In: an output without a schedule, over buffers of fixed shapes. Out: the same output, scheduled.
-// How: the autoscheduler is a plug-in beside Halide's library, opened when first needed. A schedule whose scratch has
-//      no constant size is refused when it is compiled.
+// Schedules stages other than matrix products with Halide's Mullapudi2016 autoscheduler.
+// In:  an output without a schedule, over buffers of fixed shapes. Out: the same output, scheduled.
+// How: the autoscheduler is a plug-in beside Halide's library, opened at its first use. A schedule whose scratch has no
+//       constant size is refused when it is compiled.
 // Cost: about ten milliseconds.
 // Source: Mullapudi, Adams, Sharlet, Ragan-Kelley and Fatahalian, SIGGRAPH 2016.
 #pragma once

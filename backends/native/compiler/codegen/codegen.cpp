@@ -6,12 +6,10 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <set>
-#include <sstream>
 
 #include "base/work_folder.h"
 #include "compiler/codegen/runtime_object.h"
@@ -140,22 +138,6 @@ Halide::Target target_of(const InstructionSet& set) {
 
 namespace {
 
-/// "48*s0*s1".
-std::string text_of(const Term& term) {
-  std::string text = term.factor == 1 && term.is_open() ? "" : std::to_string(term.factor);
-  for (const std::uint32_t size : term.sizes) text += (text.empty() ? "s" : "*s") + std::to_string(size);
-  return text;
-}
-
-/// An extent or stride: in terms where it is open.
-std::string text_of(std::int64_t number, const Terms& terms, std::size_t i) {
-  return i < terms.size() && terms[i].is_open() ? text_of(terms[i]) : std::to_string(number);
-}
-
-}  // namespace
-
-namespace {
-
 /// The bytes of a shared object of these files and the runtime.
 Result<std::string> linked(const std::vector<std::string>& objects, const std::vector<std::string>& libraries,
                            const WorkFolder& folder) {
@@ -216,26 +198,6 @@ std::vector<const InstructionSet*> sets_of(const CompileOptions& options, const 
   const InstructionSet& least = baseline_instruction_set();
   if (!options.portable || set.name == least.name) return {&set};
   return {&set, &least};
-}
-
-std::string to_text(const TensorCode& code, const InstructionSet& set) {
-  constexpr std::array<const char*, 3> kKinds = {"input", "constant", "output"};
-  std::ostringstream text;
-  text << "kernel " << code.name << '\n';
-  for (std::size_t i = 0; i < code.arguments.size(); ++i) {
-    const Argument& argument = code.arguments[i];
-    text << "  " << kKinds.at(static_cast<std::size_t>(argument.kind)) << ' ' << argument.index << ": "
-         << name_of(argument.type) << '[';
-    const OpenView view = i < code.views.size() ? code.views[i] : OpenView{};
-    for (std::size_t axis = 0; axis < argument.extents.size(); ++axis)
-      text << (axis == 0 ? "" : ",") << text_of(argument.extents[axis], view.extents, axis) << '@'
-           << text_of(argument.strides[axis], view.strides, axis);
-    text << "]\n";
-  }
-  for (const Guard& guard : code.guards) text << "  needs " << text_of(guard.term) << " >= " << guard.least << '\n';
-  const Halide::Module module = module_of(code, target_of(set));
-  for (const auto& function : module.functions()) text << function.name << ":\n" << function.body;
-  return text.str();
 }
 
 }  // namespace collage::native

@@ -1,9 +1,10 @@
-// Tensor code to machine code: objects by Halide and LLVM, one position-independent shared object by the linker alone.
-// In: tensor codes and an instruction set. Out: the bytes of a shared object, scratch sizes. Needs `ld`, and `as` for
-//      micro-kernels, no compiler.
-// How: Halide's own runtime stays out; ours (embedded/kernel_runtime.h) is linked in its place. Scratch is counted from
-//      the allocations of the lowered code, so that a plan can reserve it.
-// Cost: 0.1 to 0.6 s a kernel, nearly all of it LLVM's.
+// Compiles tensor code to machine code: object files by Halide and LLVM, linked to one position-independent shared
+// object.
+// In:  tensor codes and an instruction set. Out: the bytes of a shared object, sizes of scratch. Needs `ld`, and `as`
+//       for micro-kernels, but no compiler.
+// How: Halide's own runtime is replaced by ours (embedded/kernel_runtime.h). The size of scratch is computed from the
+//       allocations of the lowered code, so that a plan can reserve it.
+// Cost: 0.1 to 0.6 s for a kernel, nearly all of it in LLVM.
 // Source: Halide's ahead-of-time compilation without runtime.
 #pragma once
 
@@ -36,8 +37,5 @@ struct CompiledCode {
 
 /// The instruction sets that artifacts of these options hold code for, best first.
 [[nodiscard]] std::vector<const InstructionSet*> sets_of(const CompileOptions& options, const InstructionSet& set);
-
-/// Ports and lowered loops as text, before machine code: the same for the same code.
-[[nodiscard]] std::string to_text(const TensorCode& code, const InstructionSet& set);
 
 }  // namespace collage::native

@@ -1,9 +1,9 @@
-// Runs one piece of work in a copy of this process.
-// In: work that gives bytes. Out: its bytes, or how the copy ended.
-// How: fork(2) and a pipe. Halide numbers the names it makes with counters of the process, and the names decide
-//      the order of instructions: in a copy of a process that never made any, the same tensor code becomes the same
-//      machine code. What LLVM keeps, and what it breaks, ends with the copy.
-// Cost: about a millisecond.
+// Runs a function in a forked copy of this process.
+// In:  a function that returns bytes. Out: its bytes, or how the copy ended.
+// Why: Halide numbers the names that it creates with counters of the process, and these names determine the order of
+// instructions. In a copy of a process that has not created any, the same tensor code gives the same machine code.
+// Memory that LLVM keeps, and state that it damages, ends with the copy.
+// Cost: about a millisecond (fork(2) and a pipe).
 #pragma once
 
 #include <expected>

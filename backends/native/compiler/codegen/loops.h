@@ -1,5 +1,5 @@
-// Scheduling idioms that several strategies share.
-// In: a Func and its loop variables. Out: the same, scheduled.
+// Schedules that several strategies share.
+// In:  a Func and its loop variables. Out: the same Func, scheduled.
 // Source: Halide's scheduling directives.
 #pragma once
 
@@ -14,9 +14,9 @@ namespace collage::native {
 /// Work that touches so many bytes pays for waking another thread.
 inline constexpr std::int64_t kBytesWorthAThread = std::int64_t{128} << 10;
 
-/// Vectorises the innermost loop, unrolls a few vectors, and runs the outer loops in parallel when there are threads
-/// and enough to do. `variables` are outer to inner with these extents; `bytes` is what one element touches; `tail`
-/// says what to do with the end of the innermost loop.
+/// Vectorises the innermost loop, unrolls a few vectors, and runs the outer loops in parallel if there are several
+/// threads and enough work. `variables` are ordered from the outermost to the innermost, with these extents; `bytes` is
+/// the number of bytes read and written for one element; `tail` says how the end of the innermost loop is handled.
 void schedule_flat(Halide::Func func, const std::vector<Halide::Var>& variables, const Extents& extents,
                    std::int64_t bytes, const Site& site,
                    Halide::TailStrategy tail = Halide::TailStrategy::ShiftInwards);

@@ -1,8 +1,9 @@
-// One region on its way to tensor code: its ports and constants as Halide sees them, and the code that comes out.
-// In: a graph, a region, a variant. Out: TensorCode.
-// How: an implementation (strategy.h) asks for ports by view, writes Funcs, schedules them, and names the outputs.
+// The state while one region is lowered to tensor code: its ports and constants as Halide inputs, and the resulting
+// code.
+// In:  a graph, a region, a variant. Out: TensorCode.
+// How: an implementation (strategy.h) requests ports as views, writes and schedules Funcs, and names the outputs.
 // Cost: that of building expressions.
-// Source: Halide's ImageParam with strides of its own for each dimension.
+// Source: Halide's ImageParam, with explicit strides for each dimension.
 #pragma once
 
 #include <Halide.h>
@@ -48,7 +49,7 @@ struct TensorCode {
 /// Something an implementation reads: a port, a constant or a Func, by loop indices.
 struct Readable {
   Halide::Func func;
-  Extents extents;  ///< along the loop axes; indices of extent 1 are not looked at
+  Extents extents;  ///< along the loop axes; indices of extent 1 are ignored
   bool is_bool = false;
   Indices sizes = {};  ///< the extents in the code: of the buffer where they are open
   [[nodiscard]] Halide::Expr operator()(const Indices& at) const;
@@ -114,7 +115,7 @@ class Lowering {
   Readable read(ValueId id, const View& view, OpenView open);
   /// Terms of the value along the axes; fixed ones where nothing is open.
   [[nodiscard]] OpenView open_view(ValueId id, const Space& space) const;
-  /// The same for a view without a space, which says nothing about open axes.
+  /// The same for a view without a space, whose axes are all of fixed extent.
   [[nodiscard]] OpenView fixed_view(ValueId id, const View& view);
   void add_output(ValueId id, const View& view, OpenView open);
   std::uint32_t constant_index(ValueId id);

@@ -1,7 +1,7 @@
-// Tensor code that another backend wrote, made ready for our code generator.
-// In: a serialised pipeline and what its buffers are. Out: TensorCode, or what does not fit.
+// Deserialises tensor code that another backend wrote, for our code generator.
+// In:  a serialised pipeline and the description of its buffers. Out: TensorCode, or what does not fit.
 // Cost: that of deserialising.
-// Source: Halide's deserialize_pipeline, whose parameters are replaced by ones of the shapes that the description says.
+// Source: Halide's deserialize_pipeline. Its parameters are replaced by ones with the shapes of the description.
 #pragma once
 
 #include "backend/tensor_code.h"

@@ -1,5 +1,5 @@
-// Elementary functions of f32 as Halide expressions of polynomials, so that loops with them become vector code.
-// In: an f32 expression. Out: the function of it, within a few units in the last place; NaN gives NaN.
+// Elementary functions of f32 as Halide expressions of polynomials, so that loops with them can be vectorised.
+// In:  an f32 expression. Out: its function value, within a few units in the last place; NaN gives NaN.
 // Source: the polynomials of Cephes (Moshier, Methods and Programs for Mathematical Functions, 1989), single precision.
 #pragma once
 

@@ -1,9 +1,9 @@
-// The element-wise operators as expressions of one element each.
-// In: a node and its operands at one place, already broadcast. Out: the node's result there.
-// How: every function is made of operations that have vector instructions; none ends in a call of the C library.
+// The element-wise operators as expressions of one element.
+// In:  a node and its operands at one position, already broadcast. Out: the node's result there.
+// How: every function consists of operations with vector instructions; none becomes a call of the C library.
 // Cost: the arithmetic.
 // Source: ONNX operator specifications; rational and polynomial approximations of Cephes' single precision functions
-//         (S. Moshier), in error below 3e-7 relative.
+//       (S. Moshier), with a relative error below 3e-7.
 #pragma once
 
 #include <Halide.h>
@@ -24,7 +24,7 @@ namespace collage::native {
 /// f32, f64, integers and bool.
 [[nodiscard]] bool is_computable(ElementType type);
 
-/// Whether element_expression() knows the operator in this form; a look at the node's types and attributes.
+/// Whether element_expression() supports the operator in this form; examines the node's types and attributes.
 [[nodiscard]] bool is_element_node(const Graph& graph, const Node& node);
 
 /// What is_element_node() knows in some form, sorted.

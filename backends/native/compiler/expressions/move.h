@@ -1,7 +1,7 @@
-// Operators that move elements, as maps of indices: reads are redirected, nothing is copied twice.
-// In: a node, a place of its output. Out: an expression that reads its inputs.
-// How: place by place in ONNX axes; a chain of moves and element-wise work becomes one expression.
-// Cost: only the index arithmetic that does not fold away.
+// Operators that move elements, as index mappings: a read of the result becomes a read of the input, without a copy.
+// In:  a node, a position in its output. Out: an expression that reads its inputs.
+// How: positions are in ONNX axes; a chain of moves and element-wise operators becomes one expression.
+// Cost: the index arithmetic that does not simplify away.
 // Source: ONNX operator specifications; the access maps of polyhedral compilers.
 #pragma once
 

@@ -1,8 +1,10 @@
-// Quantisers as expressions of one element: QuantizeLinear and DequantizeLinear by tensor or by axis.
-// In: a node and its operands at one place. Out: its result there.
-// How: sums with zero points are exact in f32, so that a clamp to the type's range saturates before the conversion.
-// Cost: a division an element where the quotient must be the reference's to the last bit, else a multiplication.
-// Source: ONNX QuantizeLinear and DequantizeLinear; blocks, 4 bits and 8-bit floats are not among them.
+// QuantizeLinear and DequantizeLinear, for a whole tensor or along an axis, as expressions of one element.
+// In:  a node and its operands at one position. Out: its result there.
+// How: sums with zero points are exact in f32, so clamping to the type's range before the conversion saturates
+//       correctly.
+// Cost: a division for each element where the quotient must equal the reference's to the last bit, else a
+//       multiplication.
+// Source: ONNX QuantizeLinear and DequantizeLinear. Blocks, 4-bit types and 8-bit floats are not supported.
 #pragma once
 
 #include <Halide.h>
@@ -21,7 +23,7 @@ enum class Quotient : std::uint8_t {
   kNear    ///< times the reciprocal
 };
 
-/// Whether `x` -> result is a quantiser these functions know; a look at types and attributes.
+/// Whether `x` -> result is a quantiser these functions know; examines types and attributes.
 [[nodiscard]] bool is_quantiser(const Graph& graph, const Node& node);
 
 /// The axis of the node's result along which a vector operand lies, for operands that are not aligned at the last axis:

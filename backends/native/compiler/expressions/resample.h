@@ -1,7 +1,7 @@
-// Where the pixels of a Resize come from: taps and weights along each axis, as tables inside the code.
-// In: a Resize node of constant sizes. Out: for each resampled axis its taps.
-// Cost: two small tables an axis; none where the scale is a whole number and the pixel is one of the input's.
-// Source: ONNX, Resize-19: nearest, linear and cubic; antialias and tf_crop_and_resize are not here.
+// The source pixels of a Resize and their weights along each axis, as tables inside the code.
+// In:  a Resize node with constant sizes. Out: for each resampled axis its source pixels and weights.
+// Cost: two small tables for an axis; none where the scale is an integer and each output pixel is one input pixel.
+// Source: ONNX, Resize-19: nearest, linear and cubic. Antialias and tf_crop_and_resize are not supported.
 #pragma once
 
 #include <Halide.h>

@@ -1,6 +1,6 @@
-// One value for each row of many: sums, products, maxima and minima along one axis.
-// In: a value by its index along the row. Out: Funcs to be placed, and their vectors.
-// How: a row that lies in memory is joined in up to four vectors, which join at its end.
+// Reductions along one axis: sums, products, maxima and minima, one for each row.
+// In:  a value by its index along the row. Out: Funcs to be scheduled, and their vectors.
+// How: a contiguous row is reduced in up to four vectors, which are combined at its end.
 // Cost: one pass over the row.
 // Source: Halide's rfactor, written out.
 #pragma once

@@ -233,7 +233,7 @@ void build_dense(const Dense& dense, const Site& site, const Schedule& schedule,
   const Inside inside = {given.sizes[1], given.sizes[2], given.sizes[3]};
   const TailStrategy tail = lowering.tail(dense.space, 3, tile_x, TailStrategy::GuardWithIf);
   Func source = padded_source(dense, given.func, {2}, false, inside);
-  // The last tile has places past the result, which read what is there.
+  // The last tile has positions beyond the result, which read other valid memory.
   if (tail == TailStrategy::GuardWithIf && !dense.is_padded(2)) source = repeated_edge(given, inside);
   const Func weights = panels_of(dense, site, lowering, block);
   const auto [n, d, y, x, c] = named_loops<5>();

@@ -1,7 +1,11 @@
-// Products with constant weights: convolutions over up to three spatial axes, and matrix products as 1x1 ones over
-// rows. In: a Dense. Out: Halide code in register tiles: `tile_x` neighbouring places by `tile_c` vectors of outputs.
-// How: weights are packed by blocks of outputs, innermost contiguous; one value of the input is broadcast to all
-//      outputs of a tile; the accumulators stay in registers over the whole reduction.
+// Products with constant weights: convolutions over up to three spatial axes, and matrix products as 1x1 convolutions
+// over rows.
+// In:  a Dense. Out: Halide code that computes tiles in registers: `tile_x` neighbouring positions by `tile_c` vectors
+//       of outputs.
+// How: weights are packed in blocks of outputs, the innermost contiguous. One input value is broadcast and multiplied
+//       with all outputs of a tile; the accumulators stay in registers during the whole reduction.
+// Example: tile_x = 6, tile_c = 2 with 16 lanes: 12 accumulators hold 6 positions x 32 outputs. Each step of the
+// reduction loads 2 vectors of weights, broadcasts 6 inputs and does 12 multiply-adds.
 // Cost: tile_x * tile_c multiply-adds for tile_c + tile_x loads.
 // Source: blocked direct convolution (Georganas et al., SC 2018); Halide's convolution example.
 #pragma once
@@ -54,9 +58,9 @@ struct Dense {
   }
 };
 
-/// Numbers for conditions: batch, channels, outputs, groups, group_channels/outputs/vectors, out_d/h/w, kernel_d/h/w,
-/// stride_*, dilation_*, channel_stride (in the source), taps, lanes. Vectors are as build_dense takes them: narrower
-/// ones where a group ends early.
+/// Facts for conditions: batch, channels, outputs, groups, group_channels/outputs/vectors, out_d/h/w, kernel_d/h/w,
+/// stride_*, dilation_*, channel_stride (in the source), taps, lanes. Vectors are counted as build_dense uses them,
+/// with narrower ones at the end of a group.
 [[nodiscard]] Facts facts_of(const Dense& dense, const Site& site);
 
 /// All tiles that build_dense takes: accumulators, the weights of one step and a broadcast stay in registers.

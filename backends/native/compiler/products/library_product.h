@@ -1,9 +1,9 @@
-// Matrix products computed by a BLAS call for each tile of rows inside our loops; what follows the product is computed
-// from the tile while it is in the cache.
-// In: two factors as views. Out: Halide code with an extern stage that calls the library.
-// How: the stage is named in embedded/kernel_runtime.h; the library's function is filled in when the kernel is loaded.
-//      A family offers it by one row of its table: sgemm_row<product_of>(layout, condition).
-// Cost: a pass over the tile beside the library's work, and what the library does once a call.
+// Matrix products that are computed by a BLAS call for each tile of rows inside our loops. What follows the product is
+// computed from the tile while it is in the cache.
+// In:  two factors as views. Out: Halide code with an extern stage that calls the library.
+// How: the stage calls a function of embedded/kernel_runtime.h, which gets the library's function when the kernel is
+//       loaded. A family offers such products with one row of its table: sgemm_row<product_of>(layout, condition).
+// Cost: a pass over the tile, and the library's fixed cost of a call.
 // Source: library calls as implementations of operators (TVM's cblas and CUTLASS strategies); Halide's extern stages.
 #pragma once
 

@@ -1,6 +1,6 @@
-// Small products of matrices as machine code, written by libxsmm's generator while a kernel is compiled.
-// In: a shape and an instruction set. Out: a function's bytes, which stand alone and become part of the kernel.
-// How: the generator is linked in where it was there to build with; what runs a kernel needs no library.
+// Generates small matrix products as machine code with libxsmm, while a kernel is compiled.
+// In:  a shape and an instruction set. Out: the bytes of a self-contained function, which become part of the kernel.
+// How: the generator is linked in if it was present at build time. Running a kernel needs no library.
 // Cost: microseconds to generate, a few kilobytes of code.
 // Source: LIBXSMM (Heinecke et al., SC 2016).
 #pragma once

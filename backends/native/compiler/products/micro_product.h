@@ -1,8 +1,8 @@
 // Matrix products whose inner part is a libxsmm micro-kernel, generated for one tile and called inside our loops.
-// Constant weights are packed by blocks of columns; what follows the product is computed from the tile.
-// In: two factors as views, the first one's rows of neighbouring elements. Out: Halide code with an extern stage.
-// How: codegen.h links the micro-kernel's code into the kernel. A family offers it by one row of its table:
-//      xsmm_row<product_of>(layout, condition, legal).
+// Constant weights are packed in blocks of columns. What follows the product is computed from the tile.
+// In:  two factors as views; the rows of the first one are contiguous. Out: Halide code with an extern stage.
+// How: codegen.h links the micro-kernel's code into the kernel. A family offers such products with one row of its
+//       table: xsmm_row<product_of>(layout, condition, legal).
 // Cost: the call, and a pass over the tile in the cache.
 // Source: LIBXSMM's batch-reduce kernels as building blocks (Georganas et al., IPDPS 2020).
 #pragma once

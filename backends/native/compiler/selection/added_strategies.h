@@ -1,6 +1,6 @@
-// The families of the compiler with rows that come from shared libraries.
-// In: files. Out: the built-in families with longer tables.
-// How: a file exports a table of rows (strategy_module.h); each row is checked before it is taken.
+// Extends the compiler's families with implementations from shared libraries.
+// In:  files. Out: the built-in families with additional rows.
+// How: a file exports a table of rows (strategy_module.h); each row is validated before it is added.
 // Cost: opening the files, once for each set of them.
 // Source: registration of operator strategies in TVM.
 #pragma once

@@ -1,5 +1,6 @@
-// The whole space of schedules of an implementation, which a row of a table states as text, and which of them exist.
-// In: "rows: 0|1, tile_c: 1..6" and a condition. Out: values, a legality test, a space for tuners.
+// Parses the space of schedules of an implementation from the text in its table row, and the condition for legal
+// schedules.
+// In:  "rows: 0|1, tile_c: 1..6" and a condition. Out: values, a legality test, a space for tuners.
 //   choices = choice {", " choice}   choice = NAME ": " (NUMBER ".." NUMBER | NUMBER {"|" NUMBER})
 // Cost: microseconds.
 // Source: knobs of AutoTVM (Chen et al., NeurIPS 2018), with constraints as conditions over the facts.

@@ -1,9 +1,10 @@
 // Conditions over named numbers, as text: "kernel_h == 3 and channels >= 32".
-// In: a text and facts. Out: whether it holds; or its comparisons, for those who reason about them (coverage.h).
+// In:  a text and facts. Out: whether it holds; or its comparisons one by one.
 //   condition = term {"or" term}   term = comparison {"and" comparison}
 //   comparison = operand ("==" | "!=" | "<=" | ">=" | "<" | ">") operand
 //   operand = product {"+" product}   product = (NAME | NUMBER) {("*" | "%") (NAME | NUMBER)}
-// In what is built in a name without a fact is a bug; what comes from elsewhere is evaluated, which says what is wrong.
+// In a built-in condition, a name without a fact is a bug (holds()). A condition from outside is checked, and what is
+// wrong is reported (evaluate()).
 // Cost: linear in the text.
 // Source: the specialisation conditions of TVM's operator strategies.
 #pragma once
@@ -39,7 +40,7 @@ using Together = std::vector<Comparison>;
 /// The number that a word says; nothing for a name.
 [[nodiscard]] std::optional<std::int64_t> literal_number(std::string_view word);
 
-/// Whether it holds, or what is no condition over these facts: all of it is looked at, also where a part decides.
+/// Whether it holds, or what is wrong with it: the whole condition is checked, even where a part of it decides.
 [[nodiscard]] std::expected<bool, std::string> evaluate(std::string_view condition, const Facts& facts);
 /// Its names, in order, each once; or what is wrong with the text.
 [[nodiscard]] std::expected<std::vector<std::string>, std::string> names_in(std::string_view condition);

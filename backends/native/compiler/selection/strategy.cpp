@@ -126,12 +126,6 @@ std::optional<Schedule> Schedule::parse(std::string_view text) {
   return schedule;
 }
 
-std::optional<std::string> gap_of(const Family& family) {
-  std::vector<std::string_view> conditions;
-  for (const Implementation& one : family.implementations) conditions.push_back(one.condition);
-  return gap_in(conditions, family.domains);
-}
-
 std::expected<std::vector<Variant>, Refusal> variants_of(const Site& site) {
   Refusal why{site.anchors.size() > 1 || site.moves ? RefusalReason::kStructure : RefusalReason::kOperator,
               site.anchor != nullptr ? anchors_text(site) : "nothing to compute"};

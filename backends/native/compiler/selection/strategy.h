@@ -1,9 +1,10 @@
-// Operator strategies: for each family of operators the ways to compute it, and when each applies.
-// In: a region. Out: variants, each an implementation with one schedule; and their tensor code.
-// How: a family reads the region to named facts; a row of its table has a condition over them, a space of schedules,
-//      best first, and a function that writes compute and schedule. Which one is taken is measured; a priority only
-//      orders those that were not. Adding one is a file and a row in the family's table.
-// Cost: reading a region is linear in it; conditions and spaces cost microseconds.
+// Operator strategies: for each family of operators, the implementations that can compute it and when each applies.
+// In:  a region. Out: variants, each an implementation with one schedule; their tensor code.
+// How: a family reads named facts from the region. A row of its table has a condition over the facts, a list of
+//       schedules, best first, and a function that writes the computation and its schedule. The choice among the
+//       implementations is measured; a priority only orders those that were not measured. To add one, write a file and
+//       a row in the family's table.
+// Cost: reading a region is linear in it; conditions and schedules take microseconds.
 // Source: operator strategies of TVM (specialisations, implementations, priorities), with the choice by measurement.
 #pragma once
 
@@ -15,7 +16,7 @@
 
 #include "compiler/analysis/site.h"
 #include "compiler/codegen/lowering.h"
-#include "compiler/selection/coverage.h"
+#include "compiler/selection/domain.h"
 #include "region/variant.h"
 
 namespace collage::native {
@@ -85,9 +86,6 @@ struct Chosen {
   Schedule schedule;
 };
 [[nodiscard]] std::expected<Chosen, Refusal> chosen_by(const Site& site, const Variant& variant);
-
-/// Facts for which no implementation of the family may apply; nothing when one always does.
-[[nodiscard]] std::optional<std::string> gap_of(const Family& family);
 
 /// Variants of a region in order of priority; a refusal when no family takes it.
 [[nodiscard]] std::expected<std::vector<Variant>, Refusal> variants_of(const Site& site);

@@ -1,7 +1,8 @@
-// What a shared library exports to add implementations to the compiler's families: one function with C linkage,
-// collage_native_strategies(), that returns a StrategyModule. The library is built with the compiler's headers, against
-// libHalide and libcollage_native_compiler, and found as libcollage_native_strategies_NAME.so beside the backend's
-// module or in a folder of COLLAGE_BACKEND_PATH, or named by `native:strategies=FILE`. examples/strategies shows one.
+// The function through which a shared library adds implementations to the compiler's families:
+// collage_native_strategies(), with C linkage, which returns a StrategyModule. The library is built with this folder's
+// headers and linked with libHalide and libcollage_native_compiler. It is found as libcollage_native_strategies_NAME.so
+// beside the backend's module or in a folder of COLLAGE_BACKEND_PATH, or is named by `native:strategies=FILE`.
+// examples/strategies has an example.
 #pragma once
 
 #include <cstddef>

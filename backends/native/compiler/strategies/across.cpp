@@ -1,7 +1,8 @@
-// Grouped convolution in channels_last with vectors of neighbouring groups.
-// How: lane by lane another group: its inputs lie `group_channels` apart, its outputs `group_outputs`; a vector of
-//      inputs is used for all outputs of the groups, whose stores then interleave to whole vectors.
-// Source: depthwise convolution is the case of one input and one output a group.
+// Grouped convolution in channels_last with vectors over neighbouring groups.
+// How: each lane computes another group. Inputs of neighbouring lanes are `group_channels` elements apart, outputs
+//       `group_outputs`. One vector of inputs is used for all outputs of its groups; their stores are interleaved to
+//       whole vectors.
+// Source: a generalisation of depthwise convolution, which has one input and one output in each group.
 #include <algorithm>
 #include <bit>
 

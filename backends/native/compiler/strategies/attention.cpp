@@ -1,8 +1,9 @@
-// Attention as one kernel: scores, softmax and second product for a block of rows of one head at a time.
-// How: the scores of a block stay in the second cache; both products are register tiles of `tile_x` rows by `tile_c`
-//      (`tile_v`) vectors of columns. Keys whose columns do not lie together are turned once for each head.
-// Source: the blocking of FlashAttention (Dao et al., NeurIPS 2022) without its running softmax: rows fit the cache
-// here.
+// Attention in one kernel: scores, softmax and second product for a block of rows of one head at a time.
+// How: the scores of a block stay in the second-level cache. Both products are computed in register tiles of `tile_x`
+//       rows by `tile_c` (`tile_v`) vectors of columns. Keys whose columns are not contiguous are transposed once for
+//       each head.
+// Source: the blocking of FlashAttention (Dao et al., NeurIPS 2022), without its running softmax, because rows fit in
+//       the cache here.
 #include <algorithm>
 #include <bit>
 

@@ -1,5 +1,5 @@
-// Families whose code differs by the format of the region's tensors: which formats the code can read and write.
-// In: a region. Out: the fact "layouts".
+// For families whose code depends on the format of the region's tensors: the formats that the code can read and write.
+// In:  a region. Out: the fact "layouts".
 #pragma once
 
 #include <array>

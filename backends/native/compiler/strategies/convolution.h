@@ -1,5 +1,5 @@
-// What the implementations of convolution share.
-// In: a region with a Conv. Out: its Dense, or why it has none; spaces and builders for the table in convolution.cpp.
+// Shared by the implementations of convolution.
+// In:  a region with a Conv. Out: its Dense, or why it has none; spaces and builders for the table in convolution.cpp.
 #pragma once
 
 #include "compiler/products/dense.h"

@@ -1,4 +1,4 @@
-// The families of operators, one file each: rows for the table in families.cpp.
+// The operator families, one file each; families.cpp lists them in a table.
 #pragma once
 
 #include <array>

@@ -1,7 +1,7 @@
-// GroupNormalization: mean and variance of neighbouring channels of one sample, then scale and bias by channel.
-// How: sums are taken channel by channel along the places, then joined over the channels of a group: so the channels of
-//      a group need not lie together, and both formats are one code. In plain tensors a group at a time is worked on;
-//      in channels_last ones, a run of whole groups that fills vectors.
+// GroupNormalization: mean and variance over neighbouring channels of one sample, then scale and bias by channel.
+// How: sums are taken over the positions of each channel and then over the channels of a group. The channels of a group
+//       need not be contiguous, so the same code serves both formats. In plain tensors it processes one group at a
+//       time, in channels_last a run of whole groups that fills vectors.
 // Source: group normalisation (Wu and He, ECCV 2018); variance in two passes.
 #include <algorithm>
 #include <numeric>

@@ -1,6 +1,6 @@
-// LRN: each number over a power of the sum of squares of its neighbours among the channels.
-// How: over vectors of places of plain tensors, where neighbours are other rows; over vectors of channels of
-//      channels_last ones, with the squares of one place in a row that has zeros around it.
+// LRN: each number is divided by a power of the sum of squares over neighbouring channels.
+// How: in plain tensors vectors run over positions, so neighbouring channels are other rows. In channels_last vectors
+//       run over channels; the squares of one position are in a row with zeros at both ends.
 // Source: local response normalisation (Krizhevsky et al., NIPS 2012).
 #include <algorithm>
 #include <bit>

@@ -1,8 +1,8 @@
-// Convolution of plain tensors with vectors of neighbouring places: any groups, any number of outputs.
-// How: `tile_x` vectors of a row by `tile_c` outputs of one group stay in registers; a weight is broadcast. Where
-//      a window reaches beside the source, or a row has no whole vector, a group's planes are copied first with zeros
-//      around.
-// Source: direct convolution in NCHW (Georganas et al., SC 2018) without blocked channels.
+// Convolution of plain tensors with vectors over neighbouring positions, for any number of groups and outputs.
+// How: `tile_x` vectors of a row by `tile_c` outputs of one group stay in registers; weights are broadcast. If windows
+//       reach outside of the source, or a row is shorter than a vector, the planes of a group are first copied into a
+//       buffer with zeros around them.
+// Source: direct convolution in NCHW (Georganas et al., SC 2018), without blocked channels.
 #include <algorithm>
 
 #include "compiler/codegen/loops.h"

@@ -1,7 +1,7 @@
-// A pointwise convolution, or a product over rows, inside a kernel with other stages: in register tiles, computed from
-// any Func, into any Func.
-// In: a Dense of one tap, a source by (channel, x, y, d, n). Out: Funcs and their schedule.
-// Cost: as of dense.h.
+// A pointwise convolution, or a product over rows, inside a kernel with other stages: computed in register tiles, from
+// any Func into any Func.
+// In:  a Dense with one tap, a source indexed by (channel, x, y, d, n). Out: Funcs and their schedule.
+// Cost: as in dense.h.
 // Source: blocked direct convolution (Georganas et al., SC 2018).
 #pragma once
 

@@ -1,5 +1,5 @@
-// MatMul and Gemm by a constant matrix as a product over rows, for the families that share this view.
-// In: a region with such an anchor. Out: its Dense, or why it has none.
+// Views MatMul and Gemm by a constant matrix as a product over rows, for several families.
+// In:  a region with such an anchor. Out: its Dense, or why it has none.
 #pragma once
 
 #include "compiler/products/dense.h"

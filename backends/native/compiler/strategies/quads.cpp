@@ -1,8 +1,12 @@
-// Sums of products of bytes in quads: unsigned bytes of the source by signed bytes of the weights, four a lane.
-// How: signed sources and unsigned weights are moved by 128, and so are their zero points; the zero points come out of
-//      the sums again by tables of the weights' sums. A source that is signed, has a tail of channels, or needs its
-//      zero point around it is copied once with that put right.
-//      Without an instruction for quads, pairs of 16 bits: the source is copied less its zero point.
+// Products of 8-bit integers in quads: one instruction multiplies four unsigned bytes of the source by four signed
+// bytes of the weights and adds the products to one 32-bit lane.
+// How: signed sources and unsigned weights are shifted by 128, and so are their zero points. The contribution of the
+//       zero points is subtracted afterwards, from tables with sums of the weights. A source is copied once when it is
+//       signed, when its channels do not fill quads, or when its border must be filled with its zero point. Processors
+//       without such an instruction multiply pairs of 16-bit integers; the source is then copied with its zero point
+//       subtracted.
+// Example: source 3 with zero point 5, weight -2 with zero point 0: (3 - 5) * -2 = 4. The quad adds 3 * -2 = -6;
+// subtracting 5 * (sum of weights) = 5 * -2 = -10 gives 4.
 #include <algorithm>
 
 #include "compiler/codegen/loops.h"
@@ -30,7 +34,7 @@ Dense in_groups(const Dense& dense, const Site& site) {
 
 bool is_zero(const Expr& value) { return Halide::Internal::is_const_zero(Halide::Internal::simplify(value)); }
 
-/// All of these constant bytes are the one that stands for zero after moving.
+/// All of these constant bytes are the value that represents zero after shifting.
 bool is_all(const Site& site, ValueId id, std::byte value) {
   const Tensor* constant = constant_of(site.graph, id);
   if (constant == nullptr) return false;

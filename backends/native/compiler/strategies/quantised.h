@@ -1,11 +1,11 @@
-// Convolutions and products of 8-bit integers: what the ways of writing them have in common.
-// In: a region with QLinearConv, QLinearMatMul, ConvInteger or MatMulInteger, or with Conv, MatMul or Gemm behind
-//     DequantizeLinear of both factors, or of the weights alone. Out: one form of it; builders for the tables in
-//     quantised.cpp.
+// Shared by the implementations of convolutions and products of 8-bit integers.
+// In:  a region with QLinearConv, QLinearMatMul, ConvInteger or MatMulInteger, or with Conv, MatMul or Gemm after
+//       DequantizeLinear of both factors or of the weights only. Out: a common form for all of them; builders for the
+//       tables in quantised.cpp.
 //   result = sum over the reduction of (source - source zero) * (weights - weights zero)        kInteger
 //          = sum * source scale * weights scale * alpha + beta * bias                           kReal
 //          = that / result scale, rounded, + result zero                                        kQuantised
-// Cost: a look at a few nodes.
+// Cost: examines a few nodes.
 // Source: ONNX operator specifications; integer-only inference of Jacob et al., CVPR 2018.
 #pragma once
 

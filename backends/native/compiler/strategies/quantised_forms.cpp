@@ -87,7 +87,7 @@ std::expected<Quantised, Refusal> wrapped_operator(const Site& site, std::size_t
   } else {
     made.dense.bias = bias;
   }
-  // Whatever else stands before the anchor is not part of the form.
+  // Other nodes before the anchor are not part of the form.
   const std::size_t expected = 1U + (source != nullptr ? 1U : 0U) + (steps != nullptr ? 1U : 0U);
   if (site.before.count() != expected) return refuse(RefusalReason::kStructure, "work before " + node.op_type);
   return made;

@@ -1,7 +1,8 @@
-// Reductions, softmax and normalisations: work along neighbouring axes, one row or one strip of rows at a time.
-// In: a region with such an anchor. Out: which axes are reduced, and a writer of the stages of its kernel.
-// How: axes in memory order are seen as outer ones, one reduced, one inner. Where the reduced axis is innermost, a
-//      row is summed in several vectors that join at its end; else neighbouring rows share a vector.
+// Reductions, softmax and normalisations: operators that work along neighbouring axes, one row or one group of rows at
+// a time.
+// In:  a region with such an anchor. Out: the reduced axes, and a writer for the stages of its kernel.
+// How: axes in memory order are viewed as [outer, reduced, inner]. If the reduced axis is innermost, a row is summed in
+//       several vectors that are combined at its end; otherwise neighbouring rows share a vector.
 // Cost: one pass over a row for each reduction.
 // Source: numerically safe softmax (subtract the maximum), variance in two passes.
 #pragma once
@@ -37,7 +38,7 @@ class RowWriter {
         is_automatic_(is_automatic),
         loops_(loop_variables(rows.space.rank())) {}
 
-  /// The anchor's input with what stands before it, at all loop indices.
+  /// The anchor's input, with the nodes before it applied, at all loop indices.
   Halide::Func source();
   /// One value for each row: `value` joined along it.
   Halide::Func reduce(const std::string& name, const Halide::Func& value, Join join);

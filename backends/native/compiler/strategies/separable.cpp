@@ -1,6 +1,9 @@
-// Depthwise convolution with the pointwise ones beside it in one kernel: expand + depthwise + project (an inverted
-// bottleneck), expand + depthwise, depthwise + project. The maps between them are kept for a few rows only.
-// How: rows of the expanded map slide: each is computed once and stays as long as windows reach it.
+// Depthwise convolution fused with the pointwise convolutions around it: expand + depthwise + project (an inverted
+// bottleneck), expand + depthwise, depthwise + project. Only a few rows of the intermediate tensors exist at a time.
+// How: sliding windows over the rows of the expanded tensor: each row is computed once and kept as long as windows
+//       reach it.
+// Example: a 3x3 depthwise convolution of stride 1 keeps three expanded rows; for the next output row one new row is
+// computed.
 // Source: MobileNetV2 (Sandler et al., CVPR 2018); sliding windows of Halide (Ragan-Kelley et al., PLDI 2013).
 #include <algorithm>
 #include <bit>

@@ -1,7 +1,8 @@
-// Pointwise convolutions and products over rows whose input comes out of moves of elements or element-wise work: heads
-// merged before a projection, joined channels or an affine map before a convolution. Some places at a time are brought
-// into a small buffer as the product wants them, and no tensor lies between.
-// Source: the packing of a factor's block in matrix products (Goto and van de Geijn, TOMS 2008).
+// Pointwise convolutions and products over rows whose input is computed by data movement or element-wise operators:
+// merging attention heads before a projection, concatenating channels or scaling before a convolution. A block of
+// positions at a time is computed into a small buffer in the order that the product needs; the whole tensor is never
+// stored.
+// Source: packing of blocks in matrix products (Goto and van de Geijn, TOMS 2008).
 #include <algorithm>
 #include <set>
 
@@ -37,7 +38,7 @@ bool makes(const Site& site, const NodeSet& nodes, ValueId id) {
   });
 }
 
-/// What stands before the anchor feeds its first operand and nothing else.
+/// The nodes before the anchor feed its first operand and nothing else.
 std::expected<void, Refusal> check_feeding(const Site& site) {
   const auto is_free = [&](ValueId id) { return !id.valid() || !makes(site, site.before, id); };
   const auto& inputs = site.anchor->inputs;

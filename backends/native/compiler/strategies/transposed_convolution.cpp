@@ -1,6 +1,8 @@
-// ConvTranspose with constant weights by sub-pixel phases: places of the result with one remainder by the stride form a
-// dense product over the taps that reach them, so no product with an inserted zero is made.
-// Source: sub-pixel convolution (Shi et al., CVPR 2016); kernels as large as their strides are one matrix product.
+// ConvTranspose with constant weights, by sub-pixel phases. Output positions with equal remainder modulo the stride
+// form a dense product over the kernel taps that reach them, so nothing is multiplied with inserted zeros.
+// Example: stride 2 and kernel (w0, w1, w2, w3) in one dimension: even outputs are y[2i] = x[i] w0 + x[i-1] w2, odd
+// ones y[2i+1] = x[i] w1 + x[i-1] w3, two products each.
+// Source: sub-pixel convolution (Shi et al., CVPR 2016). A kernel as large as its stride is one matrix product.
 #include <numeric>
 
 #include "backends/common/window/window.h"

@@ -1,5 +1,21 @@
-// Winograd convolution 3x3, stride 1, in channels_last: tiles of m x m results from (m + 2)^2 products instead of 9
-// m^2. Source: Lavin and Gray, CVPR 2016; points 0, 1, -1 (m = 2) and 0, 1, -1, 2, -2 (m = 4).
+// Winograd's minimal filtering for 3x3 convolutions of stride 1 in channels_last: a tile of m x m results takes (m +
+// 2)^2 multiplications instead of 9 m^2, for each input and output channel.
+//
+// How, in one dimension with m = 2: two results y of four neighbours d and three weights g.
+//   d = (1, 2, 3, 5)   g = (2, 1, 4)      directly: y = (1*2 + 2*1 + 3*4, 2*2 + 3*1 + 5*4) = (16, 27), 6 products
+//   B^T d = (d0 - d2, d1 + d2, d2 - d1, d1 - d3)                          = (-2, 5, 1, -3)
+//   G g   = (g0, (g0 + g1 + g2) / 2, (g0 - g1 + g2) / 2, g2)              = (2, 3.5, 2.5, 4)
+//   p     = their products, element by element                           = (-4, 17.5, 2.5, -12), 4 products
+//   A^T p = (p0 + p1 + p2, p1 - p2 - p3)                                  = (16, 27)
+// In two dimensions each transform is applied along rows and then along columns: Y = A^T ((G g G^T) * (B^T d B)) A,
+// where * multiplies element by element. A tile of 2 x 2 results reads 4 x 4 neighbours and takes 16 products instead
+// of 36; m = 4 takes 36 instead of 144.
+//
+// The transforms are linear, so products are summed over the input channels before A^T is applied. For each of the (m +
+// 2)^2 points that sum is a matrix product [tiles, channels] x [channels, outputs], where nearly all time goes. Weights
+// G g G^T are computed once, when they are packed (packing.cpp). B^T and A^T are computed here for a block of tiles at
+// a time, so that the transformed tiles stay in the second-level cache.
+// Source: Lavin and Gray, CVPR 2016; points 0, 1, -1 (m = 2) and 0, 1, -1, 2, -2 (m = 4).
 #include <array>
 
 #include "compiler/codegen/loops.h"

@@ -1,9 +1,8 @@
 // Proofs that some condition always holds; and that every family of strategies has one that does.
-#include "compiler/selection/coverage.h"
-
 #include <gtest/gtest.h>
 
 #include "compiler/selection/strategy.h"
+#include "tests/backends/native/compiler/gap_in.h"
 #include "tests/support/dice.h"
 
 namespace collage::native {
@@ -73,6 +72,13 @@ TEST(CoverageOfFacts, IsWhatTryingAllNumbersSays) {
   }
   EXPECT_GT(gaps, 200);
   EXPECT_LT(gaps, 1800);
+}
+
+/// Facts for which no implementation of the family may apply; nothing when one always does.
+std::optional<std::string> gap_of(const Family& family) {
+  std::vector<std::string_view> conditions;
+  for (const Implementation& one : family.implementations) conditions.push_back(one.condition);
+  return gap_in(conditions, family.domains);
 }
 
 TEST(CoverageOfFacts, IsProvedForEveryFamilyOfStrategies) {

@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "compiler/codegen/codegen.h"
+#include "tests/backends/native/compiler/code_text.h"
 
 namespace collage::native {
 namespace {

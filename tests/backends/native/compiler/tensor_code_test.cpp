@@ -8,8 +8,8 @@
 #include <regex>
 #include <sstream>
 
-#include "compiler/codegen/codegen.h"
 #include "compiler/selection/strategy.h"
+#include "tests/backends/native/compiler/code_text.h"
 #include "tests/support/paths.h"
 
 namespace collage::native {

@@ -1,4 +1,4 @@
-#include "compiler/selection/coverage.h"
+#include "tests/backends/native/compiler/gap_in.h"
 
 #include <algorithm>
 #include <array>
@@ -176,16 +176,6 @@ std::optional<std::string> gap_in(std::span<const std::string_view> conditions, 
     }
   }
   return gap(alternatives, intervals);
-}
-
-std::optional<std::string> misfit_in(const Facts& facts, std::span<const Domain> domains) {
-  for (const Domain& domain : domains) {
-    const auto found = facts.find(domain.fact);
-    if (found == facts.end()) return std::string(domain.fact) + " is missing";
-    if (found->second < domain.low || found->second > domain.high)
-      return std::string(domain.fact) + " = " + std::to_string(found->second);
-  }
-  return std::nullopt;
 }
 
 }  // namespace collage::native
