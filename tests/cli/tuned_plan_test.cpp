@@ -30,10 +30,9 @@ class TunedPlanTest : public CliTest {
   }
 
   /// Tunes into plan_ and gives the report.
-  nlohmann::json tune(const std::vector<std::string>& more = {}) const {
-    std::vector<std::string> arguments = quick_tune(model_, plan_, {"--json", "-"});
-    arguments.insert(arguments.end(), more.begin(), more.end());
-    const Ended ended = run(arguments);
+  nlohmann::json tune(std::vector<std::string> more = {}) const {
+    more.insert(more.end(), {"--json", "-"});
+    const Ended ended = tuned_once(model_, plan_, more);
     expect_good(ended);
     EXPECT_THAT(temporaries(), IsEmpty());
     return parsed(ended.out);
