@@ -10,6 +10,7 @@
 #include "tests/cli/changed_plan.h"
 #include "tests/cli/cli_fixture.h"
 #include "tests/cli/models.h"
+#include "tests/support/long_run.h"
 
 namespace collage::testing {
 namespace {
@@ -229,7 +230,15 @@ TEST_F(TunedPlanTest, KeepsBannedBackendsAwayAndPinnedNodesInPlace) {
   expect_model_scores(scores(plan_));
 }
 
+TEST_F(TunedPlanTest, KeepsWithinACapOfMemory) {
+  const auto needed = tune({"--backends", "onednn"})["memory_bytes"].get<std::int64_t>();
+  EXPECT_GT(needed, 0);
+  EXPECT_LE(tune({"--backends", "onednn", "--memory-cap", std::to_string(needed)})["memory_bytes"], needed);
+  expect_model_scores(scores(plan_));
+}
+
 TEST_F(TunedPlanTest, CapOfMemoryForcesASlowerCoverThatFits) {
+  if (!test::by_length(false, true)) GTEST_SKIP() << "half a minute: ./dev soak cap";
   // Its 3x3 convolutions are fastest with scratch that is larger than all values of the model.
   const char* folder = std::getenv("COLLAGE_MODELS");
   const std::string model = folder ? folder + std::string("/classification/resnet_stem_block_sum.onnx") : "";
