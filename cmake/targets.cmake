@@ -127,7 +127,7 @@ endfunction()
 # collage_suites(NAME FOLDER LABELS APART COST): ctest reads cmake/suites.cmake for the program, which knows its suites.
 function(collage_suites name folder labels apart cost)
   list(JOIN apart "|" apart)
-  set(limit_s 300)
+  set(limit_s 600)
   if(COLLAGE_SANITIZE)
     set(limit_s 1800)
   endif()
