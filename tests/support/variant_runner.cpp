@@ -64,7 +64,7 @@ Variant plain_variant(const Region& region) {
 }
 
 std::vector<Port> ports_of(const Graph& graph, const std::vector<ValueId>& ids, const std::vector<Format>& formats) {
-  COLLAGE_CHECK(ids.size() == formats.size(), "a format for each port");
+  COLLAGE_CHECK(ids.size() <= formats.size(), "a format for each port");
   std::vector<Port> ports;
   for (std::size_t i = 0; i < ids.size(); ++i)
     ports.push_back({.name = graph.value(ids[i]).name, .type = graph.value(ids[i]).type, .format = formats[i]});
