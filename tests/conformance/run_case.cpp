@@ -180,13 +180,19 @@ std::expected<std::vector<CompileRequest>, Refusal> offers_of(const Backend& bac
   return offers;
 }
 
+/// So many of a longer list, the first among them.
+std::vector<CompileRequest> spread(std::vector<CompileRequest> offers, std::size_t count) {
+  std::vector<CompileRequest> some;
+  for (std::size_t i = 0; i < count; ++i) some.push_back(std::move(offers[i * offers.size() / count]));
+  return some;
+}
+
 Outcome run_variants(Laboratory& laboratory, Backend& compiler, Backend& loader, const Subject& subject,
                      std::size_t variants) {
   auto offered = offers_of(compiler, subject);
   if (!offered) return refused(offered.error());
   if (offered->empty()) return failed("support() gave neither variants nor a refusal");
-  if (offered->size() > variants)
-    offered->erase(offered->begin() + static_cast<std::ptrdiff_t>(variants), offered->end());
+  if (offered->size() > variants) *offered = spread(*std::move(offered), variants);
   std::vector<CompileRequest> requests;
   for (CompileRequest& offer : *offered) {
     const Variant& variant = offer.variant;
