@@ -112,11 +112,13 @@ function(collage_backend name)
   set_property(GLOBAL APPEND PROPERTY COLLAGE_BACKENDS_BUILT ${name})
 endfunction()
 
-# collage_test(NAME SOURCES ... DEPENDS folders [LIBRARIES ...] [BACKENDS names | none] [LABELS ...]) makes tests/NAME;
-# each gtest case is a ctest, labelled with the folder it lies in. Sources may include "tests/support/..." headers.
-# BACKENDS are those it loads, built before it is run: all unless it says so, none where it does not depend on `backend`.
+# collage_test(NAME SOURCES ... DEPENDS folders [LIBRARIES ...] [BACKENDS names | none] [APART suites] [COST seconds])
+# makes tests/NAME; each gtest suite is a ctest entry, labelled with the folder it lies in. Sources may include
+# "tests/support/..." headers. BACKENDS are those it loads, built before it is run: all unless it says so, none where it
+# does not depend on `backend`. APART: regular expressions of suites each case of which is an entry, because it takes
+# seconds. COST: about how long an entry takes; ctest begins with the dearest.
 function(collage_test name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;DEPENDS;LIBRARIES;BACKENDS;LABELS")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "COST" "SOURCES;DEPENDS;LIBRARIES;BACKENDS;LABELS;APART")
   collage_check_arguments(${name})
   collage_executable(${name} "${arg_SOURCES}" "${arg_DEPENDS}" "${arg_LIBRARIES};GTest::gmock;GTest::gtest_main" tests)
   collage_test_support(${name})
@@ -131,11 +133,28 @@ function(collage_test name)
     get_filename_component(folder "${CMAKE_CURRENT_SOURCE_DIR}" NAME)
   endif()
   set(labels ${folder} ${arg_LABELS})
-  # Discovery at test time unpacks the list three times, each taking half of the backslashes.
-  list(JOIN labels [[\\\\\\\;]] labels)
-  gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60 TEST_PREFIX "${folder}/"
-    WORKING_DIRECTORY "${CMAKE_CURRENT_BINARY_DIR}"
-    PROPERTIES LABELS "${labels}" TIMEOUT 300)
+  collage_suites(${name} ${folder} "${labels}" "${arg_APART}" "${arg_COST}")
+endfunction()
+
+# collage_suites(NAME FOLDER LABELS APART COST): ctest reads cmake/suites.cmake for the program, which knows its suites.
+function(collage_suites name folder labels apart cost)
+  list(JOIN apart "|" apart)
+  set(limit_s 600)
+  if(COLLAGE_SANITIZE)
+    set(limit_s 1800)
+  endif()
+  set(file "${CMAKE_CURRENT_BINARY_DIR}/${name}_suites.cmake")
+  file(GENERATE OUTPUT "${file}" CONTENT "set(PROGRAM [[$<TARGET_FILE:${name}>]])
+set(RUN_FOLDER [[${CMAKE_CURRENT_BINARY_DIR}]])
+set(RESULTS [[${PROJECT_BINARY_DIR}/results]])
+set(FOLDER [[${folder}]])
+set(LABELS [[${labels}]])
+set(APART [[${apart}]])
+set(COST [[${cost}]])
+set(LIMIT_S ${limit_s})
+include([[${PROJECT_SOURCE_DIR}/cmake/suites.cmake]])
+")
+  set_property(DIRECTORY APPEND PROPERTY TEST_INCLUDE_FILES "${file}")
 endfunction()
 
 function(collage_test_backends name depends backends)

@@ -78,7 +78,7 @@ test_targets() {
   done
 }
 
-# run_tests [LABELS] [-- CTEST OPTIONS...]
+# run_tests [LABELS] [-- CTEST OPTIONS...]: the last line is "N passed, N failed, N skipped".
 run_tests() {
   local preset="${PRESET:-dev}" labels="" select=()
   if [ $# -gt 0 ] && [ "$1" != -- ]; then
@@ -95,7 +95,12 @@ run_tests() {
   local models="$ROOT/../shared/models"
   if [ -z "${COLLAGE_MODELS:-}" ] && [ -d "$models" ]; then COLLAGE_MODELS="$(cd "$models" && pwd)"; fi
   export COLLAGE_MODELS="${COLLAGE_MODELS:-}"
-  ctest --preset "$preset" --parallel "$JOBS" --timeout 300 "${select[@]}" "$@"
+  local results="$ROOT/build/$preset/results" status=0
+  rm -rf "$results"
+  mkdir -p "$results"
+  ctest --preset "$preset" --parallel "$JOBS" --timeout 300 --output-junit "$results/entries.junit" "${select[@]}" "$@" || status=1
+  if [ -s "$results/entries.junit" ]; then "$PYTHON" tools/count_tests.py "$results/entries.junit" "$results"; fi
+  return "$status"
 }
 
 # run_benchmarks [FILTER]

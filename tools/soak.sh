@@ -11,12 +11,15 @@ source tools/build.sh
 # NAME PROGRAM FILTER WHAT
 campaigns() {
   cat <<'TEXT'
+cap         cli_test           *CapOfMemory*                      a cap of memory that costs time, on a model of $COLLAGE_MODELS
 chaos       tune_test          Chaos.*                            20 kinds of misbehaviour of a backend at 6 stages
+conformance conformance_test   *                                  every case and variant of operators on every backend
 damage      cli_test           Damage*                            damaged models and plans
 faults      cli_test           FaultsTest.*                       every system call of a tune fails in turn
 fusion      native_test        *RandomFusion*:*Program*           random fused regions and damaged programs of native
 gate        gate_test          *                                  planted miscompiles, random networks
-kernels     native_test        OpenKernels.*:NativeKernel.*       every kernel of open and closed regions
+kernels     native_test        OpenKernels.*:NativeKernel.*:Cases/*:Kernels/*:Lengths/*  every kernel of open and closed regions
+pricing     tune_test          LazyPricing.*                      how near lazy measuring comes to measuring everything
 power-loss  store_faults_test  PowerLoss*:StoreFaults*            power losses and failing disks under the store
 repro       measure_test       ReproDamage.*                      damaged reproductions
 resume      cli_test           ResumeTest.*                       tunes killed at any moment and resumed
@@ -31,5 +34,6 @@ fi
 read -r name program filter _ < <(campaigns | awk -v name="$1" '$1 == name') || die "no campaign $1; ./dev soak lists them"
 build_targets dev product "$program"
 say "$name: $program, $filter"
+export COLLAGE_MODELS="${COLLAGE_MODELS:-$ROOT/../shared/models}"
 cd build/dev/tests
 COLLAGE_LONG=1 exec "./$program" --gtest_filter="$filter"

@@ -3,7 +3,10 @@
 #include <stdlib.h>
 
 #include <algorithm>
+#include <map>
 #include <regex>
+
+#include <fmt/ranges.h>
 
 #include "tests/support/schema_check.h"
 
@@ -20,11 +23,28 @@ std::vector<std::string> names_in(const fs::path& folder) {
   return names;
 }
 
+/// The folder of all tests, one after the other.
+fs::path work_folder() {
+  static const test::ScratchFolder scratch;
+  return scratch.path() / "work";
+}
+
+/// What a test made for those after it.
+struct Made {
+  Ended ended;
+  test::ScratchFolder files;
+};
+
 }  // namespace
 
-CliTest::CliTest() {
+CliTest::CliTest() : folder_(work_folder()) {
   fs::create_directories(folder_);
   fs::create_directories(home_);
+}
+
+CliTest::~CliTest() {
+  std::error_code ignored;
+  fs::remove_all(folder_, ignored);
 }
 
 std::string CliTest::given(const std::string& name, const std::string& bytes) const {
@@ -39,6 +59,25 @@ std::vector<std::string> CliTest::quick_tune(const std::string& model, const std
   std::vector<std::string> arguments = {"tune", model, "-o", plan, "--budget", "3s", "--quiet", "--store", "memory:"};
   arguments.insert(arguments.end(), more.begin(), more.end());
   return arguments;
+}
+
+Ended CliTest::made_once(const std::string& name, const std::function<Ended()>& make) const {
+  static std::map<std::string, Made> all;
+  const auto [place, is_new] = all.try_emplace(name);
+  Made& made = place->second;
+  if (is_new) {
+    made.ended = make();
+    fs::copy(folder_, made.files.path(), fs::copy_options::recursive);
+  } else {
+    fs::copy(made.files.path(), folder_, fs::copy_options::recursive | fs::copy_options::overwrite_existing);
+  }
+  return made.ended;
+}
+
+Ended CliTest::tuned_once(const std::string& model, const std::string& plan,
+                          const std::vector<std::string>& more) const {
+  const std::vector<std::string> arguments = quick_tune(model, plan, more);
+  return made_once(fmt::format("{}: {}", read_all(model), fmt::join(arguments, " ")), [&] { return run(arguments); });
 }
 
 std::vector<std::string> CliTest::names() const { return names_in(folder_); }

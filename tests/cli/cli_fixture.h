@@ -1,10 +1,11 @@
-// A folder per test and what most tests of the program ask of it.
+// An empty folder for each test and what most tests of the program ask of it.
 #pragma once
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,6 +20,7 @@ namespace collage::testing {
 class CliTest : public ::testing::Test {
  protected:
   CliTest();
+  ~CliTest() override;
 
   /// A path in this test's folder.
   [[nodiscard]] std::string file(const std::string& name) const { return (folder_ / name).string(); }
@@ -32,6 +34,13 @@ class CliTest : public ::testing::Test {
   [[nodiscard]] std::vector<std::string> quick_tune(const std::string& model, const std::string& plan,
                                                     const std::vector<std::string>& more = {}) const;
 
+  /// The answer of `make`, which is asked once in a process. What the test's folder held then, later tests get a copy
+  /// of: in the same place, so that paths inside of files hold.
+  [[nodiscard]] Ended made_once(const std::string& name, const std::function<Ended()>& make) const;
+  /// The same for quick_tune, by its arguments.
+  [[nodiscard]] Ended tuned_once(const std::string& model, const std::string& plan,
+                                 const std::vector<std::string>& more = {}) const;
+
   /// Names in the test's folder, hidden ones too, sorted.
   [[nodiscard]] std::vector<std::string> names() const;
   /// What the program left in its folder for temporary files.
@@ -39,7 +48,7 @@ class CliTest : public ::testing::Test {
 
  private:
   test::ScratchFolder scratch_;
-  std::filesystem::path folder_ = scratch_.path() / "work";
+  std::filesystem::path folder_;  ///< the same for all tests of a process
   std::filesystem::path home_ = scratch_.path() / "home";
 };
 

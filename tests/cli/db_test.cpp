@@ -18,7 +18,7 @@ class DbTest : public CliTest {
     std::vector<std::string> arguments = {
         "tune",    model_,    "-o",   file("model.collage"), "--budget",          "5s",
         "--quiet", "--store", store_, "--backends",          "onednn,onnxruntime"};
-    expect_good(run(arguments));
+    expect_good(made_once("store of two backends", [&] { return run(arguments); }));
   }
 
   [[nodiscard]] Ended db(std::vector<std::string> arguments, const std::string& store) const {

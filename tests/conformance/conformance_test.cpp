@@ -18,6 +18,7 @@
 #include "tests/conformance/official_cases.h"
 #include "tests/conformance/own_cases.h"
 #include "tests/conformance/run_case.h"
+#include "tests/support/long_run.h"
 #include "tests/support/paths.h"
 
 namespace collage::conformance {
@@ -25,9 +26,8 @@ namespace {
 
 constexpr std::chrono::milliseconds kPatience{60'000};
 
-/// Those that need tens of milliseconds to compile a case run representatives of the official cases only, in their
-/// first variant, and our own cases in the first two.
-bool is_slow(const std::string& backend) { return backend == "openvino"; }
+/// Those that need tens of milliseconds to compile a case run representatives of the official cases only.
+bool is_slow(const std::string& backend) { return backend == "openvino" || backend == "native"; }
 
 std::string variable(const char* name) {
   const char* value = std::getenv(name);
@@ -39,7 +39,17 @@ bool updates_files() { return !variable("COLLAGE_UPDATE_EXPECTED").empty(); }
 /// A pattern of case names: only these run, and no file is looked at.
 std::string wanted_case() { return variable("COLLAGE_CONFORMANCE_CASE"); }
 
-bool runs_all() { return updates_files() || !wanted_case().empty() || !variable("COLLAGE_CONFORMANCE_ALL").empty(); }
+bool runs_all() {
+  return updates_files() || !wanted_case().empty() || !variable("COLLAGE_CONFORMANCE_ALL").empty() ||
+         test::by_length(false, true);
+}
+
+/// In how many variants a case runs. OpenVINO's differ in formats alone; native's are kernels with tests of their own.
+std::size_t variants_on(const std::string& backend, bool is_official) {
+  if (runs_all() || !is_slow(backend)) return kAllVariants;
+  if (backend == "openvino") return is_official ? 1 : 2;
+  return is_official ? 2 : 4;
+}
 
 std::vector<std::string> all_backends() { return {"host", "native", "onednn", "onnxruntime", "openvino", "blas"}; }
 
@@ -98,7 +108,7 @@ Result<void> add_expected(Laboratory& laboratory, const std::string& backend, Ca
 
 Outcome run_one(Laboratory& laboratory, const std::string& backend, const Case& which) {
   const bool is_official = which.expected.has_value();
-  const std::size_t variants = !is_slow(backend) || runs_all() ? kAllVariants : (is_official ? 1 : 2);
+  const std::size_t variants = variants_on(backend, is_official);
   if (is_official) return run_case(laboratory, backend, which, variants);
   Case with_expected = which;
   const auto added = add_expected(laboratory, backend, with_expected);

@@ -1,13 +1,12 @@
 #include "tests/conformance/run_case.h"
 
 #include <algorithm>
-#include <cstring>
 
 #include "measure/trial.h"
 #include "numbers/compare.h"
-#include "numbers/guarded_bytes.h"
 #include "numbers/quantisers.h"
 #include "region/candidates.h"
+#include "tests/support/bound_kernel.h"
 
 namespace collage::conformance {
 namespace {
@@ -81,91 +80,22 @@ Result<std::vector<Tensor>> constants_of(const Subject& subject, const Artifact&
   return constants;
 }
 
-/// Runs an artifact in memory of this function's own, outputs on top of inputs where `in_place` pairs say so.
-class PlainRun {
- public:
-  PlainRun(const Subject& subject, const Variant& variant, Laboratory& laboratory)
-      : inputs_(in_formats(subject.inputs, variant.input_formats)),
-        outputs_(in_formats(subject.outputs, variant.output_formats)),
-        subject_(subject),
-        converter_(laboratory.converter()) {}
-
-  Result<std::vector<Tensor>> run(Backend& backend, const Artifact& artifact,
-                                  const std::vector<std::pair<std::uint32_t, std::uint32_t>>& in_place) {
-    COLLAGE_TRY_VOID(allocate(artifact, in_place));
-    COLLAGE_TRY(std::vector<Tensor> constants, constants_of(subject_, artifact));
-    const LoadRequest request{.artifact = artifact,
-                              .constants = std::move(constants),
-                              .inputs = ports_of(inputs_),
-                              .outputs = ports_of(outputs_),
-                              .threads = kOptions.threads};
-    COLLAGE_TRY(const std::unique_ptr<Kernel> kernel, backend.load(request));
-    COLLAGE_TRY(const std::unique_ptr<Call> call, kernel->bind(buffers_));
-    COLLAGE_TRY_VOID(call->run());
-    std::vector<Tensor> results;
-    for (std::size_t i = 0; i < outputs_.size(); ++i) {
-      COLLAGE_TRY(Tensor tensor, output(i, *call));
-      results.push_back(std::move(tensor));
-    }
-    return results;
-  }
-
- private:
-  Result<void> allocate(const Artifact& artifact,
-                        const std::vector<std::pair<std::uint32_t, std::uint32_t>>& in_place) {
-    for (const TrialPort& port : inputs_) {
-      COLLAGE_TRY(const std::size_t size, converter_.bytes_of(port.port.type, port.port.place.format));
-      memory_.emplace_back(size);
-      COLLAGE_TRY_VOID(converter_.convert(port.port.type, plain(), port.recorded.data.bytes(), port.port.place.format,
-                                          memory_.back().bytes(), 1));
-      buffers_.inputs.push_back(memory_.back().data());
-    }
-    for (const TrialPort& port : outputs_) {
-      std::size_t size = 0;
-      if (port.port.type.is_static()) {
-        COLLAGE_TRY(size, converter_.bytes_of(port.port.type, port.port.place.format));
-      }
-      memory_.emplace_back(size);
-      buffers_.outputs.push_back(port.port.type.is_static() ? memory_.back().data() : nullptr);
-    }
-    for (const auto& [output, input] : in_place) {
-      if (output >= outputs_.size() || input >= inputs_.size() || memory_[input].size() < output_size(output))
-        return fail(ExitCode::kBug, "conformance/in-place", "artifact", "ports that cannot share memory");
-      buffers_.outputs[output] = memory_[input].data();
-    }
-    memory_.emplace_back(artifact.workspace_bytes);
-    buffers_.workspace = memory_.back().data();
-    return {};
-  }
-
-  [[nodiscard]] std::size_t output_size(std::size_t index) const { return memory_[inputs_.size() + index].size(); }
-
-  Result<Tensor> output(std::size_t index, Call& call) const {
-    const Port& port = outputs_[index].port;
-    if (!port.type.is_static()) {
-      COLLAGE_TRY(const DynamicOutput made, call.dynamic_output(index));
-      const std::size_t size = byte_count(made.type, made.extents);
-      return Tensor{.type = made.type,
-                    .extents = made.extents,
-                    .data = Buffer::copy_of({static_cast<const std::byte*>(made.data), size}),
-                    .strings = {}};
-    }
-    Result<void> converted;
-    const auto* bytes = static_cast<const std::byte*>(buffers_.outputs[index]);
-    Buffer data = Buffer::make(byte_count(port.type.element, port.type.extents()), [&](std::span<std::byte> out) {
-      converted = converter_.convert(port.type, port.place.format, {bytes, output_size(index)}, plain(), out, 1);
-    });
-    if (!converted) return std::unexpected(converted.error());
-    return Tensor{.type = port.type.element, .extents = port.type.extents(), .data = std::move(data), .strings = {}};
-  }
-
-  std::vector<TrialPort> inputs_;
-  std::vector<TrialPort> outputs_;
-  const Subject& subject_;
-  FormatConverter& converter_;
-  std::vector<GuardedBytes> memory_;
-  Buffers buffers_;
-};
+/// Runs an artifact once, an output in the memory of an input where `shared` says so.
+Result<std::vector<Tensor>> run_once(const Subject& subject, const Variant& variant, const Artifact& artifact,
+                                     Backend& backend, Laboratory& laboratory,
+                                     std::optional<test::SharedPorts> shared = std::nullopt) {
+  COLLAGE_TRY(std::vector<Tensor> constants, constants_of(subject, artifact));
+  const LoadRequest request{.artifact = artifact,
+                            .constants = std::move(constants),
+                            .inputs = ports_of(in_formats(subject.inputs, variant.input_formats)),
+                            .outputs = ports_of(in_formats(subject.outputs, variant.output_formats)),
+                            .threads = kOptions.threads};
+  std::vector<Tensor> inputs;
+  for (const TrialPort& port : subject.inputs) inputs.push_back(port.recorded);
+  COLLAGE_TRY(const std::unique_ptr<Kernel> kernel, backend.load(request));
+  COLLAGE_TRY(auto bound, test::BoundKernel::create(*kernel, request, inputs, laboratory.converter(), shared));
+  return bound.run();
+}
 
 /// A view runs nothing: right when the bytes of its output in its format are those of its first input.
 std::optional<std::string> judge_view(const Subject& subject, const Variant& variant, Laboratory& laboratory) {
@@ -204,9 +134,8 @@ std::optional<std::string> judge_twice(const Subject& subject, const Variant& va
 
 std::optional<std::string> judge_in_place(const Subject& subject, const Variant& variant, const Artifact& artifact,
                                           Backend& loader, Laboratory& laboratory) {
-  for (const auto& pair : artifact.in_place) {
-    PlainRun plain_run(subject, variant, laboratory);
-    const auto seen = plain_run.run(loader, artifact, {pair});
+  for (const test::SharedPorts& shared : artifact.in_place) {
+    const auto seen = run_once(subject, variant, artifact, loader, laboratory, shared);
     if (!seen) return "in place: " + to_string(seen.error());
     for (std::size_t i = 0; i < seen->size(); ++i) {
       const TrialPort& port = subject.outputs[i];
@@ -250,13 +179,19 @@ std::expected<std::vector<CompileRequest>, Refusal> offers_of(const Backend& bac
   return offers;
 }
 
+/// So many of a longer list, the first among them.
+std::vector<CompileRequest> spread(std::vector<CompileRequest> offers, std::size_t count) {
+  std::vector<CompileRequest> some;
+  for (std::size_t i = 0; i < count; ++i) some.push_back(std::move(offers[i * offers.size() / count]));
+  return some;
+}
+
 Outcome run_variants(Laboratory& laboratory, Backend& compiler, Backend& loader, const Subject& subject,
                      std::size_t variants) {
   auto offered = offers_of(compiler, subject);
   if (!offered) return refused(offered.error());
   if (offered->empty()) return failed("support() gave neither variants nor a refusal");
-  if (offered->size() > variants)
-    offered->erase(offered->begin() + static_cast<std::ptrdiff_t>(variants), offered->end());
+  if (offered->size() > variants) *offered = spread(*std::move(offered), variants);
   std::vector<CompileRequest> requests;
   for (CompileRequest& offer : *offered) {
     const Variant& variant = offer.variant;
@@ -305,8 +240,7 @@ Result<std::vector<Tensor>> compute(Laboratory& laboratory, const std::string& i
   const CompileRequest request{.graph = subject.graph, .region = subject.region, .variant = variant, .model_bytes = {}};
   const auto artifacts = backend->compile({&request, 1}, kOptions);
   if (!artifacts.at(0)) return refusal(artifacts[0].error());
-  COLLAGE_TRY(const std::vector<Tensor> by_port,
-              PlainRun(subject, variant, laboratory).run(*backend, *artifacts[0], {}));
+  COLLAGE_TRY(const std::vector<Tensor> by_port, run_once(subject, variant, *artifacts[0], *backend, laboratory));
   std::vector<Tensor> outputs;
   for (const ValueId id : which.graph.outputs) {
     const auto at = std::find(subject.region.outputs.begin(), subject.region.outputs.end(), id);

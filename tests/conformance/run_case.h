@@ -34,7 +34,7 @@ class Laboratory {
 
 inline constexpr std::size_t kAllVariants = 1000;
 
-/// Compiles, loads and checks each of the first `variants` variants, or all when those are refused, twice: values
+/// Compiles, loads and checks so many variants, spread over those offered, or all when these are refused, twice: values
 /// against `which.expected`, inputs unchanged, nothing written outside the buffers; and in place where the artifact
 /// says that works. Refused when every variant was.
 [[nodiscard]] Outcome run_case(Laboratory& laboratory, const std::string& instance, const Case& which,

@@ -101,7 +101,7 @@ TEST_F(InstalledBackends, CompileAlone) {
                model("float[5,7]", "float[5,7]", "", "a = Floor (x) b = Neg (a) y = Relu (b)"), 1);
 }
 
-TEST_F(InstalledBackends, DecideByTheLabelsOfTheirPatterns) {
+TEST_F(InstalledBackends, CompileAloneByTheLabelsOfTheirPatterns) {
   expect_right({"compile_alone", "example_chain"},
                model("float[5,7]", "float[5,7]", "", "a = Neg (x) b = Max (x, a) y = Floor (b)"), 2);
   const std::string library = Example{"compile_alone", "example_chain"}.library();

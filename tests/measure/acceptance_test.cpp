@@ -22,7 +22,7 @@ std::string key_of(test::PricingLab& lab, const PriceRequest& request) {
       {.threads = options.measure.threads, .accuracy = options.measure.accuracy, .machine = machine_print()});
 }
 
-TEST(Acceptance, C2_AKnownCostIsTakenWithoutMeasuring) {
+TEST(Acceptance, AKnownCostIsTakenWithoutMeasuring) {
   test::PricingLab lab;
   const PriceRequest request = lab.request({0, 1}, {"test"});
   lab.store.put_cost(key_of(lab, request), exact_cost(42));
@@ -34,7 +34,7 @@ TEST(Acceptance, C2_AKnownCostIsTakenWithoutMeasuring) {
 }
 
 /// Relu, Relu, Add, Relu: the last is the first again. Whoever is asked later takes what is known.
-TEST(Acceptance, C4_AnEqualStructureElsewhereHasTheCostOfTheFirst) {
+TEST(Acceptance, AnEqualStructureElsewhereHasTheCostOfTheFirst) {
   test::PricingLab lab;
   lab.store.put_cost(key_of(lab, lab.request({0}, {"test"})), exact_cost(57));
   Pricer pricer(lab.options(), lab.registry, lab.store);
@@ -45,7 +45,7 @@ TEST(Acceptance, C4_AnEqualStructureElsewhereHasTheCostOfTheFirst) {
   EXPECT_EQ(pricer.counts().measured, 1U);
 }
 
-TEST(Acceptance, V15_EqualWorkIsMeasuredOnceAndOtherWorkAnew) {
+TEST(Acceptance, EqualWorkIsMeasuredOnceAndOtherWorkAnew) {
   test::PricingLab lab;
   Pricer pricer(lab.options(), lab.registry, lab.store);
   (void)lab.price(pricer, {lab.request({0}, {"test"}), lab.request({1}, {"test"}), lab.request({3}, {"test"})});
@@ -66,7 +66,7 @@ std::string convolution(std::int64_t stride, ElementType element, std::int64_t s
   return structure_key(graph, test::region_of(graph, {0}));
 }
 
-TEST(Acceptance, V15_StrideShapeAndTypeBelongToTheQuestion) {
+TEST(Acceptance, StrideShapeAndTypeBelongToTheQuestion) {
   const std::string usual = convolution(1, ElementType::kFloat32, 8);
   EXPECT_EQ(convolution(1, ElementType::kFloat32, 8), usual);
   EXPECT_NE(convolution(2, ElementType::kFloat32, 8), usual);
@@ -91,7 +91,7 @@ Measured sample_restless(std::int64_t least_ns, double spread, std::int64_t& spe
   return results[0].value_or(Timing{}).summary;
 }
 
-TEST(Acceptance, V17_WhatNeverSettlesIsSampledSoOftenAndNoMore) {
+TEST(Acceptance, WhatNeverSettlesIsSampledSoOftenAndNoMore) {
   for (const SamplingOptions& options : {quick_sampling(), SamplingOptions{}}) {
     std::int64_t spent_ns = 0;
     const Measured restless = sample_restless(1'000'000, 2, spent_ns, options);

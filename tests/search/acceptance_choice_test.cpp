@@ -36,16 +36,16 @@ std::string placed(const Placement& placement) {
   return result ? partitions(result->cover) + " = " + std::to_string(result->cover.cost_ns) : "";
 }
 
-TEST(Acceptance, V1_TwoLibrariesTogetherBeatOneThatFuses) {
+TEST(Acceptance, TwoLibrariesTogetherBeatOneThatFuses) {
   EXPECT_EQ(placed(convolution_and_relu(300'000, 10'000)), "D {0}; T {1} = 420000");
 }
 
-TEST(Acceptance, V2_WhatAStepCostsBesideItsKernelDecides) {
+TEST(Acceptance, WhatAStepCostsBesideItsKernelDecides) {
   EXPECT_EQ(placed(convolution_and_relu(345'000, 10'000)), "T {0,1} = 460000");
   EXPECT_EQ(placed(convolution_and_relu(345'000, 0)), "D {0}; T {1} = 445000");
 }
 
-TEST(Acceptance, V21_AnotherBackendNeverMakesTheBestCoverDearer) {
+TEST(Acceptance, AnotherBackendNeverMakesTheBestCoverDearer) {
   std::size_t gains = 0;
   for (std::uint64_t seed = 0; seed < 500; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
@@ -81,7 +81,7 @@ std::string many_covers() {
 }
 
 /// The test's program runs again, as a process with addresses of its own.
-TEST(Acceptance, V25_AnotherProcessChoosesTheSameFromTheSameCosts) {
+TEST(Acceptance, AnotherProcessChoosesTheSameFromTheSameCosts) {
   constexpr const char* kFile = "COLLAGE_TEST_COVERS_FILE";
   if (const char* file = std::getenv(kFile)) {
     std::ofstream(file) << many_covers();
@@ -91,8 +91,9 @@ TEST(Acceptance, V25_AnotherProcessChoosesTheSameFromTheSameCosts) {
   std::vector<std::string> texts = {many_covers()};
   const std::string self = std::filesystem::read_symlink("/proc/self/exe").string();
   for (const char* name : {"first", "second"}) {
-    const std::string command = std::string(kFile) + "='" + folder.file(name) + "' '" + self +
-                                "' --gtest_filter='Acceptance.V25_*' > /dev/null 2>&1";
+    const std::string command =
+        std::string(kFile) + "='" + folder.file(name) + "' '" + self +
+        "' --gtest_filter='Acceptance.AnotherProcessChoosesTheSameFromTheSameCosts' > /dev/null 2>&1";
     ASSERT_EQ(std::system(command.c_str()), 0) << command;  // NOLINT(concurrency-mt-unsafe)
     std::ifstream file(folder.file(name));
     texts.push_back((std::ostringstream() << file.rdbuf()).str());

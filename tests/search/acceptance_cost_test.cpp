@@ -9,7 +9,7 @@ namespace {
 
 std::int64_t cost_of(const SearchCandidate& candidate) { return nanoseconds_of(candidate.cost).value_or(-1); }
 
-TEST(Acceptance, C1_ACandidateCostsTheSumOfItsOperatorsLessWhatFusingSaves) {
+TEST(Acceptance, ACandidateCostsTheSumOfItsOperatorsLessWhatFusingSaves) {
   Placement placement(graph_g1(), {willing("b", any_of({pattern_rule("two", "Abs -> Relu")}))});
   MockCosts costs;
   costs.per_operator("b", 3);
@@ -19,7 +19,7 @@ TEST(Acceptance, C1_ACandidateCostsTheSumOfItsOperatorsLessWhatFusingSaves) {
   EXPECT_EQ(cost_of(placement.candidates()[0]), kUnit * 57 / 10);
 }
 
-TEST(Acceptance, C3_WhatABackendRefusesIsNeverPriced) {
+TEST(Acceptance, WhatABackendRefusesIsNeverPriced) {
   Proposer strict = willing("b", singles());
   strict.support = [](const Region&) -> std::expected<std::vector<Variant>, Refusal> {
     return std::unexpected(Refusal{.reason = RefusalReason::kStructure, .detail = "invalid"});
@@ -34,7 +34,7 @@ TEST(Acceptance, C3_WhatABackendRefusesIsNeverPriced) {
   EXPECT_EQ(placement.pool().refusals[0].refusal.detail, "invalid");
 }
 
-TEST(Acceptance, C5_EveryOperandOfAConcatIsAnInputOfItsOwn) {
+TEST(Acceptance, EveryOperandOfAConcatIsAnInputOfItsOwn) {
   GraphBuilder net;
   const ValueId abs = net.add("Abs", {net.input("x")});
   const ValueId relu = net.add("Relu", {abs});

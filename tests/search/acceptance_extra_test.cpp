@@ -46,7 +46,7 @@ Graph fork_and_join() {
   return net.take({net.add("Sub", {left, net.add("Relu", {head})})});
 }
 
-TEST(Acceptance, X2_CoalescingAForkKeepsItsHeadOnce) {
+TEST(Acceptance, CoalescingAForkKeepsItsHeadOnce) {
   Placement placement(fork_and_join(), {compiler("native", 1), library_of("ext", {"Relu", "Add", "Concat"}, 1)});
   MockCosts costs;
   costs.per_operator("native", 2).per_operator("ext", 1);
@@ -57,7 +57,7 @@ TEST(Acceptance, X2_CoalescingAForkKeepsItsHeadOnce) {
 }
 
 /// Two patterns name the same nodes: the library is asked about them once and remembers both.
-TEST(Acceptance, X3_TwoPatternsOfOneBackendOnTheSameNodesAreBothKept) {
+TEST(Acceptance, TwoPatternsOfOneBackendOnTheSameNodesAreBothKept) {
   PartitionRules rules;
   rules.patterns = {{.label = "first", .text = "Relu -> Relu"}, {.label = "second", .text = "Relu(Relu)"}};
   Proposer library = willing("ext", rules);
@@ -84,7 +84,7 @@ TEST(Acceptance, X3_TwoPatternsOfOneBackendOnTheSameNodesAreBothKept) {
       << "on a tie the backend's own order";
 }
 
-TEST(Acceptance, X4_TwoCompilersKeepTheirOwnCandidatesAndCosts) {
+TEST(Acceptance, TwoCompilersKeepTheirOwnCandidatesAndCosts) {
   Placement placement(chain_of({"Relu", "Abs"}), {compiler("native:a", 8), compiler("native:b", 8)});
   EXPECT_EQ(placement.proposed_by("native:a"), 3U);
   EXPECT_EQ(placement.proposed_by("native:b"), 3U);
@@ -96,7 +96,7 @@ TEST(Acceptance, X4_TwoCompilersKeepTheirOwnCandidatesAndCosts) {
   EXPECT_EQ(placed(placement.search_and_coalesce()), "native:a {0}; native:b {1} = 2");
 }
 
-TEST(Acceptance, X5_ALargeRegionDoesNotDriveOutASmallCheapPair) {
+TEST(Acceptance, ALargeRegionDoesNotDriveOutASmallCheapPair) {
   Placement placement(chain_of({"Relu", "Relu", "Relu"}), {compiler("native", 8), library_of("ext", {"Relu"}, 8)});
   MockCosts costs;
   costs.per_operator("native", 5).per_operator("ext", 5);
@@ -108,7 +108,7 @@ TEST(Acceptance, X5_ALargeRegionDoesNotDriveOutASmallCheapPair) {
 
 Cost infeasible() { return Infeasible{{.reason = RefusalReason::kCompile, .detail = "as planted"}}; }
 
-TEST(Acceptance, X8_InfeasibleCandidatesAreNeverPartOfACover) {
+TEST(Acceptance, InfeasibleCandidatesAreNeverPartOfACover) {
   Placement placement(chain_of({"Relu", "Relu"}), {compiler("native", 8), library_of("ext", {"Relu"}, 8)});
   placement.price([](const SearchCandidate& c) { return c.backend == "ext" ? infeasible() : exact_cost(7); });
   EXPECT_EQ(placed(placement.search_and_coalesce()), "native {0,1} = 7");
@@ -123,7 +123,7 @@ TEST(Acceptance, X8_InfeasibleCandidatesAreNeverPartOfACover) {
 
 /// A cost nobody knows is no number: such a candidate waits for its measurement and is not used before. Between equal
 /// known costs the order of backends and of their candidates decides, whatever else is unknown.
-TEST(Acceptance, X9_UnknownCostsNeverDecide) {
+TEST(Acceptance, UnknownCostsNeverDecide) {
   Placement placement(chain_of({"Relu", "Relu"}), {compiler("native", 8), library_of("ext", {"Relu"}, 8)});
   placement.price(
       [](const SearchCandidate& c) { return c.region->nodes.count() == 2 ? Cost{Unknown{}} : exact_cost(4); });
@@ -149,7 +149,7 @@ Placement middle_elsewhere(std::int64_t penalty_ns) {
   return placement;
 }
 
-TEST(Acceptance, X14_ACutPaysOnlyWhenItGainsMoreThanItsBorders) {
+TEST(Acceptance, ACutPaysOnlyWhenItGainsMoreThanItsBorders) {
   EXPECT_EQ(placed(middle_elsewhere(kUnit * 4 / 10).search()), "native {0}; ext {1}; native {2} = 29800000000");
   EXPECT_EQ(placed(middle_elsewhere(kUnit * 6 / 10).search()), "native {0}; native {1}; native {2} = 30000000000");
   EXPECT_EQ(placed(middle_elsewhere(kUnit * 5 / 10).search()), "native {0}; native {1}; native {2} = 30000000000")
@@ -159,7 +159,7 @@ TEST(Acceptance, X14_ACutPaysOnlyWhenItGainsMoreThanItsBorders) {
 }
 
 /// What every step costs beside its kernel is a penalty per cut as well.
-TEST(Acceptance, X14_ALaunchIsABorderToo) {
+TEST(Acceptance, ALaunchIsABorderToo) {
   Placement placement(chain_of({"Relu", "Abs"}), {compiler("native", 8), willing("ext", operators_named({"Abs"}))});
   MockCosts costs;
   costs.per_operator("native", 10).per_operator("ext", 8);
@@ -171,7 +171,7 @@ TEST(Acceptance, X14_ALaunchIsABorderToo) {
   }
 }
 
-TEST(Acceptance, X15_OneRegionOnTwoDevicesHasTwoCosts) {
+TEST(Acceptance, OneRegionOnTwoDevicesHasTwoCosts) {
   const Subject subject(chain_of({"Relu"}));
   const Region region = subject.region({0});
   const std::string structure = structure_key(subject.graph, region);
@@ -214,7 +214,7 @@ Placement crossed() {
           {willing("ext1", operators_named({"Relu", "Add"})), willing("ext2", operators_named({"Abs", "Mul"}))}};
 }
 
-TEST(Acceptance, X17_TwoUnionsThatWaitForEachOtherAreNeverBothTaken) {
+TEST(Acceptance, TwoUnionsThatWaitForEachOtherAreNeverBothTaken) {
   Placement placement = crossed();
   MockCosts costs;
   costs.per_operator("ext1", 1).per_operator("ext2", 1);
@@ -229,7 +229,7 @@ TEST(Acceptance, X17_TwoUnionsThatWaitForEachOtherAreNeverBothTaken) {
                                                                         "ext1 {0}; ext2 {1,3}; ext1 {2} = 4000000000"));
 }
 
-TEST(Acceptance, X17_NotEvenWhenBothWouldPay) {
+TEST(Acceptance, NotEvenWhenBothWouldPay) {
   Placement placement = crossed();
   MockCosts costs;
   costs.per_operator("ext1", 10).per_operator("ext2", 10);

@@ -68,20 +68,20 @@ Graph relu_abs_relu_add() {
   return net.take({net.add("Add", {abs, relu})});
 }
 
-TEST(Acceptance, P1_TheCheaperNativeBackendGetsTheOperator) {
+TEST(Acceptance, TheCheaperNativeBackendGetsTheOperator) {
   const Placement placement = placement_of(chain_of({"Relu"}), {.native = 1, .ext = 2});
   EXPECT_EQ(counts(placement), "native 1, ext 1");
   EXPECT_EQ(placed(placement), "native {0} = 1000000000");
 }
 
-TEST(Acceptance, P2_TheCheaperLibraryGetsTheOperatorUnderItsLabel) {
+TEST(Acceptance, TheCheaperLibraryGetsTheOperatorUnderItsLabel) {
   const Placement placement = placement_of(chain_of({"Relu"}), {.native = 2, .ext = 1});
   EXPECT_EQ(counts(placement), "native 1, ext 1");
   EXPECT_EQ(placed(placement), "ext {0} = 1000000000");
   EXPECT_EQ(placement.pool().candidates.back().matches, (std::vector<Match>{placement.subject().match("relu", {0})}));
 }
 
-TEST(Acceptance, P3a_NeighboursOfTheLibraryBecomeOneStepAfterTheSearch) {
+TEST(Acceptance, NeighboursOfTheLibraryBecomeOneStepAfterTheSearch) {
   const Placement placement =
       placement_of(relu_abs_relu_add(), {.native = 2, .ext = 1, .native_depth = 1, .ext_depth = 1});
   EXPECT_EQ(counts(placement), "native 4, ext 3");
@@ -89,7 +89,7 @@ TEST(Acceptance, P3a_NeighboursOfTheLibraryBecomeOneStepAfterTheSearch) {
   EXPECT_EQ(placed(placement), "ext {0}; native {1}; ext {2,3} = 5000000000");
 }
 
-TEST(Acceptance, P3b_NeighboursOfTheLibraryAreFoundAsOneByTheSearch) {
+TEST(Acceptance, NeighboursOfTheLibraryAreFoundAsOneByTheSearch) {
   const Placement placement =
       placement_of(relu_abs_relu_add(), {.native = 2, .ext = 1, .native_depth = 1, .ext_depth = 3});
   EXPECT_EQ(counts(placement), "native 4, ext 4");
@@ -105,7 +105,7 @@ Placement three_relus(std::int64_t native, std::int64_t ext, std::size_t native_
                       {.native = native, .ext = ext, .native_depth = native_depth, .ext_depth = ext_depth});
 }
 
-TEST(Acceptance, P4a_WithoutFusionTheCheaperLibraryTakesTheChain) {
+TEST(Acceptance, WithoutFusionTheCheaperLibraryTakesTheChain) {
   const Placement placement = three_relus(100, 99, 1, 1);
   EXPECT_EQ(counts(placement), "native 3, ext 3");
   EXPECT_EQ(placed(placement), "ext {0..2} = 297000000000");
@@ -113,38 +113,38 @@ TEST(Acceptance, P4a_WithoutFusionTheCheaperLibraryTakesTheChain) {
 
 /// Two covers of two steps cost 289 units: {0} and {1,2}, or {0,1} and {2}. Time, steps, conversions and bytes are
 /// equal; of such covers the search keeps the one whose schedule it met first: fewer nodes in the first step.
-TEST(Acceptance, P4b_FusingTwoPaysForTheDearerBackend) {
+TEST(Acceptance, FusingTwoPaysForTheDearerBackend) {
   const Placement placement = three_relus(100, 99, 2, 1);
   EXPECT_EQ(counts(placement), "native 5, ext 3");
   EXPECT_EQ(placed(placement), "ext {0}; native {1,2} = 289000000000");
 }
 
-TEST(Acceptance, P4c_FusingThreePaysForTheDearerBackend) {
+TEST(Acceptance, FusingThreePaysForTheDearerBackend) {
   const Placement placement = three_relus(100, 99, 3, 1);
   EXPECT_EQ(counts(placement), "native 6, ext 3");
   EXPECT_EQ(placed(placement), "native {0..2} = 271000000000");
 }
 
-TEST(Acceptance, P5a_WithoutFusionTheCheaperCompilerTakesTheChain) {
+TEST(Acceptance, WithoutFusionTheCheaperCompilerTakesTheChain) {
   const Placement placement = three_relus(99, 100, 1, 1);
   EXPECT_EQ(counts(placement), "native 3, ext 3");
   EXPECT_EQ(placed(placement), "native {0..2} = 297000000000");
 }
 
-/// A tie as in P4b, with the same rule.
-TEST(Acceptance, P5b_FusingTwoPaysForTheDearerLibrary) {
+/// A tie as for the dearer backend, with the same rule.
+TEST(Acceptance, FusingTwoPaysForTheDearerLibrary) {
   const Placement placement = three_relus(99, 100, 1, 2);
   EXPECT_EQ(counts(placement), "native 3, ext 5");
   EXPECT_EQ(placed(placement), "native {0}; ext {1,2} = 289000000000");
 }
 
-TEST(Acceptance, P5c_FusingThreePaysForTheDearerLibrary) {
+TEST(Acceptance, FusingThreePaysForTheDearerLibrary) {
   const Placement placement = three_relus(99, 100, 1, 3);
   EXPECT_EQ(counts(placement), "native 3, ext 6");
   EXPECT_EQ(placed(placement), "ext {0..2} = 271000000000");
 }
 
-TEST(Acceptance, P6_CoalescingMayGiveAStepTwoResults) {
+TEST(Acceptance, CoalescingMayGiveAStepTwoResults) {
   GraphBuilder net;
   const ValueId first = net.add("Relu", {net.input("x")});
   const ValueId second = net.add("Relu", {first});
@@ -158,7 +158,7 @@ TEST(Acceptance, P6_CoalescingMayGiveAStepTwoResults) {
 }
 
 /// Without nodes for tuples nothing stands between a Concat and the makers of its operands.
-TEST(Acceptance, P7_AConcatJoinsTheMakersOfItsOperands) {
+TEST(Acceptance, AConcatJoinsTheMakersOfItsOperands) {
   GraphBuilder net;
   const ValueId first = net.add("Relu", {net.input("x")});
   const ValueId second = net.add("Relu", {first});
@@ -169,7 +169,7 @@ TEST(Acceptance, P7_AConcatJoinsTheMakersOfItsOperands) {
   EXPECT_EQ(placed(placement), "ext {0..2} = 2710000000");
 }
 
-TEST(Acceptance, P8_OneLongRegionWaitsForAnotherBackendInBetween) {
+TEST(Acceptance, OneLongRegionWaitsForAnotherBackendInBetween) {
   GraphBuilder net;
   const ValueId x = net.input("x");
   const ValueId left = net.add("Relu", {net.add("Relu", {x})});
@@ -181,7 +181,7 @@ TEST(Acceptance, P8_OneLongRegionWaitsForAnotherBackendInBetween) {
   EXPECT_EQ(placed(placement), "ext {0,1,3..5}; native {2}; native {6} = 34570600000");
 }
 
-TEST(Acceptance, P9_TheLibraryFusesBehindWhatItCannotRun) {
+TEST(Acceptance, TheLibraryFusesBehindWhatItCannotRun) {
   GraphBuilder net;
   const ValueId relu = net.add("Relu", {net.input("x")});
   const ValueId abs = net.add("Abs", {relu});
@@ -201,7 +201,7 @@ Placement two_relus_two_sums() {
                       {.native = 2, .ext = 1, .native_depth = 4, .ext_depth = 4});
 }
 
-TEST(Acceptance, P10_AWholeGraphOfTheLibraryIsTheBestCover) {
+TEST(Acceptance, AWholeGraphOfTheLibraryIsTheBestCover) {
   Placement placement = two_relus_two_sums();
   EXPECT_EQ(counts(placement), "native 7, ext 7");
   EXPECT_EQ(placed(placement), "ext {0..3} = 3439000000");

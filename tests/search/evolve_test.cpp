@@ -62,7 +62,7 @@ Level2World random_world(std::uint64_t seed) {
   return world;
 }
 
-TEST(Acceptance, V18_LevelTwoFindsTheRegionWhoseSumOfPartsMisleadsLevelOne) {
+TEST(Acceptance, LevelTwoFindsTheRegionWhoseSumOfPartsMisleadsLevelOne) {
   Level2World world = planted_chain(3);
   const Cover level1 = world.level1();
   EXPECT_EQ(who(level1), "library library library");
@@ -73,7 +73,7 @@ TEST(Acceptance, V18_LevelTwoFindsTheRegionWhoseSumOfPartsMisleadsLevelOne) {
   EXPECT_EQ(result->best->evaluation.ns, 1800 + world.launch_ns);
 }
 
-TEST(Acceptance, V19_NeverWorseThanLevelOneOrOneBackendOrOneEngine) {
+TEST(Acceptance, NeverWorseThanLevelOneOrOneBackendOrOneEngine) {
   for (std::uint64_t seed = 0; seed < 60; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Level2World world = random_world(seed);
@@ -94,7 +94,7 @@ TEST(Acceptance, V19_NeverWorseThanLevelOneOrOneBackendOrOneEngine) {
   }
 }
 
-TEST(Acceptance, V20_RefusedBlocksNeverGoToTheEngine) {
+TEST(Acceptance, RefusedBlocksNeverGoToTheEngine) {
   Level2World world = planted_chain(8);
   Level2World refusing = Level2World::chain(8);
   refusing.refuse("G", 3);

@@ -83,7 +83,7 @@ TEST(GenomeCover, AsksAnEngineOnceAboutARange) {
   EXPECT_EQ(world.asked, 1U);
 }
 
-TEST(Acceptance, V20_GenesAreBlocksThatAnEngineTakesAndDoesNotHave) {
+TEST(Acceptance, GenesAreBlocksThatAnEngineTakesAndDoesNotHave) {
   Level2World world = Level2World::chain(6);
   world.refuse("G", 2);  // as an engine refuses to resize
   for (const std::size_t n : {0U, 1U, 2U, 3U, 5U}) world.library("library", n, 100);

@@ -91,7 +91,7 @@ TEST_F(Replay, TakesOtherWeightsOfTheSameGraph) {
   EXPECT_NE(made.weights_hash, old.weights_hash);
 }
 
-TEST(Acceptance, V22_APlanRoundTripsItsDecisionsAndIsRefusedForAnotherGraph) {
+TEST(Acceptance, APlanRoundTripsItsDecisionsAndIsRefusedForAnotherGraph) {
   ReplayPlace place;
   const Plan old = place.tuned("test");
   ASSERT_TRUE(place.replayed());

@@ -62,7 +62,7 @@ Products products(const Graph& graph) {
 
 /// The figures of the paper's own code. It counts no distinct products of bert_full (three here: to 256, to 1024,
 /// back).
-TEST(Acceptance, V24_TheCoresHaveTheOperatorsAndShapesOfThePaper) {
+TEST(Acceptance, TheCoresHaveTheOperatorsAndShapesOfThePaper) {
   for (const CoreCase& expected :
        {CoreCase{"bert_full", 0, 0, 48, 3, 16, {64, 256}}, CoreCase{"dcgan", 7, 7, 2, 2, 0, {1}},
         CoreCase{"nasneta", 204, 15, 0, 0, 0, {1280, 14, 14}},
@@ -88,7 +88,7 @@ TEST(Acceptance, V24_TheCoresHaveTheOperatorsAndShapesOfThePaper) {
 /// Networks that the paper's code has as cores and we have whole. The stem is one convolution more, in a configuration
 /// of its own: 53 for 52 and 23 for 22 in resnet50, 52 for 51 and 30 for 29 in mobilenet_v2. yolov3 has all its 75
 /// convolutions, for 80 classes where the paper's has 20, and gives all three heads.
-TEST(Acceptance, V24_WholeNetworksHaveTheirStemBesidesTheirCore) {
+TEST(Acceptance, WholeNetworksHaveTheirStemBesidesTheirCore) {
   const Graph resnet = make_workload("resnet50").value();
   EXPECT_EQ(count(resnet, "Conv"), 52U + 1U);
   EXPECT_EQ(distinct_convolutions(resnet), 22U + 1U);

@@ -2,29 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
-#include <limits>
 #include <map>
-#include <memory>
 
 #include "tests/support/dice.h"
-#include "tests/support/paths.h"
 
 namespace collage::test {
 namespace {
-
-Registry& registry(int which) {
-  static std::vector<std::unique_ptr<Registry>> registries;
-  while (static_cast<int>(registries.size()) <= which)
-    registries.push_back(std::make_unique<Registry>(std::vector<std::string>{test::build_path("/lib/collage")}));
-  return *registries[static_cast<std::size_t>(which)];
-}
-
-Backend& instance_of(int which, const std::string& instance) {
-  auto backend = registry(which).get(instance);
-  COLLAGE_CHECK(backend.has_value(), backend ? "" : to_string(backend.error()));
-  return **backend;
-}
 
 std::vector<float> drawn(const Extents& extents, std::uint64_t seed) {
   Dice dice(seed);
@@ -39,56 +22,11 @@ std::uint64_t seed_of(const std::string& name) {
   return seed;
 }
 
-/// Bytes as the plan aligns them.
-class Memory {
- public:
-  explicit Memory(std::size_t floats) {
-    buffer_ = Buffer::make(floats * sizeof(float), [this](std::span<std::byte> bytes) { writable_ = bytes; });
-    std::ranges::fill(all(), std::numeric_limits<float>::quiet_NaN());
-  }
-  [[nodiscard]] std::span<float> all() const {
-    return {reinterpret_cast<float*>(writable_.data()), writable_.size() / sizeof(float)};
-  }
-
- private:
-  Buffer buffer_;
-  std::span<std::byte> writable_;
-};
-
-void convert(const ValueType& type, const Format& from, std::span<const float> in, const Format& to,
-             std::span<float> out) {
-  if (from == to)
-    std::ranges::copy(in, out.begin());
-  else
-    convert_common_format(type, from, in.data(), to, out.data());
-}
-
-/// One kernel's buffers; `shared` is the input whose memory the output lies in.
-std::vector<float> run_once(const Kernel& kernel, const Graph& graph, const Region& region, const Variant& variant,
-                            std::optional<std::uint32_t> shared) {
-  std::vector<Memory> memory;
-  Buffers buffers;
-  for (std::size_t i = 0; i < region.inputs.size(); ++i) {
-    const std::vector<float> numbers = numbers_of(graph, region.inputs[i]);
-    memory.emplace_back(numbers.size());
-    convert(graph.value(region.inputs[i]).type, plain(), numbers, variant.input_formats[i], memory.back().all());
-    buffers.inputs.push_back(memory.back().all().data());
-  }
-  const ValueType& type = graph.value(region.outputs[0]).type;
-  if (!shared) memory.emplace_back(static_cast<std::size_t>(element_count(type.extents())));
-  const std::span<float> output = memory[shared.value_or(static_cast<std::uint32_t>(memory.size() - 1))].all();
-  buffers.outputs.push_back(output.data());
-  const auto call = kernel.bind(buffers);
-  EXPECT_TRUE(call && (*call)->run());
-  std::vector<float> first(output.begin(), output.end());
-  if (!shared) {
-    std::ranges::fill(output, std::numeric_limits<float>::quiet_NaN());
-    EXPECT_TRUE((*call)->run());
-    EXPECT_TRUE(std::ranges::equal(first, output)) << "another run gives other numbers";
-  }
-  std::vector<float> result(first.size());
-  convert(type, variant.output_formats[0], first, plain(), result);
-  return result;
+std::vector<Tensor> inputs_of(const Graph& graph) {
+  std::vector<Tensor> inputs;
+  for (const ValueId id : graph.inputs)
+    inputs.push_back(make_tensor(ElementType::kFloat32, graph.value(id).type.extents(), numbers_of(graph, id)));
+  return inputs;
 }
 
 void expect_close(const std::vector<float>& got, const Numbers& wanted) {
@@ -104,12 +42,9 @@ void expect_close(const std::vector<float>& got, const Numbers& wanted) {
 std::vector<std::string> usable_instances() {
   std::vector<std::string> usable;
   for (const std::string instance : {"blas", "blas:lib=blis", "blas:lib=mkl"})
-    if (registry(0).get(instance)) usable.push_back(instance);
+    if (is_usable(instance)) usable.push_back(instance);
   return usable;
 }
-
-Backend& compiling(const std::string& instance) { return instance_of(0, instance); }
-Backend& loading(const std::string& instance) { return instance_of(1, instance); }
 
 Graph graph_of(const std::string& text) {
   auto parsed = parse_graph(text);
@@ -125,8 +60,6 @@ Graph graph_of(const std::string& text) {
   std::erase_if(graph.inputs, [&](ValueId id) { return graph.value(id).constant.has_value(); });
   return graph;
 }
-
-Region region_of(const Graph& graph) { return whole_region(graph, uses_of(graph)); }
 
 std::vector<float> numbers_of(const Graph& graph, ValueId id) {
   return drawn(graph.value(id).type.extents(), seed_of(graph.value(id).name));
@@ -154,28 +87,17 @@ Artifact artifact_of(Backend& backend, const Graph& graph, const std::string& va
   return *artifacts[0];
 }
 
-LoadRequest request_of(const Graph& graph, const Artifact& artifact, int threads) {
-  LoadRequest request{.artifact = artifact, .constants = {}, .inputs = {}, .outputs = {}, .threads = threads};
-  for (const ValueId id : artifact.constants) request.constants.push_back(*graph.value(id).constant);
-  const Region region = region_of(graph);
-  const auto port_of = [&](ValueId id) { return Port{.name = graph.value(id).name, .type = graph.value(id).type}; };
-  for (const ValueId id : region.inputs) request.inputs.push_back(port_of(id));
-  for (const ValueId id : region.outputs) request.outputs.push_back(port_of(id));
-  return request;
+LoadRequest request_of(const Graph& graph, const Artifact& artifact) {
+  return request_of(graph, plain_variant(region_of(graph)), artifact);
 }
 
 std::vector<float> run_variant(const std::string& instance, const Graph& graph, const Variant& variant, int threads) {
   const Artifact artifact = artifact_of(compiling(instance), graph, variant.name, threads);
-  const Region region = region_of(graph);
   EXPECT_EQ(artifact.workspace_bytes, 0U);
-  const auto kernel = loading(instance).load(request_of(graph, artifact, threads));
-  COLLAGE_CHECK(kernel.has_value(), kernel ? "" : to_string(kernel.error()));
-  std::vector<float> apart = run_once(**kernel, graph, region, variant, std::nullopt);
-  for (const auto& [output, input] : artifact.in_place) {
-    EXPECT_EQ(output, 0U);
-    EXPECT_EQ(run_once(**kernel, graph, region, variant, input), apart) << "in place";
-  }
-  return apart;
+  const std::vector<Tensor> outputs = VariantRunner(instance, graph, inputs_of(graph)).run(variant, artifact, threads);
+  if (outputs.empty()) return {};
+  const auto numbers = outputs[0].data.as<float>();
+  return {numbers.begin(), numbers.end()};
 }
 
 std::vector<std::string> expect_right(const std::string& text, const std::string& same) {

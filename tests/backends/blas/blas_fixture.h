@@ -7,22 +7,16 @@
 #include <string>
 #include <vector>
 
-#include "backend/registry.h"
-#include "region/variant.h"
 #include "tests/backends/onednn/naive.h"
+#include "tests/support/variant_runner.h"
 
 namespace collage::test {
 
 /// One instance for each library that is here.
 std::vector<std::string> usable_instances();
 
-/// An instance that compiles, and another that sees artifacts only.
-Backend& compiling(const std::string& instance);
-Backend& loading(const std::string& instance);
-
 /// A graph in the text form, every type written. Inputs called w... become constants.
 Graph graph_of(const std::string& text);
-Region region_of(const Graph& graph);
 
 /// The numbers that an input has in every test, by its name.
 std::vector<float> numbers_of(const Graph& graph, ValueId id);
@@ -31,11 +25,10 @@ Numbers expected_of(const Graph& graph);
 
 /// The artifact of one variant. A refusal stops the test program.
 Artifact artifact_of(Backend& backend, const Graph& graph, const std::string& variant, int threads = 1);
-/// What load() is asked for it; the artifact and the graph must outlive the request.
-LoadRequest request_of(const Graph& graph, const Artifact& artifact, int threads = 1);
+/// What load() is asked for it with plain ports; the artifact and the graph must outlive the request.
+LoadRequest request_of(const Graph& graph, const Artifact& artifact);
 
-/// The output of one variant in plain format, loaded with `threads`; run twice, and once more in each place that the
-/// artifact allows: all three times the same, which is reported to GoogleTest when it is not.
+/// The output of one variant, compiled for and loaded with so many threads.
 std::vector<float> run_variant(const std::string& instance, const Graph& graph, const Variant& variant,
                                int threads = 1);
 

@@ -5,19 +5,21 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "backend/registry.h"
-#include "region/variant.h"
 #include "tests/support/paths.h"
+#include "tests/support/variant_runner.h"
 
 namespace collage::testing {
 
-inline Registry test_registry() { return Registry({test::build_path("/lib/collage")}); }
+/// One for all tests of a process: making an engine's instance takes longer than most of them.
+inline Registry& test_registry() {
+  static Registry registry({test::build_path("/lib/collage")});
+  return registry;
+}
 
 /// Deterministic values in [-1, 1).
 inline std::vector<float> noise(std::size_t count, std::uint32_t seed) {
@@ -113,90 +115,24 @@ inline Graph single(const std::string& op_type, const std::vector<ValueType>& in
   return maker.graph;
 }
 
-inline Region whole(const Graph& graph) { return whole_region(graph, uses_of(graph)); }
-
-inline Variant plain_variant(const Region& region) {
-  return {.name = "default",
-          .input_formats = std::vector<Format>(region.inputs.size()),
-          .output_formats = std::vector<Format>(region.outputs.size())};
-}
-
-inline std::vector<Port> ports_of(const Graph& graph, const std::vector<ValueId>& ids,
-                                  const std::vector<Format>& formats) {
-  std::vector<Port> ports;
-  for (std::size_t i = 0; i < ids.size(); ++i)
-    ports.push_back(
-        {.name = graph.value(ids[i]).name, .type = graph.value(ids[i]).type, .place = {.format = formats[i]}});
-  return ports;
-}
+using test::plain_variant;
+using test::region_of;
 
 inline LoadRequest load_request(const CompileRequest& request, const Artifact& artifact, int threads = 1) {
-  LoadRequest load{.artifact = artifact, .constants = {}, .inputs = {}, .outputs = {}, .threads = threads};
-  for (const ValueId id : artifact.constants) load.constants.push_back(*request.graph->value(id).constant);
-  load.inputs = ports_of(*request.graph, request.region.inputs, request.variant.input_formats);
-  load.outputs = ports_of(*request.graph, request.region.outputs, request.variant.output_formats);
-  return load;
+  return test::request_of(*request.graph, request.variant, artifact, threads);
 }
 
-inline std::vector<std::byte> aligned_copy_in(const Tensor& tensor, const Format& format) {
-  std::vector<std::byte> bytes(tensor.data.size());
-  convert_common_format(tensor.value_type(), plain(), tensor.data.data(), format, bytes.data());
-  return bytes;
-}
-
-/// A bound call over memory of its own.
-struct BoundCall {
-  std::vector<std::vector<std::byte>> inputs;
-  std::vector<std::vector<std::byte>> outputs;
+struct BoundArtifact {
   std::unique_ptr<Kernel> kernel;
-  std::unique_ptr<Call> call;
-  std::vector<Port> ports;  ///< of the outputs
-
-  /// The outputs as plain tensors.
-  [[nodiscard]] std::vector<Tensor> tensors() {
-    std::vector<Tensor> result;
-    for (std::size_t i = 0; i < ports.size(); ++i) result.push_back(tensor(i));
-    return result;
-  }
-
- private:
-  [[nodiscard]] Tensor tensor(std::size_t i) {
-    const Port& port = ports[i];
-    if (port.type.is_static()) {
-      Buffer data = Buffer::make(outputs[i].size(), [&](std::span<std::byte> out) {
-        convert_common_format(port.type, port.place.format, outputs[i].data(), plain(), out.data());
-      });
-      return {.type = port.type.element, .extents = port.type.extents(), .data = std::move(data), .strings = {}};
-    }
-    const Result<DynamicOutput> made = call->dynamic_output(i);
-    EXPECT_TRUE(made.has_value()) << to_string(made.error());
-    if (!made) return {};
-    const auto* bytes = static_cast<const std::byte*>(made->data);
-    return {.type = made->type,
-            .extents = made->extents,
-            .data = Buffer::copy_of({bytes, byte_count(made->type, made->extents)}),
-            .strings = {}};
-  }
+  test::BoundKernel bound;
 };
 
-inline Result<BoundCall> bind_artifact(Backend& backend, const CompileRequest& request, const Artifact& artifact,
-                                       const std::vector<Tensor>& inputs, int threads = 1) {
-  BoundCall bound;
+inline Result<BoundArtifact> bind_artifact(Backend& backend, const CompileRequest& request, const Artifact& artifact,
+                                           const std::vector<Tensor>& inputs, int threads = 1) {
   const LoadRequest load = load_request(request, artifact, threads);
-  COLLAGE_TRY(bound.kernel, backend.load(load));
-  bound.ports = load.outputs;
-  Buffers buffers;
-  for (std::size_t i = 0; i < inputs.size(); ++i) {
-    bound.inputs.push_back(aligned_copy_in(inputs[i], request.variant.input_formats[i]));
-    buffers.inputs.push_back(bound.inputs.back().data());
-  }
-  for (const Port& port : load.outputs) {
-    const bool is_static = port.type.is_static();
-    bound.outputs.emplace_back(is_static ? byte_count(port.type.element, port.type.extents()) : 0);
-    buffers.outputs.push_back(is_static ? bound.outputs.back().data() : nullptr);
-  }
-  COLLAGE_TRY(bound.call, bound.kernel->bind(buffers));
-  return bound;
+  COLLAGE_TRY(std::unique_ptr<Kernel> kernel, backend.load(load));
+  COLLAGE_TRY(test::BoundKernel bound, test::BoundKernel::create(*kernel, load, inputs, test::converter()));
+  return BoundArtifact{.kernel = std::move(kernel), .bound = std::move(bound)};
 }
 
 /// Compiles, loads, binds and runs a request. A refusal comes back as an error with the refusal's detail.
@@ -206,13 +142,12 @@ inline Result<std::vector<Tensor>> run_request(Backend& backend, const CompileRe
   if (!compiled[0])
     return fail(ExitCode::kUnsupported, "test/refused", std::string(name_of(compiled[0].error().reason)),
                 compiled[0].error().detail);
-  COLLAGE_TRY(BoundCall bound, bind_artifact(backend, request, *compiled[0], inputs, options.threads));
-  COLLAGE_TRY_VOID(bound.call->run());
-  return bound.tensors();
+  COLLAGE_TRY(BoundArtifact loaded, bind_artifact(backend, request, *compiled[0], inputs, options.threads));
+  return loaded.bound.run();
 }
 
 inline Result<std::vector<Tensor>> run_graph(Backend& backend, const Graph& graph, const std::vector<Tensor>& inputs) {
-  const Region region = whole(graph);
+  const Region region = region_of(graph);
   return run_request(backend, {.graph = &graph, .region = region, .variant = plain_variant(region), .model_bytes = {}},
                      inputs);
 }

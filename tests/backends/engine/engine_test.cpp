@@ -2,6 +2,7 @@
 #include "tests/backends/engine/engine_fixture.h"
 
 #include <array>
+#include <cstring>
 #include <thread>
 
 #include "onnx/export.h"
@@ -29,11 +30,11 @@ class Engine : public ::testing::TestWithParam<std::string> {
   }
 
   [[nodiscard]] RefusalReason refusal_of(const Graph& graph) const {
-    const auto variants = backend_->support(graph, whole(graph), {});
+    const auto variants = backend_->support(graph, region_of(graph), {});
     return variants ? RefusalReason::kCrashed : variants.error().reason;
   }
 
-  Registry registry_ = test_registry();
+  Registry& registry_ = test_registry();
   Backend* backend_ = nullptr;
 };
 
@@ -112,7 +113,7 @@ TEST_P(Engine, FetchesAnOutputOfUnknownShape) {
   ValueType unknown = ValueType::tensor(ElementType::kInt64, {1, 1});
   unknown.shape = Shape{Dim{.extent = 2, .symbol = {}}, Dim{}};
   const Graph graph = single("NonZero", {f32({2, 2})}, unknown);
-  ASSERT_TRUE(backend_->support(graph, whole(graph), {}).has_value());
+  ASSERT_TRUE(backend_->support(graph, region_of(graph), {}).has_value());
   const auto outputs = run(graph, {make_tensor<float>(ElementType::kFloat32, {2, 2}, {0, 3, 4, 0})});
   ASSERT_EQ(outputs.size(), 1U);
   EXPECT_EQ(outputs[0], (make_tensor<std::int64_t>(ElementType::kInt64, {2, 2}, {0, 1, 1, 0})));
@@ -120,7 +121,7 @@ TEST_P(Engine, FetchesAnOutputOfUnknownShape) {
 
 TEST_P(Engine, EveryVariantGivesTheNumbersOfThePlainOne) {
   const Graph graph = conv_net();
-  const Region region = whole(graph);
+  const Region region = region_of(graph);
   const std::vector<Tensor> inputs = {noise_tensor({1, 8, 10, 10}, 9)};
   const auto variants = backend_->support(graph, region, {});
   ASSERT_TRUE(variants.has_value()) << variants.error().detail;
@@ -164,24 +165,22 @@ TEST_P(Engine, RunsAPartOfAGraph) {
 
 TEST_P(Engine, RunsAgainOnNewContents) {
   const Graph graph = single("Relu", {f32({4})}, f32({4}));
-  const Region region = whole(graph);
+  const Region region = region_of(graph);
   const CompileRequest request{.graph = &graph, .region = region, .variant = plain_variant(region), .model_bytes = {}};
   const auto compiled = backend_->compile({&request, 1}, {});
   ASSERT_TRUE(compiled[0].has_value());
   auto bound =
       bind_artifact(*backend_, request, *compiled[0], {make_tensor<float>(ElementType::kFloat32, {4}, {1, -1, 2, -2})});
   ASSERT_TRUE(bound.has_value()) << to_string(bound.error());
-  ASSERT_TRUE(bound->call->run().has_value());
-  EXPECT_EQ(bound->tensors()[0], (make_tensor<float>(ElementType::kFloat32, {4}, {1, 0, 2, 0})));
+  EXPECT_EQ(bound->bound.run().value()[0], (make_tensor<float>(ElementType::kFloat32, {4}, {1, 0, 2, 0})));
   const std::array<float, 4> next = {-3, 5, -7, 9};
-  std::memcpy(bound->inputs[0].data(), next.data(), sizeof next);
-  ASSERT_TRUE(bound->call->run().has_value());
-  EXPECT_EQ(bound->tensors()[0], (make_tensor<float>(ElementType::kFloat32, {4}, {0, 5, 0, 9})));
+  std::memcpy(bound->bound.input(0).data(), next.data(), sizeof next);
+  EXPECT_EQ(bound->bound.run().value()[0], (make_tensor<float>(ElementType::kFloat32, {4}, {0, 5, 0, 9})));
 }
 
 TEST_P(Engine, BindsOneKernelFromManyThreads) {
   const Graph graph = token_net();
-  const Region region = whole(graph);
+  const Region region = region_of(graph);
   const CompileRequest request{.graph = &graph, .region = region, .variant = plain_variant(region), .model_bytes = {}};
   const auto compiled = backend_->compile({&request, 1}, {});
   ASSERT_TRUE(compiled[0].has_value());
@@ -204,7 +203,7 @@ TEST_P(Engine, BindsOneKernelFromManyThreads) {
 
 TEST_P(Engine, TwoThreadsGiveTheSameNumbers) {
   const Graph graph = conv_net();
-  const Region region = whole(graph);
+  const Region region = region_of(graph);
   const std::vector<Tensor> inputs = {noise_tensor({1, 8, 10, 10}, 12)};
   const auto expected = run(graph, inputs);
   const auto outputs =
@@ -225,7 +224,7 @@ TEST_P(Engine, CompilesAWholeModelFromItsBytes) {
   const ValueId difference = other.op("Sub", {a, b}, f32({2}));
   other.graph.value(difference).name = graph.value(graph.outputs[0]).name;
   other.output(difference);
-  const Region region = whole(graph);
+  const Region region = region_of(graph);
   const auto outputs = run_request(
       *backend_,
       {.graph = &graph, .region = region, .variant = plain_variant(region), .model_bytes = export_graph(other.graph)},
@@ -237,7 +236,7 @@ TEST_P(Engine, CompilesAWholeModelFromItsBytes) {
 
 TEST_P(Engine, RefusesModelBytesThatAreNoModel) {
   const Graph graph = single("Relu", {f32({2})}, f32({2}));
-  const Region region = whole(graph);
+  const Region region = region_of(graph);
   const CompileRequest request{
       .graph = &graph, .region = region, .variant = plain_variant(region), .model_bytes = "no model at all"};
   const auto compiled = backend_->compile({&request, 1}, {});
@@ -251,7 +250,7 @@ TEST_P(Engine, RefusesModelBytesThatAreNoModel) {
 TEST_P(Engine, RefusesModelBytesWithOtherPorts) {
   const Graph graph = single("Relu", {f32({2})}, f32({2}));
   const Graph other = token_net();
-  const Region region = whole(graph);
+  const Region region = region_of(graph);
   const CompileRequest request{
       .graph = &graph, .region = region, .variant = plain_variant(region), .model_bytes = export_graph(other)};
   const auto compiled = backend_->compile({&request, 1}, {});
@@ -291,19 +290,19 @@ TEST_P(Engine, RefusesPortsOfUnknownShapeThatOthersRead) {
   NodeSet second(2);
   second.insert(1);
   EXPECT_FALSE(backend_->support(maker.graph, make_region(maker.graph, uses_of(maker.graph), second), {}).has_value());
-  EXPECT_TRUE(backend_->support(maker.graph, whole(maker.graph), {}).has_value());
+  EXPECT_TRUE(backend_->support(maker.graph, region_of(maker.graph), {}).has_value());
 }
 
 TEST_P(Engine, OffersOnlyPlainWhereChannelsLastIsNothingElse) {
   const Graph tokens = token_net();
-  EXPECT_EQ(backend_->support(tokens, whole(tokens), {})->size(), 1U);
+  EXPECT_EQ(backend_->support(tokens, region_of(tokens), {})->size(), 1U);
   const Graph pixel = single("Relu", {f32({2, 8, 1, 1})}, f32({2, 8, 1, 1}));
-  EXPECT_EQ(backend_->support(pixel, whole(pixel), {})->size(), 1U);
+  EXPECT_EQ(backend_->support(pixel, region_of(pixel), {})->size(), 1U);
 }
 
 TEST_P(Engine, RefusesArtifactsThatAreNotItsOwn) {
   const Graph graph = single("Relu", {f32({2})}, f32({2}));
-  const Region region = whole(graph);
+  const Region region = region_of(graph);
   const CompileRequest request{.graph = &graph, .region = region, .variant = plain_variant(region), .model_bytes = {}};
   const auto compiled = backend_->compile({&request, 1}, {});
   ASSERT_TRUE(compiled[0].has_value());
@@ -333,7 +332,7 @@ TEST_P(Engine, RefusesArtifactsThatAreNotItsOwn) {
 TEST_P(Engine, RefusesArtifactsWithOtherPorts) {
   const Graph graph = single("Relu", {f32({2})}, f32({2}));
   const Graph other = single("Relu", {f32({2}), f32({2})}, f32({2}));
-  const Region region = whole(graph);
+  const Region region = region_of(graph);
   const CompileRequest request{.graph = &graph, .region = region, .variant = plain_variant(region), .model_bytes = {}};
   const auto compiled = backend_->compile({&request, 1}, {});
   ASSERT_TRUE(compiled[0].has_value());
@@ -346,7 +345,7 @@ TEST_P(Engine, RefusesArtifactsWithOtherPorts) {
 
 TEST_P(Engine, RefusesToBindTheWrongNumberOfBuffers) {
   const Graph graph = single("Relu", {f32({2})}, f32({2}));
-  const Region region = whole(graph);
+  const Region region = region_of(graph);
   const CompileRequest request{.graph = &graph, .region = region, .variant = plain_variant(region), .model_bytes = {}};
   const auto compiled = backend_->compile({&request, 1}, {});
   ASSERT_TRUE(compiled[0].has_value());
@@ -367,7 +366,7 @@ INSTANTIATE_TEST_SUITE_P(Kinds, Engine, ::testing::Values("onnxruntime", "openvi
                          [](const auto& kind) { return kind.param; });
 
 TEST(Engines, AgreeWithEachOther) {
-  Registry registry = test_registry();
+  Registry& registry = test_registry();
   const auto one = registry.get("onnxruntime:opt=off");
   const auto other = registry.get("openvino");
   if (!one || !other) GTEST_SKIP() << "needs both";

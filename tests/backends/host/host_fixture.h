@@ -5,43 +5,20 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
-#include <map>
 #include <string>
 #include <vector>
 
 #include "backend/extensions/format_extension.h"
 #include "backend/registry.h"
 #include "ir/graph.h"
-#include "region/variant.h"
 #include "tests/support/dice.h"
-#include "tests/support/paths.h"
+#include "tests/support/variant_runner.h"
 
 namespace collage {
 
-/// 64-byte aligned bytes.
-class Bytes {
- public:
-  explicit Bytes(std::size_t size) {
-    buffer_ = Buffer::make(size, [this](std::span<std::byte> bytes) { writable_ = bytes; });
-  }
-  [[nodiscard]] std::byte* data() const { return writable_.data(); }
-  [[nodiscard]] std::size_t size() const { return writable_.size(); }
+using test::VariantRun;
 
- private:
-  Buffer buffer_;
-  std::span<std::byte> writable_;
-};
-
-inline Registry& host_registry() {
-  static Registry registry({test::build_path("/lib/collage")});
-  return registry;
-}
-
-inline Backend& host_backend() {
-  auto backend = host_registry().get("host");
-  EXPECT_TRUE(backend) << to_string(backend.error());
-  return **backend;
-}
+inline Backend& host_backend() { return test::loading("host"); }
 
 template <class T>
 Tensor random_tensor(ElementType type, const Extents& extents, std::uint64_t seed, T low, T high) {
@@ -96,95 +73,15 @@ struct HostCase {
   void output(ValueId id) { graph.outputs.push_back(id); }
 };
 
-/// Bytes of a plain tensor in a common format.
-inline Bytes in_format(const Tensor& tensor, const Format& format) {
-  Bytes bytes(tensor.data.size());
-  if (tensor.data.size() > 0)
-    convert_common_format(tensor.value_type(), plain(), tensor.data.data(), format, bytes.data());
-  return bytes;
+inline test::VariantRunner runner_of(const HostCase& under_test) {
+  return {"host", under_test.graph, under_test.inputs};
 }
-
-inline Tensor in_plain(const ValueType& type, const Format& format, const Bytes& bytes) {
-  Tensor tensor{.type = type.element, .extents = type.extents(), .data = {}, .strings = {}};
-  tensor.data = Buffer::make(bytes.size(), [&](std::span<std::byte> out) {
-    if (!out.empty()) convert_common_format(type, format, bytes.data(), plain(), out.data());
-  });
-  return tensor;
-}
-
-inline Port port_of(const Graph& graph, ValueId id, const Format& format) {
-  return {graph.value(id).name, graph.value(id).type, {.format = format}};
-}
-
-/// Loads what the backend compiled for one variant and runs it; outputs in plain format.
-inline std::vector<Tensor> run_variant(const HostCase& under_test, const Region& region, const Variant& variant,
-                                       const Artifact& artifact, int threads = 1) {
-  const Graph& graph = under_test.graph;
-  LoadRequest request;
-  request.threads = threads;
-  request.artifact = artifact;
-  for (const ValueId id : artifact.constants) request.constants.push_back(*graph.value(id).constant);
-  for (std::size_t i = 0; i < region.inputs.size(); ++i)
-    request.inputs.push_back(port_of(graph, region.inputs[i], variant.input_formats[i]));
-  for (std::size_t i = 0; i < region.outputs.size(); ++i)
-    request.outputs.push_back(port_of(graph, region.outputs[i], variant.output_formats[i]));
-  auto kernel = host_backend().load(request);
-  EXPECT_TRUE(kernel) << to_string(kernel.error());
-  if (!kernel) return {};
-
-  std::vector<Bytes> held;
-  Buffers buffers;
-  for (std::size_t i = 0; i < region.inputs.size(); ++i) {
-    const auto place = std::find(graph.inputs.begin(), graph.inputs.end(), region.inputs[i]) - graph.inputs.begin();
-    held.push_back(in_format(under_test.inputs[static_cast<std::size_t>(place)], variant.input_formats[i]));
-    buffers.inputs.push_back(held.back().data());
-  }
-  const std::size_t first_output = held.size();
-  for (const Port& port : request.outputs) {
-    held.emplace_back(byte_count(port.type.element, port.type.extents()));
-    std::memset(held.back().data(), 0xcd, held.back().size());
-    buffers.outputs.push_back(held.back().data());
-  }
-  held.emplace_back(artifact.workspace_bytes);
-  buffers.workspace = held.back().data();
-  auto call = (*kernel)->bind(buffers);
-  EXPECT_TRUE(call);
-  auto done = (*call)->run();
-  EXPECT_TRUE(done) << to_string(done.error());
-  std::vector<Tensor> outputs;
-  for (std::size_t i = 0; i < region.outputs.size(); ++i)
-    outputs.push_back(in_plain(request.outputs[i].type, variant.output_formats[i], held[first_output + i]));
-  return outputs;
-}
-
-struct VariantRun {
-  Variant variant;
-  Artifact artifact;
-  std::vector<Tensor> outputs;
-};
 
 /// Every variant the host offers for the whole graph as one region. Views are run as copies.
-inline std::vector<VariantRun> run_all(const HostCase& under_test) {
-  const Uses uses = uses_of(under_test.graph);
-  const Region region = whole_region(under_test.graph, uses);
-  const auto variants = host_backend().support(under_test.graph, region, {});
-  EXPECT_TRUE(variants) << variants.error().detail;
-  std::vector<VariantRun> runs;
-  if (!variants) return runs;
-  for (const Variant& variant : *variants) {
-    std::vector<CompileRequest> requests(1);
-    requests[0] = {.graph = &under_test.graph, .region = region, .variant = variant, .model_bytes = std::nullopt};
-    auto artifacts = host_backend().compile(requests, {});
-    EXPECT_TRUE(artifacts[0]) << artifacts[0].error().detail;
-    if (!artifacts[0]) continue;
-    runs.push_back({variant, *artifacts[0], run_variant(under_test, region, variant, *artifacts[0])});
-  }
-  return runs;
-}
+inline std::vector<VariantRun> run_all(const HostCase& under_test) { return runner_of(under_test).run_all(); }
 
 inline std::expected<std::vector<Variant>, Refusal> host_support(const HostCase& under_test) {
-  const Uses uses = uses_of(under_test.graph);
-  return host_backend().support(under_test.graph, whole_region(under_test.graph, uses), {});
+  return runner_of(under_test).offered();
 }
 
 /// Formats of a variant's first input and output and its name: "view plain->channels_last".

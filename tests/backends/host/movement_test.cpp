@@ -394,24 +394,17 @@ TEST(HostGather, ReportsAnIndexOutsideTheAxis) {
   const ValueId x = under_test.constant(random_floats({3, 2}));
   const ValueId i = under_test.input(make_tensor<std::int32_t>(ElementType::kInt32, {2}, {1, 3}));
   under_test.output(under_test.node("Gather", {x, i}, {ValueType::tensor(ElementType::kFloat32, {2, 2})})[0]);
-  const Uses uses = uses_of(under_test.graph);
-  const Region region = whole_region(under_test.graph, uses);
-  const auto variants = host_support(under_test);
+  const test::VariantRunner runner = runner_of(under_test);
+  const auto variants = runner.offered();
   ASSERT_TRUE(variants);
-  std::vector<CompileRequest> requests(1);
-  requests[0] = {
-      .graph = &under_test.graph, .region = region, .variant = variants->front(), .model_bytes = std::nullopt};
-  const auto artifacts = host_backend().compile(requests, {});
-  ASSERT_TRUE(artifacts[0]);
-  LoadRequest request{
-      .artifact = *artifacts[0], .constants = {*under_test.graph.value(x).constant}, .inputs = {}, .outputs = {}};
-  request.inputs = {port_of(under_test.graph, i, plain())};
-  request.outputs = {port_of(under_test.graph, under_test.graph.outputs[0], plain())};
+  const auto artifact = runner.compile(variants->front());
+  ASSERT_TRUE(artifact);
+  const LoadRequest request = test::request_of(under_test.graph, variants->front(), *artifact);
   const auto kernel = host_backend().load(request);
   ASSERT_TRUE(kernel);
-  const Bytes out(16);
-  const auto call = (*kernel)->bind({.inputs = {under_test.inputs[0].data.data()}, .outputs = {out.data()}});
-  const auto done = (*call)->run();
+  auto bound = test::BoundKernel::create(**kernel, request, runner.inputs(), test::converter());
+  ASSERT_TRUE(bound);
+  const auto done = bound->run();
   ASSERT_FALSE(done);
   EXPECT_EQ(done.error().code, "host/bad-index");
   EXPECT_EQ(done.error().saw, "index 3");
@@ -441,10 +434,8 @@ TEST(HostConversion, IsRightForOddShapesTypesAndDirections) {
                             .outputs = {{"x", value, {.format = to}}}};
         const auto kernel = host_backend().load(request);
         ASSERT_TRUE(kernel) << to_string(kernel.error());
-        const Bytes source = in_format(in, from);
-        const Bytes target(in.data.size());
-        ASSERT_TRUE((*(*kernel)->bind({.inputs = {source.data()}, .outputs = {target.data()}}))->run());
-        EXPECT_EQ(in_plain(value, to, target), in) << to_string(value) << " " << from.name << " to " << to.name;
+        EXPECT_EQ(test::run_twice(**kernel, request, {in}), std::vector{in})
+            << to_string(value) << " " << from.name << " to " << to.name;
       }
     }
   }

@@ -5,13 +5,11 @@ namespace collage {
 namespace {
 
 void expect_same_on_threads(const HostCase& under_test) {
-  const Region region = whole_region(under_test.graph, uses_of(under_test.graph));
   const std::vector<VariantRun> runs = run_all(under_test);
   EXPECT_FALSE(runs.empty());
   for (const VariantRun& run : runs)
     for (const int threads : {2, 3})
-      EXPECT_EQ(run_variant(under_test, region, run.variant, run.artifact, threads), run.outputs)
-          << text_of(run.variant);
+      EXPECT_EQ(runner_of(under_test).run(run.variant, run.artifact, threads), run.outputs) << text_of(run.variant);
 }
 
 HostCase one_node(const std::string& op, const std::vector<Tensor>& in, const Extents& out,

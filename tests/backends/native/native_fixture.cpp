@@ -1,35 +1,18 @@
 #include "native_fixture.h"
 
 #include <algorithm>
-#include <cstring>
-#include <memory>
 #include <set>
 
 #include "backend/roles.h"
 #include "numbers/compare.h"
-#include "numbers/guarded_bytes.h"
 #include "numbers/magnitude_twin.h"
 #include "numbers/quantisers.h"
 #include "numbers/reference_run.h"
 #include "numbers/region_numbers.h"
 #include "tests/support/dice.h"
-#include "tests/support/paths.h"
 
 namespace collage::test {
 namespace {
-
-Registry& registry(int which) {
-  static std::vector<std::unique_ptr<Registry>> registries;
-  while (static_cast<int>(registries.size()) <= which)
-    registries.push_back(std::make_unique<Registry>(std::vector<std::string>{test::build_path("/lib/collage")}));
-  return *registries[static_cast<std::size_t>(which)];
-}
-
-Backend& instance_of(int which, const std::string& instance) {
-  auto backend = registry(which).get(instance);
-  COLLAGE_CHECK(backend.has_value(), backend ? "" : to_string(backend.error()));
-  return **backend;
-}
 
 std::uint64_t seed_of(const std::string& name) {
   std::uint64_t seed = 7;
@@ -71,60 +54,6 @@ Tensor drawn(const Value& value) {
   return {};
 }
 
-/// Bytes of a plain tensor in a format.
-GuardedBytes in_format(const Tensor& tensor, const Format& format) {
-  GuardedBytes bytes(tensor.data.size());
-  convert_common_format(tensor.value_type(), plain(), tensor.data.data(), format, bytes.data());
-  return bytes;
-}
-
-Tensor in_plain(const ValueType& type, const Format& format, const GuardedBytes& bytes) {
-  Tensor tensor{.type = type.element, .extents = type.extents(), .data = {}, .strings = {}};
-  tensor.data = Buffer::make(bytes.size(), [&](std::span<std::byte> out) {
-    convert_common_format(type, format, bytes.data(), plain(), out.data());
-  });
-  return tensor;
-}
-
-/// The memory of one kernel: what it reads, writes, and works in.
-struct Memory {
-  std::vector<GuardedBytes> inputs;
-  std::vector<GuardedBytes> outputs;
-  GuardedBytes workspace;
-
-  [[nodiscard]] bool guards_hold() const {
-    return std::ranges::all_of(inputs, &GuardedBytes::guards_hold) &&
-           std::ranges::all_of(outputs, &GuardedBytes::guards_hold) && workspace.guards_hold();
-  }
-};
-
-Memory memory_of(const Graph& graph, const Region& region, const Variant& variant, std::size_t workspace_bytes) {
-  Memory memory;
-  for (std::size_t i = 0; i < region.inputs.size(); ++i)
-    memory.inputs.push_back(in_format(drawn(graph.value(region.inputs[i])), variant.input_formats[i]));
-  for (const ValueId id : region.outputs) {
-    const ValueType& type = graph.value(id).type;
-    memory.outputs.emplace_back(byte_count(type.element, type.extents()));
-  }
-  if (workspace_bytes > 0) {
-    memory.workspace = GuardedBytes(workspace_bytes);
-    memory.workspace.poison(ElementType::kFloat32);
-  }
-  return memory;
-}
-
-std::vector<Tensor> one_run(Call& call, const Graph& graph, const Region& region, const Variant& variant,
-                            Memory& memory) {
-  for (std::size_t i = 0; i < region.outputs.size(); ++i)
-    memory.outputs[i].poison(graph.value(region.outputs[i]).type.element);
-  const auto done = call.run();
-  EXPECT_TRUE(done) << to_string(done.error());
-  std::vector<Tensor> results;
-  for (std::size_t i = 0; i < region.outputs.size(); ++i)
-    results.push_back(in_plain(graph.value(region.outputs[i]).type, variant.output_formats[i], memory.outputs[i]));
-  return results;
-}
-
 /// Sums in another order may be rounded to the next step.
 bool rounds_sums(const Graph& graph, ValueId id) {
   static const std::set<std::string, std::less<>> kSums = {"Conv", "Gemm", "MatMul", "QLinearConv", "QLinearMatMul"};
@@ -146,9 +75,7 @@ bool transforms_weights(const Variant& variant) { return variant.name.starts_wit
 
 }  // namespace
 
-Backend& compiling(const std::string& instance) { return instance_of(0, instance); }
-Backend& loading(const std::string& instance) { return instance_of(1, instance); }
-bool has_reference() { return registry(0).get(kReferenceEngine).has_value(); }
+bool has_reference() { return is_usable(kReferenceEngine); }
 
 Graph graph_of(const std::string& text) {
   auto parsed = parse_graph(text);
@@ -160,8 +87,6 @@ Graph graph_of(const std::string& text) {
   std::erase_if(graph.inputs, [&](ValueId id) { return graph.value(id).constant.has_value(); });
   return graph;
 }
-
-Region region_of(const Graph& graph) { return whole_region(graph, uses_of(graph)); }
 
 std::vector<Tensor> inputs_of(const Graph& graph) {
   std::vector<Tensor> inputs;
@@ -206,66 +131,20 @@ Artifact artifact_of(Backend& backend, const Graph& graph, const Variant& varian
   return {};
 }
 
-LoadRequest request_of(const Graph& graph, const Variant& variant, const Artifact& artifact, int threads) {
-  LoadRequest request{.artifact = artifact, .constants = {}, .inputs = {}, .outputs = {}, .threads = threads};
-  for (const ValueId id : artifact.constants) request.constants.push_back(*graph.value(id).constant);
-  const Region region = region_of(graph);
-  const auto port_of = [&](ValueId id, const Format& format) {
-    return Port{.name = graph.value(id).name, .type = graph.value(id).type, .place = {.format = format}};
-  };
-  for (std::size_t i = 0; i < region.inputs.size(); ++i)
-    request.inputs.push_back(port_of(region.inputs[i], variant.input_formats[i]));
-  for (std::size_t i = 0; i < region.outputs.size(); ++i)
-    request.outputs.push_back(port_of(region.outputs[i], variant.output_formats[i]));
-  return request;
-}
-
-LoadRequest prepared_request(const LoadRequest& original, const PreparedArtifact& prepared) {
-  LoadRequest request = original;
-  request.artifact.bytes = prepared.bytes;
-  request.constants.clear();
-  for (const PreparedArtifact::Constant& constant : prepared.constants) {
-    if (const auto* source = std::get_if<std::size_t>(&constant)) {
-      request.constants.push_back(original.constants.at(*source));
-      continue;
-    }
-    const Buffer& bytes = std::get<Buffer>(constant);
-    request.constants.push_back({.type = ElementType::kUint8,
-                                 .extents = {static_cast<std::int64_t>(bytes.size())},
-                                 .data = bytes,
-                                 .strings = {}});
-  }
-  return request;
-}
-
 std::vector<Tensor> run_kernel(const Kernel& kernel, const Graph& graph, const Variant& variant,
                                std::size_t workspace_bytes) {
-  const Region region = region_of(graph);
-  Memory memory = memory_of(graph, region, variant, workspace_bytes);
-  Buffers buffers{.inputs = {}, .outputs = {}, .workspace = memory.workspace.data()};
-  for (const GuardedBytes& bytes : memory.inputs) buffers.inputs.push_back(bytes.data());
-  for (const GuardedBytes& bytes : memory.outputs) buffers.outputs.push_back(bytes.data());
-  const auto call = kernel.bind(buffers);
-  EXPECT_TRUE(call) << to_string(call.error());
-  if (!call) return {};
-  std::vector<Tensor> first = one_run(**call, graph, region, variant, memory);
-  EXPECT_EQ(one_run(**call, graph, region, variant, memory), first) << "another run gives other numbers";
-  EXPECT_TRUE(memory.guards_hold()) << "written outside of a buffer";
-  for (std::size_t i = 0; i < region.inputs.size(); ++i)
-    EXPECT_EQ(in_plain(graph.value(region.inputs[i]).type, variant.input_formats[i], memory.inputs[i]),
-              drawn(graph.value(region.inputs[i])))
-        << "input " << i << " was written to";
-  return first;
+  Artifact scratch;
+  scratch.workspace_bytes = workspace_bytes;
+  std::vector<Tensor> inputs;
+  for (const ValueId id : region_of(graph).inputs) inputs.push_back(drawn(graph.value(id)));
+  return run_twice(kernel, request_of(graph, variant, scratch), inputs);
 }
 
 std::vector<Tensor> run_variant(const Graph& graph, const Variant& variant, const CompileOptions& options,
                                 const std::string& instance) {
-  const Artifact artifact = artifact_of(compiling(instance), graph, variant, options);
-  if (artifact.bytes.empty()) return {};
-  const auto kernel = loading(instance).load(request_of(graph, variant, artifact, options.threads));
-  EXPECT_TRUE(kernel) << to_string(kernel.error());
-  if (!kernel) return {};
-  return run_kernel(**kernel, graph, variant, artifact.workspace_bytes);
+  const auto ran = VariantRunner(instance, graph, inputs_of(graph), options).run(variant);
+  EXPECT_TRUE(ran) << variant.name << ": " << ran.error().detail << '\n' << to_text(graph);
+  return ran ? ran->outputs : std::vector<Tensor>{};
 }
 
 std::string difference(const std::vector<Tensor>& seen, const std::vector<Tensor>& expected, Accuracy accuracy,
@@ -282,15 +161,12 @@ std::string difference(const std::vector<Tensor>& seen, const std::vector<Tensor
 
 std::string problem_of(const Graph& graph, const std::vector<Tensor>& expected, const Variant& variant,
                        const CompileOptions& options, const std::string& instance, const std::vector<Tensor>& sizes) {
-  const CompileRequest request{.graph = &graph, .region = region_of(graph), .variant = variant, .model_bytes = {}};
-  const auto artifacts = compiling(instance).compile({&request, 1}, options);
-  if (!artifacts[0]) return "not compiled: " + artifacts[0].error().detail;
-  const auto kernel = loading(instance).load(request_of(graph, variant, *artifacts[0], options.threads));
-  if (!kernel) return to_string(kernel.error());
+  const auto ran = VariantRunner(instance, graph, inputs_of(graph), options).run(variant);
+  if (!ran) return "not compiled: " + ran.error().detail;
   std::vector<bool> one_step;
   for (const ValueId id : region_of(graph).outputs) one_step.push_back(rounds_sums(graph, id));
-  return difference(run_kernel(**kernel, graph, variant, artifacts[0]->workspace_bytes), expected,
-                    transforms_weights(variant) ? Accuracy::kStandard : Accuracy::kStrict, one_step, sizes);
+  return difference(ran->outputs, expected, transforms_weights(variant) ? Accuracy::kStandard : Accuracy::kStrict,
+                    one_step, sizes);
 }
 
 std::vector<std::string> expect_right(const std::string& text, const CompileOptions& options,

@@ -14,17 +14,16 @@
 #include "backend/extensions/constants_extension.h"
 #include "backend/registry.h"
 #include "region/variant.h"
+#include "tests/support/variant_runner.h"
 
 namespace collage::test {
 
-/// An instance that compiles, and another that sees artifacts only.
-Backend& compiling(const std::string& instance = "native");
-Backend& loading(const std::string& instance = "native");
+inline Backend& compiling() { return compiling("native"); }
+inline Backend& loading() { return loading("native"); }
 /// Whether there is something to compare with.
 bool has_reference();
 
 Graph graph_of(const std::string& text);
-Region region_of(const Graph& graph);
 /// Inputs of the graph, in order. Names that begin with p have positive numbers, those with zeros zeros.
 std::vector<Tensor> inputs_of(const Graph& graph);
 /// What ONNX Runtime makes of the graph without optimisation. A refusal stops the test program.
@@ -36,14 +35,7 @@ std::vector<Variant> variants_of(Backend& backend, const Graph& graph, const Com
 Variant variant_of(Backend& backend, const Graph& graph, const std::string& name, const CompileOptions& options = {});
 /// The artifact of one variant; an empty one, and a finding, when it is refused.
 Artifact artifact_of(Backend& backend, const Graph& graph, const Variant& variant, const CompileOptions& options = {});
-/// What load() is asked for it; artifact and graph must outlive the request.
-LoadRequest request_of(const Graph& graph, const Variant& variant, const Artifact& artifact, int threads = 1);
-
-/// The same for what prepare_constants() made of it; `prepared` must outlive the request.
-LoadRequest prepared_request(const LoadRequest& original, const PreparedArtifact& prepared);
-
-/// Outputs in plain format. Run twice: a difference between the runs, a byte written outside outputs and workspace, or
-/// into an input, is reported to GoogleTest.
+/// run_twice() on inputs_of the graph.
 std::vector<Tensor> run_kernel(const Kernel& kernel, const Graph& graph, const Variant& variant,
                                std::size_t workspace_bytes);
 /// Compiled by one instance, loaded and run by another; nothing, and a finding, when that fails.

@@ -6,6 +6,7 @@
 #include "native_fixture.h"
 #include "search/settings_search.h"
 #include "tests/support/dice.h"
+#include "tests/support/long_run.h"
 
 namespace collage::test {
 namespace {
@@ -85,7 +86,7 @@ TEST_P(Schedules, OfTheWholeSpaceAreRight) {
       if (!ways.insert(space->way).second) continue;
       SettingsSearch search(*space, 5);
       for (const Settings& known : space->seeds) search.learn(known, std::nullopt);
-      for (const Settings& settings : search.next(3)) {
+      for (const Settings& settings : search.next(by_length<std::size_t>(1, 3))) {
         Variant variant = offered;
         variant.name = name_of(*space, settings);
         EXPECT_EQ(problem_of(graph, expected, variant, {}, instance), "") << instance << " " << variant.name;

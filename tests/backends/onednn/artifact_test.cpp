@@ -93,12 +93,11 @@ TEST(OneDnnArtifact, NeedsItsConstantsThreadsAndScratch) {
 TEST(OneDnnArtifact, IsPreparedOnceAndWantsThoseConstants) {
   const Net net = small_net();
   const Artifact artifact = artifact_of(net, "jit.blocked");
-  LoadRequest load{.artifact = artifact, .constants = {}, .inputs = {}, .outputs = {}, .threads = 1};
-  for (const ValueId id : artifact.constants) load.constants.push_back(*net.graph.value(id).constant);
-  const auto prepared = test::prepare_one(onednn(), load);
+  LoadRequest original{.artifact = artifact, .constants = {}, .inputs = {}, .outputs = {}, .threads = 1};
+  for (const ValueId id : artifact.constants) original.constants.push_back(*net.graph.value(id).constant);
+  const auto prepared = test::prepare_one(onednn(), original);
   ASSERT_TRUE(prepared && *prepared);
-  load.artifact.bytes = (*prepared)->bytes;
-  load.constants = constants_of(**prepared, load.constants);
+  LoadRequest load = prepared_request(original, **prepared);
   EXPECT_TRUE(onednn().load(load));
   const auto again = test::prepare_one(onednn(), load);
   EXPECT_TRUE(again && !*again);

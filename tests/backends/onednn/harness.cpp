@@ -3,45 +3,40 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
-#include <limits>
 
 #include "naive.h"
-#include "tests/support/paths.h"
-#include "tests/support/prepare_one.h"
 
 namespace collage::test {
 namespace {
 
-/// Inputs of a graph as f32, the same for every variant.
-std::vector<std::vector<float>> inputs_of(const Graph& graph) {
-  std::vector<std::vector<float>> inputs;
+/// Inputs of a graph, the same for every variant.
+std::vector<Tensor> inputs_of(const Graph& graph) {
+  std::vector<Tensor> inputs;
   std::uint64_t state = 99;
   for (const ValueId id : graph.inputs) {
+    const Extents extents = graph.value(id).type.extents();
     std::vector<float> numbers;
-    for (std::int64_t i = 0; i < element_count(graph.value(id).type.extents()); ++i) {
+    for (std::int64_t i = 0; i < element_count(extents); ++i) {
       state = state * 6364136223846793005U + 1442695040888963407U;
       numbers.push_back(static_cast<float>(state >> 40) / static_cast<float>(1U << 23) - 1.F);
     }
-    inputs.push_back(std::move(numbers));
+    inputs.push_back(make_tensor(ElementType::kFloat32, extents, numbers));
   }
   return inputs;
 }
 
-struct Expected {
-  std::vector<std::vector<float>> inputs;
-  Numbers output;
-};
-
-Expected expected_of(const Graph& graph) {
-  Expected expected{.inputs = inputs_of(graph), .output = {}};
+Numbers expected_of(const Graph& graph, const std::vector<Tensor>& inputs) {
   std::map<ValueId, Numbers> values;
-  for (std::size_t i = 0; i < graph.inputs.size(); ++i)
-    values[graph.inputs[i]] = Numbers(expected.inputs[i].begin(), expected.inputs[i].end());
-  expected.output = compute(graph, std::move(values)).at(graph.outputs[0]);
-  return expected;
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    const auto numbers = inputs[i].data.as<float>();
+    values[graph.inputs[i]] = Numbers(numbers.begin(), numbers.end());
+  }
+  return compute(graph, std::move(values)).at(graph.outputs[0]);
 }
 
-void expect_close(const std::vector<float>& got, const Numbers& wanted, double of_largest) {
+void expect_close(const std::vector<Tensor>& outputs, const Numbers& wanted, double of_largest) {
+  ASSERT_EQ(outputs.size(), 1U);
+  const auto got = outputs[0].data.as<float>();
   double largest = 0;
   for (const double number : wanted) largest = std::max(largest, std::abs(number));
   ASSERT_EQ(got.size(), wanted.size());
@@ -51,91 +46,16 @@ void expect_close(const std::vector<float>& got, const Numbers& wanted, double o
   }
 }
 
-/// A loaded variant with the ports it was compiled for.
-struct Ready {
-  const Graph& graph;
-  const Region& region;
-  const Variant& variant;
-  const Artifact& artifact;
-  const Kernel& kernel;
-};
-
-std::size_t bytes_in(const ValueType& type, const Format& format) {
-  const auto bytes = format_bytes(onednn(), type, format);
-  EXPECT_TRUE(bytes.has_value()) << format.name;
-  return bytes.value_or(0);
-}
-
-/// Runs with fresh buffers; `shared` lets the output lie in that input's memory.
-void run_once(const Ready& ready, const Expected& expected, std::optional<std::uint32_t> shared, double tolerance) {
-  std::vector<AlignedBytes> owned;
-  Buffers buffers;
-  for (std::size_t i = 0; i < ready.region.inputs.size(); ++i) {
-    const ValueType& type = ready.graph.value(ready.region.inputs[i]).type;
-    const auto position = std::ranges::find(ready.graph.inputs, ready.region.inputs[i]) - ready.graph.inputs.begin();
-    const std::vector<float> stored =
-        to_format(expected.inputs[static_cast<std::size_t>(position)], type.extents(), ready.variant.input_formats[i]);
-    ASSERT_EQ(stored.size() * sizeof(float), bytes_in(type, ready.variant.input_formats[i]));
-    owned.emplace_back(stored.size() * sizeof(float));
-    std::memcpy(owned.back().data(), stored.data(), stored.size() * sizeof(float));
-    buffers.inputs.push_back(owned.back().data());
-  }
-  const ValueType& type = ready.graph.value(ready.region.outputs[0]).type;
-  const Format& format = ready.variant.output_formats[0];
-  const std::size_t bytes = bytes_in(type, format);
-  owned.emplace_back(bytes, 0xff);
-  buffers.outputs.push_back(shared ? const_cast<void*>(buffers.inputs[*shared]) : owned.back().data());
-  owned.emplace_back(ready.artifact.workspace_bytes + 64, 0xff);
-  buffers.workspace = owned.back().data();
-  auto call = ready.kernel.bind(buffers);
-  ASSERT_TRUE(call) << to_string(call.error());
-  if (!shared) {
-    const auto first = (*call)->run();
-    ASSERT_TRUE(first) << to_string(first.error());
-    std::memset(buffers.outputs[0], 0xff, bytes);
-  }
-  const auto done = (*call)->run();
-  ASSERT_TRUE(done) << to_string(done.error());
-  std::vector<float> stored(bytes / sizeof(float));
-  std::memcpy(stored.data(), buffers.outputs[0], bytes);
-  expect_close(from_format(stored, type.extents(), format), expected.output, tolerance);
-}
-
-/// Once more with the constants prepared, which leaves nothing of the originals to be packed.
-void run_prepared(const Ready& ready, LoadRequest load, const Expected& expected, double tolerance) {
-  const auto prepared = test::prepare_one(onednn(), load);
-  ASSERT_TRUE(prepared) << to_string(prepared.error());
-  ASSERT_EQ(prepared->has_value(), !load.constants.empty());
-  if (!*prepared) return;
-  Artifact artifact = ready.artifact;
-  artifact.bytes = (*prepared)->bytes;
-  load.artifact = artifact;
-  load.constants = constants_of(**prepared, load.constants);
-  const auto kernel = other_onednn().load(load);
-  ASSERT_TRUE(kernel) << to_string(kernel.error());
-  run_once({ready.graph, ready.region, ready.variant, ready.artifact, **kernel}, expected, std::nullopt, tolerance);
-}
-
-std::string run_variant(const Net& net, const Region& region, const Variant& variant, const Expected& expected,
-                        const CompileOptions& options) {
-  const CompileRequest request{.graph = &net.graph, .region = region, .variant = variant, .model_bytes = {}};
-  const auto artifacts = onednn().compile(std::span(&request, 1), options);
-  if (!artifacts[0]) return std::string(name_of(artifacts[0].error().reason)) + ": " + artifacts[0].error().detail;
-  LoadRequest load{.artifact = *artifacts[0], .constants = {}, .inputs = {}, .outputs = {}, .threads = options.threads};
-  for (const ValueId id : artifacts[0]->constants) load.constants.push_back(*net.graph.value(id).constant);
-  auto kernel = other_onednn().load(load);
-  if (!kernel) {
-    ADD_FAILURE() << to_string(kernel.error());
-    return "not loaded";
-  }
-  const Ready ready{net.graph, region, variant, *artifacts[0], **kernel};
+/// Compares what a variant computes, and with its constants prepared, which leaves nothing of the originals to be
+/// packed. "" or its refusal.
+std::string refusal_of(const VariantRunner& runner, const Variant& variant, const Numbers& expected) {
+  const auto ran = runner.run(variant);
+  if (!ran) return std::string(name_of(ran.error().reason)) + ": " + ran.error().detail;
   const double tolerance = variant.name.starts_with("wino") ? 1e-4 : 1e-5;
-  run_once(ready, expected, std::nullopt, tolerance);
-  for (const auto& [out, in] : artifacts[0]->in_place) {
-    EXPECT_EQ(out, 0U);
-    run_once(ready, expected, in, tolerance);
-  }
-  run_prepared(ready, load, expected, tolerance);
+  expect_close(ran->outputs, expected, tolerance);
+  const std::vector<Tensor> prepared = runner.run_prepared(variant, ran->artifact);
+  EXPECT_EQ(!prepared.empty(), !ran->artifact.constants.empty());
+  if (!prepared.empty()) expect_close(prepared, expected, tolerance);
   return {};
 }
 
@@ -158,15 +78,6 @@ void for_each_place(const Format& format, const Extents& extents, Visit&& visit)
   for (std::int64_t n = 0; n < extents[0]; ++n)
     for (std::int64_t c = 0; c < extents[1]; ++c)
       for (std::int64_t p = 0; p < pixels; ++p) visit(i++, place_of(format, extents, n, c, p));
-}
-
-Backend& instance(int which) {
-  static std::vector<std::unique_ptr<Registry>> registries;
-  while (static_cast<int>(registries.size()) <= which)
-    registries.push_back(std::make_unique<Registry>(std::vector<std::string>{test::build_path("/lib/collage")}));
-  auto backend = registries[static_cast<std::size_t>(which)]->get("onednn");
-  COLLAGE_CHECK(backend.has_value(), backend ? "" : to_string(backend.error()));
-  return **backend;
 }
 
 }  // namespace
@@ -251,19 +162,18 @@ ValueId Net::pool(const std::string& type, ValueId x, std::int64_t kernel, const
 
 Outcomes run_every_variant(const Net& net, Accuracy accuracy, int threads) {
   Outcomes outcomes;
-  const Region region = region_of(net.graph);
-  const CompileOptions options{.threads = threads, .accuracy = accuracy};
-  const auto variants = onednn().support(net.graph, region, options);
+  const std::vector<Tensor> inputs = inputs_of(net.graph);
+  const VariantRunner runner("onednn", net.graph, inputs, {.threads = threads, .accuracy = accuracy});
+  const auto variants = runner.offered();
   if (!variants) {
     ADD_FAILURE() << name_of(variants.error().reason) << ": " << variants.error().detail;
     return outcomes;
   }
-  const Expected expected = expected_of(net.graph);
+  const Numbers expected = expected_of(net.graph, inputs);
   for (const Variant& variant : *variants) {
     SCOPED_TRACE(variant.name);
     EXPECT_FALSE(outcomes.contains(variant.name)) << "two variants of one name";
-    outcomes[variant.name] = run_variant(net, region, variant, expected, options);
-    if (getenv("SHOW")) printf("    %s -> %s\n", variant.name.c_str(), outcomes[variant.name].c_str());
+    outcomes[variant.name] = refusal_of(runner, variant, expected);
   }
   return outcomes;
 }
@@ -275,26 +185,8 @@ std::set<std::string> passed(const Outcomes& outcomes) {
   return names;
 }
 
-Backend& onednn() { return instance(0); }
-Backend& other_onednn() { return instance(1); }
-
-Region region_of(const Graph& graph) { return whole_region(graph, uses_of(graph)); }
-
-std::vector<Tensor> constants_of(const PreparedArtifact& prepared, const std::vector<Tensor>& originals) {
-  std::vector<Tensor> constants;
-  for (const PreparedArtifact::Constant& constant : prepared.constants) {
-    if (const auto* as_it_is = std::get_if<std::size_t>(&constant)) {
-      constants.push_back(originals[*as_it_is]);
-      continue;
-    }
-    const auto& bytes = std::get<Buffer>(constant);
-    constants.push_back({.type = ElementType::kUint8,
-                         .extents = {static_cast<std::int64_t>(bytes.size())},
-                         .data = bytes,
-                         .strings = {}});
-  }
-  return constants;
-}
+Backend& onednn() { return compiling("onednn"); }
+Backend& other_onednn() { return loading("onednn"); }
 
 Refusal refusal_of(const Net& net) {
   const auto variants = onednn().support(net.graph, region_of(net.graph), {});

@@ -11,6 +11,7 @@
 #include "backend/extensions/constants_extension.h"
 #include "backend/extensions/format_extension.h"
 #include "backend/registry.h"
+#include "tests/support/variant_runner.h"
 
 namespace collage::test {
 
@@ -51,8 +52,7 @@ class Net {
 /// What became of each variant: "" when its numbers were right, else the refusal.
 using Outcomes = std::map<std::string, std::string>;
 
-/// Compiles the whole graph as one region in every variant, loads it in another instance, runs it with outputs apart
-/// and, where allowed, in place, and compares; failures are reported to GoogleTest under the variant's name.
+/// Runs the whole graph in every variant and compares; failures are reported to GoogleTest under the variant's name.
 Outcomes run_every_variant(const Net& net, Accuracy accuracy = Accuracy::kStandard, int threads = 1);
 
 /// The variants that ran.
@@ -62,11 +62,6 @@ std::set<std::string> passed(const Outcomes& outcomes);
 Backend& onednn();
 Backend& other_onednn();
 
-/// What to load a prepared artifact with.
-std::vector<Tensor> constants_of(const PreparedArtifact& prepared, const std::vector<Tensor>& originals);
-
-/// The region of all nodes.
-Region region_of(const Graph& graph);
 /// support() of the whole graph, expected to refuse; the reason.
 Refusal refusal_of(const Net& net);
 

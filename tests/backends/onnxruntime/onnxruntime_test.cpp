@@ -12,11 +12,11 @@ class Onnxruntime : public ::testing::Test {
     return **found;
   }
 
-  Registry registry_ = test_registry();
+  Registry& registry_ = test_registry();
 };
 
 CompileRequest whole_request(const Graph& graph) {
-  const Region region = whole(graph);
+  const Region region = region_of(graph);
   return {.graph = &graph, .region = region, .variant = plain_variant(region), .model_bytes = {}};
 }
 
@@ -46,12 +46,10 @@ TEST_F(Onnxruntime, ReadsLargeConstantsInPlace) {
 
   auto bound = bind_artifact(backend, request, *compiled[0], {noise_tensor({16, 64}, 1)});
   ASSERT_TRUE(bound.has_value()) << to_string(bound.error());
-  ASSERT_TRUE(bound->call->run().has_value());
-  const Tensor first = bound->tensors()[0];
+  const Tensor first = bound->bound.run().value()[0];
   // Only a kernel that shares the memory sees the change.
   std::fill(memory->begin(), memory->end(), 3.0F);
-  ASSERT_TRUE(bound->call->run().has_value());
-  const Tensor second = bound->tensors()[0];
+  const Tensor second = bound->bound.run().value()[0];
   for (std::size_t i = 0; i < 16 * 64; ++i)
     ASSERT_FLOAT_EQ(second.data.as<float>()[i], first.data.as<float>()[i] + 2.0F) << i;
 }
@@ -206,7 +204,7 @@ TEST_F(Onnxruntime, TakesQuantisedValuesThatItsOwnOptimisersStumbleOver) {
 TEST_F(Onnxruntime, RefusesOperatorSetsItCannotRead) {
   Graph graph = single("Relu", {f32({2})}, f32({2}));
   graph.opsets[""] = 27;
-  const auto made = instance("onnxruntime").support(graph, whole(graph), {});
+  const auto made = instance("onnxruntime").support(graph, region_of(graph), {});
   ASSERT_FALSE(made.has_value());
   EXPECT_EQ(made.error().reason, RefusalReason::kOperator);
 }

@@ -90,7 +90,7 @@ class DamagedPlanTest : public DamageTest {
   /// A plan of several backends.
   std::string plan_file() const {
     const std::string model = given("model.onnx", small_network());
-    const Ended tuned = run(quick_tune(model, file("whole.collage")));
+    const Ended tuned = tuned_once(model, file("whole.collage"));
     EXPECT_EQ(tuned.exit_code, 0) << describe(tuned);
     return file("whole.collage");
   }

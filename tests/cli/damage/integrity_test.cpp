@@ -18,7 +18,7 @@ using ::testing::IsEmpty;
 class DamagedMemberTest : public CliTest {
  protected:
   DamagedMemberTest() : model_(given("model.onnx", small_network())), plan_(file("model.collage")) {
-    expect_good(run(quick_tune(model_, plan_, {"--only", "onednn"})));
+    expect_good(tuned_once(model_, plan_, {"--only", "onednn"}));
   }
 
   /// Every command that takes a plan.
@@ -194,7 +194,7 @@ class DamagedStoreTest : public CliTest {
  protected:
   DamagedStoreTest() : store_(file("costs.sqlite")) {
     (void)given("model.onnx", small_network());
-    expect_good(tune());
+    expect_good(made_once("store of onednn alone", [&] { return tune(); }));
   }
 
   Ended tune() const {

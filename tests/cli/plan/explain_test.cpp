@@ -17,7 +17,7 @@ class ExplainTest : public CliTest {
   ExplainTest() : model_(given("model.onnx", small_network())), plan_(file("model.collage")) {}
 
   void tune(const std::vector<std::string>& more = {}) const {
-    const Ended ended = run(quick_tune(model_, plan_, more));
+    const Ended ended = tuned_once(model_, plan_, more);
     EXPECT_EQ(ended.exit_code, 0) << describe(ended);
   }
 

@@ -9,7 +9,7 @@ class FixedPlanTest : public CliTest {
  protected:
   FixedPlanTest() : plan_(file("plan.collage")) {
     const std::string model = given("model.onnx", doubling_with_open_dimension());
-    expect_good(run(quick_tune(model, plan_, {"--only", "onnxruntime", "--shape", "N=2"})));
+    expect_good(tuned_once(model, plan_, {"--only", "onnxruntime", "--shape", "N=2"}));
   }
 
   [[nodiscard]] Ended with(const std::string& command, const std::vector<std::string>& more) const {

@@ -10,7 +10,7 @@ using ::testing::HasSubstr;
 
 class RecheckTest : public TestBackendsTest {
  protected:
-  RecheckTest() { expect_good(run(quick_tune(given("model.onnx", chain(4)), plan_, {"--backends", "test"}))); }
+  RecheckTest() { expect_good(tuned_once(given("model.onnx", chain(4)), plan_, {"--backends", "test"})); }
 
   void move_to_another_machine() const {
     auto plan = load_plan(plan_);

@@ -24,7 +24,7 @@ class ToldTest : public CliTest {
 
   [[nodiscard]] json tune(std::vector<std::string> more = {}) const {
     more.insert(more.end(), {"--json", "-"});
-    const Ended ended = run(quick_tune(model_, plan_, more));
+    const Ended ended = tuned_once(model_, plan_, more);
     expect_good(ended);
     return parsed(ended.out);
   }

@@ -10,6 +10,7 @@
 #include "tests/cli/changed_plan.h"
 #include "tests/cli/cli_fixture.h"
 #include "tests/cli/models.h"
+#include "tests/support/long_run.h"
 
 namespace collage::testing {
 namespace {
@@ -30,10 +31,9 @@ class TunedPlanTest : public CliTest {
   }
 
   /// Tunes into plan_ and gives the report.
-  nlohmann::json tune(const std::vector<std::string>& more = {}) const {
-    std::vector<std::string> arguments = quick_tune(model_, plan_, {"--json", "-"});
-    arguments.insert(arguments.end(), more.begin(), more.end());
-    const Ended ended = run(arguments);
+  nlohmann::json tune(std::vector<std::string> more = {}) const {
+    more.insert(more.end(), {"--json", "-"});
+    const Ended ended = tuned_once(model_, plan_, more);
     expect_good(ended);
     EXPECT_THAT(temporaries(), IsEmpty());
     return parsed(ended.out);
@@ -230,7 +230,15 @@ TEST_F(TunedPlanTest, KeepsBannedBackendsAwayAndPinnedNodesInPlace) {
   expect_model_scores(scores(plan_));
 }
 
+TEST_F(TunedPlanTest, KeepsWithinACapOfMemory) {
+  const auto needed = tune({"--backends", "onednn"})["memory_bytes"].get<std::int64_t>();
+  EXPECT_GT(needed, 0);
+  EXPECT_LE(tune({"--backends", "onednn", "--memory-cap", std::to_string(needed)})["memory_bytes"], needed);
+  expect_model_scores(scores(plan_));
+}
+
 TEST_F(TunedPlanTest, CapOfMemoryForcesASlowerCoverThatFits) {
+  if (!test::by_length(false, true)) GTEST_SKIP() << "half a minute: ./dev soak cap";
   // Its 3x3 convolutions are fastest with scratch that is larger than all values of the model.
   const char* folder = std::getenv("COLLAGE_MODELS");
   const std::string model = folder ? folder + std::string("/classification/resnet_stem_block_sum.onnx") : "";

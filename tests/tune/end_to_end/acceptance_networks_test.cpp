@@ -197,19 +197,19 @@ Graph four_bottlenecks(const std::string& network, std::int64_t extent) {
   return imported(part_of(make_workload(network).value(), 0, 30), extent);
 }
 
-TEST(Acceptance, V23_AnyPlacementOfBertGivesTheReferencesNumbers) {
+TEST(Acceptance, AnyPlacementOfBertGivesTheReferencesNumbers) {
   expect_reference_numbers(imported(make_workload("bert_full", {.seq = 8, .layers = 1}).value()));
 }
 
-TEST(Acceptance, V23_AnyPlacementOfDcganGivesTheReferencesNumbers) { expect_reference_numbers(small_dcgan()); }
+TEST(Acceptance, AnyPlacementOfDcganGivesTheReferencesNumbers) { expect_reference_numbers(small_dcgan()); }
 
-TEST(Acceptance, V23_AnyPlacementOfNasnetGivesTheReferencesNumbers) { expect_reference_numbers(two_nasnet_cells()); }
+TEST(Acceptance, AnyPlacementOfNasnetGivesTheReferencesNumbers) { expect_reference_numbers(two_nasnet_cells()); }
 
-TEST(Acceptance, V23_AnyPlacementOfResnet3dGivesTheReferencesNumbers) {
+TEST(Acceptance, AnyPlacementOfResnet3dGivesTheReferencesNumbers) {
   expect_reference_numbers(four_bottlenecks("resnet50_3d", 8));
 }
 
-TEST(Acceptance, V23_AnyPlacementOfResnextGivesTheReferencesNumbers) {
+TEST(Acceptance, AnyPlacementOfResnextGivesTheReferencesNumbers) {
   expect_reference_numbers(four_bottlenecks("resnext50_32x4d", 8));
 }
 

@@ -19,7 +19,7 @@ struct TuneLab {
   Registry registry{test::module_folders()};
 };
 
-TEST(Acceptance, V16_ACandidateThatThrowsIsLeftOutAndTheReasonKept) {
+TEST(Acceptance, ACandidateThatThrowsIsLeftOutAndTheReasonKept) {
   TuneLab lab;
   test::write_model(test::small_graph(), lab.scratch.file("model.onnx"));
   const std::vector<std::string> throwing = {"test:fault=compile-throw", "test:fault=run-throw"};
@@ -68,7 +68,7 @@ Graph oddly_named() {
   return graph;
 }
 
-TEST(Acceptance, V26_TwoInputsOddlyNamedKeepTheirNamesOrderAndNumbers) {
+TEST(Acceptance, TwoInputsOddlyNamedKeepTheirNamesOrderAndNumbers) {
   TuneLab lab;
   const Graph graph = oddly_named();
   test::write_model(graph, lab.scratch.file("model.onnx"));

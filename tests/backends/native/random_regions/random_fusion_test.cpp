@@ -12,7 +12,7 @@ namespace {
 
 struct Share {
   RegionKind kind;
-  int usual;  ///< of 86
+  int usual;  ///< of 43
   int full;   ///< of 2700
 };
 
@@ -77,16 +77,16 @@ TEST_P(RandomFusion, ComputesWhatTheReferenceDoes) {
   }
   RecordProperty("variants", variants_run);
   RecordProperty("refused", refused);
-  ASSERT_LT(50 * unscheduled, 50 + variants_run) << "a rare form of graph";
+  ASSERT_LT(50 * unscheduled, 100 + variants_run) << "a rare form of graph";
 }
 
 INSTANTIATE_TEST_SUITE_P(Regions, RandomFusion,
-                         testing::Values(Share{RegionKind::kElementwise, 16, 500},
-                                         Share{RegionKind::kConvolution, 14, 500},
-                                         Share{RegionKind::kDepthwise, 6, 200}, Share{RegionKind::kTransposed, 8, 200},
-                                         Share{RegionKind::kSeparable, 6, 200}, Share{RegionKind::kProduct, 10, 300},
-                                         Share{RegionKind::kPooling, 4, 150}, Share{RegionKind::kRows, 6, 250},
-                                         Share{RegionKind::kMoves, 4, 100}, Share{RegionKind::kQuantised, 12, 300}),
+                         testing::Values(Share{RegionKind::kElementwise, 8, 500},
+                                         Share{RegionKind::kConvolution, 7, 500}, Share{RegionKind::kDepthwise, 3, 200},
+                                         Share{RegionKind::kTransposed, 4, 200}, Share{RegionKind::kSeparable, 3, 200},
+                                         Share{RegionKind::kProduct, 5, 300}, Share{RegionKind::kPooling, 2, 150},
+                                         Share{RegionKind::kRows, 3, 250}, Share{RegionKind::kMoves, 2, 100},
+                                         Share{RegionKind::kQuantised, 6, 300}),
                          [](const testing::TestParamInfo<Share>& share) { return name_of(share.param.kind); });
 
 }  // namespace
