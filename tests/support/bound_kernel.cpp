@@ -41,7 +41,7 @@ Result<std::string> BoundKernel::damage() const {
       return "input " + std::to_string(i);
   for (std::size_t i = 0; i < outputs_.size(); ++i) {
     COLLAGE_TRY(const bool is_right, is_padded(i));
-    if (!is_right) return "padding of output " + std::to_string(i) + " in " + output_ports_[i].format.name;
+    if (!is_right) return "padding of output " + std::to_string(i) + " in " + output_ports_[i].place.format.name;
   }
   return "";
 }
@@ -49,13 +49,13 @@ Result<std::string> BoundKernel::damage() const {
 Result<void> BoundKernel::fill_inputs(const std::vector<Tensor>& tensors) {
   for (std::size_t i = 0; i < tensors.size(); ++i) {
     const Port& port = input_ports_[i];
-    COLLAGE_TRY(const std::size_t size, converter_->bytes_of(port.type, port.format));
+    COLLAGE_TRY(const std::size_t size, converter_->bytes_of(port.type, port.place.format));
     const GuardedBytes plain_bytes(tensors[i].data.size());
     std::ranges::copy(tensors[i].data.bytes(), plain_bytes.bytes().begin());
     inputs_.emplace_back(size);
     const std::span<std::byte> filled = inputs_.back().bytes();
     if (size > 0) {
-      COLLAGE_TRY_VOID(converter_->convert(port.type, plain(), plain_bytes.bytes(), port.format, filled, 1));
+      COLLAGE_TRY_VOID(converter_->convert(port.type, plain(), plain_bytes.bytes(), port.place.format, filled, 1));
     }
     originals_.emplace_back(filled.begin(), filled.end());
   }
@@ -68,7 +68,7 @@ Result<void> BoundKernel::make_outputs(std::optional<SharedPorts> shared) {
     const Port& port = output_ports_[i];
     std::size_t size = 0;
     if (port.type.is_static()) {
-      COLLAGE_TRY(size, converter_->bytes_of(port.type, port.format));
+      COLLAGE_TRY(size, converter_->bytes_of(port.type, port.place.format));
     }
     output_bytes_.push_back(size);
     outputs_.push_back(port.type.is_static() && !is_shared(i) ? GuardedBytes(size) : GuardedBytes());
@@ -88,7 +88,7 @@ Result<Tensor> BoundKernel::plain_output(std::size_t port) const {
   Result<void> converted;
   Buffer data = Buffer::make(byte_count(type.element, type.extents()), [&](std::span<std::byte> out) {
     if (out.empty()) return;
-    converted = converter_->convert(type, output_ports_[port].format, output(port), plain(), out, 1);
+    converted = converter_->convert(type, output_ports_[port].place.format, output(port), plain(), out, 1);
   });
   if (!converted) return std::unexpected(converted.error());
   return Tensor{.type = type.element, .extents = type.extents(), .data = std::move(data), .strings = {}};
@@ -107,10 +107,10 @@ bool BoundKernel::guards_hold() const {
 
 Result<bool> BoundKernel::is_padded(std::size_t port) const {
   const Port& made = output_ports_[port];
-  if (!made.type.is_static() || made.format.owner().empty()) return true;
+  if (!made.type.is_static() || made.place.format.owner().empty()) return true;
   COLLAGE_TRY(const Tensor numbers, plain_output(port));
   const GuardedBytes again(output(port).size());
-  COLLAGE_TRY_VOID(converter_->convert(made.type, plain(), numbers.data.bytes(), made.format, again.bytes(), 1));
+  COLLAGE_TRY_VOID(converter_->convert(made.type, plain(), numbers.data.bytes(), made.place.format, again.bytes(), 1));
   return std::ranges::equal(again.bytes(), output(port));
 }
 
