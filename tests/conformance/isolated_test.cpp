@@ -11,13 +11,13 @@ namespace {
 
 using std::chrono::milliseconds;
 
-Outcome refused(const std::string& detail) {
+Outcome refused_with(const std::string& detail) {
   return {.kind = Outcome::Kind::kRefused, .reason = "type", .detail = detail};
 }
 
 TEST(Isolated, BringsOutcomesBackInOrder) {
   const auto outcomes = run_isolated(
-      3, [](std::size_t i) { return refused(std::to_string(i)); }, milliseconds(5000));
+      3, [](std::size_t i) { return refused_with(std::to_string(i)); }, milliseconds(5000));
   ASSERT_EQ(outcomes.size(), 3U);
   EXPECT_EQ(outcomes[2].kind, Outcome::Kind::kRefused);
   EXPECT_EQ(outcomes[2].reason, "type");
@@ -29,7 +29,7 @@ TEST(Isolated, ACrashIsTheFailureOfOnePiece) {
       3,
       [](std::size_t i) {
         if (i == 1) ::kill(::getpid(), SIGKILL);
-        return refused("a\nb");
+        return refused_with("a\nb");
       },
       milliseconds(5000));
   ASSERT_EQ(outcomes.size(), 3U);

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace collage::testing {
+namespace collage {
 namespace {
 
 using ::testing::HasSubstr;
@@ -87,4 +87,4 @@ TEST(ShapeDomain, GivesTypesTheExtentsOfAPoint) {
 }
 
 }  // namespace
-}  // namespace collage::testing
+}  // namespace collage

@@ -9,7 +9,7 @@
 namespace collage {
 namespace {
 
-ValueType parsed(std::string_view text) {
+ValueType type_of_text(std::string_view text) {
   const auto type = parse_value_type(text);
   EXPECT_TRUE(type) << text;
   return type.value_or(ValueType{});
@@ -27,14 +27,14 @@ TEST(Type, EveryElementNameReadsBack) {
 TEST(Type, TextFormReadsBack) {
   for (const char* text : {"f32[1,3,224,224]", "i64[N,?]", "f32[*]", "seq(f32[2])", "opt(seq(str[]))", "?", "f32[]",
                            "bf16[\"batch size\",\"3\",N=4]", "undef[*]", "u4[0]", "i64[9223372036854775807]"})
-    EXPECT_EQ(to_string(parsed(text)), text);
+    EXPECT_EQ(to_string(type_of_text(text)), text);
 }
 
 TEST(Type, TextFormTellsApartWhatDiffers) {
-  EXPECT_NE(parsed("f32[]"), parsed("f32[*]"));
-  EXPECT_NE(parsed("f32[N]"), parsed("f32[?]"));
-  EXPECT_NE(parsed("f32[\"3\"]"), parsed("f32[3]"));
-  EXPECT_EQ(parsed("f32[N=4]").shape->front(), (Dim{.extent = 4, .symbol = "N"}));
+  EXPECT_NE(type_of_text("f32[]"), type_of_text("f32[*]"));
+  EXPECT_NE(type_of_text("f32[N]"), type_of_text("f32[?]"));
+  EXPECT_NE(type_of_text("f32[\"3\"]"), type_of_text("f32[3]"));
+  EXPECT_EQ(type_of_text("f32[N=4]").shape->front(), (Dim{.extent = 4, .symbol = "N"}));
 }
 
 TEST(Type, RefusesMalformedText) {
@@ -64,13 +64,13 @@ TEST(Type, SurvivesRandomText) {
 }
 
 TEST(Type, StaticMeansEveryExtentAndTheElementSizeAreKnown) {
-  EXPECT_TRUE(parsed("f32[1,2]").is_static());
-  EXPECT_TRUE(parsed("f32[]").is_static());
-  EXPECT_TRUE(parsed("f32[0]").is_static());
+  EXPECT_TRUE(type_of_text("f32[1,2]").is_static());
+  EXPECT_TRUE(type_of_text("f32[]").is_static());
+  EXPECT_TRUE(type_of_text("f32[0]").is_static());
   for (const char* text : {"f32[N]", "f32[?]", "f32[*]", "str[2]", "seq(f32[2])", "?", "undef[2]"})
-    EXPECT_FALSE(parsed(text).is_static()) << text;
-  EXPECT_EQ(ValueType::tensor(ElementType::kInt64, {2, 3}), parsed("i64[2,3]"));
-  EXPECT_EQ(parsed("i64[2,3]").extents(), (Extents{2, 3}));
+    EXPECT_FALSE(type_of_text(text).is_static()) << text;
+  EXPECT_EQ(ValueType::tensor(ElementType::kInt64, {2, 3}), type_of_text("i64[2,3]"));
+  EXPECT_EQ(type_of_text("i64[2,3]").extents(), (Extents{2, 3}));
 }
 
 TEST(Type, CountsElementsAndBytes) {

@@ -82,7 +82,7 @@ TEST_F(Repro, FolderHoldsWhatIsPromised) {
 TEST_F(Repro, FailingConversionHasOneToo) {
   Pricer pricer(watched(), registry, store);
   const ConversionRequest request{
-      .conversion = {.type = test::f32_type({4, 8}), .from = plain(), .to = Format{"test:reversed"}},
+      .conversion = {.type = test::f32_type({4, 8}), .from = {}, .to = {.format = {"test:reversed"}}},
       .backends = {"test:fault=run-wrong"}};
   ASSERT_TRUE(pricer.price(std::vector{request}));
   ASSERT_EQ(keeper.kept().size(), 1U);

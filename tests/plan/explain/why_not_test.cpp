@@ -32,11 +32,11 @@ TEST(WhyNot, AnOfferNamesItsCostAndItsMargin) {
             "other does not run a: dearer: its best offer is other/direct on 3 nodes, 0.1 us; put in its place the "
             "cover costs 0.0 us more\n  chosen: fake/direct on 1 node, 0.1 us\n");
   const Plan plan = explained_plan();
-  const auto json = nlohmann::json::parse(why_not_as_json(plan, parse_why_not(plan, "a=other").value()).value());
-  EXPECT_EQ(json["schema"], "collage.why-not/1");
-  EXPECT_EQ(json["offer"]["margin_us"], 0.034);
-  EXPECT_EQ(json["offer"]["margin_by"], "exchange");
-  EXPECT_EQ(json["chosen"]["backend"], "fake");
+  const auto told = nlohmann::json::parse(why_not_as_json(plan, parse_why_not(plan, "a=other").value()).value());
+  EXPECT_EQ(told["schema"], "collage.why-not/1");
+  EXPECT_EQ(told["offer"]["margin_us"], 0.034);
+  EXPECT_EQ(told["offer"]["margin_by"], "exchange");
+  EXPECT_EQ(told["chosen"]["backend"], "fake");
 }
 
 TEST(WhyNot, AnOfferThatIsCheaperAloneSaysSo) {

@@ -27,7 +27,7 @@ PlanCases shared_cases(const std::vector<std::int64_t>& points = {2, 8}, bool ha
   return cases;
 }
 
-std::string slurp(const std::string& path) {
+std::string bytes_of_file(const std::string& path) {
   std::ifstream in(path, std::ios::binary);
   return {std::istreambuf_iterator<char>(in), {}};
 }
@@ -202,7 +202,7 @@ TEST(CasesFile, RefusesEveryPrefixAndGivesThePlansOrAnErrorForFlippedBytes) {
   const Folder folder;
   const PlanCases cases = shared_cases();
   ASSERT_TRUE(save_cases(cases, folder.file("x.collage")));
-  const std::string whole = slurp(folder.file("x.collage"));
+  const std::string whole = bytes_of_file(folder.file("x.collage"));
   for (std::size_t size = 0; size < whole.size(); size += size < 100 || size + 200 > whole.size() ? 1 : 997) {
     std::ofstream(folder.file("cut.collage"), std::ios::binary) << whole.substr(0, size);
     EXPECT_FALSE(load_cases(folder.file("cut.collage"))) << size;

@@ -148,11 +148,11 @@ void drop_checksums(const std::string& path) {
   const auto members = read_zip(Buffer::map_file(path).value(), path).value();
   nlohmann::json object = nlohmann::json::parse(members.front().data.text());
   for (auto& value : object["values"]) value.erase("checksum");
-  const std::string json = object.dump();
+  const std::string text = object.dump();
   std::vector<ZipSource> sources;
   for (const ZipMember& one : members)
     sources.push_back({.name = one.name, .parts = {one.data.bytes()}, .alignment = 4096});
-  sources.front().parts = {std::as_bytes(std::span(json))};
+  sources.front().parts = {std::as_bytes(std::span(text))};
   const int descriptor = ::open((path + ".old").c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
   EXPECT_TRUE(write_zip(descriptor, sources, path));
   ::close(descriptor);
