@@ -12,9 +12,11 @@ source tools/build.sh
 campaigns() {
   cat <<'TEXT'
 cap         cli_test           *CapOfMemory*                      a cap of memory that costs time, on a model of $COLLAGE_MODELS
+brute-force search_test        *BruteForce*                       covers against all schedules of ten thousand graphs
 chaos       tune_test          Chaos.*                            20 kinds of misbehaviour of a backend at 6 stages
 conformance conformance_test   *                                  every case and variant of operators on every backend
 damage      cli_test           Damage*                            damaged models and plans
+flips       plan_test          PlanFile.*                         every byte of a plan flipped
 faults      cli_test           FaultsTest.*                       every system call of a tune fails in turn
 fusion      native_test        *RandomFusion*:*Program*           random fused regions and damaged programs of native
 gate        gate_test          *                                  planted miscompiles, random networks

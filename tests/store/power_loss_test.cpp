@@ -99,7 +99,7 @@ TEST_F(PowerLoss, AtAnyMomentLeavesASoundStoreWithAllThatWasAcknowledged) {
   // Long enough that the log is carried over into the file while it is in use.
   record(test::scripted_tune(220));
   const auto& events = recorder_.events();
-  const std::size_t states = test::by_length<std::size_t>(300, 12'000);
+  const std::size_t states = test::by_length<std::size_t>(120, 12'000);
   std::vector<std::size_t> cuts;
   for (std::size_t i = 0; i < states; ++i) cuts.push_back(dice.below(events.size() + 1));
   std::ranges::sort(cuts);

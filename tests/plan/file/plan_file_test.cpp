@@ -13,6 +13,7 @@
 #include "plan/file/zip.h"
 #include "tests/plan/plan_fixture.h"
 #include "tests/support/flipped_file.h"
+#include "tests/support/long_run.h"
 
 namespace collage {
 namespace {
@@ -109,7 +110,8 @@ TEST(PlanFile, GivesThePlanOrAnErrorWhicheverByteIsFlipped) {
   const std::string whole = slurp(path);
   FlippedFile file(path);
   std::map<std::string, std::size_t> codes;
-  for (std::size_t at = 0; at < whole.size(); ++at) {
+  const auto stride = test::by_length<std::size_t>(3, 1);
+  for (std::size_t at = 0; at < whole.size(); at += stride) {
     file.flip(at, static_cast<char>(1 << at % 8));
     const auto loaded = load_plan(path);
     ++codes[loaded ? "" : loaded.error().code];
@@ -120,7 +122,7 @@ TEST(PlanFile, GivesThePlanOrAnErrorWhicheverByteIsFlipped) {
   }
   EXPECT_THAT(codes, testing::UnorderedElementsAre(testing::Key(""), testing::Key("plan/damaged"),
                                                    testing::Key("zip/damaged")));
-  EXPECT_GT(codes["plan/damaged"], slurp(path).find("PK\1\2") / 8) << "texts, weights and artifacts";
+  EXPECT_GT(stride * codes["plan/damaged"], slurp(path).find("PK\1\2") / 8) << "texts, weights and artifacts";
 }
 
 TEST(PlanFile, NamesWhatHasOtherBytes) {
