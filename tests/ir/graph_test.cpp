@@ -5,7 +5,7 @@
 namespace collage {
 namespace {
 
-Graph graph_of(std::string_view text) {
+Graph graph_from(std::string_view text) {
   auto graph = parse_graph(text);
   EXPECT_TRUE(graph) << to_string(graph.error());
   return graph ? std::move(*graph) : Graph{};
@@ -55,16 +55,16 @@ TEST(Graph, CopiesShareConstantsAndCompareEqual) {
 }
 
 TEST(Graph, BodiesCompareByContents) {
-  const Graph inner = graph_of("graph b(%x) -> (%x) {}");
+  const Graph inner = graph_from("graph b(%x) -> (%x) {}");
   const Body one{std::make_shared<const Graph>(inner)};
   EXPECT_EQ(one, Body{std::make_shared<const Graph>(inner)});
   EXPECT_NE(one, Body{});
   EXPECT_EQ(Body{}, Body{});
-  EXPECT_NE(one, Body{std::make_shared<const Graph>(graph_of("graph c(%x) -> (%x) {}"))});
+  EXPECT_NE(one, Body{std::make_shared<const Graph>(graph_from("graph c(%x) -> (%x) {}"))});
 }
 
 TEST(Uses, KnowsProducersReadersAndOutputs) {
-  const Graph graph = graph_of(R"(graph g(%x) -> (%b, %b) {
+  const Graph graph = graph_from(R"(graph g(%x) -> (%b, %b) {
     constant %c = i64[1]{1}
     %a = Mul(%x, %x) "mul"
     %b, _ = Two(%a, _, %c) "two"
@@ -84,7 +84,7 @@ TEST(Uses, KnowsProducersReadersAndOutputs) {
 }
 
 TEST(Uses, CountsCapturesOnceWithInputs) {
-  const Graph graph = graph_of(R"(graph g(%x, %c) -> (%y) {
+  const Graph graph = graph_from(R"(graph g(%x, %c) -> (%y) {
     %y = If(%c) captures(%x, %c) {then_branch=graph(
       ) -> (%x) { capture %x capture %c }} "if"
   })");
@@ -94,7 +94,7 @@ TEST(Uses, CountsCapturesOnceWithInputs) {
 }
 
 TEST(Bodies, ListsSinglesAndLists) {
-  const Graph graph = graph_of("graph(%c) -> () { () = If(%c) {a=graph one() -> () {}, b=[graph two() -> () {}]} }");
+  const Graph graph = graph_from("graph(%c) -> () { () = If(%c) {a=graph one() -> () {}, b=[graph two() -> () {}]} }");
   const auto bodies = bodies_of(graph.nodes[0]);
   ASSERT_EQ(bodies.size(), 2U);
   EXPECT_EQ(bodies[0]->name, "one");
