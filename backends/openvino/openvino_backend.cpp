@@ -68,6 +68,13 @@ std::optional<Refusal> other_ports(const OpenvinoModel& model, const CompileRequ
   return Refusal{.reason = RefusalReason::kCompile, .detail = kernel.error().saw};
 }
 
+/// One for the process, never taken down: where that happens while the process ends, after its thread library has gone,
+/// the library crashes.
+std::shared_ptr<ov::Core> shared_core() {
+  static const auto* const core = new std::shared_ptr<ov::Core>(std::make_shared<ov::Core>());
+  return *core;
+}
+
 class OpenvinoBackend final : public Backend, public OperandExtension {
  public:
   OpenvinoBackend(const std::string& name, const BackendOptions& options) {
@@ -80,7 +87,7 @@ class OpenvinoBackend final : public Backend, public OperandExtension {
       info_.build = version.buildNumber;
       info_.version = info_.build.substr(0, info_.build.find('-'));
       compatibility_ = info_.build + cpu_features();
-      core_ = std::make_shared<ov::Core>();
+      core_ = shared_core();
       // Loads the plug-in, so that a broken installation shows here.
       static_cast<void>(core_->get_property("CPU", ov::device::full_name));
     });

@@ -73,7 +73,11 @@ std::vector<Port> ports_of(const Graph& graph, const std::vector<ValueId>& ids, 
 }
 
 LoadRequest request_of(const Graph& graph, const Variant& variant, const Artifact& artifact, int threads) {
-  const Region region = region_of(graph);
+  return request_of(graph, region_of(graph), variant, artifact, threads);
+}
+
+LoadRequest request_of(const Graph& graph, const Region& region, const Variant& variant, const Artifact& artifact,
+                       int threads) {
   LoadRequest request{.artifact = artifact,
                       .constants = {},
                       .inputs = ports_of(graph, region.inputs, variant.input_formats),

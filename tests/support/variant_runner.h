@@ -33,6 +33,9 @@ namespace collage::test {
 /// What load() is asked for a variant of the whole graph; artifact and graph outlive the request.
 [[nodiscard]] LoadRequest request_of(const Graph& graph, const Variant& variant, const Artifact& artifact,
                                      int threads = 1);
+/// The same for a variant of a region.
+[[nodiscard]] LoadRequest request_of(const Graph& graph, const Region& region, const Variant& variant,
+                                     const Artifact& artifact, int threads = 1);
 /// The same for what prepare_constants() made of it; `prepared` outlives the request.
 [[nodiscard]] LoadRequest prepared_request(const LoadRequest& original, const PreparedArtifact& prepared);
 

@@ -119,7 +119,7 @@ using test::plain_variant;
 using test::region_of;
 
 inline LoadRequest load_request(const CompileRequest& request, const Artifact& artifact, int threads = 1) {
-  return test::request_of(*request.graph, request.variant, artifact, threads);
+  return test::request_of(*request.graph, request.region, request.variant, artifact, threads);
 }
 
 struct BoundArtifact {
