@@ -14,7 +14,8 @@ namespace {
 constexpr std::int64_t kConversionFixedNs = 200;
 constexpr std::int64_t kConversionBytesPerNs = 200;
 
-std::optional<BoundaryChoice> best_converter(const ConversionRequest& request, const std::vector<PricedCandidate>& priced) {
+std::optional<BoundaryChoice> best_converter(const ConversionRequest& request,
+                                             const std::vector<PricedCandidate>& priced) {
   std::optional<BoundaryChoice> best;
   for (std::size_t b = 0; b < request.backends.size(); ++b) {
     const auto ns = nanoseconds_of(priced[b].cost);
