@@ -3,45 +3,28 @@
 // measured, and it runs again until all of them are measured.
 // In:  candidates, a deadline. Out: costs, artifacts, covers under these costs.
 // Cost: what is measured; one message for each region.
+// Not here: the parts it is made of, which do the work: costs of candidates (candidate_pricer.h) and of conversions
+//       (conversion_costs.h), artifacts (cover_artifacts.h), what needs measuring (lazy_pricing.h).
 #pragma once
 
-#include <map>
+#include <cstdint>
 #include <memory>
-#include <optional>
-#include <stop_token>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "backend/registry.h"
-#include "base/progress.h"
 #include "measure/pricer.h"
 #include "region/variant.h"
 #include "store/store.h"
-#include "tune/locations.h"
+#include "tune/price/candidate_pricer.h"
+#include "tune/price/conversion_costs.h"
 #include "tune/price/cost_bounds.h"
+#include "tune/price/cover_artifacts.h"
 #include "tune/price/covers.h"
+#include "tune/price/pricing_options.h"
 
 namespace collage {
-
-struct PricingOptions {
-  MeasureOptions measure;
-  MeasuredGraph files;
-  /// Some backends cannot run in one process with others: each is asked in a worker of its own.
-  bool backends_apart = false;
-  std::vector<std::string> converters;  ///< instances asked for conversions between the common formats at home
-  Locations locations;                  ///< of backends elsewhere, who also move and convert values there
-  bool always_covers = true;            ///< single operators are priced after the deadline too, so that a cover exists
-  Progress progress;
-  ReproKeeper* repros = nullptr;  ///< told of failures; outlives the pricing
-};
-
-/// Which artifacts are made, and until when.
-struct ArtifactLimits {
-  std::stop_token stop = {};
-  /// Until then those that also hold code for processors with fewer instructions, where backends have such code;
-  /// nothing: the usual ones.
-  std::optional<Clock::time_point> portable_until = std::nullopt;
-};
 
 /// One thread. Graph, registry and store outlive it.
 class Pricing {
@@ -71,12 +54,14 @@ class Pricing {
   [[nodiscard]] Result<std::vector<Artifact>> artifacts(const Cover& cover, const ArtifactLimits& limits = {});
 
   /// Kernels without code for processors with fewer instructions, and why.
-  [[nodiscard]] const std::vector<std::string>& unportable() const { return unportable_; }
+  [[nodiscard]] const std::vector<std::string>& unportable() const { return artifacts_.unportable(); }
 
   /// What conversions are known to cost so far, estimates for the others. Lives no longer than this object.
-  [[nodiscard]] BoundaryTable boundary_table();
+  [[nodiscard]] BoundaryTable boundary_table() { return conversions_.table(); }
   /// `costs` with the candidates that artifacts() found not to work as refused.
-  [[nodiscard]] std::vector<Cost> without_broken(const CandidatePool& pool, std::vector<Cost> costs) const;
+  [[nodiscard]] std::vector<Cost> without_broken(const CandidatePool& pool, std::vector<Cost> costs) const {
+    return artifacts_.without_broken(pool, std::move(costs));
+  }
 
   /// Measures these variants of one region, for the backend; one cost each. What the store knows is not measured again.
   [[nodiscard]] Result<std::vector<Cost>> price_variants(const Region& region, const std::string& backend,
@@ -84,7 +69,7 @@ class Pricing {
                                                          const MeasureLimits& limits);
 
   /// Candidates and conversions that artifacts() found not to work so far.
-  [[nodiscard]] std::size_t broken_count() const { return broken_count_; }
+  [[nodiscard]] std::size_t broken_count() const { return artifacts_.broken_count(); }
 
   [[nodiscard]] const PriceCounts& counts() const { return pricer_->counts(); }
   /// What its costs depend on beside the region and the candidate.
@@ -93,52 +78,11 @@ class Pricing {
   [[nodiscard]] std::int64_t quiet_ns() const { return pricer_->quiet_ns(); }
 
  private:
-  struct Key {
-    std::string type;
-    Place from;
-    Place to;
-    auto operator<=>(const Key&) const = default;
-  };
-  /// A candidate that was measured and yet does not work where it is needed.
-  struct Broken {
-    Region region;
-    std::string backend;
-    Variant variant;
-    Refusal refusal;
-  };
-
-  using Stored = std::expected<StoredArtifact, Refusal>;
-  [[nodiscard]] Result<Stored> artifact_of(const std::string& backend, const CoverKernel& kernel,
-                                           const ArtifactLimits& limits);
-  /// Nothing when it has no portable one.
-  [[nodiscard]] Result<std::optional<StoredArtifact>> portable_artifact_of(const std::string& name,
-                                                                           const CoverKernel& kernel,
-                                                                           const ArtifactLimits& limits);
-  [[nodiscard]] std::optional<BoundaryChoice> conversion(ValueId value, const Place& from, const Place& to);
-  [[nodiscard]] std::vector<std::string> converters_of(const Place& from, const Place& to) const;
-  [[nodiscard]] static Key key_of(const Conversion& conversion);
-  [[nodiscard]] Conversion conversion_of(const ValueMove& move) const;
-  /// Measures the estimated conversions and transfers of the covers; how many there were.
-  [[nodiscard]] Result<std::size_t> price_conversions(const std::vector<NamedCover>& covers,
-                                                      const MeasureLimits& limits);
-  /// By request and candidate.
-  [[nodiscard]] Result<std::vector<std::vector<PricedCandidate>>> ask(const std::vector<PriceRequest>& requests,
-                                                                      const MeasureLimits& limits);
-  /// Regions of at most so many nodes are measured after the deadline.
-  [[nodiscard]] std::size_t late_nodes() const { return options_.always_covers ? 1 : 0; }
-  /// Measures these candidates of the pool, region by region; one cost each.
-  [[nodiscard]] Result<std::vector<Cost>> price_candidates(const CandidatePool& pool,
-                                                           const std::vector<std::size_t>& candidates,
-                                                           const MeasureLimits& limits);
-
-  PricingOptions options_;
-  const Graph& graph_;
   Registry& registry_;
-  std::vector<std::string> unportable_;
-  std::unique_ptr<Pricer> pricer_;
-  std::map<Key, std::optional<BoundaryChoice>> conversions_;
-  std::vector<Broken> broken_;
-  std::size_t broken_count_ = 0;
+  std::unique_ptr<Pricer> pricer_;  ///< apart, so that its address stays when this is moved: members refer to it
+  CandidatePricer candidates_;
+  ConversionCosts conversions_;
+  CoverArtifacts artifacts_;
 };
 
 }  // namespace collage

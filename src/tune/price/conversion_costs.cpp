@@ -1,0 +1,107 @@
+#include "tune/price/conversion_costs.h"
+
+#include <cstdint>
+#include <set>
+#include <utility>
+#include <variant>
+
+#include "backend/roles.h"
+
+namespace collage {
+namespace {
+
+/// An optimistic conversion: a fixed part and both sides at this many bytes per nanosecond.
+constexpr std::int64_t kConversionFixedNs = 200;
+constexpr std::int64_t kConversionBytesPerNs = 200;
+
+std::optional<BoundaryChoice> best_converter(const ConversionRequest& request,
+                                             const std::vector<PricedCandidate>& priced) {
+  std::optional<BoundaryChoice> best;
+  for (std::size_t b = 0; b < request.backends.size(); ++b) {
+    const auto ns = nanoseconds_of(priced[b].cost);
+    if (ns && (!best || *ns < *nanoseconds_of(best->cost)))
+      best = {.backend = request.backends[b], .cost = priced[b].cost};
+  }
+  return best;
+}
+
+}  // namespace
+
+ConversionCosts::ConversionCosts(const Graph& graph, std::vector<std::string> converters, Locations locations)
+    : graph_(graph), converters_(std::move(converters)), locations_(std::move(locations)) {}
+
+BoundaryTable ConversionCosts::table() {
+  return [this](ValueId value, const Place& from, const Place& to) { return choice(value, from, to); };
+}
+
+Result<std::size_t> ConversionCosts::measure(std::span<const NamedCover> covers, const MeasureLimits& limits,
+                                             Pricer& pricer) {
+  if (Clock::now() > limits.latest) return 0U;
+  const std::vector<ConversionRequest> requests = estimated_in(covers);
+  if (requests.empty()) return 0U;
+  COLLAGE_TRY(const auto priced, pricer.price(requests, limits));
+  for (std::size_t r = 0; r < requests.size(); ++r)
+    known_[key_of(requests[r].conversion)] = best_converter(requests[r], priced[r]);
+  return requests.size();
+}
+
+void ConversionCosts::refuse(const Conversion& conversion) { known_[key_of(conversion)] = std::nullopt; }
+
+ConversionCosts::Key ConversionCosts::key_of(const Conversion& conversion) {
+  return {.type = to_string(conversion.type), .from = conversion.from, .to = conversion.to};
+}
+
+std::optional<BoundaryChoice> ConversionCosts::choice(ValueId value, const Place& from, const Place& to) {
+  const ValueType& type = graph_.value(value).type;
+  const Key key{to_string(type), from, to};
+  const auto found = known_.find(key);
+  if (found != known_.end()) return found->second;
+  return known_.emplace(key, estimate(type, from, to)).first->second;
+}
+
+std::optional<BoundaryChoice> ConversionCosts::estimate(const ValueType& type, const Place& from,
+                                                        const Place& to) const {
+  if (!type.is_static()) return std::nullopt;
+  if (from.location == to.location && same_bytes(type, from.format, to.format))
+    return BoundaryChoice{.backend = kHostBackend,
+                          .cost = Measured{.median_ns = 0, .low_ns = 0, .high_ns = 0, .samples = 1}};
+  const std::vector<std::string> converters = converters_of(from, to);
+  if (converters.empty()) return std::nullopt;
+  const auto bytes = static_cast<std::int64_t>(byte_count(type.element, type.extents()));
+  return BoundaryChoice{.backend = converters.front(),
+                        .cost = Estimated{kConversionFixedNs + 2 * bytes / kConversionBytesPerNs}};
+}
+
+std::vector<std::string> ConversionCosts::converters_of(const Place& from, const Place& to) const {
+  if (from.location != to.location) {
+    if (from.format != to.format || (from.location != kHome && to.location != kHome)) return {};
+    return {locations_.owners.at(from.location == kHome ? to.location : from.location).front()};
+  }
+  if (from.location != kHome) return locations_.owners.at(from.location);
+  const std::string of_from = from.format.owner();
+  const std::string of_to = to.format.owner();
+  if (of_from.empty() && of_to.empty()) return converters_;
+  if (of_from.empty()) return {of_to};
+  if (of_to.empty() || of_to == of_from) return {of_from};
+  return {};
+}
+
+std::vector<ConversionRequest> ConversionCosts::estimated_in(std::span<const NamedCover> covers) const {
+  std::set<Key> wanted;
+  std::vector<ConversionRequest> requests;
+  for (const NamedCover& cover : covers)
+    for (const CoverStep& step : cover.result.cover.steps) {
+      const auto move = move_of(step);
+      if (!move || !std::holds_alternative<Estimated>(step.cost)) continue;
+      const Conversion conversion = conversion_of(graph_, *move);
+      if (wanted.insert(key_of(conversion)).second)
+        requests.push_back({.conversion = conversion, .backends = converters_of(move->from, move->to)});
+    }
+  return requests;
+}
+
+Conversion conversion_of(const Graph& graph, const ValueMove& move) {
+  return {.type = graph.value(move.value).type, .from = move.from, .to = move.to};
+}
+
+}  // namespace collage

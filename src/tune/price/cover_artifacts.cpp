@@ -1,0 +1,102 @@
+#include "tune/price/cover_artifacts.h"
+
+#include <utility>
+#include <variant>
+
+#include "backend/extensions/portability_extension.h"
+
+namespace collage {
+namespace {
+
+CandidateSpec kernel_spec(const CoverKernel& kernel, const std::string& backend) {
+  return {.backend = backend, .variant = kernel.variant, .labels = labels_of(kernel.region, kernel.region.matches)};
+}
+
+std::string kernel_title(const Graph& graph, const CoverKernel& kernel, const std::string& backend) {
+  return backend + "/" + kernel.variant.name + " at " + graph.nodes[kernel.region.nodes.next()].name;
+}
+
+Error no_artifact(const std::string& what, const Refusal& refusal) {
+  return {.code = "tune/no-artifact",
+          .where = what,
+          .saw = std::string(name_of(refusal.reason)) + ": " + refusal.detail,
+          .allowed = "a candidate that works with the weights of its place",
+          .exit = ExitCode::kUnsupported};
+}
+
+}  // namespace
+
+CoverArtifacts::CoverArtifacts(const Graph& graph, Registry& registry, Pricer& pricer)
+    : graph_(graph), registry_(registry), pricer_(pricer) {}
+
+Result<std::vector<Artifact>> CoverArtifacts::make(const Cover& cover, const ArtifactLimits& limits,
+                                                   ConversionCosts& conversions) {
+  std::vector<Artifact> artifacts;
+  for (const CoverStep& step : cover.steps) {
+    if (!has_artifact(step)) {
+      artifacts.emplace_back();
+      continue;
+    }
+    const auto move = move_of(step);
+    COLLAGE_TRY(Artifact artifact,
+                move ? make_conversion(conversion_of(graph_, *move), step.backend, limits, conversions)
+                     : make_kernel(std::get<CoverKernel>(step.work), step.backend, limits));
+    artifacts.push_back(std::move(artifact));
+  }
+  return artifacts;
+}
+
+Result<Artifact> CoverArtifacts::make_conversion(const Conversion& conversion, const std::string& backend,
+                                                 const ArtifactLimits& limits, ConversionCosts& conversions) {
+  COLLAGE_TRY(Stored stored, pricer_.artifact_for(conversion, backend, limits.stop));
+  if (stored) return std::move(stored->artifact);
+  conversions.refuse(conversion);
+  ++broken_count_;
+  return std::unexpected(no_artifact(backend + " conversion", stored.error()));
+}
+
+Result<Artifact> CoverArtifacts::make_kernel(const CoverKernel& kernel, const std::string& backend,
+                                             const ArtifactLimits& limits) {
+  COLLAGE_TRY(Stored stored, stored_kernel(kernel, backend, limits));
+  if (stored) return std::move(stored->artifact);
+  broken_.push_back({kernel.region, backend, kernel.variant, stored.error()});
+  ++broken_count_;
+  return std::unexpected(no_artifact(kernel_title(graph_, kernel, backend), stored.error()));
+}
+
+Result<CoverArtifacts::Stored> CoverArtifacts::stored_kernel(const CoverKernel& kernel, const std::string& backend,
+                                                             const ArtifactLimits& limits) {
+  COLLAGE_TRY(std::optional<StoredArtifact> portable, portable_kernel(kernel, backend, limits));
+  if (portable) return Stored(*std::move(portable));
+  return pricer_.artifact_for(graph_, kernel.region, kernel_spec(kernel, backend), limits.stop);
+}
+
+Result<std::optional<StoredArtifact>> CoverArtifacts::portable_kernel(const CoverKernel& kernel,
+                                                                      const std::string& name,
+                                                                      const ArtifactLimits& limits) {
+  if (!limits.portable_until) return std::nullopt;
+  COLLAGE_TRY(const Backend* const backend, registry_.get(name));
+  if (baseline_instance(*backend).empty()) return std::nullopt;
+  std::string why = "no time left";
+  if (Clock::now() < *limits.portable_until) {
+    COLLAGE_TRY(Stored stored,
+                pricer_.artifact_for(graph_, kernel.region, kernel_spec(kernel, name), limits.stop, true));
+    if (stored) return std::optional(*std::move(stored));
+    why = stored.error().detail;
+  }
+  unportable_.push_back(kernel_title(graph_, kernel, name) + ": " + why);
+  return std::nullopt;
+}
+
+std::vector<Cost> CoverArtifacts::without_broken(const CandidatePool& pool, std::vector<Cost> costs) const {
+  for (std::size_t c = 0; c < costs.size(); ++c) {
+    const Candidate& candidate = pool.candidates[c];
+    for (const Broken& broken : broken_)
+      if (broken.backend == candidate.backend && broken.variant == candidate.variant &&
+          broken.region == pool.regions[candidate.region])
+        costs[c] = Infeasible{broken.refusal};
+  }
+  return costs;
+}
+
+}  // namespace collage

@@ -1,0 +1,78 @@
+// Makes the artifacts of covers, for exactly the weights of each place, and remembers which candidates turned out not
+// to work there although they were measured.
+// In:  a cover. Out: its artifacts, in the order of its steps; or what does not work.
+// Cost: a lookup for each artifact in the store; compiling and verifying for each other one.
+#pragma once
+
+#include <cstddef>
+#include <expected>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "backend/registry.h"
+#include "base/clock.h"
+#include "measure/pricer.h"
+#include "region/candidates.h"
+#include "region/cover.h"
+#include "region/variant.h"
+#include "tune/price/conversion_costs.h"
+
+namespace collage {
+
+/// Which artifacts are made, and until when.
+struct ArtifactLimits {
+  std::stop_token stop = {};
+  /// Until then those that also hold code for processors with fewer instructions, where backends have such code;
+  /// nothing: the usual ones.
+  std::optional<Clock::time_point> portable_until = std::nullopt;
+};
+
+class CoverArtifacts {
+ public:
+  /// Graph, registry and pricer outlive it.
+  CoverArtifacts(const Graph& graph, Registry& registry, Pricer& pricer);
+
+  /// One for each step; an empty one where has_artifact() is false. Error tune/no-artifact when a step's candidate or
+  /// conversion does not work: the former is refused by without_broken() from then on, the latter by `conversions`.
+  [[nodiscard]] Result<std::vector<Artifact>> make(const Cover& cover, const ArtifactLimits& limits,
+                                                   ConversionCosts& conversions);
+
+  /// `costs` with the candidates that were found not to work as refused.
+  [[nodiscard]] std::vector<Cost> without_broken(const CandidatePool& pool, std::vector<Cost> costs) const;
+  /// Candidates and conversions found not to work so far.
+  [[nodiscard]] std::size_t broken_count() const { return broken_count_; }
+  /// Kernels for which there is no portable artifact, and why.
+  [[nodiscard]] const std::vector<std::string>& unportable() const { return unportable_; }
+
+ private:
+  /// A candidate that was measured and yet does not work where it is needed.
+  struct Broken {
+    Region region;
+    std::string backend;
+    Variant variant;
+    Refusal refusal;
+  };
+  using Stored = std::expected<StoredArtifact, Refusal>;
+
+  [[nodiscard]] Result<Artifact> make_conversion(const Conversion& conversion, const std::string& backend,
+                                                 const ArtifactLimits& limits, ConversionCosts& conversions);
+  [[nodiscard]] Result<Artifact> make_kernel(const CoverKernel& kernel, const std::string& backend,
+                                             const ArtifactLimits& limits);
+  [[nodiscard]] Result<Stored> stored_kernel(const CoverKernel& kernel, const std::string& backend,
+                                             const ArtifactLimits& limits);
+  /// Nothing when it has no portable one.
+  [[nodiscard]] Result<std::optional<StoredArtifact>> portable_kernel(const CoverKernel& kernel,
+                                                                      const std::string& name,
+                                                                      const ArtifactLimits& limits);
+
+  const Graph& graph_;
+  Registry& registry_;
+  Pricer& pricer_;
+  std::vector<Broken> broken_;
+  std::size_t broken_count_ = 0;
+  std::vector<std::string> unportable_;
+};
+
+}  // namespace collage
