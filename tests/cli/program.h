@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 #include "tests/support/paths.h"
+#include "tests/support/whole_file.h"
 
 namespace collage::testing {
 
@@ -49,7 +50,7 @@ class Program {
 /// Ids of living processes whose temporary folder lies in `home`: the program and its workers.
 [[nodiscard]] std::vector<pid_t> processes_of(const std::filesystem::path& home);
 
-[[nodiscard]] std::string read_all(const std::filesystem::path& path);
+using test::read_all;
 void write_all(const std::filesystem::path& path, const std::string& bytes);
 
 }  // namespace collage::testing

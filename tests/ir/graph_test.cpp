@@ -2,14 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/ir/parsed_graph.h"
+
 namespace collage {
 namespace {
-
-Graph graph_from(std::string_view text) {
-  auto graph = parse_graph(text);
-  EXPECT_TRUE(graph) << to_string(graph.error());
-  return graph ? std::move(*graph) : Graph{};
-}
 
 ValueId find(const Graph& graph, std::string_view name) {
   for (std::uint32_t v = 0; v < graph.values.size(); ++v)
@@ -55,16 +51,16 @@ TEST(Graph, CopiesShareConstantsAndCompareEqual) {
 }
 
 TEST(Graph, BodiesCompareByContents) {
-  const Graph inner = graph_from("graph b(%x) -> (%x) {}");
+  const Graph inner = parsed("graph b(%x) -> (%x) {}");
   const Body one{std::make_shared<const Graph>(inner)};
   EXPECT_EQ(one, Body{std::make_shared<const Graph>(inner)});
   EXPECT_NE(one, Body{});
   EXPECT_EQ(Body{}, Body{});
-  EXPECT_NE(one, Body{std::make_shared<const Graph>(graph_from("graph c(%x) -> (%x) {}"))});
+  EXPECT_NE(one, Body{std::make_shared<const Graph>(parsed("graph c(%x) -> (%x) {}"))});
 }
 
 TEST(Uses, KnowsProducersReadersAndOutputs) {
-  const Graph graph = graph_from(R"(graph g(%x) -> (%b, %b) {
+  const Graph graph = parsed(R"(graph g(%x) -> (%b, %b) {
     constant %c = i64[1]{1}
     %a = Mul(%x, %x) "mul"
     %b, _ = Two(%a, _, %c) "two"
@@ -84,7 +80,7 @@ TEST(Uses, KnowsProducersReadersAndOutputs) {
 }
 
 TEST(Uses, CountsCapturesOnceWithInputs) {
-  const Graph graph = graph_from(R"(graph g(%x, %c) -> (%y) {
+  const Graph graph = parsed(R"(graph g(%x, %c) -> (%y) {
     %y = If(%c) captures(%x, %c) {then_branch=graph(
       ) -> (%x) { capture %x capture %c }} "if"
   })");
@@ -94,7 +90,7 @@ TEST(Uses, CountsCapturesOnceWithInputs) {
 }
 
 TEST(Bodies, ListsSinglesAndLists) {
-  const Graph graph = graph_from("graph(%c) -> () { () = If(%c) {a=graph one() -> () {}, b=[graph two() -> () {}]} }");
+  const Graph graph = parsed("graph(%c) -> () { () = If(%c) {a=graph one() -> () {}, b=[graph two() -> () {}]} }");
   const auto bodies = bodies_of(graph.nodes[0]);
   ASSERT_EQ(bodies.size(), 2U);
   EXPECT_EQ(bodies[0]->name, "one");

@@ -3,16 +3,11 @@
 #include <algorithm>
 
 #include "ir/graph.h"
+#include "tests/ir/parsed_graph.h"
 #include "tests/support/random_graph.h"
 
 namespace collage {
 namespace {
-
-Graph read_graph(std::string_view text) {
-  auto graph = parse_graph(text);
-  EXPECT_TRUE(graph) << to_string(graph.error());
-  return graph ? std::move(*graph) : Graph{};
-}
 
 std::string normal_text(const Graph& graph) {
   const auto result = normalised(graph);
@@ -20,7 +15,7 @@ std::string normal_text(const Graph& graph) {
 }
 
 TEST(Normalise, SortsNodesAndKeepsIndependentOnesInPlace) {
-  const Graph graph = read_graph(R"(graph g(%x) -> (%d) {
+  const Graph graph = parsed(R"(graph g(%x) -> (%d) {
     %d = Add(%c, %b) "d"
     %c = Relu(%a) "c"
     %e = Relu(%x) "e"
@@ -38,7 +33,7 @@ TEST(Normalise, SortsNodesAndKeepsIndependentOnesInPlace) {
 }
 
 TEST(Normalise, OrdersBodiesAfterWhatTheyCapture) {
-  const Graph graph = read_graph(R"(graph g(%c) -> (%y) {
+  const Graph graph = parsed(R"(graph g(%c) -> (%y) {
     %y = If(%c) captures(%a) {then_branch=graph() -> (%a) { capture %a }} "if"
     %a = Relu(%c) "a"
   })");
@@ -49,7 +44,7 @@ TEST(Normalise, OrdersBodiesAfterWhatTheyCapture) {
 }
 
 TEST(Normalise, DropsWhatNobodyRefersToButKeepsInputs) {
-  const Graph graph = read_graph(R"(graph g(%x, %unread) -> (%y) {
+  const Graph graph = parsed(R"(graph g(%x, %unread) -> (%y) {
     constant %unused = i64[1]{1}
     constant %used = i64[1]{2}
     value %loose
@@ -63,7 +58,7 @@ TEST(Normalise, DropsWhatNobodyRefersToButKeepsInputs) {
 }
 
 TEST(Normalise, NumbersConstantsByFirstUse) {
-  const Graph graph = read_graph(R"(graph g(%x) -> (%y, %only) {
+  const Graph graph = parsed(R"(graph g(%x) -> (%y, %only) {
     constant %second = i64[1]{2}
     constant %only = i64[1]{3}
     constant %first = i64[1]{1}
@@ -77,7 +72,7 @@ TEST(Normalise, NumbersConstantsByFirstUse) {
 }
 
 TEST(Normalise, NormalisesBodies) {
-  const Graph graph = read_graph(R"(graph g(%c) -> (%y) {
+  const Graph graph = parsed(R"(graph g(%c) -> (%y) {
     %y = If(%c) {then_branch=graph() -> (%b) {
       constant %unused = i64[1]{1}
       %b = Relu(%a) "b"
@@ -92,7 +87,7 @@ TEST(Normalise, NormalisesBodies) {
 }
 
 TEST(Normalise, NamesANodeOnACycle) {
-  const Graph graph = read_graph(R"(graph g(%x) -> (%b) {
+  const Graph graph = parsed(R"(graph g(%x) -> (%b) {
     %s = Relu(%x) "start"
     %a = Add(%s, %b) "a"
     %b = Relu(%a) "b"

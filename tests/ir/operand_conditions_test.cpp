@@ -5,15 +5,10 @@
 #include <fmt/format.h>
 
 #include "ir/intervals.h"
+#include "tests/ir/parsed_graph.h"
 
 namespace collage {
 namespace {
-
-Graph graph_of(const std::string& text) {
-  auto graph = parse_graph(text);
-  EXPECT_TRUE(graph) << to_string(graph.error());
-  return graph ? *std::move(graph) : Graph{};
-}
 
 /// "i: -3 to 2", "b: not 0", "b: no a / -1", "i: ?"; several ranges one after the other.
 std::string text_of(const Graph& graph, const OperandCondition& condition) {
@@ -26,7 +21,7 @@ std::string text_of(const Graph& graph, const OperandCondition& condition) {
 }
 
 std::string conditions_of(const std::string& text) {
-  const Graph graph = graph_of(text);
+  const Graph graph = parsed(text);
   std::string all;
   for (const OperandCondition& condition : operand_conditions(graph, graph.nodes.back()))
     all += (all.empty() ? "" : ", ") + text_of(graph, condition);
@@ -65,7 +60,7 @@ TEST(OperandConditions, AreThoseOfTheTable) {
   for (const Row& row : rows) EXPECT_EQ(conditions_of(row.graph), row.conditions) << row.graph;
 }
 
-std::size_t open_count(const std::string& text) { return open_conditions(graph_of(text)).size(); }
+std::size_t open_count(const std::string& text) { return open_conditions(parsed(text)).size(); }
 
 /// One Gather from ten rows by what `body` makes of inputs of these types.
 std::string lookup(const std::string& inputs, const std::string& body) {
@@ -126,7 +121,7 @@ TEST(OpenConditions, KnowWhatBodiesAreGiven) {
 }
 
 TEST(Intervals, WrapWhatDoesNotFitTheType) {
-  const Graph graph = graph_of(
+  const Graph graph = parsed(
       "graph(%s: i8[2]) -> (%y) { constant %k = i8[]{100} %m: i8[2] = Mul(%s, %k) constant %z = i8[]{0} %y: i8[2] = "
       "Max(%m, %z) }");
   Intervals intervals(graph);
@@ -136,16 +131,16 @@ TEST(Intervals, WrapWhatDoesNotFitTheType) {
 
 TEST(ConstantOperands, OutsideWhatTheyIndexAreErrors) {
   const auto bad = check_constant_operands(
-      graph_of("graph(%x: f32[3,4]) -> (%y) { constant %i = i64[2]{0, 7} %y: f32[2,4] = Gather(%x, %i) }"));
+      parsed("graph(%x: f32[3,4]) -> (%y) { constant %i = i64[2]{0, 7} %y: f32[2,4] = Gather(%x, %i) }"));
   ASSERT_FALSE(bad);
   EXPECT_EQ(bad.error().code, "import/bad-operand");
   EXPECT_EQ(bad.error().exit, ExitCode::kBadInput);
   EXPECT_EQ(bad.error().saw, "constant 7");
   EXPECT_EQ(bad.error().allowed, "-3 to 2");
   EXPECT_FALSE(check_constant_operands(
-      graph_of("graph(%a: i64[3]) -> (%y) { constant %b = i64[3]{1, 0, 2} %y: i64[3] = Div(%a, %b) }")));
+      parsed("graph(%a: i64[3]) -> (%y) { constant %b = i64[3]{1, 0, 2} %y: i64[3] = Div(%a, %b) }")));
   EXPECT_TRUE(check_constant_operands(
-      graph_of("graph(%a: i64[3]) -> (%y) { constant %b = i64[3]{1, -1, 2} %y: i64[3] = Div(%a, %b) }")));
+      parsed("graph(%a: i64[3]) -> (%y) { constant %b = i64[3]{1, -1, 2} %y: i64[3] = Div(%a, %b) }")));
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include "ir/graph.h"
 #include "ir/text_names.h"
 #include "ir/text_print.h"
+#include "tests/ir/parsed_graph.h"
 #include "tests/support/random_graph.h"
 
 namespace collage {
@@ -33,12 +34,6 @@ std::map<std::string, Tensor> large_constants_of(const Graph& graph) {
   std::map<std::string, Tensor> found;
   collect(graph, found);
   return found;
-}
-
-Graph parsed(std::string_view text, const std::map<std::string, Tensor>& constants = {}) {
-  auto graph = parse_graph(text, constants);
-  EXPECT_TRUE(graph) << to_string(graph.error());
-  return graph ? std::move(*graph) : Graph{};
 }
 
 void expect_reads_back(const Graph& graph) {

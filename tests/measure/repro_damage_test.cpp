@@ -8,16 +8,14 @@
 
 #include "onnx/files/tensor_file.h"
 #include "tests/measure/repro_fixture.h"
+#include "tests/support/whole_file.h"
 
 namespace collage {
 namespace {
 
 namespace fs = std::filesystem;
 
-std::string read_all(const fs::path& path) {
-  std::ifstream in(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
+using test::read_all;
 
 void write_all(const fs::path& path, const std::string& bytes) {
   std::ofstream(path, std::ios::binary | std::ios::trunc) << bytes;

@@ -7,12 +7,10 @@
 #include <limits>
 #include <set>
 
+#include "tests/numbers/f32_tensor.h"
+
 namespace collage {
 namespace {
-
-Tensor numbers_of(const std::vector<float>& values) {
-  return make_tensor<float>(ElementType::kFloat32, {static_cast<std::int64_t>(values.size())}, values);
-}
 
 std::vector<double> drawn(const Tensor& recorded, Draw draw = Draw::kSeeded, bool narrow = false) {
   return *floats_of(draw_like(recorded, draw, 7, narrow));
@@ -40,7 +38,7 @@ TEST(DrawnInputs, KeepTypeAndExtentsAndComeBackForTheSameSeed) {
 
 TEST(DrawnInputs, StayInTheRecordedDomain) {
   // Positive ones stay positive, as variances must, and no nearer to zero than recorded.
-  for (const double value : drawn(numbers_of(wave(500, 1.5F)))) {
+  for (const double value : drawn(f32(wave(500, 1.5F)))) {
     EXPECT_GE(value, 0.5);
     EXPECT_LE(value, 2.5);
   }
@@ -48,7 +46,7 @@ TEST(DrawnInputs, StayInTheRecordedDomain) {
   std::vector<float> apart = wave(500, 2);
   for (std::size_t i = 0; i < apart.size(); i += 2) apart[i] *= -1;
   int negative = 0;
-  for (const double value : drawn(numbers_of(apart))) {
+  for (const double value : drawn(f32(apart))) {
     EXPECT_GE(std::abs(value), 0.99);
     EXPECT_LE(std::abs(value), 3.0);
     negative += value < 0 ? 1 : 0;
@@ -60,19 +58,19 @@ TEST(DrawnInputs, StayInTheRecordedDomain) {
 TEST(DrawnInputs, FewKindsAndWholeNumbersStayOfTheirKinds) {
   std::vector<float> mask(300, 0.0F);
   for (std::size_t i = 0; i < mask.size(); i += 3) mask[i] = -2.5F;
-  const auto kinds = drawn(numbers_of(mask));
+  const auto kinds = drawn(f32(mask));
   EXPECT_EQ(std::set<double>(kinds.begin(), kinds.end()), (std::set<double>{-2.5, 0.0}));
   std::vector<float> whole(300);
   for (std::size_t i = 0; i < whole.size(); ++i) whole[i] = static_cast<float>(i);
-  for (const double value : drawn(numbers_of(whole))) EXPECT_EQ(value, std::floor(value));
+  for (const double value : drawn(f32(whole))) EXPECT_EQ(value, std::floor(value));
 }
 
 TEST(DrawnInputs, MasksAndWhatIsNotFiniteStayAsRecorded) {
   std::vector<float> mask(300, 0.0F);
   mask[5] = -10000.0F;
-  EXPECT_EQ(draw_like(numbers_of(mask), Draw::kLarge, 1, false), numbers_of(mask));
+  EXPECT_EQ(draw_like(f32(mask), Draw::kLarge, 1, false), f32(mask));
   mask[5] = -std::numeric_limits<float>::infinity();
-  EXPECT_EQ(draw_like(numbers_of(mask), Draw::kSeeded, 1, false), numbers_of(mask));
+  EXPECT_EQ(draw_like(f32(mask), Draw::kSeeded, 1, false), f32(mask));
   const Tensor text{.type = ElementType::kString, .extents = {1}, .data = {}, .strings = {"a"}};
   EXPECT_EQ(draw_like(text, Draw::kSeeded, 1, false), text);
 }
@@ -90,16 +88,16 @@ TEST(DrawnInputs, IntegersStayIndices) {
 }
 
 TEST(DrawnInputs, LargeOnesLeaveTheRecordedRangeOnBothSides) {
-  const auto values = drawn(numbers_of(wave(2000, 0)), Draw::kLarge);
+  const auto values = drawn(f32(wave(2000, 0)), Draw::kLarge);
   EXPECT_GT(*std::ranges::max_element(values), 60);
   EXPECT_LT(*std::ranges::min_element(values), -60);
   EXPECT_LE(*std::ranges::max_element(values), 128);
   EXPECT_TRUE(std::ranges::any_of(values, [](double v) { return v != 0 && std::abs(v) < 1e-3; }));
-  for (const double value : drawn(numbers_of(wave(2000, 0)), Draw::kLarge, true)) EXPECT_LE(std::abs(value), 8);
+  for (const double value : drawn(f32(wave(2000, 0)), Draw::kLarge, true)) EXPECT_LE(std::abs(value), 8);
 }
 
 TEST(DrawnInputs, TiesHoldZerosOfBothSignsAndDenormals) {
-  const Tensor tensor = draw_like(numbers_of(wave(2000, 0)), Draw::kTies, 1, false);
+  const Tensor tensor = draw_like(f32(wave(2000, 0)), Draw::kTies, 1, false);
   const auto values = tensor.data.as<float>();
   EXPECT_TRUE(std::ranges::any_of(values, [](float v) { return v == 0 && std::signbit(v); }));
   EXPECT_TRUE(std::ranges::any_of(values, [](float v) { return v == 0 && !std::signbit(v); }));
@@ -108,7 +106,7 @@ TEST(DrawnInputs, TiesHoldZerosOfBothSignsAndDenormals) {
 }
 
 TEST(DrawnInputs, TiesOfLongTensorsHoldFewDenormals) {
-  const Tensor tensor = draw_like(numbers_of(wave(100'000, 0)), Draw::kTies, 1, false);
+  const Tensor tensor = draw_like(f32(wave(100'000, 0)), Draw::kTies, 1, false);
   const auto values = tensor.data.as<float>();
   const auto denormal = std::ranges::count_if(values, [](float v) { return v != 0 && std::abs(v) < 1e-38F; });
   EXPECT_GT(denormal, 50);
@@ -122,7 +120,7 @@ TEST(DrawnInputs, SixteenBitAndLongTensors) {
     EXPECT_GE(value, 1.0);
     EXPECT_LE(value, 1.1);
   }
-  const auto values = drawn(numbers_of(wave(100'000, 3)));
+  const auto values = drawn(f32(wave(100'000, 3)));
   EXPECT_EQ(values.size(), 100'000U);
   EXPECT_GE(*std::ranges::min_element(values), 2.0);
 }

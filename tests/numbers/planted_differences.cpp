@@ -4,15 +4,13 @@
 #include <cmath>
 #include <limits>
 
+#include "tests/numbers/f32_tensor.h"
+
 namespace collage::test {
 namespace {
 
 constexpr float kInf = std::numeric_limits<float>::infinity();
 const float kNan = std::nanf("");
-
-Tensor f32(const std::vector<float>& values) {
-  return make_tensor<float>(ElementType::kFloat32, {static_cast<std::int64_t>(values.size())}, values);
-}
 
 std::vector<float> wave(std::size_t count, float scale = 10) {
   std::vector<float> values(count);

@@ -8,8 +8,6 @@ namespace {
 
 using enum FusionClass;
 
-constexpr RegionLimits kOneOutput = {.max_outputs = 1};
-
 /// A compiler's growth over all operators it knows, with one output.
 PartitionRule native() { return only_valid(grown_like_native(operators_up_to(kAnchor), 8), kOneOutput); }
 

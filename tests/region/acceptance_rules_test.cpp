@@ -11,8 +11,6 @@ using enum FusionClass;
 const GrowRule kAnchorToBroadcast = GrowByClass{.from = kAnchor, .to = kBroadcast};
 const std::vector<GrowRule> kNativeClasses = {kAnchorToBroadcast, GrowByClass{.from = kBroadcast, .to = kReduce},
                                               GrowByClass{.from = kInjective, .to = kInjective}};
-constexpr RegionLimits kSingleOutput = {.max_outputs = 1};
-
 PartitionRule relus() { return pattern_rule("relu", "Relu(*)"); }
 
 Texts singles_of(std::size_t nodes) {
@@ -172,7 +170,7 @@ struct GrowthFigures {
 
 GrowthFigures figures(const PartitionRule& rule) {
   const Subject subject(graph_g3());
-  return {.all = subject.sets(rule).size(), .valid = subject.sets(only_valid(rule, kSingleOutput)).size()};
+  return {.all = subject.sets(rule).size(), .valid = subject.sets(only_valid(rule, kOneOutput)).size()};
 }
 
 TEST(Acceptance, GrowthFiguresOfTwoStyles) {
@@ -187,7 +185,7 @@ TEST(Acceptance, GrowthFiguresOfTwoStyles) {
   for (const PartitionRule& rule : {grown_like_native(base, 8), joined(base, 8)}) {
     std::size_t largest = 0;
     std::string set;
-    for (const Proposal& proposal : Subject(graph_g3()).proposals(only_valid(rule, kSingleOutput)))
+    for (const Proposal& proposal : Subject(graph_g3()).proposals(only_valid(rule, kOneOutput)))
       if (proposal.nodes.count() > largest) {
         largest = proposal.nodes.count();
         set = to_string(proposal.nodes);

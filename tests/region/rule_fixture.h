@@ -15,6 +15,8 @@
 
 namespace collage::testing_support {
 
+inline constexpr RegionLimits kOneOutput = {.max_outputs = 1};
+
 using Texts = std::set<std::string>;
 
 struct Subject {

@@ -14,24 +14,11 @@ namespace {
 
 using enum FusionClass;
 
-PartitionRule joined(PartitionRule base, std::size_t depth) {
-  return combine(std::move(base), {GrowByClass{.from = kAnchor, .to = kAnchor}}, depth);
-}
-PartitionRule of_depth(const PartitionRule& rule, std::size_t depth) {
-  return only_valid(rule, {.max_outputs = 1, .max_depth = depth});
-}
 Proposer compiler(const std::string& name, std::size_t depth) {
   return willing(name, of_depth(grown_like_native(operators_up_to(kAnchor), depth), depth));
 }
 Proposer library_of(const std::string& name, const std::vector<std::string>& operators, std::size_t depth) {
   return willing(name, of_depth(joined(operators_named(operators), depth), depth));
-}
-
-Graph chain_of(const std::vector<std::string>& operators) {
-  GraphBuilder net;
-  ValueId value = net.input("x");
-  for (const std::string& op : operators) value = net.add(op, {value});
-  return net.take({value});
 }
 
 std::string placed(const Result<SearchResult>& result) {

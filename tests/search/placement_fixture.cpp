@@ -110,4 +110,19 @@ std::string partitions(const Cover& cover) {
   return text;
 }
 
+PartitionRule joined(PartitionRule base, std::size_t depth) {
+  return combine(std::move(base), {GrowByClass{.from = FusionClass::kAnchor, .to = FusionClass::kAnchor}}, depth);
+}
+
+PartitionRule of_depth(const PartitionRule& rule, std::size_t depth) {
+  return only_valid(rule, {.max_outputs = 1, .max_depth = depth});
+}
+
+Graph chain_of(const std::vector<std::string>& operators) {
+  GraphBuilder net;
+  ValueId value = net.input("x");
+  for (const std::string& op : operators) value = net.add(op, {value});
+  return net.take({value});
+}
+
 }  // namespace collage::testing_support

@@ -74,4 +74,11 @@ class Placement {
 /// "ext {0}; native {1,2}" by first node; conversions and views of formats are left out.
 [[nodiscard]] std::string partitions(const Cover& cover);
 
+/// What `base` names and whatever grows from it by joining heavy operators.
+[[nodiscard]] PartitionRule joined(PartitionRule base, std::size_t depth);
+/// Of what the rule names, what has one output and is no deeper.
+[[nodiscard]] PartitionRule of_depth(const PartitionRule& rule, std::size_t depth);
+/// x -> operators, one after the other.
+[[nodiscard]] Graph chain_of(const std::vector<std::string>& operators);
+
 }  // namespace collage::testing_support

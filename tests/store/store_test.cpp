@@ -7,19 +7,11 @@
 #include <fstream>
 
 #include "tests/measure/measure_fixture.h"
+#include "tests/store/store_samples.h"
 #include "tests/store/store_script.h"
 
 namespace collage {
 namespace {
-
-const Cost kMeasured = Measured{.median_ns = 1200, .low_ns = 1100, .high_ns = 1300, .samples = 9};
-const Cost kRefused = Infeasible{{.reason = RefusalReason::kCrashed, .detail = "killed by SIGSEGV \"here\""}};
-
-Store open(const std::string& spec) {
-  auto store = Store::open(spec);
-  EXPECT_TRUE(store);
-  return std::move(*store);
-}
 
 class StoreFile : public ::testing::Test {
  protected:

@@ -14,6 +14,7 @@
 #include "tests/support/dice.h"
 #include "tests/support/flipped_file.h"
 #include "tests/support/shape_cases.h"
+#include "tests/support/whole_file.h"
 
 namespace collage {
 namespace {
@@ -25,11 +26,6 @@ PlanCases shared_cases(const std::vector<std::int64_t>& points = {2, 8}, bool ha
   if (cases.generic) cases.generic->plan = with_checksums(*cases.generic);
   for (PlanCase& one : cases.cases) one.plan.plan = with_checksums(one.plan);
   return cases;
-}
-
-std::string bytes_of_file(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
 }
 
 TEST(CasesFile, ReadsBackWhatItSaves) {
@@ -202,7 +198,7 @@ TEST(CasesFile, RefusesEveryPrefixAndGivesThePlansOrAnErrorForFlippedBytes) {
   const Folder folder;
   const PlanCases cases = shared_cases();
   ASSERT_TRUE(save_cases(cases, folder.file("x.collage")));
-  const std::string whole = bytes_of_file(folder.file("x.collage"));
+  const std::string whole = test::read_all(folder.file("x.collage"));
   for (std::size_t size = 0; size < whole.size(); size += size < 100 || size + 200 > whole.size() ? 1 : 997) {
     std::ofstream(folder.file("cut.collage"), std::ios::binary) << whole.substr(0, size);
     EXPECT_FALSE(load_cases(folder.file("cut.collage"))) << size;

@@ -14,6 +14,7 @@
 #include "tests/plan/plan_fixture.h"
 #include "tests/support/flipped_file.h"
 #include "tests/support/long_run.h"
+#include "tests/support/whole_file.h"
 
 namespace collage {
 namespace {
@@ -28,10 +29,6 @@ RealisedPlan rich_realised() {
   return plan;
 }
 
-std::string slurp(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
 void spit(const std::string& path, const std::string& bytes) { std::ofstream(path, std::ios::binary) << bytes; }
 
 std::vector<std::string> names_in(const fs::path& folder) {
@@ -95,7 +92,7 @@ TEST(PlanFile, RefusesMissingAndForeignFiles) {
 TEST(PlanFile, RefusesEveryPrefix) {
   const Folder folder;
   ASSERT_TRUE(save_plan(rich_realised(), folder.file("x.collage")));
-  const std::string whole = slurp(folder.file("x.collage"));
+  const std::string whole = test::read_all(folder.file("x.collage"));
   for (std::size_t size = 0; size < whole.size(); size += size < 100 || size + 200 > whole.size() ? 1 : 997) {
     spit(folder.file("cut.collage"), whole.substr(0, size));
     EXPECT_FALSE(load_plan(folder.file("cut.collage"))) << size;
@@ -107,7 +104,7 @@ TEST(PlanFile, GivesThePlanOrAnErrorWhicheverByteIsFlipped) {
   const std::string path = folder.file("x.collage");
   const RealisedPlan plan = rich_realised();
   ASSERT_TRUE(save_plan(plan, path));
-  const std::string whole = slurp(path);
+  const std::string whole = test::read_all(path);
   FlippedFile file(path);
   std::map<std::string, std::size_t> codes;
   const auto stride = test::by_length<std::size_t>(3, 1);
@@ -122,7 +119,7 @@ TEST(PlanFile, GivesThePlanOrAnErrorWhicheverByteIsFlipped) {
   }
   EXPECT_THAT(codes, testing::UnorderedElementsAre(testing::Key(""), testing::Key("plan/damaged"),
                                                    testing::Key("zip/damaged")));
-  EXPECT_GT(stride * codes["plan/damaged"], slurp(path).find("PK\1\2") / 8) << "texts, weights and artifacts";
+  EXPECT_GT(stride * codes["plan/damaged"], test::read_all(path).find("PK\1\2") / 8) << "texts, weights and artifacts";
 }
 
 TEST(PlanFile, NamesWhatHasOtherBytes) {
@@ -130,7 +127,7 @@ TEST(PlanFile, NamesWhatHasOtherBytes) {
   const std::string path = folder.file("x.collage");
   const RealisedPlan plan = rich_realised();
   ASSERT_TRUE(save_plan(plan, path));
-  const std::string whole = slurp(path);
+  const std::string whole = test::read_all(path);
   const auto saw_after = [&](std::size_t at) {
     std::string changed = whole;
     changed[at] = static_cast<char>(changed[at] ^ 1);
@@ -170,7 +167,7 @@ TEST(PlanFile, ChecksTheWeightsOfPlansWithoutChecksumsToo) {
   const auto loaded = load_plan(path, Checked::kWhatRuns);
   ASSERT_TRUE(loaded) << to_string(loaded.error());
   EXPECT_EQ(loaded->constants, plan.constants);
-  std::string whole = slurp(path);
+  std::string whole = test::read_all(path);
   whole[whole.find(plan.constants.begin()->second.data.text())] ^= 1;
   spit(path, whole);
   const auto damaged = load_plan(path, Checked::kWhatRuns);
@@ -189,7 +186,7 @@ TEST(PlanFile, LooksAtWhatStepsReadWhenItIsToRun) {
   sketch.output(sketch.step("y", {x, used}));
   RealisedPlan plan = sketch.realise({kept}).value();
   ASSERT_TRUE(save_plan(plan, path));
-  const std::string whole = slurp(path);
+  const std::string whole = test::read_all(path);
   const auto damage = [&](float value) {
     std::string changed = whole;
     const std::string bytes(reinterpret_cast<const char*>(&value), sizeof value);
@@ -217,7 +214,7 @@ TEST(PlanFile, RefusesAPlanOfAnotherVersion) {
   const Folder folder;
   const std::string path = folder.file("x.collage");
   ASSERT_TRUE(save_plan(rich_realised(), path));
-  std::string whole = slurp(path);
+  std::string whole = test::read_all(path);
   const std::size_t schema = whole.find("collage.plan/1");
   whole[schema + 13] = '9';
   spit(path, whole);

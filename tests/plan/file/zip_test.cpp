@@ -8,6 +8,7 @@
 
 #include "tests/plan/plan_fixture.h"
 #include "tests/support/dice.h"
+#include "tests/support/whole_file.h"
 
 namespace collage {
 namespace {
@@ -30,11 +31,6 @@ std::vector<ZipSource> sample() {
   return {{.name = "plan.json", .parts = {bytes_of(kFirst)}, .alignment = 64},
           {.name = "weights.bin", .parts = {bytes_of(kPart1), bytes_of(kPart2)}, .alignment = 4096},
           {.name = "artifacts/\xc3\xa4", .parts = {}, .alignment = 4096}};
-}
-
-std::string slurp(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
 }
 
 TEST(Zip, HandsOutMappedMembersAtTheirAlignment) {
@@ -75,13 +71,13 @@ TEST(Zip, IsTheSameForTheSameContents) {
   const Folder folder;
   write_archive(folder.file("a.zip"), sample());
   write_archive(folder.file("b.zip"), sample());
-  EXPECT_EQ(slurp(folder.file("a.zip")), slurp(folder.file("b.zip")));
+  EXPECT_EQ(test::read_all(folder.file("a.zip")), test::read_all(folder.file("b.zip")));
 }
 
 TEST(Zip, RefusesEveryPrefix) {
   const Folder folder;
   write_archive(folder.file("a.zip"), sample());
-  const std::string whole = slurp(folder.file("a.zip"));
+  const std::string whole = test::read_all(folder.file("a.zip"));
   for (std::size_t size = 0; size < whole.size(); ++size) {
     const auto members = read_zip(Buffer::copy_of(bytes_of(whole).first(size)), "cut");
     ASSERT_FALSE(members) << size;
@@ -92,7 +88,7 @@ TEST(Zip, RefusesEveryPrefix) {
 TEST(Zip, NeverLeavesTheFileWhateverByteIsFlipped) {
   const Folder folder;
   write_archive(folder.file("a.zip"), sample());
-  const std::string whole = slurp(folder.file("a.zip"));
+  const std::string whole = test::read_all(folder.file("a.zip"));
   const auto is_inside = [](const Buffer& file, const ZipMember& member) {
     return member.data.data() >= file.data() && member.data.data() + member.data.size() <= file.data() + file.size();
   };
@@ -116,7 +112,7 @@ TEST(Zip, NeverLeavesTheFileWhateverByteIsFlipped) {
 TEST(Zip, SeesChangedContents) {
   const Folder folder;
   write_archive(folder.file("a.zip"), sample());
-  std::string whole = slurp(folder.file("a.zip"));
+  std::string whole = test::read_all(folder.file("a.zip"));
   whole[whole.find(kFirst)] = 'F';
   const auto members = read_zip(Buffer::copy_of(bytes_of(whole)), "changed");
   ASSERT_TRUE(members);
