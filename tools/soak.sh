@@ -15,6 +15,7 @@ cap         cli_test           *CapOfMemory*                      a cap of memor
 brute-force search_test        *BruteForce*                       covers against all schedules of ten thousand graphs
 chaos       tune_test          Chaos.*                            20 kinds of misbehaviour of a backend at 6 stages
 conformance conformance_test   *                                  every case and variant of operators on every backend
+cycles      api_c_load_test    Stress.Cycles*:Stress.Weights*     10,000 times load, run, free: nothing is kept
 damage      cli_test           Damage*                            damaged models and plans
 flips       plan_test          PlanFile.*                         every byte of a plan flipped
 faults      cli_test           FaultsTest.*                       every system call of a tune fails in turn
@@ -22,15 +23,18 @@ fusion      native_test        *RandomFusion*:*Program*           random fused r
 gate        gate_test          *                                  planted miscompiles, random networks
 kernels     native_test        OpenKernels.*:NativeKernel.*:Cases/*:Kernels/*:Lengths/*  every kernel of open and closed regions
 pricing     tune_test          LazyPricing.*                      how near lazy measuring comes to measuring everything
+mutations   api_c_load_test    *Mutated*                          2,000 mutations of each plan in memory
 power-loss  store_faults_test  PowerLoss*:StoreFaults*            power losses and failing disks under the store
 repro       measure_test       ReproDamage.*                      damaged reproductions
 resume      cli_test           ResumeTest.*                       tunes killed at any moment and resumed
+surroundings api_c_load_test   Surroundings.*                     storms of signals and other odd surroundings of a run
+threads     api_c_load_test    Stress.Eight*:Stress.Sessions*:Stress.Plans*  8 threads, 10,000 runs each; sessions that end in any order
 tuners      measure_test       Tuners.*                           tuners that share a store and are killed
 TEXT
 }
 
 if [ $# = 0 ]; then
-  campaigns | awk '{ name = $1; $1 = $2 = $3 = ""; sub(/^ +/, ""); printf "%-11s %s\n", name, $0 }'
+  campaigns | awk '{ name = $1; $1 = $2 = $3 = ""; sub(/^ +/, ""); printf "%-12s %s\n", name, $0 }'
   exit
 fi
 read -r name program filter _ < <(campaigns | awk -v name="$1" '$1 == name') || die "no campaign $1; ./dev soak lists them"

@@ -57,7 +57,7 @@ std::string operators_of(const Graph& graph, const Region& region) {
 class Host final : public Backend, public FormatExtension {
  public:
   Host(const std::string& name, const BackendOptions& options) {
-    info_ = {.name = name, .kind = "host", .version = "1", .build = kBuild};
+    info_ = {.name = name, .kind = "host", .version = "1", .build = kBuild, .takes_pool = true};
     if (!options.empty()) info_.unusable = "unknown option '" + options.begin()->first + "'";
   }
 
