@@ -39,7 +39,8 @@ set(CPACK_DEBIAN_PROGRAM_DESCRIPTION "Collage: the command that tunes models
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_NAME libcollage-dev)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SECTION libdevel)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS "libcollage0 ${same}")
-set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SUGGESTS "libfmt-dev, nlohmann-json3-dev")
+# Backends are built with a library of the command and tried with it; programs that run plans need neither.
+set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_RECOMMENDS "collage ${same}, libfmt-dev, nlohmann-json3-dev")
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SHLIBDEPS OFF)
 set(CPACK_DEBIAN_DEVELOPMENT_DESCRIPTION "Collage: headers
  For programs in C and C++ that run plans, and for backends of one's own.
@@ -51,12 +52,13 @@ file(WRITE "${PROJECT_BINARY_DIR}/debian/triggers" "activate-noawait ldconfig\n"
 file(WRITE "${PROJECT_BINARY_DIR}/debian/shlibs" "libcollage 0 libcollage0 (>= ${PROJECT_VERSION})\n")
 set(CPACK_DEBIAN_RUNTIME_PACKAGE_CONTROL_EXTRA "${PROJECT_BINARY_DIR}/debian/triggers;${PROJECT_BINARY_DIR}/debian/shlibs")
 
-# Licences of what each package contains, written by tools/contents.py before packing.
+# Licences of what each package contains, written by tools/release.sh before packing.
 foreach(part libcollage0:runtime collage:program libcollage-dev:development)
   string(REPLACE ":" ";" part ${part})
   list(GET part 0 package)
   list(GET part 1 component)
-  install(FILES "${PROJECT_BINARY_DIR}/contents/${package}/copyright" "${PROJECT_BINARY_DIR}/contents/${package}/bill.spdx.json"
-    DESTINATION share/doc/${package} COMPONENT ${component} OPTIONAL)
+  install(FILES "${PROJECT_BINARY_DIR}/contents/${package}/copyright" DESTINATION share/doc/${package}
+    COMPONENT ${component} OPTIONAL)
 endforeach()
+install(FILES "${PROJECT_SOURCE_DIR}/CHANGELOG.md" DESTINATION share/doc/collage COMPONENT program)
 include(CPack)

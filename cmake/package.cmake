@@ -7,10 +7,11 @@
 include(CMakePackageConfigHelpers)
 set(CMAKE_INSTALL_DEFAULT_COMPONENT_NAME program)
 
-# collage_component(RESULT FOLDER): the component that the library of a folder belongs to.
+# collage_component(RESULT FOLDER): the component that the library of a folder belongs to. No plan is run with ONNX's
+# library, though backends are built with it.
 function(collage_component result folder)
   set(${result} program PARENT_SCOPE)
-  if(folder IN_LIST COLLAGE_BACKEND_SEES OR folder IN_LIST COLLAGE_RUN_FOLDERS)
+  if(NOT folder STREQUAL "onnx" AND (folder IN_LIST COLLAGE_BACKEND_SEES OR folder IN_LIST COLLAGE_RUN_FOLDERS))
     set(${result} runtime PARENT_SCOPE)
   endif()
 endfunction()
@@ -34,8 +35,9 @@ function(collage_install_library folder)
   endif()
   string(REPLACE "/" "_" name ${folder})
   target_compile_features(collage_${name} PUBLIC cxx_std_23)
+  collage_component(component ${folder})
   install(TARGETS collage_${name} EXPORT CollageTargets
-    LIBRARY DESTINATION lib COMPONENT runtime
+    LIBRARY DESTINATION lib COMPONENT ${component}
     INCLUDES DESTINATION include/collage)
   set(headers PATTERN "*.h" PATTERN "proto.h" EXCLUDE PATTERN "contrib_schemas.h" EXCLUDE)
   if(folder STREQUAL "plan")
