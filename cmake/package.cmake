@@ -1,6 +1,28 @@
 # What an installed tree has for backends and programs that are built outside of this one: headers, libraries to link, a
-# CMake package.
+# CMake package; and the components it is divided into, each of which is a Debian package (cmake/debian.cmake):
+# - runtime: libcollage.so and what it needs to run plans,
+# - program: the command, what tunes, backends that are engines,
+# - development: headers, packages for CMake and pkg-config, libcollage.so without a number.
+# What names no component is part of `program`.
 include(CMakePackageConfigHelpers)
+set(CMAKE_INSTALL_DEFAULT_COMPONENT_NAME program)
+
+# collage_component(RESULT FOLDER): the component that the library of a folder belongs to. No plan is run with ONNX's
+# library, though backends are built with it.
+function(collage_component result folder)
+  set(${result} program PARENT_SCOPE)
+  if(NOT folder STREQUAL "onnx" AND (folder IN_LIST COLLAGE_BACKEND_SEES OR folder IN_LIST COLLAGE_RUN_FOLDERS))
+    set(${result} runtime PARENT_SCOPE)
+  endif()
+endfunction()
+
+# collage_backend_component(RESULT NAME): likewise for a backend: an engine comes with the program.
+function(collage_backend_component result name)
+  set(${result} runtime PARENT_SCOPE)
+  if(name IN_LIST COLLAGE_ENGINES)
+    set(${result} program PARENT_SCOPE)
+  endif()
+endfunction()
 
 set(COLLAGE_PACKAGE_FOLDER lib/cmake/Collage)
 
@@ -13,8 +35,9 @@ function(collage_install_library folder)
   endif()
   string(REPLACE "/" "_" name ${folder})
   target_compile_features(collage_${name} PUBLIC cxx_std_23)
+  collage_component(component ${folder})
   install(TARGETS collage_${name} EXPORT CollageTargets
-    LIBRARY DESTINATION lib
+    LIBRARY DESTINATION lib COMPONENT ${component}
     INCLUDES DESTINATION include/collage)
   set(headers PATTERN "*.h" PATTERN "proto.h" EXCLUDE PATTERN "contrib_schemas.h" EXCLUDE)
   if(folder STREQUAL "plan")
@@ -26,20 +49,25 @@ function(collage_install_library folder)
   elseif(folder STREQUAL "api/run")
     set(headers PATTERN "loaded_plan.h" PATTERN "plan_metadata.h" PATTERN "session.h")
   endif()
-  install(DIRECTORY "${CMAKE_CURRENT_SOURCE_DIR}/" DESTINATION include/collage/${folder} FILES_MATCHING ${headers})
+  install(DIRECTORY "${CMAKE_CURRENT_SOURCE_DIR}/" DESTINATION include/collage/${folder}
+    COMPONENT development FILES_MATCHING ${headers})
 endfunction()
 
 # collage_install_c_interface(): libcollage.so, headers that a program includes as <collage/collage.h>, and what finds them:
 # CollageConfig.cmake makes Collage::runtime by hand, without the libraries behind libcollage.so; collage.pc is for pkg-config.
 function(collage_install_c_interface)
-  install(TARGETS collage_api_c LIBRARY DESTINATION lib)
-  install(FILES collage.h collage.hpp expected.hpp DESTINATION include/collage)
+  install(TARGETS collage_api_c LIBRARY DESTINATION lib COMPONENT runtime NAMELINK_COMPONENT development)
+  install(FILES collage.h collage.hpp expected.hpp DESTINATION include/collage COMPONENT development)
   configure_file("${PROJECT_SOURCE_DIR}/cmake/collage.pc.in" "${PROJECT_BINARY_DIR}/collage.pc" @ONLY)
-  install(FILES "${PROJECT_BINARY_DIR}/collage.pc" DESTINATION lib/pkgconfig)
+  install(FILES "${PROJECT_BINARY_DIR}/collage.pc" DESTINATION lib/pkgconfig COMPONENT development)
 endfunction()
 
 function(collage_install_package)
-  install(EXPORT CollageTargets NAMESPACE Collage:: DESTINATION ${COLLAGE_PACKAGE_FOLDER})
+  install(EXPORT CollageTargets NAMESPACE Collage:: DESTINATION ${COLLAGE_PACKAGE_FOLDER} COMPONENT development)
+  set(COLLAGE_HALIDE_DEFAULT "${COLLAGE_PART_halide}")
+  if(COLLAGE_RELEASE)
+    set(COLLAGE_HALIDE_DEFAULT "")
+  endif()
   configure_package_config_file("${PROJECT_SOURCE_DIR}/cmake/CollageConfig.cmake.in"
     "${PROJECT_BINARY_DIR}/CollageConfig.cmake" INSTALL_DESTINATION ${COLLAGE_PACKAGE_FOLDER})
   write_basic_package_version_file("${PROJECT_BINARY_DIR}/CollageConfigVersion.cmake" COMPATIBILITY SameMinorVersion)
@@ -47,5 +75,5 @@ function(collage_install_package)
     "${PROJECT_BINARY_DIR}/CollageConfig.cmake"
     "${PROJECT_BINARY_DIR}/CollageConfigVersion.cmake"
     "${PROJECT_SOURCE_DIR}/cmake/CollageBackend.cmake"
-    DESTINATION ${COLLAGE_PACKAGE_FOLDER})
+    DESTINATION ${COLLAGE_PACKAGE_FOLDER} COMPONENT development)
 endfunction()

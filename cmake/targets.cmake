@@ -44,7 +44,8 @@ function(collage_library folder)
   if(folder IN_LIST COLLAGE_BACKEND_SEES OR folder IN_LIST COLLAGE_RUN_FOLDERS)
     collage_install_library(${folder})
   else()
-    install(TARGETS collage_${name} LIBRARY DESTINATION lib)
+    collage_component(component ${folder})
+    install(TARGETS collage_${name} LIBRARY DESTINATION lib COMPONENT ${component})
   endif()
 endfunction()
 
@@ -54,7 +55,7 @@ function(collage_program name)
   collage_check_arguments(${name})
   collage_executable(${name} "${arg_SOURCES}" "${arg_DEPENDS}" "${arg_LIBRARIES}" bin)
   collage_unity(${name})
-  install(TARGETS ${name} RUNTIME DESTINATION bin)
+  install(TARGETS ${name} RUNTIME DESTINATION bin COMPONENT program)
 endfunction()
 
 # collage_backend_option(NAME) declares COLLAGE_BACKEND_<NAME>; AUTO builds it when its libraries are there, ON insists.
@@ -107,8 +108,9 @@ function(collage_backend name)
   target_link_libraries(${target} PRIVATE collage_flags ${folders} ${arg_LIBRARIES})
   set_target_properties(${target} PROPERTIES
     LIBRARY_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/lib/collage"
-    INSTALL_RPATH "$ORIGIN/..")
-  install(TARGETS ${target} LIBRARY DESTINATION lib/collage)
+    INSTALL_RPATH "${COLLAGE_MODULE_RPATH}")
+  collage_backend_component(component ${name})
+  install(TARGETS ${target} LIBRARY DESTINATION lib/collage COMPONENT ${component})
   set_property(GLOBAL APPEND PROPERTY COLLAGE_BACKENDS_BUILT ${name})
 endfunction()
 

@@ -8,13 +8,12 @@
 #include <string_view>
 #include <system_error>
 
+#include "cli/commands/version.h"
 #include "cli/help.h"
 #include "cli/program.h"
 #include "cli/usage_error.h"
 
 namespace {
-
-constexpr const char* kVersion = "collage " COLLAGE_VERSION;
 
 std::string own_path() {
   char path[PATH_MAX];
@@ -27,7 +26,7 @@ int run_command_line(int argc, char** argv) {
   CLI::App app{"Measures which library should run which part of a model, and runs the best mix.", "collage"};
   app.require_subcommand(1);
   set_up_help(app);
-  app.set_version_flag("-v,-V,--version", kVersion, "say which version this is");
+  app.set_version_flag("-v,-V,--version", version_text(), "say which version this is");
   Program program;
   program.worker_command = {own_path(), "worker"};
   add_tune(app, program);
@@ -42,7 +41,8 @@ int run_command_line(int argc, char** argv) {
   add_check(app, program);
   add_workload(app, program);
   add_db(app, program);
-  add_help(app, program, kVersion);
+  add_version(app, program);
+  add_help(app, program);
   add_worker(app, program);
   try {
     app.parse(argc, argv);

@@ -30,8 +30,9 @@ void add_check(CLI::App& app, Program& program);
 void add_workload(CLI::App& app, Program& program);
 void add_db(CLI::App& app, Program& program);
 void add_worker(CLI::App& app, Program& program);
-/// help and version, as commands; after those for users.
-void add_help(CLI::App& app, Program& program, const std::string& version);
+void add_version(CLI::App& app, Program& program);
+/// help as a command; after those for users.
+void add_help(CLI::App& app, Program& program);
 
 /// Declares a command with the options of its output; `run` gets them parsed. Its add_* function declares its other
 /// options.

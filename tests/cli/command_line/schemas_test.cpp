@@ -126,6 +126,7 @@ void SchemasTest::use_many_shapes() {
 }
 
 void SchemasTest::use_models() {
+  (void)answer({"version"});
   (void)answer({"workload"});
   (void)answer({"workload", "mnist", "-o", file("mnist.onnx")});
   (void)answer({"check", file("mnist.onnx")});
