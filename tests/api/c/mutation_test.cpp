@@ -1,4 +1,5 @@
 // Bytes of a plan changed at random: loading and running them gives an error or the numbers of the whole plan.
+#include <cstdio>
 #include <cstdlib>
 #include <set>
 
