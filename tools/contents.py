@@ -38,18 +38,18 @@ class Part:
 
 
 PARTS = [
-    Part("onnxruntime", "MIT", "Microsoft", "https://onnxruntime.ai", r"libonnxruntime\.so", "a shared library",
+    Part("onnxruntime", "MIT", "Microsoft", "https://onnxruntime.ai", r"/libonnxruntime", "a shared library",
          row="onnxruntime", texts=("LICENSE", "ThirdPartyNotices.txt")),
-    Part("openvino", "Apache-2.0", "Intel", "https://docs.openvino.ai", r"libopenvino\.so",
+    Part("openvino", "Apache-2.0", "Intel", "https://docs.openvino.ai", r"/libopenvino",
          "shared libraries, with oneDNN and others inside", row="openvino",
          texts=("licenses/LICENSE", "licenses/licensing/runtime-third-party-programs.txt",
                 "licenses/licensing/onednn_third-party-programs.txt")),
-    Part("onetbb", "Apache-2.0", "UXL Foundation", "https://uxlfoundation.github.io/oneTBB", r"libtbb\.so",
+    Part("onetbb", "Apache-2.0", "UXL Foundation", "https://uxlfoundation.github.io/oneTBB", r"/libtbb",
          "shared libraries, from the distribution of OpenVINO", row="openvino",
          texts=("licenses/licensing/onetbb_third-party-programs.txt",)),
-    Part("hwloc", "BSD-3-Clause", "Inria", "https://www.open-mpi.org/projects/hwloc", r"libhwloc\.so",
+    Part("hwloc", "BSD-3-Clause", "Inria", "https://www.open-mpi.org/projects/hwloc", r"/libhwloc",
          "a shared library, from the distribution of OpenVINO", row="openvino"),
-    Part("halide", "MIT", "Halide", "https://halide-lang.org", r"libHalide\.so", "shared libraries, with LLVM inside",
+    Part("halide", "MIT", "Halide", "https://halide-lang.org", r"/lib(Halide|autoschedule_)", "shared libraries, with LLVM inside",
          row="halide", texts=("licenses/LICENSE.txt",)),
     Part("onnx", "Apache-2.0", "Linux Foundation AI & Data", "https://onnx.ai", r"libcollage_onnx\.so",
          "compiled into a library", row="onnx", texts=("LICENSE",)),
@@ -108,6 +108,9 @@ def own_version():
 
 def parts_in(folder):
     paths = [path.relative_to(folder).as_posix() for path in Path(folder).rglob("*") if not path.is_dir()]
+    unknown = [path for path in paths if "/engines/" in path and not any(re.search(part.found, path) for part in PARTS)]
+    if unknown:
+        sys.exit(f"contents.py: {unknown}: of no part that is listed here")
     return [part for part in PARTS if any(re.search(part.found, path) for path in paths)]
 
 
