@@ -32,6 +32,7 @@ int run_command_line(int argc, char** argv) {
   program.worker_command = {own_path(), "worker"};
   add_tune(app, program);
   add_run(app, program);
+  add_serve(app, program, COLLAGE_VERSION);
   add_bench(app, program);
   add_verify(app, program);
   add_recheck(app, program);

@@ -29,6 +29,8 @@ void add_strategies(CLI::App& app, Program& program);
 void add_check(CLI::App& app, Program& program);
 void add_workload(CLI::App& app, Program& program);
 void add_db(CLI::App& app, Program& program);
+/// `version`: what the server says of itself.
+void add_serve(CLI::App& app, Program& program, const std::string& version);
 void add_worker(CLI::App& app, Program& program);
 /// help and version, as commands; after those for users.
 void add_help(CLI::App& app, Program& program, const std::string& version);
