@@ -87,7 +87,7 @@ ssize_t HttpConnection::receive(char* to, std::size_t size) {
     const ssize_t got = ::recv(socket_, to, size, MSG_DONTWAIT);
     if (got >= 0) return got;
     if (errno == EINTR) continue;
-    if ((errno != EAGAIN && errno != EWOULDBLOCK) || !poll_until(POLLIN, until_)) return -1;
+    if (errno != EAGAIN || !poll_until(POLLIN, until_)) return -1;
   }
 }
 
@@ -130,7 +130,7 @@ ssize_t HttpConnection::write(const char* from, std::size_t size) {
     const ssize_t put = ::send(socket_, from, size, MSG_DONTWAIT | MSG_NOSIGNAL);
     if (put >= 0) return put;
     if (errno == EINTR) continue;
-    if ((errno != EAGAIN && errno != EWOULDBLOCK) || !poll_until(POLLOUT, until_)) return -1;
+    if (errno != EAGAIN || !poll_until(POLLOUT, until_)) return -1;
   }
 }
 

@@ -173,7 +173,7 @@ Result<std::string> JsonData::bytes(ElementType type, const Extents& extents, co
     for (std::size_t i = 0; fits && i < levels_.size(); ++i) fits = levels_[i].size == extents[i];
     if (!fits) return wrong_data(where, "lists in lists of other lengths", "a flat list, or lists nested as " + shape);
   }
-  if (has_negative_ && has_large_ && !has_real_)
+  if (has_negative_ && has_large_)
     return wrong_data(where, "numbers below 0 beside numbers of 2^63 or more", "numbers of one integer type");
   const Elements elements{.bits = bits_, .is_real = has_real_, .is_unsigned = !has_negative_};
   if ((kinds_ == kTruthValue && type != ElementType::kBool) || kinds_ == (kTruthValue | kNumber))

@@ -18,7 +18,7 @@ constexpr std::size_t kMost = 1024;
 using Scalar = std::variant<std::nullptr_t, bool, std::int64_t, std::uint64_t, double, std::string>;
 
 /// What the innermost open list or object is.
-enum class Place : std::uint8_t {
+enum class RequestPlace : std::uint8_t {
   kRequest,
   kRequestParameters,
   kInputs,
@@ -58,9 +58,9 @@ class RequestReader final : public nlohmann::json_sax<Json> {
     return refuse("serve/bad-request", where(), std::move(saw), std::move(allowed));
   }
   [[nodiscard]] std::string where() const;
-  [[nodiscard]] Place place() const { return places_.empty() ? Place::kOther : places_.back(); }
+  [[nodiscard]] RequestPlace place() const { return places_.empty() ? RequestPlace::kOther : places_.back(); }
   bool open(bool is_object);
-  bool open_as(Place place, bool is_right_kind, const char* allowed);
+  bool open_as(RequestPlace place, bool is_right_kind, const char* allowed);
   bool close();
   bool scalar(Scalar value);
   bool add_element(const Scalar& value);
@@ -71,7 +71,7 @@ class RequestReader final : public nlohmann::json_sax<Json> {
   bool set_count(const Scalar& value, std::optional<std::uint64_t>& target);
 
   InferRequest request_;
-  std::vector<Place> places_;
+  std::vector<RequestPlace> places_;
   std::vector<bool> objects_;                ///< of each place: an object, not a list
   std::vector<std::set<std::string>> keys_;  ///< of each open object
   std::string key_;
@@ -88,27 +88,27 @@ bool RequestReader::refuse(std::string code, std::string where, std::string saw,
 std::string RequestReader::where() const {
   const auto in_list = [](const char* list, std::size_t size) { return fmt::format("{}[{}]", list, size - 1); };
   switch (place()) {
-    case Place::kInputs:
+    case RequestPlace::kInputs:
       return "inputs";
-    case Place::kInput:
+    case RequestPlace::kInput:
       return in_list("inputs", request_.inputs.size()) + "." + key_;
-    case Place::kInputParameters:
+    case RequestPlace::kInputParameters:
       return in_list("inputs", request_.inputs.size()) + ".parameters." + key_;
-    case Place::kShape:
+    case RequestPlace::kShape:
       return in_list("inputs", request_.inputs.size()) + ".shape";
-    case Place::kData:
+    case RequestPlace::kData:
       return in_list("inputs", request_.inputs.size()) + ".data";
-    case Place::kOutputs:
+    case RequestPlace::kOutputs:
       return "outputs";
-    case Place::kOutput:
+    case RequestPlace::kOutput:
       return in_list("outputs", request_.outputs->size()) + "." + key_;
-    case Place::kOutputParameters:
+    case RequestPlace::kOutputParameters:
       return in_list("outputs", request_.outputs->size()) + ".parameters." + key_;
-    case Place::kRequestParameters:
+    case RequestPlace::kRequestParameters:
       return "parameters." + key_;
-    case Place::kRequest:
+    case RequestPlace::kRequest:
       return key_;
-    case Place::kOther:
+    case RequestPlace::kOther:
       return "request";
   }
   return "request";
@@ -121,7 +121,7 @@ bool RequestReader::key(std::string& name) {
   return true;
 }
 
-bool RequestReader::open_as(Place place, bool is_right_kind, const char* allowed) {
+bool RequestReader::open_as(RequestPlace place, bool is_right_kind, const char* allowed) {
   if (!is_right_kind) return wrong("another kind of value", allowed);
   places_.push_back(place);
   return true;
@@ -130,46 +130,48 @@ bool RequestReader::open_as(Place place, bool is_right_kind, const char* allowed
 bool RequestReader::open(bool is_object) {
   if (places_.size() >= kDeepest) return wrong("deeper nesting", fmt::format("{} levels", kDeepest));
   const bool is_first = places_.empty();
-  const Place outer = place();
-  if (outer == Place::kData && is_object) return wrong("an object", "numbers");
+  const RequestPlace outer = place();
+  if (outer == RequestPlace::kData && is_object) return wrong("an object", "numbers");
   bool good = true;
   if (is_first) {
-    good = open_as(Place::kRequest, is_object, "an object");
-  } else if (outer == Place::kRequest && key_ == "inputs") {
+    good = open_as(RequestPlace::kRequest, is_object, "an object");
+  } else if (outer == RequestPlace::kRequest && key_ == "inputs") {
     has_inputs_ = true;
-    good = open_as(Place::kInputs, !is_object, "a list of inputs");
-  } else if (outer == Place::kRequest && key_ == "outputs") {
-    good = open_as(Place::kOutputs, !is_object, "a list of outputs");
+    good = open_as(RequestPlace::kInputs, !is_object, "a list of inputs");
+  } else if (outer == RequestPlace::kRequest && key_ == "outputs") {
+    good = open_as(RequestPlace::kOutputs, !is_object, "a list of outputs");
     if (good) request_.outputs.emplace();
-  } else if (outer == Place::kRequest && key_ == "parameters") {
-    good = open_as(Place::kRequestParameters, is_object, "an object");
-  } else if (outer == Place::kRequest && key_ == "id") {
+  } else if (outer == RequestPlace::kRequest && key_ == "parameters") {
+    good = open_as(RequestPlace::kRequestParameters, is_object, "an object");
+  } else if (outer == RequestPlace::kRequest && key_ == "id") {
     return wrong("a list or an object", "text");
-  } else if (outer == Place::kInputs) {
+  } else if (outer == RequestPlace::kInputs) {
     if (request_.inputs.size() >= kMost) return wrong("more inputs", fmt::format("at most {}", kMost));
-    good = open_as(Place::kInput, is_object, "objects");
+    good = open_as(RequestPlace::kInput, is_object, "objects");
     if (good) request_.inputs.emplace_back();
-  } else if (outer == Place::kOutputs) {
+  } else if (outer == RequestPlace::kOutputs) {
     if (request_.outputs->size() >= kMost) return wrong("more outputs", fmt::format("at most {}", kMost));
-    good = open_as(Place::kOutput, is_object, "objects");
+    good = open_as(RequestPlace::kOutput, is_object, "objects");
     if (good) request_.outputs->emplace_back();
-  } else if (outer == Place::kInput && key_ == "shape") {
-    good = open_as(Place::kShape, !is_object, "a list of extents");
+  } else if (outer == RequestPlace::kInput && key_ == "shape") {
+    good = open_as(RequestPlace::kShape, !is_object, "a list of extents");
     if (good) request_.inputs.back().shape.emplace();
-  } else if (outer == Place::kInput && key_ == "data") {
-    good = open_as(Place::kData, !is_object, "a list of numbers");
+  } else if (outer == RequestPlace::kInput && key_ == "data") {
+    good = open_as(RequestPlace::kData, !is_object, "a list of numbers");
     if (good) request_.inputs.back().data.emplace().open_list();
-  } else if (outer == Place::kData) {
-    good = open_as(Place::kData, true, "");
+  } else if (outer == RequestPlace::kData) {
+    good = open_as(RequestPlace::kData, true, "");
     request_.inputs.back().data->open_list();
-  } else if ((outer == Place::kInput || outer == Place::kOutput) && key_ == "parameters") {
-    good = open_as(outer == Place::kInput ? Place::kInputParameters : Place::kOutputParameters, is_object, "an object");
-  } else if (outer == Place::kShape) {
+  } else if ((outer == RequestPlace::kInput || outer == RequestPlace::kOutput) && key_ == "parameters") {
+    good = open_as(outer == RequestPlace::kInput ? RequestPlace::kInputParameters : RequestPlace::kOutputParameters,
+                   is_object, "an object");
+  } else if (outer == RequestPlace::kShape) {
     return wrong("a list or an object", "extents");
-  } else if ((outer == Place::kInput || outer == Place::kOutput) && (key_ == "name" || key_ == "datatype")) {
+  } else if ((outer == RequestPlace::kInput || outer == RequestPlace::kOutput) &&
+             (key_ == "name" || key_ == "datatype")) {
     return wrong("a list or an object", "text");
   } else {
-    places_.push_back(Place::kOther);
+    places_.push_back(RequestPlace::kOther);
   }
   if (good && is_object) keys_.emplace_back();
   if (good) objects_.push_back(is_object);
@@ -177,7 +179,7 @@ bool RequestReader::open(bool is_object) {
 }
 
 bool RequestReader::close() {
-  if (places_.back() == Place::kData) request_.inputs.back().data->close_list();
+  if (places_.back() == RequestPlace::kData) request_.inputs.back().data->close_list();
   places_.pop_back();
   if (objects_.back()) keys_.pop_back();
   objects_.pop_back();
@@ -239,12 +241,12 @@ bool is_unused(const Scalar& value) {
 }
 
 bool RequestReader::set_parameter(const Scalar& value) {
-  const bool of_request = place() == Place::kRequestParameters;
+  const bool of_request = place() == RequestPlace::kRequestParameters;
   if (of_request && key_ == "timeout") return set_count(value, request_.timeout_us);
   if (of_request && key_ == "binary_data_output") return set_flag(value, request_.binary_outputs);
-  if (place() == Place::kInputParameters && key_ == "binary_data_size")
+  if (place() == RequestPlace::kInputParameters && key_ == "binary_data_size")
     return set_count(value, request_.inputs.back().binary_bytes);
-  if (place() == Place::kOutputParameters && key_ == "binary_data")
+  if (place() == RequestPlace::kOutputParameters && key_ == "binary_data")
     return set_flag(value, request_.outputs->back().is_binary.emplace());
   // What would change the answer is refused; other parameters have no effect, as the protocol allows.
   if (key_.starts_with("sequence_") || key_.starts_with("shared_memory_") || key_ == "classification")
@@ -255,31 +257,31 @@ bool RequestReader::set_parameter(const Scalar& value) {
 
 bool RequestReader::scalar(Scalar value) {
   switch (place()) {
-    case Place::kData:
+    case RequestPlace::kData:
       return add_element(value);
-    case Place::kShape:
+    case RequestPlace::kShape:
       return add_extent(value);
-    case Place::kRequestParameters:
-    case Place::kInputParameters:
-    case Place::kOutputParameters:
+    case RequestPlace::kRequestParameters:
+    case RequestPlace::kInputParameters:
+    case RequestPlace::kOutputParameters:
       return set_parameter(value);
-    case Place::kInputs:
-    case Place::kOutputs:
+    case RequestPlace::kInputs:
+    case RequestPlace::kOutputs:
       return wrong("a value", "objects");
-    case Place::kInput:
+    case RequestPlace::kInput:
       if (key_ == "name") return set_text(request_.inputs.back().name, value);
       if (key_ == "datatype") return set_text(request_.inputs.back().datatype, value);
       if (key_ == "shape" || key_ == "data" || key_ == "parameters") return wrong("a value", "a list or an object");
       return true;
-    case Place::kOutput:
+    case RequestPlace::kOutput:
       if (key_ == "name") return set_text(request_.outputs->back().name, value);
       if (key_ == "parameters") return wrong("a value", "an object");
       return true;
-    case Place::kRequest:
+    case RequestPlace::kRequest:
       if (key_ == "id") return set_text(request_.id, value);
       if (key_ == "inputs" || key_ == "outputs" || key_ == "parameters") return wrong("a value", "a list or an object");
       return true;
-    case Place::kOther:
+    case RequestPlace::kOther:
       return !places_.empty() || wrong("a value", "an object");
   }
   return false;

@@ -124,8 +124,7 @@ TEST_F(BatchTest, WaitingRequestsAreRunTogether) {
   std::vector<std::thread> clients;
   const auto send = [&] { clients.emplace_back([&] { (void)post(kInfer, infer_text({1, 2, 3, 4})); }); };
   send();
-  while (host().metrics().requests.load() < 1) std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  await_queue(0);
+  await_held();
   for (int i = 0; i < 6; ++i) send();
   await_queue(6);
   open_gate();

@@ -28,9 +28,7 @@ class OverloadTest : public ServeTest {
   void fill(std::size_t waiting) {
     close_gate();
     send_later();
-    // The first is taken before the next comes, so that exactly `waiting` wait.
-    while (host().metrics().requests.load() < 1) std::this_thread::sleep_for(1ms);
-    await_queue(0);
+    await_held();
     for (std::size_t i = 0; i < waiting; ++i) send_later();
     await_queue(waiting);
   }
@@ -71,11 +69,10 @@ TEST_F(OverloadTest, ARequestThatWaitsPastItsTimeoutIsToldSo) {
 }
 
 TEST_F(OverloadTest, TheServersDeadlineHoldsForRequestsWithoutOne) {
-  start_narrow(8, {}, 2ms);
+  start_narrow(8, {}, 200ms);
   close_gate();
   send_later();
-  while (host().metrics().requests.load() < 1) std::this_thread::sleep_for(1ms);
-  await_queue(0);
+  await_held();
   EXPECT_EQ(post(kInfer, infer_text({1, 2, 3, 4})).code(), "serve/deadline");
   open_gate();
 }

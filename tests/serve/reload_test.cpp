@@ -40,7 +40,7 @@ TEST_F(ReloadTest, FinishesRequestsOfTheOldPlanWithTheOldPlan) {
   close_gate();
   Reply reply;
   std::thread client([&] { reply = post(kInfer, infer_text({1, 2, 3, 4})); });
-  while (host().metrics().requests.load() < 1) std::this_thread::sleep_for(1ms);
+  await_held();
   const std::shared_ptr<Model> old = host().current();
   std::thread load([&] { EXPECT_TRUE(service().reload().empty()); });
   while (host().current() == old) std::this_thread::sleep_for(1ms);

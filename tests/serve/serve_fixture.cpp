@@ -148,6 +148,12 @@ void ServeTest::write_file(const std::string& name) const { std::ofstream(folder
 void ServeTest::close_gate() const { write_file("closed"); }
 void ServeTest::open_gate() const { std::filesystem::remove(folder_.file("closed")); }
 
+void ServeTest::await_held() const {
+  for (int tries = 0; tries < 10'000 && !std::filesystem::exists(folder_.file("held")); ++tries)
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  EXPECT_TRUE(std::filesystem::exists(folder_.file("held")));
+}
+
 void ServeTest::await_queue(std::size_t length) {
   for (int tries = 0; tries < 10'000 && host().current()->queue().size() != length; ++tries)
     std::this_thread::sleep_for(std::chrono::milliseconds(1));

@@ -79,6 +79,8 @@ class ServeTest : public ::testing::Test {
   void close_gate() const;
   void open_gate() const;
   void write_file(const std::string& name) const;
+  /// Waits until a run is held by the gate.
+  void await_held() const;
   /// Waits until so many requests wait in the queue.
   void await_queue(std::size_t length);
   [[nodiscard]] std::string plan_path() const { return folder_.file("rows.collage"); }
