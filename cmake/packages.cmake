@@ -10,6 +10,7 @@ find_package(SQLiteCpp REQUIRED) # SQLiteCpp
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(xxhash REQUIRED IMPORTED_TARGET GLOBAL libxxhash)
 add_library(xxhash::xxhash ALIAS PkgConfig::xxhash)
+pkg_check_modules(httplib REQUIRED IMPORTED_TARGET GLOBAL cpp-httplib)
 find_package(Protobuf REQUIRED)
 
 # ONNX's own library: only src/onnx links it. Debian has an older one, so the prefix is the only place to look.

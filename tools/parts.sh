@@ -175,6 +175,15 @@ make_environment() {
     --requirement requirements.txt >&2
 }
 
+# A client that tests talk to a server with; for the interpreter of `python`, through PYTHONPATH.
+make_tritonclient() {
+  local package
+  for package in $(part_rows tritonclient | awk '{ print $2 }'); do
+    pip_fetch tritonclient "$package"
+    unzip_wheel "$package" "$1"
+  done
+}
+
 # The official operator tests as files.
 make_onnx_cases() {
   ensure_parts python

@@ -23,6 +23,7 @@ int run_command_line(int argc, char** argv) {
   Program program;
   add_tune(app, program);
   add_run(app, program);
+  add_serve(app, program);
   add_bench(app, program);
   add_verify(app, program);
   add_recheck(app, program);

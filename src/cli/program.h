@@ -29,6 +29,7 @@ void add_check(CLI::App& app, Program& program);
 void add_workload(CLI::App& app, Program& program);
 void add_db(CLI::App& app, Program& program);
 void add_version(CLI::App& app, Program& program);
+void add_serve(CLI::App& app, Program& program);
 /// help as a command; after those for users.
 void add_help(CLI::App& app, Program& program);
 

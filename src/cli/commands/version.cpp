@@ -49,6 +49,8 @@ int run_version(const VersionCommand& options) {
 
 }  // namespace
 
+std::string version_number() { return COLLAGE_VERSION; }
+
 std::string version_text() {
   std::string text = fmt::format("collage {}\nC interface {}\nplan files {}, {}\nbuilt with {}", COLLAGE_VERSION,
                                  COLLAGE_API_VERSION, kPlanSchema, kCasesSchema, COLLAGE_COMPILER);

@@ -8,5 +8,7 @@ namespace collage::cli {
 
 /// "collage 0.1.0", then a line each for the interfaces, the compiler and the libraries that this was built with.
 [[nodiscard]] std::string version_text();
+/// "0.1.0".
+[[nodiscard]] std::string version_number();
 
 }  // namespace collage::cli
