@@ -28,6 +28,10 @@ struct ExecutionOptions {
   /// The arena at home, at least as large as the plan's, which contexts may share that never run at the same time; null
   /// for one of its own.
   std::shared_ptr<const MemoryBlock> arena;
+  /// The caller's memory for every port, 64-byte aligned, TensorPort::bytes each, in place of the context's own; it
+  /// outlives the context. Empty: none.
+  std::vector<std::byte*> input_memory;
+  std::vector<std::byte*> output_memory;
 };
 
 class Executable {
