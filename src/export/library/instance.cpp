@@ -18,7 +18,6 @@
 #include "runtime/memory_block.h"
 
 namespace collage {
-namespace {
 
 constexpr std::size_t kMessageBytes = 512;
 
@@ -29,7 +28,6 @@ struct Loaded {
   std::optional<ExecutionContext> context;
 };
 
-}  // namespace
 }  // namespace collage
 
 /// At the start of the workspace. Without `loaded` it only tells why.
@@ -48,7 +46,7 @@ static_assert(kBufferAlignment == COLLAGE_EXPORT_ALIGNMENT);
 
 using Instance = collage_export_instance;
 
-std::byte* workspace_of(const Instance& instance) {
+std::byte* memory_at(const Instance& instance) {
   return reinterpret_cast<std::byte*>(const_cast<Instance*>(&instance));
 }
 
@@ -115,7 +113,7 @@ int guarded(Instance& instance, Work&& work) {
 void copy_ports(const Instance& instance, const collage_export_port* ports, std::size_t count,
                 const void* const* inputs, void* const* outputs) {
   for (std::size_t i = 0; i < count; ++i) {
-    std::byte* const own = workspace_of(instance) + ports[i].offset;
+    std::byte* const own = memory_at(instance) + ports[i].offset;
     if (inputs != nullptr && inputs[i] != nullptr && inputs[i] != own) std::memcpy(own, inputs[i], ports[i].bytes);
     if (outputs != nullptr && outputs[i] != nullptr && outputs[i] != own) std::memcpy(outputs[i], own, ports[i].bytes);
   }
@@ -159,12 +157,12 @@ int collage_export_run(collage_export_instance* instance, const void* const* inp
 
 void* collage_export_input(collage_export_instance* instance, size_t index) {
   if (instance == nullptr || index >= instance->model->input_count) return nullptr;
-  return collage::workspace_of(*instance) + instance->model->inputs[index].offset;
+  return collage::memory_at(*instance) + instance->model->inputs[index].offset;
 }
 
 const void* collage_export_output(const collage_export_instance* instance, size_t index) {
   if (instance == nullptr || index >= instance->model->output_count) return nullptr;
-  return collage::workspace_of(*instance) + instance->model->outputs[index].offset;
+  return collage::memory_at(*instance) + instance->model->outputs[index].offset;
 }
 
 const char* collage_export_error(const collage_export_instance* instance) {
