@@ -88,6 +88,7 @@ std::string port_text(const PlanValue& value, const std::string& macro) {
   return text + fmt::format("#define {}_BYTES {}\n", macro, value.bytes);
 }
 
+/// Those of all, and lists of them.
 std::string ports_text(const Plan& plan, const std::vector<PlanIndex>& values, const std::string& kind) {
   std::string text = fmt::format("\n#define {}_COUNT {}\n", kind, values.size());
   std::set<std::string> named;
@@ -97,6 +98,14 @@ std::string ports_text(const Plan& plan, const std::vector<PlanIndex>& values, c
     const std::string word = "INDEX_" + upper_case(c_identifier(value.name));
     if (named.insert(word).second) text += fmt::format("#define {}_{} {}\n", kind, word, i);
   }
+  const auto list = [&](const char* what, const auto& of_value) {
+    std::vector<std::string> entries;
+    for (const PlanIndex index : values) entries.push_back(of_value(plan.values[index]));
+    text += fmt::format("#define {}_{} {{{}}}\n", kind, what, fmt::join(entries, ", "));
+  };
+  list("NAMES", [](const PlanValue& value) { return c_literal(value.name); });
+  list("TYPES", [](const PlanValue& value) { return std::to_string(static_cast<int>(value.type.element)); });
+  list("SIZES", [](const PlanValue& value) { return std::to_string(value.bytes); });
   return text;
 }
 
