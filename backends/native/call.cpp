@@ -132,7 +132,7 @@ Result<std::shared_ptr<Loaded>> load_program(const Program& program, std::size_t
 }
 
 Result<Entry> entry_of(const Loaded& loaded, const std::string& symbol) {
-  const auto entry = reinterpret_cast<Entry>(loaded.object->object->symbol(symbol + "_argv"));
+  const auto entry = reinterpret_cast<Entry>(loaded.object->object->symbol(entry_symbol(symbol)));
   if (entry == nullptr) return misfit("no kernel " + symbol);
   return entry;
 }

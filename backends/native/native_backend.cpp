@@ -7,6 +7,7 @@
 
 #include "backend/extensions/code_generator.h"
 #include "backend/extensions/constants_extension.h"
+#include "backend/extensions/export_extension.h"
 #include "backend/extensions/open_compiler.h"
 #include "backend/extensions/portability_extension.h"
 #include "backend/extensions/strategy_extension.h"
@@ -16,6 +17,7 @@
 #include "base/hash.h"
 #include "blas_call.h"
 #include "compiler_library.h"
+#include "export_kernels.h"
 #include "kernel.h"
 #include "link_kernels.h"
 #include "unit_cache.h"
@@ -36,6 +38,7 @@ std::unexpected<Refusal> refuse(RefusalReason reason, std::string detail) {
 class Native final : public Backend,
                      public CodeGenerator,
                      public ConstantsExtension,
+                     public ExportExtension,
                      public LinkExtension,
                      public OpenCompiler,
                      public PortabilityExtension,
@@ -57,8 +60,8 @@ class Native final : public Backend,
   [[nodiscard]] const BackendInfo& info() const override { return info_; }
 
   [[nodiscard]] Extension* extension(ExtensionKind kind) override {
-    return select_extension<CodeGenerator, ConstantsExtension, LinkExtension, OpenCompiler, PortabilityExtension,
-                            StrategyExtension, TuningExtension>(*this, kind);
+    return select_extension<CodeGenerator, ConstantsExtension, ExportExtension, LinkExtension, OpenCompiler,
+                            PortabilityExtension, StrategyExtension, TuningExtension>(*this, kind);
   }
 
   /// Single operators, and operators that exporters write as several nodes, each with the chain that follows it;
@@ -154,6 +157,11 @@ class Native final : public Backend,
   [[nodiscard]] Result<LinkedKernels> link(std::span<const LoadRequest> kernels) override {
     COLLAGE_TRY(const CompilerTable* table, compiler());
     return link_kernels(kernels, table->link);
+  }
+
+  [[nodiscard]] Result<ExportedArtifact> exported(const ArtifactView& artifact,
+                                                  const std::string& prefix) const override {
+    return export_kernels(artifact, prefix);
   }
 
   [[nodiscard]] std::vector<MaybePrepared> prepare_constants(std::span<const LoadRequest> kernels) override {

@@ -47,6 +47,7 @@ struct CompileOptions {
   int threads = 1;
   Accuracy accuracy = Accuracy::kStandard;
   bool portable = false;  ///< artifacts also hold code for the baseline instruction set (PortabilityExtension)
+  bool linkable = false;  ///< offer only variants that ExportExtension can link: none that calls another library
 };
 
 /// One region to compile. The graph outlives the call.

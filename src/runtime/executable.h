@@ -30,6 +30,10 @@ struct ExecutionOptions {
   std::shared_ptr<const MemoryBlock> arena;
   /// The caller's threads for the loops of kernels; without parallel_for: those of the libraries behind them.
   PoolFunctions pool;
+  /// The caller's memory for every port, 64-byte aligned, TensorPort::bytes each, in place of the context's own; it
+  /// outlives the context. Empty: none.
+  std::vector<std::byte*> input_memory;
+  std::vector<std::byte*> output_memory;
 };
 
 class Executable {

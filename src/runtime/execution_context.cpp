@@ -56,11 +56,18 @@ struct ExecutionContext::State {
     bool is_own = true;
   };
 
-  [[nodiscard]] static Result<std::vector<BoundPort>> allocate_ports(const std::vector<TensorPort>& ports) {
+  /// `memory`: the caller's, for every port; or empty.
+  [[nodiscard]] static Result<std::vector<BoundPort>> make_ports(const std::vector<TensorPort>& ports,
+                                                                 const std::vector<std::byte*>& memory) {
+    COLLAGE_CHECK(memory.empty() || memory.size() == ports.size(), "memory for every port or none");
     std::vector<BoundPort> out;
-    for (const TensorPort& port : ports) {
+    for (std::size_t i = 0; i < ports.size(); ++i) {
       BoundPort bound;
-      COLLAGE_TRY(bound.own, MemoryBlock::allocate(port.bytes, port.name));
+      if (memory.empty()) {
+        COLLAGE_TRY(bound.own, MemoryBlock::allocate(ports[i].bytes, ports[i].name));
+      } else {
+        bound.own = MemoryBlock::over({memory[i], ports[i].bytes});
+      }
       bound.data = bound.own.data();
       out.push_back(std::move(bound));
     }
@@ -202,8 +209,8 @@ Result<ExecutionContext> Executable::make_context(const ExecutionOptions& option
   for (const auto& [location, device] : state_->devices) {
     COLLAGE_TRY(made->devices[location], make_device_place(*device, plan().device_arena_bytes.at(location)));
   }
-  COLLAGE_TRY(made->inputs, ExecutionContext::State::allocate_ports(made->input_ports));
-  COLLAGE_TRY(made->outputs, ExecutionContext::State::allocate_ports(outputs()));
+  COLLAGE_TRY(made->inputs, ExecutionContext::State::make_ports(made->input_ports, options.input_memory));
+  COLLAGE_TRY(made->outputs, ExecutionContext::State::make_ports(outputs(), options.output_memory));
   COLLAGE_TRY_VOID(made->bind_all());
   return ExecutionContext(std::move(made));
 }

@@ -65,7 +65,8 @@ TEST(LinkedKernels, GiveTheNumbersOfTheArtifactsAlone) {
   EXPECT_EQ(names.size(), kernels.size());
   const auto unit = native::unit_of(all.artifacts[0].bytes);
   ASSERT_TRUE(unit);
-  EXPECT_EQ(unit->shared_objects.size(), 1U);
+  ASSERT_EQ(unit->codes.size(), 1U);
+  EXPECT_FALSE(unit->codes[0].objects.empty());
   EXPECT_EQ(unit->programs.size(), kernels.size());
 }
 
