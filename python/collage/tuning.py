@@ -217,11 +217,20 @@ def recheck(
 
 
 def explain(
-    plan: Plan | str | os.PathLike[str], *, shapes: Shapes | None = None, modules: Names | None = None
+    plan: Plan | str | os.PathLike[str],
+    *,
+    shapes: Shapes | None = None,
+    node: str | None = None,
+    why_not: str | None = None,
+    modules: Names | None = None,
 ) -> Report:
-    """Who runs what in a plan, and why. shapes: of a plan of many shapes, which."""
+    """Who runs what in a plan, and why.
+
+    shapes: of a plan of many shapes, which. node: a glob; only the steps that compute these nodes. why_not:
+    "NODE=BACKEND", why the backend does not run the node.
+    """
     with AsPath(plan) as path:
-        options = {"plan": path, "shapes": assignments(shapes, shape_text)}
+        options = {"plan": path, "shapes": assignments(shapes, shape_text), "node": node, "why_not": why_not}
         return Report(call_tuner(_native.explain, options, None, modules, False))
 
 
