@@ -140,6 +140,16 @@ function(collage_backend name)
   set_property(GLOBAL APPEND PROPERTY COLLAGE_BACKENDS_BUILT ${name})
 endfunction()
 
+# collage_needs_library(TARGET SONAME PATH FROM): the library is looked for under PATH in the folders of
+# COLLAGE_LIBRARY_PATH where the dynamic loader does not find it; FROM says in words who has it (src/backend/open_library.h).
+function(collage_needs_library target soname path from)
+  if(TARGET ${target})
+    set(file "${PROJECT_BINARY_DIR}/lib/collage/lib${target}.needs")
+    file(CONFIGURE OUTPUT "${file}" CONTENT "${soname} ${path} ${from}\n" @ONLY)
+    install(FILES "${file}" DESTINATION lib/collage)
+  endif()
+endfunction()
+
 # collage_test(NAME SOURCES ... DEPENDS folders [LIBRARIES ...] [BACKENDS names | none] [APART suites] [COST seconds])
 # makes tests/NAME; each gtest suite is a ctest entry, labelled with the folder it lies in. Sources may include
 # "tests/support/..." headers. BACKENDS are those it loads, built before it is run: all unless it says so, none where it

@@ -154,6 +154,14 @@ make_halide() {
   mv wheel/halide-*.dist-info/licenses "$1/"
 }
 
+# Binds C++ to Python: headers, a few sources compiled into the extension, and the writer of type stubs.
+make_nanobind() {
+  pip_fetch nanobind nanobind
+  unzip_wheel nanobind wheel
+  mv wheel/nanobind/{cmake,include,src,ext,stubgen.py} "$1/"
+  mv wheel/nanobind-*.dist-info/licenses "$1/"
+}
+
 # The text detector that `./dev demo` tunes.
 make_demo_model() {
   pip_fetch demo-model rapidocr
@@ -166,6 +174,9 @@ make_python() { make_environment python "$1"; }
 
 # Validates bills of materials of a release.
 make_spdx() { make_environment spdx "$1"; }
+
+# What ./dev wheel needs.
+make_wheel_tools() { make_environment wheel-tools "$1"; }
 
 # make_environment PART FOLDER: a virtual environment with all rows of the part.
 make_environment() {
