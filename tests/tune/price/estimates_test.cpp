@@ -12,7 +12,7 @@
 namespace collage {
 namespace {
 
-constexpr PeakRates kPeak = {.flops_per_ns = 50, .bytes_per_ns = 50};
+constexpr PeakRates kRates = {.flops_per_ns = 50, .bytes_per_ns = 50};
 
 /// What the estimator says of every candidate.
 EstimateOptions says(double ns, EstimateUse use = EstimateUse::kForecast) {
@@ -59,7 +59,7 @@ TEST(Estimates, AreForecastsThatMeasuredTimesCorrect) {
     problem.add("a", {n}, 1);
     estimates.emplace_back(100'000.0 * static_cast<double>(n + 1));
   }
-  CostBounds bounds(problem.graph, problem.pool, Accuracy::kStandard, kPeak, 1, estimates);
+  CostBounds bounds(problem.graph, problem.pool, Accuracy::kStandard, kRates, 1, estimates);
   EXPECT_NEAR(static_cast<double>(bounds.forecast(11, Forecast::kExpected)), 1'200'000, 1);
   // The estimator is wrong by a factor of three for all of this backend.
   for (std::size_t n = 0; n < 8; ++n) {
