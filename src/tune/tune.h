@@ -21,6 +21,7 @@
 #include "measure/measure_options.h"
 #include "onnx/import.h"
 #include "region/rules/user_rules.h"
+#include "tune/estimator.h"
 #include "tune/node_rules.h"
 #include "tune/objective.h"
 #include "tune/report/report.h"
@@ -43,6 +44,7 @@ struct TuneOptions : MeasureOptions {
   std::vector<NodeRule> rules;  ///< --ban and --pin
   Objective objective;
   UserRules user_rules;              ///< --rules
+  EstimateOptions estimates;         ///< a cost estimator of the user's
   std::set<std::string> passes_off;  ///< --passes: these do not simplify the graph
   std::string dump;        ///< a stage whose value the report keeps as text (tune/report/stage_dump.h); empty = none
   std::string resume;      ///< path of costs that --dump priced wrote: they are not measured; empty = none

@@ -114,7 +114,7 @@ Result<void> evolve_covers(const TuneTask& task, const MeasureEnv& env, Priced& 
   const Corrections corrections = learn_corrections(task.graph(), contest.timed_covers());
   std::optional<EvolvedPlan> evolved = evolved_plan(task, env, corrections, priced, contest);
   if (!evolved) return {};
-  COLLAGE_TRY_VOID(add_engine_regions(task.graph(), corrections, env.limits(), evolved->cover, priced));
+  COLLAGE_TRY_VOID(add_engine_regions(task, corrections, env.limits(), evolved->cover, priced));
   (void)contest.note_cover(task.graph(), evolved->cover);
   attach_bodies(priced.bodies, evolved->cover);
   contest.add({.name = "mixed, evolved",

@@ -165,8 +165,9 @@ std::expected<Variant, Refusal> plain_variant(Registry& registry, const std::str
   return std::unexpected(Refusal{.reason = RefusalReason::kFormat, .detail = "no variant with plain ports"});
 }
 
-Result<void> add_engine_regions(const Graph& graph, const Corrections& corrections, const MeasureLimits& limits,
+Result<void> add_engine_regions(const TuneTask& task, const Corrections& corrections, const MeasureLimits& limits,
                                 Cover& cover, Priced& priced) {
+  const Graph& graph = task.graph();
   CandidatePool& pool = priced.pool.candidates;
   CandidatePool fresh;
   std::vector<CoverStep*> steps;
@@ -179,7 +180,7 @@ Result<void> add_engine_regions(const Graph& graph, const Corrections& correctio
     fresh.regions.push_back(kernel->region);
     steps.push_back(&step);
   }
-  COLLAGE_TRY(const std::vector<Cost> costs, priced.pricing->price(fresh, limits));
+  COLLAGE_TRY(const std::vector<Cost> costs, price_fresh(task, fresh, limits, priced));
   const std::vector<Cost> corrected = corrected_costs(graph, fresh, costs, corrections);
   for (std::size_t s = 0; s < steps.size(); ++s) {
     const auto ns = nanoseconds_of(corrected[s]);

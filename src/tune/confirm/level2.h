@@ -62,7 +62,7 @@ struct EvolvedPlan {
 
 /// The engines' regions of an evolved cover that level 1 does not know become candidates, priced like all others; the
 /// cover's steps get these costs, corrected, so that they teach in their turn.
-[[nodiscard]] Result<void> add_engine_regions(const Graph& graph, const Corrections& corrections,
+[[nodiscard]] Result<void> add_engine_regions(const TuneTask& task, const Corrections& corrections,
                                               const MeasureLimits& limits, Cover& cover, Priced& priced);
 
 /// Times plans beside one other in a worker. One thread; what it is made with outlives it.

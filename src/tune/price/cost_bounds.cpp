@@ -74,10 +74,30 @@ CostModel::Computation computation_of(CostModel& model, const Levels& levels, co
   return made;
 }
 
+/// Of an estimate: how far it is from the time. What is known of one backend, way or region says so of others.
+struct EstimateLevels {
+  std::size_t all, backend, way, region;
+
+  explicit EstimateLevels(CostModel& model)
+      : all(model.add_level(0.5, true)),
+        backend(model.add_level(0.3, true)),
+        way(model.add_level(0.2, true)),
+        region(model.add_level(0.2, false)) {}
+};
+
+CostModel::Computation estimated_computation(CostModel& model, const EstimateLevels& levels, double ns,
+                                             const Candidate& candidate) {
+  return {.parts = {{.base_ns = ns,
+                     .effects = {model.effect(levels.all, "estimated"), model.effect(levels.backend, candidate.backend),
+                                 model.effect(levels.way, candidate.backend + "/" + candidate.variant.name),
+                                 model.effect(levels.region, std::to_string(candidate.region))}}},
+          .effects = {}};
+}
+
 }  // namespace
 
 CostBounds::CostBounds(const Graph& graph, const CandidatePool& pool, Accuracy accuracy, const PeakRates& peak,
-                       int threads) {
+                       int threads, const Estimates& estimates) {
   WorkOfRegions work(graph, peak, threads);
   std::vector<RegionWork> works;
   for (const Region& region : pool.regions) {
@@ -85,9 +105,14 @@ CostBounds::CostBounds(const Graph& graph, const CandidatePool& pool, Accuracy a
     works.push_back(work.of(region));
   }
   const Levels levels(model_);
-  for (const Candidate& candidate : pool.candidates) {
+  const EstimateLevels estimate_levels(model_);
+  for (std::size_t c = 0; c < pool.candidates.size(); ++c) {
+    const Candidate& candidate = pool.candidates[c];
     region_of_.push_back(candidate.region);
-    computations_.push_back(computation_of(model_, levels, works[candidate.region], candidate));
+    if (c < estimates.size() && estimates[c])
+      computations_.push_back(estimated_computation(model_, estimate_levels, *estimates[c], candidate));
+    else
+      computations_.push_back(computation_of(model_, levels, works[candidate.region], candidate));
   }
 }
 

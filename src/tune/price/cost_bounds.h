@@ -5,7 +5,8 @@
 //       when it has none; these are its parts. The time of a part is its roofline times effects (cost_model.h): of the
 //       operation, of its kind at any size, of the backend, of how the backend computes it (variant, formats), and of
 //       pairs of these. The rest of the region, and computing several parts in one step, are effects of the whole
-//       region. Few measured times thus forecast most others.
+//       region. Few measured times thus forecast most others. Where the user's estimator gave a time, that takes the
+//       place of the roofline: its effects are how much it is wrong, for all, for a backend, for a way, for a region.
 // Cost: a prediction takes one look-up for each part and effect.
 #pragma once
 
@@ -18,6 +19,7 @@
 #include "region/candidates.h"
 #include "region/cost.h"
 #include "tune/price/cost_model.h"
+#include "tune/price/estimates.h"
 
 namespace collage {
 
@@ -29,8 +31,9 @@ enum class Forecast : std::uint8_t {
 
 class CostBounds {
  public:
-  /// Answers for the candidates the pool has now.
-  CostBounds(const Graph& graph, const CandidatePool& pool, Accuracy accuracy, const PeakRates& peak, int threads);
+  /// Answers for the candidates the pool has now. `estimates` are by candidate; none for an empty one.
+  CostBounds(const Graph& graph, const CandidatePool& pool, Accuracy accuracy, const PeakRates& peak, int threads,
+             const Estimates& estimates = {});
 
   /// No candidate for this region of the pool takes less, as far as the machine has shown; 0 for regions that came
   /// later.

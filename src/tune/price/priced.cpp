@@ -9,6 +9,7 @@
 #include "base/file.h"
 #include "tune/node_rules.h"
 #include "tune/price/cost_table.h"
+#include "tune/price/estimates.h"
 #include "tune/price/lazy_costs.h"
 #include "tune/price/neighbours.h"
 #include "tune/price/priced_text.h"
@@ -104,8 +105,10 @@ Result<std::vector<Cost>> measure(const TuneTask& task, const MeasureEnv& env, P
   const Graph& graph = task.graph();
   const CandidatePool& pool = priced.pool.candidates;
   const MeasureLimits limits = env.limits();
+  COLLAGE_TRY(const Estimates estimates, estimates_of(task.options.estimates, graph, pool));
+  priced.costs = with_estimates(task.options.estimates, estimates, std::move(priced.costs));
   CostBounds& bounds =
-      priced.bounds.emplace(graph, pool, task.options.accuracy, peak_rates(env.store), task.options.threads);
+      priced.bounds.emplace(graph, pool, task.options.accuracy, peak_rates(env.store), task.options.threads, estimates);
   if (!task.options.measures_all) return priced.pricing->price_lazily(cover_request(task, priced, {}), bounds, limits);
   COLLAGE_TRY(std::vector<Cost> costs, priced.pricing->price(pool, limits, priced.costs));
   for (std::size_t c = 0; c < costs.size(); ++c) bounds.learn(c, costs[c]);
@@ -129,7 +132,7 @@ Result<void> join_neighbours(const TuneTask& task, const MeasureEnv& env, Priced
     CandidatePool fresh =
         neighbour_candidates(graph, uses, best->cover, priced.pool.proposers, may_run, pool, kMostNeighbours);
     if (fresh.candidates.empty()) return {};
-    COLLAGE_TRY(const std::vector<Cost> costs, priced.pricing->price(fresh, env.limits()));
+    COLLAGE_TRY(const std::vector<Cost> costs, price_fresh(task, fresh, env.limits(), priced));
     priced.costs.insert(priced.costs.end(), costs.begin(), costs.end());
     append(std::move(fresh), pool);
     note_unmeasured(env, priced);
@@ -207,6 +210,17 @@ Priced price_pool(const TuneTask& task, Pool pool, const MeasureEnv& env) {
   priced.pricing = std::make_unique<Pricing>(pricing_options(task, env), task.graph(), env.registry, env.store);
   if (auto filled = fill(task, env, priced); !filled) priced.no_covers = std::move(filled).error();
   return priced;
+}
+
+Result<std::vector<Cost>> price_fresh(const TuneTask& task, const CandidatePool& fresh, const MeasureLimits& limits,
+                                      Priced& priced) {
+  const EstimateOptions& options = task.options.estimates;
+  std::vector<Cost> known;
+  if (options.use == EstimateUse::kCost) {
+    COLLAGE_TRY(const Estimates estimates, estimates_of(options, task.graph(), fresh));
+    known = with_estimates(options, estimates, {});
+  }
+  return priced.pricing->price(fresh, limits, std::move(known));
 }
 
 void note_unmeasured(const MeasureEnv& env, Priced& priced) {

@@ -61,6 +61,10 @@ struct Priced {
 /// What tuning schedules reads and adds to.
 [[nodiscard]] ScheduleContext schedule_context(const TuneTask& task, const MeasureEnv& env, Priced& priced);
 
+/// The costs of candidates that came since: measured, or those of the user's estimator where it stands for measuring.
+[[nodiscard]] Result<std::vector<Cost>> price_fresh(const TuneTask& task, const CandidatePool& fresh,
+                                                    const MeasureLimits& limits, Priced& priced);
+
 /// Candidates that came since and have no cost were left out for want of time.
 void note_unmeasured(const MeasureEnv& env, Priced& priced);
 
