@@ -62,7 +62,7 @@ RealisedPlan wide_plan(int threads) {
 
 Graph convolution_graph() {
   testing_support::NetworkBuilder net(kGraphSeed);
-  const Extents image = {1, 32, 20, 20};
+  const Extents image = {1, 32, 48, 48};
   const ValueId x = net.input("x", image);
   const ValueId y = testing_support::add_conv(net, x, 32, 3);
   return net.take({net.add("Relu", {net.add("Add", {y, x}, image)}, image)});

@@ -22,7 +22,7 @@ struct PlanFile {
 [[nodiscard]] RealisedPlan wide_plan(int threads);
 /// One step of this backend for the whole graph, in its first variant of plain formats; nothing when it takes none.
 [[nodiscard]] std::optional<RealisedPlan> plan_of_backend(const std::string& backend, const Graph& graph, int threads);
-/// A convolution with element-wise work.
+/// A convolution with element-wise work, worth two threads.
 [[nodiscard]] Graph convolution_graph();
 
 /// All plans there are, made once in this process.
