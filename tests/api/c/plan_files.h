@@ -45,10 +45,17 @@ class Runner {
 
   /// The bytes of all outputs at this value of the open extents; "" and a finding when something fails.
   [[nodiscard]] std::string outputs(std::int64_t extent, std::uint64_t seed);
+  /// The same without findings: the code of what failed, "" when nothing did.
+  [[nodiscard]] std::string run(std::int64_t extent, std::uint64_t seed, std::string& bytes);
   [[nodiscard]] collage_session* session() const { return session_.get(); }
 
  private:
+  [[nodiscard]] collage_status* set_extents(std::int64_t extent);
+  [[nodiscard]] collage_status* fill_inputs(std::uint64_t seed);
+  [[nodiscard]] collage_status* take_outputs(std::string& bytes);
+
   SessionHandle session_;
+  std::string error_;            ///< why there is no session
   std::vector<Extents> inputs_;  ///< -1 = open
   std::size_t outputs_ = 0;
 };
