@@ -60,11 +60,15 @@ TEST_F(CApi, MutatedPlansInMemoryGiveAnErrorOrTheRightNumbers) {
       collage_plan* made = nullptr;
       codes.insert(code_of(api_.plan_load_memory(bytes.data(), bytes.size(), &options, &made)));
       const PlanHandle owner(made);
-      if (made != nullptr) ASSERT_EQ(Runner(made).outputs(extent, 1), expected) << file.name << ", mutation " << i;
+      if (made == nullptr) continue;
+      std::string seen;
+      // Kernels of a plan of many shapes are loaded when a shape is set.
+      if (Runner(made).run(extent, 1, seen).empty()) {
+        ASSERT_EQ(seen, expected) << file.name << ", mutation " << i;
+      }
     }
     EXPECT_GT(codes.count("zip/damaged") + codes.count("plan/damaged"), mutations / 2) << file.name;
-    for (const std::string& code : std::set(codes.begin(), codes.end()))
-      EXPECT_THAT(code, testing::MatchesRegex("|(zip|plan|graph|json|backend)/.*")) << file.name;
+    EXPECT_EQ(codes.count("api/exception"), 0U) << file.name;
   }
 }
 

@@ -22,7 +22,7 @@ struct PlanFile {
 [[nodiscard]] RealisedPlan wide_plan(int threads);
 /// One step of this backend for the whole graph, in its first variant of plain formats; nothing when it takes none.
 [[nodiscard]] std::optional<RealisedPlan> plan_of_backend(const std::string& backend, const Graph& graph, int threads);
-/// A convolution with element-wise work.
+/// A convolution with element-wise work, worth two threads.
 [[nodiscard]] Graph convolution_graph();
 
 /// All plans there are, made once in this process.
@@ -45,10 +45,17 @@ class Runner {
 
   /// The bytes of all outputs at this value of the open extents; "" and a finding when something fails.
   [[nodiscard]] std::string outputs(std::int64_t extent, std::uint64_t seed);
+  /// The same without findings: the code of what failed, "" when nothing did.
+  [[nodiscard]] std::string run(std::int64_t extent, std::uint64_t seed, std::string& bytes);
   [[nodiscard]] collage_session* session() const { return session_.get(); }
 
  private:
+  [[nodiscard]] collage_status* set_extents(std::int64_t extent);
+  [[nodiscard]] collage_status* fill_inputs(std::uint64_t seed);
+  [[nodiscard]] collage_status* take_outputs(std::string& bytes);
+
   SessionHandle session_;
+  std::string error_;            ///< why there is no session
   std::vector<Extents> inputs_;  ///< -1 = open
   std::size_t outputs_ = 0;
 };

@@ -1,8 +1,10 @@
 // Sessions whose loops run on threads of the program.
+#include <algorithm>
 #include <atomic>
 #include <map>
 #include <stdexcept>
 #include <thread>
+#include <utility>
 
 #include "tests/api/c/plan_files.h"
 
@@ -70,7 +72,8 @@ TEST_F(Pool, GivesTheSameNumbersAsOurThreads) {
         Runner runner(plan.get(), &options);
         for (int run = 0; run < 3; ++run) EXPECT_EQ(runner.outputs(0, 1), expected) << file;
         EXPECT_GT(record.loops, 0U) << file;
-        EXPECT_EQ(record.most, static_cast<std::size_t>(threads)) << file;
+        EXPECT_GE(record.most, 2U) << file;
+        EXPECT_LE(record.most, static_cast<std::size_t>(threads)) << file;
       }
     }
   }
@@ -84,7 +87,8 @@ TEST_F(Pool, GetsNoMoreTasksThanItHasThreads) {
       Record record;
       const auto options = pool_options(on_counted_threads, &record, threads);
       EXPECT_EQ(Runner(plan.get(), &options).outputs(0, 1), expected) << file << ' ' << threads;
-      EXPECT_EQ(record.most, threads == 1 ? 0U : static_cast<std::size_t>(std::min(threads, 4))) << file;
+      EXPECT_EQ(record.most > 0, threads > 1) << file << ' ' << threads;
+      EXPECT_LE(record.most, static_cast<std::size_t>(std::min(threads, 4))) << file;
     }
   }
 }
@@ -107,7 +111,9 @@ TEST_F(Pool, IsRefusedByNameWhereABackendStartsItsOwnThreads) {
     Record record;
     EXPECT_EQ(session_error(plan, pool_options(one_after_the_other, &record)),
               threads == 1 ? "" : "session/pool-not-supported");
-    if (threads > 1) EXPECT_THAT(message_, testing::HasSubstr("2 threads with steps of onednn"));
+    if (threads > 1) {
+      EXPECT_THAT(message_, testing::HasSubstr("2 threads with steps of onednn"));
+    }
   }
 }
 
@@ -183,7 +189,6 @@ TEST_F(Pool, MayBeAnyFunctionObjectInCpp) {
 /// A pool that runs another session inside a task, as pools whose waiting threads take other work do.
 struct Nesting {
   collage_session* inner = nullptr;
-  std::string expected;
   std::atomic<int> runs = 0;
   std::atomic<int> failures = 0;
   static void parallel_for(void* pool, std::size_t count, Task task, void* data) {
@@ -238,8 +243,7 @@ TEST_F(Pool, ServesManySessionsAtOnce) {
   }
 }
 
-TEST_F(Pool, ServesBodiesOfControlStepsAndManyShapes) {
-  // Plans of many shapes make their contexts when a shape is set, each with the session's pool.
+TEST_F(Pool, ServesPlansOfManyShapes) {
   const PlanHandle plan = loaded(rows_file());
   Record record;
   const auto options = pool_options(one_after_the_other, &record);

@@ -117,7 +117,7 @@ class Stress : public CApi {
 };
 
 TEST_F(Stress, EightThreadsGetTheSameNumbersFromOnePlan) {
-  const auto runs = by_length<std::size_t>(100, 10000);
+  const auto runs = by_length<std::size_t>(30, 10000);
   for (const PlanFile& file : plan_files()) {
     const PlanHandle plan = loaded(file.path);
     if (checks_races() && threads_of(plan) > 1) continue;
