@@ -32,7 +32,8 @@ class Workshop {
     if (done.error().is_missing)
       return fail(ExitCode::kUnsupported, "export/no-linker", words[0], done.error().words,
                   "a C++ compiler and binutils in PATH: apt-get install g++ binutils");
-    return fail(ExitCode::kBug, "export/link-failed", words[0], done.error().words, "what links");
+    return fail(ExitCode::kUnsupported, "export/link-failed", words[0], done.error().words,
+                "the one of a C++ compiler with its static libraries: apt-get install g++ binutils");
   }
 
   /// Text that a program prints, without the newline at its end.
