@@ -8,6 +8,8 @@ function(collage_export_objects target folder)
   list(TRANSFORM ARGN PREPEND "${PROJECT_SOURCE_DIR}/${folder}/" OUTPUT_VARIABLE sources)
   add_library(${target} OBJECT ${sources})
   target_compile_options(${target} PRIVATE ${COLLAGE_EXPORT_FLAGS})
+  # Numbers in messages are written without the locale, most of whose code an exported library then lacks.
+  target_compile_definitions(${target} PRIVATE "FMT_STATIC_THOUSANDS_SEPARATOR=','")
   target_link_libraries(${target} PRIVATE collage_flags fmt::fmt-header-only nlohmann_json::nlohmann_json)
   collage_unity(${target})
   set_property(GLOBAL APPEND PROPERTY COLLAGE_EXPORT_OBJECTS ${target})

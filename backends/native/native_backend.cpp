@@ -1,7 +1,6 @@
 // The native backend: our tensor compiler. Regions become tensor code, tensor code becomes machine code, and the
 // kernels run without any compiler. This module loads and runs; compiling is behind compiler_interface.h.
 #include <algorithm>
-#include <filesystem>
 #include <mutex>
 #include <optional>
 
@@ -234,9 +233,7 @@ class Native final : public Backend,
 
   /// A file that the user names must fit; one in a folder is checked when something is compiled.
   void add_library(const std::string& file) {
-    std::error_code error;
-    const auto path = std::filesystem::canonical(file, error);
-    const std::string library = error ? file : path.string();
+    const std::string library = whole_path(file);
     if (std::ranges::find(libraries_, library) == libraries_.end()) libraries_.push_back(library);
     if (const auto ready = toolchain(); !ready) info_.unusable = to_string(ready.error());
   }

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <nlohmann/json.hpp>
-#include <sstream>
+#include <ranges>
 
 #include "backend/backend.h"
 #include "base/hash.h"
@@ -182,16 +182,20 @@ std::string compatibility_of(const Program& program) {
 }
 
 Result<Needs> needs_of(std::string_view compatibility) {
-  std::istringstream words{std::string(compatibility)};
-  std::string word;
-  words >> word;
-  bool is_ours = word == kFormat;
+  // Without streams: they bring much of the C++ library into an exported library.
+  std::vector<std::string> words;
+  for (const auto word : std::views::split(compatibility, ' ')) words.emplace_back(word.begin(), word.end());
+  bool is_ours = !words.empty() && words.front() == kFormat;
   Needs needs;
-  while (words >> word && word != kWith) {
-    needs.sets.push_back(instruction_set_of(word));
+  std::size_t at = 1;
+  for (; at < words.size() && words[at] != kWith; ++at) {
+    needs.sets.push_back(instruction_set_of(words[at]));
     is_ours &= needs.sets.back() != nullptr;
   }
-  if (words) is_ours &= static_cast<bool>(words >> needs.library);
+  if (at < words.size()) {
+    is_ours &= at + 2 == words.size() && !words[at + 1].empty();
+    if (is_ours) needs.library = words[at + 1];
+  }
   if (is_ours && !needs.sets.empty()) return needs;
   return fail(ExitCode::kUnsupported, "backend/incompatible-artifact", "native", std::string(compatibility),
               "an artifact of this build");

@@ -9,11 +9,11 @@ namespace collage {
 namespace {
 
 constexpr std::array<std::string_view, 48> kKeywords = {
-    "and",    "asm",      "auto",  "bool",   "break",  "case",   "catch",  "char",   "class",    "const",
-    "delete", "default",  "do",    "double", "else",   "enum",   "extern", "float",  "for",      "friend",
-    "goto",   "if",       "inline", "int",   "long",   "main",   "namespace", "new", "not",      "operator",
-    "or",     "private",  "public", "register", "return", "short", "signed", "sizeof", "static", "struct",
-    "switch", "template", "this",  "try",    "typedef", "union", "void",   "while"};
+    "and",    "asm",      "auto",   "bool",     "break",   "case",  "catch",     "char",   "class",  "const",
+    "delete", "default",  "do",     "double",   "else",    "enum",  "extern",    "float",  "for",    "friend",
+    "goto",   "if",       "inline", "int",      "long",    "main",  "namespace", "new",    "not",    "operator",
+    "or",     "private",  "public", "register", "return",  "short", "signed",    "sizeof", "static", "struct",
+    "switch", "template", "this",   "try",      "typedef", "union", "void",      "while"};
 
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 bool is_digit(char c) { return c >= '0' && c <= '9'; }

@@ -24,7 +24,7 @@ std::string name_of_file(const std::string& path) {
   return c_identifier(name.substr(0, name.find('.')));
 }
 
-Result<std::string> name_for(const ExportOptions& options) {
+Result<std::string> name_for(const LibraryOptions& options) {
   if (options.name.empty()) return name_of_file(options.output);
   std::string name = c_identifier(options.name);
   if (name == options.name) return name;
@@ -35,7 +35,7 @@ Result<std::string> name_for(const ExportOptions& options) {
 }  // namespace
 
 Result<ExportReport> export_plan(const RealisedPlan& plan, const BackendSource& backends,
-                                 const ExportOptions& options) {
+                                 const LibraryOptions& options) {
   COLLAGE_TRY_VOID(check_exportable(plan.plan, backends, options.plan));
   COLLAGE_TRY(const std::string name, name_for(options));
   COLLAGE_TRY(const std::string archives, archive_folder());

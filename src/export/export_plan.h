@@ -13,18 +13,18 @@
 
 namespace collage {
 
-struct ExportOptions {
-  std::string plan;          ///< its path, for messages
-  std::string output;        ///< path of the shared library
-  std::string header;        ///< path of the header
-  std::string archive;       ///< path of the static library; empty = none
-  std::string name;          ///< of the C functions; empty = made of the output's name
+struct LibraryOptions {
+  std::string plan;     ///< its path, for messages
+  std::string output;   ///< path of the shared library
+  std::string header;   ///< path of the header
+  std::string archive;  ///< path of the static library; empty = none
+  std::string name;     ///< of the C functions; empty = made of the output's name
 };
 
 /// What was written.
 struct ExportReport {
   std::string name;  ///< a C identifier in lower case
-  ExportOptions files;
+  LibraryOptions files;
   std::size_t library_bytes = 0;
   std::size_t weights_bytes = 0;
   std::size_t workspace_bytes = 0;
@@ -35,7 +35,7 @@ struct ExportReport {
 /// Errors export/bad-name, export/backend, export/shape, export/not-linkable, export/no-linker, export/no-runtime,
 /// export/link-failed, io/cannot-write.
 [[nodiscard]] Result<ExportReport> export_plan(const RealisedPlan& plan, const BackendSource& backends,
-                                               const ExportOptions& options);
+                                               const LibraryOptions& options);
 
 [[nodiscard]] std::string to_text(const ExportReport& report);
 /// Schema collage.export/1.

@@ -115,9 +115,10 @@ std::string header_text(const Plan& plan, const std::string& name) {
   const std::string prefix = upper_case(name);
   std::string text = filled(kHead, name);
   text += fmt::format("#ifndef {0}_LIBRARY_H\n#define {0}_LIBRARY_H\n\n#include <stddef.h>\n\n", prefix);
-  text += fmt::format("#ifdef __cplusplus\nextern \"C\" {{\n#endif\n\n#if defined(__GNUC__)\n#define {0}_EXPORT "
-                      "__attribute__((visibility(\"default\")))\n#else\n#define {0}_EXPORT\n#endif\n\n",
-                      prefix);
+  text += fmt::format(
+      "#ifdef __cplusplus\nextern \"C\" {{\n#endif\n\n#if defined(__GNUC__)\n#define {0}_EXPORT "
+      "__attribute__((visibility(\"default\")))\n#else\n#define {0}_EXPORT\n#endif\n\n",
+      prefix);
   text += fmt::format("#define {}_ABI 1\n#define {}_THREADS {}\n", prefix, prefix, plan.threads);
   text += fmt::format("#define {}_ALIGNMENT {}\n#define {}_WORKSPACE_BYTES {}\n", prefix, COLLAGE_EXPORT_ALIGNMENT,
                       prefix, workspace_layout(plan).bytes);

@@ -32,7 +32,8 @@ class Workshop {
     if (done.error().is_missing)
       return fail(ExitCode::kUnsupported, "export/no-linker", words[0], done.error().words,
                   "a C++ compiler and binutils in PATH: apt-get install g++ binutils");
-    return fail(ExitCode::kBug, "export/link-failed", words[0], done.error().words, "what links");
+    return fail(ExitCode::kUnsupported, "export/link-failed", words[0], done.error().words,
+                "the one of a C++ compiler with its static libraries: apt-get install g++ binutils");
   }
 
   /// Text that a program prints, without the newline at its end.
@@ -72,7 +73,8 @@ Result<std::string> make_code(const Workshop& shop, const LinkedCode& code, std:
   }
   COLLAGE_TRY_VOID(shop.write(name + ".renamed", renamed));
   COLLAGE_TRY_VOID(shop.write(name + ".kept", kept));
-  COLLAGE_TRY_VOID(shop.run({"objcopy", "--redefine-syms=" + name + ".renamed", name + ".joined.o", name + ".named.o"}));
+  COLLAGE_TRY_VOID(
+      shop.run({"objcopy", "--redefine-syms=" + name + ".renamed", name + ".joined.o", name + ".named.o"}));
   COLLAGE_TRY_VOID(shop.run({"objcopy", "--keep-global-symbols=" + name + ".kept", name + ".named.o", name + ".o"}));
   return name + ".o";
 }
@@ -83,11 +85,11 @@ Result<Words> make_objects(const Workshop& shop, const LibraryParts& parts) {
   COLLAGE_TRY_VOID(shop.write("header.h", header_text(linked.plan.plan, parts.name)));
   COLLAGE_TRY_VOID(shop.write("model.c", source_text(linked, parts.name)));
   COLLAGE_TRY_VOID(shop.write("weights.s", weights_text()));
-  COLLAGE_TRY_VOID(shop.write("weights.bin", {reinterpret_cast<const char*>(parts.weights.data()),
-                                              parts.weights.size()}));
+  COLLAGE_TRY_VOID(
+      shop.write("weights.bin", {reinterpret_cast<const char*>(parts.weights.data()), parts.weights.size()}));
   COLLAGE_TRY_VOID(shop.run({"as", "-o", "weights.o", "weights.s"}));
-  COLLAGE_TRY_VOID(shop.run({"c++", "-x", "c", "-std=gnu99", "-O1", "-fPIC", "-I", parts.archive_folder, "-c",
-                             "model.c", "-o", "model.o"}));
+  COLLAGE_TRY_VOID(shop.run(
+      {"c++", "-x", "c", "-std=gnu99", "-O1", "-fPIC", "-I", parts.archive_folder, "-c", "model.c", "-o", "model.o"}));
   Words objects = {"model.o", "weights.o"};
   for (std::size_t i = 0; i < linked.codes.size(); ++i) {
     COLLAGE_TRY(objects.emplace_back(), make_code(shop, linked.codes[i], i));

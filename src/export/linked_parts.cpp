@@ -1,6 +1,7 @@
 #include "export/linked_parts.h"
 
 #include <algorithm>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -18,6 +19,13 @@ void find_uses(const PlanBody& body, std::map<std::string, FirstUse>& uses) {
     const PlanStep& step = body.steps[i];
     if (const StepArtifact* const artifact = artifact_of(step)) uses.try_emplace(artifact->hash, FirstUse{&step, i});
     for (const PlanBody& inner : bodies_of(step)) find_uses(inner, uses);
+  }
+}
+
+void list_backends(const PlanBody& body, std::set<std::string>& names) {
+  for (const PlanStep& step : body.steps) {
+    if (needs_backend(step)) names.insert(step.backend);
+    for (const PlanBody& inner : bodies_of(step)) list_backends(inner, names);
   }
 }
 
@@ -67,6 +75,10 @@ Result<LinkedParts> linked_parts(const RealisedPlan& plan, const BackendSource& 
   }
   std::ranges::sort(out.artifacts, {}, &PlanArtifact::hash);
   rename_artifacts(out, new_hashes);
+  // A backend whose steps are all views does nothing.
+  std::set<std::string> used;
+  list_backends(out, used);
+  std::erase_if(out.backends, [&](const PlanBackend& backend) { return !used.contains(backend.name); });
   return parts;
 }
 

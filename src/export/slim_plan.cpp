@@ -74,7 +74,8 @@ std::vector<std::byte> pack_weights(RealisedPlan& realised) {
     old_end = std::max(old_end, value.offset + value.bytes);
     value.offset = new_begin + (value.offset - old_begin);
     weights.resize(std::max(weights.size(), value.offset + value.bytes));
-    if (value.bytes > 0) std::memcpy(weights.data() + value.offset, realised.constants.at(index).data.data(), value.bytes);
+    if (value.bytes > 0)
+      std::memcpy(weights.data() + value.offset, realised.constants.at(index).data.data(), value.bytes);
   }
   weights.resize(aligned_up(weights.size()));
   plan.weights_bytes = weights.size();

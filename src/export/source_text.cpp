@@ -11,7 +11,7 @@ namespace collage {
 namespace {
 
 // NAME is the name of the model.
-constexpr std::string_view kFunctions = R"(
+constexpr std::string_view kDefinitions = R"(
 int {0}_abi(void) {{ return {1}_ABI; }}
 size_t {0}_workspace_bytes(void) {{ return {1}_WORKSPACE_BYTES; }}
 int {0}_init(void* workspace, size_t bytes, {0}_instance** instance) {{
@@ -48,7 +48,8 @@ std::string codes_text(const std::vector<LinkedCode>& codes) {
     for (std::size_t s = 0; s < codes[c].symbols.size(); ++s, ++count) {
       const std::string symbol = linked_symbol(c, s);
       text += fmt::format("extern __attribute__((visibility(\"hidden\"))) int {}(void** arguments);\n", symbol);
-      rows += fmt::format("  {{{}, {}, (void*){}}},\n", c_literal(codes[c].name), c_literal(codes[c].symbols[s]), symbol);
+      rows +=
+          fmt::format("  {{{}, {}, (void*){}}},\n", c_literal(codes[c].name), c_literal(codes[c].symbols[s]), symbol);
     }
   // A table of no rows has one that nothing asks for.
   text += "\nstruct collage_linked_symbol {\n  const char* code;\n  const char* symbol;\n  void* address;\n};\n";
@@ -96,7 +97,7 @@ std::string source_text(const LinkedParts& parts, const std::string& name) {
       "outputs, {}, {}, {}, {}}};\n",
       json.size(), plan.weights_bytes, parts.plan.artifacts.size(), plan.inputs.size(), plan.outputs.size(),
       layout.arena, plan.arena_bytes, layout.bytes);
-  return text + fmt::format(kFunctions, name, upper_case(name));
+  return text + fmt::format(kDefinitions, name, upper_case(name));
 }
 
 std::string weights_text() {

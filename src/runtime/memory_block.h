@@ -1,4 +1,5 @@
-// A block of 64-byte aligned memory: a context's arena, inputs or outputs. Zeroed with its pages mapped, or the caller's.
+// A block of 64-byte aligned memory: a context's arena, inputs or outputs. Zeroed with its pages mapped, or the
+// caller's.
 #pragma once
 
 #include <cstddef>

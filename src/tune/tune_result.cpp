@@ -90,8 +90,7 @@ std::optional<LibraryCost> library_cost(const Contest& contest) {
     if (!loser->may_ship && loser->median_ns > 0 && (fastest == nullptr || loser->median_ns < fastest->median_ns))
       fastest = loser;
   if (fastest == nullptr) return std::nullopt;
-  const double medians =
-      static_cast<double>(contest.winner().median_ns) / static_cast<double>(fastest->median_ns);
+  const double medians = static_cast<double>(contest.winner().median_ns) / static_cast<double>(fastest->median_ns);
   return LibraryCost{.title = title_of(*fastest),
                      .us = microseconds(fastest->median_ns),
                      .ratio = fastest->ratio ? 1 / fastest->ratio->ratio : medians};

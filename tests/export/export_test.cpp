@@ -125,8 +125,11 @@ class ExportTest : public CliTest {
 
   [[nodiscard]] std::vector<std::string> arguments(const std::string& folder) const {
     fs::create_directories(file(folder));
-    return {"export",   plan_,     "-o",   file(folder + "/libdet.so"), "--header", file(folder + "/det.h"),
-            "--static", file(folder + "/libdet.a"), "--json", "-"};
+    return {"export",   plan_,
+            "-o",       file(folder + "/libdet.so"),
+            "--header", file(folder + "/det.h"),
+            "--static", file(folder + "/libdet.a"),
+            "--json",   "-"};
   }
   /// The exported library; made once in a process.
   [[nodiscard]] std::string library() const {
@@ -253,8 +256,9 @@ TEST_F(ExportTest, GivesEqualBytesForEqualPlans) {
 TEST_F(ExportTest, BuildsTheExampleWhichRunsAlone) {
   const std::string collage = test::build_path("/bin/collage");
   fs::create_directories(file("example"));
-  const Said built = shell("cd '" + file("example") + "' && make -f '" + test::source_path("/examples/export/Makefile") +
-                           "' PLAN='" + plan_ + "' COLLAGE='" + collage + "'");
+  const Said built =
+      shell("cd '" + file("example") + "' && make -f '" + test::source_path("/examples/export/Makefile") + "' PLAN='" +
+            plan_ + "' COLLAGE='" + collage + "'");
   ASSERT_EQ(built.exit_code, 0) << built.text;
   fs::create_directories(file("alone"));
   for (const char* name : {"run_model", "run_model_static", "libmodel.so"})
@@ -339,8 +343,7 @@ TEST_F(ExportTest, SaysWhatToInstallWithoutALinker) {
 }
 
 TEST_F(ExportTest, TakesANameThatIsAnIdentifier) {
-  const Ended refused =
-      run({"export", plan_, "-o", file("lib.so"), "--header", file("lib.h"), "--name", "My Model"});
+  const Ended refused = run({"export", plan_, "-o", file("lib.so"), "--header", file("lib.h"), "--name", "My Model"});
   expect_error(refused, kUsage, "export/bad-name", "my_model");
 }
 

@@ -9,7 +9,8 @@ namespace collage {
 namespace {
 
 PlanValue value(std::string name, Storage storage, std::size_t offset, std::size_t bytes) {
-  PlanValue made{.name = std::move(name), .type = {}, .place = {}, .storage = storage, .offset = offset, .bytes = bytes};
+  PlanValue made{
+      .name = std::move(name), .type = {}, .place = {}, .storage = storage, .offset = offset, .bytes = bytes};
   made.type = ValueType::tensor(ElementType::kUint8, {static_cast<std::int64_t>(bytes)});
   return made;
 }
@@ -31,7 +32,7 @@ RealisedPlan plan_with_unread_constant() {
   plan.inputs = {0};
   plan.outputs = {3};
   plan.weights_bytes = 128;
-  plan.model_path = "/home/somebody/model.onnx";
+  plan.model_path = "somewhere/model.onnx";
   plan.report = PlanReport();
   plan.steps = {{.backend = "b",
                  .variant = "v",

@@ -13,9 +13,7 @@ extern "C" void collage_native_attach(const collage::native::RuntimeTable* table
 namespace collage::native {
 namespace {
 
-std::span<const collage_linked_symbol> all_symbols() {
-  return {collage_linked_symbols, collage_linked_symbol_count};
-}
+std::span<const collage_linked_symbol> all_symbols() { return {collage_linked_symbols, collage_linked_symbol_count}; }
 
 /// Kernels of all instances share one table: it has the same functions for each, and calls no BLAS.
 void attach_once(const RuntimeTable& runtime) {

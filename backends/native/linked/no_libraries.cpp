@@ -11,6 +11,8 @@ Result<const CompilerTable*> compiler() {
 
 std::vector<std::string> libraries_of_strategies() { return {}; }
 
+std::string whole_path(const std::string& file) { return file; }
+
 const std::expected<blas::Library, std::string>& blas_library(const std::string& name) {
   static const std::expected<blas::Library, std::string> none =
       std::unexpected(std::string("no BLAS in an exported library"));

@@ -1,6 +1,7 @@
-// Extension for backends whose kernels can be linked into a library that holds one model and loads nothing (src/export).
-// In:  an artifact of a plan. Out: the artifact as that library carries it, and the object files that it needs there.
-// The backend itself is part of that library too, compiled without its compiler and without the dynamic loader.
+// Extension for backends whose kernels can be linked into a library that holds one model and loads nothing
+// (src/export). In:  an artifact of a plan. Out: the artifact as that library carries it, and the object files that it
+// needs there. The backend itself is part of that library too, compiled without its compiler and without the dynamic
+// loader.
 #pragma once
 
 #include <string>

@@ -12,7 +12,7 @@ namespace {
 
 struct ExportCommand {
   CommonOptions common;
-  ExportOptions files;
+  LibraryOptions files;
 };
 
 int run_export(const ExportCommand& options) {

@@ -97,11 +97,10 @@ int show(Console& console, const std::string& text, const std::string& json, boo
 
 /// A plan for many shapes.
 int run_shapes(const TuneCommand& options, TuneOptions parsed, Registry& registry, Console& console) {
-  for (const auto& [option, text] :
-       {std::pair{"--dump", &options.dump},
-        {"--cost-table", &options.cost_table},
-        {"--resume", &options.resume},
-        {"--deploy", &options.deploy}})
+  for (const auto& [option, text] : {std::pair{"--dump", &options.dump},
+                                     {"--cost-table", &options.cost_table},
+                                     {"--resume", &options.resume},
+                                     {"--deploy", &options.deploy}})
     if (!text->empty())
       return console.failure({.code = "cli/bad-option",
                               .where = option,
@@ -196,9 +195,10 @@ void add_replay(CLI::App& command, TuneCommand& options) {
   CLI::Option* const replay =
       command.add_option("--replay", options.replay, "take the decisions of this plan, measure nothing")
           ->type_name("PLAN");
-  for (const char* decided : {"--threads", "--backends", "--only", "--accuracy", "--passes", "--shape", "--at",
-                              "--points", "--ban", "--pin", "--rules", "--memory-cap", "--memory-weight",
-                              "--deploy", "--measure-all", "--budget", "--tune-budget", "--cost-table", "--dump", "--resume"})
+  for (const char* decided :
+       {"--threads",     "--backends", "--only",        "--accuracy",   "--passes",     "--shape",         "--at",
+        "--points",      "--ban",      "--pin",         "--rules",      "--memory-cap", "--memory-weight", "--deploy",
+        "--measure-all", "--budget",   "--tune-budget", "--cost-table", "--dump",       "--resume"})
     replay->excludes(command.get_option(decided));
 }
 

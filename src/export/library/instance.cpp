@@ -57,8 +57,7 @@ Buffer view_of(const void* data, std::size_t bytes) {
 Result<RealisedPlan> plan_of(const collage_export_model& model) {
   RealisedPlan realised;
   COLLAGE_TRY(realised.plan, parse_plan({model.plan, model.plan_bytes}, "library"));
-  COLLAGE_TRY(realised.constants,
-              constants_in(realised.plan, view_of(model.weights, model.weights_bytes), "library"));
+  COLLAGE_TRY(realised.constants, constants_in(realised.plan, view_of(model.weights, model.weights_bytes), "library"));
   for (std::size_t i = 0; i < model.artifact_count; ++i) {
     const collage_export_bytes& artifact = model.artifacts[i];
     realised.artifacts.emplace(artifact.name, view_of(artifact.data, artifact.size));
@@ -78,8 +77,8 @@ Result<std::unique_ptr<Loaded>> load(const collage_export_model& model, std::byt
   const BackendSource source = [backends = &loaded->backends](const std::string& name) { return backends->get(name); };
   COLLAGE_TRY(loaded->executable, Executable::load(std::move(plan), source, {}));
   ExecutionOptions options;
-  options.arena = std::make_shared<const MemoryBlock>(
-      MemoryBlock::over({workspace + model.arena_offset, model.arena_bytes}));
+  options.arena =
+      std::make_shared<const MemoryBlock>(MemoryBlock::over({workspace + model.arena_offset, model.arena_bytes}));
   options.input_memory = memory_of(workspace, model.inputs, model.input_count);
   options.output_memory = memory_of(workspace, model.outputs, model.output_count);
   COLLAGE_TRY(loaded->context, loaded->executable->make_context(options));

@@ -98,7 +98,8 @@ bool is_tied(const RaceLane& lane, const RaceLane& best) {
   return verdict_of(best, lane) != Verdict::kFaster && paired_ratio(lane, best).low <= 1.0;
 }
 
-/// Among those that may win and are tied with the fastest of them, the one with the fewest steps; nothing when none ran.
+/// Among those that may win and are tied with the fastest of them, the one with the fewest steps; nothing when none
+/// ran.
 std::optional<std::size_t> simplest_of_the_best(const std::vector<PlanToJudge>& plans,
                                                 const std::vector<std::size_t>& chosen,
                                                 const std::vector<ConfirmLane>& lanes) {

@@ -79,9 +79,9 @@ struct ScheduleReport {
 
 /// What it costs that only backends of a library run nodes (--deploy library).
 struct LibraryCost {
-  std::string title;     ///< of the fastest plan timed beside it, which needs other libraries
+  std::string title;  ///< of the fastest plan timed beside it, which needs other libraries
   double us = 0;
-  double ratio = 0;      ///< what ships against it: 1.1 takes a tenth longer
+  double ratio = 0;  ///< what ships against it: 1.1 takes a tenth longer
 };
 
 struct TuneReport {
@@ -108,11 +108,11 @@ struct TuneReport {
   std::vector<RivalTime> rivals;                ///< whole-model engines and single-backend plans, the fastest first
   std::vector<Prediction> predictions;          ///< of all covers that were timed
   ScheduleReport schedules;
-  std::string shipped;            ///< "cover" or the rival's name
-  std::string title;              ///< of what ships, for people
-  std::vector<KeptRepro> repros;  ///< failures of backends, each kind once
-  std::vector<RuleEffect> rules;  ///< --pin, --ban and --rules
-  bool for_library = false;       ///< --deploy library
+  std::string shipped;                                     ///< "cover" or the rival's name
+  std::string title;                                       ///< of what ships, for people
+  std::vector<KeptRepro> repros;                           ///< failures of backends, each kind once
+  std::vector<RuleEffect> rules;                           ///< --pin, --ban and --rules
+  bool for_library = false;                                ///< --deploy library
   std::optional<LibraryCost> library_cost = std::nullopt;  ///< nothing when no such plan ran
   Ended ended;
   bool interrupted = false;

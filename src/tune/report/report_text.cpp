@@ -110,9 +110,10 @@ std::string library_text(const TuneReport& report) {
   if (!report.for_library) return {};
   const std::string text = "for a library: only backends that can be linked into one run nodes";
   if (!report.library_cost) return text + "; no other plan ran, so what that costs is not known\n";
-  return text + fmt::format("; this takes {:.2f} times as long as {}, the fastest other plan timed (mixed plans of all "
-                            "backends were not searched)\n",
-                            report.library_cost->ratio, report.library_cost->title);
+  return text + fmt::format(
+                    "; this takes {:.2f} times as long as {}, the fastest other plan timed (mixed plans of all "
+                    "backends were not searched)\n",
+                    report.library_cost->ratio, report.library_cost->title);
 }
 
 }  // namespace
