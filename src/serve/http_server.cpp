@@ -298,15 +298,17 @@ void HttpServer::Front::serve_connection(int socket) {
   const int yes = 1;
   ::setsockopt(socket, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
   HttpConnection connection(socket, wake_, limits_);
+  bool is_read = true;
   while (connection.await_request()) {
     bool is_closed = false;
     const bool is_good = process_request(connection, is_ending_, is_closed, [&](httplib::Request& request) {
       connection.begin_body(body_length_of(request));
       request.ranges.clear();
     });
-    if (!is_good || is_closed || is_ending_ || !connection.is_body_read()) break;
+    is_read = connection.is_body_read();
+    if (!is_good || is_closed || is_ending_ || !is_read) break;
   }
-  connection.linger();
+  if (!is_read) connection.linger();
 }
 
 void HttpServer::Front::wait_for_connections() {

@@ -151,13 +151,13 @@ Result<int> serve_until_stopped(const ServeCommand& options, Service& service, C
 
 int report_serve(const ServeCommand& options) {
   Console console(options.common);
-  const std::stop_token stop = interrupt_token();
   std::mutex mutex;
   Service* reloadable = nullptr;
   const HangupWatcher hangup([&] {
     const std::scoped_lock lock(mutex);
     if (reloadable != nullptr) reload(*reloadable, console);
   });
+  const std::stop_token stop = interrupt_token();
   auto models = load_models(options);
   if (!models) return console.failure(models.error());
   Service service(*std::move(models), options.version,
