@@ -30,7 +30,7 @@ struct ServeCommand {
   bool no_batching = false;
   double deadline_ms = 0;
   std::uint64_t max_body = std::uint64_t{64} << 20U;
-  std::size_t connections = 256;
+  std::size_t connections = 512;
   std::string client_timeout = "30s";
   std::string version;
 };
