@@ -10,11 +10,24 @@
 
 namespace collage::cli {
 
-HangupWatcher::HangupWatcher(std::function<void()> act) {
+namespace {
+
+sigset_t hangup_alone() {
   sigset_t signals;
   sigemptyset(&signals);
   sigaddset(&signals, SIGHUP);
+  return signals;
+}
+
+}  // namespace
+
+void hold_hangups() {
+  const sigset_t signals = hangup_alone();
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+}
+
+HangupWatcher::HangupWatcher(std::function<void()> act) {
+  const sigset_t signals = hangup_alone();
   signals_ = ::signalfd(-1, &signals, SFD_CLOEXEC);
   end_ = ::eventfd(0, EFD_CLOEXEC);
   thread_ = std::thread([this, act = std::move(act)] { watch(act); });

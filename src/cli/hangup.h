@@ -6,7 +6,10 @@
 
 namespace collage::cli {
 
-/// To be made before other threads are, so that none of them takes the signal. Ends with the object.
+/// From now on the signal waits for a watcher. To be called before other threads are made, so that none of them takes it.
+void hold_hangups();
+
+/// After hold_hangups(); acts on a signal that waits, too.
 class HangupWatcher {
  public:
   /// `act` is called on a thread of its own, once for all signals that came while it ran.

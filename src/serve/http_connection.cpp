@@ -83,12 +83,29 @@ bool HttpConnection::is_body_read() const {
 }
 
 ssize_t HttpConnection::receive(char* to, std::size_t size) {
-  for (;;) {
+  // The time to arrive holds for a client that sends a byte now and then, too.
+  while (Clock::now() < until_) {
     const ssize_t got = ::recv(socket_, to, size, MSG_DONTWAIT);
     if (got >= 0) return got;
     if (errno == EINTR) continue;
     if (errno != EAGAIN || !poll_until(POLLIN, until_)) return -1;
   }
+  return -1;
+}
+
+void HttpConnection::read_body(std::string& body, std::size_t bytes) {
+  body.resize_and_overwrite(bytes, [this](char* to, std::size_t size) {
+    std::size_t got = std::min(size, end_ - begin_);
+    std::memcpy(to, buffer_.data() + begin_, got);
+    begin_ += got;
+    while (got < size) {
+      const ssize_t more = receive(to + got, size - got);
+      if (more <= 0) break;
+      got += static_cast<std::size_t>(more);
+    }
+    return got;
+  });
+  body_bytes_ += body.size();
 }
 
 bool HttpConnection::is_within_header_limits(const char* bytes, std::size_t size) {
@@ -98,13 +115,6 @@ bool HttpConnection::is_within_header_limits(const char* bytes, std::size_t size
 }
 
 ssize_t HttpConnection::read(char* to, std::size_t size) {
-  // The time to arrive holds for a client that sends a byte now and then, too.
-  if (Clock::now() >= until_) return -1;
-  if (begin_ == end_ && size >= buffer_.size()) {
-    const ssize_t got = receive(to, size);
-    if (got > 0) body_bytes_ += static_cast<std::uint64_t>(got);
-    return got;
-  }
   if (begin_ == end_) {
     const ssize_t got = receive(buffer_.data(), buffer_.size());
     if (got <= 0) return got;

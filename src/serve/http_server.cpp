@@ -32,6 +32,11 @@ std::unexpected<Error> bad_http(std::string code, std::string where, std::string
   return fail(ExitCode::kBadInput, std::move(code), std::move(where), std::move(saw), std::move(allowed));
 }
 
+std::unexpected<Error> cut_body(std::size_t bytes) {
+  return bad_http("serve/bad-http", "body", fmt::format("{} bytes, then an end", bytes),
+                  "a whole body in time, plain or compressed by gzip, deflate or brotli");
+}
+
 bool is_plain_path(const std::string& path) {
   return path.size() <= kLongestPath && std::ranges::all_of(path, [](char c) { return c > ' ' && c <= '~'; });
 }
@@ -71,6 +76,7 @@ class HttpServer::Front final : public httplib::Server {
   HandlerResponse before_routing(const httplib::Request& request, httplib::Response& response);
   void answer_with_body(const httplib::Request& request, httplib::Response& response,
                         const httplib::ContentReader& read);
+  [[nodiscard]] bool is_plain_body(const httplib::Request& request, const BodyLength& length) const;
   [[nodiscard]] Result<std::string> read_body(const httplib::Request& request, const httplib::ContentReader& read,
                                               BodyBudget& budget);
   void give(ServiceAnswer answer, httplib::Response& response) const;
@@ -169,6 +175,13 @@ httplib::Server::HandlerResponse HttpServer::Front::before_routing(const httplib
   return HandlerResponse::Handled;
 }
 
+/// Whether its bytes can be read as they are. A client that expects to be told to go on has not sent them yet.
+bool HttpServer::Front::is_plain_body(const httplib::Request& request, const BodyLength& length) const {
+  return request.method == "POST" && length.kind == BodyLength::Kind::kBytes && length.bytes > 0 &&
+         length.bytes <= options_.most_body_bytes && !request.has_header("Content-Encoding") &&
+         !request.has_header("Expect") && !request.is_multipart_form_data();
+}
+
 Result<std::string> HttpServer::Front::read_body(const httplib::Request& request, const httplib::ContentReader& read,
                                                  BodyBudget& budget) {
   const BodyLength length = body_length_of(request);
@@ -178,14 +191,12 @@ Result<std::string> HttpServer::Front::read_body(const httplib::Request& request
   if (length.kind == BodyLength::Kind::kNone) return std::string();
   if (request.is_multipart_form_data())
     return bad_http("serve/wrong-encoding", "body", "multipart form data", "JSON, or JSON and tensors");
-  const bool is_known = length.kind == BodyLength::Kind::kBytes && !request.has_header("Content-Encoding");
   if (length.kind == BodyLength::Kind::kBytes && length.bytes > most)
     return bad_http("serve/body-too-large", "body", fmt::format("{} bytes", length.bytes),
                     fmt::format("at most {} (--max-body)", most));
-  if (!budget.take(is_known ? length.bytes : most, kBodiesAtOnce * most))
+  if (!budget.take(most, kBodiesAtOnce * most))
     return fail(ExitCode::kLimit, "serve/busy", "body", "too many large requests at once", "another try later");
   std::string body;
-  if (is_known) body.reserve(length.bytes);
   bool is_too_large = false;
   const bool is_read = read([&](const char* bytes, std::size_t size) {
     is_too_large = size > most - body.size();
@@ -195,22 +206,28 @@ Result<std::string> HttpServer::Front::read_body(const httplib::Request& request
   if (is_too_large)
     return bad_http("serve/body-too-large", "body", fmt::format("more than {} bytes", most),
                     fmt::format("at most {} (--max-body)", most));
-  if (!is_read)
-    return bad_http("serve/bad-http", "body", fmt::format("{} bytes, then an end", body.size()),
-                    "a whole body in time, plain or compressed by gzip, deflate or brotli");
+  if (!is_read) return cut_body(body.size());
   return body;
 }
 
 void HttpServer::Front::answer_with_body(const httplib::Request& request, httplib::Response& response,
                                          const httplib::ContentReader& read) {
   BodyBudget budget(body_bytes_);
-  const Result<std::string> body = read_body(request, read, budget);
-  if (!body) return refuse(response, body.error());
+  // A plain body was read with the headers; others come through the library, which unpacks them.
+  Result<std::string> unpacked;
+  std::string_view body = request.body;
+  if (request.body.empty()) {
+    unpacked = read_body(request, read, budget);
+    if (!unpacked) return refuse(response, unpacked.error());
+    body = *unpacked;
+  } else if (request.body.size() != body_length_of(request).bytes) {
+    return refuse(response, cut_body(request.body.size()).error());
+  }
   std::optional<std::string> json_bytes;
   if (request.has_header("Inference-Header-Content-Length"))
     json_bytes = request.get_header_value("Inference-Header-Content-Length");
   give(service_.answer(
-           {.method = request.method, .path = request.path, .json_bytes = std::move(json_bytes), .body = *body}),
+           {.method = request.method, .path = request.path, .json_bytes = std::move(json_bytes), .body = body}),
        response);
 }
 
@@ -298,15 +315,21 @@ void HttpServer::Front::serve_connection(int socket) {
   const int yes = 1;
   ::setsockopt(socket, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
   HttpConnection connection(socket, wake_, limits_);
+  bool is_read = true;
   while (connection.await_request()) {
     bool is_closed = false;
+    BodyBudget budget(body_bytes_);
     const bool is_good = process_request(connection, is_ending_, is_closed, [&](httplib::Request& request) {
-      connection.begin_body(body_length_of(request));
+      const BodyLength length = body_length_of(request);
+      connection.begin_body(length);
       request.ranges.clear();
+      if (is_plain_body(request, length) && budget.take(length.bytes, kBodiesAtOnce * options_.most_body_bytes))
+        connection.read_body(request.body, length.bytes);
     });
-    if (!is_good || is_closed || is_ending_ || !connection.is_body_read()) break;
+    is_read = connection.is_body_read();
+    if (!is_good || is_closed || is_ending_ || !is_read) break;
   }
-  connection.linger();
+  if (!is_read) connection.linger();
 }
 
 void HttpServer::Front::wait_for_connections() {

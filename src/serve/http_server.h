@@ -15,7 +15,7 @@ struct HttpOptions {
   std::string host = "127.0.0.1";
   int port = 0;  ///< 0 = any that is free
   std::size_t most_body_bytes = std::size_t{64} << 20U;
-  std::size_t most_connections = 256;
+  std::size_t most_connections = 512;
   std::chrono::milliseconds client_timeout{30'000};
   std::chrono::milliseconds idle_timeout{60'000};
 };

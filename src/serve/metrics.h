@@ -58,7 +58,7 @@ struct ModelSample {
   bool is_ready = false;
 };
 
-/// `other_failures`: of requests that are for no model.
+/// `other_failures`: of all requests but those for inference by a model that there is.
 [[nodiscard]] std::string metrics_text(std::span<const ModelSample> models,
                                        const std::map<std::string, std::uint64_t>& other_failures,
                                        std::size_t connections);

@@ -68,6 +68,10 @@ Result<SplitBody> split_body(const ServiceRequest& request) {
                    .binary = std::as_bytes(std::span(request.body.substr(*size)))};
 }
 
+ServiceAnswer error_answer(const Error& error) {
+  return {.status = http_status_of(error), .type = "application/json", .text = error_body(error), .binary = {}};
+}
+
 ServiceAnswer answer_of(InferResponse response) {
   const bool is_binary = !response.binary.empty();
   return {.status = 200,
@@ -88,11 +92,7 @@ ServiceAnswer Service::answer(const ServiceRequest& request) {
       return fail(ExitCode::kBug, "serve/exception", "request", exception.what());
     }
   }();
-  if (answer) return *std::move(answer);
-  return {.status = http_status_of(answer.error()),
-          .type = "application/json",
-          .text = error_body(answer.error()),
-          .binary = {}};
+  return answer ? *std::move(answer) : refusal(answer.error());
 }
 
 ServiceAnswer Service::refusal(const Error& error) {
@@ -100,7 +100,7 @@ ServiceAnswer Service::refusal(const Error& error) {
     const std::scoped_lock lock(mutex_);
     ++other_failures_[error.code];
   }
-  return {.status = http_status_of(error), .type = "application/json", .text = error_body(error), .binary = {}};
+  return error_answer(error);
 }
 
 Result<ModelHost*> Service::host_of(std::string_view name) const {
@@ -164,11 +164,12 @@ Result<ServiceAnswer> Service::about_model(ModelHost& host, std::string_view wha
   return json_answer(what == "config" ? config_json(host.name(), *model) : model_metadata_json(host.name(), *model));
 }
 
-Result<ServiceAnswer> Service::counted_infer(ModelHost& host, const ServiceRequest& request) {
+ServiceAnswer Service::counted_infer(ModelHost& host, const ServiceRequest& request) {
   host.metrics().requests.fetch_add(1);
   Result<ServiceAnswer> answer = infer(host, request);
-  if (!answer) host.metrics().count_failure(answer.error().code);
-  return answer;
+  if (answer) return *std::move(answer);
+  host.metrics().count_failure(answer.error().code);
+  return error_answer(answer.error());
 }
 
 Result<ServiceAnswer> Service::infer(ModelHost& host, const ServiceRequest& request) {

@@ -37,7 +37,7 @@ class Service {
       : models_(std::move(models)), version_(std::move(version)), deadline_(deadline) {}
 
   [[nodiscard]] ServiceAnswer answer(const ServiceRequest& request);
-  /// The answer to a request that failed before it got here, counted among the failures of no model.
+  /// The answer to a request that failed before it got here, counted among the failures that are no model's.
   [[nodiscard]] ServiceAnswer refusal(const Error& error);
 
   /// Loads all plans again. Those that fail stay as they were; the errors say why.
@@ -59,7 +59,7 @@ class Service {
   [[nodiscard]] Result<ServiceAnswer> route_post(const Parts& parts, const ServiceRequest& request);
   [[nodiscard]] Result<ServiceAnswer> about_model(ModelHost& host, std::string_view what);
   [[nodiscard]] Result<ServiceAnswer> infer(ModelHost& host, const ServiceRequest& request);
-  [[nodiscard]] Result<ServiceAnswer> counted_infer(ModelHost& host, const ServiceRequest& request);
+  [[nodiscard]] ServiceAnswer counted_infer(ModelHost& host, const ServiceRequest& request);
   [[nodiscard]] Result<ServiceAnswer> change_repository(const Parts& parts);
   [[nodiscard]] ServiceAnswer repository_index() const;
   [[nodiscard]] ServiceAnswer metrics() const;
@@ -73,7 +73,7 @@ class Service {
   std::function<std::size_t()> connections_;
   std::atomic<bool> is_ending_{false};
   mutable std::mutex mutex_;
-  std::map<std::string, std::uint64_t> other_failures_;  ///< by code, of requests for no model
+  std::map<std::string, std::uint64_t> other_failures_;  ///< by code, of all requests but those for inference
 };
 
 }  // namespace collage

@@ -7,7 +7,7 @@
 
 namespace collage {
 
-/// 400 for what the client sent wrong; 404, 405, 408, 411, 413, 415, 429, 503, 504 for what has such a status; else
+/// 400 for what the client sent wrong; 404, 405, 411, 413, 415, 429, 503, 504 for what has such a status; else
 /// 500.
 [[nodiscard]] int http_status_of(const Error& error);
 

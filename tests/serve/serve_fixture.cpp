@@ -68,7 +68,8 @@ Reply RawClient::receive() const {
   if (end == std::string::npos || all.size() < 12) return reply;
   reply.status = std::stoi(all.substr(9, 3));
   reply.head = all.substr(0, end);
-  reply.body = all.substr(end + 4);
+  // What is behind it answers the next request, of which broken bytes may have several.
+  reply.body = all.substr(end + 4, wanted == std::string::npos ? wanted : wanted - end - 4);
   return reply;
 }
 

@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
-#include <mutex>
 #include <set>
 
 #include <fmt/format.h>
@@ -32,7 +31,7 @@ struct ServeCommand {
   bool no_batching = false;
   double deadline_ms = 0;
   std::uint64_t max_body = std::uint64_t{64} << 20U;
-  std::size_t connections = 256;
+  std::size_t connections = 512;
   std::string client_timeout = "30s";
 };
 
@@ -144,6 +143,7 @@ Result<int> serve_until_stopped(const ServeCommand& options, Service& service, C
     service.begin_to_end();
     server->stop();
   });
+  const HangupWatcher hangup([&] { reload(service, console); });
   server->run();
   service.end();
   return server->port();
@@ -151,24 +151,13 @@ Result<int> serve_until_stopped(const ServeCommand& options, Service& service, C
 
 int report_serve(const ServeCommand& options) {
   Console console(options.common);
+  hold_hangups();
   const std::stop_token stop = interrupt_token();
-  std::mutex mutex;
-  Service* reloadable = nullptr;
-  const HangupWatcher hangup([&] {
-    const std::scoped_lock lock(mutex);
-    if (reloadable != nullptr) reload(*reloadable, console);
-  });
   auto models = load_models(options);
   if (!models) return console.failure(models.error());
   Service service(*std::move(models), version_number(),
                   std::chrono::microseconds(std::llround(options.deadline_ms * 1000)));
-  const auto set_reloadable = [&](Service* to) {
-    const std::scoped_lock lock(mutex);
-    reloadable = to;
-  };
-  set_reloadable(&service);
   const auto port = serve_until_stopped(options, service, console, stop);
-  set_reloadable(nullptr);
   if (!port) return console.failure(port.error());
   if (auto written = console.result(summary_text(service), summary_json(service, options, *port)); !written)
     return console.failure(written.error());
