@@ -40,7 +40,7 @@ CONVOLUTION = f"""image (float[1,3,10,10] x) => (float[1,5] y)
 # Name, the model, options of the tune, the shapes of x that are run.
 PLANS = [
     ("host_only", "small (float[3,4] x) => (float[4,3] y) { a = Neg (x) b = Floor (a) c = Add (a, b) y = Transpose (c) }",
-     ["--backends", "host", "--only", "host"], [(3, 4)]),
+     ["--only", "host"], [(3, 4)]),
     ("native_avx2", CONVOLUTION, ["--only", "native"], [(1, 3, 10, 10)]),
     ("many_shapes", f"rows (float[n,6] x) => (float[n,4] y) <{weights('w', (6, 4), 4)}> "
      "{ a = MatMul (x, w) b = Relu (a) y = Softmax (b) }",
