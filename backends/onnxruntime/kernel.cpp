@@ -138,10 +138,13 @@ class OnnxruntimeKernel final : public OpenKernel {
         binding.BindInput(inputs_[i].name.c_str(), tensor_over(memory, at_extents(inputs_[i], extents[i]),
                                                                const_cast<void*>(buffers.inputs[i])));
       for (std::size_t i = 0; i < outputs_.size(); ++i) {
-        if (outputs_[i].is_static)
+        // All of them now: their order is that of the values.
+        if (outputs_[i].is_static) {
           binding.BindOutput(outputs_[i].name.c_str(), tensor_over(memory, outputs_[i], buffers.outputs[i]));
-        else
+        } else {
+          binding.BindOutput(outputs_[i].name.c_str(), memory);
           dynamic.push_back(outputs_[i].name);
+        }
       }
       return std::make_unique<OnnxruntimeCall>(session_, std::move(binding), std::move(memory), std::move(dynamic));
     });
