@@ -8,7 +8,10 @@ set(COLLAGE_PACKAGE_FOLDER lib/cmake/Collage)
 # ONNX library's own stay here, and so do those that only the folders behind api/run see.
 function(collage_install_library folder)
   if(folder STREQUAL "api/c")
-    collage_install_c_interface()
+    collage_install_c_interface(api_c collage collage.h collage.hpp expected.hpp)
+    return()
+  elseif(folder STREQUAL "api/c_tune")
+    collage_install_c_interface(api_c_tune collage-tuner collage_tune.h collage_tune.hpp collage_tune_options.hpp)
     return()
   endif()
   string(REPLACE "/" "_" name ${folder})
@@ -29,13 +32,14 @@ function(collage_install_library folder)
   install(DIRECTORY "${CMAKE_CURRENT_SOURCE_DIR}/" DESTINATION include/collage/${folder} FILES_MATCHING ${headers})
 endfunction()
 
-# collage_install_c_interface(): libcollage.so, headers that a program includes as <collage/collage.h>, and what finds them:
-# CollageConfig.cmake makes Collage::runtime by hand, without the libraries behind libcollage.so; collage.pc is for pkg-config.
-function(collage_install_c_interface)
-  install(TARGETS collage_api_c LIBRARY DESTINATION lib)
-  install(FILES collage.h collage.hpp expected.hpp DESTINATION include/collage)
-  configure_file("${PROJECT_SOURCE_DIR}/cmake/collage.pc.in" "${PROJECT_BINARY_DIR}/collage.pc" @ONLY)
-  install(FILES "${PROJECT_BINARY_DIR}/collage.pc" DESTINATION lib/pkgconfig)
+# collage_install_c_interface(TARGET PACKAGE HEADER...): a library for programs in C, headers that they include as
+# <collage/HEADER>, and what finds them: CollageConfig.cmake makes Collage::runtime and Collage::tune by hand, without the
+# libraries behind them; PACKAGE.pc is for pkg-config.
+function(collage_install_c_interface name package)
+  install(TARGETS collage_${name} LIBRARY DESTINATION lib)
+  install(FILES ${ARGN} DESTINATION include/collage)
+  configure_file("${PROJECT_SOURCE_DIR}/cmake/${package}.pc.in" "${PROJECT_BINARY_DIR}/${package}.pc" @ONLY)
+  install(FILES "${PROJECT_BINARY_DIR}/${package}.pc" DESTINATION lib/pkgconfig)
 endfunction()
 
 function(collage_install_package)

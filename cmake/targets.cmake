@@ -41,20 +41,46 @@ function(collage_library folder)
     PUBLIC ${folders} ${arg_PUBLIC_LIBRARIES} fmt::fmt
     PRIVATE collage_flags ${arg_LIBRARIES})
   set_target_properties(collage_${name} PROPERTIES INSTALL_RPATH "$ORIGIN" EXPORT_NAME ${name})
-  if(folder IN_LIST COLLAGE_BACKEND_SEES OR folder IN_LIST COLLAGE_RUN_FOLDERS)
+  if(folder IN_LIST COLLAGE_BACKEND_SEES OR folder IN_LIST COLLAGE_RUN_FOLDERS OR folder STREQUAL "api/c_tune")
     collage_install_library(${folder})
   else()
     install(TARGETS collage_${name} LIBRARY DESTINATION lib)
   endif()
 endfunction()
 
-# collage_program(NAME SOURCES ... DEPENDS folders [LIBRARIES ...]) makes bin/NAME.
+# collage_c_interface(FOLDER NAME): its library becomes libNAME.so for programs in C. It shows what exports.txt lists and
+# nothing else, so that programs depend on no symbol by accident.
+function(collage_c_interface folder name)
+  string(REPLACE "/" "_" target collage_${folder})
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS exports.txt)
+  file(STRINGS exports.txt exports)
+  list(JOIN exports ";\n    " exports)
+  file(CONFIGURE OUTPUT exports.map CONTENT "{\n  global:\n    @exports@;\n  local:\n    *;\n};\n" @ONLY)
+  set_target_properties(${target} PROPERTIES
+    OUTPUT_NAME ${name}
+    VERSION ${PROJECT_VERSION}
+    SOVERSION 0
+    CXX_VISIBILITY_PRESET hidden
+    VISIBILITY_INLINES_HIDDEN ON
+    LINK_DEPENDS "${CMAKE_CURRENT_BINARY_DIR}/exports.map"
+    # Who links it sees C, and none of the libraries behind it.
+    INTERFACE_LINK_LIBRARIES "")
+  target_link_options(${target} PRIVATE "-Wl,--version-script=${CMAKE_CURRENT_BINARY_DIR}/exports.map")
+endfunction()
+
+# collage_program(NAME SOURCES ... DEPENDS folders [LIBRARIES ...] [FOLDER folder]) makes FOLDER/NAME, bin/NAME if it is
+# not said.
 function(collage_program name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;DEPENDS;LIBRARIES")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "FOLDER" "SOURCES;DEPENDS;LIBRARIES")
   collage_check_arguments(${name})
-  collage_executable(${name} "${arg_SOURCES}" "${arg_DEPENDS}" "${arg_LIBRARIES}" bin)
+  if(NOT arg_FOLDER)
+    set(arg_FOLDER bin)
+  endif()
+  collage_executable(${name} "${arg_SOURCES}" "${arg_DEPENDS}" "${arg_LIBRARIES}" ${arg_FOLDER})
   collage_unity(${name})
-  install(TARGETS ${name} RUNTIME DESTINATION bin)
+  file(RELATIVE_PATH lib "/${arg_FOLDER}" /lib)
+  set_target_properties(${name} PROPERTIES INSTALL_RPATH "$ORIGIN/${lib}")
+  install(TARGETS ${name} RUNTIME DESTINATION ${arg_FOLDER})
 endfunction()
 
 # collage_backend_option(NAME) declares COLLAGE_BACKEND_<NAME>; AUTO builds it when its libraries are there, ON insists.
@@ -110,6 +136,16 @@ function(collage_backend name)
     INSTALL_RPATH "$ORIGIN/..")
   install(TARGETS ${target} LIBRARY DESTINATION lib/collage)
   set_property(GLOBAL APPEND PROPERTY COLLAGE_BACKENDS_BUILT ${name})
+endfunction()
+
+# collage_needs_library(TARGET SONAME PATH FROM): the library is looked for under PATH in the folders of
+# COLLAGE_LIBRARY_PATH where the dynamic loader does not find it; FROM says in words who has it (src/backend/open_library.h).
+function(collage_needs_library target soname path from)
+  if(TARGET ${target})
+    set(file "${PROJECT_BINARY_DIR}/lib/collage/lib${target}.needs")
+    file(CONFIGURE OUTPUT "${file}" CONTENT "${soname} ${path} ${from}\n" @ONLY)
+    install(FILES "${file}" DESTINATION lib/collage)
+  endif()
 endfunction()
 
 # collage_test(NAME SOURCES ... DEPENDS folders [LIBRARIES ...] [BACKENDS names | none] [APART suites] [COST seconds])

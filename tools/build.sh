@@ -1,7 +1,7 @@
 # Setup, build, test and bench. Sourced by ./dev and tools/*.sh.
 
 # Our C++ files, tracked or not yet.
-sources() { git ls-files -co --exclude-standard -- 'src/*' 'backends/*' 'tests/*' 'bench/*' 'examples/*' | grep -E '\.(cpp|h)$'; }
+sources() { git ls-files -co --exclude-standard -- 'src/*' 'backends/*' 'tests/*' 'bench/*' 'examples/*' 'python/*' | grep -E '\.(cpp|h)$'; }
 
 # backend_on NAME PRESET OPTIONS...: is it in the tree and not switched off?
 backend_on() {
@@ -17,7 +17,7 @@ backend_on() {
 
 # What a build of PRESET needs: packages, the front end, and the parts of each backend that is built.
 ensure_build_needs() {
-  local backend parts=(onnx)
+  local backend parts=(onnx nanobind)
   for backend in onnxruntime openvino; do
     if backend_on "$backend" "$@"; then parts+=("$backend"); fi
   done
@@ -28,7 +28,7 @@ ensure_build_needs() {
 
 setup() {
   ensure_packages
-  ensure_parts onnx onnxruntime openvino halide python onnx-cases demo-model
+  ensure_parts onnx onnxruntime openvino halide nanobind python onnx-cases demo-model
   say "everything is in $COLLAGE_PREFIX"
 }
 
@@ -37,7 +37,7 @@ configure() {
   local preset="$1" cache="build/$1/CMakeCache.txt"
   shift
   local needs
-  needs="$(part_stamp onnx; part_stamp onnxruntime; part_stamp openvino; part_stamp halide; ls -d "$COLLAGE_PREFIX"/*-*; echo "$COLLAGE_PREFIX")"
+  needs="$(part_stamp onnx; part_stamp onnxruntime; part_stamp openvino; part_stamp halide; part_stamp nanobind; ls -d "$COLLAGE_PREFIX"/*-*; echo "$COLLAGE_PREFIX")"
   if [ $# = 0 ] && [ -f "build/$preset/build.ninja" ] && [ "$needs" = "$(cat "build/$preset/.parts" 2>/dev/null)" ]; then
     return
   fi

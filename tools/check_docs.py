@@ -8,7 +8,7 @@ import re
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-FOLDERS = ("src", "backends", "tests", "bench", "docs", "tools", "cmake", "examples", "include", ".ci")
+FOLDERS = ("src", "backends", "tests", "bench", "docs", "tools", "cmake", "examples", "python", "include", ".ci")
 
 
 def named_paths(text):

@@ -152,6 +152,14 @@ make_halide() {
   mv wheel/halide-*.dist-info/licenses "$1/"
 }
 
+# Binds C++ to Python: headers, a few sources compiled into the extension, and the writer of type stubs.
+make_nanobind() {
+  pip_fetch nanobind nanobind
+  unzip_wheel nanobind wheel
+  mv wheel/nanobind/{cmake,include,src,ext,stubgen.py} "$1/"
+  mv wheel/nanobind-*.dist-info/licenses "$1/"
+}
+
 # The text detector that `./dev demo` tunes.
 make_demo_model() {
   pip_fetch demo-model rapidocr
@@ -160,10 +168,16 @@ make_demo_model() {
 }
 
 # Python for tests and the demo only; the product needs none.
-make_python() {
-  part_rows python | awk '{ print $2 "==" $3 " --hash=sha256:" $5 }' >requirements.txt
-  "$PYTHON" -m venv "$1"
-  "$1/bin/python" -m pip install --disable-pip-version-check --no-deps --only-binary=:all: \
+make_python() { make_environment python "$1"; }
+
+# What ./dev wheel needs.
+make_wheel_tools() { make_environment wheel-tools "$1"; }
+
+# make_environment PART FOLDER: a virtual environment with the packages of a part.
+make_environment() {
+  part_rows "$1" | awk '{ print $2 "==" $3 " --hash=sha256:" $5 }' >requirements.txt
+  "$PYTHON" -m venv "$2"
+  "$2/bin/python" -m pip install --disable-pip-version-check --no-deps --only-binary=:all: \
     --requirement requirements.txt >&2
 }
 

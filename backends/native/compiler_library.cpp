@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <set>
 
+#include "backend/open_library.h"
 #include "backend/registry.h"
 
 namespace collage::native {
@@ -27,12 +28,9 @@ std::filesystem::path own_folder() {
 /// Never unloaded: LLVM inside it keeps exit handlers.
 Result<const CompilerTable*> open_compiler() {
   const std::string path = own_folder() / "libcollage_native_compiler.so";
-  void* handle = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (handle == nullptr) {
-    const char* words = ::dlerror();
-    return missing(words != nullptr ? words : path);
-  }
-  const auto entry = reinterpret_cast<CompilerEntry>(::dlsym(handle, kCompilerSymbol));
+  const auto opened = open_library(path);
+  if (!opened) return missing(opened.error());
+  const auto entry = reinterpret_cast<CompilerEntry>(::dlsym(*opened, kCompilerSymbol));
   if (entry == nullptr) return missing(std::string("no symbol ") + kCompilerSymbol);
   return entry();
 }

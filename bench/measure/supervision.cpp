@@ -168,7 +168,7 @@ int run(int argc, char** argv) {
   const Unwatched unwatched(modules);  // first: it forks
   Registry registry({modules});
   const WorkFolder folder = value_of(WorkFolder::create());
-  WorkerProcess worker({argv[1], "worker"});
+  WorkerProcess worker({modules + "/collage-worker"});
   const Prepared prepared =
       value_of(prepare({.model = argv[2], .shapes = {}, .backends = backends, .input_ranges = {}, .progress = {}},
                        folder, registry, worker));

@@ -2,6 +2,7 @@
 
 #include <dlfcn.h>
 
+#include "backend/open_library.h"
 #include "backend/unusable.h"
 #include "base/buffer.h"
 #include "base/hash.h"
@@ -46,11 +47,9 @@ std::string kind_of_file(std::string_view file) {
 }
 
 Result<Module> load_module(const std::string& path, const std::string& kind) {
-  void* handle = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (handle == nullptr) {
-    const char* reason = ::dlerror();
-    return unusable(path, reason != nullptr ? reason : "a module that does not load", "a loadable module");
-  }
+  const auto opened = open_library(path);
+  if (!opened) return unusable(path, opened.error(), "a loadable module");
+  void* const handle = *opened;
   Module module;
   if (const auto entry = reinterpret_cast<const BackendModule* (*)()>(::dlsym(handle, kModuleSymbol))) {
     COLLAGE_TRY(module.backend, checked_module(entry(), path));

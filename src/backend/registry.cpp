@@ -151,17 +151,20 @@ Result<Backend*> Registry::get(const std::string& instance_name) {
   return backend;
 }
 
-std::vector<std::string> default_module_folders() {
-  std::vector<std::string> folders;
+std::string own_module_folder() {
   std::error_code error;
   Dl_info library;
   // Any address of this library does.
   static const char own_address = 0;
-  if (::dladdr(&own_address, &library) != 0) {
-    // Where the library was found counts, not where a link leads.
-    const auto folder = std::filesystem::canonical(std::filesystem::path(library.dli_fname).parent_path(), error);
-    if (!error) folders.push_back((folder / "collage").string());
-  }
+  if (::dladdr(&own_address, &library) == 0) return {};
+  // Where the library was found counts, not where a link leads.
+  const auto folder = std::filesystem::canonical(std::filesystem::path(library.dli_fname).parent_path(), error);
+  return error ? std::string() : (folder / "collage").string();
+}
+
+std::vector<std::string> default_module_folders() {
+  std::vector<std::string> folders;
+  if (std::string own = own_module_folder(); !own.empty()) folders.push_back(std::move(own));
   // The environment is read here only; the program passes the folders on.
   const char* listed_folders = std::getenv("COLLAGE_BACKEND_PATH");
   std::string_view rest = listed_folders != nullptr ? listed_folders : "";

@@ -55,7 +55,11 @@ class Registry {
 /// Finds a backend by its instance name when kernels are loaded: Registry::get, or a test double.
 using BackendSource = std::function<Result<Backend*>(const std::string& instance)>;
 
-/// The folder `collage` beside the library that contains this function (lib/collage of an installed tree, whichever
+/// The folder `collage` beside the library that contains this function, with the backends of this tree and its
+/// programs; "" when it cannot be told.
+[[nodiscard]] std::string own_module_folder();
+
+/// own_module_folder() (lib/collage of an installed tree, whichever
 /// program loads it), then the folders in the environment variable COLLAGE_BACKEND_PATH, separated by ':'.
 [[nodiscard]] std::vector<std::string> default_module_folders();
 

@@ -1,6 +1,5 @@
 #include <unistd.h>
 
-#include <climits>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
@@ -16,12 +15,6 @@ namespace {
 
 constexpr const char* kVersion = "collage " COLLAGE_VERSION;
 
-std::string own_path() {
-  char path[PATH_MAX];
-  const ssize_t length = ::readlink("/proc/self/exe", path, sizeof path);
-  return length > 0 ? std::string(path, static_cast<std::size_t>(length)) : "collage";
-}
-
 int run_command_line(int argc, char** argv) {
   using namespace collage::cli;
   CLI::App app{"Measures which library should run which part of a model, and runs the best mix.", "collage"};
@@ -29,7 +22,6 @@ int run_command_line(int argc, char** argv) {
   set_up_help(app);
   app.set_version_flag("-v,-V,--version", kVersion, "say which version this is");
   Program program;
-  program.worker_command = {own_path(), "worker"};
   add_tune(app, program);
   add_run(app, program);
   add_bench(app, program);
@@ -43,7 +35,6 @@ int run_command_line(int argc, char** argv) {
   add_workload(app, program);
   add_db(app, program);
   add_help(app, program, kVersion);
-  add_worker(app, program);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

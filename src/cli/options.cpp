@@ -4,18 +4,14 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "backend/module_file.h"
 #include "base/number_text.h"
 #include "cli/checks.h"
-#include "measure/repro_keeper.h"
-#include "passes/simplify.h"
 
 namespace collage::cli {
 namespace {
@@ -33,18 +29,8 @@ Result<void> check_output(const std::string& path) {
   return fail(ExitCode::kIo, "io/cannot-write", path, std::strerror(errno), "a writable file in an existing folder");
 }
 
-constexpr const char* kStoreInMemory = "memory:";
 /// Where --help lists them.
 constexpr const char* kShared = "Common options";
-
-/// $XDG_CACHE_HOME/collage; empty where the user has no such place.
-std::string cache_folder() {
-  const char* cache = std::getenv("XDG_CACHE_HOME");
-  const char* home = std::getenv("HOME");
-  if (cache && *cache) return std::string(cache) + "/collage";
-  if (home && *home) return std::string(home) + "/.cache/collage";
-  return {};
-}
 
 }  // namespace
 
@@ -129,9 +115,10 @@ void add_input_range(CLI::App& command, CommonOptions& options) {
       ->group(kShared);
 }
 
-void add_backend_library(CLI::App& command, std::vector<std::string>& files) {
+void add_backend_library(CLI::App& command, CommonOptions& options) {
   command
-      .add_option("--backend-library", files, "also take the backend in this module file, libcollage_backend_KIND.so")
+      .add_option("--backend-library", options.backend_libraries,
+                  "also take the backend in this module file, libcollage_backend_KIND.so")
       ->allow_extra_args(false)
       ->option_text("FILE")
       ->group(kShared);
@@ -149,90 +136,18 @@ Result<void> refuse_given(const CLI::App& command, std::initializer_list<const c
   return {};
 }
 
-std::vector<std::string> library_kinds(const CommonOptions& options) {
-  std::vector<std::string> kinds;
-  for (const std::string& file : options.backend_libraries)
-    kinds.push_back(kind_of_file(std::filesystem::path(file).filename().string()));
-  return kinds;
-}
-
 Result<void> take_libraries(CommonOptions& options, const CLI::App& command) {
-  for (std::string& file : options.backend_libraries) {
-    std::error_code error;
-    const std::filesystem::path path = std::filesystem::absolute(file, error);
-    if (!std::filesystem::is_regular_file(path, error))
-      return fail(ExitCode::kUsage, "cli/bad-option", "--backend-library", file, "a module file that is there");
-    if (kind_of_file(path.filename().string()).empty())
-      return fail(ExitCode::kUsage, "cli/bad-option", "--backend-library", file,
-                  "a file called " + file_of_kind("KIND"));
-    file = path.string();
-  }
-  if (!is_given(command, "--backends"))
-    for (std::string& kind : library_kinds(options))
-      if (std::ranges::find(options.backends, kind) == options.backends.end())
-        options.backends.push_back(std::move(kind));
+  if (is_given(command, "--backends")) options.named_backends = options.backends;
+  std::error_code ignored;
+  for (const std::string& file : options.backend_libraries)
+    if (std::filesystem::is_directory(file, ignored))
+      return bad_option(label("--backend-library"), file, "a module file that is there");
+  COLLAGE_TRY(options.library_kinds, take_modules(options.backend_libraries, label("--backend-library")));
+  options.backends = backends_from(options.named_backends, options.library_kinds);
   return {};
 }
 
-std::vector<std::string> module_places(const std::vector<std::string>& backend_libraries) {
-  std::vector<std::string> places = backend_libraries;
-  for (std::string& folder : default_module_folders()) places.push_back(std::move(folder));
-  return places;
-}
-
-std::vector<std::string> worker_command(std::vector<std::string> command, const CommonOptions& options) {
-  for (const std::string& file : options.backend_libraries) {
-    command.emplace_back("--backend-library");
-    command.push_back(file);
-  }
-  return command;
-}
-
-Result<Accuracy> accuracy_from(const CommonOptions& options) {
-  if (const auto accuracy = accuracy_of(options.accuracy)) return *accuracy;
-  return fail(ExitCode::kUsage, "cli/bad-option", "--accuracy", options.accuracy, "strict, standard or fast");
-}
-
-Result<std::set<std::string>> passes_from(const CommonOptions& options) {
-  if (options.passes.empty()) return std::set<std::string>();
-  auto off = passes_switched_off(options.passes);
-  if (!off) return fail(ExitCode::kUsage, "cli/bad-option", "--passes", off.error().saw, off.error().allowed);
-  return off;
-}
-
-Result<std::map<std::string, std::pair<double, double>>> input_ranges_from(const CommonOptions& options) {
-  std::map<std::string, std::pair<double, double>> ranges;
-  for (const std::string& entry : options.input_ranges) {
-    const std::size_t equals = entry.rfind('=');
-    const std::size_t dots = entry.find("..", equals == std::string::npos ? 0 : equals);
-    if (equals != std::string::npos && dots != std::string::npos) {
-      const auto low = number_in<double>(std::string_view(entry).substr(equals + 1, dots - equals - 1));
-      const auto high = number_in<double>(std::string_view(entry).substr(dots + 2));
-      if (low && high && *low <= *high) {
-        if (!ranges.emplace(entry.substr(0, equals), std::pair(*low, *high)).second)
-          return fail(ExitCode::kUsage, "cli/bad-option", "--input-range", entry, "one range for each input");
-        continue;
-      }
-    }
-    return fail(ExitCode::kUsage, "cli/bad-option", "--input-range", entry, "NAME=LO..HI with LO <= HI");
-  }
-  return ranges;
-}
-
-std::string store_from(const CommonOptions& options) {
-  if (options.store.starts_with("sqlite:")) return options.store.substr(7);
-  if (!options.store.empty()) return options.store;
-  const std::string cache = cache_folder();
-  return cache.empty() ? kStoreInMemory : cache + "/costs.sqlite";
-}
-
-std::string repros_from(const CommonOptions& options) {
-  const std::string store = store_from(options);
-  const std::string cache = cache_folder();
-  if (store == kStoreInMemory) return cache.empty() ? "" : cache + "/repros";
-  std::error_code ignored;
-  return repro_folder_of(std::filesystem::absolute(store, ignored).string());
-}
+OptionLabel label(const std::string& option) { return {.code = "cli/bad-option", .name = option}; }
 
 Result<double> seconds_from(const std::string& text, const std::string& option, bool may_be_zero) {
   std::string_view digits = text;

@@ -13,8 +13,7 @@
 namespace collage::cli {
 
 struct Program {
-  std::vector<std::string> worker_command;  ///< argv that starts a worker of this program
-  std::function<int()> action;              ///< the command of the command line
+  std::function<int()> action;  ///< the command of the command line
 };
 
 void add_tune(CLI::App& app, Program& program);
@@ -29,7 +28,6 @@ void add_strategies(CLI::App& app, Program& program);
 void add_check(CLI::App& app, Program& program);
 void add_workload(CLI::App& app, Program& program);
 void add_db(CLI::App& app, Program& program);
-void add_worker(CLI::App& app, Program& program);
 /// help and version, as commands; after those for users.
 void add_help(CLI::App& app, Program& program, const std::string& version);
 

@@ -77,8 +77,11 @@ struct PlanBackend {
   bool operator==(const PlanBackend&) const = default;
 };
 
+/// The path of a model that was given as bytes: there is no file to read it from again.
+inline constexpr const char* kModelInMemory = "model in memory";
+
 struct Plan : PlanBody {
-  std::string model_path;  ///< as given to tune; may have moved
+  std::string model_path;  ///< as given to tune, kModelInMemory for bytes; may have moved
   std::string model_hash;
   std::string weights_hash;
   std::map<std::string, std::string> shapes;  ///< the --shape bindings

@@ -98,7 +98,7 @@ class Replayer {
     return {.measure = options_,
             .files = {.graph_file = prepared_.graph_file,
                       .record_file = prepared_.record,
-                      .model = std::filesystem::path(options_.model).filename().string()},
+                      .model = std::filesystem::path(options_.name_of_model()).filename().string()},
             .converters = {},
             .locations = {},
             .progress = options_.progress};
@@ -106,7 +106,7 @@ class Replayer {
 
   Result<RealisedPlan> realised(const Graph& graph, const Cover& cover, std::vector<Artifact> artifacts) {
     AssembleRequest request{.graph = &graph, .cover = &cover, .artifacts = std::move(artifacts)};
-    request.header.model_path = options_.model;
+    request.header.model_path = options_.name_of_model();
     request.header.model_hash = prepared_.imported.model_hash;
     request.header.shapes = plan_.shapes;
     request.header.machine = machine_print();
@@ -137,8 +137,10 @@ class Replayer {
   }
 
   TuneReport report_on(const Plan& plan) const {
-    TuneReport report{
-        .plan = options_.output, .model = options_.model, .threads = plan.threads, .passes_off = plan.passes_off};
+    TuneReport report{.plan = options_.output,
+                      .model = options_.name_of_model(),
+                      .threads = plan.threads,
+                      .passes_off = plan.passes_off};
     const StepCounts counts = count_steps(plan);
     report.steps = counts.steps;
     report.views = counts.views;

@@ -142,7 +142,7 @@ Result<TuneReport> tune(const TuneOptions& options, Registry& registry) {
   auto report = tune_model(options, registry);
   // A stop that came before there was any plan to ship.
   if (!report && report.error().code == "tune/nothing-runs" && options.stop.stop_requested())
-    return fail(ExitCode::kInterrupted, "tune/interrupted", options.model,
+    return fail(ExitCode::kInterrupted, "tune/interrupted", options.name_of_model(),
                 "a stop before there was any plan: " + report.error().saw, "a tune that goes on until it has one");
   return report;
 }

@@ -31,9 +31,10 @@ namespace collage {
 struct Prepared;
 
 struct TuneOptions : MeasureOptions {
-  std::string model;   ///< path of the .onnx file
-  std::string output;  ///< path of the plan to write
-  std::string replay;  ///< path of a plan whose decisions are taken (tune/replay.h); empty = they are searched
+  std::string model;       ///< path of the .onnx file
+  std::string model_name;  ///< what plan and reports call it; empty = by its path
+  std::string output;      ///< path of the plan to write
+  std::string replay;      ///< path of a plan whose decisions are taken (tune/replay.h); empty = they are searched
   ShapeBindings shapes;
   std::vector<std::string> backends = {kUsualBackends.begin(),
                                        kUsualBackends.end()};  ///< instances that may take nodes
@@ -58,6 +59,8 @@ struct TuneOptions : MeasureOptions {
   std::function<Result<void>(const Prepared&)> on_prepared;
   Progress progress;
   std::stop_token stop;
+
+  [[nodiscard]] const std::string& name_of_model() const { return model_name.empty() ? model : model_name; }
 };
 
 [[nodiscard]] Result<TuneReport> tune(const TuneOptions& options, Registry& registry);

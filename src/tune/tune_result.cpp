@@ -29,7 +29,8 @@ void add_losers(const Contest& contest, TuneReport& report) {
                                .title = title_of(*loser),
                                .median_ns = loser->median_ns,
                                .verdict = loser->verdict,
-                               .ratio = loser->ratio});
+                               .ratio = loser->ratio,
+                               .is_engine = loser->is_rival});
   }
   std::ranges::stable_sort(report.rivals, {}, &RivalTime::median_ns);
 }
@@ -115,7 +116,7 @@ CoverBounds cover_bounds(const TuneResult& result) {
 
 TuneReport report_on(const TuneResult& result, const CoverBounds& bounds, const Plan& plan) {
   const TuneOptions& options = result.task.options;
-  TuneReport report{.plan = options.output, .model = options.model, .threads = options.threads};
+  TuneReport report{.plan = options.output, .model = options.name_of_model(), .threads = options.threads};
   report.passes_off = options.passes_off;
   report.notes = result.task.who.notes;
   report.notes.insert(report.notes.end(), result.contest.notes.begin(), result.contest.notes.end());

@@ -6,8 +6,10 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <exception>
 #include <thread>
@@ -34,15 +36,23 @@ void set_process_limits() {
   (void)leave_network();
 }
 
-/// Ends this process and its group when the supervisor's end of the socket is gone, whatever the jobs do. Not
-/// PR_SET_PDEATHSIG: that fires when the thread that started the worker ends, which need not be the process.
+/// Readable when the process that started this one has ended; -1 where the kernel has no such descriptors.
+int parent_descriptor() { return static_cast<int>(::syscall(SYS_pidfd_open, ::getppid(), 0)); }
+
+/// Ends this process and its group when the supervisor has ended or closed its end of the socket, whatever the jobs do.
+/// A copy of the supervisor that it forked may hold the socket open for longer. Not PR_SET_PDEATHSIG: that fires when
+/// the thread that started the worker ends, which need not be the process.
 void die_with_supervisor(int socket) {
   std::thread([socket] {
-    pollfd entry{.fd = socket, .events = POLLRDHUP, .revents = 0};
-    while (::poll(&entry, 1, -1) < 0 && errno == EINTR) {
+    std::array<pollfd, 2> entries = {{{.fd = socket, .events = POLLRDHUP, .revents = 0},
+                                      {.fd = parent_descriptor(), .events = POLLIN, .revents = 0}}};
+    while (entries[0].revents == 0 && (entries[1].revents & POLLIN) == 0) {
+      if (::poll(entries.data(), entries.size(), -1) < 0 && errno != EINTR) break;
+      // Closed by a library: it is ignored from now on.
+      if ((entries[1].revents & POLLNVAL) != 0) entries[1] = {.fd = -1, .events = 0, .revents = 0};
     }
     // A library closed our end: the supervisor is there and must not take this for a kill from outside.
-    if ((entry.revents & POLLNVAL) != 0) ::_exit(static_cast<int>(ExitCode::kIo));
+    if ((entries[0].revents & POLLNVAL) != 0) ::_exit(static_cast<int>(ExitCode::kIo));
     if (::getpgrp() == ::getpid()) ::kill(0, SIGKILL);
     ::_exit(0);
   }).detach();

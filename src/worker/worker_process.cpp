@@ -69,6 +69,8 @@ int spawn(const std::vector<std::string>& command, const std::string& mark, int 
   ::posix_spawn_file_actions_adddup2(&actions, messages, 2);
   ::posix_spawn_file_actions_adddup2(&actions, socket, kSocketInWorker);
   ::posix_spawn_file_actions_adddup2(&actions, status, kStatusInWorker);
+  // Files and sockets of the program that tunes are not the worker's to hold open.
+  ::posix_spawn_file_actions_addclosefrom_np(&actions, kStatusInWorker + 1);
   sigset_t none;
   sigset_t all;
   ::sigemptyset(&none);
@@ -203,6 +205,12 @@ Death WorkerProcess::died(const std::string& stage) {
   // The socket closed: the process is gone or, when a library closed our descriptor, will never answer.
   for (int tries = 0; tries < 100; ++tries) {
     const pid_t reaped = ::waitpid(pid_, &status, WNOHANG);
+    if (reaped < 0 && errno == ECHILD) {
+      // The program that tunes waits for all its children, or ignores SIGCHLD: it has the status.
+      ::kill(-pid_, SIGKILL);
+      pid_ = -1;
+      return reap({.reason = RefusalReason::kCrashed, .detail = "ended"}, stage);
+    }
     if (reaped == pid_) {
       ::kill(-pid_, SIGKILL);
       pid_ = -1;

@@ -1,6 +1,7 @@
 // The program of an installed tree with backends that were built against that tree, and a program that runs its plans.
 #include <stdlib.h>
 
+#include <filesystem>
 #include <set>
 
 #include <fmt/format.h>
@@ -60,6 +61,19 @@ class InstalledPrograms : public CliTest {
     EXPECT_THAT(libraries.out, Not(HasSubstr("not found")));
     for (const char* other : {"onnxruntime", "openvino", "Halide", "protobuf", "sqlite"})
       EXPECT_THAT(libraries.out, Not(HasSubstr(other)));
+  }
+
+  /// Runs an example that tunes y = floor(-x), then on a model that is not there.
+  void expect_tunes(const std::string& example, const std::string& printed) const {
+    const std::string program = BUILT_EXAMPLES "/" + example;
+    const std::string bytes = model("float[5,7]", "float[5,7]", "", "a = Neg (x) y = Floor (a)");
+    const Ended ran = Program(home(), {given("model.onnx", bytes), file("plan.collage"), "3"}, program).wait();
+    EXPECT_EQ(ran.exit_code, 0) << describe(ran);
+    EXPECT_THAT(ran.out, HasSubstr(printed));
+    EXPECT_TRUE(processes_of(home()).empty());
+    const Ended missing = Program(home(), {file("none.onnx"), file("none.collage"), "3"}, program).wait();
+    EXPECT_EQ(missing.exit_code, 6) << describe(missing);
+    EXPECT_THAT(missing.err, HasSubstr("error[import/not-found]"));
   }
 };
 
@@ -135,6 +149,30 @@ TEST_F(InstalledPrograms, RunsAPlanWithTheInstalledLibraryAlone) {
 }
 
 TEST_F(InstalledPrograms, RunsAPlanFromC) { expect_runs("run_plan_c/run_plan_c", "y [5,7][0] = -1\n"); }
+
+TEST_F(InstalledPrograms, RunsAPlanFromCAndMapsNothingOfATune) {
+  if (!std::filesystem::exists(INSTALLED_TREE "/lib/collage/libcollage_backend_native.so"))
+    GTEST_SKIP() << "the native backend is not built";
+  const std::string plan = file("plan.collage");
+  expect_good(
+      installed({"tune", given("model.onnx", model("float[5,7]", "float[5,7]", "", "a = Neg (x) y = Floor (a)")), "-o",
+                 plan, "--only", "native", "--store", "memory:", "--budget", "5s", "--quiet"}));
+  ::setenv("LD_DEBUG", "files", 1);
+  const Ended ran = Program(home(), {plan}, BUILT_EXAMPLES "/run_plan_c/run_plan_c").wait();
+  ::unsetenv("LD_DEBUG");
+  EXPECT_EQ(ran.exit_code, 0) << describe(ran);
+  EXPECT_THAT(ran.err, HasSubstr("calling init: " INSTALLED_TREE "/lib/collage/libcollage_backend_native.so"));
+  for (const char* other : {"onnxruntime", "openvino", "Halide", "protobuf", "sqlite", "collage_tuner"})
+    EXPECT_THAT(ran.err, Not(HasSubstr(other)));
+}
+
+TEST_F(InstalledPrograms, TunesInC99) { expect_tunes("tune_model_c/tune_model_c", "output[0] = -1\n"); }
+
+TEST_F(InstalledPrograms, TunesBuiltByMake) { expect_tunes("tune_model_c_make/tune_model_c", "output[0] = -1\n"); }
+
+TEST_F(InstalledPrograms, TunesInCpp17) {
+  expect_tunes("tune_model_cpp/tune_model_cpp", "output[0] = -1, without the tune -1\n");
+}
 
 TEST_F(InstalledPrograms, RunsAPlanFromCBuiltByMake) { expect_runs("run_plan_c_make/run_plan_c", "y [5,7][0] = -1\n"); }
 

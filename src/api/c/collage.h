@@ -55,13 +55,14 @@ typedef struct collage_session collage_session;
 /// What kind of error: the same numbers as the exit codes of the command `collage`.
 enum {
   COLLAGE_GOOD = 0,
-  COLLAGE_DIFFERENCE = 1,   ///< a check found a difference
-  COLLAGE_USAGE = 2,        ///< the program called something wrongly
-  COLLAGE_BAD_INPUT = 3,    ///< a bad plan, shape or input value
-  COLLAGE_UNSUPPORTED = 4,  ///< a backend or operator that is not available here
-  COLLAGE_LIMIT = 5,        ///< memory, size or time
-  COLLAGE_IO = 6,           ///< a file could not be read
-  COLLAGE_BUG = 70          ///< a fault of Collage or of a library behind it
+  COLLAGE_DIFFERENCE = 1,    ///< a check found a difference
+  COLLAGE_USAGE = 2,         ///< the program called something wrongly
+  COLLAGE_BAD_INPUT = 3,     ///< a bad plan, shape or input value
+  COLLAGE_UNSUPPORTED = 4,   ///< a backend or operator that is not available here
+  COLLAGE_LIMIT = 5,         ///< memory, size or time
+  COLLAGE_IO = 6,            ///< a file could not be read
+  COLLAGE_BUG = 70,          ///< a fault of Collage or of a library behind it
+  COLLAGE_INTERRUPTED = 130  ///< the caller asked it to stop before there was anything to give
 };
 
 /// Types of elements under ONNX's numbers (TensorProto.DataType). Types of less than 8 bits are packed, the first

@@ -320,6 +320,9 @@ class Plan {
     });
   }
 
+  /// Of a handle that another function of Collage made, such as plan_of_model() of collage_tune.hpp; it is freed here.
+  static Plan take(collage_plan* handle) { return Plan(handle); }
+
   [[nodiscard]] const std::vector<TensorInfo>& inputs() const noexcept { return inputs_; }
   [[nodiscard]] const std::vector<TensorInfo>& outputs() const noexcept { return outputs_; }
   Expected<std::size_t> input_index(const Port& input) const {

@@ -15,6 +15,7 @@ static_assert(COLLAGE_UNSUPPORTED == static_cast<int>(ExitCode::kUnsupported));
 static_assert(COLLAGE_LIMIT == static_cast<int>(ExitCode::kLimit));
 static_assert(COLLAGE_IO == static_cast<int>(ExitCode::kIo));
 static_assert(COLLAGE_BUG == static_cast<int>(ExitCode::kBug));
+static_assert(COLLAGE_INTERRUPTED == static_cast<int>(ExitCode::kInterrupted));
 
 /// A status on the heap with the texts that it points to.
 struct OwnedStatus : collage_status {
@@ -25,6 +26,7 @@ struct OwnedStatus : collage_status {
     saw = error.saw.c_str();
     allowed = error.allowed.c_str();
     kind = static_cast<std::int32_t>(error.exit);
+    is_owned = true;
   }
   Error error;
   std::string line;
@@ -88,7 +90,7 @@ std::int32_t status_kind(const collage_status* status) noexcept {
 }
 
 void status_free(collage_status* status) noexcept {
-  if (status != &out_of_memory) delete static_cast<OwnedStatus*>(status);
+  if (status != nullptr && status->is_owned) delete static_cast<OwnedStatus*>(status);
 }
 
 Result<void> check_index(std::size_t index, std::size_t count, const char* kind) {

@@ -16,6 +16,7 @@ struct collage_status {  // NOLINT(readability-identifier-naming): a name of the
   const char* saw = "";
   const char* allowed = "";
   std::int32_t kind = COLLAGE_GOOD;
+  bool is_owned = false;  ///< made on the heap; every library of Collage has one of its own that is not
 };
 
 namespace collage::c_api {

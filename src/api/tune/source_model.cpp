@@ -64,6 +64,7 @@ namespace {
 /// The model at its path, or why plan.onnx has to be used instead.
 std::expected<SourceModel, std::string> model_at(const std::string& path, const RealisedPlan& plan,
                                                  Registry& registry) {
+  if (path == kModelInMemory) return std::unexpected("the model was given as bytes");
   if (!can_read_again(path)) return std::unexpected("the model came through a pipe");
   auto imported = import_model(path, options_for(plan, registry));
   if (!imported && imported.error().code == "import/not-found" && !std::filesystem::exists(path))

@@ -12,6 +12,7 @@ Result<RealisedPlan> unmeasured_plan(const UnmeasuredOptions& options, Registry&
   import_options.knows_vendor_operator = [&](std::string_view domain, std::string_view op) {
     return knows_vendor_operator(registry, std::vector{options.engine}, domain, op);
   };
+  const std::string& name = options.model_name.empty() ? options.model : options.model_name;
   COLLAGE_TRY(const Imported imported, import_model_for(options.model, import_options, options.arrays));
   COLLAGE_TRY(Backend * engine, registry.get(options.engine));
   const Cover cover = whole_cover(imported.graph, options.engine);
@@ -21,13 +22,13 @@ Result<RealisedPlan> unmeasured_plan(const UnmeasuredOptions& options, Registry&
   request.variant = *chosen_variant(cover.steps.front());
   auto compiled = engine->compile({&request, 1}, {.threads = options.threads, .accuracy = Accuracy::kStandard});
   if (!compiled.front())
-    return fail(ExitCode::kUnsupported, "engine/refused", options.model, compiled.front().error().detail,
+    return fail(ExitCode::kUnsupported, "engine/refused", name, compiled.front().error().detail,
                 "a model " + options.engine + " takes");
   AssembleRequest assembly;
   assembly.graph = &imported.graph;
   assembly.cover = &cover;
   assembly.artifacts.push_back(std::move(*compiled.front()));
-  assembly.header.model_path = options.model;
+  assembly.header.model_path = name;
   assembly.header.model_hash = imported.model_hash;
   assembly.header.shapes = options.shapes.entries;
   assembly.header.threads = options.threads;

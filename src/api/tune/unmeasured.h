@@ -10,7 +10,8 @@
 namespace collage {
 
 struct UnmeasuredOptions {
-  std::string model;
+  std::string model;       ///< path of the .onnx file
+  std::string model_name;  ///< what the plan calls it; empty = by its path
   ShapeBindings shapes;
   ArrayShapes arrays = {};  ///< that are used as inputs: they give the extents that `shapes` leaves open
   int threads = 1;

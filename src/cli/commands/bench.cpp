@@ -29,13 +29,6 @@ void say_whether_tuned_elsewhere(const std::string& path, Registry& registry, Co
   if (const std::string hint = recheck_hint(path, any_plan(*cases).plan, registry); !hint.empty()) console.note(hint);
 }
 
-/// A rival that the user names is an engine that is here, or a plan; one that is only a default may be missing.
-Result<void> check_rivals(const std::vector<std::string>& rivals, Registry& registry) {
-  for (const std::string& rival : rivals)
-    if (!is_plan_file(rival)) COLLAGE_TRY_VOID(registry.get(rival));
-  return {};
-}
-
 int run_bench(const BenchCommand& options) {
   Console console(options.common);
   const auto report = [&]() -> Result<std::vector<BenchReport>> {
@@ -44,7 +37,7 @@ int run_bench(const BenchCommand& options) {
     if (is_given(*options.command, "--threads")) bench_options.threads = options.common.threads;
     bench_options.seed = options.common.seed;
     COLLAGE_TRY(bench_options.shapes, parse_shape_bindings(options.common.shapes));
-    COLLAGE_TRY(bench_options.input_ranges, input_ranges_from(options.common));
+    COLLAGE_TRY(bench_options.input_ranges, input_ranges_from(options.common.input_ranges, label("--input-range")));
     bench_options.progress = console.progress();
     bench_options.stop = interrupt_token();
     Registry registry(module_places(options.common.backend_libraries));
@@ -83,7 +76,7 @@ void add_bench(CLI::App& app, Program& program) {
   add_input_range(*command, options->common);
   add_seed(*command, options->common);
   add_threads(*command, options->common);
-  add_backend_library(*command, options->common.backend_libraries);
+  add_backend_library(*command, options->common);
   command->footer(examples({"collage bench model.collage --seconds 10",
                             "collage bench model.collage --against onnxruntime,other.collage",
                             "collage bench model.onnx --shape batch=4 --threads 2"}));

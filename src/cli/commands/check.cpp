@@ -225,8 +225,8 @@ Result<Shown> check(const CheckCommand& options) {
   Registry registry(module_places(options.common.backend_libraries));
   COLLAGE_TRY(const std::vector<std::string> names, instances_of(options, registry));
   COLLAGE_TRY(Imported imported, import_for(options, registry, names));
-  COLLAGE_TRY(const Accuracy accuracy, accuracy_from(options.common));
-  COLLAGE_TRY(const std::set<std::string> passes_off, passes_from(options.common));
+  COLLAGE_TRY(const Accuracy accuracy, accuracy_from(options.common.accuracy, label("--accuracy")));
+  COLLAGE_TRY(const std::set<std::string> passes_off, passes_off_from(options.common.passes, label("--passes")));
   const CompileOptions compile{.threads = options.common.threads, .accuracy = accuracy};
   if (options.dump == "graph") return dumped(options.dump, to_text(imported.graph));
   if (options.dump.empty() && options.rules.empty()) {
@@ -277,7 +277,7 @@ void add_check(CLI::App& app, Program& program) {
   add_threads(*command, options->common);
   add_accuracy(*command, options->common);
   add_passes(*command, options->common);
-  add_backend_library(*command, options->common.backend_libraries);
+  add_backend_library(*command, options->common);
   command->footer(examples(
       {"collage check model.onnx --shape batch=1", "collage check model.onnx --dump candidates --rules my.rules"}));
 }

@@ -1,12 +1,12 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "api/tune/store_place.h"
 #include "base/file.h"
 #include "cli/checks.h"
 #include "cli/commands/cost_list.h"
 #include "cli/console.h"
 #include "cli/help.h"
-#include "cli/look_up.h"
 #include "cli/program.h"
 #include "measure/repro_keeper.h"
 #include "store/find_costs.h"
@@ -46,7 +46,7 @@ Result<Answer> show_stats(const DbCommand& options, Store& store) {
   answer.text = fmt::format(
       "{}: {} costs ({} refusals), {} artifacts in {} files ({:.1f} MB), {} verdicts, {} set aside, {} being "
       "measured\n",
-      store_from(options.common), stats.counts.costs, stats.refused, stats.counts.artifacts, stats.files,
+      store_place(options.common.store), stats.counts.costs, stats.refused, stats.counts.artifacts, stats.files,
       megabytes(stats.file_bytes), stats.counts.verdicts, damaged, leased);
   for (const auto& [backend, count] : stats.backends) answer.text += fmt::format("  {:<40} {}\n", backend, count);
   for (const auto& [machine, count] : stats.machines) answer.text += fmt::format("  {:<40} {}\n", machine, count);
@@ -133,7 +133,7 @@ Result<Answer> prune(const DbCommand& options, Store& store) {
   const FileCounts files = options.files ? remove_unnamed_files(store) : FileCounts{};
   ReproLimits none;
   none.most_kept = 0;
-  const std::size_t repros = options.repros ? prune_repros(repros_from(options.common), none) : 0;
+  const std::size_t repros = options.repros ? prune_repros(repro_place(options.common.store), none) : 0;
   return Answer{
       .text = fmt::format("{} costs, {} artifacts, {} verdicts, {} files ({:.1f} MB), {} bundles removed\n",
                           before.costs - after.costs, before.artifacts - after.artifacts,
@@ -152,8 +152,8 @@ Result<Answer> check(const DbCommand& options, Store& store) {
   const FileCheck files = check_files(store);
   const bool ok = damaged + files.missing + files.damaged == 0;
   return Answer{.text = fmt::format("{}: {}; {} records set aside, {} artifacts missing, {} damaged\n",
-                                    store_from(options.common), ok ? "sound" : "not sound", damaged, files.missing,
-                                    files.damaged),
+                                    store_place(options.common.store), ok ? "sound" : "not sound", damaged,
+                                    files.missing, files.damaged),
                 .json = {{"schema", "collage.db-verify/1"},
                          {"ok", ok},
                          {"set_aside", damaged},
@@ -190,10 +190,10 @@ bool may_make_store(Action action) { return action == import_from || action == m
 
 /// Makes nothing before it is known that there is something to add.
 Result<Store> open_for(const DbCommand& options, Action action) {
-  if (!may_make_store(action)) return store_to_look_into(options.common);
+  if (!may_make_store(action)) return Store::open_existing(store_place(options.common.store));
   if (action == merge) COLLAGE_TRY_VOID(Store::open_existing(options.file));
   if (action == import_from) COLLAGE_TRY_VOID(Buffer::map_file(options.file));
-  const std::string path = store_from(options.common);
+  const std::string path = store_place(options.common.store);
   COLLAGE_TRY(Store store, Store::open(path));
   if (store.warnings().empty()) return store;
   return fail(ExitCode::kIo, "store/unreadable", path, store.warnings().front(),

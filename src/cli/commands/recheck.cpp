@@ -32,7 +32,7 @@ int run_recheck(const RecheckCommand& options) {
   Console console(options.common);
   const auto report = [&]() -> Result<RecheckReport> {
     RecheckOptions asked = options.recheck;
-    asked.worker_command = worker_command(asked.worker_command, options.common);
+    COLLAGE_TRY(asked.worker_command, worker_command(options.common.backend_libraries));
     if (!options.model.empty()) asked.model = options.model;
     asked.seed = options.common.seed;
     asked.stop = interrupt_token();
@@ -50,14 +50,13 @@ int run_recheck(const RecheckCommand& options) {
 
 void add_recheck(CLI::App& app, Program& program) {
   auto options = std::make_shared<RecheckCommand>();
-  options->recheck.worker_command = program.worker_command;
   CLI::App* command =
       add_command(app, program, "recheck", "whether a plan still fits this machine", options, run_recheck);
   command->add_option("plan", options->recheck.plan, "the plan file")->required();
   command->add_option("--model", options->model, "the model, when it is not where the plan says")->type_name("FILE");
   command->add_flag("--force", options->recheck.always, "measure also when machine and builds are those of the tune");
   add_seed(*command, options->common);
-  add_backend_library(*command, options->common.backend_libraries);
+  add_backend_library(*command, options->common);
   command->footer(examples({"collage recheck model.collage --force"}));
 }
 

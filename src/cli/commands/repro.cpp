@@ -16,7 +16,6 @@ struct ReproCommand {
   std::string folder;
   std::string limit;
   CLI::App* command = nullptr;
-  std::vector<std::string> worker_command;
 };
 
 /// Error repro/no-folder names a bundle beside that the user may have meant.
@@ -35,7 +34,7 @@ int run_repro(const ReproCommand& options) {
   Console console(options.common);
   const auto report = [&]() -> Result<ReplayReport> {
     ReplayOptions how;
-    how.worker_command = worker_command(options.worker_command, options.common);
+    COLLAGE_TRY(how.worker_command, worker_command(options.common.backend_libraries));
     how.stop = interrupt_token();
     if (is_given(*options.command, "--backends")) how.backends = options.common.backends;
     if (!options.limit.empty()) {
@@ -56,7 +55,6 @@ int run_repro(const ReproCommand& options) {
 
 void add_repro(CLI::App& app, Program& program) {
   auto options = std::make_shared<ReproCommand>();
-  options->worker_command = program.worker_command;
   CLI::App* command = add_command(app, program, "repro", "replay a failure that a tune kept", options, run_repro);
   options->command = command;
   command->add_option("folder", options->folder, "a reproduction bundle")->required();
@@ -68,7 +66,7 @@ void add_repro(CLI::App& app, Program& program) {
       ->delimiter(',')
       ->allow_extra_args(false)
       ->option_text("LIST");
-  add_backend_library(*command, options->common.backend_libraries);
+  add_backend_library(*command, options->common);
   command->footer(examples({"collage repro FOLDER --backends onednn,onnxruntime --limit 5s"}));
 }
 

@@ -115,7 +115,7 @@ std::vector<RunArray> named(std::span<const TensorPort> ports, std::vector<Tenso
 Result<GatherOptions> gather_options(const RunCommand& options) {
   GatherOptions gather;
   COLLAGE_TRY(gather.files, input_files(options.inputs));
-  COLLAGE_TRY(gather.ranges, input_ranges_from(options.common));
+  COLLAGE_TRY(gather.ranges, input_ranges_from(options.common.input_ranges, label("--input-range")));
   gather.seed = options.common.seed;
   return gather;
 }
@@ -182,7 +182,7 @@ void add_run(CLI::App& app, Program& program) {
   add_input_range(*command, options->common);
   add_seed(*command, options->common);
   add_threads(*command, options->common);
-  add_backend_library(*command, options->common.backend_libraries);
+  add_backend_library(*command, options->common);
   command->footer(examples({"collage run model.collage --input x=x.npy --output-dir out",
                             "collage run model.onnx --shape batch=4      made-up inputs, in one engine",
                             "collage run model.collage --strict-inputs --input x=x.npy --json -"}));

@@ -6,12 +6,12 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
+#include "api/tune/store_place.h"
 #include "backend/extensions/strategy_extension.h"
 #include "backend/registry.h"
 #include "base/suggest.h"
 #include "cli/console.h"
 #include "cli/help.h"
-#include "cli/look_up.h"
 #include "cli/program.h"
 #include "store/strategy_records.h"
 #include "timing/machine.h"
@@ -71,7 +71,7 @@ Listed list(Registry& registry, const std::string& name) {
 }
 
 Result<void> add_records(const StrategiesCommand& options, std::vector<Listed>& all) {
-  COLLAGE_TRY(std::optional<Store> store, store_if_any(options.common));
+  COLLAGE_TRY(std::optional<Store> store, existing_store(options.common.store));
   if (!store) return {};
   for (Listed& one : all) one.records = strategy_records(*store, one.info, one.lines, machine_print());
   return {};
@@ -188,7 +188,7 @@ void add_strategies(CLI::App& app, Program& program) {
   command->add_option("operator", options->operator_name, "only those for this operator, such as Conv");
   add_backend_list(*command, options->common);
   add_store(*command, options->common);
-  add_backend_library(*command, options->common.backend_libraries);
+  add_backend_library(*command, options->common);
   command->footer(examples({"collage strategies Conv --backends native"}));
 }
 

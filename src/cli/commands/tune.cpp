@@ -1,16 +1,14 @@
 #include "tune/tune.h"
 
-#include <filesystem>
-
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
+#include "api/tune/store_place.h"
 
 #include "cli/checks.h"
 #include "cli/console.h"
 #include "cli/help.h"
 #include "cli/interrupt.h"
 #include "cli/program.h"
-#include "region/cover.h"
 #include "tune/report/rule_operators.h"
 #include "tune/report/stage_dump.h"
 #include "tune/shapes/tune_shapes.h"
@@ -37,7 +35,6 @@ struct TuneCommand {
   std::int64_t memory_cap = 0;
   double memory_weight = 0;
   CLI::App* command = nullptr;
-  std::vector<std::string> worker_command;
 };
 
 /// The steps of the best cover, as --dump cover shows them; else a stage's value.
@@ -53,38 +50,17 @@ std::string json_of(const TuneReport& report, const std::string& dump) {
   return object.dump(2, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
-Result<std::vector<NodeRule>> rules_from(const TuneCommand& options) {
-  std::vector<NodeRule> rules;
-  for (const auto& [kind, texts] :
-       {std::pair{NodeRule::Kind::kBan, &options.bans}, {NodeRule::Kind::kPin, &options.pins}})
-    for (const std::string& text : *texts) {
-      COLLAGE_TRY(NodeRule rule, parse_node_rule(kind, text));
-      rules.push_back(std::move(rule));
-    }
-  return rules;
-}
-
-/// What the user names must be here; what is only a default may be missing.
-std::vector<std::string> named_backends(const TuneCommand& options, const TuneOptions& parsed) {
-  std::vector<std::string> named =
-      options.command->count("--backends") > 0 ? parsed.backends : library_kinds(options.common);
-  for (const NodeRule& rule : parsed.rules)
-    if (rule.backend != kControlBackend) named.push_back(rule.backend);
-  return named;
-}
-
 Result<TuneOptions> tune_options(const TuneCommand& options, Console& console) {
   TuneOptions tune_options;
-  std::error_code ignored;
-  if (std::filesystem::equivalent(options.model, options.output, ignored))
-    return fail(ExitCode::kUsage, "cli/bad-option", "-o", options.output, "another file than the model");
+  COLLAGE_TRY_VOID(check_other_file(options.model, options.output, label("-o")));
   tune_options.model = options.model;
   tune_options.output = options.output;
   tune_options.replay = options.replay;
   tune_options.backends = options.common.backends;
   if (!options.common.only.empty()) tune_options.only = options.common.only;
-  COLLAGE_TRY(tune_options.rules, rules_from(options));
-  tune_options.required = named_backends(options, tune_options);
+  COLLAGE_TRY(tune_options.rules, node_rules_from(options.bans, options.pins));
+  tune_options.required =
+      required_backends(options.common.named_backends, options.common.library_kinds, tune_options.rules);
   if (!options.rules.empty()) {
     COLLAGE_TRY(tune_options.user_rules, read_user_rules(options.rules));
     COLLAGE_TRY_VOID(check_rule_operators(tune_options.user_rules));
@@ -96,14 +72,14 @@ Result<TuneOptions> tune_options(const TuneCommand& options, Console& console) {
   tune_options.dump = options.dump;
   tune_options.resume = options.resume;
   tune_options.measures_all = options.measures_all;
-  tune_options.store = store_from(options.common);
-  tune_options.repros = repros_from(options.common);
+  tune_options.store = store_place(options.common.store);
+  tune_options.repros = repro_place(options.common.store);
   tune_options.seed = options.common.seed;
-  tune_options.worker_command = worker_command(options.worker_command, options.common);
+  COLLAGE_TRY(tune_options.worker_command, worker_command(options.common.backend_libraries));
   COLLAGE_TRY(tune_options.shapes, parse_shape_bindings(options.common.shapes));
-  COLLAGE_TRY(tune_options.accuracy, accuracy_from(options.common));
-  COLLAGE_TRY(tune_options.passes_off, passes_from(options.common));
-  COLLAGE_TRY(tune_options.input_ranges, input_ranges_from(options.common));
+  COLLAGE_TRY(tune_options.accuracy, accuracy_from(options.common.accuracy, label("--accuracy")));
+  COLLAGE_TRY(tune_options.passes_off, passes_off_from(options.common.passes, label("--passes")));
+  COLLAGE_TRY(tune_options.input_ranges, input_ranges_from(options.common.input_ranges, label("--input-range")));
   COLLAGE_TRY(tune_options.budget_s, seconds_from(options.budget, "--budget"));
   COLLAGE_TRY(tune_options.tune_budget_s, seconds_from(options.tune_budget, "--tune-budget", true));
   tune_options.progress = console.progress();
@@ -115,16 +91,6 @@ int show(Console& console, const std::string& text, const std::string& json, boo
   const Outcome outcome = interrupted ? Outcome::kInterrupted : Outcome::kDone;
   if (auto shown = console.result(text, json, ExitCode::kGood, outcome); !shown) return console.failure(shown.error());
   return 0;
-}
-
-/// --only a backend leaves nothing for --backends to say; of a device they say which.
-Result<void> check_only(const TuneCommand& options, const Registry& registry) {
-  if (options.common.only.empty() || !is_given(*options.command, "--backends")) return {};
-  const std::vector<std::string> kinds = registry.kinds();
-  const std::string kind = options.common.only.substr(0, options.common.only.find(':'));
-  if (std::ranges::find(kinds, kind) == kinds.end()) return {};
-  return fail(ExitCode::kUsage, "cli/bad-option", "--backends", "--only " + options.common.only + ", too",
-              "one of them; both together where --only names a device");
 }
 
 /// A plan for many shapes.
@@ -155,7 +121,9 @@ int run_tune(const TuneCommand& options) {
   auto parsed = tune_options(options, console);
   if (!parsed) return console.failure(parsed.error());
   Registry registry(module_places(options.common.backend_libraries));
-  if (auto checked = check_only(options, registry); !checked) return console.failure(checked.error());
+  if (auto checked = check_only(options.common.only, options.common.named_backends, registry, label("--backends"));
+      !checked)
+    return console.failure(checked.error());
   if (has_ranges(parsed->shapes)) return run_shapes(options, std::move(*parsed), registry, console);
   for (const std::string option : {"--at", "--points"})
     if (is_given(*options.command, option))
@@ -228,7 +196,6 @@ void add_replay(CLI::App& command, TuneCommand& options) {
 
 void add_tune(CLI::App& app, Program& program) {
   auto options = std::make_shared<TuneCommand>();
-  options->worker_command = program.worker_command;
   CLI::App* command = add_command(app, program, "tune", "measure, choose and write a plan", options, run_tune);
   options->command = command;
   command->add_option("model", options->model, "the .onnx file")->required();
@@ -248,7 +215,7 @@ void add_tune(CLI::App& app, Program& program) {
     add(*command, options->common);
   add_shape(*command, options->common, "DIM=8, NAME=1x3x224x224 for an input, DIM=1..8 for a range; repeatable");
   add_input_range(*command, options->common);
-  add_backend_library(*command, options->common.backend_libraries);
+  add_backend_library(*command, options->common);
   add_replay(*command, *options);
   command->footer(examples({"collage tune model.onnx -o model.collage --budget 5m",
                             "collage tune model.onnx -o model.collage --shape batch=1..8 --at batch=4",

@@ -21,7 +21,7 @@ int run_verify(const VerifyCommand& options) {
     if (!options.model.empty()) verify_options.model = options.model;
     verify_options.seed = options.common.seed;
     COLLAGE_TRY(verify_options.shapes, parse_shape_bindings(options.common.shapes));
-    COLLAGE_TRY(verify_options.input_ranges, input_ranges_from(options.common));
+    COLLAGE_TRY(verify_options.input_ranges, input_ranges_from(options.common.input_ranges, label("--input-range")));
     Registry registry(module_places(options.common.backend_libraries));
     return verify_plan(verify_options, registry);
   }();
@@ -46,7 +46,7 @@ void add_verify(CLI::App& app, Program& program) {
   add_shape(*command, options->common, kOneShape);
   add_input_range(*command, options->common);
   add_seed(*command, options->common);
-  add_backend_library(*command, options->common.backend_libraries);
+  add_backend_library(*command, options->common);
   command->footer(examples({"collage verify model.collage --seeds 3",
                             "collage verify model.collage --shape batch=3     of a plan for many shapes"}));
 }

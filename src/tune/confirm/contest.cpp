@@ -81,7 +81,7 @@ Error nothing_runs(const TuneTask& task, const Contest& contest) {
                 fmt::format("at least {}, which the most frugal plan found needs", bytes_text(*contest.least_over_cap)),
             .exit = ExitCode::kLimit};
   return {.code = "tune/nothing-runs",
-          .where = task.options.model,
+          .where = task.options.name_of_model(),
           .saw = why_nothing_runs(contest, task.who),
           .allowed = "at least one plan that runs",
           .exit = ExitCode::kUnsupported};

@@ -14,7 +14,7 @@ namespace {
 
 Plan header(const TuneTask& task, const std::string& shipped) {
   Plan header;
-  header.model_path = task.options.model;
+  header.model_path = task.options.name_of_model();
   header.model_hash = task.prepared.imported.model_hash;
   header.shapes = task.options.shapes.entries;
   header.machine = machine_print();

@@ -45,7 +45,7 @@ PricingOptions pricing_options(const TuneTask& task, const MeasureEnv& env) {
   return {.measure = task.options,
           .files = {.graph_file = task.prepared.graph_file,
                     .record_file = task.prepared.record,
-                    .model = std::filesystem::path(task.options.model).filename().string()},
+                    .model = std::filesystem::path(task.options.name_of_model()).filename().string()},
           .backends_apart = !task.who.conflicts.empty(),
           .converters = converters(task, env),
           .locations = task.who.locations,

@@ -1,5 +1,7 @@
 #include "tune/report/report.h"
 
+#include <algorithm>
+
 #include <nlohmann/json.hpp>
 
 namespace collage {
@@ -75,6 +77,11 @@ std::string_view name_of(Ending ending) {
       return "interrupted";
   }
   return "";
+}
+
+const RivalTime* best_engine(const TuneReport& report) {
+  const auto best = std::ranges::find(report.rivals, true, &RivalTime::is_engine);
+  return best == report.rivals.end() ? nullptr : &*best;
 }
 
 std::string to_json(const TuneReport& report) {

@@ -24,6 +24,7 @@ struct RivalTime {
   std::int64_t median_ns = 0;
   Verdict verdict = Verdict::kUnsure;         ///< what ships against it
   std::optional<Ratio> ratio = std::nullopt;  ///< how many times faster what ships is; nothing after too few rounds
+  bool is_engine = false;                     ///< runs the whole model
 };
 
 /// Why a tune came to its end.
@@ -97,7 +98,7 @@ struct TuneReport {
   std::size_t steps = 0;                        ///< of what ships, those inside bodies included
   std::size_t views = 0;                        ///< of these: nothing runs
   std::map<std::string, std::size_t> backends;  ///< name -> steps; they add up to `steps`
-  std::vector<RivalTime> rivals;                ///< whole-model engines and single-backend plans
+  std::vector<RivalTime> rivals;                ///< whole-model engines and single-backend plans, the fastest first
   std::vector<Prediction> predictions;          ///< of all covers that were timed
   ScheduleReport schedules;
   std::string shipped;            ///< "cover" or the rival's name
@@ -108,6 +109,9 @@ struct TuneReport {
   bool interrupted = false;
   std::vector<std::string> notes;
 };
+
+/// The fastest engine that runs the whole model and does not ship; null when none was timed.
+[[nodiscard]] const RivalTime* best_engine(const TuneReport& report);
 
 /// For people.
 [[nodiscard]] std::string to_text(const TuneReport& report);

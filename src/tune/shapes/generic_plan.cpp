@@ -53,7 +53,7 @@ class GenericMaker {
     AssembleRequest request{.graph = &graph, .cover = &cover};
     COLLAGE_TRY(request.artifacts.emplace_back(),
                 read_artifact(folder_.path(), hash, chosen_region(cover.steps.front())->constants));
-    request.header.model_path = options_.model;
+    request.header.model_path = options_.name_of_model();
     request.header.model_hash = model_.model_hash;
     request.header.shapes = without_ranges(options_.shapes).entries;
     request.header.machine = machine_print();

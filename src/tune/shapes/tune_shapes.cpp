@@ -232,7 +232,7 @@ class ShapesTuner {
   }
 
   Result<ShapesReport> ship() {
-    ShapesReport report{.plan = options_.tune.output, .model = options_.tune.model, .threads = options_.tune.threads};
+    ShapesReport report{.plan = options_.tune.output, .model = options_.tune.name_of_model(), .threads = options_.tune.threads};
     report.domain = domain_;
     std::ranges::sort(points_, {}, [](const TunedPoint& point) { return point.sample.point; });
     std::vector<PointTimes> times;
@@ -246,7 +246,7 @@ class ShapesTuner {
       notes_.push_back("no engine takes this model with open dimensions: the plan serves its cases only");
     drop_useless_cases(report.generic);
     if (points_.empty() && !cases.generic)
-      return fail(ExitCode::kUnsupported, "tune/nothing-runs", options_.tune.model, notes_.back(),
+      return fail(ExitCode::kUnsupported, "tune/nothing-runs", options_.tune.name_of_model(), notes_.back(),
                   "at least one plan that runs");
     for (TunedPoint& point : points_) add_case(std::move(point), report, cases);
     cases.generic_engine = report.generic;

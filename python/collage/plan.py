@@ -1,0 +1,136 @@
+"""Plans: loaded once, run by sessions."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+from . import _native
+from .errors import UsageError
+
+if TYPE_CHECKING:
+    from .arrays import Port
+    from .report import TuneReport
+
+__all__ = ["Plan", "load"]
+
+
+class Plan:
+    """A tuned model, ready to run. Made by tune() or load(); may be shared by threads."""
+
+    def __init__(self, native: _native.Plan, source: Any = None, report: TuneReport | None = None) -> None:
+        self._native = native
+        self._source = source
+        self._report = report
+
+    def session(self) -> _native.Session:
+        """A session of its own memory. Make one for each thread.
+
+        Raises LimitError runtime/out-of-memory, UnsupportedError backend/*.
+        """
+        return self._native.session()
+
+    @property
+    def inputs(self) -> list[Port]:
+        """In the model's order: name, dtype, shape. Extents that a session chooses are their name or None."""
+        return self._native.inputs
+
+    @property
+    def outputs(self) -> list[Port]:
+        """Likewise."""
+        return self._native.outputs
+
+    @property
+    def threads(self) -> int:
+        """At most so many threads compute in one run, the caller's included."""
+        return self._native.threads
+
+    @property
+    def verdict(self) -> tuple[str, list[str]]:
+        """Whether the plan fits the backends found here: "same", "usable" (right results, perhaps other times) or
+        "refused", and the reasons."""
+        return self._native.verdict
+
+    @property
+    def metadata(self) -> dict[str, Any]:
+        """Model, shapes, accuracy, backends, number of steps: schema collage.plan-metadata/1."""
+        import json
+
+        return json.loads(self._native.metadata)
+
+    @property
+    def report(self) -> TuneReport | None:
+        """What the tune found; None for a plan that was loaded."""
+        return self._report
+
+    def to_bytes(self) -> bytes:
+        """The plan file. Raises UsageError plan/not-a-file for a plan that was made without measuring."""
+        source = self._file()
+        if isinstance(source, (str, os.PathLike)):
+            with open(source, "rb") as file:
+                return file.read()
+        return bytes(source)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes the plan file; an existing file is replaced when the new one is complete."""
+        import shutil
+        import tempfile
+
+        source = self._file()
+        folder = os.path.dirname(os.path.abspath(path))
+        with tempfile.NamedTemporaryFile(dir=folder, prefix=".collage-", delete=False) as file:
+            try:
+                if isinstance(source, (str, os.PathLike)):
+                    with open(source, "rb") as original:
+                        shutil.copyfileobj(original, file)
+                else:
+                    file.write(source)
+                mask = os.umask(0)
+                os.umask(mask)
+                os.chmod(file.name, 0o666 & ~mask)
+                os.replace(file.name, path)
+            except BaseException:
+                os.unlink(file.name)
+                raise
+
+    def _file(self) -> Any:
+        if self._source is None:
+            raise UsageError("plan/not-a-file", "plan", "a plan made without measuring", "one of tune() or load()")
+        return self._source
+
+    def __repr__(self) -> str:
+        def shown(ports: list[Port]) -> str:
+            return ", ".join(
+                f"{port.name}: {port.dtype}[{','.join('?' if e is None else str(e) for e in port.shape or ())}]" for port in ports
+            )
+
+        return f"<collage.Plan ({shown(self.inputs)}) -> ({shown(self.outputs)})>"
+
+
+def load(source: str | os.PathLike[str] | bytes | bytearray | memoryview, *, threads: int = 0) -> Plan:
+    """A plan file that `collage tune` or Plan.save wrote, by its path or its bytes.
+
+    threads: 0, or the number the plan was tuned for, which is the only other one allowed.
+
+    Raises FileAccessError io/cannot-read; BadInputError plan/damaged, plan/is-a-model, plan/other-threads;
+    UnsupportedError plan/missing-backend.
+    """
+    prepare_libraries()
+    if isinstance(source, (bytes, bytearray, memoryview)):
+        kept = bytes(source)
+        return Plan(_native.Plan.load_memory(kept, threads), kept)
+    path = os.path.abspath(os.fspath(source))
+    return Plan(_native.Plan.load_file(path, threads), path)
+
+
+def prepare_libraries() -> None:
+    """Tells the backends where this Python keeps libraries of engines: COLLAGE_LIBRARY_PATH, for this process and
+    the workers that it starts."""
+    import sysconfig
+
+    known = [folder for folder in os.environ.get("COLLAGE_LIBRARY_PATH", "").split(":") if folder]
+    for kind in ("platlib", "purelib"):
+        folder = sysconfig.get_path(kind)
+        if folder and folder not in known:
+            known.append(folder)
+    os.environ["COLLAGE_LIBRARY_PATH"] = ":".join(known)

@@ -1,0 +1,404 @@
+#include "session.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "numpy.h"
+#include "plan.h"
+#include "status.h"
+
+namespace nb = nanobind;
+
+namespace collage::python {
+namespace {
+
+/// Smaller arrays are copied: binding other memory costs about as much as the copy of so many bytes.
+constexpr std::size_t kBindFrom = 64 * 1024;
+constexpr std::uintptr_t kAlignment = 64;
+
+bool can_bind(const ArrayView& array) {
+  return array.bytes() >= kBindFrom && reinterpret_cast<std::uintptr_t>(array.data()) % kAlignment == 0;
+}
+
+bool overlaps(const ArrayView& a, const ArrayView& b) {
+  return a.data() < b.data() + b.bytes() && b.data() < a.data() + a.bytes();
+}
+
+template <class Ask>
+collage_tensor_info info_of(Ask ask, collage_session* session, std::size_t index) {
+  collage_tensor_info info{};
+  info.size = sizeof info;
+  check(ask(session, index, &info));
+  return info;
+}
+
+template <class Ports>
+std::string names_of(const Ports& ports) {
+  std::string names;
+  for (const auto& port : ports) names += (names.empty() ? "" : ", ") + port.name;
+  return names;
+}
+
+}  // namespace
+
+void Session::Free::operator()(collage_session* session) const { api().session_free(session); }
+
+Session::Use::Use(Session& session) : session_(session) {
+  if (session.in_use_.exchange(true, std::memory_order_acquire))
+    raise(COLLAGE_USAGE, "session/in-use", "session", "a call while another one is under way",
+          "one call at a time; make a session for each thread");
+}
+
+Session::Use::~Use() {
+  session_.drop_arrays();
+  session_.in_use_.store(false, std::memory_order_release);
+}
+
+Session::Session(const Plan& plan) {
+  collage_session* made = nullptr;
+  collage_status* status = nullptr;
+  const collage_api& c = api();
+  {
+    const nb::gil_scoped_release released;
+    status = c.session_create(plan.handle(), nullptr, &made);
+  }
+  check(status);
+  handle_.reset(made);
+  read_names(plan);
+  has_shape_ = !is_open_;
+  read_ports();
+}
+
+void Session::read_names(const Plan& plan) {
+  const collage_api& c = api();
+  std::size_t count = 0;
+  check(c.plan_input_count(plan.handle(), &count));
+  inputs_.resize(count);
+  check(c.plan_output_count(plan.handle(), &count));
+  outputs_.resize(count);
+  for (std::size_t i = 0; i < inputs_.size(); ++i) {
+    const collage_tensor_info info = info_of(c.session_input_info, handle_.get(), i);
+    inputs_[i].name = info.name;
+    inputs_[i].key = nb::str(info.name);
+    inputs_[i].facts = &facts_of(info.element_type);
+    is_open_ |= std::any_of(info.extents, info.extents + std::max(info.rank, 0), [](auto e) { return e < 0; });
+  }
+  for (std::size_t i = 0; i < outputs_.size(); ++i) {
+    const collage_tensor_info info = info_of(c.session_output_info, handle_.get(), i);
+    outputs_[i].name = info.name;
+    outputs_[i].key = nb::str(info.name);
+    outputs_[i].facts = &facts_of(info.element_type);
+  }
+}
+
+void Session::read_ports() {
+  if (!has_shape_) return;
+  const collage_api& c = api();
+  for (std::size_t i = 0; i < inputs_.size(); ++i) {
+    Input& input = inputs_[i];
+    const collage_tensor_info info = info_of(c.session_input_info, handle_.get(), i);
+    input.extents.assign(info.extents, info.extents + std::max(info.rank, 0));
+    input.bytes = info.bytes;
+    input.bound = nullptr;
+    void* own = nullptr;
+    check(c.session_input(handle_.get(), i, &own, &input.bytes));
+    input.own = static_cast<std::byte*>(own);
+  }
+  for (std::size_t i = 0; i < outputs_.size(); ++i) {
+    Output& output = outputs_[i];
+    const collage_tensor_info info = info_of(c.session_output_info, handle_.get(), i);
+    const std::size_t rank = static_cast<std::size_t>(std::max(info.rank, 0));
+    output.extents.assign(info.extents, info.extents + rank);
+    output.bytes = info.bytes;
+    output.bound = nullptr;
+    const bool is_known = info.rank >= 0 && std::ranges::all_of(output.extents, [](auto e) { return e >= 0; });
+    output.shape = is_known ? nb::object(shape_tuple(output.extents)) : nb::object();
+  }
+}
+
+nb::object Session::run(nb::handle feed, nb::handle out) {
+  const Use use(*this);
+  const bool by_name = nb::isinstance<nb::dict>(feed);
+  read_feed(feed);
+  if (!out.is_none()) read_out(out);
+  execute();
+  if (by_name) {
+    nb::dict results;
+    for (Output& output : outputs_) results[output.key] = output.result;
+    return results;
+  }
+  nb::list results;
+  for (Output& output : outputs_) results.append(output.result);
+  return results;
+}
+
+nb::list Session::run_list(nb::dict feed, nb::handle positions) {
+  const Use use(*this);
+  read_mapping(std::move(feed));
+  execute();
+  nb::list results;
+  if (positions.is_none()) {
+    for (Output& output : outputs_) results.append(output.result);
+  } else {
+    for (const nb::handle position : positions) results.append(outputs_.at(nb::cast<std::size_t>(position)).result);
+  }
+  return results;
+}
+
+void Session::read_feed(nb::handle feed) {
+  if (nb::isinstance<nb::dict>(feed)) {
+    read_mapping(nb::borrow<nb::dict>(feed));
+  } else if (nb::isinstance<nb::list>(feed) || nb::isinstance<nb::tuple>(feed)) {
+    read_sequence(feed);
+  } else if (inputs_.size() == 1) {
+    read_input(inputs_.front(), feed);
+  } else {
+    raise(COLLAGE_USAGE, "input/wrong-count", "feed", "one array", "a mapping with " + names_of(inputs_));
+  }
+}
+
+void Session::read_mapping(nb::dict feed) {
+  std::size_t found = 0;
+  for (Input& input : inputs_) {
+    PyObject* const object = PyDict_GetItemWithError(feed.ptr(), input.key.ptr());
+    if (object == nullptr) {
+      if (PyErr_Occurred() != nullptr) throw nb::python_error();
+      raise(COLLAGE_BAD_INPUT, "input/missing", "input " + input.name, "no array",
+            "one for each of " + names_of(inputs_));
+    }
+    read_input(input, object);
+    ++found;
+  }
+  if (found == feed.size()) return;
+  for (const auto [key, value] : feed)
+    if (std::ranges::none_of(inputs_, [&](const Input& input) { return input.key.equal(key); }))
+      raise(COLLAGE_BAD_INPUT, "input/unknown-name", "feed", nb::str(key).c_str(), names_of(inputs_));
+}
+
+void Session::read_sequence(nb::handle feed) {
+  const std::size_t count = nb::len(feed);
+  if (count != inputs_.size())
+    raise(COLLAGE_BAD_INPUT, "input/wrong-count", "feed", std::to_string(count) + " arrays",
+          std::to_string(inputs_.size()) + ": " + names_of(inputs_));
+  std::size_t i = 0;
+  for (const nb::handle object : feed) read_input(inputs_[i++], object);
+}
+
+void Session::read_input(Input& input, nb::handle object) {
+  input.array = ArrayView::readable(object, *input.facts, {"input", input.name.c_str()});
+}
+
+void Session::read_out(nb::handle out) {
+  const auto give = [](Output& output, nb::handle array) {
+    if (!array.is_none()) output.given = nb::borrow(array);
+  };
+  if (nb::isinstance<nb::dict>(out)) {
+    for (const auto [key, array] : nb::borrow<nb::dict>(out)) {
+      const auto found = std::ranges::find_if(outputs_, [&](const Output& output) { return output.key.equal(key); });
+      if (found == outputs_.end())
+        raise(COLLAGE_BAD_INPUT, "output/unknown-name", "out", nb::str(key).c_str(), names_of(outputs_));
+      give(*found, array);
+    }
+  } else if (nb::isinstance<nb::list>(out) || nb::isinstance<nb::tuple>(out)) {
+    if (nb::len(out) != outputs_.size())
+      raise(COLLAGE_BAD_INPUT, "output/wrong-count", "out", std::to_string(nb::len(out)) + " arrays",
+            std::to_string(outputs_.size()) + ": " + names_of(outputs_));
+    std::size_t i = 0;
+    for (const nb::handle array : out) give(outputs_[i++], array);
+  } else if (outputs_.size() == 1) {
+    give(outputs_.front(), out);
+  } else {
+    raise(COLLAGE_USAGE, "output/wrong-count", "out", "one array",
+          "a mapping or a sequence with " + names_of(outputs_));
+  }
+}
+
+void Session::choose_shapes() {
+  const bool is_set = has_shape_ && std::ranges::all_of(inputs_, [](const Input& input) {
+                        return std::ranges::equal(input.extents, input.array.extents());
+                      });
+  if (is_set) return;
+  if (!is_open_) {
+    for (const Input& input : inputs_)
+      if (!std::ranges::equal(input.extents, input.array.extents()))
+        raise(COLLAGE_BAD_INPUT, "input/wrong-shape", "input " + input.name, text_of(input.array.extents()),
+              text_of(input.extents));
+  }
+  std::vector<std::vector<std::int64_t>> extents;
+  std::vector<collage_shape> shapes;
+  for (const Input& input : inputs_) {
+    const auto given = input.array.extents();
+    extents.emplace_back(given.begin(), given.end());
+  }
+  for (const auto& one : extents) shapes.push_back({one.data(), one.size()});
+  apply_shapes(shapes);
+}
+
+void Session::apply_shapes(const std::vector<collage_shape>& shapes) {
+  unbind_all();
+  collage_status* status = nullptr;
+  const collage_api& c = api();
+  {
+    const nb::gil_scoped_release released;
+    status = c.session_set_shapes(handle_.get(), shapes.data(), shapes.size());
+  }
+  check(status);
+  has_shape_ = true;
+  read_ports();
+}
+
+void Session::set_shapes(nb::handle shapes) {
+  const Use use(*this);
+  std::vector<std::vector<std::int64_t>> extents;
+  const bool by_name = nb::isinstance<nb::dict>(shapes);
+  std::size_t position = 0;
+  for (const Input& input : inputs_) {
+    const nb::object shape = by_name ? nb::object(shapes[input.key]) : nb::object(shapes[position++]);
+    std::vector<std::int64_t>& one = extents.emplace_back();
+    for (const nb::handle extent : shape) one.push_back(nb::cast<std::int64_t>(extent));
+  }
+  std::vector<collage_shape> given;
+  for (const auto& one : extents) given.push_back({one.data(), one.size()});
+  apply_shapes(given);
+}
+
+/// Memory of a caller stays bound to the shape that was set then; it may be gone when that shape is set again.
+void Session::unbind_all() {
+  if (!has_shape_) return;
+  for (std::size_t i = 0; i < inputs_.size(); ++i)
+    if (inputs_[i].bound != nullptr) {
+      check(api().session_bind_input(handle_.get(), i, nullptr, 0));
+      inputs_[i].bound = nullptr;
+    }
+  for (std::size_t i = 0; i < outputs_.size(); ++i)
+    if (outputs_[i].bound != nullptr) {
+      check(api().session_bind_output(handle_.get(), i, nullptr, 0));
+      outputs_[i].bound = nullptr;
+    }
+}
+
+void Session::place_input(std::size_t index) {
+  const collage_api& c = api();
+  Input& input = inputs_[index];
+  if (input.array.bytes() != input.bytes)
+    raise(COLLAGE_BAD_INPUT, "input/wrong-shape", "input " + input.name, std::to_string(input.array.bytes()) + " bytes",
+          std::to_string(input.bytes) + " bytes");
+  if (input.bound != nullptr && input.bound == input.array.data()) return;
+  const bool is_alone = std::ranges::none_of(
+      inputs_, [&](const Input& other) { return &other != &input && overlaps(input.array, other.array); });
+  if (can_bind(input.array) && is_alone) {
+    check(c.session_bind_input(handle_.get(), index, input.array.data(), input.array.bytes()));
+    input.bound = input.array.data();
+    return;
+  }
+  if (input.bound == nullptr) return;
+  check(c.session_bind_input(handle_.get(), index, nullptr, 0));
+  input.bound = nullptr;
+  void* own = nullptr;
+  check(c.session_input(handle_.get(), index, &own, &input.bytes));
+  input.own = static_cast<std::byte*>(own);
+}
+
+/// Makes the array that the output goes to where its shape is known, and binds it or the session's own memory.
+void Session::place_output(std::size_t index) {
+  Output& output = outputs_[index];
+  if (!output.shape.is_valid()) return;
+  output.result = output.given.is_valid() ? output.given : new_array(output, output.shape, output.bytes);
+  output.array = output.given.is_valid()
+                     ? ArrayView::writable(output.given, *output.facts, {"output", output.name.c_str()})
+                     : ArrayView::own(output.result);
+  if (output.given.is_valid() && !std::ranges::equal(output.array.extents(), output.extents))
+    raise(COLLAGE_BAD_INPUT, "output/wrong-shape", "output " + output.name, text_of(output.array.extents()),
+          text_of(output.extents));
+  const bool is_alone =
+      std::ranges::none_of(inputs_, [&](const Input& input) { return overlaps(output.array, input.array); }) &&
+      std::none_of(outputs_.begin(), outputs_.begin() + static_cast<std::ptrdiff_t>(index),
+                   [&](const Output& other) { return overlaps(output.array, other.array); });
+  void* const wanted = output.given.is_valid() && is_alone && can_bind(output.array) ? output.array.data() : nullptr;
+  if (wanted == output.bound) return;
+  check(api().session_bind_output(handle_.get(), index, wanted, wanted == nullptr ? 0 : output.array.bytes()));
+  output.bound = wanted;
+}
+
+void Session::execute() {
+  choose_shapes();
+  for (std::size_t i = 0; i < inputs_.size(); ++i) place_input(i);
+  for (std::size_t i = 0; i < outputs_.size(); ++i) place_output(i);
+  collage_status* status = nullptr;
+  const collage_api& c = api();
+  {
+    const nb::gil_scoped_release released;
+    for (const Input& input : inputs_)
+      if (input.bound == nullptr && input.bytes > 0) std::memcpy(input.own, input.array.data(), input.bytes);
+    status = c.session_run(handle_.get());
+    for (std::size_t i = 0; status == nullptr && i < outputs_.size(); ++i) {
+      const Output& output = outputs_[i];
+      if (output.shape.is_valid() && output.bound == nullptr)
+        status = c.session_copy_output(handle_.get(), i, output.array.data(), output.array.bytes());
+    }
+  }
+  check(status);
+  for (std::size_t i = 0; i < outputs_.size(); ++i) take_output(i);
+}
+
+/// Outputs whose shape only the run knew, and those of types that NumPy itself does not have.
+void Session::take_output(std::size_t index) {
+  Output& output = outputs_[index];
+  if (output.shape.is_valid()) {
+    if (output.facts->formats[0] == '\0')
+      output.result = nb::module_::import_("collage.arrays")
+                          .attr("typed")(output.result, output.facts->type, output.shape, "output " + output.name);
+    return;
+  }
+  collage_tensor tensor{};
+  tensor.size = sizeof tensor;
+  check(api().session_output(handle_.get(), index, &tensor));
+  const std::vector<Py_ssize_t> extents(tensor.extents, tensor.extents + tensor.rank);
+  const nb::object shape = shape_tuple(extents);
+  if (output.given.is_valid()) {
+    output.array = ArrayView::writable(output.given, *output.facts, {"output", output.name.c_str()});
+    if (!std::ranges::equal(output.array.extents(), extents))
+      raise(COLLAGE_BAD_INPUT, "output/wrong-shape", "output " + output.name, text_of(output.array.extents()),
+            text_of(extents));
+    output.result = output.given;
+  } else {
+    output.result = new_array(output, shape, tensor.bytes);
+    output.array = ArrayView::own(output.result);
+  }
+  if (tensor.bytes > 0) std::memcpy(output.array.data(), tensor.data, tensor.bytes);
+  if (output.facts->formats[0] == '\0')
+    output.result = nb::module_::import_("collage.arrays")
+                        .attr("typed")(output.result, output.facts->type, shape, "output " + output.name);
+}
+
+nb::object Session::new_array(Output& output, nb::handle shape, std::size_t bytes) {
+  if (output.facts->formats[0] == '\0')
+    return empty_array(shape_tuple({static_cast<Py_ssize_t>(bytes)}), nb::str("uint8"));
+  if (!output.dtype.is_valid()) output.dtype = numpy_dtype(output.facts->name);
+  return empty_array(shape, output.dtype);
+}
+
+void Session::drop_arrays() {
+  for (Input& input : inputs_) input.array = ArrayView();
+  for (Output& output : outputs_) {
+    output.array = ArrayView();
+    output.given.reset();
+    output.result.reset();
+  }
+}
+
+nb::list Session::inputs() {
+  nb::list ports;
+  for (std::size_t i = 0; i < inputs_.size(); ++i)
+    ports.append(port_of(info_of(api().session_input_info, handle_.get(), i)));
+  return ports;
+}
+
+nb::list Session::outputs() {
+  nb::list ports;
+  for (std::size_t i = 0; i < outputs_.size(); ++i)
+    ports.append(port_of(info_of(api().session_output_info, handle_.get(), i)));
+  return ports;
+}
+
+}  // namespace collage::python

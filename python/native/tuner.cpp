@@ -1,0 +1,246 @@
+#include "tuner.h"
+
+#include <dlfcn.h>
+
+#include <optional>
+#include <string>
+
+#include "call_options.h"
+#include "plan.h"
+#include "status.h"
+
+namespace nb = nanobind;
+
+namespace collage::python {
+namespace {
+
+/// The tuner lies beside the library that runs plans, under a name with the same version.
+std::string tuner_path() {
+  Dl_info info{};
+  if (::dladdr(reinterpret_cast<const void*>(&collage_get_api), &info) == 0 || info.dli_fname == nullptr) return {};
+  const std::string library = info.dli_fname;
+  return library.substr(0, library.rfind('/') + 1) + "libcollage_tuner.so.0";
+}
+
+const collage_tune_api* open_tuner(std::string& reason) {
+  void* const handle = ::dlopen(tuner_path().c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (handle == nullptr) {
+    reason = ::dlerror();
+    return nullptr;
+  }
+  const auto get = reinterpret_cast<decltype(&collage_get_tune_api)>(::dlsym(handle, "collage_get_tune_api"));
+  const collage_tune_api* const table = get == nullptr ? nullptr : get(COLLAGE_TUNE_API_VERSION);
+  if (table == nullptr) reason = tuner_path() + " of another version";
+  return table;
+}
+
+/// What all calls share, and the exception of a callback that failed.
+class Context {
+ public:
+  explicit Context(CallOptions& options) : progress_(options.get("progress")), cancel_object_(options.get("cancel")) {
+    context_.size = sizeof context_;
+    context_.store = options.text("store");
+    context_.modules = options.texts("modules");
+    context_.worker = options.texts("worker");
+    if (!cancel_object_.is_none()) context_.cancel = nb::cast<const Cancel&>(cancel_object_).handle();
+    if (progress_.is_none()) return;
+    context_.progress = &Context::tell;
+    context_.progress_data = this;
+  }
+
+  [[nodiscard]] const collage_context* get() const { return &context_; }
+  void throw_failure() {
+    if (failure_) throw nb::python_error(std::move(*failure_));
+  }
+
+ private:
+  static void tell(const collage_progress* progress, void* self) {
+    static_cast<Context*>(self)->tell_python(*progress);
+  }
+  void tell_python(const collage_progress& progress) {
+    const nb::gil_scoped_acquire held;
+    if (failure_) return;
+    try {
+      progress_(progress.phase, progress.done, progress.total, progress.refused, progress.best_us, progress.left_s,
+                progress.note);
+    } catch (nb::python_error& error) {
+      failure_.emplace(std::move(error));
+      if (context_.cancel != nullptr) tuner().cancel_now(context_.cancel);
+    }
+  }
+
+  nb::object progress_;
+  nb::object cancel_object_;
+  collage_context context_{};
+  std::optional<nb::python_error> failure_;
+};
+
+/// Makes the call without the interpreter's lock; throws what the callback threw, then what the status says.
+template <class Made, class Call>
+Made* made_by(Context& context, Call call) {
+  Made* made = nullptr;
+  collage_status* status = nullptr;
+  {
+    const nb::gil_scoped_release released;
+    status = call(&made);
+  }
+  check(status);
+  context.throw_failure();
+  return made;
+}
+
+template <class Options>
+Report* report_of(collage_status* (*function)(const Options*, collage_report**), Options& options, Context& context) {
+  options.context = context.get();
+  return new Report(
+      made_by<collage_report>(context, [&](collage_report** report) { return function(&options, report); }));
+}
+
+Report* tune(nb::dict given) {
+  CallOptions from(std::move(given));
+  Context context(from);
+  collage_tune_options options{};
+  options.size = sizeof options;
+  options.model = from.text("model");
+  from.bytes("model_bytes", options.model_bytes, options.model_byte_count);
+  options.plan = from.text("plan");
+  options.budget_s = from.number<double>("budget_s");
+  options.schedule_budget_s = from.number<double>("schedule_budget_s");
+  options.threads = from.number<std::int32_t>("threads");
+  options.accuracy = from.text("accuracy");
+  options.shapes = from.texts("shapes");
+  options.at = from.texts("at");
+  options.points = from.number<std::size_t>("points");
+  options.backends = from.texts("backends");
+  options.only = from.text("only");
+  options.bans = from.texts("bans");
+  options.pins = from.texts("pins");
+  options.rules = from.text("rules");
+  options.rules_text = from.text("rules_text");
+  options.passes_off = from.texts("passes_off");
+  options.input_ranges = from.texts("input_ranges");
+  options.seed = from.number<std::uint64_t>("seed");
+  options.memory_cap = from.number<std::int64_t>("memory_cap");
+  return report_of(tuner().tune, options, context);
+}
+
+Plan* plan_of_model(nb::dict given) {
+  CallOptions from(std::move(given));
+  Context context(from);
+  collage_model_options options{};
+  options.size = sizeof options;
+  options.model = from.text("model");
+  from.bytes("model_bytes", options.model_bytes, options.model_byte_count);
+  options.threads = from.number<std::int32_t>("threads");
+  options.shapes = from.texts("shapes");
+  options.context = context.get();
+  return new Plan(
+      made_by<collage_plan>(context, [&](collage_plan** plan) { return tuner().plan_of_model(&options, plan); }));
+}
+
+Report* bench(nb::dict given) {
+  CallOptions from(std::move(given));
+  Context context(from);
+  collage_bench_options options{};
+  options.size = sizeof options;
+  options.plan = from.text("plan");
+  options.model = from.text("model");
+  options.shapes = from.texts("shapes");
+  options.against = from.texts("against");
+  options.threads = from.number<std::int32_t>("threads");
+  options.seconds = from.number<double>("seconds");
+  options.seed = from.number<std::uint64_t>("seed");
+  options.input_ranges = from.texts("input_ranges");
+  return report_of(tuner().bench, options, context);
+}
+
+/// For verify, recheck and explain.
+Report* look_at(nb::dict given,
+                collage_status* (*collage_tune_api::*function)(const collage_check_options*, collage_report**)) {
+  CallOptions from(std::move(given));
+  Context context(from);
+  collage_check_options options{};
+  options.size = sizeof options;
+  options.plan = from.text("plan");
+  options.model = from.text("model");
+  options.shapes = from.texts("shapes");
+  options.seeds = from.number<std::int32_t>("seeds");
+  options.seed = from.number<std::uint64_t>("seed");
+  options.always = from.number<bool>("always") ? 1 : 0;
+  options.node = from.text("node");
+  options.why_not = from.text("why_not");
+  options.input_ranges = from.texts("input_ranges");
+  return report_of(tuner().*function, options, context);
+}
+
+Report* backends(nb::dict given) {
+  CallOptions from(std::move(given));
+  Context context(from);
+  return new Report(made_by<collage_report>(
+      context, [&](collage_report** report) { return tuner().backends(context.get(), report); }));
+}
+
+}  // namespace
+
+const collage_tune_api& tuner() {
+  static const collage_tune_api* table = nullptr;
+  if (table != nullptr) return *table;
+  std::string reason;
+  table = open_tuner(reason);
+  if (table == nullptr)
+    raise(COLLAGE_UNSUPPORTED, "tuner/missing", "collage", reason, "libcollage_tuner.so beside libcollage.so");
+  return *table;
+}
+
+Cancel::Cancel() {
+  collage_cancel* made = nullptr;
+  check(tuner().cancel_create(&made));
+  handle_.reset(made);
+}
+
+nb::dict Report::summary() const {
+  collage_tune_summary of{};
+  of.size = sizeof of;
+  check(tuner().report_tune_summary(handle_.get(), &of));
+  nb::dict found;
+  found["tune_s"] = of.tune_s;
+  found["measured_us"] = of.measured_us;
+  found["best_rival_us"] = of.best_rival_us;
+  found["model_bound_us"] = of.model_bound_us;
+  found["proven_bound_us"] = of.proven_bound_us;
+  found["steps"] = of.steps;
+  found["candidates"] = of.candidates;
+  found["measured"] = of.measured;
+  found["reused"] = of.reused;
+  found["refused"] = of.refused;
+  found["interrupted"] = of.interrupted != 0;
+  found["best_rival"] = of.best_rival;
+  found["shipped"] = of.shipped;
+  return found;
+}
+
+void bind_tuner(nb::module_& module) {
+  nb::class_<Cancel>(module, "Cancel", "Asks a call that was given it to end early; from any thread.")
+      .def(nb::init<>())
+      .def("now", &Cancel::now);
+  nb::class_<Report>(module, "Report", "What a call of the tuner found.")
+      .def_prop_ro("json", &Report::json)
+      .def_prop_ro("text", &Report::text)
+      .def_prop_ro("ok", &Report::ok)
+      .def_prop_ro("summary", &Report::summary, nb::sig("def summary(self) -> dict[str, typing.Any]"));
+  constexpr auto kOwn = nb::rv_policy::take_ownership;
+  module.def("tune", &tune, nb::arg("options"), kOwn);
+  module.def("plan_of_model", &plan_of_model, nb::arg("options"), kOwn);
+  module.def("bench", &bench, nb::arg("options"), kOwn);
+  module.def(
+      "verify", [](nb::dict o) { return look_at(std::move(o), &collage_tune_api::verify); }, nb::arg("options"), kOwn);
+  module.def(
+      "recheck", [](nb::dict o) { return look_at(std::move(o), &collage_tune_api::recheck); }, nb::arg("options"),
+      kOwn);
+  module.def(
+      "explain", [](nb::dict o) { return look_at(std::move(o), &collage_tune_api::explain); }, nb::arg("options"),
+      kOwn);
+  module.def("backends", &backends, nb::arg("options"), kOwn);
+}
+
+}  // namespace collage::python

@@ -1,0 +1,48 @@
+#include "api/c_tune/context.h"
+
+#include "api/c/sized_struct.h"
+#include "api/c_tune/cancel.h"
+#include "api/c_tune/texts.h"
+#include "api/tune/option_texts.h"
+#include "api/tune/worker_program.h"
+
+namespace collage::c_api {
+namespace {
+
+Progress progress_of(const collage_context& given) {
+  if (given.progress == nullptr) return {};
+  return [call = given.progress, data = given.progress_data](const ProgressEvent& event) {
+    const collage_progress progress = {.size = sizeof progress,
+                                       .phase = event.phase.c_str(),
+                                       .done = event.done,
+                                       .total = event.total,
+                                       .refused = event.refused,
+                                       .best_us = event.best_us,
+                                       .left_s = event.left_s.value_or(-1),
+                                       .note = event.note.c_str()};
+    call(&progress, data);
+  };
+}
+
+}  // namespace
+
+std::vector<std::string> Context::places() const { return module_places(modules); }
+
+Result<std::vector<std::string>> Context::worker_argv() const {
+  if (!worker.empty()) return worker;
+  return worker_command(modules);
+}
+
+Result<Context> context_of(const collage_context* given) {
+  COLLAGE_TRY(const collage_context known, options_of(given, "collage_context"));
+  Context context;
+  context.store = text_of(known.store);
+  COLLAGE_TRY(context.modules, texts_of(known.modules, "collage_context.modules"));
+  COLLAGE_TRY(context.module_kinds, take_modules(context.modules, option_label("collage_context.modules")));
+  COLLAGE_TRY(context.worker, texts_of(known.worker, "collage_context.worker"));
+  context.progress = progress_of(known);
+  if (known.cancel != nullptr) context.stop = known.cancel->source.get_token();
+  return context;
+}
+
+}  // namespace collage::c_api

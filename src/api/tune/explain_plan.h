@@ -1,0 +1,27 @@
+// Who runs what in a plan file and why: plan/explain for one of its shapes, or for the file as a whole.
+// In:  a plan file, `--shape` bindings, perhaps a node. Out: text and JSON.
+#pragma once
+
+#include <string>
+
+#include "backend/registry.h"
+#include "ir/shape_bindings.h"
+
+namespace collage {
+
+struct ExplainOptions {
+  std::string plan;
+  ShapeBindings shapes;  ///< of a plan of many shapes: which; none, and no question = about all
+  std::string node;      ///< a glob: only the steps that compute these nodes; empty = all steps
+  std::string why_not;   ///< "NODE=BACKEND": why the backend does not run the node, in place of the steps
+};
+
+struct ExplainReport {
+  std::string text;
+  std::string json;  ///< schema collage.explain*/N (docs/CLI.md)
+};
+
+/// Errors: those of loading the plan; shape/*, plan/no-such-node, plan/no-explanation.
+[[nodiscard]] Result<ExplainReport> explain_plan(const ExplainOptions& options, const Registry& registry);
+
+}  // namespace collage

@@ -1,0 +1,85 @@
+"""Plans: files, bytes, what they say of themselves; and the package as a whole."""
+
+import os
+import pathlib
+import subprocess
+import sys
+import unittest
+
+import collage
+import numpy as np
+from support import models
+from support.plans import Plans
+
+
+class PlanTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.plans = Plans()
+        cls.addClassCleanup(cls.plans.close)
+        cls.path = cls.plans.tuned("increment", models.increment())
+
+    def run_once(self, plan):
+        return plan.session().run({"x": np.zeros((2, 3), np.float32)})["y"].tolist()
+
+    def test_loads_a_path_and_bytes(self):
+        for source in (self.path, str(self.path), self.path.read_bytes(), bytearray(self.path.read_bytes())):
+            self.assertEqual(self.run_once(collage.load(source)), [[1, 1, 1], [1, 1, 1]])
+
+    def test_says_what_it_is(self):
+        plan = collage.load(self.path)
+        self.assertEqual(plan.inputs, [("x", "float32", (2, 3), 1)])
+        self.assertEqual([port.name for port in plan.outputs], ["y"])
+        self.assertEqual(plan.threads, 1)
+        self.assertEqual(plan.verdict, ("same", []))
+        self.assertEqual(plan.metadata["schema"], "collage.plan-metadata/1")
+        self.assertIn("x: float32[2,3]", repr(plan))
+
+    def test_saves_what_it_loaded(self):
+        copy = self.plans.folder / "copy.collage"
+        collage.load(self.path).save(copy)
+        self.assertEqual(copy.read_bytes(), self.path.read_bytes())
+        collage.load(self.path.read_bytes()).save(copy)
+        self.assertEqual(self.run_once(collage.load(copy)), [[1, 1, 1], [1, 1, 1]])
+        self.assertEqual(collage.load(copy).to_bytes(), self.path.read_bytes())
+
+    def test_sessions_outlive_their_plan(self):
+        session = collage.load(self.path).session()
+        self.assertEqual(session.run([np.zeros((2, 3), np.float32)])[0].tolist(), [[1, 1, 1], [1, 1, 1]])
+
+    def test_errors_have_codes_and_kinds(self):
+        with self.assertRaises(collage.FileAccessError) as caught:
+            collage.load("/nowhere/at.all")
+        self.assertEqual(caught.exception.code, "io/cannot-read")
+        for content in (b"", b"not a plan"):
+            with self.assertRaises(collage.BadInputError):
+                collage.load(content)
+        with self.assertRaises(collage.Error) as caught:
+            collage.load(self.path, threads=3)
+        self.assertEqual(caught.exception.code, "plan/other-threads")
+
+
+class PackageTest(unittest.TestCase):
+    def in_new_process(self, code):
+        folder = pathlib.Path(collage.__file__).parent.parent
+        return subprocess.run([sys.executable, "-c", code], env={**os.environ, "PYTHONPATH": str(folder)}, check=True,
+                              capture_output=True, text=True).stdout
+
+    def test_an_import_brings_neither_numpy_nor_engines(self):
+        loaded = self.in_new_process(
+            "import collage, sys; collage.load; print([m for m in sys.modules if m.startswith(('numpy', 'onnx'))]);"
+            "print(open('/proc/self/maps').read().count('collage_tuner'))")
+        self.assertEqual(loaded.split("\n")[:2], ["[]", "0"])
+
+    def test_every_public_name_has_a_docstring(self):
+        for name in collage.__all__:
+            self.assertTrue(getattr(collage, name).__doc__, name)
+        self.assertIn("InferenceSession", collage.__doc__)
+
+    def test_an_unknown_name_is_an_attribute_error(self):
+        with self.assertRaises(AttributeError):
+            collage.no_such_name  # noqa: B018
+
+
+if __name__ == "__main__":
+    unittest.main()

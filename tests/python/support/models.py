@@ -1,0 +1,125 @@
+"""Small ONNX models, as bytes."""
+
+import numpy as np
+import onnx
+from onnx import TensorProto, helper, numpy_helper
+
+FLOAT = TensorProto.FLOAT
+
+
+def model(nodes, inputs, outputs, constants=(), name="small", **properties):
+    """inputs, outputs: (name, element type, shape); constants: (name, array)."""
+    graph = helper.make_graph(
+        nodes,
+        name,
+        [helper.make_tensor_value_info(*port) for port in inputs],
+        [helper.make_tensor_value_info(*port) for port in outputs],
+        [numpy_helper.from_array(array, key) for key, array in constants],
+    )
+    made = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8, producer_name="tests")
+    helper.set_model_props(made, properties)
+    onnx.checker.check_model(made)
+    return made.SerializeToString()
+
+
+def increment(extents=(2, 3), **properties):
+    """y = x + 1"""
+    return model(
+        [helper.make_node("Add", ["x", "one"], ["y"])],
+        [("x", FLOAT, extents)],
+        [("y", FLOAT, extents)],
+        [("one", np.ones(1, np.float32))],
+        **properties,
+    )
+
+
+def rows(width=4):
+    """y = x + (1, 2, ...), any number of rows."""
+    return model(
+        [helper.make_node("Add", ["x", "steps"], ["y"])],
+        [("x", FLOAT, ["n", width])],
+        [("y", FLOAT, ["n", width])],
+        [("steps", np.arange(1, width + 1, dtype=np.float32))],
+    )
+
+
+def two_ways():
+    """sum, product = a + b, a * b"""
+    return model(
+        [helper.make_node("Add", ["a", "b"], ["sum"]), helper.make_node("Mul", ["a", "b"], ["product"])],
+        [("a", FLOAT, [3]), ("b", FLOAT, [3])],
+        [("sum", FLOAT, [3]), ("product", FLOAT, [3])],
+    )
+
+
+def many_types():
+    """Casts of x, its largest element as a scalar, and which elements are positive."""
+    kinds = {"half": TensorProto.FLOAT16, "double": TensorProto.DOUBLE, "byte": TensorProto.UINT8, "long": TensorProto.INT64}
+    nodes = [helper.make_node("Cast", ["x"], [name], to=kind) for name, kind in kinds.items()]
+    nodes.append(helper.make_node("Greater", ["x", "zero"], ["positive"]))
+    nodes.append(helper.make_node("ReduceMax", ["x"], ["largest"], keepdims=0))
+    outputs = [(name, kind, [4]) for name, kind in kinds.items()]
+    outputs += [("positive", TensorProto.BOOL, [4]), ("largest", FLOAT, [])]
+    return model(nodes, [("x", FLOAT, [4])], outputs, [("zero", np.zeros(1, np.float32))])
+
+
+def positions():
+    """Where x is not zero: the number of columns is known only after a run."""
+    return model(
+        [helper.make_node("NonZero", ["x"], ["where"])], [("x", FLOAT, [6])], [("where", TensorProto.INT64, [1, None])]
+    )
+
+
+def large(elements=1 << 16):
+    """y = -x, long enough to be bound in place."""
+    return model([helper.make_node("Neg", ["x"], ["y"])], [("x", FLOAT, [elements])], [("y", FLOAT, [elements])])
+
+
+def detector(**properties):
+    """Like a text or face detector: one image of any size, a map of a quarter of it in each direction."""
+    rng = np.random.default_rng(1)
+    return model(
+        [
+            helper.make_node("Conv", ["x", "w"], ["f"], kernel_shape=[3, 3], pads=[1, 1, 1, 1], strides=[2, 2]),
+            helper.make_node("Relu", ["f"], ["g"]),
+            helper.make_node("Conv", ["g", "v"], ["h"], kernel_shape=[3, 3], pads=[1, 1, 1, 1], strides=[2, 2]),
+            helper.make_node("Sigmoid", ["h"], ["map"]),
+        ],
+        [("x", FLOAT, ["batch", 3, "height", "width"])],
+        [("map", FLOAT, ["batch", 1, "out_height", "out_width"])],
+        [
+            ("w", rng.standard_normal((4, 3, 3, 3)).astype(np.float32)),
+            ("v", rng.standard_normal((1, 4, 3, 3)).astype(np.float32)),
+        ],
+        **properties,
+    )
+
+
+def recurrent():
+    """Like a detector of voices: a piece of sound, a state that goes round, a sampling rate as a scalar."""
+    return model(
+        [
+            helper.make_node("ReduceMean", ["input"], ["mean"], axes=[1], keepdims=1),
+            helper.make_node("Add", ["state", "mean"], ["stateN"]),
+            helper.make_node("Cast", ["sr"], ["rate"], to=FLOAT),
+            helper.make_node("Div", ["mean", "rate"], ["output"]),
+        ],
+        [("input", FLOAT, [None, None]), ("state", FLOAT, [2, None, 4]), ("sr", TensorProto.INT64, [])],
+        [("output", FLOAT, [None, 1]), ("stateN", FLOAT, [2, None, 4])],
+    )
+
+
+def speech():
+    """Like a synthesiser of speech: numbers of phonemes, their count, scales."""
+    return model(
+        [
+            helper.make_node("Cast", ["input"], ["ids"], to=FLOAT),
+            helper.make_node("ReduceSum", ["scales"], ["scale"], keepdims=0),
+            helper.make_node("Mul", ["ids", "scale"], ["scaled"]),
+            helper.make_node("Cast", ["input_lengths"], ["lengths"], to=FLOAT),
+            helper.make_node("Add", ["scaled", "lengths"], ["output"]),
+        ],
+        [("input", TensorProto.INT64, ["batch", "phonemes"]), ("input_lengths", TensorProto.INT64, ["batch"]),
+         ("scales", FLOAT, [3])],
+        [("output", FLOAT, ["batch", "phonemes"])],
+    )
