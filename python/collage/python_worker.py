@@ -51,6 +51,8 @@ def main(specification: str, socket: str) -> int:
     # Also drops the folder of this file, which is no place for modules.
     sys.path[:] = asked["path"]
 
+    import numpy  # noqa: F401: what it starts is there before a function is watched
+
     from collage import _native
     from collage.plan import prepare_libraries
 
