@@ -45,8 +45,7 @@ def estimate(candidate: Candidate) -> float | None:
 
 
 def main(model: str, plan: str) -> None:
-    tuned = collage.tune(model, estimate=estimate, estimates="only", budget=20, store="memory:")
-    tuned.save(plan)
+    tuned = collage.tune(model, plan, estimate=estimate, estimates="only", budget="20s", store="memory:")
     print(tuned.report)
 
 

@@ -26,8 +26,7 @@ def rules() -> Rules:
 
 def main(model: str, plan: str) -> None:
     print(rules(), end="")
-    tuned = collage.tune(model, rules=rules(), budget=20, store="memory:")
-    tuned.save(plan)
+    tuned = collage.tune(model, plan, rules=rules(), budget="20s", store="memory:")
     print(tuned.report)  # has a line for each rule: what it matched, and whether it affects the plan
 
 

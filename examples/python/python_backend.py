@@ -1,4 +1,4 @@
-"""Tunes a model with a backend made of Python functions and prints which steps they took.
+"""Tunes a model with a backend made of Python functions and prints who runs what.
 
     python python_backend.py MODEL.onnx PLAN.collage [NODES]
 
@@ -15,17 +15,12 @@ from collage import extend
 
 def main(model: str, plan: str, nodes: str | None = None) -> None:
     mine = extend.backend("my_backend")  # "python:module=my_backend": workers import the module by this name
-    report = collage.tune(
-        model,
-        plan,
-        backends=["onnxruntime", mine],
-        pins=[f"{nodes}={mine}"] if nodes else [],
-        budget=20,
-        store="memory:",
+    tuned = collage.tune(
+        model, plan, backends=["onnxruntime", mine], pin={nodes: mine} if nodes else None, budget="20s", store="memory:"
     )
-    print(f"{report.steps} steps, of these mine: {report.backends.get(mine, 0)}")
-    session = collage.Plan(plan).session()  # loading imports my_backend again
-    session.run()
+    print(tuned.report)
+    print("right" if collage.verify(plan) else "wrong")
+    print(collage.explain(plan))
 
 
 if __name__ == "__main__":

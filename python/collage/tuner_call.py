@@ -15,6 +15,7 @@ from . import _native
 from .errors import UsageError
 from .plan import Plan, prepare_libraries
 from .progress import Progress, shower
+from .python_worker import worker_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -75,6 +76,29 @@ def range_text(bounds: Any) -> str:
     return bounds if isinstance(bounds, str) else f"{bounds[0]}..{bounds[1]}"
 
 
+def rules_options(rules: Any, text: str | None) -> dict[str, Any]:
+    """A path, or the text of extend.Rules."""
+    if rules is None or isinstance(rules, (str, os.PathLike)):
+        return {"rules": path_or_none(rules), "rules_text": text}
+    return {"rules_text": str(rules) + (text or "")}
+
+
+def answering(estimate: Any, use: str) -> dict[str, Any]:
+    """An estimator as the extension module calls it: JSON text in, microseconds out."""
+    if use not in ("first", "only"):
+        raise UsageError("tune/bad-estimate", "estimates", repr(use), '"first" or "only"')
+    if estimate is None:
+        return {}
+    import functools
+
+    from .extend import estimates
+
+    return {
+        "estimate": functools.partial(estimates.estimate_us, estimates.estimator(estimate)),
+        "estimates_only": use == "only",
+    }
+
+
 class AsPath:
     """The path of a plan; one that has no file gets a temporary one."""
 
@@ -125,6 +149,7 @@ def call_tuner(
     prepare_libraries()
     cancel, latest = _native.Cancel(), Latest()
     context = {"store": store, "modules": names_of(modules), "cancel": cancel, "progress": latest.give}
+    context["worker"] = worker_of(options, context["modules"] or [])
     results: list[_native.Report] = []
     problems: list[BaseException] = []
     done = threading.Event()

@@ -16,17 +16,20 @@ from .plan import Plan, load
 from .report import Report, TuneReport
 from .tuner_call import (
     AsPath,
+    answering,
     assignments,
     call_tuner,
     model_options,
     names_of,
     path_or_none,
     range_text,
+    rules_options,
     seconds_of,
     shape_text,
 )
 
 if TYPE_CHECKING:
+    from .extend import Estimator, Rules
     from .progress import Wish
     from .tuner_call import Model, Names, Shapes
 
@@ -48,8 +51,10 @@ def tune(
     only: str | None = None,
     ban: Shapes | None = None,
     pin: Shapes | None = None,
-    rules: str | os.PathLike[str] | None = None,
+    rules: str | os.PathLike[str] | Rules | None = None,
     rules_text: str | None = None,
+    estimate: str | Estimator | None = None,
+    estimates: str = "first",
     passes_off: Names | None = None,
     input_ranges: Shapes | None = None,
     seed: int = 1,
@@ -82,7 +87,10 @@ def tune(
     ban, pin
         {"GLOB": "NAME"}: the backend does not run nodes with these names; no other one does
     rules, rules_text
-        path of a file of rules, or its text
+        path of a file of rules, or extend.Rules; or the text of a file
+    estimate, estimates
+        a function of extend.Candidate that gives microseconds or None, or its name "package.module:function"; "first":
+        it says what is measured first, "only": what it gives is the cost and is not measured
     passes_off
         passes over the graph that are left out
     input_ranges
@@ -119,8 +127,8 @@ def tune(
         "only": only,
         "bans": assignments(ban, str),
         "pins": assignments(pin, str),
-        "rules": None if rules is None else os.fspath(rules),
-        "rules_text": rules_text,
+        **rules_options(rules, rules_text),
+        **answering(estimate, estimates),
         "passes_off": names_of(passes_off),
         "input_ranges": assignments(input_ranges, range_text),
         "seed": seed,

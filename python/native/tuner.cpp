@@ -37,7 +37,8 @@ const collage_tune_api* open_tuner(std::string& reason) {
 /// What all calls share, and the exception of a callback that failed.
 class Context {
  public:
-  explicit Context(CallOptions& options) : progress_(options.get("progress")), cancel_object_(options.get("cancel")) {
+  explicit Context(CallOptions& options)
+      : progress_(options.get("progress")), estimate_(options.get("estimate")), cancel_object_(options.get("cancel")) {
     context_.size = sizeof context_;
     context_.store = options.text("store");
     context_.modules = options.texts("modules");
@@ -51,6 +52,13 @@ class Context {
   [[nodiscard]] const collage_context* get() const { return &context_; }
   [[nodiscard]] bool has_failed() const { return failure_.has_value(); }
   [[noreturn]] void throw_failure() { throw nb::python_error(std::move(*failure_)); }
+
+  /// The estimator, where there is one.
+  void add_estimate(collage_tune_options& options) {
+    if (estimate_.is_none()) return;
+    options.estimate = &Context::estimate;
+    options.estimate_data = this;
+  }
 
  private:
   static void tell(const collage_progress* progress, void* self) {
@@ -68,7 +76,26 @@ class Context {
     }
   }
 
+  static std::int32_t estimate(const char* candidate, double* us, void* self) {
+    return static_cast<Context*>(self)->ask_python(candidate, *us);
+  }
+  std::int32_t ask_python(const char* candidate, double& us) {
+    const nb::gil_scoped_acquire held;
+    try {
+      const nb::object answer = estimate_(candidate);
+      if (answer.is_none()) return 0;
+      us = nb::cast<double>(answer);
+      return 1;
+    } catch (nb::python_error& error) {
+      if (!failure_) failure_.emplace(std::move(error));
+      return -1;
+    } catch (const std::exception&) {  // an answer that is no number
+      return -1;
+    }
+  }
+
   nb::object progress_;
+  nb::object estimate_;
   nb::object cancel_object_;
   collage_context context_{};
   std::optional<nb::python_error> failure_;
@@ -123,6 +150,8 @@ Report* tune(nb::dict given) {
   options.input_ranges = from.texts("input_ranges");
   options.seed = from.number<std::uint64_t>("seed");
   options.memory_cap = from.number<std::int64_t>("memory_cap");
+  context.add_estimate(options);
+  options.estimates_only = from.number<bool>("estimates_only") ? 1 : 0;
   return report_of(tuner().tune, options, context);
 }
 
@@ -242,6 +271,17 @@ void bind_tuner(nb::module_& module) {
   module.def(
       "explain", [](nb::dict o) { return look_at(std::move(o), &collage_tune_api::explain); }, nb::arg("options"),
       kOwn);
+  module.def(
+      "serve_worker",
+      [](int socket, nb::list modules) {
+        nb::dict given;
+        given["modules"] = std::move(modules);
+        CallOptions from(std::move(given));
+        const collage_texts places = from.texts("modules");
+        const nb::gil_scoped_release released;
+        return tuner().serve_worker(socket, places);
+      },
+      nb::arg("socket"), nb::arg("modules"));
   module.def("backends", &backends, nb::arg("options"), kOwn);
 }
 

@@ -1,5 +1,7 @@
 #include "tune/tune.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "export/exportable.h"
@@ -37,6 +39,15 @@ Result<void> enter_first_covers(const TuneTask& task, const MeasureEnv& env, Pri
   return {};
 }
 
+/// That costs are not measured is said where the user wanted it so.
+void note_estimates(const TuneTask& task, const Priced& priced, Contest& contest) {
+  const EstimateOptions& options = task.options.estimates;
+  if (!options.estimator || options.use != EstimateUse::kCost) return;
+  const auto count =
+      std::ranges::count_if(priced.costs, [](const Cost& cost) { return std::holds_alternative<Estimated>(cost); });
+  contest.notes.push_back(fmt::format("{} of {} candidates have estimated costs", count, priced.costs.size()));
+}
+
 /// What is done with the time that is left once a plan has won.
 Result<ScheduleReport> improve(const TuneTask& task, MeasureEnv& env, TimeLimit& time_limit, Priced& priced,
                                Contest& contest) {
@@ -66,6 +77,7 @@ Result<Shipped> run_stages(const TuneOptions& options, MeasureEnv& env, TimeLimi
   env.dump.keep("pool", [&] { return to_text(prepared.graph, pool.candidates); });
   Priced priced = price_pool(task, std::move(pool), env);
   env.dump.keep("priced", [&] { return priced_text(task, env.registry, priced.pool.candidates, priced.costs); });
+  note_estimates(task, priced, contest);
   COLLAGE_TRY_VOID(enter_first_covers(task, env, priced, contest));
   COLLAGE_TRY_VOID(judge(task, env, priced.quiet_ns(), contest));
   COLLAGE_TRY(const ScheduleReport schedules, improve(task, env, time_limit, priced, contest));

@@ -6,6 +6,7 @@
 #include "api/c_tune/collage_tune.h"
 #include "api/c_tune/report.h"
 #include "api/c_tune/tune.h"
+#include "api/c_tune/worker.h"
 
 namespace collage::c_api {
 namespace {
@@ -28,13 +29,14 @@ constexpr collage_tune_api kTuneApi = {
     .cancel_create = cancel_create,
     .cancel_now = cancel_now,
     .cancel_free = cancel_free,
+    .serve_worker = serve_jobs,
 };
 
 // What programs were compiled with: within a version members are added behind the last one only.
 static_assert(offsetof(collage_tune_api, version) == 8 && offsetof(collage_tune_api, tune) == 16);
-static_assert(offsetof(collage_tune_api, cancel_free) == 128 && sizeof(collage_tune_api) == 136);
+static_assert(offsetof(collage_tune_api, serve_worker) == 136 && sizeof(collage_tune_api) == 144);
 static_assert(sizeof(collage_texts) == 16 && sizeof(collage_context) == 72 && sizeof(collage_progress) == 64);
-static_assert(sizeof(collage_tune_options) == 240 && sizeof(collage_model_options) == 64);
+static_assert(sizeof(collage_tune_options) == 264 && sizeof(collage_model_options) == 64);
 static_assert(sizeof(collage_bench_options) == 104 && sizeof(collage_check_options) == 104);
 static_assert(sizeof(collage_tune_summary) == 112);
 

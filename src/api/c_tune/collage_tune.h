@@ -73,6 +73,12 @@ typedef struct collage_context {
   const collage_cancel* cancel;
 } collage_context;
 
+/// How long a candidate takes, as far as the caller knows. `candidate` is a JSON object
+/// (docs/schemas/candidate.schema.json) that lives until the callback returns. Returns 1 with microseconds in `us`, 0
+/// when it cannot tell, less than 0 to end the tune with error tune/estimate-failed. Called on the calling thread, once
+/// for each candidate.
+typedef int32_t (*collage_estimate_callback)(const char* candidate, double* us, void* user_data);
+
 /// As the options of `collage tune`, which docs/CLI.md describes.
 typedef struct collage_tune_options {
   size_t size;
@@ -98,6 +104,9 @@ typedef struct collage_tune_options {
   uint64_t seed;               ///< 0 = 1
   int64_t memory_cap;          ///< bytes; 0 = none
   const collage_context* context;
+  collage_estimate_callback estimate;  ///< NULL = none; a wrong one never makes a plan wrong
+  void* estimate_data;
+  int32_t estimates_only;  ///< not 0: candidates with an estimate are not measured; else estimates are forecasts
 } collage_tune_options;
 
 /// For plan_of_model.
@@ -197,6 +206,12 @@ typedef struct collage_tune_api {
   /// do, such as writing the plan, is done. NULL is allowed.
   void (*cancel_now)(const collage_cancel* cancel);
   void (*cancel_free)(collage_cancel* cancel);  ///< calls that were given it may still be under way. NULL is allowed.
+
+  /// What the program collage-worker does, for a worker program of the caller's own (collage_context.worker): serves
+  /// the jobs that come on the socket of this number until it is closed, with the backends of `modules` besides those
+  /// beside the library and in $COLLAGE_BACKEND_PATH. Gives the exit status of the process, which is no use for
+  /// anything else afterwards: limits are set for all of it.
+  int32_t (*serve_worker)(int32_t socket, collage_texts modules);
 } collage_tune_api;
 
 /// The table of this version, which lives as long as the program; NULL when the library has no such version.

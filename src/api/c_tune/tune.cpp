@@ -5,6 +5,7 @@
 
 #include "api/c/sized_struct.h"
 #include "api/c_tune/context.h"
+#include "api/c_tune/estimates.h"
 #include "api/c_tune/model_source.h"
 #include "api/c_tune/report.h"
 #include "api/c_tune/texts.h"
@@ -84,6 +85,7 @@ Result<TuneOptions> options_from(const collage_tune_options& given, const ModelS
   COLLAGE_TRY(options.worker_command, context.worker_argv());
   options.progress = context.progress;
   options.stop = context.stop;
+  options.estimates = estimates_from(given, options);
   return options;
 }
 
