@@ -209,7 +209,7 @@ void add_serve(CLI::App& app, Program& program) {
       ->type_name("US");
   command->add_flag("--no-batching", options->no_batching, "every request runs alone")->excludes("--batch-delay");
   add_limits(*command, *options);
-  add_backend_library(*command, options->common.backend_libraries);
+  add_backend_library(*command, options->common);
   command->footer(
       examples({"collage serve model.collage --port 8000", "collage serve detect=d.collage read=r.collage --sessions 4",
                 "collage serve model.collage --batch-delay 500 --deadline 100"}));
