@@ -1,4 +1,4 @@
-"""Every .cpp under src, backends, tests and bench is listed in a CMakeLists.txt beside or above it (or in cmake/).
+"""Every .cpp under src, backends, python, tests and bench is listed in a CMakeLists.txt beside or above it (or in cmake/).
 The folders that decide who runs what name no backend, and every header begins with a comment."""
 
 import pathlib
@@ -11,7 +11,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 def listed_files():
     """Every word of every CMake file that ends in .cpp, as a path from the root."""
     scripts = [ROOT / "CMakeLists.txt", *(ROOT / "cmake").glob("*.cmake")]
-    for top in ("src", "backends", "tests", "bench"):
+    for top in ("src", "backends", "python", "tests", "bench"):
         scripts += (ROOT / top).rglob("CMakeLists.txt")
     found = set()
     for script in scripts:
@@ -38,7 +38,7 @@ def faults_of_deciding(path):
 
 def headers_without_comment():
     """Headers that do not begin with a comment which says what they are for."""
-    for top in ("src", "backends"):
+    for top in ("src", "backends", "python"):
         for path in sorted((ROOT / top).rglob("*.h")):
             if not path.read_text().startswith("//"):
                 yield f"{path.relative_to(ROOT)}: begins without a comment that says what it is for"
@@ -46,7 +46,7 @@ def headers_without_comment():
 
 def main():
     listed = listed_files()
-    present = {p for top in ("src", "backends", "tests", "bench") for p in (ROOT / top).rglob("*.cpp")}
+    present = {p for top in ("src", "backends", "python", "tests", "bench") for p in (ROOT / top).rglob("*.cpp")}
     wrong = [f"{p.relative_to(ROOT)}: in no CMakeLists.txt" for p in sorted(present - listed)]
     deciding = sorted(p for top in DECIDING for p in (ROOT / "src" / top).rglob("*.[ch]*"))
     wrong += [fault for path in deciding for fault in faults_of_deciding(path)]

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# ./dev wheel: a wheel of the objects of build/dev in build/wheel. What Debian has and a wheel may not assume is put into
-# it; libraries of engines are not: they come with the packages of the extra `tune`.
+# ./dev wheel [test]: a wheel of the objects of build/dev, in build/wheel. Libraries that a wheel may not assume are put
+# into it; those of engines are not: they come with the packages of the extra `tune`. `test` makes it, installs it in an
+# environment of its own and tries it, without and with the extra.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 source tools/common.sh
@@ -11,29 +12,62 @@ source tools/build.sh
 PLATFORM=manylinux_2_36_x86_64 # Debian 12's C library
 out="$ROOT/build/wheel"
 made="$out/work"
+export PIP_DISABLE_PIP_VERSION_CHECK=1
 
-build_targets dev collage_python_wheel
-ensure_parts wheel-tools
-tools_python="$(part_dir wheel-tools)/bin/python"
-rm -rf "$out"
-mkdir -p "$made/tree"
-
-cmake --install build/dev --component python --prefix "$made/tree/collage" >/dev/null
 # Run paths to the parts of this machine mean nothing elsewhere.
-PATH="$(part_dir wheel-tools)/bin:$PATH"
-find "$made/tree" -type f \( -name '*.so*' -o -name collage-worker \) | while read -r file; do
-  strip --strip-debug "$file"
-  run_path="$(patchelf --print-rpath "$file" | tr : '\n' | grep '^\$ORIGIN' | paste -sd: || true)"
-  patchelf --set-rpath "$run_path" "$file"
-done
+clean_library() {
+  local run_path
+  strip --strip-debug "$1"
+  run_path="$(patchelf --print-rpath "$1" | tr : '\n' | { grep '^\$ORIGIN' || true; } | paste -sd:)"
+  patchelf --set-rpath "$run_path" "$1"
+}
 
-"$tools_python" - "$made/tree" <<'PYTHON'
-import sys, sysconfig
-from scikit_build_core.build import prepare_metadata_for_build_wheel
-print("--", prepare_metadata_for_build_wheel(sys.argv[1]), file=sys.stderr)
-PYTHON
-"$tools_python" -m wheel pack --dest-dir "$made" "$made/tree" >&2
-"$tools_python" -m auditwheel repair --plat "$PLATFORM" --wheel-dir "$out" \
-  --exclude 'libonnxruntime.so*' --exclude 'libopenvino.so*' --exclude 'libHalide.so*' "$made"/collage-*.whl >&2
-rm -rf "$made"
-ls "$out"/collage-*.whl
+make_wheel() {
+  local python file
+  build_targets dev collage_python_wheel
+  ensure_parts wheel-tools
+  python="$(part_dir wheel-tools)/bin/python"
+  PATH="$(part_dir wheel-tools)/bin:$PATH"
+  rm -rf "$out"
+  mkdir -p "$made/tree"
+  cmake --install build/dev --component python --prefix "$made/tree/collage" >/dev/null
+  find "$made/tree" -type f \( -name '*.so*' -o -name collage-worker \) | while read -r file; do clean_library "$file"; done
+  "$python" -c 'import sys, scikit_build_core.build as build; build.prepare_metadata_for_build_wheel(sys.argv[1])' \
+    "$made/tree" >&2
+  "$python" -m wheel pack --dest-dir "$made" "$made/tree" >&2
+  "$python" -m auditwheel repair --plat "$PLATFORM" --wheel-dir "$out" \
+    --exclude 'libonnxruntime.so*' --exclude 'libopenvino.so*' --exclude 'libHalide.so*' "$made"/collage-*.whl >&2
+  rm -rf "$made"
+  ls "$out"/collage-*.whl
+}
+
+# Models and plans are made by the build, tried by the wheel.
+test_wheel() {
+  local tried="$out/tried" python wheel
+  wheel="$(ls "$out"/collage-*.whl)"
+  build_targets dev collage product
+  ensure_parts python
+  rm -rf "$tried"
+  mkdir -p "$tried"
+  (cd tests/python && PYTHONDONTWRITEBYTECODE=1 "$(part_dir python)/bin/python" -c '
+import pathlib, sys
+from support import models
+for name in ("increment", "detector"):
+    pathlib.Path(sys.argv[1], name + ".onnx").write_bytes(getattr(models, name)())' "$tried")
+  build/dev/bin/collage tune "$tried/increment.onnx" -o "$tried/increment.collage" --only host --store memory: --quiet >&2
+  build/dev/bin/collage tune "$tried/detector.onnx" -o "$tried/detector.collage" --shape x=1x3x32x32 \
+    --backends native,onednn --budget 5s --store memory: --quiet >&2
+  "$PYTHON" -m venv "$tried/python"
+  python="$tried/python/bin/python"
+  "$python" -m pip install --quiet "$wheel" >&2
+  (cd "$tried" && "$python" "$ROOT/tools/check_wheel.py" core "$tried")
+  "$python" -m pip install --quiet "$wheel[tune]" >&2
+  (cd "$tried" && "$python" "$ROOT/tools/check_wheel.py" tune "$tried")
+}
+
+make_wheel
+case "${1:-}" in
+  test) test_wheel ;;
+  "") ;;
+  *) die "wheel: saw $1; allowed nothing or test" ;;
+esac

@@ -69,12 +69,21 @@ BoundPort at_extents(const BoundPort& port, const Extents& extents) {
 
 class OnnxruntimeCall final : public Call {
  public:
-  OnnxruntimeCall(std::shared_ptr<OnnxruntimeSession> session, Ort::IoBinding binding)
-      : session_(std::move(session)), binding_(std::move(binding)) {}
+  /// `dynamic`: names of the outputs whose shapes a run decides.
+  OnnxruntimeCall(std::shared_ptr<OnnxruntimeSession> session, Ort::IoBinding binding, Ort::MemoryInfo memory,
+                  std::vector<std::string> dynamic)
+      : session_(std::move(session)),
+        binding_(std::move(binding)),
+        memory_(std::move(memory)),
+        dynamic_(std::move(dynamic)) {}
 
   Result<void> run() override {
     outputs_.clear();
-    const auto done = guard([&] { session_->session->Run(options_, binding_); });
+    const auto done = guard([&] {
+      // A binding keeps what the last run made, and the next one would have to give the same shape.
+      for (const std::string& name : dynamic_) binding_.BindOutput(name.c_str(), memory_);
+      session_->session->Run(options_, binding_);
+    });
     if (!done) return library_failed("onnxruntime run", done.error());
     return {};
   }
@@ -95,6 +104,8 @@ class OnnxruntimeCall final : public Call {
  private:
   std::shared_ptr<OnnxruntimeSession> session_;
   Ort::IoBinding binding_;
+  Ort::MemoryInfo memory_;
+  std::vector<std::string> dynamic_;
   Ort::RunOptions options_;
   std::vector<Ort::Value> outputs_;
 };
@@ -120,18 +131,22 @@ class OnnxruntimeKernel final : public OpenKernel {
           std::to_string(buffers.inputs.size()) + " inputs and " + std::to_string(buffers.outputs.size()) + " outputs",
           std::to_string(inputs_.size()) + " and " + std::to_string(outputs_.size()));
     auto call = guard([&]() -> std::unique_ptr<Call> {
-      const auto memory = Ort::MemoryInfo::CreateCpu(OrtDeviceAllocator, OrtMemTypeDefault);
+      auto memory = Ort::MemoryInfo::CreateCpu(OrtDeviceAllocator, OrtMemTypeDefault);
       Ort::IoBinding binding(*session_->session);
+      std::vector<std::string> dynamic;
       for (std::size_t i = 0; i < inputs_.size(); ++i)
         binding.BindInput(inputs_[i].name.c_str(), tensor_over(memory, at_extents(inputs_[i], extents[i]),
                                                                const_cast<void*>(buffers.inputs[i])));
       for (std::size_t i = 0; i < outputs_.size(); ++i) {
-        if (outputs_[i].is_static)
+        // All of them now: their order is that of the values.
+        if (outputs_[i].is_static) {
           binding.BindOutput(outputs_[i].name.c_str(), tensor_over(memory, outputs_[i], buffers.outputs[i]));
-        else
+        } else {
           binding.BindOutput(outputs_[i].name.c_str(), memory);
+          dynamic.push_back(outputs_[i].name);
+        }
       }
-      return std::make_unique<OnnxruntimeCall>(session_, std::move(binding));
+      return std::make_unique<OnnxruntimeCall>(session_, std::move(binding), std::move(memory), std::move(dynamic));
     });
     if (!call) return library_failed("onnxruntime bind", call.error());
     return std::move(*call);

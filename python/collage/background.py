@@ -183,7 +183,7 @@ def _end_with_the_program() -> None:
     """The program keeps the other end of standard input: it ends when the program does, whichever way."""
 
     def wait() -> None:
-        sys.stdin.buffer.read()
+        os.read(0, 1)  # an object of io would be locked when the interpreter ends
         os.kill(os.getpid(), signal.SIGINT)
 
     threading.Thread(target=wait, daemon=True).start()
@@ -205,8 +205,14 @@ def main(order_text: str) -> None:
 
 
 def _model_from_input() -> bytes:
-    count = int.from_bytes(sys.stdin.buffer.read(8), "little")
-    return sys.stdin.buffer.read(count)
+    def read(count: int) -> bytes:
+        pieces = []
+        while count > 0 and (piece := os.read(0, min(count, 1 << 20))):
+            pieces.append(piece)
+            count -= len(piece)
+        return b"".join(pieces)
+
+    return read(int.from_bytes(read(8), "little"))
 
 
 if __name__ == "__main__":

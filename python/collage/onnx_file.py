@@ -46,6 +46,9 @@ TYPE_NAMES = {
     26: "int2",
 }
 
+# What ONNX Runtime says of a model without a version.
+NO_VERSION = (1 << 63) - 1
+
 
 class NodeArg(NamedTuple):
     """An input or output of a model."""
@@ -168,7 +171,7 @@ def _outline_of(data: memoryview) -> ModelOutline:
         outputs=graph["outputs"],
         producer_name=_text(plain.get(2, b"")),
         domain=_text(plain.get(4, b"")),
-        version=_signed(plain.get(5, 0)),
+        version=_signed(plain.get(5, NO_VERSION)),
         description=_text(plain.get(6, b"")),
         graph_name=graph["name"],
         graph_description=graph["description"],

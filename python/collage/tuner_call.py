@@ -122,20 +122,22 @@ class AsPath:
 
 
 class Latest:
-    """The newest progress, given by the working thread and shown by the waiting one."""
+    """The newest progress and what has a note, given by the working thread and shown by the waiting one."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._value: Progress | None = None
+        self._values: list[Progress] = []
 
     def give(self, *values: Any) -> None:
         with self._lock:
-            self._value = Progress(*values)
+            if self._values and not self._values[-1].note:
+                self._values.pop()
+            self._values.append(Progress(*values))
 
-    def take(self) -> Progress | None:
+    def take(self) -> list[Progress]:
         with self._lock:
-            value, self._value = self._value, None
-        return value
+            values, self._values = self._values, []
+        return values
 
 
 def call_tuner(
@@ -169,7 +171,7 @@ def call_tuner(
         while not done.is_set():
             try:
                 done.wait(0.1)
-                if (news := latest.take()) is not None:
+                for news in latest.take():
                     shown.show(news)
             except KeyboardInterrupt:
                 cancel.now()
@@ -180,6 +182,8 @@ def call_tuner(
                 cancel.now()
                 done.wait()
                 raise
+        for news in latest.take():
+            shown.show(news)
     finally:
         shown.close()
     if problems:

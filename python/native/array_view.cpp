@@ -1,5 +1,7 @@
 #include "array_view.h"
 
+#include <nanobind/stl/string.h>
+
 #include <utility>
 
 #include "api/c/collage.h"

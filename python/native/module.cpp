@@ -7,6 +7,7 @@
 #include "tuner.h"
 
 NB_MODULE(_native, module) {
+  nanobind::set_leak_warnings(false);  // what a program still holds when it ends is no leak
   module.doc() = "What the package collage is made of; not for programs.";
   module.attr("version") = collage::python::api().version_string();
   collage::python::bind_plan(module);

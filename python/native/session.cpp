@@ -1,5 +1,7 @@
 #include "session.h"
 
+#include <nanobind/stl/string.h>
+
 #include <algorithm>
 #include <cstring>
 

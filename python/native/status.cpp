@@ -1,5 +1,7 @@
 #include "status.h"
 
+#include <nanobind/stl/string.h>
+
 namespace nb = nanobind;
 
 namespace collage::python {

@@ -50,10 +50,8 @@ class Context {
   }
 
   [[nodiscard]] const collage_context* get() const { return &context_; }
-  void throw_failure() {
-    if (failure_) throw nb::python_error(std::move(*failure_));
-  }
   [[nodiscard]] bool has_failed() const { return failure_.has_value(); }
+  [[noreturn]] void throw_failure() { throw nb::python_error(std::move(*failure_)); }
 
   /// The estimator, where there is one.
   void add_estimate(collage_tune_options& options) {
@@ -103,27 +101,28 @@ class Context {
   std::optional<nb::python_error> failure_;
 };
 
-/// Makes the call without the interpreter's lock; throws what the callback threw, then what the status says.
-template <class Made, class Call>
+/// Makes the call without the interpreter's lock; throws what the callback threw, else what the status says.
+template <class Made, class Handle, class Call>
 Made* made_by(Context& context, Call call) {
-  Made* made = nullptr;
+  Handle* handle = nullptr;
   collage_status* status = nullptr;
   {
     const nb::gil_scoped_release released;
-    status = call(&made);
+    status = call(&handle);
   }
-  // What a callback threw says more than the error that it led to.
-  if (context.has_failed()) api().status_free(status);
-  context.throw_failure();
+  std::unique_ptr<Made> made(handle == nullptr ? nullptr : new Made(handle));
+  if (context.has_failed()) {
+    api().status_free(status);
+    context.throw_failure();
+  }
   check(status);
-  return made;
+  return made.release();
 }
 
 template <class Options>
 Report* report_of(collage_status* (*function)(const Options*, collage_report**), Options& options, Context& context) {
   options.context = context.get();
-  return new Report(
-      made_by<collage_report>(context, [&](collage_report** report) { return function(&options, report); }));
+  return made_by<Report, collage_report>(context, [&](collage_report** report) { return function(&options, report); });
 }
 
 Report* tune(nb::dict given) {
@@ -166,8 +165,8 @@ Plan* plan_of_model(nb::dict given) {
   options.threads = from.number<std::int32_t>("threads");
   options.shapes = from.texts("shapes");
   options.context = context.get();
-  return new Plan(
-      made_by<collage_plan>(context, [&](collage_plan** plan) { return tuner().plan_of_model(&options, plan); }));
+  return made_by<Plan, collage_plan>(context,
+                                     [&](collage_plan** plan) { return tuner().plan_of_model(&options, plan); });
 }
 
 Report* bench(nb::dict given) {
@@ -208,8 +207,8 @@ Report* look_at(nb::dict given,
 Report* backends(nb::dict given) {
   CallOptions from(std::move(given));
   Context context(from);
-  return new Report(made_by<collage_report>(
-      context, [&](collage_report** report) { return tuner().backends(context.get(), report); }));
+  return made_by<Report, collage_report>(
+      context, [&](collage_report** report) { return tuner().backends(context.get(), report); });
 }
 
 }  // namespace

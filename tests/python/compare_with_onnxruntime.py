@@ -19,15 +19,15 @@ RELATIVE, ABSOLUTE = 1e-3, 1e-4  # of the largest magnitude
 
 
 def filled(shape, dtype, formula):
-    """The manifest's deterministic inputs: u(i) from 0 to 1 by position, put into its formula."""
+    """The manifest's deterministic inputs: u is from 0 to 1 by position."""
+    if formula.startswith("constant "):
+        return np.full(shape, json.loads(formula.removeprefix("constant ")), dtype)
+    if formula.startswith("0,1,2"):
+        return np.broadcast_to(np.arange(shape[-1]), shape).astype(dtype)
     count = int(np.prod(shape, dtype=np.int64))
     u = ((np.arange(count, dtype=np.uint64) * 2654435761 + 12345) % 2**32).astype(np.float64) / 2**32
-    allowed = {"u": u, "np": np, "floor": np.floor, "round": np.round, "i": np.arange(count)}
-    try:
-        values = eval(formula, {"__builtins__": {}}, allowed)  # noqa: S307: formulas of our own manifest
-    except Exception:
-        values = u
-    return np.broadcast_to(np.asarray(values, np.float64), (count,)).reshape(shape).astype(dtype)
+    values = eval(formula, {"__builtins__": {}}, {"u": u, "floor": np.floor})  # noqa: S307: of our own manifest
+    return values.reshape(shape).astype(dtype)
 
 
 def ports(session):
@@ -55,7 +55,7 @@ def compare_values(ours, theirs, feed):
         elif a.dtype.kind == "f":
             largest = np.nanmax(np.abs(b.astype(np.float64)), initial=0)
             scale = 20 if a.dtype == np.float16 else 1
-            if not np.allclose(a, b, RELATIVE * scale, ABSOLUTE * scale * largest, equal_nan=True):
+            if not np.allclose(a, b, RELATIVE * scale, ABSOLUTE * scale * largest + 1e-6, equal_nan=True):
                 yield f"output {port.name}: differs by {np.nanmax(np.abs(a.astype(np.float64) - b))} of {largest}"
         elif not np.array_equal(a, b):
             yield f"output {port.name}: {int((a != b).sum())} of {a.size} elements differ"
@@ -67,7 +67,10 @@ def compare(path, smoke):
     theirs_options.log_severity_level = 4
     ours_options = collage.SessionOptions()
     ours_options.intra_op_num_threads = 1
-    theirs = onnxruntime.InferenceSession(str(path), theirs_options, providers=["CPUExecutionProvider"])
+    try:
+        theirs = onnxruntime.InferenceSession(str(path), theirs_options, providers=["CPUExecutionProvider"])
+    except Exception:
+        return ["not taken by ONNX Runtime"], []
     ours = collage.InferenceSession(str(path), ours_options, providers=["CPUExecutionProvider"])
     notes, wrong = compare_facts(ours, theirs)
     feed = {i["name"]: filled(i["shape"], i["dtype"], i["fill"]) for i in smoke["inputs"]}

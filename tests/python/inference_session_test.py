@@ -148,7 +148,7 @@ class FactsTest(unittest.TestCase):
 
     def test_metadata(self):
         meta = session_of(models.increment(character="a\nb")).get_modelmeta()
-        self.assertEqual((meta.producer_name, meta.graph_name, meta.version), ("tests", "small", 0))
+        self.assertEqual((meta.producer_name, meta.graph_name, meta.version), ("tests", "small", 2**63 - 1))
         self.assertEqual(meta.custom_metadata_map, {"character": "a\nb"})
 
 

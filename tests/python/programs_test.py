@@ -11,6 +11,20 @@ import numpy as np
 from support import models
 
 
+class PickableInferenceSession(ort.InferenceSession):
+    """insightface's: it is made again where it is unpickled."""
+
+    def __init__(self, model_path, **options):
+        super().__init__(model_path, **options)
+        self.model_path = model_path
+
+    def __getstate__(self):
+        return {"model_path": self.model_path}
+
+    def __setstate__(self, values):
+        self.__init__(values["model_path"])
+
+
 class ProgramsTest(unittest.TestCase):
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
@@ -42,19 +56,6 @@ class ProgramsTest(unittest.TestCase):
             self.assertEqual(found.shape, (1, 1, 8, width // 4))
 
     def test_insightface(self):
-        class PickableInferenceSession(ort.InferenceSession):
-            def __init__(self, model_path, **options):
-                super().__init__(model_path, **options)
-                self.model_path = model_path
-
-            def __getstate__(self):
-                return {"model_path": self.model_path}
-
-            def __setstate__(self, values):
-                self.__init__(values["model_path"])
-
-        globals()["PickableInferenceSession"] = PickableInferenceSession
-        PickableInferenceSession.__qualname__ = "PickableInferenceSession"
         ort.set_default_logger_severity(3)
         session = PickableInferenceSession(self.written(models.detector()), providers=["CPUExecutionProvider"], provider_options=None)
         session.set_providers(["CPUExecutionProvider"])

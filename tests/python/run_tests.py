@@ -53,7 +53,7 @@ def main(file, xml=None):
     path = pathlib.Path(file).resolve()
     sys.path.insert(0, str(path.parent))
     spec = importlib.util.spec_from_file_location(path.stem, path)
-    module = importlib.util.module_from_spec(spec)
+    module = sys.modules[path.stem] = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     cases = unittest.defaultTestLoader.loadTestsFromModule(module)
     result = unittest.TextTestRunner(resultclass=Result, verbosity=2).run(cases)
