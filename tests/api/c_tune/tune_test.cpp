@@ -1,7 +1,8 @@
 // Tunes as a program starts them: of files and of bytes, for one shape and for ranges, watched and cancelled.
 #include <signal.h>
 
-#include <atomic>
+#include <cstdlib>
+#include <filesystem>
 #include <thread>
 
 #include "tests/api/c_tune/tune_fixture.h"
@@ -9,6 +10,7 @@
 namespace collage::test {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::Each;
 using ::testing::HasSubstr;
 using ::testing::SizeIs;
@@ -132,6 +134,19 @@ TEST_F(CTune, CancelledBeforeThereIsAPlanIsInterrupted) {
   tuner().cancel_free(made);
   EXPECT_EQ(c_api().status_kind(status), COLLAGE_INTERRUPTED) << c_api().status_message(status);
   c_api().status_free(status);
+}
+
+TEST_F(CTune, SaysThatTheNativeCompilerLacksItsLinker) {
+  if (!std::filesystem::exists(build_path("/lib/collage/libcollage_backend_native.so")))
+    GTEST_SKIP() << "the native backend is not built";
+  const Texts backends = {"native", "onnxruntime"};
+  options.backends = backends;
+  const std::string path = std::getenv("PATH");
+  ::setenv("PATH", "/nonexistent", 1);
+  const ReportHandle report = tuned();
+  ::setenv("PATH", path.c_str(), 1);
+  ASSERT_NE(report, nullptr);
+  EXPECT_THAT(tuner().report_text(report.get()), HasSubstr("native takes nothing: no program ld in PATH"));
 }
 
 void ignore(int) {}
