@@ -3,6 +3,8 @@
 // How: the plan is read and loaded as in any other program; its constants are the bytes inside the library, its arena
 //      and its ports lie in the workspace, its backends are linked.
 // Threads: an instance is used by one thread at a time; instances share nothing that changes.
+#include <sys/mman.h>
+
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -11,6 +13,7 @@
 #include <new>
 #include <optional>
 
+#include "base/pages.h"
 #include "export/library/linked_backends.h"
 #include "export/library/model.h"
 #include "plan/file/plan_json.h"
@@ -65,6 +68,14 @@ Result<RealisedPlan> plan_of(const collage_export_model& model) {
   return realised;
 }
 
+/// As a session's own arena does (base/pages.h): only a wish, and only for huge pages that lie inside.
+void wish_huge_pages(std::byte* memory, std::size_t bytes) {
+  const auto address = reinterpret_cast<std::uintptr_t>(memory);
+  const std::uintptr_t begin = aligned_up(address, kHugePage);
+  const std::uintptr_t end = (address + bytes) / kHugePage * kHugePage;
+  if (begin < end) (void)::madvise(memory + (begin - address), end - begin, MADV_HUGEPAGE);
+}
+
 std::vector<std::byte*> memory_of(std::byte* workspace, const collage_export_port* ports, std::size_t count) {
   std::vector<std::byte*> memory;
   for (std::size_t i = 0; i < count; ++i) memory.push_back(workspace + ports[i].offset);
@@ -73,6 +84,7 @@ std::vector<std::byte*> memory_of(std::byte* workspace, const collage_export_por
 
 Result<std::unique_ptr<Loaded>> load(const collage_export_model& model, std::byte* workspace) {
   COLLAGE_TRY(RealisedPlan plan, plan_of(model));
+  wish_huge_pages(workspace, model.workspace_bytes);
   auto loaded = std::make_unique<Loaded>();
   const BackendSource source = [backends = &loaded->backends](const std::string& name) { return backends->get(name); };
   COLLAGE_TRY(loaded->executable, Executable::load(std::move(plan), source, {}));
