@@ -33,9 +33,9 @@ bool is_batch(const PlanCases& cases, std::size_t dimension) {
       cases.cases, [&](const PlanCase& one) { return outputs_begin_with(one.plan.plan, one.point[dimension]); });
 }
 
-std::int64_t rows_of(std::span<Job* const> jobs) {
+std::int64_t rows_of(std::span<PendingRequest* const> batch) {
   std::int64_t rows = 0;
-  for (const Job* job : jobs) rows += job->rows;
+  for (const PendingRequest* pending : batch) rows += pending->rows;
   return rows;
 }
 
@@ -48,19 +48,20 @@ std::optional<BatchRule> batch_rule_of(const PlanCases& cases) {
   return std::nullopt;
 }
 
-std::vector<Extents> joined_extents(std::span<Job* const> jobs) {
+std::vector<Extents> joined_extents(std::span<PendingRequest* const> batch) {
   std::vector<Extents> extents;
-  for (const JobInput& input : jobs.front()->inputs) extents.push_back(input.extents);
-  if (jobs.size() == 1) return extents;
-  const std::int64_t rows = rows_of(jobs);
+  for (const PendingInput& input : batch.front()->inputs) extents.push_back(input.extents);
+  if (batch.size() == 1) return extents;
+  const std::int64_t rows = rows_of(batch);
   for (Extents& one : extents) one.front() = rows;
   return extents;
 }
 
-bool may_join(const PlanCases& cases, const BatchRule& rule, std::span<Job* const> taken, const Job& next) {
+bool may_join(const PlanCases& cases, const BatchRule& rule, std::span<PendingRequest* const> taken,
+              const PendingRequest& next) {
   const std::int64_t rows = rows_of(taken) + next.rows;
   if (next.rows == 0 || rows > rule.most) return false;
-  const std::vector<JobInput>& first = taken.front()->inputs;
+  const std::vector<PendingInput>& first = taken.front()->inputs;
   for (std::size_t i = 0; i < first.size(); ++i)
     if (!std::equal(first[i].extents.begin() + 1, first[i].extents.end(), next.inputs[i].extents.begin() + 1,
                     next.inputs[i].extents.end()))

@@ -11,7 +11,7 @@
 
 #include "ir/shape_domain.h"
 #include "plan/plan_cases.h"
-#include "serve/job.h"
+#include "serve/pending_request.h"
 
 namespace collage {
 
@@ -23,12 +23,12 @@ struct BatchRule {
 /// Nothing when no dimension is such a one.
 [[nodiscard]] std::optional<BatchRule> batch_rule_of(const PlanCases& cases);
 
-/// The extents of the inputs of these jobs, run as one.
-[[nodiscard]] std::vector<Extents> joined_extents(std::span<Job* const> jobs);
+/// The extents of the inputs of these requests, run as one.
+[[nodiscard]] std::vector<Extents> joined_extents(std::span<PendingRequest* const> batch);
 
 /// Whether `next` can be run with those taken: the same extents behind the first axis, no more rows than a run may
 /// have, and a plan for their sum.
-[[nodiscard]] bool may_join(const PlanCases& cases, const BatchRule& rule, std::span<Job* const> taken,
-                            const Job& next);
+[[nodiscard]] bool may_join(const PlanCases& cases, const BatchRule& rule, std::span<PendingRequest* const> taken,
+                            const PendingRequest& next);
 
 }  // namespace collage

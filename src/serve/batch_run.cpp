@@ -18,11 +18,11 @@ std::span<const std::byte> bytes_of(const DynamicOutput& output) {
   return {static_cast<const std::byte*>(output.data), byte_count(output.type, output.extents)};
 }
 
-Result<void> copy_inputs(Session& session, std::span<Job* const> jobs) {
+Result<void> copy_inputs(Session& session, std::span<PendingRequest* const> batch) {
   for (std::size_t i = 0; i < session.inputs().size(); ++i) {
     std::span<std::byte> to = session.input(i);
-    for (const Job* job : jobs) {
-      const std::span<const std::byte> from = job->inputs[i].bytes;
+    for (const PendingRequest* pending : batch) {
+      const std::span<const std::byte> from = pending->inputs[i].bytes;
       if (from.size() > to.size())
         return fail(ExitCode::kBug, "serve/wrong-bytes", "input " + session.inputs()[i].name,
                     fmt::format("{} bytes", from.size()), fmt::format("{} bytes", to.size()));
@@ -34,21 +34,21 @@ Result<void> copy_inputs(Session& session, std::span<Job* const> jobs) {
 }
 
 Result<void> copy_output(const DynamicOutput& output, std::size_t which, std::int64_t rows,
-                         std::span<Job* const> jobs) {
+                         std::span<PendingRequest* const> batch) {
   const std::span<const std::byte> bytes = bytes_of(output);
-  const bool is_joined = jobs.size() > 1;
+  const bool is_joined = batch.size() > 1;
   if (is_joined && (output.extents.empty() || output.extents.front() != rows))
     return fail(ExitCode::kBug, "serve/not-joined", fmt::format("output {}", which), "another number of rows",
                 fmt::format("{} rows", rows));
   const std::size_t row_bytes = is_joined && rows > 0 ? bytes.size() / static_cast<std::size_t>(rows) : 0;
   std::size_t at = 0;
-  for (Job* job : jobs) {
-    const std::size_t size = is_joined ? row_bytes * static_cast<std::size_t>(job->rows) : bytes.size();
-    if (job->wanted[which]) {
-      JobOutput& to = job->outputs[which];
+  for (PendingRequest* pending : batch) {
+    const std::size_t size = is_joined ? row_bytes * static_cast<std::size_t>(pending->rows) : bytes.size();
+    if (pending->wanted[which]) {
+      PendingOutput& to = pending->outputs[which];
       to.type = output.type;
       to.extents = output.extents;
-      if (is_joined) to.extents.front() = job->rows;
+      if (is_joined) to.extents.front() = pending->rows;
       to.bytes.assign(reinterpret_cast<const char*>(bytes.data()) + at, size);
     }
     at += size;
@@ -56,27 +56,27 @@ Result<void> copy_output(const DynamicOutput& output, std::size_t which, std::in
   return {};
 }
 
-Result<void> run_as_one(const LoadedPlan& plan, Session& session, std::span<Job* const> jobs) {
-  if (plan.has_open_inputs()) COLLAGE_TRY_VOID(session.set_shapes(joined_extents(jobs)));
-  COLLAGE_TRY_VOID(copy_inputs(session, jobs));
+Result<void> run_as_one(const LoadedPlan& plan, Session& session, std::span<PendingRequest* const> batch) {
+  if (plan.has_open_inputs()) COLLAGE_TRY_VOID(session.set_shapes(joined_extents(batch)));
+  COLLAGE_TRY_VOID(copy_inputs(session, batch));
   COLLAGE_TRY_VOID(session.run());
   std::int64_t rows = 0;
-  for (Job* job : jobs) {
-    rows += job->rows;
-    job->outputs.assign(plan.outputs().size(), {});
+  for (PendingRequest* pending : batch) {
+    rows += pending->rows;
+    pending->outputs.assign(plan.outputs().size(), {});
   }
   for (std::size_t o = 0; o < plan.outputs().size(); ++o) {
-    if (std::ranges::none_of(jobs, [o](const Job* job) { return job->wanted[o]; })) continue;
+    if (std::ranges::none_of(batch, [o](const PendingRequest* pending) { return pending->wanted[o]; })) continue;
     COLLAGE_TRY(const DynamicOutput output, session.output_tensor(o));
-    COLLAGE_TRY_VOID(copy_output(output, o, rows, jobs));
+    COLLAGE_TRY_VOID(copy_output(output, o, rows, batch));
   }
   return {};
 }
 
 /// What a library throws becomes an error: a request must not end the server.
-Result<void> run_guarded(const LoadedPlan& plan, Session& session, std::span<Job* const> jobs) {
+Result<void> run_guarded(const LoadedPlan& plan, Session& session, std::span<PendingRequest* const> batch) {
   try {
-    return run_as_one(plan, session, jobs);
+    return run_as_one(plan, session, batch);
   } catch (const std::bad_alloc&) {
     return fail(ExitCode::kLimit, "runtime/out-of-memory", "run", "no memory left", "a smaller request");
   } catch (const std::exception& exception) {
@@ -114,25 +114,25 @@ std::string made_up(ElementType type, const Extents& extents, std::mt19937& rand
   return bytes;
 }
 
-/// A job whose inputs are made up, for a point of the domain.
-std::unique_ptr<Job> job_at(const LoadedPlan& plan, const ShapePoint& point, const BatchRule& rule,
-                            std::mt19937& random) {
-  auto job = std::make_unique<Job>();
-  job->own.reserve(plan.inputs().size());
+/// A request whose inputs are made up, for a point of the domain.
+std::unique_ptr<PendingRequest> pending_at(const LoadedPlan& plan, const ShapePoint& point, const BatchRule& rule,
+                                           std::mt19937& random) {
+  auto pending = std::make_unique<PendingRequest>();
+  pending->own.reserve(plan.inputs().size());
   for (const TensorPort& port : plan.inputs()) {
     const Extents extents = type_at(plan.domain(), point, port.type).extents();
-    job->own.push_back(made_up(port.type.element, extents, random));
-    job->inputs.push_back({.extents = extents, .bytes = std::as_bytes(std::span(job->own.back()))});
+    pending->own.push_back(made_up(port.type.element, extents, random));
+    pending->inputs.push_back({.extents = extents, .bytes = std::as_bytes(std::span(pending->own.back()))});
   }
-  job->wanted.assign(plan.outputs().size(), true);
-  job->rows = point[rule.dimension];
-  return job;
+  pending->wanted.assign(plan.outputs().size(), true);
+  pending->rows = point[rule.dimension];
+  return pending;
 }
 
 /// Kernels for other shapes may round differently, and computations of 16 bits do so coarsely.
-bool are_close(const JobOutput& a, const JobOutput& b) {
+bool are_close(const PendingOutput& a, const PendingOutput& b) {
   if (a.type != b.type || a.extents != b.extents || a.bytes.size() != b.bytes.size()) return false;
-  const auto tensor = [](const JobOutput& output) {
+  const auto tensor = [](const PendingOutput& output) {
     return Tensor{.type = output.type,
                   .extents = output.extents,
                   .data = Buffer::copy_of(std::as_bytes(std::span(output.bytes))),
@@ -174,31 +174,31 @@ std::optional<ShapePoint> point_to_try(const LoadedPlan& plan, const BatchRule& 
 
 }  // namespace
 
-void run_jobs(const LoadedPlan& plan, Session& session, std::span<Job* const> jobs) {
-  Result<void> done = run_guarded(plan, session, jobs);
+void run_batch(const LoadedPlan& plan, Session& session, std::span<PendingRequest* const> batch) {
+  Result<void> done = run_guarded(plan, session, batch);
   if (done) return;
-  if (jobs.size() == 1) {
-    jobs.front()->outputs.clear();
-    jobs.front()->error = std::move(done).error();
+  if (batch.size() == 1) {
+    batch.front()->outputs.clear();
+    batch.front()->error = std::move(done).error();
     return;
   }
-  for (Job* const& job : jobs) run_jobs(plan, session, {&job, 1});
+  for (PendingRequest* const& pending : batch) run_batch(plan, session, {&pending, 1});
 }
 
 bool rows_are_independent(const LoadedPlan& plan, Session& session, const BatchRule& rule) {
   const auto point = point_to_try(plan, rule);
   if (!point) return false;
   std::mt19937 random(1);
-  std::vector<std::unique_ptr<Job>> alone;
-  std::vector<Job*> joined;
+  std::vector<std::unique_ptr<PendingRequest>> alone;
+  std::vector<PendingRequest*> joined;
   for (int i = 0; i < 2; ++i) {
-    alone.push_back(job_at(plan, *point, rule, random));
+    alone.push_back(pending_at(plan, *point, rule, random));
     joined.push_back(alone.back().get());
   }
-  std::vector<std::vector<JobOutput>> expected;
-  for (Job* const& job : joined) {
-    if (!run_guarded(plan, session, {&job, 1})) return false;
-    expected.push_back(std::move(job->outputs));
+  std::vector<std::vector<PendingOutput>> expected;
+  for (PendingRequest* const& pending : joined) {
+    if (!run_guarded(plan, session, {&pending, 1})) return false;
+    expected.push_back(std::move(pending->outputs));
   }
   if (!run_guarded(plan, session, joined)) return false;
   for (std::size_t i = 0; i < joined.size(); ++i)

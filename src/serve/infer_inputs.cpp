@@ -49,9 +49,9 @@ Result<void> check_truth_values(std::span<const std::byte> bytes, const std::str
                    "0 or 1 for BOOL");
 }
 
-/// The bytes of one input; those of JSON are kept in the job.
-Result<JobInput> input_bytes(const RequestedInput& input, std::span<const std::byte> part, const TensorPort& port,
-                             Job& job) {
+/// The bytes of one input; those of JSON are kept in the request.
+Result<PendingInput> input_bytes(const RequestedInput& input, std::span<const std::byte> part, const TensorPort& port,
+                                 PendingRequest& pending) {
   const std::string where = "input " + port.name;
   if (input.datatype != datatype_of(port.type.element))
     return bad_input("serve/wrong-datatype", where, input.datatype.empty() ? "no datatype" : input.datatype,
@@ -64,18 +64,18 @@ Result<JobInput> input_bytes(const RequestedInput& input, std::span<const std::b
     return bad_input("serve/no-data", where, "neither data nor binary_data_size", "one of the two");
   if (input.data) {
     COLLAGE_TRY(std::string own, input.data->bytes(port.type.element, *input.shape, where));
-    job.own.push_back(std::move(own));
-    part = std::as_bytes(std::span(job.own.back()));
+    pending.own.push_back(std::move(own));
+    part = std::as_bytes(std::span(pending.own.back()));
   }
   if (part.size() != bytes)
     return bad_input("serve/wrong-size", where, fmt::format("binary_data_size {}", part.size()),
                      fmt::format("{} for its shape", bytes));
   if (port.type.element == ElementType::kBool) COLLAGE_TRY_VOID(check_truth_values(part, where));
-  return JobInput{.extents = *input.shape, .bytes = part};
+  return PendingInput{.extents = *input.shape, .bytes = part};
 }
 
 Result<void> fill_inputs(const InferRequest& request, std::span<const std::byte> binary, const LoadedPlan& plan,
-                         Job& job) {
+                         PendingRequest& pending) {
   COLLAGE_TRY(const auto parts, binary_parts(request, binary));
   std::vector<const RequestedInput*> given(plan.inputs().size());
   for (const RequestedInput& input : request.inputs) {
@@ -84,48 +84,49 @@ Result<void> fill_inputs(const InferRequest& request, std::span<const std::byte>
       return bad_input("serve/duplicate-input", "input " + input.name, "the input twice", "each input once");
     given[which] = &input;
   }
-  job.own.reserve(given.size());  // spans point into its texts
+  pending.own.reserve(given.size());  // spans point into its texts
   for (std::size_t i = 0; i < given.size(); ++i) {
     const TensorPort& port = plan.inputs()[i];
     if (given[i] == nullptr)
       return bad_input("input/missing", "input " + port.name, "no such input in the request", to_string(port.type));
     const auto at = static_cast<std::size_t>(given[i] - request.inputs.data());
-    COLLAGE_TRY(JobInput input, input_bytes(*given[i], parts[at], port, job));
-    job.inputs.push_back(std::move(input));
+    COLLAGE_TRY(PendingInput input, input_bytes(*given[i], parts[at], port, pending));
+    pending.inputs.push_back(std::move(input));
   }
   return {};
 }
 
-Result<void> fill_wanted(const InferRequest& request, const LoadedPlan& plan, Job& job) {
-  job.wanted.assign(plan.outputs().size(), !request.outputs);
+Result<void> fill_wanted(const InferRequest& request, const LoadedPlan& plan, PendingRequest& pending) {
+  pending.wanted.assign(plan.outputs().size(), !request.outputs);
   if (!request.outputs) return {};
   for (const RequestedOutput& output : *request.outputs) {
     COLLAGE_TRY(const std::size_t which, plan.output_index(output.name));
-    if (job.wanted[which])
+    if (pending.wanted[which])
       return bad_input("serve/duplicate-output", "output " + output.name, "the output twice", "each output once");
-    job.wanted[which] = true;
+    pending.wanted[which] = true;
   }
   return {};
 }
 
-/// Whether the plan serves these extents, and the rows by which the job can be joined.
-Result<void> check_shapes(const Model& model, Job& job) {
+/// Whether the plan serves these extents, and the rows by which the request can be joined.
+Result<void> check_shapes(const Model& model, PendingRequest& pending) {
   std::vector<Extents> extents;
-  for (const JobInput& input : job.inputs) extents.push_back(input.extents);
+  for (const PendingInput& input : pending.inputs) extents.push_back(input.extents);
   const PlanCases& cases = model.plan().cases();
   COLLAGE_TRY(const ShapePoint point, point_of_inputs(cases, extents));
   if (cases.domain.dimensions.empty()) return {};
   COLLAGE_TRY_VOID(plan_for(cases, point));
-  if (model.batch_rule()) job.rows = point[model.batch_rule()->dimension];
+  if (model.batch_rule()) pending.rows = point[model.batch_rule()->dimension];
   return {};
 }
 
 }  // namespace
 
-Result<void> fill_job(const InferRequest& request, std::span<const std::byte> binary, const Model& model, Job& job) {
-  COLLAGE_TRY_VOID(fill_inputs(request, binary, model.plan(), job));
-  COLLAGE_TRY_VOID(fill_wanted(request, model.plan(), job));
-  return check_shapes(model, job);
+Result<void> fill_pending(const InferRequest& request, std::span<const std::byte> binary, const Model& model,
+                          PendingRequest& pending) {
+  COLLAGE_TRY_VOID(fill_inputs(request, binary, model.plan(), pending));
+  COLLAGE_TRY_VOID(fill_wanted(request, model.plan(), pending));
+  return check_shapes(model, pending);
 }
 
 }  // namespace collage

@@ -36,7 +36,7 @@ Result<void> write_truth_values(std::string& json, const std::string& bytes) {
   return {};
 }
 
-Result<void> write_data(std::string& json, const JobOutput& output, const std::string& where) {
+Result<void> write_data(std::string& json, const PendingOutput& output, const std::string& where) {
   switch (output.type) {
     case ElementType::kBool:
       return write_truth_values(json, output.bytes);
@@ -88,7 +88,7 @@ std::vector<AnsweredOutput> answered_outputs(const InferRequest& request, const 
 }  // namespace
 
 Result<InferResponse> make_response(const std::string& model, const InferRequest& request,
-                                    const std::vector<TensorPort>& ports, Job& job) {
+                                    const std::vector<TensorPort>& ports, PendingRequest& pending) {
   InferResponse response;
   std::string& json = response.json;
   json = fmt::format(R"({{"model_name":{},"model_version":"1")", to_line(model));
@@ -96,7 +96,7 @@ Result<InferResponse> make_response(const std::string& model, const InferRequest
   json += R"(,"outputs":[)";
   bool is_first = true;
   for (const AnsweredOutput& answered : answered_outputs(request, ports)) {
-    JobOutput& output = job.outputs[answered.which];
+    PendingOutput& output = pending.outputs[answered.which];
     const std::string& name = ports[answered.which].name;
     fmt::format_to(std::back_inserter(json), R"({}{{"name":{},"datatype":"{}","shape":[{}])", is_first ? "" : ",",
                    to_line(name), datatype_of(output.type), fmt::join(output.extents, ","));

@@ -22,9 +22,9 @@ Result<void> check_types(const std::vector<TensorPort>& ports, const char* kind)
   return {};
 }
 
-std::int64_t rows_in(const std::vector<Job*>& jobs) {
+std::int64_t rows_in(const std::vector<PendingRequest*>& batch) {
   std::int64_t rows = 0;
-  for (const Job* job : jobs) rows += job->rows;
+  for (const PendingRequest* pending : batch) rows += pending->rows;
   return rows;
 }
 
@@ -78,23 +78,23 @@ void Model::start() {
 
 JoinPolicy Model::join_policy() const {
   if (!rule_) return {};
-  return {.joins = [this](const std::vector<Job*>& taken,
-                          const Job& next) { return may_join(plan_.cases(), *rule_, taken, next); },
-          .is_full = [this](const std::vector<Job*>& taken) { return rows_in(taken) >= rule_->most; },
+  return {.joins = [this](const std::vector<PendingRequest*>& taken,
+                          const PendingRequest& next) { return may_join(plan_.cases(), *rule_, taken, next); },
+          .is_full = [this](const std::vector<PendingRequest*>& taken) { return rows_in(taken) >= rule_->most; },
           .delay = options_.batch_delay};
 }
 
 void Model::work(Session& session) {
   const JoinPolicy policy = join_policy();
-  for (std::vector<Job*> jobs = queue_.take(policy); !jobs.empty(); jobs = queue_.take(policy)) {
+  for (std::vector<PendingRequest*> batch = queue_.take(policy); !batch.empty(); batch = queue_.take(policy)) {
     const auto begun = ServeClock::now();
-    run_jobs(plan_, session, jobs);
+    run_batch(plan_, session, batch);
     const auto ended = ServeClock::now();
     metrics_.compute_seconds.add(seconds(ended - begun));
-    metrics_.batch_requests.add(static_cast<double>(jobs.size()));
-    for (Job* job : jobs) {
-      metrics_.queue_seconds.add(seconds(begun - job->arrived));
-      queue_.finish(*job);
+    metrics_.batch_requests.add(static_cast<double>(batch.size()));
+    for (PendingRequest* pending : batch) {
+      metrics_.queue_seconds.add(seconds(begun - pending->arrived));
+      queue_.finish(*pending);
     }
   }
 }

@@ -1,5 +1,5 @@
 // A loaded plan with its queue and its workers, each with a session.
-// In:  a plan file; jobs. Out: jobs with outputs or errors.
+// In:  a plan file; requests. Out: requests with outputs or errors.
 // Threads: submit() and wait() of the queue from any thread.
 #pragma once
 
@@ -10,8 +10,8 @@
 
 #include "api/run/loaded_plan.h"
 #include "serve/batch_rule.h"
-#include "serve/job_queue.h"
 #include "serve/metrics.h"
+#include "serve/request_queue.h"
 
 namespace collage {
 
@@ -38,9 +38,9 @@ class Model {
   [[nodiscard]] const LoadedPlan& plan() const { return plan_; }
   [[nodiscard]] const std::optional<BatchRule>& batch_rule() const { return rule_; }
   [[nodiscard]] std::size_t sessions() const { return sessions_.size(); }
-  [[nodiscard]] JobQueue& queue() { return queue_; }
+  [[nodiscard]] RequestQueue& queue() { return queue_; }
 
-  /// Takes in no more jobs, finishes those it has, ends the workers. By one thread.
+  /// Takes in no more requests, finishes those it has, ends the workers. By one thread.
   void close();
 
  private:
@@ -55,7 +55,7 @@ class Model {
   ModelOptions options_;
   ModelMetrics& metrics_;
   std::optional<BatchRule> rule_;
-  JobQueue queue_;
+  RequestQueue queue_;
   std::vector<Session> sessions_;
   std::vector<std::thread> workers_;
 };

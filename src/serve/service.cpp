@@ -180,21 +180,21 @@ Result<ServiceAnswer> Service::infer(ModelHost& host, const ServiceRequest& requ
     const std::shared_ptr<Model> model = host.current();
     if (!model)
       return fail(ExitCode::kLimit, "serve/not-loaded", "model " + host.name(), host.reason(), "a load request before");
-    Job job;
-    job.arrived = arrived;
+    PendingRequest pending;
+    pending.arrived = arrived;
     const auto timeout = asked.timeout_us.value_or(0) > 0
                              ? std::chrono::microseconds(std::min<std::uint64_t>(*asked.timeout_us, kMostTimeoutUs))
                              : deadline_;
-    if (timeout.count() > 0) job.deadline = arrived + timeout;
-    COLLAGE_TRY_VOID(fill_job(asked, body.binary, *model, job));
-    if (auto queued = model->queue().submit(job); !queued) {
+    if (timeout.count() > 0) pending.deadline = arrived + timeout;
+    COLLAGE_TRY_VOID(fill_pending(asked, body.binary, *model, pending));
+    if (auto queued = model->queue().submit(pending); !queued) {
       // The plan was replaced after it was looked up: the new one takes the request.
       if (queued.error().code == "serve/closing" && host.current() != model) continue;
       return std::unexpected(std::move(queued).error());
     }
-    model->queue().wait(job);
-    if (job.error) return std::unexpected(std::move(*job.error));
-    COLLAGE_TRY(InferResponse response, make_response(host.name(), asked, model->plan().outputs(), job));
+    model->queue().wait(pending);
+    if (pending.error) return std::unexpected(std::move(*pending.error));
+    COLLAGE_TRY(InferResponse response, make_response(host.name(), asked, model->plan().outputs(), pending));
     return answer_of(std::move(response));
   }
 }

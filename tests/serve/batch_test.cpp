@@ -9,9 +9,9 @@ namespace {
 
 using ::testing::ElementsAre;
 
-/// A job of x f32[rows,4] whose elements are all `value`.
-struct RowsJob : Job {
-  RowsJob(std::int64_t count, float value) {
+/// A request of x f32[rows,4] whose elements are all `value`.
+struct RowsRequest : PendingRequest {
+  RowsRequest(std::int64_t count, float value) {
     rows = count;
     numbers.assign(static_cast<std::size_t>(count) * kCaseWidth, value);
     inputs.push_back({.extents = {count, kCaseWidth}, .bytes = std::as_bytes(std::span(numbers))});
@@ -63,10 +63,10 @@ TEST_F(BatchTest, TheDimensionIsTheFirstAxisOfAllInputsAndOutputs) {
 TEST_F(BatchTest, JoinsUpToTheLargestOfTheDomain) {
   const PlanCases cases = rows_cases({2, 8}, true);
   const BatchRule rule = *batch_rule_of(cases);
-  RowsJob ten(10, 1);
-  RowsJob six(6, 1);
-  RowsJob seven(7, 1);
-  Job* const first = &ten;
+  RowsRequest ten(10, 1);
+  RowsRequest six(6, 1);
+  RowsRequest seven(7, 1);
+  PendingRequest* const first = &ten;
   EXPECT_TRUE(may_join(cases, rule, {&first, 1}, six));
   EXPECT_FALSE(may_join(cases, rule, {&first, 1}, seven));
   six.inputs.front().extents.back() = 5;
@@ -76,28 +76,28 @@ TEST_F(BatchTest, JoinsUpToTheLargestOfTheDomain) {
 TEST_F(BatchTest, JoinsOnlyToShapesThatThePlanServes) {
   const PlanCases cases = rows_cases({2, 4}, false);
   const BatchRule rule = *batch_rule_of(cases);
-  RowsJob two(2, 1);
-  RowsJob other(2, 1);
-  RowsJob one(1, 1);
-  Job* const first = &two;
+  RowsRequest two(2, 1);
+  RowsRequest other(2, 1);
+  RowsRequest one(1, 1);
+  PendingRequest* const first = &two;
   EXPECT_TRUE(may_join(cases, rule, {&first, 1}, other));
   EXPECT_FALSE(may_join(cases, rule, {&first, 1}, one));
 }
 
-TEST_F(BatchTest, EachJobGetsItsOwnRows) {
+TEST_F(BatchTest, EachRequestGetsItsOwnRows) {
   Session session = plan().make_session().value();
-  RowsJob one(1, 10);
-  RowsJob three(3, 20);
-  RowsJob two(2, 30);
-  const std::vector<Job*> jobs = {&one, &three, &two};
-  run_jobs(plan(), session, jobs);
+  RowsRequest one(1, 10);
+  RowsRequest three(3, 20);
+  RowsRequest two(2, 30);
+  const std::vector<PendingRequest*> batch = {&one, &three, &two};
+  run_batch(plan(), session, batch);
   EXPECT_THAT(one.firsts(), ElementsAre(11));
   EXPECT_THAT(three.firsts(), ElementsAre(21, 21, 21));
   EXPECT_THAT(two.firsts(), ElementsAre(31, 31));
   EXPECT_EQ(three.outputs[0].extents, (Extents{3, 4}));
 }
 
-TEST_F(BatchTest, OneBadJobFailsAlone) {
+TEST_F(BatchTest, OneBadRequestFailsAlone) {
   start({.sessions = 1, .backend_places = {}});
   ASSERT_TRUE(host().current()->batch_rule());
   close_gate();

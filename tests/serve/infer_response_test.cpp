@@ -11,7 +11,7 @@ namespace collage {
 namespace {
 
 template <class T>
-JobOutput output_of(ElementType type, Extents extents, const std::vector<T>& values) {
+PendingOutput output_of(ElementType type, Extents extents, const std::vector<T>& values) {
   return {.type = type,
           .extents = std::move(extents),
           .bytes = std::string(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(T))};
@@ -19,12 +19,12 @@ JobOutput output_of(ElementType type, Extents extents, const std::vector<T>& val
 
 TensorPort port_of(const std::string& name) { return {.name = name, .type = {}, .bytes = 0}; }
 
-Result<InferResponse> one_output(JobOutput output, bool is_binary) {
-  Job job;
-  job.outputs.push_back(std::move(output));
+Result<InferResponse> one_output(PendingOutput output, bool is_binary) {
+  PendingRequest pending;
+  pending.outputs.push_back(std::move(output));
   InferRequest request;
   request.binary_outputs = is_binary;
-  return make_response("m", request, {port_of("y")}, job);
+  return make_response("m", request, {port_of("y")}, pending);
 }
 
 TEST(InferResponse, WritesNumbersThatReadBackAsTheyWere) {
@@ -59,13 +59,13 @@ TEST(InferResponse, RefusesWhatJsonCannotSay) {
 }
 
 TEST(InferResponse, KeepsTheOrderOfTheRequestAndItsId) {
-  Job job;
-  job.outputs.push_back(output_of<float>(ElementType::kFloat32, {1}, {1}));
-  job.outputs.push_back(output_of<float>(ElementType::kFloat32, {1}, {2}));
+  PendingRequest pending;
+  pending.outputs.push_back(output_of<float>(ElementType::kFloat32, {1}, {1}));
+  pending.outputs.push_back(output_of<float>(ElementType::kFloat32, {1}, {2}));
   InferRequest request;
   request.id = "\"\xff";
   request.outputs = {{.name = "b", .is_binary = {}}, {.name = "a", .is_binary = true}};
-  const auto response = make_response("m", request, {port_of("a"), port_of("b")}, job);
+  const auto response = make_response("m", request, {port_of("a"), port_of("b")}, pending);
   ASSERT_TRUE(response);
   const auto json = nlohmann::json::parse(response->json);
   EXPECT_EQ(json["outputs"][0]["name"], "b");
