@@ -36,7 +36,10 @@ make_root() {
 }
 
 inside() { chroot "$root" /usr/bin/env HOME=/tmp LC_ALL=C.UTF-8 DEBIAN_FRONTEND=noninteractive "$@"; }
-installed() { inside apt-get install -q -y --no-install-recommends "$@" >>"$root.log" 2>&1 || { tail -n 30 "$root.log" >&2; die "apt-get install $*"; }; }
+installed() {
+  inside apt-get install -q -y --no-install-recommends "$@" >>"$root.log" 2>&1 ||
+    { tail -n 30 "$root.log" >&2; die "apt-get install $*"; }
+}
 step() { say "clean root: $*"; }
 # has FILE_OF_OUTPUT TEXT
 has() { grep -qF -- "$2" "$1" || { cat "$1" >&2; die "$1 lacks: $2"; }; }

@@ -36,7 +36,8 @@ write_notices() {
 
 pack_debian() {
   rm -rf "$tree/packing"
-  cpack -G DEB --config "$tree/CPackConfig.cmake" -B "$tree/packing" >"$tree/packing.log" 2>&1 || { cat "$tree/packing.log" >&2; return 1; }
+  cpack -G DEB --config "$tree/CPackConfig.cmake" -B "$tree/packing" >"$tree/packing.log" 2>&1 ||
+    { cat "$tree/packing.log" >&2; return 1; }
   mv "$tree"/packing/*.deb "$out/"
 }
 
