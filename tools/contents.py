@@ -169,7 +169,8 @@ def write_bill(artifact, folder, file, debian):
                   packageFileName=artifact.name)
     contained = [package(part.name, version_of(part), part.licence, f"Organization: {part.supplier}", checksum_of(part),
                          homepage=part.home, comment=part.how) for part in parts_in(folder)]
-    others = [needed(text) for text in sorted(debian)]
+    # Of several bounds on one package the last in order is kept.
+    others = list({text.partition(" ")[0]: needed(text) for text in sorted(debian)}.values())
     relations = [("SPDXRef-DOCUMENT", "DESCRIBES", own["SPDXID"])]
     relations += [(own["SPDXID"], "CONTAINS", one["SPDXID"]) for one in contained]
     relations += [(own["SPDXID"], "DEPENDS_ON", one["SPDXID"]) for one in others]
