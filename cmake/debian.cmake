@@ -5,7 +5,6 @@ set(CPACK_PACKAGE_NAME collage)
 set(CPACK_PACKAGE_VERSION "${PROJECT_VERSION}")
 set(CPACK_PACKAGE_VENDOR "Collage")
 set(CPACK_PACKAGE_CONTACT "Collage maintainers <maintainers@collage.invalid>")
-set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "makes ONNX models run faster with a mixture of libraries")
 set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
 set(CPACK_SET_DESTDIR OFF)
 set(CPACK_STRIP_FILES ON)
@@ -26,26 +25,28 @@ set(same "(= ${PROJECT_VERSION}-${CPACK_DEBIAN_PACKAGE_RELEASE})")
 set(CPACK_DEBIAN_RUNTIME_PACKAGE_NAME libcollage0)
 set(CPACK_DEBIAN_RUNTIME_PACKAGE_SECTION libs)
 set(CPACK_DEBIAN_RUNTIME_PACKAGE_SUGGESTS "libopenblas0-openmp, libblis4-openmp")
-set(CPACK_DEBIAN_RUNTIME_DESCRIPTION "Collage: library that runs tuned plans
- Loads plans that the command collage has written and runs them, with the
- backends that need nothing but Debian's own libraries: host, native, onednn,
- blas.")
+# The first line is the summary.
+set(CPACK_DEBIAN_RUNTIME_DESCRIPTION "library that runs tuned plans of ONNX models
+Loads plans that the command collage has written and runs them, with the
+backends that need nothing but Debian's own libraries: host, native, onednn,
+blas.")
 set(CPACK_DEBIAN_PROGRAM_PACKAGE_NAME collage)
 set(CPACK_DEBIAN_PROGRAM_PACKAGE_SECTION science)
-set(CPACK_DEBIAN_PROGRAM_PACKAGE_DEPENDS "libcollage0 ${same}")
-set(CPACK_DEBIAN_PROGRAM_DESCRIPTION "Collage: the command that tunes models
- Measures which library runs which part of an ONNX model fastest on this
- machine, and writes the result as a plan. Contains ONNX Runtime, OpenVINO and
- Halide.")
+# The compiler of `native` starts as and ld.
+set(CPACK_DEBIAN_PROGRAM_PACKAGE_DEPENDS "libcollage0 ${same}, binutils")
+set(CPACK_DEBIAN_PROGRAM_DESCRIPTION "makes ONNX models run faster with a mixture of libraries
+Measures which library runs which part of an ONNX model fastest on this
+machine, and writes the result as a plan. Contains ONNX Runtime, OpenVINO and
+Halide.")
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_NAME libcollage-dev)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SECTION libdevel)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS "libcollage0 ${same}")
 # Backends are built with a library of the command and tried with it; programs that run plans need neither.
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_RECOMMENDS "collage ${same}, libfmt-dev, nlohmann-json3-dev")
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SHLIBDEPS OFF)
-set(CPACK_DEBIAN_DEVELOPMENT_DESCRIPTION "Collage: headers
- For programs in C and C++ that run plans, and for backends of one's own.
- Packages for CMake and pkg-config.")
+set(CPACK_DEBIAN_DEVELOPMENT_DESCRIPTION "headers of Collage
+For programs in C and C++ that run plans, and for backends of one's own.
+Packages for CMake and pkg-config.")
 
 # The loader's table of libraries is renewed after an installation; packages built later know which package has
 # libcollage.so.0.

@@ -30,7 +30,7 @@ def description(stub, folder):
     with tempfile.TemporaryDirectory() as work:
         library = Path(work, "interface.so")
         subprocess.run(["gcc", "-std=c99", "-g", "-gdwarf-4", "-fno-eliminate-unused-debug-types", "-shared", "-fPIC",
-                        "-iquote", folder, "-x", "c", "-", "-o", library], input=stub.read_bytes(), check=True)
+                        "-iquote", folder, "-iquote", ROOT / "src/api/c", "-x", "c", "-", "-o", library], input=stub.read_bytes(), check=True)
         text = subprocess.run(["abidw", "--load-all-types", "--no-show-locs", library], check=True, capture_output=True)
         return xml.fromstring(text.stdout)
 

@@ -2,16 +2,16 @@
 # clean_root.sh ARTIFACTS: installs what ./dev release made in a bare Debian 12 (debootstrap, in a folder) and uses it: the
 # library alone, the command, the tree at another place. The last line is "clean root: all good".
 set -euo pipefail
-cd "$(dirname "${BASH_SOURCE[0]}")/.."
-source tools/common.sh
-[ $# = 1 ] || die "usage: tools/clean_root.sh FOLDER_OF_ARTIFACTS"
-[ "$(id -u)" = 0 ] || exec sudo --preserve-env "$0" "$@"
+source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+[ $# = 1 ] && [ -d "$1" ] || die "usage: tools/clean_root.sh FOLDER_OF_ARTIFACTS"
 artifacts="$(cd "$1" && pwd)"
+cd "$ROOT"
+[ "$(id -u)" = 0 ] || exec sudo --preserve-env tools/clean_root.sh "$artifacts"
 root="$ROOT/build/clean_root"
 
 release_mounts() {
   local point
-  for point in dev/shm dev proc; do
+  for point in dev/shm proc; do
     if mountpoint -q "$root/$point"; then umount "$root/$point"; fi
   done
 }
@@ -31,12 +31,16 @@ make_root() {
   if [ -f /etc/pip.conf ]; then cp -L /etc/pip.conf "$root/etc/"; fi
   inside update-ca-certificates >/dev/null
   mount -t proc proc "$root/proc"
-  mount --bind /dev "$root/dev"
+  mkdir -p "$root/dev/shm"
   mount -t tmpfs tmpfs "$root/dev/shm"
 }
 
 inside() { chroot "$root" /usr/bin/env HOME=/tmp LC_ALL=C.UTF-8 DEBIAN_FRONTEND=noninteractive "$@"; }
-installed() { inside apt-get install -q -y --no-install-recommends "$@" >>"$root.log" 2>&1 || { tail -n 30 "$root.log" >&2; die "apt-get install $*"; }; }
+# Names of files are expanded inside.
+installed() {
+  inside sh -c "apt-get install -q -y --no-install-recommends $*" >>"$root.log" 2>&1 ||
+    { tail -n 30 "$root.log" >&2; die "apt-get install $*"; }
+}
 step() { say "clean root: $*"; }
 # has FILE_OF_OUTPUT TEXT
 has() { grep -qF -- "$2" "$1" || { cat "$1" >&2; die "$1 lacks: $2"; }; }
@@ -44,7 +48,7 @@ has() { grep -qF -- "$2" "$1" || { cat "$1" >&2; die "$1 lacks: $2"; }; }
 use_library() {
   step "the library alone"
   inside apt-get update -q >>"$root.log" 2>&1
-  installed gcc g++ libc6-dev pkg-config /packages/libcollage0_*.deb /packages/libcollage-dev_*.deb
+  installed gcc g++ libc6-dev pkg-config '/packages/libcollage0_*.deb' '/packages/libcollage-dev_*.deb'
   inside sh -c '! command -v collage'
   inside sh -ec 'cd /use
     cc -std=c99 -Wall -Werror examples/run_plan_c/run_plan.c -o run_plan_c $(pkg-config --cflags --libs collage)
@@ -70,7 +74,7 @@ TEXT
 
 use_command() {
   step "the command"
-  installed /packages/collage_*.deb
+  installed '/packages/collage_*.deb'
   use_program collage command
   inside sh -ec 'cd /use; ./run_plan_c command.collage; ./run_plan_cpp command.collage' >"$root/use/programs.out"
   has "$root/use/programs.out" "[0] = "

@@ -49,8 +49,10 @@ PARTS = [
          texts=("licenses/licensing/onetbb_third-party-programs.txt",)),
     Part("hwloc", "BSD-3-Clause", "Inria", "https://www.open-mpi.org/projects/hwloc", r"/libhwloc",
          "a shared library, from the distribution of OpenVINO", row="openvino"),
-    Part("halide", "MIT", "Halide", "https://halide-lang.org", r"/lib(Halide|autoschedule_)", "shared libraries, with LLVM inside",
+    Part("halide", "MIT", "Halide", "https://halide-lang.org", r"/lib(Halide|autoschedule_)", "shared libraries",
          row="halide", texts=("licenses/LICENSE.txt",)),
+    Part("llvm", "Apache-2.0 WITH LLVM-exception", "LLVM", "https://llvm.org", r"/libHalide", "inside Halide's library",
+         row="halide"),
     Part("onnx", "Apache-2.0", "Linux Foundation AI & Data", "https://onnx.ai", r"libcollage_onnx\.so",
          "compiled into a library", row="onnx", texts=("LICENSE",)),
     Part("libxsmm", "BSD-3-Clause", "Debian", "https://github.com/libxsmm/libxsmm", r"libcollage_native_compiler\.so",
@@ -64,7 +66,18 @@ PARTS = [
          debian="nlohmann-json3-dev"),
     Part("xxhash", "BSD-2-Clause", "Debian", "https://xxhash.com", r"libcollage_base\.so",
          "headers, compiled into a library", debian="libxxhash-dev"),
+    # A wheel brings along what a Python environment does not have; Debian's packages depend on these instead.
+    Part("onednn", "Apache-2.0", "Debian", "https://uxlfoundation.github.io/oneDNN", r"\.libs/libdnnl", "a shared library",
+         debian="libdnnl2"),
+    Part("protobuf", "BSD-3-Clause", "Debian", "https://protobuf.dev", r"\.libs/libprotobuf", "a shared library",
+         debian="libprotobuf32"),
+    Part("sqlite", "blessing", "Debian", "https://sqlite.org", r"\.libs/libsqlite3", "a shared library", debian="libsqlite3-0"),
+    Part("libfmt", "MIT", "Debian", "https://fmt.dev", r"\.libs/libfmt", "a shared library", debian="libfmt9"),
+    Part("zlib", "Zlib", "Debian", "https://zlib.net", r"\.libs/libz-", "a shared library", debian="zlib1g"),
+    Part("libgomp", "GPL-3.0-or-later WITH GCC-exception-3.1", "Debian", "https://gcc.gnu.org", r"\.libs/libgomp",
+         "a shared library", debian="libgomp1"),
 ]
+CARRIED = re.compile(r"/engines/|\.libs/")
 
 
 @cache
@@ -107,8 +120,8 @@ def own_version():
 
 
 def parts_in(folder):
-    paths = [path.relative_to(folder).as_posix() for path in Path(folder).rglob("*") if not path.is_dir()]
-    unknown = [path for path in paths if "/engines/" in path and not any(re.search(part.found, path) for part in PARTS)]
+    paths = [path.relative_to(folder).as_posix() for path in Path(folder).rglob("*") if path.is_file() and not path.is_symlink()]
+    unknown = [path for path in paths if CARRIED.search(path) and not any(re.search(part.found, path) for part in PARTS)]
     if unknown:
         sys.exit(f"contents.py: {unknown}: of no part that is listed here")
     return [part for part in PARTS if any(re.search(part.found, path) for path in paths)]
@@ -156,7 +169,8 @@ def write_bill(artifact, folder, file, debian):
                   packageFileName=artifact.name)
     contained = [package(part.name, version_of(part), part.licence, f"Organization: {part.supplier}", checksum_of(part),
                          homepage=part.home, comment=part.how) for part in parts_in(folder)]
-    others = [needed(text) for text in sorted(debian)]
+    # Of several bounds on one package the last in order is kept.
+    others = list({text.partition(" ")[0]: needed(text) for text in sorted(debian)}.values())
     relations = [("SPDXRef-DOCUMENT", "DESCRIBES", own["SPDXID"])]
     relations += [(own["SPDXID"], "CONTAINS", one["SPDXID"]) for one in contained]
     relations += [(own["SPDXID"], "DEPENDS_ON", one["SPDXID"]) for one in others]

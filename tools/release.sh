@@ -36,7 +36,8 @@ write_notices() {
 
 pack_debian() {
   rm -rf "$tree/packing"
-  cpack -G DEB --config "$tree/CPackConfig.cmake" -B "$tree/packing" >"$tree/packing.log" 2>&1 || { cat "$tree/packing.log" >&2; return 1; }
+  cpack -G DEB --config "$tree/CPackConfig.cmake" -B "$tree/packing" >"$tree/packing.log" 2>&1 ||
+    { cat "$tree/packing.log" >&2; return 1; }
   mv "$tree"/packing/*.deb "$out/"
 }
 
@@ -108,8 +109,7 @@ release() {
 
 # The same from a copy, in a folder of another name and depth.
 release_elsewhere() {
-  local copy="$ROOT/build/release-check/a copy of/the sources"
-  copy="${copy// /_}"
+  local copy="$ROOT/build/release-check/a_copy/of_the_sources"
   rm -rf "$ROOT/build/release-check"
   mkdir -p "$copy"
   git ls-files -coz --exclude-standard | xargs -0 cp --parents -t "$copy" --preserve=mode

@@ -43,8 +43,8 @@ PLANS = [
      ["--only", "host"], [(3, 4)]),
     ("native_avx2", CONVOLUTION, ["--only", "native"], [(1, 3, 10, 10)]),
     ("many_shapes", f"rows (float[n,6] x) => (float[n,4] y) <{weights('w', (6, 4), 4)}> "
-     "{ a = MatMul (x, w) b = Relu (a) y = Softmax (b) }",
-     ["--only", "native", "--shape", "n=1..8", "--at", "n=4"], [(1, 6), (4, 6), (7, 6)]),
+     "{ a = MatMul (x, w) b = Relu (a) y = Add (b, b) }",
+     ["--backends", "native", "--shape", "n=1..8", "--at", "n=4"], [(1, 6), (4, 6), (7, 6)]),
 ]
 
 

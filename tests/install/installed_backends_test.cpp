@@ -167,7 +167,8 @@ TEST_F(InstalledPrograms, TunesFromAMovedTree) {
 }
 
 TEST_F(InstalledPrograms, RunsStoredPlansWithTheRuntimeAlone) {
-  if (!__builtin_cpu_supports("avx2")) GTEST_SKIP() << "this processor has no AVX2";
+  if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma") || !__builtin_cpu_supports("f16c"))
+    GTEST_SKIP() << "this processor has no AVX2";
   const std::string program = BUILT_EXAMPLES "/run_plan_c_runtime/run_plan_c";
   for (const char* plan : {"host_only", "native_avx2", "many_shapes"}) {
     const std::string stored = test::source_path(std::string("/tests/api/c/stored/") + plan + ".collage");

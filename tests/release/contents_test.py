@@ -1,4 +1,5 @@
 """What tools/contents.py finds in a folder, and what it writes about it."""
+import json
 import sys
 import tempfile
 import unittest
@@ -44,6 +45,16 @@ class Contents(unittest.TestCase):
     def test_needed_packages_are_named_with_their_bounds(self):
         one = contents.needed("libc6 (>= 2.36)")
         self.assertEqual((one["name"], one["versionInfo"]), ("libc6", ">= 2.36"))
+
+    def test_a_bill_names_each_package_once(self):
+        self.have("lib/libcollage_store.so", "packed.deb")
+        file = Path(self.folder.name, "bill.json")
+        contents.write_bill(Path(self.folder.name, "packed.deb"), self.folder.name, file,
+                            ["libc6 (>= 2.34)", "libc6 (>= 2.36)", "libgomp1"])
+        bill = json.loads(file.read_text())
+        names = [one["name"] for one in bill["packages"]]
+        self.assertEqual(names, ["packed.deb", "SQLiteCpp", "fmt", "nlohmann-json", "libc6", "libgomp1"])
+        self.assertEqual(len(bill["relationships"]), len(names))
 
 
 if __name__ == "__main__":

@@ -26,8 +26,9 @@ std::string stored(const std::string& file) { return source_path("/tests/api/c/s
 class StoredPlans : public testing::TestWithParam<std::string> {
  protected:
   void SetUp() override {
-    // Kernels in them need AVX2.
-    if (!__builtin_cpu_supports("avx2")) GTEST_SKIP() << "this processor has no AVX2";
+    // Kernels in them need it.
+    if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma") || !__builtin_cpu_supports("f16c"))
+      GTEST_SKIP() << "this processor has no AVX2";
     collage_plan* made = nullptr;
     ASSERT_TRUE(is_good(c_api().plan_load_file(stored(GetParam() + ".collage").c_str(), nullptr, &made)));
     plan_.reset(made);
