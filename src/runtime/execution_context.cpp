@@ -93,7 +93,7 @@ struct ExecutionContext::State {
       if (device.queue) (void)device.queue->wait();
   }
 
-  [[nodiscard]] Result<std::unique_ptr<Call>> bind(std::size_t step) const {
+  [[nodiscard]] Result<std::unique_ptr<Call>> bind(std::size_t step) {
     BodyMemory memory{.inputs = {}, .outputs = {}, .arena = arena->data(), .devices = &devices};
     if (!open_inputs.empty()) memory.input_extents = &open_inputs;
     if (pool) memory.pool = &*pool;

@@ -67,7 +67,9 @@ template <class Work>
 void on_thread(const Work& work, std::size_t stack_bytes = 0) {
   pthread_attr_t attributes;
   pthread_attr_init(&attributes);
-  if (stack_bytes > 0) ASSERT_EQ(pthread_attr_setstacksize(&attributes, stack_bytes), 0);
+  if (stack_bytes > 0) {
+    ASSERT_EQ(pthread_attr_setstacksize(&attributes, stack_bytes), 0);
+  }
   pthread_t thread{};
   const auto start = [](void* data) -> void* {
     (*static_cast<const Work*>(data))();
