@@ -11,6 +11,7 @@ void GOMP_loop_end_nowait();
 int omp_get_thread_num();
 int omp_get_num_threads();
 int omp_get_max_threads();
+void omp_set_num_threads(int threads);
 
 void GOMP_parallel(Outlined work, void* data, unsigned /*threads*/, unsigned /*flags*/) { work(data); }
 
@@ -25,4 +26,5 @@ void GOMP_loop_end_nowait() {}
 int omp_get_thread_num() { return 0; }
 int omp_get_num_threads() { return 1; }
 int omp_get_max_threads() { return 1; }
+void omp_set_num_threads(int /*threads*/) {}
 }
