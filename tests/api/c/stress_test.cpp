@@ -216,7 +216,7 @@ TEST_F(Stress, WeightsAreInMemoryOnceHoweverManySessionsReadThem) {
 }
 
 TEST_F(Stress, SessionsEndInAnyOrderWhileOthersRun) {
-  const auto rounds = by_length<std::size_t>(20, 2000);
+  const auto rounds = by_length<std::size_t>(4, 2000);
   for (const PlanFile& file : plan_files()) {
     if (checks_races() && threads_of(loaded(file.path)) > 1) continue;
     std::mt19937 dice(7);
