@@ -149,9 +149,9 @@ TEST_F(InstalledPrograms, RunsAPlanWithTheInstalledLibraryAlone) {
   expect_runs("run_plan/run_plan", "y f32[5,7][0] = -1\n");
 }
 
-TEST_F(InstalledPrograms, RunsAPlanFromC) { expect_runs("run_plan_c/run_plan_c", "y [5,7][0] = -1\n"); }
+TEST_F(InstalledPrograms, RunsAPlanInC99) { expect_runs("run_plan_c/run_plan_c", "y [5,7][0] = -1\n"); }
 
-TEST_F(InstalledPrograms, RunsAPlanFromCBuiltByMake) {
+TEST_F(InstalledPrograms, RunsAPlanBuiltByMake) {
   expect_runs("run_plan_c_moved/run_plan_c", "y [5,7][0] = -1\n");
 }
 
@@ -178,7 +178,7 @@ TEST_F(InstalledPrograms, RunsStoredPlansWithTheRuntimeAlone) {
   }
 }
 
-TEST_F(InstalledPrograms, RunsAPlanFromCAndMapsNothingOfATune) {
+TEST_F(InstalledPrograms, RunsAPlanInC99AndMapsNothingOfATune) {
   if (!std::filesystem::exists(INSTALLED_TREE "/lib/collage/libcollage_backend_native.so"))
     GTEST_SKIP() << "the native backend is not built";
   const std::string plan = file("plan.collage");
@@ -202,7 +202,7 @@ TEST_F(InstalledPrograms, TunesInCpp17) {
   expect_tunes("tune_model_cpp/tune_model_cpp", "output[0] = -1, without the tune -1\n");
 }
 
-TEST_F(InstalledPrograms, RunsAPlanFromCpp17) { expect_runs("run_plan_cpp/run_plan_cpp", "y[0] = -1\n"); }
+TEST_F(InstalledPrograms, RunsAPlanInCpp17) { expect_runs("run_plan_cpp/run_plan_cpp", "y[0] = -1\n"); }
 
 TEST_F(InstalledBackends, CompilePrepare) {
   const Example example{"compile_prepare", "example_product"};
