@@ -34,7 +34,7 @@ LIBRARIES = {
     "openvino/": "openvino::runtime",
     "onnxruntime_cxx_api.h": "onnxruntime::onnxruntime",
 }
-KEYWORDS = ("SOURCES", "DEPENDS", "LIBRARIES", "PUBLIC_LIBRARIES")
+KEYWORDS = ("SOURCES", "DEPENDS", "LIBRARIES", "PUBLIC_LIBRARIES", "FOLDER")
 
 
 def cmake_list(name):

@@ -1,9 +1,12 @@
 #include "compiler_library.h"
 
 #include <dlfcn.h>
+#include <unistd.h>
 
+#include <cstdlib>
 #include <filesystem>
 #include <set>
+#include <string_view>
 
 #include "backend/open_library.h"
 #include "backend/registry.h"
@@ -15,7 +18,7 @@ constexpr std::string_view kStrategiesPrefix = "libcollage_native_strategies_";
 
 std::unexpected<Error> missing(std::string saw) {
   return fail(ExitCode::kUnsupported, "backend/missing", "native", std::move(saw),
-              "the native compiler beside this module");
+              "the native compiler beside this module, and binutils");
 }
 
 /// The folder this module was loaded from.
@@ -25,8 +28,23 @@ std::filesystem::path own_folder() {
   return std::filesystem::path(info.dli_fname).parent_path();
 }
 
+/// Whether posix_spawnp finds a program of this name.
+bool is_in_path(const char* program) {
+  const char* const listed = std::getenv("PATH");
+  std::string_view rest = listed != nullptr ? listed : "/bin:/usr/bin";
+  for (;;) {
+    const std::size_t colon = rest.find(':');
+    const auto path = std::filesystem::path(rest.substr(0, colon)) / program;
+    if (::access(path.c_str(), X_OK) == 0) return true;
+    if (colon == std::string_view::npos) return false;
+    rest.remove_prefix(colon + 1);
+  }
+}
+
 /// Never unloaded: LLVM inside it keeps exit handlers.
 Result<const CompilerTable*> open_compiler() {
+  for (const char* program : {"ld", "as"})
+    if (!is_in_path(program)) return missing(std::string("no program ") + program + " in PATH, which makes objects");
   const std::string path = own_folder() / "libcollage_native_compiler.so";
   const auto opened = open_library(path);
   if (!opened) return missing(opened.error());

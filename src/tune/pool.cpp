@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <set>
 
 #include "tune/node_rules.h"
 #include "tune/proposers.h"
@@ -20,6 +21,16 @@ Result<KnownProposals> proposed_in_workers(const TuneTask& task, const Uses& use
 }
 
 }  // namespace
+
+std::vector<std::string> notes_on_missing(const CandidatePool& pool) {
+  std::set<std::string> told;
+  for (const Candidate& candidate : pool.candidates) told.insert(candidate.backend);
+  std::vector<std::string> notes;
+  for (const RegionRefusal& one : pool.refusals)
+    if (one.refusal.reason == RefusalReason::kMissing && told.insert(one.backend).second)
+      notes.push_back(one.backend + " takes nothing: " + one.refusal.detail);
+  return notes;
+}
 
 Result<Pool> propose_pool(const TuneTask& task, const MeasureEnv& env) {
   Pool pool;

@@ -25,6 +25,9 @@ struct Pool {
   std::map<std::string, std::string> rules;  ///< backend -> its own rules for which regions it is asked about
 };
 
+/// For each backend that takes nothing because something is missing on this machine: what that is.
+[[nodiscard]] std::vector<std::string> notes_on_missing(const CandidatePool& pool);
+
 /// Errors of the backends and of the user's rules. The task outlives the pool.
 [[nodiscard]] Result<Pool> propose_pool(const TuneTask& task, const MeasureEnv& env);
 

@@ -1,5 +1,8 @@
 #include "tune/tune.h"
 
+#include <algorithm>
+#include <iterator>
+
 #include <fmt/format.h>
 
 #include "plan/file/plan_file.h"
@@ -61,6 +64,7 @@ Result<Shipped> run_stages(const TuneOptions& options, MeasureEnv& env, TimeLimi
 
   COLLAGE_TRY(Contest contest, open_contest(task, env));
   COLLAGE_TRY(Pool pool, propose_pool(task, env));
+  std::ranges::move(notes_on_missing(pool.candidates), std::back_inserter(contest.notes));
   env.dump.keep("pool", [&] { return to_text(prepared.graph, pool.candidates); });
   Priced priced = price_pool(task, std::move(pool), env);
   env.dump.keep("priced", [&] { return priced_text(task, env.registry, priced.pool.candidates, priced.costs); });

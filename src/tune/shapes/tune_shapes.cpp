@@ -232,7 +232,8 @@ class ShapesTuner {
   }
 
   Result<ShapesReport> ship() {
-    ShapesReport report{.plan = options_.tune.output, .model = options_.tune.name_of_model(), .threads = options_.tune.threads};
+    ShapesReport report{
+        .plan = options_.tune.output, .model = options_.tune.name_of_model(), .threads = options_.tune.threads};
     report.domain = domain_;
     std::ranges::sort(points_, {}, [](const TunedPoint& point) { return point.sample.point; });
     std::vector<PointTimes> times;

@@ -1,7 +1,8 @@
 // Tunes as a program starts them: of files and of bytes, for one shape and for ranges, watched and cancelled.
 #include <signal.h>
 
-#include <atomic>
+#include <cstdlib>
+#include <filesystem>
 #include <thread>
 
 #include "tests/api/c_tune/tune_fixture.h"
@@ -9,6 +10,7 @@
 namespace collage::test {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::Each;
 using ::testing::HasSubstr;
 using ::testing::SizeIs;
@@ -122,16 +124,30 @@ TEST_F(CTune, CancelledFromAnotherThreadKeepsTheBestPlan) {
   EXPECT_THAT(answer_of(loaded(plan_), 1.5F), Each(-2));
 }
 
-TEST_F(CTune, CancelledBeforeThereIsAPlanIsInterrupted) {
+TEST_F(CTune, CancelledFromTheStartGivesThePlanThatNeedsNoMeasuring) {
   collage_cancel* made = nullptr;
   ASSERT_TRUE(is_good(tuner().cancel_create(&made)));
   tuner().cancel_now(made);
   context.cancel = made;
-  collage_report* report = nullptr;
-  collage_status* const status = tuner().tune(&options, &report);
+  const ReportHandle report = tuned();
   tuner().cancel_free(made);
-  EXPECT_EQ(c_api().status_kind(status), COLLAGE_INTERRUPTED) << c_api().status_message(status);
-  c_api().status_free(status);
+  ASSERT_NE(report, nullptr);
+  EXPECT_EQ(summary_of(report).interrupted, 1);
+  EXPECT_STREQ(summary_of(report).shipped, "onnxruntime");
+  EXPECT_THAT(answer_of(loaded(plan_), 1.5F), Each(-2));
+}
+
+TEST_F(CTune, SaysThatTheNativeCompilerLacksItsLinker) {
+  if (!std::filesystem::exists(build_path("/lib/collage/libcollage_backend_native.so")))
+    GTEST_SKIP() << "the native backend is not built";
+  const Texts backends = {"native", "onnxruntime"};
+  options.backends = backends;
+  const std::string path = std::getenv("PATH");
+  ::setenv("PATH", "/nonexistent", 1);
+  const ReportHandle report = tuned();
+  ::setenv("PATH", path.c_str(), 1);
+  ASSERT_NE(report, nullptr);
+  EXPECT_THAT(tuner().report_text(report.get()), HasSubstr("native takes nothing: no program ld in PATH"));
 }
 
 void ignore(int) {}

@@ -5,6 +5,7 @@
 namespace collage::test {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::Each;
 using ::testing::HasSubstr;
 using ::testing::SizeIs;
