@@ -35,7 +35,7 @@ make_wheel() {
   "$python" -c 'import sys, scikit_build_core.build as build; build.prepare_metadata_for_build_wheel(sys.argv[1])' \
     "$made/tree" >&2
   "$python" -m wheel pack --dest-dir "$made" "$made/tree" >&2
-  "$python" -m auditwheel repair --plat "$PLATFORM" --wheel-dir "$out" \
+  "$python" -m auditwheel repair --plat "$PLATFORM" --only-plat --wheel-dir "$out" \
     --exclude 'libonnxruntime.so*' --exclude 'libopenvino.so*' --exclude 'libHalide.so*' "$made"/collage-*.whl >&2
   rm -rf "$made"
   ls "$out"/collage-*.whl

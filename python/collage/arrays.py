@@ -82,7 +82,7 @@ def readable(array: Any, element_type: int, where: str) -> numpy.ndarray:
 
     dtype = dtype_of(element_type, where)
     found = _as_numpy(array, dtype, where)
-    if found.dtype != dtype:
+    if found.dtype.newbyteorder("=") != dtype:
         raise BadInputError("api/wrong-type", where, f"an array of {found.dtype}", f"an array of {dtype}")
     found = np.ascontiguousarray(found, dtype).reshape(found.shape)
     if dtype.isbuiltin != 1:  # NumPy shows no buffer of types that it does not have itself

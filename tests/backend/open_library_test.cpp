@@ -9,7 +9,6 @@
 
 #include "tests/support/scratch_folder.h"
 
-
 namespace collage {
 namespace {
 

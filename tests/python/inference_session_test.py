@@ -55,6 +55,11 @@ class RunTest(unittest.TestCase):
             x = np.ones((count, 4), np.float32)
             np.testing.assert_array_equal(session.run(["y"], {"x": x})[0], x + np.float32([1, 2, 3, 4]))
 
+    def test_no_elements_are_elements_too(self):
+        session = session_of(models.rows())
+        self.assertEqual(session.run(None, {"x": np.ones((0, 4), np.float32)})[0].shape, (0, 4))
+        self.assertEqual(session.run(None, {"x": np.ones((1, 4), np.float32)})[0].shape, (1, 4))
+
     def test_shapes_and_overrides_fix_dimensions(self):
         options = quiet_options()
         options.add_free_dimension_override_by_name("n", 2)
@@ -110,6 +115,11 @@ class ErrorTest(unittest.TestCase):
         for shape in ((4,), (2, 5), (1, 2, 4)):
             with self.assertRaises(collage.BadInputError):
                 session.run(None, {"x": np.ones(shape, np.float32)})
+
+    def test_models_with_text_are_refused(self):
+        with self.assertRaises(collage.Error):
+            session = session_of(models.text())
+            session.run(None, {"x": np.array(["a", "b"])})
 
     def test_models_that_are_none(self):
         for content in (b"", b"no model", b"\x08"):

@@ -123,3 +123,8 @@ def speech():
          ("scales", FLOAT, [3])],
         [("output", FLOAT, ["batch", "phonemes"])],
     )
+
+
+def text():
+    """y = x, of strings"""
+    return model([helper.make_node("Identity", ["x"], ["y"])], [("x", TensorProto.STRING, [2])], [("y", TensorProto.STRING, [2])])

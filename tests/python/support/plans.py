@@ -31,7 +31,8 @@ class Plans:
         plan = self.folder / f"{name}.collage"
         model_path = self.write(name, model)
         subprocess.run(
-            [command(), "tune", model_path, "-o", plan, "--store", "memory:", "--budget", "1s", "--quiet", *options],
+            [command(), "tune", model_path, "-o", plan, "--store", "memory:", "--budget", "1s", "--quiet",
+             "--backends", "onnxruntime", *options],
             check=True,
             stdout=subprocess.DEVNULL,
         )
