@@ -63,7 +63,10 @@ void gather_proposing(Participants& who, Registry& registry, bool for_library) {
   if (!for_library && std::ranges::find(who.proposing, kFillerEngine) == who.proposing.end() &&
       registry.get(kFillerEngine))
     who.proposing.emplace_back(kFillerEngine);
-  who.conflicts = conflicts_among(who.proposing, registry);
+  std::vector<std::string> together = who.proposing;
+  for (const std::string& rival : who.rivals)
+    if (std::ranges::find(together, rival) == together.end()) together.push_back(rival);
+  who.conflicts = conflicts_among(together, registry);
 }
 
 void leave_out(const std::string& name, const Refusal& refusal, Registry& registry, bool for_library,
