@@ -200,8 +200,6 @@ Report* look_at(nb::dict given,
   options.always = from.number<bool>("always") ? 1 : 0;
   options.node = from.text("node");
   options.why_not = from.text("why_not");
-  options.node = from.text("node");
-  options.why_not = from.text("why_not");
   options.input_ranges = from.texts("input_ranges");
   return report_of(tuner().*function, options, context);
 }
