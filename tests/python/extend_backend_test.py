@@ -135,7 +135,7 @@ class WrongFunctions(Case):
         exported = self.folder / "costs.jsonl"
         subprocess.run([command(), "db", "export", exported, "--store", store, "--quiet"], check=True)
         costs = [json.loads(line) for line in exported.read_text().splitlines()]
-        return {name: next((str(one["cost"]) for one in costs if f"{name}" in one["key"]), "") for name in names}
+        return {name: next((str(one["cost"]) for one in costs if f"variant={name} " in one["key"]), "") for name in names}
 
     def test_are_refused_with_a_reason_and_leave_the_plan_right(self):
         names = [name for name in WRONG if name != "hangs"]
