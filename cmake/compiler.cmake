@@ -13,6 +13,15 @@ set(CMAKE_RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/bin")
 set(CMAKE_BUILD_WITH_INSTALL_RPATH ON)
 set(CMAKE_INSTALL_RPATH_USE_LINK_PATH ON)
 
+# What is built for others names no folder of this machine, and brings the engines along (cmake/engines.cmake).
+option(COLLAGE_RELEASE "Build what is released: the same bytes in every folder, with its engines" OFF)
+if(COLLAGE_RELEASE)
+  set(CMAKE_INSTALL_RPATH_USE_LINK_PATH OFF)
+  add_compile_options(
+    "-ffile-prefix-map=${PROJECT_BINARY_DIR}=build" "-ffile-prefix-map=${PROJECT_SOURCE_DIR}=."
+    "-ffile-prefix-map=${COLLAGE_PREFIX}=parts")
+endif()
+
 find_program(CCACHE ccache)
 if(CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
   # Without this sloppiness a source that uses precompiled headers is compiled every time.

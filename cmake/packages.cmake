@@ -10,6 +10,7 @@ find_package(SQLiteCpp REQUIRED) # SQLiteCpp
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(xxhash REQUIRED IMPORTED_TARGET GLOBAL libxxhash)
 add_library(xxhash::xxhash ALIAS PkgConfig::xxhash)
+pkg_check_modules(httplib REQUIRED IMPORTED_TARGET GLOBAL cpp-httplib)
 find_package(Protobuf REQUIRED)
 
 # ONNX's own library: only src/onnx links it. Debian has an older one, so the prefix is the only place to look.
@@ -75,3 +76,17 @@ if(COLLAGE_XSMM_GENERATOR AND COLLAGE_XSMM_INCLUDE)
 else()
   collage_missing(libxsmm::generator "libxsmm is not installed: run ./dev setup")
 endif()
+
+# What `collage version` tells: "NAME=VERSION|NAME=VERSION". A library that is loaded later may be a newer one.
+set(COLLAGE_BUILT_WITH "ONNX=${COLLAGE_PART_onnx_VERSION}")
+macro(collage_built_with target name version)
+  if(TARGET ${target})
+    string(APPEND COLLAGE_BUILT_WITH "|${name}=${version}")
+  endif()
+endmacro()
+collage_built_with(protobuf::libprotobuf Protobuf "${Protobuf_VERSION}")
+collage_built_with(SQLite::SQLite3 SQLite "${SQLite3_VERSION}")
+collage_built_with(onnxruntime::onnxruntime "ONNX Runtime" "${COLLAGE_PART_onnxruntime_VERSION}")
+collage_built_with(openvino::runtime OpenVINO "${COLLAGE_PART_openvino_VERSION}")
+collage_built_with(DNNL::dnnl oneDNN "${dnnl_VERSION}")
+collage_built_with(Halide::Halide Halide "${COLLAGE_PART_halide_VERSION}")

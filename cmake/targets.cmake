@@ -44,7 +44,8 @@ function(collage_library folder)
   if(folder IN_LIST COLLAGE_BACKEND_SEES OR folder IN_LIST COLLAGE_RUN_FOLDERS OR folder STREQUAL "api/c_tune")
     collage_install_library(${folder})
   else()
-    install(TARGETS collage_${name} LIBRARY DESTINATION lib)
+    collage_component(component ${folder})
+    install(TARGETS collage_${name} LIBRARY DESTINATION lib COMPONENT ${component})
   endif()
 endfunction()
 
@@ -80,7 +81,7 @@ function(collage_program name)
   collage_unity(${name})
   file(RELATIVE_PATH lib "/${arg_FOLDER}" /lib)
   set_target_properties(${name} PROPERTIES INSTALL_RPATH "$ORIGIN/${lib}")
-  install(TARGETS ${name} RUNTIME DESTINATION ${arg_FOLDER})
+  install(TARGETS ${name} RUNTIME DESTINATION ${arg_FOLDER} COMPONENT program)
 endfunction()
 
 # collage_backend_option(NAME) declares COLLAGE_BACKEND_<NAME>; AUTO builds it when its libraries are there, ON insists.
@@ -133,8 +134,9 @@ function(collage_backend name)
   target_link_libraries(${target} PRIVATE collage_flags ${folders} ${arg_LIBRARIES})
   set_target_properties(${target} PROPERTIES
     LIBRARY_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/lib/collage"
-    INSTALL_RPATH "$ORIGIN/..")
-  install(TARGETS ${target} LIBRARY DESTINATION lib/collage)
+    INSTALL_RPATH "${COLLAGE_MODULE_RPATH}")
+  collage_backend_component(component ${name})
+  install(TARGETS ${target} LIBRARY DESTINATION lib/collage COMPONENT ${component})
   set_property(GLOBAL APPEND PROPERTY COLLAGE_BACKENDS_BUILT ${name})
 endfunction()
 

@@ -28,7 +28,7 @@ ensure_build_needs() {
 
 setup() {
   ensure_packages
-  ensure_parts onnx onnxruntime openvino halide nanobind python onnx-cases demo-model
+  ensure_parts onnx onnxruntime openvino halide nanobind python onnx-cases demo-model tritonclient
   say "everything is in $COLLAGE_PREFIX"
 }
 
@@ -88,7 +88,7 @@ run_tests() {
   fi
   [ "${1:-}" != -- ] || shift
   ensure_packages
-  ensure_parts onnx-cases & # beside compiling
+  ensure_parts onnx-cases tritonclient & # beside compiling
   local cases=$!
   build_targets "$preset" $(test_targets "$labels")
   wait "$cases" || exit 1

@@ -17,6 +17,7 @@ KEPT_APART = {
     "search": {"store", "worker", "measure"},
     "plan": {"onnx", "store", "worker", "measure", "search"},
     "runtime": {"onnx", "store", "worker", "measure", "search"},
+    "export": {"onnx", "store", "worker", "measure", "search"},
     "api/run": {"onnx", "store", "worker", "measure", "search", "tune"},
     "api/c": {"onnx", "store", "worker", "measure", "search", "tune"},
 }

@@ -20,6 +20,7 @@ part_stamp() {
   case "$1" in
     onnx-cases) sha256sum <"$ROOT/tools/onnx_cases.py"; part_rows python ;;
     onnxruntime) part_rows onnxruntime; part_rows onnxruntime-headers ;;
+    onnx) echo "no paths of this machine"; part_rows onnx ;;
     *) part_rows "$1" ;;
   esac
 }
@@ -80,7 +81,8 @@ make_cmake() {
   chmod +x "$1"/bin/*
 }
 
-# The front end, static, against Debian's protobuf. Its build needs a newer CMake than Debian's.
+# The front end, static, against Debian's protobuf. Its build needs a newer CMake than Debian's. Messages in it name its
+# sources: the same wherever it is built.
 make_onnx() {
   ensure_parts cmake
   local cmake
@@ -88,7 +90,7 @@ make_onnx() {
   [ -d source ] || { pip_fetch onnx onnx; mkdir source.part; tar xf download/onnx-*.tar.gz -C source.part \
     --strip-components=1; mv source.part source; }
   say "onnx: compiling, about two minutes on one core"
-  "$cmake" -S source -B build -G Ninja -DCMAKE_BUILD_TYPE=Release -DCMAKE_CXX_FLAGS_RELEASE="-O1 -DNDEBUG" \
+  "$cmake" -S source -B build -G Ninja -DCMAKE_BUILD_TYPE=Release -DCMAKE_CXX_FLAGS_RELEASE="-O1 -DNDEBUG -ffile-prefix-map=$PWD=onnx" \
     -DONNX_USE_UNITY_BUILD=ON \
     -DCMAKE_CXX_COMPILER_LAUNCHER=ccache -DCMAKE_INSTALL_LIBDIR=lib -DCMAKE_POSITION_INDEPENDENT_CODE=ON \
     -DBUILD_SHARED_LIBS=OFF -DONNX_ML=ON -DONNX_USE_PROTOBUF_SHARED_LIBS=ON -DONNX_BUILD_PYTHON=OFF \
@@ -170,15 +172,27 @@ make_demo_model() {
 # Python for tests and the demo only; the product needs none.
 make_python() { make_environment python "$1"; }
 
+# Validates bills of materials of a release.
+make_spdx() { make_environment spdx "$1"; }
+
 # What ./dev wheel needs.
 make_wheel_tools() { make_environment wheel-tools "$1"; }
 
-# make_environment PART FOLDER: a virtual environment with the packages of a part.
+# make_environment PART FOLDER: a virtual environment with all rows of the part.
 make_environment() {
   part_rows "$1" | awk '{ print $2 "==" $3 " --hash=sha256:" $5 }' >requirements.txt
   "$PYTHON" -m venv "$2"
   "$2/bin/python" -m pip install --disable-pip-version-check --no-deps --only-binary=:all: \
     --requirement requirements.txt >&2
+}
+
+# A client that tests talk to a server with; for the interpreter of `python`, through PYTHONPATH.
+make_tritonclient() {
+  local package
+  for package in $(part_rows tritonclient | awk '{ print $2 }'); do
+    pip_fetch tritonclient "$package"
+    unzip_wheel "$package" "$1"
+  done
 }
 
 # The official operator tests as files.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "backends/common/openmp/keep_threads.h"
 #include "epilogue.h"
 
 namespace collage::blas {
@@ -89,6 +90,7 @@ class ProductCall final : public Call {
   }
 
   Result<void> run() override {
+    const KeepOpenMpThreads keep;
     const std::int64_t count = loaded_->pieces.count();
     const int threads = loaded_->shares_pieces ? loaded_->threads : 1;
     use_threads(loaded_->library, loaded_->shares_pieces ? 1 : loaded_->threads);

@@ -3,6 +3,7 @@
 // programs that do not depend on the machine. Each operator family has its own file (family.h).
 #include <algorithm>
 
+#include "backend/extensions/export_extension.h"
 #include "backend/extensions/format_extension.h"
 #include "backend/registry.h"
 #include "family.h"
@@ -54,10 +55,10 @@ std::string operators_of(const Graph& graph, const Region& region) {
   return names;
 }
 
-class Host final : public Backend, public FormatExtension {
+class Host final : public Backend, public ExportExtension, public FormatExtension {
  public:
   Host(const std::string& name, const BackendOptions& options) {
-    info_ = {.name = name, .kind = "host", .version = "1", .build = kBuild};
+    info_ = {.name = name, .kind = "host", .version = "1", .build = kBuild, .takes_pool = true};
     if (!options.empty()) info_.unusable = "unknown option '" + options.begin()->first + "'";
   }
 
@@ -110,7 +111,13 @@ class Host final : public Backend, public FormatExtension {
   }
 
   [[nodiscard]] Extension* extension(ExtensionKind kind) override {
-    return select_extension<FormatExtension>(*this, kind);
+    return select_extension<ExportExtension, FormatExtension>(*this, kind);
+  }
+
+  /// The text of a program is all there is.
+  [[nodiscard]] Result<ExportedArtifact> exported(const ArtifactView& artifact,
+                                                  const std::string& /*prefix*/) const override {
+    return ExportedArtifact{.bytes = std::string(artifact.bytes), .code = {}};
   }
 
   [[nodiscard]] std::optional<std::size_t> format_bytes(const ValueType& type, const Format& format) const override {

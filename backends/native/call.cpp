@@ -2,7 +2,10 @@
 
 #include <omp.h>
 
+#include <algorithm>
 #include <atomic>
+
+#include "backends/common/openmp/keep_threads.h"
 
 namespace collage::native {
 namespace {
@@ -10,24 +13,45 @@ namespace {
 void* allocate(void* context, std::size_t bytes) { return static_cast<CallContext*>(context)->scratch.allocate(bytes); }
 void release(void* context, void* pointer) { static_cast<CallContext*>(context)->scratch.release(pointer); }
 
+int one_by_one(CallContext& own, Task task, int first, int count, std::uint8_t* closure) {
+  int status = 0;
+  for (int i = first; i < first + count && status == 0; ++i) {
+    if (own.threads == nullptr) {
+      status = task(&own, i, closure);
+    } else {
+      own.threads->front().scratch.clear();
+      status = task(own.threads->data(), i, closure);
+    }
+  }
+  return status;
+}
+
+/// One task for each thread's scratch, which takes iterations until none is left: the pool may run tasks on any
+/// threads.
+int on_pool(CallContext& own, Task task, int first, int count, std::uint8_t* closure) {
+  std::atomic<int> next = 0;
+  std::atomic<int> failed = 0;
+  const int tasks = std::min(own.pool->tasks(static_cast<int>(own.threads->size())), count);
+  own.pool->run(static_cast<std::size_t>(std::max(tasks, 0)), [&](std::size_t index) {
+    CallContext& mine = (*own.threads)[index];
+    for (int i = next++; i < count; i = next++) {
+      mine.scratch.clear();
+      if (const int result = task(&mine, first + i, closure); result != 0) failed = result;
+    }
+  });
+  return failed;
+}
+
 /// Iterations are handed out one by one: their number is small, and the last ones may be shorter.
 int parallel_for(void* context, Task task, int first, int count, std::uint8_t* closure) {
   auto* own = static_cast<CallContext*>(context);
-  int status = 0;
-  if (own->threads == nullptr || own->threads->size() < 2) {
-    for (int i = first; i < first + count && status == 0; ++i) {
-      if (own->threads == nullptr) {
-        status = task(own, i, closure);
-      } else {
-        own->threads->front().scratch.clear();
-        status = task(own->threads->data(), i, closure);
-      }
-    }
-    return status;
-  }
+  const int threads = own->threads == nullptr ? 1 : static_cast<int>(own->threads->size());
+  if (threads < 2) return one_by_one(*own, task, first, count, closure);
+  if (own->pool != nullptr) return on_pool(*own, task, first, count, closure);
   std::atomic<int> failed = 0;
-#pragma omp parallel for num_threads(static_cast <int>(own->threads->size())) schedule(dynamic, 1)
+#pragma omp parallel for num_threads(threads) schedule(dynamic, 1)
   for (int i = first; i < first + count; ++i) {
+    const DefaultFloatMode mode;
     CallContext& mine = (*own->threads)[static_cast<std::size_t>(omp_get_thread_num())];
     mine.scratch.clear();
     if (const int result = task(&mine, i, closure); result != 0) failed = result;
@@ -108,7 +132,7 @@ Result<std::shared_ptr<Loaded>> load_program(const Program& program, std::size_t
 }
 
 Result<Entry> entry_of(const Loaded& loaded, const std::string& symbol) {
-  const auto entry = reinterpret_cast<Entry>(loaded.object->object->symbol(symbol + "_argv"));
+  const auto entry = reinterpret_cast<Entry>(loaded.object->object->symbol(entry_symbol(symbol)));
   if (entry == nullptr) return misfit("no kernel " + symbol);
   return entry;
 }
@@ -124,6 +148,7 @@ NativeCall::NativeCall(std::shared_ptr<const Loaded> loaded, Entry entry, std::s
     threads_[i].scratch = Scratch(workspace + code.serial_bytes + i * code.per_thread_bytes,  // null plus 0
                                   code.per_thread_bytes);
   context_.threads = &threads_;
+  context_.pool = buffers.pool;
   for (const Argument& argument : arguments) shapes_.push_back(shape_of(argument));
   arguments_.push_back(&user_context_);
   for (std::size_t i = 0; i < shapes_.size(); ++i) {
@@ -135,11 +160,15 @@ NativeCall::NativeCall(std::shared_ptr<const Loaded> loaded, Entry entry, std::s
 
 Result<void> NativeCall::run() {
   context_.scratch.clear();
-  // Its calls are parts of our own loops.
-  if (loaded_->object->library != nullptr) blas::use_threads(*loaded_->object->library, 1);
-  const int status = entry_(arguments_.data());
+  const int status = loaded_->object->library == nullptr ? entry_(arguments_.data()) : run_with_library();
   if (status == 0) return {};
   return fail(ExitCode::kBug, "backend/library-failed", "native", "status " + std::to_string(status));
+}
+
+int NativeCall::run_with_library() {
+  const KeepOpenMpThreads keep;
+  blas::use_threads(*loaded_->object->library, 1);  // its calls are parts of our own loops
+  return entry_(arguments_.data());
 }
 
 NativeCall::Shape NativeCall::shape_of(const Argument& argument) {

@@ -55,6 +55,7 @@ struct Loaded {
 struct CallContext {
   Scratch scratch;
   std::vector<CallContext>* threads = nullptr;  ///< one for each thread of a parallel loop; null inside one
+  ThreadPool* pool = nullptr;                   ///< where its loops run; null: on OpenMP's threads
 };
 
 class NativeCall : public Call {
@@ -71,6 +72,7 @@ class NativeCall : public Call {
     halide_buffer_t buffer{};
     std::array<halide_dimension_t, kMostDimensions> dimensions{};
   };
+  [[nodiscard]] int run_with_library();
   static Shape shape_of(const Argument& argument);
   [[nodiscard]] std::uint8_t* address_of(const Argument& argument, const Buffers& buffers) const;
 

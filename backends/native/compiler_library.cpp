@@ -69,6 +69,12 @@ std::vector<std::string> libraries_of_strategies() {
   return {found.begin(), found.end()};
 }
 
+std::string whole_path(const std::string& file) {
+  std::error_code error;
+  const auto path = std::filesystem::canonical(file, error);
+  return error ? file : path.string();
+}
+
 Result<const CompilerTable*> compiler() {
   static const Result<const CompilerTable*> opened = open_compiler();
   return opened;

@@ -18,4 +18,7 @@ namespace collage::native {
 /// COLLAGE_BACKEND_PATH, sorted by path.
 [[nodiscard]] std::vector<std::string> libraries_of_strategies();
 
+/// The path of a library of strategies without links in it; as it is when there is no such file.
+[[nodiscard]] std::string whole_path(const std::string& file);
+
 }  // namespace collage::native

@@ -1,7 +1,7 @@
 // Makes a kernel from a program and a loaded shared object, without a compiler.
 // In:  a program, its constants, its machine code. Out: a Kernel whose calls run the machine code on bound buffers.
-// How: scratch comes from the plan's workspace, never from the heap. Parallel loops run in the OpenMP thread pool that
-//       other backends use, so that there is one pool with one number of threads.
+// How: scratch comes from the plan's workspace, never from the heap. Parallel loops run on the session's thread pool
+//       when it has one, else on the OpenMP threads that other backends use too, so that there is one set of threads.
 // Cost: a call adds a few nanoseconds.
 // Source: the calling convention NAME_argv(void**) of Halide's objects.
 #pragma once

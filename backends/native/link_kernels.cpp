@@ -24,9 +24,10 @@ class UnitMaker {
     for (const std::vector<std::string_view>& objects : codes_) {
       COLLAGE_TRY(linked.emplace_back(), link(objects));
     }
-    return LinkedArtifact{
-        .bytes = unit_to_bytes(programs_, std::vector<std::string_view>(linked.begin(), linked.end())),
-        .compatibility = compatibility_of(programs_.begin()->second)};
+    std::vector<CodeBytes> codes;
+    for (std::size_t i = 0; i < linked.size(); ++i) codes.push_back({.shared_object = linked[i], .objects = codes_[i]});
+    return LinkedArtifact{.bytes = unit_to_bytes(programs_, codes),
+                          .compatibility = compatibility_of(programs_.begin()->second)};
   }
 
  private:

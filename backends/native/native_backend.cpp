@@ -1,12 +1,12 @@
 // The native backend: our tensor compiler. Regions become tensor code, tensor code becomes machine code, and the
 // kernels run without any compiler. This module loads and runs; compiling is behind compiler_interface.h.
 #include <algorithm>
-#include <filesystem>
 #include <mutex>
 #include <optional>
 
 #include "backend/extensions/code_generator.h"
 #include "backend/extensions/constants_extension.h"
+#include "backend/extensions/export_extension.h"
 #include "backend/extensions/open_compiler.h"
 #include "backend/extensions/portability_extension.h"
 #include "backend/extensions/strategy_extension.h"
@@ -16,6 +16,7 @@
 #include "base/hash.h"
 #include "blas_call.h"
 #include "compiler_library.h"
+#include "export_kernels.h"
 #include "kernel.h"
 #include "link_kernels.h"
 #include "unit_cache.h"
@@ -36,6 +37,7 @@ std::unexpected<Refusal> refuse(RefusalReason reason, std::string detail) {
 class Native final : public Backend,
                      public CodeGenerator,
                      public ConstantsExtension,
+                     public ExportExtension,
                      public LinkExtension,
                      public OpenCompiler,
                      public PortabilityExtension,
@@ -45,7 +47,7 @@ class Native final : public Backend,
   Native(const std::string& name, const BackendOptions& options) {
     const InstructionSet& least = baseline_instruction_set();
     set_ = best_instruction_set();
-    info_ = {.name = name, .kind = "native", .version = "1", .is_compiler = true};
+    info_ = {.name = name, .kind = "native", .version = "1", .is_compiler = true, .takes_pool = true};
     libraries_ = libraries_of_strategies();
     for (const auto& [key, value] : options) read_option(key, value);
     if (set_ == nullptr && info_.unusable.empty()) info_.unusable = "a processor without AVX2";
@@ -57,8 +59,8 @@ class Native final : public Backend,
   [[nodiscard]] const BackendInfo& info() const override { return info_; }
 
   [[nodiscard]] Extension* extension(ExtensionKind kind) override {
-    return select_extension<CodeGenerator, ConstantsExtension, LinkExtension, OpenCompiler, PortabilityExtension,
-                            StrategyExtension, TuningExtension>(*this, kind);
+    return select_extension<CodeGenerator, ConstantsExtension, ExportExtension, LinkExtension, OpenCompiler,
+                            PortabilityExtension, StrategyExtension, TuningExtension>(*this, kind);
   }
 
   /// Single operators, and operators that exporters write as several nodes, each with the chain that follows it;
@@ -156,6 +158,11 @@ class Native final : public Backend,
     return link_kernels(kernels, table->link);
   }
 
+  [[nodiscard]] Result<ExportedArtifact> exported(const ArtifactView& artifact,
+                                                  const std::string& prefix) const override {
+    return export_kernels(artifact, prefix);
+  }
+
   [[nodiscard]] std::vector<MaybePrepared> prepare_constants(std::span<const LoadRequest> kernels) override {
     std::vector<MaybePrepared> all;
     for (const LoadRequest& kernel : kernels) all.push_back(prepare_one(kernel));
@@ -226,9 +233,7 @@ class Native final : public Backend,
 
   /// A file that the user names must fit; one in a folder is checked when something is compiled.
   void add_library(const std::string& file) {
-    std::error_code error;
-    const auto path = std::filesystem::canonical(file, error);
-    const std::string library = error ? file : path.string();
+    const std::string library = whole_path(file);
     if (std::ranges::find(libraries_, library) == libraries_.end()) libraries_.push_back(library);
     if (const auto ready = toolchain(); !ready) info_.unusable = to_string(ready.error());
   }

@@ -8,7 +8,7 @@
 namespace collage::native {
 namespace {
 
-constexpr std::int64_t kMostElements = (std::int64_t{1} << 31) - 1;
+constexpr std::int64_t kElementLimit = (std::int64_t{1} << 31) - 1;
 
 /// What is ready to be called for one shape.
 struct ShapedKernel {
@@ -21,8 +21,8 @@ bool fits(const Argument& argument, std::int64_t elements) {
   std::int64_t last = 0;
   for (std::size_t i = 0; i < argument.extents.size(); ++i) {
     std::int64_t reach = 0;
-    if (argument.extents[i] < 1 || argument.strides[i] < 0 || argument.extents[i] > kMostElements ||
-        argument.strides[i] > kMostElements)
+    if (argument.extents[i] < 1 || argument.strides[i] < 0 || argument.extents[i] > kElementLimit ||
+        argument.strides[i] > kElementLimit)
       return false;
     if (__builtin_mul_overflow(argument.extents[i] - 1, argument.strides[i], &reach) ||
         __builtin_add_overflow(last, reach, &last))
@@ -35,7 +35,7 @@ bool fits(const Argument& argument, std::int64_t elements) {
 std::int64_t checked_count(const Extents& extents) {
   std::int64_t count = 1;
   for (const std::int64_t extent : extents)
-    if (extent < 0 || __builtin_mul_overflow(count, extent, &count) || count > kMostElements) return kMostElements + 1;
+    if (extent < 0 || __builtin_mul_overflow(count, extent, &count) || count > kElementLimit) return kElementLimit + 1;
   return count;
 }
 
@@ -127,7 +127,7 @@ class OpenKernels final : public MultiKernel {
     ShapedKernel shaped{.arguments = member.arguments, .outputs = {}};
     for (const Terms& port : set_.outputs) {
       shaped.outputs.push_back(values_of(port, sizes));
-      if (checked_count(shaped.outputs.back()) > kMostElements)
+      if (checked_count(shaped.outputs.back()) > kElementLimit)
         return fail(ExitCode::kUnsupported, "shape/outside", "native", "2^31 elements and more", "smaller extents");
     }
     for (std::size_t i = 0; i < member.views.size(); ++i) {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <nlohmann/json.hpp>
-#include <sstream>
+#include <ranges>
 
 #include "backend/backend.h"
 #include "base/hash.h"
@@ -79,6 +79,17 @@ Program program_from(const json& from) {
 /// How an artifact's text refers to the ELF files behind it, in their order.
 json print_of(std::string_view file) { return {{"bytes", file.size()}, {"hash", hash_of(file)}}; }
 
+/// The same for a code's files, which become the next of `files`.
+json print_of(const CodeBytes& code, std::vector<std::string_view>& files) {
+  json print = print_of(code.shared_object);
+  files.push_back(code.shared_object);
+  for (const std::string_view object : code.objects) {
+    print["objects"].push_back(print_of(object));
+    files.push_back(object);
+  }
+  return print;
+}
+
 /// Takes the files behind an artifact's text one after the other. The dynamic loader trusts what it maps: bytes that
 /// are not the ones that were written must not reach it.
 class Files {
@@ -91,6 +102,12 @@ class Files {
       throw std::runtime_error("machine code of " + std::to_string(file.size()) + " bytes, not what was compiled");
     left_.remove_prefix(size);
     return file;
+  }
+  CodeBytes take_code(const json& print) {
+    CodeBytes code{.shared_object = take(print), .objects = {}};
+    if (const auto objects = print.find("objects"); objects != print.end())
+      for (const json& object : *objects) code.objects.push_back(take(object));
+    return code;
   }
   void end() const {
     if (!left_.empty()) throw std::runtime_error(std::to_string(left_.size()) + " bytes after the machine code");
@@ -140,26 +157,22 @@ std::string to_bytes(const Program& program, std::span<const CodeBytes> codes) {
   std::vector<std::string_view> files;
   for (std::size_t i = 0; i < codes.size(); ++i) {
     json code = to_json(program.codes[i]);
-    code.update(print_of(codes[i].shared_object));
-    files.push_back(codes[i].shared_object);
-    for (const std::string_view object : codes[i].objects) {
-      code["objects"].push_back(print_of(object));
-      files.push_back(object);
-    }
+    code.update(print_of(codes[i], files));
     text["codes"].push_back(std::move(code));
   }
   return artifact_bytes(text, files);
 }
 
-std::string unit_to_bytes(const Programs& programs, std::span<const std::string_view> shared_objects) {
+std::string unit_to_bytes(const Programs& programs, std::span<const CodeBytes> codes) {
   json text = {{"kernels", json::object()}, {"objects", json::array()}};
   for (const auto& [entry, program] : programs) {
-    COLLAGE_CHECK(program.codes.size() == shared_objects.size(), "one shared object for each code");
+    COLLAGE_CHECK(program.codes.size() == codes.size(), "machine code for each code");
     json& kernel = text["kernels"][entry] = to_json(program);
     for (const Code& code : program.codes) kernel["codes"].push_back(to_json(code));
   }
-  for (const std::string_view object : shared_objects) text["objects"].push_back(print_of(object));
-  return artifact_bytes(text, shared_objects);
+  std::vector<std::string_view> files;
+  for (const CodeBytes& code : codes) text["objects"].push_back(print_of(code, files));
+  return artifact_bytes(text, files);
 }
 
 std::string compatibility_of(const Program& program) {
@@ -169,16 +182,20 @@ std::string compatibility_of(const Program& program) {
 }
 
 Result<Needs> needs_of(std::string_view compatibility) {
-  std::istringstream words{std::string(compatibility)};
-  std::string word;
-  words >> word;
-  bool is_ours = word == kFormat;
+  // Without streams: they bring much of the C++ library into an exported library.
+  std::vector<std::string> words;
+  for (const auto word : std::views::split(compatibility, ' ')) words.emplace_back(word.begin(), word.end());
+  bool is_ours = !words.empty() && words.front() == kFormat;
   Needs needs;
-  while (words >> word && word != kWith) {
-    needs.sets.push_back(instruction_set_of(word));
+  std::size_t at = 1;
+  for (; at < words.size() && words[at] != kWith; ++at) {
+    needs.sets.push_back(instruction_set_of(words[at]));
     is_ours &= needs.sets.back() != nullptr;
   }
-  if (words) is_ours &= static_cast<bool>(words >> needs.library);
+  if (at < words.size()) {
+    is_ours &= at + 2 == words.size() && !words[at + 1].empty();
+    if (is_ours) needs.library = words[at + 1];
+  }
   if (is_ours && !needs.sets.empty()) return needs;
   return fail(ExitCode::kUnsupported, "backend/incompatible-artifact", "native", std::string(compatibility),
               "an artifact of this build");
@@ -195,11 +212,7 @@ Result<std::string_view> text_of(std::string_view bytes) {
 Result<StoredProgram> program_of(std::string_view bytes) {
   return parsed(bytes, [](const json& text, Files& files) {
     StoredProgram stored{.program = program_from(text), .codes = {}};
-    for (const json& code : text.at("codes")) {
-      CodeBytes& taken = stored.codes.emplace_back(CodeBytes{.shared_object = files.take(code), .objects = {}});
-      if (!code.contains("objects")) continue;
-      for (const json& object : code["objects"]) taken.objects.push_back(files.take(object));
-    }
+    for (const json& code : text.at("codes")) stored.codes.push_back(files.take_code(code));
     return stored;
   });
 }
@@ -207,10 +220,10 @@ Result<StoredProgram> program_of(std::string_view bytes) {
 Result<StoredUnit> unit_of(std::string_view bytes) {
   return parsed(bytes, [](const json& text, Files& files) {
     StoredUnit unit;
-    for (const json& object : text.at("objects")) unit.shared_objects.push_back(files.take(object));
+    for (const json& code : text.at("objects")) unit.codes.push_back(files.take_code(code));
     for (const auto& [entry, kernel] : text.at("kernels").items()) {
       const Program& program = unit.programs.emplace(entry, program_from(kernel)).first->second;
-      if (program.codes.size() != unit.shared_objects.size()) throw std::runtime_error("codes without machine code");
+      if (program.codes.size() != unit.codes.size()) throw std::runtime_error("codes without machine code");
     }
     return unit;
   });

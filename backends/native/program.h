@@ -3,7 +3,7 @@
 // How: eight bytes of length, a JSON text, then the ELF files unchanged, so that equal code gives equal bytes. The
 //       artifact of one kernel has, for each instruction set, a shared object, which is loaded, and the object files
 //       from which it was linked. A unit, which link_kernels.h makes of several kernels, has one shared object for all
-//       of them.
+//       of them, and their object files.
 // Cost: parsing the text and hashing the ELF files, which are not copied.
 #pragma once
 
@@ -70,15 +70,18 @@ struct StoredProgram {
 
 [[nodiscard]] std::string to_bytes(const Program& program, std::span<const CodeBytes> codes);
 
+/// The entry point of a kernel that is called with an array of arguments, as Halide names it.
+[[nodiscard]] inline std::string entry_symbol(const std::string& symbol) { return symbol + "_argv"; }
+
 /// Programs whose kernels lie in the same shared objects, by entry point.
 using Programs = std::map<std::string, Program, std::less<>>;
 
 struct StoredUnit {
   Programs programs;
-  std::vector<std::string_view> shared_objects;  ///< inside the artifact's bytes, one for each code of every program
+  std::vector<CodeBytes> codes;  ///< one for each code of every program
 };
 
-[[nodiscard]] std::string unit_to_bytes(const Programs& programs, std::span<const std::string_view> shared_objects);
+[[nodiscard]] std::string unit_to_bytes(const Programs& programs, std::span<const CodeBytes> codes);
 /// The text at the front of an artifact, which names the hashes of all that follows. Error backend/bad-artifact.
 [[nodiscard]] Result<std::string_view> text_of(std::string_view bytes);
 /// What a kernel needs of a machine.

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "backend/registry.h"
+#include "backends/common/openmp/keep_threads.h"
 #include "layout.h"
 #include "library.h"
 #include "lowering/lower.h"
@@ -140,6 +141,7 @@ Result<StoredProgram> OneDnnBackend::program_of(const LoadRequest& request) cons
 
 Result<std::unique_ptr<Kernel>> OneDnnBackend::load(const LoadRequest& request) {
   COLLAGE_TRY(const StoredProgram stored, program_of(request));
+  const KeepOpenMpThreads keep;
   use_threads(request.threads);
   auto kernel = guard([&] {
     return load_kernel(engine_, stored.program, request.constants, request.threads, request.artifact.workspace_bytes);

@@ -15,6 +15,7 @@
 
 #include "backend/device.h"
 #include "backend/extension.h"
+#include "backend/thread_pool.h"
 #include "base/error.h"
 #include "ir/graph.h"
 #include "region/accuracy.h"
@@ -38,6 +39,7 @@ struct BackendInfo {
   std::vector<std::string> conflicts_with;  ///< kinds that cannot be loaded in the same process
   bool is_engine = false;                   ///< also runs whole models, so takes part as a rival
   bool is_compiler = false;                 ///< generates code for each kernel: measuring one takes seconds
+  bool takes_pool = false;                  ///< loops of its kernels run on Buffers::pool
   std::string unusable;  ///< why it cannot be used on this machine, determined when it was made; empty = usable
 };
 
@@ -45,6 +47,7 @@ struct CompileOptions {
   int threads = 1;
   Accuracy accuracy = Accuracy::kStandard;
   bool portable = false;  ///< artifacts also hold code for the baseline instruction set (PortabilityExtension)
+  bool linkable = false;  ///< offer only variants that ExportExtension can link: none that calls another library
 };
 
 /// One region to compile. The graph outlives the call.
@@ -117,6 +120,7 @@ struct Buffers {
   std::vector<void*> outputs;
   void* workspace = nullptr;
   DeviceQueue* queue = nullptr;  ///< where runs are queued; null at home. Outlives the call
+  ThreadPool* pool = nullptr;    ///< threads for its loops; null: those of the library behind it. Outlives the call
 };
 
 class OpenKernel;

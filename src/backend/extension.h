@@ -17,7 +17,8 @@ enum class ExtensionKind : std::uint8_t {
   kStrategies,   ///< StrategyExtension: a list of its implementations
   kOperands,     ///< OperandExtension: kernels that refuse bad operands themselves
   kPortability,  ///< PortabilityExtension: artifacts that also run on processors with fewer instructions
-  kTensorCode    ///< CodeGenerator: compiles the tensor code of other backends
+  kTensorCode,   ///< CodeGenerator: compiles the tensor code of other backends
+  kExport        ///< ExportExtension: kernels that can be linked into a library of one model
 };
 
 /// Base of all optional interfaces: what extension() returns before it is cast by kind.

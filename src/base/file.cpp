@@ -1,6 +1,7 @@
 #include "base/file.h"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -28,6 +29,18 @@ bool write_all(int descriptor, std::string_view bytes) {
     bytes.remove_prefix(static_cast<std::size_t>(written));
   }
   return true;
+}
+
+/// What went wrong; "" when the file had as many bytes as asked for.
+std::string read_all(int descriptor, std::span<std::byte> bytes) {
+  while (!bytes.empty()) {
+    const ssize_t count = ::read(descriptor, bytes.data(), bytes.size());
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) return std::strerror(errno);
+    if (count == 0) return "a file that became shorter";
+    bytes = bytes.subspan(static_cast<std::size_t>(count));
+  }
+  return "";
 }
 
 bool sync_folder_of(const std::string& path) {
@@ -66,6 +79,22 @@ Result<void> write_and_rename(const std::string& path, std::span<const std::stri
 }
 
 }  // namespace
+
+Result<Buffer> read_file(const std::string& path) {
+  // Opening a pipe would wait for its writer.
+  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  std::string problem = descriptor < 0 ? std::strerror(errno) : "";
+  struct stat status {};
+  if (problem.empty() && (::fstat(descriptor, &status) != 0 || !S_ISREG(status.st_mode)))
+    problem = "something that is not a regular file";
+  Buffer buffer;
+  if (problem.empty())
+    buffer = Buffer::make(static_cast<std::size_t>(status.st_size),
+                          [&](std::span<std::byte> bytes) { problem = read_all(descriptor, bytes); });
+  if (descriptor >= 0) ::close(descriptor);
+  if (problem.empty()) return buffer;
+  return fail(ExitCode::kIo, "io/cannot-read", path, problem, "a readable file");
+}
 
 Result<void> write_file_durably(const std::string& path, std::span<const std::string_view> pieces) {
   return write_and_rename(path, pieces, true);

@@ -84,18 +84,11 @@ std::string examples(const std::vector<std::string>& lines) {
   return text;
 }
 
-void add_help(CLI::App& app, Program& program, const std::string& version) {
+void add_help(CLI::App& app, Program& program) {
   auto words = std::make_shared<std::vector<std::string>>();
   CLI::App* help = app.add_subcommand("help", "tell about a command");
   help->add_option("command", *words, "which one, such as run or db list");
   help->callback([&app, &program, words] { program.action = [&app, words] { return show_help(app, *words); }; });
-  CLI::App* about = app.add_subcommand("version", "say which version this is");
-  about->callback([&program, version] {
-    program.action = [version] {
-      fmt::print("{}\n", version);
-      return 0;
-    };
-  });
   for (CLI::App* command : app.get_subcommands([](CLI::App*) { return true; })) command->group("Commands");
 }
 

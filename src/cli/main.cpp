@@ -7,34 +7,36 @@
 #include <string_view>
 #include <system_error>
 
+#include "cli/commands/version.h"
 #include "cli/help.h"
 #include "cli/program.h"
 #include "cli/usage_error.h"
 
 namespace {
 
-constexpr const char* kVersion = "collage " COLLAGE_VERSION;
-
 int run_command_line(int argc, char** argv) {
   using namespace collage::cli;
   CLI::App app{"Measures which library should run which part of a model, and runs the best mix.", "collage"};
   app.require_subcommand(1);
   set_up_help(app);
-  app.set_version_flag("-v,-V,--version", kVersion, "say which version this is");
+  app.set_version_flag("-v,-V,--version", version_text(), "say which version this is");
   Program program;
   add_tune(app, program);
   add_run(app, program);
+  add_serve(app, program);
   add_bench(app, program);
   add_verify(app, program);
   add_recheck(app, program);
   add_repro(app, program);
   add_explain(app, program);
+  add_export(app, program);
   add_backends(app, program);
   add_strategies(app, program);
   add_check(app, program);
   add_workload(app, program);
   add_db(app, program);
-  add_help(app, program, kVersion);
+  add_version(app, program);
+  add_help(app, program);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

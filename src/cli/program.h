@@ -23,13 +23,16 @@ void add_verify(CLI::App& app, Program& program);
 void add_repro(CLI::App& app, Program& program);
 void add_recheck(CLI::App& app, Program& program);
 void add_explain(CLI::App& app, Program& program);
+void add_export(CLI::App& app, Program& program);
 void add_backends(CLI::App& app, Program& program);
 void add_strategies(CLI::App& app, Program& program);
 void add_check(CLI::App& app, Program& program);
 void add_workload(CLI::App& app, Program& program);
 void add_db(CLI::App& app, Program& program);
-/// help and version, as commands; after those for users.
-void add_help(CLI::App& app, Program& program, const std::string& version);
+void add_version(CLI::App& app, Program& program);
+void add_serve(CLI::App& app, Program& program);
+/// help as a command; after those for users.
+void add_help(CLI::App& app, Program& program);
 
 /// Declares a command with the options of its output; `run` gets them parsed. Its add_* function declares its other
 /// options.

@@ -20,13 +20,15 @@ Effort effort_from(const std::string& name) { return name == "prepare" ? Effort:
 Json options_to_json(const CompileOptions& options) {
   return {{"threads", options.threads},
           {"accuracy", std::string(name_of(options.accuracy))},
-          {"portable", options.portable}};
+          {"portable", options.portable},
+          {"linkable", options.linkable}};
 }
 
 CompileOptions options_from(const Json& json) {
   return {.threads = json.at("threads").get<int>(),
           .accuracy = accuracy_of(json.at("accuracy").get<std::string>()).value_or(Accuracy::kStandard),
-          .portable = json.at("portable").get<bool>()};
+          .portable = json.at("portable").get<bool>(),
+          .linkable = json.at("linkable").get<bool>()};
 }
 
 Json target_to_json(const PriceTarget& target) {

@@ -21,7 +21,11 @@ struct MeasureOptions {
   std::chrono::nanoseconds compile_limit = std::chrono::seconds(60);  ///< for compiling one candidate
   std::chrono::nanoseconds run_limit = std::chrono::seconds(10);  ///< for running one, besides 20 x what is expected
 
-  [[nodiscard]] CompileOptions compile() const { return {.threads = threads, .accuracy = accuracy}; }
+  bool for_library = false;  ///< only what can be linked into a library of one model (src/export)
+
+  [[nodiscard]] CompileOptions compile() const {
+    return {.threads = threads, .accuracy = accuracy, .linkable = for_library};
+  }
 };
 
 /// The graph that candidates are parts of, as workers read it.

@@ -20,4 +20,9 @@ struct RealisedPlan {
   bool operator==(const RealisedPlan&) const = default;
 };
 
+/// The constants of a plan in its weights.bin, whose bytes they share. Error plan/damaged for weights of another size;
+/// `label` names their file in it.
+[[nodiscard]] Result<std::map<PlanIndex, Tensor>> constants_in(const Plan& plan, const Buffer& weights,
+                                                               const std::string& label);
+
 }  // namespace collage

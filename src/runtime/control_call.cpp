@@ -200,7 +200,7 @@ class Binder {
     const auto place = [&](const ControlPort& port) {
       return port.value == kNoValue ? workspace_ + port.offset : outer(port.value);
     };
-    BodyMemory memory{.inputs = {}, .outputs = {}, .arena = workspace_};
+    BodyMemory memory{.inputs = {}, .outputs = {}, .arena = workspace_, .pool = memory_.pool};
     for (const ControlPort& port : layout_.inputs[b]) memory.inputs.push_back(place(port));
     for (const ControlPort& port : layout_.outputs[b]) memory.outputs.push_back(place(port));
     return memory;

@@ -7,6 +7,7 @@
 
 #include "backend/extensions/device_extension.h"
 #include "backend/extensions/portability_extension.h"
+#include "base/float_mode.h"
 #include "runtime/executable_state.h"
 
 namespace collage {
@@ -81,6 +82,17 @@ Result<std::map<std::string, Device*>> find_devices(const Plan& plan, const Back
   return devices;
 }
 
+/// The first backend of the plan's steps whose kernels compute on threads of their own; "" when there is none.
+Result<std::string> backend_without_pool(const Plan& plan, const BackendSource& backends) {
+  std::set<std::string> names;
+  list_backends(plan, names);
+  for (const std::string& name : names) {
+    COLLAGE_TRY(Backend* const backend, backends(name));
+    if (!backend->info().takes_pool) return name;
+  }
+  return std::string();
+}
+
 /// Everything a plan in memory must have beside a sound Plan; a plan file has it by construction.
 Result<void> check_parts(const RealisedPlan& realised) {
   COLLAGE_TRY_VOID(verify(realised.plan));
@@ -143,6 +155,8 @@ MachineVerdict judge_machine(const Plan& plan, const BackendSource& backends, co
 
 Result<Executable> Executable::load(RealisedPlan realised, const BackendSource& backends, const LoadOptions& options) {
   COLLAGE_TRY_VOID(check_parts(realised));
+  const DefaultFloatMode
+      mode;  // numbers of artifacts are read, and weights packed, as they were when they were checked
   auto state = std::make_shared<State>();
   state->plan = std::move(realised);
   const Plan& plan = state->plan.plan;
@@ -151,8 +165,9 @@ Result<Executable> Executable::load(RealisedPlan realised, const BackendSource& 
     return fail(ExitCode::kUnsupported, "plan/missing-backend", plan.model_path,
                 fmt::format("{}", fmt::join(state->verdict.reasons, "; ")), "the backends the plan was made with");
   COLLAGE_TRY(state->devices, find_devices(plan, backends));
-  const int threads = options.threads > 0 ? options.threads : plan.threads;
-  KernelLoader loader(state->plan, backends, threads);
+  state->threads = options.threads > 0 ? options.threads : plan.threads;
+  COLLAGE_TRY(state->own_threads, backend_without_pool(plan, backends));
+  KernelLoader loader(state->plan, backends, state->threads);
   COLLAGE_TRY(state->model, loader.load_model());
   state->kernels = loader.take_kernels();
   state->dynamic = dynamic_values(plan);

@@ -28,6 +28,12 @@ struct ExecutionOptions {
   /// The arena at home, at least as large as the plan's, which contexts may share that never run at the same time; null
   /// for one of its own.
   std::shared_ptr<const MemoryBlock> arena;
+  /// The caller's threads for the loops of kernels; without parallel_for: those of the libraries behind them.
+  PoolFunctions pool;
+  /// The caller's memory for every port, 64-byte aligned, TensorPort::bytes each, in place of the context's own; it
+  /// outlives the context. Empty: none.
+  std::vector<std::byte*> input_memory;
+  std::vector<std::byte*> output_memory;
 };
 
 class Executable {
@@ -47,7 +53,7 @@ class Executable {
   [[nodiscard]] bool is_open() const;
 
   /// Thread-safe. Errors: runtime/out-of-memory; runtime/open-shape when inputs are open and no extents are given, or
-  /// they do not fit; those of Kernel::bind.
+  /// they do not fit; session/pool-not-supported; those of Kernel::bind.
   [[nodiscard]] Result<ExecutionContext> make_context(const ExecutionOptions& options = {}) const;
 
   struct State;

@@ -1,10 +1,12 @@
 #include "runtime/execution_context.h"
 
 #include <algorithm>
+#include <optional>
 
 #include <fmt/format.h>
 
 #include "base/clock.h"
+#include "base/float_mode.h"
 #include "plan/memory.h"
 #include "runtime/executable_state.h"
 #include "runtime/memory_block.h"
@@ -35,6 +37,15 @@ Result<std::vector<TensorPort>> ports_at(std::vector<TensorPort> ports, const st
   return ports;
 }
 
+/// None on one thread, where no loop is shared out.
+Result<std::optional<ThreadPool>> pool_of(const PoolFunctions& functions, const Executable::State& executable) {
+  if (functions.parallel_for == nullptr || executable.threads <= 1) return std::nullopt;
+  if (executable.own_threads.empty()) return ThreadPool(functions);
+  return fail(ExitCode::kUnsupported, "session/pool-not-supported", "pool",
+              "a plan for " + std::to_string(executable.threads) + " threads with steps of " + executable.own_threads,
+              "a plan for one thread, or with steps that run their loops on a pool");
+}
+
 }  // namespace
 
 struct ExecutionContext::State {
@@ -45,11 +56,18 @@ struct ExecutionContext::State {
     bool is_own = true;
   };
 
-  [[nodiscard]] static Result<std::vector<BoundPort>> allocate_ports(const std::vector<TensorPort>& ports) {
+  /// `memory`: the caller's, for every port; or empty.
+  [[nodiscard]] static Result<std::vector<BoundPort>> make_ports(const std::vector<TensorPort>& ports,
+                                                                 const std::vector<std::byte*>& memory) {
+    COLLAGE_CHECK(memory.empty() || memory.size() == ports.size(), "memory for every port or none");
     std::vector<BoundPort> out;
-    for (const TensorPort& port : ports) {
+    for (std::size_t i = 0; i < ports.size(); ++i) {
       BoundPort bound;
-      COLLAGE_TRY(bound.own, MemoryBlock::allocate(port.bytes, port.name));
+      if (memory.empty()) {
+        COLLAGE_TRY(bound.own, MemoryBlock::allocate(ports[i].bytes, ports[i].name));
+      } else {
+        bound.own = MemoryBlock::over({memory[i], ports[i].bytes});
+      }
       bound.data = bound.own.data();
       out.push_back(std::move(bound));
     }
@@ -65,6 +83,7 @@ struct ExecutionContext::State {
   std::shared_ptr<const MemoryBlock> arena;
   std::vector<TensorPort> input_ports;
   std::vector<Extents> open_inputs;  ///< by input, for a plan whose inputs are open
+  std::optional<ThreadPool> pool;    ///< of the caller; calls refer to it
   DevicePlaces devices;
   std::vector<BoundPort> inputs;
   std::vector<BoundPort> outputs;
@@ -81,9 +100,10 @@ struct ExecutionContext::State {
       if (device.queue) (void)device.queue->wait();
   }
 
-  [[nodiscard]] Result<std::unique_ptr<Call>> bind(std::size_t step) const {
+  [[nodiscard]] Result<std::unique_ptr<Call>> bind(std::size_t step) {
     BodyMemory memory{.inputs = {}, .outputs = {}, .arena = arena->data(), .devices = &devices};
     if (!open_inputs.empty()) memory.input_extents = &open_inputs;
+    if (pool) memory.pool = &*pool;
     for (const BoundPort& port : inputs) memory.inputs.push_back(port.data);
     for (const BoundPort& port : outputs) memory.outputs.push_back(port.data);
     return bind_step(executable->model, memory, step);
@@ -152,7 +172,16 @@ struct ExecutionContext::State {
     return {};
   }
 
-  [[nodiscard]] std::unexpected<Error> failed(std::size_t call, Error error) const {
+  /// A run in which the pool left out work.
+  [[nodiscard]] Result<void> check_pool() {
+    if (!pool || !pool->take_failure()) return {};
+    return fail(ExitCode::kUsage, "session/pool-failed", "pool", "a parallel_for that threw or left out tasks",
+                "one call of the task for each index");
+  }
+
+  /// A step's error, which may be due to the pool.
+  [[nodiscard]] std::unexpected<Error> failed(std::size_t call, Error error) {
+    if (auto done = check_pool(); !done) return std::unexpected(std::move(done).error());
     const std::uint32_t step = call_steps[call];
     error.where = fmt::format("step {} ({}): {}", step, plan().steps[step].backend, error.where);
     return std::unexpected(std::move(error));
@@ -167,6 +196,7 @@ ExecutionContext::~ExecutionContext() = default;
 Result<ExecutionContext> Executable::make_context(const ExecutionOptions& options) const {
   auto made = std::make_unique<ExecutionContext::State>();
   made->executable = state_;
+  COLLAGE_TRY(made->pool, pool_of(options.pool, *state_));
   made->arena = options.arena;
   if (made->arena == nullptr) {
     COLLAGE_TRY(MemoryBlock own, MemoryBlock::allocate(plan().arena_bytes, "arena"));
@@ -179,8 +209,8 @@ Result<ExecutionContext> Executable::make_context(const ExecutionOptions& option
   for (const auto& [location, device] : state_->devices) {
     COLLAGE_TRY(made->devices[location], make_device_place(*device, plan().device_arena_bytes.at(location)));
   }
-  COLLAGE_TRY(made->inputs, ExecutionContext::State::allocate_ports(made->input_ports));
-  COLLAGE_TRY(made->outputs, ExecutionContext::State::allocate_ports(outputs()));
+  COLLAGE_TRY(made->inputs, ExecutionContext::State::make_ports(made->input_ports, options.input_memory));
+  COLLAGE_TRY(made->outputs, ExecutionContext::State::make_ports(outputs(), options.output_memory));
   COLLAGE_TRY_VOID(made->bind_all());
   return ExecutionContext(std::move(made));
 }
@@ -219,15 +249,17 @@ Result<void> ExecutionContext::bind_output(std::size_t i, void* data) {
 }
 
 Result<void> ExecutionContext::run() {
+  const DefaultFloatMode mode;
   const std::vector<Call*>& calls = state_->calls;
   for (std::size_t i = 0; i < calls.size(); ++i)
     if (auto done = calls[i]->run(); !done) return state_->failed(i, std::move(done).error());
-  return {};
+  return state_->check_pool();
 }
 
 Result<void> ExecutionContext::run_profiled(std::span<std::int64_t> times_ns) {
   COLLAGE_CHECK(times_ns.size() >= state_->plan().steps.size());
   std::ranges::fill(times_ns, 0);
+  const DefaultFloatMode mode;
   Clock::time_point last = Clock::now();
   for (std::size_t i = 0; i < state_->calls.size(); ++i) {
     if (auto done = state_->calls[i]->run(); !done) return state_->failed(i, std::move(done).error());
@@ -237,7 +269,7 @@ Result<void> ExecutionContext::run_profiled(std::span<std::int64_t> times_ns) {
     times_ns[state_->call_steps[i]] = std::chrono::duration_cast<std::chrono::nanoseconds>(now - last).count();
     last = now;
   }
-  return {};
+  return state_->check_pool();
 }
 
 }  // namespace collage

@@ -39,8 +39,8 @@ class ExecutionContext {
   [[nodiscard]] Result<void> bind_input(std::size_t i, const void* data);
   [[nodiscard]] Result<void> bind_output(std::size_t i, void* data);
 
-  /// Runs all steps. The first error stops; where = the step, for a device the one that waited. Outputs are then
-  /// unspecified.
+  /// Runs all steps in the default floating-point mode. The first error stops; where = the step, for a device the one
+  /// that waited. Outputs are then unspecified. Error session/pool-failed.
   [[nodiscard]] Result<void> run();
   /// Like run(), and writes the nanoseconds of each step of the plan (views: 0) to `times_ns`, which has one each.
   /// Waits for devices after each step.

@@ -8,8 +8,9 @@
 namespace collage {
 
 struct LoadOptions {
-  int threads = 0;      ///< budget of each kernel; 0 = the plan's
-  std::string machine;  ///< print of this machine, compared with the plan's; empty = not compared
+  int threads = 0;         ///< budget of each kernel; 0 = the plan's
+  std::string machine;     ///< print of this machine, compared with the plan's; empty = not compared
+  bool copy_file = false;  ///< LoadedPlan::load(path): read the file into memory instead of mapping it
 };
 
 /// Whether a plan fits the backends and the machine at hand.

@@ -26,6 +26,7 @@ struct BodyMemory {
   std::byte* arena = nullptr;
   const DevicePlaces* devices = nullptr;                ///< null inside bodies, which lie at home
   const std::vector<Extents>* input_extents = nullptr;  ///< by input of a plan whose inputs are open; null else
+  ThreadPool* pool = nullptr;                           ///< of the caller; null: none
 };
 
 /// Loads what has not been loaded for an equal step: one for an executable.

@@ -13,6 +13,7 @@ Result<MemoryBlock> MemoryBlock::allocate(std::size_t bytes, const std::string& 
   MemoryBlock block;
   touch_pages(pages.get(), bytes);
   block.pages_ = std::move(pages);
+  block.data_ = block.pages_.get();
   block.bytes_ = bytes;
   return block;
 }

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "backend/extensions/export_extension.h"
 #include "backend/roles.h"
 #include "base/hash.h"
 #include "region/instance_name.h"
@@ -44,22 +45,35 @@ std::vector<std::pair<std::string, std::string>> conflicts_among(const std::vect
   return pairs;
 }
 
+/// A library of one model holds no others; what they would run is timed as a rival only.
+void leave_out_unlinkable(Registry& registry, Participants& who) {
+  std::erase_if(who.backends, [&](const std::string& name) {
+    const auto backend = registry.get(name);
+    if (backend && extension_of<ExportExtension>(**backend) != nullptr) return false;
+    who.notes.push_back(name + " runs no nodes: it is no part of a library (--deploy library)");
+    return true;
+  });
+}
+
 /// What follows from `who.backends`.
-void gather_proposing(Participants& who, Registry& registry) {
+void gather_proposing(Participants& who, Registry& registry, bool for_library) {
   who.locations = locations_of(registry, who.backends);
   who.proposing = who.backends;
   who.proposing.insert(who.proposing.begin(), kHostBackend);
-  if (std::ranges::find(who.proposing, kFillerEngine) == who.proposing.end() && registry.get(kFillerEngine))
+  if (!for_library && std::ranges::find(who.proposing, kFillerEngine) == who.proposing.end() &&
+      registry.get(kFillerEngine))
     who.proposing.emplace_back(kFillerEngine);
   who.conflicts = conflicts_among(who.proposing, registry);
 }
 
-void leave_out(const std::string& name, const Refusal& refusal, Registry& registry, Participants& who) {
+void leave_out(const std::string& name, const Refusal& refusal, Registry& registry, bool for_library,
+               Participants& who) {
   who.absent[name] = why(refusal);
   registry.exclude(name, who.absent[name]);
   who.notes.push_back(name + " takes no part: " + who.absent[name]);
   std::erase(who.backends, name);
-  gather_proposing(who, registry);
+  std::erase(who.rivals, name);
+  gather_proposing(who, registry, for_library);
 }
 
 RehearsalRequest request_for(std::vector<std::string> names, std::string graph_file, const TuneOptions& options,
@@ -111,7 +125,7 @@ Result<void> rehearse_graph(const Prepared& prepared, const TuneOptions& options
     if (refusal == tried.refused.end())
       env.store.put_verdict(key_of(name), "\"went well\"");
     else
-      leave_out(name, refusal->second, env.registry, who);
+      leave_out(name, refusal->second, env.registry, options.for_library, who);
   }
   return {};
 }
@@ -173,7 +187,9 @@ Result<Participants> choose_participants(const TuneOptions& options, const Measu
       who.notes.push_back(name + " takes no part: " + to_string(backend.error()));
     }
   }
-  gather_proposing(who, registry);
+  who.rivals = who.backends;
+  if (options.for_library) leave_out_unlinkable(registry, who);
+  gather_proposing(who, registry, options.for_library);
   COLLAGE_TRY_VOID(check_take_part(options.rules, registry, who.proposing));
   // The probe loaded all of them into one process.
   if (!who.conflicts.empty()) env.worker.stop();

@@ -21,6 +21,7 @@ namespace collage {
 
 struct Participants {
   std::vector<std::string> backends;          ///< may take nodes
+  std::vector<std::string> rivals;            ///< those that may run the model as a whole, where they are engines
   std::vector<std::string> proposing;         ///< those, the host, the filler
   Locations locations;                        ///< of `backends`
   std::vector<NodeRule> rules;                ///< pins and bans

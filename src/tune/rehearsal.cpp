@@ -91,7 +91,8 @@ Result<Json> run_rehearsal(const Json& json, JobContext& context) {
             .graph_file = json.at("graph").get<std::string>(),
             .folder = json.at("folder").get<std::string>(),
             .compile = {.threads = json.at("threads").get<int>(),
-                        .accuracy = accuracy_of(json.at("accuracy").get<std::string>()).value_or(Accuracy::kStandard)},
+                        .accuracy = accuracy_of(json.at("accuracy").get<std::string>()).value_or(Accuracy::kStandard),
+                        .linkable = json.at("linkable").get<bool>()},
             .stop = {}};
       }));
   Graph graph;
@@ -121,7 +122,8 @@ Json job_of(const RehearsalRequest& request) {
           {"graph", request.graph_file},
           {"folder", request.folder},
           {"threads", request.compile.threads},
-          {"accuracy", std::string(name_of(request.compile.accuracy))}};
+          {"accuracy", std::string(name_of(request.compile.accuracy))},
+          {"linkable", request.compile.linkable}};
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "export/exportable.h"
 #include "plan/file/plan_file.h"
 #include "plan/file/plan_json.h"
 #include "tune/confirm/enter_covers.h"
@@ -32,6 +33,7 @@ Result<void> enter_first_covers(const TuneTask& task, const MeasureEnv& env, Pri
     return {};
   }
   const Error& error = *priced.no_covers;
+  if (task.options.for_library) return std::unexpected(error);
   const bool is_tied = error.exit == ExitCode::kLimit || error.code == "tune/nobody-left";
   if (!env.user_stop.stop_requested() && (!is_tied || contest.competing.empty())) return std::unexpected(error);
   contest.notes.push_back("no mixed plan: " + why_no_covers(priced, env));
@@ -88,6 +90,10 @@ Result<Shipped> run_stages(const TuneOptions& options, MeasureEnv& env, TimeLimi
   if (!env.user_stop.stop_requested()) env.deadlines.save(env.store);
   if (options.on_prepared) COLLAGE_TRY_VOID(options.on_prepared(prepared));
   COLLAGE_TRY(Shipped shipped, ship(task, env, schedules, priced, contest));
+  if (options.for_library) {
+    const BackendSource backends = [&](const std::string& name) { return env.registry.get(name); };
+    COLLAGE_TRY_VOID(check_exportable(shipped.plan.plan, backends, options.output));
+  }
   env.dump.keep("shipped", [&] { return to_json(shipped.plan.plan); });
   shipped.report.notes.insert(shipped.report.notes.end(), prepared.notes.begin(), prepared.notes.end());
   return shipped;

@@ -83,6 +83,19 @@ std::vector<RuleEffect> rule_effects(const TuneResult& result) {
   return effects;
 }
 
+/// Against the fastest that may not ship; paired by round where there were enough.
+std::optional<LibraryCost> library_cost(const Contest& contest) {
+  const Contestant* fastest = nullptr;
+  for (const Contestant* loser : contest.losers())
+    if (!loser->may_ship && loser->median_ns > 0 && (fastest == nullptr || loser->median_ns < fastest->median_ns))
+      fastest = loser;
+  if (fastest == nullptr) return std::nullopt;
+  const double medians = static_cast<double>(contest.winner().median_ns) / static_cast<double>(fastest->median_ns);
+  return LibraryCost{.title = title_of(*fastest),
+                     .us = microseconds(fastest->median_ns),
+                     .ratio = fastest->ratio ? 1 / fastest->ratio->ratio : medians};
+}
+
 void add_winner(const Contestant& winner, const Plan& plan, TuneReport& report) {
   report.shipped = winner.is_rival ? winner.name : "cover";
   report.title = title_of(winner);
@@ -123,6 +136,8 @@ TuneReport report_on(const TuneResult& result, const CoverBounds& bounds, const 
   add_winner(result.contest.winner(), plan, report);
   note_prediction(result.contest.winner(), report);
   add_losers(result.contest, report);
+  report.for_library = options.for_library;
+  if (options.for_library) report.library_cost = library_cost(result.contest);
   if (bounds.best) report.cover = to_text(result.task.graph(), *bounds.best);
   report.cover_us = microseconds(bounds.cover_ns);
   report.model_bound_us = microseconds(bounds.model_ns);

@@ -9,6 +9,7 @@
 #include "plan/file/plan_file.h"
 #include "tests/cli/cli_fixture.h"
 #include "tests/onnx/model_text.h"
+#include "tests/support/paths.h"
 
 namespace collage::testing {
 namespace {
@@ -150,6 +151,33 @@ TEST_F(InstalledPrograms, RunsAPlanWithTheInstalledLibraryAlone) {
 
 TEST_F(InstalledPrograms, RunsAPlanFromC) { expect_runs("run_plan_c/run_plan_c", "y [5,7][0] = -1\n"); }
 
+TEST_F(InstalledPrograms, RunsAPlanFromCBuiltByMake) {
+  expect_runs("run_plan_c_moved/run_plan_c", "y [5,7][0] = -1\n");
+}
+
+TEST_F(InstalledPrograms, TunesFromAMovedTree) {
+  const std::string bytes = model("float[5,7]", "float[5,7]", "", "a = Neg (x) y = Floor (a)");
+  const Ended tuned = Program(home(),
+                              {"tune", given("model.onnx", bytes), "-o", file("plan.collage"), "--store",
+                               "memory:", "--budget", "5s", "--quiet"},
+                              MOVED_TREE "/bin/collage")
+                          .wait();
+  expect_good(tuned);
+  expect_good(Program(home(), {"verify", file("plan.collage"), "--quiet"}, MOVED_TREE "/bin/collage").wait());
+}
+
+TEST_F(InstalledPrograms, RunsStoredPlansWithTheRuntimeAlone) {
+  if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma") || !__builtin_cpu_supports("f16c"))
+    GTEST_SKIP() << "this processor has no AVX2";
+  const std::string program = BUILT_EXAMPLES "/run_plan_c_runtime/run_plan_c";
+  for (const char* plan : {"host_only", "native_avx2", "many_shapes"}) {
+    const std::string stored = test::source_path(std::string("/tests/api/c/stored/") + plan + ".collage");
+    const Ended ran = Program(home(), {stored}, program).wait();
+    EXPECT_EQ(ran.exit_code, 0) << describe(ran);
+    EXPECT_THAT(ran.out, ::testing::StartsWith("y [")) << plan;
+  }
+}
+
 TEST_F(InstalledPrograms, RunsAPlanFromCAndMapsNothingOfATune) {
   if (!std::filesystem::exists(INSTALLED_TREE "/lib/collage/libcollage_backend_native.so"))
     GTEST_SKIP() << "the native backend is not built";
@@ -168,13 +196,11 @@ TEST_F(InstalledPrograms, RunsAPlanFromCAndMapsNothingOfATune) {
 
 TEST_F(InstalledPrograms, TunesInC99) { expect_tunes("tune_model_c/tune_model_c", "output[0] = -1\n"); }
 
-TEST_F(InstalledPrograms, TunesBuiltByMake) { expect_tunes("tune_model_c_make/tune_model_c", "output[0] = -1\n"); }
+TEST_F(InstalledPrograms, TunesBuiltByMake) { expect_tunes("tune_model_c_moved/tune_model_c", "output[0] = -1\n"); }
 
 TEST_F(InstalledPrograms, TunesInCpp17) {
   expect_tunes("tune_model_cpp/tune_model_cpp", "output[0] = -1, without the tune -1\n");
 }
-
-TEST_F(InstalledPrograms, RunsAPlanFromCBuiltByMake) { expect_runs("run_plan_c_make/run_plan_c", "y [5,7][0] = -1\n"); }
 
 TEST_F(InstalledPrograms, RunsAPlanFromCpp17) { expect_runs("run_plan_cpp/run_plan_cpp", "y[0] = -1\n"); }
 

@@ -159,6 +159,7 @@ class ElementCall final : public Call {
       : program_(program),
         outputs_(buffers.outputs),
         threads_(threads),
+        pool_(buffers.pool),
         scratch_(pattern_bytes(program) + lane_bytes(program) * static_cast<std::size_t>(threads)) {
     std::byte* next = scratch_.data();
     for (const LoadedOperand& operand : program.operands) {
@@ -178,7 +179,7 @@ class ElementCall final : public Call {
     for (std::size_t k = 0; k < program_.operands.size(); ++k)
       if (program_.operands[k].access == Access::kPattern) lay_out_pattern(k);
     const std::int64_t tiles = (program_.count + kTile - 1) / kTile;
-    in_ranges(threads_, tiles, [&](std::int64_t first, std::int64_t last, int thread) {
+    in_ranges(pool_, threads_, tiles, [&](std::int64_t first, std::int64_t last, int thread) {
       for (std::int64_t tile = first; tile < last; ++tile)
         run_tile(lanes_[static_cast<std::size_t>(thread)], tile * kTile,
                  std::min(kTile, program_.count - tile * kTile));
@@ -261,6 +262,7 @@ class ElementCall final : public Call {
   const LoadedProgram& program_;
   std::vector<void*> outputs_;
   int threads_;
+  ThreadPool* pool_;
   Scratch scratch_;
   std::vector<const std::byte*> data_;  ///< by operand
   std::vector<std::byte*> patterns_;    ///< by operand

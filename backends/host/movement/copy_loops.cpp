@@ -325,7 +325,7 @@ void run_loop(const BoundLoop& bound) {
     run_axis(loop, 0, from, bound.to);
     return;
   }
-  in_ranges(bound.threads, loop.parts(),
+  in_ranges(bound.pool, bound.threads, loop.parts(),
             [&](std::int64_t first, std::int64_t last, int) { run_range(loop, from, bound.to, first, last); });
 }
 

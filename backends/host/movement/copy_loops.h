@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "backend/thread_pool.h"
 #include "movement/copy_program.h"
 
 namespace collage::host {
@@ -55,6 +56,7 @@ struct BoundLoop {
   const std::byte* from = nullptr;  ///< null for fills
   std::byte* to = nullptr;
   int threads = 1;  ///< used, chosen when the loop is bound
+  ThreadPool* pool = nullptr;
 };
 
 [[nodiscard]] CopyLoop plan_loop(const Block& block, std::int64_t element_bytes);

@@ -40,7 +40,8 @@ class CopyKernel final : public Kernel {
       auto* to = static_cast<std::byte*>(buffers.outputs[block.output]) + block.to * program_.element_bytes;
       // A part that already lies in its place needs no copy.
       if (loops_[i].elements() == 0 || (from == to && loops_[i].is_dense())) continue;
-      bound.push_back({&loops_[i], from, to, threads_for(threads_, loops_[i].bytes(), loops_[i].parts())});
+      const int threads = threads_for(threads_, loops_[i].bytes(), loops_[i].parts());
+      bound.push_back({.loop = &loops_[i], .from = from, .to = to, .threads = threads, .pool = buffers.pool});
     }
     return std::make_unique<CopyCall>(std::move(bound));
   }

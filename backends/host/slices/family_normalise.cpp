@@ -74,11 +74,11 @@ Drafted compile(const Site& site, const Variant&) {
 
 class NormaliseCall final : public Call {
  public:
-  NormaliseCall(const NormaliseProgram& program, const SliceLoops& loops, const float* in, float* out,
+  NormaliseCall(const NormaliseProgram& program, const SliceLoops& loops, ThreadPool* pool, const float* in, float* out,
                 const float* scale, const float* bias)
-      : program_(program), loops_(loops), in_(in), out_(out), scale_(scale), bias_(bias) {}
+      : program_(program), loops_(loops), pool_(pool), in_(in), out_(out), scale_(scale), bias_(bias) {}
   Result<void> run() override {
-    in_outer_ranges(program_.threads, program_.slices, [this](const Slices& part, std::int64_t first, int) {
+    in_outer_ranges(pool_, program_.threads, program_.slices, [this](const Slices& part, std::int64_t first, int) {
       const std::int64_t offset = first * program_.slices.length;
       if (program_.is_layer) {
         loops_.layer_norm(part, in_ + offset, out_ + offset, scale_, bias_, program_.epsilon);
@@ -92,6 +92,7 @@ class NormaliseCall final : public Call {
  private:
   NormaliseProgram program_;
   SliceLoops loops_;
+  ThreadPool* pool_;
   const float* in_;
   float* out_;
   const float* scale_;
@@ -109,7 +110,7 @@ class NormaliseKernel final : public Kernel {
       return static_cast<const float*>(data);
     };
     return std::make_unique<NormaliseCall>(
-        program_, slice_loops(), source(program_.input), static_cast<float*>(buffers.outputs[0]),
+        program_, slice_loops(), buffers.pool, source(program_.input), static_cast<float*>(buffers.outputs[0]),
         source(program_.scale), program_.bias < 0 ? nullptr : source(static_cast<std::uint32_t>(program_.bias)));
   }
 

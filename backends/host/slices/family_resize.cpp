@@ -133,8 +133,9 @@ struct Stretched {
 
 class ResizeCall final : public Call {
  public:
-  ResizeCall(const ResizeProgram& program, int threads, const void* in, void* out)
+  ResizeCall(const ResizeProgram& program, int threads, ThreadPool* pool, const void* in, void* out)
       : program_(program),
+        pool_(pool),
         loops_(slice_loops()),
         in_(static_cast<const float*>(in)),
         out_(static_cast<float*>(out)),
@@ -147,7 +148,7 @@ class ResizeCall final : public Call {
   }
 
   Result<void> run() override {
-    in_ranges(threads_, program_.outer * program_.rows.size(),
+    in_ranges(pool_, threads_, program_.outer * program_.rows.size(),
               [this](std::int64_t first, std::int64_t last, int thread) {
                 Stretched& lane = lanes_[static_cast<std::size_t>(thread)];
                 lane.sources = {-1, -1};
@@ -178,6 +179,7 @@ class ResizeCall final : public Call {
   }
 
   const ResizeProgram& program_;
+  ThreadPool* pool_;
   SliceLoops loops_;
   const float* in_;
   float* out_;
@@ -190,7 +192,7 @@ class ResizeKernel final : public Kernel {
  public:
   ResizeKernel(ResizeProgram program, int threads) : program_(std::move(program)), threads_(threads) {}
   [[nodiscard]] Result<std::unique_ptr<Call>> bind(const Buffers& buffers) const override {
-    return std::make_unique<ResizeCall>(program_, threads_, buffers.inputs[0], buffers.outputs[0]);
+    return std::make_unique<ResizeCall>(program_, threads_, buffers.pool, buffers.inputs[0], buffers.outputs[0]);
   }
 
  private:

@@ -7,10 +7,12 @@ namespace {
 
 class SliceCall final : public Call {
  public:
-  SliceCall(const Slices& slices, SliceLoops::Loop loop, SliceResult result, int threads, const void* in, void* out)
+  SliceCall(const Slices& slices, SliceLoops::Loop loop, SliceResult result, int threads, ThreadPool* pool,
+            const void* in, void* out)
       : slices_(slices),
         loop_(loop),
         threads_(threads),
+        pool_(pool),
         in_slice_(slices.length * slices.inner),
         out_slice_(result == SliceResult::kWhole ? in_slice_ : slices.inner),
         in_(static_cast<const float*>(in)),
@@ -19,7 +21,7 @@ class SliceCall final : public Call {
   }
 
   Result<void> run() override {
-    in_outer_ranges(threads_, slices_, [this](const Slices& part, std::int64_t first, int thread) {
+    in_outer_ranges(pool_, threads_, slices_, [this](const Slices& part, std::int64_t first, int thread) {
       float* work = work_.empty() ? nullptr : work_.data() + thread * slices_.inner * 2;
       loop_(part, in_ + first * in_slice_, out_ + first * out_slice_, work);
     });
@@ -30,6 +32,7 @@ class SliceCall final : public Call {
   Slices slices_;
   SliceLoops::Loop loop_;
   int threads_;
+  ThreadPool* pool_;
   std::int64_t in_slice_;
   std::int64_t out_slice_;
   const float* in_;
@@ -42,7 +45,8 @@ class SliceKernel final : public Kernel {
   SliceKernel(const Slices& slices, SliceLoops::Loop loop, SliceResult result, std::uint32_t input, int threads)
       : slices_(slices), loop_(loop), result_(result), input_(input), threads_(threads) {}
   [[nodiscard]] Result<std::unique_ptr<Call>> bind(const Buffers& buffers) const override {
-    return std::make_unique<SliceCall>(slices_, loop_, result_, threads_, buffers.inputs[input_], buffers.outputs[0]);
+    return std::make_unique<SliceCall>(slices_, loop_, result_, threads_, buffers.pool, buffers.inputs[input_],
+                                       buffers.outputs[0]);
   }
 
  private:

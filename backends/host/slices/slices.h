@@ -24,9 +24,9 @@ struct Slices {
 
 /// Runs `loop(part, first outer index, thread)` for ranges of the outer axis on as many threads as the work is worth.
 template <class Loop>
-void in_outer_ranges(int threads, const Slices& slices, const Loop& loop) {
+void in_outer_ranges(ThreadPool* pool, int threads, const Slices& slices, const Loop& loop) {
   const std::int64_t bytes = slices.outer * slices.length * slices.inner * static_cast<std::int64_t>(sizeof(float));
-  in_ranges(threads_for(threads, bytes, slices.outer), slices.outer,
+  in_ranges(pool, threads_for(threads, bytes, slices.outer), slices.outer,
             [&](std::int64_t first, std::int64_t last, int thread) {
               loop(Slices{last - first, slices.length, slices.inner}, first, thread);
             });

@@ -1,5 +1,6 @@
 #include "primitives/kernel.h"
 
+#include "backends/common/openmp/keep_threads.h"
 #include "base/error.h"
 #include "primitives/constants.h"
 
@@ -39,6 +40,7 @@ class LoadedCall final : public Call {
   }
 
   Result<void> run() override {
+    const KeepOpenMpThreads keep;
     use_threads(loaded_->threads);
     for (const Execution& execution : executions_) {
       const auto status = dnnl_primitive_execute(

@@ -108,10 +108,24 @@ typedef struct collage_plan_options {
   size_t size;            ///< sizeof(collage_plan_options)
   int32_t threads;        ///< 0 = those the plan was tuned for, which is the only other number allowed
   int32_t borrow_memory;  ///< plan_load_memory: not 0 = use the bytes where they are
+  int32_t copy_file;      ///< plan_load_file: not 0 = read the file into memory instead of mapping it
+  int32_t reserved;       ///< 0
 } collage_plan_options;
+
+/// Calls task(task_data, index) once for each index below `count`, on any threads, at once or one after the other, and
+/// returns when all calls have returned. It does not throw, may be called from several threads at once, and inside a
+/// task when that runs a session.
+typedef void (*collage_parallel_for)(void* pool, size_t count, void (*task)(void* task_data, size_t index),
+                                     void* task_data);
 
 typedef struct collage_session_options {
   size_t size;  ///< sizeof(collage_session_options)
+  /// The caller's threads, on which loops of kernels run; NULL = threads of OpenMP and of the libraries of the plan's
+  /// steps. A plan for one thread computes on the thread that runs it, with or without.
+  collage_parallel_for parallel_for;
+  void* pool;            ///< first argument of parallel_for; lives as long as the session
+  int32_t pool_threads;  ///< at most so many tasks in a loop; 0 = as many as plan_threads says; needs parallel_for
+  int32_t reserved;      ///< 0
 } collage_session_options;
 
 /// What an input or output is.
@@ -170,8 +184,10 @@ typedef struct collage_api {
   // ---- A plan: loaded once, run by many sessions. Texts and arrays that it gives live until plan_free.
 
   /// Maps the file and loads its kernels with the backends beside this library and in $COLLAGE_BACKEND_PATH. `options`
-  /// may be NULL. Errors: io/cannot-read, zip/damaged, plan/damaged, plan/is-a-model, plan/wrong-version,
-  /// plan/missing-backend, plan/other-threads, backend/*.
+  /// may be NULL. While plan or sessions live, the file may be removed, or replaced by renaming another one; if it may
+  /// be written or shortened where it is, ask for copy_file: reading what is no longer there ends the process (SIGBUS).
+  /// Errors: io/cannot-read, zip/damaged, plan/damaged, plan/is-a-model, plan/wrong-version, plan/missing-backend,
+  /// plan/other-threads, backend/*.
   collage_status* (*plan_load_file)(const char* path, const collage_plan_options* options, collage_plan** plan);
   /// The same for a file whose bytes lie in memory. They are copied, and the caller may free them after the call; with
   /// borrow_memory they stay where they are, unchanged until the plan and all its sessions are freed. (Bytes at an
@@ -197,7 +213,8 @@ typedef struct collage_api {
 
   // ---- A session: the memory of one caller, with every kernel bound to it.
 
-  /// `options` may be NULL. Errors: runtime/out-of-memory, backend/*.
+  /// `options` may be NULL. Errors: runtime/out-of-memory, backend/*; session/pool-not-supported for a pool when the
+  /// plan is for several threads and has steps of a backend that starts its own.
   collage_status* (*session_create)(const collage_plan* plan, const collage_session_options* options,
                                     collage_session** session);
   /// NULL is allowed.
@@ -239,9 +256,10 @@ typedef struct collage_api {
   collage_status* (*session_bind_input)(collage_session* session, size_t index, const void* data, size_t bytes);
   collage_status* (*session_bind_output)(collage_session* session, size_t index, void* data, size_t bytes);
 
-  /// Reads the inputs, computes the outputs. Allocates nothing and takes no lock itself. After an error outputs are
-  /// unspecified. Errors: session/no-shape, runtime/bad-operand for values that the model does not allow (an index out
-  /// of range, a division by 0), backend/*.
+  /// Reads the inputs, computes the outputs. Allocates nothing and takes no lock itself. The floating-point mode of the
+  /// calling thread changes no result and is the same afterwards. After an error outputs are unspecified. Errors:
+  /// session/no-shape, session/pool-failed when parallel_for threw or left out tasks, runtime/bad-operand for values
+  /// that the model does not allow (an index out of range, a division by 0), backend/*.
   collage_status* (*session_run)(collage_session* session);
 } collage_api;
 

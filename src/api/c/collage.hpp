@@ -19,6 +19,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -103,6 +104,27 @@ struct Verdict {
 struct PlanOptions {
   int threads = 0;             ///< 0 = those the plan was tuned for
   bool borrow_memory = false;  ///< Plan::load_memory: use the bytes where they are
+  bool copy_file = false;      ///< Plan::load: read the file into memory instead of mapping it
+};
+
+/// One loop of a session. A pool calls it once for each index, on any threads.
+class PoolTask {
+ public:
+  PoolTask(void (*task)(void*, std::size_t), void* data) : task_(task), data_(data) {}
+  void operator()(std::size_t index) const { task_(data_, index); }
+
+ private:
+  void (*task_)(void*, std::size_t);
+  void* data_;
+};
+
+/// Calls task(index) for each index below `count` on the program's threads, and returns when all calls have returned;
+/// it may be called from several threads at once. `task` is gone then.
+using ParallelFor = std::function<void(std::size_t count, const PoolTask& task)>;
+
+struct SessionOptions {
+  ParallelFor parallel_for;  ///< empty: threads of OpenMP and of the libraries of the plan's steps
+  int pool_threads = 0;      ///< at most so many tasks in a loop; 0 = as many as Plan::threads()
 };
 
 /// An input or output by position or by name, for the length of a call.
@@ -278,8 +300,12 @@ class Session {
     void operator()(collage_session* session) const noexcept { detail::api()->session_free(session); }
   };
 
-  Session(collage_session* handle, std::size_t input_count, std::size_t output_count)
-      : handle_(handle), input_count_(input_count), output_count_(output_count) {}
+  Session(collage_session* handle, std::unique_ptr<ParallelFor> pool, std::size_t input_count, std::size_t output_count)
+      : pool_(std::move(pool)), handle_(handle), input_count_(input_count), output_count_(output_count) {}
+
+  static void on_pool(void* pool, std::size_t count, void (*task)(void*, std::size_t), void* data) {
+    (*static_cast<const ParallelFor*>(pool))(count, PoolTask(task, data));
+  }
 
   template <class T>
   Expected<std::size_t> typed_input(const Port& input) const {
@@ -300,6 +326,7 @@ class Session {
     return index;
   }
 
+  std::unique_ptr<ParallelFor> pool_;  ///< outlives the handle, which calls it
   std::unique_ptr<collage_session, Free> handle_;
   std::size_t input_count_ = 0;
   std::size_t output_count_ = 0;
@@ -349,11 +376,20 @@ class Plan {
     return json;
   }
 
-  Expected<Session> make_session() const {
+  Expected<Session> make_session(const SessionOptions& options = {}) const {
+    std::unique_ptr<ParallelFor> pool;
+    collage_session_options known{};
+    known.size = sizeof known;
+    known.pool_threads = options.pool_threads;
+    if (options.parallel_for) {
+      pool = std::make_unique<ParallelFor>(options.parallel_for);
+      known.parallel_for = Session::on_pool;
+      known.pool = pool.get();
+    }
     collage_session* session = nullptr;
-    if (collage_status* const status = detail::api()->session_create(handle_.get(), nullptr, &session))
+    if (collage_status* const status = detail::api()->session_create(handle_.get(), &known, &session))
       return Unexpected(detail::error_of(status));
-    return Session(session, inputs_.size(), outputs_.size());
+    return Session(session, std::move(pool), inputs_.size(), outputs_.size());
   }
 
   /// For calls of the table that have no function here.
@@ -379,6 +415,7 @@ class Plan {
     known.size = sizeof known;
     known.threads = options.threads;
     known.borrow_memory = options.borrow_memory ? 1 : 0;
+    known.copy_file = options.copy_file ? 1 : 0;
     collage_plan* plan = nullptr;
     if (collage_status* const status = load(&known, &plan)) return Unexpected(detail::error_of(status));
     return Plan(plan);

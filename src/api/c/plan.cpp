@@ -22,6 +22,10 @@ static_assert(COLLAGE_SAME == static_cast<int>(MachineVerdict::Kind::kSame));
 static_assert(COLLAGE_USABLE == static_cast<int>(MachineVerdict::Kind::kUsable));
 static_assert(COLLAGE_REFUSED == static_cast<int>(MachineVerdict::Kind::kRefused));
 
+LoadOptions load_options_of(const collage_plan_options& options) {
+  return {.threads = options.threads, .machine = {}, .copy_file = options.copy_file != 0};
+}
+
 /// Loads with `load(LoadOptions, collage_plan_options)` and gives the handle.
 template <class Load>
 Result<void> give_plan(const collage_plan_options* given, collage_plan** plan, Load&& load) {
@@ -31,7 +35,10 @@ Result<void> give_plan(const collage_plan_options* given, collage_plan** plan, L
   if (options.threads < 0)
     return fail(ExitCode::kUsage, "api/wrong-option", "collage_plan_options.threads", std::to_string(options.threads),
                 "0 or more");
-  COLLAGE_TRY(LoadedPlan loaded, load(LoadOptions{.threads = options.threads, .machine = {}}, options));
+  if (options.reserved != 0)
+    return fail(ExitCode::kUsage, "api/unknown-option", "collage_plan_options.reserved",
+                std::to_string(options.reserved), "0");
+  COLLAGE_TRY(LoadedPlan loaded, load(load_options_of(options), options));
   *plan = new collage_plan(std::move(loaded));
   return {};
 }

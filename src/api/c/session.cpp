@@ -20,6 +20,17 @@ collage_session::collage_session(collage::LoadedPlan of, collage::Session made)
 namespace collage::c_api {
 namespace {
 
+Result<void> check_options(const collage_session_options& options) {
+  const auto wrong = [](const char* code, const char* member, std::int32_t saw, const char* allowed) {
+    return fail(ExitCode::kUsage, code, std::string("collage_session_options.") + member, std::to_string(saw), allowed);
+  };
+  if (options.pool_threads < 0) return wrong("api/wrong-option", "pool_threads", options.pool_threads, "0 or more");
+  if (options.pool_threads > 0 && options.parallel_for == nullptr)
+    return wrong("api/wrong-option", "pool_threads", options.pool_threads, "0 without parallel_for");
+  if (options.reserved != 0) return wrong("api/unknown-option", "reserved", options.reserved, "0");
+  return {};
+}
+
 Result<void> check_input(const collage_session* session, std::size_t index) {
   COLLAGE_TRY_VOID(check_not_null(session, "session"));
   return check_index(index, session->inputs.size(), "input");
@@ -101,8 +112,10 @@ collage_status* session_create(const collage_plan* plan, const collage_session_o
     COLLAGE_TRY_VOID(check_not_null(session, "session"));
     *session = nullptr;
     COLLAGE_TRY_VOID(check_not_null(plan, "plan"));
-    COLLAGE_TRY_VOID(options_of(options, "collage_session_options"));
-    COLLAGE_TRY(Session made, plan->loaded.make_session());
+    COLLAGE_TRY(const collage_session_options known, options_of(options, "collage_session_options"));
+    COLLAGE_TRY_VOID(check_options(known));
+    const PoolFunctions pool{.parallel_for = known.parallel_for, .pool = known.pool, .threads = known.pool_threads};
+    COLLAGE_TRY(Session made, plan->loaded.make_session({.pool = pool}));
     *session = new collage_session(plan->loaded, std::move(made));
     return {};
   });

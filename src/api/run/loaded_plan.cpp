@@ -8,6 +8,7 @@
 #include <fmt/ranges.h>
 
 #include "api/run/loaded_plan_state.h"
+#include "base/file.h"
 #include "base/pages.h"
 #include "base/suggest.h"
 #include "plan/file/cases_file.h"
@@ -66,6 +67,12 @@ BackendSource source_of(Registry& registry) {
   return [&registry](const std::string& instance) { return registry.get(instance); };
 }
 
+Result<PlanCases> cases_in(const std::string& path, const LoadOptions& options) {
+  if (!options.copy_file) return load_cases(path, Checked::kWhatRuns);
+  COLLAGE_TRY(const Buffer file, read_file(path));
+  return load_cases(file, path, Checked::kWhatRuns);
+}
+
 Result<void> check_threads(const PlanCases& cases, const LoadOptions& options) {
   const int tuned = any_plan(cases).plan.threads;
   if (options.threads <= 0 || options.threads == tuned) return {};
@@ -103,7 +110,7 @@ Result<const Executable*> LoadedPlan::State::executable(std::size_t which) {
 }
 
 Result<LoadedPlan> LoadedPlan::load(const std::string& path, const LoadOptions& options) {
-  COLLAGE_TRY(PlanCases cases, load_cases(path, Checked::kWhatRuns));
+  COLLAGE_TRY(PlanCases cases, cases_in(path, options));
   return load_with_own_backends(std::move(cases), options);
 }
 
@@ -122,7 +129,7 @@ Result<LoadedPlan> LoadedPlan::load_with_own_backends(PlanCases cases, const Loa
 }
 
 Result<LoadedPlan> LoadedPlan::load(const std::string& path, Registry& registry, const LoadOptions& options) {
-  COLLAGE_TRY(PlanCases cases, load_cases(path, Checked::kWhatRuns));
+  COLLAGE_TRY(PlanCases cases, cases_in(path, options));
   return load(std::move(cases), registry, options);
 }
 

@@ -31,7 +31,8 @@ struct PlanCases;
 class LoadedPlan {
  public:
   /// Maps and checks a plan file and loads its kernels with the backends of default_module_folders(). A plan of many
-  /// shapes loads the kernels of a shape when a session first needs them.
+  /// shapes loads the kernels of a shape when a session first needs them. The file may be replaced by renaming another
+  /// one, and removed; one that is rewritten or shortened where it is needs LoadOptions::copy_file.
   /// Errors: io/cannot-read, zip/damaged, plan/damaged, plan/is-a-model, plan/wrong-version; plan/missing-backend and
   /// plan/missing-device for what the plan needs and this machine does not have; plan/other-threads; backend/* when a
   /// backend refuses a kernel.
@@ -67,8 +68,9 @@ class LoadedPlan {
   [[nodiscard]] const MachineVerdict& verdict() const;
 
   /// Allocates what runs need and binds the kernels; for a plan with open inputs set_shapes() does.
-  /// Errors: runtime/out-of-memory, backend/*.
-  [[nodiscard]] Result<Session> make_session() const;
+  /// Errors: runtime/out-of-memory, backend/*; session/pool-not-supported when the plan is for several threads and some
+  /// backend of its steps takes no pool.
+  [[nodiscard]] Result<Session> make_session(const SessionOptions& options = {}) const;
 
   /// The contents of the file; plan/plan_cases.h.
   [[nodiscard]] const PlanCases& cases() const;

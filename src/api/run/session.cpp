@@ -28,14 +28,15 @@ struct Session::State {
     std::size_t last_use = 0;
   };
 
-  explicit State(std::shared_ptr<LoadedPlan::State> of) : loaded(std::move(of)), cases(loaded->cases.cases.size()) {}
+  State(std::shared_ptr<LoadedPlan::State> of, const SessionOptions& given)
+      : loaded(std::move(of)), options(given), cases(loaded->cases.cases.size()) {}
 
   [[nodiscard]] Result<ExecutionContext> make(const Executable& of, std::vector<Extents> inputs) {
     if (arena == nullptr) {
       COLLAGE_TRY(MemoryBlock block, MemoryBlock::allocate(loaded->arena_bytes, "arena"));
       arena = std::make_shared<const MemoryBlock>(std::move(block));
     }
-    return of.make_context({.inputs = std::move(inputs), .arena = arena});
+    return of.make_context({.inputs = std::move(inputs), .arena = arena, .pool = options.pool});
   }
 
   void use(ReadyShape& shape) {
@@ -86,6 +87,7 @@ struct Session::State {
   }
 
   std::shared_ptr<LoadedPlan::State> loaded;
+  SessionOptions options;
   std::shared_ptr<const MemoryBlock> arena;  ///< of all contexts: one runs at a time
   std::vector<std::optional<ReadyShape>> cases;
   std::map<ShapePoint, ReadyShape> open;
@@ -100,8 +102,8 @@ Session::Session(Session&&) noexcept = default;
 Session& Session::operator=(Session&&) noexcept = default;
 Session::~Session() = default;
 
-Result<Session> LoadedPlan::make_session() const {
-  Session session(std::make_unique<Session::State>(state_));
+Result<Session> LoadedPlan::make_session(const SessionOptions& options) const {
+  Session session(std::make_unique<Session::State>(state_, options));
   if (state_->is_fixed()) COLLAGE_TRY_VOID(session.state_->use_case(0));
   return session;
 }

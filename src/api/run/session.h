@@ -13,12 +13,19 @@
 #include <vector>
 
 #include "backend/backend.h"
+#include "backend/thread_pool.h"
 #include "ir/tensor.h"
 #include "runtime/tensor_port.h"
 
 namespace collage {
 
 struct Plan;
+
+struct SessionOptions {
+  /// The caller's threads, on which the loops of kernels run; without parallel_for they run on threads of OpenMP and of
+  /// the libraries behind them. A plan for one thread needs none.
+  PoolFunctions pool;
+};
 
 class Session {
  public:
@@ -55,8 +62,10 @@ class Session {
   /// Copies of all outputs of the last run.
   [[nodiscard]] Result<std::vector<Tensor>> copy_outputs() const;
 
-  /// Runs all steps. Stops at the first error, whose `where` names the step; the outputs are then unspecified.
-  /// Errors: session/no-shape (usage) when inputs are open and no shape is set; backend/*; runtime/bad-operand for
+  /// Runs all steps, in the default floating-point mode whatever that of the calling thread is. Stops at the first
+  /// error, whose `where` names the step; the outputs are then unspecified.
+  /// Errors: session/no-shape (usage) when inputs are open and no shape is set; backend/*; session/pool-failed (usage)
+  /// when the pool threw or did not call every task; runtime/bad-operand for
   /// values that the model does not allow (an index out of range, a division by 0).
   [[nodiscard]] Result<void> run();
   /// As run(); writes the nanoseconds of each step of plan() to `times_ns`, which has one for each. Views take 0.

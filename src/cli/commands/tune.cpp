@@ -32,6 +32,7 @@ struct TuneCommand {
   std::vector<std::string> bans;
   std::vector<std::string> pins;
   std::string rules;
+  std::string deploy;
   std::int64_t memory_cap = 0;
   double memory_weight = 0;
   CLI::App* command = nullptr;
@@ -68,6 +69,7 @@ Result<TuneOptions> tune_options(const TuneCommand& options, Console& console) {
   constexpr double kMebibyte = 1024.0 * 1024.0;
   tune_options.objective = {.memory_cap = options.memory_cap, .ns_per_byte = options.memory_weight * 1000 / kMebibyte};
   tune_options.threads = options.common.threads;
+  tune_options.for_library = options.deploy == "library";
   tune_options.cost_table = options.cost_table;
   tune_options.dump = options.dump;
   tune_options.resume = options.resume;
@@ -95,8 +97,10 @@ int show(Console& console, const std::string& text, const std::string& json, boo
 
 /// A plan for many shapes.
 int run_shapes(const TuneCommand& options, TuneOptions parsed, Registry& registry, Console& console) {
-  for (const auto& [option, text] :
-       {std::pair{"--dump", &options.dump}, {"--cost-table", &options.cost_table}, {"--resume", &options.resume}})
+  for (const auto& [option, text] : {std::pair{"--dump", &options.dump},
+                                     {"--cost-table", &options.cost_table},
+                                     {"--resume", &options.resume},
+                                     {"--deploy", &options.deploy}})
     if (!text->empty())
       return console.failure({.code = "cli/bad-option",
                               .where = option,
@@ -154,6 +158,11 @@ void add_choice_options(CLI::App& command, TuneCommand& options) {
       ->option_text("GLOB=NAME");
   command.add_option("--rules", options.rules, "patterns, regions to fuse and limits of your own (docs/RULES.md)")
       ->type_name("FILE");
+  command
+      .add_option("--deploy", options.deploy,
+                  "library: only backends whose kernels `collage export` can link run nodes; others are only timed")
+      ->check(one_of({"library"}))
+      ->type_name("TARGET");
   command.add_option("--memory-cap", options.memory_cap, "most bytes the plan may need while it runs, such as 64MB")
       ->transform(memory_size())
       ->type_name("SIZE");
@@ -186,9 +195,10 @@ void add_replay(CLI::App& command, TuneCommand& options) {
   CLI::Option* const replay =
       command.add_option("--replay", options.replay, "take the decisions of this plan, measure nothing")
           ->type_name("PLAN");
-  for (const char* decided : {"--threads", "--backends", "--only", "--accuracy", "--passes", "--shape", "--at",
-                              "--points", "--ban", "--pin", "--rules", "--memory-cap", "--memory-weight",
-                              "--measure-all", "--budget", "--tune-budget", "--cost-table", "--dump", "--resume"})
+  for (const char* decided :
+       {"--threads",     "--backends", "--only",        "--accuracy",   "--passes",     "--shape",         "--at",
+        "--points",      "--ban",      "--pin",         "--rules",      "--memory-cap", "--memory-weight", "--deploy",
+        "--measure-all", "--budget",   "--tune-budget", "--cost-table", "--dump",       "--resume"})
     replay->excludes(command.get_option(decided));
 }
 

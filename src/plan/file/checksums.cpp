@@ -19,7 +19,7 @@ class Reads {
   explicit Reads(const Plan& plan) : is_read_(plan.values.size()) {
     for (const PlanStep& step : plan.steps) add(step);
   }
-  [[nodiscard]] bool operator[](PlanIndex value) const { return is_read_[value]; }
+  [[nodiscard]] std::vector<bool> values() && { return std::move(is_read_); }
 
  private:
   void add(const PlanStep& step) {
@@ -43,6 +43,8 @@ class Reads {
 
 }  // namespace
 
+std::vector<bool> values_read(const Plan& plan) { return Reads(plan).values(); }
+
 Plan with_checksums(const RealisedPlan& plan) {
   Plan checked = plan.plan;
   for (const auto& [index, tensor] : plan.constants) {
@@ -62,7 +64,7 @@ bool has_checksums(const Plan& plan) {
 Result<void> check_constants(std::span<const RealisedPlan* const> plans, Checked checked, const std::string& path) {
   std::set<std::tuple<const std::byte*, std::size_t, std::uint64_t>> known;
   for (const RealisedPlan* plan : plans) {
-    const Reads reads(plan->plan);
+    const std::vector<bool> reads = values_read(plan->plan);
     for (const auto& [index, tensor] : plan->constants) {
       const PlanValue& value = plan->plan.values[index];
       if (!value.checksum || (checked == Checked::kWhatRuns && !reads[index])) continue;

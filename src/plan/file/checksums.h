@@ -7,6 +7,7 @@
 
 #include <span>
 #include <string>
+#include <vector>
 
 #include "plan/realised_plan.h"
 
@@ -17,6 +18,9 @@ enum class Checked : std::uint8_t {
   /// Artifacts and the constants that steps read. The others serve plan.onnx alone.
   kWhatRuns
 };
+
+/// By value of the plan, whether a step reads it, those inside bodies included.
+[[nodiscard]] std::vector<bool> values_read(const Plan& plan);
 
 /// The plan of these constants with the checksum of each.
 [[nodiscard]] Plan with_checksums(const RealisedPlan& plan);

@@ -19,21 +19,6 @@ constexpr const char* kWeights = "weights.bin";
 constexpr std::string_view kArtifactFolder = "artifacts/";
 constexpr std::array<std::byte, kBufferAlignment> kPadding = {};
 
-Result<void> attach_constants(RealisedPlan& out, const ZipMember* weights, const std::string& path) {
-  if (weights == nullptr || weights->data.size() != out.plan.weights_bytes)
-    return damaged(path, weights == nullptr ? "no weights.bin" : "weights.bin of another size",
-                   fmt::format("{} bytes", out.plan.weights_bytes));
-  for (std::size_t i = 0; i < out.plan.values.size(); ++i) {
-    const PlanValue& value = out.plan.values[i];
-    if (value.storage != Storage::kConstant) continue;
-    out.constants.emplace(static_cast<PlanIndex>(i), Tensor{.type = value.type.element,
-                                                            .extents = value.type.extents(),
-                                                            .data = weights->data.slice(value.offset, value.bytes),
-                                                            .strings = {}});
-  }
-  return {};
-}
-
 /// A model in the place of a plan is the commonest mistake.
 Result<void> refuse_model(const Buffer& file, const std::string& label, const std::string& model,
                           const std::string& plan) {
@@ -126,7 +111,10 @@ Result<PlanMembers> open_members(const Buffer& file, const std::string& label) {
 Result<RealisedPlan> attach_members(Plan plan, const PlanMembers& members, const std::string& onnx) {
   RealisedPlan out;
   out.plan = std::move(plan);
-  COLLAGE_TRY_VOID(attach_constants(out, members.find(kWeights), members.path));
+  const ZipMember* const weights = members.find(kWeights);
+  if (weights == nullptr)
+    return damaged(members.path, "no weights.bin", fmt::format("{} bytes", out.plan.weights_bytes));
+  COLLAGE_TRY(out.constants, constants_in(out.plan, weights->data, members.path));
   for (const PlanArtifact& artifact : out.plan.artifacts) {
     const ZipMember* const member = members.find(std::string(kArtifactFolder) + artifact.hash);
     if (member == nullptr)

@@ -18,6 +18,7 @@ constexpr double kBeatenShare = 1.2;
 std::string question_of(const Contestant& contestant) {
   std::string text = "|" + contestant.name;
   if (contestant.extra_ns != 0) text += fmt::format("+{}", contestant.extra_ns);
+  if (!contestant.may_ship) text += "(only timed)";
   for (const PlanStep& step : contestant.plan.plan.steps) {
     const StepArtifact* const artifact = artifact_of(step);
     text += step.backend + step.variant + (artifact == nullptr ? "" : artifact->hash) + ";";
@@ -44,7 +45,8 @@ Result<std::vector<PlanToJudge>> write_plans(const MeasureEnv& env, Contest& con
     }
     plans.push_back({.timed = {.name = contestant.name, .file = contestant.file},
                      .steps = step_count(contestant.plan.plan),
-                     .extra_ns = contestant.extra_ns});
+                     .extra_ns = contestant.extra_ns,
+                     .may_win = contestant.may_ship});
   }
   return plans;
 }

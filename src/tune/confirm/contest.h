@@ -26,6 +26,7 @@ struct Contestant {
   std::string name;
   RealisedPlan plan;
   bool is_rival = false;      ///< a whole-model engine: never retired
+  bool may_ship = true;       ///< else only timed
   std::int64_t extra_ns = 0;  ///< what its memory costs beside its time
   std::int64_t memory_bytes = 0;
   Cover cover;

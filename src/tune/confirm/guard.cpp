@@ -77,12 +77,16 @@ std::vector<double> relative_times(const std::vector<ConfirmLane>& lanes) {
   return relative;
 }
 
-/// Those that run, the fastest first, as far as they are near it. `heat` by plan.
-std::vector<std::size_t> finalists(const GuardVerdict& verdict, const std::vector<double>& heat) {
+/// Those that run, the fastest that may win first, as far as they are near it. `heat` by plan. None when none may win.
+std::vector<std::size_t> finalists(const std::vector<PlanToJudge>& plans, const GuardVerdict& verdict,
+                                   const std::vector<double>& heat) {
   std::vector<std::size_t> running;
   for (std::size_t e = 0; e < heat.size(); ++e)
     if (verdict.median_ns[e] > 0) running.push_back(e);
   std::ranges::stable_sort(running, {}, [&](std::size_t e) { return heat[e]; });
+  const auto first = std::ranges::find_if(running, [&](std::size_t e) { return plans[e].may_win; });
+  if (first == running.end()) return {};
+  std::rotate(running.begin(), first, first + 1);
   std::vector<std::size_t> result;
   for (std::size_t e : running)
     if (heat[e] <= kFinalShare * heat[running.front()] && result.size() < kMostFinalists) result.push_back(e);
@@ -94,16 +98,19 @@ bool is_tied(const RaceLane& lane, const RaceLane& best) {
   return verdict_of(best, lane) != Verdict::kFaster && paired_ratio(lane, best).low <= 1.0;
 }
 
-/// Among those that are tied with the fastest, the one with the fewest steps; nothing when none ran.
+/// Among those that may win and are tied with the fastest of them, the one with the fewest steps; nothing when none
+/// ran.
 std::optional<std::size_t> simplest_of_the_best(const std::vector<PlanToJudge>& plans,
                                                 const std::vector<std::size_t>& chosen,
                                                 const std::vector<ConfirmLane>& lanes) {
-  const std::vector<double> relative = relative_times(lanes);
+  std::vector<double> relative = relative_times(lanes);
+  for (std::size_t i = 0; i < lanes.size(); ++i)
+    if (!plans[chosen[i]].may_win) relative[i] = std::numeric_limits<double>::infinity();
   const auto best = static_cast<std::size_t>(std::ranges::min_element(relative) - relative.begin());
-  if (best == lanes.size() || lanes[best].lane.samples_ns.empty()) return std::nullopt;
+  if (best == lanes.size() || !plans[chosen[best]].may_win || lanes[best].lane.samples_ns.empty()) return std::nullopt;
   std::size_t winner = best;
   for (std::size_t i = 0; i < lanes.size(); ++i) {
-    if (lanes[i].lane.samples_ns.empty() || i == best) continue;
+    if (lanes[i].lane.samples_ns.empty() || i == best || !plans[chosen[i]].may_win) continue;
     if (is_tied(lanes[i].lane, lanes[best].lane) && plans[chosen[i]].steps < plans[chosen[winner]].steps) winner = i;
   }
   return winner;
@@ -166,7 +173,7 @@ Result<GuardVerdict> judge(const std::vector<PlanToJudge>& plans, const GuardOpt
   const std::vector<double> heat_times = relative_times(lanes);
   // One final, unless all its plans fail in it: then those behind them in the heat have theirs.
   for (;;) {
-    const std::vector<std::size_t> chosen = finalists(verdict, heat_times);
+    const std::vector<std::size_t> chosen = finalists(plans, verdict, heat_times);
     if (chosen.empty())
       return fail(ExitCode::kUnsupported, "tune/nothing-runs", "confirm",
                   verdict.failures.empty() ? "no plan" : verdict.failures.front(), "at least one plan that runs");

@@ -25,6 +25,7 @@ struct PlanToJudge {
   PlanToTime timed;
   std::size_t steps = 0;
   std::int64_t extra_ns = 0;  ///< added to each of its times when plans are compared: what its memory costs
+  bool may_win = true;        ///< else only compared with the winner
 };
 
 struct GuardOptions {

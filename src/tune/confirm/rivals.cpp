@@ -78,6 +78,7 @@ void add_rival(const std::string& title, const RivalModel& model, const TuneTask
     COLLAGE_TRY(Artifact artifact, artifact_of(task, env, model, *chosen_region(cover.steps.front())));
     COLLAGE_TRY(Contestant rival, make_rival(task, env, title, model.graph, cover, std::move(artifact)));
     COLLAGE_TRY_VOID(check_cap(rival, task.options.objective, contest));
+    rival.may_ship = !task.options.for_library;
     return rival;
   }();
   if (!made && model.model_file.empty() && made.error().code == "worker/died")
@@ -98,7 +99,7 @@ Result<Contest> open_contest(const TuneTask& task, const MeasureEnv& env) {
   const Prepared& prepared = task.prepared;
   const Uses uses = uses_of(prepared.graph);
   const NodeSet all = whole_region(prepared.graph, uses).nodes;
-  for (const std::string& name : task.who.backends) {
+  for (const std::string& name : task.who.rivals) {
     COLLAGE_TRY(Backend * backend, env.registry.get(name));
     if (!backend->info().is_engine) continue;
     if (env.out_of_time() && !contest.competing.empty()) break;

@@ -153,6 +153,16 @@ Unmeasured why_not_measured(const MeasureEnv& env, bool lazily) {
   return lazily && !env.out_of_time() ? Unmeasured::kNotNeeded : Unmeasured::kOutOfTime;
 }
 
+/// Where no engine fills the gaps, every node needs a candidate.
+Result<void> check_all_taken(const Graph& graph, const CandidatePool& pool) {
+  std::string nodes;
+  for (const std::size_t n : nodes_without_candidate(graph, pool))
+    nodes += fmt::format("{}{} ({})", nodes.empty() ? "" : ", ", graph.nodes[n].name, graph.nodes[n].op_type);
+  if (nodes.empty()) return {};
+  return fail(ExitCode::kUnsupported, "tune/not-linkable", "--deploy library", "nobody for " + nodes,
+              "operators of backends that are part of a library; a tune without --deploy runs them in others");
+}
+
 Result<void> fill(const TuneTask& task, const MeasureEnv& env, Priced& priced) {
   const Graph& graph = task.graph();
   COLLAGE_TRY_VOID(place_bodies(task, env, priced));
@@ -160,6 +170,7 @@ Result<void> fill(const TuneTask& task, const MeasureEnv& env, Priced& priced) {
   if (const std::string nobody = nobody_left(graph, task.who.rules, pool.without_rules, pool.candidates);
       !nobody.empty())
     return fail(ExitCode::kUnsupported, "tune/nobody-left", "--pin, --ban", nobody, "rules that leave someone who can");
+  if (task.options.for_library) COLLAGE_TRY_VOID(check_all_taken(graph, pool.candidates));
   if (!task.options.resume.empty()) COLLAGE_TRY_VOID(take_costs(task, env, priced));
   priced.known_schedules = add_known_schedules(schedule_context(task, env, priced));
   auto costs = measure(task, env, priced);

@@ -58,6 +58,17 @@ nlohmann::ordered_json json_of(const Ended& ended) {
   return object;
 }
 
+/// Null for a plan that any backend may take part in.
+nlohmann::ordered_json deploy_json(const TuneReport& report) {
+  if (!report.for_library) return nullptr;
+  nlohmann::ordered_json object = {{"target", "library"}};
+  if (!report.library_cost) return object;
+  object["fastest_other"] = report.library_cost->title;
+  object["fastest_other_us"] = report.library_cost->us;
+  object["ratio"] = report.library_cost->ratio;
+  return object;
+}
+
 template <class T>
 nlohmann::ordered_json list_of(const std::vector<T>& values) {
   nlohmann::ordered_json list = nlohmann::ordered_json::array();
@@ -127,6 +138,7 @@ std::string to_json(const TuneReport& report) {
                                          {"shipped", report.shipped},
                                          {"title", report.title},
                                          {"rules", list_of(report.rules)},
+                                         {"deploy", deploy_json(report)},
                                          {"repros", repros},
                                          {"ended", json_of(report.ended)},
                                          {"interrupted", report.interrupted},

@@ -77,6 +77,13 @@ struct ScheduleReport {
   std::vector<TunedKernel> kernels;
 };
 
+/// What it costs that only backends of a library run nodes (--deploy library).
+struct LibraryCost {
+  std::string title;  ///< of the fastest plan timed beside it, which needs other libraries
+  double us = 0;
+  double ratio = 0;  ///< what ships against it: 1.1 takes a tenth longer
+};
+
 struct TuneReport {
   std::string plan;
   std::string model;
@@ -101,10 +108,12 @@ struct TuneReport {
   std::vector<RivalTime> rivals;                ///< whole-model engines and single-backend plans, the fastest first
   std::vector<Prediction> predictions;          ///< of all covers that were timed
   ScheduleReport schedules;
-  std::string shipped;            ///< "cover" or the rival's name
-  std::string title;              ///< of what ships, for people
-  std::vector<KeptRepro> repros;  ///< failures of backends, each kind once
-  std::vector<RuleEffect> rules;  ///< --pin, --ban and --rules
+  std::string shipped;                                     ///< "cover" or the rival's name
+  std::string title;                                       ///< of what ships, for people
+  std::vector<KeptRepro> repros;                           ///< failures of backends, each kind once
+  std::vector<RuleEffect> rules;                           ///< --pin, --ban and --rules
+  bool for_library = false;                                ///< --deploy library
+  std::optional<LibraryCost> library_cost = std::nullopt;  ///< nothing when no such plan ran
   Ended ended;
   bool interrupted = false;
   std::vector<std::string> notes;

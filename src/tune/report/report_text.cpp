@@ -105,6 +105,17 @@ std::string text_of(const RivalTime& rival, const TuneReport& report) {
                      static_cast<double>(rival.median_ns) / 1000, ratio_text(rival, report.measured_us));
 }
 
+/// What being part of a library costs, as far as it was timed.
+std::string library_text(const TuneReport& report) {
+  if (!report.for_library) return {};
+  const std::string text = "for a library: only backends that can be linked into one run nodes";
+  if (!report.library_cost) return text + "; no other plan ran, so what that costs is not known\n";
+  return text + fmt::format(
+                    "; this takes {:.2f} times as long as {}, the fastest other plan timed (mixed plans of all "
+                    "backends were not searched)\n",
+                    report.library_cost->ratio, report.library_cost->title);
+}
+
 }  // namespace
 
 std::string to_text(const Ended& ended) {
@@ -135,6 +146,7 @@ std::string to_text(const TuneReport& report) {
   std::string text = head_text(report, is_replay);
   if (!report.rivals.empty()) text += "how many times faster that is than\n";
   for (const RivalTime& rival : report.rivals) text += text_of(rival, report);
+  text += library_text(report);
   if (!is_replay)
     text += fmt::format("{} candidates: {} measured, {} reused, {} refused; {:.1f} s\n", report.candidates,
                         report.measured, report.reused, report.refused, report.tune_s) +

@@ -9,21 +9,37 @@ using ::testing::Each;
 using ::testing::HasSubstr;
 using ::testing::SizeIs;
 
-/// With a plan in place.
+/// With one plan for all tests.
 class CTuneChecks : public CTune {
  protected:
+  static void TearDownTestSuite() { shared_.reset(); }
   CTuneChecks() {
-    EXPECT_NE(tuned(), nullptr);
-    asked.plan = plan_.c_str();
+    const bool is_first = shared_ == nullptr;
+    if (is_first) shared_ = std::make_unique<ScratchFolder>();
+    tuned_model_ = shared_->file("model.onnx");
+    tuned_plan_ = shared_->file("model.collage");
+    if (is_first) {
+      write(tuned_model_, small_model());
+      options.model = tuned_model_.c_str();
+      options.plan = tuned_plan_.c_str();
+      EXPECT_NE(tuned(), nullptr);
+    }
+    asked.plan = tuned_plan_.c_str();
     asked.context = &context;
   }
+
+  static std::unique_ptr<ScratchFolder> shared_;
+  std::string tuned_model_;
+  std::string tuned_plan_;
   collage_check_options asked{sizeof asked};
 };
+
+std::unique_ptr<ScratchFolder> CTuneChecks::shared_;
 
 TEST_F(CTuneChecks, BenchTimesAPlanAgainstEngines) {
   const Texts against = {"onnxruntime"};
   collage_bench_options bench{sizeof bench};
-  bench.plan = plan_.c_str();
+  bench.plan = tuned_plan_.c_str();
   bench.against = against;
   bench.seconds = 0.2;
   bench.context = &context;

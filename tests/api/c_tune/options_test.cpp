@@ -59,11 +59,10 @@ TEST_F(CTuneOptions, OfALongerStructThereMayBeZerosOnly) {
 }
 
 TEST_F(CTuneOptions, OfAShorterStructTheRestIsTheDefault) {
-  // An older program, which knows no further than the plan: the tune gets to the model, which is not there.
-  options.size = offsetof(collage_tune_options, budget_s);
-  options.threads = -1;
-  std::filesystem::remove(model_);
-  EXPECT_EQ(refused(), "import/not-found");
+  // A program that knows no more than the path of the model: bytes beside it would be wrong, and no plan is named.
+  options.size = offsetof(collage_tune_options, model_bytes);
+  options.model_bytes = "x";
+  EXPECT_EQ(refused(), "api/null-argument");
 }
 
 TEST_F(CTuneOptions, AModelIsAPathOrBytes) {

@@ -3,6 +3,7 @@
 
 #include <set>
 
+#include "backend/extensions/export_extension.h"
 #include "native_fixture.h"
 #include "program.h"
 
@@ -65,7 +66,8 @@ TEST(LinkedKernels, GiveTheNumbersOfTheArtifactsAlone) {
   EXPECT_EQ(names.size(), kernels.size());
   const auto unit = native::unit_of(all.artifacts[0].bytes);
   ASSERT_TRUE(unit);
-  EXPECT_EQ(unit->shared_objects.size(), 1U);
+  ASSERT_EQ(unit->codes.size(), 1U);
+  EXPECT_FALSE(unit->codes[0].objects.empty());
   EXPECT_EQ(unit->programs.size(), kernels.size());
 }
 
@@ -95,6 +97,44 @@ TEST(LinkedKernels, LeaveOutWhatHasNoObjectFiles) {
   const LinkedKernels all = linked({alone.request(), product.request()});
   EXPECT_FALSE(all.entries.at(0));
   EXPECT_TRUE(all.entries.at(1));
+}
+
+TEST(LinkedKernels, AreExportedAsNamesAndObjectFiles) {
+  const Compiled sum(kSum, 0, {.portable = true});
+  const Compiled product(kProduct, 0, {.portable = true});
+  const LinkedKernels all = linked({sum.request(), product.request()});
+  const auto* const exporting = extension_of<ExportExtension>(loading());
+  ASSERT_NE(exporting, nullptr);
+  const auto made = exporting->exported(at(sum.request(), all, 0).artifact, "code7");
+  ASSERT_TRUE(made) << to_string(made.error());
+  const auto unit = native::unit_of(made->bytes);
+  ASSERT_TRUE(unit) << to_string(unit.error());
+  EXPECT_EQ(unit->programs, native::unit_of(all.artifacts[0].bytes)->programs);
+  ASSERT_EQ(made->code.size(), unit->codes.size()) << "code for each instruction set";
+  std::set<std::string> names;
+  for (std::size_t i = 0; i < made->code.size(); ++i) {
+    EXPECT_EQ(unit->codes[i].shared_object, made->code[i].name);
+    EXPECT_TRUE(made->code[i].name.starts_with("code7"));
+    EXPECT_EQ(made->code[i].symbols.size(), 2U);
+    EXPECT_GE(made->code[i].objects.size(), 2U);
+    names.insert(made->code[i].name);
+  }
+  EXPECT_EQ(names.size(), made->code.size());
+}
+
+TEST(LinkedKernels, AreNotExportedWithoutObjectFilesOrWithALibrary) {
+  const Compiled sum(kSum, 0);
+  auto stored = native::program_of(sum.artifact.bytes).value();
+  const auto code_of = [&] {
+    Artifact changed = sum.artifact;
+    changed.bytes = native::to_bytes(stored.program, stored.codes);
+    return extension_of<ExportExtension>(loading())->exported(changed, "p").error().code;
+  };
+  stored.program.library = "openblas";
+  EXPECT_EQ(code_of(), "export/not-linkable");
+  stored.program.library.clear();
+  for (native::CodeBytes& code : stored.codes) code.objects.clear();
+  EXPECT_EQ(code_of(), "export/not-linkable");
 }
 
 TEST(LinkedKernels, AreRefusedUnderAnotherNameOrWhenDamaged) {

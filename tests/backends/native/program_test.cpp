@@ -96,11 +96,16 @@ TEST(Unit, ReadsBackWhatItWrote) {
   Program other = sample();
   other.threads = 1;
   const Programs programs = {{"a", sample()}, {"b", other}};
-  const std::string bytes = unit_to_bytes(programs, std::array<std::string_view, 2>{"first", "second"});
+  const std::vector<CodeBytes> codes = {{.shared_object = "first", .objects = {"a", "b"}},
+                                        {.shared_object = "second", .objects = {}}};
+  const std::string bytes = unit_to_bytes(programs, codes);
   const auto read = unit_of(bytes);
   ASSERT_TRUE(read) << to_string(read.error());
   EXPECT_EQ(read->programs, programs);
-  EXPECT_THAT(read->shared_objects, testing::ElementsAre("first", "second"));
+  ASSERT_EQ(read->codes.size(), 2U);
+  EXPECT_EQ(read->codes[0].shared_object, "first");
+  EXPECT_THAT(read->codes[0].objects, testing::ElementsAre("a", "b"));
+  EXPECT_EQ(read->codes[1].shared_object, "second");
   for (std::size_t cut = 1; cut < bytes.size(); ++cut)
     ASSERT_FALSE(unit_of(std::string_view(bytes).substr(0, bytes.size() - cut))) << cut;
   EXPECT_EQ(program_of(bytes).error().code, "backend/bad-artifact") << "not that of one kernel";

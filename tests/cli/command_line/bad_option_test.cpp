@@ -32,6 +32,9 @@ TEST_F(BadOptionTest, IsAMistakeInTheCommandLine) {
       quick_tune(model_, file("out.collage"), {"--dump", "graph"}),
       {"verify", file("out.collage"), "--seeds", "0"},
       {"bench", file("out.collage"), "--seconds", "-1"},
+      {"serve"},
+      {"serve", file("out.collage"), "--port", "70000"},
+      {"serve", file("out.collage"), "--no-batching", "--batch-delay", "5"},
   };
   for (const auto& line : lines) {
     SCOPED_TRACE(::testing::PrintToString(line));
@@ -43,6 +46,9 @@ TEST_F(BadOptionTest, IsAMistakeInTheCommandLine) {
 
 TEST_F(BadOptionTest, HasAValueThatMeansNothing) {
   const std::string plan = file("out.collage");
+  expect_error(run({"serve", plan, "other/" + plan}), 2, "cli/bad-option", "a second model out");
+  expect_error(run({"serve", file("a b.collage")}), 2, "cli/bad-option", "the name 'a b'");
+  expect_error(run({"serve", plan}), 6, "io/cannot-read", plan);
   expect_error(run({"run", model_, "--shape", "x=abc"}), 2, "shape/malformed", "abc");
   expect_error(run({"check", model_, "--shape", "x=-1"}), 2, "shape/malformed", "-1");
   expect_error(run({"check", model_, "--shape", "x"}), 2, "shape/malformed", "x");

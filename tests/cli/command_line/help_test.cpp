@@ -10,6 +10,7 @@ namespace {
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
+using ::testing::StartsWith;
 
 class HelpTest : public CliTest {
  protected:
@@ -34,8 +35,8 @@ TEST_F(HelpTest, ShowsOptionsThatActInTheCommandAndNoOthers) {
 }
 
 TEST_F(HelpTest, ShowsSharedOptionsInAGroupAndExamplesBelow) {
-  for (const char* command : {"tune", "run", "bench", "verify", "recheck", "repro", "explain", "backends", "strategies",
-                              "check", "workload"}) {
+  for (const char* command : {"tune", "run", "serve", "bench", "verify", "recheck", "repro", "explain", "backends",
+                              "strategies", "check", "workload"}) {
     const std::string text = shown({command, "--help"});
     EXPECT_THAT(text, HasSubstr(std::string("\nExamples:\n  collage ") + command)) << command;
     EXPECT_LT(text.find("--help"), text.find("Common options:")) << command;
@@ -52,7 +53,8 @@ TEST_F(HelpTest, IsACommandToo) {
   EXPECT_THAT(shown({"help", "run"}), HasSubstr("collage run [options] subject"));
   EXPECT_THAT(shown({"help", "db", "list"}), HasSubstr("--limit N=20"));
   expect_error(run({"help", "rnu"}), 2, "cli/usage", "did you mean run?");
-  for (const char* version : {"version", "--version", "-V", "-v"}) EXPECT_THAT(shown({version}), HasSubstr("collage "));
+  for (const char* version : {"version", "--version", "-V", "-v"})
+    EXPECT_THAT(shown({version}), AllOf(StartsWith("collage 0."), HasSubstr("\nC interface 1\n"), HasSubstr("ONNX ")));
 }
 
 struct Mistyped {

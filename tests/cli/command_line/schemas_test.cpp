@@ -1,8 +1,12 @@
 // Every JSON form that the program writes is the published one, docs/schemas.
+#include <signal.h>
+
 #include <algorithm>
+#include <chrono>
 #include <filesystem>
 #include <set>
 #include <sstream>
+#include <thread>
 
 #include "plan/file/zip.h"
 #include "tests/cli/models.h"
@@ -64,6 +68,7 @@ class SchemasTest : public TestBackendsTest {
   }
 
   void use_one_plan();
+  void use_server();
   void use_the_store();
   void use_many_shapes();
   void use_models();
@@ -91,6 +96,21 @@ void SchemasTest::use_one_plan() {
   (void)answer({"run", plan_, "--output-dir", file("out"), "--profile", file("profile.json")});
   accept(parsed(read_all(file("out/index.json"))));
   accept(parsed(read_all(file("profile.json"))));
+  use_server();
+}
+
+void SchemasTest::use_server() {
+  Program server(home(),
+                 {"serve", "m=" + plan_, "--port", "0", "--port-file", file("port"), "--json", file("served.json")});
+  for (int tries = 0; tries < 10'000 && !std::filesystem::exists(file("port")); ++tries)
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  server.send(SIGTERM);
+  const Ended ended = server.wait();
+  EXPECT_EQ(ended.exit_code, 0) << describe(ended);
+  EXPECT_NE(ended.err.find("serving on http://127.0.0.1:" + read_all(file("port"))), std::string::npos) << ended.err;
+  const Json served = parsed(read_all(file("served.json")));
+  accept(served);
+  EXPECT_EQ(served["models"][0]["name"], "m");
 }
 
 void SchemasTest::use_the_store() {
@@ -126,6 +146,7 @@ void SchemasTest::use_many_shapes() {
 }
 
 void SchemasTest::use_models() {
+  (void)answer({"version"});
   (void)answer({"workload"});
   (void)answer({"workload", "mnist", "-o", file("mnist.onnx")});
   (void)answer({"check", file("mnist.onnx")});

@@ -74,6 +74,18 @@ TEST_F(Guard, WhatAnEntryCostsBesideTimeCounts) {
   EXPECT_EQ(verdict.median_ns, (std::vector<std::int64_t>{1000, 1100})) << "times stay times";
 }
 
+TEST_F(Guard, WhatMayNotWinIsComparedOnly) {
+  add("engine", R"({"heat": 1000})");
+  add("slower cover", R"({"heat": 2500})");
+  add("cover", R"({"heat": 2000})");
+  entries[0].may_win = false;
+  EXPECT_EQ(winner(), "cover");
+  ASSERT_TRUE(verdict.ratios[0]);
+  EXPECT_DOUBLE_EQ(verdict.ratios[0]->ratio, 0.5) << "it is twice as fast";
+  entries[1].may_win = entries[2].may_win = false;
+  EXPECT_EQ(winner(), "tune/nothing-runs");
+}
+
 TEST_F(Guard, PlansThatCannotShareAProcessAreTimedApart) {
   add("a", R"({"heat": 1000})");
   add("b", R"({"heat": 900})");

@@ -1,21 +1,15 @@
 #include "compiler/codegen/codegen.h"
 
-#include <fcntl.h>
-#include <spawn.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <set>
 
+#include "base/run_program.h"
 #include "base/work_folder.h"
 #include "compiler/codegen/runtime_object.h"
 #include "scratch.h"
-
-extern char** environ;
 
 namespace collage::native {
 namespace {
@@ -67,26 +61,11 @@ std::string read_file(const std::string& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-Result<void> run(std::vector<std::string> words, const std::string& log) {
-  std::vector<char*> arguments;
-  for (std::string& word : words) arguments.push_back(word.data());
-  arguments.push_back(nullptr);
-  posix_spawn_file_actions_t actions;
-  posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, log.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
-  posix_spawn_file_actions_adddup2(&actions, STDOUT_FILENO, STDERR_FILENO);
-  pid_t child = -1;
-  const int failed = ::posix_spawnp(&child, arguments[0], &actions, nullptr, arguments.data(), environ);
-  posix_spawn_file_actions_destroy(&actions);
-  const auto no = [&](std::string saw) {
-    return fail(ExitCode::kUnsupported, "native/link-failed", words[0], std::move(saw), "the one of binutils");
-  };
-  if (failed != 0) return no(std::system_category().message(failed));
-  int status = 0;
-  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
-  }
-  if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) return no(read_file(log));
-  return {};
+/// A program of binutils.
+Result<void> run(const std::vector<std::string>& words, const std::string& log) {
+  const auto done = run_program(words, log);
+  if (done) return {};
+  return fail(ExitCode::kUnsupported, "native/link-failed", words[0], done.error().words, "the one of binutils");
 }
 
 /// What an archive brings stays inside the object; a shared library is found again where it lies.

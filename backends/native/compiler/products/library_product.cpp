@@ -74,9 +74,9 @@ LibraryProduct library_product_of(const Dense& dense, const Site& site) {
           }};
 }
 
-void add_library_facts(Facts& facts) {
-  facts["libraries"] =
-      std::ranges::count_if(kLibraries, [](const char* name) { return blas_library(name).has_value(); });
+void add_library_facts(const Site& site, Facts& facts) {
+  facts["libraries"] = std::ranges::count_if(
+      kLibraries, [&](const char* name) { return !site.options.linkable && blas_library(name).has_value(); });
 }
 
 std::vector<Schedule> library_space(const LibraryProduct& product, const Site&) {

@@ -47,8 +47,8 @@ inline constexpr std::string_view kIsMatrixProduct =
 /// Precondition: kIsMatrixProduct holds.
 [[nodiscard]] LibraryProduct library_product_of(const Dense& dense, const Site& site);
 
-/// "libraries": how many BLAS libraries are here.
-void add_library_facts(Facts& facts);
+/// "libraries": how many BLAS libraries are here; none counts where kernels must be linkable.
+void add_library_facts(const Site& site, Facts& facts);
 
 /// Schedule: library, by its number among blas::library_names(); rows of a tile; build, a number for the library's
 /// build that keeps costs of other builds apart.

@@ -56,7 +56,7 @@ std::expected<Facts, Refusal> read(const Site& site) {
   const auto batches = batches_of(site);
   if (!batches) return std::unexpected(batches.error());
   Facts facts = {{"rows", batches->rows}, {"columns", batches->columns}, {"depth", batches->depth}};
-  add_library_facts(facts);
+  add_library_facts(site, facts);
   add_micro_facts(facts);
   return facts;
 }

@@ -81,7 +81,7 @@ std::expected<Facts, Refusal> read(const Site& site) {
   const auto dense = convolution_of(site);
   if (!dense) return std::unexpected(dense.error());
   Facts facts = facts_of(*dense, site);
-  add_library_facts(facts);
+  add_library_facts(site, facts);
   add_micro_facts(facts);
   facts["computed_weights"] = constant_of(site.graph, dense->weights) == nullptr ? 1 : 0;
   // Places of a row in plain tensors, where other axes may be one loop.

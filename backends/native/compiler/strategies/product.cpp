@@ -72,7 +72,7 @@ std::expected<Facts, Refusal> read(const Site& site) {
   if (!are_seen(site, site.after, dense->space, plain()))
     return refuse(RefusalReason::kShape, "an epilogue that broadcasts along some rows");
   Facts facts = facts_of(*dense, site);
-  add_library_facts(facts);
+  add_library_facts(site, facts);
   add_micro_facts(facts);
   return facts;
 }

@@ -1,0 +1,85 @@
+/* Times an exported model: from loading its library to the first result, then single runs in a loop. Prints two lines of
+   microseconds, "first US" and "run MEDIAN". Arguments: the library, the number of runs. */
+#define _GNU_SOURCE /* the dynamic loader, the clock */
+
+#include "model.h"
+
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+static unsigned char memory[MODEL_WORKSPACE_BYTES] __attribute__((aligned(2097152)));
+static const size_t input_bytes[] = MODEL_INPUT_SIZES;
+static const int input_types[] = MODEL_INPUT_TYPES;
+
+enum { FLOAT32 = 1 }; /* of ONNX's types */
+
+static double now_us(void) {
+  struct timespec time;
+  clock_gettime(CLOCK_MONOTONIC, &time);
+  return (double)time.tv_sec * 1e6 + (double)time.tv_nsec / 1e3;
+}
+
+/* Small numbers around 0; zeros for other types. */
+static void fill(void* data, size_t bytes, int type) {
+  unsigned state = 1;
+  memset(data, 0, bytes);
+  for (size_t at = 0; type == FLOAT32 && at + sizeof(float) <= bytes; at += sizeof(float)) {
+    state = state * 1664525U + 1013904223U;
+    const float value = (float)(state >> 8) / 8388608.0F - 1.0F;
+    memcpy((char*)data + at, &value, sizeof value);
+  }
+}
+
+static int compare(const void* a, const void* b) {
+  const double left = *(const double*)a;
+  const double right = *(const double*)b;
+  return (left > right) - (left < right);
+}
+
+typedef int init_function(void*, size_t, model_instance**);
+typedef int run_function(model_instance*, const void* const*, void* const*);
+typedef void* input_function(model_instance*, size_t);
+
+/* ISO C has no cast from an object's address to a function's. */
+static void find(void* library, const char* name, void* function) {
+  void* const address = dlsym(library, name);
+  memcpy(function, &address, sizeof address);
+}
+
+int main(int argc, char** argv) {
+  if (argc != 3) return MODEL_USAGE;
+  const int runs = atoi(argv[2]);
+  const double begin = now_us();
+  void* const library = dlopen(argv[1], RTLD_NOW);
+  if (library == NULL) {
+    fprintf(stderr, "time_model: %s\n", dlerror());
+    return MODEL_USAGE;
+  }
+  init_function* init = NULL;
+  run_function* run = NULL;
+  input_function* input = NULL;
+  find(library, "model_init", &init);
+  find(library, "model_run", &run);
+  find(library, "model_input", &input);
+  model_instance* model = NULL;
+  int status = init(memory, sizeof memory, &model);
+  for (size_t i = 0; status == MODEL_GOOD && i < MODEL_INPUT_COUNT; ++i)
+    fill(input(model, i), input_bytes[i], input_types[i]);
+  if (status == MODEL_GOOD) status = run(model, NULL, NULL);
+  printf("first %.1f\n", now_us() - begin);
+  double* const times = calloc((size_t)runs + 1, sizeof *times);
+  for (int i = 0; status == MODEL_GOOD && times != NULL && i < runs; ++i) {
+    const double start = now_us();
+    status = run(model, NULL, NULL);
+    times[i] = now_us() - start;
+  }
+  if (times != NULL && runs > 0) {
+    qsort(times, (size_t)runs, sizeof *times, compare);
+    printf("run %.3f\n", times[runs / 2]);
+  }
+  free(times);
+  return status;
+}

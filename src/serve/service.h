@@ -1,0 +1,79 @@
+// Answers requests of the Open Inference Protocol (KServe v2): what each address does, independent of the transport.
+// In:  method, path, body. Out: status, text, bytes behind it.
+// Threads: answer() from any thread; it returns when the request is answered.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "serve/model_host.h"
+
+namespace collage {
+
+struct ServiceRequest {
+  std::string_view method;
+  std::string_view path;
+  std::optional<std::string> json_bytes;  ///< the header Inference-Header-Content-Length
+  std::string_view body;
+};
+
+struct ServiceAnswer {
+  int status = 200;
+  std::string type = "application/json";
+  std::string text;
+  std::vector<std::string> binary;  ///< behind the text; its size is then Inference-Header-Content-Length
+};
+
+class Service {
+ public:
+  /// `deadline`: how long a request may wait that does not say so itself; 0 = as long as it takes.
+  Service(std::vector<std::unique_ptr<ModelHost>> models, std::string version, std::chrono::microseconds deadline)
+      : models_(std::move(models)), version_(std::move(version)), deadline_(deadline) {}
+
+  [[nodiscard]] ServiceAnswer answer(const ServiceRequest& request);
+  /// The answer to a request that failed before it got here, counted among the failures that are no model's.
+  [[nodiscard]] ServiceAnswer refusal(const Error& error);
+
+  /// Loads all plans again. Those that fail stay as they were; the errors say why.
+  [[nodiscard]] std::vector<Error> reload();
+  /// Not ready from now on; requests are still answered.
+  void begin_to_end() { is_ending_ = true; }
+  /// Unloads all models; returns when their requests are finished.
+  void end();
+
+  [[nodiscard]] const std::vector<std::unique_ptr<ModelHost>>& models() const { return models_; }
+  /// Called for the number of open connections in /metrics. Before the first request.
+  void count_connections_with(std::function<std::size_t()> count) { connections_ = std::move(count); }
+
+ private:
+  using Parts = std::vector<std::string_view>;
+
+  [[nodiscard]] Result<ServiceAnswer> route(const ServiceRequest& request);
+  [[nodiscard]] Result<ServiceAnswer> route_get(const Parts& parts);
+  [[nodiscard]] Result<ServiceAnswer> route_post(const Parts& parts, const ServiceRequest& request);
+  [[nodiscard]] Result<ServiceAnswer> about_model(ModelHost& host, std::string_view what);
+  [[nodiscard]] Result<ServiceAnswer> infer(ModelHost& host, const ServiceRequest& request);
+  [[nodiscard]] ServiceAnswer counted_infer(ModelHost& host, const ServiceRequest& request);
+  [[nodiscard]] Result<ServiceAnswer> change_repository(const Parts& parts);
+  [[nodiscard]] ServiceAnswer repository_index() const;
+  [[nodiscard]] ServiceAnswer metrics() const;
+  [[nodiscard]] ServiceAnswer server_metadata() const;
+  [[nodiscard]] bool is_ready() const;
+  [[nodiscard]] Result<ModelHost*> host_of(std::string_view name) const;
+
+  const std::vector<std::unique_ptr<ModelHost>> models_;
+  const std::string version_;
+  const std::chrono::microseconds deadline_;
+  std::function<std::size_t()> connections_;
+  std::atomic<bool> is_ending_{false};
+  mutable std::mutex mutex_;
+  std::map<std::string, std::uint64_t> other_failures_;  ///< by code, of all requests but those for inference
+};
+
+}  // namespace collage
