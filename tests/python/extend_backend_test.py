@@ -70,8 +70,8 @@ class PythonBackend(Case):
 
     def test_is_found_by_name_in_another_process(self):
         module, _ = self.tuned()
-        run = f"import collage, numpy; print(collage.load({str(self.plan)!r}).session().run({{'x': numpy.ones((3, 4), 'f4')}})['y'])"
-        done = module.python(run)
+        load = f"import collage, numpy; plan = collage.load({str(self.plan)!r})\n"
+        done = module.python(load + "print(plan.session().run({'x': numpy.ones((3, 4), 'f4')})['y'])")
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn("[-2. -3. -4. -5.]", done.stdout)
 
@@ -133,7 +133,8 @@ class WrongFunctions(Case):
         self.assert_right(plan)
         self.assertNotIn(module.backend, str(plan.metadata["backends"]))
         exported = self.folder / "costs.jsonl"
-        subprocess.run([command(), "db", "export", exported, "--store", store, "--quiet"], check=True, stdout=subprocess.DEVNULL)
+        export = [command(), "db", "export", exported, "--store", store, "--quiet"]
+        subprocess.run(export, check=True, stdout=subprocess.DEVNULL)
         costs = [json.loads(line) for line in exported.read_text().splitlines()]
         return {name: next((str(one["cost"]) for one in costs if f"variant={name} " in one["key"]), "") for name in names}
 
