@@ -28,6 +28,8 @@ enum class EstimateUse : std::uint8_t {
 struct EstimateOptions {
   Estimator estimator;  ///< empty = none
   EstimateUse use = EstimateUse::kForecast;
+
+  [[nodiscard]] bool stand_for_costs() const { return estimator && use == EstimateUse::kCost; }
 };
 
 /// A candidate as estimators outside of C++ are told of it: docs/schemas/candidate.schema.json.

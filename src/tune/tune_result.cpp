@@ -55,14 +55,15 @@ bool are_bounds_apart(const Priced& priced) {
   });
 }
 
-/// Candidates without a time, by why.
-Ended count_unmeasured(const Priced& priced) {
+/// Candidates without a time, by why; not those whose cost is the user's estimate.
+Ended count_unmeasured(const Priced& priced, bool estimates_are_costs) {
   Ended ended;
   for (std::size_t c = 0; c < priced.costs.size(); ++c) {
     const Cost& cost = priced.costs[c];
     // Made of steps with costs of their own.
     if (priced.pool.candidates.candidates[c].backend == kControlBackend) continue;
-    if (!std::holds_alternative<Unknown>(cost) && !std::holds_alternative<Estimated>(cost)) continue;
+    const bool is_estimated = std::holds_alternative<Estimated>(cost);
+    if (!std::holds_alternative<Unknown>(cost) && (!is_estimated || estimates_are_costs)) continue;
     const Unmeasured why = c < priced.why_unmeasured.size() ? priced.why_unmeasured[c] : Unmeasured::kUnknown;
     if (why == Unmeasured::kOutOfTime)
       ++ended.out_of_time;
@@ -147,7 +148,7 @@ TuneReport report_on(const TuneResult& result, const CoverBounds& bounds, const 
   report.measured = counts.measured;
   report.reused = counts.reused;
   report.refused = counts.refused;
-  report.ended = count_unmeasured(result.priced);
+  report.ended = count_unmeasured(result.priced, result.task.options.estimates.stand_for_costs());
   report.rules = rule_effects(result);
   return report;
 }

@@ -1,5 +1,6 @@
 """Backends of Python functions and estimators, through tune: in workers, in plans, in other processes."""
 
+import json
 import os
 import pathlib
 import subprocess
@@ -69,8 +70,8 @@ class PythonBackend(Case):
 
     def test_is_found_by_name_in_another_process(self):
         module, _ = self.tuned()
-        run = f"import collage, numpy; print(collage.load({str(self.plan)!r}).session().run({{'x': numpy.ones((3, 4), 'f4')}})['y'])"
-        done = module.python(run)
+        load = f"import collage, numpy; plan = collage.load({str(self.plan)!r})\n"
+        done = module.python(load + "print(plan.session().run({'x': numpy.ones((3, 4), 'f4')})['y'])")
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn("[-2. -3. -4. -5.]", done.stdout)
 
@@ -107,50 +108,44 @@ class PythonBackend(Case):
             self.tune([module.backend], pin={"relu": module.backend})
 
 
+#: Name -> the body of a function for Neg, and what the store says of it.
+WRONG = {
+    "raises": ("return 1 / 0", "ZeroDivisionError: division by zero (region_functions_of_tests.py:"),
+    "other_values": ("return inputs[0] + 1", "expected"),
+    "other_type": ("return -inputs[0].astype('f8')", "returned float64[3, 4] for"),
+    "other_shape": ("return -inputs[0].ravel()", "returned float32[12] for"),
+    "no_array": ("pass", "returned a NoneType"),
+    "too_many": ("return [-inputs[0]] * 2", "returned 2 arrays for 1 outputs"),
+    "writes_input": ("inputs[0][:] = 0; return -inputs[0]", "read-only"),
+    "ends": ("os._exit(3)", "crashed"),
+    "hangs": ("time.sleep(1000)", "timeout"),
+}
+
+
 class WrongFunctions(Case):
-    """Each takes the node `neg` if it may; the plan must be right without it, and the tune say why."""
-
-    def refusal(self, body, **options):
-        source = f"import numpy as np, os, time\nfrom collage.extend import region_function\n@region_function('Neg')\ndef wrong({body}\n"
-        module = self.module(source)
-        with self.assertRaises(collage.Error) as caught:
-            self.tune([module.backend], pin={"neg": module.backend}, **options)
-        return str(caught.exception)
-
-    def test_are_left_out_of_the_plan(self):
-        module = self.module(
-            "from collage.extend import region_function\n@region_function('Neg')\ndef wrong(inputs, region): return inputs[0] * 2\n"
-        )
-        plan = self.tune([module.backend])
+    def tune_with(self, *names):
+        """A tune in which the functions are tried before anything else; what the store says of each."""
+        bodies = [f"@region_function('Neg')\ndef {name}(inputs, region): {WRONG[name][0]}\n" for name in names]
+        module = self.module("import os, time\nfrom collage.extend import region_function\n" + "".join(bodies))
+        store = self.folder / "costs"
+        first = lambda one: 0.1 if one.backend == module.backend else 1000 * len(one.region.nodes)  # noqa: E731
+        plan = self.tune([module.backend], store=str(store), estimate=first, budget=20)
         self.assert_right(plan)
-        self.assertNotIn(f'"{module.backend}": ', str(plan.report.json))
+        self.assertNotIn(module.backend, str(plan.metadata["backends"]))
+        exported = self.folder / "costs.jsonl"
+        export = [command(), "db", "export", exported, "--store", store, "--quiet"]
+        subprocess.run(export, check=True, stdout=subprocess.DEVNULL)
+        costs = [json.loads(line) for line in exported.read_text().splitlines()]
+        return {name: next((str(one["cost"]) for one in costs if f"variant={name} " in one["key"]), "") for name in names}
 
-    def test_raise(self):
-        self.assertIn("ZeroDivisionError", self.refusal("inputs, region): return 1 / 0"))
+    def test_are_refused_with_a_reason_and_leave_the_plan_right(self):
+        names = [name for name in WRONG if name != "hangs"]
+        for name, text in self.tune_with(*names).items():
+            with self.subTest(name):
+                self.assertIn(WRONG[name][1], text)
 
-    def test_give_other_values_types_and_shapes(self):
-        self.assertIn("expected", self.refusal("inputs, region): return inputs[0] + 1"))
-
-    def test_give_another_type(self):
-        self.assertIn("returned float64[3, 4] for", self.refusal("inputs, region): return -inputs[0].astype('f8')"))
-
-    def test_give_another_shape(self):
-        self.assertIn("returned float32[12] for", self.refusal("inputs, region): return -inputs[0].ravel()"))
-
-    def test_give_no_array(self):
-        self.assertIn("returned a NoneType", self.refusal("inputs, region): pass"))
-
-    def test_give_too_many(self):
-        self.assertIn("returned 2 arrays for 1 outputs", self.refusal("inputs, region): return [inputs[0]] * 2"))
-
-    def test_write_to_their_input(self):
-        self.assertIn("read-only", self.refusal("inputs, region): inputs[0][:] = 0; return -inputs[0]"))
-
-    def test_end_their_process(self):
-        self.assertIn("neg", self.refusal("inputs, region): os._exit(3)"))
-
-    def test_hang(self):
-        self.refusal("inputs, region): time.sleep(1000)", budget=3)
+    def test_that_hang_end_a_worker_and_not_the_tune(self):
+        self.assertIn(WRONG["hangs"][1], self.tune_with("hangs")["hangs"])
 
 
 class Modules(Case):
@@ -184,12 +179,12 @@ class Estimators(Case):
 
         plan = self.tune([], estimate=estimate, estimates="only")
         self.assertTrue(asked)
-        self.assertEqual(plan.report.measured, 0)
+        self.assertEqual(plan.report.summary["measured"], 0)
         self.assert_right(plan)
 
     def test_say_what_is_measured_first(self):
         plan = self.tune([], estimate=lambda candidate: 1e6 if candidate.backend == "onnxruntime" else None)
-        self.assertGreater(plan.report.measured, 0)
+        self.assertGreater(plan.report.summary["measured"], 0)
         self.assert_right(plan)
 
     def test_that_raise_end_the_tune_with_what_they_raised(self):

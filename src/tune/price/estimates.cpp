@@ -35,7 +35,7 @@ Result<Estimates> estimates_of(const EstimateOptions& options, const Graph& grap
 }
 
 std::vector<Cost> with_estimates(const EstimateOptions& options, const Estimates& estimates, std::vector<Cost> costs) {
-  if (options.use != EstimateUse::kCost || estimates.empty()) return costs;
+  if (!options.stand_for_costs() || estimates.empty()) return costs;
   costs.resize(estimates.size(), Unknown{});
   for (std::size_t c = 0; c < estimates.size(); ++c)
     if (estimates[c] && std::holds_alternative<Unknown>(costs[c]))

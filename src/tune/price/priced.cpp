@@ -216,7 +216,7 @@ Result<std::vector<Cost>> price_fresh(const TuneTask& task, const CandidatePool&
                                       Priced& priced) {
   const EstimateOptions& options = task.options.estimates;
   std::vector<Cost> known;
-  if (options.use == EstimateUse::kCost) {
+  if (options.stand_for_costs()) {
     COLLAGE_TRY(const Estimates estimates, estimates_of(options, task.graph(), fresh));
     known = with_estimates(options, estimates, {});
   }
