@@ -59,7 +59,7 @@ Result<void> read_choices(const collage_tune_options& given, const Context& cont
   options.backends = backends_from(named, context.module_kinds);
   const std::string only = text_of(given.only);
   if (!only.empty()) options.only = only;
-  COLLAGE_TRY_VOID(check_only(only, named, registry, option_label(member("backends"))));
+  COLLAGE_TRY_VOID(check_only(only, named, registry, option_label(member("backends")), member("only")));
   COLLAGE_TRY(const auto bans, texts_of(given.bans, member("bans")));
   COLLAGE_TRY(const auto pins, texts_of(given.pins, member("pins")));
   COLLAGE_TRY(options.rules, node_rules_from(bans, pins));

@@ -107,11 +107,12 @@ std::vector<std::string> required_backends(const std::optional<std::vector<std::
 }
 
 Result<void> check_only(const std::string& only, const std::optional<std::vector<std::string>>& named,
-                        const Registry& registry, const OptionLabel& label) {
+                        const Registry& registry, const OptionLabel& label, const std::string& only_name) {
   if (only.empty() || !named) return {};
   const std::vector<std::string> kinds = registry.kinds();
   if (std::ranges::find(kinds, only.substr(0, only.find(':'))) == kinds.end()) return {};
-  return bad_option(label, "only " + only + ", too", "one of them; both together where only names a device");
+  return bad_option(label, only_name + " " + only + ", too",
+                    "one of them; both together where " + only_name + " names a device");
 }
 
 Result<void> check_rivals(const std::vector<std::string>& rivals, Registry& registry) {

@@ -58,9 +58,10 @@ struct OptionLabel {
                                                          const std::vector<std::string>& module_kinds,
                                                          std::span<const NodeRule> rules);
 
-/// `only` a backend leaves nothing for a list of backends to say; of a device they say which. `label` is the list's.
+/// `only` a backend leaves nothing for a list of backends to say; of a device they say which. `label` is the list's,
+/// `only_name` the other's.
 [[nodiscard]] Result<void> check_only(const std::string& only, const std::optional<std::vector<std::string>>& named,
-                                      const Registry& registry, const OptionLabel& label);
+                                      const Registry& registry, const OptionLabel& label, const std::string& only_name);
 
 /// Every rival is an engine that is here, or a plan. Errors of Registry::get.
 [[nodiscard]] Result<void> check_rivals(const std::vector<std::string>& rivals, Registry& registry);

@@ -125,7 +125,8 @@ int run_tune(const TuneCommand& options) {
   auto parsed = tune_options(options, console);
   if (!parsed) return console.failure(parsed.error());
   Registry registry(module_places(options.common.backend_libraries));
-  if (auto checked = check_only(options.common.only, options.common.named_backends, registry, label("--backends"));
+  if (auto checked =
+          check_only(options.common.only, options.common.named_backends, registry, label("--backends"), "--only");
       !checked)
     return console.failure(checked.error());
   if (has_ranges(parsed->shapes)) return run_shapes(options, std::move(*parsed), registry, console);
