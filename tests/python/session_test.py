@@ -108,7 +108,7 @@ class OpenShapeTest(SessionCase):
         session.set_shapes({"x": (5, 4)})
         self.assertEqual(session.inputs[0].shape, (5, 4))
         session.set_shapes([(6, 4)])
-        self.assertEqual(session.outputs[0].shape, (6, 4))
+        self.assertEqual(session.inputs[0].shape, (6, 4))
         for wrong in ({"z": (5, 4)}, {}, [(5, 4), (5, 4)], {"x": (5,)}, {"x": (-1, 4)}):
             with self.assertRaises(collage.BadInputError):
                 session.set_shapes(wrong)
