@@ -157,7 +157,9 @@ Result<void> link_static(const LibraryParts& parts, const std::string& path) {
   link.emplace_back("--end-group");
   COLLAGE_TRY_VOID(shop.run(link));
   COLLAGE_TRY_VOID(shop.write("kept", kept));
-  COLLAGE_TRY_VOID(shop.run({"objcopy", "--keep-global-symbols=kept", "--strip-unneeded", "joined.o", "library.o"}));
+  // objcopy hides no symbol that is unique in a process, as some of the C++ library's are; weak ones it does.
+  COLLAGE_TRY_VOID(shop.run({"objcopy", "--weaken", "joined.o", "weak.o"}));
+  COLLAGE_TRY_VOID(shop.run({"objcopy", "--keep-global-symbols=kept", "--strip-unneeded", "weak.o", "library.o"}));
   COLLAGE_TRY_VOID(shop.run({"ar", "rcsD", "library.a", "library.o"}));
   return shop.deliver("library.a", path);
 }

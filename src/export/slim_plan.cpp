@@ -106,7 +106,7 @@ SlimPlan slim_plan(const RealisedPlan& plan) {
   slim.plan.onnx = {};
   Plan& out = slim.plan.plan;
   out.report.reset();
-  out.model_path.clear();
+  out.model_path = "exported model";  // in messages
   out.machine.clear();
   drop_reasons(out);
   drop_unread(slim.plan);

@@ -53,9 +53,9 @@ TEST(SlimPlan, LeavesOutConstantsThatNoStepReads) {
   ASSERT_EQ(plan.values.size(), 3U);
   EXPECT_EQ(plan.values[1].name, "read");
   EXPECT_EQ(plan.values[1].offset, 0U);
-  EXPECT_THAT(artifact_of(plan.steps[0])->constants, testing::ElementsAre(1U));
-  EXPECT_THAT(plan.steps[0].outputs, testing::ElementsAre(2U));
-  EXPECT_THAT(plan.outputs, testing::ElementsAre(2U));
+  EXPECT_THAT(artifact_of(plan.steps[0])->constants, ::testing::ElementsAre(1U));
+  EXPECT_THAT(plan.steps[0].outputs, ::testing::ElementsAre(2U));
+  EXPECT_THAT(plan.outputs, ::testing::ElementsAre(2U));
   ASSERT_EQ(slim.weights.size(), 64U);
   EXPECT_EQ(plan.weights_bytes, 64U);
   EXPECT_EQ(std::memcmp(slim.weights.data(), "abc", 3), 0);
@@ -65,10 +65,10 @@ TEST(SlimPlan, LeavesOutConstantsThatNoStepReads) {
 TEST(SlimPlan, SaysNothingOfReasonsAndPlaces) {
   const Plan plan = slim_plan(plan_with_unread_constant()).plan.plan;
   EXPECT_FALSE(plan.report);
-  EXPECT_EQ(plan.model_path, "");
+  EXPECT_EQ(plan.model_path, "exported model");
   EXPECT_EQ(plan.steps[0].cost_ns, 0);
   EXPECT_EQ(plan.steps[0].variant, "");
-  EXPECT_THAT(nodes_of(plan.steps[0]).names, testing::ElementsAre("n")) << "for messages";
+  EXPECT_THAT(nodes_of(plan.steps[0]).names, ::testing::ElementsAre("n")) << "for messages";
   EXPECT_FALSE(plan.values[1].checksum);
 }
 
