@@ -94,7 +94,7 @@ TEST_P(StoredPlans, GiveTheOutputsStoredWithThem) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Plans, StoredPlans, testing::ValuesIn(stored_plans()),
-                         [](const auto& info) { return info.param; });
+                         [](const auto& instance) { return instance.param; });
 
 }  // namespace
 }  // namespace collage::test
