@@ -76,6 +76,11 @@ class TuneReport(Report):
         return known["best_rival_us"] / known["measured_us"]
 
     @property
+    def backends(self) -> dict[str, int]:
+        """How many steps of the plan each backend runs; {} for a plan of many shapes."""
+        return self.data.get("backends", {})
+
+    @property
     def interrupted(self) -> bool:
         """Ended early: the plan is the best found so far."""
         return self.summary["interrupted"]

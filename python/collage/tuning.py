@@ -59,6 +59,8 @@ def tune(
     input_ranges: Shapes | None = None,
     seed: int = 1,
     memory_cap: int | None = None,
+    measure_all: bool = False,
+    for_library: bool = False,
     store: str | None = None,
     modules: Names | None = None,
     progress: Wish = None,
@@ -97,6 +99,10 @@ def tune(
         {"x": (0, 255)}: of generated inputs
     seed, memory_cap
         of inputs and random choices; most bytes a plan may need while it runs
+    measure_all
+        measure every candidate, not only those that a best plan may need
+    for_library
+        only what `collage export` can link into a library takes nodes
     store, modules
         of costs: a path or "memory:"; folders or files of further backends
     progress
@@ -133,6 +139,8 @@ def tune(
         "input_ranges": assignments(input_ranges, range_text),
         "seed": seed,
         "memory_cap": memory_cap,
+        "measure_all": measure_all,
+        "for_library": for_library,
     }
     try:
         report = TuneReport(call_tuner(_native.tune, options, store, modules, progress))

@@ -152,6 +152,8 @@ Report* tune(nb::dict given) {
   options.memory_cap = from.number<std::int64_t>("memory_cap");
   context.add_estimate(options);
   options.estimates_only = from.number<bool>("estimates_only") ? 1 : 0;
+  options.measure_all = from.number<bool>("measure_all") ? 1 : 0;
+  options.for_library = from.number<bool>("for_library") ? 1 : 0;
   return report_of(tuner().tune, options, context);
 }
 

@@ -1,4 +1,5 @@
-// Reads whole files, and replaces them atomically: a reader sees the old content or the new one, never a part, also after a crash.
+// Reads whole files, and replaces them atomically: a reader sees the old content or the new one, never a part, also
+// after a crash.
 #pragma once
 
 #include <span>
@@ -10,8 +11,8 @@
 
 namespace collage {
 
-/// A copy of the whole file, 64-byte aligned: what happens to the file afterwards does not matter. Error io/cannot-read,
-/// also for a file that becomes shorter while it is read.
+/// A copy of the whole file, 64-byte aligned: what happens to the file afterwards does not matter. Error
+/// io/cannot-read, also for a file that becomes shorter while it is read.
 [[nodiscard]] Result<Buffer> read_file(const std::string& path);
 
 /// Writes `pieces` to `path`: temporary name beside it, fsync, rename, fsync of the folder.

@@ -6,7 +6,8 @@
 
 namespace collage::cli {
 
-/// From now on the signal waits for a watcher. To be called before other threads are made, so that none of them takes it.
+/// From now on the signal waits for a watcher. To be called before other threads are made, so that none of them takes
+/// it.
 void hold_hangups();
 
 /// After hold_hangups(); acts on a signal that waits, too.

@@ -151,9 +151,7 @@ TEST_F(InstalledPrograms, RunsAPlanWithTheInstalledLibraryAlone) {
 
 TEST_F(InstalledPrograms, RunsAPlanInC99) { expect_runs("run_plan_c/run_plan_c", "y [5,7][0] = -1\n"); }
 
-TEST_F(InstalledPrograms, RunsAPlanBuiltByMake) {
-  expect_runs("run_plan_c_moved/run_plan_c", "y [5,7][0] = -1\n");
-}
+TEST_F(InstalledPrograms, RunsAPlanBuiltByMake) { expect_runs("run_plan_c_moved/run_plan_c", "y [5,7][0] = -1\n"); }
 
 TEST_F(InstalledPrograms, TunesFromAMovedTree) {
   const std::string bytes = model("float[5,7]", "float[5,7]", "", "a = Neg (x) y = Floor (a)");

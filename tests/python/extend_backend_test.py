@@ -129,7 +129,7 @@ class WrongFunctions(Case):
         module = self.module("import os, time\nfrom collage.extend import region_function\n" + "".join(bodies))
         store = self.folder / "costs"
         first = lambda one: 0.1 if one.backend == module.backend else 1000 * len(one.region.nodes)  # noqa: E731
-        plan = self.tune([module.backend], store=str(store), estimate=first, budget=20)
+        plan = self.tune([module.backend], store=str(store), estimate=first, measure_all=True, budget=20)
         self.assert_right(plan)
         self.assertNotIn(module.backend, str(plan.metadata["backends"]))
         exported = self.folder / "costs.jsonl"

@@ -107,6 +107,9 @@ typedef struct collage_tune_options {
   collage_estimate_callback estimate;  ///< NULL = none; a wrong one never makes a plan wrong
   void* estimate_data;
   int32_t estimates_only;  ///< not 0: candidates with an estimate are not measured; else estimates are forecasts
+  int32_t measure_all;     ///< not 0: every candidate is measured, not only those that a best plan may need
+  int32_t for_library;     ///< not 0: only what `collage export` can link takes nodes; without ranges in `shapes`
+  int32_t reserved;        ///< 0
 } collage_tune_options;
 
 /// For plan_of_model.

@@ -193,6 +193,8 @@ inline Expected<TuneReport> tune(const TuneOptions& options) {
   given.input_ranges = input_ranges;
   given.seed = options.seed;
   given.memory_cap = options.memory_cap;
+  given.measure_all = options.measure_all ? 1 : 0;
+  given.for_library = options.for_library ? 1 : 0;
   given.context = context.get();
   return detail::report_of<TuneReport>(detail::tune_api()->tune, &given);
 }

@@ -109,6 +109,8 @@ struct TuneOptions {
   std::vector<std::string> input_ranges;  ///< "NAME=LO..HI"
   std::uint64_t seed = 1;
   std::int64_t memory_cap = 0;  ///< bytes; 0 = none
+  bool measure_all = false;     ///< every candidate, not only those that a best plan may need
+  bool for_library = false;     ///< only what `collage export` can link takes nodes; without ranges in shapes
   TuneContext context;
 };
 

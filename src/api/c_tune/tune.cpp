@@ -86,6 +86,10 @@ Result<TuneOptions> options_from(const collage_tune_options& given, const ModelS
   options.progress = context.progress;
   options.stop = context.stop;
   options.estimates = estimates_from(given, options);
+  options.measures_all = given.measure_all != 0;
+  options.for_library = given.for_library != 0;
+  if (options.for_library && has_ranges(options.shapes))
+    return bad_option(option_label(member("for_library")), "a range in shapes", "a tune of one shape");
   return options;
 }
 

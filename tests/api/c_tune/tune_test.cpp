@@ -14,6 +14,7 @@ using ::testing::AllOf;
 using ::testing::Each;
 using ::testing::HasSubstr;
 using ::testing::SizeIs;
+using ::testing::StartsWith;
 
 TEST_F(CTune, WritesAPlanThatTheOtherLibraryRuns) {
   const ReportHandle report = tuned();
@@ -133,7 +134,7 @@ TEST_F(CTune, CancelledFromTheStartGivesThePlanThatNeedsNoMeasuring) {
   tuner().cancel_free(made);
   ASSERT_NE(report, nullptr);
   EXPECT_EQ(summary_of(report).interrupted, 1);
-  EXPECT_STREQ(summary_of(report).shipped, "onnxruntime");
+  EXPECT_THAT(summary_of(report).shipped, StartsWith("onnxruntime"));
   EXPECT_THAT(answer_of(loaded(plan_), 1.5F), Each(-2));
 }
 

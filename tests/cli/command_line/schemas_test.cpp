@@ -69,6 +69,7 @@ class SchemasTest : public TestBackendsTest {
 
   void use_one_plan();
   void use_server();
+  void use_a_library();
   void use_the_store();
   void use_many_shapes();
   void use_models();
@@ -111,6 +112,13 @@ void SchemasTest::use_server() {
   const Json served = parsed(read_all(file("served.json")));
   accept(served);
   EXPECT_EQ(served["models"][0]["name"], "m");
+}
+
+void SchemasTest::use_a_library() {
+  const std::string plan = file("library.collage");
+  (void)answer({"tune", given("library.onnx", chain(3)), "-o", plan, "--only", "host", "--deploy", "library",
+                "--budget", "2s", "--store", "memory:", "--quiet"});
+  (void)answer({"export", plan, "-o", file("liblibrary.so"), "--header", file("library.h")});
 }
 
 void SchemasTest::use_the_store() {
@@ -157,6 +165,7 @@ void SchemasTest::use_models() {
 
 TEST_F(SchemasTest, EveryFormIsThePublishedOne) {
   use_one_plan();
+  use_a_library();
   use_the_store();
   use_many_shapes();
   use_models();
