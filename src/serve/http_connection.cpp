@@ -94,12 +94,13 @@ ssize_t HttpConnection::receive(char* to, std::size_t size) {
 }
 
 void HttpConnection::read_body(std::string& body, std::size_t bytes) {
-  body.resize_and_overwrite(bytes, [this](char* to, std::size_t size) {
-    std::size_t got = std::min(size, end_ - begin_);
+  // The second argument may be the capacity, which is more than was asked for (libstdc++ 12).
+  body.resize_and_overwrite(bytes, [this, bytes](char* to, std::size_t) {
+    std::size_t got = std::min(bytes, end_ - begin_);
     std::memcpy(to, buffer_.data() + begin_, got);
     begin_ += got;
-    while (got < size) {
-      const ssize_t more = receive(to + got, size - got);
+    while (got < bytes) {
+      const ssize_t more = receive(to + got, bytes - got);
       if (more <= 0) break;
       got += static_cast<std::size_t>(more);
     }

@@ -39,6 +39,7 @@ std::vector<BadRequest> bad_texts() {
   return {
       of_text("empty body", "", "serve/malformed-json"),
       of_text("no JSON", "hello", "serve/malformed-json"),
+      of_text("a text longer than a short string has room for", std::string(20, 'x'), "serve/malformed-json"),
       of_text("half", sums.substr(0, sums.size() / 2), "serve/malformed-json"),
       of_text("more behind", sums + "x", "serve/malformed-json"),
       of_text("not UTF-8", "{\"id\":\"\xff\xfe\",\"inputs\":[]}", "serve/malformed-json"),
