@@ -1,6 +1,8 @@
 // A process that serves a tuner, for programs that are workers of their own (collage_tune.h says what it does).
 #pragma once
 
+#include <cstdint>
+
 #include "api/c_tune/collage_tune.h"
 
 namespace collage::c_api {

@@ -9,6 +9,7 @@
 #include "base/number_text.h"
 #include "passes/simplify.h"
 #include "plan/file/plan_file.h"
+#include "region/cover.h"
 
 namespace collage {
 namespace {
