@@ -135,7 +135,7 @@ class SignalStorm {
 TEST_F(Surroundings, SignalsDuringRunsChangeNothing) {
   const auto runs = by_length(30, 3000);
   for_each_plan([&](const PlanFile& file, const collage_plan*, const std::string& expected) {
-    if (has_onednn(file)) return;  // its kernels keep data below the stack pointer
+    if (has_onednn(file)) return;  // docs/C_API.md, signals
     const SignalStorm storm;
     for (int run = 0; run < runs; ++run) {
       const PlanHandle again = loaded(file.path);
