@@ -98,6 +98,10 @@ use_wheel() {
   installed python3-venv
   inside sh -ec "cd /use; python3 -m venv venv; venv/bin/pip install -q /packages/$(basename "$wheel")
     venv/bin/python -c 'import collage; print(collage.__version__)'" >"$root/use/wheel.out"
+  step "the wheel with what tunes"
+  inside sh -ec "cd /use; venv/bin/pip install -q '/packages/$(basename "$wheel")[tune]'
+    venv/bin/python quickstart.py mnist.onnx" >"$root/use/tune.out"
+  has "$root/use/tune.out" "float32 ("
 }
 
 trap release_mounts EXIT
@@ -109,6 +113,7 @@ mkdir -p "$root/packages" "$root/use"
 cp "$artifacts"/*.deb "$root/packages/"
 if ls "$artifacts"/*.whl >/dev/null 2>&1; then cp "$artifacts"/*.whl "$root/packages/"; fi
 cp -r examples/programs "$root/use/examples"
+cp examples/python/quickstart.py "$root/use/"
 cp -r tests/api/c/stored "$root/use/plans"
 use_library
 use_command

@@ -64,6 +64,10 @@ PARTS = [
     Part("fmt", "MIT", "Debian", "https://fmt.dev", OURS, "headers, compiled into libraries", debian="libfmt-dev"),
     Part("nlohmann-json", "MIT", "Debian", "https://json.nlohmann.me", OURS, "headers, compiled into libraries",
          debian="nlohmann-json3-dev"),
+    Part("cpp-httplib", "MIT", "Debian", "https://github.com/yhirose/cpp-httplib", r"libcollage_serve\.so",
+         "headers, compiled into a library", debian="libcpp-httplib-dev"),
+    Part("nanobind", "BSD-3-Clause", "nanobind", "https://nanobind.readthedocs.io", r"/_native[^/]*\.so$",
+         "compiled into the extension module", row="nanobind", texts=("licenses/LICENSE",)),
     Part("xxhash", "BSD-2-Clause", "Debian", "https://xxhash.com", r"libcollage_base\.so",
          "headers, compiled into a library", debian="libxxhash-dev"),
     # A wheel brings along what a Python environment does not have; Debian's packages depend on these instead.

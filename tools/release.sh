@@ -49,11 +49,9 @@ pack_tree() {
     -C "$tree/stage" -cf - "$name" | zstd -q -9 --threads=2 -o "$out/$name.tar.zst"
 }
 
-# Only where ./dev knows how to make it.
 pack_wheel() {
-  if ! grep -q '^  wheel)' dev; then return; fi
-  ./dev wheel
-  cp "$(ls -t build/wheel/*.whl | head -n 1)" "$out/"
+  PRESET=release tools/wheel.sh
+  cp build/wheel/collage-*.whl "$out/"
 }
 
 describe_interface() {
@@ -82,7 +80,6 @@ write_bills() {
     contents bill "$file" "$tree/stage/$(basename "$file" .tar.zst)" "$file.spdx.json" "${needed[@]}"
   done
   for file in "$out"/*.whl; do
-    [ -f "$file" ] || continue
     rm -rf "$tree/stage/wheel"
     "$PYTHON" -m zipfile -e "$file" "$tree/stage/wheel"
     contents notices "$tree/stage/wheel" "$file.notices.txt"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# ./dev wheel [test]: a wheel of the objects of build/dev, in build/wheel. Libraries that a wheel may not assume are put
-# into it; those of engines are not: they come with the packages of the extra `tune`. `test` makes it, installs it in an
-# environment of its own and tries it, without and with the extra.
+# ./dev wheel [test]: a wheel of the objects of build/dev, or of another PRESET, in build/wheel. Libraries that a wheel may
+# not assume are put into it; those of engines are not: they come with the packages of the extra `tune`. `test` makes it,
+# installs it in an environment of its own and tries it, without and with the extra.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 source tools/common.sh
@@ -10,6 +10,7 @@ source tools/parts.sh
 source tools/build.sh
 
 PLATFORM=manylinux_2_36_x86_64 # Debian 12's C library
+preset="${PRESET:-dev}"
 out="$ROOT/build/wheel"
 made="$out/work"
 export PIP_DISABLE_PIP_VERSION_CHECK=1
@@ -24,13 +25,13 @@ clean_library() {
 
 make_wheel() {
   local python file
-  build_targets dev collage_python_wheel
+  build_targets "$preset" collage_python_wheel
   ensure_parts wheel-tools
   python="$(part_dir wheel-tools)/bin/python"
   PATH="$(part_dir wheel-tools)/bin:$PATH"
   rm -rf "$out"
   mkdir -p "$made/tree"
-  cmake --install build/dev --component python --prefix "$made/tree/collage" >/dev/null
+  cmake --install "build/$preset" --component python --prefix "$made/tree/collage" >/dev/null
   find "$made/tree" -type f \( -name '*.so*' -o -name collage-worker \) | while read -r file; do clean_library "$file"; done
   "$python" -c 'import sys, scikit_build_core.build as build; build.prepare_metadata_for_build_wheel(sys.argv[1])' \
     "$made/tree" >&2
@@ -45,7 +46,7 @@ make_wheel() {
 test_wheel() {
   local tried="$out/tried" python wheel
   wheel="$(ls "$out"/collage-*.whl)"
-  build_targets dev collage product
+  build_targets "$preset" product
   ensure_parts python
   rm -rf "$tried"
   mkdir -p "$tried"
@@ -54,8 +55,8 @@ import pathlib, sys
 from support import models
 for name in ("increment", "detector"):
     pathlib.Path(sys.argv[1], name + ".onnx").write_bytes(getattr(models, name)())' "$tried")
-  build/dev/bin/collage tune "$tried/increment.onnx" -o "$tried/increment.collage" --only host --store memory: --quiet >&2
-  build/dev/bin/collage tune "$tried/detector.onnx" -o "$tried/detector.collage" --shape x=1x3x32x32 \
+  "build/$preset/bin/collage" tune "$tried/increment.onnx" -o "$tried/increment.collage" --only host --store memory: --quiet >&2
+  "build/$preset/bin/collage" tune "$tried/detector.onnx" -o "$tried/detector.collage" --shape x=1x3x32x32 \
     --backends native,onednn --budget 5s --store memory: --quiet >&2
   "$PYTHON" -m venv "$tried/python"
   python="$tried/python/bin/python"

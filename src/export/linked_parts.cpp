@@ -22,13 +22,6 @@ void find_uses(const PlanBody& body, std::map<std::string, FirstUse>& uses) {
   }
 }
 
-void list_backends(const PlanBody& body, std::set<std::string>& names) {
-  for (const PlanStep& step : body.steps) {
-    if (needs_backend(step)) names.insert(step.backend);
-    for (const PlanBody& inner : bodies_of(step)) list_backends(inner, names);
-  }
-}
-
 void rename_artifacts(PlanBody& body, const std::map<std::string, std::string>& new_hashes) {
   for (PlanStep& step : body.steps) {
     if (StepArtifact* const artifact = artifact_of(step)) artifact->hash = new_hashes.at(artifact->hash);
@@ -76,8 +69,7 @@ Result<LinkedParts> linked_parts(const RealisedPlan& plan, const BackendSource& 
   std::ranges::sort(out.artifacts, {}, &PlanArtifact::hash);
   rename_artifacts(out, new_hashes);
   // A backend whose steps are all views does nothing.
-  std::set<std::string> used;
-  list_backends(out, used);
+  const std::set<std::string> used = backends_of(out);
   std::erase_if(out.backends, [&](const PlanBackend& backend) { return !used.contains(backend.name); });
   return parts;
 }

@@ -282,6 +282,15 @@ std::size_t step_count(const PlanBody& plan) {
   return count;
 }
 
+std::set<std::string> backends_of(const PlanBody& plan) {
+  std::set<std::string> names;
+  for (const PlanStep& step : plan.steps) {
+    if (needs_backend(step)) names.insert(step.backend);
+    for (const PlanBody& body : bodies_of(step)) names.merge(backends_of(body));
+  }
+  return names;
+}
+
 StepCounts count_steps(const PlanBody& plan) {
   StepCounts counts{.steps = plan.steps.size()};
   for (const PlanStep& step : plan.steps) {

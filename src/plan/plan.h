@@ -109,6 +109,9 @@ struct Plan : PlanBody {
 /// Steps, those inside bodies included.
 [[nodiscard]] std::size_t step_count(const PlanBody& plan);
 
+/// Instances whose modules the steps need (needs_backend), those inside bodies included.
+[[nodiscard]] std::set<std::string> backends_of(const PlanBody& plan);
+
 /// Whose steps they are: what every report counts.
 struct StepCounts {
   std::size_t steps = 0;                        ///< those inside bodies included

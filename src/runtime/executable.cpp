@@ -13,14 +13,6 @@
 namespace collage {
 namespace {
 
-/// Backends of the steps, those inside bodies included.
-void list_backends(const PlanBody& plan, std::set<std::string>& names) {
-  for (const PlanStep& step : plan.steps) {
-    if (needs_backend(step)) names.insert(step.backend);
-    for (const PlanBody& body : bodies_of(step)) list_backends(body, names);
-  }
-}
-
 /// What backends say about loading a plan's kernels here (PortabilityExtension::judge), each with the steps concerned.
 struct CompatibilityReport {
   std::map<std::string, std::vector<std::string>> notices;
@@ -84,9 +76,7 @@ Result<std::map<std::string, Device*>> find_devices(const Plan& plan, const Back
 
 /// The first backend of the plan's steps whose kernels compute on threads of their own; "" when there is none.
 Result<std::string> backend_without_pool(const Plan& plan, const BackendSource& backends) {
-  std::set<std::string> names;
-  list_backends(plan, names);
-  for (const std::string& name : names) {
+  for (const std::string& name : backends_of(plan)) {
     COLLAGE_TRY(Backend* const backend, backends(name));
     if (!backend->info().takes_pool) return name;
   }
@@ -134,9 +124,7 @@ MachineVerdict judge_machine(const Plan& plan, const BackendSource& backends, co
                          wanted.version, wanted.build, info.version, info.build));
     }
   }
-  std::set<std::string> used;
-  list_backends(plan, used);
-  for (const std::string& name : used) {
+  for (const std::string& name : backends_of(plan)) {
     if (known.contains(name)) continue;
     if (const Result<Backend*> backend = backends(name); !backend)
       worsen(MachineVerdict::Kind::kRefused, to_string(backend.error()));

@@ -11,11 +11,12 @@
 //     std::cout << report->text();
 //
 // Errors are values, as in collage.hpp. Options that are empty, 0 or nothing mean the default.
-// Threads: as in collage_tune.h. What progress is given is valid during the call; it throws nothing.
+// Threads: as in collage_tune.h. What callbacks are given is valid during their call; they throw nothing.
 #ifndef COLLAGE_TUNE_HPP
 #define COLLAGE_TUNE_HPP
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -134,16 +135,26 @@ class ContextView {
   collage_context given_{};
 };
 
-/// Calls a function of the table that gives a report.
-template <class Made, class Call, class Options>
-Expected<Made> report_of(Call call, const Options* options) {
+/// TuneOptions::estimate as C calls it.
+inline std::int32_t estimate(const char* candidate, double* us, void* options) noexcept {
+  const std::optional<double> known = static_cast<const TuneOptions*>(options)->estimate(candidate);
+  if (known) *us = *known;
+  return known ? 1 : 0;
+}
+
+/// An entry of the table that gives a report.
+template <class Options>
+using ReportCall = collage_status* (*collage_tune_api::*)(const Options*, collage_report**);
+
+template <class Made, class Options>
+Expected<Made> report_of(ReportCall<Options> call, const Options* options) {
+  if (Expected<void> fits = check_tuner(); !fits) return Unexpected(std::move(fits.error()));
   collage_report* report = nullptr;
-  if (collage_status* const status = call(options, &report)) return Unexpected(error_of(status));
+  if (collage_status* const status = (tune_api()->*call)(options, &report)) return Unexpected(error_of(status));
   return Made(report);
 }
 
-template <class Call>
-Expected<Report> check(Call call, const CheckOptions& options) {
+inline Expected<Report> check(ReportCall<collage_check_options> call, const CheckOptions& options) {
   const ContextView context(options.context);
   const TextList shapes(options.shapes);
   const TextList ranges(options.input_ranges);
@@ -166,7 +177,6 @@ Expected<Report> check(Call call, const CheckOptions& options) {
 
 /// Measures, chooses, writes the plan.
 inline Expected<TuneReport> tune(const TuneOptions& options) {
-  if (Expected<void> fits = detail::check_tuner(); !fits) return Unexpected(std::move(fits.error()));
   const detail::ContextView context(options.context);
   const detail::TextList shapes(options.shapes), at(options.at), backends(options.backends), bans(options.bans),
       pins(options.pins), passes_off(options.passes_off), input_ranges(options.input_ranges);
@@ -196,7 +206,10 @@ inline Expected<TuneReport> tune(const TuneOptions& options) {
   given.measure_all = options.measure_all ? 1 : 0;
   given.for_library = options.for_library ? 1 : 0;
   given.context = context.get();
-  return detail::report_of<TuneReport>(detail::tune_api()->tune, &given);
+  if (options.estimate) given.estimate = detail::estimate;
+  given.estimate_data = const_cast<TuneOptions*>(&options);
+  given.estimates_only = options.estimates_only ? 1 : 0;
+  return detail::report_of<TuneReport>(&collage_tune_api::tune, &given);
 }
 
 /// A model as a plan of one step that is ready to run, without measuring: one engine takes it whole.
@@ -220,7 +233,6 @@ inline Expected<Plan> plan_of_model(const ModelOptions& options) {
 
 /// Times a plan or model against whole-model engines; ok() says whether the plan's numbers are right.
 inline Expected<Report> bench(const BenchOptions& options) {
-  if (Expected<void> fits = detail::check_tuner(); !fits) return Unexpected(std::move(fits.error()));
   const detail::ContextView context(options.context);
   const detail::TextList shapes(options.shapes), against(options.against), input_ranges(options.input_ranges);
   collage_bench_options given{};
@@ -234,32 +246,28 @@ inline Expected<Report> bench(const BenchOptions& options) {
   given.seed = options.seed;
   given.input_ranges = input_ranges;
   given.context = context.get();
-  return detail::report_of<Report>(detail::tune_api()->bench, &given);
+  return detail::report_of<Report>(&collage_tune_api::bench, &given);
 }
 
 /// Compares a plan with the reference; ok() says whether all outputs agree.
 inline Expected<Report> verify(const CheckOptions& options) {
-  if (Expected<void> fits = detail::check_tuner(); !fits) return Unexpected(std::move(fits.error()));
-  return detail::check(detail::tune_api()->verify, options);
+  return detail::check(&collage_tune_api::verify, options);
 }
 
 /// Whether a plan still fits this machine; ok(): it need not be tuned again.
 inline Expected<Report> recheck(const CheckOptions& options) {
-  if (Expected<void> fits = detail::check_tuner(); !fits) return Unexpected(std::move(fits.error()));
-  return detail::check(detail::tune_api()->recheck, options);
+  return detail::check(&collage_tune_api::recheck, options);
 }
 
 /// Who runs what and why.
 inline Expected<Report> explain(const CheckOptions& options) {
-  if (Expected<void> fits = detail::check_tuner(); !fits) return Unexpected(std::move(fits.error()));
-  return detail::check(detail::tune_api()->explain, options);
+  return detail::check(&collage_tune_api::explain, options);
 }
 
 /// The backends found, their versions, and why others are not usable.
 inline Expected<Report> backends(const TuneContext& context = {}) {
-  if (Expected<void> fits = detail::check_tuner(); !fits) return Unexpected(std::move(fits.error()));
   const detail::ContextView known(context);
-  return detail::report_of<Report>(detail::tune_api()->backends, known.get());
+  return detail::report_of<Report>(&collage_tune_api::backends, known.get());
 }
 
 }  // namespace COLLAGE_CPP_LEVEL

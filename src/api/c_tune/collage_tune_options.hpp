@@ -111,6 +111,9 @@ struct TuneOptions {
   std::int64_t memory_cap = 0;  ///< bytes; 0 = none
   bool measure_all = false;     ///< every candidate, not only those that a best plan may need
   bool for_library = false;     ///< only what `collage export` can link takes nodes; without ranges in shapes
+  /// How many microseconds a candidate (JSON: docs/schemas/candidate.schema.json) takes; nothing when it cannot tell.
+  std::function<std::optional<double>(const char* candidate)> estimate;
+  bool estimates_only = false;  ///< candidates with an estimate are not measured; else estimates are forecasts
   TuneContext context;
 };
 

@@ -26,6 +26,10 @@ Cpp17Tuned cpp17_tune(const std::string& model, const std::string& plan, const s
   options.backends = {"onnxruntime"};
   options.context.store = "memory:";
   options.context.cancel.emplace();
+  options.estimate = [&](const char* candidate) -> std::optional<double> {
+    tuned.told_candidates |= candidate[0] == '{';
+    return std::nullopt;
+  };
   options.context.progress = [&](const collage::TuneProgress& now) { tuned.told_progress |= !now.phase.empty(); };
   const auto failed = [&](const collage::Error& error) {
     tuned.error = error.code;

@@ -8,6 +8,7 @@
 struct Cpp17Tuned {
   std::string error;
   bool told_progress = false;
+  bool told_candidates = false;  ///< to the cost estimator, which knows nothing
   double measured_us = 0;
   bool is_verified = false;
   std::string explained;

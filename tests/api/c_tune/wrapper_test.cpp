@@ -14,6 +14,7 @@ TEST_F(CTune, OffersAProgramInCpp17AllSteps) {
   const Cpp17Tuned tuned = cpp17_tune(model_, plan_, std::vector<float>(35, 1.5F));
   EXPECT_EQ(tuned.error, "");
   EXPECT_TRUE(tuned.told_progress);
+  EXPECT_TRUE(tuned.told_candidates);
   EXPECT_GT(tuned.measured_us, 0);
   EXPECT_TRUE(tuned.is_verified);
   EXPECT_THAT(tuned.explained, HasSubstr("onnxruntime"));
