@@ -80,7 +80,7 @@ Result<collage_tensor> output_of(collage_session& session, std::size_t index) {
     return fail(ExitCode::kUnsupported, "api/no-bytes", "output " + name,
                 "elements of type " + std::string(name_of(found.type)), "elements of a fixed size");
   Extents& extents = session.output_extents[index];
-  extents = std::move(found.extents);
+  extents.assign(found.extents.begin(), found.extents.end());  // the memory stays where the caller saw it
   return collage_tensor{.size = sizeof(collage_tensor),
                         .data = found.data,
                         .bytes = byte_count(found.type, extents),

@@ -25,8 +25,6 @@ std::optional<std::string> optional_path(const char* given) {
   return given == nullptr ? std::nullopt : std::optional<std::string>(given);
 }
 
-std::uint64_t seed_of(std::uint64_t given) { return given == 0 ? 1 : given; }
-
 Result<BenchOptions> bench_options_from(const collage_bench_options& given, const Context& context) {
   BenchOptions options;
   COLLAGE_TRY(options.plan, path_of(given.plan, bench_member("plan")));
@@ -35,7 +33,7 @@ Result<BenchOptions> bench_options_from(const collage_bench_options& given, cons
   COLLAGE_TRY(options.shapes, parse_shape_bindings(shapes));
   COLLAGE_TRY(const auto against, texts_of(given.against, bench_member("against")));
   if (!against.empty()) options.against = against;
-  COLLAGE_TRY(options.threads, count_of(given.threads, 0, 1024, bench_member("threads")));
+  COLLAGE_TRY(options.threads, count_of(given.threads, 0, kMostThreads, bench_member("threads")));
   COLLAGE_TRY(options.seconds, seconds_of(given.seconds, options.seconds, bench_member("seconds")));
   options.seed = seed_of(given.seed);
   COLLAGE_TRY(const auto ranges, texts_of(given.input_ranges, bench_member("input_ranges")));

@@ -28,7 +28,7 @@ Result<LoadedPlan> load_model(const collage_model_options& given) {
   COLLAGE_TRY(const ModelSource model,
               ModelSource::from(given.model, given.model_bytes, given.model_byte_count, "collage_model_options"));
   UnmeasuredOptions options{.model = model.path(), .model_name = model.name(), .shapes = {}};
-  COLLAGE_TRY(options.threads, count_of(given.threads, 1, 1024, "collage_model_options.threads"));
+  COLLAGE_TRY(options.threads, count_of(given.threads, 1, kMostThreads, "collage_model_options.threads"));
   COLLAGE_TRY(const auto shapes, texts_of(given.shapes, "collage_model_options.shapes"));
   COLLAGE_TRY(options.shapes, parse_shape_bindings(shapes));
   auto loaded = load_model(options, context);

@@ -1,7 +1,8 @@
-// Reads the texts of structs that C passes in.
-// In: pointers. Out: copies, or an error that names the member.
+// Reads the texts and numbers of structs that C passes in.
+// In: pointers, numbers. Out: copies, or an error that names the member.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -22,6 +23,11 @@ namespace collage::c_api {
 
 /// A count within 1 and `most`; `otherwise` for 0. Error api/wrong-option.
 [[nodiscard]] Result<int> count_of(std::int64_t given, int otherwise, int most, const std::string& name);
+
+inline constexpr int kMostThreads = 1024;
+
+/// 0 stands for the default.
+[[nodiscard]] constexpr std::uint64_t seed_of(std::uint64_t given) { return given == 0 ? 1 : given; }
 
 /// Finite seconds; `otherwise` for 0. Error api/wrong-option.
 [[nodiscard]] Result<double> seconds_of(double given, double otherwise, const std::string& name);

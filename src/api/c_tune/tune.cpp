@@ -18,7 +18,6 @@
 namespace collage::c_api {
 namespace {
 
-constexpr int kMostThreads = 1024;
 constexpr int kMostPoints = 256;
 
 std::string member(const std::string& name) { return "collage_tune_options." + name; }
@@ -43,7 +42,7 @@ Result<void> read_limits(const collage_tune_options& given, TuneOptions& options
   if (given.memory_cap < 0)
     return bad_option(option_label(member("memory_cap")), fmt::format("{}", given.memory_cap), "bytes, not below 0");
   options.objective.memory_cap = given.memory_cap;
-  options.seed = given.seed == 0 ? 1 : given.seed;
+  options.seed = seed_of(given.seed);
   COLLAGE_TRY(const auto shapes, texts_of(given.shapes, member("shapes")));
   COLLAGE_TRY(options.shapes, parse_shape_bindings(shapes));
   COLLAGE_TRY(const auto ranges, texts_of(given.input_ranges, member("input_ranges")));
@@ -73,6 +72,8 @@ Result<void> read_choices(const collage_tune_options& given, const Context& cont
 
 Result<TuneOptions> options_from(const collage_tune_options& given, const ModelSource& model, const Context& context,
                                  const Registry& registry) {
+  if (given.reserved != 0)
+    return fail(ExitCode::kUsage, "api/unknown-option", member("reserved"), std::to_string(given.reserved), "0");
   TuneOptions options;
   options.model = model.path();
   options.model_name = model.name();

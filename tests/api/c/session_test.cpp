@@ -84,6 +84,18 @@ TEST_F(CApiSession, SaysWhatItsPortsAre) {
   EXPECT_EQ(code_of(api_.session_output_index(session_.get(), "nobody", &index)), "output/unknown-name");
 }
 
+TEST_F(CApiSession, KeepsExtentsOfAnOutputWhileNothingChanges) {
+  collage_tensor tensor{};
+  tensor.size = sizeof tensor;
+  (void)run();
+  ASSERT_TRUE(is_good(api_.session_output(session_.get(), 0, &tensor)));
+  const std::int64_t* const extents = tensor.extents;
+  std::vector<float> copy(kIncrements);
+  ASSERT_TRUE(is_good(api_.session_copy_output(session_.get(), 0, copy.data(), kBytes)));
+  ASSERT_TRUE(is_good(api_.session_output(session_.get(), 0, &tensor)));
+  EXPECT_EQ(tensor.extents, extents);
+}
+
 TEST_F(CApiSession, ReadsAndWritesTheCallersMemory) {
   alignas(64) std::array<float, kIncrements> in;
   alignas(64) std::array<float, kIncrements> out{};

@@ -35,6 +35,11 @@ TEST_F(CTuneOptions, OfNoReportThereIsNothingToSay) {
   tuner().cancel_free(nullptr);
 }
 
+TEST_F(CTuneOptions, OfALaterVersionAreErrors) {
+  options.reserved = 1;
+  EXPECT_EQ(refused(), "api/unknown-option");
+}
+
 TEST_F(CTuneOptions, SizesThatNobodySetAreErrors) {
   options.size = 0;
   EXPECT_EQ(refused(), "api/wrong-size");
