@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # clean_root.sh ARTIFACTS: installs what ./dev release made in a bare Debian 12 (debootstrap, in a folder) and uses it: the
-# library alone, the command, the tree at another place. The last line is "clean root: all good".
+# library alone, the command, a model as a library, the tree at another place, the wheel. The last line is
+# "clean root: all good".
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 [ $# = 1 ] && [ -d "$1" ] || die "usage: tools/clean_root.sh FOLDER_OF_ARTIFACTS"
@@ -48,7 +49,7 @@ has() { grep -qF -- "$2" "$1" || { cat "$1" >&2; die "$1 lacks: $2"; }; }
 use_library() {
   step "the library alone"
   inside apt-get update -q >>"$root.log" 2>&1
-  installed gcc g++ libc6-dev pkg-config '/packages/libcollage0_*.deb' '/packages/libcollage-dev_*.deb'
+  installed gcc g++ libc6-dev make pkg-config '/packages/libcollage0_*.deb' '/packages/libcollage-dev_*.deb'
   inside sh -c '! command -v collage'
   inside sh -ec 'cd /use
     cc -std=c99 -Wall -Werror examples/run_plan_c/run_plan.c -o run_plan_c $(pkg-config --cflags --libs collage)
@@ -78,6 +79,20 @@ use_command() {
   use_program collage command
   inside sh -ec 'cd /use; ./run_plan_c command.collage; ./run_plan_cpp command.collage' >"$root/use/programs.out"
   has "$root/use/programs.out" "[0] = "
+}
+
+# The program, the library and what the loader asks for, and no other file.
+use_export() {
+  step "a model as a library, in an empty root"
+  inside sh -ec 'cd /use
+    collage tune mnist.onnx -o library.collage --deploy library --store memory: --budget 20s --quiet
+    make -s -f export/Makefile PLAN=library.collage COLLAGE=collage
+    mkdir -p /alone; cp run_model libmodel.so /alone
+    for file in $(ldd run_model libmodel.so | grep -o "/lib[^ ]*" | sort -u); do
+      mkdir -p "/alone${file%/*}"; cp "$file" "/alone$file"
+    done' >>"$root.log"
+  env -i "$(command -v chroot)" "$root/alone" /run_model >"$root/use/alone.out"
+  has "$root/use/alone.out" "[0] = "
 }
 
 # Debian's libraries stay, ours go.
@@ -113,10 +128,12 @@ mkdir -p "$root/packages" "$root/use"
 cp "$artifacts"/*.deb "$root/packages/"
 if ls "$artifacts"/*.whl >/dev/null 2>&1; then cp "$artifacts"/*.whl "$root/packages/"; fi
 cp -r examples/programs "$root/use/examples"
+cp -r examples/export "$root/use/export"
 cp examples/python/quickstart.py "$root/use/"
 cp -r tests/api/c/stored "$root/use/plans"
 use_library
 use_command
+use_export
 use_tree
 use_wheel
 say "clean root: all good"

@@ -73,6 +73,8 @@ PARTS = [
     # A wheel brings along what a Python environment does not have; Debian's packages depend on these instead.
     Part("onednn", "Apache-2.0", "Debian", "https://uxlfoundation.github.io/oneDNN", r"\.libs/libdnnl", "a shared library",
          debian="libdnnl2"),
+    Part("ocl-icd", "BSD-2-Clause", "Debian", "https://github.com/OCL-dev/ocl-icd", r"\.libs/libOpenCL",
+         "a shared library, which that of oneDNN names", debian="ocl-icd-libopencl1"),
     Part("protobuf", "BSD-3-Clause", "Debian", "https://protobuf.dev", r"\.libs/libprotobuf", "a shared library",
          debian="libprotobuf32"),
     Part("sqlite", "blessing", "Debian", "https://sqlite.org", r"\.libs/libsqlite3", "a shared library", debian="libsqlite3-0"),
