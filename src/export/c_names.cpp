@@ -8,15 +8,18 @@
 namespace collage {
 namespace {
 
-constexpr std::array<std::string_view, 48> kKeywords = {
-    "and",    "asm",      "auto",   "bool",     "break",   "case",  "catch",     "char",   "class",  "const",
-    "delete", "default",  "do",     "double",   "else",    "enum",  "extern",    "float",  "for",    "friend",
-    "goto",   "if",       "inline", "int",      "long",    "main",  "namespace", "new",    "not",    "operator",
-    "or",     "private",  "public", "register", "return",  "short", "signed",    "sizeof", "static", "struct",
-    "switch", "template", "this",   "try",      "typedef", "union", "void",      "while"};
+/// With these in front of _init, _run, _error or _free a function would take the place of one of the C library's.
+constexpr std::array<std::string_view, 7> kOfTheCLibrary = {"aio", "cnd", "mtx", "res", "sem", "svc", "xdr"};
+/// Beginnings of names that belong to others.
+constexpr std::array<std::string_view, 3> kOfOthers = {"collage", "posix", "pthread"};
 
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+bool is_taken(std::string_view name) {
+  return std::ranges::find(kOfTheCLibrary, name) != kOfTheCLibrary.end() ||
+         std::ranges::any_of(kOfOthers, [&](std::string_view start) { return name.starts_with(start); });
+}
 
 }  // namespace
 
@@ -30,7 +33,7 @@ std::string c_identifier(std::string_view name) {
   }
   while (!out.empty() && out.back() == '_') out.pop_back();
   if (out.empty()) return "model";
-  if (is_digit(out.front()) || std::ranges::find(kKeywords, out) != kKeywords.end()) out.insert(0, "m_");
+  if (is_digit(out.front()) || is_taken(out)) out.insert(0, "m_");
   return out;
 }
 

@@ -7,8 +7,8 @@
 
 namespace collage {
 
-/// The name with '_' in place of what no identifier has, lower case; "model" when nothing is left. One that begins with
-/// a digit, or is a keyword of C or C++, gets "m_" in front.
+/// The name with '_' in place of what no identifier has, lower case; "model" when nothing is left. Functions' names
+/// begin with it: one that begins with a digit, or that would make names of the C library, gets "m_" in front.
 [[nodiscard]] std::string c_identifier(std::string_view name);
 
 /// Upper case: for macros.

@@ -32,27 +32,39 @@ Result<std::string> name_for(const LibraryOptions& options) {
               fmt::format("a C identifier in lower case, such as {}", name));
 }
 
+Result<void> check_files(const LibraryOptions& files) {
+  const auto refuse = [](const std::string& path) {
+    return fail(ExitCode::kUsage, "export/same-file", path, "the path of two files to write", "a path for each");
+  };
+  if (files.header == files.output) return refuse(files.header);
+  if (!files.archive.empty() && (files.archive == files.output || files.archive == files.header))
+    return refuse(files.archive);
+  return {};
+}
+
 }  // namespace
 
 Result<ExportReport> export_plan(const RealisedPlan& plan, const BackendSource& backends,
                                  const LibraryOptions& options) {
+  COLLAGE_TRY_VOID(check_files(options));
   COLLAGE_TRY_VOID(check_exportable(plan.plan, backends, options.plan));
   COLLAGE_TRY(const std::string name, name_for(options));
   COLLAGE_TRY(const std::string archives, archive_folder());
   const SlimPlan slim = slim_plan(plan);
   COLLAGE_TRY(const LinkedParts parts, linked_parts(slim.plan, backends));
   COLLAGE_TRY_VOID(verify(parts.plan.plan));
-  const LibraryParts library{.parts = &parts,
+  const LibraryParts to_link{.parts = &parts,
                              .weights = slim.weights,
                              .name = name,
                              .file_name = fs::path(options.output).filename().string(),
                              .archive_folder = archives};
-  COLLAGE_TRY_VOID(link_shared(library, options.output));
-  if (!options.archive.empty()) COLLAGE_TRY_VOID(link_static(library, options.archive));
+  // Nothing is written before all is made: a library and a header of different plans do not fit together.
+  COLLAGE_TRY(const LinkedLibrary library, link_library(to_link, !options.archive.empty()));
+  COLLAGE_TRY_VOID(write_file_durably(options.output, {{library.shared.text()}}));
+  if (!options.archive.empty()) COLLAGE_TRY_VOID(write_file_durably(options.archive, {{library.archive.text()}}));
   COLLAGE_TRY_VOID(write_file_durably(options.header, {{header_text(parts.plan.plan, name)}}));
   ExportReport report{.name = name, .files = options};
-  std::error_code ignored;
-  report.library_bytes = fs::file_size(options.output, ignored);
+  report.library_bytes = library.shared.size();
   report.weights_bytes = slim.weights.size();
   report.workspace_bytes = workspace_layout(parts.plan.plan).bytes;
   report.steps = step_count(plan.plan);

@@ -32,8 +32,8 @@ struct ExportReport {
   int threads = 1;
 };
 
-/// Errors export/bad-name, export/backend, export/shape, export/not-linkable, export/no-linker, export/no-runtime,
-/// export/link-failed, io/cannot-write.
+/// Errors export/bad-name, export/same-file, export/backend, export/shape, export/not-linkable, export/no-linker,
+/// export/no-runtime, export/link-failed, io/cannot-write, file/cannot-write. Files are written only when all are made.
 [[nodiscard]] Result<ExportReport> export_plan(const RealisedPlan& plan, const BackendSource& backends,
                                                const LibraryOptions& options);
 

@@ -27,7 +27,7 @@ constexpr std::string_view kHead = R"(/* One model as a library, written by `col
        steps; NAME_run takes none.
    Threads: an instance is used by one thread at a time. Instances share nothing that changes, so each thread may have
        one and use it at the same time.
-   Nothing is read, written or loaded at run time. A processor that lacks the instructions gets PREFIX_UNSUPPORTED. */
+   No file is read, written or loaded at run time. A processor that lacks the instructions gets PREFIX_UNSUPPORTED. */
 )";
 
 constexpr std::string_view kFunctions = R"(
@@ -41,7 +41,8 @@ PREFIX_EXPORT size_t NAME_workspace_bytes(void);
 
 /* Makes an instance in the workspace: `bytes` of at least PREFIX_WORKSPACE_BYTES at a multiple of PREFIX_ALIGNMENT, which
    outlives the instance. On another status than PREFIX_GOOD the instance, where it is not NULL, serves NAME_error and
-   NAME_free alone. PREFIX_USAGE: the workspace is too small or at an odd address. */
+   NAME_free alone. PREFIX_USAGE: the workspace is too small, or not at a
+   multiple of PREFIX_ALIGNMENT. */
 PREFIX_EXPORT int NAME_init(void* workspace, size_t bytes, NAME_instance** instance);
 
 /* The memory of an input, to be written before NAME_run, and of an output, valid until the next run. It lies in the

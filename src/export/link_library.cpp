@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 
 #include "backend/registry.h"
-#include "base/buffer.h"
 #include "base/file.h"
 #include "base/run_program.h"
 #include "base/work_folder.h"
@@ -45,11 +44,8 @@ class Workshop {
     return text;
   }
 
-  /// The file in this folder takes the place of `path`.
-  [[nodiscard]] Result<void> deliver(const std::string& name, const std::string& path) const {
-    COLLAGE_TRY(const Buffer made, Buffer::map_file(folder_.file(name)));
-    return write_file_durably(path, {{made.text()}});
-  }
+  /// The bytes of a file in this folder, which outlive it.
+  [[nodiscard]] Result<Buffer> bytes_of(const std::string& name) const { return Buffer::map_file(folder_.file(name)); }
 
  private:
   WorkFolder folder_;
@@ -105,42 +101,24 @@ Words runtime_of(const LibraryParts& parts) {
   return words;
 }
 
-Result<Workshop> open_workshop() {
-  COLLAGE_TRY(WorkFolder folder, WorkFolder::create());
-  return Workshop(std::move(folder));
-}
-
 void append(Words& words, const Words& more) { words.insert(words.end(), more.begin(), more.end()); }
 
-}  // namespace
-
-Result<std::string> archive_folder() {
-  const std::vector<std::string> folders = default_module_folders();
-  for (const std::string& folder : folders)
-    if (fs::exists(fs::path(folder) / "export" / "libcollage_export.a")) return (fs::path(folder) / "export").string();
-  return fail(ExitCode::kUnsupported, "export/no-runtime", folders.empty() ? "lib/collage" : folders.front(),
-              "no export/libcollage_export.a", "an installed tree with it");
-}
-
-Result<void> link_shared(const LibraryParts& parts, const std::string& path) {
-  COLLAGE_TRY(const Workshop shop, open_workshop());
-  COLLAGE_TRY(const Words objects, make_objects(shop, parts));
+Result<Buffer> link_shared(const Workshop& shop, const LibraryParts& parts, const Words& objects) {
   COLLAGE_TRY_VOID(shop.write("exports", exports_text(parts.name)));
   Words link = {"c++", "-shared", "-o", "library.so"};
   append(link, objects);
   append(link, runtime_of(parts));
-  append(link, {"-static-libstdc++", "-static-libgcc", "-Wl,--gc-sections", "-Wl,--version-script=exports",
-                "-Wl,--exclude-libs,ALL", "-Wl,--no-undefined", "-Wl,--as-needed", "-Wl,--build-id=none", "-Wl,-s",
-                "-Wl,-O1", "-Wl,-z,relro", "-Wl,-z,now", "-Wl,-z,noexecstack", "-Wl,-soname," + parts.file_name});
+  append(link,
+         {"-static-libstdc++", "-static-libgcc", "-Wl,--gc-sections", "-Wl,--version-script=exports",
+          "-Wl,--exclude-libs,ALL", "-Wl,--no-undefined", "-Wl,--as-needed", "-Wl,--build-id=none", "-Wl,-s", "-Wl,-O1",
+          "-Wl,-z,relro", "-Wl,-z,now", "-Wl,-z,noexecstack", "-Xlinker", "-soname", "-Xlinker", parts.file_name});
   if (parts.parts->plan.plan.threads > 1) link.emplace_back("-lgomp");
   link.emplace_back("-lm");
   COLLAGE_TRY_VOID(shop.run(link));
-  return shop.deliver("library.so", path);
+  return shop.bytes_of("library.so");
 }
 
-Result<void> link_static(const LibraryParts& parts, const std::string& path) {
-  COLLAGE_TRY(const Workshop shop, open_workshop());
-  COLLAGE_TRY(const Words objects, make_objects(shop, parts));
+Result<Buffer> link_static(const Workshop& shop, const LibraryParts& parts, const Words& objects) {
   Words link = {"ld", "-r", "--gc-sections", "--force-group-allocation", "-o", "joined.o"};
   std::string kept;
   for (const std::string& function : functions_of(parts.name)) {
@@ -161,7 +139,29 @@ Result<void> link_static(const LibraryParts& parts, const std::string& path) {
   COLLAGE_TRY_VOID(shop.run({"objcopy", "--weaken", "joined.o", "weak.o"}));
   COLLAGE_TRY_VOID(shop.run({"objcopy", "--keep-global-symbols=kept", "--strip-unneeded", "weak.o", "library.o"}));
   COLLAGE_TRY_VOID(shop.run({"ar", "rcsD", "library.a", "library.o"}));
-  return shop.deliver("library.a", path);
+  return shop.bytes_of("library.a");
+}
+
+}  // namespace
+
+Result<std::string> archive_folder() {
+  const std::vector<std::string> folders = default_module_folders();
+  for (const std::string& folder : folders)
+    if (fs::exists(fs::path(folder) / "export" / "libcollage_export.a")) return (fs::path(folder) / "export").string();
+  return fail(ExitCode::kUnsupported, "export/no-runtime", folders.empty() ? "lib/collage" : folders.front(),
+              "no export/libcollage_export.a", "an installed tree with it");
+}
+
+Result<LinkedLibrary> link_library(const LibraryParts& parts, bool with_archive) {
+  COLLAGE_TRY(WorkFolder folder, WorkFolder::create());
+  const Workshop shop(std::move(folder));
+  COLLAGE_TRY(const Words objects, make_objects(shop, parts));
+  LinkedLibrary library;
+  COLLAGE_TRY(library.shared, link_shared(shop, parts, objects));
+  if (with_archive) {
+    COLLAGE_TRY(library.archive, link_static(shop, parts, objects));
+  }
+  return library;
 }
 
 }  // namespace collage

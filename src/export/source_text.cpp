@@ -10,7 +10,7 @@
 namespace collage {
 namespace {
 
-// NAME is the name of the model.
+// {0} is what the names of the functions begin with, {1} that of the macros.
 constexpr std::string_view kDefinitions = R"(
 int {0}_abi(void) {{ return {1}_ABI; }}
 size_t {0}_workspace_bytes(void) {{ return {1}_WORKSPACE_BYTES; }}

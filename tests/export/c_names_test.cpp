@@ -14,7 +14,10 @@ TEST(CIdentifier, KeepsLettersAndDigitsInLowerCase) {
 TEST(CIdentifier, IsNeverEmptyADigitFirstOrAKeyword) {
   EXPECT_EQ(c_identifier("..."), "model");
   EXPECT_EQ(c_identifier("2det"), "m_2det");
-  EXPECT_EQ(c_identifier("Class"), "m_class");
+  EXPECT_EQ(c_identifier("Sem"), "m_sem") << "sem_init is a function of the C library";
+  EXPECT_EQ(c_identifier("pthread_mutex"), "m_pthread_mutex");
+  EXPECT_EQ(c_identifier("collage_export"), "m_collage_export");
+  EXPECT_EQ(c_identifier("class"), "class") << "class_init is no keyword";
 }
 
 TEST(CLiteral, EscapesWhatALiteralCannotHold) {

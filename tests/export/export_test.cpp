@@ -181,7 +181,9 @@ TEST_F(ExportTest, ComputesInPlaceInTheMemoryOfTheWorkspace) {
 }
 
 TEST_F(ExportTest, NeedsTheCLibraryAlone) {
-  std::istringstream lines(shell("ldd '" + library() + "'").text);
+  const std::string needed = shell("ldd '" + library() + "'").text;
+  EXPECT_THAT(needed, HasSubstr("libc.so"));
+  std::istringstream lines(needed);
   for (std::string line; std::getline(lines, line);)
     EXPECT_THAT(line.substr(line.find_first_not_of(" \t")),
                 AnyOf(StartsWith("linux-vdso"), StartsWith("libc.so"), StartsWith("libm.so"), StartsWith("libpthread"),
@@ -190,7 +192,9 @@ TEST_F(ExportTest, NeedsTheCLibraryAlone) {
 }
 
 TEST_F(ExportTest, IsSeenByTheNamesOfItsHeaderAlone) {
-  std::istringstream lines(shell("nm -D --defined-only '" + library() + "'").text);
+  const std::string defined = shell("nm -D --defined-only '" + library() + "'").text;
+  EXPECT_THAT(defined, HasSubstr(" T det_init"));
+  std::istringstream lines(defined);
   for (std::string address, kind, name; lines >> address >> kind >> name;) EXPECT_THAT(name, StartsWith("det_"));
 }
 
@@ -216,7 +220,7 @@ TEST_F(ExportTest, RefusesAWorkspaceThatDoesNotDo) {
   EXPECT_EQ(det.init(nullptr, workspace.size(), &instance), kUsage);
   EXPECT_EQ(det.init(workspace.data() + 4, det.workspace_bytes(), &instance), kUsage);
   EXPECT_EQ(instance, nullptr);
-  EXPECT_THAT(det.error(instance), HasSubstr("odd address"));
+  EXPECT_THAT(det.error(instance), HasSubstr("alignment"));
   EXPECT_EQ(det.init(workspace.data(), 100, &instance), kUsage);
   EXPECT_EQ(det.init(workspace.data(), det.workspace_bytes() - 1, &instance), kUsage);
   ASSERT_NE(instance, nullptr);
@@ -309,6 +313,66 @@ int main(void) {
                            program + "' libdet.a libtwice.a -lm -lpthread && env -i ./two");
   EXPECT_EQ(built.exit_code, 0) << built.text;
   EXPECT_EQ(built.text, "2 12\n");
+}
+
+TEST_F(ExportTest, HasAHeaderForProgramsInCpp) {
+  const std::string program = given("program.cpp", "#include \"det.h\"\nint main() { return det_abi() != DET_ABI; }\n");
+  (void)library();
+  const Said built =
+      shell("cd '" + file("out") + "' && c++ -std=c++17 -Wall -Wextra -pedantic -Werror -I. -o program '" + program +
+            "' -L. -ldet -Wl,-rpath,. && ./program");
+  EXPECT_EQ(built.exit_code, 0) << built.text;
+}
+
+TEST_F(ExportTest, RunsAPlanOfSeveralThreads) {
+  const std::string other = file("threads.collage");
+  const Ended tuned = run(quick_tune(file("model.onnx"), other, {"--deploy", "library", "--threads", "2"}));
+  ASSERT_EQ(tuned.exit_code, 0) << describe(tuned);
+  const Ended made =
+      run({"export", other, "-o", file("libtwo.so"), "--header", file("two.h"), "--static", file("libtwo.a")});
+  ASSERT_EQ(made.exit_code, 0) << describe(made);
+  EXPECT_THAT(shell("ldd '" + file("libtwo.so") + "'").text, HasSubstr("libgomp.so"));
+  const Library two(file("libtwo.so"), "two");
+  const std::vector<float> scores = scores_of(two, image_, kScores);
+  const std::vector<float> expected = scores_of_plan();
+  ASSERT_EQ(scores.size(), expected.size());
+  for (std::size_t i = 0; i < scores.size(); ++i) EXPECT_NEAR(scores[i], expected[i], 1e-5) << i;
+}
+
+TEST_F(ExportTest, RunsBothBranchesOfAnIf) {
+  const std::string model = bytes_of(model_of(R"(<ir_version: 8, opset_import: ["": 17]>
+      choose (bool c, float[4] x) => (float[4] y) {
+        d = Add (x, x)
+        b = If (c) <then_branch = same () => (float[4] t) { t = Mul (d, x) },
+                    else_branch = other () => (float[4] e) { e = Sub (x, d) }>
+        y = Relu (b)
+      })"));
+  const std::string other = file("if.collage");
+  const Ended tuned = run(quick_tune(given("if.onnx", model), other, {"--deploy", "library"}));
+  ASSERT_EQ(tuned.exit_code, 0) << describe(tuned);
+  const Ended made = run({"export", other, "-o", file("libif.so"), "--header", file("if.h"), "--name", "chosen"});
+  ASSERT_EQ(made.exit_code, 0) << describe(made);
+  const Library chosen(file("libif.so"), "chosen");
+  Workspace workspace(chosen.workspace_bytes());
+  void* instance = nullptr;
+  ASSERT_EQ(chosen.init(workspace.data(), workspace.size(), &instance), kGood);
+  const std::array<float, 4> x = {1, -2, 3, -4};
+  const auto answer = [&](bool condition) {
+    std::vector<float> y(x.size());
+    const std::array<const void*, 2> inputs = {&condition, x.data()};
+    const std::array<void*, 1> outputs = {y.data()};
+    EXPECT_EQ(chosen.run(instance, inputs.data(), outputs.data()), kGood) << chosen.error(instance);
+    return y;
+  };
+  EXPECT_THAT(answer(true), ::testing::ElementsAre(2, 8, 18, 32));
+  EXPECT_THAT(answer(false), ::testing::ElementsAre(0, 2, 0, 4));
+  chosen.free(instance);
+}
+
+TEST_F(ExportTest, WritesNoFileWhenOneCannotBeMade) {
+  const Ended refused = run({"export", plan_, "-o", file("same"), "--header", file("same")});
+  expect_error(refused, kUsage, "export/same-file", "same");
+  EXPECT_FALSE(fs::exists(file("same")));
 }
 
 TEST_F(ExportTest, RefusesAPlanOfOtherBackendsByTheNamesOfItsSteps) {

@@ -177,7 +177,7 @@ const void* collage_export_output(const collage_export_instance* instance, size_
 }
 
 const char* collage_export_error(const collage_export_instance* instance) {
-  if (instance == nullptr) return "no instance: a workspace of no bytes, or at an odd address";
+  if (instance == nullptr) return "no instance: the workspace is too small, or not at a multiple of the alignment";
   return instance->message.data();
 }
 
