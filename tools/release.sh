@@ -85,7 +85,7 @@ write_bills() {
     contents notices "$tree/stage/wheel" "$file.notices.txt"
     contents bill "$file" "$tree/stage/wheel" "$file.spdx.json"
   done
-  for file in "$out"/*.spdx.json; do "$(part_dir spdx)/bin/pyspdxtools" --infile "$file"; done
+  for file in "$out"/*.spdx.json; do "$(part_dir spdx)/bin/python" -m spdx_tools.spdx.clitools.pyspdxtools --infile "$file"; done
 }
 
 release() {
