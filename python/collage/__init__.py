@@ -63,6 +63,7 @@ _HOMES = {
 _MODULES = ("arrays", "cache", "errors", "extend", "plan", "report", "tuning")
 
 if TYPE_CHECKING:
+    from . import extend as extend
     from ._native import Session as Session
     from .binding import IOBinding as IOBinding
     from .binding import OrtValue as OrtValue
@@ -99,6 +100,8 @@ if TYPE_CHECKING:
     from .errors import UsageError as UsageError
     from .plan import Plan as Plan
     from .plan import load as load
+
+    __version__: str
 
 __all__ = sorted(_HOMES)
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple, Union
 
-from .errors import BadInputError, UnsupportedError
+from .errors import BadInputError, UnsupportedError, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -100,19 +100,55 @@ def _as_numpy(array: Any, dtype: numpy.dtype, where: str) -> numpy.ndarray:
             return np.from_dlpack(array)
         if hasattr(array, "__array__") or hasattr(array, "__array_interface__"):
             return np.asarray(array)
-        numbers = np.asarray(array)
-        if numbers.size == 0 or np.can_cast(numbers.dtype, dtype, "same_kind") or _fits(numbers, dtype):
-            return numbers.astype(dtype)
-        return numbers
+        if _has_buffer(array):
+            return np.asarray(array)
+        return _of_numbers(np.asarray(array), dtype, where)
+    except BadInputError:
+        raise
     except (TypeError, ValueError, RuntimeError, BufferError) as problem:
         raise BadInputError("api/wrong-type", where, f"{type(array).__name__}: {problem}", f"an array of {dtype}") from None
 
 
-def _fits(numbers: numpy.ndarray, dtype: numpy.dtype) -> bool:
-    """Are these integers of a list values of the type?"""
+def _has_buffer(array: Any) -> bool:
+    try:
+        memoryview(array).release()
+    except TypeError:
+        return False
+    return True
+
+
+def _of_numbers(numbers: numpy.ndarray, dtype: numpy.dtype, where: str) -> numpy.ndarray:
+    """What a list, a tuple or a number gave, as this type. Integers stay what they are; other numbers are rounded, but finite
+    ones stay finite. Numbers of another kind are left for the caller to refuse."""
     import numpy as np
 
-    return numbers.dtype.kind == "i" and dtype.kind == "u" and bool((numbers >= 0).all() and numbers.max() <= np.iinfo(dtype).max)
+    kinds = {"b": "b", "i": "biu", "u": "biu", "c": "biufc"}.get(dtype.kind, "biuf")  # those of ml_dtypes are floats
+    if numbers.size == 0:
+        return numbers.astype(dtype)
+    if numbers.dtype.kind not in kinds:
+        return numbers
+    if dtype.kind in "iu":
+        least, most = np.iinfo(dtype).min, np.iinfo(dtype).max
+        if numbers.min() < least or numbers.max() > most:
+            saw = f"numbers from {numbers.min()} to {numbers.max()}"
+            raise BadInputError("api/wrong-type", where, saw, f"{least} to {most}, which {dtype} has")
+        return numbers.astype(dtype)
+    with np.errstate(over="ignore", invalid="ignore"):
+        rounded = numbers.astype(dtype)
+    if not np.array_equal(np.isfinite(rounded), np.isfinite(numbers)):
+        raise BadInputError("api/wrong-type", where, "numbers that are too large", f"numbers that {dtype} has")
+    return rounded
+
+
+def writable(array: Any, element_type: int, where: str) -> numpy.ndarray:
+    """The memory of an array of a type that NumPy does not have itself, as integers of the same size."""
+    import numpy as np
+
+    dtype = dtype_of(element_type, where)
+    if not isinstance(array, np.ndarray) or array.dtype != dtype:
+        saw = f"an array of {array.dtype}" if isinstance(array, np.ndarray) else f"an object of type {type(array).__name__}"
+        raise UsageError("api/wrong-array", where, saw, f"a writable, row-major array of {dtype}")
+    return array.view(f"u{dtype.itemsize}")
 
 
 def typed(raw: numpy.ndarray, element_type: int, shape: tuple[int, ...], where: str) -> numpy.ndarray:

@@ -1,13 +1,14 @@
 """Tunes models of a running program when the machine is quiet.
 
 In: a model, options, where the plan goes. Out: a plan in the cache, given to the runner that asked for it.
-How: a thread of low cost waits until hardly anything computes, then starts this module as a process of low priority that
-tunes. When the machine gets busy the process ends early and starts again in the next quiet time: what it measured is in
-the cost store. A lock in the cache's folder lets one process of the machine tune at a time.
+How: a thread of low cost for each runner waits until hardly anything computes, then starts this module as a process of
+low priority that tunes. When the machine gets busy the process ends early and starts again in the next quiet time: what
+it measured is in the cost store. A lock in the cache's folder lets one process of the machine tune at a time.
 """
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import signal
@@ -16,9 +17,11 @@ import sys
 import threading
 import time
 import weakref
-from typing import TYPE_CHECKING, Any
+from collections import deque
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from . import cache
+from . import cache, native_threads
+from .errors import Error
 
 if TYPE_CHECKING:
     from .model_runner import Key, ModelRunner
@@ -31,14 +34,8 @@ QUIET_S = 5
 BUSY_S = 3
 DEFAULT_BUDGET_S = 120.0
 LEAST_BUDGET_S = 5.0
-
-
-def tune_when_quiet(runner: ModelRunner, key: Key, model: str | bytes, path: str, options: dict[str, Any]) -> None:
-    """Returns at once. The work ends with the runner or with the program."""
-    thread = threading.Thread(
-        target=_work, args=(weakref.ref(runner), key, model, path, options), daemon=True, name="collage-background"
-    )
-    thread.start()
+# A process that was asked to end has so long to do so.
+STOP_S = 20.0
 
 
 class CoreUse:
@@ -79,46 +76,127 @@ def _group_ticks(group: int) -> int:
     return total
 
 
-def _work(runner: weakref.ref[ModelRunner], key: Key, model: str | bytes, path: str, options: dict[str, Any]) -> None:
-    left = options["budget"] or DEFAULT_BUDGET_S
-    with _Lock(os.path.join(cache.folder(), ".lock")) as lock:
-        while not lock.take():
-            time.sleep(1)
-            if runner() is None:
-                return
-        while left >= LEAST_BUDGET_S and runner() is not None and not os.path.exists(path):
-            if not _wait_until_quiet(runner):
-                return
-            begun = time.monotonic()
-            complete = _tune_in_process(runner, model, path, {**options, "budget": left})
-            left -= time.monotonic() - begun
-            if complete is None:  # it cannot be tuned at all
-                return
-            if complete or left < LEAST_BUDGET_S:
-                break
-    used_by = runner()
-    if used_by is not None and os.path.exists(path):
-        used_by.use(key, path)
+class Order(NamedTuple):
+    """A plan that runs with some shapes would use."""
+
+    key: Key
+    path: str
+    options: dict[str, Any]
 
 
-def _wait_until_quiet(runner: weakref.ref[ModelRunner]) -> bool:
-    use, quiet = CoreUse(), 0
-    while quiet < QUIET_S:
-        time.sleep(1)
-        if runner() is None:
+class BackgroundTuner:
+    """Tunes for one runner, one order after another, in a thread that lives as long as there are orders."""
+
+    def __init__(self, runner: ModelRunner, model: str | bytes) -> None:
+        self._runner = weakref.ref(runner)
+        self._model = model
+        self._lock = threading.Lock()
+        self._orders: deque[Order] = deque()
+        self._is_working = False
+        self._ending = threading.Event()
+
+    def ask(self, order: Order) -> None:
+        """Returns at once. The work ends with the runner, with its need of the plan, or with the program."""
+        with self._lock:
+            self._orders.append(order)
+            if self._is_working:
+                return
+            self._is_working = True
+        native_threads.start(self._work, "collage-background", self._ending.set)
+
+    def forget(self, key: Key) -> None:
+        """The runner has dropped these shapes."""
+        with self._lock:
+            self._orders = deque(order for order in self._orders if order.key != key)
+
+    def _next(self) -> Order | None:
+        with self._lock:
+            self._is_working = bool(self._orders) and not self._ending.is_set() and self._runner() is not None
+            return self._orders.popleft() if self._is_working else None
+
+    def _work(self) -> None:
+        while (order := self._next()) is not None:
+            try:
+                self._serve(order)
+            except (Error, OSError):  # nowhere to write, or no usable plan: runs go on with what they have
+                pass
+
+    def _serve(self, order: Order) -> None:
+        budget = order.options["budget"] or DEFAULT_BUDGET_S
+        least, left = min(LEAST_BUDGET_S, budget), budget
+        with _Lock(os.path.join(cache.make_folder(), ".lock")) as lock:
+            while not lock.take():
+                if not self._is_wanted_after(order, 1):
+                    return
+            while left >= least and not os.path.exists(order.path):
+                if not self._wait_until_quiet(order):
+                    return
+                begun = time.monotonic()
+                complete = self._tune_in_process(order, left)
+                left -= time.monotonic() - begun
+                if complete is None:  # it cannot be tuned at all
+                    return
+        runner = self._runner()
+        if runner is not None and os.path.exists(order.path):
+            runner.use(order.key, order.path)
+
+    def _is_wanted_after(self, order: Order, seconds: float) -> bool:
+        """Waits, but not for longer than the program lives."""
+        if self._ending.wait(seconds):
             return False
-        cores = use.others()
-        if cores is not None:
-            quiet = quiet + 1 if cores < QUIET_CORES else 0
-    return True
+        runner = self._runner()
+        return runner is not None and runner.wants(order.key)
+
+    def _wait_until_quiet(self, order: Order) -> bool:
+        use, quiet = CoreUse(), 0
+        while quiet < QUIET_S:
+            if not self._is_wanted_after(order, 1):
+                return False
+            cores = use.others()
+            if cores is not None:
+                quiet = quiet + 1 if cores < QUIET_CORES else 0
+        return True
+
+    def _tune_in_process(self, order: Order, budget: float) -> bool | None:
+        """Was the tune complete? None if it failed. The plan is at the order's path when it was complete."""
+        part = f"{order.path}.{os.getpid()}.part"
+        process = _started(part, {**order.options, "budget": budget}, self._model)
+        try:
+            _send(process, self._model)
+            stopped = self._watch(order, process)
+        finally:
+            with contextlib.suppress(OSError):
+                process.stdin.close()  # it ends by itself when it has not ended yet
+        if process.returncode == 0 and os.path.exists(part):
+            os.replace(part, order.path)
+            return True
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(part)
+        return False if stopped else None
+
+    def _watch(self, order: Order, process: subprocess.Popen) -> bool:
+        """Waits for the end of the process, or of the program; ends it early when others compute. Was it ended early?"""
+        use, busy, stopped_at = CoreUse(), 0, None
+        while process.poll() is None:
+            is_wanted = self._is_wanted_after(order, 1)
+            if self._ending.is_set():
+                return True
+            cores = use.others(process.pid)
+            if cores is not None:
+                busy = busy + 1 if cores > BUSY_CORES else 0
+            if stopped_at is None and (busy >= BUSY_S or not is_wanted):
+                process.send_signal(signal.SIGINT)
+                stopped_at = time.monotonic()
+            elif stopped_at is not None and time.monotonic() - stopped_at >= STOP_S:
+                with contextlib.suppress(ProcessLookupError):
+                    os.killpg(process.pid, signal.SIGKILL)
+        return stopped_at is not None
 
 
-def _tune_in_process(runner: weakref.ref[ModelRunner], model: str | bytes, path: str, options: dict[str, Any]) -> bool | None:
-    """Was the tune complete? None if it failed. The plan is at `path` when it was complete."""
-    part = f"{path}.{os.getpid()}.part"
+def _started(part: str, options: dict[str, Any], model: str | bytes) -> subprocess.Popen:
     order = {"plan": part, "options": options, "model": model if isinstance(model, str) else None}
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([os.path.dirname(os.path.dirname(__file__)), *sys.path[1:]])}
-    process = subprocess.Popen(
+    return subprocess.Popen(
         [sys.executable, "-m", "collage.background", json.dumps(order)],
         stdin=subprocess.PIPE,
         stdout=subprocess.DEVNULL,
@@ -126,35 +204,14 @@ def _tune_in_process(runner: weakref.ref[ModelRunner], model: str | bytes, path:
         start_new_session=True,
         env=environment,
     )
-    with process:
-        try:
-            if isinstance(model, bytes):
-                process.stdin.write(len(model).to_bytes(8, "little") + model)
-                process.stdin.flush()
-        except BrokenPipeError:
-            pass
-        stopped = _watch(runner, process)
-        code = process.wait()
-    if code == 0 and not stopped and os.path.exists(part):
-        os.replace(part, path)
-        return True
-    if os.path.exists(part):
-        os.unlink(part)
-    return False if stopped else None
 
 
-def _watch(runner: weakref.ref[ModelRunner], process: subprocess.Popen) -> bool:
-    """Waits for the end of the process; ends it early when others compute. Was it ended early?"""
-    use, busy, stopped = CoreUse(), 0, False
-    while process.poll() is None:
-        time.sleep(1)
-        cores = use.others(process.pid)
-        if cores is not None:
-            busy = busy + 1 if cores > BUSY_CORES else 0
-        if not stopped and (busy >= BUSY_S or runner() is None):
-            process.send_signal(signal.SIGINT)
-            stopped = True
-    return stopped
+def _send(process: subprocess.Popen, model: str | bytes) -> None:
+    """A model that has no path; the process reads it before anything else."""
+    if isinstance(model, bytes):
+        with contextlib.suppress(BrokenPipeError):
+            process.stdin.write(len(model).to_bytes(8, "little") + model)
+            process.stdin.flush()
 
 
 class _Lock:
@@ -176,6 +233,9 @@ class _Lock:
         return self
 
     def __exit__(self, *problem: object) -> None:
+        import fcntl
+
+        fcntl.flock(self._file, fcntl.LOCK_UN)  # a process that was forked meanwhile has the file open, too
         self._file.close()
 
 
@@ -190,7 +250,9 @@ def _end_with_the_program() -> None:
 
 
 def main(order_text: str) -> None:
-    """The process that tunes."""
+    """The process that tunes. It leaves a plan where it was told to when it was not ended early."""
+    # A program that a shell runs in the background has the signal ignored, and so have its processes.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     order = json.loads(order_text)
     os.nice(10)
     from .tuning import tune
@@ -201,7 +263,9 @@ def main(order_text: str) -> None:
     _end_with_the_program()
     options = order["options"]
     shapes = {name: tuple(extents) for name, extents in options["shapes"].items()}
-    tune(model, order["plan"], shapes=shapes, threads=options["threads"], budget=options["budget"], progress=False)
+    plan = tune(model, order["plan"], shapes=shapes, threads=options["threads"], budget=options["budget"], progress=False)
+    if plan.report.interrupted:
+        os.unlink(order["plan"])
 
 
 def _model_from_input() -> bytes:

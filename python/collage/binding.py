@@ -109,7 +109,14 @@ class OrtValue:
         self._array[...] = np_arr
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> numpy.ndarray:
-        return self._array if dtype is None else self._array.astype(dtype)
+        import numpy as np
+
+        if copy:
+            return np.array(self._array, dtype=dtype)
+        array = np.asarray(self._array, dtype=dtype)
+        if copy is False and array.dtype != self._array.dtype:
+            raise ValueError(f"an array of {self._array.dtype} cannot be one of {np.dtype(dtype)} without a copy")
+        return array
 
     def __dlpack__(self, **options: Any) -> Any:
         return self._array.__dlpack__(**options)

@@ -11,11 +11,12 @@ import os
 import warnings
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from . import native_threads
 from .binding import IOBinding, OrtValue
 from .errors import BadInputError, UsageError
 from .model_runner import ModelRunner
 from .onnx_file import read_outline
-from .session_options import SessionOptions
+from .session_options import SessionOptions, check_run_options
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -129,6 +130,7 @@ class InferenceSession:
 
         Raises ValueError where inputs are missing, BadInputError for names, types and shapes that the model does not have.
         """
+        check_run_options(run_options)
         return self._runner.run(self._checked_feed(input_feed), self._wanted_positions(output_names))
 
     def run_async(
@@ -140,7 +142,6 @@ class InferenceSession:
         run_options: Any = None,
     ) -> None:
         """Runs in a thread; then calls callback(outputs, user_data, error), error being "" when all went well."""
-        import threading
 
         def work() -> None:
             try:
@@ -149,7 +150,7 @@ class InferenceSession:
                 outputs, problem = [], str(error)
             callback(outputs, user_data, problem)
 
-        threading.Thread(target=work, daemon=True).start()
+        native_threads.start(work, "collage-run")
 
     def run_with_ort_values(
         self, output_names: Sequence[str] | None, input_dict_ort_values: Mapping[str, OrtValue], run_options: Any = None
@@ -164,6 +165,7 @@ class InferenceSession:
 
     def run_with_iobinding(self, iobinding: IOBinding, run_options: Any = None) -> None:
         """Runs with what is bound; the outputs are in the binding."""
+        check_run_options(run_options)
         feed = self._checked_feed(iobinding._inputs)
         names = list(iobinding._wanted)
         given = {name: array for name, array in iobinding._wanted.items() if array is not None}
@@ -221,6 +223,8 @@ class InferenceSession:
             raise BadInputError(
                 "input/missing", "feed", f"Required inputs ({missing}) are missing from input feed ({list(feed)}).", ""
             )
+        if any(isinstance(value, OrtValue) for value in feed.values()):
+            return {name: value.numpy() if isinstance(value, OrtValue) else value for name, value in feed.items()}
         return feed if type(feed) is dict else dict(feed)
 
     def _wanted_positions(self, names: Sequence[str] | None) -> list[int] | None:

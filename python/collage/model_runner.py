@@ -7,12 +7,14 @@ Threads: any number at once; each run under way has a session of its own.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import threading
 from collections import OrderedDict
 from typing import TYPE_CHECKING, Any
 
 from . import _native, cache
+from .background import BackgroundTuner, Order
 from .errors import BadInputError, Error
 from .plan import Plan, load, prepare_libraries
 from .tuner_call import assignments, model_options, seconds_of, shape_text
@@ -60,16 +62,23 @@ class ModelRunner:
         budget: str | float | None,
     ) -> None:
         self._model = model
+        self._model_hash = cache.ModelHash(model)
         self._outline = outline
         self._threads = threads
         self._tune = tune
         self._budget = seconds_of(budget)
+        self._background = BackgroundTuner(self, model)
         self._making = threading.Lock()
         self._ready: OrderedDict[Key, ReadyPlan] = OrderedDict()
-        self._extents = {port.name: _bound_extents(port, shapes) for port in outline.inputs}
-        self._open = [name for name, extents in self._extents.items() if None in extents]
+        self._extents = {port.name: _bound_extents(port, shapes, port.name in outline.without_shape) for port in outline.inputs}
+        # The model's inputs whose extents a plan is told; those of others it has itself.
+        self._bound = [port.name for port in outline.inputs if _is_open(port) or port.name in outline.without_shape]
+        self._open = [name for name, extents in self._extents.items() if extents is None or None in extents]
         self.plan: Plan | None = None
-        self._only = None if self._open else self._make(())
+        self._only: ReadyPlan | None = None
+        if not self._open:
+            with self._making:
+                self._only = self._make(())
 
     def run(self, feed: dict[str, Any], positions: list[int] | None, given: Mapping[str, Any] | None = None) -> list[Any]:
         """The outputs at these positions; all for None. `given`: arrays by name to write outputs to."""
@@ -85,6 +94,11 @@ class ModelRunner:
             elif key in self._ready:
                 self._ready[key] = ready
 
+    def wants(self, key: Key) -> bool:
+        """Would runs use a plan for these shapes?"""
+        with self._making:
+            return not self._open or key in self._ready
+
     def _ready_for(self, feed: dict[str, Any]) -> ReadyPlan:
         key = tuple(_shape_of(feed[name]) for name in self._open)
         ready = self._ready.get(key)
@@ -94,7 +108,7 @@ class ModelRunner:
                 if ready is None:
                     ready = self._ready[key] = self._make(key)
                     if len(self._ready) > MOST_SHAPES:
-                        self._ready.popitem(last=False)
+                        self._background.forget(self._ready.popitem(last=False)[0])
         elif len(self._ready) > 1:
             try:
                 self._ready.move_to_end(key)
@@ -104,20 +118,19 @@ class ModelRunner:
         return ready
 
     def _make(self, key: Key) -> ReadyPlan:
-        """Made under the lock, but for the only plan of a model without open inputs."""
+        """Made under the lock: a plan of the background takes its place afterwards."""
         shapes = self._shapes_of(key)
         path = None
         if self._tune is not None:
-            path = cache.plan_path(
-                self._model, self._outline.external_files, {"shapes": shapes, "threads": self._threads, "accuracy": "standard"}
-            )
-            if (plan := _cached(path)) is not None:
+            options = {"shapes": shapes, "threads": self._threads, "accuracy": "standard"}
+            path = cache.plan_path(self._model_hash.value(), options)
+            if (plan := _cached(path, is_made_anew=self._tune != "cached")) is not None:
                 return self._made(plan)
             if self._tune == "now":
                 return self._made(self._tuned(shapes, path))
         plan = self._unmeasured(shapes)
         if self._tune == "background":
-            self._tune_later(key, shapes, path)
+            self._background.ask(Order(key, path, {"shapes": shapes, "threads": self._threads, "budget": self._budget}))
         return self._made(plan)
 
     def _made(self, plan: Plan) -> ReadyPlan:
@@ -127,9 +140,11 @@ class ModelRunner:
     def _shapes_of(self, key: Key) -> dict[str, tuple[int, ...]]:
         """The extents of all inputs that the model leaves open; inputs that are fixed need no binding."""
         given = dict(zip(self._open, key))
-        bound = {port.name: tuple(self._extents[port.name]) for port in self._outline.inputs if _is_open(port)}
+        bound = {name: tuple(self._extents[name]) for name in self._bound if name not in given}
         for name, extents in given.items():
             wanted = self._extents[name]
+            if wanted is None:
+                continue
             if len(extents) != len(wanted) or any(w is not None and w != e for w, e in zip(wanted, extents)):
                 raise BadInputError("input/wrong-shape", f"input {name}", str(list(extents)), str(wanted))
         return {**bound, **given}
@@ -143,28 +158,29 @@ class ModelRunner:
         """Complete before it takes its place in the cache: another process may look for it."""
         from .tuning import tune
 
+        cache.make_folder()
         part = f"{path}.{os.getpid()}.{threading.get_ident()}.part"
         try:
-            tune(self._model, part, shapes=shapes, threads=self._threads, budget=self._budget, progress=False)
+            plan = tune(self._model, part, shapes=shapes, threads=self._threads, budget=self._budget, progress=False)
+            if plan.report.interrupted:  # such a plan is not kept for later processes
+                raise KeyboardInterrupt
             os.replace(part, path)
         finally:
             if os.path.exists(part):
                 os.unlink(part)
         return load(path)
 
-    def _tune_later(self, key: Key, shapes: dict[str, tuple[int, ...]], path: str) -> None:
-        from .background import tune_when_quiet
 
-        tune_when_quiet(self, key, self._model, path, {"shapes": shapes, "threads": self._threads, "budget": self._budget})
-
-
-def _cached(path: str) -> Plan | None:
-    """The plan of an earlier tune; one that cannot be used is made anew."""
+def _cached(path: str, is_made_anew: bool) -> Plan | None:
+    """The plan of an earlier tune. One that cannot be used makes room for another one."""
     if not os.path.exists(path):
         return None
     try:
         return load(path)
     except Error:
+        if is_made_anew:
+            with contextlib.suppress(OSError):
+                os.unlink(path)
         return None
 
 
@@ -172,11 +188,14 @@ def _is_open(port: NodeArg) -> bool:
     return any(not isinstance(extent, int) for extent in port.shape)
 
 
-def _bound_extents(port: NodeArg, shapes: Mapping[str, Any]) -> list[int | None]:
-    """The extents that the model or the program fixes; None for those that a feed chooses."""
+def _bound_extents(port: NodeArg, shapes: Mapping[str, Any], has_any_rank: bool) -> list[int | None] | None:
+    """The extents that the model or the program fixes; None for those that a feed chooses, and where it chooses the rank."""
     if port.name in shapes:
         return [int(extent) for extent in shapes[port.name]]
-    return [extent if isinstance(extent, int) else shapes.get(extent) for extent in port.shape]
+    if has_any_rank:
+        return None
+    extents = [extent if isinstance(extent, int) else shapes.get(extent) for extent in port.shape]
+    return [None if extent is None else int(extent) for extent in extents]
 
 
 def _shape_of(array: Any) -> tuple[int, ...]:
@@ -185,4 +204,4 @@ def _shape_of(array: Any) -> tuple[int, ...]:
         import numpy as np
 
         shape = np.shape(array)
-    return tuple(shape)
+    return tuple(map(int, shape))

@@ -7,13 +7,14 @@ fields is that of Protocol Buffers, their numbers are those of onnx.proto.
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, NamedTuple, Union
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, Union
 
 from .errors import BadInputError, FileAccessError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
+Found = TypeVar("Found")
 Field = Union[int, memoryview]
 
 # ONNX's numbers of element types, as they appear between the brackets of "tensor(float)".
@@ -57,7 +58,7 @@ class NodeArg(NamedTuple):
     type: str
     """Such as "tensor(float)"."""
     shape: list[int | str | None]
-    """Extents; an open one is its name, or None."""
+    """Extents; an open one is its name, or None. Empty for a scalar and where the model gives no shape."""
 
     def __str__(self) -> str:
         return f"NodeArg(name='{self.name}', type='{self.type}', shape={self.shape})"
@@ -76,20 +77,33 @@ class ModelOutline(NamedTuple):
     graph_name: str
     graph_description: str
     properties: dict[str, str]
-    external_files: list[str]
-    """Names of files that hold weights, as the model gives them."""
+    without_shape: frozenset[str]
+    """Names of inputs of any rank."""
 
 
 def read_outline(model: str | os.PathLike[str] | bytes) -> ModelOutline:
     """Raises FileAccessError io/cannot-read, BadInputError import/not-a-model."""
+    return _read(model, _content(model), _outline_of)
+
+
+def external_files(model: str | os.PathLike[str]) -> list[str]:
+    """Names of the files that hold weights, as the model gives them. Raises as read_outline."""
+    content = _content(model)
+    if content.find(b"location") < 0:  # the key of such a name; most models have none
+        return []
+    return sorted(_read(model, content, _external_files_of))
+
+
+def _read(model: str | os.PathLike[str] | bytes, content: Any, reader: Callable[[memoryview], Found]) -> Found:
     try:
-        return _outline_of(memoryview(_content(model)))
-    except (IndexError, ValueError, OverflowError) as problem:
+        return reader(memoryview(content))
+    except (IndexError, ValueError, OverflowError, RecursionError) as problem:
         where = "model" if isinstance(model, (bytes, bytearray, memoryview)) else os.fspath(model)
         raise BadInputError("import/not-a-model", where, f"no ONNX model ({problem})", "an ONNX model") from None
 
 
-def _content(model: str | os.PathLike[str] | bytes) -> bytes:
+def _content(model: str | os.PathLike[str] | bytes) -> Any:
+    """An object with the buffer protocol; of a file a mapping."""
     if isinstance(model, (bytes, bytearray, memoryview)):
         return model
     import mmap
@@ -116,8 +130,10 @@ def _varint(data: memoryview, at: int) -> tuple[int, int]:
             raise ValueError("a number of more than 64 bits")
 
 
-def _fields(data: memoryview) -> Iterator[tuple[int, Field]]:
+def _fields(data: Field) -> Iterator[tuple[int, Field]]:
     """(number, value) of each field of a message; messages and texts are views."""
+    if isinstance(data, int):
+        raise ValueError("a number in place of a message")
     at, end = 0, len(data)
     while at < end:
         key, at = _varint(data, at)
@@ -140,10 +156,19 @@ def _fields(data: memoryview) -> Iterator[tuple[int, Field]]:
 
 
 def _text(data: Field) -> str:
+    if isinstance(data, int):
+        raise ValueError("a number in place of a text")
     return bytes(data).decode("utf-8", "replace")
 
 
-def _signed(value: int) -> int:
+def _number(value: Field) -> int:
+    if not isinstance(value, int):
+        raise ValueError("a text in place of a number")
+    return value
+
+
+def _signed(field: Field) -> int:
+    value = _number(field)
     return value - (1 << 64) if value >= 1 << 63 else value
 
 
@@ -176,47 +201,74 @@ def _outline_of(data: memoryview) -> ModelOutline:
         graph_name=graph["name"],
         graph_description=graph["description"],
         properties=properties,
-        external_files=sorted(graph["external"]),
+        without_shape=frozenset(graph["without_shape"]),
     )
 
 
 def _graph(data: Field) -> dict:
-    found: dict = {"name": "", "description": "", "inputs": [], "outputs": [], "initializers": set(), "external": set()}
+    found: dict = {"name": "", "description": "", "inputs": [], "outputs": [], "initializers": set(), "without_shape": set()}
     for number, value in _fields(data):
         if number == 2:
             found["name"] = _text(value)
         elif number == 5:
-            name, external = _initializer(value)
-            found["initializers"].add(name)
-            found["external"] |= external
+            found["initializers"].add(_initializer_name(value))
         elif number == 10:
             found["description"] = _text(value)
         elif number == 11:
-            found["inputs"].append(_port(value))
+            port, has_shape = _port(value)
+            found["inputs"].append(port)
+            if not has_shape:
+                found["without_shape"].add(port.name)
         elif number == 12:
-            found["outputs"].append(_port(value))
+            found["outputs"].append(_port(value)[0])
     return found
 
 
-def _initializer(data: Field) -> tuple[str, set[str]]:
-    name, external = "", set()
+def _initializer_name(data: Field) -> str:
+    name = ""
     for number, value in _fields(data):
         if number == 8:
             name = _text(value)
-        elif number == 13:
-            key, text = _entry(value)
-            if key == "location":
-                external.add(text)
-    return name, external
+    return name
 
 
-def _port(data: Field) -> NodeArg:
+# Where tensors are: message -> number of a field -> the message in it.
+TENSOR_PLACES = {
+    "model": {7: "graph", 25: "function"},
+    "graph": {1: "node", 5: "tensor", 15: "sparse tensor"},
+    "function": {7: "node"},
+    "node": {5: "attribute"},
+    "attribute": {5: "tensor", 6: "graph", 10: "tensor", 11: "graph", 22: "sparse tensor", 23: "sparse tensor"},
+    "sparse tensor": {1: "tensor", 2: "tensor"},
+}
+
+
+def _external_files_of(data: memoryview) -> set[str]:
+    files: set[str] = set()
+    _add_external_files("model", data, files)
+    return files
+
+
+def _add_external_files(message: str, data: Field, files: set[str]) -> None:
+    if message == "tensor":
+        entries = [_entry(value) for number, value in _fields(data) if number == 13]
+        files.update(text for key, text in entries if key == "location")
+        return
+    places = TENSOR_PLACES[message]
+    for number, value in _fields(data):
+        if number in places:
+            _add_external_files(places[number], value, files)
+
+
+def _port(data: Field) -> tuple[NodeArg, bool]:
+    """Also whether it has a shape; true of what is no tensor."""
     found = dict(_fields(data))
-    kind, shape = _type(found[2]) if 2 in found else ("", [])
-    return NodeArg(_text(found.get(1, b"")), kind, shape)
+    kind, shape = _type(found[2]) if 2 in found else ("", None)
+    return NodeArg(_text(found.get(1, b"")), kind, shape or []), shape is not None
 
 
-def _type(data: Field) -> tuple[str, list[int | str | None]]:
+def _type(data: Field) -> tuple[str, list[int | str | None] | None]:
+    """None for a shape that is not known."""
     for number, value in _fields(data):
         if number == 1:
             return _tensor(value, "tensor")
@@ -227,17 +279,16 @@ def _type(data: Field) -> tuple[str, list[int | str | None]]:
             return f"{'seq' if number == 4 else 'optional'}({_type(inner)[0]})", []
         if number == 5:
             found = dict(_fields(value))
-            return f"map({TYPE_NAMES.get(found.get(1, 0), '?')},{_type(found.get(2, memoryview(b'')))[0]})", []
+            return f"map({TYPE_NAMES.get(_number(found.get(1, 0)), '?')},{_type(found.get(2, memoryview(b'')))[0]})", []
     return "", []
 
 
-def _tensor(data: Field, kind: str) -> tuple[str, list[int | str | None]]:
+def _tensor(data: Field, kind: str) -> tuple[str, list[int | str | None] | None]:
     found = dict(_fields(data))
-    shape: list[int | str | None] = []
-    for number, dim in _fields(found.get(2, memoryview(b""))):
-        if number == 1:
-            shape.append(_extent(dim))
-    return f"{kind}({TYPE_NAMES.get(found.get(1, 0), 'undefined')})", shape
+    shape = None
+    if 2 in found:
+        shape = [_extent(dim) for number, dim in _fields(found[2]) if number == 1]
+    return f"{kind}({TYPE_NAMES.get(_number(found.get(1, 0)), 'undefined')})", shape
 
 
 def _extent(data: Field) -> int | str | None:

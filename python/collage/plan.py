@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from . import _native
 from .errors import UsageError
@@ -72,26 +72,31 @@ class Plan:
         return bytes(source)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes the plan file; an existing file is replaced when the new one is complete."""
+        """Writes the plan file; an existing file is replaced when the new one is complete on disk."""
+        import secrets
+
+        self._file()
+        part = os.path.join(os.path.dirname(os.path.abspath(path)), f".collage-{secrets.token_hex(8)}")
+        descriptor = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
+        try:
+            with open(descriptor, "wb") as file:
+                self._write_to(file)
+                file.flush()
+                os.fsync(descriptor)
+            os.replace(part, path)
+        except BaseException:
+            os.unlink(part)
+            raise
+
+    def _write_to(self, file: BinaryIO) -> None:
         import shutil
-        import tempfile
 
         source = self._file()
-        folder = os.path.dirname(os.path.abspath(path))
-        with tempfile.NamedTemporaryFile(dir=folder, prefix=".collage-", delete=False) as file:
-            try:
-                if isinstance(source, (str, os.PathLike)):
-                    with open(source, "rb") as original:
-                        shutil.copyfileobj(original, file)
-                else:
-                    file.write(source)
-                mask = os.umask(0)
-                os.umask(mask)
-                os.chmod(file.name, 0o666 & ~mask)
-                os.replace(file.name, path)
-            except BaseException:
-                os.unlink(file.name)
-                raise
+        if isinstance(source, (str, os.PathLike)):
+            with open(source, "rb") as original:
+                shutil.copyfileobj(original, file)
+        else:
+            file.write(source)
 
     def _file(self) -> Any:
         if self._source is None:
@@ -126,11 +131,14 @@ def load(source: str | os.PathLike[str] | bytes | bytearray | memoryview, *, thr
 def prepare_libraries() -> None:
     """Tells the backends where this Python keeps libraries of engines: COLLAGE_LIBRARY_PATH, for this process and
     the workers that it starts."""
+    import site
     import sysconfig
 
-    known = [folder for folder in os.environ.get("COLLAGE_LIBRARY_PATH", "").split(":") if folder]
-    for kind in ("platlib", "purelib"):
-        folder = sysconfig.get_path(kind)
-        if folder and folder not in known:
-            known.append(folder)
-    os.environ["COLLAGE_LIBRARY_PATH"] = ":".join(known)
+    folders = [sysconfig.get_path("platlib"), sysconfig.get_path("purelib")]
+    if site.ENABLE_USER_SITE:
+        folders.append(site.getusersitepackages())
+    before = os.environ.get("COLLAGE_LIBRARY_PATH", "")
+    known = [folder for folder in before.split(":") if folder]
+    after = ":".join(dict.fromkeys([*known, *filter(None, folders)]))
+    if after != before:  # engines' threads may read the environment: it is left alone where it is right
+        os.environ["COLLAGE_LIBRARY_PATH"] = after

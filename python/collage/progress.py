@@ -120,6 +120,7 @@ def shower(wish: Wish) -> Silent:
     kernel = shell.get_ipython() if shell is not None and hasattr(shell, "get_ipython") else None
     if kernel is not None and hasattr(kernel, "kernel"):
         return Notebook()
-    if wish or sys.stderr.isatty():
-        return Terminal(sys.stderr)
+    stream = sys.stderr  # None in a program without a terminal
+    if stream is not None and (wish or stream.isatty()):
+        return Terminal(stream)
     return Silent()

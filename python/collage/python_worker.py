@@ -21,9 +21,11 @@ _THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS
 
 def worker_of(options: dict[str, Any], modules: list[str]) -> list[str] | None:
     """The argv of a worker for a call with these options; None when the usual program does."""
-    if not _names_python(options) and not _has_python_steps(options.get("plan")):
+    parts = _parts_of(options.get("plan"))
+    if not _names_python(options) and not any(_has_python_steps(part) for part in parts):
         return None
-    specification = {"path": sys.path, "threads": options.get("threads") or 1, "modules": modules}
+    threads = options.get("threads") or max((_threads_of(part) for part in parts), default=1)
+    specification = {"path": sys.path, "threads": threads, "modules": modules}
     return [sys.executable, os.path.abspath(__file__), json.dumps(specification)]
 
 
@@ -33,14 +35,22 @@ def _names_python(options: dict[str, Any]) -> bool:
     return any(name.startswith(_INSTANCE) for name in names) or any(f"={_INSTANCE}" in rule for rule in rules)
 
 
-def _has_python_steps(plan: str | None) -> bool:
-    """Whether a plan file names such a backend; a file that is none, or not there yet, does not."""
+def _parts_of(plan: str | None) -> list[bytes]:
+    """The JSON texts of a plan file; a file that is none, or not there yet, has none."""
     try:
         with zipfile.ZipFile(plan or "") as file:
-            texts = (file.read(name) for name in file.namelist() if name.endswith(".json"))
-            return any(f'"{_INSTANCE}module='.encode() in text for text in texts)
+            return [file.read(name) for name in file.namelist() if name.endswith(".json")]
     except (OSError, zipfile.BadZipFile):
-        return False
+        return []
+
+
+def _has_python_steps(part: bytes) -> bool:
+    return f'"{_INSTANCE}module='.encode() in part
+
+
+def _threads_of(part: bytes) -> int:
+    """Those that the plan was tuned for; a plan of many shapes has a part that does not say it."""
+    return int(json.loads(part).get("threads", 1))
 
 
 def main(specification: str, socket: str) -> int:

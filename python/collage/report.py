@@ -89,13 +89,33 @@ class TuneReport(Report):
         known, data = self.summary, self.data
         if "rivals" not in data:
             return super()._repr_html_()
-        rows = [{"what": "this plan", "time": _time(known["measured_us"]), "against it": ""}]
-        for name, time in sorted(data["rivals"].items(), key=lambda rival: rival[1]):
-            against = f"{time / known['measured_us']:.2f} times as long" if known["measured_us"] else ""
-            rows.append({"what": name, "time": _time(time), "against it": against})
         steps = ", ".join(f"{name}: {count}" for name, count in data.get("backends", {}).items())
-        counts = f"{known['steps']} steps ({steps}), {known['measured']} of {known['candidates']} candidates measured"
-        return _table(rows) + f"<p>{escape(counts)}, {known['tune_s']:.1f} s</p>"
+        many = "" if known["steps"] == 1 else "s"
+        counts = f"{known['steps']} step{many} ({steps}), {known['measured']} of {known['candidates']} candidates measured"
+        last = f"<p>{escape(counts)}, {known['tune_s']:.1f} s</p>"
+        return f"<p><b>{escape(self._headline())}</b></p>{self._bars(data['rivals'])}{last}"
+
+    def _headline(self) -> str:
+        """The time of the plan, and what it is beside that of the best library."""
+        headline = _time(self.measured_us)
+        if self.speedup is None:
+            return headline
+        return f"{headline}: {self.speedup:.2f} times as fast as {self.best_rival}, the fastest library alone"
+
+    def _bars(self, others: dict[str, float]) -> str:
+        """The times of this plan and of what it was compared with, as numbers and bars."""
+        times = [("this plan", self.measured_us), *sorted(others.items(), key=lambda other: other[1])]
+        longest = max(time for _, time in times) or 1
+        rows = []
+        for name, time in times:
+            ratio = f"{time / self.measured_us:.2f}x" if self.measured_us and time else ""
+            bar = f"{_BAR};width:{200 * time / longest:.0f}px;background:{'#2a7' if name == 'this plan' else '#9ab'}"
+            rows.append(f'<tr><td style="text-align:left">{escape(name)}</td><td>{_time(time)}</td><td>{ratio}</td>'
+                        f'<td style="text-align:left"><div style="{bar}"></div></td></tr>')
+        return f'<table style="text-align:right">{"".join(rows)}</table>'
+
+
+_BAR = "height:0.8em;min-width:1px"
 
 
 def _time(microseconds: float) -> str:
@@ -116,8 +136,10 @@ def _table(rows: list[dict[str, Any]]) -> str:
     columns = list(dict.fromkeys(column for row in rows for column in row))
     head = "".join(f"<th>{escape(column)}</th>" for column in columns)
     body = "".join("<tr>" + "".join(f"<td>{escape(_cell(row.get(column, '')))}</td>" for column in columns) + "</tr>" for row in rows)
-    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+    return f'<table style="text-align:left;overflow-wrap:break-word"><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>'
 
 
 def _cell(value: Any) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
     return f"{value:.4g}" if isinstance(value, float) else str(value)

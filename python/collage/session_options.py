@@ -133,7 +133,7 @@ class SessionOptions:
 
 
 class RunOptions:
-    """Accepted for a run; without effect. A field `terminate` that is true is refused."""
+    """Accepted for a run; without effect. A run with a field `terminate` that is true is refused."""
 
     def __init__(self) -> None:
         self.log_severity_level = -1
@@ -150,3 +150,9 @@ class RunOptions:
 
     def get_run_config_entry(self, key: str) -> str:
         return self._config[key]
+
+
+def check_run_options(run_options: Any) -> None:
+    """Raises UsageError session/option for a run that is to end before it begins."""
+    if run_options is not None and getattr(run_options, "terminate", False):
+        raise UsageError("session/option", "RunOptions.terminate", "True", "False; a run cannot be ended early")

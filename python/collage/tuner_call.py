@@ -11,7 +11,7 @@ import tempfile
 import threading
 from typing import TYPE_CHECKING, Any, Union
 
-from . import _native
+from . import _native, native_threads
 from .errors import UsageError
 from .plan import Plan, prepare_libraries
 from .progress import Progress, shower
@@ -107,13 +107,20 @@ class AsPath:
         self._made: str | None = None
 
     def __enter__(self) -> str:
+        if isinstance(self._plan, (bytes, bytearray, memoryview)):
+            raise UsageError("tune/not-a-path", "plan", "bytes", "a Plan, or a path")
         if not isinstance(self._plan, Plan):
             return os.fspath(self._plan)
-        if isinstance(self._plan._source, str):
-            return self._plan._source
+        source = self._plan._file()
+        if isinstance(source, str):
+            return source
         with tempfile.NamedTemporaryFile(prefix="collage-", suffix=".collage", delete=False) as file:
             self._made = file.name
-        self._plan.save(self._made)
+        try:
+            self._plan.save(self._made)
+        except BaseException:
+            self.__exit__()
+            raise
         return self._made
 
     def __exit__(self, *problem: object) -> None:
@@ -164,10 +171,10 @@ def call_tuner(
         finally:
             done.set()
 
-    threading.Thread(target=work, daemon=True, name="collage").start()
     shown = shower(progress)
     interrupted = False
     try:
+        native_threads.start(work, "collage", cancel.now)
         while not done.is_set():
             try:
                 done.wait(0.1)

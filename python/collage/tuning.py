@@ -156,7 +156,7 @@ def tune(
 
 
 def bench(
-    plan: Plan | Model,
+    plan: Plan | str | os.PathLike[str],
     *,
     model: str | os.PathLike[str] | None = None,
     shapes: Shapes | None = None,

@@ -67,9 +67,14 @@ ArrayView ArrayView::readable(nb::handle object, const ElementFacts& facts, cons
 }
 
 ArrayView ArrayView::writable(nb::handle object, const ElementFacts& facts, const ArrayPlace& place) {
+  constexpr int kFlags = PyBUF_C_CONTIGUOUS | PyBUF_WRITABLE;
   ArrayView view;
-  if (view.open(object, PyBUF_FORMAT | PyBUF_C_CONTIGUOUS | PyBUF_WRITABLE) && has_format(facts, view.view_.format))
+  if (facts.formats[0] == '\0') {  // NumPy shows no buffer of types that it does not have itself
+    const nb::object memory = nb::module_::import_("collage.arrays").attr("writable")(object, facts.type, place.text());
+    if (view.open(memory, kFlags)) return view;
+  } else if (view.open(object, kFlags | PyBUF_FORMAT) && has_format(facts, view.view_.format)) {
     return view;
+  }
   raise(COLLAGE_USAGE, "api/wrong-array", place.text(), described(object),
         std::string("a writable, row-major array of ") + facts.name);
 }

@@ -10,8 +10,8 @@ namespace collage::python {
 struct ElementFacts {
   std::int32_t type = 0;
   const char* name = "";     ///< NumPy's, or that of the package ml_dtypes
-  const char* formats = "";  ///< characters of the struct module that mean it here; "" when NumPy has no such type
-  std::size_t bytes = 0;     ///< of one element; 0 for text and for elements smaller than a byte
+  const char* formats = "";  ///< characters of the struct module that mean it here, each alone; after a 'Z' together;
+                             ///< "" when NumPy has no such type
 };
 
 /// Of an unknown number: the facts of COLLAGE_UNDEFINED.

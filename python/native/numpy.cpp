@@ -5,9 +5,11 @@ namespace nb = nanobind;
 namespace collage::python {
 namespace {
 
-/// Kept for the life of the process: an interpreter that ends does not need it back.
+/// Kept for the life of the process: an interpreter that ends does not need it back. The interpreter's lock guards the
+/// pointer; two threads may both set it, because an import gives the lock away.
 PyObject* empty_function() {
-  static PyObject* const function = nb::module_::import_("numpy").attr("empty").ptr();
+  static PyObject* function = nullptr;
+  if (function == nullptr) function = nb::object(nb::module_::import_("numpy").attr("empty")).release().ptr();
   return function;
 }
 

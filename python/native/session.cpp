@@ -253,15 +253,16 @@ void Session::execute() {
   for (std::size_t i = 0; i < outputs_.size(); ++i) take_output(i);
 }
 
-/// Outputs whose shape only the run knew, and those of types that NumPy itself does not have.
 void Session::take_output(std::size_t index) {
   Output& output = outputs_[index];
-  if (output.shape.is_valid()) {
-    if (output.facts->formats[0] == '\0')
-      output.result = nb::module_::import_("collage.arrays")
-                          .attr("typed")(output.result, output.facts->type, output.shape, "output " + output.name);
-    return;
-  }
+  const nb::object shape = output.shape.is_valid() ? output.shape : copy_late_output(index);
+  if (output.given.is_valid() || output.facts->formats[0] != '\0') return;
+  output.result = nb::module_::import_("collage.arrays")
+                      .attr("typed")(output.result, output.facts->type, shape, "output " + output.name);
+}
+
+nb::object Session::copy_late_output(std::size_t index) {
+  Output& output = outputs_[index];
   collage_tensor tensor{};
   tensor.size = sizeof tensor;
   check(api().session_output(handle_.get(), index, &tensor));
@@ -278,9 +279,7 @@ void Session::take_output(std::size_t index) {
     output.array = ArrayView::own(output.result);
   }
   if (tensor.bytes > 0) std::memcpy(output.array.data(), tensor.data, tensor.bytes);
-  if (output.facts->formats[0] == '\0')
-    output.result = nb::module_::import_("collage.arrays")
-                        .attr("typed")(output.result, output.facts->type, shape, "output " + output.name);
+  return shape;
 }
 
 nb::object Session::new_array(Output& output, nb::handle shape, std::size_t bytes) {
@@ -300,6 +299,7 @@ void Session::drop_arrays() {
 }
 
 nb::list Session::inputs() {
+  const Use use(*this);
   nb::list ports;
   for (std::size_t i = 0; i < inputs_.size(); ++i)
     ports.append(port_of(info_of(api().session_input_info, handle_.get(), i)));
@@ -307,6 +307,7 @@ nb::list Session::inputs() {
 }
 
 nb::list Session::outputs() {
+  const Use use(*this);
   nb::list ports;
   for (std::size_t i = 0; i < outputs_.size(); ++i)
     ports.append(port_of(info_of(api().session_output_info, handle_.get(), i)));

@@ -52,10 +52,9 @@ class Session {
     std::string name;
     nanobind::object key;  ///< the name as a str of Python
     const ElementFacts* facts = nullptr;
-    bool is_tensor = true;
     std::vector<Py_ssize_t> extents;  ///< that are set now
     std::size_t bytes = 0;
-    std::byte* own = nullptr;     ///< the session's memory of it; null while another is bound
+    std::byte* own = nullptr;     ///< the session's memory of it, which runs read unless another is bound
     const void* bound = nullptr;  ///< the caller's memory that runs read
     ArrayView array;              ///< of the run under way
   };
@@ -88,7 +87,10 @@ class Session {
   void place_input(std::size_t index);
   void place_output(std::size_t index);
   void execute();
+  /// What the run gave becomes the result: as elements of its type where NumPy itself does not have the type.
   void take_output(std::size_t index);
+  /// Copies an output whose shape only the run knew; returns that shape.
+  [[nodiscard]] nanobind::object copy_late_output(std::size_t index);
   [[nodiscard]] nanobind::object new_array(Output& output, nanobind::handle shape, std::size_t bytes);
   void drop_arrays();
 

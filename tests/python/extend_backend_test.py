@@ -1,15 +1,18 @@
 """Backends of Python functions and estimators, through tune: in workers, in plans, in other processes."""
 
+import importlib
 import json
 import os
 import pathlib
 import subprocess
+import sys
 import tempfile
 import unittest
 
 import collage
 import numpy as np
-from collage import extend
+from collage import extend, python_worker
+from collage.extend import _bridge
 from support import models
 from support.plans import command
 from support.python_backend import RIGHT, Module
@@ -30,6 +33,19 @@ def add_relu_neg(rows=3):
 
 X = np.linspace(-4, 4, 12, dtype=np.float32).reshape(3, 4)
 Y = -np.maximum(X + np.arange(1, 5, dtype=np.float32), 0)
+
+
+ADDRESSES = """
+import numpy as np
+from collage.extend import region_function
+
+seen = []
+
+@region_function("Neg")
+def negate(inputs, region, out):
+    seen[:] = [inputs[0].ctypes.data, out[0].ctypes.data]
+    np.negative(inputs[0], out=out[0])
+"""
 
 
 class Case(unittest.TestCase):
@@ -88,6 +104,32 @@ class PythonBackend(Case):
         self.assertNotEqual(done.returncode, 0)
         self.assertIn("backend/incompatible-artifact", done.stderr)
         self.assertIn("source", done.stderr)
+
+    def test_a_reloaded_module_has_the_source_that_workers_import(self):
+        module = self.module(RIGHT)
+        source = lambda: json.loads(_bridge.describe(module.name))["source"]  # noqa: E731
+        first = source()
+        module.write(RIGHT + "# another source\n")
+        self.assertEqual(source(), first)
+        importlib.reload(sys.modules[module.name])
+        self.assertNotEqual(source(), first)
+
+    def test_workers_compute_with_the_threads_of_the_plan(self):
+        module = self.module(RIGHT)
+        self.tune([module.backend], pin={"*": module.backend}, threads=2)
+        argv = python_worker.worker_of({"plan": str(self.plan), "always": True}, [])
+        self.assertEqual(json.loads(argv[-1])["threads"], 2)
+
+    def test_large_aligned_arrays_of_the_caller_are_the_plans_memory(self):
+        self.model.write_bytes(models.large())
+        module = self.module(ADDRESSES)
+        session = self.tune([module.backend], pin={"*": module.backend}).session()
+        feed, out = session.empty_inputs(), session.empty_outputs()
+        given = [feed["x"].ctypes.data, out["y"].ctypes.data]
+        session.run(feed, out=out)
+        self.assertEqual(sys.modules[module.name].seen, given)
+        session.run({"x": feed["x"].copy()})
+        self.assertNotIn(given[1], sys.modules[module.name].seen)
 
     def test_an_exception_at_a_run_is_an_error_with_its_text(self):
         module, plan = self.tuned()

@@ -1,7 +1,11 @@
 """The class with the calls of ONNX Runtime's InferenceSession."""
 
+import json
 import os
 import pathlib
+import signal
+import subprocess
+import sys
 import tempfile
 import threading
 import unittest
@@ -10,7 +14,9 @@ from unittest import mock
 
 import collage
 import numpy as np
+from collage import background, cache
 from collage.background import CoreUse
+from collage.onnx_file import external_files
 from support import models
 
 
@@ -69,6 +75,56 @@ class RunTest(unittest.TestCase):
                 session.run(None, {"x": np.ones((3, 4), np.float32)})
             self.assertEqual(session.run(None, {"x": np.ones((2, 4), np.float32)})[0].shape, (2, 4))
 
+    def test_inputs_of_any_rank_take_shape_from_the_feed(self):
+        model = models.identity(models.FLOAT, None)
+        session = session_of(model)
+        for shape in ((2, 3), (), (4,), (1, 2, 0), (2, 3)):
+            self.assertEqual(session.run(None, {"x": np.ones(shape, np.float32)})[0].shape, shape)
+        self.assertEqual(session.get_inputs()[0].shape, [])
+        bound = session_of(model, shapes={"x": (2,)})
+        self.assertEqual(bound.plan.inputs[0].shape, (2,))
+        with self.assertRaises(collage.BadInputError):
+            bound.run(None, {"x": np.ones((2, 3), np.float32)})
+
+    def test_values_may_be_fed_like_arrays(self):
+        value = collage.OrtValue.ortvalue_from_numpy(np.ones((2, 4), np.float32))
+        self.assertEqual(session_of(models.rows()).run(None, {"x": value})[0].tolist(), [[2, 3, 4, 5]] * 2)
+
+    def test_a_program_may_end_while_a_thread_runs(self):
+        program = """
+import sys, time
+import collage
+import numpy as np
+
+class Late:
+    def __array__(self, dtype=None, copy=None):
+        time.sleep(0.5)
+        return np.zeros((2, 3), np.float32)
+
+session = collage.InferenceSession(sys.argv[1])
+session.run_async(None, {"x": Late()}, lambda outputs, data, problem: print(outputs[0].tolist(), problem), None)
+"""
+        with tempfile.NamedTemporaryFile(suffix=".onnx") as file:
+            file.write(models.increment())
+            file.flush()
+            done = subprocess.run([sys.executable, "-c", program, file.name], capture_output=True, text=True, timeout=60)
+        self.assertEqual((done.returncode, done.stdout.strip()), (0, str([[1.0] * 3] * 2)), done.stderr)
+
+    def test_a_program_may_end_while_a_tune_waits_for_quiet(self):
+        program = """
+import atexit, sys, threading
+atexit.register(lambda: print(*[thread.name for thread in threading.enumerate()]))
+import collage
+session = collage.InferenceSession(sys.argv[1], tune="background")
+print(*[thread.name for thread in threading.enumerate()])
+"""
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "model.onnx"
+            path.write_bytes(models.increment())
+            done = subprocess.run([sys.executable, "-c", program, path], capture_output=True, text=True, timeout=60,
+                                  env={**os.environ, "XDG_CACHE_HOME": folder})
+        self.assertEqual((done.returncode, done.stdout), (0, "MainThread collage-background\nMainThread\n"), done.stderr)
+
     def test_threads_share_a_session(self):
         session = session_of(models.rows())
         wrong = []
@@ -122,7 +178,8 @@ class ErrorTest(unittest.TestCase):
             session.run(None, {"x": np.array(["a", "b"])})
 
     def test_models_that_are_none(self):
-        for content in (b"", b"no model", b"\x08"):
+        number_as_name = b"\x3a\x09\x10\xff\xff\xff\xff\xff\xff\xff\x7f"
+        for content in (b"", b"no model", b"\x08", b"\x38\x05", number_as_name, b"\x2a\x01\x05\x3a\x00", b"\x3a\x02\x58\x01"):
             with self.assertRaises(collage.BadInputError):
                 session_of(content)
         with self.assertRaises(collage.FileAccessError):
@@ -139,6 +196,18 @@ class ErrorTest(unittest.TestCase):
             options.register_custom_ops_library("library.so")
         with self.assertRaises(collage.UsageError):
             session_of(models.increment(), tune="sometimes")
+
+    def test_a_run_that_is_to_end_at_once_is_refused(self):
+        session = session_of(models.increment())
+        options = collage.RunOptions()
+        feed = {"x": np.zeros((2, 3), np.float32)}
+        self.assertEqual(len(session.run(None, feed, options)), 1)
+        options.terminate = True
+        binding = session.io_binding()
+        binding.bind_cpu_input("x", feed["x"])
+        for call in (lambda: session.run(None, feed, options), lambda: session.run_with_iobinding(binding, options)):
+            with self.assertRaisesRegex(collage.UsageError, "terminate"):
+                call()
 
     def test_absent_providers_are_named_in_a_warning(self):
         with warnings.catch_warnings(record=True) as caught:
@@ -188,6 +257,13 @@ class BindingTest(unittest.TestCase):
         binding.bind_output("y", "cpu", 0, np.float32, [3], y.ctypes.data)
         session.run_with_iobinding(binding)
         np.testing.assert_array_equal(y, [2, 3, 4])
+        half = collage.OrtValue.ortvalue_from_shape_and_type([3], models.TensorProto.BFLOAT16)
+        other = session_of(models.identity(models.TensorProto.BFLOAT16, [3]))
+        halves = other.io_binding()
+        halves.bind_cpu_input("x", np.float32([1, 2, 3]).astype(half.numpy().dtype))
+        halves.bind_ortvalue_output("y", half)
+        other.run_with_iobinding(halves)
+        self.assertEqual(half.numpy().tolist(), [1, 2, 3])
         binding.clear_binding_outputs()
         binding.bind_ortvalue_output("y", value)
         session.run_with_iobinding(binding)
@@ -202,6 +278,11 @@ class BindingTest(unittest.TestCase):
         self.assertEqual((value.shape(), value.data_type(), value.element_type()), ([2, 3], "tensor(float16)", 10))
         value.update_inplace(np.ones((2, 3), np.float16))
         self.assertEqual(float(value.numpy().sum()), 6)
+        self.assertIs(np.asarray(value), value.numpy())
+        self.assertIsNot(value.__array__(copy=True), value.numpy())
+        self.assertEqual(value.__array__(np.float32).dtype, np.float32)
+        with self.assertRaises(ValueError):
+            value.__array__(np.float32, copy=False)
         out = session_of(models.increment()).run_with_ort_values(
             None, {"x": collage.OrtValue.ortvalue_from_numpy(np.zeros((2, 3), np.float32))})
         self.assertEqual(out[0].numpy().tolist(), [[1, 1, 1], [1, 1, 1]])
@@ -236,7 +317,7 @@ class TuneTest(unittest.TestCase):
         x = np.zeros((2, 3), np.float32)
         idle = iter([None] + [0.0] * 10000)
         with mock.patch.object(CoreUse, "others", lambda self, group=0: next(idle)), \
-                mock.patch("collage.background.QUIET_S", 1), mock.patch("collage.background.LEAST_BUDGET_S", 0.5):
+                mock.patch("collage.background.QUIET_S", 1):
             session = session_of(models.increment(), tune="background", budget=1)
             first = session.plan
             for _ in range(400):
@@ -252,8 +333,176 @@ class TuneTest(unittest.TestCase):
         use = CoreUse()
         self.assertIsNone(use.others())
         self.assertGreaterEqual(use.others(), 0)
-        with mock.patch.object(CoreUse, "others", lambda self, group=0: 1.0):
+        with mock.patch.object(CoreUse, "others", lambda self, group=0: 1.0), mock.patch("collage.background.QUIET_S", 1), \
+                mock.patch("collage.background._started", side_effect=AssertionError) as started:
             session = session_of(models.increment(), tune="background", budget=1)
             threading.Event().wait(2.5)
+        started.assert_not_called()
         self.assertEqual(list((self.folder / "collage" / "plans").glob("*.collage*")), [])
         self.assertIsNotNone(session.plan)
+
+    def test_a_plan_that_cannot_be_used_makes_room(self):
+        session_of(models.increment(), tune="now", budget=1)
+        (plan,) = (self.folder / "collage" / "plans").glob("*.collage")
+        plan.write_bytes(b"damaged")
+        session_of(models.increment(), tune="cached")
+        self.assertTrue(plan.exists())
+        with mock.patch("collage.background.BackgroundTuner.ask") as ask:
+            session_of(models.increment(), tune="background")
+        self.assertEqual(ask.call_args.args[0].path, str(plan))
+        self.assertFalse(plan.exists())
+
+    def test_cached_makes_no_folder(self):
+        session_of(models.increment(), tune="cached")
+        self.assertEqual(list(self.folder.iterdir()), [])
+        with mock.patch("os.makedirs", side_effect=PermissionError(13, "no")):
+            self.assertIsNotNone(session_of(models.increment(), tune="cached").plan)
+            with self.assertRaises(collage.FileAccessError):
+                session_of(models.increment(), tune="now", budget=1)
+
+    def test_an_interrupted_tune_is_not_kept(self):
+        with mock.patch("collage.report.TuneReport.interrupted", True), self.assertRaises(KeyboardInterrupt):
+            session_of(models.increment(), tune="now", budget=1)
+        self.assertEqual(list((self.folder / "collage" / "plans").iterdir()), [])
+
+    def test_extents_may_be_numbers_of_numpy(self):
+        session = session_of(models.rows(), tune="now", budget=1, shapes={"n": np.int64(2)})
+        with mock.patch("collage.background.BackgroundTuner.ask") as ask:
+            session_of(models.rows(), tune="background", shapes={"n": np.int64(3)})
+        self.assertEqual(json.loads(json.dumps(ask.call_args.args[0].options))["shapes"], {"x": [3, 4]})
+        self.assertEqual(session.plan.inputs[0].shape, (2, 4))
+
+    def test_the_hash_of_a_model_is_made_once_until_a_file_changes(self):
+        path, weights = self.folder / "model.onnx", self.folder / "weights.bin"
+        weights.write_bytes(b"1234")
+        path.write_bytes(models.with_external_weights(weights.name))
+        of = cache.ModelHash(str(path))
+        first = of.value()
+        with mock.patch("collage.cache._hash_of_file", side_effect=AssertionError):
+            self.assertEqual(of.value(), first)
+        self.assertEqual(cache.ModelHash(str(path)).value(), first)
+        weights.write_bytes(b"12345")
+        self.assertNotEqual(of.value(), first)
+        weights.unlink()
+        self.assertNotEqual(of.value(), first)
+
+
+class ExternalFilesTest(unittest.TestCase):
+    def test_are_found_wherever_tensors_are(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "model.onnx"
+            path.write_bytes(models.external_everywhere())
+            self.assertEqual(external_files(path), ["attribute", "body", "function", "initializer", "list"])
+            path.write_bytes(models.increment())
+            self.assertEqual(external_files(path), [])
+
+
+class Wanting:
+    """A runner that wants plans for some keys, and keeps what it is given."""
+
+    def __init__(self, *keys):
+        self.keys = set(keys)
+        self.used = []
+
+    def wants(self, key):
+        return key in self.keys
+
+    def use(self, key, path):
+        self.used.append((key, path))
+
+
+class BackgroundTest(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+        self.enterContext(mock.patch.dict(os.environ, {"XDG_CACHE_HOME": self.folder}))
+
+    def order(self, key, budget=None):
+        return background.Order(key, os.path.join(self.folder, f"{key}.collage"), {"budget": budget})
+
+    def finished(self, tuner):
+        for _ in range(1000):
+            if not tuner._is_working:
+                return
+            threading.Event().wait(0.01)
+        self.fail("the thread works on")
+
+    def test_one_thread_serves_the_orders_that_are_still_wanted(self):
+        runner, threads, tuned = Wanting("a", "b", "c"), set(), []
+        tuner = background.BackgroundTuner(runner, b"model")
+        asked = threading.Event()
+
+        def tune(self, order, budget):
+            asked.wait(30)
+            threads.add(threading.get_ident())
+            tuned.append(order.key)
+            pathlib.Path(order.path).touch()
+            return True
+
+        with mock.patch.object(background.BackgroundTuner, "_tune_in_process", tune), \
+                mock.patch("collage.background.QUIET_S", 0):
+            for key in "abcd":
+                tuner.ask(self.order(key))
+            tuner.forget("b")
+            tuner.forget("d")
+            asked.set()
+            self.finished(tuner)
+        self.assertEqual((tuned, len(threads)), (["a", "c"], 1))
+        self.assertEqual([key for key, _ in runner.used], ["a", "c"])
+
+    def test_small_budgets_tune_too(self):
+        runner, budgets = Wanting("a"), []
+        tuner = background.BackgroundTuner(runner, b"model")
+
+        def tune(self, order, budget):
+            budgets.append(budget)
+            return None
+
+        with mock.patch.object(background.BackgroundTuner, "_tune_in_process", tune), \
+                mock.patch("collage.background.QUIET_S", 0):
+            tuner.ask(self.order("a", 0.5))
+            self.finished(tuner)
+        self.assertEqual(budgets, [0.5])
+
+    def test_a_plan_that_cannot_be_used_ends_no_thread(self):
+        runner = Wanting("a", "b")
+        tuner = background.BackgroundTuner(runner, b"model")
+        runner.use = mock.Mock(side_effect=collage.BadInputError("plan/damaged"))
+        for key in "ab":
+            pathlib.Path(self.order(key).path).touch()
+            tuner.ask(self.order(key))
+        self.finished(tuner)
+        self.assertEqual(runner.use.call_count, 2)
+
+    def test_a_process_that_does_not_end_is_killed(self):
+        before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+        try:
+            process = subprocess.Popen(["sleep", "100"], start_new_session=True)
+        finally:
+            signal.signal(signal.SIGINT, before)
+        tuner = background.BackgroundTuner(Wanting(), b"model")
+        with process, mock.patch("collage.background.STOP_S", 0):
+            self.assertTrue(tuner._watch(self.order("a"), process))
+        self.assertEqual(process.returncode, -signal.SIGKILL)
+
+    def test_the_process_hears_a_signal_that_the_program_ignores(self):
+        before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+        try:
+            with mock.patch("os.nice"), mock.patch("collage.background._end_with_the_program"), \
+                    mock.patch("collage.tuning.tune") as tune:
+                tune.return_value.report.interrupted = False
+                options = {"shapes": {}, "threads": 1, "budget": 1}
+                background.main(json.dumps({"plan": "p.collage", "options": options, "model": "m.onnx"}))
+            self.assertIs(signal.getsignal(signal.SIGINT), signal.default_int_handler)
+        finally:
+            signal.signal(signal.SIGINT, before)
+
+    def test_a_forked_process_does_not_keep_the_lock(self):
+        path = os.path.join(self.folder, "lock")
+        with background._Lock(path) as lock:
+            self.assertTrue(lock.take())
+            copy = os.dup(lock._file.fileno())  # as a forked process has it
+        self.addCleanup(os.close, copy)
+        with background._Lock(path) as again:
+            self.assertTrue(again.take())

@@ -2,12 +2,15 @@
 
 import os
 import pathlib
+import resource
 import subprocess
 import sys
 import unittest
+from unittest import mock
 
 import collage
 import numpy as np
+from collage.plan import prepare_libraries
 from support import models
 from support.plans import Plans
 
@@ -43,6 +46,31 @@ class PlanTest(unittest.TestCase):
         self.assertEqual(self.run_once(collage.load(copy)), [[1, 1, 1], [1, 1, 1]])
         self.assertEqual(collage.load(copy).to_bytes(), self.path.read_bytes())
 
+    def test_a_save_that_fails_leaves_the_old_file(self):
+        copy = self.plans.folder / "kept.collage"
+        copy.write_bytes(b"old")
+        before = set(self.plans.folder.iterdir())
+        plan = collage.Plan(collage.load(self.path)._native, b"longer than the limit")
+        limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (8, limits[1]))
+        try:
+            with self.assertRaises(OSError):
+                plan.save(copy)
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+        self.assertEqual(copy.read_bytes(), b"old")
+        self.assertEqual(set(self.plans.folder.iterdir()), before)
+
+    def test_a_saved_file_has_the_permissions_of_new_files(self):
+        copy = self.plans.folder / "new.collage"
+        before = os.umask(0o027)
+        try:
+            with mock.patch("os.umask", side_effect=AssertionError("other threads make files, too")):
+                collage.load(self.path).save(copy)
+        finally:
+            os.umask(before)
+        self.assertEqual(copy.stat().st_mode & 0o777, 0o640)
+
     def test_sessions_outlive_their_plan(self):
         session = collage.load(self.path).session()
         self.assertEqual(session.run([np.zeros((2, 3), np.float32)])[0].tolist(), [[1, 1, 1], [1, 1, 1]])
@@ -59,6 +87,12 @@ class PlanTest(unittest.TestCase):
         self.assertEqual(caught.exception.code, "plan/other-threads")
 
 
+class Frozen(dict):
+    """An environment that cannot be changed."""
+
+    __setitem__ = None
+
+
 class PackageTest(unittest.TestCase):
     def in_new_process(self, code):
         folder = pathlib.Path(collage.__file__).parent.parent
@@ -70,6 +104,16 @@ class PackageTest(unittest.TestCase):
             "import collage, sys; collage.load; print([m for m in sys.modules if m.startswith(('numpy', 'onnx'))]);"
             "print(open('/proc/self/maps').read().count('collage_tuner'))")
         self.assertEqual(loaded.split("\n")[:2], ["[]", "0"])
+
+    def test_engines_of_a_user_installation_are_found(self):
+        with mock.patch.dict(os.environ, {"COLLAGE_LIBRARY_PATH": "/first"}), mock.patch("site.ENABLE_USER_SITE", True), \
+                mock.patch("site.getusersitepackages", lambda: "/user/site"):
+            prepare_libraries()
+            path = os.environ["COLLAGE_LIBRARY_PATH"]
+            with mock.patch("os.environ", Frozen(os.environ)):
+                prepare_libraries()
+        self.assertTrue(path.startswith("/first:"))
+        self.assertTrue(path.endswith(":/user/site"))
 
     def test_every_public_name_has_a_docstring(self):
         for name in collage.__all__:

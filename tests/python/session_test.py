@@ -1,12 +1,15 @@
 """Sessions: arrays in, arrays out."""
 
+import array
 import threading
 import unittest
 
 import collage
 import numpy as np
 from support import models
-from support.plans import Plans
+from support.plans import Plans, unmeasured
+
+FLOAT = models.FLOAT
 
 
 class SessionCase(unittest.TestCase):
@@ -58,6 +61,57 @@ class RunTest(SessionCase):
     def test_lists_of_numbers(self):
         y = self.session("increment").run({"x": [[1, 2, 3], [4, 5, 6]]})["y"]
         np.testing.assert_array_equal(y, np.float32([[2, 3, 4], [5, 6, 7]]))
+
+    def test_lists_are_converted_only_where_the_type_has_their_numbers(self):
+        for kind, good, bad in (
+            (models.TensorProto.INT8, [-128, 127], [300, 0]),
+            (models.TensorProto.INT32, [2**31 - 1, True], [2**40 + 7, 0]),
+            (models.TensorProto.UINT8, [0, 255], [-1, 0]),
+            (models.TensorProto.UINT64, [2**63, 2**64 - 1], [0, 2**64]),
+            (models.TensorProto.INT64, [-(2**63), 0], [2**63, 0]),
+            (models.TensorProto.INT64, (1, 2), [1.5, 2]),
+            (models.TensorProto.BOOL, [True, False], [1, 0]),
+            (FLOAT, [1, 2.5], [1e300, 0]),
+            (FLOAT, [float("inf"), -1], [1j, 0]),
+            (models.TensorProto.BFLOAT16, [1, 2.5], [1e300, 0]),
+        ):
+            with self.subTest(kind=kind, bad=bad):
+                session = unmeasured(models.identity(kind, [2])).session()
+                self.assertEqual(session.run({"x": good})["y"].tolist(), list(good))
+                with self.assertRaises(collage.BadInputError) as caught:
+                    session.run({"x": bad})
+                self.assertEqual(caught.exception.code, "api/wrong-type")
+
+    def test_objects_with_a_buffer_have_the_type_of_the_input(self):
+        session = self.session("two_ways")
+        right = array.array("f", [1, 2, 3])
+        self.assertEqual(session.run({"a": right, "b": memoryview(right)})["sum"].tolist(), [2, 4, 6])
+        for wrong in (array.array("d", [1, 2, 3]), array.array("i", [1, 2, 3]), b"123", memoryview(b"123")):
+            with self.assertRaises(collage.BadInputError) as caught:
+                session.run({"a": right, "b": wrong})
+            self.assertEqual(caught.exception.code, "api/wrong-type")
+
+    def test_element_types_of_inputs_and_of_arrays_for_outputs(self):
+        kinds = {"bfloat16": models.TensorProto.BFLOAT16, "float8_e5m2": models.TensorProto.FLOAT8E5M2,
+                 "float16": models.TensorProto.FLOAT16, "bool": models.TensorProto.BOOL, "uint64": models.TensorProto.UINT64}
+        for name, kind in kinds.items():
+            with self.subTest(name):
+                session = unmeasured(models.identity(kind)).session()
+                feed, out = session.empty_inputs(), session.empty_outputs()
+                self.assertEqual(str(feed["x"].dtype), name)
+                feed["x"][:] = [[0, 1, 1], [1, 0, 1]]
+                np.testing.assert_array_equal(session.run(feed)["y"], feed["x"])
+                given = session.run(feed, out=out)
+                self.assertIs(given["y"], out["y"])
+                np.testing.assert_array_equal(out["y"], feed["x"])
+                for wrong in (np.zeros((2, 3)), np.zeros((2, 3), f"i{out['y'].itemsize}"), out["y"].T, object()):
+                    with self.assertRaises(collage.Error):
+                        session.run(feed, out={"y": wrong})
+
+    def test_arrays_without_elements(self):
+        session = unmeasured(models.identity(FLOAT, [0, 3])).session()
+        for empty in (np.zeros((0, 3), np.float32), np.zeros((3, 0), np.float32).T):
+            self.assertEqual(session.run({"x": empty})["y"].shape, (0, 3))
 
     def test_arrays_through_dlpack(self):
         class Foreign:
@@ -129,7 +183,7 @@ class GivenArrayTest(SessionCase):
         np.testing.assert_array_equal(total, [5, 7, 9])
         np.testing.assert_array_equal(out["product"], [4, 10, 18])
 
-    def test_aligned_arrays_are_used_in_place_run_after_run(self):
+    def test_aligned_arrays_are_right_run_after_run(self):
         session = self.session("large")
         feed, out = session.empty_inputs(), session.empty_outputs()
         self.assertEqual(feed["x"].ctypes.data % 64, 0)
@@ -184,7 +238,27 @@ class ErrorTest(SessionCase):
         self.assertIsInstance(error, collage.Error)
         self.assertEqual((error.where, error.saw, error.allowed, error.kind), ("input x", "no array", "one for each of x", 3))
 
-    def test_a_session_used_by_two_threads_refuses_one(self):
+    def test_a_call_while_another_one_is_under_way_is_refused(self):
+        session = self.session("increment")
+        codes = []
+
+        class Calling:
+            """An array that calls the session that reads it."""
+
+            def __array__(self, dtype=None, copy=None):
+                for call in (lambda: session.run({"x": np.zeros((2, 3), np.float32)}), lambda: session.inputs,
+                             lambda: session.outputs, session.empty_inputs, lambda: session.set_shapes([(2, 3)])):
+                    try:
+                        call()
+                    except collage.UsageError as error:
+                        codes.append(error.code)
+                return np.zeros((2, 3), np.float32)
+
+        self.assertEqual(session.run({"x": Calling()})["y"].tolist(), [[1, 1, 1]] * 2)
+        self.assertEqual(codes, ["session/in-use"] * 5)
+        self.assertEqual(session.inputs[0].shape, (2, 3))
+
+    def test_threads_that_share_a_session_get_right_results_or_are_refused(self):
         session = self.session("large")
         x = np.zeros(1 << 16, np.float32)
         seen = []

@@ -72,10 +72,13 @@ def describe(module_name: str) -> str:
 
 
 def _once(module: types.ModuleType, name: str, make: Callable[[types.ModuleType], str]) -> str:
-    """Of the source that was imported, not of what the file became later in the life of the process."""
-    if not hasattr(module, name):
-        setattr(module, name, make(module))
-    return getattr(module, name)
+    """Of the source that was imported, not of what the file became later in the life of the process. A reload imports a source
+    again; it gives the module another `__spec__`."""
+    imported, made = getattr(module, name, (None, ""))
+    if imported is None or imported is not module.__spec__:
+        made = make(module)
+        setattr(module, name, (module.__spec__, made))
+    return made
 
 
 @_tells

@@ -70,6 +70,42 @@ def positions():
     )
 
 
+def identity(kind, extents=(2, 3)):
+    """y = x, of this element type"""
+    node = helper.make_node("Identity", ["x"], ["y"])
+    ports = [helper.make_tensor_value_info(name, kind, extents) for name in ("x", "y")]
+    graph = helper.make_graph([node], "small", ports[:1], ports[1:])
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 19)], ir_version=9).SerializeToString()
+
+
+def external(name, file):
+    """A tensor whose elements are in a file beside the model."""
+    tensor = TensorProto(name=name, data_type=FLOAT, dims=[1], data_location=TensorProto.EXTERNAL)
+    tensor.external_data.add(key="location", value=file)
+    return tensor
+
+
+def with_external_weights(file):
+    """y = a constant in this file."""
+    graph = helper.make_graph([helper.make_node("Constant", [], ["y"], value=external("c", file))], "small", [],
+                              [helper.make_tensor_value_info("y", FLOAT, [1])])
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)]).SerializeToString()
+
+
+def external_everywhere():
+    """Tensors in files of the names of the places where they are. Not a model that computes."""
+    body = helper.make_graph([], "body", [], [], [external("b", "body")])
+    nodes = [
+        helper.make_node("Constant", [], ["c"], value=external("c", "attribute")),
+        helper.make_node("If", ["x"], ["y"], then_branch=body),
+        helper.make_node("Many", [], ["z"], domain="own", values=[external("l", "list")]),
+    ]
+    graph = helper.make_graph(nodes, "small", [], [], [external("i", "initializer")])
+    inside = [helper.make_node("Constant", [], ["f"], value=external("f", "function"))]
+    function = helper.make_function("own", "Made", [], ["f"], inside, [helper.make_opsetid("", 17)])
+    return helper.make_model(graph, functions=[function]).SerializeToString()
+
+
 def large(elements=1 << 16):
     """y = -x, long enough to be bound in place."""
     return model([helper.make_node("Neg", ["x"], ["y"])], [("x", FLOAT, [elements])], [("y", FLOAT, [elements])])

@@ -5,10 +5,18 @@ import subprocess
 import tempfile
 
 import collage
+from collage import _native
+from collage.plan import prepare_libraries
 
 
 def command():
     return pathlib.Path(collage.__file__).parent / "bin" / "collage"
+
+
+def unmeasured(model):
+    """A plan in which one engine takes the whole model, made at once."""
+    prepare_libraries()
+    return collage.Plan(_native.plan_of_model({"model_bytes": model, "threads": 1}))
 
 
 class Plans:
