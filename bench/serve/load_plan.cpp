@@ -10,34 +10,12 @@
 #include <fmt/ranges.h>
 
 #include "plan/plan_cases.h"
+#include "serve/datatype.h"
 
 namespace collage::load {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-
-const char* datatype(ElementType type) {
-  switch (type) {
-    case ElementType::kFloat32:
-      return "FP32";
-    case ElementType::kFloat64:
-      return "FP64";
-    case ElementType::kFloat16:
-      return "FP16";
-    case ElementType::kInt64:
-      return "INT64";
-    case ElementType::kInt32:
-      return "INT32";
-    case ElementType::kInt8:
-      return "INT8";
-    case ElementType::kUint8:
-      return "UINT8";
-    case ElementType::kBool:
-      return "BOOL";
-    default:
-      return "?";
-  }
-}
 
 ShapePoint point_to_load(const PlanCases& cases) {
   if (!cases.generic && !cases.cases.empty()) return cases.cases.front().point;
@@ -84,7 +62,7 @@ void make_request(LoadSubject& subject) {
     const TensorPort& port = subject.plan.inputs()[i];
     subject.json += fmt::format(
         R"({}{{"name":"{}","datatype":"{}","shape":[{}],"parameters":{{"binary_data_size":{}}}}})", i > 0 ? "," : "",
-        port.name, datatype(port.type.element), fmt::join(subject.extents[i], ","), subject.inputs[i].size());
+        port.name, datatype_of(port.type.element), fmt::join(subject.extents[i], ","), subject.inputs[i].size());
     tensors += subject.inputs[i];
   }
   subject.json += "]}";

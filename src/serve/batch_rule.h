@@ -1,7 +1,7 @@
 // Whether requests for a plan can be run at once, joined along a dimension of its domain, and which of them.
 // In:  the shapes of a plan. Out: the dimension that is the first axis of every input and output, and no other axis.
-// How: shapes cannot show that a row of the outputs depends on that row of the inputs only, so run_together()
-//       (serve/batch_run.h) tries it when the plan is loaded.
+// How: shapes cannot show that a row of the outputs depends on that row of the inputs only, so
+//       rows_are_independent() (serve/batch_run.h) tries it when the plan is loaded.
 // Example: x f32[batch,3] -> y f32[batch,5] with batch=1..8: requests of 1, 2 and 4 rows become one run of 7.
 #pragma once
 

@@ -2,9 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <cstring>
 #include <exception>
+#include <memory>
 #include <new>
+#include <optional>
 #include <random>
 
 #include <fmt/format.h>
@@ -81,28 +84,41 @@ Result<void> run_guarded(const LoadedPlan& plan, Session& session, std::span<Pen
     return fail(ExitCode::kLimit, "runtime/out-of-memory", "run", "no memory left", "a smaller request");
   } catch (const std::exception& exception) {
     return fail(ExitCode::kBug, "serve/exception", "run", exception.what());
+  } catch (...) {
+    return fail(ExitCode::kBug, "serve/exception", "run", "an exception of unknown type");
   }
 }
 
-/// Elements that no model refuses: floats around 0, whole numbers 0 and 1.
-std::string made_up(ElementType type, const Extents& extents, std::mt19937& random) {
+/// How large the made-up elements of a request are. Small: floats around 0, whole numbers 0 and 1, which no model
+/// refuses. Large: floats up to 1000, and all numbers of 8 bits; other whole numbers may be indices and stay small.
+enum class Magnitude : std::uint8_t { kSmall, kLarge };
+
+std::string made_up(ElementType type, const Extents& extents, Magnitude magnitude, std::mt19937& random) {
+  const bool is_large = magnitude == Magnitude::kLarge;
   std::string bytes(byte_count(type, extents), '\0');
   const auto fill = [&]<class T>(T) {
     std::uniform_real_distribution<double> draw(-1, 1);
     for (std::size_t at = 0; at + sizeof(T) <= bytes.size(); at += sizeof(T)) {
       const double drawn = draw(random);
-      const T value = std::is_floating_point_v<T> ? static_cast<T>(drawn) : static_cast<T>(drawn > 0 ? 1 : 0);
+      const T value = std::is_floating_point_v<T> ? static_cast<T>(is_large ? drawn * 1000 : drawn)
+                                                  : static_cast<T>(drawn > 0 ? 1 : 0);
       std::memcpy(bytes.data() + at, &value, sizeof value);
     }
+  };
+  // The upper byte of a float of 16 bits is its sign, its exponent and the first bits of its fraction.
+  const auto fill_upper = [&](unsigned lowest, unsigned count) {
+    for (std::size_t at = 1; at < bytes.size(); at += 2) bytes[at] = static_cast<char>(lowest + random() % count);
   };
   if (type == ElementType::kFloat32)
     fill(float{});
   else if (type == ElementType::kFloat64)
     fill(double{});
   else if (type == ElementType::kFloat16)
-    for (std::size_t at = 1; at < bytes.size(); at += 2) bytes[at] = static_cast<char>(0x38 + random() % 4);
+    fill_upper(is_large ? 0x50 : 0x38, 4);  // 32 to 64, so that sums stay below 65504; 0.5 to 1
   else if (type == ElementType::kBfloat16)
-    for (std::size_t at = 1; at < bytes.size(); at += 2) bytes[at] = static_cast<char>(0x3e + random() % 2);
+    fill_upper(is_large ? 0x44 : 0x3e, 2);  // 512 to 8192; 0.125 to 2
+  else if (is_large && (type == ElementType::kUint8 || type == ElementType::kInt8))
+    std::ranges::generate(bytes, [&random] { return static_cast<char>(random()); });
   else if (bits_of(type) == 64)
     fill(std::int64_t{});
   else if (bits_of(type) == 32)
@@ -116,12 +132,12 @@ std::string made_up(ElementType type, const Extents& extents, std::mt19937& rand
 
 /// A request whose inputs are made up, for a point of the domain.
 std::unique_ptr<PendingRequest> pending_at(const LoadedPlan& plan, const ShapePoint& point, const BatchRule& rule,
-                                           std::mt19937& random) {
+                                           Magnitude magnitude, std::mt19937& random) {
   auto pending = std::make_unique<PendingRequest>();
   pending->own.reserve(plan.inputs().size());
   for (const TensorPort& port : plan.inputs()) {
     const Extents extents = type_at(plan.domain(), point, port.type).extents();
-    pending->own.push_back(made_up(port.type.element, extents, random));
+    pending->own.push_back(made_up(port.type.element, extents, magnitude, random));
     pending->inputs.push_back({.extents = extents, .bytes = std::as_bytes(std::span(pending->own.back()))});
   }
   pending->wanted.assign(plan.outputs().size(), true);
@@ -172,6 +188,29 @@ std::optional<ShapePoint> point_to_try(const LoadedPlan& plan, const BatchRule& 
   return std::nullopt;
 }
 
+/// Runs two requests apart and together, the second of this magnitude: a model that takes a scale, a mean or a largest
+/// element over all rows shows that only beside other rows that are unlike its own. Nothing when one of them cannot be
+/// run alone.
+std::optional<bool> are_independent_at(const LoadedPlan& plan, Session& session, const BatchRule& rule,
+                                       const ShapePoint& point, Magnitude second) {
+  std::mt19937 random(1);
+  std::vector<std::unique_ptr<PendingRequest>> alone;
+  std::vector<PendingRequest*> joined;
+  for (const Magnitude magnitude : {Magnitude::kSmall, second}) {
+    alone.push_back(pending_at(plan, point, rule, magnitude, random));
+    joined.push_back(alone.back().get());
+  }
+  std::vector<std::vector<PendingOutput>> expected;
+  for (PendingRequest* const& pending : joined) {
+    if (!run_guarded(plan, session, {&pending, 1})) return std::nullopt;
+    expected.push_back(std::move(pending->outputs));
+  }
+  if (!run_guarded(plan, session, joined)) return false;
+  for (std::size_t i = 0; i < joined.size(); ++i)
+    if (!std::ranges::equal(expected[i], joined[i]->outputs, are_close)) return false;
+  return true;
+}
+
 }  // namespace
 
 void run_batch(const LoadedPlan& plan, Session& session, std::span<PendingRequest* const> batch) {
@@ -188,22 +227,10 @@ void run_batch(const LoadedPlan& plan, Session& session, std::span<PendingReques
 bool rows_are_independent(const LoadedPlan& plan, Session& session, const BatchRule& rule) {
   const auto point = point_to_try(plan, rule);
   if (!point) return false;
-  std::mt19937 random(1);
-  std::vector<std::unique_ptr<PendingRequest>> alone;
-  std::vector<PendingRequest*> joined;
-  for (int i = 0; i < 2; ++i) {
-    alone.push_back(pending_at(plan, *point, rule, random));
-    joined.push_back(alone.back().get());
-  }
-  std::vector<std::vector<PendingOutput>> expected;
-  for (PendingRequest* const& pending : joined) {
-    if (!run_guarded(plan, session, {&pending, 1})) return false;
-    expected.push_back(std::move(pending->outputs));
-  }
-  if (!run_guarded(plan, session, joined)) return false;
-  for (std::size_t i = 0; i < joined.size(); ++i)
-    if (!std::ranges::equal(expected[i], joined[i]->outputs, are_close)) return false;
-  return true;
+  // A model that refuses large elements cannot meet them in another request either.
+  for (const Magnitude second : {Magnitude::kLarge, Magnitude::kSmall})
+    if (const auto independent = are_independent_at(plan, session, rule, *point, second)) return *independent;
+  return false;
 }
 
 }  // namespace collage

@@ -16,8 +16,9 @@ namespace collage {
 /// Runs them and fills in outputs or error of each, never both.
 void run_batch(const LoadedPlan& plan, Session& session, std::span<PendingRequest* const> batch);
 
-/// Whether rows that are computed together come out as alone: runs the plan on generated inputs, which takes three
-/// runs. False also when they cannot be run so.
+/// Whether rows that are computed together come out as alone: runs the plan on generated inputs, small ones beside
+/// large ones, which takes three runs, and three more if the model refuses large ones. False also when they cannot be
+/// run so.
 [[nodiscard]] bool rows_are_independent(const LoadedPlan& plan, Session& session, const BatchRule& rule);
 
 }  // namespace collage

@@ -32,10 +32,4 @@ std::string_view datatype_of(ElementType type) {
   return found == kNamedTypes.end() ? std::string_view{} : found->name;
 }
 
-std::optional<ElementType> element_of_datatype(std::string_view name) {
-  const auto* const found = std::ranges::find(kNamedTypes, name, &NamedType::name);
-  if (found == kNamedTypes.end()) return std::nullopt;
-  return found->type;
-}
-
 }  // namespace collage

@@ -51,6 +51,7 @@ bool HttpConnection::await_request() {
   header_bytes_ = 0;
   header_lines_ = 0;
   body_bytes_ = 0;
+  line_bytes_ = 0;
   length_.reset();
   is_writing_ = false;
   const Clock::time_point idle_until = Clock::now() + limits_.idle;
@@ -115,7 +116,21 @@ bool HttpConnection::is_within_header_limits(const char* bytes, std::size_t size
   return header_bytes_ <= limits_.header_bytes && header_lines_ <= limits_.header_lines;
 }
 
+bool HttpConnection::is_within_line_limit(char byte, std::size_t asked) {
+  // The library reads a line byte by byte into a text that grows, and the bytes of a chunk as many at once as it can.
+  line_bytes_ = asked > 1 || byte == '\n' ? 0 : line_bytes_ + 1;
+  return line_bytes_ <= limits_.header_bytes;
+}
+
+bool HttpConnection::is_within_limits(const char* bytes, std::size_t size, std::size_t asked) {
+  if (!length_) return is_within_header_limits(bytes, size);
+  body_bytes_ += size;
+  return length_->kind != BodyLength::Kind::kChunked || is_within_line_limit(*bytes, asked);
+}
+
 ssize_t HttpConnection::read(char* to, std::size_t size) {
+  // "100 Continue" is written before the body is read; the answer behind the body has a time of its own.
+  is_writing_ = false;
   if (begin_ == end_) {
     const ssize_t got = receive(buffer_.data(), buffer_.size());
     if (got <= 0) return got;
@@ -125,11 +140,7 @@ ssize_t HttpConnection::read(char* to, std::size_t size) {
   const std::size_t taken = std::min(size, end_ - begin_);
   std::memcpy(to, buffer_.data() + begin_, taken);
   begin_ += taken;
-  if (length_)
-    body_bytes_ += taken;
-  else if (!is_within_header_limits(to, taken))
-    return -1;
-  return static_cast<ssize_t>(taken);
+  return is_within_limits(to, taken, size) ? static_cast<ssize_t>(taken) : -1;
 }
 
 ssize_t HttpConnection::write(const char* from, std::size_t size) {

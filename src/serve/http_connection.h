@@ -1,6 +1,6 @@
 // A client's connection as the HTTP library reads and writes it, with limits on what a client may do: how many bytes
-// and lines come before a body, how long a request takes to arrive and an answer to be taken. Threads: one; a
-// connection has a thread of its own.
+// and lines come before a body and between its chunks, how long a request takes to arrive and an answer to be taken.
+// Threads: one; a connection has a thread of its own.
 #pragma once
 
 #include <chrono>
@@ -16,7 +16,7 @@ namespace collage {
 struct ConnectionLimits {
   std::chrono::milliseconds client{30'000};  ///< for a request to arrive, and for its answer to be taken
   std::chrono::milliseconds idle{60'000};    ///< between requests
-  std::size_t header_bytes = 32 * 1024;
+  std::size_t header_bytes = 32 * 1024;      ///< also of a line between the chunks of a body
   std::size_t header_lines = 100;
 };
 
@@ -59,7 +59,10 @@ class HttpConnection final : public httplib::Stream {
 
   [[nodiscard]] bool poll_until(short events, Clock::time_point until) const;
   [[nodiscard]] ssize_t receive(char* to, std::size_t size);
+  /// Of bytes that were read, when so many were asked for.
+  [[nodiscard]] bool is_within_limits(const char* bytes, std::size_t size, std::size_t asked);
   [[nodiscard]] bool is_within_header_limits(const char* bytes, std::size_t size);
+  [[nodiscard]] bool is_within_line_limit(char byte, std::size_t asked);
 
   const int socket_;
   const int wake_;
@@ -72,6 +75,7 @@ class HttpConnection final : public httplib::Stream {
   std::uint64_t body_bytes_ = 0;      ///< of the body, read
   std::size_t header_bytes_ = 0;
   std::size_t header_lines_ = 0;
+  std::size_t line_bytes_ = 0;  ///< of the line between two chunks of the body
   bool is_writing_ = false;
 };
 

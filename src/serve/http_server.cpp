@@ -1,5 +1,6 @@
 #include "serve/http_server.h"
 
+#include <fcntl.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
@@ -8,13 +9,18 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
+#include <cerrno>
 #include <condition_variable>
-#include <system_error>
+#include <mutex>
+#include <new>
+#include <optional>
 #include <thread>
 
 #include <fmt/format.h>
 
+#include "base/number_text.h"
 #include "serve/http_connection.h"
 #include "serve/status.h"
 
@@ -27,6 +33,8 @@ constexpr std::size_t kLongestPath = 1024;
 constexpr int kBacklog = 512;
 /// Bodies in memory at once may have so many times the bytes of the largest one.
 constexpr std::size_t kBodiesAtOnce = 16;
+/// What the numbers of a JSON text take, at most, in bytes for each of its bytes (serve/request_reader.h).
+constexpr std::size_t kJsonGrowth = 8;
 
 std::unexpected<Error> bad_http(std::string code, std::string where, std::string saw, std::string allowed) {
   return fail(ExitCode::kBadInput, std::move(code), std::move(where), std::move(saw), std::move(allowed));
@@ -35,6 +43,14 @@ std::unexpected<Error> bad_http(std::string code, std::string where, std::string
 std::unexpected<Error> cut_body(std::size_t bytes) {
   return bad_http("serve/bad-http", "body", fmt::format("{} bytes, then an end", bytes),
                   "a whole body in time, plain or compressed by gzip, deflate or brotli");
+}
+
+std::unexpected<Error> too_busy() {
+  return fail(ExitCode::kLimit, "serve/busy", "body", "too many large requests at once", "another try later");
+}
+
+std::unexpected<Error> no_memory() {
+  return fail(ExitCode::kLimit, "memory/exhausted", "request", "no memory left", "a smaller request");
 }
 
 bool is_plain_path(const std::string& path) {
@@ -48,15 +64,68 @@ class BodyBudget {
   BodyBudget(const BodyBudget&) = delete;
   BodyBudget& operator=(const BodyBudget&) = delete;
   ~BodyBudget() { used_.fetch_sub(taken_); }
+  /// False when so many more would be above the limit; nothing is taken then.
   [[nodiscard]] bool take(std::size_t bytes, std::size_t limit) {
+    if (used_.fetch_add(bytes) + bytes > limit) {
+      used_.fetch_sub(bytes);
+      return false;
+    }
     taken_ += bytes;
-    return used_.fetch_add(bytes) + bytes <= limit;
+    return true;
+  }
+  void give_back(std::size_t bytes) {
+    taken_ -= bytes;
+    used_.fetch_sub(bytes);
   }
 
  private:
   std::atomic<std::size_t>& used_;
   std::size_t taken_ = 0;
 };
+
+std::optional<std::string> json_bytes_of(const httplib::Request& request) {
+  if (!request.has_header("Inference-Header-Content-Length")) return std::nullopt;
+  return request.get_header_value("Inference-Header-Content-Length");
+}
+
+/// How much of a body is JSON; all of it where the header says nothing that fits.
+std::size_t json_size(const std::optional<std::string>& told, std::size_t body) {
+  const auto bytes = told ? number_in<std::uint64_t>(*told) : std::nullopt;
+  return bytes ? std::min<std::uint64_t>(*bytes, body) : body;
+}
+
+/// What is thrown while a request is read or routed.
+Error error_of(const std::exception_ptr& thrown) {
+  try {
+    std::rethrow_exception(thrown);
+  } catch (const std::bad_alloc&) {
+    return no_memory().error();
+  } catch (...) {
+    return bad_http("serve/bad-http", "request", "what the HTTP library cannot read", "HTTP/1.1").error();
+  }
+}
+
+/// Takes what a client has sent: a socket with unread bytes is reset when it is closed, which can lose the answer.
+void drain(int socket) {
+  constexpr int kMostPieces = 16;
+  std::array<char, 4096> bytes;
+  for (int i = 0; i<kMostPieces&& ::recv(socket, bytes.data(), bytes.size(), MSG_DONTWAIT)> 0; ++i) {
+  }
+}
+
+/// Whether the body was read with the headers, or there is none: only then can another request follow a refusal.
+bool has_whole_body(const httplib::Request& request) {
+  const BodyLength length = body_length_of(request);
+  return length.kind == BodyLength::Kind::kNone ||
+         (length.kind == BodyLength::Kind::kBytes && length.bytes == request.body.size());
+}
+
+/// The connection is closed behind this answer.
+void announce_close(httplib::Response& response) {
+  response.headers.erase("Connection");
+  response.headers.erase("Keep-Alive");
+  response.set_header("Connection", "close");
+}
 
 }  // namespace
 
@@ -79,13 +148,17 @@ class HttpServer::Front final : public httplib::Server {
   [[nodiscard]] bool is_plain_body(const httplib::Request& request, const BodyLength& length) const;
   [[nodiscard]] Result<std::string> read_body(const httplib::Request& request, const httplib::ContentReader& read,
                                               BodyBudget& budget);
+  void read_plain_body(HttpConnection& connection, httplib::Request& request, std::size_t bytes);
   void give(ServiceAnswer answer, httplib::Response& response) const;
   void refuse(httplib::Response& response, const Error& error);
+  void refuse_and_close(httplib::Response& response, const Error& error);
+  [[nodiscard]] std::string last_answer(const Error& error);
 
   [[nodiscard]] int accept_one();
   void start_connection(int socket);
   void serve_connection(int socket);
   void turn_away(int socket);
+  void accept_the_last();
   void wait_for_connections();
 
   Service& service_;
@@ -128,17 +201,21 @@ void HttpServer::Front::set_handlers() {
   set_error_handler([this](const httplib::Request&, httplib::Response& response) {
     if (!response.body.empty() || response.content_length_ > 0) return;
     const int status = response.status;
-    refuse(response, bad_http("serve/bad-http", "request", fmt::format("what ends in status {}", status),
-                              fmt::format("HTTP/1.1 with at most {} lines and {} bytes of headers",
-                                          limits_.header_lines, limits_.header_bytes))
-                         .error());
+    refuse_and_close(response, bad_http("serve/bad-http", "request", fmt::format("what ends in status {}", status),
+                                        fmt::format("HTTP/1.1 with at most {} lines and {} bytes of headers",
+                                                    limits_.header_lines, limits_.header_bytes))
+                                   .error());
     response.status = status;
   });
-  set_exception_handler([this](const httplib::Request&, httplib::Response& response, std::exception_ptr) {
-    refuse(response, bad_http("serve/bad-http", "request", "what the HTTP library cannot read", "HTTP/1.1").error());
+  set_exception_handler([this](const httplib::Request&, httplib::Response& response, const std::exception_ptr& thrown) {
+    refuse_and_close(response, error_of(thrown));
   });
-  set_post_routing_handler([this](const httplib::Request&, httplib::Response& response) {
-    if (is_ending_) response.set_header("Connection", "close");
+  set_post_routing_handler([this](const httplib::Request& request, httplib::Response& response) {
+    // After chunks, or a body that no address asks for, nobody knows where the next request would begin.
+    const bool is_chunked = body_length_of(request).kind == BodyLength::Kind::kChunked;
+    const bool is_unread = request.method != "POST" && !has_whole_body(request);
+    if (is_ending_ || is_chunked || is_unread || response.get_header_value("Connection") == "close")
+      announce_close(response);
   });
 }
 
@@ -161,6 +238,20 @@ void HttpServer::Front::refuse(httplib::Response& response, const Error& error) 
   give(service_.refusal(error), response);
 }
 
+void HttpServer::Front::refuse_and_close(httplib::Response& response, const Error& error) {
+  announce_close(response);
+  refuse(response, error);
+}
+
+/// A whole answer, for a connection on which the library cannot give one.
+std::string HttpServer::Front::last_answer(const Error& error) {
+  const std::string body = service_.refusal(error).text;
+  return fmt::format(
+      "HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\nContent-Type: application/json\r\n"
+      "Content-Length: {}\r\n\r\n{}",
+      body.size(), body);
+}
+
 httplib::Server::HandlerResponse HttpServer::Front::before_routing(const httplib::Request& request,
                                                                    httplib::Response& response) {
   const std::string shown = request.path.substr(0, 80);
@@ -168,6 +259,7 @@ httplib::Server::HandlerResponse HttpServer::Front::before_routing(const httplib
     refuse(response, bad_http("serve/not-found", shown, "a path with other characters or a longer one",
                               fmt::format("at most {} printable characters", kLongestPath))
                          .error());
+    if (!has_whole_body(request)) announce_close(response);
     return HandlerResponse::Handled;
   }
   if (request.method == "POST") return HandlerResponse::Unhandled;
@@ -194,8 +286,9 @@ Result<std::string> HttpServer::Front::read_body(const httplib::Request& request
   if (length.kind == BodyLength::Kind::kBytes && length.bytes > most)
     return bad_http("serve/body-too-large", "body", fmt::format("{} bytes", length.bytes),
                     fmt::format("at most {} (--max-body)", most));
-  if (!budget.take(most, kBodiesAtOnce * most))
-    return fail(ExitCode::kLimit, "serve/busy", "body", "too many large requests at once", "another try later");
+  const bool is_known = length.kind == BodyLength::Kind::kBytes && !request.has_header("Content-Encoding");
+  const std::size_t reserved = is_known ? length.bytes : most;
+  if (!budget.take(reserved, kBodiesAtOnce * most)) return too_busy();
   std::string body;
   bool is_too_large = false;
   const bool is_read = read([&](const char* bytes, std::size_t size) {
@@ -207,6 +300,7 @@ Result<std::string> HttpServer::Front::read_body(const httplib::Request& request
     return bad_http("serve/body-too-large", "body", fmt::format("more than {} bytes", most),
                     fmt::format("at most {} (--max-body)", most));
   if (!is_read) return cut_body(body.size());
+  budget.give_back(reserved - body.size());
   return body;
 }
 
@@ -218,14 +312,14 @@ void HttpServer::Front::answer_with_body(const httplib::Request& request, httpli
   std::string_view body = request.body;
   if (request.body.empty()) {
     unpacked = read_body(request, read, budget);
-    if (!unpacked) return refuse(response, unpacked.error());
+    if (!unpacked) return refuse_and_close(response, unpacked.error());
     body = *unpacked;
   } else if (request.body.size() != body_length_of(request).bytes) {
-    return refuse(response, cut_body(request.body.size()).error());
+    return refuse_and_close(response, cut_body(request.body.size()).error());
   }
-  std::optional<std::string> json_bytes;
-  if (request.has_header("Inference-Header-Content-Length"))
-    json_bytes = request.get_header_value("Inference-Header-Content-Length");
+  std::optional<std::string> json_bytes = json_bytes_of(request);
+  if (!budget.take(kJsonGrowth * json_size(json_bytes, body.size()), kBodiesAtOnce * options_.most_body_bytes))
+    return refuse(response, too_busy().error());
   give(service_.answer(
            {.method = request.method, .path = request.path, .json_bytes = std::move(json_bytes), .body = body}),
        response);
@@ -242,6 +336,9 @@ Result<void> HttpServer::Front::open() {
   if (!is_bound || ::listen(svr_sock_, kBacklog) != 0)
     return fail(ExitCode::kIo, "serve/cannot-listen", fmt::format("{}:{}", options_.host, options_.port),
                 "an address or port that cannot be used", "an address of this machine and a free port");
+  // Accepting never waits: it follows poll(), and the end accepts until nobody is left.
+  const int flags = ::fcntl(svr_sock_, F_GETFL);
+  ::fcntl(svr_sock_, F_SETFL, flags | O_NONBLOCK);
   return {};
 }
 
@@ -254,9 +351,21 @@ int HttpServer::Front::accept_one() {
   return socket;
 }
 
+/// Clients that were connected before the end may have sent a request.
+void HttpServer::Front::accept_the_last() {
+  for (int i = 0; i <= kBacklog; ++i) {
+    const int socket = ::accept4(svr_sock_, nullptr, nullptr, SOCK_CLOEXEC);
+    if (socket >= 0)
+      start_connection(socket);
+    else if (errno == EAGAIN)
+      return;
+  }
+}
+
 void HttpServer::Front::run() {
   while (!is_ending_)
     if (const int socket = accept_one(); socket >= 0) start_connection(socket);
+  accept_the_last();
   ::shutdown(svr_sock_, SHUT_RDWR);
   wait_for_connections();
 }
@@ -268,18 +377,13 @@ void HttpServer::Front::end() {
 }
 
 void HttpServer::Front::turn_away(int socket) {
-  const std::string body =
-      service_
-          .refusal(fail(ExitCode::kLimit, "serve/busy", "connections",
-                        fmt::format("{} that are open", options_.most_connections), "at most so many; try again later")
-                       .error())
-          .text;
-  const std::string answer = fmt::format(
-      "HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\nContent-Type: application/json\r\n"
-      "Content-Length: {}\r\n\r\n{}",
-      body.size(), body);
+  const std::string answer =
+      last_answer(fail(ExitCode::kLimit, "serve/busy", "connections",
+                       fmt::format("{} that are open", options_.most_connections), "at most so many; try again later")
+                      .error());
   (void)!::send(socket, answer.data(), answer.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
   ::shutdown(socket, SHUT_WR);
+  drain(socket);
   ::close(socket);
 }
 
@@ -302,12 +406,24 @@ void HttpServer::Front::start_connection(int socket) {
     std::thread([this, socket, leave] {
       try {
         serve_connection(socket);
-      } catch (const std::exception&) {  // no memory for its buffers: only this connection ends
+      } catch (...) {  // no memory for its buffers: only this connection ends
       }
       leave();
     }).detach();
-  } catch (const std::system_error&) {  // no thread
+  } catch (...) {  // no thread, or no memory for one
     leave();
+  }
+}
+
+/// The library catches nothing here: without memory the client is told, and the exception ends its connection.
+void HttpServer::Front::read_plain_body(HttpConnection& connection, httplib::Request& request, std::size_t bytes) {
+  try {
+    connection.read_body(request.body, bytes);
+  } catch (const std::bad_alloc&) {
+    const std::string answer = last_answer(no_memory().error());
+    (void)connection.write(answer.data(), answer.size());
+    connection.linger();
+    throw;
   }
 }
 
@@ -324,7 +440,7 @@ void HttpServer::Front::serve_connection(int socket) {
       connection.begin_body(length);
       request.ranges.clear();
       if (is_plain_body(request, length) && budget.take(length.bytes, kBodiesAtOnce * options_.most_body_bytes))
-        connection.read_body(request.body, length.bytes);
+        read_plain_body(connection, request, length.bytes);
     });
     is_read = connection.is_body_read();
     if (!is_good || is_closed || is_ending_ || !is_read) break;

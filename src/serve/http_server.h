@@ -4,6 +4,7 @@
 //       session computes. Accepting connections, their limits and their end are ours (serve/http_connection.h).
 #pragma once
 
+#include <chrono>
 #include <memory>
 #include <string>
 

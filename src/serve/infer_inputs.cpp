@@ -49,8 +49,8 @@ Result<void> check_truth_values(std::span<const std::byte> bytes, const std::str
                    "0 or 1 for BOOL");
 }
 
-/// The bytes of one input; those of JSON are kept in the request.
-Result<PendingInput> input_bytes(const RequestedInput& input, std::span<const std::byte> part, const TensorPort& port,
+/// The bytes of one input; those of JSON are kept in the request, and no longer as its elements.
+Result<PendingInput> input_bytes(RequestedInput& input, std::span<const std::byte> part, const TensorPort& port,
                                  PendingRequest& pending) {
   const std::string where = "input " + port.name;
   if (input.datatype != datatype_of(port.type.element))
@@ -65,6 +65,7 @@ Result<PendingInput> input_bytes(const RequestedInput& input, std::span<const st
   if (input.data) {
     COLLAGE_TRY(std::string own, input.data->bytes(port.type.element, *input.shape, where));
     pending.own.push_back(std::move(own));
+    input.data.reset();
     part = std::as_bytes(std::span(pending.own.back()));
   }
   if (part.size() != bytes)
@@ -74,11 +75,11 @@ Result<PendingInput> input_bytes(const RequestedInput& input, std::span<const st
   return PendingInput{.extents = *input.shape, .bytes = part};
 }
 
-Result<void> fill_inputs(const InferRequest& request, std::span<const std::byte> binary, const LoadedPlan& plan,
+Result<void> fill_inputs(InferRequest& request, std::span<const std::byte> binary, const LoadedPlan& plan,
                          PendingRequest& pending) {
   COLLAGE_TRY(const auto parts, binary_parts(request, binary));
-  std::vector<const RequestedInput*> given(plan.inputs().size());
-  for (const RequestedInput& input : request.inputs) {
+  std::vector<RequestedInput*> given(plan.inputs().size());
+  for (RequestedInput& input : request.inputs) {
     COLLAGE_TRY(const std::size_t which, plan.input_index(input.name));
     if (given[which] != nullptr)
       return bad_input("serve/duplicate-input", "input " + input.name, "the input twice", "each input once");
@@ -122,7 +123,7 @@ Result<void> check_shapes(const Model& model, PendingRequest& pending) {
 
 }  // namespace
 
-Result<void> fill_pending(const InferRequest& request, std::span<const std::byte> binary, const Model& model,
+Result<void> fill_pending(InferRequest& request, std::span<const std::byte> binary, const Model& model,
                           PendingRequest& pending) {
   COLLAGE_TRY_VOID(fill_inputs(request, binary, model.plan(), pending));
   COLLAGE_TRY_VOID(fill_wanted(request, model.plan(), pending));

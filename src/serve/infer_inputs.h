@@ -11,11 +11,11 @@
 
 namespace collage {
 
-/// The bytes of inputs stay in `binary`, which outlives the request. Errors (bad input): input/missing,
-/// input/unknown-name, output/unknown-name, input/wrong-shape, shape/outside, shape/no-case, serve/duplicate-input,
-/// serve/duplicate-output, serve/wrong-datatype, serve/wrong-size, serve/too-large, serve/no-data, those of
-/// JsonData::bytes().
-[[nodiscard]] Result<void> fill_pending(const InferRequest& request, std::span<const std::byte> binary,
-                                        const Model& model, PendingRequest& pending);
+/// The bytes of inputs stay in `binary`, which outlives the request; elements that were JSON move out of it. Errors
+/// (bad input): input/missing, input/unknown-name, output/unknown-name, input/wrong-shape, shape/outside,
+/// shape/no-case, serve/duplicate-input, serve/duplicate-output, serve/wrong-datatype, serve/wrong-size,
+/// serve/too-large, serve/no-data, those of JsonData::bytes().
+[[nodiscard]] Result<void> fill_pending(InferRequest& request, std::span<const std::byte> binary, const Model& model,
+                                        PendingRequest& pending);
 
 }  // namespace collage

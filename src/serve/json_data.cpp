@@ -32,7 +32,8 @@ std::unexpected<Error> out_of_range(const std::string& where, std::size_t i, std
 
 template <class T>
 Result<std::string> integers_as(const Elements& from, ElementType type, const std::string& where) {
-  if (from.is_real) return wrong_data(where, "a number with a fraction or exponent", "integers");
+  if (from.is_real)
+    return wrong_data(where, "a number with a fraction or exponent, or numbers of no one integer type", "integers");
   std::string bytes;
   bytes.reserve(from.bits.size() * sizeof(T));
   for (std::size_t i = 0; i < from.bits.size(); ++i) {
@@ -58,9 +59,9 @@ Result<std::string> floats_as(const Elements& from, ElementType type, const std:
   bytes.reserve(from.bits.size() * sizeof(T));
   for (std::size_t i = 0; i < from.bits.size(); ++i) {
     const double wide = as_double(from, i);
-    if (std::abs(wide) > static_cast<double>(std::numeric_limits<T>::max()))
-      return out_of_range(where, i, fmt::format("{}", wide), type);
+    // The shortest text of the largest number is a little above it as a double.
     const T value = static_cast<T>(wide);
+    if (!std::isfinite(value)) return out_of_range(where, i, fmt::format("{}", wide), type);
     bytes.append(reinterpret_cast<const char*>(&value), sizeof value);
   }
   return bytes;
@@ -120,7 +121,7 @@ void JsonData::add(bool value) {
 }
 
 void JsonData::add(std::int64_t value) {
-  if (has_real_) return add(static_cast<double>(value));
+  if (has_real_ || (value < 0 && has_large_)) return add(static_cast<double>(value));
   count();
   kinds_ |= kNumber;
   has_negative_ = has_negative_ || value < 0;
@@ -128,10 +129,11 @@ void JsonData::add(std::int64_t value) {
 }
 
 void JsonData::add(std::uint64_t value) {
-  if (has_real_) return add(static_cast<double>(value));
+  const bool is_large = value > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
+  if (has_real_ || (is_large && has_negative_)) return add(static_cast<double>(value));
   count();
   kinds_ |= kNumber;
-  has_large_ = has_large_ || value > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
+  has_large_ = has_large_ || is_large;
   bits_.push_back(value);
 }
 
@@ -173,8 +175,6 @@ Result<std::string> JsonData::bytes(ElementType type, const Extents& extents, co
     for (std::size_t i = 0; fits && i < levels_.size(); ++i) fits = levels_[i].size == extents[i];
     if (!fits) return wrong_data(where, "lists in lists of other lengths", "a flat list, or lists nested as " + shape);
   }
-  if (has_negative_ && has_large_)
-    return wrong_data(where, "numbers below 0 beside numbers of 2^63 or more", "numbers of one integer type");
   const Elements elements{.bits = bits_, .is_real = has_real_, .is_unsigned = !has_negative_};
   if ((kinds_ == kTruthValue && type != ElementType::kBool) || kinds_ == (kTruthValue | kNumber))
     return wrong_data(where, "true or false", fmt::format("numbers only, for {}", name_of(type)));

@@ -1,6 +1,6 @@
 // The elements of a tensor that a request gives as JSON, before its type is known: keys of an object have no order.
 // In:  scalars and the borders of nested lists, one after the other. Out: the bytes of a tensor, row-major.
-// Cost: 8 bytes an element until they are converted.
+// Cost: 8 bytes an element until they are converted, twice that while the list grows.
 #pragma once
 
 #include <cstdint>
@@ -21,9 +21,6 @@ class JsonData {
   void open_list();
   void close_list();
 
-  /// Lists that are open now; 0 before the first and after the last.
-  [[nodiscard]] std::size_t depth() const { return open_.size(); }
-
   /// The elements as a tensor of this type. The list is flat, or nested as `extents` says.
   /// Errors (bad input): serve/wrong-data for another number of elements, another nesting or another kind of element;
   /// serve/out-of-range for a number that the type cannot hold; serve/needs-binary for f16 and bf16.
@@ -36,8 +33,10 @@ class JsonData {
 
   void count();
 
-  std::vector<std::uint64_t> bits_;  ///< doubles if has_real_, else integers in two's complement
-  std::vector<std::int64_t> open_;   ///< how many elements or lists each open list has so far
+  /// Doubles if has_real_, else integers in two's complement. Numbers below 0 beside some above the largest signed
+  /// integer are doubles too.
+  std::vector<std::uint64_t> bits_;
+  std::vector<std::int64_t> open_;  ///< how many elements or lists each open list has so far
   std::vector<Level> levels_;
   bool is_ragged_ = false;
   bool has_real_ = false;

@@ -58,7 +58,8 @@ struct ModelSample {
   bool is_ready = false;
 };
 
-/// `other_failures`: of all requests but those for inference by a model that there is.
+/// `other_failures`: of requests that no model counts: all but those for inference, and those for inference that name
+/// no model that there is or end before their body does.
 [[nodiscard]] std::string metrics_text(std::span<const ModelSample> models,
                                        const std::map<std::string, std::uint64_t>& other_failures,
                                        std::size_t connections);

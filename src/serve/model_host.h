@@ -21,7 +21,7 @@ class ModelHost {
   [[nodiscard]] const std::string& path() const { return path_; }
 
   /// Loads the plan from its file; returns when the one before, if any, has finished its requests. After an error the
-  /// one before stays. Errors of Model::load().
+  /// one before stays. Errors of Model::load(); memory/exhausted, and serve/exception for what a library throws.
   [[nodiscard]] Result<void> load();
   /// Returns when the plan has finished its requests.
   void unload();

@@ -5,6 +5,16 @@
 #include <fmt/format.h>
 
 namespace collage {
+namespace {
+
+/// Until when those taken wait for others: a delay from the first of them, and no request past its own deadline.
+ServeClock::time_point joining_ends(const std::vector<PendingRequest*>& taken, std::chrono::microseconds delay) {
+  ServeClock::time_point until = taken.front()->arrived + delay;
+  for (const PendingRequest* pending : taken) until = std::min(until, pending->deadline);
+  return until;
+}
+
+}  // namespace
 
 Result<void> RequestQueue::submit(PendingRequest& pending) {
   const std::scoped_lock lock(mutex_);
@@ -54,9 +64,9 @@ std::vector<PendingRequest*> RequestQueue::take(const JoinPolicy& policy) {
   waiting_.pop_front();
   taken.front()->state = PendingRequest::State::kTaken;
   if (!policy.joins || taken.front()->rows == 0) return taken;
-  const ServeClock::time_point until = taken.front()->arrived + policy.delay;
   join_more(policy, taken);
-  while (!policy.is_full(taken) && !is_closed_ && arrived_.wait_until(lock, until) == std::cv_status::no_timeout)
+  while (!policy.is_full(taken) && !is_closed_ &&
+         arrived_.wait_until(lock, joining_ends(taken, policy.delay)) == std::cv_status::no_timeout)
     join_more(policy, taken);
   return taken;
 }

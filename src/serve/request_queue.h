@@ -21,7 +21,7 @@ struct JoinPolicy {
   Joins joins;  ///< null = each request runs alone
   /// Whether these fill a run: no more are looked for.
   std::function<bool(const std::vector<PendingRequest*>& taken)> is_full;
-  std::chrono::microseconds delay{0};  ///< how long the first of them waits for others, at most
+  std::chrono::microseconds delay{0};  ///< how long the first of them waits for others, at most, within all deadlines
 };
 
 class RequestQueue {

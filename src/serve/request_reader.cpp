@@ -65,6 +65,9 @@ class RequestReader final : public nlohmann::json_sax<Json> {
   bool scalar(Scalar value);
   bool add_element(const Scalar& value);
   bool add_extent(const Scalar& value);
+  [[nodiscard]] bool needs_extension() const;
+  bool refuse_extension();
+  bool open_parameter();
   bool set_parameter(const Scalar& value);
   bool set_text(std::string& target, Scalar& value);
   bool set_flag(const Scalar& value, bool& target);
@@ -170,6 +173,9 @@ bool RequestReader::open(bool is_object) {
   } else if ((outer == RequestPlace::kInput || outer == RequestPlace::kOutput) &&
              (key_ == "name" || key_ == "datatype")) {
     return wrong("a list or an object", "text");
+  } else if (outer == RequestPlace::kRequestParameters || outer == RequestPlace::kInputParameters ||
+             outer == RequestPlace::kOutputParameters) {
+    good = open_parameter();
   } else {
     places_.push_back(RequestPlace::kOther);
   }
@@ -240,6 +246,27 @@ bool is_unused(const Scalar& value) {
   return std::holds_alternative<std::nullptr_t>(value);
 }
 
+/// Parameters that would change the answer are refused; others have no effect, as the protocol allows.
+bool RequestReader::needs_extension() const {
+  return key_.starts_with("sequence_") || key_.starts_with("shared_memory_") || key_ == "classification";
+}
+
+bool RequestReader::refuse_extension() {
+  return refuse("serve/unsupported", where(), "a value", "none: this server does not have this extension");
+}
+
+/// A list or an object as a parameter.
+bool RequestReader::open_parameter() {
+  if (needs_extension()) return refuse_extension();
+  const bool of_request = place() == RequestPlace::kRequestParameters;
+  if ((of_request && key_ == "timeout") || (place() == RequestPlace::kInputParameters && key_ == "binary_data_size"))
+    return wrong("a list or an object", "a whole number from 0");
+  if ((of_request && key_ == "binary_data_output") ||
+      (place() == RequestPlace::kOutputParameters && key_ == "binary_data"))
+    return wrong("a list or an object", "true or false");
+  return open_as(RequestPlace::kOther, true, "");
+}
+
 bool RequestReader::set_parameter(const Scalar& value) {
   const bool of_request = place() == RequestPlace::kRequestParameters;
   if (of_request && key_ == "timeout") return set_count(value, request_.timeout_us);
@@ -248,11 +275,7 @@ bool RequestReader::set_parameter(const Scalar& value) {
     return set_count(value, request_.inputs.back().binary_bytes);
   if (place() == RequestPlace::kOutputParameters && key_ == "binary_data")
     return set_flag(value, request_.outputs->back().is_binary.emplace());
-  // What would change the answer is refused; other parameters have no effect, as the protocol allows.
-  if (key_.starts_with("sequence_") || key_.starts_with("shared_memory_") || key_ == "classification")
-    if (!is_unused(value))
-      return refuse("serve/unsupported", where(), "a value", "none: this server does not have this extension");
-  return true;
+  return !needs_extension() || is_unused(value) || refuse_extension();
 }
 
 bool RequestReader::scalar(Scalar value) {

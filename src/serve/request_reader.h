@@ -1,7 +1,8 @@
 // Reads the JSON text of a request for inference.
 // In:  text from anyone. Out: an InferRequest.
-// How: events of the parser, without a tree in memory, so that a text needs at most four times its size: an element of
-//      two characters becomes eight bytes. Lists and objects may be nested 32 deep.
+// How: events of the parser, without a tree in memory, so that a text needs at most eight times its size, and so much
+//      while a list grows or becomes a tensor: an element of two characters takes eight bytes in each of the two.
+//      Lists and objects may be nested 32 deep.
 #pragma once
 
 #include <string_view>

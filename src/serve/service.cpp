@@ -37,7 +37,7 @@ std::unexpected<Error> not_found(std::string_view path) {
 }
 
 /// What is asked of a model: "infer" of v2/models/NAME[/versions/1]/infer, "" of its metadata.
-Result<std::string_view> action_of(const std::vector<std::string_view>& parts) {
+Result<std::string_view> action_of(std::string_view path, const std::vector<std::string_view>& parts) {
   std::size_t at = 3;
   if (parts.size() > 4 && parts[3] == "versions") {
     if (parts[4] != "1")
@@ -45,7 +45,7 @@ Result<std::string_view> action_of(const std::vector<std::string_view>& parts) {
                   "1, the only one");
     at = 5;
   }
-  if (parts.size() > at + 1) return not_found("");
+  if (parts.size() > at + 1) return not_found(path);
   return parts.size() > at ? parts[at] : std::string_view();
 }
 
@@ -66,6 +66,12 @@ Result<SplitBody> split_body(const ServiceRequest& request) {
                 fmt::format("0 to {}, the size of the body", request.body.size()));
   return SplitBody{.json = request.body.substr(0, *size),
                    .binary = std::as_bytes(std::span(request.body.substr(*size)))};
+}
+
+/// Why a plan could not be loaded, for a client that asked for it: the file is no fault of the request.
+Error fault_of_the_server(Error error) {
+  if (http_status_of(error) == 400) error.exit = ExitCode::kIo;
+  return error;
 }
 
 ServiceAnswer error_answer(const Error& error) {
@@ -90,6 +96,8 @@ ServiceAnswer Service::answer(const ServiceRequest& request) {
       return fail(ExitCode::kLimit, "memory/exhausted", "request", "no memory left", "a smaller request");
     } catch (const std::exception& exception) {
       return fail(ExitCode::kBug, "serve/exception", "request", exception.what());
+    } catch (...) {
+      return fail(ExitCode::kBug, "serve/exception", "request", "an exception of unknown type");
     }
   }();
   return answer ? *std::move(answer) : refusal(answer.error());
@@ -113,21 +121,17 @@ Result<ModelHost*> Service::host_of(std::string_view name) const {
 }
 
 Result<ServiceAnswer> Service::route(const ServiceRequest& request) {
-  const Parts parts = parts_of(request.path);
-  const bool is_get = request.method == "GET" || request.method == "HEAD";
-  Result<ServiceAnswer> answer =
-      is_get ? route_get(parts)
-      : request.method == "POST"
-          ? route_post(parts, request)
-          : Result<ServiceAnswer>(fail(ExitCode::kBadInput, "serve/wrong-method", std::string(request.path),
-                                       std::string(request.method), "GET or POST"));
-  if (!answer && answer.error().where.empty()) return not_found(request.path);
-  return answer;
+  const Address address{.path = request.path, .parts = parts_of(request.path)};
+  if (request.method == "GET" || request.method == "HEAD") return route_get(address);
+  if (request.method == "POST") return route_post(address, request);
+  return fail(ExitCode::kBadInput, "serve/wrong-method", std::string(request.path), std::string(request.method),
+              "GET or POST");
 }
 
-Result<ServiceAnswer> Service::route_get(const Parts& parts) {
+Result<ServiceAnswer> Service::route_get(const Address& address) {
+  const auto& [path, parts] = address;
   if (parts.size() == 1 && parts[0] == "metrics") return metrics();
-  if (parts.empty() || parts[0] != "v2") return not_found("");
+  if (parts.empty() || parts[0] != "v2") return not_found(path);
   if (parts.size() == 1) return server_metadata();
   if (parts.size() == 3 && parts[1] == "health" && parts[2] == "live") return json_answer(R"({"live":true})");
   if (parts.size() == 3 && parts[1] == "health" && parts[2] == "ready") {
@@ -135,30 +139,31 @@ Result<ServiceAnswer> Service::route_get(const Parts& parts) {
     answer.status = is_ready() ? 200 : 503;
     return answer;
   }
-  if (parts.size() < 3 || parts[1] != "models") return not_found("");
+  if (parts.size() < 3 || parts[1] != "models") return not_found(path);
   COLLAGE_TRY(ModelHost* const host, host_of(parts[2]));
-  COLLAGE_TRY(const std::string_view what, action_of(parts));
-  return about_model(*host, what);
+  return about_model(*host, address);
 }
 
-Result<ServiceAnswer> Service::route_post(const Parts& parts, const ServiceRequest& request) {
-  if (parts.size() < 3 || parts[0] != "v2") return not_found("");
-  if (parts[1] == "repository") return change_repository(parts);
-  if (parts[1] != "models") return not_found("");
+Result<ServiceAnswer> Service::route_post(const Address& address, const ServiceRequest& request) {
+  const auto& [path, parts] = address;
+  if (parts.size() < 3 || parts[0] != "v2") return not_found(path);
+  if (parts[1] == "repository") return change_repository(address);
+  if (parts[1] != "models") return not_found(path);
   COLLAGE_TRY(ModelHost* const host, host_of(parts[2]));
-  COLLAGE_TRY(const std::string_view what, action_of(parts));
-  if (what != "infer") return not_found("");
+  COLLAGE_TRY(const std::string_view what, action_of(path, parts));
+  if (what != "infer") return not_found(path);
   return counted_infer(*host, request);
 }
 
-Result<ServiceAnswer> Service::about_model(ModelHost& host, std::string_view what) {
+Result<ServiceAnswer> Service::about_model(ModelHost& host, const Address& address) {
+  COLLAGE_TRY(const std::string_view what, action_of(address.path, address.parts));
   const std::shared_ptr<Model> model = host.current();
   if (what == "ready") {
     ServiceAnswer answer = json_answer(to_line({{"name", host.name()}, {"ready", model != nullptr}}));
     answer.status = model ? 200 : 503;
     return answer;
   }
-  if (what != "" && what != "config") return not_found("");
+  if (what != "" && what != "config") return not_found(address.path);
   if (!model)
     return fail(ExitCode::kLimit, "serve/not-loaded", "model " + host.name(), host.reason(), "a load request before");
   return json_answer(what == "config" ? config_json(host.name(), *model) : model_metadata_json(host.name(), *model));
@@ -175,8 +180,9 @@ ServiceAnswer Service::counted_infer(ModelHost& host, const ServiceRequest& requ
 Result<ServiceAnswer> Service::infer(ModelHost& host, const ServiceRequest& request) {
   const ServeClock::time_point arrived = ServeClock::now();
   COLLAGE_TRY(const SplitBody body, split_body(request));
-  COLLAGE_TRY(const InferRequest asked, read_infer_request(body.json));
   for (;;) {
+    // Read again when the plan was replaced meanwhile: its elements have moved into the first attempt.
+    COLLAGE_TRY(InferRequest asked, read_infer_request(body.json));
     const std::shared_ptr<Model> model = host.current();
     if (!model)
       return fail(ExitCode::kLimit, "serve/not-loaded", "model " + host.name(), host.reason(), "a load request before");
@@ -199,16 +205,17 @@ Result<ServiceAnswer> Service::infer(ModelHost& host, const ServiceRequest& requ
   }
 }
 
-Result<ServiceAnswer> Service::change_repository(const Parts& parts) {
+Result<ServiceAnswer> Service::change_repository(const Address& address) {
+  const auto& [path, parts] = address;
   if (parts.size() == 3 && parts[2] == "index") return repository_index();
-  if (parts.size() != 5 || parts[2] != "models") return not_found("");
+  if (parts.size() != 5 || parts[2] != "models") return not_found(path);
   COLLAGE_TRY(ModelHost* const host, host_of(parts[3]));
   if (parts[4] == "load") {
-    COLLAGE_TRY_VOID(host->load());
+    if (auto loaded = host->load(); !loaded) return std::unexpected(fault_of_the_server(std::move(loaded).error()));
   } else if (parts[4] == "unload") {
     host->unload();
   } else {
-    return not_found("");
+    return not_found(path);
   }
   return json_answer("{}");
 }

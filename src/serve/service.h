@@ -3,6 +3,8 @@
 // Threads: answer() from any thread; it returns when the request is answered.
 #pragma once
 
+#include <atomic>
+#include <chrono>
 #include <functional>
 #include <map>
 #include <memory>
@@ -52,15 +54,19 @@ class Service {
   void count_connections_with(std::function<std::size_t()> count) { connections_ = std::move(count); }
 
  private:
-  using Parts = std::vector<std::string_view>;
+  /// The path of a request, and what lies between its slashes.
+  struct Address {
+    std::string_view path;
+    std::vector<std::string_view> parts;
+  };
 
   [[nodiscard]] Result<ServiceAnswer> route(const ServiceRequest& request);
-  [[nodiscard]] Result<ServiceAnswer> route_get(const Parts& parts);
-  [[nodiscard]] Result<ServiceAnswer> route_post(const Parts& parts, const ServiceRequest& request);
-  [[nodiscard]] Result<ServiceAnswer> about_model(ModelHost& host, std::string_view what);
+  [[nodiscard]] Result<ServiceAnswer> route_get(const Address& address);
+  [[nodiscard]] Result<ServiceAnswer> route_post(const Address& address, const ServiceRequest& request);
+  [[nodiscard]] Result<ServiceAnswer> about_model(ModelHost& host, const Address& address);
   [[nodiscard]] Result<ServiceAnswer> infer(ModelHost& host, const ServiceRequest& request);
   [[nodiscard]] ServiceAnswer counted_infer(ModelHost& host, const ServiceRequest& request);
-  [[nodiscard]] Result<ServiceAnswer> change_repository(const Parts& parts);
+  [[nodiscard]] Result<ServiceAnswer> change_repository(const Address& address);
   [[nodiscard]] ServiceAnswer repository_index() const;
   [[nodiscard]] ServiceAnswer metrics() const;
   [[nodiscard]] ServiceAnswer server_metadata() const;
@@ -73,7 +79,7 @@ class Service {
   std::function<std::size_t()> connections_;
   std::atomic<bool> is_ending_{false};
   mutable std::mutex mutex_;
-  std::map<std::string, std::uint64_t> other_failures_;  ///< by code, of all requests but those for inference
+  std::map<std::string, std::uint64_t> other_failures_;  ///< by code, of those that no model counts
 };
 
 }  // namespace collage

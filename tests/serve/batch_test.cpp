@@ -141,5 +141,25 @@ TEST_F(BatchTest, RowsThatDependOnEachOtherAreNeverJoined) {
   EXPECT_EQ(get("/v2/models/rows/config").json()["max_batch_size"], 0);
 }
 
+TEST_F(BatchTest, RowsThatShareAScaleAreNeverJoined) {
+  write_file("scales");
+  start({.sessions = 1, .backend_places = {}});
+  EXPECT_FALSE(host().current()->batch_rule());
+}
+
+TEST_F(BatchTest, RowsOfAModelThatRefusesLargeNumbersAreJoined) {
+  write_file("small");
+  start({.sessions = 1, .backend_places = {}});
+  EXPECT_TRUE(host().current()->batch_rule());
+}
+
+TEST_F(BatchTest, ARunThatThrowsFailsOnlyItsRequest) {
+  start({.sessions = 1, .backend_places = {}});
+  const Reply reply = post(kInfer, infer_text({667, 2, 3, 4}));
+  EXPECT_EQ(reply.status, 500);
+  EXPECT_EQ(reply.code(), "serve/exception");
+  expect_alive();
+}
+
 }  // namespace
 }  // namespace collage::test

@@ -18,10 +18,10 @@ class OverloadTest : public ServeTest {
   }
 
   /// Sends a good request from a thread of its own.
-  void send_later() {
-    senders_.emplace_back([this] {
-      const Reply reply = post(kInfer, infer_text({1, 2, 3, 4}));
-      if (reply.status == 200) ++answered_;
+  void send_later() { send_later(post_text(kInfer, infer_text({1, 2, 3, 4}))); }
+  void send_later(const std::string& bytes) {
+    senders_.emplace_back([this, bytes] {
+      if (exchanged(port(), bytes).status == 200) ++answered_;
     });
   }
   /// Occupies the session and puts so many requests into the queue.
@@ -77,6 +77,55 @@ TEST_F(OverloadTest, TheServersDeadlineHoldsForRequestsWithoutOne) {
   open_gate();
 }
 
+TEST_F(OverloadTest, NoRequestWaitsForOthersPastItsTimeout) {
+  // A client waits for its answer for less than the hour that a batch may wait.
+  start({.sessions = 1, .batch_delay = 1h, .backend_places = {}});
+  ASSERT_TRUE(host().current()->batch_rule());
+  EXPECT_EQ(post(kInfer, infer_text({1, 2, 3, 4}, R"(,"parameters":{"timeout":20000})")).status, 200);
+}
+
+TEST_F(OverloadTest, SmallBodiesInChunksDoNotTakeTheRoomOfLargeOnes) {
+  start_narrow(32);
+  close_gate();
+  send_later(chunked_text());
+  await_held();
+  for (std::size_t i = 1; i < 20; ++i) {
+    send_later(chunked_text());
+    await_queue(i);
+  }
+  open_gate();
+  join();
+  EXPECT_EQ(answered_, 20);
+}
+
+TEST_F(OverloadTest, BodiesThatTakeTooMuchMemoryTogetherAreRefused) {
+  start_narrow(8, {.most_body_bytes = 4096});
+  const std::string large = infer_text({1, 2, 3, 4}) + std::string(3900, ' ');
+  close_gate();
+  send_later(post_text(kInfer, large));
+  await_held();
+  const Reply reply = post(kInfer, large);
+  EXPECT_EQ(reply.status, 503);
+  EXPECT_EQ(reply.code(), "serve/busy");
+  open_gate();
+  join();
+  EXPECT_EQ(answered_, 1);
+  EXPECT_EQ(post(kInfer, large).status, 200) << "the room is given back";
+}
+
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // their allocators end the process
+TEST_F(OverloadTest, ABodyThatNoMemoryHoldsIsToldSo) {
+  start_narrow(8, {.most_body_bytes = std::size_t{1} << 58U});
+  const RawClient client(port());
+  ASSERT_TRUE(client.send(
+      fmt::format("POST {} HTTP/1.1\r\nHost: x\r\nContent-Length: {}\r\n\r\n", kInfer, std::size_t{1} << 57U)));
+  const Reply reply = client.receive();
+  EXPECT_EQ(reply.status, 503);
+  EXPECT_EQ(reply.code(), "memory/exhausted");
+  expect_alive();
+}
+#endif
+
 TEST_F(OverloadTest, TheEndFinishesWhatHasArrived) {
   start_narrow(8);
   fill(4);
@@ -94,6 +143,31 @@ TEST_F(OverloadTest, IdleConnectionsDoNotHoldUpTheEnd) {
   expect_alive();
   stop();
   EXPECT_EQ(idle.receive().status, 0);
+}
+
+TEST_F(OverloadTest, TheEndAnswersClientsThatWereNotAcceptedYet) {
+  start_narrow(8);
+  const auto server = HttpServer::open(service(), {});
+  ASSERT_TRUE(server);
+  const RawClient client((*server)->port());
+  ASSERT_TRUE(client.send("GET /v2/health/live HTTP/1.1\r\nHost: x\r\n\r\n"));
+  (*server)->stop();
+  (*server)->run();
+  EXPECT_EQ(client.receive().status, 200);
+}
+
+TEST_F(OverloadTest, AClientThatIsTurnedAwayCanReadWhy) {
+  start_narrow(8);
+  const auto server = HttpServer::open(service(), {.most_connections = 1});
+  ASSERT_TRUE(server);
+  const RawClient first((*server)->port());
+  const RawClient second((*server)->port());
+  ASSERT_TRUE(second.send("GET /v2/health/live HTTP/1.1\r\nHost: x\r\n\r\n"));
+  std::thread serving([&] { (*server)->run(); });
+  EXPECT_EQ(second.receive().code(), "serve/busy");
+  EXPECT_TRUE(second.ends_in_order());
+  (*server)->stop();
+  serving.join();
 }
 
 TEST_F(OverloadTest, MoreConnectionsThanAllowedAreTurnedAway) {

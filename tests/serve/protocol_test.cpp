@@ -9,6 +9,7 @@ namespace collage::test {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::Not;
 using Json = nlohmann::json;
 
 class ProtocolTest : public ServeTest {
@@ -72,12 +73,39 @@ TEST_F(ProtocolTest, AnswersManyRequestsOfOneConnection) {
   }
 }
 
-TEST_F(ProtocolTest, ReadsChunks) {
+TEST_F(ProtocolTest, ReadsChunks) { EXPECT_EQ(exchanged(port(), chunked_text()).status, 200); }
+
+TEST_F(ProtocolTest, TellsAClientToGoOnThatAsksBeforeItSendsABody) {
+  const RawClient client(port());
   const std::string json = infer_text({1, 2, 3, 4});
-  const std::string request = fmt::format(
-      "POST {} HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n{:x}\r\n{}\r\n{:x}\r\n{}\r\n0\r\n\r\n", kInfer,
-      10, json.substr(0, 10), json.size() - 10, json.substr(10));
-  EXPECT_EQ(exchanged(port(), request).status, 200);
+  const std::string go_on = "HTTP/1.1 100 Continue\r\n\r\n";
+  for (int i = 0; i < 2; ++i) {
+    ASSERT_TRUE(client.send(fmt::format(
+        "POST {} HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: {}\r\n\r\n", kInfer, json.size())));
+    EXPECT_EQ(client.receive_bytes(go_on.size()), go_on);
+    ASSERT_TRUE(client.send(json));
+    EXPECT_EQ(client.receive().status, 200) << i;
+  }
+}
+
+TEST_F(ProtocolTest, SaysWhetherItClosesTheConnection) {
+  const std::string head = fmt::format("POST {} HTTP/1.1\r\nHost: x\r\n", kInfer);
+  for (const std::string& request :
+       {chunked_text(), std::string("GET /v2 HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\nab"),
+        "GET /" + std::string(10'000, 'a') + " HTTP/1.1\r\nHost: x\r\n\r\n", head + "Content-Length: ten\r\n\r\nab",
+        head + "Content-Length: 99999999999\r\n\r\nab"}) {
+    const RawClient client(port());
+    ASSERT_TRUE(client.send(request));
+    const Reply reply = client.receive();
+    EXPECT_THAT(reply.head, HasSubstr("Connection: close")) << request.substr(0, 200);
+    EXPECT_THAT(reply.head, Not(HasSubstr("Keep-Alive"))) << request.substr(0, 200);
+    EXPECT_TRUE(client.ends_in_order()) << request.substr(0, 200);
+  }
+  const RawClient client(port());
+  ASSERT_TRUE(client.send("GET /v2 HTTP/1.1\r\nHost: x\r\n\r\n"));
+  const Reply reply = client.receive();
+  EXPECT_THAT(reply.head, HasSubstr("Keep-Alive"));
+  EXPECT_THAT(reply.head, Not(HasSubstr("Connection: close")));
 }
 
 TEST_F(ProtocolTest, LeavesOutOutputsThatAreNotAskedFor) {

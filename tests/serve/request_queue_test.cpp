@@ -106,6 +106,19 @@ TEST(RequestQueue, WaitsForOthersUntilARunIsFull) {
   client.join();
 }
 
+TEST(RequestQueue, LetsNoRequestWaitForOthersPastItsTimeout) {
+  RequestQueue queue(8);
+  RowsRequest patient(1);
+  RowsRequest hasty(1);
+  patient.arrived = hasty.arrived = ServeClock::now();
+  hasty.deadline = hasty.arrived + 20ms;
+  ASSERT_TRUE(queue.submit(patient));
+  ASSERT_TRUE(queue.submit(hasty));
+  // The delay is an hour: only the deadline of the second one ends it.
+  EXPECT_THAT(queue.take(up_to_eight(1h)),
+              ElementsAre(static_cast<PendingRequest*>(&patient), static_cast<PendingRequest*>(&hasty)));
+}
+
 TEST(RequestQueue, GivesWhatItHasAfterItWasClosed) {
   RequestQueue queue(8);
   PendingRequest first;

@@ -4,6 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <limits>
+
+#include <fmt/format.h>
 
 namespace collage {
 namespace {
@@ -66,7 +69,27 @@ TEST(RequestReader, RefusesWhatItDoesNotDo) {
             "serve/unsupported");
 }
 
+TEST(RequestReader, RefusesListsAndObjectsInPlaceOfAParameter) {
+  for (const char* parameters : {R"({"timeout":[1]})", R"({"timeout":{}})", R"({"binary_data_output":[true]})"})
+    EXPECT_EQ(code_of(fmt::format(R"({{"inputs":[],"parameters":{}}})", parameters)), "serve/bad-request")
+        << parameters;
+  EXPECT_EQ(code_of(R"({"inputs":[{"parameters":{"binary_data_size":[4]}}]})"), "serve/bad-request");
+  EXPECT_EQ(code_of(R"({"inputs":[],"outputs":[{"name":"y","parameters":{"binary_data":{}}}]})"), "serve/bad-request");
+  EXPECT_EQ(code_of(R"({"inputs":[],"parameters":{"sequence_id":{}}})"), "serve/unsupported");
+  EXPECT_EQ(code_of(R"({"inputs":[{"parameters":{"shared_memory_region":["a"]}}]})"), "serve/unsupported");
+  EXPECT_EQ(code_of(R"({"inputs":[],"parameters":{"mine":{"timeout":[1]}}})"), "");
+}
+
 TEST(JsonDataOfARequest, BecomesElementsOfEveryType) {
+  EXPECT_EQ(as<std::uint8_t>(data_of("[255]", ElementType::kUint8, {1}).value()), (std::vector<std::uint8_t>{255}));
+  EXPECT_EQ(as<std::uint16_t>(data_of("[65535]", ElementType::kUint16, {1}).value()),
+            (std::vector<std::uint16_t>{65535}));
+  EXPECT_EQ(as<std::uint32_t>(data_of("[4294967295]", ElementType::kUint32, {1}).value()),
+            (std::vector<std::uint32_t>{~0U}));
+  EXPECT_EQ(as<std::int16_t>(data_of("[-32768]", ElementType::kInt16, {1}).value()),
+            (std::vector<std::int16_t>{-32768}));
+  EXPECT_EQ(as<std::int32_t>(data_of("[-2147483648]", ElementType::kInt32, {1}).value()),
+            (std::vector<std::int32_t>{std::numeric_limits<std::int32_t>::min()}));
   EXPECT_EQ(as<float>(data_of("[1,-2.5,3e2]", ElementType::kFloat32, {3}).value()), (std::vector<float>{1, -2.5, 300}));
   EXPECT_EQ(as<double>(data_of("[-1,0.5]", ElementType::kFloat64, {2}).value()), (std::vector<double>{-1, 0.5}));
   EXPECT_EQ(as<std::int8_t>(data_of("[-128,127]", ElementType::kInt8, {2}).value()),
@@ -87,6 +110,19 @@ TEST(JsonDataOfARequest, MayBeFlatOrNestedAsItsShape) {
                              "[[[1],[2]],[[3],[4]],[[5],[6]]]", "[[1,2],3,4,5,6]"})
     EXPECT_EQ(data_code(ragged, ElementType::kFloat32, {3, 2}), "serve/wrong-data") << ragged;
   EXPECT_EQ(data_code("[]", ElementType::kFloat32, {0, 4}), "");
+}
+
+TEST(JsonDataOfARequest, ReadsTheLargestFloatAsItIsWritten) {
+  const float largest = std::numeric_limits<float>::max();
+  EXPECT_EQ(as<float>(data_of(fmt::format("[{0},-{0}]", largest), ElementType::kFloat32, {2}).value()),
+            (std::vector<float>{largest, -largest}));
+}
+
+TEST(JsonDataOfARequest, ReadsFloatsAmongWhichAreLargeWholeNumbersAndSomeBelowZero) {
+  EXPECT_EQ(as<float>(data_of("[-1,10000000000000000000,2]", ElementType::kFloat32, {3}).value()),
+            (std::vector<float>{-1, 1e19F, 2}));
+  EXPECT_EQ(as<double>(data_of("[10000000000000000000,3,-1]", ElementType::kFloat64, {3}).value()),
+            (std::vector<double>{1e19, 3, -1}));
 }
 
 TEST(JsonDataOfARequest, RefusesNumbersThatDoNotFit) {

@@ -73,6 +73,18 @@ Reply RawClient::receive() const {
   return reply;
 }
 
+std::string RawClient::receive_bytes(std::size_t count) const {
+  std::string bytes(count, '\0');
+  const ssize_t got = ::recv(socket_, bytes.data(), count, MSG_WAITALL);
+  bytes.resize(got > 0 ? static_cast<std::size_t>(got) : 0);
+  return bytes;
+}
+
+bool RawClient::ends_in_order() const {
+  char byte;
+  return ::recv(socket_, &byte, 1, 0) == 0;
+}
+
 std::string post_text(const std::string& path, const std::string& body, const std::string& headers) {
   return fmt::format("POST {} HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: {}\r\n{}\r\n{}", path,
                      body.size(), headers, body);
@@ -97,13 +109,28 @@ ServeTest::~ServeTest() {
   stop();
 }
 
-void ServeTest::write_plan(const std::vector<std::int64_t>& points, bool has_generic) const {
-  PlanCases cases = rows_cases(points, has_generic);
+namespace {
+
+void save_plan(PlanCases cases, const std::string& path) {
   ASSERT_TRUE(share_weights(cases, relocate_external_data));
-  const std::string beside = plan_path() + ".new";
+  const std::string beside = path + ".new";
   const auto saved = save_cases(cases, beside);
   ASSERT_TRUE(saved) << to_string(saved.error());
-  std::filesystem::rename(beside, plan_path());
+  std::filesystem::rename(beside, path);
+}
+
+}  // namespace
+
+void ServeTest::write_plan(const std::vector<std::int64_t>& points, bool has_generic) const {
+  save_plan(rows_cases(points, has_generic), plan_path());
+}
+
+void ServeTest::write_plan_of(ElementType inputs) const {
+  PlanCases cases = rows_cases({}, true);
+  for (CaseInput& input : cases.inputs) input.type.element = inputs;
+  Plan& plan = cases.generic->plan;
+  for (const PlanIndex input : plan.inputs) plan.values[input].type.element = inputs;
+  save_plan(std::move(cases), plan_path());
 }
 
 void ServeTest::start(ModelOptions options, HttpOptions http, std::chrono::microseconds deadline) {
@@ -135,6 +162,13 @@ Reply ServeTest::get(const std::string& path) const {
 
 Reply ServeTest::post(const std::string& path, const std::string& body, const std::string& headers) const {
   return exchanged(port(), post_text(path, body, headers));
+}
+
+std::string ServeTest::chunked_text() {
+  const std::string json = infer_text({1, 2, 3, 4});
+  return fmt::format(
+      "POST {} HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n{:x}\r\n{}\r\n{:x}\r\n{}\r\n0\r\n\r\n", kInfer,
+      10, json.substr(0, 10), json.size() - 10, json.substr(10));
 }
 
 void ServeTest::expect_alive() const {

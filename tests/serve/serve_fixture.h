@@ -41,6 +41,10 @@ class RawClient {
   void end_sending() const;
   /// The next answer, by its Content-Length; waits at most ten seconds.
   [[nodiscard]] Reply receive() const;
+  /// The next bytes, fewer when the connection ends before.
+  [[nodiscard]] std::string receive_bytes(std::size_t count) const;
+  /// Waits for the end of the connection; false when it is reset instead, or more bytes come.
+  [[nodiscard]] bool ends_in_order() const;
 
  private:
   int socket_ = -1;
@@ -72,6 +76,8 @@ class ServeTest : public ::testing::Test {
   [[nodiscard]] ModelHost& host() { return *service_->models().front(); }
   [[nodiscard]] Reply get(const std::string& path) const;
   [[nodiscard]] Reply post(const std::string& path, const std::string& body, const std::string& headers = "") const;
+  /// A good request in chunks, on a connection that may stay open.
+  [[nodiscard]] static std::string chunked_text();
   /// A good request gets a good answer.
   void expect_alive() const;
 
@@ -86,6 +92,8 @@ class ServeTest : public ::testing::Test {
   [[nodiscard]] std::string plan_path() const { return folder_.file("rows.collage"); }
   /// Writes the plan of cases at these points, as tune would: a new file takes the place of the old one.
   void write_plan(const std::vector<std::int64_t>& points, bool has_generic) const;
+  /// Writes the generic plan with inputs of another type: a server can load it, and refuse requests, but not run it.
+  void write_plan_of(ElementType inputs) const;
 
   test::ScratchFolder folder_;
   std::unique_ptr<Service> service_;
