@@ -26,6 +26,10 @@ find_program(CCACHE ccache)
 if(CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
   # Without this sloppiness a source that uses precompiled headers is compiled every time.
   set(CMAKE_CXX_COMPILER_LAUNCHER env CCACHE_SLOPPINESS=pch_defines,time_macros "${CCACHE}")
+  if(COLLAGE_RELEASE)
+    # A folder that a user's configuration makes paths relative to would hide them from -ffile-prefix-map.
+    list(INSERT CMAKE_CXX_COMPILER_LAUNCHER 1 CCACHE_BASEDIR=)
+  endif()
 endif()
 
 # The flags of every target of ours; third-party headers are SYSTEM and stay quiet.
