@@ -83,16 +83,19 @@ use_command() {
 
 # The program, the library and what the loader asks for, and no other file.
 use_export() {
+  local program
   step "a model as a library, in an empty root"
   inside sh -ec 'cd /use
     collage tune mnist.onnx -o library.collage --deploy library --store memory: --budget 20s --quiet
     make -s -f export/Makefile PLAN=library.collage COLLAGE=collage
-    mkdir -p /alone; cp run_model libmodel.so /alone
-    for file in $(ldd run_model libmodel.so | grep -o "/lib[^ ]*" | sort -u); do
+    mkdir -p /alone/lib; cp run_model run_model_static /alone; cp libmodel.so /alone/lib
+    for file in $(ldd run_model libmodel.so | tr "\t " "\n\n" | grep "^/lib" | sort -u); do
       mkdir -p "/alone${file%/*}"; cp "$file" "/alone$file"
     done' >>"$root.log"
-  env -i "$(command -v chroot)" "$root/alone" /run_model >"$root/use/alone.out"
-  has "$root/use/alone.out" "[0] = "
+  for program in run_model run_model_static; do
+    env -i "$(command -v chroot)" "$root/alone" "/$program" >"$root/use/$program.out"
+    has "$root/use/$program.out" "[0] = "
+  done
 }
 
 # Debian's libraries stay, ours go.
