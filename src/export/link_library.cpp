@@ -112,7 +112,8 @@ Result<Buffer> link_shared(const Workshop& shop, const LibraryParts& parts, cons
          {"-static-libstdc++", "-static-libgcc", "-Wl,--gc-sections", "-Wl,--version-script=exports",
           "-Wl,--exclude-libs,ALL", "-Wl,--no-undefined", "-Wl,--as-needed", "-Wl,--build-id=none", "-Wl,-s", "-Wl,-O1",
           "-Wl,-z,relro", "-Wl,-z,now", "-Wl,-z,noexecstack", "-Xlinker", "-soname", "-Xlinker", parts.file_name});
-  if (parts.parts->plan.plan.threads > 1) link.emplace_back("-lgomp");
+  // The threads of OpenMP's pool live on when the library is closed: the pool's code has to stay with them.
+  if (parts.parts->plan.plan.threads > 1) append(link, {"-lgomp", "-Wl,-z,nodelete"});
   link.emplace_back("-lm");
   COLLAGE_TRY_VOID(shop.run(link));
   return shop.bytes_of("library.so");

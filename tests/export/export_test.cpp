@@ -332,8 +332,8 @@ TEST_F(ExportTest, RunsAPlanOfSeveralThreads) {
       run({"export", other, "-o", file("libtwo.so"), "--header", file("two.h"), "--static", file("libtwo.a")});
   ASSERT_EQ(made.exit_code, 0) << describe(made);
   EXPECT_THAT(shell("ldd '" + file("libtwo.so") + "'").text, HasSubstr("libgomp.so"));
-  const Library two(file("libtwo.so"), "two");
-  const std::vector<float> scores = scores_of(two, image_, kScores);
+  const std::vector<float> scores = scores_of(Library(file("libtwo.so"), "two"), image_, kScores);
+  EXPECT_NE(::dlopen(file("libtwo.so").c_str(), RTLD_NOW | RTLD_NOLOAD), nullptr) << "threads of its pool are left";
   const std::vector<float> expected = scores_of_plan();
   ASSERT_EQ(scores.size(), expected.size());
   for (std::size_t i = 0; i < scores.size(); ++i) EXPECT_NEAR(scores[i], expected[i], 1e-5) << i;
