@@ -17,11 +17,18 @@ namespace {
 
 constexpr const char* kOpenblasCore = "OPENBLAS_CORETYPE";
 
-/// An open file. Its own symbols go before those of other BLAS libraries in the process.
+/// A file's own symbols go before those of other BLAS libraries in the process; sanitisers refuse to load such files.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr int kOwnSymbolsFirst = 0;
+#else
+constexpr int kOwnSymbolsFirst = RTLD_DEEPBIND;
+#endif
+
+/// An open file.
 struct Handle {
   void* handle = nullptr;
 
-  explicit Handle(const char* file) : handle(::dlopen(file, RTLD_NOW | RTLD_LOCAL | RTLD_DEEPBIND)) {}
+  explicit Handle(const char* file) : handle(::dlopen(file, RTLD_NOW | RTLD_LOCAL | kOwnSymbolsFirst)) {}
 
   template <class Function>
   [[nodiscard]] Function symbol(const char* name) const {
