@@ -35,13 +35,17 @@ std::optional<Refusal> recurrent_fault(const Node& node) {
   return std::nullopt;
 }
 
-std::optional<Refusal> attention_fault(const Node& node) {
+std::optional<Refusal> attention_fault(const Graph& graph, const Node& node) {
   // It attends to all keys.
   if (has_attribute(node, "left_window_size") || has_attribute(node, "right_window_size"))
     return refuse(RefusalReason::kAttribute, "Attention to a window");
   // The mask and the causal rule are not both applied to the keys of the past.
   if (integer(node, "is_causal") != 0 && input_of(node, 3).valid() && input_of(node, 4).valid())
     return refuse(RefusalReason::kStructure, "causal Attention with a mask and a past");
+  // Without AVX-512 rows whose keys are all padding come out as means instead of zeros.
+  if (integer(node, "is_causal") != 0 && input_of(node, 6).valid() &&
+      graph.value(input_of(node, 0)).type.element == ElementType::kBfloat16)
+    return refuse(RefusalReason::kType, "causal Attention to padded keys in bf16");
   return std::nullopt;
 }
 
@@ -142,7 +146,7 @@ std::optional<Refusal> openvino_fault(const Graph& graph, const Node& node) {
     return refuse(RefusalReason::kAttribute, "RoiAlign of maxima");
   // Its halves are those of interleaved pairs.
   if (is_op(node, "RotaryEmbedding")) return refuse(RefusalReason::kOperator, "RotaryEmbedding");
-  if (is_op(node, "Attention")) return attention_fault(node);
+  if (is_op(node, "Attention")) return attention_fault(graph, node);
   // The divisor counts what lies behind the padding.
   if (is_op(node, "AveragePool") && integer(node, "ceil_mode") != 0 && integer(node, "count_include_pad") != 0)
     return refuse(RefusalReason::kAttribute, "AveragePool of padding with its extents rounded up");

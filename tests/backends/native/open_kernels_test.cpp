@@ -245,7 +245,7 @@ TEST(OpenKernels, OfElementWiseWorkAreRight) {
 TEST(OpenKernels, TakeTheCaseOfAShapeAtItsBorders) {
   const Graph graph = kProduct.open();
   const std::vector<std::string> names = names_of(kProduct, graph);
-  const std::string guarded = "packed.plain/rows=1,tile_c=2,tile_x=9,unroll=4";
+  const std::string guarded = "packed.plain/rows=1,tile_c=1,tile_x=9,unroll=4";
   const LoadedSet set = loaded(kProduct, graph, {names[0], guarded, names[1]},
                                {{.low = {5}, .high = {40}, .kernel = 1}, {.low = {30}, .high = {50}, .kernel = 2}});
   const auto choice = [&](std::int64_t rows) { return *set.kernels().choice(std::vector<Extents>{{rows, 24}}); };

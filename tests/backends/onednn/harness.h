@@ -57,6 +57,8 @@ Outcomes run_every_variant(const Net& net, Accuracy accuracy = Accuracy::kStanda
 
 /// The variants that ran.
 std::set<std::string> passed(const Outcomes& outcomes);
+/// Without those of AVX-512 where the processor does not have it.
+[[nodiscard]] std::set<std::string> here(std::set<std::string> names);
 
 /// The backend under test.
 Backend& onednn();

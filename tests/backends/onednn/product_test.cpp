@@ -48,7 +48,7 @@ TEST(OneDnnProduct, FusesTheTailOfADenseLayer) {
   y = net.same("Gelu", {y});
   net.output(net.same("Add", {net.input({2, 7, 48}), y}));
   EXPECT_THAT(passed(run_every_variant(net)),
-              IsSupersetOf({"brgemm.plain", "gemm.plain", "ip_brgemm.plain", "ip_gemm.plain"}));
+              IsSupersetOf(here({"brgemm.plain", "gemm.plain", "ip_brgemm.plain", "ip_gemm.plain"})));
 }
 
 TEST(OneDnnProduct, ScalesAndMasksAttention) {
@@ -104,7 +104,8 @@ TEST(OneDnnConcat, JoinsAlongEveryAxis) {
     const auto attribute = static_cast<std::int64_t>(axis);
     net.output(net.op("Concat", {net.input(part), net.input(part)}, out, {{"axis", attribute}}));
     const auto names = passed(run_every_variant(net));
-    EXPECT_THAT(names, IsSupersetOf({"direct.plain", "direct.nhwc", "direct.blocked", "parts.plain", "parts.nhwc"}));
+    EXPECT_THAT(names,
+                IsSupersetOf(here({"direct.plain", "direct.nhwc", "direct.blocked", "parts.plain", "parts.nhwc"})));
     EXPECT_EQ(names.contains("parts.blocked"), axis == 1);
   }
 }
@@ -113,7 +114,7 @@ TEST(OneDnnConcat, JoinsUnequalParts) {
   Net net;
   net.output(net.op("Concat", {net.input({2, 16, 3, 5}), net.input({2, 48, 3, 5}), net.input({2, 32, 3, 5})},
                     {2, 96, 3, 5}, {{"axis", std::int64_t{1}}}));
-  EXPECT_THAT(passed(run_every_variant(net)), IsSupersetOf({"parts.plain", "parts.nhwc", "parts.blocked"}));
+  EXPECT_THAT(passed(run_every_variant(net)), IsSupersetOf(here({"parts.plain", "parts.nhwc", "parts.blocked"})));
 }
 
 TEST(OneDnnConcat, IsAViewInBlocksWhereItsPartsCanBeWrittenInPlace) {
@@ -137,10 +138,10 @@ TEST(OneDnnConcat, IsAViewInBlocksWhereItsPartsCanBeWrittenInPlace) {
 
 TEST(OneDnnConcat, RefusesBlocksThatChannelsDoNotFill) {
   Net net;
-  net.output(net.op("Concat", {net.input({1, 24, 3, 5}), net.input({1, 8, 3, 5})}, {1, 32, 3, 5},
+  net.output(net.op("Concat", {net.input({1, 20, 3, 5}), net.input({1, 12, 3, 5})}, {1, 32, 3, 5},
                     {{"axis", std::int64_t{1}}}));
   const auto names = passed(run_every_variant(net));
-  EXPECT_THAT(names, IsSupersetOf({"direct.plain", "direct.nhwc"}));
+  EXPECT_THAT(names, IsSupersetOf(here({"direct.plain", "direct.nhwc"})));
   EXPECT_FALSE(names.contains("direct.blocked"));
 }
 
@@ -156,7 +157,7 @@ TEST(OneDnnResize, TakesWhatHasTheSameMeaning) {
   for (const auto& [mode, transform] : {std::pair{"nearest", "asymmetric"}, std::pair{"linear", "half_pixel"}}) {
     Net net;
     scaled(net, {1, 1, 2, 3}, {1, 24, 10, 18}, mode, transform);
-    EXPECT_THAT(passed(run_every_variant(net)), IsSupersetOf({"direct.plain", "direct.nhwc"})) << mode;
+    EXPECT_THAT(passed(run_every_variant(net)), IsSupersetOf(here({"direct.plain", "direct.nhwc"}))) << mode;
   }
   for (const char* transform : {"asymmetric", "align_corners"}) {
     Net other;
@@ -172,7 +173,7 @@ TEST(OneDnnResize, TakesOddRatiosOnlyWhenTheyAgree) {
   Net net;
   net.output(net.op("Resize", {net.input({1, 16, 7, 5}), ValueId{}, ValueId{}, net.integers({1, 16, 10, 9})},
                     {1, 16, 10, 9}, {{"mode", std::string("linear")}}));
-  EXPECT_THAT(passed(run_every_variant(net)), IsSupersetOf({"direct.plain", "direct.nhwc", "direct.blocked"}));
+  EXPECT_THAT(passed(run_every_variant(net)), IsSupersetOf(here({"direct.plain", "direct.nhwc", "direct.blocked"})));
 }
 
 TEST(OneDnnSoftmax, WorksAlongEveryAxis) {
@@ -202,7 +203,7 @@ TEST(OneDnnNormalisation, NormalisesBatches) {
                                {net.input({2, channels, 5, 6}), net.constant({channels}), net.constant({channels}),
                                 net.constant({channels}), net.constant({channels}, 0.5F, 2.F)});
     net.output(net.same("Relu", {y}));
-    EXPECT_THAT(passed(run_every_variant(net)), IsSupersetOf({"direct.plain", "direct.nhwc"}));
+    EXPECT_THAT(passed(run_every_variant(net)), IsSupersetOf(here({"direct.plain", "direct.nhwc"})));
   }
 }
 

@@ -99,7 +99,8 @@ class RandomPlacements {
   std::optional<Pricing> pricing_;
 };
 
-/// Random placements of a graph against the reference, one of short regions and one of any; several backends take part.
+/// Random placements of a graph against the reference, of single nodes, short regions and any; several backends take
+/// part.
 void expect_reference_numbers(const Graph& graph) {
   ASSERT_TRUE(verify(graph)) << to_string(verify(graph).error());
   const auto engine = registry().get(kReferenceEngine);
@@ -115,7 +116,7 @@ void expect_reference_numbers(const Graph& graph) {
   test::write_model(graph, scratch.file("model.onnx"));
   RandomPlacements placements(scratch.file("model.onnx"));
   std::set<std::string> backends;
-  for (const std::size_t most_nodes : {std::size_t{4}, graph.nodes.size()}) {
+  for (const std::size_t most_nodes : {std::size_t{1}, std::size_t{4}, graph.nodes.size()}) {
     SCOPED_TRACE("seed " + std::to_string(most_nodes));
     std::mt19937_64 random(most_nodes);
     auto plan = placements.next(random, most_nodes);

@@ -439,9 +439,11 @@ class RealModels : public Bodies {
     if (folder == nullptr || !std::filesystem::exists(folder + ("/" + file))) GTEST_SKIP() << "no models here";
     TuneOptions made = options(folder + ("/" + file), pinned);
     made.backends = {"onednn"};
-    made.budget_s = 1;
+    made.budget_s = 5;
     made.shapes.entries = shapes;
-    report = tune(made, registry).value();
+    auto tuned = tune(made, registry);
+    ASSERT_TRUE(tuned) << to_string(tuned.error());
+    report = std::move(*tuned);
     EXPECT_THAT(report->backends, Contains(Key(std::string(kControlBackend))));
     VerifyOptions check;
     check.plan = report->plan;
