@@ -42,7 +42,7 @@ std::optional<Refusal> attention_fault(const Graph& graph, const Node& node) {
   // The mask and the causal rule are not both applied to the keys of the past.
   if (integer(node, "is_causal") != 0 && input_of(node, 3).valid() && input_of(node, 4).valid())
     return refuse(RefusalReason::kStructure, "causal Attention with a mask and a past");
-  // Without AVX-512 rows whose keys are all padding come out as means instead of zeros.
+  // On processors without AVX-512 it gives numbers where the official results are 0.
   if (integer(node, "is_causal") != 0 && input_of(node, 6).valid() &&
       graph.value(input_of(node, 0)).type.element == ElementType::kBfloat16)
     return refuse(RefusalReason::kType, "causal Attention to padded keys in bf16");

@@ -20,6 +20,7 @@
 #include "tests/conformance/run_case.h"
 #include "tests/support/long_run.h"
 #include "tests/support/paths.h"
+#include "tests/support/processor.h"
 
 namespace collage::conformance {
 namespace {
@@ -153,14 +154,18 @@ void run_on(const std::string& backend, const std::string& family, const std::ve
     judge(backend, family, outcomes, skipped);
 }
 
+/// Where the processor saturates sums of two products of bytes, so does the reference: it cannot judge such a case.
+bool is_judged_here(const Case& one) { return one.name != "matmul/integer" || test::has_exact_byte_products(); }
+
 class OwnFamily : public testing::TestWithParam<std::string> {};
 
 TEST_P(OwnFamily, PassesOrIsRefusedAsExpected) {
   if (!Laboratory(modules_folder()).has("onnxruntime")) GTEST_SKIP() << "no reference";
   const auto cases = read_own_cases(cases_folder(), GetParam());
   ASSERT_TRUE(cases) << to_string(cases.error());
-  for (const std::string& backend : wanted_backends())
-    run_on(backend, GetParam(), *cases, std::vector<bool>(cases->size(), true));
+  std::vector<bool> chosen;
+  for (const Case& one : *cases) chosen.push_back(is_judged_here(one));
+  for (const std::string& backend : wanted_backends()) run_on(backend, GetParam(), *cases, chosen);
 }
 
 INSTANTIATE_TEST_SUITE_P(Conformance, OwnFamily, testing::ValuesIn(own_families(cases_folder())),

@@ -8,6 +8,7 @@
 #include "backends/host/elementwise/element_loops.h"
 #include "backends/host/slices/slices.h"
 #include "tests/support/dice.h"
+#include "tests/support/processor.h"
 
 namespace collage::host {
 namespace {
@@ -21,10 +22,6 @@ std::vector<float> floats(std::size_t n, std::uint64_t seed, float low, float hi
 }
 
 bool has_avx2() { return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"); }
-bool has_avx512() {
-  return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
-         __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw");
-}
 
 const std::vector<std::string>& float_operations() {
   static const std::vector<std::string> names = {"Abs",
@@ -90,7 +87,7 @@ void expect_alike(ElementLoop loop, ElementLoop baseline, const std::string& nam
 TEST(FloatLoops, AgreeOnAllInstructionSets) {
   for (const std::string& name : float_operations()) {
     if (has_avx2()) expect_alike(find_float_loop_avx2(name), find_float_loop_baseline(name), name);
-    if (has_avx512()) expect_alike(find_float_loop_avx512(name), find_float_loop_baseline(name), name);
+    if (test::has_avx512()) expect_alike(find_float_loop_avx512(name), find_float_loop_baseline(name), name);
   }
   EXPECT_EQ(find_float_loop_baseline("Relu6"), nullptr);
   EXPECT_EQ(find_float_loop_baseline("Rel"), nullptr);
@@ -111,7 +108,7 @@ TEST(SliceLoops, AgreeOnAllInstructionSets) {
   const SliceLoops baseline = slice_loops_baseline();
   std::vector<SliceLoops> others;
   if (has_avx2()) others.push_back(slice_loops_avx2());
-  if (has_avx512()) others.push_back(slice_loops_avx512());
+  if (test::has_avx512()) others.push_back(slice_loops_avx512());
   constexpr SliceLoops::Loop SliceLoops::*kLoops[] = {
       &SliceLoops::softmax, &SliceLoops::log_softmax, &SliceLoops::sum,  &SliceLoops::mean,
       &SliceLoops::max,     &SliceLoops::min,         &SliceLoops::norm, &SliceLoops::sum_of_squares};
