@@ -141,7 +141,7 @@ class BackgroundTuner:
             runner.use(order.key, order.path)
 
     def _is_wanted_after(self, order: Order, seconds: float) -> bool:
-        """Waits, but not for longer than the program lives."""
+        """Would the runner still use the plan after so many seconds? No at once when the program ends."""
         if self._ending.wait(seconds):
             return False
         runner = self._runner()

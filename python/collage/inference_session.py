@@ -223,8 +223,6 @@ class InferenceSession:
             raise BadInputError(
                 "input/missing", "feed", f"Required inputs ({missing}) are missing from input feed ({list(feed)}).", ""
             )
-        if any(isinstance(value, OrtValue) for value in feed.values()):
-            return {name: value.numpy() if isinstance(value, OrtValue) else value for name, value in feed.items()}
         return feed if type(feed) is dict else dict(feed)
 
     def _wanted_positions(self, names: Sequence[str] | None) -> list[int] | None:

@@ -204,4 +204,6 @@ def _shape_of(array: Any) -> tuple[int, ...]:
         import numpy as np
 
         shape = np.shape(array)
+    elif callable(shape):  # of an OrtValue
+        shape = shape()
     return tuple(map(int, shape))

@@ -75,28 +75,18 @@ class Plan:
         """Writes the plan file; an existing file is replaced when the new one is complete on disk."""
         import secrets
 
-        self._file()
+        source = self._file()
         part = os.path.join(os.path.dirname(os.path.abspath(path)), f".collage-{secrets.token_hex(8)}")
         descriptor = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
         try:
             with open(descriptor, "wb") as file:
-                self._write_to(file)
+                _write(source, file)
                 file.flush()
                 os.fsync(descriptor)
             os.replace(part, path)
         except BaseException:
             os.unlink(part)
             raise
-
-    def _write_to(self, file: BinaryIO) -> None:
-        import shutil
-
-        source = self._file()
-        if isinstance(source, (str, os.PathLike)):
-            with open(source, "rb") as original:
-                shutil.copyfileobj(original, file)
-        else:
-            file.write(source)
 
     def _file(self) -> Any:
         if self._source is None:
@@ -110,6 +100,17 @@ class Plan:
             )
 
         return f"<collage.Plan ({shown(self.inputs)}) -> ({shown(self.outputs)})>"
+
+
+def _write(source: Any, file: BinaryIO) -> None:
+    """A plan file, given by its path or its bytes."""
+    import shutil
+
+    if isinstance(source, (str, os.PathLike)):
+        with open(source, "rb") as original:
+            shutil.copyfileobj(original, file)
+    else:
+        file.write(source)
 
 
 def load(source: str | os.PathLike[str] | bytes | bytearray | memoryview, *, threads: int = 0) -> Plan:
