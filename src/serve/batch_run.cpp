@@ -4,15 +4,14 @@
 #include <cmath>
 #include <cstdint>
 #include <cstring>
-#include <exception>
 #include <memory>
-#include <new>
 #include <optional>
 #include <random>
 
 #include <fmt/format.h>
 
 #include "ir/tensor.h"
+#include "serve/guarded.h"
 
 namespace collage {
 namespace {
@@ -76,17 +75,9 @@ Result<void> run_as_one(const LoadedPlan& plan, Session& session, std::span<Pend
   return {};
 }
 
-/// What a library throws becomes an error: a request must not end the server.
 Result<void> run_guarded(const LoadedPlan& plan, Session& session, std::span<PendingRequest* const> batch) {
-  try {
-    return run_as_one(plan, session, batch);
-  } catch (const std::bad_alloc&) {
-    return fail(ExitCode::kLimit, "runtime/out-of-memory", "run", "no memory left", "a smaller request");
-  } catch (const std::exception& exception) {
-    return fail(ExitCode::kBug, "serve/exception", "run", exception.what());
-  } catch (...) {
-    return fail(ExitCode::kBug, "serve/exception", "run", "an exception of unknown type");
-  }
+  return guarded(
+      "run", "a smaller request", [&] { return run_as_one(plan, session, batch); }, "runtime/out-of-memory");
 }
 
 /// How large the made-up elements of a request are. Small: floats around 0, whole numbers 0 and 1, which no model

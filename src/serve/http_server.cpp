@@ -21,6 +21,7 @@
 #include <fmt/format.h>
 
 #include "base/number_text.h"
+#include "serve/guarded.h"
 #include "serve/http_connection.h"
 #include "serve/status.h"
 
@@ -47,10 +48,6 @@ std::unexpected<Error> cut_body(std::size_t bytes) {
 
 std::unexpected<Error> too_busy() {
   return fail(ExitCode::kLimit, "serve/busy", "body", "too many large requests at once", "another try later");
-}
-
-std::unexpected<Error> no_memory() {
-  return fail(ExitCode::kLimit, "memory/exhausted", "request", "no memory left", "a smaller request");
 }
 
 bool is_plain_path(const std::string& path) {
@@ -99,7 +96,7 @@ Error error_of(const std::exception_ptr& thrown) {
   try {
     std::rethrow_exception(thrown);
   } catch (const std::bad_alloc&) {
-    return no_memory().error();
+    return no_memory("request", "a smaller request").error();
   } catch (...) {
     return bad_http("serve/bad-http", "request", "what the HTTP library cannot read", "HTTP/1.1").error();
   }
@@ -109,8 +106,8 @@ Error error_of(const std::exception_ptr& thrown) {
 void drain(int socket) {
   constexpr int kMostPieces = 16;
   std::array<char, 4096> bytes;
-  for (int i = 0; i<kMostPieces&& ::recv(socket, bytes.data(), bytes.size(), MSG_DONTWAIT)> 0; ++i) {
-  }
+  for (int i = 0; i < kMostPieces; ++i)
+    if (::recv(socket, bytes.data(), bytes.size(), MSG_DONTWAIT) <= 0) return;
 }
 
 /// Whether the body was read with the headers, or there is none: only then can another request follow a refusal.
@@ -420,7 +417,7 @@ void HttpServer::Front::read_plain_body(HttpConnection& connection, httplib::Req
   try {
     connection.read_body(request.body, bytes);
   } catch (const std::bad_alloc&) {
-    const std::string answer = last_answer(no_memory().error());
+    const std::string answer = last_answer(no_memory("request", "a smaller request").error());
     (void)connection.write(answer.data(), answer.size());
     connection.linger();
     throw;

@@ -1,27 +1,10 @@
 #include "serve/model_host.h"
 
-#include <exception>
-#include <new>
 #include <utility>
 
+#include "serve/guarded.h"
+
 namespace collage {
-namespace {
-
-/// What is thrown becomes an error: a plan that cannot be loaded must not end the server, which has the one before.
-Result<std::shared_ptr<Model>> load_guarded(const std::string& path, const ModelOptions& options,
-                                            ModelMetrics& metrics) {
-  try {
-    return Model::load(path, options, metrics);
-  } catch (const std::bad_alloc&) {
-    return fail(ExitCode::kLimit, "memory/exhausted", path, "no memory left", "a smaller plan");
-  } catch (const std::exception& exception) {
-    return fail(ExitCode::kBug, "serve/exception", path, exception.what());
-  } catch (...) {
-    return fail(ExitCode::kBug, "serve/exception", path, "an exception of unknown type");
-  }
-}
-
-}  // namespace
 
 std::shared_ptr<Model> ModelHost::exchange(std::shared_ptr<Model> next, std::string reason) {
   const std::scoped_lock lock(mutex_);
@@ -32,7 +15,8 @@ std::shared_ptr<Model> ModelHost::exchange(std::shared_ptr<Model> next, std::str
 
 Result<void> ModelHost::load() {
   const std::scoped_lock changing(changing_);
-  Result<std::shared_ptr<Model>> loaded = load_guarded(path_, options_, metrics_);
+  Result<std::shared_ptr<Model>> loaded =
+      guarded(path_, "a smaller plan", [&] { return Model::load(path_, options_, metrics_); });
   if (!loaded) {
     const std::scoped_lock lock(mutex_);
     reason_ = to_string(loaded.error());

@@ -10,6 +10,7 @@
 #include "base/json.h"
 #include "base/number_text.h"
 #include "base/suggest.h"
+#include "serve/guarded.h"
 #include "serve/infer_inputs.h"
 #include "serve/infer_response.h"
 #include "serve/model_metadata.h"
@@ -89,17 +90,7 @@ ServiceAnswer answer_of(InferResponse response) {
 }  // namespace
 
 ServiceAnswer Service::answer(const ServiceRequest& request) {
-  Result<ServiceAnswer> answer = [&]() -> Result<ServiceAnswer> {
-    try {
-      return route(request);
-    } catch (const std::bad_alloc&) {
-      return fail(ExitCode::kLimit, "memory/exhausted", "request", "no memory left", "a smaller request");
-    } catch (const std::exception& exception) {
-      return fail(ExitCode::kBug, "serve/exception", "request", exception.what());
-    } catch (...) {
-      return fail(ExitCode::kBug, "serve/exception", "request", "an exception of unknown type");
-    }
-  }();
+  Result<ServiceAnswer> answer = guarded("request", "a smaller request", [&] { return route(request); });
   return answer ? *std::move(answer) : refusal(answer.error());
 }
 
