@@ -21,6 +21,7 @@
 #include <fmt/format.h>
 
 #include "base/number_text.h"
+#include "serve/body_budget.h"
 #include "serve/guarded.h"
 #include "serve/http_connection.h"
 #include "serve/status.h"
@@ -53,32 +54,6 @@ std::unexpected<Error> too_busy() {
 bool is_plain_path(const std::string& path) {
   return path.size() <= kLongestPath && std::ranges::all_of(path, [](char c) { return c > ' ' && c <= '~'; });
 }
-
-/// Counts the bytes of bodies that are in memory, and gives them back.
-class BodyBudget {
- public:
-  explicit BodyBudget(std::atomic<std::size_t>& used) : used_(used) {}
-  BodyBudget(const BodyBudget&) = delete;
-  BodyBudget& operator=(const BodyBudget&) = delete;
-  ~BodyBudget() { used_.fetch_sub(taken_); }
-  /// False when so many more would be above the limit; nothing is taken then.
-  [[nodiscard]] bool take(std::size_t bytes, std::size_t limit) {
-    if (used_.fetch_add(bytes) + bytes > limit) {
-      used_.fetch_sub(bytes);
-      return false;
-    }
-    taken_ += bytes;
-    return true;
-  }
-  void give_back(std::size_t bytes) {
-    taken_ -= bytes;
-    used_.fetch_sub(bytes);
-  }
-
- private:
-  std::atomic<std::size_t>& used_;
-  std::size_t taken_ = 0;
-};
 
 std::optional<std::string> json_bytes_of(const httplib::Request& request) {
   if (!request.has_header("Inference-Header-Content-Length")) return std::nullopt;

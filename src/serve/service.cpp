@@ -1,8 +1,6 @@
 #include "serve/service.h"
 
 #include <algorithm>
-#include <exception>
-#include <new>
 #include <ranges>
 
 #include <fmt/format.h>
