@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "program.h"
+#include "program_binary.h"
 
 namespace collage::native {
 namespace {
@@ -53,13 +53,13 @@ Result<ExportedArtifact> export_kernels(const ArtifactView& artifact, const std:
   if (artifact.entry.empty()) {
     COLLAGE_TRY(const StoredProgram stored, program_of(artifact.bytes));
     COLLAGE_TRY(ExportedArtifact out, exported({{"", stored.program}}, stored.codes, prefix));
-    out.bytes = to_bytes(stored.program, named(out.code));
+    out.bytes = to_binary_artifact(StoredProgram{.program = stored.program, .codes = named(out.code)});
     return out;
   }
   COLLAGE_TRY(const StoredUnit unit, unit_of(artifact.bytes));
   if (unit.programs.empty()) return not_linkable("a unit without kernels");
   COLLAGE_TRY(ExportedArtifact out, exported(unit.programs, unit.codes, prefix));
-  out.bytes = unit_to_bytes(unit.programs, named(out.code));
+  out.bytes = to_binary_artifact(StoredUnit{.programs = unit.programs, .codes = named(out.code)});
   return out;
 }
 

@@ -4,6 +4,7 @@
 //       artifact of one kernel has, for each instruction set, a shared object, which is loaded, and the object files
 //       from which it was linked. A unit, which link_kernels.h makes of several kernels, has one shared object for all
 //       of them, and their object files.
+//       In an exported library the text has another form (program_binary.h), with names of linked code for ELF files.
 // Cost: parsing the text and hashing the ELF files, which are not copied.
 #pragma once
 
@@ -68,6 +69,8 @@ struct StoredProgram {
   std::vector<CodeBytes> codes;  ///< one for each of the program's
 };
 
+[[nodiscard]] std::unexpected<Error> broken_artifact(std::string saw);
+
 [[nodiscard]] std::string to_bytes(const Program& program, std::span<const CodeBytes> codes);
 
 /// The entry point of a kernel that is called with an array of arguments, as Halide names it.
@@ -82,6 +85,7 @@ struct StoredUnit {
 };
 
 [[nodiscard]] std::string unit_to_bytes(const Programs& programs, std::span<const CodeBytes> codes);
+
 /// The text at the front of an artifact, which names the hashes of all that follows. Error backend/bad-artifact.
 [[nodiscard]] Result<std::string_view> text_of(std::string_view bytes);
 /// What a kernel needs of a machine.

@@ -1,11 +1,10 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <nlohmann/json.hpp>
 
 #include "export/c_names.h"
 #include "export/library/model.h"
 #include "export/library_text.h"
-#include "plan/file/plan_json.h"
+#include "plan/file/plan_binary.h"
 
 namespace collage {
 namespace {
@@ -86,16 +85,16 @@ std::string linked_symbol(std::size_t code, std::size_t symbol) {
 std::string source_text(const LinkedParts& parts, const std::string& name) {
   const Plan& plan = parts.plan.plan;
   const WorkspaceLayout layout = workspace_layout(plan);
-  const std::string json = nlohmann::json::parse(to_json(plan)).dump();
+  const std::string binary = plan_to_binary(plan);
   std::string text = "#include \"header.h\"\n\n#include \"collage_export_model.h\"\n\n";
-  text += codes_text(parts.codes) + artifacts_text(parts.plan) + bytes_text("plan", json);
+  text += codes_text(parts.codes) + artifacts_text(parts.plan) + bytes_text("plan", binary);
   text += ports_text(plan, plan.inputs, layout.inputs, "inputs");
   text += ports_text(plan, plan.outputs, layout.outputs, "outputs");
   text += "extern __attribute__((visibility(\"hidden\"))) const unsigned char collage_export_weights[];\n\n";
   text += fmt::format(
       "static const collage_export_model model = {{plan, {}, collage_export_weights, {}, artifacts, {}, inputs, {}, "
       "outputs, {}, {}, {}, {}}};\n",
-      json.size(), plan.weights_bytes, parts.plan.artifacts.size(), plan.inputs.size(), plan.outputs.size(),
+      binary.size(), plan.weights_bytes, parts.plan.artifacts.size(), plan.inputs.size(), plan.outputs.size(),
       layout.arena, plan.arena_bytes, layout.bytes);
   return text + fmt::format(kDefinitions, name, upper_case(name));
 }

@@ -16,7 +16,7 @@
 #include "base/pages.h"
 #include "export/library/linked_backends.h"
 #include "export/library/model.h"
-#include "plan/file/plan_json.h"
+#include "plan/file/plan_binary.h"
 #include "runtime/executable.h"
 #include "runtime/memory_block.h"
 
@@ -59,7 +59,7 @@ Buffer view_of(const void* data, std::size_t bytes) {
 
 Result<RealisedPlan> plan_of(const collage_export_model& model) {
   RealisedPlan realised;
-  COLLAGE_TRY(realised.plan, parse_plan({model.plan, model.plan_bytes}, "library"));
+  COLLAGE_TRY(realised.plan, plan_from_binary({model.plan, model.plan_bytes}));
   COLLAGE_TRY(realised.constants, constants_in(realised.plan, view_of(model.weights, model.weights_bytes), "library"));
   for (std::size_t i = 0; i < model.artifact_count; ++i) {
     const collage_export_bytes& artifact = model.artifacts[i];
@@ -84,7 +84,6 @@ std::vector<std::byte*> memory_of(std::byte* workspace, const collage_export_por
 
 Result<std::unique_ptr<Loaded>> load(const collage_export_model& model, std::byte* workspace) {
   COLLAGE_TRY(RealisedPlan plan, plan_of(model));
-  wish_huge_pages(workspace, model.workspace_bytes);
   auto loaded = std::make_unique<Loaded>();
   const BackendSource source = [backends = &loaded->backends](const std::string& name) { return backends->get(name); };
   COLLAGE_TRY(loaded->executable, Executable::load(std::move(plan), source, {}));
@@ -144,6 +143,8 @@ int collage_export_init(const collage_export_model* model, void* workspace, size
   if (workspace == nullptr || reinterpret_cast<std::uintptr_t>(workspace) % kBufferAlignment != 0 ||
       bytes < COLLAGE_EXPORT_HEAD_BYTES)
     return kUsage;
+  // Before the first byte is written: a page that is in memory already does not become part of a huge one.
+  wish_huge_pages(static_cast<std::byte*>(workspace), std::min(bytes, model->workspace_bytes));
   auto* const made = new (workspace) Instance{.model = model, .loaded = nullptr};
   *instance = made;
   if (bytes < model->workspace_bytes) return report(*made, ExitCode::kUsage, "a workspace that is too small");

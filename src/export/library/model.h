@@ -29,7 +29,7 @@ typedef struct collage_export_port {
 } collage_export_port;
 
 typedef struct collage_export_model {
-  const char* plan;  // plan.json
+  const char* plan;  // in the form of plan/file/plan_binary.h
   size_t plan_bytes;
   const void* weights;  // weights.bin, at a multiple of COLLAGE_EXPORT_ALIGNMENT
   size_t weights_bytes;

@@ -1,5 +1,6 @@
 // What an artifact says beside its machine code, as bytes.
 #include "program.h"
+#include "program_binary.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -110,6 +111,48 @@ TEST(Unit, ReadsBackWhatItWrote) {
     ASSERT_FALSE(unit_of(std::string_view(bytes).substr(0, bytes.size() - cut))) << cut;
   EXPECT_EQ(program_of(bytes).error().code, "backend/bad-artifact") << "not that of one kernel";
   EXPECT_EQ(unit_of(written("first", "second")).error().code, "backend/bad-artifact") << "that of one kernel";
+}
+
+/// One kernel for f32[n, 32], another for n of at least 8.
+KernelSet sample_set() {
+  const Member member = {.symbol = "wide",
+                         .variant = "rows",
+                         .arguments = {sample().arguments[0]},
+                         .views = {{.extents = {{.factor = 1, .sizes = {0}}}, .strides = {{.factor = 32, .sizes = {}}}}},
+                         .guards = {{.term = {.factor = 2, .sizes = {0}}, .least = 8}}};
+  Member other = member;
+  other.guards.clear();
+  return {.symbols = {{.name = "n", .input = 0, .axis = 0, .low = 1, .high = 64}},
+          .sizes = {{.symbol = 0, .add = -1, .divide = 2, .plus = 1}},
+          .inputs = {{{.factor = 1, .sizes = {0}}, {.factor = 32, .sizes = {}}}},
+          .outputs = {{{.factor = 3, .sizes = {0, 0}}}},
+          .members = {member, other},
+          .cases = {{.low = {8}, .high = {64}, .member = 0}, {.low = {1}, .high = {64}, .member = 1}}};
+}
+
+TEST(BinaryArtifact, OfAProgramReadsBackWhatItWrote) {
+  StoredProgram stored = {.program = sample(), .codes = {{.shared_object = "code", .objects = {}}}};
+  stored.program.set = sample_set();
+  const std::string bytes = to_binary_artifact(stored);
+  const auto read = program_from_binary(bytes);
+  ASSERT_TRUE(read) << to_string(read.error());
+  EXPECT_EQ(read->program, stored.program);
+  ASSERT_EQ(read->codes.size(), 1U);
+  EXPECT_EQ(read->codes[0].shared_object, "code");
+}
+
+TEST(BinaryArtifact, OfAUnitReadsBackWhatItWrote) {
+  const StoredUnit unit = {.programs = {{"a", sample()}, {"b", Program()}},
+                           .codes = {{.shared_object = "first", .objects = {}}, {.shared_object = "x", .objects = {"o"}}}};
+  const std::string bytes = to_binary_artifact(unit);
+  const auto read = unit_from_binary(bytes);
+  ASSERT_TRUE(read) << to_string(read.error());
+  EXPECT_EQ(read->programs, unit.programs);
+  ASSERT_EQ(read->codes.size(), 2U);
+  EXPECT_EQ(read->codes[0].shared_object, "first");
+  EXPECT_THAT(read->codes[1].objects, testing::ElementsAre("o"));
+  for (std::size_t size = 0; size < bytes.size(); ++size)
+    ASSERT_EQ(unit_from_binary(std::string_view(bytes).substr(0, size)).error().code, "backend/bad-artifact") << size;
 }
 
 TEST(Program, ReadsBackWithoutAnything) {
