@@ -8,9 +8,7 @@
 namespace collage::native {
 namespace {
 
-
 using nlohmann::json;
-
 
 std::uint64_t hash_of(std::string_view bytes) { return hash_bytes(bytes.data(), bytes.size(), 0); }
 

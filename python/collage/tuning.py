@@ -61,6 +61,7 @@ def tune(
     memory_cap: int | None = None,
     measure_all: bool = False,
     for_library: bool = False,
+    portable: bool = False,
     store: str | None = None,
     modules: Names | None = None,
     progress: Wish = None,
@@ -77,7 +78,7 @@ def tune(
     at, points
         with ranges: shapes that get a plan of their own ("batch=4" or "batch=4:2" with a weight); most shapes sampled
     budget
-        seconds, or "60s", "9m"; default 9 minutes
+        seconds, or "60s", "9m"; default 60 seconds
     schedule_budget
         in addition, for searching schedules of kernels; default 0
     threads
@@ -103,6 +104,8 @@ def tune(
         measure every candidate, not only those that a best plan may need
     for_library
         only what `collage export` can link into a library takes nodes
+    portable
+        kernels for processors with fewer instructions too, compiled after the budget
     store, modules
         of costs: a path or "memory:"; folders or files of further backends
     progress
@@ -141,6 +144,7 @@ def tune(
         "memory_cap": memory_cap,
         "measure_all": measure_all,
         "for_library": for_library,
+        "portable": portable,
     }
     try:
         report = TuneReport(call_tuner(_native.tune, options, store, modules, progress))

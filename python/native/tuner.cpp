@@ -154,6 +154,7 @@ Report* tune(nb::dict given) {
   options.estimates_only = from.number<bool>("estimates_only") ? 1 : 0;
   options.measure_all = from.number<bool>("measure_all") ? 1 : 0;
   options.for_library = from.number<bool>("for_library") ? 1 : 0;
+  options.portable = from.number<bool>("portable") ? 1 : 0;
   return report_of(tuner().tune, options, context);
 }
 

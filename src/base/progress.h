@@ -14,6 +14,8 @@ struct ProgressEvent {
   std::size_t total = 0;  ///< 0 when it cannot be told
   std::size_t refused = 0;
   double best_us = 0;                           ///< best end-to-end time known so far; 0 when none
+  std::string rival;                            ///< whom to beat: the fastest engine; empty when not known
+  double speedup = 0;                           ///< how many times faster than it the best is
   std::string note;                             ///< a message of one line, usually empty
   std::optional<double> left_s = std::nullopt;  ///< until the whole work is done, as far as can be told
 };

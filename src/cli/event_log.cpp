@@ -35,6 +35,8 @@ Json line_of(const ProgressEvent& event, double t_s) {
           {"refused", event.refused},
           {"left", event.total > event.done ? event.total - event.done : 0},
           {"best_us", or_null(best_us)},
+          {"rival", event.rival},
+          {"speedup", or_null(event.rival.empty() ? std::nullopt : std::optional(event.speedup))},
           {"left_s", or_null(event.left_s)},
           {"note", event.note}};
 }

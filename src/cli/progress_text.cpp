@@ -30,6 +30,7 @@ std::string counts_text(const ProgressEvent& event) {
     if (event.total > event.done) add(fmt::format("{} left", event.total - event.done));
   }
   if (event.best_us > 0) add(fmt::format("best {:.1f} us", event.best_us));
+  if (!event.rival.empty()) add(fmt::format("{:.2f}x of {}", event.speedup, event.rival));
   if (event.left_s) add(time_left_text(*event.left_s));
   return text;
 }

@@ -64,7 +64,7 @@ void CandidateJudge::judge_view(JobCandidate& candidate) {
   judge_view_on(candidate, recorded_of(subject.inputs), recorded_of(subject.outputs));
   for (const InputSet& set : sets(candidate)) judge_view_on(candidate, set.inputs, set.expected);
   if (candidate.is_refused()) return;
-  if (run_.job.effort != Effort::kPrepare) candidate.answer.cost = Measured{.samples = 1};
+  if (run_.job.effort == Effort::kTime) candidate.answer.cost = Measured{.samples = 1};
 }
 
 void CandidateJudge::judge_view_on(JobCandidate& candidate, const std::vector<Tensor>& inputs,

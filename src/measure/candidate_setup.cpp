@@ -19,7 +19,17 @@ void CandidateSetup::set_up(JobCandidate& candidate) {
     return run_.refuse(candidate, RefusalReason::kFormat, "another number of formats than ports");
   if (is_view(spec)) return;
   if (subject.conversion && subject.conversion->is_transfer()) return load(candidate, trial_spec(spec, **backend));
+  if (const auto artifact = compiled_before(candidate)) {
+    candidate.answer.artifact = candidate.compiled;
+    return load_artifact(candidate, **backend, *artifact);
+  }
   compile_and_load(candidate, **backend);
+}
+
+std::optional<Artifact> CandidateSetup::compiled_before(const JobCandidate& candidate) const {
+  if (candidate.compiled.empty()) return std::nullopt;
+  auto artifact = read_artifact(run_.job.artifact_folder, candidate.compiled, run_.subject.region.constants);
+  return artifact ? std::optional(*std::move(artifact)) : std::nullopt;
 }
 
 void CandidateSetup::compile_and_load(JobCandidate& candidate, Backend& backend) {
@@ -62,6 +72,10 @@ void CandidateSetup::keep_and_load(JobCandidate& candidate, Backend& backend, co
                        "its artifact wants a constant that the region does not read");
   // A full disk is not the candidate's fault: it is measured, and compiled again when it is chosen.
   if (stored) candidate.answer.artifact = *stored;
+  if (run_.job.effort != Effort::kCompile) load_artifact(candidate, backend, artifact);
+}
+
+void CandidateSetup::load_artifact(JobCandidate& candidate, Backend& backend, const Artifact& artifact) {
   TrialSpec trial = trial_spec(candidate.spec, backend);
   trial.artifact = artifact;
   for (const ValueId id : artifact.constants) trial.constants.push_back(*run_.subject.graph->value(id).constant);

@@ -23,7 +23,10 @@ class CandidateSetup {
  private:
   [[nodiscard]] std::expected<Artifact, Refusal> compile(Backend& backend, const CandidateSpec& spec);
   void compile_and_load(JobCandidate& candidate, Backend& backend);
+  /// The artifact that was compiled before; nothing when it has to be compiled.
+  [[nodiscard]] std::optional<Artifact> compiled_before(const JobCandidate& candidate) const;
   void keep_and_load(JobCandidate& candidate, Backend& backend, const Artifact& artifact);
+  void load_artifact(JobCandidate& candidate, Backend& backend, const Artifact& artifact);
   void load(JobCandidate& candidate, TrialSpec spec);
   [[nodiscard]] TrialSpec trial_spec(const CandidateSpec& spec, Backend& backend) const;
   [[nodiscard]] bool has_changed_graph() const;

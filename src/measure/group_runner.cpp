@@ -12,6 +12,7 @@ GroupRunner::GroupRunner(const PricerOptions& options, const MeasureContext& con
       store_(store),
       book_(book),
       worker_(options.measure.worker_command),
+      compilers_(options.measure.worker_command),
       strikes_(store) {}
 
 Result<void> GroupRunner::run(PriceGroup group, const std::stop_token& stop, Answers& answers) {
@@ -43,6 +44,28 @@ Result<void> GroupRunner::run(PriceGroup group, const std::stop_token& stop, Ans
     if (answer.harmed || worker_.is_bloated()) worker_.stop();
     return {};
   }
+}
+
+bool GroupRunner::is_compiler(const std::string& backend) {
+  const auto found = registry_.get(backend);
+  return found && (*found)->info().is_compiler;
+}
+
+void GroupRunner::compile_ahead(const std::map<std::string, PriceGroup>& groups, const std::stop_token& stop) {
+  std::vector<PriceJob> jobs;
+  std::vector<std::string> keys;
+  for (const auto& [name, group] : groups)
+    for (const PendingCandidate& pending : group.pending) {
+      if (!is_compiler(pending.candidate.backend) || compiled_.contains(pending.key)) continue;
+      PriceGroup alone = group;
+      alone.pending = {pending};
+      jobs.push_back(job_for(alone, Effort::kCompile));
+      keys.push_back(pending.key);
+    }
+  if (jobs.size() < 2) return;
+  const std::vector<std::string> hashes = compilers_.compile(jobs, allowance(), stop);
+  for (std::size_t i = 0; i < keys.size(); ++i)
+    if (!hashes[i].empty()) compiled_[keys[i]] = hashes[i];
 }
 
 bool GroupRunner::blame(const Death& death, PriceGroup& group, Answers& answers) {
@@ -111,13 +134,19 @@ PriceJob GroupRunner::job_for(const PriceGroup& group, Effort effort) const {
                .timing = {.quiet_ns = quiet_ns_, .displaced_bytes = options_.displaced_bytes},
                .judging = {.seed = options_.measure.seed}};
   job.options.portable = group.portable;
-  for (const PendingCandidate& pending : group.pending) job.candidates.push_back(pending.candidate);
+  for (const PendingCandidate& pending : group.pending) {
+    job.candidates.push_back(pending.candidate);
+    const auto compiled = compiled_.find(pending.key);
+    job.compiled.push_back(compiled == compiled_.end() ? "" : compiled->second);
+  }
   return job;
 }
 
 void GroupRunner::keep(const PriceGroup& group, const PriceAnswer& answer, Answers& answers) {
   for (std::size_t i = 0; i < group.pending.size() && i < answer.candidates.size(); ++i) {
     const CandidateAnswer& candidate = answer.candidates[i];
+    if (!candidate.artifact.empty() && is_compiler(group.pending[i].candidate.backend))
+      compiled_[group.pending[i].key] = candidate.artifact;
     if (!candidate.artifact.empty())
       store_.put_artifact(artifact_key(group.pending[i].key, group.place), candidate.artifact);
     if (const auto* infeasible = std::get_if<Infeasible>(&candidate.cost))

@@ -10,6 +10,7 @@
 
 #include "backend/registry.h"
 #include "measure/answer_book.h"
+#include "measure/batch_compiler.h"
 #include "store/keys.h"
 #include "store/strikes.h"
 #include "worker/worker_process.h"
@@ -32,6 +33,12 @@ class GroupRunner {
   /// The answer of a worker, which ends when it may be harmed.
   [[nodiscard]] Result<PriceAnswer> accepted(const Json& json);
 
+  /// Compiles what is pending of compilers on all processors, so that run() finds it compiled.
+  void compile_ahead(const std::map<std::string, PriceGroup>& groups, const std::stop_token& stop);
+
+  /// The next job compiles the candidate with this key. False when it would have done that anyway.
+  bool forget_compiled(const std::string& key) { return compiled_.erase(key) > 0; }
+
   /// Counts against the backend on such operators.
   void strike(const std::string& backend, const PriceGroup& group, const Refusal& why);
   /// A failure becomes a reproduction bundle.
@@ -48,6 +55,7 @@ class GroupRunner {
   /// The usual one; leases last as long as it allows.
   [[nodiscard]] Allowance allowance_with_leases();
   [[nodiscard]] PriceJob job_for(const PriceGroup& group, Effort effort) const;
+  [[nodiscard]] bool is_compiler(const std::string& backend);
   /// Whom a death is blamed on is answered and left out; false when nobody was at work.
   [[nodiscard]] bool blame(const Death& death, PriceGroup& group, Answers& answers);
   void keep(const PriceGroup& group, const PriceAnswer& answer, Answers& answers);
@@ -61,6 +69,8 @@ class GroupRunner {
   Store& store_;
   AnswerBook& book_;
   WorkerProcess worker_;
+  BatchCompiler compilers_;
+  std::map<std::string, std::string> compiled_;  ///< hashes of compilers' artifacts, by key of the cost
   Strikes strikes_;
   std::int64_t quiet_ns_ = 0;
 };

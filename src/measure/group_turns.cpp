@@ -20,6 +20,7 @@ Result<void> GroupTurns::run(std::map<std::string, PriceGroup>& groups, const Me
   std::size_t total = 0;
   for (const auto& [name, group] : groups) total += group.pending.size();
   std::size_t done = 0;
+  if (!limits.stop.stop_requested() && !is_too_late(limits, 2)) runner_.compile_ahead(groups, limits.stop);
   std::vector<PriceGroup> theirs;
   for (auto& [name, group] : groups) {
     if (group.pending.empty() || limits.stop.stop_requested() || is_too_late(limits, group.nodes.size())) continue;

@@ -7,6 +7,8 @@ namespace {
 
 std::string_view name_of(Effort effort) {
   switch (effort) {
+    case Effort::kCompile:
+      return "compile";
     case Effort::kPrepare:
       return "prepare";
     case Effort::kTime:
@@ -15,7 +17,10 @@ std::string_view name_of(Effort effort) {
   return "";
 }
 
-Effort effort_from(const std::string& name) { return name == "prepare" ? Effort::kPrepare : Effort::kTime; }
+Effort effort_from(const std::string& name) {
+  if (name == "compile") return Effort::kCompile;
+  return name == "prepare" ? Effort::kPrepare : Effort::kTime;
+}
 
 Json options_to_json(const CompileOptions& options) {
   return {{"threads", options.threads},
@@ -162,6 +167,7 @@ Json to_json(const PriceJob& job) {
   return {{"type", job.effort == Effort::kPrepare ? "prepare" : "price"},
           {"target", target_to_json(job.target)},
           {"candidates", candidates},
+          {"compiled", job.compiled},
           {"options", options_to_json(job.options)},
           {"artifacts", job.artifact_folder},
           {"effort", std::string(name_of(job.effort))},
@@ -173,6 +179,7 @@ Result<PriceJob> price_job_from(const Json& json) {
   return read_json("price job", [&] {
     PriceJob job{.target = target_from(json.at("target")),
                  .candidates = {},
+                 .compiled = json.at("compiled").get<std::vector<std::string>>(),
                  .options = options_from(json.at("options")),
                  .artifact_folder = json.at("artifacts").get<std::string>(),
                  .effort = effort_from(json.at("effort").get<std::string>()),

@@ -1,6 +1,6 @@
 // The jobs a supervisor gives to a worker, as values with a JSON form, and the handlers that do them.
 //   record   run a whole graph on given inputs and write every value, or only the outputs, to a record
-//   price    compile, verify and time the candidates of one region or conversion
+//   price    compile, verify and time the candidates of one region or conversion; or only compile them
 //   prepare  the same without timing: for artifacts of candidates whose cost is known
 #pragma once
 
@@ -51,6 +51,7 @@ struct CandidateSpec {
 };
 
 enum class Effort : std::uint8_t {
+  kCompile,  ///< only that: nothing is loaded
   kPrepare,  ///< verify only
   kTime      ///< verify, then time: a few milliseconds per cheap candidate
 };
@@ -79,6 +80,9 @@ struct PriceJudging {
 struct PriceJob {
   PriceTarget target;
   std::vector<CandidateSpec> candidates;  ///< timed against each other
+  /// By candidate: the hash of an artifact in the folder that was compiled for it before; empty, or no entry: it is
+  /// compiled now.
+  std::vector<std::string> compiled = {};
   CompileOptions options;
   std::string artifact_folder;  ///< where what they compile is kept
   Effort effort = Effort::kTime;

@@ -53,7 +53,11 @@ Result<Outcome> make_artifact(GroupRunner& runner, Store& store, const PriceGrou
   if (answer.candidates.size() != 1)
     return fail(ExitCode::kBug, "measure/malformed-json", "price answer", "another number of candidates", "one");
   const CandidateAnswer& only = answer.candidates[0];
-  if (const auto* infeasible = std::get_if<Infeasible>(&only.cost)) return refuse(infeasible->refusal, only.stage);
+  if (const auto* infeasible = std::get_if<Infeasible>(&only.cost)) {
+    // What was compiled at another place of the same structure may know the weights of that place.
+    if (runner.forget_compiled(group.pending[0].key)) return make_artifact(runner, store, group, constants, stop);
+    return refuse(infeasible->refusal, only.stage);
+  }
   const std::string& folder = store.artifact_folder();
   if (only.artifact.empty())
     return fail(ExitCode::kIo, "artifact/cannot-write", folder, "an artifact that could not be written", "room for it");

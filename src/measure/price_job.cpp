@@ -9,10 +9,16 @@
 namespace collage {
 namespace {
 
+std::string compiled_before(const PriceJob& job, std::size_t candidate) {
+  return candidate < job.compiled.size() ? job.compiled[candidate] : std::string();
+}
+
 std::vector<JobCandidate> candidates_of(const PriceJob& job) {
   std::vector<JobCandidate> candidates;
   for (const CandidateSpec& spec : job.candidates)
-    candidates.push_back({.spec = spec, .index = static_cast<std::int32_t>(candidates.size())});
+    candidates.push_back({.spec = spec,
+                          .index = static_cast<std::int32_t>(candidates.size()),
+                          .compiled = compiled_before(job, candidates.size())});
   return candidates;
 }
 
@@ -40,10 +46,10 @@ Result<PriceAnswer> run_price_job(const PriceJob& job, Workbench& bench, JobCont
   CandidateJudge judge(run);
   for (JobCandidate& candidate : candidates) {
     setup.set_up(candidate);
-    judge.judge(candidate);
+    if (job.effort != Effort::kCompile) judge.judge(candidate);
     run.settle(candidate);
   }
-  if (job.effort != Effort::kPrepare) {
+  if (job.effort == Effort::kTime) {
     time_candidates(run, candidates);
     for (JobCandidate& candidate : candidates) judge.judge_again(candidate);
   }

@@ -20,7 +20,8 @@ namespace collage {
 /// A candidate on its way through the job.
 struct JobCandidate {
   CandidateSpec spec;
-  std::int32_t index;  ///< in the job
+  std::int32_t index;         ///< in the job
+  std::string compiled = {};  ///< hash of its artifact, where that was compiled before
   std::optional<Trial> trial = std::nullopt;
   CandidateAnswer answer = {};
 

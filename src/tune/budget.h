@@ -3,6 +3,7 @@
 // In:  seconds. Out: points in time.
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 
 #include "worker/frame.h"
@@ -25,18 +26,30 @@ class Budget {
   [[nodiscard]] double total_s() const { return Seconds(Clock::now() - start_).count(); }
   /// Of the budget: what was set aside does not count.
   [[nodiscard]] double elapsed_s() const { return total_s() - aside_s_; }
-  [[nodiscard]] bool is_past(double share) const { return elapsed_s() > share * seconds_; }
+  [[nodiscard]] bool is_past(double share) const { return elapsed_s() > end_of(share); }
   /// The moment when this share is used up.
   [[nodiscard]] Clock::time_point after(double share) const {
-    return start_ + std::chrono::duration_cast<Clock::duration>(Seconds(share * seconds_ + aside_s_));
+    return start_ + std::chrono::duration_cast<Clock::duration>(Seconds(end_of(share) + aside_s_));
   }
+  /// What comes after the covers will take so long: what comes before ends earlier for it.
+  void reserve(double seconds) { reserved_s_ = seconds; }
   /// For work that has its own time.
   void set_aside(double seconds) { aside_s_ += seconds; }
 
  private:
   Clock::time_point start_ = Clock::now();
+  [[nodiscard]] double end_of(double share) const {
+    const double end_s = share * seconds_;
+    if (share > kCoversShare) return end_s;
+    return std::min(end_s, share / kCoversShare * std::max(kLeastShare * seconds_, seconds_ - reserved_s_));
+  }
+
+  /// For measuring, however much is reserved.
+  static constexpr double kLeastShare = 0.3;
+
   double seconds_;
   double aside_s_ = 0;
+  double reserved_s_ = 0;
 };
 
 }  // namespace collage

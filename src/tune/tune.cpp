@@ -73,6 +73,7 @@ Result<Shipped> run_stages(const TuneOptions& options, MeasureEnv& env, TimeLimi
   env.dump.keep("prepared", [&] { return to_text(prepared.graph); });
 
   COLLAGE_TRY(Contest contest, open_contest(task, env));
+  COLLAGE_TRY_VOID(judge_engines(task, env, contest));
   COLLAGE_TRY(Pool pool, propose_pool(task, env));
   std::ranges::move(notes_on_missing(pool.candidates), std::back_inserter(contest.notes));
   env.dump.keep("pool", [&] { return to_text(prepared.graph, pool.candidates); });

@@ -51,8 +51,9 @@ struct TuneOptions : MeasureOptions {
   std::string cost_table;  ///< path to write every candidate with its cost to; empty = nowhere
   std::string store;       ///< path of the cost store, or "memory:"
   std::string repros;      ///< folder for reproduction bundles of backends' failures; empty = none are written
-  double budget_s = 540;
+  double budget_s = 60;
   double tune_budget_s = 0;   ///< on top of it: for schedules beyond those that backends offer
+  bool portable = false;      ///< kernels for processors with fewer instructions too, after the budget
   bool measures_all = false;  ///< every candidate, not only those that a best cover may need
   std::map<std::string, std::pair<double, double>> input_ranges;
   /// Called with what the plan was made of before its files go away; an error ends the tune. Empty = not called.

@@ -33,6 +33,21 @@ TEST_F(Tune, WritesAPlanThatGivesTheModelsNumbers) {
   test::expect_small_graph_numbers(report->plan, registry, {2.0F});
 }
 
+TEST_F(Tune, PlanOfTheFastestEngineIsThereBeforeAnythingElseIsMeasured) {
+  TuneOptions wanted = options();
+  std::string first;
+  wanted.progress = [&](const ProgressEvent& event) {
+    if (event.phase != "price" || !first.empty()) return;
+    EXPECT_GT(event.best_us, 0);
+    first = scratch.file("first.collage");
+    std::filesystem::copy_file(wanted.output, first);
+  };
+  const auto report = tune(wanted, registry);
+  ASSERT_TRUE(report) << to_string(report.error());
+  ASSERT_NE(first, "") << "pricing was not reported";
+  test::expect_small_graph_numbers(first, registry, {2.0F});
+}
+
 TEST_F(Tune, ReportAddsUp) {
   const auto report = tune(options(), registry);
   ASSERT_TRUE(report) << to_string(report.error());

@@ -86,7 +86,7 @@ typedef struct collage_tune_options {
   const void* model_bytes;  ///< without external data; the plan then has no path of a model
   size_t model_byte_count;
   const char* plan;            ///< path to write
-  double budget_s;             ///< 0 = 540
+  double budget_s;             ///< 0 = 60
   double schedule_budget_s;    ///< on top of it, for schedules of kernels
   int32_t threads;             ///< that may compute at once; 0 = 1
   const char* accuracy;        ///< "strict", "standard" (the default), "fast"
@@ -110,6 +110,8 @@ typedef struct collage_tune_options {
   int32_t measure_all;     ///< not 0: every candidate is measured, not only those that a best plan may need
   int32_t for_library;     ///< not 0: only what `collage export` can link takes nodes; without ranges in `shapes`
   int32_t reserved;        ///< 0
+  int32_t portable;        ///< not 0: kernels for processors with fewer instructions too, after the budget
+  int32_t reserved_too;    ///< 0
 } collage_tune_options;
 
 /// For plan_of_model.

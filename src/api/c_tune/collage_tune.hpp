@@ -205,6 +205,7 @@ inline Expected<TuneReport> tune(const TuneOptions& options) {
   given.memory_cap = options.memory_cap;
   given.measure_all = options.measure_all ? 1 : 0;
   given.for_library = options.for_library ? 1 : 0;
+  given.portable = options.portable ? 1 : 0;
   given.context = context.get();
   if (options.estimate) given.estimate = detail::estimate;
   given.estimate_data = const_cast<TuneOptions*>(&options);

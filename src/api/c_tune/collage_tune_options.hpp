@@ -92,7 +92,7 @@ struct Model {
 struct TuneOptions {
   Model model;
   std::string plan;              ///< path to write
-  double budget_s = 0;           ///< 0 = 540
+  double budget_s = 0;           ///< 0 = 60
   double schedule_budget_s = 0;  ///< on top of it, for schedules of kernels
   int threads = 1;
   std::string accuracy;               ///< "strict", "standard", "fast"
@@ -111,6 +111,7 @@ struct TuneOptions {
   std::int64_t memory_cap = 0;  ///< bytes; 0 = none
   bool measure_all = false;     ///< every candidate, not only those that a best plan may need
   bool for_library = false;     ///< only what `collage export` can link takes nodes; without ranges in shapes
+  bool portable = false;        ///< kernels for processors with fewer instructions too, after the budget
   /// How many microseconds a candidate (JSON: docs/schemas/candidate.schema.json) takes; nothing when it cannot tell.
   std::function<std::optional<double>(const char* candidate)> estimate;
   bool estimates_only = false;  ///< candidates with an estimate are not measured; else estimates are forecasts

@@ -72,8 +72,8 @@ Result<void> read_choices(const collage_tune_options& given, const Context& cont
 
 Result<TuneOptions> options_from(const collage_tune_options& given, const ModelSource& model, const Context& context,
                                  const Registry& registry) {
-  if (given.reserved != 0)
-    return fail(ExitCode::kUsage, "api/unknown-option", member("reserved"), std::to_string(given.reserved), "0");
+  for (const auto& [name, value] : {std::pair{"reserved", given.reserved}, {"reserved_too", given.reserved_too}})
+    if (value != 0) return fail(ExitCode::kUsage, "api/unknown-option", member(name), std::to_string(value), "0");
   TuneOptions options;
   options.model = model.path();
   options.model_name = model.name();
@@ -89,6 +89,7 @@ Result<TuneOptions> options_from(const collage_tune_options& given, const ModelS
   options.estimates = estimates_from(given, options);
   options.measures_all = given.measure_all != 0;
   options.for_library = given.for_library != 0;
+  options.portable = given.portable != 0;
   if (options.for_library && has_ranges(options.shapes))
     return bad_option(option_label(member("for_library")), "a range in shapes", "a tune of one shape");
   return options;

@@ -20,10 +20,11 @@ struct TuneCommand {
   CommonOptions common;
   std::string model;
   std::string output;
-  std::string budget = "9m";
+  std::string budget = "60s";
   std::string tune_budget = "0s";
   std::string cost_table;
   bool measures_all = false;
+  bool portable = false;
   std::string replay;
   std::string dump;
   std::string resume;
@@ -74,6 +75,7 @@ Result<TuneOptions> tune_options(const TuneCommand& options, Console& console) {
   tune_options.dump = options.dump;
   tune_options.resume = options.resume;
   tune_options.measures_all = options.measures_all;
+  tune_options.portable = options.portable;
   tune_options.store = store_place(options.common.store);
   tune_options.repros = repro_place(options.common.store);
   tune_options.seed = options.common.seed;
@@ -171,6 +173,8 @@ void add_choice_options(CLI::App& command, TuneCommand& options) {
       ->check(positive_number(true))
       ->type_name("US");
   command.add_flag("--measure-all", options.measures_all, "measure every candidate, not only what may be needed");
+  command.add_flag("--portable", options.portable,
+                   "kernels for processors with fewer instructions too, compiled after the budget");
 }
 
 std::vector<std::string> dumped_stages() {
@@ -197,9 +201,9 @@ void add_replay(CLI::App& command, TuneCommand& options) {
       command.add_option("--replay", options.replay, "take the decisions of this plan, measure nothing")
           ->type_name("PLAN");
   for (const char* decided :
-       {"--threads",     "--backends", "--only",        "--accuracy",   "--passes",     "--shape",         "--at",
-        "--points",      "--ban",      "--pin",         "--rules",      "--memory-cap", "--memory-weight", "--deploy",
-        "--measure-all", "--budget",   "--tune-budget", "--cost-table", "--dump",       "--resume"})
+       {"--threads",     "--backends", "--only",   "--accuracy",    "--passes",     "--shape",         "--at",
+        "--points",      "--ban",      "--pin",    "--rules",       "--memory-cap", "--memory-weight", "--deploy",
+        "--measure-all", "--portable", "--budget", "--tune-budget", "--cost-table", "--dump",          "--resume"})
     replay->excludes(command.get_option(decided));
 }
 

@@ -19,9 +19,7 @@ inline auto members(ControlForm& of) {
   return std::tie(of.op, of.operands, of.results, of.scan_inputs, of.scan_outputs);
 }
 inline auto members(OperandRange& of) { return std::tie(of.low, of.high); }
-inline auto members(PlanCheck& of) {
-  return std::tie(of.rule, of.value, of.dividend, of.ranges, of.op_type, of.node);
-}
+inline auto members(PlanCheck& of) { return std::tie(of.rule, of.value, of.dividend, of.ranges, of.op_type, of.node); }
 inline auto members(StepNodes& of) { return std::tie(of.names, of.repeated, of.structure); }
 inline auto members(Workspace& of) { return std::tie(of.offset, of.bytes); }
 inline auto members(StepArtifact& of) { return std::tie(of.hash, of.entry, of.constants, of.workspace); }
@@ -41,10 +39,9 @@ inline auto members(PlanArtifact& of) { return std::tie(of.hash, of.compatibilit
 inline auto members(PlanBackend& of) { return std::tie(of.name, of.version, of.build); }
 inline auto members(Plan& of) {
   PlanBody& body = of;
-  return std::tuple_cat(
-      std::tie(body),
-      std::tie(of.model_path, of.model_hash, of.weights_hash, of.shapes, of.machine, of.accuracy, of.passes_off,
-               of.threads, of.backends, of.artifacts, of.device_arena_bytes, of.weights_bytes, of.shipped));
+  return std::tuple_cat(std::tie(body), std::tie(of.model_path, of.model_hash, of.weights_hash, of.shapes, of.machine,
+                                                 of.accuracy, of.passes_off, of.threads, of.backends, of.artifacts,
+                                                 of.device_arena_bytes, of.weights_bytes, of.shipped));
 }
 
 std::string plan_to_binary(const Plan& plan) { return to_binary(plan); }

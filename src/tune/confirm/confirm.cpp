@@ -14,8 +14,6 @@
 namespace collage {
 namespace {
 
-constexpr int kProfileRuns = 7;
-
 Result<Session> ready(const PlanToTime& one, const ConfirmRequest& request, const Record& inputs, Registry& registry) {
   COLLAGE_TRY(const LoadedPlan plan, LoadedPlan::load(one.file, registry, {.threads = request.threads, .machine = {}}));
   COLLAGE_TRY(Session session, plan.make_session());
@@ -95,8 +93,9 @@ Result<std::vector<ConfirmLane>> confirm_here(const ConfirmRequest& request, Reg
   COLLAGE_TRY(std::vector<RaceLane> raced, race(contenders, options));
   for (std::size_t i = 0; i < raced.size(); ++i) {
     lanes[lane_of[i]].lane = std::move(raced[i]);
+    if (request.profile_runs == 0) continue;
     const double before = canary.slowness();
-    COLLAGE_TRY(const std::vector<std::int64_t> profile, sessions[i]->profile(kProfileRuns));
+    COLLAGE_TRY(const std::vector<std::int64_t> profile, sessions[i]->profile(request.profile_runs));
     const double after = canary.slowness();
     for (const std::size_t s : cover_steps(sessions[i]->plan()))
       lanes[lane_of[i]].step_ns.push_back(std::llround(in_quiet(profile[s], before, after)));
@@ -118,6 +117,7 @@ nlohmann::json to_json(const ConfirmRequest& request) {
           {"min_rounds", request.min_rounds},
           {"decided_rounds", request.decided_rounds},
           {"most_seconds", request.most_seconds},
+          {"profile_runs", request.profile_runs},
           {"seed", request.seed},
           {"quiet_ns", request.quiet_ns}};
 }
@@ -134,6 +134,7 @@ Result<ConfirmRequest> confirm_request_from(const nlohmann::json& json) {
     request.min_rounds = json.at("min_rounds");
     request.decided_rounds = json.at("decided_rounds");
     request.most_seconds = json.at("most_seconds");
+    request.profile_runs = json.at("profile_runs");
     request.seed = json.at("seed");
     request.quiet_ns = json.at("quiet_ns");
     return request;

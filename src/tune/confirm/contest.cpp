@@ -13,6 +13,13 @@ namespace {
 
 /// A cover slower than the winner by this factor is beaten.
 constexpr double kBeatenShare = 1.2;
+/// Of rounds between the engines alone.
+constexpr double kFirstSeconds = 0.3;
+/// How much longer the contest with covers takes than that of the engines: with a final, and the shortest that decides.
+/// Where the budget is small, the longer one may take this part of it.
+constexpr double kContestsAhead = 3;
+constexpr double kShortContest = 1.75;
+constexpr double kContestShare = 0.3;
 
 /// What a plan's time depends on: its steps and artifacts, not the costs written beside them.
 std::string question_of(const Contestant& contestant) {
@@ -51,22 +58,73 @@ Result<std::vector<PlanToJudge>> write_plans(const MeasureEnv& env, Contest& con
   return plans;
 }
 
+struct Judged {
+  GuardVerdict verdict;
+  bool is_recalled = false;
+};
+
 /// From the store, else from rounds.
-Result<GuardVerdict> verdict_on(const GuardOptions& guard, std::string question, const MeasureEnv& env,
-                                Contest& contest) {
+Result<Judged> verdict_on(const GuardOptions& guard, std::string question, const MeasureEnv& env, Contest& contest) {
   for (const Contestant& contestant : contest.competing) question += question_of(contestant);
   const std::string key = "guard|" + hash_hex(question);
   if (const auto stored = env.store.verdict(key))
     if (auto verdict = guard_verdict_from(*stored); verdict && verdict->median_ns.size() == contest.competing.size())
-      return verdict;
+      return Judged{.verdict = *std::move(verdict), .is_recalled = true};
   COLLAGE_TRY(const std::vector<PlanToJudge> plans, write_plans(env, contest));
   auto judged = judge(plans, guard, env.worker);
   if (!judged && guard.stop.stop_requested()) judged = judge(plans, hurried(guard), env.worker);
-  if (!judged) return judged;
+  if (!judged) return std::unexpected(std::move(judged).error());
   const bool all_ran =
       std::ranges::all_of(judged->failures, [](const std::string& failure) { return failure.empty(); });
   if (all_ran && !guard.stop.stop_requested()) env.store.put_verdict(key, to_json(*judged));
-  return judged;
+  return Judged{.verdict = *std::move(judged)};
+}
+
+void take_verdict(GuardVerdict verdict, Contest& contest) {
+  for (std::size_t c = 0; c < contest.competing.size(); ++c) {
+    Contestant& contestant = contest.competing[c];
+    contestant.median_ns = verdict.median_ns[c];
+    contestant.step_ns = std::move(verdict.step_ns[c]);
+    contestant.failure = std::move(verdict.failures[c]);
+    contestant.verdict = verdict.against[c];
+    contestant.ratio = verdict.ratios[c];
+  }
+  contest.winner_index = verdict.winner;
+}
+
+/// Whatever ends the tune from now on, this plan is there. Where it cannot be written the tune goes on: what ships is
+/// written at the end, which is an error if it fails.
+void save_winner(const TuneTask& task, const MeasureEnv& env, Contest& contest) {
+  const Contestant& winner = contest.winner();
+  if (!winner.may_ship || winner.name == contest.saved) return;
+  if (const auto saved = save_plan(env.packer.pack(winner.plan), task.options.output); !saved)
+    contest.notes.push_back("a plan that was good until then was not written: " + to_string(saved.error()));
+  else
+    contest.saved = winner.name;
+}
+
+void tell_best(const MeasureEnv& env, const Contest& contest) {
+  const auto us = [](const Contestant& one) { return static_cast<double>(one.median_ns) / 1000; };
+  const Contestant* fastest = nullptr;
+  for (const Contestant& one : contest.competing)
+    if (one.is_rival && one.median_ns > 0 && (fastest == nullptr || one.median_ns < fastest->median_ns)) fastest = &one;
+  if (fastest == nullptr) return env.meter.know_best(us(contest.winner()));
+  env.meter.know_best(us(contest.winner()), fastest->name, us(*fastest));
+}
+
+/// Asks, and puts what was said into the contest.
+Result<void> hold(const GuardOptions& guard, std::string question, const TuneTask& task, const MeasureEnv& env,
+                  Contest& contest) {
+  env.say("confirm");
+  const double begin_s = env.budget.total_s();
+  COLLAGE_TRY(Judged judged, verdict_on(guard, std::move(question), env, contest));
+  take_verdict(std::move(judged.verdict), contest);
+  contest.judged_s = env.budget.total_s() - begin_s;
+  // What the store knew costs no time that a plan would have to be safe from.
+  if (!judged.is_recalled) save_winner(task, env, contest);
+  tell_best(env, contest);
+  env.say("confirm");
+  return {};
 }
 
 std::string why_nothing_runs(const Contest& contest, const Participants& who) {
@@ -139,6 +197,8 @@ bool Contest::note_cover(const Graph& graph, Cover cover) {
   return true;
 }
 
+bool Contest::has_plan() const { return std::ranges::any_of(competing, &Contestant::may_ship); }
+
 std::vector<const Contestant*> Contest::losers() const {
   std::vector<const Contestant*> losers;
   for (std::size_t c = 0; c < competing.size(); ++c)
@@ -195,22 +255,21 @@ GuardOptions guard_options(const TuneTask& task, const MeasureEnv& env, std::int
 }
 
 Result<void> judge(const TuneTask& task, const MeasureEnv& env, std::int64_t quiet_ns, Contest& contest) {
-  env.say("confirm");
   if (contest.competing.empty()) return std::unexpected(nothing_runs(task, contest));
-  const double begin_s = env.budget.total_s();
-  COLLAGE_TRY(GuardVerdict judged, verdict_on(guard_options(task, env, quiet_ns), timing_question(task), env, contest));
-  for (std::size_t c = 0; c < contest.competing.size(); ++c) {
-    Contestant& contestant = contest.competing[c];
-    contestant.median_ns = judged.median_ns[c];
-    contestant.step_ns = std::move(judged.step_ns[c]);
-    contestant.failure = std::move(judged.failures[c]);
-    contestant.verdict = judged.against[c];
-    contestant.ratio = judged.ratios[c];
-  }
-  contest.winner_index = judged.winner;
-  contest.judged_s = env.budget.total_s() - begin_s;
-  env.meter.know_best(static_cast<double>(contest.winner().median_ns) / 1000);
-  env.say("confirm");
+  return hold(guard_options(task, env, quiet_ns), timing_question(task), task, env, contest);
+}
+
+Result<void> judge_engines(const TuneTask& task, const MeasureEnv& env, Contest& contest) {
+  if (!contest.has_plan() || env.stop.stop_requested()) return {};
+  GuardOptions guard = guard_options(task, env, 0);
+  guard.heat_seconds = std::min(kFirstSeconds, guard.heat_seconds);
+  guard.heat_rounds = kFewestRounds;
+  guard.has_final = false;
+  const auto held = hold(guard, "engines alone|" + timing_question(task), task, env, contest);
+  // Engines that give wrong numbers, or bring each other down, are told of when covers compete with them.
+  if (!held) return held.error().exit == ExitCode::kIo ? held : Result<void>();
+  env.budget.reserve(std::min(kContestsAhead * contest.judged_s,
+                              std::max(kShortContest * contest.judged_s, kContestShare * env.budget.seconds())));
   return {};
 }
 

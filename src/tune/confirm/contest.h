@@ -50,7 +50,8 @@ struct Contest {
   double judged_s = 0;             ///< what the last judge() took
   bool is_cut = false;             ///< the clock left out a contest, or a cover of one
   std::size_t files_written = 0;
-  std::vector<std::string> seen_covers;                       ///< texts of covers that were made plans, or could not be
+  std::string saved;                     ///< whose plan lies at the output; empty: none of this tune
+  std::vector<std::string> seen_covers;  ///< texts of covers that were made plans, or could not be
   std::optional<std::int64_t> least_over_cap = std::nullopt;  ///< bytes of the most frugal plan over the cap lately
   std::vector<std::string> notes;                             ///< who takes no part, and why
 
@@ -61,6 +62,8 @@ struct Contest {
   /// False when a cover with these steps was there before.
   [[nodiscard]] bool note_cover(const Graph& graph, Cover cover);
 
+  /// Whether one of those that compete may ship.
+  [[nodiscard]] bool has_plan() const;
   [[nodiscard]] Contestant& winner() { return competing[winner_index]; }
   [[nodiscard]] const Contestant& winner() const { return competing[winner_index]; }
   /// All but the winner, those that compete still first.
@@ -77,8 +80,13 @@ struct Contest {
 [[nodiscard]] GuardOptions guard_options(const TuneTask& task, const MeasureEnv& env, std::int64_t quiet_ns);
 
 /// Times all that compete, or recalls the verdict on the same question. A stop cuts the rounds short, not the checks of
-/// numbers. Errors tune/nothing-runs; tune/over-memory when all plans are over the cap; of writing the plans.
+/// numbers. The plan of a new winner is saved at once, so that whatever ends the tune leaves it. Errors
+/// tune/nothing-runs; tune/over-memory when all plans are over the cap; of writing the plans.
 [[nodiscard]] Result<void> judge(const TuneTask& task, const MeasureEnv& env, std::int64_t quiet_ns, Contest& contest);
+
+/// A short contest of the engines before anything else is measured: the fastest is the plan until a better one is
+/// confirmed. Tells the budget how long contests take. Nothing where no engine may ship.
+[[nodiscard]] Result<void> judge_engines(const TuneTask& task, const MeasureEnv& env, Contest& contest);
 
 /// Whether another contest, if it takes as long as the last one, ends within the budget. `stage`: what it is for.
 [[nodiscard]] bool may_judge_again(const MeasureEnv& env, const std::string& stage, Contest& contest);

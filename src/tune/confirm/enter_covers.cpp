@@ -16,11 +16,24 @@ void begin_log(const TuneTask& task, const MeasureEnv& env, const Covers& covers
   env.deadlines.begin(env.store, question, task.options.budget_s);
 }
 
+/// Where an engine's plan can ship, no cover may take the time of the contest.
+ArtifactLimits limits_of_covers(const MeasureEnv& env, const Contest& contest) {
+  ArtifactLimits limits{.stop = env.stop};
+  if (contest.has_plan()) limits.latest = env.budget.after(Budget::kCoversShare);
+  return limits;
+}
+
 /// False when there is no such plan.
-bool add_cover(const TuneTask& task, const MeasureEnv& env, NamedCover named, const Corrections& corrections,
-               Priced& priced, Contest& contest) {
+bool add_cover(const TuneTask& task, const MeasureEnv& env, const std::string& stage, NamedCover named,
+               const Corrections& corrections, Priced& priced, Contest& contest) {
   const std::string suffix = corrections.empty() ? "" : ", corrected";
-  auto made = contestant_of(task, env, named.name + suffix, named.result.cover, priced, contest);
+  auto made = contestant_of(task, env, named.name + suffix, named.result.cover, limits_of_covers(env, contest), priced,
+                            contest);
+  const bool has_time = made || made.error().code != kNoTimeForPlan;
+  if (env.deadlines.decides(stage, named.name + ", made too late", !has_time)) {
+    contest.is_cut = true;
+    return false;
+  }
   if (!made) {
     contest.notes.push_back("plan \"" + named.name + "\" left out: " + to_string(made.error()));
     return false;
@@ -37,13 +50,12 @@ bool add_covers(const TuneTask& task, const MeasureEnv& env, const std::string& 
                 Priced& priced, Contest& contest) {
   bool fits = false;
   for (const NamedCover& named : covers.covers) {
-    const double share = fits ? Budget::kCoversShare : Budget::kContestShare;
-    if (!contest.competing.empty() && env.deadlines.decides(stage, named.name, env.budget.is_past(share))) {
+    if (contest.has_plan() && env.deadlines.decides(stage, named.name, env.budget.is_past(Budget::kCoversShare))) {
       contest.is_cut = true;
       break;
     }
     if (contest.note_cover(task.graph(), named.result.cover))
-      fits |= add_cover(task, env, named, covers.corrections, priced, contest);
+      fits |= add_cover(task, env, stage, named, covers.corrections, priced, contest);
   }
   return fits;
 }
@@ -86,8 +98,8 @@ void enter_covers(const TuneTask& task, const MeasureEnv& env, const std::string
 }
 
 Result<Contestant> contestant_of(const TuneTask& task, const MeasureEnv& env, const std::string& name, Cover cover,
-                                 Priced& priced, Contest& contest) {
-  COLLAGE_TRY(std::vector<Artifact> artifacts, make_artifacts(priced, cover, env));
+                                 const ArtifactLimits& limits, Priced& priced, Contest& contest) {
+  COLLAGE_TRY(std::vector<Artifact> artifacts, make_artifacts(priced, cover, limits));
   COLLAGE_TRY(Contestant made, make_contestant(task, env, name, task.graph(), cover, std::move(artifacts)));
   COLLAGE_TRY_VOID(check_cap(made, task.options.objective, contest));
   return made;

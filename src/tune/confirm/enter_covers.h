@@ -27,9 +27,11 @@ struct Covers {
 void enter_covers(const TuneTask& task, const MeasureEnv& env, const std::string& stage, const Corrections& corrections,
                   Priced& priced, Contest& contest);
 
-/// A cover as a plan, with its bodies' steps. Errors tune/no-artifact, tune/over-memory, and those of assemble().
+/// A cover as a plan, with its bodies' steps. Errors tune/no-artifact, tune/no-time, tune/over-memory, and those of
+/// assemble().
 [[nodiscard]] Result<Contestant> contestant_of(const TuneTask& task, const MeasureEnv& env, const std::string& name,
-                                               Cover cover, Priced& priced, Contest& contest);
+                                               Cover cover, const ArtifactLimits& limits, Priced& priced,
+                                               Contest& contest);
 
 /// After a stop that came before every operator had somebody to run it.
 [[nodiscard]] std::string what_the_stop_left(const Priced& priced);

@@ -20,6 +20,10 @@ constexpr double kFinalTimeShare = 0.6;
 /// The least rounds that can decide anything: so many equal signs in a row.
 constexpr std::size_t kDecidedRounds = 10;
 
+bool is_late(const GuardOptions& options, std::chrono::nanoseconds ahead = {}) {
+  return options.deadline && Clock::now() + ahead > *options.deadline;
+}
+
 ConfirmRequest request_for(const std::vector<PlanToJudge>& plans, const std::vector<std::size_t>& chosen,
                            const GuardOptions& options) {
   ConfirmRequest request;
@@ -30,6 +34,8 @@ ConfirmRequest request_for(const std::vector<PlanToJudge>& plans, const std::vec
   request.threads = options.threads;
   request.seed = options.seed;
   request.quiet_ns = options.quiet_ns;
+  // The times of single steps are for searches that come after.
+  if (is_late(options) || !options.has_final) request.profile_runs = 0;
   return request;
 }
 
@@ -169,9 +175,12 @@ Result<GuardVerdict> judge(const std::vector<PlanToJudge>& plans, const GuardOpt
   heat.seconds = options.heat_seconds;
   heat.min_rounds = options.heat_rounds;
   heat.most_seconds = most_seconds(options, kHeatShare);
+  const Clock::time_point begin = Clock::now();
   COLLAGE_TRY(const std::vector<ConfirmLane> lanes, compare(plans, all, heat, confirm, options.apart, verdict));
+  const std::chrono::nanoseconds heat_took = Clock::now() - begin;
   const std::vector<double> heat_times = relative_times(lanes);
-  // One final, unless all its plans fail in it: then those behind them in the heat have theirs.
+  // One final, unless there is no time for it, or all its plans fail in it: then those behind them in the heat have
+  // theirs.
   for (;;) {
     const std::vector<std::size_t> chosen = finalists(plans, verdict, heat_times);
     if (chosen.empty())
@@ -180,6 +189,12 @@ Result<GuardVerdict> judge(const std::vector<PlanToJudge>& plans, const GuardOpt
     verdict.winner = chosen.front();
     tell_apart(all, lanes, verdict.winner, verdict);
     if (chosen.size() == 1) return verdict;
+    // A final loads its plans again; it takes as long as the heat at least.
+    if (!options.has_final || is_late(options, heat_took)) {
+      verdict.winner = simplest_of_the_best(plans, all, lanes).value_or(verdict.winner);
+      tell_apart(all, lanes, verdict.winner, verdict);
+      return verdict;
+    }
     ConfirmRequest last = request_for(plans, chosen, options);
     last.decided_rounds = kDecidedRounds;
     last.seconds = options.final_seconds;

@@ -54,7 +54,7 @@ std::optional<EvolvedPlan> evolved_plan(const TuneTask& task, const MeasureEnv& 
   level2.timed = timed_plans(contest);
   level2.best_ns = best.median_ns;
   level2.realise = [&](const Cover& cover) -> Result<RealisedPlan> {
-    COLLAGE_TRY(Contestant made, contestant_of(task, env, "evolved", cover, priced, contest));
+    COLLAGE_TRY(Contestant made, contestant_of(task, env, "evolved", cover, {.stop = env.stop}, priced, contest));
     return std::move(made.plan);
   };
   level2.time = [&](const RealisedPlan& plan) { return timer.time(plan, best.plan); };

@@ -21,21 +21,21 @@ struct Levels {
   std::size_t region, rest, rest_of_way, formats, size_of_way, several;
 
   explicit Levels(CostModel& model)
-      : all(model.add_level(1, true)),
-        kind(model.add_level(0.4, true)),
-        operation(model.add_level(0.3, false)),
-        backend(model.add_level(0.3, true)),
-        kind_of_backend(model.add_level(0.3, true)),
-        way(model.add_level(0.3, true)),
-        kind_of_way(model.add_level(0.3, true)),
-        operation_of_backend(model.add_level(0.15, false)),
-        operation_of_way(model.add_level(0.15, false)),
-        region(model.add_level(0.1, false)),
-        rest(model.add_level(0.1, true)),
-        rest_of_way(model.add_level(0.1, true)),
-        formats(model.add_level(0.1, true)),
-        size_of_way(model.add_level(0.3, true)),
-        several(model.add_level(0.15, true)) {}
+      : all(model.add_level("all", 1, true)),
+        kind(model.add_level("kind", 0.4, true)),
+        operation(model.add_level("operation", 0.3, false)),
+        backend(model.add_level("backend", 0.3, true)),
+        kind_of_backend(model.add_level("kind of backend", 0.3, true)),
+        way(model.add_level("way", 0.3, true)),
+        kind_of_way(model.add_level("kind of way", 0.3, true)),
+        operation_of_backend(model.add_level("operation of backend", 0.15, false)),
+        operation_of_way(model.add_level("operation of way", 0.15, false)),
+        region(model.add_level("region", 0.1, false)),
+        rest(model.add_level("rest", 0.1, true)),
+        rest_of_way(model.add_level("rest of way", 0.1, true)),
+        formats(model.add_level("formats", 0.1, true)),
+        size_of_way(model.add_level("size of way", 0.3, true)),
+        several(model.add_level("several", 0.15, true)) {}
 };
 
 /// The same for times within a factor of four.
@@ -79,10 +79,10 @@ struct EstimateLevels {
   std::size_t all, backend, way, region;
 
   explicit EstimateLevels(CostModel& model)
-      : all(model.add_level(0.5, true)),
-        backend(model.add_level(0.3, true)),
-        way(model.add_level(0.2, true)),
-        region(model.add_level(0.2, false)) {}
+      : all(model.add_level("estimate", 0.5, true)),
+        backend(model.add_level("estimate of backend", 0.3, true)),
+        way(model.add_level("estimate of way", 0.2, true)),
+        region(model.add_level("estimate of region", 0.2, false)) {}
 };
 
 CostModel::Computation estimated_computation(CostModel& model, const EstimateLevels& levels, double ns,
@@ -97,7 +97,8 @@ CostModel::Computation estimated_computation(CostModel& model, const EstimateLev
 }  // namespace
 
 CostBounds::CostBounds(const Graph& graph, const CandidatePool& pool, Accuracy accuracy, const PeakRates& peak,
-                       int threads, const Estimates& estimates) {
+                       int threads, const Estimates& estimates, EffectTable known)
+    : model_(std::move(known)) {
   WorkOfRegions work(graph, peak, threads);
   std::vector<RegionWork> works;
   for (const Region& region : pool.regions) {

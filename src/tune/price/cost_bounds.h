@@ -31,9 +31,10 @@ enum class Forecast : std::uint8_t {
 
 class CostBounds {
  public:
-  /// Answers for the candidates the pool has now. `estimates` are by candidate; none for an empty one.
+  /// Answers for the candidates the pool has now. `estimates` are by candidate; none for an empty one. `known`: what
+  /// tunes of other models have shown of the effects.
   CostBounds(const Graph& graph, const CandidatePool& pool, Accuracy accuracy, const PeakRates& peak, int threads,
-             const Estimates& estimates = {});
+             const Estimates& estimates = {}, EffectTable known = {});
 
   /// No candidate for this region of the pool takes less, as far as the machine has shown; 0 for regions that came
   /// later.
@@ -44,6 +45,8 @@ class CostBounds {
   void learn(std::size_t candidate, const Cost& cost);
   /// Until it is called forecasts do not know what was learnt last.
   void fit() { model_.fit(); }
+  /// What was learnt here that says something of other models too.
+  [[nodiscard]] EffectTable learnt() const { return model_.learnt(); }
 
  private:
   std::vector<std::uint32_t> region_of_;  ///< by candidate

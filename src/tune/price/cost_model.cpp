@@ -18,14 +18,28 @@ constexpr int kSweeps = 6;
 
 }  // namespace
 
-std::size_t CostModel::add_level(double deviation, bool is_shared) {
-  levels_.push_back({.variance = deviation * deviation, .is_shared = is_shared});
+std::size_t CostModel::add_level(std::string name, double deviation, bool is_shared) {
+  levels_.push_back({.name = std::move(name), .variance = deviation * deviation, .is_shared = is_shared});
   return levels_.size() - 1;
 }
 
+/// Of an effect that was seen elsewhere two things are expected: that it is near zero, and near what it was there.
+CostModel::State CostModel::state_of(std::size_t level, const std::string& name) const {
+  State state{.level = level, .variance = levels_[level].variance};
+  if (const auto known = known_.find(levels_[level].name + "|" + name); known != known_.end()) {
+    const double near_known = variance_in_next_model(known->second);
+    state.mean = known->second.mean * state.variance / (state.variance + near_known);
+    state.variance = state.variance * near_known / (state.variance + near_known);
+  }
+  state.value = state.mean;
+  return state;
+}
+
+double CostModel::resistance(const State& effect) { return kNoise * kNoise / effect.variance; }
+
 CostModel::Effect CostModel::effect(std::size_t level, const std::string& name) {
   const auto [found, added] = names_.emplace(std::pair(level, name), static_cast<Effect>(effects_.size()));
-  if (added) effects_.push_back({.level = level, .value = 0, .evidence = 0, .terms = {}});
+  if (added) effects_.push_back(state_of(level, name));
   return found->second;
 }
 
@@ -86,20 +100,19 @@ void CostModel::linearise(std::vector<double>& residuals) {
 void CostModel::sweep(std::vector<double>& residuals) {
   for (State& effect : effects_) {
     if (effect.terms.empty()) {
-      effect.value = 0;
+      effect.value = effect.mean;
       continue;
     }
-    double pull = effect.evidence * effect.value;
+    double pull = effect.evidence * effect.value + resistance(effect) * effect.mean;
     for (const Term& term : effect.terms) pull += term.weight * residuals[term.row];
-    const double value = pull / (effect.evidence + kNoise * kNoise / levels_[effect.level].variance);
+    const double value = pull / (effect.evidence + resistance(effect));
     for (const Term& term : effect.terms) residuals[term.row] -= term.weight * (value - effect.value);
     effect.value = value;
   }
 }
 
-double CostModel::variance_left(const State& effect) const {
-  const double variance = levels_[effect.level].variance;
-  return variance * kNoise * kNoise / (kNoise * kNoise + effect.evidence * variance);
+double CostModel::variance_left(const State& effect) {
+  return kNoise * kNoise / (effect.evidence + resistance(effect));
 }
 
 bool CostModel::is_odd(const Computation& computation, double log_ns) const {
@@ -140,6 +153,19 @@ CostModel::Prediction CostModel::predict(const Computation& computation) const {
     (levels_[effect.level].is_shared ? shared : own) += variance;
   }
   return {.ns = std::exp(log_of(computation)), .spread = std::sqrt(own + shared), .shared_spread = std::sqrt(shared)};
+}
+
+EffectTable CostModel::learnt() const {
+  EffectTable learnt;
+  for (const auto& [key, effect] : names_) {
+    const auto& [level, name] = key;
+    const State& state = effects_[effect];
+    if (!levels_[level].is_shared || state.evidence <= 0) continue;
+    const double of_data = state.value * (state.evidence + resistance(state)) - state.mean * resistance(state);
+    learnt[levels_[level].name + "|" + name] = {.mean = of_data / state.evidence,
+                                                .weight = state.evidence / (kNoise * kNoise)};
+  }
+  return learnt;
 }
 
 }  // namespace collage

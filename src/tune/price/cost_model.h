@@ -2,11 +2,12 @@
 // an implementation. The logarithm of a time is a sum of effects, one for each thing that computations can share. The
 // time of a computation of several parts is the sum of the parts' times.
 // In:  computations described by their effects, measured times. Out: expected times and their uncertainty.
-// How: effects are shrunk towards zero, more strongly the smaller the effects of their level usually are. For small
-//       changes, a sum of parts is linear in the effects, so a chain of operators informs the times of its parts in
-//       proportion to their share. A time that is improbably long is treated as an outlier and ignored, because a
-//       library's slow path says little about its other paths; but if most times of an effect look like outliers, they
-//       are used.
+// How: effects are shrunk towards zero, more strongly the smaller the effects of their level usually are; an effect
+// that
+//       other models have shown is shrunk towards what it was there. For small changes, a sum of parts is linear in the
+//       effects, so a chain of operators informs the times of its parts in proportion to their share. A time that is
+//       improbably long is treated as an outlier and ignored, because a library's slow path says little about its other
+//       paths; but if most times of an effect look like outliers, they are used.
 // Example: MatMul takes 100 us on p and 50 us on q; Conv takes 200 us on p. Without shrinkage the backend effect is
 // log(50/100), so Conv on q is forecast at 200 x 50/100 = 100 us.
 // Cost: fit() takes a few sweeps over the effects of what was measured.
@@ -20,6 +21,8 @@
 #include <map>
 #include <string>
 #include <vector>
+
+#include "tune/price/effect_table.h"
 
 namespace collage {
 
@@ -41,9 +44,12 @@ class CostModel {
     double shared_spread = 0;  ///< the same, of what the effects of shared levels leave open
   };
 
+  /// `known`: what was seen of effects before, by "level|name".
+  explicit CostModel(EffectTable known = {}) : known_(std::move(known)) {}
+
   /// `deviation` is the standard deviation of the effects of a level, `is_shared` says that each bears on many
   /// computations at once.
-  std::size_t add_level(double deviation, bool is_shared);
+  std::size_t add_level(std::string name, double deviation, bool is_shared);
   /// The effect of this name, the same for the same level and name.
   [[nodiscard]] Effect effect(std::size_t level, const std::string& name);
 
@@ -52,6 +58,8 @@ class CostModel {
   /// Until it is called predictions do not know what was learnt last.
   void fit();
   [[nodiscard]] Prediction predict(const Computation& computation) const;
+  /// What was learnt here of the effects of shared levels, as of the last fit().
+  [[nodiscard]] EffectTable learnt() const;
 
  private:
   struct Row {
@@ -70,14 +78,21 @@ class CostModel {
   /// What is known of an effect.
   struct State {
     std::size_t level = 0;
+    double mean = 0;  ///< what is expected of it before anything is learnt, and how far it may be from there
+    double variance = 1;
     double value = 0;
     double evidence = 0;  ///< sum of squared weights
     std::vector<Term> terms;
   };
   struct Level {
+    std::string name;
     double variance;
     bool is_shared;
   };
+
+  [[nodiscard]] State state_of(std::size_t level, const std::string& name) const;
+  /// By how much more the data count than what was expected.
+  [[nodiscard]] static double resistance(const State& effect);
 
   [[nodiscard]] double part_ns(const Part& part) const;
   [[nodiscard]] double log_of(const Computation& computation) const;
@@ -85,10 +100,11 @@ class CostModel {
   [[nodiscard]] std::vector<Weight> weights(const Computation& computation) const;
   void linearise(std::vector<double>& residuals);
   void sweep(std::vector<double>& residuals);
-  [[nodiscard]] double variance_left(const State& effect) const;
+  [[nodiscard]] static double variance_left(const State& effect);
   [[nodiscard]] bool is_odd(const Computation& computation, double log_ns) const;
   void believe_doubts_that_agree();
 
+  EffectTable known_;
   std::vector<Level> levels_;
   std::vector<State> effects_;
   std::map<std::pair<std::size_t, std::string>, Effect> names_;

@@ -3,6 +3,8 @@
 #include <utility>
 #include <variant>
 
+#include <fmt/format.h>
+
 #include "backend/extensions/portability_extension.h"
 
 namespace collage {
@@ -37,6 +39,9 @@ Result<std::vector<Artifact>> CoverArtifacts::make(const Cover& cover, const Art
       artifacts.emplace_back();
       continue;
     }
+    if (Clock::now() > limits.latest)
+      return fail(ExitCode::kLimit, kNoTimeForPlan, "cover",
+                  fmt::format("{} of {} steps made", artifacts.size(), cover.steps.size()), "a larger budget");
     const auto move = move_of(step);
     COLLAGE_TRY(Artifact artifact,
                 move ? make_conversion(conversion_of(graph_, *move), step.backend, limits, conversions)

@@ -22,8 +22,12 @@
 namespace collage {
 
 /// Which artifacts are made, and until when.
+/// The code of an error that says nothing of candidates.
+inline constexpr const char* kNoTimeForPlan = "tune/no-time";
+
 struct ArtifactLimits {
   std::stop_token stop = {};
+  Clock::time_point latest = Clock::time_point::max();  ///< then no further artifact is begun
   /// Until then those that also hold code for processors with fewer instructions, where backends have such code;
   /// nothing: the usual ones.
   std::optional<Clock::time_point> portable_until = std::nullopt;

@@ -41,7 +41,7 @@ class LazyPricer {
       goes_on = costs_.measured_count() > before;
     }
     COLLAGE_TRY_VOID(measure_until_known(Covers::kAll, Forecast::kExpected));
-    if (measuring_.is_stopped() || !measuring_.is_over()) return costs_.measured();
+    if (measuring_.is_stopped() || !measuring_.is_over() || has_measured_cover()) return costs_.measured();
     forecast(Forecast::kExpected);
     return std::move(request_.costs);
   }
@@ -51,6 +51,12 @@ class LazyPricer {
 
   [[nodiscard]] std::size_t nodes_of(std::size_t candidate) const {
     return request_.pool->regions[request_.pool->candidates[candidate].region].nodes.count();
+  }
+
+  /// What is measured is compiled; a forecast in a cover would have to be compiled when the time is over.
+  [[nodiscard]] bool has_measured_cover() {
+    request_.costs = costs_.measured();
+    return best_cover(request_, request_.backends).has_value();
   }
 
   [[nodiscard]] bool has_ended() const { return measuring_.is_stopped() || measuring_.is_over(); }
@@ -94,6 +100,7 @@ class LazyPricer {
       const std::vector<std::size_t> open = costs_.open_in(covers);
       COLLAGE_TRY(const std::size_t conversions, measuring_.conversions(covers));
       if ((open.empty() && conversions == 0) || has_ended()) return {};
+      if (which == Covers::kQuick && measuring_.is_quick_over()) return {};
       COLLAGE_TRY_VOID(measure(open));
     }
   }

@@ -35,6 +35,8 @@ struct LazyMeasuring {
   /// Backends whose candidates take little time to measure: what their best cover uses comes first, so that a budget
   /// too short for all does not leave a plan that is worse than theirs. Empty: all are alike.
   std::vector<std::string> quick = {};
+  /// From then on they have no precedence.
+  std::function<bool()> is_quick_over = [] { return false; };
   /// The size of the largest regions that may be measured now: less than any after a deadline.
   std::function<std::size_t()> most_nodes;
   /// From then on nothing is measured: somebody wants an end,
@@ -45,8 +47,8 @@ struct LazyMeasuring {
 };
 
 /// Costs by candidate of request.pool. request.costs are those known before; empty means none. One candidate of each
-/// computation is measured. When the time is over, the candidates of regions that could still be measured get their
-/// expected costs, so that a cover exists. Errors of the search and of measuring.
+/// computation is measured. When the time is over before a cover of measured candidates exists, the candidates of
+/// regions that could still be measured get their expected costs. Errors of the search and of measuring.
 [[nodiscard]] Result<std::vector<Cost>> price_lazily(CoverRequest request, CostBounds& bounds,
                                                      const LazyMeasuring& measuring);
 

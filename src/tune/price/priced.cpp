@@ -107,8 +107,9 @@ Result<std::vector<Cost>> measure(const TuneTask& task, const MeasureEnv& env, P
   const MeasureLimits limits = env.limits();
   COLLAGE_TRY(const Estimates estimates, estimates_of(task.options.estimates, graph, pool));
   priced.costs = with_estimates(task.options.estimates, estimates, std::move(priced.costs));
-  CostBounds& bounds =
-      priced.bounds.emplace(graph, pool, task.options.accuracy, peak_rates(env.store), task.options.threads, estimates);
+  const PricingMemory& memory = priced.memory_of_models.emplace(env.store, graph, task.options);
+  CostBounds& bounds = priced.bounds.emplace(graph, pool, task.options.accuracy, peak_rates(env.store),
+                                             task.options.threads, estimates, memory.known());
   if (!task.options.measures_all) return priced.pricing->price_lazily(cover_request(task, priced, {}), bounds, limits);
   COLLAGE_TRY(std::vector<Cost> costs, priced.pricing->price(pool, limits, priced.costs));
   for (std::size_t c = 0; c < costs.size(); ++c) bounds.learn(c, costs[c]);
@@ -209,6 +210,7 @@ Priced price_pool(const TuneTask& task, Pool pool, const MeasureEnv& env) {
   }
   priced.pricing = std::make_unique<Pricing>(pricing_options(task, env), task.graph(), env.registry, env.store);
   if (auto filled = fill(task, env, priced); !filled) priced.no_covers = std::move(filled).error();
+  if (priced.bounds) priced.memory_of_models->keep(priced.bounds->learnt());
   return priced;
 }
 
@@ -250,9 +252,9 @@ CoverRequest cover_request(const TuneTask& task, const Priced& priced, const Cor
   return request;
 }
 
-Result<std::vector<Artifact>> make_artifacts(Priced& priced, Cover& cover, const MeasureEnv& env) {
+Result<std::vector<Artifact>> make_artifacts(Priced& priced, Cover& cover, const ArtifactLimits& limits) {
   attach_bodies(priced.bodies, cover);
-  COLLAGE_TRY(std::vector<Artifact> own, priced.pricing->artifacts(cover, {.stop = env.stop}));
+  COLLAGE_TRY(std::vector<Artifact> own, priced.pricing->artifacts(cover, limits));
   priced.memory.learn(cover, own);
   return with_bodies(priced.bodies, cover, std::move(own));
 }

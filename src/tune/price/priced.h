@@ -16,6 +16,7 @@
 #include "tune/price/context.h"
 #include "tune/price/cost_bounds.h"
 #include "tune/price/pricing.h"
+#include "tune/price/pricing_memory.h"
 
 namespace collage {
 
@@ -24,10 +25,11 @@ struct ScheduleContext;
 /// Grows: schedules, evolved covers and failed artifacts add candidates and costs.
 struct Priced {
   Pool pool;
-  std::vector<Cost> costs;                 ///< by candidate
-  std::vector<Unmeasured> why_unmeasured;  ///< by candidate
-  std::optional<CostBounds> bounds;        ///< nothing when there was no pricing
-  std::unique_ptr<Pricing> pricing;        ///< measures what is asked for later; null for a graph without nodes
+  std::vector<Cost> costs;                        ///< by candidate
+  std::vector<Unmeasured> why_unmeasured;         ///< by candidate
+  std::optional<PricingMemory> memory_of_models;  ///< likewise for `bounds`: nothing when there was no pricing
+  std::optional<CostBounds> bounds;
+  std::unique_ptr<Pricing> pricing;  ///< measures what is asked for later; null for a graph without nodes
   std::optional<BodyPlacer> placer;
   Placements bodies;
   StepMemory memory;
@@ -51,8 +53,8 @@ struct Priced {
 /// With everything known so far, measured costs corrected by context.
 [[nodiscard]] CoverRequest cover_request(const TuneTask& task, const Priced& priced, const Corrections& corrections);
 
-/// For steps of this cover, those of its bodies included, which it gets here. Error tune/no-artifact.
-[[nodiscard]] Result<std::vector<Artifact>> make_artifacts(Priced& priced, Cover& cover, const MeasureEnv& env);
+/// For steps of this cover, those of its bodies included, which it gets here. Errors tune/no-artifact, tune/no-time.
+[[nodiscard]] Result<std::vector<Artifact>> make_artifacts(Priced& priced, Cover& cover, const ArtifactLimits& limits);
 
 /// Lowers the cap of the search by what a plan took beyond the search's count: by small steps, since another cover may
 /// be counted better. False when nothing is left.

@@ -10,6 +10,8 @@ namespace collage {
 namespace {
 
 constexpr int kMostSearches = 24;
+/// Of the time for measuring, for backends that are quick to measure.
+constexpr double kQuickShare = 0.25;
 
 std::int64_t all_weight_bytes(const Graph& graph) {
   std::int64_t bytes = 0;
@@ -25,6 +27,13 @@ PricerOptions pricer_options(const PricingOptions& options, const Graph& graph) 
   result.graph = options.files;
   result.repros = options.repros;
   return result;
+}
+
+/// When this share of the time until the deadline is over.
+Clock::time_point after(Clock::time_point deadline, double share) {
+  if (deadline == Clock::time_point::max()) return deadline;
+  const Clock::time_point now = Clock::now();
+  return now + std::chrono::duration_cast<Clock::duration>(share * (deadline - now));
 }
 
 /// Those that do not compile for each kernel; none when nobody does.
@@ -68,6 +77,7 @@ Result<std::vector<Cost>> Pricing::price_lazily(CoverRequest request, CostBounds
     return conversions_.measure(covers, limits, *pricer_);
   };
   measuring.quick = quick_backends(request.backends, registry_);
+  measuring.is_quick_over = [until = after(limits.deadline, kQuickShare)] { return Clock::now() > until; };
   measuring.most_nodes = [&] { return candidates_.most_nodes(limits); };
   measuring.is_stopped = [&] { return limits.stop.stop_requested(); };
   measuring.is_over = [&] { return Clock::now() > limits.latest; };

@@ -25,6 +25,10 @@ void ProgressMeter::pass_on(ProgressEvent event) {
   // A part may have seen a better plan than the last contest.
   if (event.best_us > 0 && (best_us_ == 0 || event.best_us < best_us_)) best_us_ = event.best_us;
   event.best_us = best_us_;
+  if (rival_us_ > 0 && best_us_ > 0) {
+    event.rival = rival_;
+    event.speedup = rival_us_ / best_us_;
+  }
   event.left_s = left_s(phase);
   sink_(event);
 }

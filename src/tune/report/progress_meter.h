@@ -7,6 +7,7 @@
 #include <functional>
 #include <map>
 #include <string>
+#include <utility>
 
 #include "base/progress.h"
 
@@ -22,8 +23,12 @@ class ProgressMeter {
 
   /// What the parts call.
   [[nodiscard]] Progress sink();
-  /// Microseconds end to end of the best plan so far.
-  void know_best(double us) { best_us_ = us; }
+  /// Microseconds end to end of the best plan so far, and of the fastest engine, "" when none runs.
+  void know_best(double us, std::string rival = {}, double rival_us = 0) {
+    best_us_ = us;
+    rival_ = std::move(rival);
+    rival_us_ = rival_us;
+  }
 
  private:
   /// Of one phase: batches that are over, and the one at work.
@@ -45,6 +50,8 @@ class ProgressMeter {
   std::function<double()> elapsed_s_;
   std::map<std::string, Phase> phases_;
   double best_us_ = 0;
+  std::string rival_;
+  double rival_us_ = 0;
 };
 
 }  // namespace collage

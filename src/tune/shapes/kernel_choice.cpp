@@ -14,7 +14,7 @@ using Steps = std::vector<std::int64_t>;
 /// A loss between neighbours that is worth another point: in logarithms of time.
 constexpr double kWorthAPoint = 0.04;
 /// Neighbours nearer than this ratio are alike.
-constexpr double kNear = 1.05;
+constexpr double kNearShare = 1.05;
 /// A kernel this far behind everywhere, as a logarithm, has no hope.
 constexpr double kHopeless = 0.1;
 /// What a kernel must gain, as a logarithm, over the neighbour's to take its place.
@@ -22,7 +22,7 @@ constexpr double kSteady = 0.02;
 
 /// Halfway in ratio; nothing when there is none between.
 std::optional<std::int64_t> middle_of(std::int64_t a, std::int64_t b) {
-  if (b - a < 2 || static_cast<double>(b) < kNear * static_cast<double>(a)) return std::nullopt;
+  if (b - a < 2 || static_cast<double>(b) < kNearShare * static_cast<double>(a)) return std::nullopt;
   const auto middle = static_cast<std::int64_t>(std::sqrt(static_cast<double>(a) * static_cast<double>(b)));
   return std::clamp(middle, a + 1, b - 1);
 }

@@ -5,7 +5,7 @@
 
 #include "backend/extensions/export_extension.h"
 #include "native_fixture.h"
-#include "program.h"
+#include "program_binary.h"
 
 namespace collage::test {
 namespace {
@@ -107,7 +107,7 @@ TEST(LinkedKernels, AreExportedAsNamesAndObjectFiles) {
   ASSERT_NE(exporting, nullptr);
   const auto made = exporting->exported(at(sum.request(), all, 0).artifact, "code7");
   ASSERT_TRUE(made) << to_string(made.error());
-  const auto unit = native::unit_of(made->bytes);
+  const auto unit = native::unit_from_binary(made->bytes);
   ASSERT_TRUE(unit) << to_string(unit.error());
   EXPECT_EQ(unit->programs, native::unit_of(all.artifacts[0].bytes)->programs);
   ASSERT_EQ(made->code.size(), unit->codes.size()) << "code for each instruction set";

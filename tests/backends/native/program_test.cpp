@@ -115,11 +115,12 @@ TEST(Unit, ReadsBackWhatItWrote) {
 
 /// One kernel for f32[n, 32], another for n of at least 8.
 KernelSet sample_set() {
-  const Member member = {.symbol = "wide",
-                         .variant = "rows",
-                         .arguments = {sample().arguments[0]},
-                         .views = {{.extents = {{.factor = 1, .sizes = {0}}}, .strides = {{.factor = 32, .sizes = {}}}}},
-                         .guards = {{.term = {.factor = 2, .sizes = {0}}, .least = 8}}};
+  const Member member = {
+      .symbol = "wide",
+      .variant = "rows",
+      .arguments = {sample().arguments[0]},
+      .views = {{.extents = {{.factor = 1, .sizes = {0}}}, .strides = {{.factor = 32, .sizes = {}}}}},
+      .guards = {{.term = {.factor = 2, .sizes = {0}}, .least = 8}}};
   Member other = member;
   other.guards.clear();
   return {.symbols = {{.name = "n", .input = 0, .axis = 0, .low = 1, .high = 64}},
@@ -142,8 +143,9 @@ TEST(BinaryArtifact, OfAProgramReadsBackWhatItWrote) {
 }
 
 TEST(BinaryArtifact, OfAUnitReadsBackWhatItWrote) {
-  const StoredUnit unit = {.programs = {{"a", sample()}, {"b", Program()}},
-                           .codes = {{.shared_object = "first", .objects = {}}, {.shared_object = "x", .objects = {"o"}}}};
+  const StoredUnit unit = {
+      .programs = {{"a", sample()}, {"b", Program()}},
+      .codes = {{.shared_object = "first", .objects = {}}, {.shared_object = "x", .objects = {"o"}}}};
   const std::string bytes = to_binary_artifact(unit);
   const auto read = unit_from_binary(bytes);
   ASSERT_TRUE(read) << to_string(read.error());

@@ -29,6 +29,8 @@ TEST(ProgressText, OnlyWhatIsKnownIsSaid) {
   EXPECT_EQ(line_text({.phase = "import", .note = {}}), "import");
   EXPECT_EQ(line_text({.phase = "price", .done = 4, .total = 4, .note = {}}), "price 4/4");
   EXPECT_EQ(bar_text({.phase = "search", .best_us = 5, .note = {}}, 80), "search    best 5.0 us");
+  EXPECT_EQ(bar_text({.phase = "price", .best_us = 5, .rival = "openvino", .speedup = 1.314, .note = {}}, 80),
+            "price     best 5.0 us, 1.31x of openvino");
 }
 
 TEST(ProgressText, LongTimesAreInMinutes) {

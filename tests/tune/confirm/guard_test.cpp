@@ -54,6 +54,17 @@ TEST_F(Guard, SaysHowMuchFasterTheWinnerIsOfWhomItBeatInTheHeatToo) {
   EXPECT_FALSE(verdict.ratios[2]) << "the winner itself";
 }
 
+TEST_F(Guard, HeatDecidesWhereThereIsNoTimeForAFinal) {
+  add("lucky", R"({"heat": 1000, "final": 1200})");
+  add("steady", R"({"heat": 1100, "final": 1100})");
+  options.deadline = Clock::now();
+  EXPECT_EQ(winner(), "lucky");
+  EXPECT_NE(verdict.against[1], Verdict::kSlower);
+  options.deadline.reset();
+  options.has_final = false;
+  EXPECT_EQ(winner(), "lucky");
+}
+
 TEST_F(Guard, FinalOverrulesTheHeat) {
   add("lucky", R"({"heat": 1000, "final": 1200})");
   add("steady", R"({"heat": 1100, "final": 1100})");

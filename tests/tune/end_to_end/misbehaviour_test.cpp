@@ -154,7 +154,7 @@ Progress arm_at(const std::string& phase, const std::string& file) {
 
 TEST_F(Misbehaviour, CrashOfAPlanThatWasMeasuredFineCostsThatPlanOnly) {
   TuneOptions with = options_with({"test:fault=run-crash"});
-  with.progress = arm_at("confirm", shared_->file(store_ + ".armed"));
+  with.progress = arm_at("search", shared_->file(store_ + ".armed"));
   const auto report = tune_with(with);
   ASSERT_TRUE(report) << to_string(report.error());
   EXPECT_GT(report->measured, 0U);

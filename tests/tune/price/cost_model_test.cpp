@@ -36,8 +36,8 @@ class CostModels : public ::testing::Test {
   CostModel model;
 
  private:
-  std::size_t ways_ = model.add_level(1, true);
-  std::size_t operations_ = model.add_level(1, false);
+  std::size_t ways_ = model.add_level("way", 1, true);
+  std::size_t operations_ = model.add_level("operation", 1, false);
   std::map<std::string, CostModel::Computation> made_;
 };
 

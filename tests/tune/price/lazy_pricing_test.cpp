@@ -22,7 +22,9 @@ const std::vector<std::string> kBackends = {"kernels", "engine", "graphs"};
 /// operation, a way, the pair, with a little that nothing tells, and a slow path here and there.
 class RegularTimes {
  public:
-  RegularTimes(std::uint64_t seed, std::size_t convolutions) : dice_(seed) {
+  /// `relative`: another model on the same machine, whose ways and operations are as fast here.
+  RegularTimes(std::uint64_t seed, std::size_t convolutions, const RegularTimes* relative = nullptr) : dice_(seed) {
+    if (relative != nullptr) factors_ = relative->factors_;
     std::vector<ValueId> kernels;
     GraphBuilder builder({1, 32, 16, 16});
     ValueId last = builder.input("x");
@@ -154,10 +156,12 @@ LazyMeasuring measuring(const RegularTimes& times, Asked& asked) {
           .progress = [](std::size_t) {}};
 }
 
-std::vector<Cost> price(const RegularTimes& times, Asked& asked) {
-  CostBounds bounds(times.graph, times.pool, Accuracy::kStandard, kPeak, 1);
+std::vector<Cost> price(const RegularTimes& times, Asked& asked, const EffectTable& known = {},
+                        EffectTable* learnt = nullptr) {
+  CostBounds bounds(times.graph, times.pool, Accuracy::kStandard, kPeak, 1, {}, known);
   auto costs = price_lazily(times.request(), bounds, measuring(times, asked));
   EXPECT_TRUE(costs) << to_string(costs.error());
+  if (learnt != nullptr) *learnt = bounds.learnt();
   return *costs;
 }
 
@@ -183,6 +187,30 @@ TEST(LazyPricing, FindsNearlyTheCoverOfMeasuringEverythingWithFewMeasurements) {
   EXPECT_LT(worst, 0.05);
   EXPECT_LT(excess, test::by_length(0.01, 0.005));
   EXPECT_LT(measured, distinct * 6 / 10);
+}
+
+TEST(LazyPricing, FindsBetterCoversInLittleTimeWhereOtherModelsWereTuned) {
+  double without_others = 0;
+  double after_others = 0;
+  const auto seeds = test::by_length<std::uint64_t>(6, 20);
+  for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    std::vector<EffectTable> tables(2);
+    const RegularTimes first(100 * seed, 32);
+    const RegularTimes second(100 * seed + 1, 32, &first);
+    Asked by_others;
+    price(first, by_others, {}, &tables[0]);
+    price(second, by_others, {}, &tables[1]);
+    const RegularTimes third(100 * seed + 2, 32, &second);
+    const auto eager = static_cast<double>(third.eager_ns());
+    const auto excess = [&](const EffectTable& known) {
+      Asked asked{.end = 48};
+      return static_cast<double>(third.cost_of_best(price(third, asked, known))) / eager - 1;
+    };
+    without_others += excess({}) / static_cast<double>(seeds);
+    after_others += excess(pooled_effects(tables, {})) / static_cast<double>(seeds);
+  }
+  EXPECT_LT(after_others, without_others / 2) << "more than the best cover takes";
 }
 
 TEST(LazyPricing, MeasuresEveryComputationOnce) {
@@ -231,11 +259,20 @@ TEST(LazyPricing, LeavesACoverWhenTimeEndsAtOnce) {
     EXPECT_EQ(times.pool.regions[times.pool.candidates[c].region].nodes.count(), 1U);
 }
 
-TEST(LazyPricing, ForecastsSingleNodesWhenNoTimeIsLeft) {
+// What is measured is compiled: a cover of it takes no more time.
+TEST(LazyPricing, ForecastsNothingWhenACoverIsMeasured) {
   const RegularTimes times(7, 8);
   Asked asked{.candidates = {}, .limit = 0, .end = 5};
   const std::vector<Cost> costs = price(times, asked);
-  EXPECT_LT(asked.candidates.size(), 5 + 16U) << "a portion that was asked for is measured";
+  EXPECT_TRUE(std::ranges::none_of(costs, [](const Cost& cost) { return std::holds_alternative<Estimated>(cost); }));
+  EXPECT_GT(times.cost_of_best(costs), 0);
+}
+
+TEST(LazyPricing, ForecastsSingleNodesWhenNoTimeIsLeftForACover) {
+  const RegularTimes times(7, 8);
+  Asked asked{.candidates = {}, .limit = 0, .end = 0};
+  const std::vector<Cost> costs = price(times, asked);
+  EXPECT_TRUE(asked.candidates.empty());
   for (std::size_t c = 0; c < costs.size(); ++c)
     EXPECT_EQ(std::holds_alternative<Unknown>(costs[c]),
               times.pool.regions[times.pool.candidates[c].region].nodes.count() > 1)

@@ -1,0 +1,62 @@
+#include "tune/price/effect_table.h"
+
+#include <cmath>
+
+namespace collage {
+namespace {
+
+/// Deviation of an effect from one model to another, and from one machine to another.
+constexpr double kBetweenModels = 0.15;
+constexpr double kBetweenMachines = 0.3;
+/// Decimals in files: more than measured times have.
+constexpr double kDecimals = 1e4;
+
+/// A sum of means by weight.
+class Pool {
+ public:
+  void add(const EffectTable& table, double deviation) {
+    for (const auto& [name, effect] : table) {
+      const double weight = 1 / (deviation * deviation + 1 / effect.weight);
+      KnownEffect& sum = sums_[name];
+      sum.mean += weight * effect.mean;
+      sum.weight += weight;
+    }
+  }
+  [[nodiscard]] EffectTable means() && {
+    for (auto& [name, effect] : sums_) effect.mean /= effect.weight;
+    return std::move(sums_);
+  }
+
+ private:
+  EffectTable sums_;
+};
+
+double rounded(double number) { return std::round(number * kDecimals) / kDecimals; }
+
+}  // namespace
+
+EffectTable pooled_effects(std::span<const EffectTable> of_models, const EffectTable& elsewhere) {
+  Pool pool;
+  for (const EffectTable& table : of_models) pool.add(table, kBetweenModels);
+  pool.add(elsewhere, kBetweenMachines);
+  return std::move(pool).means();
+}
+
+double variance_in_next_model(const KnownEffect& known) { return kBetweenModels * kBetweenModels + 1 / known.weight; }
+
+Json to_json(const EffectTable& effects) {
+  Json object = Json::object();
+  for (const auto& [name, effect] : effects) object[name] = {rounded(effect.mean), rounded(effect.weight)};
+  return object;
+}
+
+EffectTable effects_from(const Json& json) {
+  EffectTable effects;
+  for (const auto& [name, pair] : json.items()) {
+    const KnownEffect effect{.mean = pair.at(0), .weight = pair.at(1)};
+    if (effect.weight > 0) effects.emplace(name, effect);
+  }
+  return effects;
+}
+
+}  // namespace collage

@@ -1,0 +1,159 @@
+#!/usr/bin/env python3
+"""Measures how good the plans of short tunes are: the speed of what ships against the budget.
+
+In:  models (path, or workload:NAME), budgets, a built or installed tree. Out: a JSON file, and the table of all that is in it.
+How: each tune has an empty store and one thread. Plans of different tunes, and the engines, are then timed against each other
+     in one process, in rounds (`collage bench --against`), because times of different minutes do not compare. A figure is the
+     speed of a plan in parts of the speed of the plan with the largest budget.
+     A file is continued: what it has is not done again. Rows of one model are from one machine; others start a new row.
+     Run it on a quiet machine: ten models with the usual budgets take some 95 minutes.
+
+    tools/convergence.py --tree build/dev --out convergence.json ppocrv3_det.onnx:x=1x3x640x640 workload:resnet50
+    tools/convergence.py --out convergence.json          only prints the table
+"""
+
+import argparse
+import json
+import math
+import os
+import pathlib
+import platform
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+ENGINES = ["onnxruntime", "openvino"]
+
+
+def run(words, folder):
+    begin = time.monotonic()
+    done = subprocess.run([str(word) for word in words], cwd=folder, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        raise RuntimeError(f"{' '.join(map(str, words[:3]))}: {done.stderr.strip() or done.stdout.strip()}")
+    return time.monotonic() - begin
+
+
+def processor():
+    for line in pathlib.Path("/proc/cpuinfo").read_text().splitlines():
+        if line.startswith("flags"):
+            flags = set(line.split())
+            best = next((one for one in ("avx512_bf16", "avx512f", "avx2") if one in flags), "other")
+            return f"{platform.machine()} {best}, {os.cpu_count()} processors"
+    return platform.machine()
+
+
+def model_of(text, collage, folder):
+    """PATH[:DIM=N,...] or workload:NAME -> name, path, options."""
+    if text.startswith("workload:"):
+        name = text.split(":")[1]
+        path = pathlib.Path(folder, f"{name}.onnx")
+        run([collage, "workload", name, "-o", path], folder)
+        return name, path, []
+    path, _, shapes = text.partition(":")
+    path = pathlib.Path(path).resolve()
+    return path.stem, path, [word for one in shapes.split(",") if one for word in ("--shape", one)]
+
+
+def tune(collage, path, shapes, budget, folder):
+    name = f"{budget}-{len(list(pathlib.Path(folder).glob('*.collage')))}"
+    plan = pathlib.Path(folder, f"{name}.collage")
+    wall = run([collage, "tune", path, "-o", plan, "--budget", f"{budget}s", "--threads", 1, "--store",
+                pathlib.Path(folder, f"{name}.sqlite"), "--quiet", "--json", pathlib.Path(folder, "tune.json"), *shapes],
+               folder)
+    report = json.loads(pathlib.Path(folder, "tune.json").read_text())
+    return {"budget": budget, "plan": str(plan), "wall": round(wall, 2), "measured": report["measured"],
+            "shipped": report["shipped"]}
+
+
+def race(collage, plans, folder, seconds):
+    """Microseconds of each plan, the first one included, and of each engine."""
+    first, *others = plans
+    words = [collage, "bench", first, "--against", ",".join([*ENGINES, *others]), "--seconds", seconds, "--json",
+             pathlib.Path(folder, "bench.json"), "--quiet"]
+    run(words, folder)
+    contenders = json.loads(pathlib.Path(folder, "bench.json").read_text())["contenders"]
+    return [(one["name"], one.get("median_us")) for one in contenders]
+
+
+def row_of(text, collage, options):
+    with tempfile.TemporaryDirectory(prefix="collage-convergence-") as folder:
+        name, path, shapes = model_of(text, collage, folder)
+        largest = max(options.budgets)
+        tunes = [tune(collage, path, shapes, budget, folder) for budget in sorted(options.budgets)
+                 for _ in range(1 if budget == largest else options.runs)]
+        times = race(collage, [one["plan"] for one in tunes], folder, options.seconds)
+        engines = {who: us for who, us in times if who in ENGINES and us}
+        of_plans = [us for who, us in times if who not in ENGINES]
+        for one, us in zip(tunes, of_plans, strict=True):
+            one["us"] = us
+            del one["plan"]
+        return {"model": name, "machine": processor(), "version": options.version, "tunes": tunes, "engines": engines}
+
+
+def geometric_mean(numbers):
+    return math.exp(statistics.fmean(map(math.log, numbers)))
+
+
+def speeds(row):
+    """By budget, the speeds of its plans in parts of that with the largest budget."""
+    largest = max(one["budget"] for one in row["tunes"])
+    best = statistics.median(one["us"] for one in row["tunes"] if one["budget"] == largest)
+    by_budget = {}
+    for one in row["tunes"]:
+        by_budget.setdefault(one["budget"], []).append(best / one["us"])
+    return by_budget
+
+
+def table(rows):
+    budgets = sorted({one["budget"] for row in rows for one in row["tunes"]})
+    lines = ["| version | model | " + " | ".join(f"{budget} s" for budget in budgets) +
+             " | of the best engine, largest budget | worst overrun |",
+             "|---" * (len(budgets) + 4) + "|"]
+    for version in dict.fromkeys(row["version"] for row in rows):
+        of_version = [row for row in rows if row["version"] == version]
+        for row in of_version:
+            by_budget = speeds(row)
+            largest = max(by_budget)
+            fastest = min(row["engines"].values()) if row["engines"] else math.nan
+            best = statistics.median(one["us"] for one in row["tunes"] if one["budget"] == largest)
+            overrun = max(one["wall"] - one["budget"] for one in row["tunes"])
+            cells = [f"{statistics.median(by_budget[b]):.2f}" if b in by_budget else "" for b in budgets]
+            lines.append(f"| {version} | {row['model']} | " + " | ".join(cells) +
+                         f" | {fastest / best:.2f}x | {overrun:+.1f} s |")
+        means = [geometric_mean([statistics.median(speeds(row)[b]) for row in of_version if b in speeds(row)])
+                 if any(b in speeds(row) for row in of_version) else math.nan for b in budgets]
+        lines.append(f"| {version} | geometric mean | " + " | ".join(f"{mean:.3f}" for mean in means) + " | | |")
+    return "\n".join(lines)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("models", nargs="*")
+    parser.add_argument("--out", type=pathlib.Path, required=True)
+    parser.add_argument("--tree", type=pathlib.Path, default=ROOT / "build/dev")
+    parser.add_argument("--version", default="now", help="a name for the rows of this tree")
+    parser.add_argument("--budgets", type=int, nargs="+", default=[10, 20, 60, 300])
+    parser.add_argument("--runs", type=int, default=3, help="of each budget but the largest")
+    parser.add_argument("--seconds", type=int, default=20, help="of the race at the end")
+    options = parser.parse_args()
+    collage = options.tree.resolve() / "bin/collage"
+    rows = json.loads(options.out.read_text()) if options.out.exists() else []
+    for text in options.models:
+        name = text.split(":")[1] if text.startswith("workload:") else pathlib.Path(text.partition(":")[0]).stem
+        if any((row["model"], row["version"], row["machine"]) == (name, options.version, processor()) for row in rows):
+            continue
+        try:
+            rows.append(row_of(text, collage, options))
+        except RuntimeError as error:
+            print(f"{name}: {error}", file=sys.stderr)
+            continue
+        options.out.write_text(json.dumps(rows, indent=1) + "\n")
+        print(f"{name}: done", file=sys.stderr)
+    print(table(rows) if rows else "nothing measured")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,72 @@
+#!/usr/bin/env python3
+"""Makes the file of what tunes have shown of the cost model's effects, which an installation begins with.
+
+In:  cost stores of tunes, of any machines. Out: lib/collage/priors.json of the product (src/tune/price/shipped_effects.h).
+How: each tune keeps, for its model, the effects of backends, implementations and kinds of operators and how certain they
+     are (src/tune/price/pricing_memory.h). Here they are pooled by class of processor and number of threads, with a
+     deviation between models, as the product pools those of its own store (src/tune/price/effect_table.h). Effects that
+     are hardly certain, or were seen in one model alone, are left out.
+
+    tools/train_priors.py --out src/tune/price/priors.json costs.sqlite other-machine.sqlite
+"""
+
+import argparse
+import collections
+import json
+import pathlib
+import sqlite3
+
+SCHEMA = "collage.priors/1"
+BETWEEN_MODELS = 0.15
+FEWEST_MODELS = 2
+MOST_BYTES = 2 << 20
+
+
+def records_of(store):
+    """(class of processor, threads) and effects of each model that was tuned."""
+    with sqlite3.connect(f"file:{store}?mode=ro", uri=True) as connection:
+        rows = connection.execute("SELECT json FROM verdicts WHERE key LIKE 'effects %' ORDER BY key")
+        for (text,) in rows:
+            record = json.loads(text)
+            yield (record["processor"], record["threads"]), record["learnt"]
+
+
+def pooled(models):
+    """Means by weight, as pooled_effects() of the product."""
+    seen = collections.defaultdict(list)
+    for effects in models:
+        for name, (mean, weight) in effects.items():
+            if weight > 0:
+                seen[name].append((mean, 1 / (BETWEEN_MODELS**2 + 1 / weight)))
+    out = {}
+    for name, known in sorted(seen.items()):
+        if len(known) < FEWEST_MODELS:
+            continue
+        weight = sum(w for _, w in known)
+        out[name] = [round(sum(m * w for m, w in known) / weight, 3), round(weight, 1)]
+    return out
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("stores", nargs="+", type=pathlib.Path)
+    parser.add_argument("--out", type=pathlib.Path, required=True)
+    options = parser.parse_args()
+    groups = collections.defaultdict(list)
+    for store in options.stores:
+        for group, effects in records_of(store):
+            groups[group].append(effects)
+    sections = [{"processor": processor, "threads": threads, "models": len(models), "effects": pooled(models)}
+                for (processor, threads), models in sorted(groups.items())]
+    text = json.dumps({"schema": SCHEMA, "sections": sections}, separators=(",", ":")) + "\n"
+    if len(text) > MOST_BYTES:
+        raise SystemExit(f"{len(text)} bytes are more than {MOST_BYTES}")
+    options.out.write_text(text)
+    for section in sections:
+        print(f"{section['processor']}, {section['threads']} threads: {len(section['effects'])} effects of "
+              f"{section['models']} models")
+    print(f"{options.out}: {len(text)} bytes")
+
+
+if __name__ == "__main__":
+    main()
