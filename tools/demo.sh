@@ -21,7 +21,7 @@ cd "$work"
 step() { printf '\n$ collage %s\n' "${*//$COLLAGE_PREFIX/PARTS}"; "$collage" "$@"; }
 
 step backends
-step tune "$model" --shape x=1x3x640x640 --threads "${COLLAGE_THREADS:-1}" --budget "${COLLAGE_BUDGET:-5m}" \
+step tune "$model" --shape x=1x3x640x640 --threads "${COLLAGE_THREADS:-1}" --budget "${COLLAGE_BUDGET:-60s}" \
   --store "sqlite:$work/costs.sqlite" -o ppocr_det.collage
 step verify ppocr_det.collage
 step bench ppocr_det.collage --against onnxruntime,openvino

@@ -41,7 +41,6 @@ Result<std::vector<std::vector<PricedCandidate>>> Pricer::price(const Graph& gra
                                                                 const MeasureLimits& limits) {
   std::map<std::string, PriceGroup> groups;
   Answers answers;
-  ConstantHashes hashes;
   Keys keys;
   for (const PriceRequest& request : requests) {
     const std::string structure = structure_key(graph, request.region);
@@ -58,7 +57,7 @@ Result<std::vector<std::vector<PricedCandidate>>> Pricer::price(const Graph& gra
       keys.back().push_back(key_of(structure, candidate));
       if (keys.back().back()) look_up(*keys.back().back(), candidate, group, answers);
     }
-    if (is_first) group.place = place_hash(graph, request.region, hashes);
+    if (is_first) group.place = place_hash(graph, request.region, hashes_);
   }
   facts_.keep();
   return priced(keys, groups, limits, answers);
@@ -97,18 +96,36 @@ Result<std::vector<std::vector<PricedCandidate>>> Pricer::priced(const Keys& key
   return priced;
 }
 
+void Pricer::compile_ahead(const Graph& graph, std::span<const PriceRequest> requests, const std::stop_token& stop) {
+  std::map<std::string, PriceGroup> groups;
+  for (const PriceRequest& request : requests) {
+    const std::string structure = structure_key(graph, request.region);
+    const std::string place = place_hash(graph, request.region, hashes_);
+    PriceGroup group{.nodes = indices_of(request.region.nodes),
+                     .repeated = indices_of(request.region.repeated),
+                     .operators = operators_of(graph, request.region),
+                     .place = place,
+                     .graph = &graph};
+    for (const CandidateSpec& candidate : request.candidates)
+      if (const auto key = key_of(structure, candidate); key && !store_.artifact(artifact_key(*key, place)))
+        group.pending.push_back({.key = *key, .candidate = candidate});
+    // One place of a structure stands for all.
+    if (!group.pending.empty()) groups.try_emplace(group.pending.front().key, std::move(group));
+  }
+  runner_.compile_ahead(groups, stop);
+}
+
 Result<std::expected<StoredArtifact, Refusal>> Pricer::artifact_for(const Graph& graph, const Region& region,
                                                                     const CandidateSpec& candidate,
                                                                     const std::stop_token& stop, bool portable) {
   const auto key = key_of(structure_key(graph, region), candidate);
   if (!key) return std::expected<StoredArtifact, Refusal>(std::unexpected(key.error()));
-  ConstantHashes hashes;
   return make_artifact(runner_, store_,
                        {.nodes = indices_of(region.nodes),
                         .repeated = indices_of(region.repeated),
                         .conversion = std::nullopt,
                         .operators = operators_of(graph, region),
-                        .place = place_hash(graph, region, hashes),
+                        .place = place_hash(graph, region, hashes_),
                         .graph = &graph,
                         .pending = {{.key = portable ? *key + " portable" : *key, .candidate = candidate}},
                         .portable = portable},

@@ -49,6 +49,9 @@ class Pricer {
   [[nodiscard]] Result<std::vector<std::vector<PricedCandidate>>> price(std::span<const ConversionRequest> requests,
                                                                         const MeasureLimits& limits = {});
 
+  /// Compiles what artifact_for() will be asked for and the store does not have, on all processors; of compilers only.
+  void compile_ahead(const Graph& graph, std::span<const PriceRequest> requests, const std::stop_token& stop = {});
+
   /// The artifact for exactly these weights: from the store if it was verified before, else compiled and verified now.
   /// Outer errors as price(), also artifact/cannot-write and measure/stopped; an inner refusal says that it does not
   /// work here. A portable artifact (CompileOptions) of a candidate that also has a usual one is verified with the
@@ -92,6 +95,7 @@ class Pricer {
   AnswerBook book_;
   GroupRunner runner_;
   FactsKeeper facts_;
+  ConstantHashes hashes_;  ///< of the one graph
 };
 
 }  // namespace collage

@@ -50,7 +50,9 @@ Result<Contestant> portable_plan(const TuneTask& task, const MeasureEnv& env, Pr
 void make_portable(const TuneTask& task, MeasureEnv& env, Priced& priced, Contest& contest) {
   constexpr const char* kNote = "runs on no processor with fewer instructions than this one: ";
   Contestant& winner = contest.winner();
-  if (!task.options.portable || !priced.has_covers() || env.user_stop.stop_requested() || !has_baseline(winner.plan.plan, env.registry)) return;
+  if (!task.options.portable || !priced.has_covers() || env.user_stop.stop_requested() ||
+      !has_baseline(winner.plan.plan, env.registry))
+    return;
   env.say("widen");
   const double begin_s = env.budget.total_s();
   auto portable = portable_plan(task, env, priced, winner);

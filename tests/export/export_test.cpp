@@ -117,7 +117,8 @@ class ExportTest : public CliTest {
     for (const char* backend : {"native", "onnxruntime"})
       if (!fs::exists(modules / ("libcollage_backend_" + std::string(backend) + ".so")))
         GTEST_SKIP() << "no " << backend << " here";
-    const Ended tuned = tuned_once(given("model.onnx", small_network()), plan_, {"--deploy", "library", "--json", "-"});
+    const Ended tuned =
+        tuned_once(given("model.onnx", small_network()), plan_, {"--deploy", "library", "--portable", "--json", "-"});
     ASSERT_EQ(tuned.exit_code, 0) << describe(tuned);
     report_ = parsed(tuned.out);
   }

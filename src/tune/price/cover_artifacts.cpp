@@ -33,6 +33,7 @@ CoverArtifacts::CoverArtifacts(const Graph& graph, Registry& registry, Pricer& p
 
 Result<std::vector<Artifact>> CoverArtifacts::make(const Cover& cover, const ArtifactLimits& limits,
                                                    ConversionCosts& conversions) {
+  compile_ahead(cover, limits);
   std::vector<Artifact> artifacts;
   for (const CoverStep& step : cover.steps) {
     if (!has_artifact(step)) {
@@ -49,6 +50,15 @@ Result<std::vector<Artifact>> CoverArtifacts::make(const Cover& cover, const Art
     artifacts.push_back(std::move(artifact));
   }
   return artifacts;
+}
+
+void CoverArtifacts::compile_ahead(const Cover& cover, const ArtifactLimits& limits) {
+  if (limits.portable_until || Clock::now() > limits.latest) return;
+  std::vector<PriceRequest> requests;
+  for (const CoverStep& step : cover.steps)
+    if (const auto* const kernel = std::get_if<CoverKernel>(&step.work); kernel != nullptr && has_artifact(step))
+      requests.push_back({.region = kernel->region, .candidates = {kernel_spec(*kernel, step.backend)}});
+  pricer_.compile_ahead(graph_, requests, limits.stop);
 }
 
 Result<Artifact> CoverArtifacts::make_conversion(const Conversion& conversion, const std::string& backend,

@@ -11,8 +11,10 @@ constexpr double kBetweenMachines = 0.3;
 /// Decimals in files: more than measured times have.
 constexpr double kDecimals = 1e4;
 
-/// A sum of means by weight.
-class Pool {
+double rounded(double number) { return std::round(number * kDecimals) / kDecimals; }
+
+/// Means by weight.
+class WeightedMeans {
  public:
   void add(const EffectTable& table, double deviation) {
     for (const auto& [name, effect] : table) {
@@ -22,8 +24,10 @@ class Pool {
       sum.weight += weight;
     }
   }
-  [[nodiscard]] EffectTable means() && {
-    for (auto& [name, effect] : sums_) effect.mean /= effect.weight;
+  [[nodiscard]] EffectTable take() && {
+    // As they are read back from a file: a tune that is asked again begins with exactly these.
+    for (auto& [name, effect] : sums_)
+      effect = {.mean = rounded(effect.mean / effect.weight), .weight = rounded(effect.weight)};
     return std::move(sums_);
   }
 
@@ -31,15 +35,13 @@ class Pool {
   EffectTable sums_;
 };
 
-double rounded(double number) { return std::round(number * kDecimals) / kDecimals; }
-
 }  // namespace
 
 EffectTable pooled_effects(std::span<const EffectTable> of_models, const EffectTable& elsewhere) {
-  Pool pool;
-  for (const EffectTable& table : of_models) pool.add(table, kBetweenModels);
-  pool.add(elsewhere, kBetweenMachines);
-  return std::move(pool).means();
+  WeightedMeans means;
+  for (const EffectTable& table : of_models) means.add(table, kBetweenModels);
+  means.add(elsewhere, kBetweenMachines);
+  return std::move(means).take();
 }
 
 double variance_in_next_model(const KnownEffect& known) { return kBetweenModels * kBetweenModels + 1 / known.weight; }

@@ -56,7 +56,8 @@ class PortablePlanTest : public CliTest {
     if (!fs::exists(kModules / "libcollage_backend_native.so")) GTEST_SKIP() << "no native backend here";
     if (!fs::exists(kModules / "libcollage_backend_onnxruntime.so")) GTEST_SKIP() << "no reference here";
     ASSERT_TRUE(write_npy(file("image.npy"), ramp({1, 3, 8, 8})));
-    const Ended tuned = tuned_once(given("model.onnx", small_network()), plan_, {"--only", "native", "--portable", "--json", "-"});
+    const Ended tuned =
+        tuned_once(given("model.onnx", small_network()), plan_, {"--only", "native", "--portable", "--json", "-"});
     ASSERT_EQ(tuned.exit_code, 0) << describe(tuned);
     report_ = parsed(tuned.out);
     if (!report_["backends"].contains("native")) GTEST_SKIP() << "a plan without native steps: " << tuned.out;
