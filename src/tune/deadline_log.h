@@ -2,7 +2,7 @@
 // contest, how long level 2 ran. The same tune, asked for again, takes the recorded decisions. Its contests then ask
 // the questions on which the store has verdicts, so that nothing is timed.
 // In:  decisions as they are taken, by stage and name. Out: the recorded ones in place of the clock's.
-// Not here: the verdicts themselves (tune/confirm/contest.h, tune/confirm/level2.h).
+// Not here: the verdicts themselves (tune/confirm/hold_contest.h, tune/confirm/level2.h).
 #pragma once
 
 #include <map>

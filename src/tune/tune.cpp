@@ -9,6 +9,7 @@
 #include "plan/file/plan_file.h"
 #include "plan/file/plan_json.h"
 #include "tune/confirm/enter_covers.h"
+#include "tune/confirm/hold_contest.h"
 #include "tune/confirm/improve.h"
 #include "tune/confirm/rivals.h"
 #include "tune/participants.h"

@@ -1,8 +1,7 @@
 // The contest: plans that may ship, timed end to end until one has won. Its entrants are whole-model rivals and plans
 // made from covers.
 // In:  plans as they are made. Out: a Contest: the winner, the times of all, the times of the covers' steps.
-// Not here: making plans (make_contestant.h, rivals.h, enter_covers.h), the rounds themselves (guard.h).
-// Cost: that of its rounds; none when the store already has the verdict on the same question.
+// Not here: making plans (make_contestant.h, rivals.h, enter_covers.h), timing them (hold_contest.h, guard.h).
 #pragma once
 
 #include <optional>
@@ -75,20 +74,5 @@ struct Contest {
 
 /// A line for each plan: what it took, how it compares, its name.
 [[nodiscard]] std::string to_text(const Contest& contest);
-
-/// How the plans of this tune are timed. `quiet_ns` is the canary's, from pricing.
-[[nodiscard]] GuardOptions guard_options(const TuneTask& task, const MeasureEnv& env, std::int64_t quiet_ns);
-
-/// Times all that compete, or recalls the verdict on the same question. A stop cuts the rounds short, not the checks of
-/// numbers. The plan of a new winner is saved at once, so that whatever ends the tune leaves it. Errors
-/// tune/nothing-runs; tune/over-memory when all plans are over the cap; of writing the plans.
-[[nodiscard]] Result<void> judge(const TuneTask& task, const MeasureEnv& env, std::int64_t quiet_ns, Contest& contest);
-
-/// A short contest of the engines before anything else is measured: the fastest is the plan until a better one is
-/// confirmed. Tells the budget how long contests take. Nothing where no engine may ship.
-[[nodiscard]] Result<void> judge_engines(const TuneTask& task, const MeasureEnv& env, Contest& contest);
-
-/// Whether another contest, if it takes as long as the last one, ends within the budget. `stage`: what it is for.
-[[nodiscard]] bool may_judge_again(const MeasureEnv& env, const std::string& stage, Contest& contest);
 
 }  // namespace collage

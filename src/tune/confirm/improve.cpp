@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "tune/confirm/enter_covers.h"
+#include "tune/confirm/hold_contest.h"
 #include "tune/confirm/level2.h"
 #include "tune/schedules/schedule_stage.h"
 

@@ -7,7 +7,7 @@ namespace {
 
 /// Deviation of an effect from one model to another, and from one machine to another.
 constexpr double kBetweenModels = 0.15;
-constexpr double kBetweenMachines = 0.3;
+constexpr double kBetweenMachines = 0.2;
 /// Decimals in files: more than measured times have.
 constexpr double kDecimals = 1e4;
 

@@ -1,0 +1,193 @@
+#include "tune/confirm/hold_contest.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "base/hash.h"
+#include "tune/confirm/make_contestant.h"
+#include "tune/objective.h"
+
+namespace collage {
+namespace {
+
+/// Of rounds between the engines alone.
+constexpr double kFirstSeconds = 0.3;
+/// How much longer the contest with covers takes than that of the engines: with a final, and the shortest that decides.
+/// Where the budget is small, the longer one may take this part of it.
+constexpr double kContestsAhead = 3;
+constexpr double kShortContest = 1.75;
+constexpr double kContestShare = 0.3;
+
+/// What a plan's time depends on: its steps and artifacts, not the costs written beside them.
+std::string question_of(const Contestant& contestant) {
+  std::string text = "|" + contestant.name;
+  if (contestant.extra_ns != 0) text += fmt::format("+{}", contestant.extra_ns);
+  if (!contestant.may_ship) text += "(only timed)";
+  for (const PlanStep& step : contestant.plan.plan.steps) {
+    const StepArtifact* const artifact = artifact_of(step);
+    text += step.backend + step.variant + (artifact == nullptr ? "" : artifact->hash) + ";";
+  }
+  for (const PlanBackend& backend : contestant.plan.plan.backends) text += backend.name + backend.build + ";";
+  return text;
+}
+
+/// For a user who asked to stop: the fewest rounds that tell which plans give the right numbers and which is best.
+GuardOptions hurried(GuardOptions options) {
+  options.heat_seconds = options.final_seconds = 0;
+  options.heat_rounds = 1;
+  options.final_rounds = 3;
+  options.stop = {};
+  return options;
+}
+
+Result<std::vector<PlanToJudge>> write_plans(const MeasureEnv& env, Contest& contest) {
+  std::vector<PlanToJudge> plans;
+  for (Contestant& contestant : contest.competing) {
+    if (contestant.file.empty()) {
+      contestant.file = env.folder.file(fmt::format("plan-{}.collage", contest.files_written++));
+      COLLAGE_TRY_VOID(save_plan(env.packer.pack(contestant.plan), contestant.file));
+    }
+    plans.push_back({.timed = {.name = contestant.name, .file = contestant.file},
+                     .steps = step_count(contestant.plan.plan),
+                     .extra_ns = contestant.extra_ns,
+                     .may_win = contestant.may_ship});
+  }
+  return plans;
+}
+
+struct Judged {
+  GuardVerdict verdict;
+  bool is_recalled = false;
+};
+
+/// From the store, else from rounds.
+Result<Judged> verdict_on(const GuardOptions& guard, std::string question, const MeasureEnv& env, Contest& contest) {
+  for (const Contestant& contestant : contest.competing) question += question_of(contestant);
+  const std::string key = "guard|" + hash_hex(question);
+  if (const auto stored = env.store.verdict(key))
+    if (auto verdict = guard_verdict_from(*stored); verdict && verdict->median_ns.size() == contest.competing.size())
+      return Judged{.verdict = *std::move(verdict), .is_recalled = true};
+  COLLAGE_TRY(const std::vector<PlanToJudge> plans, write_plans(env, contest));
+  auto judged = judge(plans, guard, env.worker);
+  if (!judged && guard.stop.stop_requested()) judged = judge(plans, hurried(guard), env.worker);
+  if (!judged) return std::unexpected(std::move(judged).error());
+  const bool all_ran =
+      std::ranges::all_of(judged->failures, [](const std::string& failure) { return failure.empty(); });
+  if (all_ran && !guard.stop.stop_requested()) env.store.put_verdict(key, to_json(*judged));
+  return Judged{.verdict = *std::move(judged)};
+}
+
+void take_verdict(GuardVerdict verdict, Contest& contest) {
+  for (std::size_t c = 0; c < contest.competing.size(); ++c) {
+    Contestant& contestant = contest.competing[c];
+    contestant.median_ns = verdict.median_ns[c];
+    contestant.step_ns = std::move(verdict.step_ns[c]);
+    contestant.failure = std::move(verdict.failures[c]);
+    contestant.verdict = verdict.against[c];
+    contestant.ratio = verdict.ratios[c];
+  }
+  contest.winner_index = verdict.winner;
+}
+
+/// Whatever ends the tune from now on, this plan is there. Where it cannot be written the tune goes on: what ships is
+/// written at the end, which is an error if it fails.
+void save_winner(const TuneTask& task, const MeasureEnv& env, Contest& contest) {
+  const Contestant& winner = contest.winner();
+  if (!winner.may_ship || winner.name == contest.saved) return;
+  if (const auto saved = save_plan(env.packer.pack(winner.plan), task.options.output); !saved)
+    contest.notes.push_back("a plan that was good until then was not written: " + to_string(saved.error()));
+  else
+    contest.saved = winner.name;
+}
+
+void tell_best(const MeasureEnv& env, const Contest& contest) {
+  const auto us = [](const Contestant& one) { return static_cast<double>(one.median_ns) / 1000; };
+  const Contestant* fastest = nullptr;
+  for (const Contestant& one : contest.competing)
+    if (one.is_rival && one.median_ns > 0 && (fastest == nullptr || one.median_ns < fastest->median_ns)) fastest = &one;
+  if (fastest == nullptr) return env.meter.know_best(us(contest.winner()));
+  env.meter.know_best(us(contest.winner()), fastest->name, us(*fastest));
+}
+
+/// Asks, and puts what was said into the contest.
+Result<void> hold(const GuardOptions& guard, std::string question, const TuneTask& task, const MeasureEnv& env,
+                  Contest& contest) {
+  env.say("confirm");
+  const double begin_s = env.budget.total_s();
+  COLLAGE_TRY(Judged judged, verdict_on(guard, std::move(question), env, contest));
+  take_verdict(std::move(judged.verdict), contest);
+  contest.judged_s = env.budget.total_s() - begin_s;
+  // What the store knew costs no time that a plan would have to be safe from.
+  if (!judged.is_recalled) save_winner(task, env, contest);
+  tell_best(env, contest);
+  env.say("confirm");
+  return {};
+}
+
+std::string why_nothing_runs(const Contest& contest, const Participants& who) {
+  if (!contest.notes.empty()) return contest.notes.back();
+  return who.notes.empty() ? "no plan" : who.notes.back();
+}
+
+Error nothing_runs(const TuneTask& task, const Contest& contest) {
+  if (contest.least_over_cap)
+    return {.code = kOverMemory,
+            .where = "--memory-cap",
+            .saw = bytes_text(task.options.objective.memory_cap),
+            .allowed =
+                fmt::format("at least {}, which the most frugal plan found needs", bytes_text(*contest.least_over_cap)),
+            .exit = ExitCode::kLimit};
+  return {.code = "tune/nothing-runs",
+          .where = task.options.name_of_model(),
+          .saw = why_nothing_runs(contest, task.who),
+          .allowed = "at least one plan that runs",
+          .exit = ExitCode::kUnsupported};
+}
+
+}  // namespace
+
+GuardOptions guard_options(const TuneTask& task, const MeasureEnv& env, std::int64_t quiet_ns) {
+  const double budget_s = env.budget.seconds();
+  return {.inputs = task.prepared.inputs,
+          .expected = task.prepared.outputs,
+          .accuracy = std::string(name_of(task.options.accuracy)),
+          .threads = task.options.threads,
+          .heat_seconds = std::min(1.5, 0.02 * budget_s),
+          .final_seconds = std::min(8.0, 0.05 * budget_s),
+          .deadline = env.budget.after(Budget::kContestShare),
+          .apart = !task.who.conflicts.empty(),
+          .seed = task.options.seed,
+          .quiet_ns = quiet_ns,
+          .stop = env.stop};
+}
+
+Result<void> judge(const TuneTask& task, const MeasureEnv& env, std::int64_t quiet_ns, Contest& contest) {
+  if (contest.competing.empty()) return std::unexpected(nothing_runs(task, contest));
+  return hold(guard_options(task, env, quiet_ns), timing_question(task), task, env, contest);
+}
+
+Result<void> judge_engines(const TuneTask& task, const MeasureEnv& env, Contest& contest) {
+  if (!contest.has_plan() || env.stop.stop_requested()) return {};
+  GuardOptions guard = guard_options(task, env, 0);
+  guard.heat_seconds = std::min(kFirstSeconds, guard.heat_seconds);
+  guard.heat_rounds = kFewestRounds;
+  guard.has_final = false;
+  const auto held = hold(guard, "engines alone|" + timing_question(task), task, env, contest);
+  // Engines that give wrong numbers, or bring each other down, are told of when covers compete with them.
+  if (!held) return held.error().exit == ExitCode::kIo ? held : Result<void>();
+  env.budget.reserve(std::min(kContestsAhead * contest.judged_s,
+                              std::max(kShortContest * contest.judged_s, kContestShare * env.budget.seconds())));
+  return {};
+}
+
+bool may_judge_again(const MeasureEnv& env, const std::string& stage, Contest& contest) {
+  if (env.user_stop.stop_requested()) return false;
+  const bool may = env.deadlines.decides(
+      stage, "another contest",
+      !env.stop.stop_requested() && env.budget.elapsed_s() + contest.judged_s <= env.budget.seconds());
+  contest.is_cut |= !may;
+  return may;
+}
+
+}  // namespace collage

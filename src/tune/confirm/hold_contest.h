@@ -1,0 +1,30 @@
+// Holds contests: times the plans that compete, end to end, until one has won.
+// In:  a contest with plans. Out: its winner, the times of all; the winner's plan on disk.
+// How: the engines alone come first, so that there is a plan as fast as they within seconds. A verdict on the same
+// question
+//      is taken from the store.
+// Cost: that of the rounds (guard.h); none when the store already has the verdict.
+#pragma once
+
+#include <string>
+
+#include "tune/confirm/contest.h"
+
+namespace collage {
+
+/// How the plans of this tune are timed. `quiet_ns` is the canary's, from pricing.
+[[nodiscard]] GuardOptions guard_options(const TuneTask& task, const MeasureEnv& env, std::int64_t quiet_ns);
+
+/// Times all that compete, or recalls the verdict on the same question. A stop cuts the rounds short, not the checks of
+/// numbers. The plan of a new winner is saved at once, so that whatever ends the tune leaves it. Errors
+/// tune/nothing-runs; tune/over-memory when all plans are over the cap; of writing the plans.
+[[nodiscard]] Result<void> judge(const TuneTask& task, const MeasureEnv& env, std::int64_t quiet_ns, Contest& contest);
+
+/// A short contest of the engines before anything else is measured: the fastest is the plan until a better one is
+/// confirmed. Tells the budget how long contests take. Nothing where no engine may ship.
+[[nodiscard]] Result<void> judge_engines(const TuneTask& task, const MeasureEnv& env, Contest& contest);
+
+/// Whether another contest, if it takes as long as the last one, ends within the budget. `stage`: what it is for.
+[[nodiscard]] bool may_judge_again(const MeasureEnv& env, const std::string& stage, Contest& contest);
+
+}  // namespace collage
