@@ -48,7 +48,7 @@ class FaultsTest : public CliTest {
 
   void forget(const std::string& what) { std::filesystem::remove_all(file(what)); }
 
-  /// A right plan, or a message; both when the folder was not synced, or memory ran out after the plan was written.
+  /// A right plan, or a message; both when a plan was written before something else failed.
   void expect_clear_end(const Ended& ended) {
     SCOPED_TRACE(describe(ended));
     EXPECT_EQ(ended.signal, 0);
@@ -57,9 +57,7 @@ class FaultsTest : public CliTest {
     } else {
       EXPECT_THAT(ended.exit_code, AnyOf(3, 4, 5, 6));
       EXPECT_THAT(ended.err, HasSubstr("collage: error["));
-      if (!std::filesystem::exists(file("plan.collage"))) return;
-      EXPECT_THAT(ended.err, AnyOf(HasSubstr("io/not-synced"), HasSubstr("memory/exhausted")));
-      expect_good(run({"verify", file("plan.collage")}));
+      if (std::filesystem::exists(file("plan.collage"))) expect_good(run({"verify", file("plan.collage")}));
     }
   }
 
