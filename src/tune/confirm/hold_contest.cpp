@@ -118,8 +118,8 @@ Result<void> hold(const GuardOptions& guard, std::string question, const TuneTas
   COLLAGE_TRY(Judged judged, verdict_on(guard, std::move(question), env, contest));
   take_verdict(std::move(judged.verdict), contest);
   contest.judged_s = env.budget.total_s() - begin_s;
-  // What the store knew costs no time that a plan would have to be safe from.
-  if (!judged.is_recalled) save_winner(task, env, contest);
+  // What the store knew comes at once: after the first plan there is little that would have to be safe.
+  if (!judged.is_recalled || contest.saved.empty()) save_winner(task, env, contest);
   tell_best(env, contest);
   env.say("confirm");
   return {};
