@@ -21,10 +21,10 @@
 
 namespace collage {
 
-/// Which artifacts are made, and until when.
-/// The code of an error that says nothing of candidates.
+/// The code of the error of a cover that was begun too late; it says nothing of its candidates.
 inline constexpr const char* kNoTimeForPlan = "tune/no-time";
 
+/// Which artifacts are made, and until when.
 struct ArtifactLimits {
   std::stop_token stop = {};
   Clock::time_point latest = Clock::time_point::max();  ///< then no further artifact is begun
@@ -38,8 +38,9 @@ class CoverArtifacts {
   /// Graph, registry and pricer outlive it.
   CoverArtifacts(const Graph& graph, Registry& registry, Pricer& pricer);
 
-  /// One for each step; an empty one where has_artifact() is false. Error tune/no-artifact when a step's candidate or
-  /// conversion does not work: the former is refused by without_broken() from then on, the latter by `conversions`.
+  /// One for each step; an empty one where has_artifact() is false. Errors tune/no-time; tune/no-artifact when a step's
+  /// candidate or conversion does not work: the former is refused by without_broken() from then on, the latter by
+  /// `conversions`. Kernels of compilers are compiled together first.
   [[nodiscard]] Result<std::vector<Artifact>> make(const Cover& cover, const ArtifactLimits& limits,
                                                    ConversionCosts& conversions);
 
