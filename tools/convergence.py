@@ -20,21 +20,14 @@ import os
 import pathlib
 import platform
 import statistics
-import subprocess
 import sys
 import tempfile
 import time
 
+from export_table import run, shapes_of
+
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 ENGINES = ["onnxruntime", "openvino"]
-
-
-def run(words, folder):
-    begin = time.monotonic()
-    done = subprocess.run([str(word) for word in words], cwd=folder, capture_output=True, text=True, check=False)
-    if done.returncode != 0:
-        raise RuntimeError(f"{' '.join(map(str, words[:3]))}: {done.stderr.strip() or done.stdout.strip()}")
-    return time.monotonic() - begin
 
 
 def processor():
@@ -53,17 +46,18 @@ def model_of(text, collage, folder):
         path = pathlib.Path(folder, f"{name}.onnx")
         run([collage, "workload", name, "-o", path], folder)
         return name, path, []
-    path, _, shapes = text.partition(":")
-    path = pathlib.Path(path).resolve()
-    return path.stem, path, [word for one in shapes.split(",") if one for word in ("--shape", one)]
+    path, shapes = shapes_of(text)
+    return path.stem, path, shapes
 
 
 def tune(version, collage, path, shapes, budget, folder):
     name = f"{version}-{budget}-{len(list(pathlib.Path(folder).glob('*.collage')))}"
     plan = pathlib.Path(folder, f"{name}.collage")
-    wall = run([collage, "tune", path, "-o", plan, "--budget", f"{budget}s", "--threads", 1, "--store",
+    begin = time.monotonic()
+    run([collage, "tune", path, "-o", plan, "--budget", f"{budget}s", "--threads", 1, "--store",
                 pathlib.Path(folder, f"{name}.sqlite"), "--quiet", "--json", pathlib.Path(folder, "tune.json"), *shapes],
                folder)
+    wall = time.monotonic() - begin
     report = json.loads(pathlib.Path(folder, "tune.json").read_text())
     return {"version": version, "budget": budget, "plan": str(plan), "wall": round(wall, 2),
             "measured": report["measured"], "shipped": report["shipped"]}

@@ -55,6 +55,13 @@ Result<std::string_view> text_of(std::string_view bytes) {
   return bytes.substr(sizeof length, length);
 }
 
+std::string with_length(std::string_view text) {
+  const std::uint64_t length = text.size();
+  std::string bytes(sizeof length, '\0');
+  std::memcpy(bytes.data(), &length, sizeof length);
+  return bytes.append(text);
+}
+
 std::unexpected<Error> broken_artifact(std::string saw) {
   return fail(ExitCode::kBadInput, "backend/bad-artifact", "native", std::move(saw), "an artifact of this backend");
 }

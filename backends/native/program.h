@@ -69,8 +69,6 @@ struct StoredProgram {
   std::vector<CodeBytes> codes;  ///< one for each of the program's
 };
 
-[[nodiscard]] std::unexpected<Error> broken_artifact(std::string saw);
-
 [[nodiscard]] std::string to_bytes(const Program& program, std::span<const CodeBytes> codes);
 
 /// The entry point of a kernel that is called with an array of arguments, as Halide names it.
@@ -88,6 +86,11 @@ struct StoredUnit {
 
 /// The text at the front of an artifact, which names the hashes of all that follows. Error backend/bad-artifact.
 [[nodiscard]] Result<std::string_view> text_of(std::string_view bytes);
+/// The inverse: a text with its length in front; what follows it is appended.
+[[nodiscard]] std::string with_length(std::string_view text);
+/// Error backend/bad-artifact.
+[[nodiscard]] std::unexpected<Error> broken_artifact(std::string saw);
+
 /// What a kernel needs of a machine.
 struct Needs {
   std::vector<const InstructionSet*> sets;  ///< one of them, best first

@@ -1,6 +1,5 @@
 #include "program_binary.h"
 
-#include <cstring>
 #include <tuple>
 
 #include "base/binary.h"
@@ -36,15 +35,8 @@ inline auto members(StoredUnit& of) { return std::tie(of.programs, of.codes); }
 
 namespace {
 
-std::string framed(std::string_view text) {
-  const std::uint64_t length = text.size();
-  std::string bytes(sizeof length, '\0');
-  std::memcpy(bytes.data(), &length, sizeof length);
-  return bytes.append(text);
-}
-
 template <class T>
-Result<T> from_framed(std::string_view bytes) {
+Result<T> from_artifact(std::string_view bytes) {
   COLLAGE_TRY(const std::string_view text, text_of(bytes));
   std::optional<T> value = from_binary<T>(text);
   if (!value) return broken_artifact("an artifact that this build has not written");
@@ -53,9 +45,9 @@ Result<T> from_framed(std::string_view bytes) {
 
 }  // namespace
 
-std::string to_binary_artifact(const StoredProgram& stored) { return framed(to_binary(stored)); }
-std::string to_binary_artifact(const StoredUnit& unit) { return framed(to_binary(unit)); }
-Result<StoredProgram> program_from_binary(std::string_view bytes) { return from_framed<StoredProgram>(bytes); }
-Result<StoredUnit> unit_from_binary(std::string_view bytes) { return from_framed<StoredUnit>(bytes); }
+std::string to_binary_artifact(const StoredProgram& stored) { return with_length(to_binary(stored)); }
+std::string to_binary_artifact(const StoredUnit& unit) { return with_length(to_binary(unit)); }
+Result<StoredProgram> program_from_binary(std::string_view bytes) { return from_artifact<StoredProgram>(bytes); }
+Result<StoredUnit> unit_from_binary(std::string_view bytes) { return from_artifact<StoredUnit>(bytes); }
 
 }  // namespace collage::native

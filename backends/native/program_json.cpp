@@ -107,11 +107,7 @@ class Files {
 };
 
 std::string artifact_bytes(const json& text, std::span<const std::string_view> files) {
-  const std::string head = text.dump();
-  const std::uint64_t length = head.size();
-  std::string bytes(sizeof length, '\0');
-  std::memcpy(bytes.data(), &length, sizeof length);
-  bytes += head;
+  std::string bytes = with_length(text.dump());
   for (const std::string_view file : files) bytes += file;
   return bytes;
 }

@@ -1,12 +1,11 @@
 // Values as bytes, for a reader that is always of the same build as the writer: an exported library reads what
 // `collage export` has put into it. Files use JSON, which other versions read.
-// In:  a value made of numbers, enumerations, strings, standard containers, and structures that say what they consist
-// of
-//      by a function members(value), found by its argument:
+// In:  a value made of numbers, enumerations, strings, standard containers, and structures. A structure has a function
+//      members() in its namespace, which gives references to its members:
 //          inline auto members(Workspace& of) { return std::tie(of.offset, of.bytes); }
 // Out: bytes; and from these an equal value. A std::string_view that is read refers to these bytes.
-// How: numbers as they lie in memory; a count of 32 bits before strings and containers, an index before a variant's
-// value. Cost: one pass, without a tree between bytes and value.
+// How: numbers as they lie in memory; a count of 32 bits before strings and containers, an index before a variant.
+// Cost: one pass, without a tree between bytes and value.
 #pragma once
 
 #include <cstdint>

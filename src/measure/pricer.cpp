@@ -48,16 +48,12 @@ Result<std::vector<std::vector<PricedCandidate>>> Pricer::price(const Graph& gra
     PriceGroup& group = groups[structure];
     // The first place of a structure stands for all: the others differ in weights only.
     const bool is_first = group.nodes.empty();
-    if (is_first) group.nodes = indices_of(request.region.nodes);
-    if (is_first) group.repeated = indices_of(request.region.repeated);
-    group.graph = &graph;
-    if (is_first) group.operators = operators_of(graph, request.region);
+    if (is_first) group = group_of(graph, request.region);
     keys.emplace_back();
     for (const CandidateSpec& candidate : request.candidates) {
       keys.back().push_back(key_of(structure, candidate));
       if (keys.back().back()) look_up(*keys.back().back(), candidate, group, answers);
     }
-    if (is_first) group.place = place_hash(graph, request.region, hashes_);
   }
   facts_.keep();
   return priced(keys, groups, limits, answers);
@@ -96,18 +92,21 @@ Result<std::vector<std::vector<PricedCandidate>>> Pricer::priced(const Keys& key
   return priced;
 }
 
+PriceGroup Pricer::group_of(const Graph& graph, const Region& region) {
+  return {.nodes = indices_of(region.nodes),
+          .repeated = indices_of(region.repeated),
+          .operators = operators_of(graph, region),
+          .place = place_hash(graph, region, hashes_),
+          .graph = &graph};
+}
+
 void Pricer::compile_ahead(const Graph& graph, std::span<const PriceRequest> requests, const std::stop_token& stop) {
   std::map<std::string, PriceGroup> groups;
   for (const PriceRequest& request : requests) {
     const std::string structure = structure_key(graph, request.region);
-    const std::string place = place_hash(graph, request.region, hashes_);
-    PriceGroup group{.nodes = indices_of(request.region.nodes),
-                     .repeated = indices_of(request.region.repeated),
-                     .operators = operators_of(graph, request.region),
-                     .place = place,
-                     .graph = &graph};
+    PriceGroup group = group_of(graph, request.region);
     for (const CandidateSpec& candidate : request.candidates)
-      if (const auto key = key_of(structure, candidate); key && !store_.artifact(artifact_key(*key, place)))
+      if (const auto key = key_of(structure, candidate); key && !store_.artifact(artifact_key(*key, group.place)))
         group.pending.push_back({.key = *key, .candidate = candidate});
     // One place of a structure stands for all.
     if (!group.pending.empty()) groups.try_emplace(group.pending.front().key, std::move(group));
@@ -120,16 +119,10 @@ Result<std::expected<StoredArtifact, Refusal>> Pricer::artifact_for(const Graph&
                                                                     const std::stop_token& stop, bool portable) {
   const auto key = key_of(structure_key(graph, region), candidate);
   if (!key) return std::expected<StoredArtifact, Refusal>(std::unexpected(key.error()));
-  return make_artifact(runner_, store_,
-                       {.nodes = indices_of(region.nodes),
-                        .repeated = indices_of(region.repeated),
-                        .conversion = std::nullopt,
-                        .operators = operators_of(graph, region),
-                        .place = place_hash(graph, region, hashes_),
-                        .graph = &graph,
-                        .pending = {{.key = portable ? *key + " portable" : *key, .candidate = candidate}},
-                        .portable = portable},
-                       region.constants, stop);
+  PriceGroup group = group_of(graph, region);
+  group.pending = {{.key = portable ? *key + " portable" : *key, .candidate = candidate}};
+  group.portable = portable;
+  return make_artifact(runner_, store_, group, region.constants, stop);
 }
 
 Result<std::expected<StoredArtifact, Refusal>> Pricer::artifact_for(const Conversion& conversion,

@@ -82,6 +82,8 @@ class Pricer {
   [[nodiscard]] std::expected<std::string, Refusal> key_of(const std::string& structure,
                                                            const CandidateSpec& candidate);
   [[nodiscard]] std::expected<std::string, Refusal> key_of(const Conversion& conversion, const std::string& backend);
+  /// Of a region, without candidates.
+  [[nodiscard]] PriceGroup group_of(const Graph& graph, const Region& region);
   /// Answers from the store, or adds to the group.
   void look_up(const std::string& key, const CandidateSpec& candidate, PriceGroup& group, Answers& answers);
   [[nodiscard]] Result<std::vector<std::vector<PricedCandidate>>> priced(const Keys& keys,

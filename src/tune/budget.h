@@ -37,16 +37,17 @@ class Budget {
   void set_aside(double seconds) { aside_s_ += seconds; }
 
  private:
-  Clock::time_point start_ = Clock::now();
+  /// Of measuring and of covers, however much is reserved.
+  static constexpr double kLeastShare = 0.3;
+
+  /// Seconds after the start.
   [[nodiscard]] double end_of(double share) const {
     const double end_s = share * seconds_;
     if (share > kCoversShare) return end_s;
     return std::min(end_s, share / kCoversShare * std::max(kLeastShare * seconds_, seconds_ - reserved_s_));
   }
 
-  /// For measuring, however much is reserved.
-  static constexpr double kLeastShare = 0.3;
-
+  Clock::time_point start_ = Clock::now();
   double seconds_;
   double aside_s_ = 0;
   double reserved_s_ = 0;

@@ -176,6 +176,23 @@ TEST_F(PriceJobs, PreparingVerifiesWithoutTiming) {
   EXPECT_TRUE(std::holds_alternative<Infeasible>(answer.candidates[1].cost));
 }
 
+TEST_F(PriceJobs, CompilingAheadLoadsNothingAndSparesTheNextJobTheCompiler) {
+  PriceJob ahead = job({0}, {plain_candidate("test:fault=load-throw")});
+  ahead.effort = Effort::kCompile;
+  const PriceAnswer compiled = run(ahead);
+  EXPECT_TRUE(std::holds_alternative<Unknown>(compiled.candidates[0].cost)) << "it would throw while loading";
+  ASSERT_NE(compiled.candidates[0].artifact, "");
+  // A backend that throws whenever it compiles.
+  PriceJob request = job({0}, {plain_candidate("test:fault=compile-throw")});
+  EXPECT_TRUE(std::holds_alternative<Infeasible>(run(request).candidates[0].cost));
+  request.compiled = {compiled.candidates[0].artifact};
+  const PriceAnswer answer = run(request);
+  EXPECT_TRUE(std::holds_alternative<Measured>(answer.candidates[0].cost));
+  EXPECT_EQ(answer.candidates[0].artifact, compiled.candidates[0].artifact);
+  request.compiled = {"no such artifact"};
+  EXPECT_TRUE(std::holds_alternative<Infeasible>(run(request).candidates[0].cost)) << "it has to compile";
+}
+
 TEST_F(PriceJobs, ConversionsAreVerifiedBitForBitAndTimed) {
   PriceJob request = job({}, {{.backend = "test", .variant = {}}, {.backend = "test:fault=run-wrong", .variant = {}}});
   request.target.conversion = Conversion{.type = test::f32_type({3, 50}), .to = {.format = {"test:reversed"}}};

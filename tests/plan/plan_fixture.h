@@ -250,4 +250,13 @@ inline Result<RealisedPlan> realise_nested() {
 /// A folder of this test, removed at the end.
 using Folder = test::ScratchFolder;
 
+/// A step that looks up by an input, and one that divides by one.
+inline Plan checked_plan() {
+  const Graph graph = parse_graph(
+                          "graph(%x: i64[3,4], %i: i64[2], %b: i64[4]) -> (%y) { opset ai.onnx 26 %r: i64[2,4] = "
+                          "Gather(%x, %i) \"pick\" %y: i64[2,4] = Div(%r, %b) \"share\" }")
+                          .value();
+  return realise_fake(graph, FakeCover(graph)).value().plan;
+}
+
 }  // namespace collage

@@ -36,8 +36,8 @@ struct GuardOptions {
   double heat_seconds = 1.5;      ///< first look at all plans
   double final_seconds = 8;       ///< those within 15 % of the best, and the rivals near it; less once all is decided
   std::size_t heat_rounds = 5;    ///< at least, however long they take
-  bool has_final = true;          ///< else the heat decides
   std::size_t final_rounds = 15;  ///< likewise, unless all is decided before
+  bool has_final = true;          ///< else the heat decides
   std::chrono::nanoseconds patience = std::chrono::seconds(300);  ///< for one confirm job
   /// The rounds shrink so that they end before this, as far as loading the plans and the fewest rounds allow.
   std::optional<Clock::time_point> deadline;

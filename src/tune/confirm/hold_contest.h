@@ -1,8 +1,7 @@
 // Holds contests: times the plans that compete, end to end, until one has won.
 // In:  a contest with plans. Out: its winner, the times of all; the winner's plan on disk.
-// How: the engines alone come first, so that there is a plan as fast as they within seconds. A verdict on the same
-// question
-//      is taken from the store.
+// How: the engines alone come first, so that a plan as fast as they are exists within seconds. The store answers a
+//      question that was asked before.
 // Cost: that of the rounds (guard.h); none when the store already has the verdict.
 #pragma once
 

@@ -2,12 +2,11 @@
 // an implementation. The logarithm of a time is a sum of effects, one for each thing that computations can share. The
 // time of a computation of several parts is the sum of the parts' times.
 // In:  computations described by their effects, measured times. Out: expected times and their uncertainty.
-// How: effects are shrunk towards zero, more strongly the smaller the effects of their level usually are; an effect
-// that
-//       other models have shown is shrunk towards what it was there. For small changes, a sum of parts is linear in the
-//       effects, so a chain of operators informs the times of its parts in proportion to their share. A time that is
-//       improbably long is treated as an outlier and ignored, because a library's slow path says little about its other
-//       paths; but if most times of an effect look like outliers, they are used.
+// How: effects are shrunk towards zero, more strongly the smaller the effects of their level usually are. An effect
+//       that other models have shown is shrunk towards its mean there. For small changes, a sum of parts is linear in
+//       the effects, so a chain of operators informs the times of its parts in proportion to their share. A time that
+//       is improbably long is treated as an outlier and ignored, because a library's slow path says little about its
+//       other paths; but if most times of an effect look like outliers, they are used.
 // Example: MatMul takes 100 us on p and 50 us on q; Conv takes 200 us on p. Without shrinkage the backend effect is
 // log(50/100), so Conv on q is forecast at 200 x 50/100 = 100 us.
 // Cost: fit() takes a few sweeps over the effects of what was measured.
@@ -78,8 +77,8 @@ class CostModel {
   /// What is known of an effect.
   struct State {
     std::size_t level = 0;
-    double mean = 0;  ///< what is expected of it before anything is learnt, and how far it may be from there
-    double variance = 1;
+    double mean = 0;      ///< expected before anything is learnt
+    double variance = 1;  ///< likewise, around the mean
     double value = 0;
     double evidence = 0;  ///< sum of squared weights
     std::vector<Term> terms;

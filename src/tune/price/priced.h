@@ -27,9 +27,9 @@ struct Priced {
   Pool pool;
   std::vector<Cost> costs;                        ///< by candidate
   std::vector<Unmeasured> why_unmeasured;         ///< by candidate
-  std::optional<PricingMemory> memory_of_models;  ///< nothing when there was no pricing; likewise
-  std::optional<CostBounds> bounds;
-  std::unique_ptr<Pricing> pricing;  ///< measures what is asked for later; null for a graph without nodes
+  std::optional<PricingMemory> memory_of_models;  ///< nothing when there was no pricing
+  std::optional<CostBounds> bounds;               ///< nothing when there was no pricing
+  std::unique_ptr<Pricing> pricing;               ///< measures what is asked for later; null for a graph without nodes
   std::optional<BodyPlacer> placer;
   Placements bodies;
   StepMemory memory;

@@ -5,15 +5,6 @@
 namespace collage {
 namespace {
 
-/// A step that looks up by an input, and one that divides by one.
-Plan checked_plan() {
-  const Graph graph = parse_graph(
-                          "graph(%x: i64[3,4], %i: i64[2], %b: i64[4]) -> (%y) { opset ai.onnx 26 %r: i64[2,4] = "
-                          "Gather(%x, %i) \"pick\" %y: i64[2,4] = Div(%r, %b) \"share\" }")
-                          .value();
-  return realise_fake(graph, FakeCover(graph)).value().plan;
-}
-
 /// Plans that together have something in every member.
 std::vector<Plan> plans() {
   std::vector<Plan> plans = {rich_sketch().realise().value().plan, realise_nested().value().plan, checked_plan()};

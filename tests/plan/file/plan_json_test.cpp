@@ -52,15 +52,6 @@ TEST(PlanJson, HoldsTheStepsOfBodiesInTheirStep) {
   EXPECT_FALSE(object["steps"][1].contains("control"));
 }
 
-/// A step that looks up by an input, and one that divides by one.
-Plan checked_plan() {
-  const Graph graph = parse_graph(
-                          "graph(%x: i64[3,4], %i: i64[2], %b: i64[4]) -> (%y) { opset ai.onnx 26 %r: i64[2,4] = "
-                          "Gather(%x, %i) \"pick\" %y: i64[2,4] = Div(%r, %b) \"share\" }")
-                          .value();
-  return realise_fake(graph, FakeCover(graph)).value().plan;
-}
-
 TEST(PlanJson, HoldsWhatIsCheckedBeforeAStep) {
   const Plan plan = checked_plan();
   const auto read = parse_plan(to_json(plan), "test");
