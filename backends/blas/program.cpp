@@ -45,6 +45,7 @@ Program program_of(const json& text) {
 
 /// Elements behind a source; -1 when there is no such source.
 std::int64_t elements_of(const LoadRequest& request, std::uint32_t source) {
+  if (source < request.inputs.size() && request.inputs[source].place.format.narrow()) return -1;
   if (source < request.inputs.size()) return element_count(request.inputs[source].type.extents());
   const std::size_t constant = source - request.inputs.size();
   if (constant >= request.constants.size()) return -1;
@@ -75,7 +76,9 @@ bool is_inside(const Program& program, const LoadRequest& request) {
   if (!reads(product.a, product.m, product.k) || !reads(product.b, product.k, product.n)) return false;
   for (const Addend& addend : product.addends)
     if (!reads(addend.operand, product.m, product.n)) return false;
-  if (request.outputs.size() != 1 || (product.accumulates && (product.addends.empty() || product.k == 0))) return false;
+  if (request.outputs.size() != 1 || request.outputs[0].place.format.narrow() ||
+      (product.accumulates && (product.addends.empty() || product.k == 0)))
+    return false;
   const std::int64_t elements = element_count(request.outputs[0].type.extents());
   if (!is_inside(product, product.out, product.m, product.n, elements)) return false;
   auto computed = static_cast<long double>(product.m) * static_cast<long double>(product.n);

@@ -49,6 +49,7 @@ struct Family {
   /// May throw nlohmann::json::exception for a broken program.
   Result<std::unique_ptr<Kernel>> (*load)(const nlohmann::json& program, const LoadRequest& request);
   bool takes_chains = false;  ///< also regions of several nodes
+  bool takes_narrow = false;  ///< compiles variants whose float32 ports are all narrow, too
 };
 
 [[nodiscard]] inline std::unexpected<Refusal> refuse(RefusalReason reason, std::string detail) {

@@ -5,9 +5,13 @@
 
 #include "backend/extensions/export_extension.h"
 #include "backend/extensions/format_extension.h"
+#include "backend/narrow_element.h"
 #include "backend/registry.h"
+#include "elementwise/element_program.h"
 #include "family.h"
 #include "movement/move.h"
+#include "region/containment.h"
+#include "region/narrow_variant.h"
 
 namespace collage::host {
 namespace {
@@ -15,7 +19,7 @@ namespace {
 /// Of a region that is computed in one pass.
 constexpr std::size_t kMostNodes = 64;
 constexpr const char* kCompatibility = "host/1";
-constexpr const char* kBuild = "host-1";  // part of cost keys: to be raised when kernels become faster or slower
+constexpr const char* kBuild = "host-2";  // part of cost keys: to be raised when kernels become faster or slower
 
 std::optional<Refusal> border_objection(const Graph& graph, const Region& region) {
   for (const std::vector<ValueId>* list : {&region.inputs, &region.outputs})
@@ -48,6 +52,30 @@ Artifact artifact_of(const Family& family, Draft draft) {
   return artifact;
 }
 
+/// Whether the node's parts lie in the whole, in the variant's formats.
+bool has_parts(const Site& site, const Variant& variant) {
+  return site.region.nodes.count() == 1 &&
+         containment_of(site.graph, site.node, variant.output_formats.front()).has_value();
+}
+
+/// The family's variants with 16-bit elements at their ports, where it compiles them.
+void add_narrow(const Family& family, const Site& site, const CompileOptions& options, std::vector<Variant>& variants) {
+  const auto element = narrow_element(options);
+  if (!element) return;
+  for (std::size_t v = 0, full = variants.size(); v < full; ++v) {
+    auto narrow = narrow_variant(site.graph, site.region, variants[v], *element);
+    // Of smaller elements a part may begin where no buffer can.
+    if (narrow && narrow->name == "view" && has_parts(site, variants[v]) && !has_parts(site, *narrow))
+      narrow->name = stored_as({"copy"}, *element).name;
+    if (narrow && family.compile(site, *narrow)) variants.push_back(*std::move(narrow));
+  }
+}
+
+bool has_narrow_port(const LoadRequest& request) {
+  const auto is_narrow = [](const Port& port) { return port.place.format.narrow().has_value(); };
+  return std::ranges::any_of(request.inputs, is_narrow) || std::ranges::any_of(request.outputs, is_narrow);
+}
+
 std::string operators_of(const Graph& graph, const Region& region) {
   std::string names;
   for (const std::size_t node : region.nodes.members())
@@ -74,11 +102,13 @@ class Host final : public Backend, public ExportExtension, public FormatExtensio
             .more = {follow(joinable, kMostNodes), fused_like_native(joinable, kMostNodes)}};
   }
 
-  [[nodiscard]] Variants support(const Graph& graph, const Region& region, const CompileOptions&) const override {
+  [[nodiscard]] Variants support(const Graph& graph, const Region& region,
+                                 const CompileOptions& options) const override {
     if (auto no = border_objection(graph, region)) return std::unexpected(*no);
     std::optional<Refusal> refusal;
     for (const Family* family : families_for(graph, region)) {
       Variants variants = family->support(site_of(graph, region));
+      if (variants && family->takes_narrow) add_narrow(*family, site_of(graph, region), options, *variants);
       if (variants) return variants;
       refusal = variants.error();
     }
@@ -102,8 +132,11 @@ class Host final : public Backend, public ExportExtension, public FormatExtensio
     auto loaded = guard([&]() -> Result<std::unique_ptr<Kernel>> {
       const nlohmann::json json = nlohmann::json::parse(request.artifact.bytes);
       const auto name = json.at("family").get<std::string>();
-      for (const Family* family : all_families())
-        if (family->name == name) return family->load(json.at("program"), request);
+      for (const Family* family : all_families()) {
+        if (family->name != name) continue;
+        if (!family->takes_narrow && has_narrow_port(request)) return bad("narrow ports", "full ones of " + name);
+        return family->load(json.at("program"), request);
+      }
       return bad("family " + name, "a family of this build");
     });
     if (!loaded) return bad(loaded.error(), "a program of this backend");
@@ -128,12 +161,14 @@ class Host final : public Backend, public ExportExtension, public FormatExtensio
                                                                     const CompileOptions&) override {
     const ValueType& type = conversion.type;
     if (!type.is_static() || bits_of(type.element) % 8 != 0) return refuse(RefusalReason::kType, to_string(type));
-    for (const Format& format : {conversion.from.format, conversion.to.format}) {
-      const bool is_possible = format.is_plain() || (format.is_channels_last() && can_be_channels_last(type));
-      if (!is_possible) return refuse(RefusalReason::kFormat, format.name);
-    }
-    return artifact_of(kMovement,
-                       {.program = to_json(copy_between(type, conversion.from.format, conversion.to.format))});
+    const Format& from = conversion.from.format;
+    const Format& to = conversion.to.format;
+    for (const Format& format : {from, to})
+      if (!is_common(format) || !can_have_common_format(type, format))
+        return refuse(RefusalReason::kFormat, format.name);
+    if (from.narrow() != to.narrow())
+      return artifact_of(kElementwise, {.program = to_json(cast_between(type, from, to))});
+    return artifact_of(kMovement, {.program = to_json(copy_between(type, from, to))});
   }
 
  private:

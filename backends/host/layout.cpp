@@ -9,7 +9,7 @@ namespace collage::host {
 Strides strides_of(const Extents& extents, const Format& format) {
   std::vector<std::size_t> order;
   for (std::size_t axis = 0; axis < extents.size(); ++axis) order.push_back(axis);
-  if (format.is_channels_last()) {
+  if (format.full().is_channels_last()) {
     COLLAGE_CHECK(extents.size() >= 3 && extents.size() <= 5, "channels_last of another rank");
     std::rotate(order.begin() + 1, order.begin() + 2, order.end());
   }

@@ -20,6 +20,7 @@ struct InstructionSet {
   int vector_bytes = 16;    ///< of one register
   int registers = 16;       ///< vector registers
   bool has_dot_i8 = false;  ///< four products of bytes summed in one instruction
+  bool has_bf16 = false;    ///< two products of bfloat16 numbers, likewise
 };
 
 /// All that this program can compile for, best first.

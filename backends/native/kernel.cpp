@@ -26,6 +26,10 @@ Result<void> check_arguments(const Program& program, const LoadRequest& request)
     if (argument.index >= count || argument.extents.size() != argument.strides.size() ||
         argument.extents.size() > kMostDimensions)
       return misfit("an argument that no port answers to");
+    if (argument.kind == ArgumentKind::kConstant) continue;
+    const Port& port = (argument.kind == ArgumentKind::kInput ? request.inputs : request.outputs)[argument.index];
+    if (argument.type != stored_element(port.type, port.place.format))
+      return misfit("an argument of other elements than its port's");
   }
   return {};
 }

@@ -159,7 +159,8 @@ bool have_types(const Member& member, const LoadRequest& request, std::size_t co
   return std::ranges::all_of(member.arguments, [&](const Argument& argument) {
     if (argument.kind == ArgumentKind::kConstant) return argument.index < constants;
     const std::vector<Port>& ports = argument.kind == ArgumentKind::kInput ? request.inputs : request.outputs;
-    return ports[argument.index].type.element == argument.type;
+    const Port& port = ports[argument.index];
+    return stored_element(port.type, port.place.format) == argument.type;
   });
 }
 

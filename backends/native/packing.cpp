@@ -4,10 +4,13 @@
 #include <array>
 #include <cstring>
 
+#include "base/narrow_float.h"
+
 namespace collage::native {
 namespace {
 
-constexpr std::array<std::string_view, 6> kNames = {"none", "panels", "winograd", "quads", "pairs", "quad-sums"};
+constexpr std::array<std::string_view, 8> kNames = {"none",  "panels",    "winograd",      "quads",
+                                                    "pairs", "quad-sums", "narrow-panels", "narrow-pairs"};
 
 std::int64_t rounded_up(std::int64_t n, std::int64_t to) { return (n + to - 1) / to * to; }
 
@@ -60,6 +63,18 @@ void pack_groups(const Panels& panels, std::uint8_t flip, const std::uint8_t* fr
           for (std::int64_t j = 0; j < std::min(kGroup, panels.in - in); ++j)
             to[kGroup * i + j] = static_cast<std::int8_t>(
                 flip ^ from[(first + i) * panels.out_stride + tap * panels.tap_stride + (in + j) * panels.in_stride]);
+}
+
+/// f32 as bfloat16.
+template <std::int64_t kGroup>
+void pack_narrow(const Panels& panels, const float* from, std::uint16_t* to) {
+  for (std::int64_t first = 0; first < panels.out; first += panels.block)
+    for (std::int64_t tap = 0; tap < panels.taps; ++tap)
+      for (std::int64_t in = 0; in < panels.in; in += kGroup, to += kGroup * panels.block)
+        for (std::int64_t i = 0; i < std::min(panels.block, panels.out - first); ++i)
+          for (std::int64_t j = 0; j < std::min(kGroup, panels.in - in); ++j)
+            to[kGroup * i + j] = to_bfloat(
+                from[(first + i) * panels.out_stride + tap * panels.tap_stride + (in + j) * panels.in_stride]);
 }
 
 void sum_quads(const Panels& panels, std::uint8_t flip, const std::uint8_t* from, std::int32_t* to) {
@@ -122,6 +137,10 @@ bool fits(const Packing& packing, const Tensor& source) {
     case PackingKind::kPairs:
     case PackingKind::kQuadSums:
       return packing.numbers.size() == 7 && is_byte(source.type) && Panels(packing.numbers).fits(source);
+    case PackingKind::kNarrowPanels:
+    case PackingKind::kNarrowPairs:
+      return packing.numbers.size() == 7 && source.type == ElementType::kFloat32 &&
+             Panels(packing.numbers).fits(source);
     case PackingKind::kWinograd:
       return packing.numbers.size() == 4 && source.type == ElementType::kFloat32 && packing.numbers[0] > 0 &&
              packing.numbers[1] > 0 && (packing.numbers[2] == 2 || packing.numbers[2] == 4) && packing.numbers[3] > 0 &&
@@ -149,7 +168,10 @@ std::size_t packed_bytes(const Packing& packing, const Tensor& source) {
       return static_cast<std::size_t>(rounded_up(n[0], n[6]) * n[1] * n[2]) * sizeof(float);
     case PackingKind::kQuads:
       return static_cast<std::size_t>(rounded_up(n[0], n[6]) * n[1] * rounded_up(n[2], 4));
+    case PackingKind::kNarrowPanels:
+      return static_cast<std::size_t>(rounded_up(n[0], n[6]) * n[1] * n[2]) * sizeof(std::uint16_t);
     case PackingKind::kPairs:
+    case PackingKind::kNarrowPairs:
       return static_cast<std::size_t>(rounded_up(n[0], n[6]) * n[1] * rounded_up(n[2], 2)) * sizeof(std::int16_t);
     case PackingKind::kQuadSums:
       return static_cast<std::size_t>(rounded_up(n[0], n[6])) * sizeof(std::int32_t);
@@ -183,6 +205,12 @@ void fill(const Packing& packing, const Tensor& source, std::byte* to) {
       return pack_groups<4>(Panels(packing.numbers), flip, bytes, reinterpret_cast<std::int8_t*>(to));
     case PackingKind::kPairs:
       return pack_groups<2>(Panels(packing.numbers), flip, bytes, reinterpret_cast<std::int16_t*>(to));
+    case PackingKind::kNarrowPanels:
+      return pack_narrow<1>(Panels(packing.numbers), reinterpret_cast<const float*>(bytes),
+                            reinterpret_cast<std::uint16_t*>(to));
+    case PackingKind::kNarrowPairs:
+      return pack_narrow<2>(Panels(packing.numbers), reinterpret_cast<const float*>(bytes),
+                            reinterpret_cast<std::uint16_t*>(to));
     case PackingKind::kQuadSums:
       return sum_quads(Panels(packing.numbers), flip, bytes, reinterpret_cast<std::int32_t*>(to));
   }

@@ -23,7 +23,9 @@ enum class PackingKind : std::uint8_t {
   kQuads,     ///< numbers {out, taps, in, out stride, tap stride, in stride, block}: signed bytes, unsigned ones less
               ///< 128, [out/block][taps][in/4][block][4], zeros past the ends
   kPairs,     ///< the same numbers and values as i16, [out/block][taps][in/2][block][2]
-  kQuadSums   ///< the same numbers: i32 [out rounded up to block], the sum of each output's bytes in kQuads
+  kQuadSums,  ///< the same numbers: i32 [out rounded up to block], the sum of each output's bytes in kQuads
+  kNarrowPanels,  ///< seven numbers as of kPanels, from f32: bfloat16
+  kNarrowPairs    ///< the same numbers: bfloat16 [out/block][taps][in/2][block][2], zeros past the ends
 };
 
 [[nodiscard]] std::string_view name_of(PackingKind kind);

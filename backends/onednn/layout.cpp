@@ -70,14 +70,18 @@ Format format_of(Layout layout) {
 
 std::optional<Layout> layout_of(const Format& format) {
   for (Layout layout : {Layout::kPlain, Layout::kChannelsLast, Layout::kBlocked})
-    if (format == format_of(layout)) return layout;
+    if (format.full() == format_of(layout)) return layout;
   return std::nullopt;
 }
 
-std::optional<memory::data_type> data_type_of(ElementType type) {
-  switch (type) {
+bool can_move(ElementType type) { return type != ElementType::kBfloat16 && data_type_of(type); }
+
+std::optional<memory::data_type> data_type_of(ElementType stored) {
+  switch (stored) {
     case ElementType::kFloat32:
       return memory::data_type::f32;
+    case ElementType::kBfloat16:
+      return memory::data_type::bf16;
     case ElementType::kInt32:
     case ElementType::kUint32:
       return memory::data_type::s32;

@@ -28,11 +28,13 @@ enum class Layout : std::uint8_t {
 
 /// The format's name for a layout: "plain", "channels_last", "onednn:nChw16c" (any rank from 3 to 5).
 [[nodiscard]] Format format_of(Layout layout);
-/// The layout behind a format; nothing for a format that is neither common nor ours.
+/// The layout behind a format, of full or of narrow elements; nothing for one that is neither common nor ours.
 [[nodiscard]] std::optional<Layout> layout_of(const Format& format);
 
-/// Element types whose tensors can be moved; f32 alone is computed with.
-[[nodiscard]] std::optional<dnnl::memory::data_type> data_type_of(ElementType type);
+/// Element types of values that can be moved; f32 alone is computed with.
+[[nodiscard]] bool can_move(ElementType type);
+/// The library's name for the elements in which a tensor is stored: those that can be moved, and bf16 for f32 values.
+[[nodiscard]] std::optional<dnnl::memory::data_type> data_type_of(ElementType stored);
 
 /// The descriptor of a dense tensor. Rank 0 is given as one element. Precondition: kBlocked has rank 3 to 5.
 [[nodiscard]] dnnl::memory::desc describe(const Extents& extents, dnnl::memory::data_type type, Layout layout);

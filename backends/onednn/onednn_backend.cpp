@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "backend/narrow_element.h"
 #include "backend/registry.h"
 #include "backends/common/openmp/keep_threads.h"
 #include "layout.h"
@@ -40,20 +41,22 @@ std::expected<Artifact, Refusal> artifact_of(Program program, std::vector<ValueI
                   .workspace_bytes = map_workspace(*realised, *ops).bytes};
 }
 
-/// A layout that a tensor of this type can have.
-std::optional<Layout> layout_for(const ValueType& type, const Format& format) {
+/// How a tensor of this type is stored in a format; nothing when it cannot be.
+std::optional<Arrangement> arrangement_of(const ValueType& type, const Format& format) {
   const auto layout = layout_of(format);
-  if (!layout || !type.is_static() || !data_type_of(type.element)) return std::nullopt;
+  if (!layout || !type.is_static() || !can_move(type.element)) return std::nullopt;
+  const Arrangement arrangement{.element = stored_element(type, format), .layout = *layout};
+  if (format.narrow() && type.element != ElementType::kFloat32) return std::nullopt;
+  if (!data_type_of(arrangement.element)) return std::nullopt;
   const std::size_t rank = type.extents().size();
-  if (*layout == Layout::kPlain) return rank <= 6 ? layout : std::nullopt;
-  return rank >= 3 && rank <= 5 ? layout : std::nullopt;
+  const bool fits = *layout == Layout::kPlain ? rank <= 6 : rank >= 3 && rank <= 5;
+  return fits ? std::optional(arrangement) : std::nullopt;
 }
 
-/// A Concat of one image along its channels in blocks: its parts are written where they are read.
-std::optional<Variant> blocked_view(const Graph& graph, const Region& region) {
+/// As `blocked` format: a Concat of one image along its channels in blocks: its parts are written where they are read.
+std::optional<Variant> view_of(const Graph& graph, const Region& region, const Format& blocked) {
   if (region.nodes.count() != 1) return std::nullopt;
   const Node& node = graph.nodes[region.nodes.next()];
-  const Format blocked = format_of(Layout::kBlocked);
   const auto containment = containment_of(graph, node, blocked);
   if (!containment || !can_lie_in_place(graph, node, *containment)) return std::nullopt;
   return Variant{.name = "view",
@@ -82,7 +85,8 @@ std::expected<std::vector<Variant>, Refusal> OneDnnBackend::support(const Graph&
   if (!analysis) return std::unexpected(analysis.error());
   std::vector<Variant> variants;
   Refusal why{RefusalReason::kStructure, "no way to run it"};
-  for (const Choice& choice : choices_of(graph, *analysis, options.accuracy)) {
+  const auto narrow = narrow_element(options);
+  for (const Choice& choice : choices_of(graph, *analysis, options.accuracy, narrow)) {
     auto lowered = lower(graph, region, *analysis, choice);
     if (lowered)
       variants.push_back({.name = choice.name,
@@ -91,7 +95,10 @@ std::expected<std::vector<Variant>, Refusal> OneDnnBackend::support(const Graph&
     else
       why = lowered.error();
   }
-  if (auto view = blocked_view(graph, region)) variants.push_back(*std::move(view));
+  const Format blocked = format_of(Layout::kBlocked);
+  if (auto view = view_of(graph, region, blocked)) variants.push_back(*std::move(view));
+  if (narrow)
+    if (auto view = view_of(graph, region, stored_as(blocked, *narrow))) variants.push_back(*std::move(view));
   if (variants.empty()) return std::unexpected(why);
   return variants;
 }
@@ -102,7 +109,7 @@ std::expected<Artifact, Refusal> OneDnnBackend::compile_one(const CompileRequest
   const Graph& graph = *request.graph;
   const auto analysis = analyse(graph, request.region);
   if (!analysis) return std::unexpected(analysis.error());
-  const std::vector<Choice> choices = choices_of(graph, *analysis, options.accuracy);
+  const std::vector<Choice> choices = choices_of(graph, *analysis, options.accuracy, narrow_element(options));
   const auto choice = std::ranges::find(choices, request.variant.name, &Choice::name);
   if (choice == choices.end()) return refuse_request(RefusalReason::kStructure, "no variant " + request.variant.name);
   auto lowered = lower(graph, request.region, *analysis, *choice);
@@ -168,21 +175,22 @@ MaybePrepared OneDnnBackend::prepare_one(const LoadRequest& request) const {
 }
 
 std::optional<std::size_t> OneDnnBackend::format_bytes(const ValueType& type, const Format& format) const {
-  if (format.is_plain() || format.is_channels_last()) return common_format_bytes(type, format);
-  const auto layout = layout_for(type, format);
-  if (!layout) return std::nullopt;
-  const auto bytes = guard([&] { return describe(type.extents(), *data_type_of(type.element), *layout).get_size(); });
+  if (is_common(format)) return common_format_bytes(type, format);
+  const auto stored = arrangement_of(type, format);
+  if (!stored) return std::nullopt;
+  const auto bytes =
+      guard([&] { return describe(type.extents(), *data_type_of(stored->element), stored->layout).get_size(); });
   return bytes ? std::optional(*bytes) : std::nullopt;
 }
 
 std::expected<Artifact, Refusal> OneDnnBackend::compile_conversion(const Conversion& conversion,
                                                                    const CompileOptions& options) {
-  const auto from = layout_for(conversion.type, conversion.from.format);
-  const auto to = layout_for(conversion.type, conversion.to.format);
+  const auto from = arrangement_of(conversion.type, conversion.from.format);
+  const auto to = arrangement_of(conversion.type, conversion.to.format);
   if (!from || !to || from == to) return refuse_request(RefusalReason::kFormat, "no conversion between these formats");
   if (element_count(conversion.type.extents()) == 0) return refuse_request(RefusalReason::kShape, "no elements");
   auto artifact = guard([&] {
-    Program program = reorder_program(conversion.type.element, conversion.type.extents(), *from, *to);
+    Program program = reorder_program(conversion.type.extents(), *from, *to);
     return artifact_of(std::move(program), {}, compatibility_, engine_, options.threads);
   });
   if (!artifact) return refuse_request(RefusalReason::kCompile, artifact.error());

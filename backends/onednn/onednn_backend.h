@@ -1,5 +1,5 @@
-// The oneDNN backend: single operators and fused chains as primitives, in three memory layouts; each implementation of
-// the library is a variant of its own.
+// The oneDNN backend: single operators and fused chains as primitives, in three memory layouts, with elements of f32
+// or, in accuracy class fast, of bf16. Each implementation of the library is a variant of its own.
 // In:  regions found by the rules in rules.cpp. Out: artifacts (programs as JSON) and kernels.
 #pragma once
 

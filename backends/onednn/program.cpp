@@ -163,6 +163,10 @@ void check_references(const Program& program) {
 
 }  // namespace
 
+ElementType value_type(const TensorInfo& tensor) {
+  return tensor.type == ElementType::kBfloat16 ? ElementType::kFloat32 : tensor.type;
+}
+
 Op operation_of(const std::vector<PostOp>& posts, int source, int output) {
   const PostOp& first = posts[0];
   Op op{.kind = OpKind::kEltwise,

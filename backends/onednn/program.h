@@ -18,10 +18,10 @@ enum class Role : std::uint8_t { kInput, kOutput, kConstant, kTemporary, kLitera
 /// A tensor as one operation sees it. Several may stand for the same port with different extents.
 struct TensorInfo {
   Role role = Role::kTemporary;
-  std::uint32_t index = 0;  ///< input port, output port, constant or temporary
-  ElementType type = ElementType::kFloat32;
-  Extents extents = {};            ///< in the library's logical order
-  Extents strides = {};            ///< in elements; empty = dense. Of a constant: how the model's bytes lie
+  std::uint32_t index = 0;                   ///< input port, output port, constant or temporary
+  ElementType type = ElementType::kFloat32;  ///< of the elements as stored; bf16 stands for an f32 value
+  Extents extents = {};                      ///< in the library's logical order
+  Extents strides = {};                      ///< in elements; empty = dense. Of a constant: how the model's bytes lie
   Layout layout = Layout::kPlain;  ///< how operations want it, when `strides` does not say; constants are packed to it
   std::int64_t offset = 0;         ///< where it begins in the port or temporary, in elements
   /// Of a constant whose axes are more than `extents` says: its own axes, over which `strides` run, gathered row-major
@@ -94,6 +94,9 @@ struct Program {
   bool is_prepared = false;
   bool operator==(const Program&) const = default;
 };
+
+/// The element type of the value that a tensor stores: a model's constants have it until they are packed.
+[[nodiscard]] ElementType value_type(const TensorInfo& tensor);
 
 /// The first post-op as an operation from `source` to `output`, the rest as its post-ops. The first is no sum and no
 /// depthwise convolution.

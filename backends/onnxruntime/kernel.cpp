@@ -23,12 +23,14 @@ struct BoundPort {
 
 Extents memory_extents(const Port& port) {
   Extents extents = port.type.extents();
-  if (port.place.format.is_channels_last()) std::rotate(extents.begin() + 1, extents.begin() + 2, extents.end());
+  if (port.place.format.full().is_channels_last()) std::rotate(extents.begin() + 1, extents.begin() + 2, extents.end());
   return extents;
 }
 
 BoundPort bound_port(const Port& port) {
-  BoundPort bound{.name = port_name(port.name, port.place.format), .element = port.type.element, .extents = {}};
+  BoundPort bound{.name = port_name(port.name, port.place.format),
+                  .element = stored_element(port.type, port.place.format),
+                  .extents = {}};
   bound.is_static = port.type.is_static();
   if (!bound.is_static) return bound;
   bound.extents = memory_extents(port);

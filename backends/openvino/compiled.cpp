@@ -1,5 +1,7 @@
 #include "backends/openvino/compiled.h"
 
+#include <algorithm>
+#include <array>
 #include <openvino/op/parameter.hpp>
 #include <openvino/op/result.hpp>
 #include <openvino/runtime/intel_cpu/properties.hpp>
@@ -16,18 +18,39 @@ namespace {
 
 constexpr const char* kDevice = "CPU";
 
-/// f32 stays f32 (no bf16, no dynamic quantisation), one request at a time on `threads` threads that stay where the
-/// system puts them.
-ov::AnyMap settings(int threads) {
-  return {ov::inference_num_threads(threads),
-          ov::num_streams(1),
-          ov::hint::performance_mode(ov::hint::PerformanceMode::LATENCY),
-          ov::hint::execution_mode(ov::hint::ExecutionMode::ACCURACY),
-          ov::hint::inference_precision(ov::element::f32),
-          ov::hint::dynamic_quantization_group_size(0),
-          ov::hint::kv_cache_precision(ov::element::f32),
-          ov::hint::enable_cpu_pinning(false),
-          ov::hint::scheduling_core_type(ov::hint::SchedulingCoreType::ANY_CORE)};
+/// One request at a time on `threads` threads that stay where the system puts them; kFull keeps f32 (no bf16, no
+/// dynamic quantisation).
+ov::AnyMap settings(int threads, Precision precision) {
+  ov::AnyMap map = {ov::inference_num_threads(threads), ov::num_streams(1), ov::hint::enable_cpu_pinning(false),
+                    ov::hint::scheduling_core_type(ov::hint::SchedulingCoreType::ANY_CORE)};
+  if (precision == Precision::kDefault) return map;
+  const auto set = [&](const std::pair<std::string, ov::Any>& one) { map.insert(one); };
+  set(ov::hint::performance_mode(ov::hint::PerformanceMode::LATENCY));
+  if (precision == Precision::kNarrow) {
+    set(ov::hint::inference_precision(ov::element::bf16));
+    set(ov::hint::dynamic_quantization_group_size(0));
+    return map;
+  }
+  set(ov::hint::execution_mode(ov::hint::ExecutionMode::ACCURACY));
+  set(ov::hint::inference_precision(ov::element::f32));
+  set(ov::hint::dynamic_quantization_group_size(0));
+  set(ov::hint::kv_cache_precision(ov::element::f32));
+  return map;
+}
+
+constexpr std::array<std::pair<Precision, std::string_view>, 3> kPrecisionNames = {
+    {{Precision::kFull, "full"}, {Precision::kNarrow, "narrow"}, {Precision::kDefault, "default"}}};
+
+std::string name_of(Precision precision) {
+  const auto* const found = std::ranges::find(kPrecisionNames, precision, [](const auto& one) { return one.first; });
+  return std::string(found->second);
+}
+
+/// Of an artifact; those without the field are of full precision.
+Precision precision_in(const EngineArtifact& artifact) {
+  const std::string name = field_or_empty(artifact, "precision");
+  const auto* const found = std::ranges::find(kPrecisionNames, name, [](const auto& one) { return one.second; });
+  return found == kPrecisionNames.end() ? Precision::kFull : found->first;
 }
 
 std::size_t find_port(const std::vector<ov::Output<const ov::Node>>& ports, const WantedPort& wanted) {
@@ -66,14 +89,14 @@ std::optional<std::vector<std::size_t>> indices_of(std::string_view text, std::s
   return indices;
 }
 
-ov::CompiledModel import_blob(ov::Core& core, std::string_view blob, int threads) {
+ov::CompiledModel import_blob(ov::Core& core, std::string_view blob, int threads, Precision precision) {
   std::ispanstream stream(std::span(blob.data(), blob.size()));
-  return core.import_model(stream, kDevice, settings(threads));
+  return core.import_model(stream, kDevice, settings(threads, precision));
 }
 
-ov::CompiledModel compile_bytes(ov::Core& core, std::string_view onnx, int threads) {
+ov::CompiledModel compile_bytes(ov::Core& core, std::string_view onnx, int threads, Precision precision) {
   const std::shared_ptr<ov::Model> model = core.read_model(std::string(onnx), ov::Tensor());
-  return core.compile_model(model, kDevice, settings(threads));
+  return core.compile_model(model, kDevice, settings(threads, precision));
 }
 
 /// An output that is an input as it came: the library hands out the input's memory and never writes the output's.
@@ -126,10 +149,12 @@ ElementType from_openvino(ov::element::Type type) {
 }
 
 std::expected<OpenvinoModel, std::string> compile_onnx(const std::shared_ptr<ov::Core>& core, std::string_view onnx,
-                                                       int threads, const std::vector<WantedPort>& inputs,
+                                                       int threads, Precision precision,
+                                                       const std::vector<WantedPort>& inputs,
                                                        const std::vector<WantedPort>& outputs) {
   return guard([&] {
-    OpenvinoModel model{.core = core, .compiled = compile_bytes(*core, onnx, threads), .inputs = {}, .outputs = {}};
+    OpenvinoModel model{
+        .core = core, .compiled = compile_bytes(*core, onnx, threads, precision), .inputs = {}, .outputs = {}};
     refuse_passed_inputs(model.compiled);
     model.inputs = find_ports(model.compiled.inputs(), inputs);
     model.outputs = find_ports(model.compiled.outputs(), outputs);
@@ -137,15 +162,16 @@ std::expected<OpenvinoModel, std::string> compile_onnx(const std::shared_ptr<ov:
   });
 }
 
-std::string store(const OpenvinoModel& model, std::string_view onnx, int threads) {
+std::string store(const OpenvinoModel& model, std::string_view onnx, int threads, Precision precision) {
   EngineArtifact artifact{.fields = {{"inputs", to_text(model.inputs)}, {"outputs", to_text(model.outputs)}},
                           .payload = onnx};
   artifact.fields["form"] = "onnx";
+  artifact.fields["precision"] = name_of(precision);
   const auto blob = guard([&] {
     std::ostringstream stream;
     const_cast<ov::CompiledModel&>(model.compiled).export_model(stream);
     std::string bytes = std::move(stream).str();
-    const ov::CompiledModel back = import_blob(*model.core, bytes, threads);
+    const ov::CompiledModel back = import_blob(*model.core, bytes, threads, precision);
     if (back.inputs().size() != model.compiled.inputs().size() ||
         back.outputs().size() != model.compiled.outputs().size())
       throw std::runtime_error("the blob has other ports");
@@ -164,9 +190,10 @@ Result<std::shared_ptr<OpenvinoModel>> restore(const std::shared_ptr<ov::Core>& 
   const bool is_blob = field_or_empty(fields, "form") == "blob";
   auto model = std::make_shared<OpenvinoModel>();
   model->core = core;
+  const Precision precision = precision_in(fields);
   const auto made = guard([&] {
-    model->compiled =
-        is_blob ? import_blob(*core, fields.payload, threads) : compile_bytes(*core, fields.payload, threads);
+    model->compiled = is_blob ? import_blob(*core, fields.payload, threads, precision)
+                              : compile_bytes(*core, fields.payload, threads, precision);
   });
   if (!made) return library_failed(where, made.error());
   const auto inputs = indices_of(field_or_empty(fields, "inputs"), model->compiled.inputs().size());

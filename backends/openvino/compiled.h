@@ -12,6 +12,13 @@
 
 namespace collage {
 
+/// The element type in which the library computes what the model has in float32.
+enum class Precision : std::uint8_t {
+  kFull,    ///< float32
+  kNarrow,  ///< bfloat16
+  kDefault  ///< what the library chooses when left alone, its other hints too
+};
+
 /// A compiled model with what must live as long as it does, and where the region's ports are among the model's.
 struct OpenvinoModel {
   std::shared_ptr<ov::Core> core;  ///< holds the plug-in
@@ -32,11 +39,12 @@ struct WantedPort {
 /// Compiles ONNX bytes. The failure is the library's message, or names the port that is missing or has another type.
 [[nodiscard]] std::expected<OpenvinoModel, std::string> compile_onnx(const std::shared_ptr<ov::Core>& core,
                                                                      std::string_view onnx, int threads,
+                                                                     Precision precision,
                                                                      const std::vector<WantedPort>& inputs,
                                                                      const std::vector<WantedPort>& outputs);
 
 /// The bytes of an artifact: a blob when the library can read back what it exports, else `onnx`.
-[[nodiscard]] std::string store(const OpenvinoModel& model, std::string_view onnx, int threads);
+[[nodiscard]] std::string store(const OpenvinoModel& model, std::string_view onnx, int threads, Precision precision);
 
 /// Reads what store() wrote. Errors: backend/bad-artifact, backend/library-failed.
 [[nodiscard]] Result<std::shared_ptr<OpenvinoModel>> restore(const std::shared_ptr<ov::Core>& core,

@@ -101,11 +101,11 @@ class OpenvinoKernel final : public OpenKernel {
 };
 
 BoundPort bound_port(const Port& port, std::size_t index) {
-  BoundPort bound{.index = index, .element = to_openvino(port.type.element), .shape = {}};
+  BoundPort bound{.index = index, .element = to_openvino(stored_element(port.type, port.place.format)), .shape = {}};
   bound.is_static = port.type.is_static();
   if (!bound.is_static) return bound;
   for (const std::int64_t extent : port.type.extents()) bound.shape.push_back(static_cast<std::size_t>(extent));
-  if (port.place.format.is_channels_last())
+  if (port.place.format.full().is_channels_last())
     std::rotate(bound.shape.begin() + 1, bound.shape.begin() + 2, bound.shape.end());
   return bound;
 }

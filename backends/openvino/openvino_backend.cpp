@@ -1,15 +1,19 @@
-// The OpenVINO backend, on the CPU: an engine for regions and whole models, in f32 arithmetic. It has no options.
+// The OpenVINO backend, on the CPU: an engine for regions and whole models. It computes in f32; in accuracy class fast
+// it also offers variants in bf16. Option: precision=default lets the library choose, as it does when a user says
+// nothing.
 // In:  regions or whole models. Out: artifacts and kernels. An artifact is the exported compiled model with its
 //       weights, or ONNX bytes if the library cannot import its own export.
 #include <openvino/openvino.hpp>
 
 #include "backend/extensions/operand_extension.h"
+#include "backend/narrow_element.h"
 #include "backend/registry.h"
 #include "backends/common/engine/engine_support.h"
 #include "backends/common/engine/region_model.h"
 #include "backends/openvino/compiled.h"
 #include "backends/openvino/kernel.h"
 #include "backends/openvino/operators.h"
+#include "region/narrow_variant.h"
 
 namespace collage {
 namespace {
@@ -44,8 +48,8 @@ std::vector<WantedPort> wanted_ports(const Graph& graph, const std::vector<Value
   std::vector<WantedPort> wanted;
   for (std::size_t i = 0; i < ids.size(); ++i) {
     const Value& value = graph.value(ids[i]);
-    wanted.push_back(
-        {.name = port_name(value.name, i < formats.size() ? formats[i] : plain()), .element = value.type.element});
+    const Format format = i < formats.size() ? formats[i] : plain();
+    wanted.push_back({.name = port_name(value.name, format), .element = stored_element(value.type, format)});
   }
   return wanted;
 }
@@ -75,13 +79,42 @@ std::shared_ptr<ov::Core> shared_core() {
   return *core;
 }
 
+/// What is wrong with the options; empty when nothing is.
+std::string read_options(const BackendOptions& options, Precision& precision) {
+  for (const auto& [key, value] : options) {
+    if (key != "precision") return "unknown option '" + key + "'; allowed precision";
+    if (value != "full" && value != "default") return "precision '" + value + "'; allowed full, default";
+    if (value == "default") precision = Precision::kDefault;
+  }
+  return {};
+}
+
+/// Behind the name of a variant in bf16 between ports of f32.
+constexpr std::string_view kNarrowInside = "+bf16";
+
+/// Variants in bf16: inside alone, and at the ports too. Those with ends of two kinds stay with f32.
+void add_narrow(const Graph& graph, const Region& region, const CompileOptions& options,
+                std::vector<Variant>& variants) {
+  const auto element = narrow_element(options);
+  if (!element) return;
+  for (std::size_t v = 0, full = variants.size(); v < full; ++v) {
+    if (variants[v].name != "default" && variants[v].name != "channels_last") continue;
+    auto at_ports = narrow_variant(graph, region, variants[v], *element);
+    if (!at_ports) continue;
+    variants.push_back(*std::move(at_ports));
+    Variant inside = variants[v];
+    inside.name += kNarrowInside;
+    variants.push_back(std::move(inside));
+  }
+}
+
 class OpenvinoBackend final : public Backend, public OperandExtension {
  public:
   OpenvinoBackend(const std::string& name, const BackendOptions& options) {
     info_.name = name;
     info_.kind = kKindName;
     info_.is_engine = true;
-    if (!options.empty()) info_.unusable = "unknown option '" + options.begin()->first + "'; it has none";
+    info_.unusable = read_options(options, precision_);
     const auto started = guard([&] {
       const ov::Version version = ov::get_openvino_version();
       info_.build = version.buildNumber;
@@ -101,7 +134,12 @@ class OpenvinoBackend final : public Backend, public OperandExtension {
                                                                      const CompileOptions& options) const override {
     if (options.accuracy == Accuracy::kStrict)
       if (auto refusal = strict_refusal(graph, region)) return std::unexpected(*std::move(refusal));
-    return engine_support(openvino_limits(), graph, region);
+    auto variants = engine_support(openvino_limits(), graph, region);
+    if (variants && precision_ == Precision::kFull) add_narrow(graph, region, options, *variants);
+    // What the library chooses may be bf16.
+    if (variants && precision_ == Precision::kDefault)
+      for (Variant& variant : *variants) variant.name += kNarrowInside;
+    return variants;
   }
 
   [[nodiscard]] Extension* extension(ExtensionKind kind) override {
@@ -135,15 +173,19 @@ class OpenvinoBackend final : public Backend, public OperandExtension {
     if (constant_bytes > kMaxConstantBytes)
       return std::unexpected(Refusal{.reason = RefusalReason::kResources,
                                      .detail = std::to_string(constant_bytes) + " bytes of constants in one model"});
+    const bool is_chosen = precision_ == Precision::kFull && is_narrow(request.variant);
+    if (is_chosen && !narrow_element(options))
+      return std::unexpected(Refusal{.reason = RefusalReason::kFormat, .detail = "no 16-bit arithmetic here"});
+    const Precision precision = is_chosen ? Precision::kNarrow : precision_;
     const std::string onnx = request.model_bytes ? *request.model_bytes : region_model(request, Weights::kInside).bytes;
     const auto model =
-        compile_onnx(core_, onnx, options.threads,
+        compile_onnx(core_, onnx, options.threads, precision,
                      wanted_ports(*request.graph, request.region.inputs, request.variant.input_formats),
                      wanted_ports(*request.graph, request.region.outputs, request.variant.output_formats));
     if (!model) return std::unexpected(Refusal{.reason = RefusalReason::kCompile, .detail = one_line(model.error())});
     if (!request.model_bytes)
       if (auto refusal = other_ports(*model, request)) return std::unexpected(*std::move(refusal));
-    return Artifact{.bytes = store(*model, onnx, options.threads),
+    return Artifact{.bytes = store(*model, onnx, options.threads, precision),
                     .compatibility = compatibility_,
                     .constants = {},
                     .in_place = {}};
@@ -152,6 +194,7 @@ class OpenvinoBackend final : public Backend, public OperandExtension {
   BackendInfo info_;
   std::string compatibility_;
   std::shared_ptr<ov::Core> core_;
+  Precision precision_ = Precision::kFull;
 };
 
 Backend* create(const std::string& instance_name, const BackendOptions& options) {

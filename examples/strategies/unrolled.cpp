@@ -26,7 +26,7 @@ void build(const Site& site, const Facts&, const Schedule& schedule, Lowering& l
   const std::vector<Halide::Var> loops = loop_variables(space.rank());
   Elements elements(lowering, space, as_indices(loops));
   Halide::Func out("out");
-  out(innermost_first(loops)) = stored(elements.at(output), site.type(output).element);
+  out(innermost_first(loops)) = stored(elements.at(output), lowering.element_of(output));
   bound_all(out, loops, space.extents());
   const std::int64_t vector = std::min(site.lanes(), space.extents().back());
   const std::int64_t block = std::min(vector * schedule["unroll"], space.extents().back() / vector * vector);

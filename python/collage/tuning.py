@@ -84,7 +84,7 @@ def tune(
     threads
         at most so many threads compute
     accuracy
-        "strict", "standard" or "fast": what counts as the same numbers
+        "strict", "standard", "fast", or bounds like "max=1e-2,mean=1e-3,cosine>=0.999": what counts as the same numbers
     backends
         those that may run nodes and compete; default all usual ones. only: one that runs what it supports
     ban, pin

@@ -141,6 +141,8 @@ struct Conversion {
   Place from;
   Place to;
   [[nodiscard]] bool is_transfer() const { return from.location != to.location; }
+  /// False when narrow elements come in or go out: what rounds, or shows what was rounded before.
+  [[nodiscard]] bool keeps_elements() const { return !from.format.narrow() && !to.format.narrow(); }
 };
 
 class Backend {

@@ -17,6 +17,17 @@ inline constexpr const char* kFillerEngine = "onnxruntime";
 inline constexpr const char* kCodeGenerator = "native";
 /// Take part in a tune by default.
 inline constexpr std::array<const char*, 4> kUsualBackends = {"onednn", "native", "onnxruntime", "openvino"};
+/// In accuracy class fast an engine is also a rival as it computes when left alone, in fewer bits where it likes.
+struct DefaultPrecision {
+  std::string_view engine;
+  const char* instance;
+};
+inline constexpr std::array<DefaultPrecision, 1> kDefaultPrecisions = {{{"openvino", "openvino:precision=default"}}};
+[[nodiscard]] constexpr bool is_at_default_precision(std::string_view instance) {
+  for (const DefaultPrecision& one : kDefaultPrecisions)
+    if (instance == one.instance) return true;
+  return false;
+}
 /// Rivals of a bench by default.
 inline constexpr std::array<const char*, 2> kUsualRivals = {"onnxruntime", "openvino"};
 

@@ -8,6 +8,7 @@
 
 #include "base/number_text.h"
 #include "base/suggest.h"
+#include "numbers/output_bound.h"
 
 namespace collage::cli {
 namespace {
@@ -60,6 +61,17 @@ CLI::Validator one_of(std::vector<std::string> words) {
   return {[words = std::move(words)](std::string& text) {
             if (std::ranges::find(words, text) != words.end()) return std::string();
             return fmt::format("saw '{}'{}; allowed {}", text, did_you_mean(text, words), listed(words));
+          },
+          ""};
+}
+
+CLI::Validator accuracy_text() {
+  return {[](std::string& text) {
+            const std::vector<std::string> classes = {"strict", "standard", "fast"};
+            if (output_bound_of(text)) return std::string();
+            return fmt::format(
+                "saw '{}'{}; allowed strict, standard, fast, or bounds like max=1e-2,mean=1e-3,cosine>=0.999", text,
+                did_you_mean(text, classes));
           },
           ""};
 }

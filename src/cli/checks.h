@@ -18,6 +18,8 @@ namespace collage::cli {
 [[nodiscard]] CLI::Validator memory_size();
 /// One of these words.
 [[nodiscard]] CLI::Validator one_of(std::vector<std::string> words);
+/// A class of accuracy or a bound on outputs (numbers/output_bound.h).
+[[nodiscard]] CLI::Validator accuracy_text();
 
 /// "a, b or c".
 [[nodiscard]] std::string listed(const std::vector<std::string>& words);

@@ -88,8 +88,10 @@ void add_seed(CLI::App& command, CommonOptions& options) {
 }
 
 void add_accuracy(CLI::App& command, CommonOptions& options) {
-  command.add_option("--accuracy", options.accuracy, "how near the reference results must be: strict, standard, fast")
-      ->check(one_of({"strict", "standard", "fast"}))
+  command
+      .add_option("--accuracy", options.accuracy,
+                  "how near the reference results must be: strict, standard, fast, or max=1e-2,mean=1e-3,cosine>=0.999")
+      ->check(accuracy_text())
       ->type_name("CLASS")
       ->capture_default_str()
       ->group(kShared);

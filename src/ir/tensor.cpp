@@ -2,12 +2,10 @@
 // In: dense little-endian bytes, packed below eight bits from the low end. Out: 64-bit numbers.
 #include "ir/tensor.h"
 
-#include <bit>
-#include <cmath>
 #include <cstring>
-#include <limits>
 
 #include "base/hash.h"
+#include "base/narrow_float.h"
 
 namespace collage {
 namespace {
@@ -47,21 +45,6 @@ std::optional<std::vector<std::int64_t>> widened_u64(const Tensor& tensor) {
     if (value < 0) return std::nullopt;
   return values;
 }
-
-double from_half(std::uint16_t bits) {
-  const int exponent = (bits >> 10) & 0x1f;
-  const int mantissa = bits & 0x3ff;
-  double magnitude = 0;
-  if (exponent == 31)
-    magnitude = mantissa == 0 ? std::numeric_limits<double>::infinity() : std::numeric_limits<double>::quiet_NaN();
-  else if (exponent == 0)
-    magnitude = std::ldexp(mantissa, -24);
-  else
-    magnitude = std::ldexp(mantissa + 1024, exponent - 25);
-  return (bits & 0x8000) != 0 ? -magnitude : magnitude;
-}
-
-double from_bfloat(std::uint16_t bits) { return std::bit_cast<float>(static_cast<std::uint32_t>(bits) << 16); }
 
 template <class Decode>
 std::vector<double> decoded16(const Tensor& tensor, Decode decode) {

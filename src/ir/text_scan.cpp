@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <cmath>
 #include <span>
 #include <utility>
 
+#include "base/narrow_float.h"
 #include "base/number_text.h"
 #include "ir/text_names.h"
 
@@ -16,28 +16,6 @@ namespace collage {
 namespace {
 
 constexpr std::size_t kShownCharacters = 24;
-
-/// Rounds to the nearest f16, ties to even.
-std::uint16_t to_half(float value) {
-  const std::uint16_t sign = std::signbit(value) ? 0x8000 : 0;
-  const double magnitude = std::fabs(static_cast<double>(value));
-  if (std::isnan(value)) return static_cast<std::uint16_t>(sign | 0x7e00);
-  if (magnitude >= 65520.0) return static_cast<std::uint16_t>(sign | 0x7c00);
-  int exponent = 0;
-  const double fraction = std::frexp(magnitude, &exponent);
-  // Below 2^-14 the step is 2^-24; above, eleven significant bits. A carry out of them lands in the exponent field.
-  const bool is_subnormal = magnitude < 0x1p-14;
-  const double steps = is_subnormal ? std::ldexp(magnitude, 24) : std::ldexp(fraction, 11) - 1024.0;
-  const int field = is_subnormal ? 0 : (exponent + 14) << 10;
-  return static_cast<std::uint16_t>(sign | (field + static_cast<int>(std::nearbyint(steps))));
-}
-
-/// Rounds to the nearest bf16, ties to even.
-std::uint16_t to_bfloat(float value) {
-  const auto bits = std::bit_cast<std::uint32_t>(value);
-  if (std::isnan(value)) return static_cast<std::uint16_t>((bits >> 16) | 0x40);
-  return static_cast<std::uint16_t>((bits + 0x7fff + ((bits >> 16) & 1)) >> 16);
-}
 
 template <class T>
 void append_bytes(std::string& bytes, T value) {
@@ -245,8 +223,8 @@ Result<void> Scanner::append_element(ElementType type, std::string& bytes) {
         type == ElementType::kFloat32 || type == ElementType::kFloat16 || type == ElementType::kBfloat16;
     if (!value || !is_known) return wrong(is_known ? "a float" : "bytes in hexadecimal for this type");
     if (type == ElementType::kFloat32) append_bytes(bytes, *value);
-    if (type == ElementType::kFloat16) append_bytes(bytes, to_half(*value));
-    if (type == ElementType::kBfloat16) append_bytes(bytes, to_bfloat(*value));
+    if (type == ElementType::kFloat16) append_bytes(bytes, to_half(static_cast<float>(*value)));
+    if (type == ElementType::kBfloat16) append_bytes(bytes, to_bfloat(static_cast<float>(*value)));
   } else {
     const auto value = number_in<std::int64_t>(text);
     if (!value || !append_integer(type, bytes, *value)) return wrong("an integer of " + std::string(name_of(type)));

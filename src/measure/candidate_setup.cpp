@@ -103,7 +103,7 @@ TrialSpec CandidateSetup::trial_spec(const CandidateSpec& spec, Backend& backend
                   .outputs = subject.outputs,
                   .threads = run_.job.options.threads,
                   .accuracy = run_.job.options.accuracy,
-                  .exact = subject.conversion.has_value()};
+                  .exact = subject.conversion && subject.conversion->keeps_elements()};
   if (subject.conversion) return trial;
   const auto place = [&](std::vector<TrialPort>& ports, const std::vector<Format>& formats) {
     for (std::size_t p = 0; p < ports.size(); ++p) {

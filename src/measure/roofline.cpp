@@ -1,5 +1,7 @@
 #include "measure/roofline.h"
 
+#include <cpuid.h>
+
 #include <algorithm>
 #include <array>
 #include <cstring>
@@ -150,6 +152,16 @@ bool may_skip_input(const Node& node) {
          (node.op_type.ends_with("Pool") && !node.op_type.starts_with("Global"));
 }
 
+/// How many elements of 16 bits there are at once for one of float32, in vectors and in memory; and in AMX tiles.
+constexpr double kNarrowSpeedup = 2;
+constexpr double kTileSpeedup = 16;
+
+/// AMX-BF16. Source: Intel's Software Developer's Manual, CPUID leaf 7.
+bool has_tiles() {
+  unsigned a = 0, b = 0, c = 0, d = 0;
+  return __get_cpuid_count(7, 0, &a, &b, &c, &d) != 0 && (d >> 22 & 1U) != 0;
+}
+
 }  // namespace
 
 PeakRates measure_peak_rates() { return {.flops_per_ns = flops_rate(), .bytes_per_ns = bytes_rate()}; }
@@ -188,8 +200,14 @@ std::int64_t roofline_ns(const Graph& graph, const Region& region, Accuracy accu
                          int threads) {
   double flops = 0;
   for (const std::size_t n : region.nodes.members()) flops += least_flops(graph, graph.nodes[n], accuracy);
-  const double ns = std::max(flops / peak.flops_per_ns, least_bytes(graph, region) / peak.bytes_per_ns);
-  return static_cast<std::int64_t>(ns / threads);
+  double flops_ns = flops / peak.flops_per_ns;
+  double bytes_ns = least_bytes(graph, region) / peak.bytes_per_ns;
+  if (accuracy == Accuracy::kFast) {
+    // The rates are those of float32.
+    flops_ns /= has_tiles() ? kTileSpeedup : kNarrowSpeedup;
+    bytes_ns /= kNarrowSpeedup;
+  }
+  return static_cast<std::int64_t>(std::max(flops_ns, bytes_ns) / threads);
 }
 
 }  // namespace collage

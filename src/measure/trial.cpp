@@ -7,6 +7,7 @@
 #include "backend/extensions/device_extension.h"
 #include "base/hash.h"
 #include "numbers/compare.h"
+#include "numbers/narrow_output.h"
 #include "timing/displacer.h"
 #include "timing/sampling.h"
 
@@ -239,7 +240,12 @@ Comparison Trial::compared(std::size_t index, const Tensor& seen) const {
   if (choice) return compare_choice(seen, expected, *choice, spec_.accuracy, narrow);
   if (loaded_ != nullptr && !loaded_->sizes.empty() && is_float(expected.type))
     return compare_sized(seen, expected, loaded_->sizes[index], spec_.accuracy, narrow);
-  return compare(seen, expected, spec_.accuracy, narrow, port.one_step);
+  Comparison comparison = compare(seen, expected, spec_.accuracy, narrow, port.one_step);
+  if (comparison.ok && spec_.accuracy != Accuracy::kFast && has_narrow_elements(seen, expected)) {
+    comparison.ok = false;
+    comparison.mismatch = "elements of 16 bits in class " + std::string(name_of(spec_.accuracy));
+  }
+  return comparison;
 }
 
 }  // namespace collage

@@ -7,12 +7,13 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <cmath>
 #include <cstring>
 #include <limits>
 #include <span>
 #include <type_traits>
+
+#include "base/narrow_float.h"
 
 namespace collage {
 namespace {
@@ -26,15 +27,6 @@ struct Bound {
   double relative = 0;
 };
 
-float half_to_float(std::uint16_t bits) {
-  const std::uint32_t sign = static_cast<std::uint32_t>(bits & 0x8000U) << 16;
-  const std::uint32_t magnitude = static_cast<std::uint32_t>(bits & 0x7fffU) << 13;
-  // Scaling by 2^112 moves the exponent's bias from 15 to 127 and normalises denormals on the way.
-  float value = std::bit_cast<float>(magnitude) * 0x1p112F;
-  if (magnitude >= 0x0f800000U) value = std::bit_cast<float>(magnitude | 0x7f800000U);
-  return std::bit_cast<float>(std::bit_cast<std::uint32_t>(value) | sign);
-}
-
 /// Elements of a float tensor as a span of float or double, 16-bit ones widened block by block.
 struct HalfSource {
   const std::byte* data;
@@ -42,9 +34,9 @@ struct HalfSource {
   std::span<const float> block(std::size_t begin, std::size_t count, std::array<float, kBlock>& room) const {
     const auto* in = reinterpret_cast<const std::uint16_t*>(data) + begin;
     if (is_bfloat)
-      for (std::size_t i = 0; i < count; ++i) room[i] = std::bit_cast<float>(static_cast<std::uint32_t>(in[i]) << 16);
+      for (std::size_t i = 0; i < count; ++i) room[i] = from_bfloat(in[i]);
     else
-      for (std::size_t i = 0; i < count; ++i) room[i] = half_to_float(in[i]);
+      for (std::size_t i = 0; i < count; ++i) room[i] = from_half(in[i]);
     return {room.data(), count};
   }
 };

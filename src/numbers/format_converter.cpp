@@ -20,10 +20,9 @@ Result<Backend*> FormatConverter::owner_of(const Format& format) { return regist
 
 Result<std::size_t> FormatConverter::bytes_of(const ValueType& type, const Format& format) {
   if (!type.is_static()) return unknown_format(type, format, "open extents");
-  if (format.is_plain()) return byte_count(type.element, type.extents());
-  if (format.is_channels_last()) {
-    if (!can_be_channels_last(type)) return unknown_format(type, format, "a type without channels");
-    return byte_count(type.element, type.extents());
+  if (is_common(format)) {
+    if (const auto bytes = common_format_bytes(type, format)) return *bytes;
+    return unknown_format(type, format, "a type without channels, or narrow elements of another type than f32");
   }
   COLLAGE_TRY(const Backend* owner, owner_of(format));
   const auto bytes = guard([&] { return format_bytes(*owner, type, format); });
@@ -61,7 +60,8 @@ Result<void> FormatConverter::convert(const ValueType& type, const Format& from,
     return {};
   }
   if (from.owner().empty() && to.owner().empty()) {
-    if (!can_be_channels_last(type)) return unknown_format(type, to, "a type without channels");
+    for (const Format& format : {from, to})
+      if (!can_have_common_format(type, format)) return unknown_format(type, format, "a type that cannot have it");
     convert_common_format(type, from, in.data(), to, out.data());
     return {};
   }

@@ -8,8 +8,8 @@
 #include <set>
 #include <vector>
 
+#include "base/narrow_float.h"
 #include "base/random.h"
-#include "numbers/narrow_float.h"
 
 namespace collage {
 namespace {
@@ -136,10 +136,10 @@ std::optional<Buffer> drawn_floats(const Tensor& recorded, Draw draw, bool narro
     case ElementType::kFloat64:
       return drawn<double>(count, random, make);
     case ElementType::kFloat16:
-      return drawn<std::uint16_t>(count, random,
-                                  [&] { return to_half(std::clamp(make(), -kLargestHalf, kLargestHalf)); });
+      return drawn<std::uint16_t>(
+          count, random, [&] { return to_half(static_cast<float>(std::clamp(make(), -kLargestHalf, kLargestHalf))); });
     case ElementType::kBfloat16:
-      return drawn<std::uint16_t>(count, random, [&] { return to_bfloat(make()); });
+      return drawn<std::uint16_t>(count, random, [&] { return to_bfloat(static_cast<float>(make())); });
     default:
       return std::nullopt;
   }

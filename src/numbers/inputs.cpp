@@ -12,10 +12,10 @@
 #include <fmt/ranges.h>
 
 #include "base/hash.h"
+#include "base/narrow_float.h"
 #include "base/random.h"
 #include "base/suggest.h"
 #include "ir/operand_conditions.h"
-#include "numbers/narrow_float.h"
 
 namespace collage {
 namespace {
@@ -43,9 +43,9 @@ std::optional<Buffer> float_bytes(ElementType type, std::size_t count, const Ran
     case ElementType::kFloat64:
       return filled<double>(count, draw);
     case ElementType::kFloat16:
-      return filled<std::uint16_t>(count, [&] { return to_half(draw()); });
+      return filled<std::uint16_t>(count, [&] { return to_half(static_cast<float>(draw())); });
     case ElementType::kBfloat16:
-      return filled<std::uint16_t>(count, [&] { return to_bfloat(draw()); });
+      return filled<std::uint16_t>(count, [&] { return to_bfloat(static_cast<float>(draw())); });
     case ElementType::kComplex64:
       return filled<float>(2 * count, [&] { return static_cast<float>(draw()); });
     case ElementType::kComplex128:

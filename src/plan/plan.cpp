@@ -16,10 +16,7 @@ namespace {
 
 /// Bytes a value needs where that is known here: static tensors in the two common formats.
 std::size_t least_bytes(const PlanValue& value) {
-  if (!value.type.is_static()) return 0;
-  return value.place.format.is_plain() || value.place.format.is_channels_last()
-             ? byte_count(value.type.element, value.type.extents())
-             : 0;
+  return common_format_bytes(value.type, value.place.format).value_or(0);
 }
 
 /// The check of a model's values and steps, or of one body's; bodies inside are checked alike.
@@ -102,6 +99,8 @@ class Verifier {
     if (value.offset > *available || value.bytes > *available - value.offset)
       return damaged(label(index), fmt::format("{} bytes at {}", value.bytes, value.offset),
                      fmt::format("at most {} bytes of {}", *available, name_of(value.storage)));
+    if (is_common(value.place.format) && !can_have_common_format(value.type, value.place.format))
+      return damaged(label(index), value.place.format.name, "a format that " + to_string(value.type) + " can have");
     if (value.bytes < least_bytes(value))
       return damaged(label(index), fmt::format("{} bytes", value.bytes),
                      fmt::format("{} bytes for {}", least_bytes(value), to_string(value.type)));
@@ -125,6 +124,7 @@ class Verifier {
       const PlanValue& value = body_.values[body_.inputs[i]];
       if (value.storage != Storage::kInput || value.buffer != i || value.offset != 0)
         return damaged(label(body_.inputs[i]), std::string(name_of(value.storage)), "the start of its input");
+      COLLAGE_TRY_VOID(check_border(body_.inputs[i]));
     }
     for (std::size_t i = 0; i < body_.outputs.size(); ++i) {
       if (body_.outputs[i] >= body_.values.size())
@@ -133,8 +133,16 @@ class Verifier {
       const bool in_place = value.storage == Storage::kOutput && value.buffer == i && value.offset == 0;
       if (!in_place && value.storage != Storage::kDynamic)
         return damaged(label(body_.outputs[i]), std::string(name_of(value.storage)), "the start of its output");
+      COLLAGE_TRY_VOID(check_border(body_.outputs[i]));
     }
     return {};
+  }
+
+  /// The caller's memory has the model's own elements in ONNX order.
+  [[nodiscard]] Result<void> check_border(PlanIndex index) const {
+    const Format& format = body_.values[index].place.format;
+    if (format.is_plain()) return {};
+    return damaged(label(index), format.name, "plain at the model's border");
   }
 
   [[nodiscard]] Result<void> check_step(const PlanStep& step, const std::string& where) {

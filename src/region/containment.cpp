@@ -15,10 +15,11 @@ namespace {
 /// Channels in one block of a format like "owner:nChw16c"; nothing for other formats.
 std::optional<std::int64_t> channel_block(const Format& format) {
   constexpr std::string_view kBlocked = ":nChw";
-  const std::size_t at = format.name.find(kBlocked);
-  if (at == std::string::npos || !format.name.ends_with('c')) return std::nullopt;
-  const char* const begin = format.name.data() + at + kBlocked.size();
-  const char* const end = format.name.data() + format.name.size() - 1;
+  const std::string name = format.full().name;
+  const std::size_t at = name.find(kBlocked);
+  if (at == std::string::npos || !name.ends_with('c')) return std::nullopt;
+  const char* const begin = name.data() + at + kBlocked.size();
+  const char* const end = name.data() + name.size() - 1;
   std::int64_t block = 0;
   const auto [rest, error] = std::from_chars(begin, end, block);
   if (error != std::errc() || rest != end || block < 1) return std::nullopt;
@@ -66,7 +67,7 @@ class Collector {
       if (starts[axis] < 0 || starts[axis] + type.extents()[axis] > whole[axis]) return false;
     const auto start = run_start(whole, type.extents(), starts, format_);
     if (!start) return false;
-    const std::size_t offset = byte_count(type.element, {*start});
+    const std::size_t offset = byte_count(stored_element(type, format_), {*start});
     if (offset % kBufferAlignment != 0) return false;
     containment_.parts.push_back({.value = part, .offset = offset});
     return true;
@@ -82,8 +83,9 @@ class Collector {
     const ValueType& type = graph_.value(id).type;
     if (!type.is_static() || bits_of(type.element) == 0 || bits_of(type.element) % 8 != 0) return false;
     if (element_count(type.extents()) == 0) return false;
-    const bool is_known = format_.is_channels_last() || channel_block(format_);
-    return format_.is_plain() || (is_known && can_be_channels_last(type));
+    if (format_.narrow() && type.element != ElementType::kFloat32) return false;
+    const bool is_blocked = channel_block(format_) && can_be_channels_last(type);
+    return is_blocked || can_have_common_format(type, format_);
   }
 
   const Graph& graph_;

@@ -256,6 +256,16 @@ Result<void> ExecutionContext::run() {
   return state_->check_pool();
 }
 
+Result<void> ExecutionContext::run_from(std::size_t step) {
+  const DefaultFloatMode mode;
+  for (std::size_t i = 0; i < state_->calls.size(); ++i) {
+    if (state_->call_steps[i] < step) continue;
+    if (auto done = state_->calls[i]->run(); !done) return state_->failed(i, std::move(done).error());
+  }
+  state_->wait_for_devices();
+  return state_->check_pool();
+}
+
 Result<void> ExecutionContext::run_profiled(std::span<std::int64_t> times_ns) {
   COLLAGE_CHECK(times_ns.size() >= state_->plan().steps.size());
   std::ranges::fill(times_ns, 0);

@@ -42,6 +42,8 @@ class ExecutionContext {
   /// Runs all steps in the default floating-point mode. The first error stops; where = the step, for a device the one
   /// that waited. Outputs are then unspecified. Error session/pool-failed.
   [[nodiscard]] Result<void> run();
+  /// Runs the steps from `step` on, over what the values made before hold now.
+  [[nodiscard]] Result<void> run_from(std::size_t step);
   /// Like run(), and writes the nanoseconds of each step of the plan (views: 0) to `times_ns`, which has one each.
   /// Waits for devices after each step.
   [[nodiscard]] Result<void> run_profiled(std::span<std::int64_t> times_ns);

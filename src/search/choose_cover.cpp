@@ -31,7 +31,7 @@ class CoverWriter {
       const Option& option = group.options[chosen.option];
       std::vector<Hop> before;
       std::vector<Hop> after;
-      COLLAGE_CHECK(state_.take(group, option, before, after), "a path without a way between places");
+      COLLAGE_CHECK(state_.take(group, option, chosen.stops, before, after), "a path without a way between places");
       for (const Hop& hop : before) append(hop);
       append(group, option);
       for (const Hop& hop : after) append(hop);

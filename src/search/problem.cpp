@@ -9,6 +9,9 @@
 namespace collage {
 namespace {
 
+/// Keeps sums of what cannot be reached in range.
+constexpr std::int64_t kMostWanted = 64;
+
 void sort_unique(std::vector<std::uint32_t>& list) {
   std::sort(list.begin(), list.end());
   list.erase(std::unique(list.begin(), list.end()), list.end());
@@ -44,6 +47,7 @@ class Builder {
     add_readers();
     for (std::size_t v = 0; v < problem_.routes.size(); ++v) close_routes(v);
     for (Group& group : problem_.groups) keep_best_options(group);
+    note_wanted();
     add_shares();
     COLLAGE_TRY_VOID(check_coverable());
     return std::move(problem_);
@@ -167,7 +171,10 @@ class Builder {
     ValueRoutes& routes = problem_.routes[v];
     const ValueId id{static_cast<std::uint32_t>(v)};
     const ValueType& type = graph().value(id).type;
-    routes.bytes = type.is_static() ? static_cast<std::int64_t>(byte_count(type.element, type.extents())) : 0;
+    for (const Place& place : routes.places) {
+      const ElementType element = stored_element(type, place.format);
+      routes.bytes.push_back(type.is_static() ? static_cast<std::int64_t>(byte_count(element, type.extents())) : 0);
+    }
     routes.is_ours = problem_.uses->producer[v].valid() && !problem_.uses->is_output[v];
     const std::size_t n = routes.places.size();
     routes.cost.assign(n * n, {.ns = kImpossible});
@@ -194,7 +201,7 @@ class Builder {
     const auto choice = (*problem_.boundaries)(id, routes.places[from], routes.places[to]);
     const auto ns = boundary_ns(choice, problem_.options.launch_ns);
     if (!ns) return {.ns = kImpossible};
-    return *ns == 0 ? PathCost{} : PathCost{.ns = *ns, .steps = 1, .conversions = 1, .bytes = routes.bytes};
+    return *ns == 0 ? PathCost{} : PathCost{.ns = *ns, .steps = 1, .conversions = 1, .bytes = routes.bytes[to]};
   }
 
   /// Of the candidates with the same places only the cheapest counts; where memory counts, the frugal ones too.
@@ -211,6 +218,14 @@ class Builder {
       if (!beaten) kept.push_back(std::move(option));
     }
     group.options = std::move(kept);
+  }
+
+  void note_wanted() {
+    for (const Group& group : problem_.groups)
+      for (const Option& option : group.options)
+        for (std::size_t i = 0; i < group.inputs.size(); ++i)
+          problem_.routes[group.inputs[i]].wanted |= PlaceMask{1} << option.in[i];
+    for (const ValueId output : graph().outputs) problem_.routes[output.index].wanted |= 1;
   }
 
   void add_shares() {
@@ -245,6 +260,51 @@ std::pair<PathCost, std::uint8_t> ValueRoutes::cheapest(PlaceMask held, std::uin
     best = std::min(best, {cost[from * places.size() + to], from});
   }
   return best;
+}
+
+PlaceMask ValueRoutes::on_way(std::uint8_t from, std::uint8_t to) const {
+  PlaceMask way = 0;
+  for (std::uint8_t at = from; at != to;) {
+    at = next[at * places.size() + to];
+    way |= PlaceMask{1} << at;
+  }
+  return way;
+}
+
+std::int64_t ValueRoutes::most_saved(PlaceMask held, std::uint8_t stop) const {
+  std::int64_t saved = 0;
+  for (PlaceMask left = wanted & ~held; left != 0; left &= left - 1) {
+    const auto place = static_cast<std::uint8_t>(std::countr_zero(left));
+    const std::int64_t without = cheapest(held, place).first.ns;
+    const std::int64_t with = place == stop ? 0 : cost[stop * places.size() + place].ns;
+    saved += std::max<std::int64_t>(0, std::min(without, kImpossible / kMostWanted) - with);
+  }
+  return saved;
+}
+
+void ValueRoutes::add_detours(PlaceMask held, std::uint8_t to, std::vector<Stops>& detours) const {
+  const PlaceMask asked = PlaceMask{1} << to;
+  if ((wanted & ~held & ~asked) == 0) return;  // nobody else is left
+  const auto way_ns = [&](PlaceMask from, std::uint8_t place) { return cheapest(from, place).first.ns; };
+  const auto [way, start] = cheapest(held, to);
+  if (way.ns >= kImpossible) return;
+  const std::int64_t direct = way.ns;
+  const PlaceMask passed = on_way(start, to);
+  for (std::uint8_t first = 0; first < places.size(); ++first) {
+    const PlaceMask with_first = held | PlaceMask{1} << first;
+    if (with_first == held || (passed >> first & 1) != 0) continue;
+    const std::int64_t to_first = way_ns(held, first);
+    const std::int64_t by_first = to_first + way_ns(with_first, to);
+    if (by_first >= kImpossible) continue;
+    if (by_first - direct < most_saved(held | asked, first)) detours.push_back({.places = {first}, .count = 1});
+    for (std::uint8_t second = 0; second < places.size(); ++second) {
+      const PlaceMask with_both = with_first | PlaceMask{1} << second;
+      if (second == to || with_both == with_first) continue;
+      const std::int64_t by_both = to_first + way_ns(with_first, second) + way_ns(with_both, to);
+      const std::int64_t saved = most_saved(held | asked, first) + most_saved(held | asked, second);
+      if (by_both < kImpossible && by_both - direct < saved) detours.push_back({.places = {first, second}, .count = 2});
+    }
+  }
 }
 
 std::optional<std::int64_t> boundary_ns(const std::optional<BoundaryChoice>& choice, std::int64_t launch_ns) {

@@ -5,6 +5,7 @@
 // Source: Floyd and Warshall's all-pairs shortest paths, for conversions in several steps.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <limits>
 #include <map>
@@ -38,16 +39,34 @@ struct PathCost {
   }
 };
 
+/// Places that a value is brought to before it goes where it is needed now, because readers to come save by it; the
+/// first `count` of them, in order.
+struct Stops {
+  std::array<std::uint8_t, 2> places = {};
+  std::uint8_t count = 0;
+};
+
 /// The places of one value and the cheapest ways between them.
 struct ValueRoutes {
-  std::vector<Place> places;       ///< [0] is plain at home
-  std::vector<PathCost> cost;      ///< [from * places + to]; ns = kImpossible when there is no way
-  std::vector<std::uint8_t> next;  ///< [from * places + to]: the first place on the way
-  std::int64_t bytes = 0;          ///< of the value, the same in every place
-  bool is_ours = true;             ///< takes memory of the plan: not a model input or output
+  std::vector<Place> places;        ///< [0] is plain at home
+  std::vector<PathCost> cost;       ///< [from * places + to]; ns = kImpossible when there is no way
+  std::vector<std::uint8_t> next;   ///< [from * places + to]: the first place on the way
+  std::vector<std::int64_t> bytes;  ///< of the value, by place
+  bool is_ours = true;              ///< takes memory of the plan: not a model input or output
+  PlaceMask wanted = 0;             ///< where candidates read it, and plain at home for a model output
 
+  /// The places on the way, `to` among them.
+  [[nodiscard]] PlaceMask on_way(std::uint8_t from, std::uint8_t to) const;
   /// The cheapest way from one of `held` to `to`: its cost and where it starts.
   [[nodiscard]] std::pair<PathCost, std::uint8_t> cheapest(PlaceMask held, std::uint8_t to) const;
+
+  /// The detours on the way from `held` to `to` that later readers may repay, by one stop or by two. Adds to `detours`.
+  /// Of trees of conversions to more than three places the cheapest may be missed.
+  void add_detours(PlaceMask held, std::uint8_t to, std::vector<Stops>& detours) const;
+
+ private:
+  /// What having the value at `stop` saves later readers at most.
+  [[nodiscard]] std::int64_t most_saved(PlaceMask held, std::uint8_t stop) const;
 };
 
 /// A candidate that no other of its group beats at the same places.

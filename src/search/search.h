@@ -10,6 +10,8 @@
 //       covered nodes. A problem that is too large to be solved exactly thus becomes a beam search: the cheapest states
 //       of each layer are kept, the beam is widened until the budget of states is spent, and the bound of the dropped
 //       states is reported.
+//       A value on its way to a place may stop at others that readers to come save by; of trees of conversions to more
+//       than three places of one value the cheapest may be missed, beside which the cover is still exact.
 // Cost: states x candidates at a node x live values.
 // Not here: proposing (region/), timing (measure/), effects that do not add up (search/evolve).
 // Source: Collage (Jeon et al., PACT 2022), operator-level placement. Differs: places and legal schedules are part of

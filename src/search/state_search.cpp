@@ -41,6 +41,8 @@ namespace {
 
 constexpr PlaceMask mask_of(std::uint8_t place) { return PlaceMask{1} << place; }
 constexpr std::uint32_t kNoIndex = ~std::uint32_t{0};
+/// Ways to bring the ports of one step where they are needed that are tried; of the others only the direct ones.
+constexpr std::size_t kMostWays = 64;
 
 /// A way to a covered set: its cost, and where each live value is (in the pool of masks, in the order of Set::live).
 struct State {
@@ -49,6 +51,8 @@ struct State {
   std::uint32_t parent = kNoIndex;
   std::uint32_t group = 0;
   std::uint32_t option = 0;
+  std::uint32_t first_stop = 0;  ///< in the pool of stops
+  std::uint32_t stops = 0;
   std::size_t masks = 0;
 };
 
@@ -61,6 +65,7 @@ struct EdgeMap {
   std::vector<Source> target;
   std::vector<std::uint32_t> inputs;  ///< by port: index into the source's live values
   std::vector<bool> is_output;        ///< by output port: a model output
+  std::vector<bool> lives_on;         ///< by port, inputs before outputs: others read it after the step
 };
 
 std::uint32_t index_in(const std::vector<std::uint32_t>& sorted, std::uint32_t value) {
@@ -149,6 +154,10 @@ class Pass {
     for (const std::uint32_t value : group.inputs) map_.inputs.push_back(index_in(live, value));
     map_.is_output.clear();
     for (const std::uint32_t value : group.outputs) map_.is_output.push_back(problem_.uses->is_output[value]);
+    map_.lives_on.clear();
+    for (const auto* ports : {&group.inputs, &group.outputs})
+      for (const std::uint32_t value : *ports)
+        map_.lives_on.push_back(index_in(lattice_.sets[edge.target].live, value) != kNoIndex);
   }
 
   void step(std::uint32_t from, const Lattice::Edge& edge, const Group& group, std::uint32_t o) {
@@ -159,15 +168,55 @@ class Pass {
     if (objective(next.cost, next.peak, edge.target) > most_ns_) return;
     const auto held = masks_.begin() + static_cast<std::ptrdiff_t>(states_[from].masks);
     held_.assign(held, held + static_cast<std::ptrdiff_t>(source_->live.size()));
-    for (std::size_t i = 0; i < map_.inputs.size(); ++i) {
-      if (map_.inputs[i] == kNoIndex) return;  // its maker keeps it to itself
-      if (!require(next.cost, problem_.routes[group.inputs[i]], held_[map_.inputs[i]], option.in[i])) return;
-    }
     made_.clear();
-    for (std::size_t i = 0; i < group.outputs.size(); ++i) {
-      made_.push_back(mask_of(option.out[i]));
-      if (map_.is_output[i] && !require(next.cost, problem_.routes[group.outputs[i]], made_[i], 0)) return;
+    for (std::size_t i = 0; i < group.outputs.size(); ++i) made_.push_back(mask_of(option.out[i]));
+    stops_here_.clear();
+    ways_ = 0;
+    bring(0, next, edge, group, option);
+  }
+
+  /// Brings the ports from number `port` on, inputs first and then model outputs, where they are needed, in every way
+  /// that may pay.
+  void bring(std::size_t port, const State& next, const Lattice::Edge& edge, const Group& group, const Option& option) {
+    const std::size_t inputs = map_.inputs.size();
+    if (port == inputs + group.outputs.size()) return arrive(next, edge, group, option);
+    const bool is_input = port < inputs;
+    if (is_input && map_.inputs[port] == kNoIndex) return;  // its maker keeps it to itself
+    if (!is_input && !map_.is_output[port - inputs]) return bring(port + 1, next, edge, group, option);
+    const std::uint32_t value = is_input ? group.inputs[port] : group.outputs[port - inputs];
+    const std::uint8_t place = is_input ? option.in[port] : 0;
+    const ValueRoutes& routes = problem_.routes[value];
+    PlaceMask& held = is_input ? held_[map_.inputs[port]] : made_[port - inputs];
+    const PlaceMask before = held;
+    const auto go_on = [&](const Stops& detour) {
+      State further = next;
+      for (std::uint8_t i = 0; i < detour.count; ++i)
+        if (!require(further.cost, routes, held, detour.places[i])) return;
+      if (!require(further.cost, routes, held, place)) return;
+      if (objective(further.cost, further.peak, edge.target) > most_ns_) return;
+      for (std::uint8_t i = 0; i < detour.count; ++i)
+        stops_here_.push_back({.value = value, .place = detour.places[i]});
+      bring(port + 1, further, edge, group, option);
+      stops_here_.resize(stops_here_.size() - detour.count);
+    };
+    go_on({});
+    held = before;
+    if ((before & mask_of(place)) != 0 || !map_.lives_on[port]) return;
+    std::vector<Stops> detours;
+    routes.add_detours(before, place, detours);
+    for (const Stops& detour : detours) {
+      if (ways_ >= kMostWays) {
+        result_.dropped_ns = std::min(result_.dropped_ns, objective(next.cost, next.peak, edge.target));
+        return;
+      }
+      go_on(detour);
+      held = before;
     }
+  }
+
+  /// The step is done.
+  void arrive(State next, const Lattice::Edge& edge, const Group& group, const Option& option) {
+    ++ways_;
     if (problem_.minds_memory && !fits(group, option, next.peak)) return;
     if (objective(next.cost, next.peak, edge.target) > most_ns_) return;
     after_.clear();
@@ -184,10 +233,7 @@ class Pass {
     const auto [way, start] = routes.cheapest(held, place);
     if (way.ns >= kImpossible) return false;
     cost += way;
-    for (std::uint8_t at = start; at != place;) {
-      at = routes.next[at * routes.places.size() + place];
-      held |= mask_of(at);
-    }
+    held |= routes.on_way(start, place);
     return true;
   }
 
@@ -207,7 +253,7 @@ class Pass {
     for (std::size_t p = 0; p < routes.places.size(); ++p) {
       if (!(held & mask_of(static_cast<std::uint8_t>(p))) || (p == 0 && !routes.is_ours)) continue;
       const auto location = std::ranges::find(problem_.locations, routes.places[p].location);
-      bytes_[static_cast<std::size_t>(location - problem_.locations.begin())] += routes.bytes;
+      bytes_[static_cast<std::size_t>(location - problem_.locations.begin())] += routes.bytes[p];
     }
   }
 
@@ -237,10 +283,18 @@ class Pass {
       return dominates(next.cost, next.peak, after_.data(), states_[other].cost, states_[other].peak,
                        masks_.data() + states_[other].masks, live);
     });
+    next.first_stop = static_cast<std::uint32_t>(stops_.size());
+    next.stops = static_cast<std::uint32_t>(stops_here_.size());
+    stops_.insert(stops_.end(), stops_here_.begin(), stops_here_.end());
     next.masks = masks_.size();
     masks_.insert(masks_.end(), after_.begin(), after_.end());
     others.push_back(static_cast<std::uint32_t>(states_.size()));
     states_.push_back(next);
+  }
+
+  std::vector<Stop> stops_of(const State& state) const {
+    const auto first = stops_.begin() + state.first_stop;
+    return {first, first + state.stops};
   }
 
   PassResult finish() {
@@ -260,7 +314,7 @@ class Pass {
     result_.peak_bytes = states_[best].peak;
     result_.path.emplace();
     for (std::uint32_t s = best; states_[s].parent != kNoIndex; s = states_[s].parent)
-      result_.path->push_back({.group = states_[s].group, .option = states_[s].option});
+      result_.path->push_back({.group = states_[s].group, .option = states_[s].option, .stops = stops_of(states_[s])});
     std::ranges::reverse(*result_.path);
     return std::move(result_);
   }
@@ -272,6 +326,7 @@ class Pass {
   std::vector<std::vector<std::uint32_t>> of_set_;  ///< states by set
   std::vector<State> states_;
   std::vector<PlaceMask> masks_;
+  std::vector<Stop> stops_;
   PassResult result_;
 
   // of the edge and step at work, kept to save allocations
@@ -280,6 +335,8 @@ class Pass {
   std::vector<PlaceMask> held_;
   std::vector<PlaceMask> made_;
   std::vector<PlaceMask> after_;
+  std::vector<Stop> stops_here_;
+  std::size_t ways_ = 0;
   std::vector<std::int64_t> bytes_;
 };
 
@@ -293,10 +350,18 @@ PathState::PathState(const Problem& problem) : problem_(problem), held_(problem.
   for (const ValueId input : problem.graph->inputs) held_[input.index] = mask_of(0);
 }
 
-bool PathState::take(const Group& group, const Option& option, std::vector<Hop>& before, std::vector<Hop>& after) {
+bool PathState::take(const Group& group, const Option& option, const std::vector<Stop>& stops, std::vector<Hop>& before,
+                     std::vector<Hop>& after) {
+  const auto is_made = [&](const Stop& stop) {
+    return std::ranges::find(group.outputs, stop.value) != group.outputs.end();
+  };
+  for (const Stop& stop : stops)
+    if (!is_made(stop) && !require(stop.value, stop.place, before)) return false;
   for (std::size_t i = 0; i < group.inputs.size(); ++i)
     if (!require(group.inputs[i], option.in[i], before)) return false;
   for (std::size_t o = 0; o < group.outputs.size(); ++o) held_[group.outputs[o]] |= mask_of(option.out[o]);
+  for (const Stop& stop : stops)
+    if (is_made(stop) && !require(stop.value, stop.place, after)) return false;
   for (const std::uint32_t output : group.outputs)
     if (problem_.uses->is_output[output] && !require(output, 0, after)) return false;
   return true;

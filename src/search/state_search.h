@@ -13,9 +13,16 @@
 
 namespace collage {
 
+/// A place that a value is brought to before a step needs it elsewhere.
+struct Stop {
+  std::uint32_t value = 0;
+  std::uint8_t place = 0;
+};
+
 struct ChosenOption {
   std::uint32_t group = 0;
   std::uint32_t option = 0;
+  std::vector<Stop> stops = {};  ///< in order; of the step's outputs after it
 };
 
 struct PassResult {
@@ -43,7 +50,8 @@ class PathState {
  public:
   explicit PathState(const Problem& problem);
   /// Conversions before the kernel and, for model outputs, after it, in order; false when there is no way.
-  [[nodiscard]] bool take(const Group& group, const Option& option, std::vector<Hop>& before, std::vector<Hop>& after);
+  [[nodiscard]] bool take(const Group& group, const Option& option, const std::vector<Stop>& stops,
+                          std::vector<Hop>& before, std::vector<Hop>& after);
 
  private:
   [[nodiscard]] bool require(std::uint32_t value, std::uint8_t place, std::vector<Hop>& hops);

@@ -1,5 +1,7 @@
 #include "tune/jobs.h"
 
+#include <limits>
+
 #include "numbers/graph_file.h"
 #include "store/artifact_file.h"
 #include "tune/confirm/whole_model.h"
@@ -84,6 +86,12 @@ Result<Json> run_confirm(const Json& json, JobContext& context) {
   return to_json(lanes);
 }
 
+Result<Json> run_step_effects(const Json& json, JobContext& context) {
+  COLLAGE_TRY(const StepEffectsRequest request, step_effects_request_from(json));
+  COLLAGE_TRY(const std::vector<double> shares, step_effects_here(request, context.registry()));
+  return Json{{"shares", shares}};
+}
+
 Result<Json> ask(WorkerProcess& worker, const Json& job, std::chrono::nanoseconds limit, std::stop_token stop = {}) {
   const Allowance allowance = [limit](const std::optional<JobProgress>&) { return limit; };
   auto answer = worker.call(job, allowance, stop);
@@ -102,6 +110,7 @@ Result<Json> ask(WorkerProcess& worker, const Json& job, std::chrono::nanosecond
 std::vector<Handler> tune_handlers() {
   return {{.type = "compile-model", .run = run_compile_model},
           {.type = "confirm", .run = run_confirm},
+          {.type = "step-effects", .run = run_step_effects},
           rehearsal_handler()};
 }
 
@@ -121,6 +130,16 @@ Result<std::string> compile_model(WorkerProcess& worker, const CompileModelJob& 
                      {"samples", samples_to_json(job.samples)}};
   COLLAGE_TRY(const Json answer, ask(worker, json, 300s));
   return read_json("compile-model answer", [&] { return answer.at("artifact").get<std::string>(); });
+}
+
+Result<std::vector<double>> step_effects(WorkerProcess& worker, const StepEffectsRequest& request) {
+  COLLAGE_TRY(const Json answer, ask(worker, to_json(request), 300s));
+  return read_json("step-effects answer", [&] {
+    std::vector<double> shares;
+    for (const Json& share : answer.at("shares"))  // JSON has no infinity
+      shares.push_back(share.is_null() ? std::numeric_limits<double>::infinity() : share.get<double>());
+    return shares;
+  });
 }
 
 Result<std::vector<ConfirmLane>> confirm(WorkerProcess& worker, const ConfirmRequest& request, std::stop_token stop,

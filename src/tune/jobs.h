@@ -10,6 +10,7 @@
 
 #include "measure/jobs.h"
 #include "tune/confirm/confirm.h"
+#include "tune/confirm/step_effects.h"
 #include "tune/shapes/shape_samples.h"
 #include "worker/worker.h"
 #include "worker/worker_process.h"
@@ -34,6 +35,8 @@ struct CompileModelJob {
 [[nodiscard]] Result<void> record(WorkerProcess& worker, const RecordJob& job);
 /// The artifact's content hash.
 [[nodiscard]] Result<std::string> compile_model(WorkerProcess& worker, const CompileModelJob& job);
+/// By step of the request: the share of the bound (tune/confirm/step_effects.h).
+[[nodiscard]] Result<std::vector<double>> step_effects(WorkerProcess& worker, const StepEffectsRequest& request);
 [[nodiscard]] Result<std::vector<ConfirmLane>> confirm(WorkerProcess& worker, const ConfirmRequest& request,
                                                        std::stop_token stop, std::chrono::nanoseconds patience);
 

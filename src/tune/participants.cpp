@@ -100,8 +100,19 @@ Result<void> probe(std::vector<std::string> names, const TuneOptions& options, c
   return {};
 }
 
+/// Engines as they compute when left alone: rivals in accuracy class fast.
+std::vector<std::string> at_default_precision(const TuneOptions& options) {
+  std::vector<std::string> instances;
+  if (options.accuracy != Accuracy::kFast) return instances;
+  for (const DefaultPrecision& one : kDefaultPrecisions)
+    if (!options.only && std::ranges::find(options.backends, one.engine) != options.backends.end())
+      instances.emplace_back(one.instance);
+  return instances;
+}
+
 std::vector<std::string> named_in(const TuneOptions& options) {
   std::vector<std::string> names = options.backends;
+  for (const std::string& rival : at_default_precision(options)) names.push_back(rival);
   names.insert(names.end(), options.required.begin(), options.required.end());
   if (options.only) names.push_back(*options.only);
   names.emplace_back(kFillerEngine);
@@ -191,6 +202,8 @@ Result<Participants> choose_participants(const TuneOptions& options, const Measu
     }
   }
   who.rivals = who.backends;
+  for (const std::string& rival : at_default_precision(options))
+    if (registry.get(rival)) who.rivals.push_back(rival);
   if (options.for_library) leave_out_unlinkable(registry, who);
   gather_proposing(who, registry, options.for_library);
   COLLAGE_TRY_VOID(check_take_part(options.rules, registry, who.proposing));

@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "backend/extensions/operand_extension.h"
+#include "region/narrow_variant.h"
 
 namespace collage {
 namespace {
@@ -28,6 +29,11 @@ std::expected<std::vector<Variant>, Refusal> support_with(const Backend& backend
   if (variants && *variants &&
       !std::ranges::all_of(**variants, [&](const Variant& variant) { return is_sound(variant, region); }))
     return std::unexpected(Refusal{.reason = RefusalReason::kFormat, .detail = "offers a variant that makes no sense"});
+  const auto has_few_bits = [](const Variant& variant) { return is_narrow(variant) || has_narrow_port(variant); };
+  if (variants && *variants && options.accuracy != Accuracy::kFast && std::ranges::any_of(**variants, has_few_bits))
+    return std::unexpected(
+        Refusal{.reason = RefusalReason::kFormat,
+                .detail = "offers arithmetic in 16 bits in accuracy class " + std::string(name_of(options.accuracy))});
   if (variants) return *std::move(variants);
   return std::unexpected(
       Refusal{.reason = RefusalReason::kCompile, .detail = "threw when asked for support: " + variants.error()});

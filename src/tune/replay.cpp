@@ -26,7 +26,8 @@ TuneOptions options_of(const Plan& plan, TuneOptions options) {
   options.shapes.entries = plan.shapes;
   options.threads = plan.threads;
   options.passes_off = plan.passes_off;
-  options.accuracy = accuracy_of(plan.accuracy).value_or(Accuracy::kStandard);
+  options.bound = bound_in_plan(plan.accuracy);
+  options.accuracy = options.bound->accuracy;
   options.backends.clear();
   for (const PlanBackend& backend : plan.backends) options.backends.push_back(backend.name);
   return options;
@@ -125,6 +126,7 @@ class Replayer {
                                                               {.plans = {{.name = "replay", .file = file}},
                                                                .inputs = prepared_.inputs,
                                                                .expected = prepared_.outputs,
+                                                               .more = prepared_.more_inputs,
                                                                .accuracy = plan_.accuracy,
                                                                .threads = plan_.threads,
                                                                .seconds = 0,

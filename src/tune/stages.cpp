@@ -16,6 +16,10 @@
 namespace collage {
 namespace {
 
+constexpr std::uint64_t kMoreInputs = 3;
+/// Between the seeds of the sets: far from the small seeds that people try plans with.
+constexpr std::uint64_t kSeedStep = 0x9e3779b9;
+
 class Preparation {
  public:
   Preparation(const PrepareOptions& options, const WorkFolder& folder, Registry& registry, WorkerProcess& worker)
@@ -25,8 +29,10 @@ class Preparation {
     say("import");
     COLLAGE_TRY_VOID(import());
     say("record");
-    COLLAGE_TRY_VOID(make_input_record());
+    prepared_.inputs = folder_.file("inputs");
+    COLLAGE_TRY_VOID(make_input_record(options_.seed, prepared_.inputs));
     COLLAGE_TRY_VOID(check_import());
+    if (options_.accuracy == Accuracy::kFast) add_more_inputs();
     say("simplify");
     COLLAGE_TRY_VOID(simplify_and_record());
     return std::move(prepared_);
@@ -52,15 +58,34 @@ class Preparation {
     return write_file(prepared_.original_file, {&bytes, 1});
   }
 
-  Result<void> make_input_record() {
+  Result<void> make_input_record(std::uint64_t seed, const std::string& file) {
     const Graph& graph = prepared_.imported.graph;
-    COLLAGE_TRY(const std::vector<Tensor> inputs,
-                make_inputs(graph, {.seed = options_.seed, .ranges = options_.input_ranges}));
-    prepared_.inputs = folder_.file("inputs");
-    COLLAGE_TRY(RecordWriter writer, RecordWriter::create(prepared_.inputs));
+    COLLAGE_TRY(const std::vector<Tensor> inputs, make_inputs(graph, {.seed = seed, .ranges = options_.input_ranges}));
+    COLLAGE_TRY(RecordWriter writer, RecordWriter::create(file));
     for (std::size_t i = 0; i < inputs.size(); ++i)
       COLLAGE_TRY_VOID(writer.add(graph.value(graph.inputs[i]).name, inputs[i]));
     return writer.finish();
+  }
+
+  /// Errors of arithmetic with few bits differ from input to input.
+  void add_more_inputs() {
+    for (std::uint64_t set = 1; set <= kMoreInputs; ++set)
+      if (const auto added = add_inputs(set); !added)
+        prepared_.notes.push_back("plans are judged on fewer inputs: " + to_string(added.error()));
+  }
+
+  Result<void> add_inputs(std::uint64_t set) {
+    const CheckedInputs more{.inputs = folder_.file(fmt::format("inputs-{}", set)),
+                             .expected = folder_.file(fmt::format("outputs-{}", set))};
+    COLLAGE_TRY_VOID(make_input_record(options_.seed + kSeedStep * set, more.inputs));
+    COLLAGE_TRY_VOID(collage::record(worker_, {.graph_file = prepared_.imported_file,
+                                               .inputs_file = more.inputs,
+                                               .record_file = more.expected,
+                                               .backend = kReferenceEngine,
+                                               .all_values = false,
+                                               .model_file = std::nullopt}));
+    prepared_.more_inputs.push_back(more);
+    return {};
   }
 
   /// Runs the user's own bytes and the imported graph in the reference; their outputs must be the same.

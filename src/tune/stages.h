@@ -12,6 +12,7 @@
 #include "base/work_folder.h"
 #include "onnx/import.h"
 #include "passes/simplify.h"
+#include "tune/confirm/confirm.h"
 #include "worker/worker_process.h"
 
 namespace collage {
@@ -21,12 +22,13 @@ struct Prepared {
   Imported imported;
   Graph graph;  ///< simplified
   std::vector<PassReport> passes;
-  std::string imported_file;  ///< graph file of imported.graph
-  std::string original_file;  ///< the user's bytes, bound and repaired
-  std::string graph_file;     ///< graph file of `graph`
-  std::string inputs;         ///< record of the model's inputs
-  std::string outputs;        ///< record of the reference's outputs
-  std::string record;         ///< record of every value of `graph`
+  std::string imported_file;               ///< graph file of imported.graph
+  std::string original_file;               ///< the user's bytes, bound and repaired
+  std::string graph_file;                  ///< graph file of `graph`
+  std::string inputs;                      ///< record of the model's inputs
+  std::string outputs;                     ///< record of the reference's outputs
+  std::string record;                      ///< record of every value of `graph`
+  std::vector<CheckedInputs> more_inputs;  ///< in class fast: other inputs, for checks of whole plans
   std::vector<std::string> notes;
 };
 

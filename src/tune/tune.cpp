@@ -11,6 +11,7 @@
 #include "tune/confirm/enter_covers.h"
 #include "tune/confirm/hold_contest.h"
 #include "tune/confirm/improve.h"
+#include "tune/confirm/output_check.h"
 #include "tune/confirm/rivals.h"
 #include "tune/participants.h"
 #include "tune/pool.h"
@@ -87,6 +88,7 @@ Result<Shipped> run_stages(const TuneOptions& options, MeasureEnv& env, TimeLimi
 
   env.dump.keep("contest", [&] { return to_text(contest); });
 
+  note_error(task, contest);
   contest.is_cut |= env.stop.stop_requested();
   if (!env.user_stop.stop_requested()) env.deadlines.save(env.store);
   if (options.on_prepared) COLLAGE_TRY_VOID(options.on_prepared(prepared));

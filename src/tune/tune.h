@@ -19,6 +19,7 @@
 #include "backend/roles.h"
 #include "base/progress.h"
 #include "measure/measure_options.h"
+#include "numbers/output_bound.h"
 #include "onnx/import.h"
 #include "region/rules/user_rules.h"
 #include "tune/estimator.h"
@@ -41,7 +42,8 @@ struct TuneOptions : MeasureOptions {
   std::vector<std::string> required;  ///< instances or devices that must be here; the others may be missing
   std::optional<std::string>
       only;  ///< this instance, or the backends of this device, takes what it can; the host and the filler the rest
-  std::vector<NodeRule> rules;  ///< --ban and --pin
+  std::optional<OutputBound> bound;  ///< the user's own on the model's outputs; nothing = that of the accuracy class
+  std::vector<NodeRule> rules;       ///< --ban and --pin
   Objective objective;
   UserRules user_rules;              ///< --rules
   EstimateOptions estimates;         ///< a cost estimator of the user's
@@ -61,6 +63,7 @@ struct TuneOptions : MeasureOptions {
   Progress progress;
   std::stop_token stop;
 
+  [[nodiscard]] OutputBound output_bound() const { return bound.value_or(OutputBound{.accuracy = accuracy}); }
   [[nodiscard]] const std::string& name_of_model() const { return model_name.empty() ? model : model_name; }
 };
 

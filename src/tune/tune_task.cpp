@@ -20,9 +20,18 @@ std::string shapes_text(const TuneOptions& options) {
   return text;
 }
 
+namespace {
+
+/// Where it may be the user's: which plans are right depends on it.
+std::string bound_text(const TuneOptions& options) {
+  return options.accuracy == Accuracy::kFast ? "|" + to_string(options.output_bound()) : "";
+}
+
+}  // namespace
+
 std::string timing_question(const TuneTask& task) {
   return machine_print() + "|" + task.prepared.imported.model_hash + "|" + shapes_text(task.options) + "|" +
-         std::to_string(task.options.threads) + passes_text(task.options);
+         std::to_string(task.options.threads) + passes_text(task.options) + bound_text(task.options);
 }
 
 std::string tune_question(const TuneTask& task, Registry& registry) {

@@ -9,10 +9,13 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
+#include <cstring>
 #include <fstream>
 #include <iterator>
 
+#include "backend/narrow_element.h"
 #include "backend/roles.h"
+#include "base/narrow_float.h"
 #include "tests/conformance/expectations.h"
 #include "tests/conformance/isolated.h"
 #include "tests/conformance/official_cases.h"
@@ -117,6 +120,29 @@ Outcome run_one(Laboratory& laboratory, const std::string& backend, const Case& 
   return {.kind = Outcome::Kind::kFailed, .reason = {}, .detail = "no reference: " + to_string(added.error())};
 }
 
+/// Numbers that narrow ports hold as they are: what is judged is arithmetic, not the rounding of inputs.
+Tensor as_bfloat_holds(const Tensor& tensor) {
+  if (tensor.type != ElementType::kFloat32) return tensor;
+  Tensor rounded = tensor;
+  rounded.data = Buffer::make(tensor.data.size(), [&](std::span<std::byte> out) {
+    const auto floats = tensor.data.as<float>();
+    for (std::size_t i = 0; i < floats.size(); ++i) {
+      const float held = from_bfloat(to_bfloat(floats[i]));
+      std::memcpy(out.data() + i * sizeof held, &held, sizeof held);
+    }
+  });
+  return rounded;
+}
+
+Outcome run_one_narrow(Laboratory& laboratory, const std::string& backend, const Case& which) {
+  Case with_expected = which;
+  for (Tensor& input : with_expected.inputs) input = as_bfloat_holds(input);
+  if (!with_expected.expected)
+    if (const auto added = add_expected(laboratory, backend, with_expected); !added)
+      return {.kind = Outcome::Kind::kFailed, .reason = {}, .detail = "no reference: " + to_string(added.error())};
+  return run_narrow(laboratory, backend, with_expected);
+}
+
 void report(const std::string& backend, const Outcomes& outcomes, std::chrono::steady_clock::time_point begin) {
   const auto count = [&](Outcome::Kind kind) {
     return std::count_if(outcomes.begin(), outcomes.end(), [&](const auto& one) { return one.second.kind == kind; });
@@ -169,6 +195,35 @@ TEST_P(OwnFamily, PassesOrIsRefusedAsExpected) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Conformance, OwnFamily, testing::ValuesIn(own_families(cases_folder())),
+                         [](const auto& param) { return param.param; });
+
+/// What backends offer in class fast, within its bound of what the reference computes.
+class NarrowFamily : public testing::TestWithParam<std::string> {};
+
+TEST_P(NarrowFamily, VariantsInSixteenBitsAreWithinTheBoundOfClassFast) {
+  if (!Laboratory(modules_folder()).has("onnxruntime")) GTEST_SKIP() << "no reference";
+  if (!narrow_element({.accuracy = Accuracy::kFast})) GTEST_SKIP() << "no arithmetic in 16 bits here";
+  const auto cases = read_own_cases(cases_folder(), GetParam());
+  ASSERT_TRUE(cases) << to_string(cases.error());
+  for (const std::string& backend : wanted_backends()) {
+    Laboratory laboratory(modules_folder());
+    if (!laboratory.has(backend) || (is_slow(backend) && !runs_all())) continue;
+    // It rounds the values between the operators of a chain too; a tune refuses what errs too much there.
+    if (backend == "openvino" && GetParam() == "conv_chain") continue;
+    const auto begin = std::chrono::steady_clock::now();
+    const std::vector<Outcome> results = run_isolated(
+        cases->size(), [&](std::size_t i) { return run_one_narrow(laboratory, backend, (*cases)[i]); }, kPatience);
+    Outcomes outcomes;
+    for (std::size_t i = 0; i < results.size(); ++i) {
+      outcomes[(*cases)[i].name] = results[i];
+      EXPECT_NE(results[i].kind, Outcome::Kind::kFailed)
+          << backend << ", " << (*cases)[i].name << ": " << results[i].detail;
+    }
+    report(backend, outcomes, begin);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Conformance, NarrowFamily, testing::ValuesIn(own_families(cases_folder())),
                          [](const auto& param) { return param.param; });
 
 class OfficialFamily : public testing::TestWithParam<std::string> {};

@@ -6,12 +6,14 @@
 #include "numbers/compare.h"
 #include "numbers/quantisers.h"
 #include "region/candidates.h"
+#include "region/narrow_variant.h"
 #include "tests/support/bound_kernel.h"
 
 namespace collage::conformance {
 namespace {
 
-constexpr CompileOptions kOptions{.threads = 1, .accuracy = Accuracy::kStandard};
+constexpr CompileOptions kStandardOptions{.threads = 1, .accuracy = Accuracy::kStandard};
+constexpr CompileOptions kFastOptions{.threads = 1, .accuracy = Accuracy::kFast};
 
 Outcome refused(const Refusal& refusal) {
   return {.kind = Outcome::Kind::kRefused, .reason = std::string(name_of(refusal.reason)), .detail = refusal.detail};
@@ -36,6 +38,7 @@ struct Subject {
   Region region;
   std::vector<TrialPort> inputs;  ///< formats still plain
   std::vector<TrialPort> outputs;
+  CompileOptions options = kStandardOptions;
 };
 
 TrialPort port_of(const Graph& graph, ValueId id, const std::vector<ValueId>& ids, const std::vector<Tensor>& values) {
@@ -89,7 +92,7 @@ Result<std::vector<Tensor>> run_once(const Subject& subject, const Variant& vari
                             .constants = std::move(constants),
                             .inputs = ports_of(in_formats(subject.inputs, variant.input_formats)),
                             .outputs = ports_of(in_formats(subject.outputs, variant.output_formats)),
-                            .threads = kOptions.threads};
+                            .threads = subject.options.threads};
   std::vector<Tensor> inputs;
   for (const TrialPort& port : subject.inputs) inputs.push_back(port.recorded);
   COLLAGE_TRY(const std::unique_ptr<Kernel> kernel, backend.load(request));
@@ -123,8 +126,8 @@ std::optional<std::string> judge_twice(const Subject& subject, const Variant& va
                               .constants = *constants,
                               .inputs = in_formats(subject.inputs, variant.input_formats),
                               .outputs = in_formats(subject.outputs, variant.output_formats),
-                              .threads = kOptions.threads,
-                              .accuracy = kOptions.accuracy},
+                              .threads = subject.options.threads,
+                              .accuracy = subject.options.accuracy},
                              laboratory.converter());
   if (!trial) return trial.error().refusal.detail;
   if (const auto bad = trial->check(laboratory.converter())) return bad->refusal.detail;
@@ -140,7 +143,8 @@ std::optional<std::string> judge_in_place(const Subject& subject, const Variant&
     for (std::size_t i = 0; i < seen->size(); ++i) {
       const TrialPort& port = subject.outputs[i];
       const bool is_16bit = port.recorded.type == ElementType::kFloat16 || port.recorded.type == ElementType::kBfloat16;
-      const Comparison comparison = compare((*seen)[i], port.recorded, kOptions.accuracy, is_16bit, port.one_step);
+      const Comparison comparison =
+          compare((*seen)[i], port.recorded, subject.options.accuracy, is_16bit, port.one_step);
       if (!comparison.ok) return "in place: output " + port.port.name + ": " + to_string(comparison);
     }
   }
@@ -159,6 +163,11 @@ std::optional<std::string> wrong_variant(const Subject& subject, const Variant& 
   return "another number of formats than ports";
 }
 
+/// In class fast the variants in 16 bits alone are run: the others are those of class standard.
+bool is_wanted(const Variant& variant, const CompileOptions& options) {
+  return options.accuracy != Accuracy::kFast || is_narrow(variant);
+}
+
 /// What the backend offers for the region without labels, and what else with those that its rules give it.
 std::expected<std::vector<CompileRequest>, Refusal> offers_of(const Backend& backend, const Subject& subject) {
   std::vector<std::vector<Match>> labels = labels_for(backend.rules(), *subject.graph, subject.region);
@@ -168,11 +177,12 @@ std::expected<std::vector<CompileRequest>, Refusal> offers_of(const Backend& bac
   for (std::vector<Match>& matches : labels) {
     Region region = subject.region;
     region.matches = std::move(matches);
-    const auto variants = backend.support(*subject.graph, region, kOptions);
+    const auto variants = backend.support(*subject.graph, region, subject.options);
     if (!variants && !first_refusal) first_refusal = variants.error();
     if (!variants) continue;
     for (const Variant& variant : *variants)
-      if (std::ranges::find(offers, variant, &CompileRequest::variant) == offers.end())
+      if (is_wanted(variant, subject.options) &&
+          std::ranges::find(offers, variant, &CompileRequest::variant) == offers.end())
         offers.push_back({.graph = subject.graph, .region = region, .variant = variant, .model_bytes = {}});
   }
   if (offers.empty() && first_refusal) return std::unexpected(*first_refusal);
@@ -190,6 +200,8 @@ Outcome run_variants(Laboratory& laboratory, Backend& compiler, Backend& loader,
                      std::size_t variants) {
   auto offered = offers_of(compiler, subject);
   if (!offered) return refused(offered.error());
+  if (offered->empty() && subject.options.accuracy == Accuracy::kFast)
+    return refused({.reason = RefusalReason::kType, .detail = "nothing in 16 bits"});
   if (offered->empty()) return failed("support() gave neither variants nor a refusal");
   if (offered->size() > variants) *offered = spread(*std::move(offered), variants);
   std::vector<CompileRequest> requests;
@@ -204,7 +216,7 @@ Outcome run_variants(Laboratory& laboratory, Backend& compiler, Backend& loader,
   }
   bool ran = requests.size() < offered->size();
   // All at once, as a tune does it: the answers must come in the order of the requests.
-  const auto artifacts = compiler.compile(requests, kOptions);
+  const auto artifacts = compiler.compile(requests, subject.options);
   if (artifacts.size() != requests.size()) return failed("compile() gave another number of results");
   std::optional<Outcome> first_refusal;
   for (std::size_t i = 0; i < artifacts.size(); ++i) {
@@ -235,10 +247,10 @@ Result<std::vector<Tensor>> compute(Laboratory& laboratory, const std::string& i
   const auto refusal = [&](const Refusal& no) {
     return fail(ExitCode::kUnsupported, "conformance/refused", which.name + " on " + instance, no.detail);
   };
-  if (const auto offered = backend->support(*subject.graph, subject.region, kOptions); !offered)
+  if (const auto offered = backend->support(*subject.graph, subject.region, subject.options); !offered)
     return refusal(offered.error());
   const CompileRequest request{.graph = subject.graph, .region = subject.region, .variant = variant, .model_bytes = {}};
-  const auto artifacts = backend->compile({&request, 1}, kOptions);
+  const auto artifacts = backend->compile({&request, 1}, subject.options);
   if (!artifacts.at(0)) return refusal(artifacts[0].error());
   COLLAGE_TRY(const std::vector<Tensor> by_port, run_once(subject, variant, *artifacts[0], *backend, laboratory));
   std::vector<Tensor> outputs;
@@ -249,6 +261,16 @@ Result<std::vector<Tensor>> compute(Laboratory& laboratory, const std::string& i
     outputs.push_back(is_computed ? by_port[static_cast<std::size_t>(at - subject.region.outputs.begin())] : Tensor{});
   }
   return outputs;
+}
+
+Outcome run_narrow(Laboratory& laboratory, const std::string& instance, const Case& which) {
+  const auto compiler = laboratory.compiler(instance);
+  const auto loader = laboratory.loader(instance);
+  if (!compiler || !loader) return failed(to_string(compiler ? loader.error() : compiler.error()));
+  Subject subject = subject_of(which);
+  subject.options = kFastOptions;
+  auto outcome = guard([&] { return run_variants(laboratory, **compiler, **loader, subject, kAllVariants); });
+  return outcome ? *outcome : failed("threw: " + outcome.error());
 }
 
 Outcome run_case(Laboratory& laboratory, const std::string& instance, const Case& which, std::size_t variants) {

@@ -40,4 +40,8 @@ inline constexpr std::size_t kAllVariants = 1000;
 [[nodiscard]] Outcome run_case(Laboratory& laboratory, const std::string& instance, const Case& which,
                                std::size_t variants = kAllVariants);
 
+/// The same for what the backend offers in class fast beyond class standard: variants in 16 bits, judged by the bound
+/// of class fast. Refused where it offers none.
+[[nodiscard]] Outcome run_narrow(Laboratory& laboratory, const std::string& instance, const Case& which);
+
 }  // namespace collage::conformance

@@ -2,7 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <cstring>
+#include <limits>
 #include <numeric>
 #include <vector>
 
@@ -109,6 +111,76 @@ TEST(Refusal, EveryReasonHasANameThatReadsBack) {
   }
   EXPECT_EQ(name_of(RefusalReason::kWrongResult), "wrong-result");
   EXPECT_EQ(refusal_reason_of("no such reason"), std::nullopt);
+}
+
+constexpr ElementType kBfloat16 = ElementType::kBfloat16;
+
+TEST(NarrowFormat, IsTheSameOrderOfSmallerElements) {
+  const Format narrow = stored_as(channels_last(), kBfloat16);
+  EXPECT_EQ(narrow.name, "channels_last.bf16");
+  EXPECT_EQ(narrow.narrow(), kBfloat16);
+  EXPECT_EQ(narrow.full(), channels_last());
+  EXPECT_EQ(stored_as(plain(), ElementType::kFloat16).narrow(), ElementType::kFloat16);
+  EXPECT_EQ(stored_as(Format{"onednn:nChw16c"}, kBfloat16).owner(), "onednn");
+  EXPECT_EQ(channels_last().narrow(), std::nullopt);
+}
+
+TEST(NarrowFormat, IsNeitherPlainNorChannelsLastToWhoDoesNotAsk) {
+  EXPECT_FALSE(stored_as(plain(), kBfloat16).is_plain());
+  EXPECT_FALSE(stored_as(channels_last(), kBfloat16).is_channels_last());
+  EXPECT_TRUE(is_common(stored_as(plain(), kBfloat16)));
+  EXPECT_FALSE(is_common(stored_as(Format{"a:b"}, kBfloat16)));
+}
+
+TEST(NarrowFormat, OnlyFloatsHaveIt) {
+  const Format narrow = stored_as(plain(), kBfloat16);
+  EXPECT_TRUE(can_have_common_format(type_of("f32[2,3]"), narrow));
+  EXPECT_FALSE(can_have_common_format(type_of("f32[2,3]"), stored_as(channels_last(), kBfloat16)));
+  EXPECT_FALSE(can_have_common_format(type_of("i64[2,3]"), narrow));
+  EXPECT_FALSE(can_have_common_format(type_of("f16[2,3]"), narrow));
+  EXPECT_EQ(common_format_bytes(type_of("f32[2,3]"), narrow), 12U);
+  EXPECT_EQ(common_format_bytes(type_of("i64[2,3]"), narrow), std::nullopt);
+}
+
+TEST(NarrowFormat, SharesBytesWithItsKindOnly) {
+  const ValueType type = type_of("f32[1,1,4,4]");
+  EXPECT_TRUE(same_bytes(type, stored_as(plain(), kBfloat16), stored_as(channels_last(), kBfloat16)));
+  EXPECT_FALSE(same_bytes(type, plain(), stored_as(plain(), kBfloat16)));
+}
+
+TEST(NarrowFormat, ConvertsWithRoundingToTheNearestTiesToEven) {
+  const ValueType type = type_of("f32[1,2,1,2]");
+  const std::vector<float> values = {1.00390625F, 1.01171875F, -3.0F, 1e30F};  // two ties, two that fit or round
+  std::vector<std::uint16_t> narrow(4);
+  convert_common_format(type, plain(), values.data(), stored_as(channels_last(), kBfloat16), narrow.data());
+  EXPECT_EQ(narrow[0], 0x3f80);
+  EXPECT_EQ(narrow[1], 0xc040);
+  EXPECT_EQ(narrow[2], 0x3f82);
+  std::vector<float> back(4);
+  convert_common_format(type, stored_as(channels_last(), kBfloat16), narrow.data(), plain(), back.data());
+  EXPECT_EQ(back[0], 1.0F);
+  EXPECT_EQ(back[1], 1.015625F);
+  EXPECT_EQ(back[2], -3.0F);
+  EXPECT_NEAR(back[3] / 1e30F, 1, 4e-3);
+}
+
+TEST(NarrowFormat, KeepsInfinityNanAndZerosOfBothSigns) {
+  const ValueType type = type_of("f32[6]");
+  const float infinity = std::numeric_limits<float>::infinity();
+  const std::vector<float> values = {infinity, -infinity, std::numeric_limits<float>::quiet_NaN(),
+                                     0.0F,     -0.0F,     70000.0F};
+  for (const ElementType element : {kBfloat16, ElementType::kFloat16}) {
+    std::vector<std::uint16_t> narrow(6);
+    std::vector<float> back(6);
+    convert_common_format(type, plain(), values.data(), stored_as(plain(), element), narrow.data());
+    convert_common_format(type, stored_as(plain(), element), narrow.data(), plain(), back.data());
+    EXPECT_EQ(back[0], infinity);
+    EXPECT_EQ(back[1], -infinity);
+    EXPECT_TRUE(std::isnan(back[2]));
+    EXPECT_FALSE(std::signbit(back[3]));
+    EXPECT_TRUE(std::signbit(back[4]));
+    EXPECT_EQ(std::isinf(back[5]), element == ElementType::kFloat16) << "70000 is beyond the largest float16";
+  }
 }
 
 }  // namespace

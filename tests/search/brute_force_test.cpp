@@ -3,6 +3,7 @@
 
 #include <random>
 
+#include "region/narrow_variant.h"
 #include "search/search.h"
 #include "search_fixture.h"
 #include "tests/support/long_run.h"
@@ -58,6 +59,31 @@ TEST(BruteForce, AgreesOverTransfersToAnotherDevice) {
       on_device += chosen_region(step) != nullptr && location_of(step) != kHome;
   }
   EXPECT_GT(on_device, 500U) << "few steps on the device: the test has lost its point";
+}
+
+TEST(BruteForce, AgreesOverElementTypes) {
+  std::size_t casts = 0;
+  std::size_t mixed = 0;
+  for (std::uint64_t seed = 0; seed < test::by_length<std::uint64_t>(250, 4000); ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    std::mt19937_64 random(seed);
+    const Problem problem =
+        Problem::random(random, {.nodes = 2 + seed % 5, .several_outputs = seed % 2 == 0, .narrow = true});
+    const SearchResult result = problem.solve();
+    ASSERT_TRUE(result.exact);
+    ASSERT_EQ(result.cover.cost_ns, problem.brute_force());
+    ASSERT_EQ(result.bound_ns, result.cover.cost_ns);
+    ASSERT_EQ(problem.check(result.cover), "");
+    for (const CoverStep& step : result.cover.steps) {
+      const auto move = move_of(step);
+      casts += move && move->from.format.narrow() != move->to.format.narrow();
+      const Variant* const variant = chosen_variant(step);
+      mixed += variant != nullptr && has_narrow_port(*variant) &&
+               variant->input_formats.front().narrow() != variant->output_formats.front().narrow();
+    }
+  }
+  EXPECT_GT(casts, test::by_length(60U, 1000U)) << "few casts: the test has lost its point";
+  EXPECT_GT(mixed, test::by_length(30U, 500U)) << "few steps cast in a kernel: the test has lost its point";
 }
 
 TEST(BruteForce, BoundNeverExceedsTheOptimumWhenTheSearchIsCutShort) {

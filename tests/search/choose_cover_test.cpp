@@ -54,6 +54,24 @@ TEST(ChooseCover, SharesOneConversionBetweenReaders) {
   EXPECT_EQ(problem.solve().cover.cost_ns, 30 + 5 + 10);
 }
 
+TEST(ChooseCover, ManyValuesThatCouldStopElsewhereAreTriedInFewWays) {
+  // Two steps read the same twenty values, each of which may make stops on its way to either.
+  constexpr std::size_t kValues = 20;
+  std::vector<testing_support::Edge> edges;
+  for (std::size_t n = 0; n < kValues; ++n)
+    for (const std::size_t reader : {kValues, kValues + 1}) edges.push_back({n, reader});
+  Problem problem(kValues + 2, edges);
+  for (std::size_t n = 0; n < kValues + 2; ++n) problem.add("a", {n}, 100);
+  for (const std::size_t reader : {kValues, kValues + 1})
+    for (const char* format : {"plain", "channels_last"})
+      problem.add_narrow({reader}, 10, format, true, reader > kValues, {});
+  problem.conversion_ns = 2;
+  problem.cast_ns = 1;
+  const SearchResult result = problem.solve();
+  EXPECT_EQ(problem.check(result.cover), "");
+  EXPECT_LE(result.cover.cost_ns, 22 * 100);
+}
+
 TEST(ChooseCover, NeverUsesARegionThatWaitsForItself) {
   Problem problem(3, {{0, 1}, {1, 2}, {0, 2}});
   for (std::size_t n = 0; n < 3; ++n) problem.add("a", {n}, 100);

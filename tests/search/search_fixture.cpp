@@ -1,11 +1,14 @@
 #include "search_fixture.h"
 
 #include <algorithm>
+#include <array>
 #include <numeric>
 #include <queue>
 #include <set>
 #include <tuple>
 #include <unordered_map>
+
+#include "region/narrow_variant.h"
 
 namespace collage::testing_support {
 
@@ -55,9 +58,16 @@ Problem Problem::random(std::mt19937_64& random, const RandomShape& shape) {
       problem.add("d", {n}, 1 + static_cast<std::int64_t>(random() % 12), "plain", {}, kDevice);
   }
   for (std::size_t i = 0; i < shape.nodes; ++i) problem.add_random(random);
+  for (std::size_t n = 0; shape.narrow && n < shape.nodes; ++n) {
+    const std::string format = random() % 2 ? "plain" : "channels_last";
+    const auto ns = 1 + static_cast<std::int64_t>(random() % 16);
+    if (random() % 4) problem.add_narrow({n}, ns, format, true, random() % 2 == 0, {});
+    problem.add_random(random, true);
+  }
   problem.conversion_ns = static_cast<std::int64_t>(random() % 8);
   problem.options.launch_ns = static_cast<std::int64_t>(random() % 3);
   problem.transfer_ns = static_cast<std::int64_t>(random() % 12);
+  problem.cast_ns = static_cast<std::int64_t>(random() % 6);
   return problem;
 }
 
@@ -84,7 +94,19 @@ bool Problem::add(const std::string& backend, const std::vector<std::size_t>& no
   return true;
 }
 
-void Problem::add_random(std::mt19937_64& random) {
+bool Problem::add_narrow(const std::vector<std::size_t>& nodes, std::int64_t ns, const std::string& format, bool inputs,
+                         bool outputs, const std::vector<std::size_t>& repeated) {
+  if (!add("n", nodes, ns, format, repeated)) return false;
+  Variant& variant = candidates_.back().variant;
+  const auto narrow = [](std::vector<Format>& formats) {
+    for (Format& one : formats) one = stored_as(one, ElementType::kBfloat16);
+  };
+  if (inputs) narrow(variant.input_formats);
+  if (outputs) narrow(variant.output_formats);
+  return true;
+}
+
+void Problem::add_random(std::mt19937_64& random, bool narrow) {
   const std::size_t n = graph_.nodes.size();
   const std::size_t from = random() % n;
   std::vector<std::size_t> nodes;
@@ -97,7 +119,11 @@ void Problem::add_random(std::mt19937_64& random) {
   const auto ns = 1 + static_cast<std::int64_t>(random() % (12 * nodes.size()));
   const std::string format = random() % 2 ? "plain" : "channels_last";
   // Now and then the backend turns out not to be able to: not added, as whoever prices would.
-  if (random() % 6 != 0) add("c", nodes, ns, format, repeated);
+  if (random() % 6 == 0) return;
+  if (narrow)
+    add_narrow(nodes, ns, format, random() % 3 != 0, random() % 2 == 0, repeated);
+  else
+    add("c", nodes, ns, format, repeated);
 }
 
 void Problem::shuffle_candidates(std::mt19937_64& random) { std::ranges::shuffle(candidates_, random); }
@@ -134,13 +160,16 @@ Problem Problem::reordered(std::mt19937_64& random) const {
 }
 
 BoundaryTable Problem::boundaries() const {
-  return [converts = conversion_ns, transfers = transfer_ns](ValueId, const Place& from,
-                                                             const Place& to) -> std::optional<BoundaryChoice> {
+  return [this](ValueId, const Place& from, const Place& to) -> std::optional<BoundaryChoice> {
     const bool moves = from.location != to.location;
     if (moves && from.format != to.format) return std::nullopt;
-    const std::int64_t ns = moves ? transfers : converts;
+    const std::int64_t ns = moves ? transfer_ns : converting_ns(from.format, to.format);
     return BoundaryChoice{"converter", Measured{ns, ns, ns, 1}};
   };
+}
+
+std::int64_t Problem::converting_ns(const Format& from, const Format& to) const {
+  return (from.full() == to.full() ? 0 : conversion_ns) + (from.narrow() == to.narrow() ? 0 : cast_ns);
 }
 
 Result<SearchResult> Problem::try_solve() const {
@@ -159,35 +188,45 @@ struct Move {
   std::int64_t cost = 0;
 };
 
-/// Places of a value: plain and channels_last at home, plain on the device.
-constexpr std::size_t kPlaces = 3;
+/// Places of a value: at home in these formats; plain on the device, where one takes part, in place of the third.
+const std::array<Format, 4> kFormats = {plain(), channels_last(), stored_as(plain(), ElementType::kBfloat16),
+                                        stored_as(channels_last(), ElementType::kBfloat16)};
+constexpr std::size_t kAtDevice = 2;
 
-std::size_t place_of(const std::string& location, const std::string& format) {
-  return location == kDevice ? 2 : format == "plain" ? 0 : 1;
-}
-
-std::uint64_t held_bit(std::uint32_t value, std::size_t place) {
-  return std::uint64_t{1} << (kMostNodes + kPlaces * value + place);
+std::size_t place_of(const std::string& location, const Format& format) {
+  return location == kDevice ? kAtDevice
+                             : static_cast<std::size_t>(std::ranges::find(kFormats, format) - kFormats.begin());
 }
 
 }  // namespace
 
 std::optional<std::int64_t> Problem::brute_force() const {
-  COLLAGE_CHECK(node_count_ <= kMostNodes && kMostNodes + kPlaces * graph_.values.size() <= 64,
+  const bool uses_other_devices = uses_device();
+  const std::size_t formats = uses_narrow() ? 4 : 2;
+  const std::size_t places = std::max<std::size_t>(formats, 3);
+  COLLAGE_CHECK(node_count_ <= kMostNodes && kMostNodes + places * graph_.values.size() <= 64,
                 "too large for brute force");
+  COLLAGE_CHECK(formats == 2 || !uses_other_devices, "a device and narrow formats");
+  const auto held_bit = [places](std::uint32_t value, std::size_t place) {
+    return std::uint64_t{1} << (kMostNodes + places * value + place);
+  };
   std::vector<Move> moves;
   for (const SearchCandidate& candidate : candidates_) {
     Move move{.cost = *nanoseconds_of(candidate.cost) + options.launch_ns};
-    const std::size_t place = place_of(candidate.location, candidate.variant.name);
-    for (const std::size_t n : candidate.region->covered().members()) move.covers |= std::uint64_t{1} << n;
-    for (const ValueId v : candidate.region->inputs) move.needs |= held_bit(v.index, place);
-    for (const ValueId v : candidate.region->outputs) move.gives |= held_bit(v.index, place);
+    const Region& region = *candidate.region;
+    const auto port_bit = [&](ValueId value, const Format& format) {
+      return held_bit(value.index, place_of(candidate.location, format));
+    };
+    for (const std::size_t n : region.covered().members()) move.covers |= std::uint64_t{1} << n;
+    for (std::size_t i = 0; i < region.inputs.size(); ++i)
+      move.needs |= port_bit(region.inputs[i], candidate.variant.input_formats[i]);
+    for (std::size_t o = 0; o < region.outputs.size(); ++o)
+      move.gives |= port_bit(region.outputs[o], candidate.variant.output_formats[o]);
     moves.push_back(move);
   }
   std::uint64_t goal = (std::uint64_t{1} << node_count_) - 1;
   for (const ValueId output : graph_.outputs) goal |= held_bit(output.index, 0);
 
-  const bool uses_other_devices = uses_device();
   std::unordered_map<std::uint64_t, std::int64_t> best;
   using Entry = std::pair<std::int64_t, std::uint64_t>;
   std::priority_queue<Entry, std::vector<Entry>, std::greater<>> queue;
@@ -220,11 +259,12 @@ std::optional<std::int64_t> Problem::brute_force() const {
         const std::uint64_t wanted = is_stop ? held_bit(v, 0) | held_bit(v, 1) | held_bit(v, 2) : held_bit(v, to);
         if (holds(from) && !holds(to) && (lacking & wanted)) push(c + paid(ns), s | held_bit(v, to));
       };
-      make(0, 1, conversion_ns);
-      make(1, 0, conversion_ns);
+      for (std::size_t from = 0; from < formats; ++from)
+        for (std::size_t to = 0; to < formats; ++to)
+          if (from != to) make(from, to, converting_ns(kFormats[from], kFormats[to]));
       if (!uses_other_devices) continue;
-      make(0, 2, transfer_ns);
-      make(2, 0, transfer_ns);
+      make(0, kAtDevice, transfer_ns);
+      make(kAtDevice, 0, transfer_ns);
     }
   }
   return std::nullopt;
@@ -232,6 +272,10 @@ std::optional<std::int64_t> Problem::brute_force() const {
 
 bool Problem::uses_device() const {
   return std::ranges::any_of(candidates_, [](const SearchCandidate& c) { return c.location == kDevice; });
+}
+
+bool Problem::uses_narrow() const {
+  return std::ranges::any_of(candidates_, [](const SearchCandidate& c) { return has_narrow_port(c.variant); });
 }
 
 std::string Problem::check(const Cover& cover) const {

@@ -25,6 +25,7 @@ struct RandomShape {
   bool wide = false;  ///< few layers of many nodes
   bool several_outputs = true;
   bool device = false;  ///< a second device takes part
+  bool narrow = false;  ///< formats of 16-bit elements take part; ports of one candidate may differ in them
 };
 
 /// The made-up second device; its values are plain and conversions with channels_last lead through plain at home.
@@ -35,6 +36,7 @@ class Problem {
   SearchOptions options{.launch_ns = 0};
   std::int64_t conversion_ns = 3;
   std::int64_t transfer_ns = 6;
+  std::int64_t cast_ns = 2;  ///< of a conversion to or from narrow elements, beside that of the order
 
   /// Nodes n0.. with one output each, or as many as edges name; nodes without predecessors read the graph input, values
   /// without readers are graph outputs.
@@ -50,7 +52,10 @@ class Problem {
   bool add(const std::string& backend, const std::vector<std::size_t>& nodes, std::int64_t ns,
            const std::string& format = "plain", const std::vector<std::size_t>& repeated = {},
            const std::string& location = kHome);
-  void add_random(std::mt19937_64& random);
+  /// As add(), with narrow elements at its inputs or outputs.
+  bool add_narrow(const std::vector<std::size_t>& nodes, std::int64_t ns, const std::string& format, bool inputs,
+                  bool outputs, const std::vector<std::size_t>& repeated);
+  void add_random(std::mt19937_64& random, bool narrow = false);
   /// Puts the candidates in another order.
   void shuffle_candidates(std::mt19937_64& random);
   /// The same problem with its nodes in another topological order.
@@ -84,6 +89,8 @@ class Problem {
 
   [[nodiscard]] NodeSet set_of(const std::vector<std::size_t>& nodes) const;
   [[nodiscard]] bool uses_device() const;
+  [[nodiscard]] bool uses_narrow() const;
+  [[nodiscard]] std::int64_t converting_ns(const Format& from, const Format& to) const;
   [[nodiscard]] std::int64_t paid(std::int64_t conversion) const {
     return conversion == 0 ? 0 : conversion + options.launch_ns;
   }

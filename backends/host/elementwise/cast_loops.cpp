@@ -1,10 +1,9 @@
 // Casts between number types. Out-of-range values of integers wrap; floats beyond an integer's range and NaN give what
 // ONNX Runtime gives on x86-64 (docs/BORDERS.md; ONNX leaves both open).
-#include <bit>
-#include <cmath>
 #include <limits>
 #include <type_traits>
 
+#include "base/narrow_float.h"
 #include "elementwise/element_loops.h"
 
 namespace collage::host {
@@ -20,45 +19,13 @@ struct Bool {
   std::uint8_t byte;
 };
 
-/// IEEE binary16 to binary32; exact.
-float half_to_float(std::uint16_t half) {
-  const std::uint32_t sign = static_cast<std::uint32_t>(half & 0x8000U) << 16;
-  const std::uint32_t magnitude = half & 0x7fffU;
-  if (magnitude >= 0x7c00U) return std::bit_cast<float>(sign | 0x7f800000U | (magnitude & 0x3ffU) << 13);
-  if (magnitude >= 0x0400U) return std::bit_cast<float>(sign | ((magnitude << 13) + 0x38000000U));
-  const float subnormal = static_cast<float>(magnitude) * 0x1p-24F;
-  return sign != 0 ? -subnormal : subnormal;
-}
-
-/// To the nearest binary16, ties to even; overflow gives infinity.
-std::uint16_t float_to_half(float value) {
-  const std::uint32_t bits = std::bit_cast<std::uint32_t>(value);
-  const auto sign = static_cast<std::uint16_t>((bits >> 16) & 0x8000U);
-  const std::uint32_t magnitude = bits & 0x7fffffffU;
-  if (magnitude > 0x7f800000U) return static_cast<std::uint16_t>(sign | 0x7e00U);
-  if (magnitude >= 0x477ff000U) return static_cast<std::uint16_t>(sign | 0x7c00U);
-  if (magnitude < 0x38800000U) {
-    // Adding 0.5 puts the rounded subnormal into the lowest bits.
-    const float shifted = std::bit_cast<float>(magnitude) + 0.5F;
-    return static_cast<std::uint16_t>(sign | (std::bit_cast<std::uint32_t>(shifted) - 0x3f000000U));
-  }
-  const std::uint32_t rounded = magnitude + 0x0fffU + ((magnitude >> 13) & 1U);
-  return static_cast<std::uint16_t>(sign | ((rounded - 0x38000000U) >> 13));
-}
-
-std::uint16_t float_to_bfloat(float value) {
-  const std::uint32_t bits = std::bit_cast<std::uint32_t>(value);
-  if (std::isnan(value)) return static_cast<std::uint16_t>((bits >> 16) | 0x0040U);
-  return static_cast<std::uint16_t>((bits + 0x7fffU + ((bits >> 16) & 1U)) >> 16);
-}
-
 /// The number behind an element: float for the 16-bit types, the element itself for the others.
 template <class T>
 auto number_of(T element) {
   if constexpr (std::is_same_v<T, Half>) {
-    return half_to_float(element.bits);
+    return from_half(element.bits);
   } else if constexpr (std::is_same_v<T, Bfloat>) {
-    return std::bit_cast<float>(static_cast<std::uint32_t>(element.bits) << 16);
+    return from_bfloat(element.bits);
   } else if constexpr (std::is_same_v<T, Bool>) {
     return static_cast<std::uint8_t>(element.byte != 0);
   } else {
@@ -91,9 +58,9 @@ To whole_of(Number number) {
 template <class To, class Number>
 To element_of(Number number) {
   if constexpr (std::is_same_v<To, Half>) {
-    return {float_to_half(static_cast<float>(number))};
+    return {to_half(static_cast<float>(number))};
   } else if constexpr (std::is_same_v<To, Bfloat>) {
-    return {float_to_bfloat(static_cast<float>(number))};
+    return {to_bfloat(static_cast<float>(number))};
   } else if constexpr (std::is_same_v<To, Bool>) {
     return {static_cast<std::uint8_t>(number != Number{0})};
   } else if constexpr (std::is_floating_point_v<Number> && std::is_integral_v<To>) {

@@ -286,6 +286,8 @@ class ElementKernel final : public Kernel {
   int threads_ = 1;
 };
 
+ElementType stored_in(const Port& port) { return stored_element(port.type, port.place.format); }
+
 /// Elements of the source that an operand may touch; -1 for nonsense.
 std::int64_t reach(const Operand& operand, std::int64_t count) {
   if (operand.axes.empty()) return operand.run > 0 && operand.period > 0 ? operand.period : (count == 0 ? 0 : -1);
@@ -297,6 +299,12 @@ std::int64_t reach(const Operand& operand, std::int64_t count) {
     elements *= axis.extent;
   }
   return elements == count ? last + 1 : -1;
+}
+
+/// In a register: of an operand, or of an instruction's result.
+ElementType element_at(const ElementProgram& program, std::uint32_t index) {
+  const std::size_t operands = program.operands.size();
+  return index < operands ? program.operands[index].type : program.instructions[index - operands].to;
 }
 
 /// Tiles for the results that are no outputs; a tile is free again after its result's last reader.
@@ -333,7 +341,8 @@ Result<std::unique_ptr<Kernel>> load_elements(const ElementProgram& program, con
     const bool is_constant = operand.source >= ports;
     const Tensor* constant = is_constant ? &request.constants[operand.source - ports] : nullptr;
     const ValueType type = is_constant ? constant->value_type() : request.inputs[operand.source].type;
-    if (type.element != operand.type || !type.is_static() || bits_of(type.element) % 8 != 0) return bad("a wrong type");
+    const ElementType stored = is_constant ? type.element : stored_in(request.inputs[operand.source]);
+    if (stored != operand.type || !type.is_static() || bits_of(type.element) % 8 != 0) return bad("a wrong type");
     const std::int64_t needed = reach(operand, program.count);
     if (needed < 0 || needed > element_count(type.extents())) return bad("an operand read past its end");
     loaded.operands.push_back({.operand = operand,
@@ -344,7 +353,10 @@ Result<std::unique_ptr<Kernel>> load_elements(const ElementProgram& program, con
   for (const Instruction& instruction : program.instructions) {
     const ElementLoop loop = find_element_loop(instruction.operation, instruction.from, instruction.to);
     const std::size_t known = program.operands.size() + loaded.instructions.size();
-    const auto is_known = [known](std::uint32_t in) { return in < known; };
+    // Of Where the first is the condition.
+    const auto is_known = [&](const std::uint32_t& in) {
+      return in < known && (instruction.operation == "Where" || element_at(program, in) == instruction.from);
+    };
     if (loop == nullptr || instruction.in.empty() || instruction.in.size() > 3 || instruction.params.size() > 2 ||
         !std::ranges::all_of(instruction.in, is_known))
       return bad("operation " + instruction.operation);
@@ -358,7 +370,7 @@ Result<std::unique_ptr<Kernel>> load_elements(const ElementProgram& program, con
   for (std::size_t port = 0; port < program.outputs.size(); ++port) {
     const std::size_t writer = program.outputs[port] - program.operands.size();
     if (writer >= loaded.instructions.size() || loaded.instructions[writer].output >= 0 ||
-        program.instructions[writer].to != request.outputs[port].type.element ||
+        program.instructions[writer].to != stored_in(request.outputs[port]) ||
         element_count(request.outputs[port].type.extents()) != program.count)
       return bad("an output that no instruction writes");
     loaded.instructions[writer].output = static_cast<std::int32_t>(port);

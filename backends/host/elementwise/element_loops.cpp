@@ -224,7 +224,15 @@ ElementLoop find_other_loop(std::string_view operation, ElementType from) {
   }
 }
 
+constexpr std::string_view kToBfloat = "ToBfloat";
+constexpr std::string_view kFromBfloat = "FromBfloat";
+
 ElementLoop find_element_loop(std::string_view operation, ElementType from, ElementType to) {
+  if (operation == kToBfloat || operation == kFromBfloat) return nullptr;  // a Cast says what it casts
+  if (operation == "Cast" && from == ElementType::kFloat32 && to == ElementType::kBfloat16)
+    return find_float_loop(kToBfloat);
+  if (operation == "Cast" && from == ElementType::kBfloat16 && to == ElementType::kFloat32)
+    return find_float_loop(kFromBfloat);
   if (operation == "Cast") return find_cast_loop(from, to);
   if (operation == "Where") return find_select_loop(to);
   return from == ElementType::kFloat32 ? find_float_loop(operation) : find_other_loop(operation, from);

@@ -2,6 +2,9 @@
 #include "elementwise/element_program.h"
 
 #include <algorithm>
+#include <numeric>
+
+#include "layout.h"
 
 namespace collage::host {
 namespace {
@@ -46,6 +49,24 @@ void set_access(Operand& operand, const std::vector<OperandAxis>& axes, std::int
   } else {
     operand.axes = simple;
   }
+}
+
+ElementProgram cast_between(const ValueType& type, const Format& from, const Format& to) {
+  const Extents extents = type.extents();
+  const Strides read = strides_of(extents, from);
+  const Strides written = strides_of(extents, to);
+  std::vector<std::size_t> order(extents.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::stable_sort(order, [&](std::size_t a, std::size_t b) { return written[a] > written[b]; });
+  std::vector<OperandAxis> axes;
+  for (const std::size_t axis : order) axes.push_back({extents[axis], read[axis]});
+  Operand operand{.type = stored_element(type, from)};
+  set_access(operand, axes, element_count(extents));
+  Instruction cast{.operation = "Cast", .from = operand.type, .to = stored_element(type, to), .in = {0}, .params = {}};
+  return {.count = element_count(extents),
+          .operands = {std::move(operand)},
+          .instructions = {std::move(cast)},
+          .outputs = {1}};
 }
 
 nlohmann::json to_json(const ElementProgram& program) {

@@ -48,6 +48,9 @@ struct ElementProgram {
   bool operator==(const ElementProgram&) const = default;
 };
 
+/// A tensor brought from one common format to another of other elements.
+[[nodiscard]] ElementProgram cast_between(const ValueType& type, const Format& from, const Format& to);
+
 /// Describes an operand whose strides along the iteration's axes (outermost first) are `axes`.
 void set_access(Operand& operand, const std::vector<OperandAxis>& axes, std::int64_t count);
 

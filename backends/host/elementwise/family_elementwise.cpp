@@ -124,9 +124,10 @@ class Builder {
     program_.count = element_count(extents_);
     find_order();
     find_operands();
+    widen_operands();
     for (const std::size_t index : region.nodes.members())
       if (auto no = add_node(site_.graph.nodes[index])) return std::unexpected(*no);
-    for (const ValueId output : region.outputs) program_.outputs.push_back(registers_.at(output));
+    for (std::size_t o = 0; o < region.outputs.size(); ++o) program_.outputs.push_back(stored_result(o));
     Draft draft;
     draft.in_place = in_place_ports(program_, region.inputs.size());
     draft.program = to_json(program_);
@@ -160,6 +161,22 @@ class Builder {
     next_register_ = static_cast<std::uint32_t>(program_.operands.size());
   }
 
+  /// Narrow operands are computed with in their full type.
+  void widen_operands() {
+    for (auto& [id, index] : registers_) {
+      const ElementType stored = program_.operands[index].type;
+      if (stored != element(id)) index = emit("Cast", stored, element(id), {index});
+    }
+  }
+
+  /// The register with an output as its port stores it.
+  std::uint32_t stored_result(std::size_t output) {
+    const ValueId id = site_.region.outputs[output];
+    const ElementType stored = stored_element(site_.type(id), variant_.output_formats[output]);
+    const std::uint32_t result = registers_.at(id);
+    return stored == element(id) ? result : emit("Cast", element(id), stored, {result});
+  }
+
   /// Inputs that are read element by element; Clip's bounds and constant exponents become parameters.
   std::size_t data_inputs(const Node& node) const {
     if (node.op_type == "Clip") return 1;
@@ -175,6 +192,7 @@ class Builder {
     if (const auto port = site_.input_port(id)) {
       operand.source = *port;
       format = variant_.input_formats[*port];
+      operand.type = stored_element(site_.type(id), format);
     } else {
       operand.source = static_cast<std::uint32_t>(site_.region.inputs.size() + constants_.size());
       constants_.push_back(id);
@@ -361,7 +379,12 @@ Result<std::unique_ptr<Kernel>> load(const nlohmann::json& program, const LoadRe
 
 }  // namespace
 
-const Family kElementwise = {
-    .name = "elementwise", .knows = knows, .support = support, .compile = compile, .load = load, .takes_chains = true};
+const Family kElementwise = {.name = "elementwise",
+                             .knows = knows,
+                             .support = support,
+                             .compile = compile,
+                             .load = load,
+                             .takes_chains = true,
+                             .takes_narrow = true};
 
 }  // namespace collage::host

@@ -76,7 +76,7 @@ std::pair<std::int64_t, std::int64_t> reach(const Block& block, std::int64_t fir
 bool fits(const Block& block, const LoadRequest& request, std::int64_t element_bytes) {
   const auto port_bytes = [](const std::vector<Port>& ports, std::size_t port) -> std::size_t {
     if (port >= ports.size() || !ports[port].type.is_static()) return 0;
-    return byte_count(ports[port].type.element, ports[port].type.extents());
+    return byte_count(stored_element(ports[port].type, ports[port].place.format), ports[port].type.extents());
   };
   const std::size_t ports = request.inputs.size();
   const bool is_constant = block.input >= ports && block.input - ports < request.constants.size();

@@ -66,10 +66,31 @@ std::optional<Refusal> objection(const Site& site) {
   return std::nullopt;
 }
 
+/// A program over narrow ports: what it writes besides them must be narrow, too.
+std::optional<Refusal> narrow_parts(const Site& site, CopyProgram& program) {
+  for (Block& block : program.blocks) {
+    if (block.fill.empty() && block.input >= site.region.inputs.size())
+      return Refusal{RefusalReason::kFormat, "a constant among narrow values"};
+    if (std::ranges::any_of(block.fill, [](std::uint8_t byte) { return byte != 0; }))
+      return Refusal{RefusalReason::kFormat, "narrow values filled up with other numbers than 0"};
+    if (!block.fill.empty()) block.fill.resize(static_cast<std::size_t>(program.element_bytes));
+  }
+  return std::nullopt;
+}
+
 Programmed program_of(const Site& site, const Variant& variant) {
   Programmed program = operator_of(site.node)->program(MoveSite{site, variant});
   if (!program) return program;
-  program->element_bytes = bits_of(site.type(site.region.outputs.front()).element) / 8;
+  const ElementType full = site.type(site.region.outputs.front()).element;
+  const ElementType stored = stored_element(site.type(site.region.outputs.front()), variant.output_formats.front());
+  program->element_bytes = bits_of(stored) / 8;
+  for (std::size_t i = 0; i < site.region.inputs.size(); ++i) {
+    const ValueType& type = site.type(site.region.inputs[i]);
+    if (type.element == full && stored_element(type, variant.input_formats[i]) != stored)
+      return refuse(RefusalReason::kFormat, "ports of different elements");
+  }
+  if (stored != full)
+    if (auto no = narrow_parts(site, *program)) return std::unexpected(*no);
   for (Block& block : program->blocks) block = normalised(std::move(block));
   std::erase_if(program->blocks, [](const Block& block) { return !block.axes.empty() && block.axes[0].extent == 0; });
   return program;
@@ -148,8 +169,13 @@ Result<std::unique_ptr<Kernel>> load(const nlohmann::json& program, const LoadRe
 
 }  // namespace
 
-const Family kMovement = {
-    .name = "movement", .knows = knows, .support = support, .compile = compile, .load = load, .takes_chains = false};
+const Family kMovement = {.name = "movement",
+                          .knows = knows,
+                          .support = support,
+                          .compile = compile,
+                          .load = load,
+                          .takes_chains = false,
+                          .takes_narrow = true};
 
 Strides MoveSite::in_strides(std::size_t i) const {
   const std::optional<std::uint32_t> port = site.input_port(node().inputs[i]);

@@ -50,7 +50,7 @@ CopyProgram copy_between(const ValueType& type, const Format& from, const Format
   const Strides out = strides_of(extents, to);
   Block block;
   for (std::size_t i = 0; i < extents.size(); ++i) block.axes.push_back({extents[i], in[i], out[i]});
-  return {.element_bytes = bits_of(type.element) / 8, .blocks = {normalised(std::move(block))}};
+  return {.element_bytes = bits_of(stored_element(type, to)) / 8, .blocks = {normalised(std::move(block))}};
 }
 
 }  // namespace collage::host

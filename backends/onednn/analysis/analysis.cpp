@@ -56,7 +56,7 @@ Done check_types(const Graph& graph, const Region& region, bool moves_only) {
     if (!type.is_static()) return refuse(RefusalReason::kShape, "no static shape: " + to_string(type));
     if (element_count(type.extents()) == 0) return refuse(RefusalReason::kShape, "empty: " + to_string(type));
     if (type.extents().size() > 6) return refuse(RefusalReason::kShape, "rank above 6");
-    const bool fits = moves_only ? data_type_of(type.element).has_value() : type.element == ElementType::kFloat32;
+    const bool fits = moves_only ? can_move(type.element) : type.element == ElementType::kFloat32;
     if (!fits) return refuse(RefusalReason::kType, to_string(type));
     return {};
   };

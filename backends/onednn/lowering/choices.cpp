@@ -150,6 +150,35 @@ void add_in_place_choices(std::vector<Choice>& choices, const Graph& graph, cons
   }
 }
 
+/// Products gain from narrow inputs even when their result must stay as it is.
+bool takes_narrow_inputs(const Analysis& analysis, const Choice& choice) {
+  const bool is_product = analysis.is<ConvolutionHead>() || analysis.is<SeriesHead>() ||
+                          analysis.is<DeconvolutionHead>() || analysis.is<MatMulFacts>();
+  return is_product && !choice.adds_in_place;
+}
+
+/// The library's Winograd kernels, and those that fuse two convolutions, compute in f32 alone.
+bool is_full_only(const Analysis& analysis, const Choice& choice) {
+  const bool fuses_two = analysis.is<ConvolutionHead>() && second_of(analysis) != nullptr;
+  return choice.family.starts_with("wino") || (fuses_two && choice.method == Method::kOwn);
+}
+
+/// The same with ports of 16-bit elements.
+void add_narrow_choices(std::vector<Choice>& choices, const Analysis& analysis, ElementType element) {
+  const std::size_t count = choices.size();
+  for (std::size_t i = 0; i < count; ++i) {
+    if (is_full_only(analysis, choices[i])) continue;
+    Choice narrow = choices[i];
+    narrow.name = stored_as({narrow.name}, element).name;
+    narrow.narrow = NarrowPorts::kAll;
+    choices.push_back(narrow);
+    if (!takes_narrow_inputs(analysis, narrow)) continue;
+    narrow.name += "_in";
+    narrow.narrow = NarrowPorts::kInputs;
+    choices.push_back(std::move(narrow));
+  }
+}
+
 /// The choices for each kind of head.
 struct HeadChooser {
   Chooser& chooser;
@@ -196,10 +225,12 @@ struct HeadChooser {
 
 }  // namespace
 
-std::vector<Choice> choices_of(const Graph& graph, const Analysis& analysis, Accuracy accuracy) {
+std::vector<Choice> choices_of(const Graph& graph, const Analysis& analysis, Accuracy accuracy,
+                               std::optional<ElementType> narrow) {
   Chooser chooser;
   std::visit(HeadChooser{chooser, graph, analysis, accuracy}, analysis.head);
   if (analysis.is<ConvolutionHead>() && analysis.makers.empty()) add_in_place_choices(chooser.choices, graph, analysis);
+  if (narrow) add_narrow_choices(chooser.choices, analysis, *narrow);
   return std::move(chooser.choices);
 }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "lowering/composer.h"
+#include "region/narrow_variant.h"
 
 namespace collage::onednn {
 
@@ -28,14 +29,24 @@ struct Choice {
   Layout out = Layout::kPlain;
   std::string family;
   Method method = Method::kOwn;
-  bool adds_in_place = false;  ///< a residual is accumulated into the memory it comes in
+  bool adds_in_place = false;              ///< a residual is accumulated into the memory it comes in
+  std::optional<NarrowPorts> narrow = {};  ///< which f32 ports are stored in 16 bits; the products then are of 16 bits
 };
 
-[[nodiscard]] std::vector<Choice> choices_of(const Graph& graph, const Analysis& analysis, Accuracy accuracy);
+/// With those in 16 bits when `narrow` names an element type.
+[[nodiscard]] std::vector<Choice> choices_of(const Graph& graph, const Analysis& analysis, Accuracy accuracy,
+                                             std::optional<ElementType> narrow = {});
 [[nodiscard]] std::expected<Lowered, Refusal> lower(const Graph& graph, const Region& region, const Analysis& analysis,
                                                     const Choice& choice);
 
-/// The program that changes a tensor's layout.
-[[nodiscard]] Program reorder_program(ElementType type, const Extents& extents, Layout from, Layout to);
+/// How the elements of a tensor are stored.
+struct Arrangement {
+  ElementType element = ElementType::kFloat32;
+  Layout layout = Layout::kPlain;
+  bool operator==(const Arrangement&) const = default;
+};
+
+/// The program that changes a tensor's layout or element type.
+[[nodiscard]] Program reorder_program(const Extents& extents, const Arrangement& from, const Arrangement& to);
 
 }  // namespace collage::onednn

@@ -41,8 +41,11 @@ std::vector<Rows> rows_of(const Makers& makers, std::int64_t begin, std::int64_t
   return all;
 }
 
+/// Of the values between.
+std::int64_t element_bytes_of(const Choice& choice) { return choice.narrow ? 2 : 4; }
+
 /// The bytes between the convolutions when the last one writes `count` rows away from the borders.
-std::int64_t bytes_between(const Makers& makers, std::int64_t count) {
+std::int64_t bytes_between(const Makers& makers, std::int64_t count, std::int64_t element_bytes) {
   std::int64_t elements = 0;
   for (std::size_t i = makers.size(); i-- > 1;) {
     const ConvolutionFacts& facts = convolution_of(makers[i]);
@@ -51,13 +54,13 @@ std::int64_t bytes_between(const Makers& makers, std::int64_t count) {
     count = std::min((count - 1) * window.strides[0] + reach, facts.in[2]);
     elements += count * row_elements(facts.in);
   }
-  return elements * 4;
+  return elements * element_bytes;
 }
 
-std::int64_t rows_in_strip(const Makers& makers) {
+std::int64_t rows_in_strip(const Makers& makers, std::int64_t element_bytes) {
   std::int64_t count = 1;
-  while (bytes_between(makers, 2 * count) <= kStripBytes) count *= 2;
-  while (bytes_between(makers, count + 1) <= kStripBytes) ++count;
+  while (bytes_between(makers, 2 * count, element_bytes) <= kStripBytes) count *= 2;
+  while (bytes_between(makers, count + 1, element_bytes) <= kStripBytes) ++count;
   return count;
 }
 
@@ -100,8 +103,8 @@ bool gains_from_strips(const Analysis& analysis) {
   if (analysis.makers.size() < 2) return false;
   for (const Analysis& maker : analysis.makers)
     if (convolution_of(maker).in.size() != 4 || convolution_of(maker).in[0] != 1) return false;
-  return bytes_between(analysis.makers, convolution_of(analysis.makers.back()).out[2]) >= kLeastBytes &&
-         bytes_between(analysis.makers, 1) <= kStripBytes;
+  return bytes_between(analysis.makers, convolution_of(analysis.makers.back()).out[2], sizeof(float)) >= kLeastBytes &&
+         bytes_between(analysis.makers, 1, sizeof(float)) <= kStripBytes;
 }
 
 Lowering lower_series(Composer& composer, const Analysis& analysis, const Choice& choice) {
@@ -119,7 +122,7 @@ Lowering lower_series(Composer& composer, const Analysis& analysis, const Choice
     whole.push_back(std::move(*op));
     if (i + 1 < makers.size()) between.push_back(composer.temporary({1, facts.out[1], 1, facts.out[3]}, kLast));
   }
-  const std::int64_t strip = rows_in_strip(makers);
+  const std::int64_t strip = rows_in_strip(makers, element_bytes_of(choice));
   for (std::int64_t row = 0; row < out[2]; row += strip) {
     const std::vector<Rows> all = rows_of(makers, row, std::min(row + strip, out[2]));
     for (std::size_t i = 0; i < makers.size(); ++i) {

@@ -3,17 +3,18 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "base/pages.h"
+
 namespace collage::onednn {
 namespace {
 
 using dnnl::memory;
 
-constexpr std::size_t kAlignment = 64;
 /// Constants up to this size are always copied, so that vectors may read past their end.
 constexpr std::size_t kSmallBytes = 4096;
 
 Buffer filled(float number, std::size_t size) {
-  return Buffer::make(std::max(size, kAlignment), [number](std::span<std::byte> bytes) {
+  return Buffer::make(std::max(size, kBufferAlignment), [number](std::span<std::byte> bytes) {
     auto* to = reinterpret_cast<float*>(bytes.data());
     std::fill_n(to, bytes.size() / sizeof(float), number);
   });
@@ -22,7 +23,7 @@ Buffer filled(float number, std::size_t size) {
 /// The matrix that interpolates between the columns around each position.
 Buffer interpolation(const TensorInfo& info) {
   const std::int64_t columns = info.extents.back();
-  return Buffer::make(byte_count(info.type, info.extents), [&](std::span<std::byte> bytes) {
+  return Buffer::make(byte_count(ElementType::kFloat32, info.extents), [&](std::span<std::byte> bytes) {
     auto* row = reinterpret_cast<float*>(bytes.data());
     for (const float position : info.positions) {
       const auto left = static_cast<std::int64_t>(position);
@@ -69,11 +70,9 @@ Buffer scaled(const Tensor& tensor, float scale) {
   });
 }
 
-std::size_t rounded(std::size_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
-
 /// As `to` wants it, with room behind for vectors that read past the end.
 Buffer reordered(const Buffer& source, const memory::desc& from, const memory::desc& to, const dnnl::engine& engine) {
-  return Buffer::make(rounded(to.get_size()) + kAlignment, [&](std::span<std::byte> target) {
+  return Buffer::make(aligned_up(to.get_size()) + kBufferAlignment, [&](std::span<std::byte> target) {
     memory in(from, engine, const_cast<std::byte*>(source.data()));
     memory out(to, engine, target.data());
     dnnl::stream stream(engine);
@@ -112,7 +111,7 @@ Result<void> check_constants(const Program& program, const std::vector<Tensor>& 
       return fail(ExitCode::kBadInput, "backend/bad-artifact", "onednn", "positions for another number of rows",
                   "an artifact of this backend");
     if (tensor.role != Role::kConstant || program.is_prepared) continue;
-    const bool fits = tensor.index < constants.size() && constants[tensor.index].type == tensor.type &&
+    const bool fits = tensor.index < constants.size() && constants[tensor.index].type == value_type(tensor) &&
                       is_consistent(tensor) && constants[tensor.index].size() == elements_read(tensor);
     if (!fits)
       return fail(ExitCode::kBadInput, "backend/bad-artifact", "onednn", "a constant of another size",
@@ -127,12 +126,18 @@ const void* Packer::bytes_of(const Argument& argument) {
   // Operations on parts of a tensor share what they read.
   for (const Done& done : done_)
     if (done.tensor == argument.tensor && done.desc == argument.desc) return done.bytes;
-  const Buffer made = info.role == Role::kLiteral ? literal_of(info, argument.desc.get_size())
+  const Buffer made = info.role == Role::kLiteral ? literal(info, argument.desc)
                       : program_.is_prepared      ? prepared(argument.desc)
                                                   : packed(info, argument.desc);
   kept_.push_back(made);
   done_.push_back({argument.tensor, argument.desc, made.data()});
   return made.data();
+}
+
+Buffer Packer::literal(const TensorInfo& info, const memory::desc& wanted) const {
+  if (info.type == value_type(info)) return literal_of(info, wanted.get_size());
+  const memory::desc full = describe_stored(info);
+  return reordered(literal_of(info, full.get_size()), full, wanted, engine_);
 }
 
 Buffer Packer::packed(const TensorInfo& info, const memory::desc& wanted) {

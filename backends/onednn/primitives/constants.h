@@ -34,6 +34,7 @@ class Packer {
     const void* bytes;
   };
 
+  [[nodiscard]] Buffer literal(const TensorInfo& info, const dnnl::memory::desc& wanted) const;
   [[nodiscard]] Buffer packed(const TensorInfo& info, const dnnl::memory::desc& wanted);
   [[nodiscard]] Buffer prepared(const dnnl::memory::desc& wanted);
 

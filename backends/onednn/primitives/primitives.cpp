@@ -25,13 +25,16 @@ struct Builder {
 
   [[nodiscard]] const TensorInfo& tensor(int index) const { return program.tensors[static_cast<std::size_t>(index)]; }
   [[nodiscard]] memory::desc desc(int index) const { return describe(tensor(index)); }
+  [[nodiscard]] memory::data_type type(int index) const {
+    return data_type_of(tensor(index).type).value_or(memory::data_type::undef);
+  }
   [[nodiscard]] memory::desc source() const { return desc(op.inputs[0]); }
   [[nodiscard]] memory::desc destination() const { return desc(op.output); }
   /// A constant may be packed as the implementation likes.
   [[nodiscard]] memory::desc free_desc(int index) const {
     const TensorInfo& info = tensor(index);
     if (info.role != Role::kConstant) return describe(info);
-    return {info.extents, memory::data_type::f32, memory::format_tag::any};
+    return {info.extents, type(index), memory::format_tag::any};
   }
   [[nodiscard]] bool has_input(std::size_t i) const { return op.inputs.size() > i; }
 
@@ -305,6 +308,13 @@ void add_common_arguments(Builder& builder) {
   }
 }
 
+/// The library takes the type of the source for that of the result.
+bool keeps_type(OpKind kind) {
+  constexpr std::array kKinds = {OpKind::kEltwise, OpKind::kPrelu, OpKind::kLayerNorm, OpKind::kBatchNorm,
+                                 OpKind::kLrn};
+  return std::ranges::find(kKinds, kind) != kKinds.end();
+}
+
 std::string refusal_text(const Builder& builder) {
   if (builder.offered.empty()) return "the library takes no such operation";
   std::string text = "only:";
@@ -321,7 +331,9 @@ std::string family_of(std::string_view implementation) {
   if (implementation.starts_with("ref") || has(":ref") || has("+ref")) return "ref";
   if (has("brgemm") || has("brg:")) return "brgemm";
   if (has("gemm")) return "gemm";
-  return std::string(implementation.substr(0, implementation.find(':')));
+  std::string name(implementation.substr(0, implementation.find(':')));
+  if (const std::size_t element = name.find("_bf16"); element != name.npos) name.erase(element, 5);
+  return name;
 }
 
 memory::desc describe(const TensorInfo& tensor) {
@@ -332,13 +344,15 @@ memory::desc describe(const TensorInfo& tensor) {
 }
 
 memory::desc describe_stored(const TensorInfo& tensor) {
-  const auto type = data_type_of(tensor.type).value_or(memory::data_type::undef);
+  const auto type = data_type_of(value_type(tensor)).value_or(memory::data_type::undef);
   const bool is_dense = tensor.strides.empty() || !tensor.stored.empty();
   return {tensor.extents, type, is_dense ? row_major_strides(tensor.extents) : tensor.strides};
 }
 
 std::expected<BuiltOp, std::string> build(const Program& program, const Op& op, const dnnl::engine& engine) {
   Builder builder{.program = program, .op = op, .engine = engine};
+  if (keeps_type(op.kind) && builder.type(op.inputs[0]) != builder.type(op.output))
+    return std::unexpected("a source and a result of two element types");
   if (!build_kind(builder)) return std::unexpected(refusal_text(builder));
   add_common_arguments(builder);
   builder.built.scratch_bytes = builder.built.description.query_md(dnnl::query::scratchpad_md).get_size();

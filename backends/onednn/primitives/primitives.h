@@ -26,12 +26,12 @@ struct BuiltOp {
 };
 
 /// Groups the library's names: "brgconv:avx512_core" -> "brgconv", "x64:gemm:jit" -> "gemm",
-/// "jit_fp32_wino_2x3:avx512_core" -> "wino_2x3", "ref:any" -> "ref".
+/// "jit_fp32_wino_2x3:avx512_core" -> "wino_2x3", "jit_bf16_1x1:avx512_core_bf16" -> "jit_1x1", "ref:any" -> "ref".
 [[nodiscard]] std::string family_of(std::string_view implementation);
 
 /// How operations see the tensor.
 [[nodiscard]] dnnl::memory::desc describe(const TensorInfo& tensor);
-/// How the model's bytes of a constant lie, after gathering.
+/// How the model's bytes of a constant lie, after gathering, and those of a literal before it is packed.
 [[nodiscard]] dnnl::memory::desc describe_stored(const TensorInfo& tensor);
 
 /// Selects Op::implementation when it is set, else the first one of Op::family, else the first one that is not

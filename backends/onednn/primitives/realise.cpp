@@ -6,13 +6,10 @@
 #include <map>
 
 #include "backend/backend.h"
+#include "base/pages.h"
 
 namespace collage::onednn {
 namespace {
-
-constexpr std::size_t kAlignment = 64;
-
-std::size_t rounded(std::size_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
 
 /// Exceptions of the library are failures; that it has no suitable implementation is a refusal.
 std::expected<BuiltOp, Refusal> try_build(const Program& program, const Op& op, const dnnl::engine& engine) {
@@ -32,9 +29,11 @@ bool is_miscomputed(const Program& program, const Op& op) {
 }
 
 /// oneDNN 2.6.3 generates one piece of code for each kind of activation in an operation, with the numbers of the first:
-/// a second Clip would limit to the bounds of the first one. Its product-based convolutions alone are right.
-bool mixes_parameters(const Op& op, const std::string& implementation) {
-  if (op.kind == OpKind::kConvolution && family_of(implementation) == "gemm") return false;
+/// a second Clip would limit to the bounds of the first one. Its product-based convolutions of f32 alone are right.
+bool mixes_parameters(const Program& program, const Op& op, const std::string& implementation) {
+  const ElementType source = program.tensors[static_cast<std::size_t>(op.inputs[0])].type;
+  const bool is_product = op.kind == OpKind::kConvolution && family_of(implementation) == "gemm";
+  if (is_product && source == ElementType::kFloat32) return false;
   std::map<std::string, std::pair<float, float>> seen;
   for (const PostOp& post : op.post) {
     if (post.kind == PostOp::Kind::kDepthwise) seen.clear();
@@ -64,7 +63,7 @@ std::expected<std::optional<Op>, Refusal> realise_op(const Program& program, Op&
       if (!why) why = built.error();
       continue;
     }
-    if (mixes_parameters(op, built->implementation) || is_slow(op, built->implementation)) continue;
+    if (mixes_parameters(program, op, built->implementation) || is_slow(op, built->implementation)) continue;
     op.implementation = built->implementation;
     if (fused == posts.size()) return std::nullopt;
     const std::vector<PostOp> rest(posts.begin() + static_cast<std::ptrdiff_t>(fused), posts.end());
@@ -114,12 +113,12 @@ WorkspaceMap map_workspace(const Program& program, const std::vector<BuiltOp>& o
   }
   for (const std::size_t bytes : sizes) {
     map.temporaries.push_back(map.bytes);
-    map.bytes += rounded(bytes);
+    map.bytes += aligned_up(bytes);
   }
   map.scratch = map.bytes;
   std::size_t largest = 0;
   for (const BuiltOp& op : ops) largest = std::max(largest, op.scratch_bytes);
-  map.bytes += rounded(largest);
+  map.bytes += aligned_up(largest);
   return map;
 }
 

@@ -89,7 +89,7 @@ typedef struct collage_tune_options {
   double budget_s;             ///< 0 = 60
   double schedule_budget_s;    ///< on top of it, for schedules of kernels
   int32_t threads;             ///< that may compute at once; 0 = 1
-  const char* accuracy;        ///< "strict", "standard" (the default), "fast"
+  const char* accuracy;        ///< "strict", "standard" (the default), "fast", or "max=1e-2,mean=1e-3,cosine>=0.999"
   collage_texts shapes;        ///< "x=1x3x224x224", "batch=8", "batch=1..8"
   collage_texts at;            ///< with ranges: "batch=4:2"
   size_t points;               ///< with ranges: most shapes that are sampled, up to 256; 0 = 16

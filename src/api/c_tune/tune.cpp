@@ -38,7 +38,8 @@ Result<void> read_limits(const collage_tune_options& given, TuneOptions& options
   COLLAGE_TRY(options.budget_s, seconds_of(given.budget_s, options.budget_s, member("budget_s")));
   COLLAGE_TRY(options.tune_budget_s, seconds_of(given.schedule_budget_s, 0, member("schedule_budget_s")));
   const std::string accuracy = given.accuracy == nullptr ? "standard" : given.accuracy;
-  COLLAGE_TRY(options.accuracy, accuracy_from(accuracy, option_label(member("accuracy"))));
+  COLLAGE_TRY(options.bound, accuracy_from(accuracy, option_label(member("accuracy"))));
+  options.accuracy = options.bound->accuracy;
   if (given.memory_cap < 0)
     return bad_option(option_label(member("memory_cap")), fmt::format("{}", given.memory_cap), "bytes, not below 0");
   options.objective.memory_cap = given.memory_cap;

@@ -11,6 +11,7 @@
 #include "api/tune/shape_choice.h"
 #include "api/tune/source_model.h"
 #include "api/tune/unmeasured.h"
+#include "backend/roles.h"
 #include "onnx/export.h"
 #include "passes/simplify.h"
 #include "plan/file/cases_file.h"
@@ -33,24 +34,37 @@ std::string precision_of(const Graph& graph, std::string_view accuracy) {
   for (const Value& value : graph.values)
     if (is_float(value.type.element)) types.insert(std::string(name_of(value.type.element)));
   for (const std::string& type : types) text += (text.empty() ? "" : ", ") + type;
-  if (accuracy == name_of(Accuracy::kFast)) text += " or 16 bits";
+  if (bound_in_plan(accuracy).accuracy == Accuracy::kFast) text += " or 16 bits";
   return text.empty() ? "integers" : text;
+}
+
+/// In class fast also those at their own default precision.
+std::vector<std::string> usual_rivals(const std::string& accuracy) {
+  std::vector<std::string> names(kUsualRivals.begin(), kUsualRivals.end());
+  if (bound_in_plan(accuracy).accuracy == Accuracy::kFast)
+    for (const DefaultPrecision& one : kDefaultPrecisions) names.emplace_back(one.instance);
+  return names;
+}
+
+/// What an engine's arithmetic is allowed: fewer bits only where it chooses itself.
+Accuracy precision_class(const std::string& engine) {
+  return is_at_default_precision(engine) ? Accuracy::kFast : Accuracy::kStandard;
 }
 
 /// Nothing when the reference cannot tell, which a note says.
 std::optional<ExpectedNumbers> expected_of(const SourceModel& source, const std::vector<Tensor>& inputs,
                                            const std::string& accuracy, Registry& registry,
                                            std::vector<std::string>& notes) {
-  auto expected =
-      expected_numbers(source, inputs, accuracy_of(accuracy).value_or(Accuracy::kStandard), registry, notes);
+  auto expected = expected_numbers(source, inputs, bound_in_plan(accuracy), registry, notes);
   if (expected) return *std::move(expected);
   notes.push_back("nobody's numbers were checked: " + to_string(expected.error()));
   return std::nullopt;
 }
 
 /// Processors that compute in bf16 are where engines left alone do not compute in f32.
-std::optional<std::string> precision_note() {
-  if (__builtin_cpu_supports("avx512bf16") == 0) return std::nullopt;
+std::optional<std::string> precision_note(const std::string& accuracy) {
+  if (__builtin_cpu_supports("avx512bf16") == 0 || bound_in_plan(accuracy).accuracy == Accuracy::kFast)
+    return std::nullopt;
   return "all compute in the types of the model; engines left alone use bf16 here, faster and less exact";
 }
 
@@ -155,7 +169,7 @@ Result<void> add_engine(Field& field, const std::string& name, Rival rival, cons
                         .version = rival.version,
                         .load_ms = Milliseconds(model.load_time()).count(),
                         .note = rival.note,
-                        .precision = std::string(name_of(Accuracy::kStandard)),
+                        .precision = std::string(name_of(precision_class(name))),
                         .lane = {}});
   return {};
 }
@@ -230,7 +244,7 @@ Result<BenchReport> bench(const BenchOptions& options, Registry& registry) {
       expected_of(source, inputs, plan.plan.accuracy, registry, report.notes);
   Field field;
   COLLAGE_TRY_VOID(add_plan(field, "collage", read_ms, std::move(cases), report.threads, registry, inputs));
-  for (const std::string& name : options.against)
+  for (const std::string& name : options.against.empty() ? usual_rivals(plan.plan.accuracy) : options.against)
     COLLAGE_TRY_VOID(add_rival(field, name, source, report.threads, registry, inputs, report.notes));
 
   COLLAGE_TRY(const std::vector<RaceLane> lanes, race_of(field, options, expected));
@@ -244,7 +258,7 @@ Result<BenchReport> bench(const BenchOptions& options, Registry& registry) {
       report.ratios.push_back(
           {.against = lanes[i].name, .ratio = paired_ratio(lanes[i], lanes[0]), .counts = !one.numbers.is_wrong()});
   }
-  if (auto note = precision_note()) report.notes.push_back(*std::move(note));
+  if (auto note = precision_note(plan.plan.accuracy)) report.notes.push_back(*std::move(note));
   return report;
 }
 

@@ -27,9 +27,8 @@ struct BenchOptions {
   std::string plan;                  ///< a plan, or a .onnx model, which runs with an unmeasured plan
   ShapeBindings shapes;              ///< of a model, or of a plan of many shapes: which one
   std::optional<std::string> model;  ///< the model's present path; default: the path in the plan
-  std::vector<std::string> against = {kUsualRivals.begin(),
-                                      kUsualRivals.end()};  ///< engines, or paths of other plans of the model
-  int threads = 0;                                          ///< 0 = as the plan was tuned
+  std::vector<std::string> against;  ///< engines, or paths of other plans of the model; empty = the usual rivals
+  int threads = 0;                   ///< 0 = as the plan was tuned
   std::uint64_t seed = 1;
   double seconds = 5;
   std::map<std::string, std::pair<double, double>> input_ranges;

@@ -35,11 +35,12 @@ std::string_view name_of(NumbersCheck::Verdict verdict) {
 }
 
 Result<ExpectedNumbers> expected_numbers(const SourceModel& source, const std::vector<Tensor>& inputs,
-                                         Accuracy accuracy, Registry& registry, std::vector<std::string>& notes) {
+                                         const OutputBound& bound, Registry& registry,
+                                         std::vector<std::string>& notes) {
   COLLAGE_TRY(WholeModel reference, make_reference(registry, source, notes));
   COLLAGE_TRY_VOID(reference.set_inputs(inputs));
   COLLAGE_TRY_VOID(reference.run());
-  ExpectedNumbers expected{.accuracy = accuracy};
+  ExpectedNumbers expected{.bound = bound};
   COLLAGE_TRY(expected.outputs, reference.outputs());
   for (const ValueId id : source.graph.outputs) expected.names.push_back(source.graph.value(id).name);
   return expected;
@@ -51,7 +52,7 @@ NumbersCheck check_numbers(const std::vector<Tensor>& seen, const ExpectedNumber
     if (o >= seen.size())
       return {.verdict = NumbersCheck::Verdict::kWrong, .output = expected.names[o], .detail = "no such output"};
     const Tensor& wanted = expected.outputs[o];
-    const Comparison comparison = compare(seen[o], wanted, expected.accuracy, is_16bit_float(wanted.type));
+    const Comparison comparison = check_output(seen[o], wanted, expected.bound).comparison;
     if (check.verdict != NumbersCheck::Verdict::kUnchecked && !is_worse(comparison, check)) continue;
     check = {.verdict = comparison.ok ? NumbersCheck::Verdict::kRight : NumbersCheck::Verdict::kWrong,
              .output = expected.names[o],

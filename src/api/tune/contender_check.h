@@ -9,7 +9,7 @@
 
 #include "api/tune/source_model.h"
 #include "backend/registry.h"
-#include "numbers/compare.h"
+#include "numbers/output_bound.h"
 
 namespace collage {
 
@@ -30,12 +30,12 @@ struct NumbersCheck {
 struct ExpectedNumbers {
   std::vector<std::string> names;
   std::vector<Tensor> outputs;
-  Accuracy accuracy = Accuracy::kStandard;
+  OutputBound bound;
 };
 
 /// Runs the reference. Notes say where it had to run the imported graph.
 [[nodiscard]] Result<ExpectedNumbers> expected_numbers(const SourceModel& source, const std::vector<Tensor>& inputs,
-                                                       Accuracy accuracy, Registry& registry,
+                                                       const OutputBound& bound, Registry& registry,
                                                        std::vector<std::string>& notes);
 
 /// The output furthest out of its bound, or with the largest error where all are inside.

@@ -31,9 +31,9 @@ std::unexpected<Error> bad_option(const OptionLabel& label, std::string saw, std
   return fail(ExitCode::kUsage, label.code, label.name, std::move(saw), std::move(allowed));
 }
 
-Result<Accuracy> accuracy_from(const std::string& text, const OptionLabel& label) {
-  if (const auto accuracy = accuracy_of(text)) return *accuracy;
-  return bad_option(label, text, "strict, standard or fast");
+Result<OutputBound> accuracy_from(const std::string& text, const OptionLabel& label) {
+  if (const auto bound = output_bound_of(text)) return *bound;
+  return bad_option(label, text, "strict, standard, fast, or bounds like max=1e-2,mean=1e-3,cosine>=0.999");
 }
 
 Result<std::set<std::string>> passes_off_from(const std::string& text, const OptionLabel& label) {

@@ -13,6 +13,7 @@
 
 #include "backend/backend.h"
 #include "backend/registry.h"
+#include "numbers/output_bound.h"
 #include "region/rules/user_rules.h"
 #include "tune/node_rules.h"
 
@@ -26,8 +27,8 @@ struct OptionLabel {
 
 [[nodiscard]] std::unexpected<Error> bad_option(const OptionLabel& label, std::string saw, std::string allowed);
 
-/// "strict", "standard" or "fast".
-[[nodiscard]] Result<Accuracy> accuracy_from(const std::string& text, const OptionLabel& label);
+/// "strict", "standard", "fast", or bounds: "max=1e-2,mean=1e-3,cosine>=0.999".
+[[nodiscard]] Result<OutputBound> accuracy_from(const std::string& text, const OptionLabel& label);
 
 /// "-fold_pad,-merge_bias"; empty switches nothing off.
 [[nodiscard]] Result<std::set<std::string>> passes_off_from(const std::string& text, const OptionLabel& label);

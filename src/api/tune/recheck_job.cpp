@@ -14,6 +14,7 @@
 #include "measure/record_job.h"
 #include "measure/sample_trials.h"
 #include "numbers/graph_file.h"
+#include "numbers/output_bound.h"
 #include "numbers/quantisers.h"
 #include "plan/file/plan_file.h"
 #include "plan/plan_cases.h"
@@ -46,6 +47,12 @@ std::vector<std::size_t> main_steps(const Plan& plan) {
     covered += plan.steps[steps[count++]].cost_ns;
   steps.resize(count);
   return steps;
+}
+
+/// Of a step that converts.
+Conversion conversion_of(const Plan& plan, const PlanStep& step) {
+  const PlanValue& from = plan.values[step.inputs.front()];
+  return {.type = from.type, .from = from.place, .to = plan.values[step.outputs.front()].place};
 }
 
 std::string name_of_step(const Plan& plan, std::size_t index) {
@@ -163,8 +170,8 @@ class RecheckRun {
                    .inputs = {},
                    .outputs = {},
                    .threads = plan().threads,
-                   .accuracy = accuracy_of(plan().accuracy).value_or(Accuracy::kStandard),
-                   .exact = is_conversion(step)};
+                   .accuracy = bound_in_plan(plan().accuracy).accuracy,
+                   .exact = is_conversion(step) && conversion_of(plan(), step).keeps_elements()};
     for (auto [ports, trial_ports] : {std::pair(&request.inputs, &spec.inputs), {&request.outputs, &spec.outputs}})
       for (Port& port : *ports) {
         COLLAGE_TRY(TrialPort made, trial_port(std::move(port)));

@@ -9,7 +9,7 @@
 #include "api/tune/gather_inputs.h"
 #include "api/tune/shape_choice.h"
 #include "backend/roles.h"
-#include "numbers/compare.h"
+#include "numbers/output_bound.h"
 #include "plan/file/cases_file.h"
 
 namespace collage {
@@ -31,7 +31,7 @@ void note_once(std::vector<std::string>& notes, const std::string& note) {
 Result<void> verify_one(Session& session, const RealisedPlan& plan, const std::string& shape,
                         const VerifyOptions& options, Registry& registry, VerifyReport& report) {
   COLLAGE_TRY(const SourceModel source, find_source_model(plan, options.model, registry));
-  const Accuracy accuracy = accuracy_of(plan.plan.accuracy).value_or(Accuracy::kStandard);
+  const OutputBound bound = bound_in_plan(plan.plan.accuracy);
   std::vector<std::string> notes;
   if (source.note) notes.push_back(*source.note);
   COLLAGE_TRY(WholeModel reference, make_reference(registry, source, notes));
@@ -52,7 +52,7 @@ Result<void> verify_one(Session& session, const RealisedPlan& plan, const std::s
     COLLAGE_TRY_VOID(session.run());
     COLLAGE_TRY(const std::vector<Tensor> seen, session.copy_outputs());
     for (std::size_t o = 0; o < expected.size(); ++o)
-      merge(report.outputs[first + o], compare(seen[o], expected[o], accuracy, is_16bit_float(expected[o].type)), s);
+      merge(report.outputs[first + o], check_output(seen[o], expected[o], bound).comparison, s);
   }
   return {};
 }

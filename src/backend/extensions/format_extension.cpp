@@ -2,13 +2,6 @@
 
 namespace collage {
 
-std::optional<std::size_t> common_format_bytes(const ValueType& type, const Format& format) {
-  if (!type.is_static()) return std::nullopt;
-  const bool is_known = format.is_plain() || (format.is_channels_last() && can_be_channels_last(type));
-  if (!is_known) return std::nullopt;
-  return byte_count(type.element, type.extents());
-}
-
 std::optional<std::size_t> format_bytes(const Backend& backend, const ValueType& type, const Format& format) {
   const auto* const formats = extension_of<FormatExtension>(backend);
   return formats != nullptr ? formats->format_bytes(type, format) : common_format_bytes(type, format);

@@ -19,9 +19,6 @@ class FormatExtension : public Extension {
                                                                             const CompileOptions& options) = 0;
 };
 
-/// Bytes of a static tensor in plain or channels_last; nothing for named formats and types that cannot have the format.
-[[nodiscard]] std::optional<std::size_t> common_format_bytes(const ValueType& type, const Format& format);
-
 /// As FormatExtension::format_bytes; a backend without the extension knows the common formats.
 [[nodiscard]] std::optional<std::size_t> format_bytes(const Backend& backend, const ValueType& type,
                                                       const Format& format);

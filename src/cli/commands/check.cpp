@@ -225,7 +225,8 @@ Result<Shown> check(const CheckCommand& options) {
   Registry registry(module_places(options.common.backend_libraries));
   COLLAGE_TRY(const std::vector<std::string> names, instances_of(options, registry));
   COLLAGE_TRY(Imported imported, import_for(options, registry, names));
-  COLLAGE_TRY(const Accuracy accuracy, accuracy_from(options.common.accuracy, label("--accuracy")));
+  COLLAGE_TRY(const OutputBound bound, accuracy_from(options.common.accuracy, label("--accuracy")));
+  const Accuracy accuracy = bound.accuracy;
   COLLAGE_TRY(const std::set<std::string> passes_off, passes_off_from(options.common.passes, label("--passes")));
   const CompileOptions compile{.threads = options.common.threads, .accuracy = accuracy};
   if (options.dump == "graph") return dumped(options.dump, to_text(imported.graph));

@@ -81,7 +81,8 @@ Result<TuneOptions> tune_options(const TuneCommand& options, Console& console) {
   tune_options.seed = options.common.seed;
   COLLAGE_TRY(tune_options.worker_command, worker_command(options.common.backend_libraries));
   COLLAGE_TRY(tune_options.shapes, parse_shape_bindings(options.common.shapes));
-  COLLAGE_TRY(tune_options.accuracy, accuracy_from(options.common.accuracy, label("--accuracy")));
+  COLLAGE_TRY(tune_options.bound, accuracy_from(options.common.accuracy, label("--accuracy")));
+  tune_options.accuracy = tune_options.bound->accuracy;
   COLLAGE_TRY(tune_options.passes_off, passes_off_from(options.common.passes, label("--passes")));
   COLLAGE_TRY(tune_options.input_ranges, input_ranges_from(options.common.input_ranges, label("--input-range")));
   COLLAGE_TRY(tune_options.budget_s, seconds_from(options.budget, "--budget"));

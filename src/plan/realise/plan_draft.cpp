@@ -37,7 +37,7 @@ PlanDraft::PlanDraft(const RealiseRequest& request) : request_(request), graph_(
 
 Result<std::size_t> PlanDraft::bytes_of(const ValueType& type, const Format& format) const {
   if (!type.is_static()) return std::size_t{0};
-  if (format.is_plain() || format.is_channels_last()) return byte_count(type.element, type.extents());
+  if (const auto bytes = common_format_bytes(type, format)) return *bytes;
   if (!request_.format_bytes) return bad_cover(format.name, "a named format", "a way to ask for its bytes");
   return request_.format_bytes(type, format);
 }

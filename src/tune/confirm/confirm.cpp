@@ -1,10 +1,12 @@
 #include "tune/confirm/confirm.h"
 
+#include <algorithm>
 #include <cmath>
+#include <limits>
 #include <memory>
 
 #include "api/run/loaded_plan.h"
-#include "numbers/compare.h"
+#include "numbers/output_bound.h"
 #include "numbers/record.h"
 #include "plan/realise.h"
 #include "region/value_json.h"
@@ -14,30 +16,55 @@
 namespace collage {
 namespace {
 
-Result<Session> ready(const PlanToTime& one, const ConfirmRequest& request, const Record& inputs, Registry& registry) {
-  COLLAGE_TRY(const LoadedPlan plan, LoadedPlan::load(one.file, registry, {.threads = request.threads, .machine = {}}));
-  COLLAGE_TRY(Session session, plan.make_session());
+Result<std::vector<Tensor>> tensors_of(const Session& session, const Record& inputs) {
   std::vector<Tensor> tensors;
-  for (const TensorPort& port : plan.inputs()) {
+  for (const TensorPort& port : session.inputs()) {
     COLLAGE_TRY(Tensor tensor, inputs.tensor(port.name));
     tensors.push_back(std::move(tensor));
   }
+  return tensors;
+}
+
+Result<void> run_on(Session& session, const Record& inputs) {
+  COLLAGE_TRY(const std::vector<Tensor> tensors, tensors_of(session, inputs));
   COLLAGE_TRY_VOID(session.set_inputs(tensors));
-  COLLAGE_TRY_VOID(session.run());
+  return session.run();
+}
+
+Result<Session> ready(const PlanToTime& one, const ConfirmRequest& request, const Record& inputs, Registry& registry) {
+  COLLAGE_TRY(const LoadedPlan plan, LoadedPlan::load(one.file, registry, {.threads = request.threads, .machine = {}}));
+  COLLAGE_TRY(Session session, plan.make_session());
+  COLLAGE_TRY_VOID(run_on(session, inputs));
   return session;
 }
 
-/// "" when the outputs of the last run are those expected.
-Result<std::string> difference(const Session& session, const ConfirmRequest& request, const Record& expected) {
-  const Accuracy accuracy = accuracy_of(request.accuracy).value_or(Accuracy::kStandard);
+/// Judges the outputs of the last run; the lane keeps its first failure and the largest share of the bound.
+Result<void> judge_outputs(const Session& session, const OutputBound& bound, const Record& expected,
+                           ConfirmLane& lane) {
   COLLAGE_TRY(const std::vector<Tensor> outputs, session.copy_outputs());
   for (std::size_t o = 0; o < outputs.size(); ++o) {
     const std::string& name = session.outputs()[o].name;
     COLLAGE_TRY(const Tensor wanted, expected.tensor(name));
-    const Comparison comparison = compare(outputs[o], wanted, accuracy, is_16bit_float(wanted.type));
-    if (!comparison.ok) return "output " + name + ": " + to_string(comparison);
+    const JudgedOutput check = check_output(outputs[o], wanted, bound);
+    lane.share = std::max(lane.share, check.share);
+    if (!check.comparison.ok && lane.failure.empty())
+      lane.failure = "output " + name + ": " + to_string(check.comparison);
   }
-  return std::string();
+  return {};
+}
+
+/// On all inputs, those that are timed last.
+Result<void> judge_all(Session& session, const ConfirmRequest& request, const Record& inputs, const Record& expected,
+                       ConfirmLane& lane) {
+  const OutputBound bound = bound_in_plan(request.accuracy);
+  COLLAGE_TRY_VOID(judge_outputs(session, bound, expected, lane));
+  for (const CheckedInputs& more : request.more) {
+    COLLAGE_TRY(const Record other, Record::open(more.inputs));
+    COLLAGE_TRY(const Record wanted, Record::open(more.expected));
+    COLLAGE_TRY_VOID(run_on(session, other));
+    COLLAGE_TRY_VOID(judge_outputs(session, bound, wanted, lane));
+  }
+  return request.more.empty() ? Result<void>() : run_on(session, inputs);
 }
 
 /// Plans that came out wrong while they were timed have no times.
@@ -46,7 +73,7 @@ Result<void> check_again(const std::vector<std::unique_ptr<Session>>& sessions, 
   for (std::size_t i = 0; i < sessions.size(); ++i) {
     ConfirmLane& lane = lanes[lane_of[i]];
     COLLAGE_TRY_VOID(sessions[i]->run());
-    COLLAGE_TRY(lane.failure, difference(*sessions[i], request, expected));
+    COLLAGE_TRY_VOID(judge_outputs(*sessions[i], bound_in_plan(request.accuracy), expected, lane));
     if (!lane.failure.empty()) lane.lane.samples_ns.clear();
   }
   return {};
@@ -72,7 +99,8 @@ Result<std::vector<ConfirmLane>> confirm_here(const ConfirmRequest& request, Reg
       continue;
     }
     if (expected) {
-      COLLAGE_TRY(lanes[c].failure, difference(*session, request, *expected));
+      if (auto judged = judge_all(*session, request, inputs, *expected, lanes[c]); !judged)
+        lanes[c].failure = to_string(judged.error());
       if (!lanes[c].failure.empty()) continue;
     }
     sessions.push_back(std::make_unique<Session>(std::move(*session)));
@@ -107,8 +135,11 @@ Result<std::vector<ConfirmLane>> confirm_here(const ConfirmRequest& request, Reg
 nlohmann::json to_json(const ConfirmRequest& request) {
   nlohmann::json plans = nlohmann::json::array();
   for (const PlanToTime& one : request.plans) plans.push_back({{"name", one.name}, {"file", one.file}});
+  nlohmann::json more = nlohmann::json::array();
+  for (const CheckedInputs& one : request.more) more.push_back({{"inputs", one.inputs}, {"expected", one.expected}});
   return {{"type", "confirm"},
           {"plans", plans},
+          {"more", more},
           {"inputs", request.inputs},
           {"expected", request.expected},
           {"accuracy", request.accuracy},
@@ -126,6 +157,8 @@ Result<ConfirmRequest> confirm_request_from(const nlohmann::json& json) {
   return read_json("confirm job", [&] {
     ConfirmRequest request;
     for (const auto& one : json.at("plans")) request.plans.push_back({.name = one.at("name"), .file = one.at("file")});
+    for (const auto& one : json.at("more"))
+      request.more.push_back({.inputs = one.at("inputs"), .expected = one.at("expected")});
     request.inputs = json.at("inputs");
     request.expected = json.at("expected");
     request.accuracy = json.at("accuracy");
@@ -148,7 +181,8 @@ nlohmann::json to_json(const std::vector<ConfirmLane>& lanes) {
                     {"samples_ns", lane.lane.samples_ns},
                     {"slowness", lane.lane.slowness},
                     {"step_ns", lane.step_ns},
-                    {"failure", lane.failure}});
+                    {"failure", lane.failure},
+                    {"share", lane.share}});
   return {{"lanes", list}};
 }
 
@@ -162,6 +196,8 @@ Result<std::vector<ConfirmLane>> confirm_lanes_from(const nlohmann::json& json) 
       lane.lane.samples_ns = entry.at("samples_ns").get<std::vector<std::int64_t>>();
       lane.step_ns = entry.at("step_ns").get<std::vector<std::int64_t>>();
       lane.failure = entry.at("failure");
+      const auto& share = entry.at("share");  // JSON has no infinity
+      lane.share = share.is_null() ? std::numeric_limits<double>::infinity() : share.get<double>();
       lanes.push_back(std::move(lane));
     }
     return lanes;

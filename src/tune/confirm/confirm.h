@@ -21,11 +21,18 @@ struct PlanToTime {
   std::string file;  ///< of the plan
 };
 
+/// Inputs of a model and what the reference gives for them.
+struct CheckedInputs {
+  std::string inputs;    ///< a record holding every model input by name
+  std::string expected;  ///< a record holding every model output by name
+};
+
 struct ConfirmRequest {
   std::vector<PlanToTime> plans;
-  std::string inputs;    ///< a record holding every model input by name
-  std::string expected;  ///< a record holding every model output by name; "" = outputs are not checked
-  std::string accuracy = "standard";
+  std::string inputs;                    ///< a record holding every model input by name
+  std::string expected;                  ///< a record holding every model output by name; "" = outputs are not checked
+  std::vector<CheckedInputs> more = {};  ///< inputs on which outputs are checked, too, before anything is timed
+  std::string accuracy = "standard";     ///< the bound on the outputs (numbers/output_bound.h)
   int threads = 1;
   double seconds = 3;
   std::size_t min_rounds = 11;     ///< 0 = nothing is timed, outputs are checked only
@@ -41,6 +48,7 @@ struct ConfirmLane {
   RaceLane lane;
   std::vector<std::int64_t> step_ns;  ///< median of each step of the cover, in the plan
   std::string failure;                ///< empty when it ran and its outputs were right
+  double share = 0;                   ///< of the bound that the largest error takes; 0 when outputs were not checked
 };
 
 /// Loads and times the plans in this process.

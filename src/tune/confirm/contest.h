@@ -35,8 +35,9 @@ struct Contestant {
   std::int64_t median_ns = 0;                         ///< of its last guard; 0 = did not run
   std::vector<std::int64_t> step_ns = {};             ///< likewise
   std::string failure = {};                           ///< likewise
-  Verdict verdict = Verdict::kUnsure;                 ///< likewise: the winner against it
-  std::optional<Ratio> ratio = std::nullopt;          ///< likewise: how many times faster the winner is
+  double share = 0;                    ///< of the bound on outputs that its largest error takes, where steps are narrow
+  Verdict verdict = Verdict::kUnsure;  ///< likewise: the winner against it
+  std::optional<Ratio> ratio = std::nullopt;  ///< likewise: how many times faster the winner is
 };
 
 /// For people: engines are "ENGINE as a whole", perhaps ", on the simplified graph".

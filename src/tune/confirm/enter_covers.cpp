@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "tune/confirm/make_contestant.h"
+#include "tune/confirm/output_check.h"
 
 namespace collage {
 namespace {
@@ -24,7 +25,7 @@ ArtifactLimits limits_of_covers(const MeasureEnv& env, const Contest& contest) {
 }
 
 /// False when there is no such plan.
-bool add_cover(const TuneTask& task, const MeasureEnv& env, const std::string& stage, NamedCover named,
+bool add_cover(const TuneTask& task, const MeasureEnv& env, const std::string& stage, NamedCover named, bool is_best,
                const Corrections& corrections, Priced& priced, Contest& contest) {
   const std::string suffix = corrections.empty() ? "" : ", corrected";
   auto made = contestant_of(task, env, named.name + suffix, named.result.cover, limits_of_covers(env, contest), priced,
@@ -36,6 +37,11 @@ bool add_cover(const TuneTask& task, const MeasureEnv& env, const std::string& s
   }
   if (!made) {
     contest.notes.push_back("plan \"" + named.name + "\" left out: " + to_string(made.error()));
+    return false;
+  }
+  if (!is_inside(task, env, *made, contest)) {
+    // The next search has fewer narrow steps. What did not run has no share.
+    if (is_best && made->share > kMostShare) widen_nodes(task, env, *made, priced, contest);
     return false;
   }
   named.result.cover = made->cover;
@@ -54,8 +60,10 @@ bool add_covers(const TuneTask& task, const MeasureEnv& env, const std::string& 
       contest.is_cut = true;
       break;
     }
+    const int widenings = priced.widenings;
     if (contest.note_cover(task.graph(), named.result.cover))
-      fits |= add_cover(task, env, stage, named, covers.corrections, priced, contest);
+      fits |= add_cover(task, env, stage, named, &named == &covers.covers.front(), covers.corrections, priced, contest);
+    if (priced.widenings != widenings) break;  // the next search knows more
   }
   return fits;
 }
@@ -86,14 +94,16 @@ void enter_covers(const TuneTask& task, const MeasureEnv& env, const std::string
       return;
     }
     const std::size_t broken = priced.pricing->broken_count();
+    const int widenings = priced.widenings;
     contest.least_over_cap.reset();
     if (!env.deadlines.has_begun()) begin_log(task, env, *covers);
     const bool fits = add_covers(task, env, fmt::format("{}, search {}", stage, search), *covers, priced, contest);
     // The memory map of the plan has the last word.
     const bool is_lower = !fits && contest.least_over_cap &&
                           lower_cap(*contest.least_over_cap, task.options.objective.memory_cap, priced);
-    // What failed while its plan was made is out; the others' best plans may be new ones without it.
-    if (!is_lower && priced.pricing->broken_count() == broken) return;
+    // What failed while its plan was made is out, and so are narrow steps that erred too much; the others' best plans
+    // may be new ones without them.
+    if (!is_lower && priced.pricing->broken_count() == broken && priced.widenings == widenings) return;
   }
 }
 

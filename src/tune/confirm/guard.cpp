@@ -30,6 +30,7 @@ ConfirmRequest request_for(const std::vector<PlanToJudge>& plans, const std::vec
   for (std::size_t e : chosen) request.plans.push_back(plans[e].timed);
   request.inputs = options.inputs;
   request.expected = options.expected;
+  request.more = options.more;
   request.accuracy = options.accuracy;
   request.threads = options.threads;
   request.seed = options.seed;

@@ -29,8 +29,9 @@ struct PlanToJudge {
 };
 
 struct GuardOptions {
-  std::string inputs;    ///< record
-  std::string expected;  ///< record of the model's outputs
+  std::string inputs;                    ///< record
+  std::string expected;                  ///< record of the model's outputs
+  std::vector<CheckedInputs> more = {};  ///< as in ConfirmRequest
   std::string accuracy = "standard";
   int threads = 1;
   double heat_seconds = 1.5;      ///< first look at all plans

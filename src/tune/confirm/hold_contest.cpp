@@ -44,10 +44,7 @@ GuardOptions hurried(GuardOptions options) {
 Result<std::vector<PlanToJudge>> write_plans(const MeasureEnv& env, Contest& contest) {
   std::vector<PlanToJudge> plans;
   for (Contestant& contestant : contest.competing) {
-    if (contestant.file.empty()) {
-      contestant.file = env.folder.file(fmt::format("plan-{}.collage", contest.files_written++));
-      COLLAGE_TRY_VOID(save_plan(env.packer.pack(contestant.plan), contestant.file));
-    }
+    COLLAGE_TRY_VOID(write_plan_file(env, contestant, contest));
     plans.push_back({.timed = {.name = contestant.name, .file = contestant.file},
                      .steps = step_count(contestant.plan.plan),
                      .extra_ns = contestant.extra_ns,
@@ -147,11 +144,18 @@ Error nothing_runs(const TuneTask& task, const Contest& contest) {
 
 }  // namespace
 
+Result<void> write_plan_file(const MeasureEnv& env, Contestant& contestant, Contest& contest) {
+  if (!contestant.file.empty()) return {};
+  contestant.file = env.folder.file(fmt::format("plan-{}.collage", contest.files_written++));
+  return save_plan(env.packer.pack(contestant.plan), contestant.file);
+}
+
 GuardOptions guard_options(const TuneTask& task, const MeasureEnv& env, std::int64_t quiet_ns) {
   const double budget_s = env.budget.seconds();
   return {.inputs = task.prepared.inputs,
           .expected = task.prepared.outputs,
-          .accuracy = std::string(name_of(task.options.accuracy)),
+          .more = task.prepared.more_inputs,
+          .accuracy = to_string(task.options.output_bound()),
           .threads = task.options.threads,
           .heat_seconds = std::min(1.5, 0.02 * budget_s),
           .final_seconds = std::min(8.0, 0.05 * budget_s),

@@ -14,6 +14,9 @@ namespace collage {
 /// How the plans of this tune are timed. `quiet_ns` is the canary's, from pricing.
 [[nodiscard]] GuardOptions guard_options(const TuneTask& task, const MeasureEnv& env, std::int64_t quiet_ns);
 
+/// Writes the plan's file unless it is there.
+[[nodiscard]] Result<void> write_plan_file(const MeasureEnv& env, Contestant& contestant, Contest& contest);
+
 /// Times all that compete, or recalls the verdict on the same question. A stop cuts the rounds short, not the checks of
 /// numbers. The plan of a new winner is saved at once, so that whatever ends the tune leaves it. Errors
 /// tune/nothing-runs; tune/over-memory when all plans are over the cap; of writing the plans.

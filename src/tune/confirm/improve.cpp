@@ -7,6 +7,7 @@
 #include "tune/confirm/enter_covers.h"
 #include "tune/confirm/hold_contest.h"
 #include "tune/confirm/level2.h"
+#include "tune/confirm/output_check.h"
 #include "tune/schedules/schedule_stage.h"
 
 namespace collage {
@@ -118,10 +119,12 @@ Result<void> evolve_covers(const TuneTask& task, const MeasureEnv& env, Priced& 
   COLLAGE_TRY_VOID(add_engine_regions(task, corrections, env.limits(), evolved->cover, priced));
   (void)contest.note_cover(task.graph(), evolved->cover);
   attach_bodies(priced.bodies, evolved->cover);
-  contest.add({.name = "mixed, evolved",
-               .plan = std::move(evolved->plan),
-               .cover = std::move(evolved->cover),
-               .corrections = corrections});
+  Contestant made{.name = "mixed, evolved",
+                  .plan = std::move(evolved->plan),
+                  .cover = std::move(evolved->cover),
+                  .corrections = corrections};
+  if (!is_inside(task, env, made, contest)) return {};
+  contest.add(std::move(made));
   COLLAGE_TRY_VOID(judge(task, env, priced.pricing->quiet_ns(), contest));
   return improve_with_context(task, env, "evolved context", priced, contest);
 }

@@ -235,6 +235,7 @@ Result<Evaluation> PairTimer::time(const RealisedPlan& plan, const RealisedPlan&
                                             {.name = "other", .file = folder_.file("level2-other.collage")}},
                                   .inputs = guard.inputs,
                                   .expected = guard.expected,
+                                  .more = guard.more,
                                   .accuracy = guard.accuracy,
                                   .threads = guard.threads,
                                   .seconds = options_.seconds,

@@ -18,7 +18,7 @@ Plan header(const TuneTask& task, const std::string& shipped) {
   header.model_hash = task.prepared.imported.model_hash;
   header.shapes = task.options.shapes.entries;
   header.machine = machine_print();
-  header.accuracy = name_of(task.options.accuracy);
+  header.accuracy = to_string(task.options.output_bound());
   header.passes_off = task.options.passes_off;
   header.threads = task.options.threads;
   header.shipped = shipped;

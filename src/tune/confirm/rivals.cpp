@@ -2,12 +2,14 @@
 
 #include <fmt/format.h>
 
+#include "backend/roles.h"
 #include "measure/repro_keeper.h"
 #include "store/artifact_file.h"
 #include "store/keys.h"
 #include "timing/machine.h"
 #include "tune/confirm/level2.h"
 #include "tune/confirm/make_contestant.h"
+#include "tune/confirm/output_check.h"
 #include "tune/confirm/whole_model.h"
 #include "tune/jobs.h"
 
@@ -71,6 +73,14 @@ std::optional<FailedCandidate> failed_rival(const TuneTask& task, const MeasureE
   return failed;
 }
 
+/// An engine at its own default precision may be right on one input and wrong on another: it ships only with a reserve.
+bool keeps_bound_left_alone(const TuneTask& task, const MeasureEnv& env, const std::string& engine, Contestant& rival,
+                            Contest& contest) {
+  if (!is_at_default_precision(engine)) return true;
+  const auto keeps = keeps_bound(task, env, rival, contest);
+  return keeps && *keeps;
+}
+
 void add_rival(const std::string& title, const RivalModel& model, const TuneTask& task, const MeasureEnv& env,
                Contest& contest) {
   auto made = [&]() -> Result<Contestant> {
@@ -78,7 +88,7 @@ void add_rival(const std::string& title, const RivalModel& model, const TuneTask
     COLLAGE_TRY(Artifact artifact, artifact_of(task, env, model, *chosen_region(cover.steps.front())));
     COLLAGE_TRY(Contestant rival, make_rival(task, env, title, model.graph, cover, std::move(artifact)));
     COLLAGE_TRY_VOID(check_cap(rival, task.options.objective, contest));
-    rival.may_ship = !task.options.for_library;
+    rival.may_ship = !task.options.for_library && keeps_bound_left_alone(task, env, model.engine, rival, contest);
     return rival;
   }();
   if (!made && model.model_file.empty() && made.error().code == "worker/died")

@@ -7,6 +7,7 @@
 #include "backend/roles.h"
 #include "numbers/graph_file.h"
 #include "plan/control.h"
+#include "region/narrow_variant.h"
 #include "tune/jobs.h"
 #include "tune/price/body_record.h"
 #include "tune/proposers.h"
@@ -152,6 +153,8 @@ Result<BodyPlacer::PlacedBody> BodyPlacer::place_body(const Graph& body, const P
               make_proposers(context_.registry, options_.proposing, body, options.measure.compile()));
   add_user_rules(body, options_.user_rules, proposers);
   CandidatePool pool = propose(body, uses_of(body), proposers);
+  // Errors of an iteration add up over the next ones, and no later search could take them back.
+  std::erase_if(pool.candidates, [](const Candidate& one) { return is_narrow(one.variant); });
   apply_rules(body, options_.rules, pool);
   Pricing pricing(options, body, context_.registry, context_.store);
   std::vector<Cost> costs(pool.candidates.size(), Unknown{});

@@ -67,9 +67,12 @@ std::optional<BoundaryChoice> ConversionCosts::estimate(const ValueType& type, c
                           .cost = Measured{.median_ns = 0, .low_ns = 0, .high_ns = 0, .samples = 1}};
   const std::vector<std::string> converters = converters_of(from, to);
   if (converters.empty()) return std::nullopt;
-  const auto bytes = static_cast<std::int64_t>(byte_count(type.element, type.extents()));
+  const auto bytes = [&](const Format& format) {
+    return static_cast<std::int64_t>(byte_count(stored_element(type, format), type.extents()));
+  };
+  const std::int64_t moved = bytes(from.format) + bytes(to.format);
   return BoundaryChoice{.backend = converters.front(),
-                        .cost = Estimated{kConversionFixedNs + 2 * bytes / kConversionBytesPerNs}};
+                        .cost = Estimated{kConversionFixedNs + moved / kConversionBytesPerNs}};
 }
 
 std::vector<std::string> ConversionCosts::converters_of(const Place& from, const Place& to) const {

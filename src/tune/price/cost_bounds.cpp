@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "region/narrow_variant.h"
 #include "store/keys.h"
 #include "tune/price/region_work.h"
 
@@ -14,11 +15,13 @@ namespace {
 /// How many deviations less than expected: of what is not known of its like, of all that is not known.
 constexpr double kOpenMind = 1.5;
 constexpr double kHope = 2.5;
+/// Of the time in full precision, before anything is known: twice as many multiplications at once, half the bytes.
+constexpr double kNarrowShare = 0.5;
 
 /// What effects are of, and how far they are from none: deviations of logarithms.
 struct Levels {
   std::size_t all, kind, operation, backend, kind_of_backend, way, kind_of_way, operation_of_backend, operation_of_way;
-  std::size_t region, rest, rest_of_way, formats, size_of_way, several;
+  std::size_t region, rest, rest_of_way, formats, size_of_way, several, narrow;
 
   explicit Levels(CostModel& model)
       : all(model.add_level("all", 1, true)),
@@ -35,7 +38,8 @@ struct Levels {
         rest_of_way(model.add_level("rest of way", 0.1, true)),
         formats(model.add_level("formats", 0.1, true)),
         size_of_way(model.add_level("size of way", 0.3, true)),
-        several(model.add_level("several", 0.15, true)) {}
+        several(model.add_level("several", 0.15, true)),
+        narrow(model.add_level("narrow", 0.3, true)) {}
 };
 
 /// The same for times within a factor of four.
@@ -49,10 +53,11 @@ CostModel::Computation computation_of(CostModel& model, const Levels& levels, co
   const std::string way = backend + "/" + variant.name.substr(0, variant.name.find('+'));
   // Between light operators overheads count, between heavy ones kernels: what one shows says nothing of the other.
   const std::string weight = work.is_heavy ? "heavy " : "light ";
+  const bool has_few_bits = is_narrow(variant);
   CostModel::Computation made;
   for (const auto& part : work.parts) {
     made.parts.push_back(
-        {.base_ns = part->roofline_ns,
+        {.base_ns = (has_few_bits ? kNarrowShare : 1) * part->roofline_ns,
          .effects = {
              model.effect(levels.all, ""), model.effect(levels.kind, part->kind),
              model.effect(levels.operation, part->operation), model.effect(levels.backend, weight + backend),
@@ -61,6 +66,7 @@ CostModel::Computation computation_of(CostModel& model, const Levels& levels, co
              model.effect(levels.operation_of_backend, backend + "|" + part->operation),
              model.effect(levels.operation_of_way, way + "|" + part->operation),
              model.effect(levels.size_of_way, fmt::format("{}{}|{}", weight, way, size_class(part->roofline_ns)))}});
+    if (has_few_bits) made.parts.back().effects.push_back(model.effect(levels.narrow, weight + backend));
   }
   if (work.parts.size() > 1) {
     made.effects = {model.effect(levels.several, backend + "/" + variant.name)};

@@ -5,6 +5,8 @@
 #include <optional>
 #include <set>
 
+#include "region/narrow_variant.h"
+
 namespace collage {
 namespace {
 
@@ -96,6 +98,19 @@ std::vector<SearchCandidate> candidates_of(const CoverRequest& request, const st
                           .matches = candidate.matches});
   }
   return candidates;
+}
+
+/// The best cover without 16 bits, where it is another one; nothing when no candidate has them. Small narrow steps look
+/// faster alone than they are between others.
+std::optional<Result<SearchResult>> full_precision_cover(const CoverRequest& request) {
+  CoverRequest full = request;
+  bool has_narrow = false;
+  for (std::size_t c = 0; c < full.costs.size(); ++c) {
+    if (!is_narrow(full.pool->candidates[c].variant) || !nanoseconds_of(full.costs[c])) continue;
+    full.costs[c] = Unknown{};
+    has_narrow = true;
+  }
+  return has_narrow ? std::optional(best_cover(full, full.backends)) : std::nullopt;
 }
 
 /// The best cover when a step is dear: measured alone, small steps look cheaper than they are between others, and the
@@ -200,6 +215,9 @@ Result<std::vector<NamedCover>> covers_to_confirm(const CoverRequest& request) {
   COLLAGE_TRY(SearchResult fewer, cover_of_fewer_steps(request));
   if (seen.insert(to_text(*request.graph, fewer.cover)).second)
     covers.push_back({"mixed, fewer steps", std::move(fewer)});
+  if (auto full = full_precision_cover(request);
+      full && *full && seen.insert(to_text(*request.graph, (*full)->cover)).second)
+    covers.push_back({"mixed, full precision", std::move(**full)});
   const std::vector<std::string> useful = useful_backends(request);
   for (const std::vector<std::string>& set : smaller_sets(useful)) {
     auto result = best_cover(request, set);

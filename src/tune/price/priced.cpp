@@ -7,6 +7,7 @@
 
 #include "backend/roles.h"
 #include "base/file.h"
+#include "region/narrow_variant.h"
 #include "tune/node_rules.h"
 #include "tune/price/cost_table.h"
 #include "tune/price/estimates.h"
@@ -229,6 +230,18 @@ void note_unmeasured(const MeasureEnv& env, Priced& priced) {
   priced.why_unmeasured.resize(priced.costs.size(), why_not_measured(env, false));
 }
 
+namespace {
+
+/// Takes out the narrow candidates of nodes that keep full precision.
+void forbid_narrow(const CandidatePool& pool, const NodeSet& full_nodes, std::vector<Cost>& costs) {
+  if (full_nodes.universe() == 0) return;
+  for (std::size_t c = 0; c < costs.size(); ++c)
+    if (is_narrow(pool.candidates[c].variant) && pool.regions[pool.candidates[c].region].nodes.intersects(full_nodes))
+      costs[c] = Infeasible{{.reason = RefusalReason::kWrongResult, .detail = "the outputs would leave their bound"}};
+}
+
+}  // namespace
+
 CoverRequest cover_request(const TuneTask& task, const Priced& priced, const Corrections& corrections) {
   const Participants& who = task.who;
   const CandidatePool& pool = priced.pool.candidates;
@@ -236,6 +249,7 @@ CoverRequest cover_request(const TuneTask& task, const Priced& priced, const Cor
   request.graph = &task.graph();
   request.pool = &pool;
   request.costs = corrected_costs(task.graph(), pool, priced.costs, corrections);
+  forbid_narrow(pool, priced.full_nodes, request.costs);
   request.backends = who.backends;
   if (!priced.bodies.empty()) request.backends.emplace_back(kControlBackend);
   request.host_fills = task.options.only.has_value();

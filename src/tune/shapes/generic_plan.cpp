@@ -57,7 +57,7 @@ class GenericMaker {
     request.header.model_hash = model_.model_hash;
     request.header.shapes = without_ranges(options_.shapes).entries;
     request.header.machine = machine_print();
-    request.header.accuracy = name_of(options_.accuracy);
+    request.header.accuracy = to_string(options_.output_bound());
     request.header.passes_off = options_.passes_off;
     request.header.threads = options_.threads;
     request.header.shipped = name;

@@ -179,7 +179,7 @@ class ShapesTuner {
         {.plans = std::move(plans),
          .inputs = point.inputs,
          .expected = point.outputs,
-         .accuracy = std::string(name_of(options_.tune.accuracy)),
+         .accuracy = to_string(options_.tune.output_bound()),
          .threads = options_.tune.threads,
          .seconds = seconds,
          .min_rounds = 5,

@@ -94,8 +94,10 @@ std::vector<Tensor> inputs_of(const Graph& graph) {
   return inputs;
 }
 
-std::vector<Tensor> expected_of(const Graph& graph) {
-  auto outputs = reference_outputs(graph, inputs_of(graph));
+std::vector<Tensor> expected_of(const Graph& graph) { return expected_of(graph, inputs_of(graph)); }
+
+std::vector<Tensor> expected_of(const Graph& graph, const std::vector<Tensor>& inputs) {
+  auto outputs = reference_outputs(graph, inputs);
   COLLAGE_CHECK(outputs.has_value(), outputs ? "" : to_string(outputs.error()) + '\n' + to_text(graph));
   return *std::move(outputs);
 }

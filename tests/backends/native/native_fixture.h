@@ -28,6 +28,7 @@ Graph graph_of(const std::string& text);
 std::vector<Tensor> inputs_of(const Graph& graph);
 /// What ONNX Runtime makes of the graph without optimisation. A refusal stops the test program.
 std::vector<Tensor> expected_of(const Graph& graph);
+std::vector<Tensor> expected_of(const Graph& graph, const std::vector<Tensor>& inputs);
 
 /// The variants of the whole graph; none, and a finding, when it is refused.
 std::vector<Variant> variants_of(Backend& backend, const Graph& graph, const CompileOptions& options = {});

@@ -7,7 +7,7 @@
 
 #include "blas_call.h"
 #include "compiler_interface.h"
-#include "native_fixture.h"
+#include "narrow_fixture.h"
 #include "tests/support/long_run.h"
 #include "tests/support/paths.h"
 
@@ -61,6 +61,13 @@ const std::vector<Case>& cases() {
       {"quantised_product/quads", "graph(%a: u8[2,7,24], %w: u8[24,17], %z: u8[], %wz: u8[17]) -> (%y) { %y: i32[2,7,17] = MatMulInteger(%a, %w, %z, %wz) }"},
       {"quantised_product/quads", "graph(%a: i8[5,30], %w: i8[30,40], %wps: f32[40], %wz: i8[40]) -> (%y) { constant %s = f32[]{0.05} constant %z = i8[]{3} constant %t = f32[]{0.3} constant %o = i8[]{-7} %y: i8[5,40] = QLinearMatMul(%a, %s, %z, %w, %wps, %wz, %t, %o) }"},
       {"quantised_product/quads", "graph(%a: u8[24,7], %w: i8[17,24], %wps: f32[17], %wz: i8[17], %wb: f32[17]) -> (%y) { constant %s = f32[]{0.05} constant %z = u8[]{3} %d: f32[24,7] = DequantizeLinear(%a, %s, %z) %e: f32[17,24] = DequantizeLinear(%w, %wps, %wz) {axis=0} %g: f32[7,17] = Gemm(%d, %e, %wb) {alpha=0.5, beta=2.0, transA=1, transB=1} %y: f32[7,17] = Sigmoid(%g) }"},
+      {"convolution/pairs", "graph(%x: f32[2,24,9,7], %w: f32[33,24,1,1], %wb: f32[33], %r: f32[2,33,9,7]) -> (%y) { %c: f32[2,33,9,7] = Conv(%x, %w, %wb) {kernel_shape=[1,1]} %s: f32[2,33,9,7] = Add(%c, %r) %y: f32[2,33,9,7] = Relu(%s) }"},
+      {"convolution/pairs", "graph(%x: f32[1,16,11,9], %w: f32[24,16,3,3], %wb: f32[24]) -> (%y) { %y: f32[1,24,11,9] = Conv(%x, %w, %wb) {kernel_shape=[3,3], pads=[1,1,1,1]} }"},
+      {"convolution/pairs", "graph(%x: f32[1,3,19,17], %w: f32[20,3,3,3]) -> (%y) { %y: f32[1,20,10,9] = Conv(%x, %w) {kernel_shape=[3,3], pads=[1,1,1,1], strides=[2,2]} }"},
+      {"product/pairs", "graph(%a: f32[2,7,24], %w: f32[24,17]) -> (%y) { %m: f32[2,7,17] = MatMul(%a, %w) %y: f32[2,7,17] = Sigmoid(%m) }"},
+      {"product/pairs", "graph(%a: f32[25,7], %w: f32[17,25], %wb: f32[17]) -> (%y) { %y: f32[7,17] = Gemm(%a, %w, %wb) {alpha=0.5, beta=2.0, transA=1, transB=1} }"},
+      {"product/pairs", "graph(%a: f32[9,25], %w: f32[25,40]) -> (%y) { %y: f32[9,40] = MatMul(%a, %w) }"},
+      {"product/bf16_weights", "graph(%a: f32[3,31], %w: f32[31,50], %wb: f32[50]) -> (%y) { %m: f32[3,50] = MatMul(%a, %w) %y: f32[3,50] = Add(%m, %wb) }"},
       {"batch_product/batched", "graph(%a: f32[2,3,7,24], %b: f32[2,3,24,17]) -> (%y) { %y: f32[2,3,7,17] = MatMul(%a, %b) }"},
       {"convolution/sgemm", "graph(%x: f32[2,24,9,7], %w: f32[33,24,1,1], %wb: f32[33], %r: f32[2,33,9,7]) -> (%y) { %c: f32[2,33,9,7] = Conv(%x, %w, %wb) {kernel_shape=[1,1]} %s: f32[2,33,9,7] = Add(%c, %r) %y: f32[2,33,9,7] = Relu(%s) }"},
       {"product/sgemm", "graph(%a: f32[2,210,24], %w: f32[24,17], %wb: f32[17]) -> (%y) { %m: f32[2,210,17] = MatMul(%a, %w) %s: f32[2,210,17] = Add(%m, %wb) %y: f32[2,210,17] = Sigmoid(%s) }"},
@@ -173,6 +180,9 @@ TEST(Strategies, HaveRowsWithNamesOfTheirOwn) {
   EXPECT_THAT(std::string(table().version), testing::HasSubstr("Halide"));
 }
 
+/// Rows that only accuracy class fast has.
+bool is_narrow_row(std::string_view row) { return row.ends_with("/pairs") || row.ends_with("/bf16_weights"); }
+
 bool has_blas() {
   for (const std::string& name : blas::library_names())
     if (native::blas_library(name)) return true;
@@ -186,10 +196,19 @@ TEST_P(Strategy, IsOfferedAndRightInEveryVariant) {
   const Case& one = cases()[GetParam()];
   if (one.row.ends_with("/sgemm") && !has_blas()) GTEST_SKIP() << "no BLAS library here";
   if (one.row.ends_with("/xsmm") && !COLLAGE_HAS_XSMM) GTEST_SKIP() << "built without libxsmm";
+  if (is_narrow_row(one.row)) GTEST_SKIP() << "in accuracy class fast alone";
   const std::string implementation = one.row.substr(one.row.find('/') + 1) + '.';
   EXPECT_THAT(expect_right(one.text), testing::Contains(testing::StartsWith(implementation))) << one.text;
   expect_right_again(one.text, implementation, {}, "native:isa=avx2");
   expect_right_again(one.text, implementation, {.threads = 2}, "native");
+}
+
+TEST_P(Strategy, IsRightWithNarrowNumbersWhereItMayHaveThem) {
+  if (!has_reference()) GTEST_SKIP() << "no reference here";
+  if (!has_narrow()) GTEST_SKIP() << "no arithmetic of 16 bits here";
+  const Case& one = cases()[GetParam()];
+  const auto names = expect_right_narrow(one.text, one.row.substr(one.row.find('/') + 1) + '.');
+  EXPECT_TRUE(!names.empty() || !is_narrow_row(one.row)) << one.text;
 }
 
 INSTANTIATE_TEST_SUITE_P(Cases, Strategy, testing::Range(std::size_t{0}, cases().size()),

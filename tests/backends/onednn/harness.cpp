@@ -4,14 +4,16 @@
 #include <cmath>
 #include <cstring>
 
+#include "base/narrow_float.h"
 #include "naive.h"
+#include "region/narrow_variant.h"
 #include "tests/support/processor.h"
 
 namespace collage::test {
 namespace {
 
-/// Inputs of a graph, the same for every variant.
-std::vector<Tensor> inputs_of(const Graph& graph) {
+/// Inputs of a graph, the same for every variant; with `narrow`, numbers that bfloat16 has.
+std::vector<Tensor> inputs_of(const Graph& graph, bool narrow) {
   std::vector<Tensor> inputs;
   std::uint64_t state = 99;
   for (const ValueId id : graph.inputs) {
@@ -19,7 +21,8 @@ std::vector<Tensor> inputs_of(const Graph& graph) {
     std::vector<float> numbers;
     for (std::int64_t i = 0; i < element_count(extents); ++i) {
       state = state * 6364136223846793005U + 1442695040888963407U;
-      numbers.push_back(static_cast<float>(state >> 40) / static_cast<float>(1U << 23) - 1.F);
+      const float number = static_cast<float>(state >> 40) / static_cast<float>(1U << 23) - 1.F;
+      numbers.push_back(narrow ? from_bfloat(to_bfloat(number)) : number);
     }
     inputs.push_back(make_tensor(ElementType::kFloat32, extents, numbers));
   }
@@ -35,14 +38,24 @@ Numbers expected_of(const Graph& graph, const std::vector<Tensor>& inputs) {
   return compute(graph, std::move(values)).at(graph.outputs[0]);
 }
 
-void expect_close(const std::vector<Tensor>& outputs, const Numbers& wanted, double of_largest) {
+struct Allowed {
+  double of_largest = 0;  ///< of the output's largest magnitude
+  double of_own = 1e-4;   ///< of the element
+};
+
+Allowed allowed_for(const Variant& variant) {
+  if (has_narrow_port(variant)) return {.of_largest = 1e-2, .of_own = 1e-2};
+  return {.of_largest = variant.name.starts_with("wino") ? 1e-4 : 1e-5};
+}
+
+void expect_close(const std::vector<Tensor>& outputs, const Numbers& wanted, const Allowed& tolerance) {
   ASSERT_EQ(outputs.size(), 1U);
   const auto got = outputs[0].data.as<float>();
   double largest = 0;
   for (const double number : wanted) largest = std::max(largest, std::abs(number));
   ASSERT_EQ(got.size(), wanted.size());
   for (std::size_t i = 0; i < got.size(); ++i) {
-    const double allowed = of_largest * largest + 1e-4 * std::abs(wanted[i]) + 1e-6;
+    const double allowed = tolerance.of_largest * largest + tolerance.of_own * std::abs(wanted[i]) + 1e-6;
     ASSERT_LE(std::abs(got[i] - wanted[i]), allowed) << "element " << i << ": " << got[i] << ", not " << wanted[i];
   }
 }
@@ -52,7 +65,7 @@ void expect_close(const std::vector<Tensor>& outputs, const Numbers& wanted, dou
 std::string refusal_of(const VariantRunner& runner, const Variant& variant, const Numbers& expected) {
   const auto ran = runner.run(variant);
   if (!ran) return std::string(name_of(ran.error().reason)) + ": " + ran.error().detail;
-  const double tolerance = variant.name.starts_with("wino") ? 1e-4 : 1e-5;
+  const Allowed tolerance = allowed_for(variant);
   expect_close(ran->outputs, expected, tolerance);
   const std::vector<Tensor> prepared = runner.run_prepared(variant, ran->artifact);
   EXPECT_EQ(!prepared.empty(), !ran->artifact.constants.empty());
@@ -163,7 +176,7 @@ ValueId Net::pool(const std::string& type, ValueId x, std::int64_t kernel, const
 
 Outcomes run_every_variant(const Net& net, Accuracy accuracy, int threads) {
   Outcomes outcomes;
-  const std::vector<Tensor> inputs = inputs_of(net.graph);
+  const std::vector<Tensor> inputs = inputs_of(net.graph, accuracy == Accuracy::kFast);
   const VariantRunner runner("onednn", net.graph, inputs, {.threads = threads, .accuracy = accuracy});
   const auto variants = runner.offered();
   if (!variants) {

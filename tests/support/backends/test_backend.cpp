@@ -5,7 +5,9 @@
 // with this fault), device=NAME (runs on a made-up device of that name, plain only, with transfer_us=N and
 // memory=BYTES), tunable=1 (the plain variant has settings: how long it waits, and one that does nothing), single_us=N
 // (one value leaves a region, cheap producers may be repeated, and a region of one node takes N longer), asked=FILE
-// (every question what it supports adds a line to the file: the process that asked).
+// (every question what it supports adds a line to the file: the process that asked), narrow=FACTOR (in class fast a
+// variant of single nodes that says it computes in 16 bits, with results multiplied by the factor; the others are
+// slow).
 #include <unistd.h>
 
 #include <cstdlib>
@@ -24,6 +26,9 @@ namespace collage::test {
 namespace {
 
 constexpr const char* kReversed = "test:reversed";
+constexpr const char* kNarrow = "default+bf16";
+/// What full precision takes where there is a narrow variant.
+constexpr std::int64_t kSlowUs = 3000;
 
 bool is_known(const Node& node) {
   return is_op(node, "Relu") || is_op(node, "Add") || is_op(node, "Identity") || is_op(node, "NonZero");
@@ -37,9 +42,10 @@ class Compiler {
   Compiler(const CompileRequest& request, bool wrongly)
       : graph_(*request.graph), region_(request.region), wrongly_(wrongly) {}
 
-  Artifact run(std::int64_t wait_us = 0) {
+  Artifact run(std::int64_t wait_us = 0, float factor = 1) {
     Program program;
     program.wait_us = wait_us;
+    program.factor = factor;
     for (const std::size_t n : region_.nodes.members()) {
       const Node& node = graph_.nodes[n];
       Operation operation{.op = wrongly_ && node.op_type != "NonZero" ? "Identity" : node.op_type};
@@ -142,6 +148,7 @@ class TestBackend final : public Backend,
     is_tunable_ = !option("tunable").empty();
     single_us_ = std::atoll(option("single_us").c_str());
     asked_file_ = option("asked");
+    factor_ = static_cast<float>(std::atof(option("narrow").c_str()));
     info_ = {.name = name, .kind = "test", .version = "1", .build = "test build " + option("build")};
     if (!option("baseline").empty()) baseline_ = "test:fault=" + option("baseline");
     if (fault_.is("probe", "wrong")) info_.kind = "another";
@@ -165,7 +172,7 @@ class TestBackend final : public Backend,
   }
 
   [[nodiscard]] std::expected<std::vector<Variant>, Refusal> support(const Graph& graph, const Region& region,
-                                                                     const CompileOptions&) const override {
+                                                                     const CompileOptions& options) const override {
     misbehave(fault_, "propose");
     if (!asked_file_.empty()) std::ofstream(asked_file_, std::ios::app) << ::getpid() << "\n";
     if (fault_.stage == "support-throw") throw std::runtime_error("a library's exception");
@@ -183,6 +190,8 @@ class TestBackend final : public Backend,
     std::vector<Variant> variants = {variant("default", plain(), region)};
     if (only_relu && !device_) variants.push_back(variant("reversed", Format{kReversed}, region));
     if (is_tunable_) variants[0].name = "default/idle=0,wait_us=200";
+    if (factor_ != 0 && options.accuracy == Accuracy::kFast && region.nodes.count() == 1)
+      variants.push_back(variant(kNarrow, plain(), region));
     if (fault_.is("propose", "wrong")) variants[0].input_formats.clear();
     if (fault_.is("propose", "garbage")) variants = {variant("\x01\xff", Format{"\x02\xfe:\n"}, region)};
     return variants;
@@ -204,7 +213,7 @@ class TestBackend final : public Backend,
       bool known = true;
       for (const std::size_t n : request.region.nodes.members()) known = known && is_known(request.graph->nodes[n]);
       if (known)
-        results.emplace_back(Compiler(request, fault_.is("compile", "wrong")).run(wait_us(request)));
+        results.emplace_back(compiled(request));
       else
         results.emplace_back(std::unexpected(refusal(RefusalReason::kOperator, "an operator it does not know")));
       const std::vector<std::size_t> nodes = request.region.nodes.members();
@@ -265,6 +274,11 @@ class TestBackend final : public Backend,
   }
 
  private:
+  Artifact compiled(const CompileRequest& request) const {
+    const bool is_narrow = request.variant.name == kNarrow;
+    return Compiler(request, fault_.is("compile", "wrong")).run(wait_us(request), is_narrow ? factor_ : 1);
+  }
+
   static Variant variant(const char* name, const Format& format, const Region& region) {
     return {.name = name,
             .input_formats = std::vector<Format>(region.inputs.size(), format),
@@ -272,6 +286,7 @@ class TestBackend final : public Backend,
   }
 
   std::int64_t wait_us(const CompileRequest& request) const {
+    if (factor_ != 0) return request.variant.name == kNarrow ? 0 : kSlowUs;
     if (single_us_ > 0) return request.region.nodes.count() == 1 ? single_us_ : 0;
     const auto settings = settings_of(tunable_space(request.region), request.variant.name);
     return is_tunable_ && settings ? settings->at(1) : 0;
@@ -285,6 +300,7 @@ class TestBackend final : public Backend,
   bool is_tunable_ = false;
   std::int64_t single_us_ = 0;
   std::string asked_file_;
+  float factor_ = 0;
   std::unique_ptr<MadeUpDevice> device_;  ///< null at home
 };
 

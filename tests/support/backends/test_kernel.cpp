@@ -11,6 +11,8 @@
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
+#include "base/narrow_float.h"
+
 namespace collage::test {
 namespace {
 
@@ -21,6 +23,7 @@ Program program_from(std::string_view bytes) {
   Program program;
   program.scratch_counts = json.at("scratch").get<std::vector<std::size_t>>();
   program.wait_us = json.at("wait_us").get<std::int64_t>();
+  program.factor = json.at("factor").get<float>();
   for (const Json& entry : json.at("operations"))
     program.operations.push_back({.op = entry.at("op").get<std::string>(),
                                   .operands = entry.at("operands").get<std::vector<std::string>>(),
@@ -60,6 +63,7 @@ class TestCall final : public Call {
     if (is_faulty_run()) misbehave(fault_, fault_.stage);
     if (is_bad_now("nothing") || is_bad_now("garbage")) return {};
     for (const Operation& operation : program_.operations) apply(operation);
+    if (program_.factor != 1) skew();
     if (fault_.stage == "run" || fault_.stage == "verify" || fault_.is("load", "wrong")) spoil();
     busy_wait(delay_us_ + program_.wait_us);
     return {};
@@ -105,12 +109,21 @@ class TestCall final : public Call {
     return fault_.kind == kind && is_faulty_run() && is_armed();
   }
 
+  void skew() {
+    auto* out = static_cast<float*>(buffers_.outputs.at(0));
+    for (std::size_t i = 0; i < program_.operations.back().count; ++i) out[i] *= program_.factor;
+  }
+
   void spoil() {
     const std::size_t count = program_.operations.back().count;
     auto* out = static_cast<float*>(buffers_.outputs.at(0));
     const bool is_late = fault_.is("run", "late-wrong") && runs_ > 2;
     if (is_bad_now("wrong") || is_late || fault_.is("load", "wrong")) out[count - 1] += 1.0F;
     if (is_bad_now("overrun")) out[count] = 1.0F;
+    if (is_bad_now("bf16"))
+      for (std::size_t i = 0; i < count; ++i) out[i] = from_bfloat(to_bfloat(out[i]));
+    if (is_bad_now("f16"))
+      for (std::size_t i = 0; i < count; ++i) out[i] = from_half(to_half(out[i]));
     if (is_bad_now("underrun")) out[-1] = 1.0F;
     if (is_bad_now("change-input")) *const_cast<float*>(static_cast<const float*>(buffers_.inputs.at(0))) += 1.0F;
   }
@@ -180,7 +193,11 @@ std::string to_bytes(const Program& program) {
                           {"operands", operation.operands},
                           {"result", operation.result},
                           {"count", operation.count}});
-  return Json{{"operations", operations}, {"scratch", program.scratch_counts}, {"wait_us", program.wait_us}}.dump();
+  return Json{{"operations", operations},
+              {"scratch", program.scratch_counts},
+              {"wait_us", program.wait_us},
+              {"factor", program.factor}}
+      .dump();
 }
 
 std::unique_ptr<Kernel> make_kernel(const LoadRequest& request, const Fault& fault, std::int64_t delay_us) {

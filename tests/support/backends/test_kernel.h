@@ -25,11 +25,13 @@ struct Program {
   std::vector<Operation> operations;
   std::vector<std::size_t> scratch_counts;  ///< elements of "t0", "t1"...
   std::int64_t wait_us = 0;                 ///< a run takes so much longer
+  float factor = 1;                         ///< the first output is multiplied by it
 };
 
 /// What happens at the stage: everything of chaos.h that is not about numbers and answers, and besides
 ///   support-throw (propose-throw)
 ///   any stage: throw-int kill close (every descriptor it may find)
+///   run-bf16 run-f16 (the output's elements rounded to 16 bits)
 ///   load-fail run-fail run-wrong run-nothing run-overrun run-underrun run-change-input
 ///   run-late-wrong (right at first, wrong from the third run) run-late-crash
 ///   unload-crash

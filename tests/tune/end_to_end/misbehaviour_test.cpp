@@ -49,23 +49,21 @@ TEST_P(MisbehaviourIn, CostsItsOwnCandidatesOnly) {
   expect_the_same_plan();
 }
 
-INSTANTIATE_TEST_SUITE_P(Faults, MisbehaviourIn,
-                         ::testing::Values(std::pair("compile-throw", RefusalReason::kCompile),
-                                           std::pair("compile-abort", RefusalReason::kCrashed),
-                                           std::pair("load-throw", RefusalReason::kCompile),
-                                           std::pair("load-crash", RefusalReason::kCrashed),
-                                           std::pair("run-throw", RefusalReason::kCompile),
-                                           std::pair("run-crash", RefusalReason::kCrashed),
-                                           std::pair("run-hang", RefusalReason::kTimeout),
-                                           std::pair("run-wrong", RefusalReason::kWrongResult),
-                                           std::pair("run-late-wrong", RefusalReason::kWrongResult),
-                                           std::pair("run-overrun", RefusalReason::kWrongResult),
-                                           std::pair("unload-crash", RefusalReason::kCrashed)),
-                         [](const auto& tested) {
-                           std::string name = tested.param.first;
-                           std::erase(name, '-');
-                           return name;
-                         });
+INSTANTIATE_TEST_SUITE_P(
+    Faults, MisbehaviourIn,
+    ::testing::Values(
+        std::pair("compile-throw", RefusalReason::kCompile), std::pair("compile-abort", RefusalReason::kCrashed),
+        std::pair("load-throw", RefusalReason::kCompile), std::pair("load-crash", RefusalReason::kCrashed),
+        std::pair("run-throw", RefusalReason::kCompile), std::pair("run-crash", RefusalReason::kCrashed),
+        std::pair("run-hang", RefusalReason::kTimeout), std::pair("run-wrong", RefusalReason::kWrongResult),
+        std::pair("run-late-wrong", RefusalReason::kWrongResult), std::pair("run-overrun", RefusalReason::kWrongResult),
+        std::pair("run-bf16", RefusalReason::kWrongResult), std::pair("run-f16", RefusalReason::kWrongResult),
+        std::pair("unload-crash", RefusalReason::kCrashed)),
+    [](const auto& tested) {
+      std::string name = tested.param.first;
+      std::erase(name, '-');
+      return name;
+    });
 
 TEST_F(Misbehaviour, SeveralFaultsInOneTuneCostTheirOwnCandidatesOnly) {
   const auto report =

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "backend/narrow_element.h"
 #include "compiler/analysis/composite.h"
 #include "compiler/analysis/space.h"
 #include "compiler/expressions/expression.h"
@@ -105,6 +106,10 @@ std::expected<Site, Refusal> dissect(const Graph& graph, const Region& region, c
     if (site.anchor != nullptr && is_move_node(graph, graph.nodes[n]))
       return refuse(RefusalReason::kStructure, "moves of elements beside " + site.anchor->op_type);
   return site;
+}
+
+std::optional<ElementType> narrow_element_of(const Site& site) {
+  return site.is_open || !site.set.has_bf16 ? std::nullopt : narrow_element(site.options);
 }
 
 NodeSet makers_of(const Site& site, const Node& node) {

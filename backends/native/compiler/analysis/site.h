@@ -68,6 +68,9 @@ struct Site {
 /// No node precedes the anchor.
 [[nodiscard]] std::expected<void, Refusal> check_no_prologue(const Site& site);
 
+/// The 16-bit type in which ports may be stored and numbers multiplied here; nothing where shapes are open.
+[[nodiscard]] std::optional<ElementType> narrow_element_of(const Site& site);
+
 /// `axis` counted from the front.
 [[nodiscard]] inline std::int64_t from_front(std::int64_t axis, std::size_t rank) {
   return axis < 0 ? axis + static_cast<std::int64_t>(rank) : axis;

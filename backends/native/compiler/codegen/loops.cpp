@@ -38,7 +38,7 @@ Func define_output(const Site& site, Lowering& lowering, const Space& space, con
   const ValueId output = site.region.outputs[0];
   Elements elements(lowering, space, as_indices(loops), {{site.result(), anchor_value}});
   Func out("out");
-  out(innermost_first(loops)) = stored(elements.at(output), site.type(output).element);
+  out(innermost_first(loops)) = stored(elements.at(output), lowering.element_of(output));
   bound_output(out, loops, space, lowering);
   lowering.set_outputs(out, {output}, space);
   return out;

@@ -43,7 +43,7 @@ void bound_output(Halide::Func func, const std::vector<Halide::Var>& variables, 
 Halide::Func define_output(const Site& site, Lowering& lowering, const Space& space,
                            const std::vector<Halide::Var>& loops, const Halide::Expr& anchor_value);
 
-/// As it lies in memory: bool becomes a byte.
+/// As it lies in memory: bool becomes a byte, a narrow number is rounded to the nearest.
 [[nodiscard]] Halide::Expr stored(const Halide::Expr& value, ElementType type);
 
 /// A bound on `value` that holds and that Halide can see.

@@ -14,6 +14,14 @@ std::size_t position_of(const std::vector<ValueId>& ids, ValueId id) {
   return static_cast<std::size_t>(std::ranges::find(ids, id) - ids.begin());
 }
 
+/// The buffer's numbers as f32. The Func has no schedule, so it is computed where it is read.
+Halide::Func widened(const Halide::ImageParam& param) {
+  const std::vector<Halide::Var> loops = loop_variables(static_cast<std::size_t>(param.dimensions()));
+  Halide::Func wide("wide");
+  wide(loops) = Halide::cast<float>(param(std::vector<Expr>(loops.begin(), loops.end())));
+  return wide;
+}
+
 template <class T>
 Expr first_of(const Tensor& tensor) {
   return Halide::Internal::make_const(Halide::type_of<T>(), *reinterpret_cast<const T*>(tensor.data.data()));
@@ -102,6 +110,8 @@ Format Lowering::format_of(ValueId id) const {
   return plain();
 }
 
+ElementType Lowering::element_of(ValueId id) const { return stored_element(graph_.value(id).type, format_of(id)); }
+
 std::uint32_t Lowering::constant_index(ValueId id) {
   const std::size_t found = position_of(constants_, id);
   if (found == constants_.size()) constants_.push_back(id);
@@ -150,7 +160,9 @@ OpenView Lowering::fixed_view(ValueId id, const View& view) {
 }
 
 Readable Lowering::readable(const Source& source) const {
-  Readable out{source.param, source.argument.extents, source.argument.type == ElementType::kBool};
+  const bool is_narrow = source.argument.type == ElementType::kBfloat16;
+  Readable out{is_narrow ? widened(source.param) : Halide::Func(source.param), source.argument.extents,
+               source.argument.type == ElementType::kBool};
   const std::size_t rank = out.extents.size();
   for (std::size_t i = 0; i < rank; ++i) {
     const bool open = i < source.view.extents.size() && source.view.extents[i].is_open();
@@ -170,7 +182,7 @@ Readable Lowering::add(Argument argument, OpenView view, std::string name) {
 Readable Lowering::read(ValueId id, const View& view) { return read(id, view, fixed_view(id, view)); }
 
 Readable Lowering::read(ValueId id, const View& view, OpenView open) {
-  const ElementType type = graph_.value(id).type.element;
+  const ElementType type = element_of(id);
   if (const auto found = views_.find({id, view}); found != views_.end()) return readable(sources_[found->second]);
   views_.emplace(std::pair(id, view), sources_.size());
   const bool is_constant = graph_.value(id).constant.has_value();
@@ -195,7 +207,8 @@ Halide::ImageParam Lowering::buffer(ValueId id, const View& view) {
 }
 
 Halide::Func Lowering::packed(ValueId id, Packing packing, ElementType type, const Extents& extents) {
-  return packed_buffer(id, std::move(packing), type, extents);
+  (void)packed_buffer(id, std::move(packing), type, extents);
+  return readable(sources_.back()).func;
 }
 
 Halide::ImageParam Lowering::packed_buffer(ValueId id, Packing packing, ElementType type, const Extents& extents) {
@@ -212,14 +225,20 @@ Halide::ImageParam Lowering::packed_buffer(ValueId id, Packing packing, ElementT
 void Lowering::add_output(ValueId id, const View& view, OpenView open) {
   output_arguments_.push_back({.kind = ArgumentKind::kOutput,
                                .index = static_cast<std::uint32_t>(position_of(region_.outputs, id)),
-                               .type = graph_.value(id).type.element,
+                               .type = element_of(id),
                                .extents = view.extents,
                                .strides = view.strides});
   output_views_.push_back(std::move(open));
 }
 
+void Lowering::check_elements(const Halide::Func& func, std::size_t result, ValueId id) {
+  if (func.types().at(result) != stored_type(element_of(id)))
+    complaint_ = graph_.value(id).name + ", in other elements than it has";
+}
+
 void Lowering::set_output(const Halide::Func& func, ValueId id, const View& view) {
   add_output(id, view, fixed_view(id, view));
+  check_elements(func, 0, id);
   fix_shape(func.output_buffer().parameter(), output_arguments_.back(), true, output_views_.back());
   outputs_.push_back(func);
 }
@@ -230,6 +249,7 @@ void Lowering::set_outputs(const Halide::Func& func, const std::vector<ValueId>&
     const auto view = view_of(graph_.value(ids[i]).type.extents(), format_of(ids[i]), space);
     COLLAGE_CHECK(view.has_value(), graph_.value(ids[i]).name);
     add_output(ids[i], *view, open_view(ids[i], space));
+    check_elements(func, i, ids[i]);
     // Results of one Func have one domain: Halide wants it said once.
     fix_shape(buffers[i].parameter(), output_arguments_.back(), i == 0, output_views_.back());
   }

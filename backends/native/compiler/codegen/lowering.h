@@ -46,7 +46,8 @@ struct TensorCode {
   std::vector<Guard> guards;                 ///< of open shapes
 };
 
-/// Something an implementation reads: a port, a constant or a Func, by loop indices.
+/// Something an implementation reads: a port, a constant or a Func, by loop indices. Narrow elements are widened to f32
+/// as they are read.
 struct Readable {
   Halide::Func func;
   Extents extents;  ///< along the loop axes; indices of extent 1 are ignored
@@ -70,13 +71,15 @@ class Lowering {
 
   /// plain for constants.
   [[nodiscard]] Format format_of(ValueId id) const;
+  /// In which the value is stored: of fewer bits than its own where its format is narrow.
+  [[nodiscard]] ElementType element_of(ValueId id) const;
   /// A region's input or a constant of the graph along the axes of a space. Precondition: view_of() has one.
   [[nodiscard]] Readable read(ValueId id, const Space& space);
   /// The same with a view of the caller's own.
   [[nodiscard]] Readable read(ValueId id, const View& view);
-  /// The same as a buffer, for stages that are not Halide's.
+  /// The same as a buffer, its elements as they are stored: for stages that are not Halide's, and for narrow products.
   [[nodiscard]] Halide::ImageParam buffer(ValueId id, const View& view);
-  /// A constant packed into dense f32 or bytes of these extents, outer to inner.
+  /// A constant packed into dense numbers of these extents, outer to inner; bfloat16 ones are widened as they are read.
   [[nodiscard]] Halide::Func packed(ValueId id, Packing packing, ElementType type, const Extents& extents);
   /// The same as a buffer.
   [[nodiscard]] Halide::ImageParam packed_buffer(ValueId id, Packing packing, ElementType type, const Extents& extents);
@@ -118,6 +121,8 @@ class Lowering {
   /// The same for a view without a space, whose axes are all of fixed extent.
   [[nodiscard]] OpenView fixed_view(ValueId id, const View& view);
   void add_output(ValueId id, const View& view, OpenView open);
+  /// A complaint where the Func's result is not of the elements in which the output is stored.
+  void check_elements(const Halide::Func& func, std::size_t result, ValueId id);
   std::uint32_t constant_index(ValueId id);
   std::uint32_t part_index(ValueId id, const Packing& packing);
 

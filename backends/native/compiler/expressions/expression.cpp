@@ -262,6 +262,7 @@ Halide::Type computed_type(ElementType type) { return type == ElementType::kBool
 Halide::Type stored_type(ElementType type) {
   const int bits = bits_of(type);
   if (type == ElementType::kBool) return Halide::UInt(8);
+  if (type == ElementType::kBfloat16) return Halide::BFloat(bits);
   if (is_float(type)) return Halide::Float(bits);
   const bool is_signed = type == ElementType::kInt8 || type == ElementType::kInt16 || type == ElementType::kInt32 ||
                          type == ElementType::kInt64;

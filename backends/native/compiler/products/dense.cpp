@@ -53,7 +53,9 @@ Facts facts_of(const Dense& dense, const Site& site) {
                  {"group_vectors", ceil_div(dense.group_outputs(), lanes_of(dense, site))},
                  {"taps", dense.taps()},
                  {"channel_stride", dense.view.strides[4]},
-                 {"lanes", site.lanes()}};
+                 {"lanes", site.lanes()},
+                 {"channel_pairs", ceil_div(dense.channels(), 2)},
+                 {"narrow", narrow_element_of(site) ? 1 : 0}};
   constexpr std::array<const char*, 3> kAxes = {"_d", "_h", "_w"};
   for (std::size_t i = 0; i < 3; ++i) {
     const std::string axis = kAxes.at(i);
@@ -173,9 +175,9 @@ Func panels_of(const Dense& dense, const Site& site, Lowering& lowering, std::in
   if (constant_of(site.graph, dense.weights) != nullptr)
     return lowering.packed(
         dense.weights,
-        {.kind = PackingKind::kPanels,
+        {.kind = dense.has_narrow_weights ? PackingKind::kNarrowPanels : PackingKind::kPanels,
          .numbers = {lanes, dense.taps(), per * in, per * dense.out_stride, dense.tap_stride, dense.in_stride, block}},
-        ElementType::kFloat32, extents);
+        dense.has_narrow_weights ? ElementType::kBfloat16 : ElementType::kFloat32, extents);
   const Readable given = weights_of(dense, site, lowering);
   const std::vector<Var> loops = loop_variables(6);
   const Expr lane = clamped(loops[0] * to_int(block) + loops[5], lanes);
@@ -285,6 +287,42 @@ void build_dense(const Dense& dense, const Site& site, const Schedule& schedule,
       .unroll(su)
       .unroll(x);
   if (schedule["unroll"] > 1) sum.update().unroll(r.x, to_int(schedule["unroll"]));
+}
+
+void schedule_grouped_sums(const Dense& dense, const Site& site, const Schedule& schedule, Func out, Func sum,
+                           const RDom& taps) {
+  const std::int64_t lanes = site.lanes();
+  const std::int64_t block = schedule["tile_c"] * lanes;
+  const std::int64_t tile_x = schedule["tile_x"];
+  const auto [n, d, y, x, c] = named_loops<5>();
+  const Extents extents = dense.space.extents();
+  const Var ci("ci"), co("co"), xo("xo"), xi("xi"), cv("cv"), cu("cu"), su("su"), sv("sv");
+  const bool has_tail = dense.outputs() % block != 0;
+  out.split(c, co, ci, to_int(block), has_tail ? TailStrategy::Predicate : TailStrategy::RoundUp)
+      .split(x, xo, xi, to_int(tile_x), TailStrategy::ShiftInwards)
+      .split(ci, cu, cv, to_int(lanes))
+      .vectorize(cv)
+      .unroll(cu)
+      .unroll(xi);
+  if (schedule["rows"] != 0) {
+    out.reorder(cv, cu, xi, xo, co, y, d, n);
+    parallelise(out, {n, d, y, co}, {extents[0], extents[1], extents[2], ceil_div(extents[4], block)}, site);
+  } else {
+    out.reorder(cv, cu, xi, xo, y, d, n, co);
+    parallelise(out, {co, n, d, y}, {ceil_div(extents[4], block), extents[0], extents[1], extents[2]}, site);
+  }
+  sum.compute_at(out, xo).bound_extent(ci, to_int(block)).bound_extent(x, to_int(tile_x));
+  for (const Var& one : {y, d, n, co}) sum.bound_extent(one, 1);
+  sum.split(ci, su, sv, to_int(lanes)).vectorize(sv).unroll(su).unroll(x);
+  sum.update()
+      .split(ci, su, sv, to_int(lanes))
+      .reorder(taps[0], sv, su, x, taps[1], taps[2], taps[3], taps[4], y, d, n, co)
+      .atomic()
+      .vectorize(taps[0])
+      .vectorize(sv)
+      .unroll(su)
+      .unroll(x);
+  if (schedule["unroll"] > 1) sum.update().unroll(taps[1], to_int(schedule["unroll"]));
 }
 
 }  // namespace collage::native

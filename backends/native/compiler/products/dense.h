@@ -37,6 +37,7 @@ struct Dense {
   std::array<std::int64_t, 3> dilations = {1, 1, 1};
   std::array<std::int64_t, 3> begin = {0, 0, 0};  ///< padding before
   std::array<bool, 3> may_reach_out = {};         ///< at other extents than these
+  bool has_narrow_weights = false;                ///< constant ones are packed as bfloat16, to be read in half the time
 
   [[nodiscard]] std::int64_t channels() const { return view.extents[4]; }
   [[nodiscard]] std::int64_t outputs() const { return space.extent(4); }
@@ -59,7 +60,8 @@ struct Dense {
 };
 
 /// Facts for conditions: batch, channels, outputs, groups, group_channels/outputs/vectors, out_d/h/w, kernel_d/h/w,
-/// stride_*, dilation_*, channel_stride (in the source), taps, lanes. Vectors are counted as build_dense uses them,
+/// stride_*, dilation_*, channel_stride (in the source), channel_pairs, taps, lanes, narrow (bfloat16 may be multiplied
+/// here). Vectors are counted as build_dense uses them,
 /// with narrower ones at the end of a group.
 [[nodiscard]] Facts facts_of(const Dense& dense, const Site& site);
 
@@ -86,6 +88,12 @@ using ResultOf = std::function<Halide::Expr(const Indices& at, const Halide::Exp
 /// outermost loop; 1: rows are). Weights are f32 or bytes; without `result` it is with_bias().
 void build_dense(const Dense& dense, const Site& site, const Schedule& schedule, Lowering& lowering,
                  const ResultOf& result = {});
+
+/// Register tiles of an output over named_loops<5>() from sums by (ci, x, y, d, n, co), the output within its block and
+/// the block: `taps` runs over the inputs that one lane takes at a time, groups of them, width, height, depth. Schedule
+/// as in build_dense; `unroll` counts groups.
+void schedule_grouped_sums(const Dense& dense, const Site& site, const Schedule& schedule, Halide::Func out,
+                           Halide::Func sum, const Halide::RDom& taps);
 
 /// Weights as [outputs / per / block][depth][height][width][per * inputs][block], zeros or repeats past the end: a lane
 /// stands for `per` neighbouring outputs. Packed once when they are constant, in each run when they are computed.

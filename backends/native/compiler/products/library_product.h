@@ -64,7 +64,8 @@ template <LibraryProduct (*kProductOf)(const Site& site)>
           .layouts = {layout},
           .space = [](const Site& site, const Facts&) { return library_space(kProductOf(site), site); },
           .build = [](const Site& site, const Facts&, const Schedule& schedule,
-                      Lowering& lowering) { build_library_product(kProductOf(site), site, schedule, lowering); }};
+                      Lowering& lowering) { build_library_product(kProductOf(site), site, schedule, lowering); },
+          .narrow = NarrowUse::kRefused};
 }
 
 }  // namespace collage::native

@@ -37,7 +37,8 @@ template <LibraryProduct (*kProductOf)(const Site& site)>
           .build = [](const Site& site, const Facts&, const Schedule& schedule,
                       Lowering& lowering) { build_micro_product(kProductOf(site), site, schedule, lowering); },
           .choices = micro_choices(),
-          .legal = legal};
+          .legal = legal,
+          .narrow = NarrowUse::kRefused};
 }
 
 }  // namespace collage::native

@@ -2,15 +2,19 @@
 
 #include <algorithm>
 
+#include "backend/strategy.h"
 #include "base/number_text.h"
 #include "compiler/selection/choices.h"
 #include "compiler/selection/condition.h"
+#include "region/narrow_variant.h"
 
 namespace collage::native {
 namespace {
 
 /// Schedules of one implementation that are offered unless a tuner asks for more.
 constexpr std::size_t kOffered = 2;
+/// With narrow ports.
+constexpr std::size_t kOfferedNarrow = 1;
 /// For shapes that are open: another point may like another one.
 constexpr std::size_t kOfferedOpen = 4;
 
@@ -40,12 +44,20 @@ bool is_plain(const Site& site, const Variant& variant) {
   return same(site.region.inputs, variant.input_formats) && same(site.region.outputs, variant.output_formats);
 }
 
-std::string variant_name(const Implementation& implementation, Layout layout, const Schedule& schedule) {
-  std::string name(implementation.name);
-  name += '.';
-  name += name_of(layout);
+/// "direct.nhwc/rows=1,tile_x=6", "direct.nhwc.bf16/rows=1,tile_x=6": `way` is what stands before the schedule.
+std::string variant_name(const std::string& way, const Schedule& schedule) {
   const std::string text = schedule.text();
-  return text.empty() ? name : name + '/' + text;
+  return text.empty() ? way : way + '/' + text;
+}
+
+std::string way_name(const Implementation& implementation, Layout layout) {
+  return std::string(implementation.name) + '.' + std::string(name_of(layout));
+}
+
+/// Whether a name's way is that of an implementation in a layout, with what a narrow variant has behind it.
+bool is_way(std::string_view way, const Implementation& implementation, Layout layout) {
+  const std::string full = way_name(implementation, layout);
+  return way == full || way == full + ".bf16" || way == full + ".bf16_in";
 }
 
 bool has_operator(std::string_view operators, std::string_view op_type) {
@@ -70,21 +82,66 @@ std::vector<const Family*> families_of(const Site& site) {
   return out;
 }
 
+/// The region in one layout, named by its way; nothing when it is the same as in another layout of the implementation.
+std::optional<Variant> in_layout(const Site& site, const Implementation& implementation, Layout layout) {
+  Variant variant{.name = way_name(implementation, layout),
+                  .input_formats = formats_in(site, layout, site.region.inputs),
+                  .output_formats = formats_in(site, layout, site.region.outputs)};
+  if (layout == Layout::kChannelsLast && layouts_of(implementation, site).size() > 1 && is_plain(site, variant))
+    return std::nullopt;
+  return variant;
+}
+
+/// One variant for each of the best schedules.
+void add_schedules(const std::vector<Schedule>& schedules, std::size_t most, Variant variant,
+                   std::vector<Variant>& variants) {
+  const std::string way = variant.name;
+  for (std::size_t i = 0; i < std::min(most, schedules.size()); ++i) {
+    variant.name = variant_name(way, schedules[i]);
+    variants.push_back(variant);
+  }
+}
+
 void add_variants(const Site& site, const Facts& facts, const Implementation& implementation,
                   std::vector<Variant>& variants) {
-  const std::vector<Layout>& layouts = layouts_of(implementation, site);
-  for (const Layout layout : layouts) {
-    Variant variant{.name = {},
-                    .input_formats = formats_in(site, layout, site.region.inputs),
-                    .output_formats = formats_in(site, layout, site.region.outputs)};
-    if (layout == Layout::kChannelsLast && layouts.size() > 1 && is_plain(site, variant)) continue;
-    std::size_t count = 0;
-    for (const Schedule& schedule : implementation.space(site, facts)) {
-      if (++count > (site.is_open ? kOfferedOpen : kOffered)) break;
-      variant.name = variant_name(implementation, layout, schedule);
-      variants.push_back(variant);
-    }
+  if (implementation.narrow == NarrowUse::kRequired) return;
+  for (const Layout layout : layouts_of(implementation, site))
+    if (auto variant = in_layout(site, implementation, layout))
+      add_schedules(implementation.space(site, facts), site.is_open ? kOfferedOpen : kOffered, *std::move(variant),
+                    variants);
+}
+
+/// All ports narrow; before an anchor also the inputs alone, so that what follows may need every bit of its result.
+void add_narrow_variants(const Site& site, const Facts& facts, const Implementation& implementation,
+                         std::vector<Variant>& variants) {
+  const std::optional<ElementType> element = narrow_element_of(site);
+  if (!element || implementation.narrow == NarrowUse::kRefused) return;
+  const std::size_t most = implementation.narrow == NarrowUse::kRequired ? kOffered : kOfferedNarrow;
+  for (const Layout layout : layouts_of(implementation, site)) {
+    const auto full = in_layout(site, implementation, layout);
+    if (!full) continue;
+    const std::vector<Schedule> schedules = implementation.space(site, facts);
+    if (auto narrow = narrow_variant(site.graph, site.region, *full, *element))
+      add_schedules(schedules, most, *std::move(narrow), variants);
+    if (site.anchor == nullptr) continue;
+    if (auto narrow = narrow_variant(site.graph, site.region, *full, *element, NarrowPorts::kInputs))
+      add_schedules(schedules, 1, *std::move(narrow), variants);
   }
+}
+
+/// Formats are as free as names.
+std::expected<void, Refusal> check_narrow(const Site& site, const Implementation& implementation,
+                                          const Variant& variant) {
+  const auto is_narrow = [](const Format& format) { return format.narrow().has_value(); };
+  if (implementation.narrow == NarrowUse::kRequired && !std::ranges::any_of(variant.input_formats, is_narrow))
+    return refuse(RefusalReason::kFormat, std::string(implementation.name) + " of full inputs");
+  if (!has_narrow_port(variant)) return {};
+  const std::optional<ElementType> element = narrow_element_of(site);
+  const auto fits = [&](const Format& format) { return !is_narrow(format) || format.narrow() == element; };
+  if (element && implementation.narrow != NarrowUse::kRefused && std::ranges::all_of(variant.input_formats, fits) &&
+      std::ranges::all_of(variant.output_formats, fits))
+    return {};
+  return refuse(RefusalReason::kFormat, "narrow ports: " + variant.name);
 }
 
 /// What is built in has sound conditions; a row from elsewhere may speak of facts that its family does not have.
@@ -146,6 +203,7 @@ std::expected<std::vector<Variant>, Refusal> variants_of(const Site& site) {
     std::ranges::stable_sort(fitting, std::greater<>(), &Implementation::priority);
     std::vector<Variant> variants;
     for (const Implementation* implementation : fitting) add_variants(site, *facts, *implementation, variants);
+    for (const Implementation* implementation : fitting) add_narrow_variants(site, *facts, *implementation, variants);
     if (!variants.empty()) return variants;
     why = {RefusalReason::kStructure, "no implementation of " + std::string(family->name) + " applies"};
     if (site.is_open)
@@ -173,9 +231,10 @@ std::expected<Chosen, Refusal> chosen_by(const Site& site, const Variant& varian
       if (!applies_here) return std::unexpected(applies_here.error());
       if (!*applies_here) break;
       const bool has_layout = std::ranges::any_of(layouts_of(implementation, site), [&](Layout layout) {
-        return name.substr(wanted.size(), slash - wanted.size()) == "." + std::string(name_of(layout));
+        return is_way(way_of(name), implementation, layout);
       });
       if (!has_layout) return refuse(RefusalReason::kCompile, "no such layout: " + variant.name);
+      if (auto ok = check_narrow(site, implementation, variant); !ok) return std::unexpected(ok.error());
       if (const std::string wrong = why_illegal(implementation, site, *facts, *schedule); !wrong.empty())
         return refuse(RefusalReason::kCompile, variant.name + ": " + wrong);
       return Chosen{.implementation = &implementation, .facts = std::move(*facts), .schedule = *std::move(schedule)};
@@ -190,7 +249,8 @@ std::expected<TensorCode, Refusal> tensor_code_of(const Site& site, const Varian
   Lowering lowering(site.graph, site.region, variant, site.options, site.set, open);
   chosen->implementation->build(site, chosen->facts, chosen->schedule, lowering);
   if (!lowering.complaint().empty())
-    return refuse(RefusalReason::kShape, std::string(chosen->implementation->name) + " reads " + lowering.complaint());
+    return refuse(RefusalReason::kShape,
+                  std::string(chosen->implementation->name) + " handles " + lowering.complaint());
   return lowering.take(name);
 }
 

@@ -44,6 +44,13 @@ class Schedule {
 enum class Layout : std::uint8_t { kPlain, kChannelsLast };
 [[nodiscard]] std::string_view name_of(Layout layout);
 
+/// Whether an implementation's float32 ports may hold 16-bit elements (region/format.h).
+enum class NarrowUse : std::uint8_t {
+  kAllowed,   ///< it reads through Lowering::read and writes what stored() gives
+  kRefused,   ///< others read its ports, or its numbers are quantised
+  kRequired,  ///< it multiplies such elements: its inputs are narrow
+};
+
 /// One way to compute a family.
 struct Implementation {
   std::string_view name;
@@ -61,6 +68,7 @@ struct Implementation {
   std::string_view legal = {};
   std::string_view source = {};           ///< the file it comes from; empty: built in
   std::vector<Layout> open_layouts = {};  ///< in which its code may have open dimensions (lowering.h)
+  NarrowUse narrow = NarrowUse::kAllowed;
 };
 
 struct Family {
@@ -87,7 +95,7 @@ struct Chosen {
 };
 [[nodiscard]] std::expected<Chosen, Refusal> chosen_by(const Site& site, const Variant& variant);
 
-/// Variants of a region in order of priority; a refusal when no family takes it.
+/// Variants of a region in order of priority, those with narrow ports last; a refusal when no family takes it.
 [[nodiscard]] std::expected<std::vector<Variant>, Refusal> variants_of(const Site& site);
 
 /// The tensor code of one variant. What Halide throws is for the caller to guard against. With an open form the site is

@@ -15,7 +15,7 @@ namespace collage::native {
 /// The compiler's own version: a row is C++ code built for exactly this one.
 inline constexpr const char* kCompilerVersion = "Halide 21.0.0";
 /// To be raised when a type that a row's functions see changes: Site, Facts, Schedule, Lowering, what these hold.
-inline constexpr std::uint32_t kStrategyAbi = 2;
+inline constexpr std::uint32_t kStrategyAbi = 3;
 
 struct AddedImplementation {
   const char* family = nullptr;  ///< "convolution"

@@ -204,7 +204,7 @@ class AttentionWriter {
       out_ = define_output(site_, lowering_, space, loops, result);
       return;
     }
-    out_(over(v_, q_)) = result;
+    out_(over(v_, q_)) = stored(result, lowering_.element_of(form_.result));
     bound_all(out_, loops, extents);
     lowering_.set_output(out_, form_.result, View{.extents = extents, .strides = form_.result_strides});
   }

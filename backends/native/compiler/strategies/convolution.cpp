@@ -4,6 +4,7 @@
 #include "backends/common/window/window.h"
 #include "compiler/codegen/loops.h"
 #include "compiler/products/micro_product.h"
+#include "compiler/products/pairs.h"
 #include "compiler/strategies/families.h"
 
 namespace collage::native {
@@ -100,12 +101,21 @@ void build_direct(const Site& site, const Facts&, const Schedule& schedule, Lowe
   build_dense(*convolution_of(site, format), site, schedule, lowering);
 }
 
+std::vector<Schedule> space_of_pairs(const Site& site, const Facts&) {
+  return pairs_space(*convolution_of(site), site);
+}
+
+void build_in_pairs(const Site& site, const Facts&, const Schedule& schedule, Lowering& lowering) {
+  build_pairs(*convolution_of(site), site, schedule, lowering);
+}
+
 LibraryProduct places_by_weights(const Site& site) { return library_product_of(*convolution_of(site), site); }
 const std::string kIsSgemm = library_condition() + " and computed_weights == 0";
 const std::string kIsXsmm = micro_condition() + " and computed_weights == 0";
 const Implementation kSgemm = sgemm_row<places_by_weights>(Layout::kChannelsLast, kIsSgemm);
 const Implementation kXsmm = xsmm_row<places_by_weights>(Layout::kChannelsLast, kIsXsmm, kMicroLegal);
 
+const std::string kPairs = std::string(kIsPairs) + " and computed_weights == 0";
 const std::string kDepthwise = "groups == channels and groups == outputs and groups > 1 and computed_weights == 0";
 const std::string kWinograd =
     "kernel_h == 3 and kernel_w == 3 and kernel_d == 1 and in_d == 1 and groups == 1 and stride_h == 1 and "
@@ -139,7 +149,7 @@ const std::string kPlanesLegal = kTile + "tile_x + 1 <= registers and tile_x * l
                                  "tile_c + 1 <= registers and tile_x * lanes <= plain_w or " + kTile +
                                  "tile_x + 1 <= registers and tile_x == 1";
 
-const std::array<Implementation, 8> kImplementations = {{{.name = "winograd4",
+const std::array<Implementation, 9> kImplementations = {{{.name = "winograd4",
                                                           .condition = kWinograd4,
                                                           .priority = 15,
                                                           .layouts = {Layout::kChannelsLast},
@@ -165,6 +175,15 @@ const std::array<Implementation, 8> kImplementations = {{{.name = "winograd4",
                                                           .build = build_depthwise,
                                                           .choices = kDepthwiseChoices,
                                                           .legal = kDepthwiseLegal},
+                                                         {.name = "pairs",
+                                                          .condition = kPairs,
+                                                          .priority = 16,
+                                                          .layouts = {Layout::kChannelsLast},
+                                                          .space = space_of_pairs,
+                                                          .build = build_in_pairs,
+                                                          .choices = kDenseChoices,
+                                                          .legal = kPairsLegal,
+                                                          .narrow = NarrowUse::kRequired},
                                                          {.name = "direct",
                                                           .condition = kDirect,
                                                           .priority = 10,

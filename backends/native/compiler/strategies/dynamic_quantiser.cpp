@@ -71,7 +71,8 @@ const std::array<Implementation, 1> kImplementations = {{{.name = "dynamic",
                                                           .priority = 10,
                                                           .layouts = {Layout::kPlain, Layout::kChannelsLast},
                                                           .space = space,
-                                                          .build = build}}};
+                                                          .build = build,
+                                                          .narrow = NarrowUse::kRefused}}};
 
 }  // namespace
 

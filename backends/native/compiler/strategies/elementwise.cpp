@@ -58,8 +58,8 @@ void build(const Site& site, const Facts&, const Schedule&, Lowering& lowering) 
   std::vector<Expr> values;
   std::int64_t bytes = 0;
   for (const ValueId id : outputs) {
-    values.push_back(stored(elements.at(id), site.type(id).element));
-    bytes += 2 * bits_of(site.type(id).element) / 8;
+    values.push_back(stored(elements.at(id), lowering.element_of(id)));
+    bytes += 2 * bits_of(lowering.element_of(id)) / 8;
   }
   Func out("out");
   out(innermost_first(loops)) = Halide::Tuple(values);

@@ -34,8 +34,10 @@ std::expected<Facts, Refusal> read(const Site& site) {
 
 std::vector<Schedule> space(const Site&, const Facts&) { return {Schedule{}}; }
 
-void schedule_output(const Site& site, ValueId output, Func out, const Format& format, const std::vector<Var>& axes) {
+void schedule_output(const Site& site, ValueId output, Func out, const Lowering& lowering,
+                     const std::vector<Var>& axes) {
   const Extents result = site.extents(output);
+  const Format format = lowering.format_of(output);
   const auto order = memory_order(result.size(), format);
   // Loops of one place are left where they are: the others decide.
   std::vector<Var> loops;
@@ -48,7 +50,7 @@ void schedule_output(const Site& site, ValueId output, Func out, const Format& f
   std::vector<Var> inner_first;
   for (auto axis = order.rbegin(); axis != order.rend(); ++axis) inner_first.push_back(axes[*axis]);
   out.reorder({inner_first.begin(), inner_first.end()});
-  const std::int64_t bytes = 2 * bits_of(site.type(output).element) / 8;
+  const std::int64_t bytes = 2 * bits_of(lowering.element_of(output)) / 8;
   const std::int64_t common = common_part(site, output, order.back());
   const std::int64_t innermost = extents.back();
   if (common > 0 && common < innermost && innermost / common <= kMostPieces) {
@@ -74,9 +76,9 @@ void build(const Site& site, const Facts&, const Schedule&, Lowering& lowering) 
     at.resize(result.size());
     Func out("out" + std::to_string(i));
     const Expr value = Halide::Internal::common_subexpression_elimination(places.value(output, at));
-    out(innermost_first(axes)) = stored(value, site.type(output).element);
+    out(innermost_first(axes)) = stored(value, lowering.element_of(output));
     bound_all(out, axes, space.extents());
-    if (!result.empty()) schedule_output(site, output, out, lowering.format_of(output), axes);
+    if (!result.empty()) schedule_output(site, output, out, lowering, axes);
     lowering.set_outputs(out, {output}, space);
   }
 }

@@ -2,6 +2,7 @@
 #include "compiler/strategies/product.h"
 
 #include "compiler/products/micro_product.h"
+#include "compiler/products/pairs.h"
 #include "compiler/strategies/families.h"
 
 namespace collage::native {
@@ -83,12 +84,29 @@ void build_packed(const Site& site, const Facts&, const Schedule& schedule, Lowe
   build_dense(*product_of(site), site, schedule, lowering);
 }
 
+/// Of few rows: reading the weights is what takes time.
+Dense with_narrow_weights(const Site& site) {
+  Dense dense = *product_of(site);
+  dense.has_narrow_weights = true;
+  return dense;
+}
+
+void build_narrow_weights(const Site& site, const Facts&, const Schedule& schedule, Lowering& lowering) {
+  build_dense(with_narrow_weights(site), site, schedule, lowering);
+}
+
+std::vector<Schedule> space_of_pairs(const Site& site, const Facts&) { return pairs_space(*product_of(site), site); }
+
+void build_in_pairs(const Site& site, const Facts&, const Schedule& schedule, Lowering& lowering) {
+  build_pairs(*product_of(site), site, schedule, lowering);
+}
+
 LibraryProduct rows_by_matrix(const Site& site) { return library_product_of(*product_of(site), site); }
 
 const std::string kIsSgemm = library_condition();
 const std::string kIsXsmm = micro_condition();
 
-const std::array<Implementation, 3> kImplementations = {
+const std::array<Implementation, 5> kImplementations = {
     {{.name = "packed",
       .condition = "",
       .priority = 10,
@@ -98,6 +116,23 @@ const std::array<Implementation, 3> kImplementations = {
       .choices = kDenseChoices,
       .legal = kDenseLegal,
       .open_layouts = {Layout::kPlain}},
+     {.name = "pairs",
+      .condition = kIsPairs,
+      .priority = 12,
+      .layouts = {Layout::kPlain},
+      .space = space_of_pairs,
+      .build = build_in_pairs,
+      .choices = kDenseChoices,
+      .legal = kPairsLegal,
+      .narrow = NarrowUse::kRequired},
+     {.name = "bf16_weights",
+      .condition = "narrow == 1 and out_w <= 8",
+      .priority = 9,
+      .layouts = {Layout::kPlain},
+      .space = packed_space,
+      .build = build_narrow_weights,
+      .choices = kDenseChoices,
+      .legal = kDenseLegal},
      sgemm_row<rows_by_matrix>(Layout::kPlain, kIsSgemm),
      xsmm_row<rows_by_matrix>(Layout::kPlain, kIsXsmm, kMicroLegal)}};
 

@@ -71,7 +71,6 @@ class Quads {
   [[nodiscard]] Expr along(const Expr& at, const Expr& tap, std::size_t axis) const;
   [[nodiscard]] Func sums_of_source(const Func& source);
   [[nodiscard]] Func offsets();
-  void schedule_output(Func out, Func sum);
 
   const Quantised& q_;
   const Dense& dense_;
@@ -211,41 +210,7 @@ void Quads::build() {
   Expr total = sum(c % to_int(block_), x, y, d, n, c / to_int(block_));
   if (has_weight_zero()) total = total - weight_zero(c) * sums_of_source(source)(x, y, d, n);
   const Func out = define_output(site_, lowering_, dense_.space, loops_, code_.result(as_indices(loops_), total));
-  schedule_output(out, sum);
-}
-
-void Quads::schedule_output(Func out, Func sum) {
-  const std::int64_t lanes = site_.lanes();
-  const std::int64_t tile_x = schedule_["tile_x"];
-  const Var n = loops_[0], d = loops_[1], y = loops_[2], x = loops_[3], c = loops_[4];
-  const Extents extents = dense_.space.extents();
-  const Var xo("xo"), xi("xi"), cv("cv"), cu("cu"), su("su"), sv("sv");
-  const bool has_tail = dense_.outputs() % block_ != 0;
-  out.split(c, co_, ci_, to_int(block_), has_tail ? TailStrategy::Predicate : TailStrategy::RoundUp)
-      .split(x, xo, xi, to_int(tile_x), TailStrategy::ShiftInwards)
-      .split(ci_, cu, cv, to_int(lanes))
-      .vectorize(cv)
-      .unroll(cu)
-      .unroll(xi);
-  if (schedule_["rows"] != 0) {
-    out.reorder(cv, cu, xi, xo, co_, y, d, n);
-    parallelise(out, {n, d, y, co_}, {extents[0], extents[1], extents[2], ceil_div(extents[4], block_)}, site_);
-  } else {
-    out.reorder(cv, cu, xi, xo, y, d, n, co_);
-    parallelise(out, {co_, n, d, y}, {ceil_div(extents[4], block_), extents[0], extents[1], extents[2]}, site_);
-  }
-  sum.compute_at(out, xo).bound_extent(ci_, to_int(block_)).bound_extent(x, to_int(tile_x));
-  for (const Var& one : {y, d, n, co_}) sum.bound_extent(one, 1);
-  sum.split(ci_, su, sv, to_int(lanes)).vectorize(sv).unroll(su).unroll(x);
-  sum.update()
-      .split(ci_, su, sv, to_int(lanes))
-      .reorder(taps_[0], sv, su, x, taps_[1], taps_[2], taps_[3], taps_[4], y, d, n, co_)
-      .atomic()
-      .vectorize(taps_[0])
-      .vectorize(sv)
-      .unroll(su)
-      .unroll(x);
-  if (schedule_["unroll"] > 1) sum.update().unroll(taps_[1], to_int(schedule_["unroll"]));
+  schedule_grouped_sums(dense_, site_, schedule_, out, sum, taps_);
 }
 
 }  // namespace

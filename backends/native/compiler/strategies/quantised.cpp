@@ -111,7 +111,8 @@ const std::array<Implementation, 3> kConvolutions = {
       .space = depthwise_space,
       .build = build<quantised_convolution_of, build_quantised_depthwise>,
       .choices = kDepthwiseChoices,
-      .legal = kDepthwiseLegal},
+      .legal = kDepthwiseLegal,
+      .narrow = NarrowUse::kRefused},
      {.name = "quads",
       .condition = "grouping == 1 and is_source_real == 0",
       .priority = 10,
@@ -119,7 +120,8 @@ const std::array<Implementation, 3> kConvolutions = {
       .space = space_of_quads<quantised_convolution_of>,
       .build = build<quantised_convolution_of, build_quads>,
       .choices = kDenseChoices,
-      .legal = kQuadsLegal},
+      .legal = kQuadsLegal,
+      .narrow = NarrowUse::kRefused},
      {.name = "scaled",
       .condition = "grouping == 3 or grouping == 1 and is_source_real == 1",
       .priority = 10,
@@ -127,7 +129,8 @@ const std::array<Implementation, 3> kConvolutions = {
       .space = space_of_scaled<quantised_convolution_of>,
       .build = build<quantised_convolution_of, build_scaled>,
       .choices = kDenseChoices,
-      .legal = kDenseLegal}}};
+      .legal = kDenseLegal,
+      .narrow = NarrowUse::kRefused}}};
 
 const std::array<Implementation, 2> kProducts = {{{.name = "quads",
                                                    .condition = "is_source_real == 0",
@@ -136,7 +139,8 @@ const std::array<Implementation, 2> kProducts = {{{.name = "quads",
                                                    .space = space_of_quads<quantised_product_of>,
                                                    .build = build<quantised_product_of, build_quads>,
                                                    .choices = kDenseChoices,
-                                                   .legal = kQuadsLegal},
+                                                   .legal = kQuadsLegal,
+                                                   .narrow = NarrowUse::kRefused},
                                                   {.name = "scaled",
                                                    .condition = "is_source_real == 1",
                                                    .priority = 10,
@@ -144,7 +148,8 @@ const std::array<Implementation, 2> kProducts = {{{.name = "quads",
                                                    .space = space_of_scaled<quantised_product_of>,
                                                    .build = build<quantised_product_of, build_scaled>,
                                                    .choices = kDenseChoices,
-                                                   .legal = kDenseLegal}}};
+                                                   .legal = kDenseLegal,
+                                                   .narrow = NarrowUse::kRefused}}};
 
 }  // namespace
 

@@ -131,13 +131,15 @@ const std::array<Implementation, 4> kImplementations = {{{.name = "rows",
                                                           .priority = 2,
                                                           .layouts = {Layout::kPlain},
                                                           .space = space,
-                                                          .build = build<Layout::kPlain, true>},
+                                                          .build = build<Layout::kPlain, true>,
+                                                          .narrow = NarrowUse::kRefused},
                                                          {.name = "automatic_strips",
                                                           .condition = kAutomaticStrips,
                                                           .priority = 1,
                                                           .layouts = {Layout::kChannelsLast},
                                                           .space = space,
-                                                          .build = build<Layout::kChannelsLast, true>}}};
+                                                          .build = build<Layout::kChannelsLast, true>,
+                                                          .narrow = NarrowUse::kRefused}}};
 
 }  // namespace
 

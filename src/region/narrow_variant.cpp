@@ -1,0 +1,72 @@
+#include "region/narrow_variant.h"
+
+#include <algorithm>
+#include <cctype>
+
+namespace collage {
+namespace {
+
+/// Whether a port became narrow.
+bool narrow_formats(const Graph& graph, const std::vector<ValueId>& ids, ElementType element,
+                    std::vector<Format>& formats) {
+  bool has_changed = false;
+  for (std::size_t i = 0; i < ids.size(); ++i) {
+    const ValueType& type = graph.value(ids[i]).type;
+    if (!is_common(formats[i]) || formats[i].narrow() || !type.is_static()) continue;
+    const Format narrow = stored_as(formats[i], element);
+    if (!can_have_common_format(type, narrow)) continue;
+    formats[i] = narrow;
+    has_changed = true;
+  }
+  return has_changed;
+}
+
+std::string_view suffix_of(NarrowPorts ports) {
+  switch (ports) {
+    case NarrowPorts::kAll:
+      return "";
+    case NarrowPorts::kInputs:
+      return "_in";
+    case NarrowPorts::kOutputs:
+      return "_out";
+  }
+  return "";
+}
+
+/// "direct.nhwc.bf16_in/rows=1" and "any+f16" have one; "xbf16" has none.
+bool has_narrow_word(std::string_view name) {
+  const auto is_letter = [&](std::size_t i) {
+    return i < name.size() && std::isalnum(static_cast<unsigned char>(name[i])) != 0;
+  };
+  for (const std::string_view word : {"bf16", "f16"})
+    for (std::size_t at = name.find(word); at != std::string_view::npos; at = name.find(word, at + 1))
+      if ((at == 0 || !is_letter(at - 1)) && !is_letter(at + word.size())) return true;
+  return false;
+}
+
+}  // namespace
+
+std::optional<Variant> narrow_variant(const Graph& graph, const Region& region, const Variant& variant,
+                                      ElementType element, NarrowPorts ports) {
+  Variant narrow = variant;
+  bool has_changed = false;
+  if (ports != NarrowPorts::kOutputs)
+    has_changed |= narrow_formats(graph, region.inputs, element, narrow.input_formats);
+  if (ports != NarrowPorts::kInputs)
+    has_changed |= narrow_formats(graph, region.outputs, element, narrow.output_formats);
+  if (!has_changed) return std::nullopt;
+  if (narrow.name != "view") narrow.name = stored_as({narrow.name}, element).name + std::string(suffix_of(ports));
+  return narrow;
+}
+
+bool has_narrow_port(const Variant& variant) {
+  const auto is_narrow = [](const Format& format) { return format.narrow().has_value(); };
+  return std::ranges::any_of(variant.input_formats, is_narrow) ||
+         std::ranges::any_of(variant.output_formats, is_narrow);
+}
+
+bool is_narrow(const Variant& variant) {
+  return has_narrow_word(variant.name) || (variant.name != "view" && has_narrow_port(variant));
+}
+
+}  // namespace collage

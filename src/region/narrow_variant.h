@@ -1,0 +1,30 @@
+// Variants that read or write 16-bit elements in place of float32 ones.
+// In:  a variant of a region, the 16-bit element type. Out: the same kernel choice with narrow formats at its ports.
+// Cost: linear in the ports.
+#pragma once
+
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "region/region.h"
+#include "region/variant.h"
+
+namespace collage {
+
+/// Which float32 ports become narrow.
+enum class NarrowPorts : std::uint8_t { kAll, kInputs, kOutputs };
+
+/// The variant with narrow formats at its float32 ports of common formats. Behind its name stands ".bf16", with "_in"
+/// or
+/// "_out" where one side alone is narrow; a view keeps its name. Nothing when that leaves every port as it is.
+[[nodiscard]] std::optional<Variant> narrow_variant(const Graph& graph, const Region& region, const Variant& variant,
+                                                    ElementType element, NarrowPorts ports = NarrowPorts::kAll);
+
+/// Whether a port has a narrow format.
+[[nodiscard]] bool has_narrow_port(const Variant& variant);
+/// Whether numbers are stored or computed in 16 bits, at the ports or inside. Views do neither. A variant that computes
+/// in 16 bits or keeps weights in them between full ports says so by "bf16" or "f16" as a word of its name.
+[[nodiscard]] bool is_narrow(const Variant& variant);
+
+}  // namespace collage

@@ -1,0 +1,163 @@
+#include "tune/confirm/output_check.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include <fmt/format.h>
+
+#include "numbers/output_bound.h"
+#include "plan/realise.h"
+#include "region/narrow_variant.h"
+#include "tune/confirm/hold_contest.h"
+#include "tune/confirm/step_effects.h"
+#include "tune/jobs.h"
+
+namespace collage {
+namespace {
+
+/// What is left to the steps that stay narrow: where squares add up only roughly, another round is dearer than this.
+constexpr double kWantedShare = 0.65;
+/// Then nothing is narrow any more.
+constexpr int kMostRounds = 6;
+
+bool is_narrow_step(const CoverStep& step) {
+  const auto* const kernel = std::get_if<CoverKernel>(&step.work);
+  return kernel != nullptr && is_narrow(kernel->variant);
+}
+
+/// A step of the cover with 16 bits: what it errs and what it takes.
+struct NarrowStep {
+  const Region* region = nullptr;
+  std::uint32_t plan_step = 0;
+  double square = 0;  ///< of the share of the bound that its error takes
+  double ns = 0;
+};
+
+std::vector<NarrowStep> narrow_steps(const Contestant& contestant) {
+  std::vector<NarrowStep> steps;
+  const std::vector<std::size_t> at = cover_steps(contestant.plan.plan);
+  for (std::size_t s = 0; s < contestant.cover.steps.size(); ++s) {
+    const CoverStep& step = contestant.cover.steps[s];
+    if (is_narrow_step(step))
+      steps.push_back({.region = chosen_region(step),
+                       .plan_step = static_cast<std::uint32_t>(at[s]),
+                       .ns = static_cast<double>(std::max<std::int64_t>(1, nanoseconds_of(step.cost).value_or(1)))});
+  }
+  return steps;
+}
+
+Result<void> measure_effects(const TuneTask& task, const MeasureEnv& env, const Contestant& contestant,
+                             std::vector<NarrowStep>& steps) {
+  StepEffectsRequest request{.plan = contestant.file,
+                             .inputs = task.prepared.inputs,
+                             .expected = task.prepared.outputs,
+                             .values = task.prepared.record,
+                             .accuracy = to_string(task.options.output_bound()),
+                             .threads = task.options.threads,
+                             .steps = {}};
+  for (const NarrowStep& step : steps) request.steps.push_back(step.plan_step);
+  COLLAGE_TRY(const std::vector<double> shares, step_effects(env.worker, request));
+  for (std::size_t s = 0; s < steps.size(); ++s) {
+    const double rest = s + 1 < steps.size() ? shares[s + 1] : 0;
+    steps[s].square = std::max(0.0, shares[s] * shares[s] - rest * rest);
+  }
+  return {};
+}
+
+/// Those that err most for their time, until what is left errs at most `most` of the bound; one at least.
+NodeSet worst_nodes(std::vector<NarrowStep> steps, double most, std::size_t nodes) {
+  std::ranges::stable_sort(steps, std::greater(), [](const NarrowStep& step) { return step.square / step.ns; });
+  double left = std::transform_reduce(steps.begin(), steps.end(), 0.0, std::plus(),
+                                      [](const NarrowStep& step) { return step.square; });
+  NodeSet worst(nodes);
+  for (const NarrowStep& step : steps) {
+    if (!worst.empty() && left <= most * most) break;
+    worst |= step.region->nodes;
+    left -= step.square;
+  }
+  return worst;
+}
+
+NodeSet all_nodes(std::size_t count) {
+  NodeSet all(count);
+  for (std::size_t n = 0; n < count; ++n) all.insert(n);
+  return all;
+}
+
+/// What shall be computed in full precision so that a plan like this one gets inside.
+NodeSet nodes_to_widen(const TuneTask& task, const MeasureEnv& env, const Contestant& contestant) {
+  const std::size_t count = task.graph().nodes.size();
+  std::vector<NarrowStep> steps = narrow_steps(contestant);
+  // Steps in bodies cannot be told apart; neither can steps whose errors nobody could measure.
+  if (steps.empty() || !std::isfinite(contestant.share) || !measure_effects(task, env, contestant, steps))
+    return all_nodes(count);
+  const double seen = std::sqrt(std::transform_reduce(steps.begin(), steps.end(), 0.0, std::plus(),
+                                                      [](const NarrowStep& step) { return step.square; }));
+  // Other sets of inputs, and steps whose errors do not add up, err more than the steps' squares say.
+  return worst_nodes(std::move(steps), kWantedShare * seen / contestant.share, count);
+}
+
+Result<ConfirmLane> judged_outputs(const TuneTask& task, const MeasureEnv& env, Contestant& contestant,
+                                   Contest& contest) {
+  COLLAGE_TRY_VOID(write_plan_file(env, contestant, contest));
+  const GuardOptions guard = guard_options(task, env, 0);
+  const ConfirmRequest request{.plans = {{.name = contestant.name, .file = contestant.file}},
+                               .inputs = guard.inputs,
+                               .expected = guard.expected,
+                               .more = guard.more,
+                               .accuracy = guard.accuracy,
+                               .threads = guard.threads,
+                               .min_rounds = 0};
+  COLLAGE_TRY(std::vector<ConfirmLane> lanes, confirm(env.worker, request, {}, guard.patience));
+  return std::move(lanes.front());
+}
+
+}  // namespace
+
+bool has_narrow_step(const Cover& cover) {
+  return std::ranges::any_of(cover.steps, [](const CoverStep& step) {
+    return is_narrow_step(step) || std::ranges::any_of(bodies_of(step), has_narrow_step);
+  });
+}
+
+Result<bool> keeps_bound(const TuneTask& task, const MeasureEnv& env, Contestant& contestant, Contest& contest) {
+  COLLAGE_TRY(const ConfirmLane lane, judged_outputs(task, env, contestant, contest));
+  contestant.share = lane.share;
+  return lane.failure.empty() && lane.share <= kMostShare;
+}
+
+bool is_inside(const TuneTask& task, const MeasureEnv& env, Contestant& contestant, Contest& contest) {
+  if (!has_narrow_step(contestant.cover)) return true;
+  const auto keeps = keeps_bound(task, env, contestant, contest);
+  if (keeps && *keeps) return true;
+  contest.notes.push_back(fmt::format("plan \"{}\" left out: {}", contestant.name,
+                                      keeps ? fmt::format("it takes {:.2f} of the bound on outputs", contestant.share)
+                                            : "unchecked, " + to_string(keeps.error())));
+  return false;
+}
+
+void note_error(const TuneTask& task, Contest& contest) {
+  const Contestant& winner = contest.winner();
+  if (winner.share <= 0) return;
+  const auto narrow = std::ranges::count_if(winner.cover.steps, is_narrow_step);
+  contest.notes.push_back(fmt::format(
+      "the outputs err at most {:.2g} of what {} allows, on {} sets of inputs{}", winner.share,
+      to_string(task.options.output_bound()), 1 + task.prepared.more_inputs.size(),
+      narrow > 0
+          ? fmt::format("; {} of {} steps compute or store numbers in 16 bits", narrow, winner.cover.steps.size())
+          : ""));
+}
+
+void widen_nodes(const TuneTask& task, const MeasureEnv& env, const Contestant& contestant, Priced& priced,
+                 Contest& contest) {
+  const std::size_t count = task.graph().nodes.size();
+  if (priced.full_nodes.universe() == 0) priced.full_nodes = NodeSet(count);
+  const bool is_last = ++priced.widenings >= kMostRounds || env.stop.stop_requested();
+  const NodeSet worst = is_last ? all_nodes(count) : nodes_to_widen(task, env, contestant);
+  priced.full_nodes |= worst.is_subset_of(priced.full_nodes) ? all_nodes(count) : worst;
+  contest.notes.push_back(fmt::format("plan \"{}\" errs {:.2f} times the bound: {} of {} nodes keep full precision",
+                                      contestant.name, contestant.share, priced.full_nodes.count(), count));
+}
+
+}  // namespace collage

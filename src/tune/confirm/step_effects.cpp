@@ -1,0 +1,155 @@
+#include "tune/confirm/step_effects.h"
+
+#include <algorithm>
+#include <memory>
+
+#include "base/json.h"
+#include "base/json_reading.h"
+#include "numbers/format_converter.h"
+#include "numbers/output_bound.h"
+#include "numbers/record.h"
+#include "plan/file/plan_file.h"
+#include "runtime/executable.h"
+#include "runtime/memory_block.h"
+
+namespace collage {
+namespace {
+
+/// Between which steps a value must be kept. Model inputs and constants always are.
+struct KeptBetween {
+  std::size_t made = 0;
+  std::size_t last_read = 0;
+};
+
+std::vector<KeptBetween> lives_of(const Plan& plan) {
+  std::vector<KeptBetween> lives(plan.values.size());
+  for (std::size_t s = 0; s < plan.steps.size(); ++s) {
+    for (const PlanIndex output : plan.steps[s].outputs) lives[output] = {.made = s, .last_read = s};
+    for (const PlanIndex input : plan.steps[s].inputs) lives[input].last_read = s;
+  }
+  for (const PlanIndex output : plan.outputs) lives[output].last_read = plan.steps.size();
+  return lives;
+}
+
+/// A plan whose values between steps can be overwritten.
+class OpenedPlan {
+ public:
+  OpenedPlan(const StepEffectsRequest& request, Registry& registry)
+      : request_(request), registry_(registry), converter_(registry), bound_(bound_in_plan(request.accuracy)) {}
+
+  Result<void> load() {
+    COLLAGE_TRY(RealisedPlan realised, load_plan(request_.plan));
+    const BackendSource backends = [this](const std::string& name) { return registry_.get(name); };
+    COLLAGE_TRY(Executable loaded, Executable::load(std::move(realised), backends, {.threads = request_.threads}));
+    executable_ = std::make_unique<Executable>(std::move(loaded));
+    COLLAGE_TRY(MemoryBlock arena, MemoryBlock::allocate(plan().arena_bytes, "arena"));
+    arena_ = std::make_shared<const MemoryBlock>(std::move(arena));
+    ExecutionOptions options{.arena = arena_};
+    for (auto [ports, memory] : {std::pair(&executable_->inputs(), &options.input_memory),
+                                 std::pair(&executable_->outputs(), &options.output_memory)})
+      for (const TensorPort& port : *ports) {
+        COLLAGE_TRY(MemoryBlock block, MemoryBlock::allocate(port.bytes, port.name));
+        memory->push_back(block.data());
+        blocks_.push_back(std::move(block));
+      }
+    outputs_ = options.output_memory;
+    lives_ = lives_of(plan());
+    COLLAGE_TRY_VOID(read_inputs(options.input_memory));
+    COLLAGE_TRY(ExecutionContext context, executable_->make_context(options));
+    context_ = std::make_unique<ExecutionContext>(std::move(context));
+    return context_->run();
+  }
+
+  /// The share of the bound when the plan runs from `step` on.
+  Result<double> share_from(std::size_t step, const Record& values, const Record& expected) {
+    COLLAGE_TRY_VOID(overwrite(step, values));
+    COLLAGE_TRY_VOID(context_->run_from(step));
+    double share = 0;
+    for (std::size_t o = 0; o < executable_->outputs().size(); ++o) {
+      COLLAGE_TRY(const DynamicOutput seen, context_->output_tensor(o));
+      COLLAGE_TRY(const Tensor wanted, expected.tensor(executable_->outputs()[o].name));
+      const std::size_t bytes = byte_count(seen.type, seen.extents);
+      const Tensor tensor{.type = seen.type,
+                          .extents = seen.extents,
+                          .data = Buffer(nullptr, {static_cast<const std::byte*>(seen.data), bytes})};
+      share = std::max(share, check_output(tensor, wanted, bound_).share);
+    }
+    return share;
+  }
+
+ private:
+  [[nodiscard]] const Plan& plan() const { return executable_->plan(); }
+
+  Result<void> read_inputs(const std::vector<std::byte*>& memory) {
+    COLLAGE_TRY(const Record inputs, Record::open(request_.inputs));
+    for (std::size_t i = 0; i < memory.size(); ++i) {
+      COLLAGE_TRY(const Tensor tensor, inputs.tensor(executable_->inputs()[i].name));
+      std::ranges::copy(tensor.data.bytes(), memory[i]);
+    }
+    return {};
+  }
+
+  /// Where a value between steps lies; null for others.
+  [[nodiscard]] std::byte* address_of(const PlanValue& value) const {
+    if (value.storage == Storage::kArena) return arena_->data() + value.offset;
+    return value.storage == Storage::kOutput ? outputs_[value.buffer] + value.offset : nullptr;
+  }
+
+  Result<void> overwrite(std::size_t step, const Record& values) {
+    for (std::size_t v = 0; v < plan().values.size(); ++v) {
+      const PlanValue& value = plan().values[v];
+      std::byte* const address = address_of(value);
+      if (address == nullptr || lives_[v].made >= step || lives_[v].last_read < step) continue;
+      COLLAGE_TRY(const Tensor tensor, values.tensor(value.name));
+      COLLAGE_TRY_VOID(converter_.convert(value.type, plain(), tensor.data.bytes(), value.place.format,
+                                          {address, value.bytes}, request_.threads));
+    }
+    return {};
+  }
+
+  const StepEffectsRequest& request_;
+  Registry& registry_;
+  FormatConverter converter_;
+  OutputBound bound_;
+  std::unique_ptr<Executable> executable_;
+  std::shared_ptr<const MemoryBlock> arena_;
+  std::vector<MemoryBlock> blocks_;
+  std::vector<std::byte*> outputs_;
+  std::vector<KeptBetween> lives_;
+  std::unique_ptr<ExecutionContext> context_;
+};
+
+}  // namespace
+
+Result<std::vector<double>> step_effects_here(const StepEffectsRequest& request, Registry& registry) {
+  COLLAGE_TRY(const Record values, Record::open(request.values));
+  COLLAGE_TRY(const Record expected, Record::open(request.expected));
+  OpenedPlan plan(request, registry);
+  COLLAGE_TRY_VOID(plan.load());
+  std::vector<double> shares;
+  for (const std::uint32_t step : request.steps) {
+    COLLAGE_TRY(const double share, plan.share_from(step, values, expected));
+    shares.push_back(share);
+  }
+  return shares;
+}
+
+nlohmann::json to_json(const StepEffectsRequest& request) {
+  return {{"type", "step-effects"},       {"plan", request.plan},     {"inputs", request.inputs},
+          {"expected", request.expected}, {"values", request.values}, {"accuracy", request.accuracy},
+          {"threads", request.threads},   {"steps", request.steps}};
+}
+
+Result<StepEffectsRequest> step_effects_request_from(const nlohmann::json& json) {
+  return read_json("step-effects job", [&] {
+    return StepEffectsRequest{.plan = json.at("plan"),
+                              .inputs = json.at("inputs"),
+                              .expected = json.at("expected"),
+                              .values = json.at("values"),
+                              .accuracy = json.at("accuracy"),
+                              .threads = json.at("threads"),
+                              .steps = json.at("steps")};
+  });
+}
+
+}  // namespace collage

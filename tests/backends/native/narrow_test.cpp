@@ -1,0 +1,107 @@
+// Elements of 16 bits: where kernels with such ports are offered, and that they use the processor's own instructions.
+#include "narrow_fixture.h"
+
+#include "region/narrow_variant.h"
+
+namespace collage::test {
+namespace {
+
+const std::string kSum =
+    "graph(%a: f32[2,8,5,3], %b: f32[8,1,1]) -> (%y) { %s: f32[2,8,5,3] = Add(%a, %b) %y: f32[2,8,5,3] = Relu(%s) }";
+
+TEST(Narrow, IsOfferedInClassFastAlone) {
+  const Graph graph = graph_of(kSum);
+  for (const Accuracy accuracy : {Accuracy::kStrict, Accuracy::kStandard, Accuracy::kFast}) {
+    const auto variants = variants_of(compiling(), graph, {.accuracy = accuracy});
+    EXPECT_EQ(std::ranges::any_of(variants, has_narrow_port), accuracy == Accuracy::kFast && has_narrow());
+  }
+}
+
+TEST(Narrow, IsRefusedInOtherClassesWhateverTheNameSays) {
+  if (!has_narrow()) GTEST_SKIP() << "no arithmetic of 16 bits here";
+  const Graph graph = graph_of(kSum);
+  const Variant variant = variant_of(compiling(), graph, "flat.plain.bf16", fast_options());
+  const CompileRequest request{.graph = &graph, .region = region_of(graph), .variant = variant, .model_bytes = {}};
+  const auto artifacts = compiling().compile({&request, 1}, {});
+  ASSERT_FALSE(artifacts[0]);
+  EXPECT_EQ(artifacts[0].error().reason, RefusalReason::kFormat);
+}
+
+/// An instruction of the map 0F38 on whole registers, by its mandatory prefix as EVEX encodes it and its opcode.
+struct Instruction {
+  unsigned prefix;
+  unsigned opcode;
+};
+constexpr Instruction kMultiplyPairs = {.prefix = 2, .opcode = 0x52};  ///< VDPBF16PS
+constexpr Instruction kRound = {.prefix = 3, .opcode = 0x72};          ///< VCVTNE2PS2BF16
+
+bool has_instruction(std::string_view code, const Instruction& wanted) {
+  for (std::size_t i = 0; i + 5 < code.size(); ++i) {
+    const auto byte = [&](std::size_t at) { return static_cast<unsigned char>(code[i + at]); };
+    const bool is_map = (byte(1) & 0x07U) == 2;
+    const bool is_prefix = (byte(2) & 0x87U) == (0x04U | wanted.prefix);
+    const bool is_512 = (byte(3) & 0x60U) == 0x40;
+    if (byte(0) == 0x62 && is_map && is_prefix && is_512 && byte(4) == wanted.opcode) return true;
+  }
+  return false;
+}
+
+bool has_instruction(const Graph& graph, const Variant& variant, const Instruction& wanted) {
+  return has_instruction(artifact_of(compiling(), graph, variant, fast_options()).bytes, wanted);
+}
+
+TEST(Narrow, MultipliesPairsInOneInstruction) {
+  if (!has_narrow()) GTEST_SKIP() << "no arithmetic of 16 bits here";
+  for (const std::string text :
+       {"graph(%x: f32[1,16,12,12], %w: f32[64,16,3,3]) -> (%y) { %y: f32[1,64,12,12] = Conv(%x, %w) "
+        "{kernel_shape=[3,3], pads=[1,1,1,1]} }",
+        "graph(%x: f32[1,64,12,12], %w: f32[64,64,1,1]) -> (%y) { %y: f32[1,64,12,12] = Conv(%x, %w) "
+        "{kernel_shape=[1,1]} }",
+        "graph(%a: f32[24,64], %w: f32[64,64]) -> (%y) { %y: f32[24,64] = MatMul(%a, %w) }"}) {
+    const Graph graph = graph_of(text);
+    const Variant pairs = variant_of(compiling(), graph, "pairs.", fast_options());
+    EXPECT_TRUE(has_instruction(graph, pairs, kMultiplyPairs)) << text;
+    for (const Variant& variant : variants_of(compiling(), graph))
+      EXPECT_FALSE(has_instruction(artifact_of(compiling(), graph, variant).bytes, kMultiplyPairs)) << variant.name;
+  }
+}
+
+TEST(Narrow, RoundsInOneInstruction) {
+  if (!has_narrow()) GTEST_SKIP() << "no arithmetic of 16 bits here";
+  const Graph graph = graph_of("graph(%a: f32[640], %b: f32[640]) -> (%y) { %y: f32[640] = Add(%a, %b) }");
+  EXPECT_TRUE(has_instruction(graph, variant_of(compiling(), graph, "flat.plain.bf16", fast_options()), kRound));
+  EXPECT_FALSE(has_instruction(graph, variant_of(compiling(), graph, "flat.plain", fast_options()), kRound));
+}
+
+/// Code for older processors computes the same products without such an instruction.
+TEST(Narrow, RunsOnOlderProcessors) {
+  if (!has_narrow() || !has_reference()) GTEST_SKIP() << "no arithmetic of 16 bits, or no reference here";
+  const Graph graph = graph_of("graph(%a: f32[9,25], %w: f32[25,40]) -> (%y) { %y: f32[9,40] = MatMul(%a, %w) }");
+  CompileOptions options = fast_options();
+  options.portable = true;
+  const Variant pairs = variant_of(compiling(), graph, "pairs.", options);
+  const Artifact artifact = artifact_of(compiling(), graph, pairs, options);
+  const LoadRequest request = request_of(graph, pairs, artifact);
+  const auto kernel = loading("native:isa=avx2").load(request);
+  ASSERT_TRUE(kernel) << to_string(kernel.error());
+  EXPECT_EQ(
+      difference(run_twice(**kernel, request, narrow_inputs_of(graph)), narrow_expected_of(graph), Accuracy::kFast),
+      "");
+}
+
+TEST(Narrow, WeightsPackedSoAreOfferedForFewRowsInClassFastAlone) {
+  if (!has_narrow()) GTEST_SKIP() << "no arithmetic of 16 bits here";
+  const auto offers = [](const std::string& rows, Accuracy accuracy) {
+    const Graph graph = graph_of("graph(%a: f32[" + rows + ",64], %w: f32[64,64]) -> (%y) { %y: f32[" + rows +
+                                 ",64] = MatMul(%a, %w) }");
+    return std::ranges::any_of(variants_of(compiling(), graph, {.accuracy = accuracy}), [](const Variant& variant) {
+      return variant.name.starts_with("bf16_weights") && !has_narrow_port(variant);
+    });
+  };
+  EXPECT_TRUE(offers("1", Accuracy::kFast));
+  EXPECT_FALSE(offers("64", Accuracy::kFast));
+  EXPECT_FALSE(offers("1", Accuracy::kStandard));
+}
+
+}  // namespace
+}  // namespace collage::test

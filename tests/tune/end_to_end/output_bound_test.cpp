@@ -1,0 +1,101 @@
+// Class fast: steps in 16 bits that are right one by one, and together are not.
+#include "api/tune/verify.h"
+#include "tests/tune/end_to_end/misbehaviour_fixture.h"
+
+namespace collage {
+namespace {
+
+/// What every stored candidate of the honest backends costs: far more than the test backend takes for anything.
+constexpr std::int64_t kHonestNs = 1'000'001;
+
+class OutputsInClassFast : public ::testing::Test {
+ protected:
+  /// Tunes with honest backends first. Their costs are then replaced by one that makes the test backend's steps best.
+  Result<TuneReport> tuned(const std::string& instance, const std::optional<OutputBound>& bound = std::nullopt) {
+    test::write_model(test::small_graph(), scratch_.file("model.onnx"));
+    COLLAGE_TRY_VOID(tune_with({}, bound));
+    {
+      COLLAGE_TRY(Store store, Store::open(scratch_.file("store")));
+      for (const auto& [key, cost] : store.costs_like(""))
+        if (std::holds_alternative<Measured>(cost))
+          store.put_cost(key,
+                         Measured{.median_ns = kHonestNs, .low_ns = kHonestNs, .high_ns = kHonestNs, .samples = 9});
+    }
+    return tune_with({instance}, bound);
+  }
+
+  static std::size_t narrow_steps(const TuneReport& report) {
+    std::size_t count = 0;
+    for (std::size_t at = 0; (at = report.cover.find("+bf16", at)) != std::string::npos; ++at) ++count;
+    return count;
+  }
+
+  static bool has_note(const TuneReport& report, const std::string& part) {
+    return std::ranges::any_of(report.notes,
+                               [&](const std::string& note) { return note.find(part) != std::string::npos; });
+  }
+
+  void expect_right_outputs(const TuneReport& report) {
+    Registry registry(test::module_folders());
+    const auto verified =
+        verify_plan({.plan = report.plan, .model = std::nullopt, .seeds = 5, .input_ranges = {}}, registry);
+    ASSERT_TRUE(verified) << to_string(verified.error());
+    EXPECT_TRUE(verified->ok) << to_text(*verified);
+  }
+
+ private:
+  Result<TuneReport> tune_with(const std::vector<std::string>& others, const std::optional<OutputBound>& bound) {
+    TuneOptions options;
+    options.model = scratch_.file("model.onnx");
+    options.output = scratch_.file("plan.collage");
+    options.backends = {"onnxruntime"};
+    options.backends.insert(options.backends.end(), others.begin(), others.end());
+    options.accuracy = Accuracy::kFast;
+    options.bound = bound;
+    options.measures_all = true;  // else what is measured depends on the costs, which are replaced here
+    options.store = scratch_.file("store");
+    options.budget_s = test::kAmpleBudgetSeconds;
+    options.worker_command = test::worker_command();
+    Registry registry(test::module_folders());
+    return tune(options, registry);
+  }
+
+  test::Scratch scratch_;
+};
+
+TEST_F(OutputsInClassFast, StepsInSixteenBitsStayWhereTheOutputsAreInside) {
+  const auto report = tuned("test:narrow=1.001");
+  ASSERT_TRUE(report) << to_string(report.error());
+  EXPECT_EQ(narrow_steps(*report), 4U) << report->cover;
+  EXPECT_FALSE(has_note(*report, "times the bound"));
+  expect_right_outputs(*report);
+}
+
+/// Each step errs by 0.9 %, which is inside its bound; four together err by 3.6 %, which is outside the plan's.
+TEST_F(OutputsInClassFast, SomeStepsGoBackToFullPrecisionWhereTheyErrTooMuchTogether) {
+  const auto report = tuned("test:narrow=1.009");
+  ASSERT_TRUE(report) << to_string(report.error());
+  EXPECT_TRUE(has_note(*report, "times the bound")) << report->cover;
+  EXPECT_TRUE(has_note(*report, "of 4 nodes keep full precision"));
+  EXPECT_FALSE(has_note(*report, "4 of 4 nodes")) << "not one by one";
+  EXPECT_LT(narrow_steps(*report), 4U) << report->cover;
+  expect_right_outputs(*report);
+}
+
+TEST_F(OutputsInClassFast, ABoundOfTheUsersDecidesHowManyStay) {
+  const auto report = tuned("test:narrow=1.009", output_bound_of("max=1e-5"));
+  ASSERT_TRUE(report) << to_string(report.error());
+  EXPECT_EQ(narrow_steps(*report), 0U) << report->cover;
+  expect_right_outputs(*report);
+}
+
+TEST_F(OutputsInClassFast, AStepThatRoundsTooMuchIsRefused) {
+  const auto report = tuned("test:narrow=1.05");
+  ASSERT_TRUE(report) << to_string(report.error());
+  EXPECT_EQ(narrow_steps(*report), 0U) << report->cover;
+  EXPECT_GE(report->refused, 3U);
+  expect_right_outputs(*report);
+}
+
+}  // namespace
+}  // namespace collage
