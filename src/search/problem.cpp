@@ -284,7 +284,6 @@ std::int64_t ValueRoutes::most_saved(PlaceMask held, std::uint8_t stop) const {
 
 void ValueRoutes::add_detours(PlaceMask held, std::uint8_t to, std::vector<Stops>& detours) const {
   const PlaceMask asked = PlaceMask{1} << to;
-  if ((wanted & ~held & ~asked) == 0) return;  // nobody else is left
   const auto way_ns = [&](PlaceMask from, std::uint8_t place) { return cheapest(from, place).first.ns; };
   const auto [way, start] = cheapest(held, to);
   if (way.ns >= kImpossible) return;

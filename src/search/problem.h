@@ -60,6 +60,10 @@ struct ValueRoutes {
   /// The cheapest way from one of `held` to `to`: its cost and where it starts.
   [[nodiscard]] std::pair<PathCost, std::uint8_t> cheapest(PlaceMask held, std::uint8_t to) const;
 
+  /// Whether others than those at `held` and `to` are wanted.
+  [[nodiscard]] bool may_detour(PlaceMask held, std::uint8_t to) const {
+    return (wanted & ~held & ~(PlaceMask{1} << to)) != 0;
+  }
   /// The detours on the way from `held` to `to` that later readers may repay, by one stop or by two. Adds to `detours`.
   /// Of trees of conversions to more than three places the cheapest may be missed.
   void add_detours(PlaceMask held, std::uint8_t to, std::vector<Stops>& detours) const;

@@ -177,41 +177,71 @@ class Pass {
 
   /// Brings the ports from number `port` on, inputs first and then model outputs, where they are needed, in every way
   /// that may pay.
-  void bring(std::size_t port, const State& next, const Lattice::Edge& edge, const Group& group, const Option& option) {
+  void bring(std::size_t port, State next, const Lattice::Edge& edge, const Group& group, const Option& option) {
     const std::size_t inputs = map_.inputs.size();
-    if (port == inputs + group.outputs.size()) return arrive(next, edge, group, option);
-    const bool is_input = port < inputs;
-    if (is_input && map_.inputs[port] == kNoIndex) return;  // its maker keeps it to itself
-    if (!is_input && !map_.is_output[port - inputs]) return bring(port + 1, next, edge, group, option);
-    const std::uint32_t value = is_input ? group.inputs[port] : group.outputs[port - inputs];
-    const std::uint8_t place = is_input ? option.in[port] : 0;
-    const ValueRoutes& routes = problem_.routes[value];
-    PlaceMask& held = is_input ? held_[map_.inputs[port]] : made_[port - inputs];
-    const PlaceMask before = held;
+    const std::size_t first_change = changes_.size();
+    for (;; ++port) {
+      if (port == inputs + group.outputs.size()) {
+        arrive(next, edge, group, option);
+        break;
+      }
+      const bool is_input = port < inputs;
+      if (is_input && map_.inputs[port] == kNoIndex) break;  // its maker keeps it to itself
+      if (!is_input && !map_.is_output[port - inputs]) continue;
+      const Bringing one{.value = is_input ? group.inputs[port] : group.outputs[port - inputs],
+                         .place = is_input ? option.in[port] : std::uint8_t{0},
+                         .held = is_input ? held_[map_.inputs[port]] : made_[port - inputs]};
+      if ((one.held & mask_of(one.place)) != 0) continue;
+      if (map_.lives_on[port] && problem_.routes[one.value].may_detour(one.held, one.place)) {
+        branch(port, one, next, edge, group, option);
+        break;
+      }
+      changes_.emplace_back(&one.held, one.held);
+      if (!require(next.cost, problem_.routes[one.value], one.held, one.place)) break;
+      if (objective(next.cost, next.peak, edge.target) > most_ns_) break;
+    }
+    while (changes_.size() > first_change) {
+      *changes_.back().first = changes_.back().second;
+      changes_.pop_back();
+    }
+  }
+
+  /// A port's value, where it is needed, and where it is.
+  struct Bringing {
+    std::uint32_t value;
+    std::uint8_t place;
+    PlaceMask& held;
+  };
+
+  /// Brings one port directly and by every detour, and then the others.
+  void branch(std::size_t port, const Bringing& one, const State& next, const Lattice::Edge& edge, const Group& group,
+              const Option& option) {
+    const ValueRoutes& routes = problem_.routes[one.value];
+    const PlaceMask before = one.held;
     const auto go_on = [&](const Stops& detour) {
       State further = next;
       for (std::uint8_t i = 0; i < detour.count; ++i)
-        if (!require(further.cost, routes, held, detour.places[i])) return;
-      if (!require(further.cost, routes, held, place)) return;
+        if (!require(further.cost, routes, one.held, detour.places[i])) return;
+      if (!require(further.cost, routes, one.held, one.place)) return;
       if (objective(further.cost, further.peak, edge.target) > most_ns_) return;
       for (std::uint8_t i = 0; i < detour.count; ++i)
-        stops_here_.push_back({.value = value, .place = detour.places[i]});
+        stops_here_.push_back({.value = one.value, .place = detour.places[i]});
       bring(port + 1, further, edge, group, option);
       stops_here_.resize(stops_here_.size() - detour.count);
     };
     go_on({});
-    held = before;
-    if ((before & mask_of(place)) != 0 || !map_.lives_on[port]) return;
-    std::vector<Stops> detours;
-    routes.add_detours(before, place, detours);
-    for (const Stops& detour : detours) {
+    one.held = before;
+    const std::size_t first = detours_.size();
+    routes.add_detours(before, one.place, detours_);
+    for (std::size_t d = first; d < detours_.size(); ++d) {
       if (ways_ >= kMostWays) {
         result_.dropped_ns = std::min(result_.dropped_ns, objective(next.cost, next.peak, edge.target));
-        return;
+        break;
       }
-      go_on(detour);
-      held = before;
+      go_on(Stops(detours_[d]));
+      one.held = before;
     }
+    detours_.resize(first);
   }
 
   /// The step is done.
@@ -336,6 +366,8 @@ class Pass {
   std::vector<PlaceMask> made_;
   std::vector<PlaceMask> after_;
   std::vector<Stop> stops_here_;
+  std::vector<Stops> detours_;
+  std::vector<std::pair<PlaceMask*, PlaceMask>> changes_;  ///< of places, to be taken back
   std::size_t ways_ = 0;
   std::vector<std::int64_t> bytes_;
 };
