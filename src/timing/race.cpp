@@ -88,6 +88,17 @@ Verdict verdict_of(const RaceLane& a, const RaceLane& b, const PairedTestOptions
   return test.verdict();
 }
 
+Verdict likely_verdict(const RaceLane& a, const RaceLane& b, const PairedTestOptions& options) {
+  const Verdict decided = verdict_of(a, b, options);
+  if (decided != Verdict::kUnsure || std::min(a.samples_ns.size(), b.samples_ns.size()) < kIntervalRounds)
+    return decided;
+  const Ratio ratio = paired_ratio(b, a);
+  if (ratio.low > std::exp(options.margin)) return Verdict::kFaster;
+  if (ratio.high < std::exp(-options.margin)) return Verdict::kSlower;
+  const bool is_same = ratio.low > std::exp(-options.same) && ratio.high < std::exp(options.same);
+  return is_same ? Verdict::kSame : Verdict::kUnsure;
+}
+
 namespace {
 
 class Race {
@@ -112,7 +123,9 @@ class Race {
       if (options_.most_seconds > 0 && kept_ >= kFewestRounds && elapsed > options_.most_seconds) break;
       if (options_.stop.stop_requested() && kept_ > 0) break;
       COLLAGE_TRY_VOID(run_round());
-      if (options_.decided_rounds > 0 && kept_ >= options_.decided_rounds && settle()) break;
+      if (options_.decided_rounds == 0) continue;
+      if (kept_ >= kIntervalRounds) retire_hopeless();
+      if (kept_ >= options_.decided_rounds && settle()) break;
     }
     return std::move(lanes_);
   }
@@ -160,10 +173,21 @@ class Race {
     return {};
   }
 
+  [[nodiscard]] const RaceLane& best_lane() const {
+    return lanes_[*std::ranges::min_element(live_, {}, [&](std::size_t i) { return lanes_[i].median_ns(); })];
+  }
+
+  /// Those that no interval favours.
+  void retire_hopeless() {
+    const RaceLane& best = best_lane();
+    std::erase_if(live_, [&](std::size_t i) {
+      return &lanes_[i] != &best && paired_ratio(lanes_[i], best).low > options_.beaten_ratio;
+    });
+  }
+
   /// Retires the beaten; true when every other lane is told apart from the best or is the same.
   bool settle() {
-    const RaceLane& best =
-        lanes_[*std::ranges::min_element(live_, {}, [&](std::size_t i) { return lanes_[i].median_ns(); })];
+    const RaceLane& best = best_lane();
     bool all_decided = true;
     std::erase_if(live_, [&](std::size_t i) {
       if (&lanes_[i] == &best) return false;

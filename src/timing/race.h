@@ -25,6 +25,8 @@ struct Contender {
 
 /// Enough that no single disturbance determines the median.
 inline constexpr std::size_t kFewestRounds = 3;
+/// From then on an interval of ratios tells something.
+inline constexpr std::size_t kIntervalRounds = 5;
 
 struct RaceOptions {
   std::size_t min_rounds = 15;
@@ -34,8 +36,9 @@ struct RaceOptions {
   std::size_t decided_rounds =
       0;  ///< ends after this many rounds when everything is decided; 0 = runs for all its seconds
   PairedTestOptions test = {};  ///< when a race is decided
-  double beaten_ratio =
-      1.1;  ///< a contender significantly slower than the best by this ratio is not run any more; with decided_rounds
+  /// With decided_rounds: a contender significantly slower than the best by this ratio is not run any more, nor is one
+  /// whose interval (paired_ratio) begins above it after kIntervalRounds.
+  double beaten_ratio = 1.1;
   std::int64_t min_sample_ns = 200'000;  ///< short runs are repeated inside one sample
   /// Untimed runs before each sample, at least one. They restore the caches and branch predictions that the other
   /// contenders displaced, so that a sample shows the contender's steady state.
@@ -70,6 +73,9 @@ struct Ratio {
 
 /// Whether `a` is faster than `b`, by their common rounds in order: what a race with these options decides.
 [[nodiscard]] Verdict verdict_of(const RaceLane& a, const RaceLane& b, const PairedTestOptions& options = {});
+/// The same, and where that is not decided what the interval of their ratio says after kIntervalRounds: a race of few
+/// rounds tells plans apart that differ by much more than its noise.
+[[nodiscard]] Verdict likely_verdict(const RaceLane& a, const RaceLane& b, const PairedTestOptions& options = {});
 
 /// Error of the first contender whose run fails.
 [[nodiscard]] Result<std::vector<RaceLane>> race(const std::vector<Contender>& contenders, const RaceOptions& options);

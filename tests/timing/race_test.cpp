@@ -106,8 +106,8 @@ TEST(Race, EndsWhenAllIsDecidedAndRetiresTheBeaten) {
                           options);
   ASSERT_TRUE(lanes);
   EXPECT_LT((*lanes)[0].samples_ns.size(), 1000U);
-  EXPECT_EQ(verdict_of((*lanes)[0], (*lanes)[1]), Verdict::kFaster);
-  EXPECT_EQ(verdict_of((*lanes)[2], (*lanes)[0]), Verdict::kSlower);
+  EXPECT_EQ(likely_verdict((*lanes)[0], (*lanes)[1]), Verdict::kFaster);
+  EXPECT_EQ(likely_verdict((*lanes)[2], (*lanes)[0]), Verdict::kSlower);
   EXPECT_GE((*lanes)[0].samples_ns.size(), (*lanes)[2].samples_ns.size());
 }
 
@@ -133,6 +133,22 @@ TEST(VerdictOf, LooksAtCommonRoundsOnly) {
   EXPECT_EQ(verdict_of(lane(std::vector<std::int64_t>(30, 100)), lane({110, 110})), Verdict::kUnsure);
   EXPECT_EQ(verdict_of(lane(std::vector<std::int64_t>(30, 100)), lane(std::vector<std::int64_t>(30, 100))),
             Verdict::kSame);
+}
+
+TEST(LikelyVerdict, AFewRoundsTellWhatDiffersByMuch) {
+  const RaceLane fast{.name = "fast", .samples_ns = {100, 101, 99, 100, 102}};
+  const RaceLane slow{.name = "slow", .samples_ns = {130, 133, 129, 131, 130}};
+  EXPECT_EQ(verdict_of(fast, slow), Verdict::kUnsure) << "too few for a sequential test";
+  EXPECT_EQ(likely_verdict(fast, slow), Verdict::kFaster);
+  EXPECT_EQ(likely_verdict(slow, fast), Verdict::kSlower);
+}
+
+TEST(LikelyVerdict, NoiseAndFewerRoundsLeaveItOpen) {
+  const RaceLane one{.name = "one", .samples_ns = {100, 120, 99, 118, 102}};
+  const RaceLane other{.name = "other", .samples_ns = {117, 101, 119, 100, 121}};
+  EXPECT_EQ(likely_verdict(one, other), Verdict::kUnsure);
+  const RaceLane few{.name = "few", .samples_ns = {200, 200, 200, 200}};
+  EXPECT_EQ(likely_verdict(one, few), Verdict::kUnsure);
 }
 
 TEST(Race, FirstFailureEndsIt) {

@@ -16,6 +16,9 @@
 namespace collage {
 namespace {
 
+/// How many times slower than the fastest a plan may be whose steps are timed.
+constexpr double kWorthAProfile = 1.25;
+
 Result<std::vector<Tensor>> tensors_of(const Session& session, const Record& inputs) {
   std::vector<Tensor> tensors;
   for (const TensorPort& port : session.inputs()) {
@@ -79,6 +82,13 @@ Result<void> check_again(const std::vector<std::unique_ptr<Session>>& sessions, 
   return {};
 }
 
+/// The times of steps in a plan say something of other plans: not those of a whole engine, which is one step, nor those
+/// of a plan that is far behind.
+bool is_worth_a_profile(const Plan& plan, const RaceLane& lane, std::int64_t fastest_ns) {
+  return cover_steps(plan).size() > 1 &&
+         static_cast<double>(lane.median_ns()) <= kWorthAProfile * static_cast<double>(fastest_ns);
+}
+
 }  // namespace
 
 Result<std::vector<ConfirmLane>> confirm_here(const ConfirmRequest& request, Registry& registry) {
@@ -119,9 +129,13 @@ Result<std::vector<ConfirmLane>> confirm_here(const ConfirmRequest& request, Reg
   canary.learn(request.quiet_ns);
   options.slowness = [&canary] { return canary.slowness(); };
   COLLAGE_TRY(std::vector<RaceLane> raced, race(contenders, options));
+  std::int64_t fastest_ns = std::numeric_limits<std::int64_t>::max();
+  for (const RaceLane& lane : raced)
+    if (const std::int64_t ns = lane.median_ns(); ns > 0) fastest_ns = std::min(fastest_ns, ns);
   for (std::size_t i = 0; i < raced.size(); ++i) {
     lanes[lane_of[i]].lane = std::move(raced[i]);
-    if (request.profile_runs == 0) continue;
+    if (request.profile_runs == 0 || !is_worth_a_profile(sessions[i]->plan(), lanes[lane_of[i]].lane, fastest_ns))
+      continue;
     const double before = canary.slowness();
     COLLAGE_TRY(const std::vector<std::int64_t> profile, sessions[i]->profile(request.profile_runs));
     const double after = canary.slowness();

@@ -133,7 +133,7 @@ std::optional<Ratio> ratio_of(const RaceLane& slow, const RaceLane& fast) {
 void tell_apart(const std::vector<std::size_t>& chosen, const std::vector<ConfirmLane>& lanes, std::size_t winner,
                 GuardVerdict& verdict) {
   for (std::size_t i = 0; i < chosen.size(); ++i) {
-    verdict.against[chosen[i]] = i == winner ? Verdict::kSame : verdict_of(lanes[winner].lane, lanes[i].lane);
+    verdict.against[chosen[i]] = i == winner ? Verdict::kSame : likely_verdict(lanes[winner].lane, lanes[i].lane);
     if (i != winner) verdict.ratios[chosen[i]] = ratio_of(lanes[i].lane, lanes[winner].lane);
   }
 }
@@ -175,6 +175,7 @@ Result<GuardVerdict> judge(const std::vector<PlanToJudge>& plans, const GuardOpt
   ConfirmRequest heat = request_for(plans, all, options);
   heat.seconds = options.heat_seconds;
   heat.min_rounds = options.heat_rounds;
+  heat.decided_rounds = kDecidedRounds;
   heat.most_seconds = most_seconds(options, kHeatShare);
   const Clock::time_point begin = Clock::now();
   COLLAGE_TRY(const std::vector<ConfirmLane> lanes, compare(plans, all, heat, confirm, options.apart, verdict));
