@@ -62,6 +62,7 @@ Ended count_unmeasured(const Priced& priced, bool estimates_are_costs) {
     const Cost& cost = priced.costs[c];
     // Made of steps with costs of their own.
     if (priced.pool.candidates.candidates[c].backend == kControlBackend) continue;
+    if (is_sampled(cost)) continue;
     const bool is_estimated = std::holds_alternative<Estimated>(cost);
     if (!std::holds_alternative<Unknown>(cost) && (!is_estimated || estimates_are_costs)) continue;
     const Unmeasured why = c < priced.why_unmeasured.size() ? priced.why_unmeasured[c] : Unmeasured::kUnknown;
@@ -97,6 +98,23 @@ std::optional<LibraryCost> library_cost(const Contest& contest) {
                      .ratio = fastest->ratio ? 1 / fastest->ratio->ratio : medians};
 }
 
+/// By the times of steps in the plan where they were taken, else by their costs.
+std::map<std::string, double> time_shares(const Contestant& winner) {
+  std::map<std::string, double> shares;
+  if (winner.is_rival) return shares;
+  const auto ns_of = [&](std::size_t s) {
+    const bool has_time = winner.step_ns.size() == winner.cover.steps.size();
+    return static_cast<double>(has_time ? winner.step_ns[s] : nanoseconds_of(winner.cover.steps[s].cost).value_or(0));
+  };
+  double all = 0;
+  for (std::size_t s = 0; s < winner.cover.steps.size(); ++s) {
+    shares[winner.cover.steps[s].backend] += ns_of(s);
+    all += ns_of(s);
+  }
+  for (auto& [name, share] : shares) share = all > 0 ? share / all : 0;
+  return shares;
+}
+
 void add_winner(const Contestant& winner, const Plan& plan, TuneReport& report) {
   report.shipped = winner.is_rival ? winner.name : "cover";
   report.title = title_of(winner);
@@ -107,6 +125,7 @@ void add_winner(const Contestant& winner, const Plan& plan, TuneReport& report) 
   report.steps = counts.steps;
   report.views = counts.views;
   report.backends = counts.backends;
+  report.shares = time_shares(winner);
 }
 
 }  // namespace
@@ -136,6 +155,7 @@ TuneReport report_on(const TuneResult& result, const CoverBounds& bounds, const 
   report.notes.insert(report.notes.end(), result.contest.notes.begin(), result.contest.notes.end());
   add_winner(result.contest.winner(), plan, report);
   note_prediction(result.contest.winner(), report);
+  report.curve = result.contest.curve;
   add_losers(result.contest, report);
   report.for_library = options.for_library;
   if (options.for_library) report.library_cost = library_cost(result.contest);

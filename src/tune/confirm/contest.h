@@ -14,6 +14,7 @@
 #include "tune/confirm/guard.h"
 #include "tune/measure_env.h"
 #include "tune/price/context.h"
+#include "tune/report/report.h"
 #include "tune/tune_task.h"
 
 namespace collage {
@@ -54,6 +55,7 @@ struct Contest {
   std::vector<std::string> seen_covers;  ///< texts of covers that were made plans, or could not be
   std::optional<std::int64_t> least_over_cap = std::nullopt;  ///< bytes of the most frugal plan over the cap lately
   std::vector<std::string> notes;                             ///< who takes no part, and why
+  std::vector<BestSoFar> curve;                               ///< a point for each judge()
 
   /// A name that is taken gets a number behind it.
   void add(Contestant contestant);

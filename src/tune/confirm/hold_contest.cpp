@@ -117,6 +117,8 @@ Result<void> hold(const GuardOptions& guard, std::string question, const TuneTas
   contest.judged_s = env.budget.total_s() - begin_s;
   // What the store knew comes at once: after the first plan there is little that would have to be safe.
   if (!judged.is_recalled || contest.saved.empty()) save_winner(task, env, contest);
+  contest.curve.push_back(
+      {.seconds = env.budget.total_s(), .us = static_cast<double>(contest.winner().median_ns) / 1000});
   tell_best(env, contest);
   env.say("confirm");
   return {};

@@ -40,6 +40,8 @@ nlohmann::ordered_json json_of(const RivalTime& rival) {
   return object;
 }
 
+nlohmann::ordered_json json_of(const BestSoFar& best) { return {{"s", best.seconds}, {"us", best.us}}; }
+
 nlohmann::ordered_json json_of(const RuleEffect& effect) {
   return {{"rule", effect.rule},         {"matches", effect.matches}, {"matched", effect.matched},
           {"removed", effect.removed},   {"added", effect.added},     {"steps", effect.steps},
@@ -130,6 +132,8 @@ std::string to_json(const TuneReport& report) {
                                          {"steps", report.steps},
                                          {"views", report.views},
                                          {"backends", report.backends},
+                                         {"shares", report.shares},
+                                         {"curve", list_of(report.curve)},
                                          {"rivals", rivals},
                                          {"verdicts", verdicts},
                                          {"plans", list_of(report.rivals)},

@@ -54,6 +54,12 @@ struct Prediction {
   double measured_us = 0;
 };
 
+/// What the best plan took at some moment of the tune.
+struct BestSoFar {
+  double seconds = 0;  ///< since the start
+  double us = 0;
+};
+
 /// A kernel whose settings were tuned.
 struct TunedKernel {
   std::string operators;  ///< "Conv+Relu"
@@ -105,6 +111,8 @@ struct TuneReport {
   std::size_t steps = 0;                        ///< of what ships, those inside bodies included
   std::size_t views = 0;                        ///< of these: nothing runs
   std::map<std::string, std::size_t> backends;  ///< name -> steps; they add up to `steps`
+  std::map<std::string, double> shares;         ///< name -> part of the time, conversions included; empty for an engine
+  std::vector<BestSoFar> curve;                 ///< after each contest
   std::vector<RivalTime> rivals;                ///< whole-model engines and single-backend plans, the fastest first
   std::vector<Prediction> predictions;          ///< of all covers that were timed
   ScheduleReport schedules;

@@ -1,6 +1,7 @@
 // The report of a tune for people.
 #include <algorithm>
 #include <map>
+#include <ranges>
 #include <tuple>
 
 #include <fmt/format.h>
@@ -11,6 +12,13 @@
 namespace collage {
 namespace {
 
+/// Plans that are no engines are listed as far as they are among the fastest.
+constexpr std::size_t kMostPlans = 3;
+/// Points of the curve that are told, and by how much they differ.
+constexpr std::ptrdiff_t kMostPoints = 4;
+constexpr double kStep = 0.003;
+/// Gained in the second half of a tune, this makes a longer one likely to gain, too.
+constexpr double kWorthwhile = 0.01;
 /// Of a plan, beside its time and ratio in 80 columns.
 constexpr std::size_t kMostName = 43;
 
@@ -83,9 +91,43 @@ std::string head_text(const TuneReport& report, bool is_replay) {
   const std::string views = report.views == 0 ? "" : fmt::format(" ({} of them views: nothing runs)", report.views);
   std::string text = fmt::format("{}: {}{}{}, ships {}\n", report.plan, counted(report.steps, "step"), views, time,
                                  report.title.empty() ? report.shipped : report.title);
-  for (const auto& [name, steps] : report.backends)
-    text += fmt::format("  {:<28} {:>5} step{}\n", name, steps, steps == 1 ? "" : "s");
+  for (const auto& [name, steps] : report.backends) {
+    const auto share = report.shares.find(name);
+    const std::string of_time = share == report.shares.end() ? ""
+                                                             : fmt::format("{} {:>3.0f} % of the time",
+                                                                           steps == 1 ? " " : "", 100 * share->second);
+    text += fmt::format("  {:<28} {:>5} step{}{}\n", name, steps, steps == 1 ? "" : "s", of_time);
+  }
   return text;
+}
+
+/// What stands between the plan and the least that is possible.
+std::string bound_text(const TuneReport& report) {
+  if (report.proven_bound_us <= 0 || report.measured_us <= 0) return {};
+  if (report.measured_us <= report.proven_bound_us)
+    return "no plan of these candidates is faster, as far as costs of single steps tell\n";
+  return fmt::format("no plan of these candidates takes less than {:.1f} us, {:.0f} % less than this one\n",
+                     report.proven_bound_us, 100 * (1 - report.proven_bound_us / report.measured_us));
+}
+
+/// How the best plan got better, and what that says of a larger budget.
+std::string curve_text(const TuneReport& report) {
+  std::vector<BestSoFar> better;
+  for (const BestSoFar& best : report.curve)
+    if (better.empty() || best.us < (1 - kStep) * better.back().us) better.push_back(best);
+  if (better.size() < 2) return {};
+  if (better.size() > kMostPoints) better.erase(better.begin() + 1, better.end() - (kMostPoints - 1));
+  std::string text = "the best plan so far took";
+  for (std::size_t i = 0; i < better.size(); ++i)
+    text += fmt::format("{} {:.1f} us after {:.0f} s", i == 0 ? "" : ",", better[i].us, better[i].seconds);
+  text += "\n";
+  if (report.ended.why != Ending::kBudget) return text;
+  const auto at_half = std::ranges::find_if(report.curve | std::views::reverse,
+                                            [&](const BestSoFar& best) { return best.seconds <= report.tune_s / 2; });
+  if (at_half == report.curve.rend()) return text;
+  const double gain = 1 - better.back().us / at_half->us;
+  return text + fmt::format("its second half gained {:.1f} %: a larger budget is likely to give {}\n",
+                            std::max(0.0, 100 * gain), gain > kWorthwhile ? "more" : "little more");
 }
 
 /// How many times faster what ships is, with its interval where there is one.
@@ -145,8 +187,13 @@ std::string to_text(const TuneReport& report) {
   const bool is_replay = report.measured_us == 0;
   std::string text = head_text(report, is_replay);
   if (!report.rivals.empty()) text += "how many times faster that is than\n";
-  for (const RivalTime& rival : report.rivals) text += text_of(rival, report);
+  std::size_t plans = 0;
+  for (const RivalTime& rival : report.rivals)
+    if (rival.is_engine || ++plans <= kMostPlans) text += text_of(rival, report);
+  if (plans > kMostPlans)
+    text += fmt::format("  {} more, all slower than those\n", counted(plans - kMostPlans, "mixed plan"));
   text += library_text(report);
+  if (!is_replay) text += bound_text(report) + curve_text(report);
   if (!is_replay)
     text += fmt::format("{} candidates: {} measured, {} reused, {} refused; {:.1f} s\n", report.candidates,
                         report.measured, report.reused, report.refused, report.tune_s) +
