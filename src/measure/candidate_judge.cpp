@@ -23,10 +23,14 @@ std::vector<Tensor> recorded_of(const std::vector<TrialPort>& ports) {
 
 }  // namespace
 
-void CandidateJudge::judge(JobCandidate& candidate) {
+void CandidateJudge::judge_recorded(JobCandidate& candidate) {
   if (candidate.is_refused()) return;
   if (is_view(candidate.spec)) return judge_view(candidate);
   judge_on("verify", candidate, nullptr);
+}
+
+void CandidateJudge::judge(JobCandidate& candidate) {
+  judge_recorded(candidate);
   if (!candidate.trial || run_.subject.conversion) return;
   for (const InputSet& set : sets(candidate)) judge_on("verify", candidate, &set);
   if (candidate.trial && !sets(candidate).empty())
@@ -64,7 +68,7 @@ void CandidateJudge::judge_view(JobCandidate& candidate) {
   judge_view_on(candidate, recorded_of(subject.inputs), recorded_of(subject.outputs));
   for (const InputSet& set : sets(candidate)) judge_view_on(candidate, set.inputs, set.expected);
   if (candidate.is_refused()) return;
-  if (run_.job.effort == Effort::kTime) candidate.answer.cost = Measured{.samples = 1};
+  if (run_.job.effort != Effort::kPrepare) candidate.answer.cost = Measured{.samples = 1};
 }
 
 void CandidateJudge::judge_view_on(JobCandidate& candidate, const std::vector<Tensor>& inputs,

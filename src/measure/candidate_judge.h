@@ -15,7 +15,9 @@ class CandidateJudge {
  public:
   explicit CandidateJudge(PriceRun& run) : run_(run) {}
 
-  /// Before it is timed. A view runs nothing: it is right when its bytes lie where it says.
+  /// On the recorded inputs alone, before a sample.
+  void judge_recorded(JobCandidate& candidate);
+  /// On all inputs, before it is timed. A view runs nothing: it is right when its bytes lie where it says.
   void judge(JobCandidate& candidate);
   /// After the timing: numbers, what runs leave behind, how many processors they use.
   void judge_again(JobCandidate& candidate);

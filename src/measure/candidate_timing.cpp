@@ -88,7 +88,7 @@ std::int64_t warm_ns(PriceRun& run, JobCandidate& candidate) {
 }
 
 std::vector<Result<Timing>> sample(PriceRun& run, std::span<JobCandidate* const> live, FloatGuard& floats) {
-  SamplingOptions options = quick_sampling();
+  SamplingOptions options = run.job.effort == Effort::kSample ? short_sampling() : quick_sampling();
   options.seed = run.job.judging.seed;
   const ExpectedTime expected = expected_time(live, options);
   std::int64_t patience_ns = expected.all_ns / kPatienceShare;
@@ -112,6 +112,10 @@ std::vector<Result<Timing>> sample(PriceRun& run, std::span<JobCandidate* const>
 
 void keep_timing(PriceRun& run, JobCandidate& candidate, Result<Timing> timing) {
   if (!timing) return run.refuse(candidate, RefusalReason::kCompile, "run: " + timing.error().saw);
+  if (run.job.effort == Effort::kSample) {
+    candidate.answer.cost = Estimated{.ns = std::ranges::min(timing->samples_ns), .is_sampled = true};
+    return;
+  }
   candidate.answer.cost = timing->summary;
   candidate.answer.samples.ns = std::move(timing->samples_ns);
   if (run.job.timing.displaced_bytes > 0) candidate.answer.samples.warm_ns = warm_ns(run, candidate);

@@ -20,7 +20,7 @@ Result<void> GroupRunner::run(PriceGroup group, const std::stop_token& stop, Ans
   for (;;) {
     leave_out_blocked(group, answers);
     if (group.pending.empty()) return {};
-    PriceJob job = job_for(group, Effort::kTime);
+    PriceJob job = job_for(group, group.effort);
     job.judging.recorded_only = unexplained > 0;
     const auto outcome = worker_.call(to_json(job), allowance_with_leases(), stop);
     if (!outcome) {
@@ -46,6 +46,14 @@ Result<void> GroupRunner::run(PriceGroup group, const std::stop_token& stop, Ans
   }
 }
 
+std::string GroupRunner::compiled_key(const PendingCandidate& pending, const PriceGroup& group) {
+  return is_compiler(pending.candidate.backend) ? pending.key : artifact_key(pending.key, group.place);
+}
+
+bool GroupRunner::forget_compiled(const PendingCandidate& pending, const PriceGroup& group) {
+  return compiled_.erase(compiled_key(pending, group)) > 0;
+}
+
 bool GroupRunner::is_compiler(const std::string& backend) {
   const auto found = registry_.get(backend);
   return found && (*found)->info().is_compiler;
@@ -56,11 +64,11 @@ void GroupRunner::compile_ahead(const std::map<std::string, PriceGroup>& groups,
   std::vector<std::string> keys;
   for (const auto& [name, group] : groups)
     for (const PendingCandidate& pending : group.pending) {
-      if (!is_compiler(pending.candidate.backend) || compiled_.contains(pending.key)) continue;
+      if (!is_compiler(pending.candidate.backend) || compiled_.contains(compiled_key(pending, group))) continue;
       PriceGroup alone = group;
       alone.pending = {pending};
       jobs.push_back(job_for(alone, Effort::kCompile));
-      keys.push_back(pending.key);
+      keys.push_back(compiled_key(pending, group));
     }
   if (jobs.size() < 2) return;
   const std::vector<std::string> hashes = compilers_.compile(jobs, allowance(), stop);
@@ -121,7 +129,7 @@ void GroupRunner::leave_out_blocked(PriceGroup& group, Answers& answers) {
   });
 }
 
-PriceJob GroupRunner::job_for(const PriceGroup& group, Effort effort) const {
+PriceJob GroupRunner::job_for(const PriceGroup& group, Effort effort) {
   PriceJob job{.target = {.graph_file = options_.graph.graph_file,
                           .record_file = options_.graph.record_file,
                           .nodes = group.nodes,
@@ -136,7 +144,7 @@ PriceJob GroupRunner::job_for(const PriceGroup& group, Effort effort) const {
   job.options.portable = group.portable;
   for (const PendingCandidate& pending : group.pending) {
     job.candidates.push_back(pending.candidate);
-    const auto compiled = compiled_.find(pending.key);
+    const auto compiled = compiled_.find(compiled_key(pending, group));
     job.compiled.push_back(compiled == compiled_.end() ? "" : compiled->second);
   }
   return job;
@@ -145,9 +153,9 @@ PriceJob GroupRunner::job_for(const PriceGroup& group, Effort effort) const {
 void GroupRunner::keep(const PriceGroup& group, const PriceAnswer& answer, Answers& answers) {
   for (std::size_t i = 0; i < group.pending.size() && i < answer.candidates.size(); ++i) {
     const CandidateAnswer& candidate = answer.candidates[i];
-    if (!candidate.artifact.empty() && is_compiler(group.pending[i].candidate.backend))
-      compiled_[group.pending[i].key] = candidate.artifact;
-    if (!candidate.artifact.empty())
+    if (!candidate.artifact.empty()) compiled_[compiled_key(group.pending[i], group)] = candidate.artifact;
+    // Who asks the store for an artifact relies on numbers that were judged on all inputs.
+    if (!candidate.artifact.empty() && !is_sampled(candidate.cost))
       store_.put_artifact(artifact_key(group.pending[i].key, group.place), candidate.artifact);
     if (const auto* infeasible = std::get_if<Infeasible>(&candidate.cost))
       keep_repro(group, group.pending[i].candidate, infeasible->refusal, candidate.stage);

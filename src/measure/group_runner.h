@@ -36,8 +36,8 @@ class GroupRunner {
   /// Compiles what is pending of compilers on all processors, so that run() finds it compiled.
   void compile_ahead(const std::map<std::string, PriceGroup>& groups, const std::stop_token& stop);
 
-  /// The next job compiles the candidate with this key. False when it would have done that anyway.
-  bool forget_compiled(const std::string& key) { return compiled_.erase(key) > 0; }
+  /// The next job compiles the candidate. False when it would have done that anyway.
+  bool forget_compiled(const PendingCandidate& pending, const PriceGroup& group);
 
   /// Counts against the backend on such operators.
   void strike(const std::string& backend, const PriceGroup& group, const Refusal& why);
@@ -54,7 +54,9 @@ class GroupRunner {
  private:
   /// The usual one; leases last as long as it allows.
   [[nodiscard]] Allowance allowance_with_leases();
-  [[nodiscard]] PriceJob job_for(const PriceGroup& group, Effort effort) const;
+  [[nodiscard]] PriceJob job_for(const PriceGroup& group, Effort effort);
+  /// What a compiler makes of a structure serves each of its places; what others make may contain weights.
+  [[nodiscard]] std::string compiled_key(const PendingCandidate& pending, const PriceGroup& group);
   [[nodiscard]] bool is_compiler(const std::string& backend);
   /// Whom a death is blamed on is answered and left out; false when nobody was at work.
   [[nodiscard]] bool blame(const Death& death, PriceGroup& group, Answers& answers);
@@ -70,7 +72,7 @@ class GroupRunner {
   AnswerBook& book_;
   WorkerProcess worker_;
   BatchCompiler compilers_;
-  std::map<std::string, std::string> compiled_;  ///< hashes of compilers' artifacts, by key of the cost
+  std::map<std::string, std::string> compiled_;  ///< hashes of artifacts, by compiled_key()
   Strikes strikes_;
   std::int64_t quiet_ns_ = 0;
 };

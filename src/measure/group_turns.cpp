@@ -44,7 +44,7 @@ PriceGroup GroupTurns::take_leases(PriceGroup& group, Answers& answers) {
     PendingCandidate& pending = group.pending[i];
     if (leases[i] == Lease::kTheirs)
       theirs.pending.push_back(std::move(pending));
-    else if (leases[i] == Lease::kOurs || !book_.reuse(pending.key, answers))
+    else if (leases[i] == Lease::kOurs || !book_.reuse(pending.key, group.effort, answers))
       ours.push_back(std::move(pending));
   }
   group.pending = std::move(ours);

@@ -11,6 +11,8 @@ std::string_view name_of(Effort effort) {
       return "compile";
     case Effort::kPrepare:
       return "prepare";
+    case Effort::kSample:
+      return "sample";
     case Effort::kTime:
       return "time";
   }
@@ -19,6 +21,7 @@ std::string_view name_of(Effort effort) {
 
 Effort effort_from(const std::string& name) {
   if (name == "compile") return Effort::kCompile;
+  if (name == "sample") return Effort::kSample;
   return name == "prepare" ? Effort::kPrepare : Effort::kTime;
 }
 

@@ -1,6 +1,6 @@
 // The jobs a supervisor gives to a worker, as values with a JSON form, and the handlers that do them.
 //   record   run a whole graph on given inputs and write every value, or only the outputs, to a record
-//   price    compile, verify and time the candidates of one region or conversion; or only compile them
+//   price    compile, verify and time the candidates of one region or conversion; or only compile or sample them
 //   prepare  the same without timing: for artifacts of candidates whose cost is known
 #pragma once
 
@@ -53,6 +53,7 @@ struct CandidateSpec {
 enum class Effort : std::uint8_t {
   kCompile,  ///< only that: nothing is loaded
   kPrepare,  ///< verify only
+  kSample,   ///< verify on the recorded inputs, then time a few runs: an estimate
   kTime      ///< verify, then time: a few milliseconds per cheap candidate
 };
 
@@ -91,9 +92,9 @@ struct PriceJob {
 };
 
 struct CandidateAnswer {
-  Cost cost;               ///< measured or infeasible; unknown after kPrepare when all is well
-  std::string artifact;    ///< content hash in the job's folder; empty for views and infeasible ones
-  Samples samples = {};    ///< of a measured cost
+  Cost cost;             ///< measured or infeasible; when all is well, unknown after kPrepare and sampled after kSample
+  std::string artifact;  ///< content hash in the job's folder; empty for views and infeasible ones
+  Samples samples = {};  ///< of a measured cost
   std::string stage = {};  ///< that refused it; empty when nothing did
   bool operator==(const CandidateAnswer&) const = default;
 };

@@ -55,7 +55,7 @@ Result<Outcome> make_artifact(GroupRunner& runner, Store& store, const PriceGrou
   const CandidateAnswer& only = answer.candidates[0];
   if (const auto* infeasible = std::get_if<Infeasible>(&only.cost)) {
     // What was compiled at another place of the same structure may know the weights of that place.
-    if (runner.forget_compiled(group.pending[0].key)) return make_artifact(runner, store, group, constants, stop);
+    if (runner.forget_compiled(group.pending[0], group)) return make_artifact(runner, store, group, constants, stop);
     return refuse(infeasible->refusal, only.stage);
   }
   const std::string& folder = store.artifact_folder();

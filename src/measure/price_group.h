@@ -23,14 +23,14 @@ struct PricerOptions {
 };
 
 struct PricedCandidate {
-  Cost cost;            ///< measured or infeasible; unknown when stopped before its turn
+  Cost cost;            ///< measured, sampled or infeasible; unknown when stopped before its turn
   bool reused = false;  ///< from the store
   bool operator==(const PricedCandidate&) const = default;
 };
 
 /// Of different candidates since the pricer was made; equal ones count once per call.
 struct PriceCounts {
-  std::size_t measured = 0;  ///< timed now
+  std::size_t measured = 0;  ///< timed now, if only by a few runs
   std::size_t reused = 0;    ///< answered by the store, whatever the answer
   std::size_t refused = 0;   ///< infeasible, found now or known before
 };
@@ -52,7 +52,8 @@ struct PriceGroup {
   std::string place = {};        ///< place_hash of the region
   const Graph* graph = nullptr;  ///< of the region
   std::vector<PendingCandidate> pending = {};
-  bool portable = false;  ///< its artifact also holds code for the baseline instruction set
+  Effort effort = Effort::kTime;  ///< or kSample
+  bool portable = false;          ///< its artifact also holds code for the baseline instruction set
 };
 
 /// What conversions count as among the kinds of operators.

@@ -46,13 +46,13 @@ Result<PriceAnswer> run_price_job(const PriceJob& job, Workbench& bench, JobCont
   CandidateJudge judge(run);
   for (JobCandidate& candidate : candidates) {
     setup.set_up(candidate);
-    if (job.effort != Effort::kCompile) judge.judge(candidate);
+    if (job.effort == Effort::kSample) judge.judge_recorded(candidate);
+    if (job.effort == Effort::kPrepare || job.effort == Effort::kTime) judge.judge(candidate);
     run.settle(candidate);
   }
-  if (job.effort == Effort::kTime) {
-    time_candidates(run, candidates);
+  if (job.effort == Effort::kSample || job.effort == Effort::kTime) time_candidates(run, candidates);
+  if (job.effort == Effort::kTime)
     for (JobCandidate& candidate : candidates) judge.judge_again(candidate);
-  }
   PriceAnswer answer{.quiet_ns = bench.canary().quiet_ns()};
   answer.candidates = unload(run, candidates);
   answer.harmed = run.harmed || has_leaked_much();

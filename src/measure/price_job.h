@@ -1,6 +1,7 @@
 // The price and prepare jobs: compile, verify, then time the candidates of one region or one conversion. A candidate is
 // timed only if its outputs matched the record and the reference's results on the other input sets (input_sets.h). It
-// is verified again after timing.
+// is verified again after timing. Most candidates turn out to be slow: a sample of a few runs, after a check against
+// the record alone, tells that at a fraction of the cost.
 #pragma once
 
 #include "measure/jobs.h"

@@ -31,14 +31,14 @@ std::expected<std::string, Refusal> Pricer::key_of(const Conversion& conversion,
 }
 
 void Pricer::look_up(const std::string& key, const CandidateSpec& candidate, PriceGroup& group, Answers& answers) {
-  if (answers.contains(key) || book_.reuse(key, answers)) return;
+  if (answers.contains(key) || book_.reuse(key, group.effort, answers)) return;
   answers[key] = {.cost = Unknown{}};
   group.pending.push_back({.key = key, .candidate = candidate});
 }
 
 Result<std::vector<std::vector<PricedCandidate>>> Pricer::price(const Graph& graph,
                                                                 std::span<const PriceRequest> requests,
-                                                                const MeasureLimits& limits) {
+                                                                const MeasureLimits& limits, Effort effort) {
   std::map<std::string, PriceGroup> groups;
   Answers answers;
   Keys keys;
@@ -49,6 +49,7 @@ Result<std::vector<std::vector<PricedCandidate>>> Pricer::price(const Graph& gra
     // The first place of a structure stands for all: the others differ in weights only.
     const bool is_first = group.nodes.empty();
     if (is_first) group = group_of(graph, request.region);
+    group.effort = effort;
     keys.emplace_back();
     for (const CandidateSpec& candidate : request.candidates) {
       keys.back().push_back(key_of(structure, candidate));

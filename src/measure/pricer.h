@@ -41,11 +41,13 @@ class Pricer {
  public:
   Pricer(PricerOptions options, Registry& registry, Store& store);
 
-  /// One list per request, one entry per candidate, in order. `graph` is the one in graph_file.
+  /// One list per request, one entry per candidate, in order. `graph` is the one in graph_file. With kSample as effort
+  /// costs may be sampled.
   /// Error worker/cannot-start, or that of a job whose files cannot be read; a candidate's failure is its refusal.
   [[nodiscard]] Result<std::vector<std::vector<PricedCandidate>>> price(const Graph& graph,
                                                                         std::span<const PriceRequest> requests,
-                                                                        const MeasureLimits& limits = {});
+                                                                        const MeasureLimits& limits = {},
+                                                                        Effort effort = Effort::kTime);
   [[nodiscard]] Result<std::vector<std::vector<PricedCandidate>>> price(std::span<const ConversionRequest> requests,
                                                                         const MeasureLimits& limits = {});
 

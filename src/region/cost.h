@@ -22,6 +22,7 @@ struct Measured {
 };
 struct Estimated {
   std::int64_t ns = 0;
+  bool is_sampled = false;  ///< by a few runs here, of which this was the fastest; else by a model, or by the user
   bool operator==(const Estimated&) const = default;
 };
 struct Unknown {
@@ -41,6 +42,8 @@ struct Samples {
   bool operator==(const Samples&) const = default;
 };
 
+/// Whether it is an estimate from a few runs.
+[[nodiscard]] bool is_sampled(const Cost& cost);
 /// Nanoseconds of a measured or estimated cost.
 [[nodiscard]] std::optional<std::int64_t> nanoseconds_of(const Cost& cost);
 

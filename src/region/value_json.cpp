@@ -47,7 +47,8 @@ Json to_json(const Cost& cost) {
             {"low_ns", measured->low_ns},
             {"high_ns", measured->high_ns},
             {"samples", measured->samples}};
-  if (const auto* estimated = std::get_if<Estimated>(&cost)) return {{"kind", "estimated"}, {"ns", estimated->ns}};
+  if (const auto* estimated = std::get_if<Estimated>(&cost))
+    return {{"kind", is_sampled(cost) ? "sampled" : "estimated"}, {"ns", estimated->ns}};
   if (const auto* infeasible = std::get_if<Infeasible>(&cost))
     return {{"kind", "infeasible"}, {"refusal", to_json(infeasible->refusal)}};
   return {{"kind", "unknown"}};
@@ -60,7 +61,8 @@ Cost cost_from(const Json& json) {
                     .low_ns = json.at("low_ns").get<std::int64_t>(),
                     .high_ns = json.at("high_ns").get<std::int64_t>(),
                     .samples = json.at("samples").get<std::int32_t>()};
-  if (kind == "estimated") return Estimated{.ns = json.at("ns").get<std::int64_t>()};
+  if (kind == "estimated" || kind == "sampled")
+    return Estimated{.ns = json.at("ns").get<std::int64_t>(), .is_sampled = kind == "sampled"};
   if (kind == "infeasible") return Infeasible{.refusal = refusal_from(json.at("refusal"))};
   return Unknown{};
 }

@@ -183,6 +183,10 @@ SamplingOptions quick_sampling() {
   return {.warm_up_ns = 20'000'000, .min_total_ns = 4'000'000, .long_total_ns = 200'000'000};
 }
 
+SamplingOptions short_sampling() {
+  return {.warm_up_ns = 2'000'000, .min_samples = 3, .min_total_ns = 0, .few_samples = 2, .long_total_ns = 20'000'000};
+}
+
 std::vector<Result<Timing>> sample_all(std::size_t contenders, const SamplingSubject& subject,
                                        const SamplingOptions& options) {
   return Sampler(contenders, subject, options).run();

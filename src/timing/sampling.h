@@ -36,6 +36,8 @@ struct SamplingOptions {
 
 /// For the candidates of a tune: a cheap contender costs a few milliseconds.
 [[nodiscard]] SamplingOptions quick_sampling();
+/// As few runs as tell a slow one.
+[[nodiscard]] SamplingOptions short_sampling();
 
 /// The contenders and the clock; tests use a clock that advances only when they say so.
 struct SamplingSubject {

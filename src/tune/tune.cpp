@@ -45,8 +45,8 @@ Result<void> enter_first_covers(const TuneTask& task, const MeasureEnv& env, Pri
 /// That costs are not measured is said where the user wanted it so.
 void note_estimates(const TuneTask& task, const Priced& priced, Contest& contest) {
   if (!task.options.estimates.stand_for_costs()) return;
-  const auto count =
-      std::ranges::count_if(priced.costs, [](const Cost& cost) { return std::holds_alternative<Estimated>(cost); });
+  const auto count = std::ranges::count_if(
+      priced.costs, [](const Cost& cost) { return std::holds_alternative<Estimated>(cost) && !is_sampled(cost); });
   contest.notes.push_back(fmt::format("{} of {} candidates have estimated costs", count, priced.costs.size()));
 }
 

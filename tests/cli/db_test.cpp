@@ -16,8 +16,8 @@ class DbTest : public CliTest {
  protected:
   DbTest() : model_(given("model.onnx", small_network())), store_(file("costs.sqlite")) {
     std::vector<std::string> arguments = {
-        "tune",    model_,    "-o",   file("model.collage"), "--budget",          "5s",
-        "--quiet", "--store", store_, "--backends",          "onednn,onnxruntime"};
+        "tune",    model_,    "-o",   file("model.collage"), "--budget",           "5s",
+        "--quiet", "--store", store_, "--backends",          "onednn,onnxruntime", "--measure-all"};
     expect_good(made_once("store of two backends", [&] { return run(arguments); }));
   }
 

@@ -176,6 +176,21 @@ TEST_F(PriceJobs, PreparingVerifiesWithoutTiming) {
   EXPECT_TRUE(std::holds_alternative<Infeasible>(answer.candidates[1].cost));
 }
 
+TEST_F(PriceJobs, SamplingChecksTheRecordAndRunsAFewTimes) {
+  PriceJob request = job({0}, {plain_candidate("test:delay_us=300"), plain_candidate("test:fault=run-wrong"),
+                               plain_candidate("test:fault=run-late-wrong")});
+  request.effort = Effort::kSample;
+  const PriceAnswer answer = run(request);
+  ASSERT_TRUE(is_sampled(answer.candidates[0].cost));
+  EXPECT_GE(nanoseconds_of(answer.candidates[0].cost), 300'000);
+  EXPECT_NE(answer.candidates[0].artifact, "");
+  EXPECT_TRUE(answer.candidates[0].samples.ns.empty()) << "there is no cost to store them with";
+  EXPECT_TRUE(std::holds_alternative<Infeasible>(answer.candidates[1].cost));
+  EXPECT_TRUE(is_sampled(answer.candidates[2].cost)) << "what it does later shows when it is timed in full";
+  request.effort = Effort::kTime;
+  EXPECT_TRUE(std::holds_alternative<Infeasible>(run(request).candidates[2].cost));
+}
+
 TEST_F(PriceJobs, CompilingAheadLoadsNothingAndSparesTheNextJobTheCompiler) {
   PriceJob ahead = job({0}, {plain_candidate("test:fault=load-throw")});
   ahead.effort = Effort::kCompile;

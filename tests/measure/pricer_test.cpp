@@ -45,6 +45,31 @@ TEST_F(Pricing, WhatIsStoredIsNotMeasuredAgain) {
     }
 }
 
+TEST_F(Pricing, ASampleIsKeptButNeverStandsForACost) {
+  const std::vector<PriceRequest> requests = {request({0}, {"test", "test:fault=run-wrong"})};
+  Pricer first(options(), registry, store);
+  const auto sampled = price(first, requests, {}, Effort::kSample);
+  EXPECT_TRUE(is_sampled(sampled[0][0].cost));
+  EXPECT_EQ(reason_of(sampled[0][1]), RefusalReason::kWrongResult);
+  EXPECT_EQ(store.counts().artifacts, 0U) << "its numbers were judged on the record alone";
+  EXPECT_TRUE(is_measured(price(first, requests)[0][0]));
+  EXPECT_EQ(first.counts().measured, 1U) << "one candidate, however often it was timed";
+  EXPECT_EQ(store.counts().artifacts, 1U);
+  // The same tune again sees the same, the sample included.
+  Pricer second(options(), registry, store);
+  const auto again = price(second, requests, {}, Effort::kSample);
+  EXPECT_EQ(again[0][0].cost, sampled[0][0].cost);
+  EXPECT_TRUE(is_measured(price(second, requests)[0][0]));
+  EXPECT_EQ(second.counts().measured, 0U);
+}
+
+TEST_F(Pricing, WhereACostIsKnownNobodySamples) {
+  Pricer pricer(options(), registry, store);
+  (void)price(pricer, {request({0}, {"test"})});
+  EXPECT_TRUE(is_measured(price(pricer, {request({0}, {"test"})}, {}, Effort::kSample)[0][0]));
+  EXPECT_EQ(pricer.counts().measured, 1U);
+}
+
 TEST_F(Pricing, AnotherBuildOrThreadCountIsAnotherQuestion) {
   Pricer first(options(), registry, store);
   (void)price(first, {request({0}, {"test"})});

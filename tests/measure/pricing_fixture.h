@@ -35,8 +35,9 @@ struct PricingLab {
   }
 
   std::vector<std::vector<PricedCandidate>> price(Pricer& pricer, const std::vector<PriceRequest>& requests,
-                                                  const MeasureLimits& limits = {}) const {
-    auto priced = pricer.price(graph, requests, limits);
+                                                  const MeasureLimits& limits = {},
+                                                  Effort effort = Effort::kTime) const {
+    auto priced = pricer.price(graph, requests, limits, effort);
     EXPECT_TRUE(priced) << to_string(priced.error());
     return priced ? *priced : std::vector<std::vector<PricedCandidate>>();
   }

@@ -63,8 +63,9 @@ CandidatePricer::CandidatePricer(const PricingOptions& options, const Graph& gra
       progress_(options.progress) {}
 
 Result<std::vector<std::vector<PricedCandidate>>> CandidatePricer::ask(const std::vector<PriceRequest>& requests,
-                                                                       const MeasureLimits& limits) {
-  return backends_apart_ ? price_apart(pricer_, graph_, requests, limits) : pricer_.price(graph_, requests, limits);
+                                                                       const MeasureLimits& limits, Effort effort) {
+  return backends_apart_ ? price_apart(pricer_, graph_, requests, limits, effort)
+                         : pricer_.price(graph_, requests, limits, effort);
 }
 
 std::size_t CandidatePricer::most_nodes(const MeasureLimits& limits) const {
@@ -113,7 +114,7 @@ Result<void> CandidatePricer::price_regions(const CandidatePool& pool, std::span
 }
 
 Result<std::vector<Cost>> CandidatePricer::price_some(const CandidatePool& pool,
-                                                      const std::vector<std::size_t>& candidates,
+                                                      const std::vector<std::size_t>& candidates, Effort effort,
                                                       const MeasureLimits& limits) {
   std::map<std::uint32_t, std::vector<std::size_t>> by_region;
   for (std::size_t i = 0; i < candidates.size(); ++i) by_region[pool.candidates[candidates[i]].region].push_back(i);
@@ -124,7 +125,7 @@ Result<std::vector<Cost>> CandidatePricer::price_some(const CandidatePool& pool,
       request.candidates.push_back(candidate_spec(request.region, pool.candidates[candidates[i]]));
     requests.push_back(std::move(request));
   }
-  COLLAGE_TRY(const auto priced, ask(requests, limits));
+  COLLAGE_TRY(const auto priced, ask(requests, limits, effort));
   std::vector<Cost> costs(candidates.size());
   std::size_t r = 0;
   for (const auto& [region, places] : by_region) {

@@ -25,9 +25,10 @@ class CandidatePricer {
   /// By candidate of the pool. Costs in `known`, by candidate too, stay as they are; none for an empty one.
   [[nodiscard]] Result<std::vector<Cost>> price(const CandidatePool& pool, const MeasureLimits& limits,
                                                 std::vector<Cost> known);
-  /// These candidates of the pool, region by region, whatever the deadline; one cost each.
+  /// These candidates of the pool, region by region, whatever the deadline; one cost each, sampled where that is the
+  /// effort.
   [[nodiscard]] Result<std::vector<Cost>> price_some(const CandidatePool& pool,
-                                                     const std::vector<std::size_t>& candidates,
+                                                     const std::vector<std::size_t>& candidates, Effort effort,
                                                      const MeasureLimits& limits);
   /// One cost for each variant.
   [[nodiscard]] Result<std::vector<Cost>> price_variants(const Region& region, const std::string& backend,
@@ -41,7 +42,8 @@ class CandidatePricer {
  private:
   /// By request and candidate.
   [[nodiscard]] Result<std::vector<std::vector<PricedCandidate>>> ask(const std::vector<PriceRequest>& requests,
-                                                                      const MeasureLimits& limits);
+                                                                      const MeasureLimits& limits,
+                                                                      Effort effort = Effort::kTime);
   /// The open candidates of these regions, where they may be measured now; `open` is by region of the pool.
   [[nodiscard]] Result<void> price_regions(const CandidatePool& pool, std::span<const std::size_t> regions,
                                            const std::vector<std::vector<std::size_t>>& open,

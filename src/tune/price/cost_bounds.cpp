@@ -136,9 +136,9 @@ std::int64_t CostBounds::forecast(std::size_t candidate, Forecast kind) const {
 }
 
 void CostBounds::learn(std::size_t candidate, const Cost& cost) {
-  const auto* measured = std::get_if<Measured>(&cost);
-  if (!measured || measured->median_ns == 0) return;
-  const auto ns = static_cast<double>(measured->median_ns);
+  const bool was_run = std::holds_alternative<Measured>(cost) || is_sampled(cost);
+  if (!was_run || *nanoseconds_of(cost) == 0) return;
+  const auto ns = static_cast<double>(*nanoseconds_of(cost));
   model_.learn(computations_[candidate], ns);
   const std::int64_t least = roofline_[region_of_[candidate]];
   if (least > 0) nearest_ = std::min(nearest_, ns / static_cast<double>(least));

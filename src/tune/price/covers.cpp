@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 #include <optional>
+#include <ranges>
 #include <set>
 
 #include "region/narrow_variant.h"
@@ -42,19 +43,16 @@ std::vector<std::string> useful_backends(const CoverRequest& request) {
   return names;
 }
 
-/// All non-empty proper subsets of the first four, larger ones first.
+/// All but one of the backends, for each of them, the last one first; then each alone.
 std::vector<std::vector<std::string>> smaller_sets(const std::vector<std::string>& backends) {
   std::vector<std::vector<std::string>> sets;
-  const std::size_t considered = std::min<std::size_t>(backends.size(), 4);
-  const std::size_t all = (std::size_t{1} << considered) - 1;
-  for (std::size_t mask = 1; mask <= all; ++mask) {
-    if (mask == all && considered == backends.size()) continue;
-    std::vector<std::string> set;
-    for (std::size_t b = 0; b < considered; ++b)
-      if (mask >> b & 1U) set.push_back(backends[b]);
-    sets.push_back(std::move(set));
+  for (const std::string& left_out : backends | std::views::reverse) {
+    std::vector<std::string> set = backends;
+    std::erase(set, left_out);
+    if (set.size() > 1) sets.push_back(std::move(set));
   }
-  std::stable_sort(sets.begin(), sets.end(), [](const auto& a, const auto& b) { return a.size() > b.size(); });
+  if (backends.size() > 1)
+    for (const std::string& alone : backends) sets.push_back({alone});
   return sets;
 }
 

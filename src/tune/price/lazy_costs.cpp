@@ -23,7 +23,7 @@ std::vector<Cost> LazyCosts::forecast(Forecast kind, std::size_t max_nodes) cons
   for (const std::size_t first : open()) {
     const Estimated estimate{.ns = bounds_.forecast(first, kind)};
     for (const std::size_t c : members_[class_of_[first]])
-      if (is_open(c) && pool_.regions[pool_.candidates[c].region].nodes.count() <= max_nodes) costs[c] = estimate;
+      if (is_unseen(c) && pool_.regions[pool_.candidates[c].region].nodes.count() <= max_nodes) costs[c] = estimate;
   }
   return costs;
 }
@@ -35,23 +35,23 @@ void LazyCosts::lower_to_hope(std::span<const std::size_t> candidates, std::vect
   }
 }
 
-void LazyCosts::put_measured(std::size_t candidate, std::vector<Cost>& costs) const {
+void LazyCosts::put_known(std::size_t candidate, std::vector<Cost>& costs) const {
   for (const std::size_t c : members_[class_of_[candidate]])
-    if (!is_open(c)) costs[c] = costs_[c];
+    if (!is_unseen(c)) costs[c] = costs_[c];
 }
 
-bool LazyCosts::is_open(std::size_t candidate) const { return std::holds_alternative<Unknown>(costs_[candidate]); }
+bool LazyCosts::is_unseen(std::size_t candidate) const { return std::holds_alternative<Unknown>(costs_[candidate]); }
 
 std::vector<std::size_t> LazyCosts::open() const {
   std::vector<std::size_t> open;
   for (const auto& members : members_) {
-    const auto first = std::ranges::find_if(members, [this](std::size_t c) { return is_open(c); });
+    const auto first = std::ranges::find_if(members, [this](std::size_t c) { return is_unseen(c); });
     if (first != members.end()) open.push_back(*first);
   }
   return open;
 }
 
-std::vector<std::size_t> LazyCosts::open_in(const std::vector<NamedCover>& covers) const {
+std::vector<std::size_t> LazyCosts::open_in(const std::vector<NamedCover>& covers, Effort effort) const {
   std::map<std::size_t, std::size_t> first;  // by class
   for (const NamedCover& named : covers)
     for (const CoverStep& step : named.result.cover.steps) {
@@ -61,7 +61,8 @@ std::vector<std::size_t> LazyCosts::open_in(const std::vector<NamedCover>& cover
       if (same == by_nodes_.end()) continue;
       for (const std::size_t c : same->second) {
         const Candidate& candidate = pool_.candidates[c];
-        if (is_open(c) && candidate.backend == step.backend && candidate.variant == kernel->variant &&
+        const bool is_open = is_unseen(c) || (effort == Effort::kTime && is_sampled(costs_[c]));
+        if (is_open && candidate.backend == step.backend && candidate.variant == kernel->variant &&
             pool_.regions[candidate.region] == kernel->region)
           first.emplace(class_of_[c], c);
       }
@@ -74,10 +75,13 @@ std::vector<std::size_t> LazyCosts::open_in(const std::vector<NamedCover>& cover
 
 void LazyCosts::learn(std::size_t candidate, const Cost& cost) {
   if (std::holds_alternative<Unknown>(cost)) return;
-  ++measured_count_;
+  // What a sample taught, the measurement does not teach again.
+  if (is_unseen(candidate)) {
+    ++measured_count_;
+    bounds_.learn(candidate, cost);
+  }
   for (const std::size_t c : members_[class_of_[candidate]])
-    if (is_open(c)) costs_[c] = cost;
-  bounds_.learn(candidate, cost);
+    if (is_unseen(c) || is_sampled(costs_[c])) costs_[c] = cost;
 }
 
 }  // namespace collage

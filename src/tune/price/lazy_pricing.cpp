@@ -30,18 +30,18 @@ class LazyPricer {
   }
 
   Result<std::vector<Cost>> run() {
-    COLLAGE_TRY_VOID(measure_until_known(Covers::kQuick, Forecast::kOpenMinded));
-    COLLAGE_TRY_VOID(measure_until_known(Covers::kBest, Forecast::kOpenMinded));
-    COLLAGE_TRY_VOID(measure_until_known(Covers::kAll, Forecast::kExpected));
-    COLLAGE_TRY_VOID(measure(long_ones()));
+    COLLAGE_TRY_VOID(ask_until_known(Covers::kQuick, Forecast::kOpenMinded, Effort::kSample));
+    COLLAGE_TRY_VOID(ask_until_known(Covers::kBest, Forecast::kOpenMinded, Effort::kSample));
+    COLLAGE_TRY_VOID(ask_until_known(Covers::kAll, Forecast::kExpected, Effort::kSample));
+    if (!measuring_.is_sampling_over()) COLLAGE_TRY_VOID(ask_for(long_ones()));
     for (bool goes_on = true; goes_on;) {
-      COLLAGE_TRY_VOID(measure_until_known(Covers::kBest, Forecast::kExpected));
+      COLLAGE_TRY_VOID(ask_until_known(Covers::kBest, Forecast::kExpected, Effort::kTime));
       const std::size_t before = costs_.measured_count();
       COLLAGE_TRY_VOID(try_hopes());
       goes_on = costs_.measured_count() > before;
     }
-    COLLAGE_TRY_VOID(measure_until_known(Covers::kAll, Forecast::kExpected));
-    if (measuring_.is_stopped() || !measuring_.is_over() || has_measured_cover()) return costs_.measured();
+    COLLAGE_TRY_VOID(ask_until_known(Covers::kAll, Forecast::kExpected, Effort::kSample));
+    if (measuring_.is_stopped() || !measuring_.is_over() || has_known_cover()) return costs_.known();
     forecast(Forecast::kExpected);
     return std::move(request_.costs);
   }
@@ -53,24 +53,35 @@ class LazyPricer {
     return request_.pool->regions[request_.pool->candidates[candidate].region].nodes.count();
   }
 
-  /// What is measured is compiled; a forecast in a cover would have to be compiled when the time is over.
-  [[nodiscard]] bool has_measured_cover() {
-    request_.costs = costs_.measured();
+  /// What was sampled is compiled; a forecast in a cover would have to be compiled when the time is over.
+  [[nodiscard]] bool has_known_cover() {
+    request_.costs = costs_.known();
     return best_cover(request_, request_.backends).has_value();
   }
 
   [[nodiscard]] bool has_ended() const { return measuring_.is_stopped() || measuring_.is_over(); }
 
-  Result<void> measure(const std::vector<std::size_t>& open) {
+  /// Samples of what nothing is known of, measurements of the others. How many: not what is too large by now.
+  Result<std::size_t> ask_for(const std::vector<std::size_t>& open) {
+    std::size_t count = 0;
     for (std::size_t begin = 0; begin < open.size() && !has_ended(); begin += kChunk) {
       std::vector<std::size_t> asked;
       for (std::size_t i = begin; i < std::min(open.size(), begin + kChunk); ++i)
         if (nodes_of(open[i]) <= measuring_.most_nodes()) asked.push_back(open[i]);
-      COLLAGE_TRY(const std::vector<Cost> priced, measuring_.candidates(asked));
-      COLLAGE_CHECK(priced.size() == asked.size(), "one cost for every candidate asked for");
-      for (std::size_t i = 0; i < asked.size(); ++i) costs_.learn(asked[i], priced[i]);
+      count += asked.size();
+      const auto seen = std::ranges::stable_partition(asked, [this](std::size_t c) { return costs_.is_unseen(c); });
+      COLLAGE_TRY_VOID(ask({asked.begin(), seen.begin()}, Effort::kSample));
+      COLLAGE_TRY_VOID(ask({seen.begin(), seen.end()}, Effort::kTime));
       measuring_.progress(costs_.measured_count());
     }
+    return count;
+  }
+
+  Result<void> ask(const std::vector<std::size_t>& candidates, Effort effort) {
+    if (candidates.empty()) return {};
+    COLLAGE_TRY(const std::vector<Cost> priced, measuring_.candidates(candidates, effort));
+    COLLAGE_CHECK(priced.size() == candidates.size(), "one cost for every candidate asked for");
+    for (std::size_t i = 0; i < candidates.size(); ++i) costs_.learn(candidates[i], priced[i]);
     return {};
   }
 
@@ -78,6 +89,13 @@ class LazyPricer {
     costs_.fit();
     fitted_ = costs_.measured_count();
     request_.costs = costs_.forecast(kind, measuring_.most_nodes());
+  }
+
+  /// Where a cover can be made of what is known, the search finds no other.
+  void keep_to_known() {
+    CoverRequest known = request_;
+    known.costs = costs_.known();
+    if (best_cover(known, known.backends)) request_.costs = std::move(known.costs);
   }
 
   /// None where the quick backends cannot do without the others.
@@ -90,18 +108,21 @@ class LazyPricer {
     return std::vector<NamedCover>{{"cover", *std::move(best)}};
   }
 
-  /// Until nothing is open that these covers use.
-  Result<void> measure_until_known(Covers which, Forecast kind) {
+  /// Until all that these covers use is sampled, or measured.
+  Result<void> ask_until_known(Covers which, Forecast kind, Effort effort) {
     for (;;) {
+      if (effort == Effort::kSample && measuring_.is_sampling_over()) return {};
       forecast(kind);
+      if (measuring_.is_sampling_over()) keep_to_known();
       COLLAGE_TRY(const std::vector<NamedCover> covers, covers_of(which));
       if (covers.empty()) return {};
       best_ns_ = covers.front().result.cover.cost_ns;
-      const std::vector<std::size_t> open = costs_.open_in(covers);
+      const std::vector<std::size_t> open = costs_.open_in(covers, effort);
       COLLAGE_TRY(const std::size_t conversions, measuring_.conversions(covers));
       if ((open.empty() && conversions == 0) || has_ended()) return {};
       if (which == Covers::kQuick && measuring_.is_quick_over()) return {};
-      COLLAGE_TRY_VOID(measure(open));
+      COLLAGE_TRY(const std::size_t asked, ask_for(open));
+      if (asked == 0 && conversions == 0) return {};
     }
   }
 
@@ -123,7 +144,7 @@ class LazyPricer {
   }
 
   [[nodiscard]] bool may_try() const {
-    return !has_ended() && measuring_.most_nodes() == kAnySize &&
+    return !has_ended() && !measuring_.is_sampling_over() && measuring_.most_nodes() == kAnySize &&
            states_ < kStatesPerMeasured * costs_.measured_count();
   }
 
@@ -143,11 +164,11 @@ class LazyPricer {
       COLLAGE_TRY_VOID(try_together(open.first(open.size() / 2)));
       return try_together(open.subspan(open.size() / 2));
     }
-    COLLAGE_TRY_VOID(measure({open.front()}));
+    COLLAGE_TRY_VOID(ask_for({open.front()}));
     if (static_cast<double>(costs_.measured_count()) > (1 + kNews) * static_cast<double>(fitted_))
       forecast(Forecast::kExpected);
     else
-      costs_.put_measured(open.front(), request_.costs);
+      costs_.put_known(open.front(), request_.costs);
     COLLAGE_TRY(best_ns_, cost_of_best(request_));
     return {};
   }

@@ -1,13 +1,17 @@
 // Prices a pool of candidates by measuring only those that decide which covers are best.
 // In:  a pool, a function that measures, forecasts for the rest. Out: measured costs; unknown for the rest.
-// How: the search runs with forecasts in place of unknown costs; the candidates that the best cover uses are measured;
-//       this repeats until the best cover contains no forecast. There are three passes: over the backends that are
-//       quick to measure; over all backends, with optimistic forecasts for kinds of candidates of which little is
-//       known; over all covers that will be confirmed, with expected costs. Then long regions are measured in any case,
-//       because a sum of parts forecasts them badly. Finally each unmeasured computation is tried at a hopeful cost
-//       while the others have their expected costs; it is measured only if the best cover improves. Many are tried in
-//       one search, because candidates that bring no gain together bring none alone.
-// Example: A -> B, with candidates a1, a2, a3 for A and b1 for B, whose forecasts are 10, 12, 30 and 5 us.
+// How: the search runs with forecasts in place of unknown costs; the candidates that the best cover uses are sampled,
+// by
+//       a few runs, until it contains no forecast. Only what the best cover then uses is measured, which again repeats
+//       until it contains no sample.
+//       Samples are taken in three passes: over the backends that are quick to measure; over all backends, with
+//       optimistic forecasts for kinds of candidates of which little is known; over all covers that will be confirmed,
+//       with expected costs. Then long regions are sampled in any case, because a sum of parts forecasts them badly.
+//       The best cover is measured. Finally each computation that was never run is tried at a hopeful cost while the
+//       others have their expected costs; it is sampled only if the best cover improves. Many are tried in one search,
+//       because candidates that bring no gain together bring none alone.
+// Example, without samples: A -> B, with candidates a1, a2, a3 for A and b1 for B, whose forecasts are 10, 12, 30 and
+//   5 us.
 //   search 1   best cover a1 b1 = 15   both are measured: a1 15 us, b1 5 us
 //   search 2   best cover a2 b1 = 17   (a1 b1 is 20 now)   a2 is measured: 11 us
 //   search 3   best cover a2 b1 = 16   contains no forecast
@@ -21,6 +25,7 @@
 #include <functional>
 #include <vector>
 
+#include "measure/jobs.h"
 #include "tune/price/cost_bounds.h"
 #include "tune/price/covers.h"
 
@@ -28,8 +33,8 @@ namespace collage {
 
 /// Who measures; called from the thread of price_lazily.
 struct LazyMeasuring {
-  /// One cost for each candidate asked for, unknown after a stop.
-  std::function<Result<std::vector<Cost>>(const std::vector<std::size_t>& candidates)> candidates;
+  /// One cost for each candidate asked for, sampled or measured as the effort says; unknown after a stop.
+  std::function<Result<std::vector<Cost>>(const std::vector<std::size_t>& candidates, Effort effort)> candidates;
   /// Measures the estimated conversions of the covers; how many there were.
   std::function<Result<std::size_t>(const std::vector<NamedCover>& covers)> conversions;
   /// Backends whose candidates take little time to measure: what their best cover uses comes first, so that a budget
@@ -37,6 +42,8 @@ struct LazyMeasuring {
   std::vector<std::string> quick = {};
   /// From then on they have no precedence.
   std::function<bool()> is_quick_over = [] { return false; };
+  /// From then on nothing new is sampled: the time left is for measuring the best cover of what is known.
+  std::function<bool()> is_sampling_over = [] { return false; };
   /// The size of the largest regions that may be measured now: less than any after a deadline.
   std::function<std::size_t()> most_nodes;
   /// From then on nothing is measured: somebody wants an end,
@@ -46,9 +53,9 @@ struct LazyMeasuring {
   std::function<void(std::size_t measured)> progress;
 };
 
-/// Costs by candidate of request.pool. request.costs are those known before; empty means none. One candidate of each
-/// computation is measured. When the time is over before a cover of measured candidates exists, the candidates of
-/// regions that could still be measured get their expected costs. Errors of the search and of measuring.
+/// Costs by candidate of request.pool: measured or sampled. request.costs are those known before; empty means none. One
+/// candidate of each computation is measured. When the time is over before a cover of measured candidates exists, the
+/// candidates of regions that could still be measured get their expected costs. Errors of the search and of measuring.
 [[nodiscard]] Result<std::vector<Cost>> price_lazily(CoverRequest request, CostBounds& bounds,
                                                      const LazyMeasuring& measuring);
 

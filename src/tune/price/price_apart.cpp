@@ -39,13 +39,13 @@ OneBackend only_of(const std::string& name, std::span<const PriceRequest> reques
 
 Result<std::vector<std::vector<PricedCandidate>>> price_apart(Pricer& pricer, const Graph& graph,
                                                               std::span<const PriceRequest> requests,
-                                                              const MeasureLimits& limits) {
+                                                              const MeasureLimits& limits, Effort effort) {
   std::vector<std::vector<PricedCandidate>> answers;
   for (const PriceRequest& request : requests) answers.emplace_back(request.candidates.size());
   for (const std::string& name : backends_asked(requests)) {
     const OneBackend own = only_of(name, requests);
     pricer.leave_worker();
-    COLLAGE_TRY(auto priced, pricer.price(graph, own.requests, limits));
+    COLLAGE_TRY(auto priced, pricer.price(graph, own.requests, limits, effort));
     for (std::size_t r = 0; r < own.places.size(); ++r)
       for (std::size_t c = 0; c < own.places[r].size(); ++c) answers[r][own.places[r][c]] = std::move(priced[r][c]);
   }

@@ -13,6 +13,6 @@ namespace collage {
 /// As Pricer::price, whose errors it has.
 [[nodiscard]] Result<std::vector<std::vector<PricedCandidate>>> price_apart(Pricer& pricer, const Graph& graph,
                                                                             std::span<const PriceRequest> requests,
-                                                                            const MeasureLimits& limits);
+                                                                            const MeasureLimits& limits, Effort effort);
 
 }  // namespace collage

@@ -10,8 +10,9 @@ namespace collage {
 namespace {
 
 constexpr int kMostSearches = 24;
-/// Of the time for measuring, for backends that are quick to measure.
+/// Of the time for measuring, for backends that are quick to measure; for samples of all.
 constexpr double kQuickShare = 0.25;
+constexpr double kSampleShare = 0.8;
 
 std::int64_t all_weight_bytes(const Graph& graph) {
   std::int64_t bytes = 0;
@@ -70,14 +71,15 @@ Result<std::vector<Cost>> Pricing::price_lazily(CoverRequest request, CostBounds
   request.conversions = boundary_table();
   const CandidatePool& pool = *request.pool;
   LazyMeasuring measuring;
-  measuring.candidates = [&](const std::vector<std::size_t>& asked) {
-    return candidates_.price_some(pool, asked, limits);
+  measuring.candidates = [&](const std::vector<std::size_t>& asked, Effort effort) {
+    return candidates_.price_some(pool, asked, effort, limits);
   };
   measuring.conversions = [&](const std::vector<NamedCover>& covers) {
     return conversions_.measure(covers, limits, *pricer_);
   };
   measuring.quick = quick_backends(request.backends, registry_);
   measuring.is_quick_over = [until = after(limits.deadline, kQuickShare)] { return Clock::now() > until; };
+  measuring.is_sampling_over = [until = after(limits.deadline, kSampleShare)] { return Clock::now() > until; };
   measuring.most_nodes = [&] { return candidates_.most_nodes(limits); };
   measuring.is_stopped = [&] { return limits.stop.stop_requested(); };
   measuring.is_over = [&] { return Clock::now() > limits.latest; };
