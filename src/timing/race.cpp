@@ -25,12 +25,13 @@ struct Repeats {
 /// Warms up and finds how many runs heating and one sample need.
 Result<Repeats> calibrate(const Contender& contender, const RaceOptions& options) {
   COLLAGE_TRY_VOID(contender.run());
-  COLLAGE_TRY_VOID(contender.run());
+  if (options.heat_ns > 0) COLLAGE_TRY_VOID(contender.run());
   COLLAGE_TRY(const std::int64_t once, time_once(contender));
   const auto runs_in = [&](std::int64_t ns) {
     return static_cast<int>(std::clamp<std::int64_t>(ns / std::max<std::int64_t>(once, 1), 1, 1000));
   };
-  return Repeats{.untimed = runs_in(options.heat_ns), .timed = runs_in(options.min_sample_ns)};
+  return Repeats{.untimed = options.heat_ns > 0 ? runs_in(options.heat_ns) : 0,
+                 .timed = runs_in(options.min_sample_ns)};
 }
 
 double median_of(std::vector<double> values) {

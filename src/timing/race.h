@@ -40,8 +40,8 @@ struct RaceOptions {
   /// whose interval (paired_ratio) begins above it after kIntervalRounds.
   double beaten_ratio = 1.1;
   std::int64_t min_sample_ns = 200'000;  ///< short runs are repeated inside one sample
-  /// Untimed runs before each sample, at least one. They restore the caches and branch predictions that the other
-  /// contenders displaced, so that a sample shows the contender's steady state.
+  /// Untimed runs before each sample, at least one; none when it is 0. They restore the caches and branch predictions
+  /// that the other contenders displaced, so that a sample shows the contender's steady state.
   std::int64_t heat_ns = 3'000'000;
   int threads = 0;                 ///< samples are taken pinned to so many processors; 0 = not pinned
   bool discards_disturbed = true;  ///< rounds, by cause

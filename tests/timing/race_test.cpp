@@ -57,7 +57,7 @@ RaceOptions short_race(std::size_t rounds) {
           .max_rounds = rounds,
           .seconds = 0,
           .min_sample_ns = 0,
-          .heat_ns = 0,
+          .heat_ns = 1,
           .discards_disturbed = false,
           .seed = 3,
           .stop = {}};
@@ -86,6 +86,18 @@ TEST(Race, EveryRoundHasEveryContender) {
     EXPECT_EQ(names, "aabbcc");
   }
   EXPECT_TRUE(shuffled);
+}
+
+TEST(Race, WithoutHeatThereIsOneRunToWarmUpAndNoneBeforeASample) {
+  int runs = 0;
+  const Contender contender = {.name = "a", .run = [&]() -> Result<void> {
+                                 ++runs;
+                                 return {};
+                               }};
+  RaceOptions options = short_race(4);
+  options.heat_ns = 0;
+  ASSERT_TRUE(race({contender}, options));
+  EXPECT_EQ(runs, 2 + 4);
 }
 
 /// A contender that takes as long as it is told, give or take what the machine adds.

@@ -123,6 +123,7 @@ Result<std::vector<ConfirmLane>> confirm_here(const ConfirmRequest& request, Reg
   options.min_rounds = request.min_rounds;
   options.decided_rounds = request.decided_rounds;
   options.most_seconds = request.most_seconds;
+  if (request.is_rough) options.heat_ns = 0;
   options.threads = request.threads;
   options.seed = request.seed;
   Canary canary;
@@ -162,6 +163,7 @@ nlohmann::json to_json(const ConfirmRequest& request) {
           {"min_rounds", request.min_rounds},
           {"decided_rounds", request.decided_rounds},
           {"most_seconds", request.most_seconds},
+          {"rough", request.is_rough},
           {"profile_runs", request.profile_runs},
           {"seed", request.seed},
           {"quiet_ns", request.quiet_ns}};
@@ -181,6 +183,7 @@ Result<ConfirmRequest> confirm_request_from(const nlohmann::json& json) {
     request.min_rounds = json.at("min_rounds");
     request.decided_rounds = json.at("decided_rounds");
     request.most_seconds = json.at("most_seconds");
+    request.is_rough = json.at("rough");
     request.profile_runs = json.at("profile_runs");
     request.seed = json.at("seed");
     request.quiet_ns = json.at("quiet_ns");

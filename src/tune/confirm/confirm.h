@@ -38,6 +38,7 @@ struct ConfirmRequest {
   std::size_t min_rounds = 11;     ///< 0 = nothing is timed, outputs are checked only
   std::size_t decided_rounds = 0;  ///< as in RaceOptions, like
   double most_seconds = 0;         ///< this
+  bool is_rough = false;           ///< no runs to warm up before a sample: to tell apart what differs by much
   int profile_runs = 7;            ///< that tell the times of single steps; 0 = they are not asked
   std::uint64_t seed = 1;
   std::int64_t quiet_ns = 0;  ///< the canary's (timing/canary.h), from pricing; 0 = not known

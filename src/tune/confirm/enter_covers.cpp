@@ -24,6 +24,9 @@ ArtifactLimits limits_of_covers(const MeasureEnv& env, const Contest& contest) {
   return limits;
 }
 
+/// A cover that costs this many times as much as the best one is not timed: what costs do not tell is less.
+constexpr double kHopeless = 1.25;
+
 /// False when there is no such plan.
 bool add_cover(const TuneTask& task, const MeasureEnv& env, const std::string& stage, NamedCover named, bool is_best,
                const Corrections& corrections, Priced& priced, Contest& contest) {
@@ -60,6 +63,8 @@ bool add_covers(const TuneTask& task, const MeasureEnv& env, const std::string& 
       contest.is_cut = true;
       break;
     }
+    const auto best_ns = static_cast<double>(covers.covers.front().result.cover.cost_ns);
+    if (static_cast<double>(named.result.cover.cost_ns) > kHopeless * best_ns) continue;
     const int widenings = priced.widenings;
     if (contest.note_cover(task.graph(), named.result.cover))
       fits |= add_cover(task, env, stage, named, &named == &covers.covers.front(), covers.corrections, priced, contest);

@@ -35,6 +35,7 @@ ConfirmRequest request_for(const std::vector<PlanToJudge>& plans, const std::vec
   request.threads = options.threads;
   request.seed = options.seed;
   request.quiet_ns = options.quiet_ns;
+  request.is_rough = !options.has_final;
   // The times of single steps are for searches that come after.
   if (is_late(options) || !options.has_final) request.profile_runs = 0;
   return request;
