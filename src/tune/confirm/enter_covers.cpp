@@ -1,9 +1,12 @@
 #include "tune/confirm/enter_covers.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "tune/confirm/make_contestant.h"
 #include "tune/confirm/output_check.h"
+#include "tune/price/hoped_gains.h"
 
 namespace collage {
 namespace {
@@ -81,10 +84,12 @@ std::string to_text(const Graph& graph, const std::vector<NamedCover>& covers) {
 
 }  // namespace
 
-Result<Covers> choose_covers(const TuneTask& task, const MeasureEnv& env, Corrections corrections,
+Result<Covers> choose_covers(const TuneTask& task, const MeasureEnv& env, Corrections corrections, bool best_alone,
                              const Priced& priced) {
-  COLLAGE_TRY(std::vector<NamedCover> covers,
-              priced.pricing->search(cover_request(task, priced, corrections), env.limits()));
+  CoverRequest request = cover_request(task, priced, corrections);
+  request.best_alone = best_alone;
+  if (best_alone) request.search.max_states = std::min(request.search.max_states, kMostTrialStates);
+  COLLAGE_TRY(std::vector<NamedCover> covers, priced.pricing->search(std::move(request), env.limits()));
   env.dump.keep("covers", [&] { return to_text(task.graph(), covers); });
   return Covers{.covers = std::move(covers), .corrections = std::move(corrections)};
 }
@@ -92,7 +97,11 @@ Result<Covers> choose_covers(const TuneTask& task, const MeasureEnv& env, Correc
 void enter_covers(const TuneTask& task, const MeasureEnv& env, const std::string& stage, const Corrections& corrections,
                   Priced& priced, Contest& contest) {
   for (int search = 1;; ++search) {
-    const auto covers = choose_covers(task, env, corrections, priced);
+    const std::string here = fmt::format("{}, search {}", stage, search);
+    const bool is_late = env.budget.is_past(Budget::kMeasuringShare);
+    const bool best_alone =
+        env.deadlines.has_begun() ? env.deadlines.decides(here, "the best alone", is_late) : is_late;
+    const auto covers = choose_covers(task, env, corrections, best_alone, priced);
     if (!covers) {
       contest.notes.push_back("no mixed plan: " + (env.user_stop.stop_requested() ? what_the_stop_left(priced)
                                                                                   : to_string(covers.error())));
@@ -102,7 +111,7 @@ void enter_covers(const TuneTask& task, const MeasureEnv& env, const std::string
     const int widenings = priced.widenings;
     contest.least_over_cap.reset();
     if (!env.deadlines.has_begun()) begin_log(task, env, *covers);
-    const bool fits = add_covers(task, env, fmt::format("{}, search {}", stage, search), *covers, priced, contest);
+    const bool fits = add_covers(task, env, here, *covers, priced, contest);
     // The memory map of the plan has the last word.
     const bool is_lower = !fits && contest.least_over_cap &&
                           lower_cap(*contest.least_over_cap, task.options.objective.memory_cap, priced);

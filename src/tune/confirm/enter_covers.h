@@ -18,9 +18,9 @@ struct Covers {
   Corrections corrections = {};  ///< that were applied to the costs
 };
 
-/// The covers worth a plan, the best first. Errors of the search.
+/// The covers worth a plan, the best first; with best_alone none of fewer backends. Errors of the search.
 [[nodiscard]] Result<Covers> choose_covers(const TuneTask& task, const MeasureEnv& env, Corrections corrections,
-                                           const Priced& priced);
+                                           bool best_alone, const Priced& priced);
 
 /// Chooses covers and lets plans of those that are new compete. Without a cover a note says why. `stage` names the
 /// decisions of the clock: covers that came too late are left out.

@@ -216,6 +216,7 @@ Result<std::vector<NamedCover>> covers_to_confirm(const CoverRequest& request) {
   if (auto full = full_precision_cover(request);
       full && *full && seen.insert(to_text(*request.graph, (*full)->cover)).second)
     covers.push_back({"mixed, full precision", std::move(**full)});
+  if (request.best_alone) return covers;
   const std::vector<std::string> useful = useful_backends(request);
   for (const std::vector<std::string>& set : smaller_sets(useful)) {
     auto result = best_cover(request, set);

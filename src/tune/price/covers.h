@@ -39,6 +39,7 @@ struct CoverRequest {
   std::vector<std::int64_t> least_ns = {};    ///< by candidate: what it takes at least, for proofs; empty for 0
   std::vector<std::int64_t> workspace_bytes;  ///< by candidate of the pool; empty = memory does not matter
   std::vector<std::pair<std::string, std::string>> conflicts;  ///< backends that cannot be in one plan
+  bool best_alone = false;  ///< covers_to_confirm: none of fewer backends, for which there is no time
 };
 
 /// The usable candidates of all backends of the request and of the host; of the filler only where these have none.
