@@ -182,7 +182,7 @@ TEST_F(PriceJobs, SamplingChecksTheRecordAndRunsAFewTimes) {
   request.effort = Effort::kSample;
   const PriceAnswer answer = run(request);
   ASSERT_TRUE(is_sampled(answer.candidates[0].cost));
-  EXPECT_GE(nanoseconds_of(answer.candidates[0].cost), 300'000);
+  EXPECT_GT(nanoseconds_of(answer.candidates[0].cost), 100'000) << "scaled to a quiet moment";
   EXPECT_NE(answer.candidates[0].artifact, "");
   EXPECT_TRUE(answer.candidates[0].samples.ns.empty()) << "there is no cost to store them with";
   EXPECT_TRUE(std::holds_alternative<Infeasible>(answer.candidates[1].cost));

@@ -33,7 +33,7 @@ class LazyPricer {
     COLLAGE_TRY_VOID(ask_until_known(Covers::kQuick, Forecast::kOpenMinded, Effort::kSample));
     COLLAGE_TRY_VOID(ask_until_known(Covers::kBest, Forecast::kOpenMinded, Effort::kSample));
     COLLAGE_TRY_VOID(ask_until_known(Covers::kAll, Forecast::kExpected, Effort::kSample));
-    if (!measuring_.is_sampling_over()) COLLAGE_TRY_VOID(ask_for(long_ones()));
+    if (!keeps_to_known()) COLLAGE_TRY_VOID(ask_for(long_ones()));
     for (bool goes_on = true; goes_on;) {
       COLLAGE_TRY_VOID(ask_until_known(Covers::kBest, Forecast::kExpected, Effort::kTime));
       const std::size_t before = costs_.measured_count();
@@ -55,9 +55,15 @@ class LazyPricer {
 
   /// What was sampled is compiled; a forecast in a cover would have to be compiled when the time is over.
   [[nodiscard]] bool has_known_cover() {
-    request_.costs = costs_.known();
-    return best_cover(request_, request_.backends).has_value();
+    if (has_known_cover_) return true;
+    CoverRequest known = request_;
+    known.costs = costs_.known();
+    has_known_cover_ = best_cover(known, known.backends).has_value();
+    return has_known_cover_;
   }
+
+  /// The time left is for measuring what is known. Without a cover of that, samples come first.
+  [[nodiscard]] bool keeps_to_known() { return measuring_.is_sampling_over() && has_known_cover(); }
 
   [[nodiscard]] bool has_ended() const { return measuring_.is_stopped() || measuring_.is_over(); }
 
@@ -91,13 +97,6 @@ class LazyPricer {
     request_.costs = costs_.forecast(kind, measuring_.most_nodes());
   }
 
-  /// Where a cover can be made of what is known, the search finds no other.
-  void keep_to_known() {
-    CoverRequest known = request_;
-    known.costs = costs_.known();
-    if (best_cover(known, known.backends)) request_.costs = std::move(known.costs);
-  }
-
   /// None where the quick backends cannot do without the others.
   Result<std::vector<NamedCover>> covers_of(Covers which) {
     if (which == Covers::kAll) return covers_to_confirm(request_);
@@ -111,9 +110,10 @@ class LazyPricer {
   /// Until all that these covers use is sampled, or measured.
   Result<void> ask_until_known(Covers which, Forecast kind, Effort effort) {
     for (;;) {
-      if (effort == Effort::kSample && measuring_.is_sampling_over()) return {};
+      const bool keeps_to_known = this->keeps_to_known();
+      if (effort == Effort::kSample && keeps_to_known) return {};
       forecast(kind);
-      if (measuring_.is_sampling_over()) keep_to_known();
+      if (keeps_to_known) request_.costs = costs_.known();
       COLLAGE_TRY(const std::vector<NamedCover> covers, covers_of(which));
       if (covers.empty()) return {};
       best_ns_ = covers.front().result.cover.cost_ns;
@@ -143,8 +143,8 @@ class LazyPricer {
     return {};
   }
 
-  [[nodiscard]] bool may_try() const {
-    return !has_ended() && !measuring_.is_sampling_over() && measuring_.most_nodes() == kAnySize &&
+  [[nodiscard]] bool may_try() {
+    return !has_ended() && !keeps_to_known() && measuring_.most_nodes() == kAnySize &&
            states_ < kStatesPerMeasured * costs_.measured_count();
   }
 
@@ -179,6 +179,7 @@ class LazyPricer {
   std::int64_t best_ns_ = 0;  ///< of the best cover under request_.costs
   std::size_t fitted_ = 0;    ///< measured when forecasts were made
   std::size_t states_ = 0;    ///< made by trials
+  bool has_known_cover_ = false;
 };
 
 }  // namespace
