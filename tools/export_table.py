@@ -3,8 +3,8 @@
 
 In:  models, the folder of a build or an installed tree. Out: a table on stdout, and with --json its numbers.
 How: each model is tuned with --deploy library and exported; examples/export/time_model.c times the library, `collage
-     bench` the plan, ONNX Runtime and OpenVINO. Times of the library and the plan are taken in turns, --rounds of them, and
-     the median counts. Run it on a quiet machine.
+     bench` the plan, ONNX Runtime and OpenVINO. The library and the plan run in turns, each for --seconds, --rounds times,
+     and the median counts. Run it on a quiet machine.
 
     tools/export_table.py --tree build/dev /path/mobilenet.onnx yunet.onnx:height=320,width=320
 """
@@ -35,9 +35,9 @@ def shapes_of(model):
     return pathlib.Path(path).resolve(), [word for one in shapes.split(",") if one for word in ("--shape", one)]
 
 
-def times_of(folder, runs):
+def times_of(folder, seconds):
     """Microseconds of the exported library: until it is ready, until the first result, of a run."""
-    words = dict(line.split() for line in run(["./time_model", "./libmodel.so", runs], folder).splitlines())
+    words = dict(line.split() for line in run(["./time_model", "./libmodel.so", seconds], folder).splitlines())
     return float(words["ready"]), float(words["first"]), float(words["run"])
 
 
@@ -61,7 +61,7 @@ def row_of(collage, model, options):
         exported = json.loads(pathlib.Path(folder, "export.json").read_text())
         readies, firsts, runs, plans, engines = [], [], [], [], {}
         for _ in range(options.rounds):
-            ready, first, one_run = times_of(folder, options.runs)
+            ready, first, one_run = times_of(folder, options.seconds)
             readies.append(ready)
             firsts.append(first)
             runs.append(one_run)
@@ -107,9 +107,8 @@ def main():
     parser.add_argument("--tree", default="build/dev", help="of a build, or installed")
     parser.add_argument("--budget", default="3m")
     parser.add_argument("--threads", default="1")
-    parser.add_argument("--seconds", default="3", help="of a bench")
+    parser.add_argument("--seconds", default="3", help="of the library, and of a bench, in each round")
     parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--runs", type=int, default=300, help="of a library, in each round")
     parser.add_argument("--json", metavar="FILE")
     options = parser.parse_args()
     collage = os.path.abspath(os.path.join(options.tree, "bin", "collage"))

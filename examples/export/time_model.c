@@ -1,6 +1,6 @@
 /* Times an exported model: from loading its library until an instance is ready, until the first result, and single runs in
-   a loop. Prints lines of microseconds, "ready US", "first US" and "run MEDIAN". Arguments: the library, the number of
-   runs. */
+   a loop. Prints lines of microseconds, "ready US", "first US" and "run MEDIAN". Arguments: the library, for how many
+   seconds to run (a processor changes its speed for milliseconds at a time: a few runs show one of its speeds). */
 #define _GNU_SOURCE /* the dynamic loader, the clock */
 
 #include "model.h"
@@ -15,7 +15,8 @@ static unsigned char memory[MODEL_WORKSPACE_BYTES] __attribute__((aligned(209715
 static const size_t input_bytes[] = MODEL_INPUT_SIZES;
 static const int input_types[] = MODEL_INPUT_TYPES;
 
-enum { FLOAT32 = 1 }; /* of ONNX's types */
+enum { FLOAT32 = 1 };       /* of ONNX's types */
+enum { MOST_RUNS = 1 << 20 }; /* whose times are kept */
 
 static double now_us(void) {
   struct timespec time;
@@ -51,7 +52,7 @@ static void find(void* library, const char* name, void* function) {
 
 int main(int argc, char** argv) {
   if (argc != 3) return MODEL_USAGE;
-  const int runs = atoi(argv[2]);
+  const double seconds = atof(argv[2]);
   void* inputs[MODEL_INPUT_COUNT + 1] = {NULL};
   for (size_t i = 0; i < MODEL_INPUT_COUNT; ++i) {
     inputs[i] = malloc(input_bytes[i] + 1);
@@ -73,13 +74,16 @@ int main(int argc, char** argv) {
   printf("ready %.1f\n", now_us() - begin);
   if (status == MODEL_GOOD) status = run(model, (const void* const*)inputs, NULL);
   printf("first %.1f\n", now_us() - begin);
-  double* const times = calloc((size_t)runs + 1, sizeof *times);
-  for (int i = 0; status == MODEL_GOOD && times != NULL && i < runs; ++i) {
-    const double start = now_us();
+  double* const times = malloc(MOST_RUNS * sizeof *times);
+  const double end = now_us() + seconds * 1e6;
+  int runs = 0;
+  for (double start = now_us(); status == MODEL_GOOD && times != NULL && runs < MOST_RUNS && start < end; ++runs) {
     status = run(model, NULL, NULL);
-    times[i] = now_us() - start;
+    const double stop = now_us();
+    times[runs] = stop - start;
+    start = stop;
   }
-  if (times != NULL && runs > 0) {
+  if (runs > 0) {
     qsort(times, (size_t)runs, sizeof *times, compare);
     printf("run %.3f\n", times[runs / 2]);
   }

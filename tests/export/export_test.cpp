@@ -275,7 +275,7 @@ TEST_F(ExportTest, BuildsTheExampleWhichRunsAlone) {
   const Said archive = shell("cd '" + file("alone") + "' && env -i ./run_model_static");
   EXPECT_EQ(archive.exit_code, 0) << archive.text;
   EXPECT_EQ(archive.text, shared.text);
-  const Said timed = shell("cd '" + file("example") + "' && ./time_model ./libmodel.so 3");
+  const Said timed = shell("cd '" + file("example") + "' && ./time_model ./libmodel.so 0.05");
   EXPECT_EQ(timed.exit_code, 0) << timed.text;
   EXPECT_THAT(timed.text, HasSubstr("run "));
 }
