@@ -9,8 +9,8 @@
 namespace collage::native {
 namespace {
 
-constexpr std::array<std::string_view, 8> kNames = {"none",  "panels",    "winograd",      "quads",
-                                                    "pairs", "quad-sums", "narrow-panels", "narrow-pairs"};
+constexpr std::array<std::string_view, 9> kNames = {"none",      "panels",        "winograd",     "quads",      "pairs",
+                                                    "quad-sums", "narrow-panels", "narrow-pairs", "half-panels"};
 
 std::int64_t rounded_up(std::int64_t n, std::int64_t to) { return (n + to - 1) / to * to; }
 
@@ -65,16 +65,16 @@ void pack_groups(const Panels& panels, std::uint8_t flip, const std::uint8_t* fr
                 flip ^ from[(first + i) * panels.out_stride + tap * panels.tap_stride + (in + j) * panels.in_stride]);
 }
 
-/// f32 as bfloat16.
-template <std::int64_t kGroup>
+/// f32 in 16 bits.
+template <std::int64_t kGroup, std::uint16_t (*kRounded)(float)>
 void pack_narrow(const Panels& panels, const float* from, std::uint16_t* to) {
   for (std::int64_t first = 0; first < panels.out; first += panels.block)
     for (std::int64_t tap = 0; tap < panels.taps; ++tap)
       for (std::int64_t in = 0; in < panels.in; in += kGroup, to += kGroup * panels.block)
         for (std::int64_t i = 0; i < std::min(panels.block, panels.out - first); ++i)
           for (std::int64_t j = 0; j < std::min(kGroup, panels.in - in); ++j)
-            to[kGroup * i + j] = to_bfloat(
-                from[(first + i) * panels.out_stride + tap * panels.tap_stride + (in + j) * panels.in_stride]);
+            to[kGroup * i + j] =
+                kRounded(from[(first + i) * panels.out_stride + tap * panels.tap_stride + (in + j) * panels.in_stride]);
 }
 
 void sum_quads(const Panels& panels, std::uint8_t flip, const std::uint8_t* from, std::int32_t* to) {
@@ -137,8 +137,9 @@ bool fits(const Packing& packing, const Tensor& source) {
     case PackingKind::kPairs:
     case PackingKind::kQuadSums:
       return packing.numbers.size() == 7 && is_byte(source.type) && Panels(packing.numbers).fits(source);
-    case PackingKind::kNarrowPanels:
-    case PackingKind::kNarrowPairs:
+    case PackingKind::kBfloatPanels:
+    case PackingKind::kHalfPanels:
+    case PackingKind::kBfloatPairs:
       return packing.numbers.size() == 7 && source.type == ElementType::kFloat32 &&
              Panels(packing.numbers).fits(source);
     case PackingKind::kWinograd:
@@ -150,6 +151,11 @@ bool fits(const Packing& packing, const Tensor& source) {
 }
 
 }  // namespace
+
+PackingKind panels_in(ElementType type) {
+  if (type == ElementType::kBfloat16) return PackingKind::kBfloatPanels;
+  return type == ElementType::kFloat16 ? PackingKind::kHalfPanels : PackingKind::kPanels;
+}
 
 std::string_view name_of(PackingKind kind) { return kNames.at(static_cast<std::size_t>(kind)); }
 
@@ -168,10 +174,11 @@ std::size_t packed_bytes(const Packing& packing, const Tensor& source) {
       return static_cast<std::size_t>(rounded_up(n[0], n[6]) * n[1] * n[2]) * sizeof(float);
     case PackingKind::kQuads:
       return static_cast<std::size_t>(rounded_up(n[0], n[6]) * n[1] * rounded_up(n[2], 4));
-    case PackingKind::kNarrowPanels:
+    case PackingKind::kBfloatPanels:
+    case PackingKind::kHalfPanels:
       return static_cast<std::size_t>(rounded_up(n[0], n[6]) * n[1] * n[2]) * sizeof(std::uint16_t);
     case PackingKind::kPairs:
-    case PackingKind::kNarrowPairs:
+    case PackingKind::kBfloatPairs:
       return static_cast<std::size_t>(rounded_up(n[0], n[6]) * n[1] * rounded_up(n[2], 2)) * sizeof(std::int16_t);
     case PackingKind::kQuadSums:
       return static_cast<std::size_t>(rounded_up(n[0], n[6])) * sizeof(std::int32_t);
@@ -205,12 +212,15 @@ void fill(const Packing& packing, const Tensor& source, std::byte* to) {
       return pack_groups<4>(Panels(packing.numbers), flip, bytes, reinterpret_cast<std::int8_t*>(to));
     case PackingKind::kPairs:
       return pack_groups<2>(Panels(packing.numbers), flip, bytes, reinterpret_cast<std::int16_t*>(to));
-    case PackingKind::kNarrowPanels:
-      return pack_narrow<1>(Panels(packing.numbers), reinterpret_cast<const float*>(bytes),
-                            reinterpret_cast<std::uint16_t*>(to));
-    case PackingKind::kNarrowPairs:
-      return pack_narrow<2>(Panels(packing.numbers), reinterpret_cast<const float*>(bytes),
-                            reinterpret_cast<std::uint16_t*>(to));
+    case PackingKind::kBfloatPanels:
+      return pack_narrow<1, to_bfloat>(Panels(packing.numbers), reinterpret_cast<const float*>(bytes),
+                                       reinterpret_cast<std::uint16_t*>(to));
+    case PackingKind::kBfloatPairs:
+      return pack_narrow<2, to_bfloat>(Panels(packing.numbers), reinterpret_cast<const float*>(bytes),
+                                       reinterpret_cast<std::uint16_t*>(to));
+    case PackingKind::kHalfPanels:
+      return pack_narrow<1, to_half>(Panels(packing.numbers), reinterpret_cast<const float*>(bytes),
+                                     reinterpret_cast<std::uint16_t*>(to));
     case PackingKind::kQuadSums:
       return sum_quads(Panels(packing.numbers), flip, bytes, reinterpret_cast<std::int32_t*>(to));
   }

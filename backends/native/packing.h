@@ -24,10 +24,13 @@ enum class PackingKind : std::uint8_t {
               ///< 128, [out/block][taps][in/4][block][4], zeros past the ends
   kPairs,     ///< the same numbers and values as i16, [out/block][taps][in/2][block][2]
   kQuadSums,  ///< the same numbers: i32 [out rounded up to block], the sum of each output's bytes in kQuads
-  kNarrowPanels,  ///< seven numbers as of kPanels, from f32: bfloat16
-  kNarrowPairs    ///< the same numbers: bfloat16 [out/block][taps][in/2][block][2], zeros past the ends
+  kBfloatPanels,  ///< seven numbers as of kPanels, from f32: bfloat16
+  kBfloatPairs,   ///< the same numbers: bfloat16 [out/block][taps][in/2][block][2], zeros past the ends
+  kHalfPanels     ///< as kBfloatPanels, in float16
 };
 
+/// Panels in elements of float32, bfloat16 or float16.
+[[nodiscard]] PackingKind panels_in(ElementType type);
 [[nodiscard]] std::string_view name_of(PackingKind kind);
 [[nodiscard]] std::optional<PackingKind> packing_kind_of(std::string_view name);
 

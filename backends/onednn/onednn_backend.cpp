@@ -85,7 +85,7 @@ std::expected<std::vector<Variant>, Refusal> OneDnnBackend::support(const Graph&
   if (!analysis) return std::unexpected(analysis.error());
   std::vector<Variant> variants;
   Refusal why{RefusalReason::kStructure, "no way to run it"};
-  const auto narrow = narrow_element(options);
+  const auto narrow = multiplied_narrow_element(options);
   for (const Choice& choice : choices_of(graph, *analysis, options.accuracy, narrow)) {
     auto lowered = lower(graph, region, *analysis, choice);
     if (lowered)
@@ -109,7 +109,8 @@ std::expected<Artifact, Refusal> OneDnnBackend::compile_one(const CompileRequest
   const Graph& graph = *request.graph;
   const auto analysis = analyse(graph, request.region);
   if (!analysis) return std::unexpected(analysis.error());
-  const std::vector<Choice> choices = choices_of(graph, *analysis, options.accuracy, narrow_element(options));
+  const std::vector<Choice> choices =
+      choices_of(graph, *analysis, options.accuracy, multiplied_narrow_element(options));
   const auto choice = std::ranges::find(choices, request.variant.name, &Choice::name);
   if (choice == choices.end()) return refuse_request(RefusalReason::kStructure, "no variant " + request.variant.name);
   auto lowered = lower(graph, request.region, *analysis, *choice);

@@ -95,7 +95,7 @@ constexpr std::string_view kNarrowInside = "+bf16";
 /// Variants in bf16: inside alone, and at the ports too. Those with ends of two kinds stay with f32.
 void add_narrow(const Graph& graph, const Region& region, const CompileOptions& options,
                 std::vector<Variant>& variants) {
-  const auto element = narrow_element(options);
+  const auto element = multiplied_narrow_element(options);
   if (!element) return;
   for (std::size_t v = 0, full = variants.size(); v < full; ++v) {
     if (variants[v].name != "default" && variants[v].name != "channels_last") continue;
@@ -174,7 +174,7 @@ class OpenvinoBackend final : public Backend, public OperandExtension {
       return std::unexpected(Refusal{.reason = RefusalReason::kResources,
                                      .detail = std::to_string(constant_bytes) + " bytes of constants in one model"});
     const bool is_chosen = precision_ == Precision::kFull && is_narrow(request.variant);
-    if (is_chosen && !narrow_element(options))
+    if (is_chosen && !multiplied_narrow_element(options))
       return std::unexpected(Refusal{.reason = RefusalReason::kFormat, .detail = "no 16-bit arithmetic here"});
     const Precision precision = is_chosen ? Precision::kNarrow : precision_;
     const std::string onnx = request.model_bytes ? *request.model_bytes : region_model(request, Weights::kInside).bytes;

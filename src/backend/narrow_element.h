@@ -1,5 +1,8 @@
-// Which 16-bit element type kernels may compute and store in.
+// Which 16-bit element types kernels may store and compute in.
 // In:  the options of a compilation, this processor. Out: an element type, or nothing.
+// How: the environment variable COLLAGE_NARROW_ELEMENT ("bf16", "f16", "none") replaces the type of storage in tests,
+// so that
+//      numbers are rounded in the same places on processors that lack the instructions.
 #pragma once
 
 #include <optional>
@@ -8,8 +11,13 @@
 
 namespace collage {
 
-/// bfloat16 in accuracy class `fast` where the processor multiplies it, else nothing. Backends offer narrow formats and
-/// 16-bit arithmetic only when this names a type.
+/// The type that float32 values may be stored in, in accuracy class `fast`: bfloat16 where the processor multiplies it,
+/// else float16 where the processor converts it (F16C), else nothing. Backends offer narrow formats only when this
+/// names a type, and in that type alone.
 [[nodiscard]] std::optional<ElementType> narrow_element(const CompileOptions& options);
+
+/// The type among them that the processor also multiplies: bfloat16 (AVX512_BF16), else nothing. Backends offer 16-bit
+/// arithmetic only when this names a type.
+[[nodiscard]] std::optional<ElementType> multiplied_narrow_element(const CompileOptions& options);
 
 }  // namespace collage

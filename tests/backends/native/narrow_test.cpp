@@ -13,12 +13,12 @@ TEST(Narrow, IsOfferedInClassFastAlone) {
   const Graph graph = graph_of(kSum);
   for (const Accuracy accuracy : {Accuracy::kStrict, Accuracy::kStandard, Accuracy::kFast}) {
     const auto variants = variants_of(compiling(), graph, {.accuracy = accuracy});
-    EXPECT_EQ(std::ranges::any_of(variants, has_narrow_port), accuracy == Accuracy::kFast && has_narrow());
+    EXPECT_EQ(std::ranges::any_of(variants, has_narrow_port), accuracy == Accuracy::kFast);
   }
 }
 
 TEST(Narrow, IsRefusedInOtherClassesWhateverTheNameSays) {
-  if (!has_narrow()) GTEST_SKIP() << "no arithmetic of 16 bits here";
+  const NarrowElement forced(ElementType::kBfloat16);
   const Graph graph = graph_of(kSum);
   const Variant variant = variant_of(compiling(), graph, "flat.plain.bf16", fast_options());
   const CompileRequest request{.graph = &graph, .region = region_of(graph), .variant = variant, .model_bytes = {}};
@@ -51,7 +51,7 @@ bool has_instruction(const Graph& graph, const Variant& variant, const Instructi
 }
 
 TEST(Narrow, MultipliesPairsInOneInstruction) {
-  if (!has_narrow()) GTEST_SKIP() << "no arithmetic of 16 bits here";
+  if (!has_narrow_arithmetic()) GTEST_SKIP() << "no arithmetic of 16 bits here";
   for (const std::string text :
        {"graph(%x: f32[1,16,12,12], %w: f32[64,16,3,3]) -> (%y) { %y: f32[1,64,12,12] = Conv(%x, %w) "
         "{kernel_shape=[3,3], pads=[1,1,1,1]} }",
@@ -67,7 +67,7 @@ TEST(Narrow, MultipliesPairsInOneInstruction) {
 }
 
 TEST(Narrow, RoundsInOneInstruction) {
-  if (!has_narrow()) GTEST_SKIP() << "no arithmetic of 16 bits here";
+  if (!has_narrow_arithmetic()) GTEST_SKIP() << "no arithmetic of 16 bits here";
   const Graph graph = graph_of("graph(%a: f32[640], %b: f32[640]) -> (%y) { %y: f32[640] = Add(%a, %b) }");
   EXPECT_TRUE(has_instruction(graph, variant_of(compiling(), graph, "flat.plain.bf16", fast_options()), kRound));
   EXPECT_FALSE(has_instruction(graph, variant_of(compiling(), graph, "flat.plain", fast_options()), kRound));
@@ -75,7 +75,8 @@ TEST(Narrow, RoundsInOneInstruction) {
 
 /// Code for older processors computes the same products without such an instruction.
 TEST(Narrow, RunsOnOlderProcessors) {
-  if (!has_narrow() || !has_reference()) GTEST_SKIP() << "no arithmetic of 16 bits, or no reference here";
+  if (!has_reference()) GTEST_SKIP() << "no reference here";
+  const NarrowElement forced(ElementType::kBfloat16);
   const Graph graph = graph_of("graph(%a: f32[9,25], %w: f32[25,40]) -> (%y) { %y: f32[9,40] = MatMul(%a, %w) }");
   CompileOptions options = fast_options();
   options.portable = true;
@@ -84,23 +85,54 @@ TEST(Narrow, RunsOnOlderProcessors) {
   const LoadRequest request = request_of(graph, pairs, artifact);
   const auto kernel = loading("native:isa=avx2").load(request);
   ASSERT_TRUE(kernel) << to_string(kernel.error());
-  EXPECT_EQ(
-      difference(run_twice(**kernel, request, narrow_inputs_of(graph)), narrow_expected_of(graph), Accuracy::kFast),
-      "");
+  EXPECT_EQ(difference(run_twice(**kernel, request, narrow_inputs_of(graph, ElementType::kBfloat16)),
+                       narrow_expected_of(graph, ElementType::kBfloat16), Accuracy::kFast),
+            "");
 }
 
 TEST(Narrow, WeightsPackedSoAreOfferedForFewRowsInClassFastAlone) {
-  if (!has_narrow()) GTEST_SKIP() << "no arithmetic of 16 bits here";
-  const auto offers = [](const std::string& rows, Accuracy accuracy) {
-    const Graph graph = graph_of("graph(%a: f32[" + rows + ",64], %w: f32[64,64]) -> (%y) { %y: f32[" + rows +
-                                 ",64] = MatMul(%a, %w) }");
-    return std::ranges::any_of(variants_of(compiling(), graph, {.accuracy = accuracy}), [](const Variant& variant) {
-      return variant.name.starts_with("bf16_weights") && !has_narrow_port(variant);
-    });
+  for (const ElementType element : kNarrowElements) {
+    const NarrowElement forced(element);
+    const std::string row = std::string(name_of(element)) + "_weights";
+    const auto offers = [&](const std::string& rows, Accuracy accuracy) {
+      const Graph graph = graph_of("graph(%a: f32[" + rows + ",64], %w: f32[64,64]) -> (%y) { %y: f32[" + rows +
+                                   ",64] = MatMul(%a, %w) }");
+      return std::ranges::any_of(variants_of(compiling(), graph, {.accuracy = accuracy}), [&](const Variant& variant) {
+        return variant.name.starts_with(row) && !has_narrow_port(variant);
+      });
+    };
+    EXPECT_TRUE(offers("1", Accuracy::kFast)) << row;
+    EXPECT_FALSE(offers("64", Accuracy::kFast)) << row;
+    EXPECT_FALSE(offers("1", Accuracy::kStandard)) << row;
+  }
+}
+
+/// By an instruction of F16C for eight numbers, not by a function for each.
+TEST(Narrow, ConvertsHalfPrecisionInOneInstruction) {
+  const NarrowElement forced(ElementType::kFloat16);
+  const Graph graph = graph_of("graph(%a: f32[640], %b: f32[640]) -> (%y) { %y: f32[640] = Add(%a, %b) }");
+  // VEX.128/256.66.0F38.W0 13 and VEX.128/256.66.0F3A.W0 1D, or their EVEX forms.
+  const auto counts = [&](const std::string& name) {
+    const std::string code =
+        artifact_of(compiling(), graph, variant_of(compiling(), graph, name, fast_options()), fast_options()).bytes;
+    const auto count = [&](unsigned map, unsigned opcode) {
+      std::size_t found = 0;
+      for (std::size_t i = 0; i + 5 < code.size(); ++i) {
+        const auto byte = [&](std::size_t at) { return static_cast<unsigned char>(code[i + at]); };
+        const bool is_vex =
+            byte(0) == 0xc4 && (byte(1) & 0x1fU) == map && (byte(2) & 0x83U) == 0x01 && byte(3) == opcode;
+        const bool is_evex =
+            byte(0) == 0x62 && (byte(1) & 0x07U) == map && (byte(2) & 0x87U) == 0x05 && byte(4) == opcode;
+        found += is_vex || is_evex ? 1 : 0;
+      }
+      return found;
+    };
+    return std::pair(count(2, 0x13), count(3, 0x1d));
   };
-  EXPECT_TRUE(offers("1", Accuracy::kFast));
-  EXPECT_FALSE(offers("64", Accuracy::kFast));
-  EXPECT_FALSE(offers("1", Accuracy::kStandard));
+  const auto [widened, rounded] = counts("flat.plain.f16");
+  EXPECT_GE(widened, 2U);
+  EXPECT_GE(rounded, 1U);
+  EXPECT_EQ(counts("flat.plain"), std::pair(std::size_t{0}, std::size_t{0}));
 }
 
 }  // namespace

@@ -140,27 +140,32 @@ TEST(Packing, AgreesWithItsDefinitionAtRandom) {
 }
 
 std::vector<float> narrow_numbers(PackingKind kind, const Extents& numbers, const Tensor& source) {
+  const auto widened = kind == PackingKind::kHalfPanels ? from_half : from_bfloat;
   const auto bytes = pack({.kind = kind, .numbers = numbers}, source);
   EXPECT_TRUE(bytes);
   std::vector<float> out;
   if (bytes)
-    for (const std::uint16_t bits : bytes->as<std::uint16_t>()) out.push_back(from_bfloat(bits));
+    for (const std::uint16_t bits : bytes->as<std::uint16_t>()) out.push_back(widened(bits));
   return out;
 }
 
 TEST(Packing, PairsOfNarrowNumbersEndWithZeros) {
   // Three inputs of three outputs in blocks of two.
   const Tensor source = make_tensor<float>(ElementType::kFloat32, {3, 3}, {1, 2, 3, 4, 5, 6, 7, 8, 9});
-  EXPECT_EQ(narrow_numbers(PackingKind::kNarrowPairs, {3, 1, 3, 3, 1, 1, 2}, source),
+  EXPECT_EQ(narrow_numbers(PackingKind::kBfloatPairs, {3, 1, 3, 3, 1, 1, 2}, source),
             (std::vector<float>{1, 2, 4, 5, 3, 0, 6, 0, 7, 8, 0, 0, 9, 0, 0, 0}));
-  EXPECT_EQ(narrow_numbers(PackingKind::kNarrowPanels, {3, 1, 3, 3, 1, 1, 2}, source),
+  EXPECT_EQ(narrow_numbers(PackingKind::kBfloatPanels, {3, 1, 3, 3, 1, 1, 2}, source),
+            (std::vector<float>{1, 4, 2, 5, 3, 6, 7, 0, 8, 0, 9, 0}));
+  EXPECT_EQ(narrow_numbers(PackingKind::kHalfPanels, {3, 1, 3, 3, 1, 1, 2}, source),
             (std::vector<float>{1, 4, 2, 5, 3, 6, 7, 0, 8, 0, 9, 0}));
 }
 
 TEST(Packing, RoundsNarrowNumbersToTheNearest) {
   const Tensor source = make_tensor<float>(ElementType::kFloat32, {1, 2}, {1.0F + 0x1p-8F + 0x1p-12F, -3.0F});
-  EXPECT_EQ(narrow_numbers(PackingKind::kNarrowPairs, {1, 1, 2, 2, 1, 1, 1}, source),
+  EXPECT_EQ(narrow_numbers(PackingKind::kBfloatPairs, {1, 1, 2, 2, 1, 1, 1}, source),
             (std::vector<float>{1.0F + 0x1p-7F, -3.0F}));
+  EXPECT_EQ(narrow_numbers(PackingKind::kHalfPanels, {1, 1, 2, 2, 1, 1, 1}, source),
+            (std::vector<float>{1.0F + 0x1p-8F, -3.0F}));
 }
 
 std::string refusal(const Packing& packing, const Tensor& source) {
@@ -191,7 +196,7 @@ TEST(Packing, IsRefusedWhenItDoesNotFitTheConstant) {
   const Tensor wide = make_tensor<std::int32_t>(ElementType::kInt32, {2}, {1, 2});
   EXPECT_EQ(refusal(panels({2, 1, 1, 1, 1, 1, 2}), wide), "backend/bad-artifact");
   EXPECT_EQ(refusal(quads({3, 1, 4, 4, 1, 1, 2}), source), "backend/bad-artifact");
-  EXPECT_EQ(refusal({.kind = PackingKind::kNarrowPairs, .numbers = {3, 1, 4, 4, 1, 1, 2}}, wide),
+  EXPECT_EQ(refusal({.kind = PackingKind::kBfloatPairs, .numbers = {3, 1, 4, 4, 1, 1, 2}}, wide),
             "backend/bad-artifact");
   EXPECT_EQ(refusal(quads({3, 1, 5, 4, 1, 1, 2}), counting_bytes({3, 4})), "backend/bad-artifact");
 }
@@ -207,7 +212,7 @@ TEST(Packing, IsRefusedWhenWinogradDoesNotFitTheConstant) {
 TEST(Packing, HasNamesThatReadBack) {
   for (const PackingKind kind :
        {PackingKind::kNone, PackingKind::kPanels, PackingKind::kWinograd, PackingKind::kQuads, PackingKind::kPairs,
-        PackingKind::kQuadSums, PackingKind::kNarrowPanels, PackingKind::kNarrowPairs})
+        PackingKind::kQuadSums, PackingKind::kBfloatPanels, PackingKind::kBfloatPairs, PackingKind::kHalfPanels})
     EXPECT_EQ(packing_kind_of(name_of(kind)), kind);
   EXPECT_EQ(packing_kind_of("panel"), std::nullopt);
   EXPECT_EQ(packing_kind_of(""), std::nullopt);

@@ -68,6 +68,7 @@ const std::vector<Case>& cases() {
       {"product/pairs", "graph(%a: f32[25,7], %w: f32[17,25], %wb: f32[17]) -> (%y) { %y: f32[7,17] = Gemm(%a, %w, %wb) {alpha=0.5, beta=2.0, transA=1, transB=1} }"},
       {"product/pairs", "graph(%a: f32[9,25], %w: f32[25,40]) -> (%y) { %y: f32[9,40] = MatMul(%a, %w) }"},
       {"product/bf16_weights", "graph(%a: f32[3,31], %w: f32[31,50], %wb: f32[50]) -> (%y) { %m: f32[3,50] = MatMul(%a, %w) %y: f32[3,50] = Add(%m, %wb) }"},
+      {"product/f16_weights", "graph(%a: f32[3,31], %w: f32[31,50], %wb: f32[50]) -> (%y) { %m: f32[3,50] = MatMul(%a, %w) %y: f32[3,50] = Add(%m, %wb) }"},
       {"batch_product/batched", "graph(%a: f32[2,3,7,24], %b: f32[2,3,24,17]) -> (%y) { %y: f32[2,3,7,17] = MatMul(%a, %b) }"},
       {"convolution/sgemm", "graph(%x: f32[2,24,9,7], %w: f32[33,24,1,1], %wb: f32[33], %r: f32[2,33,9,7]) -> (%y) { %c: f32[2,33,9,7] = Conv(%x, %w, %wb) {kernel_shape=[1,1]} %s: f32[2,33,9,7] = Add(%c, %r) %y: f32[2,33,9,7] = Relu(%s) }"},
       {"product/sgemm", "graph(%a: f32[2,210,24], %w: f32[24,17], %wb: f32[17]) -> (%y) { %m: f32[2,210,17] = MatMul(%a, %w) %s: f32[2,210,17] = Add(%m, %wb) %y: f32[2,210,17] = Sigmoid(%s) }"},
@@ -181,7 +182,13 @@ TEST(Strategies, HaveRowsWithNamesOfTheirOwn) {
 }
 
 /// Rows that only accuracy class fast has.
-bool is_narrow_row(std::string_view row) { return row.ends_with("/pairs") || row.ends_with("/bf16_weights"); }
+bool is_narrow_row(std::string_view row) {
+  return row.ends_with("/pairs") || row.ends_with("/bf16_weights") || row.ends_with("/f16_weights");
+}
+/// Those of one type of 16 bits.
+bool is_row_of(std::string_view row, ElementType element) {
+  return row.ends_with("/f16_weights") == (element == ElementType::kFloat16);
+}
 
 bool has_blas() {
   for (const std::string& name : blas::library_names())
@@ -205,10 +212,12 @@ TEST_P(Strategy, IsOfferedAndRightInEveryVariant) {
 
 TEST_P(Strategy, IsRightWithNarrowNumbersWhereItMayHaveThem) {
   if (!has_reference()) GTEST_SKIP() << "no reference here";
-  if (!has_narrow()) GTEST_SKIP() << "no arithmetic of 16 bits here";
   const Case& one = cases()[GetParam()];
-  const auto names = expect_right_narrow(one.text, one.row.substr(one.row.find('/') + 1) + '.');
-  EXPECT_TRUE(!names.empty() || !is_narrow_row(one.row)) << one.text;
+  for (const ElementType element : kNarrowElements) {
+    const auto names = expect_right_narrow(one.text, element, one.row.substr(one.row.find('/') + 1) + '.');
+    EXPECT_EQ(names.empty() && is_narrow_row(one.row), is_narrow_row(one.row) && !is_row_of(one.row, element))
+        << one.text;
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Cases, Strategy, testing::Range(std::size_t{0}, cases().size()),

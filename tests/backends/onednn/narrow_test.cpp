@@ -21,7 +21,8 @@ using List = std::vector<std::int64_t>;
 class OneDnnNarrow : public testing::Test {
  protected:
   void SetUp() override {
-    if (!narrow_element({.accuracy = Accuracy::kFast})) GTEST_SKIP() << "the processor does not multiply bfloat16";
+    if (!multiplied_narrow_element({.accuracy = Accuracy::kFast}))
+      GTEST_SKIP() << "the processor does not multiply bfloat16";
   }
 
   static std::set<std::string> passed_fast(const Net& net) { return passed(run_every_variant(net, Accuracy::kFast)); }

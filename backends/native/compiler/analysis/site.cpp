@@ -109,7 +109,7 @@ std::expected<Site, Refusal> dissect(const Graph& graph, const Region& region, c
 }
 
 std::optional<ElementType> narrow_element_of(const Site& site) {
-  return site.is_open || !site.set.has_bf16 ? std::nullopt : narrow_element(site.options);
+  return site.is_open ? std::nullopt : narrow_element(site.options);
 }
 
 NodeSet makers_of(const Site& site, const Node& node) {

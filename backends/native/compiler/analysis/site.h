@@ -68,7 +68,7 @@ struct Site {
 /// No node precedes the anchor.
 [[nodiscard]] std::expected<void, Refusal> check_no_prologue(const Site& site);
 
-/// The 16-bit type in which ports may be stored and numbers multiplied here; nothing where shapes are open.
+/// The 16-bit type in which ports and weights may be stored here; nothing where shapes are open.
 [[nodiscard]] std::optional<ElementType> narrow_element_of(const Site& site);
 
 /// `axis` counted from the front.

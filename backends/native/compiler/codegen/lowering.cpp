@@ -160,7 +160,7 @@ OpenView Lowering::fixed_view(ValueId id, const View& view) {
 }
 
 Readable Lowering::readable(const Source& source) const {
-  const bool is_narrow = source.argument.type == ElementType::kBfloat16;
+  const bool is_narrow = is_16bit_float(source.argument.type);
   Readable out{is_narrow ? widened(source.param) : Halide::Func(source.param), source.argument.extents,
                source.argument.type == ElementType::kBool};
   const std::size_t rank = out.extents.size();

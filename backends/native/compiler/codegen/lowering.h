@@ -79,7 +79,7 @@ class Lowering {
   [[nodiscard]] Readable read(ValueId id, const View& view);
   /// The same as a buffer, its elements as they are stored: for stages that are not Halide's, and for narrow products.
   [[nodiscard]] Halide::ImageParam buffer(ValueId id, const View& view);
-  /// A constant packed into dense numbers of these extents, outer to inner; bfloat16 ones are widened as they are read.
+  /// A constant packed into dense numbers of these extents, outer to inner; 16-bit floats are widened as they are read.
   [[nodiscard]] Halide::Func packed(ValueId id, Packing packing, ElementType type, const Extents& extents);
   /// The same as a buffer.
   [[nodiscard]] Halide::ImageParam packed_buffer(ValueId id, Packing packing, ElementType type, const Extents& extents);

@@ -55,7 +55,8 @@ Facts facts_of(const Dense& dense, const Site& site) {
                  {"channel_stride", dense.view.strides[4]},
                  {"lanes", site.lanes()},
                  {"channel_pairs", ceil_div(dense.channels(), 2)},
-                 {"narrow", narrow_element_of(site) ? 1 : 0}};
+                 {"bf16", narrow_element_of(site) == ElementType::kBfloat16 ? 1 : 0},
+                 {"f16", narrow_element_of(site) == ElementType::kFloat16 ? 1 : 0}};
   constexpr std::array<const char*, 3> kAxes = {"_d", "_h", "_w"};
   for (std::size_t i = 0; i < 3; ++i) {
     const std::string axis = kAxes.at(i);
@@ -175,9 +176,9 @@ Func panels_of(const Dense& dense, const Site& site, Lowering& lowering, std::in
   if (constant_of(site.graph, dense.weights) != nullptr)
     return lowering.packed(
         dense.weights,
-        {.kind = dense.has_narrow_weights ? PackingKind::kNarrowPanels : PackingKind::kPanels,
+        {.kind = panels_in(dense.weight_type),
          .numbers = {lanes, dense.taps(), per * in, per * dense.out_stride, dense.tap_stride, dense.in_stride, block}},
-        dense.has_narrow_weights ? ElementType::kBfloat16 : ElementType::kFloat32, extents);
+        dense.weight_type, extents);
   const Readable given = weights_of(dense, site, lowering);
   const std::vector<Var> loops = loop_variables(6);
   const Expr lane = clamped(loops[0] * to_int(block) + loops[5], lanes);

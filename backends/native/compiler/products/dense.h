@@ -37,7 +37,8 @@ struct Dense {
   std::array<std::int64_t, 3> dilations = {1, 1, 1};
   std::array<std::int64_t, 3> begin = {0, 0, 0};  ///< padding before
   std::array<bool, 3> may_reach_out = {};         ///< at other extents than these
-  bool has_narrow_weights = false;                ///< constant ones are packed as bfloat16, to be read in half the time
+  /// Constant weights are packed in it; in 16 bits they are read in half the time.
+  ElementType weight_type = ElementType::kFloat32;
 
   [[nodiscard]] std::int64_t channels() const { return view.extents[4]; }
   [[nodiscard]] std::int64_t outputs() const { return space.extent(4); }
@@ -60,9 +61,9 @@ struct Dense {
 };
 
 /// Facts for conditions: batch, channels, outputs, groups, group_channels/outputs/vectors, out_d/h/w, kernel_d/h/w,
-/// stride_*, dilation_*, channel_stride (in the source), channel_pairs, taps, lanes, narrow (bfloat16 may be multiplied
-/// here). Vectors are counted as build_dense uses them,
-/// with narrower ones at the end of a group.
+/// stride_*, dilation_*, channel_stride (in the source), channel_pairs, taps, lanes, bf16 (values may be stored in
+/// bfloat16 here), f16 (in float16). Vectors are counted as build_dense uses them, with narrower ones at
+/// the end of a group.
 [[nodiscard]] Facts facts_of(const Dense& dense, const Site& site);
 
 /// All tiles that build_dense takes: accumulators, the weights of one step and a broadcast stay in registers.

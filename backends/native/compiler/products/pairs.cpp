@@ -61,7 +61,7 @@ void build_pairs(const Dense& dense, const Site& site, const Schedule& schedule,
   const Func source = is_copied ? copied(dense, port, site) : padded_source(dense, port, {2});
   const Halide::ImageParam weights = lowering.packed_buffer(
       dense.weights,
-      {.kind = PackingKind::kNarrowPairs,
+      {.kind = PackingKind::kBfloatPairs,
        .numbers = {dense.outputs(), dense.taps(), dense.channels(), dense.out_stride, dense.tap_stride, dense.in_stride,
                    block}},
       ElementType::kBfloat16, {ceil_div(dense.outputs(), block), kernel[0], kernel[1], kernel[2], pairs, block, 2});

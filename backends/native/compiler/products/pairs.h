@@ -13,8 +13,8 @@
 
 namespace collage::native {
 
-/// When a Dense is such a product (facts_of): "narrow" says that the element type is there.
-inline constexpr std::string_view kIsPairs = "narrow == 1 and groups == 1 and channels > 1";
+/// When a Dense is such a product (facts_of): "bf16" says that the element type is used here.
+inline constexpr std::string_view kIsPairs = "bf16 == 1 and groups == 1 and channels > 1";
 
 /// All tiles that build_pairs takes; choices as kDenseChoices.
 inline constexpr std::string_view kPairsLegal =

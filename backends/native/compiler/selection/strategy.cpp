@@ -57,7 +57,8 @@ std::string way_name(const Implementation& implementation, Layout layout) {
 /// Whether a name's way is that of an implementation in a layout, with what a narrow variant has behind it.
 bool is_way(std::string_view way, const Implementation& implementation, Layout layout) {
   const std::string full = way_name(implementation, layout);
-  return way == full || way == full + ".bf16" || way == full + ".bf16_in";
+  return way == full || way == full + ".bf16" || way == full + ".bf16_in" || way == full + ".f16" ||
+         way == full + ".f16_in";
 }
 
 bool has_operator(std::string_view operators, std::string_view op_type) {

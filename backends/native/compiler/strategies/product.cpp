@@ -85,14 +85,11 @@ void build_packed(const Site& site, const Facts&, const Schedule& schedule, Lowe
 }
 
 /// Of few rows: reading the weights is what takes time.
-Dense with_narrow_weights(const Site& site) {
-  Dense dense = *product_of(site);
-  dense.has_narrow_weights = true;
-  return dense;
-}
-
+template <ElementType kType>
 void build_narrow_weights(const Site& site, const Facts&, const Schedule& schedule, Lowering& lowering) {
-  build_dense(with_narrow_weights(site), site, schedule, lowering);
+  Dense dense = *product_of(site);
+  dense.weight_type = kType;
+  build_dense(dense, site, schedule, lowering);
 }
 
 std::vector<Schedule> space_of_pairs(const Site& site, const Facts&) { return pairs_space(*product_of(site), site); }
@@ -106,7 +103,7 @@ LibraryProduct rows_by_matrix(const Site& site) { return library_product_of(*pro
 const std::string kIsSgemm = library_condition();
 const std::string kIsXsmm = micro_condition();
 
-const std::array<Implementation, 5> kImplementations = {
+const std::array<Implementation, 6> kImplementations = {
     {{.name = "packed",
       .condition = "",
       .priority = 10,
@@ -126,11 +123,19 @@ const std::array<Implementation, 5> kImplementations = {
       .legal = kPairsLegal,
       .narrow = NarrowUse::kRequired},
      {.name = "bf16_weights",
-      .condition = "narrow == 1 and out_w <= 8",
+      .condition = "bf16 == 1 and out_w <= 8",
       .priority = 9,
       .layouts = {Layout::kPlain},
       .space = packed_space,
-      .build = build_narrow_weights,
+      .build = build_narrow_weights<ElementType::kBfloat16>,
+      .choices = kDenseChoices,
+      .legal = kDenseLegal},
+     {.name = "f16_weights",
+      .condition = "f16 == 1 and out_w <= 8",
+      .priority = 9,
+      .layouts = {Layout::kPlain},
+      .space = packed_space,
+      .build = build_narrow_weights<ElementType::kFloat16>,
       .choices = kDenseChoices,
       .legal = kDenseLegal},
      sgemm_row<rows_by_matrix>(Layout::kPlain, kIsSgemm),
