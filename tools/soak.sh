@@ -12,6 +12,7 @@ source tools/build.sh
 campaigns() {
   cat <<'TEXT'
 cap         cli_test           *CapOfMemory*                      a cap of memory that costs time, on a model of $COLLAGE_MODELS
+bounds      tune_test          *RandomBounds.*                    fifty tunes in class fast with random bounds on outputs
 brute-force search_test        *BruteForce*                       covers against all schedules of ten thousand graphs
 chaos       tune_test          Chaos.*                            20 kinds of misbehaviour of a backend at 6 stages
 conformance conformance_test   *                                  every case and variant of operators on every backend

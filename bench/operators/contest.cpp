@@ -12,13 +12,13 @@
 #include "measure/trial.h"
 #include "numbers/quantisers.h"
 #include "numbers/reference_run.h"
+#include "region/narrow_variant.h"
 #include "timing/race.h"
 #include "timing/sampling.h"
 
 namespace collage::bench {
 namespace {
 
-constexpr CompileOptions kCompile{.threads = 1, .accuracy = Accuracy::kStandard};
 /// Variants of a contender that the short round does not tell apart run in all rounds.
 constexpr std::size_t kMostFinalists = 2;
 constexpr double kFinalistRatio = 1.1;
@@ -48,8 +48,9 @@ std::string to_text(const Variant& variant) {
 
 std::string to_text(const Refusal& refusal) { return fmt::format("{}: {}", name_of(refusal.reason), refusal.detail); }
 
-/// Convolutions of oneDNN come in two kinds that are looked at apart.
+/// Variants in 16 bits, and the two kinds of oneDNN's convolutions, are looked at apart.
 std::string contender_of(const std::string& backend, const Variant& variant) {
+  if (is_narrow(variant)) return backend + std::string(kFewBits);
   if (backend != "onednn") return backend;
   return variant.name.starts_with("wino") ? "onednn winograd" : "onednn direct";
 }
@@ -82,7 +83,11 @@ std::vector<TrialPort> in_formats(std::vector<TrialPort> ports, const std::vecto
 class Contest {
  public:
   Contest(const OperatorCase& which, const ContestOptions& options)
-      : which_(which), options_(options), registry_(default_module_folders()), converter_(registry_) {
+      : which_(which),
+        options_(options),
+        compile_{.threads = 1, .accuracy = options.few_bits ? Accuracy::kFast : Accuracy::kStandard},
+        registry_(default_module_folders()),
+        converter_(registry_) {
     outcome_.case_name = which.name;
   }
 
@@ -107,7 +112,7 @@ class Contest {
       outcome_.refusals[name] = "missing: " + backend.error().saw;
       return;
     }
-    const auto offered = guard([&] { return (*backend)->support(subject_.ready.graph, subject_.region, kCompile); });
+    const auto offered = guard([&] { return (*backend)->support(subject_.ready.graph, subject_.region, compile_); });
     if (!offered || !*offered) {
       outcome_.refusals[name] = offered ? to_text(offered->error()) : "threw: " + offered.error();
       return;
@@ -132,7 +137,7 @@ class Contest {
     const CompileRequest request{
         .graph = &subject_.ready.graph, .region = subject_.region, .variant = variant, .model_bytes = {}};
     const std::int64_t begin_ns = monotonic_ns();
-    const auto compiled = guard([&] { return backend.compile({&request, 1}, kCompile); });
+    const auto compiled = guard([&] { return backend.compile({&request, 1}, compile_); });
     const double seconds = static_cast<double>(monotonic_ns() - begin_ns) / 1e9;
     if (!compiled || compiled->size() != 1)
       return failed(contender, variant, "compile: " + (compiled ? "no result" : compiled.error()));
@@ -147,8 +152,8 @@ class Contest {
                    .constants = {},
                    .inputs = in_formats(subject_.inputs, variant.input_formats),
                    .outputs = in_formats(subject_.outputs, variant.output_formats),
-                   .threads = kCompile.threads,
-                   .accuracy = kCompile.accuracy};
+                   .threads = compile_.threads,
+                   .accuracy = compile_.accuracy};
     for (const ValueId id : artifact->constants) spec.constants.push_back(*subject_.ready.graph.value(id).constant);
     auto trial = Trial::create(std::move(spec), converter_);
     if (!trial) return failed(contender, variant, trial.error().refusal.detail);
@@ -171,7 +176,7 @@ class Contest {
     const SamplingSubject subject{.run = [&](std::size_t i) { return lanes_[i].trial->run(); },
                                   .now_ns = monotonic_ns,
                                   .before = [](std::size_t) {},
-                                  .threads = kCompile.threads};
+                                  .threads = compile_.threads};
     const auto timed = sample_all(lanes_.size(), subject, quick_sampling());
     for (std::size_t i = 0; i < lanes_.size(); ++i) {
       if (timed[i])
@@ -199,7 +204,7 @@ class Contest {
                               .max_rounds = options_.rounds,
                               .seconds = 0,
                               .most_seconds = options_.most_seconds,
-                              .threads = kCompile.threads,
+                              .threads = compile_.threads,
                               .slowness = {},
                               .stop = {}};
     const auto raced = race(racers, options);
@@ -224,6 +229,7 @@ class Contest {
 
   const OperatorCase& which_;
   const ContestOptions& options_;
+  const CompileOptions compile_;
   Registry registry_;
   FormatConverter converter_;
   Subject subject_;

@@ -21,15 +21,20 @@ struct ContestOptions {
   std::size_t rounds = 25;
   double most_seconds = 12;    ///< for the rounds of a case
   bool plain_engines = false;  ///< engines only in plain formats, as whole models run in them
+  bool few_bits =
+      false;  ///< class fast in place of standard: variants in 16 bits take part, as contenders of their own
 };
 
 /// Of one backend, or a part of its variants that is looked at by itself.
 struct Contender {
-  std::string name;     ///< "native", "onednn direct", "onednn winograd"
+  std::string name;     ///< "native", "native 16 bits", "onednn direct", "onednn winograd"
   std::string variant;  ///< the best one, with its formats
   double median_us = 0;
   std::vector<std::int64_t> samples_ns = {};  ///< by round
 };
+
+/// Behind the name of a backend whose variants in 16 bits are looked at by themselves.
+inline constexpr std::string_view kFewBits = " 16 bits";
 
 struct Outcome {
   std::string case_name;

@@ -2,7 +2,7 @@
 // one process for each case, contenders in turns. Prints Markdown: a row for each case, geometric means, goals, and the
 // rows that were lost.
 // Usage: operators [--cases FILE] [--class NAME] [--filter GLOB] [--backends LIST] [--of NAME] [--rounds N]
-//                  [--plain-engines] [--json FILE] [--list]
+//                  [--plain-engines] [--few-bits] [--json FILE] [--list]
 // Nothing else may run meanwhile. Exit code 1 when a contender gave wrong numbers or a case could not be run.
 #include <fnmatch.h>
 
@@ -32,9 +32,11 @@ struct Options {
   ReportOptions report;
 };
 
-std::vector<std::string> columns_of(const std::vector<std::string>& backends) {
+std::vector<std::string> columns_of(const ContestOptions& contest) {
   std::vector<std::string> columns;
-  for (const std::string& backend : backends) {
+  if (contest.few_bits)
+    for (const std::string& backend : contest.backends) columns.push_back(backend + std::string(kFewBits));
+  for (const std::string& backend : contest.backends) {
     if (backend != "onednn") {
       columns.push_back(backend);
       continue;
@@ -97,7 +99,7 @@ Result<bool> run(Options options) {
     for (const OperatorCase& which : cases) std::cout << which.name << '\n';
     return true;
   }
-  options.report.contenders = columns_of(options.contest.backends);
+  options.report.contenders = columns_of(options.contest);
   std::cout << table_head(options.report) << std::flush;
   std::vector<Outcome> outcomes;
   for (const OperatorCase& which : cases) {
@@ -126,6 +128,7 @@ int main(int argc, char** argv) {
   app.add_option("--of", options.report.of, "whose ratios are shown")->capture_default_str();
   app.add_option("--rounds", options.contest.rounds, "of each case")->capture_default_str();
   app.add_flag("--plain-engines", options.contest.plain_engines, "engines in plain formats only");
+  app.add_flag("--few-bits", options.contest.few_bits, "variants in 16 bits take part: class fast");
   app.add_option("--patience", options.patience_s, "seconds for a case")->capture_default_str();
   app.add_option("--json", options.json, "file for all samples");
   app.add_flag("--list", options.lists, "print the cases' names");

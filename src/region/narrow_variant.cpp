@@ -34,14 +34,23 @@ std::string_view suffix_of(NarrowPorts ports) {
 }
 
 /// "direct.nhwc.bf16_in/rows=1" and "any+f16" have one; "xbf16" has none.
-bool has_narrow_word(std::string_view name) {
+std::optional<ElementType> element_in_name(std::string_view name) {
   const auto is_letter = [&](std::size_t i) {
     return i < name.size() && std::isalnum(static_cast<unsigned char>(name[i])) != 0;
   };
-  for (const std::string_view word : {"bf16", "f16"})
+  for (const ElementType element : {ElementType::kBfloat16, ElementType::kFloat16}) {
+    const std::string_view word = name_of(element);
     for (std::size_t at = name.find(word); at != std::string_view::npos; at = name.find(word, at + 1))
-      if ((at == 0 || !is_letter(at - 1)) && !is_letter(at + word.size())) return true;
-  return false;
+      if ((at == 0 || !is_letter(at - 1)) && !is_letter(at + word.size())) return element;
+  }
+  return std::nullopt;
+}
+
+std::optional<ElementType> element_at_ports(const Variant& variant) {
+  for (const std::vector<Format>* formats : {&variant.input_formats, &variant.output_formats})
+    for (const Format& format : *formats)
+      if (const auto element = format.narrow()) return element;
+  return std::nullopt;
 }
 
 }  // namespace
@@ -59,14 +68,11 @@ std::optional<Variant> narrow_variant(const Graph& graph, const Region& region, 
   return narrow;
 }
 
-bool has_narrow_port(const Variant& variant) {
-  const auto is_narrow = [](const Format& format) { return format.narrow().has_value(); };
-  return std::ranges::any_of(variant.input_formats, is_narrow) ||
-         std::ranges::any_of(variant.output_formats, is_narrow);
-}
+bool has_narrow_port(const Variant& variant) { return element_at_ports(variant).has_value(); }
 
-bool is_narrow(const Variant& variant) {
-  return has_narrow_word(variant.name) || (variant.name != "view" && has_narrow_port(variant));
+std::optional<ElementType> narrow_element_in(const Variant& variant) {
+  if (const auto element = element_in_name(variant.name)) return element;
+  return variant.name == "view" ? std::nullopt : element_at_ports(variant);
 }
 
 }  // namespace collage

@@ -23,8 +23,9 @@ enum class NarrowPorts : std::uint8_t { kAll, kInputs, kOutputs };
 
 /// Whether a port has a narrow format.
 [[nodiscard]] bool has_narrow_port(const Variant& variant);
-/// Whether numbers are stored or computed in 16 bits, at the ports or inside. Views do neither. A variant that computes
-/// in 16 bits or keeps weights in them between full ports says so by "bf16" or "f16" as a word of its name.
-[[nodiscard]] bool is_narrow(const Variant& variant);
+/// The 16-bit type in which numbers are stored or computed, at the ports or inside. Views do neither. A variant that
+/// computes in 16 bits or keeps weights in them between full ports says so by "bf16" or "f16" as a word of its name.
+[[nodiscard]] std::optional<ElementType> narrow_element_in(const Variant& variant);
+[[nodiscard]] inline bool is_narrow(const Variant& variant) { return narrow_element_in(variant).has_value(); }
 
 }  // namespace collage

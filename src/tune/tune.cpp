@@ -88,7 +88,7 @@ Result<Shipped> run_stages(const TuneOptions& options, MeasureEnv& env, TimeLimi
 
   env.dump.keep("contest", [&] { return to_text(contest); });
 
-  note_error(task, contest);
+  explain_precision(task, env, priced, contest);
   contest.is_cut |= env.stop.stop_requested();
   if (!env.user_stop.stop_requested()) env.deadlines.save(env.store);
   if (options.on_prepared) COLLAGE_TRY_VOID(options.on_prepared(prepared));

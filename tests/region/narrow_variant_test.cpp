@@ -29,7 +29,7 @@ TEST(NarrowVariant, FloatPortsBecomeNarrowAndOthersStay) {
   EXPECT_EQ(all->name, "direct.bf16");
   EXPECT_EQ(all->input_formats, (std::vector<Format>{{"channels_last.bf16"}, plain()}));
   EXPECT_EQ(all->output_formats, (std::vector<Format>{{"plain.bf16"}, plain()}));
-  EXPECT_TRUE(is_narrow(*all));
+  EXPECT_EQ(narrow_element_in(*all), kNarrow);
 }
 
 TEST(NarrowVariant, OneSideAloneHasANameOfItsOwn) {
@@ -58,7 +58,8 @@ TEST(NarrowVariant, AViewIsNoArithmetic) {
   EXPECT_TRUE(has_narrow_port(*all));
   EXPECT_FALSE(is_narrow(*all));
   EXPECT_TRUE(is_narrow({.name = "default+bf16", .input_formats = {}, .output_formats = {}}));
-  EXPECT_TRUE(is_narrow({.name = "any.f16/rows=1", .input_formats = {}, .output_formats = {}}));
+  EXPECT_EQ(narrow_element_in({.name = "any.f16/rows=1", .input_formats = {}, .output_formats = {}}),
+            ElementType::kFloat16);
   EXPECT_TRUE(is_narrow({.name = "bf16_weights.nchw", .input_formats = {}, .output_formats = {}}));
   EXPECT_FALSE(is_narrow({.name = "perf16", .input_formats = {}, .output_formats = {}}));
   EXPECT_FALSE(is_narrow({.name = "default", .input_formats = {plain()}, .output_formats = {plain()}}));

@@ -9,6 +9,7 @@
 #include "plan/explain/explain_cover.h"
 #include "plan/explain/explain_json.h"
 #include "plan/explain/explain_node.h"
+#include "plan/explain/explain_precision.h"
 #include "plan/explain/explain_steps.h"
 
 namespace collage {
@@ -114,7 +115,8 @@ Result<std::string> explain_as_text(const Plan& plan, const std::string& node) {
   const Explanation explanation = explanation_of(plan);
   COLLAGE_TRY(const AskedNodes asked, asked_nodes(plan, explanation, node));
   const PlanReport report = plan.report.value_or(PlanReport());
-  std::string text = head_text(plan, explanation) + steps_as_text(plan, asked);
+  std::string text =
+      head_text(plan, explanation) + precision_as_text(explanation) + steps_as_text(plan, explanation, asked);
   if (asked.empty()) return text + plans_text(report) + totals_as_text(explanation) + alternatives_as_text(explanation);
   for (const ExplainedNode& explained : explanation.nodes)
     if (asked.contains(explained.name)) text += node_as_text(explanation, explained);
@@ -141,6 +143,7 @@ Result<std::string> explain_as_json(const Plan& plan, const std::string& node) {
                                {"sums", sums_as_json(explanation)},
                                {"gaps", gaps_as_json(explanation)},
                                {"losses", losses_as_json(explanation)},
+                               {"precision", precision_as_json(explanation)},
                                {"rivals", report.rivals},
                                {"plans", plans_as_json(report)},
                                {"backends", explanation.backends},
@@ -148,7 +151,7 @@ Result<std::string> explain_as_json(const Plan& plan, const std::string& node) {
                                {"only", explanation.only},
                                {"absent", explanation.absent},
                                {"alternatives", alternatives_as_json(explanation)},
-                               {"steps", steps_as_json(plan, asked)},
+                               {"steps", steps_as_json(plan, explanation, asked)},
                                {"nodes", nodes},
                                {"refusals", refusals_of(explanation, asked)}};
   return object.dump(2, ' ', false, ordered_json::error_handler_t::replace);

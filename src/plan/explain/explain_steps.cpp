@@ -9,6 +9,7 @@
 
 #include "base/suggest.h"
 #include "plan/explain/explain_json.h"
+#include "plan/explain/explain_precision.h"
 #include "region/rules/partition_rule.h"
 
 namespace collage {
@@ -125,10 +126,13 @@ std::string bodies_text(const PlanStep& step, const AskedNodes& asked, const std
   return text;
 }
 
-std::string line(const Plan& plan, std::size_t index, double total, const AskedNodes& asked) {
+std::string line(const Plan& plan, const Explanation& explanation, std::size_t index, double total,
+                 const AskedNodes& asked) {
   const PlanStep& step = plan.steps[index];
+  const ExplainedNarrowStep* const narrow = narrow_step_at(explanation, index);
   const std::string share = fmt::format("{:.1f}%", total > 0 ? 100 * to_us(step.cost_ns) / total : 0);
   return row(plan, index, share, "", asked.empty() ? kNamesInRow : nodes_of(step).names.size()) +
+         (narrow != nullptr ? wrapped(to_text(*narrow)) : "") +
          bodies_text(step, names_one(step, asked) ? AskedNodes() : asked, "  ");
 }
 
@@ -180,19 +184,22 @@ Result<AskedNodes> asked_nodes(const Plan& plan, const Explanation& explanation,
               "a node that a step computes, or a glob of such (`explain PLAN --json -` lists all)");
 }
 
-std::string steps_as_text(const Plan& plan, const AskedNodes& asked) {
+std::string steps_as_text(const Plan& plan, const Explanation& explanation, const AskedNodes& asked) {
   const double total = total_us(plan);
   std::string text =
       fmt::format("{:>5} {:>10} {:>6}  {:<{}}{}\n", "step", "us", "share", "who", kWho, "runner-up, below: nodes");
   for (std::size_t s = 0; s < plan.steps.size(); ++s)
-    if (runs(plan.steps[s], asked)) text += line(plan, s, total, asked);
+    if (runs(plan.steps[s], asked)) text += line(plan, explanation, s, total, asked);
   return text;
 }
 
-ordered_json steps_as_json(const Plan& plan, const AskedNodes& asked) {
+ordered_json steps_as_json(const Plan& plan, const Explanation& explanation, const AskedNodes& asked) {
   ordered_json steps = ordered_json::array();
-  for (std::size_t s = 0; s < plan.steps.size(); ++s)
-    if (runs(plan.steps[s], asked)) steps.push_back(to_json(plan, s));
+  for (std::size_t s = 0; s < plan.steps.size(); ++s) {
+    if (!runs(plan.steps[s], asked)) continue;
+    steps.push_back(to_json(plan, s));
+    if (const auto* narrow = narrow_step_at(explanation, s)) steps.back()["precision"] = to_ordered_json(*narrow);
+  }
   return steps;
 }
 

@@ -21,7 +21,9 @@ using AskedNodes = std::set<std::string>;
 [[nodiscard]] std::set<std::string> all_nodes(const Plan& plan, const Explanation& explanation);
 
 /// The steps that compute one of these nodes, themselves or in a body. Those that were not timed are marked.
-[[nodiscard]] std::string steps_as_text(const Plan& plan, const AskedNodes& asked);
-[[nodiscard]] nlohmann::ordered_json steps_as_json(const Plan& plan, const AskedNodes& asked);
+/// Of those in 16 bits it is said what that gains and what error it costs.
+[[nodiscard]] std::string steps_as_text(const Plan& plan, const Explanation& explanation, const AskedNodes& asked);
+[[nodiscard]] nlohmann::ordered_json steps_as_json(const Plan& plan, const Explanation& explanation,
+                                                   const AskedNodes& asked);
 
 }  // namespace collage

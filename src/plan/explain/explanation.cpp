@@ -80,6 +80,19 @@ json to_json(const ExplainedAlternative& alternative) {
   return object;
 }
 
+json to_json(const ExplainedPrecision& precision) {
+  json object = {
+      {"bound", precision.bound}, {"share", precision.share}, {"sets", precision.sets}, {"steps", json::array()}};
+  if (precision.predicted_share) object["predicted_share"] = *precision.predicted_share;
+  for (const ExplainedNarrowStep& step : precision.steps) {
+    json entry = {{"step", step.step}, {"element", step.element}};
+    put(entry, "gain_ns", step.gain_ns);
+    if (step.share) entry["share"] = *step.share;
+    object["steps"].push_back(std::move(entry));
+  }
+  return object;
+}
+
 json to_json(const ExplainedNode& node) {
   json object = {{"name", node.name}, {"chosen", node.chosen}};
   for (const auto& [key, list] : {std::pair{"offers", &node.offers},
@@ -159,6 +172,7 @@ json explanation_to_json(const Explanation& explanation) {
   for (const auto& rule : explanation.user_rules) object["user_rules"].push_back(to_json(rule));
   for (const auto& alternative : explanation.alternatives) object["alternatives"].push_back(to_json(alternative));
   for (const auto& node : explanation.nodes) object["nodes"].push_back(to_json(node));
+  if (explanation.precision) object["precision"] = to_json(*explanation.precision);
   return object;
 }
 

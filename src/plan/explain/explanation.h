@@ -106,6 +106,25 @@ struct ExplainedAlternative {
   bool operator==(const ExplainedAlternative&) const = default;
 };
 
+/// A step that stores or computes numbers in 16 bits.
+struct ExplainedNarrowStep {
+  std::uint32_t step = 0;              ///< of the plan
+  std::string element;                 ///< "bf16", "f16"
+  std::optional<Nanoseconds> gain_ns;  ///< what the best candidate in full precision for its nodes takes longer, alone
+  std::optional<double> share;         ///< of the bound on outputs: what its own error takes; nothing if not measured
+  bool operator==(const ExplainedNarrowStep&) const = default;
+};
+
+/// How the outputs of a plan with such steps keep to their bound. Shares of the bound are at most 1 inside it.
+struct ExplainedPrecision {
+  std::string bound;                      ///< "fast", "max=1e-3" (numbers/output_bound.h)
+  double share = 0;                       ///< that the outputs' largest error takes, on all sets of inputs
+  std::uint32_t sets = 0;                 ///< of inputs
+  std::optional<double> predicted_share;  ///< from the errors of the steps on the recorded inputs
+  std::vector<ExplainedNarrowStep> steps;
+  bool operator==(const ExplainedPrecision&) const = default;
+};
+
 struct Explanation {
   std::string plan;   ///< the plan explained: the one that ships
   std::string cover;  ///< the cover that costs, gaps and losses are of: the same, or the best one a rival has beaten
@@ -131,6 +150,7 @@ struct Explanation {
   bool alternatives_complete = false;  ///< no other cover comes between; false when a limit ended the search for them
   std::string why_no_alternatives;     ///< "" when they were searched
   std::vector<ExplainedNode> nodes;    ///< of the simplified graph, in order
+  std::optional<ExplainedPrecision> precision;  ///< of a cover with steps in 16 bits
   bool operator==(const Explanation&) const = default;
 };
 

@@ -44,6 +44,11 @@ std::optional<Nanoseconds> ns(const json& object, const char* key) {
   return found->get<Nanoseconds>();
 }
 
+std::optional<double> share(const json& object, const char* key) {
+  const auto found = object.find(key);
+  return found == object.end() ? std::nullopt : std::optional(found->get<double>());
+}
+
 /// The value with this name; `other` for names that are not known.
 template <class T>
 T named(std::initializer_list<T> values, T other, std::string_view name) {
@@ -110,6 +115,20 @@ ExplainedSum read_sum(const json& object) {
           .estimated = object.at("estimated")};
 }
 
+ExplainedPrecision read_precision(const json& object) {
+  ExplainedPrecision precision{.bound = object.at("bound"),
+                               .share = object.at("share"),
+                               .sets = object.at("sets"),
+                               .predicted_share = share(object, "predicted_share"),
+                               .steps = {}};
+  for (const json& entry : object.at("steps"))
+    precision.steps.push_back({.step = entry.at("step"),
+                               .element = entry.at("element"),
+                               .gain_ns = ns(entry, "gain_ns"),
+                               .share = share(entry, "share")});
+  return precision;
+}
+
 Explanation read(const json& object) {
   Explanation explanation;
   explanation.plan = object.at("plan");
@@ -130,6 +149,7 @@ Explanation read(const json& object) {
   explanation.alternatives_complete = object.value("alternatives_complete", false);
   explanation.why_no_alternatives = object.value("why_no_alternatives", std::string());
   read_lists(object, explanation);
+  if (object.contains("precision")) explanation.precision = read_precision(object["precision"]);
   return explanation;
 }
 

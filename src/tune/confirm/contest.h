@@ -53,9 +53,10 @@ struct Contest {
   std::size_t files_written = 0;
   std::string saved;                     ///< whose plan lies at the output; empty: none of this tune
   std::vector<std::string> seen_covers;  ///< texts of covers that were made plans, or could not be
-  std::optional<std::int64_t> least_over_cap = std::nullopt;  ///< bytes of the most frugal plan over the cap lately
-  std::vector<std::string> notes;                             ///< who takes no part, and why
-  std::vector<BestSoFar> curve;                               ///< a point for each judge()
+  std::optional<std::int64_t> least_over_cap = std::nullopt;   ///< bytes of the most frugal plan over the cap lately
+  std::vector<std::string> notes;                              ///< who takes no part, and why
+  std::vector<BestSoFar> curve;                                ///< a point for each judge()
+  std::optional<ExplainedPrecision> precision = std::nullopt;  ///< of a winner with steps in 16 bits
 
   /// A name that is taken gets a number behind it.
   void add(Contestant contestant);

@@ -21,14 +21,21 @@ constexpr double kWantedShare = 0.65;
 /// Then nothing is narrow any more.
 constexpr int kMostRounds = 6;
 
-bool is_narrow_step(const CoverStep& step) {
+bool is_narrow_kernel(const CoverStep& step) {
   const auto* const kernel = std::get_if<CoverKernel>(&step.work);
   return kernel != nullptr && is_narrow(kernel->variant);
+}
+
+/// A conversion rounds as well, and the way to another full format may lead through a narrow one.
+bool rounds(const CoverStep& step) {
+  const auto* const conversion = std::get_if<CoverConversion>(&step.work);
+  return conversion != nullptr && conversion->to.narrow() && !conversion->from.narrow();
 }
 
 /// A step of the cover with 16 bits: what it errs and what it takes.
 struct NarrowStep {
   const Region* region = nullptr;
+  ElementType element = ElementType::kBfloat16;
   std::uint32_t plan_step = 0;
   double square = 0;  ///< of the share of the bound that its error takes
   double ns = 0;
@@ -39,12 +46,19 @@ std::vector<NarrowStep> narrow_steps(const Contestant& contestant) {
   const std::vector<std::size_t> at = cover_steps(contestant.plan.plan);
   for (std::size_t s = 0; s < contestant.cover.steps.size(); ++s) {
     const CoverStep& step = contestant.cover.steps[s];
-    if (is_narrow_step(step))
+    if (is_narrow_kernel(step))
       steps.push_back({.region = chosen_region(step),
+                       .element = *narrow_element_in(*chosen_variant(step)),
                        .plan_step = static_cast<std::uint32_t>(at[s]),
                        .ns = static_cast<double>(std::max<std::int64_t>(1, nanoseconds_of(step.cost).value_or(1)))});
   }
   return steps;
+}
+
+/// Of all of them together, as far as their errors are independent.
+double total_share(const std::vector<NarrowStep>& steps) {
+  return std::sqrt(std::transform_reduce(steps.begin(), steps.end(), 0.0, std::plus(),
+                                         [](const NarrowStep& step) { return step.square; }));
 }
 
 Result<void> measure_effects(const TuneTask& task, const MeasureEnv& env, const Contestant& contestant,
@@ -92,8 +106,7 @@ NodeSet nodes_to_widen(const TuneTask& task, const MeasureEnv& env, const Contes
   // Steps in bodies cannot be told apart; neither can steps whose errors nobody could measure.
   if (steps.empty() || !std::isfinite(contestant.share) || !measure_effects(task, env, contestant, steps))
     return all_nodes(count);
-  const double seen = std::sqrt(std::transform_reduce(steps.begin(), steps.end(), 0.0, std::plus(),
-                                                      [](const NarrowStep& step) { return step.square; }));
+  const double seen = total_share(steps);
   // Other sets of inputs, and steps whose errors do not add up, err more than the steps' squares say.
   return worst_nodes(std::move(steps), kWantedShare * seen / contestant.share, count);
 }
@@ -113,11 +126,43 @@ Result<ConfirmLane> judged_outputs(const TuneTask& task, const MeasureEnv& env, 
   return std::move(lanes.front());
 }
 
+/// The least time of its nodes in full precision, less its own; nothing where no such candidate was measured.
+std::optional<Nanoseconds> gain_of(const NarrowStep& step, const Priced& priced) {
+  const CandidatePool& pool = priced.pool.candidates;
+  std::optional<Nanoseconds> least;
+  for (std::size_t c = 0; c < pool.candidates.size(); ++c) {
+    const Candidate& candidate = pool.candidates[c];
+    const std::optional<Nanoseconds> ns = nanoseconds_of(priced.costs[c]);
+    if (!ns || (least && *ns >= *least) || is_narrow(candidate.variant) || has_narrow_port(candidate.variant)) continue;
+    if (pool.regions[candidate.region] == *step.region) least = ns;
+  }
+  return least ? std::optional(*least - static_cast<Nanoseconds>(step.ns)) : std::nullopt;
+}
+
+std::vector<ExplainedNarrowStep> explained_steps(const std::vector<NarrowStep>& steps, const Priced& priced) {
+  std::vector<ExplainedNarrowStep> explained;
+  for (const NarrowStep& step : steps)
+    explained.push_back({.step = step.plan_step,
+                         .element = std::string(name_of(step.element)),
+                         .gain_ns = gain_of(step, priced),
+                         .share = std::nullopt});
+  return explained;
+}
+
+/// Nothing when there is no time left to measure them, or when the worker cannot.
+void add_effects(const TuneTask& task, const MeasureEnv& env, const Contestant& winner, std::vector<NarrowStep> steps,
+                 ExplainedPrecision& precision) {
+  if (env.stop.stop_requested() || env.budget.is_past(Budget::kContestShare)) return;
+  if (!measure_effects(task, env, winner, steps)) return;
+  precision.predicted_share = total_share(steps);
+  for (std::size_t s = 0; s < steps.size(); ++s) precision.steps[s].share = std::sqrt(steps[s].square);
+}
+
 }  // namespace
 
 bool has_narrow_step(const Cover& cover) {
   return std::ranges::any_of(cover.steps, [](const CoverStep& step) {
-    return is_narrow_step(step) || std::ranges::any_of(bodies_of(step), has_narrow_step);
+    return is_narrow_kernel(step) || rounds(step) || std::ranges::any_of(bodies_of(step), has_narrow_step);
   });
 }
 
@@ -137,16 +182,24 @@ bool is_inside(const TuneTask& task, const MeasureEnv& env, Contestant& contesta
   return false;
 }
 
-void note_error(const TuneTask& task, Contest& contest) {
+void explain_precision(const TuneTask& task, const MeasureEnv& env, const Priced& priced, Contest& contest) {
   const Contestant& winner = contest.winner();
   if (winner.share <= 0) return;
-  const auto narrow = std::ranges::count_if(winner.cover.steps, is_narrow_step);
-  contest.notes.push_back(fmt::format(
-      "the outputs err at most {:.2g} of what {} allows, on {} sets of inputs{}", winner.share,
-      to_string(task.options.output_bound()), 1 + task.prepared.more_inputs.size(),
-      narrow > 0
-          ? fmt::format("; {} of {} steps compute or store numbers in 16 bits", narrow, winner.cover.steps.size())
-          : ""));
+  const std::vector<NarrowStep> narrow = narrow_steps(winner);
+  ExplainedPrecision precision{.bound = to_string(task.options.output_bound()),
+                               .share = winner.share,
+                               .sets = static_cast<std::uint32_t>(1 + task.prepared.more_inputs.size()),
+                               .predicted_share = std::nullopt,
+                               .steps = explained_steps(narrow, priced)};
+  contest.notes.push_back(fmt::format("the outputs err at most {:.2g} of what {} allows, on {} sets of inputs{}",
+                                      precision.share, precision.bound, precision.sets,
+                                      narrow.empty()
+                                          ? ""
+                                          : fmt::format("; {} of {} steps compute or store numbers in 16 bits",
+                                                        narrow.size(), winner.cover.steps.size())));
+  if (narrow.empty()) return;
+  add_effects(task, env, winner, narrow, precision);
+  contest.precision = std::move(precision);
 }
 
 void widen_nodes(const TuneTask& task, const MeasureEnv& env, const Contestant& contestant, Priced& priced,

@@ -1,9 +1,10 @@
 // Keeps plans with steps in 16 bits inside the bound on the model's outputs.
 // In:  a plan made from a cover. Out: whether its outputs are inside on several sets of inputs; if not, the nodes whose
-//       steps go back to full precision: those that err most for the time they take.
+//      steps go back to full precision: those that err most for the time they take; what the winner's steps gain and
+//      err.
 // How: the error of each narrow step is measured in the plan (step_effects.h). Squares of independent errors add up.
 // The
-//       next search keeps 16 bits away from these nodes.
+//      next search keeps 16 bits away from these nodes.
 // Cost: a run of the plan on each set of inputs; when it is outside, the rest of a run for each narrow step.
 #pragma once
 
@@ -26,8 +27,8 @@ inline constexpr double kMostShare = 0.8;
 /// Whether it may compete: it has no narrow step, or its outputs are inside. Why not is a note of the contest.
 [[nodiscard]] bool is_inside(const TuneTask& task, const MeasureEnv& env, Contestant& contestant, Contest& contest);
 
-/// What the winner errs, as a note, where it computes in 16 bits.
-void note_error(const TuneTask& task, Contest& contest);
+/// What the winner errs, where it computes in 16 bits: as a note, and step by step in contest.precision.
+void explain_precision(const TuneTask& task, const MeasureEnv& env, const Priced& priced, Contest& contest);
 
 /// After a plan that was outside: adds nodes to priced.full_nodes, all when nothing else helps.
 void widen_nodes(const TuneTask& task, const MeasureEnv& env, const Contestant& contestant, Priced& priced,

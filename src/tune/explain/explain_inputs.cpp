@@ -66,6 +66,7 @@ ExplainInputs explain_inputs(const TuneResult& result, const CoverBounds& bounds
   for (std::size_t c = 0; priced.bounds && c < priced.costs.size(); ++c)
     inputs.lower_bound_ns.push_back(priced.bounds->roofline(priced.pool.candidates.candidates[c].region));
   inputs.why_unmeasured = priced.why_unmeasured;
+  inputs.precision = result.contest.precision;
   add_plans(result, inputs);
   add_participants(result, inputs);
   if (bounds.best) {

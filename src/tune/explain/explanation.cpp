@@ -46,6 +46,7 @@ class Explainer {
     out_.only = in_.only;
     out_.absent = in_.absent;
     out_.proposals = in_.proposals;
+    out_.precision = in_.precision;
     add_totals();
     for (const NodeRule& rule : in_.rules)
       out_.rules.push_back({.is_pin = rule.kind == NodeRule::Kind::kPin, .glob = rule.glob, .backend = rule.backend});

@@ -15,8 +15,9 @@ namespace {
 /// How many deviations less than expected: of what is not known of its like, of all that is not known.
 constexpr double kOpenMind = 1.5;
 constexpr double kHope = 2.5;
-/// Of the time in full precision, before anything is known: twice as many multiplications at once, half the bytes.
-constexpr double kNarrowShare = 0.5;
+/// Of the time in full precision, before anything is known: half the bytes, and twice as many multiplications at once
+/// where the type is multiplied and not stored alone.
+double narrow_share(ElementType type, bool is_heavy) { return type == ElementType::kFloat16 && is_heavy ? 1 : 0.5; }
 
 /// What effects are of, and how far they are from none: deviations of logarithms.
 struct Levels {
@@ -53,11 +54,11 @@ CostModel::Computation computation_of(CostModel& model, const Levels& levels, co
   const std::string way = backend + "/" + variant.name.substr(0, variant.name.find('+'));
   // Between light operators overheads count, between heavy ones kernels: what one shows says nothing of the other.
   const std::string weight = work.is_heavy ? "heavy " : "light ";
-  const bool has_few_bits = is_narrow(variant);
+  const std::optional<ElementType> few_bits = narrow_element_in(variant);
   CostModel::Computation made;
   for (const auto& part : work.parts) {
     made.parts.push_back(
-        {.base_ns = (has_few_bits ? kNarrowShare : 1) * part->roofline_ns,
+        {.base_ns = (few_bits ? narrow_share(*few_bits, work.is_heavy) : 1) * part->roofline_ns,
          .effects = {
              model.effect(levels.all, ""), model.effect(levels.kind, part->kind),
              model.effect(levels.operation, part->operation), model.effect(levels.backend, weight + backend),
@@ -66,7 +67,7 @@ CostModel::Computation computation_of(CostModel& model, const Levels& levels, co
              model.effect(levels.operation_of_backend, backend + "|" + part->operation),
              model.effect(levels.operation_of_way, way + "|" + part->operation),
              model.effect(levels.size_of_way, fmt::format("{}{}|{}", weight, way, size_class(part->roofline_ns)))}});
-    if (has_few_bits) made.parts.back().effects.push_back(model.effect(levels.narrow, weight + backend));
+    if (few_bits) made.parts.back().effects.push_back(model.effect(levels.narrow, weight + backend));
   }
   if (work.parts.size() > 1) {
     made.effects = {model.effect(levels.several, backend + "/" + variant.name)};

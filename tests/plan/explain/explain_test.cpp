@@ -18,9 +18,13 @@ TEST(Explain, ShowsEveryStepInOrder) {
   launching them       6 steps          0.4 us
   together                              1.0 us
   the whole took                        1.5 us
+2 steps in 16 bits; the outputs err 25 % of what max=1e-3 allows, on 4 sets of inputs
+  (12 % foreseen from the errors of the steps)
  step         us  share  who                        runner-up, below: nodes
     0        0.1  16.7%  fake/direct                other/direct +12%
                          a
+                         16 bits (f16): gains 1.2 us alone, 6.2 % of the bound
+                         on outputs
     1          -   0.0%  host                       -
                          a: channels_last to plain
     2        0.1  16.7%  nobody: the same bytes     other/direct +12%
@@ -29,6 +33,7 @@ TEST(Explain, ShowsEveryStepInOrder) {
                          c
     4        0.1  16.7%  fake/direct                other/direct +12%
                          d
+                         16 bits (bf16)
     5        0.1  16.7%  fake/direct                other/direct +12%
                          e
     6        0.1  16.7%  fake/direct                other/direct +12%
@@ -62,6 +67,8 @@ TEST(Explain, OfANodeShowsItsStepWhatOthersOfferedAndWhoRefused) {
   launching them       6 steps          0.4 us
   together                              1.0 us
   the whole took                        1.5 us
+2 steps in 16 bits; the outputs err 25 % of what max=1e-3 allows, on 4 sets of inputs
+  (12 % foreseen from the errors of the steps)
  step         us  share  who                        runner-up, below: nodes
     5        0.1  16.7%  fake/direct                other/direct +12%
                          e
@@ -149,6 +156,16 @@ TEST(Explain, SaysWhichNodesOfAStepOthersRunToo) {
   const auto json = nlohmann::json::parse(explain_as_json(explained_plan(explanation)).value());
   EXPECT_EQ(json["nodes"][4]["chosen"]["repeated_count"], 1);
   EXPECT_EQ(test::SchemaCheck(test::published_schema("explain.schema.json")).problem(json), "");
+}
+
+TEST(Explain, JsonTellsWhatStepsInSixteenBitsGainAndErr) {
+  const auto json = nlohmann::json::parse(explain_as_json(explained_plan()).value());
+  EXPECT_EQ(json["precision"], nlohmann::json::parse(R"({"bound": "max=1e-3", "bound_share": 0.25, "input_sets": 4,
+                                                         "narrow_steps": 2, "predicted_bound_share": 0.125})"));
+  EXPECT_EQ(json["steps"][0]["precision"],
+            nlohmann::json::parse(R"({"element": "f16", "gain_us": 1.2, "bound_share": 0.0625})"));
+  EXPECT_FALSE(json["steps"][1].contains("precision"));
+  EXPECT_TRUE(nlohmann::json::parse(explain_as_json(explained_plan(Explanation())).value())["precision"].is_null());
 }
 
 TEST(Explain, JsonFollowsThePublishedSchema) {

@@ -7,7 +7,8 @@
 
 namespace collage {
 
-/// Node a: other offers; c: test is cheaper alone; d: pinned; e: test was never measured, far refused.
+/// Steps of a and d are in 16 bits. Node a: other offers; c: test is cheaper alone; d: pinned; e: test was never
+/// measured, far refused.
 inline Explanation rich_explanation() {
   Explanation made;
   made.plan = made.cover = "mixed";
@@ -56,6 +57,12 @@ inline Explanation rich_explanation() {
                 {.name = "d", .chosen = 2, .rules = {0}, .user_rules = {0}},
                 {.name = "e", .chosen = 2, .unmeasured = {4}, .refusals = {0, 1}, .rules = {1}},
                 {.name = "dynamic", .chosen = 2}};
+  made.precision = {.bound = "max=1e-3",
+                    .share = 0.25,
+                    .sets = 4,
+                    .predicted_share = 0.125,
+                    .steps = {{.step = 0, .element = "f16", .gain_ns = 1200, .share = 0.0625},
+                              {.step = 4, .element = "bf16", .gain_ns = std::nullopt, .share = std::nullopt}}};
   return made;
 }
 

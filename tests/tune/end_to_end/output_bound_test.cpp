@@ -11,7 +11,9 @@ constexpr std::int64_t kHonestNs = 1'000'001;
 class OutputsInClassFast : public ::testing::Test {
  protected:
   /// Tunes with honest backends first. Their costs are then replaced by one that makes the test backend's steps best.
-  Result<TuneReport> tuned(const std::string& instance, const std::optional<OutputBound>& bound = std::nullopt) {
+  /// `pins` of nodes leave out engines that take all of them.
+  Result<TuneReport> tuned(const std::string& instance, const std::optional<OutputBound>& bound = std::nullopt,
+                           const std::vector<NodeRule>& pins = {}) {
     test::write_model(test::small_graph(), scratch_.file("model.onnx"));
     COLLAGE_TRY_VOID(tune_with({}, bound));
     {
@@ -21,7 +23,7 @@ class OutputsInClassFast : public ::testing::Test {
           store.put_cost(key,
                          Measured{.median_ns = kHonestNs, .low_ns = kHonestNs, .high_ns = kHonestNs, .samples = 9});
     }
-    return tune_with({instance}, bound);
+    return tune_with({instance}, bound, pins);
   }
 
   static std::size_t narrow_steps(const TuneReport& report) {
@@ -44,7 +46,8 @@ class OutputsInClassFast : public ::testing::Test {
   }
 
  private:
-  Result<TuneReport> tune_with(const std::vector<std::string>& others, const std::optional<OutputBound>& bound) {
+  Result<TuneReport> tune_with(const std::vector<std::string>& others, const std::optional<OutputBound>& bound,
+                               const std::vector<NodeRule>& pins = {}) {
     TuneOptions options;
     options.model = scratch_.file("model.onnx");
     options.output = scratch_.file("plan.collage");
@@ -52,6 +55,7 @@ class OutputsInClassFast : public ::testing::Test {
     options.backends.insert(options.backends.end(), others.begin(), others.end());
     options.accuracy = Accuracy::kFast;
     options.bound = bound;
+    options.rules = pins;
     options.measures_all = true;  // else what is measured depends on the costs, which are replaced here
     options.store = scratch_.file("store");
     options.budget_s = test::kAmpleBudgetSeconds;
@@ -69,6 +73,28 @@ TEST_F(OutputsInClassFast, StepsInSixteenBitsStayWhereTheOutputsAreInside) {
   EXPECT_EQ(narrow_steps(*report), 4U) << report->cover;
   EXPECT_FALSE(has_note(*report, "times the bound"));
   expect_right_outputs(*report);
+}
+
+/// Four steps of the same factor: each errs by as much as the others, and all together by their sum.
+TEST_F(OutputsInClassFast, ThePlanTellsWhatItsStepsInSixteenBitsGainAndErr) {
+  const std::string instance = "test:narrow=1.001";
+  const auto report = tuned(instance, std::nullopt, {{.kind = NodeRule::Kind::kPin, .glob = "*", .backend = instance}});
+  ASSERT_TRUE(report) << to_string(report.error());
+  const auto plan = load_plan(report->plan);
+  ASSERT_TRUE(plan) << to_string(plan.error());
+  const auto precision = plan->plan.report->explanation->precision;
+  ASSERT_TRUE(precision) << report->shipped;
+  EXPECT_EQ(precision->bound, "fast");
+  EXPECT_EQ(precision->sets, 4U);
+  ASSERT_TRUE(precision->predicted_share);
+  EXPECT_NEAR(*precision->predicted_share, precision->share, 0.5 * precision->share);
+  ASSERT_EQ(precision->steps.size(), 4U);
+  for (const ExplainedNarrowStep& step : precision->steps) {
+    EXPECT_EQ(step.element, "bf16");
+    EXPECT_GT(step.gain_ns.value_or(0), 0) << step.step;
+    EXPECT_GT(step.share.value_or(0), 0) << step.step;
+    EXPECT_LE(step.share.value_or(1), *precision->predicted_share) << step.step;
+  }
 }
 
 /// Each step errs by 0.9 %, which is inside its bound; four together err by 3.6 %, which is outside the plan's.
