@@ -29,6 +29,7 @@ int run_command_line(int argc, char** argv) {
   add_recheck(app, program);
   add_repro(app, program);
   add_explain(app, program);
+  add_diff(app, program);
   add_export(app, program);
   add_backends(app, program);
   add_strategies(app, program);

@@ -23,6 +23,7 @@ void add_verify(CLI::App& app, Program& program);
 void add_repro(CLI::App& app, Program& program);
 void add_recheck(CLI::App& app, Program& program);
 void add_explain(CLI::App& app, Program& program);
+void add_diff(CLI::App& app, Program& program);
 void add_export(CLI::App& app, Program& program);
 void add_backends(CLI::App& app, Program& program);
 void add_strategies(CLI::App& app, Program& program);

@@ -22,17 +22,35 @@ struct SearchReport {
   bool operator==(const SearchReport&) const = default;
 };
 
+/// How many times faster one plan is than another, from rounds in turns; [low, high] holds it with 95 % confidence.
+struct FasterBy {
+  double ratio = 1;
+  double low = 1;
+  double high = 1;
+  bool operator==(const FasterBy&) const = default;
+};
+
 /// Another plan that was timed end to end.
 struct TimedPlan {
-  std::string name;  ///< for people: "ENGINE as a whole", "mixed without A"
-  double us = 0;
+  std::string name;                               ///< for people: "ENGINE as a whole", "mixed without A"
+  double us = 0;                                  ///< in its last contest; times of different contests compare badly
+  std::optional<FasterBy> faster = std::nullopt;  ///< what ships against it; nothing after too few rounds together
+  bool is_engine = false;                         ///< runs the whole model
   bool operator==(const TimedPlan&) const = default;
+};
+
+/// What the best plan took at some moment of the tune.
+struct BestSoFar {
+  double seconds = 0;  ///< since the start
+  double us = 0;
+  bool operator==(const BestSoFar&) const = default;
 };
 
 struct PlanReport {
   SearchReport search;
   std::map<std::string, double> rivals;  ///< the same plans by their names in JSON -> microseconds
   std::vector<TimedPlan> plans;
+  std::vector<BestSoFar> curve = {};  ///< a point for each contest
   std::optional<Explanation> explanation = std::nullopt;
   bool operator==(const PlanReport&) const = default;
 };

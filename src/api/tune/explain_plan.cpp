@@ -1,5 +1,6 @@
 #include "api/tune/explain_plan.h"
 
+#include "api/tune/page/plan_page.h"
 #include "api/tune/shape_choice.h"
 #include "plan/explain/explain.h"
 #include "plan/explain/explain_cases.h"
@@ -10,12 +11,14 @@ namespace collage {
 
 Result<ExplainReport> explain_plan(const ExplainOptions& options, const Registry& registry) {
   COLLAGE_TRY(const PlanCases cases, load_cases(options.plan));
-  const bool is_about_all = options.shapes.entries.empty() && options.node.empty() && options.why_not.empty();
+  const bool is_about_all =
+      options.shapes.entries.empty() && options.node.empty() && options.why_not.empty() && !options.wants_page;
   if (!cases.domain.dimensions.empty() && is_about_all)
     return ExplainReport{.text = explain_as_text(cases), .json = explain_as_json(cases)};
   COLLAGE_TRY(const ShapePoint point, choose_point(cases, options.shapes, {}));
   COLLAGE_TRY(const RealisedPlan realised, plan_at(cases, point));
   ExplainReport report;
+  if (options.wants_page) report.page = plan_page(realised.plan);
   if (options.why_not.empty()) {
     COLLAGE_TRY(report.text, explain_as_text(realised.plan, options.node));
     COLLAGE_TRY(report.json, explain_as_json(realised.plan, options.node));

@@ -11,14 +11,16 @@ namespace collage {
 
 struct ExplainOptions {
   std::string plan;
-  ShapeBindings shapes;  ///< of a plan of many shapes: which; none, and no question = about all
-  std::string node;      ///< a glob: only the steps that compute these nodes; empty = all steps
-  std::string why_not;   ///< "NODE=BACKEND": why the backend does not run the node, in place of the steps
+  ShapeBindings shapes;     ///< of a plan of many shapes: which; none, and no question = about all
+  std::string node;         ///< a glob: only the steps that compute these nodes; empty = all steps
+  std::string why_not;      ///< "NODE=BACKEND": why the backend does not run the node, in place of the steps
+  bool wants_page = false;  ///< the whole plan as a page of HTML too; of a plan of many shapes, that of `shapes`
 };
 
 struct ExplainReport {
   std::string text;
-  std::string json;  ///< schema collage.explain*/N (docs/CLI.md)
+  std::string json;       ///< schema collage.explain*/N (docs/CLI.md)
+  std::string page = {};  ///< HTML (api/tune/page/plan_page.h); empty unless asked for
 };
 
 /// Errors: those of loading the plan; shape/*, plan/no-such-node, plan/no-explanation.

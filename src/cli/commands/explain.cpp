@@ -1,5 +1,8 @@
 #include "api/tune/explain_plan.h"
 
+#include <fmt/format.h>
+
+#include "base/file.h"
 #include "cli/console.h"
 #include "cli/help.h"
 #include "cli/program.h"
@@ -10,16 +13,23 @@ namespace {
 struct ExplainCommand {
   CommonOptions common;
   ExplainOptions explain;
+  std::string page;  ///< path of the page to write; empty = none
 };
 
 int run_explain(const ExplainCommand& options) {
   Console console(options.common);
-  const auto report = [&]() -> Result<ExplainReport> {
+  auto report = [&]() -> Result<ExplainReport> {
     ExplainOptions asked = options.explain;
+    asked.wants_page = !options.page.empty();
     COLLAGE_TRY(asked.shapes, parse_shape_bindings(options.common.shapes));
     return explain_plan(asked, Registry(module_places(options.common.backend_libraries)));
   }();
   if (!report) return console.failure(report.error());
+  if (!options.page.empty()) {
+    const std::string_view page = report->page;
+    if (auto written = write_file(options.page, {&page, 1}); !written) return console.failure(written.error());
+    report->text = fmt::format("{}: {:.0f} kB\n", options.page, static_cast<double>(page.size()) / 1000);
+  }
   if (auto shown = console.result(report->text, report->json); !shown) return console.failure(shown.error());
   return static_cast<int>(ExitCode::kGood);
 }
@@ -38,9 +48,13 @@ void add_explain(CLI::App& app, Program& program) {
   command->add_option("--why-not", options->explain.why_not, "why this backend does not run this node")
       ->option_text("NODE=BACKEND")
       ->excludes(node);
+  command->add_option("--html", options->page, "write the plan as a page to look at, in place of the text")
+      ->type_name("FILE")
+      ->excludes("--why-not");
   add_shape(*command, options->common, "which shape of a plan for many: DIM=8; repeatable");
   command->footer(examples({"collage explain model.collage", "collage explain model.collage --node Conv_3",
-                            "collage explain model.collage --why-not Conv_3=onednn"}));
+                            "collage explain model.collage --why-not Conv_3=onednn",
+                            "collage explain model.collage --html model.html"}));
 }
 
 }  // namespace collage::cli

@@ -11,6 +11,7 @@
 #include "api/tune/recheck.h"
 #include "api/tune/run_subject.h"
 #include "cli/commands/run_report.h"
+#include "cli/commands/run_trace.h"
 #include "cli/console.h"
 #include "cli/help.h"
 #include "cli/program.h"
@@ -25,6 +26,7 @@ struct RunCommand {
   std::vector<std::string> inputs;
   std::string output_folder;
   std::string profile;
+  std::string trace;
   bool strict_inputs = false;
   CLI::App* command = nullptr;
 };
@@ -57,6 +59,9 @@ Result<nlohmann::ordered_json> write_arrays(const std::string& folder, const std
   }
   return entries;
 }
+
+/// Of --profile and --trace.
+constexpr int kRunsMore = 20;
 
 Result<void> write_text(const std::string& path, const std::string& text) {
   std::ofstream file(path, std::ios::binary);
@@ -146,9 +151,14 @@ Result<RunReport> run_once(const RunCommand& options, Console& console) {
   report.outputs = named(session.outputs(), std::move(outputs));
   if (!options.output_folder.empty()) COLLAGE_TRY_VOID(write_results(options.output_folder, report));
   if (!options.profile.empty()) {
-    COLLAGE_TRY(const std::vector<std::int64_t> times, session.profile(20));
+    COLLAGE_TRY(const std::vector<std::int64_t> times, session.profile(kRunsMore));
     COLLAGE_TRY_VOID(write_text(options.profile, profile_json(session.plan(), times)));
     report.files.push_back(options.profile);
+  }
+  if (!options.trace.empty()) {
+    COLLAGE_TRY(const std::string text, traced(session, kRunsMore));
+    COLLAGE_TRY_VOID(write_text(options.trace, text));
+    report.files.push_back(options.trace);
   }
   return report;
 }
@@ -177,6 +187,8 @@ void add_run(CLI::App& app, Program& program) {
   command->add_option("--output-dir", options->output_folder, "write the arrays and index.json here")
       ->type_name("FOLDER");
   command->add_option("--profile", options->profile, "run 20 times more, write the median of every step to this file")
+      ->type_name("FILE");
+  command->add_option("--trace", options->trace, "run 20 times more, write when each step ran for Perfetto's viewer")
       ->type_name("FILE");
   add_shape(*command, options->common, kOneShape);
   add_input_range(*command, options->common);

@@ -55,20 +55,26 @@ std::string head_text(const Plan& plan, const Explanation& explanation) {
   return text;
 }
 
-/// Name and microseconds, the fastest first.
-std::vector<std::pair<double, std::string>> plans_in(const PlanReport& report) {
-  std::vector<std::pair<double, std::string>> plans;
-  for (const TimedPlan& plan : report.plans) plans.emplace_back(plan.us, plan.name);
+/// The fastest first.
+std::vector<TimedPlan> plans_in(const PlanReport& report) {
+  std::vector<TimedPlan> plans = report.plans;
   if (plans.empty())
-    for (const auto& [name, us] : report.rivals) plans.emplace_back(us, name);
-  std::ranges::sort(plans);
+    for (const auto& [name, us] : report.rivals) plans.push_back({.name = name, .us = us});
+  std::ranges::sort(plans, {}, [](const TimedPlan& plan) { return std::pair(plan.us, plan.name); });
   return plans;
+}
+
+/// How many times faster than it the plan that ships is, "" when that is not known.
+std::string faster_text(const TimedPlan& plan) {
+  if (!plan.faster) return "";
+  return fmt::format("{:.2f}x [{:.2f}, {:.2f}]", plan.faster->ratio, plan.faster->low, plan.faster->high);
 }
 
 std::string plans_text(const PlanReport& report) {
   std::string text;
-  for (const auto& [time, name] : plans_in(report)) text += fmt::format("  {:>10.1f} us  {}\n", time, name);
-  return text.empty() ? text : "other plans, timed end to end\n" + text;
+  for (const TimedPlan& plan : plans_in(report))
+    text += fmt::format("  {:>10.1f} us  {:<19} {}\n", plan.us, faster_text(plan), plan.name);
+  return text.empty() ? text : "other plans, timed end to end; how many times faster this one is\n" + text;
 }
 
 ordered_json search_as_json(const Plan& plan) {
@@ -83,7 +89,17 @@ ordered_json search_as_json(const Plan& plan) {
 
 ordered_json plans_as_json(const PlanReport& report) {
   ordered_json list = ordered_json::array();
-  for (const auto& [time, name] : plans_in(report)) list.push_back({{"name", name}, {"us", time}});
+  for (const TimedPlan& plan : plans_in(report)) {
+    list.push_back({{"name", plan.name}, {"us", plan.us}, {"is_engine", plan.is_engine}});
+    if (plan.faster)
+      list.back()["faster"] = {{"ratio", plan.faster->ratio}, {"low", plan.faster->low}, {"high", plan.faster->high}};
+  }
+  return list;
+}
+
+ordered_json curve_as_json(const PlanReport& report) {
+  ordered_json list = ordered_json::array();
+  for (const BestSoFar& best : report.curve) list.push_back({{"seconds", best.seconds}, {"us", best.us}});
   return list;
 }
 
@@ -146,6 +162,7 @@ Result<std::string> explain_as_json(const Plan& plan, const std::string& node) {
                                {"precision", precision_as_json(explanation)},
                                {"rivals", report.rivals},
                                {"plans", plans_as_json(report)},
+                               {"curve", curve_as_json(report)},
                                {"backends", explanation.backends},
                                {"fillers", explanation.fillers},
                                {"only", explanation.only},

@@ -27,11 +27,31 @@ SearchReport search_from(const json& object) {
           .candidates = static_cast<std::size_t>(number(object, "candidates"))};
 }
 
+json to_json(const TimedPlan& plan) {
+  json object = {{"name", plan.name}, {"us", plan.us}, {"is_engine", plan.is_engine}};
+  if (plan.faster)
+    object["faster"] = {{"ratio", plan.faster->ratio}, {"low", plan.faster->low}, {"high", plan.faster->high}};
+  return object;
+}
+
+TimedPlan timed_plan_from(const json& object) {
+  TimedPlan plan{.name = object["name"], .us = number(object, "us")};
+  const json& engine = part(object, "is_engine", json::value_t::boolean);
+  plan.is_engine = engine.is_boolean() && engine.get<bool>();
+  const json& faster = part(object, "faster", json::value_t::object);
+  if (!faster.is_null())
+    plan.faster =
+        FasterBy{.ratio = number(faster, "ratio"), .low = number(faster, "low"), .high = number(faster, "high")};
+  return plan;
+}
+
 }  // namespace
 
 json report_to_json(const PlanReport& report) {
   json plans = json::array();
-  for (const TimedPlan& plan : report.plans) plans.push_back({{"name", plan.name}, {"us", plan.us}});
+  for (const TimedPlan& plan : report.plans) plans.push_back(to_json(plan));
+  json curve = json::array();
+  for (const BestSoFar& best : report.curve) curve.push_back({{"seconds", best.seconds}, {"us", best.us}});
   json object = {{"search",
                   {{"cover_us", report.search.cover_us},
                    {"model_bound_us", report.search.model_bound_us},
@@ -39,7 +59,8 @@ json report_to_json(const PlanReport& report) {
                    {"measured_us", report.search.measured_us},
                    {"candidates", report.search.candidates}}},
                  {"rivals", report.rivals},
-                 {"plans", plans}};
+                 {"plans", plans},
+                 {"curve", curve}};
   if (report.explanation) object["explanation"] = explanation_to_json(*report.explanation);
   return object;
 }
@@ -51,7 +72,9 @@ std::optional<PlanReport> report_from_json(const json& plan) {
     if (us.is_number()) report.rivals[name] = us.get<double>();
   for (const json& one : part(plan, "plans", json::value_t::array))
     if (one.is_object() && one.contains("name") && one["name"].is_string())
-      report.plans.push_back({.name = one["name"], .us = number(one, "us")});
+      report.plans.push_back(timed_plan_from(one));
+  for (const json& one : part(plan, "curve", json::value_t::array))
+    if (one.is_object()) report.curve.push_back({.seconds = number(one, "seconds"), .us = number(one, "us")});
   auto explanation = explanation_from_json(part(plan, "explanation", json::value_t::object), "plan.json");
   if (explanation) report.explanation = *std::move(explanation);
   return report;

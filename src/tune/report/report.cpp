@@ -159,10 +159,14 @@ PlanReport plan_report(const TuneReport& report, Explanation explanation) {
                              .candidates = report.candidates},
                   .rivals = {},
                   .plans = {},
+                  .curve = report.curve,
                   .explanation = std::move(explanation)};
   for (const RivalTime& rival : report.rivals) {
     kept.rivals[rival.name] = microseconds(rival.median_ns);
-    kept.plans.push_back({.name = rival.title, .us = microseconds(rival.median_ns)});
+    TimedPlan plan{.name = rival.title, .us = microseconds(rival.median_ns), .is_engine = rival.is_engine};
+    if (rival.ratio)
+      plan.faster = FasterBy{.ratio = rival.ratio->ratio, .low = rival.ratio->low, .high = rival.ratio->high};
+    kept.plans.push_back(std::move(plan));
   }
   return kept;
 }

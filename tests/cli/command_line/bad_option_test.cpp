@@ -95,6 +95,7 @@ TEST_F(BadOptionTest, NamesAPlaceThatCannotBeWritten) {
     expect_error(run({"run", file("none.onnx"), option, file("")}), 6, "io/cannot-write", file(""));
   }
   expect_error(run({"run", model_, "--profile", nowhere}), 6, "io/cannot-write", nowhere);
+  expect_error(run({"run", model_, "--trace", nowhere}), 6, "io/cannot-write", nowhere);
   expect_error(run({"run", model_, "--output-dir", model_}), 6, "io/cannot-write", model_);
   expect_error(run({"workload", "mnist", "-o", nowhere}), 6, "file/cannot-write", nowhere);
   EXPECT_THAT(names(), ::testing::ElementsAre("model.onnx"));

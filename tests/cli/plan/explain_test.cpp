@@ -118,6 +118,31 @@ TEST_F(ExplainTest, SaysThatOnlyAnotherWasAskedFor) {
   EXPECT_EQ(verdict(conv, "onnxruntime"), "fills");
 }
 
+TEST_F(ExplainTest, WritesAPage) {
+  tune();
+  const Ended ended = run({"explain", plan_, "--html", file("plan.html")});
+  expect_good(ended);
+  EXPECT_THAT(ended.out, HasSubstr("plan.html: "));
+  const std::string page = read_all(file("plan.html"));
+  EXPECT_THAT(page, HasSubstr("<!doctype html>"));
+  EXPECT_THAT(page, HasSubstr(json(explained()["nodes"][0]["node"]).dump()));
+  expect_error(run({"explain", plan_, "--html", file("no/such/folder.html")}), 6, "io/cannot-write", "folder.html");
+}
+
+TEST_F(ExplainTest, ComparesPlansOfOneModel) {
+  tune({"--only", "onnxruntime"});
+  const std::string other = file("other.collage");
+  expect_good(tuned_once(model_, other, {"--only", "onednn"}));
+  const Ended ended = run({"diff", plan_, other, "--json", "-"});
+  expect_good(ended);
+  const json diff = parsed(ended.out);
+  ASSERT_GT(diff["parts"].size(), 0U);
+  EXPECT_TRUE(diff["parts"][0]["differs"]);
+  EXPECT_EQ(diff["only_in_a"], json::array());
+  EXPECT_TRUE(diff["same_machine"]);
+  expect_good(run({"diff", plan_, plan_}));
+}
+
 TEST_F(ExplainTest, RefusesQuestionsItCannotAnswer) {
   tune({"--only", "onnxruntime"});
   expect_error(run({"explain", plan_, "--why-not", "nobody=onednn"}), 2, "plan/no-such-node", "nobody");

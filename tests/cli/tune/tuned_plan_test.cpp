@@ -158,6 +158,35 @@ TEST_F(TunedPlanTest, RunsVerifiesAndBenches) {
     EXPECT_THAT(keys_of(ratio), IsSupersetOf({"against", "ratio", "low", "high"}));
 }
 
+/// Slices of a run lie in it, one after the other; views have none.
+TEST_F(TunedPlanTest, TracesItsRuns) {
+  tune();
+  expect_good(run({"run", plan_, "--trace", file("trace.json")}));
+  const nlohmann::json trace = parsed(read_all(file("trace.json")));
+  const Ended ended = run({"explain", plan_, "--json", "-"});
+  std::size_t launched = 0;
+  for (const auto& step : parsed(ended.out)["steps"]) launched += step["kind"] != "view";
+  double run_end = 0;
+  double last_end = 0;
+  std::map<std::string, std::size_t> slices;
+  for (const auto& event : trace["traceEvents"]) {
+    if (event["ph"] == "M") continue;
+    ASSERT_EQ(event["ph"], "X") << event;
+    const double begin = event["ts"];
+    const double end = begin + event["dur"].get<double>();
+    const bool is_run = event["cat"] == "run";
+    ++slices[is_run ? "run" : "step"];
+    EXPECT_GE(begin, (is_run ? run_end : last_end) - 1e-3) << event;
+    if (is_run)
+      run_end = end;
+    else
+      EXPECT_LE(end, run_end + 1e-3) << event;
+    last_end = is_run ? begin : end;
+  }
+  EXPECT_EQ(slices["run"], 20U);
+  EXPECT_EQ(slices["step"], 20 * launched);
+}
+
 TEST_F(TunedPlanTest, RunsWhereverItIsMoved) {
   tune();
   std::filesystem::create_directory(file("elsewhere"));

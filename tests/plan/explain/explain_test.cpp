@@ -44,9 +44,9 @@ TEST(Explain, ShowsEveryStepInOrder) {
                          x: copied
     9          -   0.0%  host/copy                  -
                          b: copied
-other plans, timed end to end
-         2.2 us  quick alone
-         9.5 us  slow engine as a whole
+other plans, timed end to end; how many times faster this one is
+         2.2 us                      quick alone
+         9.5 us  6.50x [6.25, 7.00]  slow engine as a whole
 plan "mixed" adds up to 1.0 us; no mix of these candidates to less than 0.9 us
   model gap, to the best cover under what was measured:   0.1 us (10.0 %)
   proven gap, whatever was not measured:                  0.4 us (40.0 %)

@@ -70,7 +70,12 @@ inline Plan explained_plan(const Explanation& explanation = rich_explanation()) 
   Plan plan = rich_sketch().realise().value().plan;
   plan.report = PlanReport{.search = {.model_bound_us = 0.5, .measured_us = 1.5},
                            .rivals = {{"slow engine", 9.5}, {"quick engine", 2.25}},
-                           .plans = {{"slow engine as a whole", 9.5}, {"quick alone", 2.25}},
+                           .plans = {{.name = "slow engine as a whole",
+                                      .us = 9.5,
+                                      .faster = FasterBy{.ratio = 6.5, .low = 6.25, .high = 7},
+                                      .is_engine = true},
+                                     {.name = "quick alone", .us = 2.25}},
+                           .curve = {{.seconds = 1.5, .us = 9.5}, {.seconds = 12, .us = 1.5}},
                            .explanation = explanation};
   return plan;
 }

@@ -1,0 +1,482 @@
+// Draws a plan: its headline, timeline, graph of steps, table, memory and what is known of the selected step.
+// In: the object in the element "data" (explain_page.cpp). All text goes through textContent, so names are inert.
+"use strict";
+
+const plan = JSON.parse(document.getElementById("data").textContent);
+const explanation = plan.explanation || { nodes: [], candidates: [], refusals: [] };
+const SVG = "http://www.w3.org/2000/svg";
+
+// ---- elements and words ---------------------------------------------------------------------------------------------
+
+function element(tag, properties, ...children) {
+  const made = document.createElement(tag);
+  for (const [key, value] of Object.entries(properties || {}))
+    if (key.startsWith("aria-") || key === "role" || key === "scope" || key === "colspan") made.setAttribute(key, value);
+    else made[key] = value;
+  made.append(...children.filter((child) => child !== null && child !== undefined));
+  return made;
+}
+
+function drawn(tag, attributes, ...children) {
+  const made = document.createElementNS(SVG, tag);
+  for (const [key, value] of Object.entries(attributes || {})) made.setAttribute(key, value);
+  made.append(...children);
+  return made;
+}
+
+/** A name in its own direction of writing; very long ones are cut. */
+function name(text, most = 300) {
+  return element("bdi", { title: text.length > most ? text.slice(0, 2000) : "" },
+    text.length > most ? text.slice(0, most) + "…" : text);
+}
+
+function timeText(us) {
+  if (us >= 1e6) return (us / 1e6).toFixed(2) + " s";
+  if (us >= 1e4) return (us / 1e3).toFixed(1) + " ms";
+  if (us >= 1e3) return (us / 1e3).toFixed(2) + " ms";
+  return us.toFixed(1) + " us";
+}
+
+function bytesText(bytes) {
+  if (bytes >= 1 << 20) return (bytes / (1 << 20)).toFixed(1) + " MiB";
+  return bytes >= 1024 ? (bytes / 1024).toFixed(1) + " KiB" : bytes + " B";
+}
+
+const microseconds = (ns) => ns / 1000;
+const who = (step) => step.kind === "view" ? "nobody: the same bytes"
+  : step.variant ? step.backend + "/" + step.variant : step.backend;
+
+/** "0-3,7" -> [0, 1, 2, 3, 7]. */
+function positions(text) {
+  if (!text) return [];
+  return text.split(",").flatMap((part) => {
+    const [first, last] = part.split("-").map(Number);
+    return Array.from({ length: (last === undefined ? first : last) - first + 1 }, (_, i) => first + i);
+  });
+}
+
+// ---- facts about the plan --------------------------------------------------------------------------------------------
+
+const steps = plan.steps;
+const totalUs = steps.reduce((sum, step) => sum + step.us, 0);
+const nodeAt = new Map(explanation.nodes.map((node, i) => [node.name, i]));
+
+const backends = [...new Set(steps.map((step) => step.backend))].sort((a, b) =>
+  (a === "host" ? -1 : b === "host" ? 1 : a < b ? -1 : 1));
+const colour = (backend) => "var(--backend-" + (backend === "host" ? 0 : 1 + (backends.indexOf(backend) + 6) % 7) + ")";
+
+/** By value: the step that makes it, and those that read it. */
+const made = new Map();
+const readers = new Map();
+steps.forEach((step, s) => {
+  for (const v of step.out) made.set(v, s);
+  for (const v of step.in) readers.set(v, [...(readers.get(v) || []), s]);
+});
+
+/** Bytes that a step reads and writes. */
+function bytesOf(step) {
+  return step.kind === "view" ? 0 : [...step.in, ...step.out].reduce((sum, v) => sum + plan.values[v].bytes, 0);
+}
+
+function title(step) {
+  if (step.nodes.length === 0) {
+    const from = step.in.length ? plan.values[step.in[0]] : null;
+    return step.kind + " " + (from ? from.name : "");
+  }
+  return step.nodes[0] + (step.nodes.length > 1 ? " and " + (step.nodes.length - 1) + " more" : "");
+}
+
+// ---- the selection, which all views share -----------------------------------------------------------------------------
+
+let selected = -1;
+const views = [];  // functions of (step, matches) that mark what belongs to it
+let matches = null;
+
+function select(step, scrolls = true) {
+  selected = step;
+  for (const view of views) view(scrolls);
+  showDetail();
+  if (step >= 0) history.replaceState(null, "", "#step-" + step);
+}
+
+function move(by) {
+  if (steps.length) select(Math.min(steps.length - 1, Math.max(0, selected < 0 ? 0 : selected + by)));
+}
+
+function onArrows(event) {
+  const by = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1, PageDown: 10, PageUp: -10 }[event.key];
+  if (by) move(by);
+  else if (event.key === "Home") select(0);
+  else if (event.key === "End") select(steps.length - 1);
+  else return;
+  event.preventDefault();
+}
+
+/** Marks the item of the selected step, dims those that the search did not find. */
+function link(items, scrolls) {
+  views.push((may) => items.forEach((item, s) => {
+    if (!item) return;
+    item.classList.toggle("is-selected", s === selected);
+    if (item.hasAttribute("aria-selected")) item.setAttribute("aria-selected", String(s === selected));
+    item.classList.toggle("is-dim", matches !== null && !matches.has(s));
+    if (s === selected && may && scrolls) item.scrollIntoView({ block: "nearest", inline: "nearest" });
+  }));
+}
+
+// ---- the views ---------------------------------------------------------------------------------------------------------
+
+function showHeadline() {
+  const engines = plan.plans.filter((one) => one.is_engine && one.faster);
+  const best = engines.length ? engines.reduce((a, b) => (a.faster.ratio < b.faster.ratio ? a : b)) : null;
+  const words = plan.measured_us > 0
+    ? timeText(plan.measured_us) + (best ? `, ${fasterText(best.faster)} times as fast as ${best.name}` : "")
+    : "not timed end to end";
+  document.title = "Collage: " + plan.model;
+  document.getElementById("headline").append(
+    element("h1", {}, name(plan.model), ": ", words),
+    element("p", { className: "quiet" },
+      steps.length + " steps, " + plan.threads + (plan.threads === 1 ? " thread" : " threads") + ", accuracy " +
+      plan.accuracy + ", ships ", name(plan.ships), "; ", name(plan.machine)));
+}
+
+/** "1.41 [1.22, 1.49]": how many times faster this plan is, with the interval of the paired rounds. */
+function fasterText(faster) {
+  return `${faster.ratio.toFixed(2)} [${faster.low.toFixed(2)}, ${faster.high.toFixed(2)}]`;
+}
+
+/** The ratio as a bar from 1, and its interval as a whisker, on a scale that all rows share. */
+function ratioPicture(faster, most) {
+  const x = (ratio) => 100 * ratio / most;
+  const svg = drawn("svg", { viewBox: "0 0 100 10", preserveAspectRatio: "none", class: "ratio", "aria-hidden": "true" },
+    drawn("rect", { x: 0, y: 2, width: x(faster.ratio), height: 6 }),
+    drawn("line", { x1: x(1), x2: x(1), y1: 0, y2: 10, class: "even" }),
+    drawn("line", { x1: x(faster.low), x2: x(faster.high), y1: 5, y2: 5 }),
+    drawn("line", { x1: x(faster.low), x2: x(faster.low), y1: 2.5, y2: 7.5 }),
+    drawn("line", { x1: x(faster.high), x2: x(faster.high), y1: 2.5, y2: 7.5 }));
+  return svg;
+}
+
+function showPlans() {
+  const rows = plan.plans.filter((row) => row.us > 0).sort((x, y) => (x.faster ? x.faster.ratio : 1e9) - (y.faster ? y.faster.ratio : 1e9));
+  const most = Math.max(1, ...rows.filter((row) => row.faster).map((row) => row.faster.high)) * 1.02;
+  const place = document.getElementById("plans");
+  if (!rows.length) {
+    place.append(element("p", {}, "No other plan was timed."));
+    return;
+  }
+  const heads = ["how many times faster this plan is than", "", "ratio with its interval", "median"];
+  place.append(element("table", { className: "plans" },
+    element("thead", {}, element("tr", {}, ...heads.map((text, c) =>
+      text ? element("th", { scope: "col", className: c > 1 ? "number" : "" }, text) : element("td")))),
+    element("tbody", {}, ...rows.map((row) => element("tr", {}, element("td", {}, name(row.name)),
+      element("td", {}, row.faster ? ratioPicture(row.faster, most) : ""),
+      element("td", { className: "number" }, row.faster ? fasterText(row.faster) : "too few rounds"),
+      element("td", { className: "number" }, timeText(row.us)))))));
+  place.append(element("p", { className: "quiet" }, "Ratios are of rounds in turns; medians of different contests compare badly."));
+  showCurve(place);
+}
+
+/** The best plan so far over the time of the tune. */
+function showCurve(place) {
+  const points = plan.curve || [];
+  if (points.length < 2) return;
+  const end = points[points.length - 1].seconds, most = Math.max(...points.map((one) => one.us));
+  const x = (seconds) => 100 * seconds / end, y = (us) => 40 - 38 * us / most;
+  const path = points.map((one, i) => i === 0 ? `M${x(one.seconds)},${y(one.us)}` : `H${x(one.seconds)}V${y(one.us)}`).join("");
+  place.append(element("h3", {}, "The best plan so far"), drawn("svg", {
+    viewBox: "0 0 100 40", preserveAspectRatio: "none", class: "curve", role: "img",
+    "aria-label": points.map((one) => `${timeText(one.us)} after ${one.seconds.toFixed(0)} s`).join(", "),
+  }, drawn("path", { d: path })), element("p", { className: "quiet" },
+    `${timeText(points[0].us)} after ${points[0].seconds.toFixed(0)} s, ${timeText(points[points.length - 1].us)} after ${end.toFixed(0)} s`));
+}
+
+function showTimeline() {
+  for (const backend of backends) {
+    const own = steps.filter((step) => step.backend === backend);
+    const share = totalUs > 0 ? 100 * own.reduce((sum, step) => sum + step.us, 0) / totalUs : 0;
+    const swatch = element("span", { className: "swatch" });
+    swatch.style.background = colour(backend);
+    document.getElementById("legend").append(
+      element("li", {}, swatch, name(backend), ": " + own.length + " steps, " + share.toFixed(0) + " % of the time"));
+  }
+  const line = document.getElementById("timeline");
+  const items = steps.map((step, s) => {
+    const share = totalUs > 0 ? 100 * step.us / totalUs : 100 / steps.length;
+    const item = element("div", {
+      role: "option", id: "time-" + s, "aria-selected": "false", className: step.kind === "view" ? "view" : "",
+      title: s + ": " + title(step).slice(0, 200) + ", " + timeText(step.us),
+      "aria-label": "step " + s + ", " + who(step).slice(0, 200) + ", " + timeText(step.us),
+    });
+    item.style.flex = share + " 1 0";
+    item.style.background = colour(step.backend);
+    item.addEventListener("click", () => select(s));
+    return item;
+  });
+  line.append(...items);
+  line.addEventListener("keydown", onArrows);
+  link(items, false);
+  views.push(() => selected >= 0 && line.setAttribute("aria-activedescendant", "time-" + selected));
+}
+
+/** A column for each step: that of the step whose value it continues where that is free, else the first free one. */
+function columns() {
+  const holds = [];  // by column: the last step that reads what the column's last step made
+  return steps.map((step, s) => {
+    const makers = step.in.map((v) => made.get(v)).filter((m) => m !== undefined);
+    const last = Math.max(s, ...step.out.flatMap((v) => readers.get(v) || []));
+    let column = makers.map((m) => placed[m]).find((c) => holds[c].until <= s || holds[c].step === Math.max(...makers));
+    if (column === undefined) column = holds.findIndex((hold) => hold.until <= s);
+    if (column < 0) column = holds.length;
+    holds[column] = { step: s, until: last };
+    placed[s] = column;
+    return column;
+  });
+}
+const placed = [];
+
+function showGraph() {
+  const width = 240, height = 26, gap = 16;
+  const at = columns();
+  const x = (s) => 14 + at[s] * (width + 18);
+  const y = (s) => 10 + s * (height + gap);
+  const svg = drawn("svg", {
+    width: 28 + (Math.max(0, ...at) + 1) * (width + 18), height: 20 + steps.length * (height + gap), role: "img",
+    "aria-label": "each step below the ones it waits for; the table below has the same steps",
+  });
+  const edges = [];
+  steps.forEach((step, s) => step.in.forEach((v) => {
+    const from = made.get(v);
+    if (from === undefined || from === s) return;
+    const middle = Math.max(20, (y(s) - y(from) - height) / 2);
+    const edge = drawn("path", {
+      d: `M${x(from) + width / 2},${y(from) + height} c0,${middle} ${x(s) - x(from)},${y(s) - y(from) - height - middle} ` +
+        `${x(s) - x(from)},${y(s) - y(from) - height}`,
+    });
+    if (plan.values[v].format !== "plain") edge.classList.add("blocked");
+    edge.append(drawn("title", {}, `${plan.values[v].name.slice(0, 200)}: ${plan.values[v].type}, ${plan.values[v].format}`));
+    edges.push({ edge, from, to: s });
+    svg.append(edge);
+  }));
+  const boxes = steps.map((step, s) => {
+    const rect = drawn("rect", { x: x(s), y: y(s), width, height, rx: 4 });
+    rect.style.stroke = colour(step.backend);
+    const label = drawn("text", { x: x(s) + 7, y: y(s) + 17 });
+    label.textContent = (s + " " + title(step)).slice(0, 25);
+    const time = drawn("text", { x: x(s) + width - 6, y: y(s) + 17, "text-anchor": "end" });
+    time.textContent = step.us > 0 ? timeText(step.us) : "";
+    const group = drawn("g", {}, rect, label, time, drawn("title", {}, s + ": " + title(step).slice(0, 200)));
+    if (step.kind === "view") group.classList.add("view");
+    group.addEventListener("click", () => select(s));
+    svg.append(group);
+    return group;
+  });
+  const graph = document.getElementById("graph");
+  graph.append(svg);
+  graph.addEventListener("keydown", onArrows);
+  link(boxes, false);
+  views.push((scrolls) => {
+    for (const { edge, from, to } of edges) edge.classList.toggle("is-selected", from === selected || to === selected);
+    if (selected < 0 || !scrolls) return;
+    graph.scrollTop = Math.max(0, y(selected) - graph.clientHeight / 2);
+    graph.scrollLeft = Math.max(0, x(selected) - graph.clientWidth / 2);
+  });
+}
+
+function showSteps() {
+  const columnsOf = [
+    ["step", (step, s) => s, (step, s) => String(s), true],
+    ["time alone", (step) => step.us, (step) => (step.estimated ? "~" : "") + timeText(step.us), true],
+    ["share", (step) => step.us, (step) => (totalUs > 0 ? 100 * step.us / totalUs : 0).toFixed(1) + " %", true],
+    ["who", who, (step) => name(who(step), 80), false],
+    ["computes", title, (step) => name(title(step), 80), false],
+    ["touches", bytesOf, (step) => bytesText(bytesOf(step)), true],
+    ["GB/s", (step) => step.us > 0 ? bytesOf(step) / step.us : 0,
+      (step) => step.us > 0 ? (bytesOf(step) / step.us / 1000).toFixed(1) : "", true],
+  ];
+  const body = element("tbody");
+  const rows = steps.map((step, s) => {
+    const row = element("tr", { "aria-selected": "false" }, ...columnsOf.map(([, , text, isNumber]) =>
+      element("td", { className: isNumber ? "number" : "" }, text(step, s))));
+    row.addEventListener("click", () => select(s));
+    return row;
+  });
+  let order = null;
+  const sort = (column) => {
+    order = order && order.column === column ? { column, by: -order.by } : { column, by: column === 0 ? 1 : -1 };
+    const key = columnsOf[column][1];
+    const keys = steps.map((step, s) => key(step, s));
+    const places = steps.map((_, s) => s).sort((a, b) => order.by * (keys[a] < keys[b] ? -1 : keys[a] > keys[b] ? 1 : a - b));
+    body.append(...places.map((s) => rows[s]));
+    heads.forEach((head, c) => head.setAttribute("aria-sort", c !== column ? "none" : order.by > 0 ? "ascending" : "descending"));
+  };
+  const heads = columnsOf.map(([text, , , isNumber], c) => {
+    const button = element("button", { type: "button" }, text);
+    button.addEventListener("click", () => sort(c));
+    return element("th", { scope: "col", className: isNumber ? "number" : "", "aria-sort": "none" }, button);
+  });
+  body.append(...rows);
+  const table = document.getElementById("steps");
+  table.append(element("table", {}, element("thead", {}, element("tr", {}, ...heads)), body));
+  table.addEventListener("keydown", (event) => { if (event.target.tagName !== "BUTTON") onArrows(event); });
+  link(rows, true);
+}
+
+function showMemory() {
+  const place = document.getElementById("memory");
+  const blocks = plan.values.map((value, v) => ({ value, v })).filter(({ value }) => value.storage === "arena" && value.bytes > 0);
+  place.append(element("p", {}, "arena " + bytesText(plan.arena_bytes) + ", weights " + bytesText(plan.weights_bytes) +
+    "; steps from left to right, the arena from bottom to top"));
+  if (!blocks.length || !plan.arena_bytes) return;
+  const svg = drawn("svg", { viewBox: `0 0 ${steps.length} 1000`, preserveAspectRatio: "none", role: "img",
+    "aria-label": "which values lie where in the arena, from the step that makes them to the last that reads them" });
+  const rects = [];
+  const add = (offset, bytes, first, last, step, words) => {
+    const rect = drawn("rect", {
+      x: first, width: last - first + 1, y: 1000 * (1 - (offset + bytes) / plan.arena_bytes), height: 1000 * bytes / plan.arena_bytes,
+    }, drawn("title", {}, words));
+    rect.style.fill = colour(steps[step].backend);
+    rect.addEventListener("click", () => select(step));
+    rects.push({ rect, step, first, last });
+    svg.append(rect);
+  };
+  for (const { value, v } of blocks) {
+    const first = made.has(v) ? made.get(v) : 0;
+    const last = Math.max(first, ...(readers.get(v) || []));
+    add(value.offset, value.bytes, first, last, first, `${value.name.slice(0, 200)}: ${bytesText(value.bytes)}, steps ${first} to ${last}`);
+  }
+  steps.forEach((step, s) => {
+    if (step.workspace && step.workspace[1] > 0)
+      add(step.workspace[0], step.workspace[1], s, s, s, `scratch of step ${s}: ${bytesText(step.workspace[1])}`);
+  });
+  place.append(svg);
+  views.push(() => {
+    for (const { rect, step } of rects) rect.classList.toggle("is-selected", step === selected);
+  });
+}
+
+function showLosses() {
+  const rows = [];
+  const us = (key) => explanation[key] === undefined ? null : microseconds(explanation[key]);
+  const cover = us("cover_ns"), measured = us("measured_ns"), model = us("model_bound_ns"), proven = us("proven_bound_ns");
+  const add = (words, value) => value !== null && rows.push([words, value]);
+  add("its steps, each measured alone, and their launches add up to", cover);
+  add("measured end to end", measured);
+  add("no cover of these candidates costs less than, as far as they were measured or forecast", model);
+  add("no cover costs less than, whatever was not measured", proven);
+  if (cover !== null && measured !== null) add("additive error: measured end to end less that sum", measured - cover);
+  if (us("apparent_loss_ns") !== null)
+    add("apparent loss, against " + explanation.apparent_loss_against, us("apparent_loss_ns"));
+  if (measured !== null && proven !== null) add("optimality loss, at most", measured - proven);
+  const precision = explanation.precision;
+  const place = document.getElementById("losses");
+  if (precision)
+    place.append(element("p", {}, precision.steps.length + " steps in 16 bits; the outputs err " +
+      (100 * precision.share).toPrecision(2) + " % of what " + precision.bound + " allows, on " + precision.sets + " sets of inputs"));
+  if (!rows.length) {
+    place.append(element("p", {}, "The plan does not say: it was not tuned, or an engine runs the whole model."));
+    return;
+  }
+  place.append(element("table", {}, element("tbody", {}, ...rows.map(([words, value]) =>
+    element("tr", {}, element("td", {}, name(words)), element("td", { className: "number" }, timeText(value)))))));
+}
+
+// ---- the selected step ---------------------------------------------------------------------------------------------------
+
+function portsTable(step) {
+  const row = (direction, v) => {
+    const value = plan.values[v];
+    return element("tr", {}, element("td", { className: "direction" }, direction), element("td", {}, name(value.name)),
+      element("td", {}, value.type), element("td", {}, value.format), element("td", { className: "number" }, bytesText(value.bytes)));
+  };
+  return element("table", {}, element("tbody", {}, ...step.in.map((v) => row("reads", v)), ...step.out.map((v) => row("writes", v))));
+}
+
+function offerText(candidate) {
+  const words = [candidate.backend + "/" + candidate.variant];
+  const count = positions(candidate.nodes).length;
+  if (count > 1) words.push("on " + count + " nodes");
+  const ns = candidate.cost_ns !== undefined ? candidate.cost_ns : candidate.estimated_ns;
+  if (ns !== undefined) words.push((candidate.estimated_ns !== undefined ? "about " : "") + timeText(microseconds(ns)) + " alone");
+  else if (candidate.cost_at_least_ns !== undefined) words.push("never measured, at least " + timeText(microseconds(candidate.cost_at_least_ns)));
+  if (candidate.margin_ns !== undefined)
+    words.push((candidate.margin_ns < 0 ? "the plan would take less by " : "the plan would take longer by at most ") +
+      timeText(Math.abs(microseconds(candidate.margin_ns))));
+  return words.join(", ");
+}
+
+/** What others offered for a node, and who refused it. */
+function nodeFacts(nodeName) {
+  const i = nodeAt.get(nodeName);
+  const item = element("details", {}, element("summary", {}, name(nodeName)));
+  if (i === undefined) return item;
+  const node = explanation.nodes[i];
+  const list = element("ul");
+  for (const c of [...positions(node.offers), ...positions(node.unmeasured)])
+    list.append(element("li", {}, name(offerText(explanation.candidates[c]))));
+  for (const r of positions(node.refusals)) {
+    const no = explanation.refusals[r];
+    list.append(element("li", {}, name(`${no.backend}${no.variant ? "/" + no.variant : ""} refused it${
+      no.nodes > 1 ? " among " + no.nodes + " nodes" : ""}: ${no.reason}${no.detail ? ", " + no.detail : ""}`)));
+  }
+  item.append(list.childNodes.length ? list : element("p", { className: "quiet" }, "no other backend was asked"));
+  return item;
+}
+
+function showDetail() {
+  const place = document.getElementById("detail");
+  place.replaceChildren();
+  if (selected < 0) {
+    place.append(element("h2", {}, "A step"), element("p", {}, "Click a step, or move with the arrow keys."));
+    return;
+  }
+  const step = steps[selected];
+  const time = (step.estimated ? "~" : "") + timeText(step.us);
+  place.append(element("h2", {}, "Step " + selected + ": ", name(who(step))));
+  place.append(element("p", {}, step.kind === "view" ? "Nothing runs: the output has the bytes of the input."
+    : step.us > 0 ? `${time} alone${step.high_us > step.low_us ? ` [${timeText(step.low_us)}, ${timeText(step.high_us)}]` : ""}, ${
+      (totalUs > 0 ? 100 * step.us / totalUs : 0).toFixed(1)} % of the steps' time` : "not priced"));
+  const narrow = explanation.precision && explanation.precision.steps.find((one) => one.step === selected);
+  if (narrow)
+    place.append(element("p", {}, `In 16 bits (${narrow.element})` +
+      (narrow.gain_ns !== undefined ? `: gains ${timeText(microseconds(narrow.gain_ns))} alone` : "") +
+      (narrow.share !== undefined ? `; ${(100 * narrow.share).toPrecision(2)} % of the bound on outputs` : "")));
+  if (step.runner_up) place.append(element("p", {}, "Runner-up: ", name(step.runner_up)));
+  if (step.bodies) place.append(element("p", {}, step.bodies + " steps in its bodies: `collage explain` lists them."));
+  place.append(element("h3", {}, "Values"), portsTable(step));
+  if (step.nodes.length) {
+    place.append(element("h3", {}, step.nodes.length === 1 ? "Its node, and what others offered" : "Its nodes, and what others offered"));
+    place.append(...step.nodes.map(nodeFacts));
+    if (step.nodes.length === 1) place.lastChild.open = true;
+  }
+}
+
+// ---- search ----------------------------------------------------------------------------------------------------------------
+
+function showSearch() {
+  const input = document.getElementById("search");
+  const found = document.getElementById("found");
+  const texts = steps.map((step) => [who(step), ...step.nodes, ...[...step.in, ...step.out].map((v) => plan.values[v].name)]
+    .join("\n").toLowerCase());
+  input.addEventListener("input", () => {
+    const wanted = input.value.trim().toLowerCase();
+    matches = wanted ? new Set(texts.flatMap((text, s) => (text.includes(wanted) ? [s] : []))) : null;
+    found.textContent = matches === null ? "" : matches.size + (matches.size === 1 ? " step" : " steps") + ", Enter: the next";
+    for (const view of views) view(false);
+  });
+  input.addEventListener("keydown", (event) => {
+    if (event.key !== "Enter" || matches === null || matches.size === 0) return;
+    const list = [...matches];
+    select(list.find((s) => s > selected) ?? list[0]);
+  });
+  document.addEventListener("keydown", (event) => {
+    if (event.key !== "/" || event.target === input) return;
+    input.focus();
+    event.preventDefault();
+  });
+}
+
+for (const show of [showHeadline, showPlans, showTimeline, showGraph, showSteps, showMemory, showLosses, showSearch]) show();
+const wanted = /^#step-(\d+)$/.exec(location.hash);
+if (wanted && Number(wanted[1]) < steps.length) select(Number(wanted[1]));
+else showDetail();
+document.documentElement.dataset.ready = "yes";

@@ -1,0 +1,93 @@
+#include "api/tune/page/plan_page.h"
+
+#include <string_view>
+
+#include <nlohmann/json.hpp>
+
+#include "api/tune/page/page_files.h"
+#include "base/clock.h"
+#include "plan/file/plan_report_json.h"
+
+namespace collage {
+namespace {
+
+using nlohmann::json;
+using nlohmann::ordered_json;
+
+ordered_json step_facts(const PlanStep& step) {
+  ordered_json facts = {{"kind", kind_name(step)},
+                        {"backend", step.backend},
+                        {"variant", step.variant},
+                        {"us", to_us(step.cost_ns)},
+                        {"low_us", to_us(step.cost_low_ns)},
+                        {"high_us", to_us(step.cost_high_ns)},
+                        {"estimated", step.is_estimated},
+                        {"nodes", nodes_of(step).names},
+                        {"in", step.inputs},
+                        {"out", step.outputs}};
+  if (!step.runner_up.empty()) facts["runner_up"] = step.runner_up;
+  if (const Workspace space = workspace_of(step); space.bytes > 0) facts["workspace"] = {space.offset, space.bytes};
+  std::size_t inside = 0;
+  for (const PlanBody& body : bodies_of(step)) inside += step_count(body);
+  if (inside > 0) facts["bodies"] = inside;
+  return facts;
+}
+
+ordered_json value_facts(const PlanValue& value) {
+  return {{"name", value.name},     {"type", to_string(value.type)},     {"format", value.place.format.name},
+          {"offset", value.offset}, {"storage", name_of(value.storage)}, {"bytes", value.bytes}};
+}
+
+ordered_json plan_facts(const Plan& plan) {
+  const PlanReport report = plan.report.value_or(PlanReport());
+  ordered_json facts = {{"model", plan.model_path},
+                        {"machine", plan.machine},
+                        {"accuracy", plan.accuracy},
+                        {"threads", plan.threads},
+                        {"ships", report.explanation ? report.explanation->plan : plan.shipped},
+                        {"measured_us", report.search.measured_us},
+                        {"arena_bytes", plan.arena_bytes},
+                        {"weights_bytes", plan.weights_bytes},
+                        {"steps", ordered_json::array()},
+                        {"values", ordered_json::array()}};
+  const json kept = report_to_json(report);
+  facts["plans"] = kept["plans"];
+  facts["curve"] = kept["curve"];
+  for (const PlanStep& step : plan.steps) facts["steps"].push_back(step_facts(step));
+  for (const PlanValue& value : plan.values) facts["values"].push_back(value_facts(value));
+  if (report.explanation) facts["explanation"] = explanation_to_json(*report.explanation);
+  return facts;
+}
+
+/// Nothing in it ends the element around it, or begins another.
+std::string inert(const ordered_json& facts) {
+  std::string text;
+  for (const char c : facts.dump(-1, ' ', false, ordered_json::error_handler_t::replace))
+    text += c == '<' ? std::string("\\u003c") : std::string(1, c);
+  return text;
+}
+
+}  // namespace
+
+std::string plan_page(const Plan& plan) {
+  std::string page;
+  std::string_view rest = page_template();
+  const auto copy_until = [&](std::string_view mark) {
+    const std::size_t at = rest.find(mark);
+    COLLAGE_CHECK(at != std::string_view::npos, std::string(mark));
+    page += rest.substr(0, at);
+    rest.remove_prefix(at + mark.size());
+  };
+  // One pass: what is put in is not searched for marks.
+  copy_until("@POLICY@");
+  page += page_policy();
+  copy_until("@STYLE@");
+  page += page_style();
+  copy_until("@DATA@");
+  page += inert(plan_facts(plan));
+  copy_until("@SCRIPT@");
+  page += page_script();
+  return page.append(rest);
+}
+
+}  // namespace collage

@@ -1,0 +1,55 @@
+// Two plans of one model side by side: which parts of the graph run otherwise, and the time that this gains or loses.
+// In:  two plans. Out: a PlanDiff; its text for people and JSON for tools (schema "collage.diff/1").
+// How: nodes are matched by name. A part is the smallest set of nodes that each of the two plans computes in steps of
+// its
+//      own; times are those of the steps measured alone, each on the machine of its plan. Conversions belong to no part
+//      and are added up. Steps of bodies count with the operator around them.
+// Cost: linear in the steps.
+// Not here: why a plan is what it is (plan/explain/explain.h).
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "plan/plan.h"
+
+namespace collage {
+
+/// What one plan does in a part, or in all conversions.
+struct DiffSide {
+  std::vector<std::size_t> steps;  ///< of the plan, ascending
+  std::vector<std::string> who;    ///< "backend/variant" of each
+  double us = 0;                   ///< of all, each alone
+  bool estimated = false;          ///< the time of one of them is a forecast
+};
+
+struct DiffPart {
+  std::vector<std::string> nodes;  ///< in the order of the first plan
+  DiffSide a, b;
+  bool differs = false;  ///< in a backend, a variant, or how the nodes are cut into steps
+};
+
+/// A plan as it is called here.
+struct DiffedPlan {
+  std::string name;  ///< its file
+  const Plan* plan = nullptr;
+};
+
+struct PlanDiff {
+  DiffedPlan a, b;
+  std::vector<DiffPart>
+      parts;  ///< those that differ first, by how much, then the others in the order of the first plan
+  DiffSide conversions_a, conversions_b;
+  std::vector<std::string> only_in_a;  ///< nodes that the other plan does not have
+  std::vector<std::string> only_in_b;
+};
+
+/// Error plan/nothing-in-common when no node of one is a node of the other.
+[[nodiscard]] Result<PlanDiff> diff_plans(const DiffedPlan& a, const DiffedPlan& b);
+
+[[nodiscard]] std::string to_text(const PlanDiff& diff);
+[[nodiscard]] std::string to_json(const PlanDiff& diff);
+
+}  // namespace collage

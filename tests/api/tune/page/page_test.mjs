@@ -1,0 +1,152 @@
+// Opens the pages of plans in a browser and checks what they show. Exits with 77, "skipped", without playwright-core or a
+// browser.
+// Usage: page_test.mjs COLLAGE PLAN...   ./dev browser installs the packages where they are looked for.
+// With SHOTS=FOLDER it leaves pictures there: light, dark, and of a phone's width.
+import { execFileSync } from "node:child_process";
+import { existsSync, mkdtempSync, rmSync, statSync } from "node:fs";
+import { createRequire } from "node:module";
+import { homedir, tmpdir } from "node:os";
+import path from "node:path";
+
+const SKIPPED = 77;
+const BROWSERS = [process.env.CHROMIUM, "/usr/bin/chromium", "/usr/bin/google-chrome"];
+
+function skip(why) {
+  console.log("skipped: " + why);
+  process.exit(SKIPPED);
+}
+
+const cache = process.env.XDG_CACHE_HOME || path.join(homedir(), ".cache");
+const folder = path.join(process.env.COLLAGE_PREFIX || path.join(cache, "collage/parts"), "browser");
+const require = createRequire(path.join(folder, "here.js"));
+let chromium, axe;
+try {
+  ({ chromium } = require("playwright-core"));
+  axe = require("axe-core").source;
+} catch {
+  skip("no playwright-core and axe-core in " + folder);
+}
+const executablePath = BROWSERS.find((one) => one && existsSync(one));
+if (!executablePath) skip("no browser");
+
+const failures = [];
+function expect(holds, words) {
+  if (!holds) failures.push(words);
+}
+
+/** What the page must show, from the same plan by the command. */
+function explained(collage, plan) {
+  return JSON.parse(execFileSync(collage, ["explain", plan, "--json", "-"], { maxBuffer: 1 << 28 }));
+}
+
+function microseconds(text) {
+  const [number, unit] = text.replace("~", "").split(" ");
+  return Number(number) * { us: 1, ms: 1e3, s: 1e6 }[unit];
+}
+
+async function checkPage(browser, collage, plan, work) {
+  const file = path.join(work, path.basename(plan) + ".html");
+  const begin = Date.now();
+  execFileSync(collage, ["explain", plan, "--html", file]);
+  const writing = Date.now() - begin;
+  const facts = explained(collage, plan);
+  const page = await browser.newPage({ viewport: { width: 1280, height: 900 } });
+  const label = path.basename(plan) + ": ";
+  const requests = [];
+  page.on("console", (message) => message.type() === "error" && failures.push(label + "console: " + message.text()));
+  page.on("pageerror", (error) => failures.push(label + "error: " + error));
+  page.on("request", (request) => !request.url().startsWith("file:") && requests.push(request.url()));
+  page.on("dialog", (dialog) => { failures.push(label + "a dialog: " + dialog.message()); dialog.dismiss(); });
+  const opened = Date.now();
+  await page.goto("file://" + file);
+  await page.waitForFunction(() => document.documentElement.dataset.ready === "yes", null, { timeout: 60000 });
+  const ready = Date.now() - opened;
+  expect(requests.length === 0, label + "requests " + requests);
+
+  // Every view is filled, with a mark for each step.
+  const count = facts.steps.length;
+  expect(await page.locator("#timeline > div").count() === count, label + "a timeline of other steps");
+  expect(await page.locator("#graph g").count() === count, label + "a graph of other steps");
+  expect(await page.locator("#steps tbody tr").count() === count, label + "a table of other steps");
+  expect((await page.locator("#headline h1").textContent()).length > 0, label + "no headline");
+  for (const id of ["plans", "legend", "memory", "losses"])
+    expect((await page.locator("#" + id).textContent()).length > 0, label + "nothing in " + id);
+
+  // What is drawn is what the command says.
+  const rows = await page.locator("#steps tbody tr").evaluateAll((all) =>
+    all.map((row) => [...row.children].map((cell) => cell.textContent)));
+  rows.forEach((cells, s) => {
+    const shown = microseconds(cells[1]);
+    const wanted = facts.steps[s].cost_us;
+    expect(Math.abs(shown - wanted) <= Math.max(0.051, 0.006 * wanted), `${label}step ${s}: ${cells[1]} for ${wanted} us`);
+  });
+  const shownPlans = await page.locator("#plans tbody tr").evaluateAll((all) =>
+    all.map((row) => [...row.children].map((cell) => cell.textContent)));
+  expect(shownPlans.length === facts.plans.length, label + "other plans than the command's");
+  for (const [planName, , ratio, median] of shownPlans) {
+    const own = facts.plans.filter((one) => one.name === planName);
+    expect(own.some((one) => Math.abs(microseconds(median) - one.us) <= Math.max(0.051, 0.006 * one.us)),
+      `${label}${planName}: ${median}`);
+    const { ratio: wanted, low, high } = own[0]?.faster ?? {};
+    expect(ratio === (wanted ? `${wanted.toFixed(2)} [${low.toFixed(2)}, ${high.toFixed(2)}]` : "too few rounds"),
+      `${label}${planName}: ${ratio}`);
+  }
+
+  // A selection in one view is one in all; keys move it.
+  await page.locator("#steps tbody tr").nth(Math.min(2, count - 1)).click();
+  const selected = async () => page.evaluate(() => ({
+    time: [...document.querySelectorAll("#timeline > div")].findIndex((one) => one.classList.contains("is-selected")),
+    box: [...document.querySelectorAll("#graph g")].findIndex((one) => one.classList.contains("is-selected")),
+    row: [...document.querySelectorAll("#steps tbody tr")].findIndex((one) => one.classList.contains("is-selected")),
+    detail: document.querySelector("#detail h2").textContent,
+  }));
+  const linked = async (step) => {
+    const now = await selected();
+    expect(now.time === step && now.box === step && now.row === step && now.detail.startsWith("Step " + step + ":"),
+      `${label}step ${step} selected, shown ${JSON.stringify(now)}`);
+  };
+  await linked(Math.min(2, count - 1));
+  await page.locator("#timeline").focus();
+  await page.keyboard.press("Home");
+  await linked(0);
+  if (count > 1) {
+    await page.keyboard.press("ArrowRight");
+    await linked(1);
+  }
+
+  // Search finds a node's step.
+  const target = facts.steps.findIndex((step) => step.nodes.length > 0);
+  if (target >= 0) {
+    await page.keyboard.press("/");
+    await page.locator("#search").fill(facts.steps[target].nodes[0].slice(0, 200));
+    expect(/^[1-9]/.test(await page.locator("#found").textContent()), label + "search found nothing");
+    await page.locator("#search").fill("");
+  }
+
+  await page.evaluate(axe).catch(() => {});
+  const violations = await page.evaluate(async () =>
+    (window.axe ? (await window.axe.run()).violations : [{ id: "axe did not run", nodes: [] }]).map((one) =>
+      one.id + ": " + one.nodes.slice(0, 2).map((node) => node.html.slice(0, 120)).join(" | ")));
+  for (const violation of violations) failures.push(label + "axe: " + violation);
+
+  if (process.env.SHOTS)
+    for (const [name, scheme, width] of [["light", "light", 1280], ["dark", "dark", 1280], ["phone", "light", 390]]) {
+      await page.emulateMedia({ colorScheme: scheme });
+      await page.setViewportSize({ width, height: 900 });
+      await page.screenshot({ path: path.join(process.env.SHOTS, path.basename(plan) + "." + name + ".png"), fullPage: name !== "phone" });
+    }
+  await page.close();
+  console.log(`${label}${count} steps, ${(statSync(file).size / 1000).toFixed(0)} kB, written in ${writing} ms, drawn in ${ready} ms`);
+}
+
+const [collage, ...plans] = process.argv.slice(2);
+const work = mkdtempSync(path.join(tmpdir(), "collage-page-"));
+const browser = await chromium.launch({ executablePath, args: ["--no-sandbox"] });
+try {
+  for (const plan of plans) await checkPage(browser, collage, plan, work);
+} finally {
+  await browser.close();
+  rmSync(work, { recursive: true });
+}
+for (const failure of failures) console.log("FAILED " + failure);
+process.exit(failures.length ? 1 : 0);
