@@ -54,15 +54,30 @@ RealisedPlan hostile_plan() {
   return realised;
 }
 
-/// A chain of so many steps, each with a node of its own.
+/// A chain of so many steps, each with a node of its own. Its values lie in two places of the arena in turns.
 Plan long_plan(std::size_t steps) {
   Plan plan = stored_plan("host_only.collage").plan;
-  const PlanStep step = plan.steps.front();
+  const PlanStep step = plan.steps.back();
+  const PlanIndex output = step.outputs.front();
+  const PlanValue last = plan.values[output];
+  const std::size_t room = (last.bytes + 63) / 64 * 64;
   plan.steps.clear();
+  plan.arena_bytes = 2 * room;
+  PlanIndex before = plan.inputs.front();
   for (std::size_t s = 0; s < steps; ++s) {
-    plan.steps.push_back(step);
-    plan.steps.back().cost_ns = static_cast<std::int64_t>(1000 + s);
-    if (StepNodes* nodes = nodes_in(plan.steps.back())) nodes->names = {"/layers." + std::to_string(s) + "/MatMul"};
+    PlanStep& made = plan.steps.emplace_back(step);
+    made.cost_ns = static_cast<std::int64_t>(1000 + s);
+    if (StepNodes* nodes = nodes_in(made)) nodes->names = {"/layers." + std::to_string(s) + "/MatMul"};
+    made.inputs = {before};
+    if (s + 1 < steps) {
+      PlanValue value = last;
+      value.name = "between" + std::to_string(s);
+      value.storage = Storage::kArena;
+      value.offset = s % 2 * room;
+      made.outputs = {static_cast<PlanIndex>(plan.values.size())};
+      plan.values.push_back(std::move(value));
+    }
+    before = made.outputs.front();
   }
   return plan;
 }
@@ -110,6 +125,13 @@ TEST(PlanPage, ShowsInABrowserWhatExplainSays) {
                         test::build_path("/bin/collage") + "' '" + stored("host_only.collage") + "' '" +
                         stored("native_avx2.collage") + "'";
   ASSERT_TRUE(save_plan(hostile_plan(), folder.file("hostile.collage")));
+  for (const std::size_t steps : {200, 2000}) {
+    RealisedPlan realised = stored_plan("host_only.collage");
+    realised.plan = long_plan(steps);
+    const std::string file = folder.file("steps" + std::to_string(steps) + ".collage");
+    ASSERT_TRUE(save_plan(realised, file));
+    command += " '" + file + "'";
+  }
   command += " '" + folder.file("hostile.collage") + "' > '" + folder.file("said") + "' 2>&1";
   const int status = std::system(command.c_str());
   std::ifstream said(folder.file("said"));
@@ -117,6 +139,7 @@ TEST(PlanPage, ShowsInABrowserWhatExplainSays) {
   const int exit_code = WEXITSTATUS(status);
   if (exit_code == kSkipped || exit_code == 127) GTEST_SKIP() << text;
   EXPECT_EQ(exit_code, 0) << text;
+  RecordProperty("pages", text);
 }
 
 }  // namespace
