@@ -39,18 +39,10 @@ struct TimedPlan {
   bool operator==(const TimedPlan&) const = default;
 };
 
-/// What the best plan took at some moment of the tune.
-struct BestSoFar {
-  double seconds = 0;  ///< since the start
-  double us = 0;
-  bool operator==(const BestSoFar&) const = default;
-};
-
 struct PlanReport {
   SearchReport search;
   std::map<std::string, double> rivals;  ///< the same plans by their names in JSON -> microseconds
   std::vector<TimedPlan> plans;
-  std::vector<BestSoFar> curve = {};  ///< a point for each contest
   std::optional<Explanation> explanation = std::nullopt;
   bool operator==(const PlanReport&) const = default;
 };

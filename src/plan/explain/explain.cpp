@@ -97,12 +97,6 @@ ordered_json plans_as_json(const PlanReport& report) {
   return list;
 }
 
-ordered_json curve_as_json(const PlanReport& report) {
-  ordered_json list = ordered_json::array();
-  for (const BestSoFar& best : report.curve) list.push_back({{"seconds", best.seconds}, {"us", best.us}});
-  return list;
-}
-
 /// Null when they are not of the plan's steps.
 ordered_json sums_as_json(const Explanation& explanation) {
   if (!is_of_plan(explanation)) return nullptr;
@@ -162,7 +156,6 @@ Result<std::string> explain_as_json(const Plan& plan, const std::string& node) {
                                {"precision", precision_as_json(explanation)},
                                {"rivals", report.rivals},
                                {"plans", plans_as_json(report)},
-                               {"curve", curve_as_json(report)},
                                {"backends", explanation.backends},
                                {"fillers", explanation.fillers},
                                {"only", explanation.only},

@@ -50,8 +50,6 @@ TimedPlan timed_plan_from(const json& object) {
 json report_to_json(const PlanReport& report) {
   json plans = json::array();
   for (const TimedPlan& plan : report.plans) plans.push_back(to_json(plan));
-  json curve = json::array();
-  for (const BestSoFar& best : report.curve) curve.push_back({{"seconds", best.seconds}, {"us", best.us}});
   json object = {{"search",
                   {{"cover_us", report.search.cover_us},
                    {"model_bound_us", report.search.model_bound_us},
@@ -59,8 +57,7 @@ json report_to_json(const PlanReport& report) {
                    {"measured_us", report.search.measured_us},
                    {"candidates", report.search.candidates}}},
                  {"rivals", report.rivals},
-                 {"plans", plans},
-                 {"curve", curve}};
+                 {"plans", plans}};
   if (report.explanation) object["explanation"] = explanation_to_json(*report.explanation);
   return object;
 }
@@ -73,8 +70,6 @@ std::optional<PlanReport> report_from_json(const json& plan) {
   for (const json& one : part(plan, "plans", json::value_t::array))
     if (one.is_object() && one.contains("name") && one["name"].is_string())
       report.plans.push_back(timed_plan_from(one));
-  for (const json& one : part(plan, "curve", json::value_t::array))
-    if (one.is_object()) report.curve.push_back({.seconds = number(one, "seconds"), .us = number(one, "us")});
   auto explanation = explanation_from_json(part(plan, "explanation", json::value_t::object), "plan.json");
   if (explanation) report.explanation = *std::move(explanation);
   return report;

@@ -152,7 +152,9 @@ std::vector<ExplainedNarrowStep> explained_steps(const std::vector<NarrowStep>& 
 /// Nothing when there is no time left to measure them, or when the worker cannot.
 void add_effects(const TuneTask& task, const MeasureEnv& env, const Contestant& winner, std::vector<NarrowStep> steps,
                  ExplainedPrecision& precision) {
-  if (env.stop.stop_requested() || env.budget.is_past(Budget::kContestShare)) return;
+  // The same tune again decides the same.
+  const bool is_late = env.stop.stop_requested() || env.budget.is_past(Budget::kContestShare);
+  if (env.deadlines.decides("precision", "no time to measure", is_late)) return;
   if (!measure_effects(task, env, winner, steps)) return;
   precision.predicted_share = total_share(steps);
   for (std::size_t s = 0; s < steps.size(); ++s) precision.steps[s].share = std::sqrt(steps[s].square);

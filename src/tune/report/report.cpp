@@ -159,7 +159,6 @@ PlanReport plan_report(const TuneReport& report, Explanation explanation) {
                              .candidates = report.candidates},
                   .rivals = {},
                   .plans = {},
-                  .curve = report.curve,
                   .explanation = std::move(explanation)};
   for (const RivalTime& rival : report.rivals) {
     kept.rivals[rival.name] = microseconds(rival.median_ns);

@@ -54,6 +54,12 @@ struct Prediction {
   double measured_us = 0;
 };
 
+/// What the best plan took at some moment of the tune.
+struct BestSoFar {
+  double seconds = 0;  ///< since the start
+  double us = 0;
+};
+
 /// A kernel whose settings were tuned.
 struct TunedKernel {
   std::string operators;  ///< "Conv+Relu"

@@ -126,7 +126,7 @@ TEST_F(ExplainTest, WritesAPage) {
   const std::string page = read_all(file("plan.html"));
   EXPECT_THAT(page, HasSubstr("<!doctype html>"));
   EXPECT_THAT(page, HasSubstr(json(explained()["nodes"][0]["node"]).dump()));
-  expect_error(run({"explain", plan_, "--html", file("no/such/folder.html")}), 6, "io/cannot-write", "folder.html");
+  expect_error(run({"explain", plan_, "--html", file("no/such/folder.html")}), 6, "file/cannot-write", "folder.html");
 }
 
 TEST_F(ExplainTest, ComparesPlansOfOneModel) {

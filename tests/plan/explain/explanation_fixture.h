@@ -75,7 +75,6 @@ inline Plan explained_plan(const Explanation& explanation = rich_explanation()) 
                                       .faster = FasterBy{.ratio = 6.5, .low = 6.25, .high = 7},
                                       .is_engine = true},
                                      {.name = "quick alone", .us = 2.25}},
-                           .curve = {{.seconds = 1.5, .us = 9.5}, {.seconds = 12, .us = 1.5}},
                            .explanation = explanation};
   return plan;
 }

@@ -173,21 +173,6 @@ function showPlans() {
       element("td", { className: "number" }, row.faster ? fasterText(row.faster) : "too few rounds"),
       element("td", { className: "number" }, timeText(row.us)))))));
   place.append(element("p", { className: "quiet" }, "Ratios are of rounds in turns; medians of different contests compare badly."));
-  showCurve(place);
-}
-
-/** The best plan so far over the time of the tune. */
-function showCurve(place) {
-  const points = plan.curve || [];
-  if (points.length < 2) return;
-  const end = points[points.length - 1].seconds, most = Math.max(...points.map((one) => one.us));
-  const x = (seconds) => 100 * seconds / end, y = (us) => 40 - 38 * us / most;
-  const path = points.map((one, i) => i === 0 ? `M${x(one.seconds)},${y(one.us)}` : `H${x(one.seconds)}V${y(one.us)}`).join("");
-  place.append(element("h3", {}, "The best plan so far"), drawn("svg", {
-    viewBox: "0 0 100 40", preserveAspectRatio: "none", class: "curve", role: "img",
-    "aria-label": points.map((one) => `${timeText(one.us)} after ${one.seconds.toFixed(0)} s`).join(", "),
-  }, drawn("path", { d: path })), element("p", { className: "quiet" },
-    `${timeText(points[0].us)} after ${points[0].seconds.toFixed(0)} s, ${timeText(points[points.length - 1].us)} after ${end.toFixed(0)} s`));
 }
 
 function showTimeline() {

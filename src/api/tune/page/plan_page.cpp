@@ -11,7 +11,6 @@
 namespace collage {
 namespace {
 
-using nlohmann::json;
 using nlohmann::ordered_json;
 
 ordered_json step_facts(const PlanStep& step) {
@@ -50,9 +49,7 @@ ordered_json plan_facts(const Plan& plan) {
                         {"weights_bytes", plan.weights_bytes},
                         {"steps", ordered_json::array()},
                         {"values", ordered_json::array()}};
-  const json kept = report_to_json(report);
-  facts["plans"] = kept["plans"];
-  facts["curve"] = kept["curve"];
+  facts["plans"] = report_to_json(report)["plans"];
   for (const PlanStep& step : plan.steps) facts["steps"].push_back(step_facts(step));
   for (const PlanValue& value : plan.values) facts["values"].push_back(value_facts(value));
   if (report.explanation) facts["explanation"] = explanation_to_json(*report.explanation);
