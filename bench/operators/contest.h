@@ -9,6 +9,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "bench/operators/operator_case.h"
@@ -35,6 +36,11 @@ struct Contender {
 
 /// Behind the name of a backend whose variants in 16 bits are looked at by themselves.
 inline constexpr std::string_view kFewBits = " 16 bits";
+
+/// The backend of a contender.
+[[nodiscard]] inline std::string_view backend_of(std::string_view contender) {
+  return contender.substr(0, contender.find(' '));
+}
 
 struct Outcome {
   std::string case_name;

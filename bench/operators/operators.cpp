@@ -66,7 +66,7 @@ Outcome run_apart(const OperatorCase& which, const Options& options) {
 /// A crash costs this case only; the others are timed again without the one that is looked at, the likely cause.
 Outcome run_guarded(const OperatorCase& which, Options options) {
   Outcome outcome = run_apart(which, options);
-  if (outcome.error.empty() || std::erase(options.contest.backends, options.report.of) == 0) return outcome;
+  if (outcome.error.empty() || std::erase(options.contest.backends, backend_of(options.report.of)) == 0) return outcome;
   Outcome others = run_apart(which, options);
   if (!others.error.empty()) return outcome;
   others.failures[options.report.of] = outcome.error;

@@ -185,7 +185,8 @@ std::string failed_variants(const std::vector<Outcome>& outcomes) {
 const Contender* best_rival(const Outcome& outcome, const std::string& of) {
   const Contender* best = nullptr;
   for (const Contender& contender : outcome.contenders)
-    if (contender.name != of && (best == nullptr || contender.median_us < best->median_us)) best = &contender;
+    if (backend_of(contender.name) != backend_of(of) && (best == nullptr || contender.median_us < best->median_us))
+      best = &contender;
   return best;
 }
 

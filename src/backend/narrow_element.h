@@ -1,8 +1,7 @@
 // Which 16-bit element types kernels may store and compute in.
 // In:  the options of a compilation, this processor. Out: an element type, or nothing.
-// How: the environment variable COLLAGE_NARROW_ELEMENT ("bf16", "f16", "none") replaces the type of storage in tests,
-// so that
-//      numbers are rounded in the same places on processors that lack the instructions.
+// How: in tests the environment variable COLLAGE_NARROW_ELEMENT ("bf16", "f16", "none") names the type in place of the
+//      processor's own: numbers are rounded in the same places by other instructions. Other names change nothing.
 #pragma once
 
 #include <optional>
@@ -16,7 +15,7 @@ namespace collage {
 /// names a type, and in that type alone.
 [[nodiscard]] std::optional<ElementType> narrow_element(const CompileOptions& options);
 
-/// The type among them that the processor also multiplies: bfloat16 (AVX512_BF16), else nothing. Backends offer 16-bit
+/// The same type where the processor also multiplies it: bfloat16 (AVX512_BF16), else nothing. Backends offer 16-bit
 /// arithmetic only when this names a type.
 [[nodiscard]] std::optional<ElementType> multiplied_narrow_element(const CompileOptions& options);
 

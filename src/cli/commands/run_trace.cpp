@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/clock.h"
+#include "plan/plan.h"
 
 namespace collage::cli {
 namespace {

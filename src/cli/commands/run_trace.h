@@ -1,8 +1,8 @@
-// Real runs of a plan as a trace that Perfetto and chrome://tracing open: a slice for each run, and one for each step
-// in it. In:  a session with inputs. Out: text in the trace event format, JSON; times in microseconds since the first
-// run. How: steps run one after the other on the caller's thread, so the end of one is the beginning of the next. Views
-// take no
-//      time and have no slice. A step's own threads are not shown apart.
+// Real runs of a plan as a trace that Perfetto and chrome://tracing open: a slice for each run, and in it one for each
+// step.
+// In:  a session with inputs. Out: text in the trace event format, JSON; times in microseconds since the first run.
+// How: steps run one after the other on the caller's thread, so the end of one is the beginning of the next. Views take
+//      no time and have no slice. A step's own threads are not shown apart.
 // Source: the Trace Event Format of the Chromium project ("X" complete events, "M" metadata).
 #pragma once
 

@@ -4,7 +4,6 @@
 #include <cmath>
 #include <map>
 #include <numeric>
-#include <optional>
 
 #include "base/clock.h"
 
@@ -29,14 +28,6 @@ std::string who(const PlanStep& step) {
   return step.variant.empty() || is_view(step) ? step.backend : step.backend + "/" + step.variant;
 }
 
-void add_step(const Plan& plan, std::size_t s, DiffSide& side) {
-  const PlanStep& step = plan.steps[s];
-  side.steps.push_back(s);
-  side.who.push_back(who(step));
-  side.us += to_us(step.cost_ns);
-  side.estimated |= step.is_estimated;
-}
-
 /// A node that a step recomputes for itself is another step's.
 std::vector<std::string> own_nodes(const PlanStep& step) {
   const StepNodes& nodes = nodes_of(step);
@@ -44,6 +35,15 @@ std::vector<std::string> own_nodes(const PlanStep& step) {
   for (const std::string& name : nodes.names)
     if (std::ranges::find(nodes.repeated, name) == nodes.repeated.end()) own.push_back(name);
   return own;
+}
+
+void add_step(const Plan& plan, std::size_t s, DiffSide& side) {
+  const PlanStep& step = plan.steps[s];
+  side.steps.push_back(s);
+  side.who.push_back(who(step));
+  side.nodes.push_back(own_nodes(step));
+  side.us += to_us(step.cost_ns);
+  side.estimated |= step.is_estimated;
 }
 
 class Differ {
@@ -56,7 +56,10 @@ class Differ {
     std::size_t shared = 0;
     for (const PlanStep& step : diff_.b.plan->steps)
       for (const std::string& name : own_nodes(step))
-        numbers_.contains(name) ? ++shared : (diff_.only_in_b.push_back(name), std::size_t{0});
+        if (numbers_.contains(name))
+          ++shared;
+        else
+          diff_.only_in_b.push_back(name);
     if (shared == 0)
       return fail(ExitCode::kBadInput, "plan/nothing-in-common", diff_.b.name, "no node of " + diff_.a.name,
                   "two plans of one model");
@@ -107,12 +110,13 @@ class Differ {
     const auto add_steps = [&](const Plan& plan, DiffSide DiffPart::*side, DiffSide& conversions) {
       for (std::size_t s = 0; s < plan.steps.size(); ++s) {
         DiffPart* const part = part_at(plan.steps[s]);
+        if (part == nullptr && is_view(plan.steps[s])) continue;  // nothing runs
         add_step(plan, s, part != nullptr ? part->*side : conversions);
       }
     };
     add_steps(*diff_.a.plan, &DiffPart::a, diff_.conversions_a);
     add_steps(*diff_.b.plan, &DiffPart::b, diff_.conversions_b);
-    for (DiffPart& part : diff_.parts) part.differs = part.a.who != part.b.who;
+    for (DiffPart& part : diff_.parts) part.differs = part.a.who != part.b.who || part.a.nodes != part.b.nodes;
   }
 
   PlanDiff diff_;

@@ -1,9 +1,8 @@
 // Two plans of one model side by side: which parts of the graph run otherwise, and the time that this gains or loses.
 // In:  two plans. Out: a PlanDiff; its text for people and JSON for tools (schema "collage.diff/1").
-// How: nodes are matched by name. A part is the smallest set of nodes that each of the two plans computes in steps of
-// its
-//      own; times are those of the steps measured alone, each on the machine of its plan. Conversions belong to no part
-//      and are added up. Steps of bodies count with the operator around them.
+// How: nodes are matched by name. A part is the smallest set of nodes that both plans compute in steps of their own.
+//      Times are those of the steps measured alone, each on the machine of its plan. What has no nodes (conversions,
+//      copies, transfers) belongs to no part and is added up. Steps of bodies count with the operator around them.
 // Cost: linear in the steps.
 // Not here: why a plan is what it is (plan/explain/explain.h).
 #pragma once
@@ -19,10 +18,11 @@ namespace collage {
 
 /// What one plan does in a part, or in all conversions.
 struct DiffSide {
-  std::vector<std::size_t> steps;  ///< of the plan, ascending
-  std::vector<std::string> who;    ///< "backend/variant" of each
-  double us = 0;                   ///< of all, each alone
-  bool estimated = false;          ///< the time of one of them is a forecast
+  std::vector<std::size_t> steps;               ///< of the plan, ascending
+  std::vector<std::string> who;                 ///< "backend/variant" of each
+  std::vector<std::vector<std::string>> nodes;  ///< that each computes for everybody
+  double us = 0;                                ///< of all, each alone
+  bool estimated = false;                       ///< the time of one of them is a forecast
 };
 
 struct DiffPart {

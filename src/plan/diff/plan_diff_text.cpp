@@ -16,8 +16,12 @@ constexpr std::size_t kLongestName = 40;
 
 double measured_us(const Plan& plan) { return plan.report ? plan.report->search.measured_us : 0; }
 
+/// Never cut within a character of UTF-8.
 std::string shortened(const std::string& name) {
-  return name.size() <= kLongestName ? name : name.substr(0, kLongestName - 3) + "...";
+  if (name.size() <= kLongestName) return name;
+  std::size_t end = kLongestName - 3;
+  while (end > 0 && (static_cast<unsigned char>(name[end]) & 0xc0U) == 0x80U) --end;
+  return name.substr(0, end) + "...";
 }
 
 std::string nodes_text(const std::vector<std::string>& nodes) {

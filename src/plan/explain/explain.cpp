@@ -87,16 +87,6 @@ ordered_json search_as_json(const Plan& plan) {
           {"proven_bound_us", search.proven_bound_us}};
 }
 
-ordered_json plans_as_json(const PlanReport& report) {
-  ordered_json list = ordered_json::array();
-  for (const TimedPlan& plan : plans_in(report)) {
-    list.push_back({{"name", plan.name}, {"us", plan.us}, {"is_engine", plan.is_engine}});
-    if (plan.faster)
-      list.back()["faster"] = {{"ratio", plan.faster->ratio}, {"low", plan.faster->low}, {"high", plan.faster->high}};
-  }
-  return list;
-}
-
 /// Null when they are not of the plan's steps.
 ordered_json sums_as_json(const Explanation& explanation) {
   if (!is_of_plan(explanation)) return nullptr;
@@ -120,6 +110,16 @@ ordered_json refusals_of(const Explanation& explanation, const AskedNodes& asked
 }
 
 }  // namespace
+
+ordered_json plans_as_json(const PlanReport& report) {
+  ordered_json list = ordered_json::array();
+  for (const TimedPlan& plan : plans_in(report)) {
+    list.push_back({{"name", plan.name}, {"us", plan.us}, {"is_engine", plan.is_engine}});
+    if (plan.faster)
+      list.back()["faster"] = {{"ratio", plan.faster->ratio}, {"low", plan.faster->low}, {"high", plan.faster->high}};
+  }
+  return list;
+}
 
 Result<std::string> explain_as_text(const Plan& plan, const std::string& node) {
   const Explanation explanation = explanation_of(plan);

@@ -4,6 +4,7 @@
 // facts behind it (plan/explain/explanation.h).
 #pragma once
 
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 
 #include "plan/plan.h"
@@ -14,5 +15,7 @@ namespace collage {
 /// them and what they refused. Error plan/no-such-node.
 [[nodiscard]] Result<std::string> explain_as_text(const Plan& plan, const std::string& node = {});
 [[nodiscard]] Result<std::string> explain_as_json(const Plan& plan, const std::string& node = {});
+/// Its key "plans": the other plans that were timed, the fastest first.
+[[nodiscard]] nlohmann::ordered_json plans_as_json(const PlanReport& report);
 
 }  // namespace collage

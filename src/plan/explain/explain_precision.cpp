@@ -1,7 +1,7 @@
 #include "plan/explain/explain_precision.h"
 
 #include <algorithm>
-#include <cstdlib>
+#include <cmath>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -12,6 +12,15 @@ namespace collage {
 
 using nlohmann::ordered_json;
 
+namespace {
+
+/// "0.042 %", "6.2 %", "120 %".
+std::string percent(double share) {
+  return share < 0.1 ? fmt::format("{:.2g} %", 100 * share) : fmt::format("{:.0f} %", 100 * share);
+}
+
+}  // namespace
+
 const ExplainedNarrowStep* narrow_step_at(const Explanation& explanation, std::size_t step) {
   if (!explanation.precision) return nullptr;
   const auto found = std::ranges::find(explanation.precision->steps, step, &ExplainedNarrowStep::step);
@@ -21,9 +30,8 @@ const ExplainedNarrowStep* narrow_step_at(const Explanation& explanation, std::s
 std::string to_text(const ExplainedNarrowStep& step) {
   std::string text = fmt::format("16 bits ({})", step.element);
   if (step.gain_ns)
-    text += fmt::format(": {} {:.1f} us alone", *step.gain_ns < 0 ? "loses" : "gains", to_us(std::abs(*step.gain_ns)));
-  if (step.share)
-    text += fmt::format("{} {:.2g} % of the bound on outputs", step.gain_ns ? "," : ":", 100 * *step.share);
+    text += fmt::format(": {} {:.1f} us alone", *step.gain_ns < 0 ? "loses" : "gains", std::abs(to_us(*step.gain_ns)));
+  if (step.share) text += fmt::format("{} {} of the bound on outputs", step.gain_ns ? "," : ":", percent(*step.share));
   return text;
 }
 
@@ -37,11 +45,11 @@ ordered_json to_ordered_json(const ExplainedNarrowStep& step) {
 std::string precision_as_text(const Explanation& explanation) {
   if (!explanation.precision) return "";
   const ExplainedPrecision& precision = *explanation.precision;
-  std::string text = fmt::format(
-      "{} step{} in 16 bits; the outputs err {:.2g} % of what {} allows, on {} sets of inputs", precision.steps.size(),
-      precision.steps.size() == 1 ? "" : "s", 100 * precision.share, precision.bound, precision.sets);
+  std::string text = fmt::format("{} step{} in 16 bits; the outputs err {} of what {} allows, on {} sets of inputs",
+                                 precision.steps.size(), precision.steps.size() == 1 ? "" : "s",
+                                 percent(precision.share), precision.bound, precision.sets);
   if (precision.predicted_share)
-    text += fmt::format("\n  ({:.2g} % foreseen from the errors of the steps)", 100 * *precision.predicted_share);
+    text += fmt::format("\n  ({} foreseen from the errors of the steps)", percent(*precision.predicted_share));
   return text + "\n";
 }
 

@@ -46,7 +46,7 @@ std::optional<Nanoseconds> ns(const json& object, const char* key) {
 
 std::optional<double> share(const json& object, const char* key) {
   const auto found = object.find(key);
-  return found == object.end() ? std::nullopt : std::optional(found->get<double>());
+  return found == object.end() || found->is_null() ? std::nullopt : std::optional(found->get<double>());
 }
 
 /// The value with this name; `other` for names that are not known.

@@ -12,7 +12,7 @@ double number(const json& object, const char* key) {
   return found != object.end() && found->is_number() ? found->get<double>() : 0;
 }
 
-/// An object or a list among the keys; null when it is none.
+/// A key of this type; null when there is none.
 const json& part(const json& object, const char* key, json::value_t type) {
   static const json kNone;
   const auto found = object.find(key);

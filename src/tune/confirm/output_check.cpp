@@ -35,6 +35,8 @@ bool rounds(const CoverStep& step) {
 /// A step of the cover with 16 bits: what it errs and what it takes.
 struct NarrowStep {
   const Region* region = nullptr;
+  std::string backend = {};
+  const Variant* variant = nullptr;
   ElementType element = ElementType::kBfloat16;
   std::uint32_t plan_step = 0;
   double square = 0;  ///< of the share of the bound that its error takes
@@ -48,6 +50,8 @@ std::vector<NarrowStep> narrow_steps(const Contestant& contestant) {
     const CoverStep& step = contestant.cover.steps[s];
     if (is_narrow_kernel(step))
       steps.push_back({.region = chosen_region(step),
+                       .backend = step.backend,
+                       .variant = chosen_variant(step),
                        .element = *narrow_element_in(*chosen_variant(step)),
                        .plan_step = static_cast<std::uint32_t>(at[s]),
                        .ns = static_cast<double>(std::max<std::int64_t>(1, nanoseconds_of(step.cost).value_or(1)))});
@@ -126,17 +130,21 @@ Result<ConfirmLane> judged_outputs(const TuneTask& task, const MeasureEnv& env, 
   return std::move(lanes.front());
 }
 
-/// The least time of its nodes in full precision, less its own; nothing where no such candidate was measured.
+/// The least time of its nodes in full precision, less its own, both alone; nothing where one of them was never run.
 std::optional<Nanoseconds> gain_of(const NarrowStep& step, const Priced& priced) {
   const CandidatePool& pool = priced.pool.candidates;
+  std::optional<Nanoseconds> own;
   std::optional<Nanoseconds> least;
   for (std::size_t c = 0; c < pool.candidates.size(); ++c) {
     const Candidate& candidate = pool.candidates[c];
-    const std::optional<Nanoseconds> ns = nanoseconds_of(priced.costs[c]);
-    if (!ns || (least && *ns >= *least) || is_narrow(candidate.variant) || has_narrow_port(candidate.variant)) continue;
-    if (pool.regions[candidate.region] == *step.region) least = ns;
+    const Cost& cost = priced.costs[c];
+    const bool was_run = std::holds_alternative<Measured>(cost) || is_sampled(cost);
+    if (!was_run || pool.regions[candidate.region] != *step.region) continue;
+    const Nanoseconds ns = *nanoseconds_of(cost);
+    if (candidate.backend == step.backend && candidate.variant == *step.variant) own = ns;
+    if (!is_narrow(candidate.variant) && !has_narrow_port(candidate.variant)) least = std::min(least.value_or(ns), ns);
   }
-  return least ? std::optional(*least - static_cast<Nanoseconds>(step.ns)) : std::nullopt;
+  return own && least ? std::optional(*least - *own) : std::nullopt;
 }
 
 std::vector<ExplainedNarrowStep> explained_steps(const std::vector<NarrowStep>& steps, const Priced& priced) {
@@ -156,6 +164,8 @@ void add_effects(const TuneTask& task, const MeasureEnv& env, const Contestant& 
   const bool is_late = env.stop.stop_requested() || env.budget.is_past(Budget::kContestShare);
   if (env.deadlines.decides("precision", "no time to measure", is_late)) return;
   if (!measure_effects(task, env, winner, steps)) return;
+  // An integer that is not as expected has no share.
+  if (!std::isfinite(total_share(steps))) return;
   precision.predicted_share = total_share(steps);
   for (std::size_t s = 0; s < steps.size(); ++s) precision.steps[s].share = std::sqrt(steps[s].square);
 }

@@ -3,8 +3,7 @@
 //      steps go back to full precision: those that err most for the time they take; what the winner's steps gain and
 //      err.
 // How: the error of each narrow step is measured in the plan (step_effects.h). Squares of independent errors add up.
-// The
-//      next search keeps 16 bits away from these nodes.
+//      The next search keeps 16 bits away from these nodes.
 // Cost: a run of the plan on each set of inputs; when it is outside, the rest of a run for each narrow step.
 #pragma once
 
@@ -27,7 +26,8 @@ inline constexpr double kMostShare = 0.8;
 /// Whether it may compete: it has no narrow step, or its outputs are inside. Why not is a note of the contest.
 [[nodiscard]] bool is_inside(const TuneTask& task, const MeasureEnv& env, Contestant& contestant, Contest& contest);
 
-/// What the winner errs, where it computes in 16 bits: as a note, and step by step in contest.precision.
+/// What the winner errs, where it computes in 16 bits: as a note, and step by step in contest.precision. After most of
+/// the budget the errors of the steps are not measured.
 void explain_precision(const TuneTask& task, const MeasureEnv& env, const Priced& priced, Contest& contest);
 
 /// After a plan that was outside: adds nodes to priced.full_nodes, all when nothing else helps.

@@ -15,9 +15,11 @@ namespace {
 /// How many deviations less than expected: of what is not known of its like, of all that is not known.
 constexpr double kOpenMind = 1.5;
 constexpr double kHope = 2.5;
-/// Of the time in full precision, before anything is known: half the bytes, and twice as many multiplications at once
-/// where the type is multiplied and not stored alone.
-double narrow_share(ElementType type, bool is_heavy) { return type == ElementType::kFloat16 && is_heavy ? 1 : 0.5; }
+/// Of the time in full precision, before anything is known. Half where multiplying or moving numbers takes the time.
+/// Float16 is not multiplied: heavy operators gain by it only where they wait for their weights, between full ports.
+double narrow_share(const Variant& variant, ElementType type, bool is_heavy) {
+  return type == ElementType::kFloat16 && is_heavy && has_narrow_port(variant) ? 1 : 0.5;
+}
 
 /// What effects are of, and how far they are from none: deviations of logarithms.
 struct Levels {
@@ -58,7 +60,7 @@ CostModel::Computation computation_of(CostModel& model, const Levels& levels, co
   CostModel::Computation made;
   for (const auto& part : work.parts) {
     made.parts.push_back(
-        {.base_ns = (few_bits ? narrow_share(*few_bits, work.is_heavy) : 1) * part->roofline_ns,
+        {.base_ns = (few_bits ? narrow_share(variant, *few_bits, work.is_heavy) : 1) * part->roofline_ns,
          .effects = {
              model.effect(levels.all, ""), model.effect(levels.kind, part->kind),
              model.effect(levels.operation, part->operation), model.effect(levels.backend, weight + backend),

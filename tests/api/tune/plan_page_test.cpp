@@ -5,10 +5,12 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
-#include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <nlohmann/json.hpp>
 
 #include "plan/file/plan_file.h"
+#include "tests/plan/explain/explanation_fixture.h"
 #include "tests/support/paths.h"
 #include "tests/support/scratch_folder.h"
 
@@ -52,6 +54,24 @@ RealisedPlan hostile_plan() {
       for (std::string& node : nodes->names) node = next();
   realised.plan.model_path = names[0];
   return realised;
+}
+
+/// With engines, intervals, 16 bits, offers and refusals, and hostile text in all of them.
+RealisedPlan rich_plan() {
+  auto realised = rich_sketch().realise();
+  COLLAGE_CHECK(realised.has_value(), "the plan of the tests");
+  Explanation explanation = rich_explanation();
+  const std::vector<std::string> names = hostile_names();
+  explanation.candidates[1].backend += names[0];
+  explanation.candidates[1].variant += names[1];
+  explanation.refusals[0].detail += names[2];
+  explanation.apparent_loss_against += names[0];
+  explanation.plan += names[1];
+  realised->plan = explained_plan(explanation);
+  realised->plan.report->plans[0].name += names[0];
+  realised->plan.steps[3].variant += names[2];
+  realised->plan.steps[3].runner_up += names[1];
+  return *std::move(realised);
 }
 
 /// A chain of so many steps, each with a node of its own. Its values lie in two places of the arena in turns.
@@ -125,6 +145,7 @@ TEST(PlanPage, ShowsInABrowserWhatExplainSays) {
                         test::build_path("/bin/collage") + "' '" + stored("host_only.collage") + "' '" +
                         stored("native_avx2.collage") + "'";
   ASSERT_TRUE(save_plan(hostile_plan(), folder.file("hostile.collage")));
+  ASSERT_TRUE(save_plan(rich_plan(), folder.file("rich.collage")));
   for (const std::size_t steps : {200, 2000}) {
     RealisedPlan realised = stored_plan("host_only.collage");
     realised.plan = long_plan(steps);
@@ -132,7 +153,8 @@ TEST(PlanPage, ShowsInABrowserWhatExplainSays) {
     ASSERT_TRUE(save_plan(realised, file));
     command += " '" + file + "'";
   }
-  command += " '" + folder.file("hostile.collage") + "' > '" + folder.file("said") + "' 2>&1";
+  command += " '" + folder.file("hostile.collage") + "' '" + folder.file("rich.collage") + "' > '" +
+             folder.file("said") + "' 2>&1";
   const int status = std::system(command.c_str());
   std::ifstream said(folder.file("said"));
   const std::string text{std::istreambuf_iterator<char>(said), {}};

@@ -19,8 +19,11 @@ float rounded(float number, ElementType element) {
 
 }  // namespace
 
-NarrowElement::NarrowElement(ElementType element) { ::setenv(kVariable, std::string(name_of(element)).c_str(), 1); }
-NarrowElement::~NarrowElement() { ::unsetenv(kVariable); }
+NarrowElement::NarrowElement(ElementType element) {
+  if (const char* before = std::getenv(kVariable)) before_ = before;
+  ::setenv(kVariable, std::string(name_of(element)).c_str(), 1);
+}
+NarrowElement::~NarrowElement() { before_ ? ::setenv(kVariable, before_->c_str(), 1) : ::unsetenv(kVariable); }
 
 bool has_narrow_arithmetic() {
   const native::InstructionSet* const set = native::best_instruction_set();

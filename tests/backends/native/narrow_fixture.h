@@ -6,6 +6,8 @@
 #pragma once
 
 #include <array>
+#include <optional>
+#include <string>
 
 #include "native_fixture.h"
 
@@ -23,6 +25,9 @@ class NarrowElement {
   ~NarrowElement();
   NarrowElement(const NarrowElement&) = delete;
   NarrowElement& operator=(const NarrowElement&) = delete;
+
+ private:
+  std::optional<std::string> before_ = {};
 };
 
 inline CompileOptions fast_options() { return {.accuracy = Accuracy::kFast}; }

@@ -91,6 +91,14 @@ TEST(PlanDiff, JoinsStepsUntilBothPlansComputeTheSameNodes) {
   EXPECT_FALSE(found.parts[1].differs);
 }
 
+TEST(PlanDiff, OtherCutsOfTheSameBackendDiffer) {
+  const Plan a = plan_of({{"x", "v", {"conv", "relu"}, 10}, {"x", "v", {"add"}, 20}}, 1);
+  const Plan b = plan_of({{"x", "v", {"conv"}, 10}, {"x", "v", {"relu", "add"}, 20}}, 1);
+  const PlanDiff found = diff(a, b).value();
+  ASSERT_EQ(found.parts.size(), 1U);
+  EXPECT_TRUE(found.parts[0].differs);
+}
+
 TEST(PlanDiff, OfANodeThatAStepRecomputesTheOtherStepCounts) {
   const Plan a = plan_of({{"x", "", {"scale"}, 1}, {"x", "", {"scale", "conv"}, 9, {"scale"}}}, 1);
   const Plan b = plan_of({{"x", "", {"scale"}, 1}, {"y", "", {"conv"}, 8}}, 1);

@@ -17,6 +17,16 @@ TEST(Explanation, ReadsBackWhatItWrites) {
   EXPECT_EQ(explanation_from_json(explanation_to_json(Explanation()), "test").value(), Explanation());
 }
 
+TEST(Explanation, TakesAShareThatIsNoNumberForOneThatIsNotKnown) {
+  json object = explanation_to_json(rich_explanation());
+  object["precision"]["predicted_share"] = nullptr;
+  object["precision"]["steps"][0]["share"] = nullptr;
+  const auto read = explanation_from_json(object, "test");
+  ASSERT_TRUE(read) << to_string(read.error());
+  EXPECT_EQ(read->precision->predicted_share, std::nullopt);
+  EXPECT_EQ(read->precision->steps[0].share, std::nullopt);
+}
+
 TEST(Explanation, SurvivesThePlanFile) {
   const auto plan = parse_plan(to_json(explained_plan()), "test");
   ASSERT_TRUE(plan) << to_string(plan.error());

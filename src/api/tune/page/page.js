@@ -1,5 +1,5 @@
 // Draws a plan: its headline, timeline, graph of steps, table, memory and what is known of the selected step.
-// In: the object in the element "data" (explain_page.cpp). All text goes through textContent, so names are inert.
+// In: the object in the element "data" (plan_page.cpp). All text goes through textContent, so names are inert.
 "use strict";
 
 const plan = JSON.parse(document.getElementById("data").textContent);
@@ -31,11 +31,21 @@ function name(text, most = 300) {
 }
 
 function timeText(us) {
+  if (us < 0) return "-" + timeText(-us);
   if (us >= 1e6) return (us / 1e6).toFixed(2) + " s";
   if (us >= 1e4) return (us / 1e3).toFixed(1) + " ms";
   if (us >= 1e3) return (us / 1e3).toFixed(2) + " ms";
   return us.toFixed(1) + " us";
 }
+
+/** "~" marks a forecast, "-" what nobody priced. */
+function stepTime(step) {
+  if (step.us === 0 && step.kind !== "view") return "-";
+  return (step.estimated ? "~" : "") + timeText(step.us);
+}
+
+/** "0.042 %", "6.2 %", "120 %". */
+const percentText = (share) => (share < 0.1 ? Number((100 * share).toPrecision(2)) : (100 * share).toFixed(0)) + " %";
 
 function bytesText(bytes) {
   if (bytes >= 1 << 20) return (bytes / (1 << 20)).toFixed(1) + " MiB";
@@ -73,9 +83,10 @@ steps.forEach((step, s) => {
   for (const v of step.in) readers.set(v, [...(readers.get(v) || []), s]);
 });
 
-/** Bytes that a step reads and writes. */
+/** Bytes that a step reads and writes, its weights included. */
 function bytesOf(step) {
-  return step.kind === "view" ? 0 : [...step.in, ...step.out].reduce((sum, v) => sum + plan.values[v].bytes, 0);
+  return step.kind === "view" ? 0
+    : [...step.in, ...step.out].reduce((sum, v) => sum + plan.values[v].bytes, step.constant_bytes);
 }
 
 function title(step) {
@@ -135,7 +146,7 @@ function showHeadline() {
   document.getElementById("headline").append(
     element("h1", {}, name(plan.model), ": ", words),
     element("p", { className: "quiet" },
-      steps.length + " steps, " + plan.threads + (plan.threads === 1 ? " thread" : " threads") + ", accuracy " +
+      plan.step_count + " steps, " + plan.threads + (plan.threads === 1 ? " thread" : " threads") + ", accuracy " +
       plan.accuracy + ", ships ", name(plan.ships), "; ", name(plan.machine)));
 }
 
@@ -144,7 +155,7 @@ function fasterText(faster) {
   return `${faster.ratio.toFixed(2)} [${faster.low.toFixed(2)}, ${faster.high.toFixed(2)}]`;
 }
 
-/** The ratio as a bar from 1, and its interval as a whisker, on a scale that all rows share. */
+/** The ratio as a bar, its interval as a whisker and 1 as a dashed line, on a scale that all rows share. */
 function ratioPicture(faster, most) {
   const x = (ratio) => 100 * ratio / most;
   const svg = drawn("svg", { viewBox: "0 0 100 10", preserveAspectRatio: "none", class: "ratio", "aria-hidden": "true" },
@@ -175,6 +186,9 @@ function showPlans() {
   place.append(element("p", { className: "quiet" }, "Ratios are of rounds in turns; medians of different contests compare badly."));
 }
 
+/** More bars than this have no room for lines between them. */
+const MOST_WITH_BORDERS = 200;
+
 function showTimeline() {
   for (const backend of backends) {
     const own = steps.filter((step) => step.backend === backend);
@@ -182,21 +196,22 @@ function showTimeline() {
     const swatch = element("span", { className: "swatch" });
     swatch.style.background = colour(backend);
     document.getElementById("legend").append(
-      element("li", {}, swatch, name(backend), ": " + own.length + " steps, " + share.toFixed(0) + " % of the time"));
+      element("li", {}, swatch, name(backend), ": " + (plan.step_backends[backend] || 0) + " steps, " + share.toFixed(0) + " % of the time"));
   }
   const line = document.getElementById("timeline");
   const items = steps.map((step, s) => {
     const share = totalUs > 0 ? 100 * step.us / totalUs : 100 / steps.length;
     const item = element("div", {
       role: "option", id: "time-" + s, "aria-selected": "false", className: step.kind === "view" ? "view" : "",
-      title: s + ": " + title(step).slice(0, 200) + ", " + timeText(step.us),
-      "aria-label": "step " + s + ", " + who(step).slice(0, 200) + ", " + timeText(step.us),
+      title: s + ": " + title(step).slice(0, 200) + ", " + stepTime(step),
+      "aria-label": "step " + s + ", " + who(step).slice(0, 200) + ", " + stepTime(step),
     });
     item.style.flex = share + " 1 0";
     item.style.background = colour(step.backend);
     item.addEventListener("click", () => select(s));
     return item;
   });
+  line.classList.toggle("is-fine", steps.length > MOST_WITH_BORDERS);
   line.append(...items);
   line.addEventListener("keydown", onArrows);
   link(items, false);
@@ -270,7 +285,7 @@ function showGraph() {
 function showSteps() {
   const columnsOf = [
     ["step", (step, s) => s, (step, s) => String(s), true],
-    ["time alone", (step) => step.us, (step) => (step.estimated ? "~" : "") + timeText(step.us), true],
+    ["time alone", (step) => step.us, stepTime, true],
     ["share", (step) => step.us, (step) => (totalUs > 0 ? 100 * step.us / totalUs : 0).toFixed(1) + " %", true],
     ["who", who, (step) => name(who(step), 80), false],
     ["computes", title, (step) => name(title(step), 80), false],
@@ -344,8 +359,9 @@ function showLosses() {
   const us = (key) => explanation[key] === undefined ? null : microseconds(explanation[key]);
   const cover = us("cover_ns"), measured = us("measured_ns"), model = us("model_bound_ns"), proven = us("proven_bound_ns");
   const add = (words, value) => value !== null && rows.push([words, value]);
-  add("its steps, each measured alone, and their launches add up to", cover);
-  add("measured end to end", measured);
+  const whose = explanation.plan === explanation.cover ? "its" : `the steps of "${explanation.cover}", the best cover`;
+  add(`${whose === "its" ? "its steps" : whose}, each measured alone, and their launches add up to`, cover);
+  add((whose === "its" ? "" : "that cover ") + "measured end to end", measured);
   add("no cover of these candidates costs less than, as far as they were measured or forecast", model);
   add("no cover costs less than, whatever was not measured", proven);
   if (cover !== null && measured !== null) add("additive error: measured end to end less that sum", measured - cover);
@@ -356,7 +372,7 @@ function showLosses() {
   const place = document.getElementById("losses");
   if (precision)
     place.append(element("p", {}, precision.steps.length + " steps in 16 bits; the outputs err " +
-      (100 * precision.share).toPrecision(2) + " % of what " + precision.bound + " allows, on " + precision.sets + " sets of inputs"));
+      percentText(precision.share) + " of what " + precision.bound + " allows, on " + precision.sets + " sets of inputs"));
   if (!rows.length) {
     place.append(element("p", {}, "The plan does not say: it was not tuned, or an engine runs the whole model."));
     return;
@@ -376,19 +392,6 @@ function portsTable(step) {
   return element("table", {}, element("tbody", {}, ...step.in.map((v) => row("reads", v)), ...step.out.map((v) => row("writes", v))));
 }
 
-function offerText(candidate) {
-  const words = [candidate.backend + "/" + candidate.variant];
-  const count = positions(candidate.nodes).length;
-  if (count > 1) words.push("on " + count + " nodes");
-  const ns = candidate.cost_ns !== undefined ? candidate.cost_ns : candidate.estimated_ns;
-  if (ns !== undefined) words.push((candidate.estimated_ns !== undefined ? "about " : "") + timeText(microseconds(ns)) + " alone");
-  else if (candidate.cost_at_least_ns !== undefined) words.push("never measured, at least " + timeText(microseconds(candidate.cost_at_least_ns)));
-  if (candidate.margin_ns !== undefined)
-    words.push((candidate.margin_ns < 0 ? "the plan would take less by " : "the plan would take longer by at most ") +
-      timeText(Math.abs(microseconds(candidate.margin_ns))));
-  return words.join(", ");
-}
-
 /** What others offered for a node, and who refused it. */
 function nodeFacts(nodeName) {
   const i = nodeAt.get(nodeName);
@@ -397,12 +400,8 @@ function nodeFacts(nodeName) {
   const node = explanation.nodes[i];
   const list = element("ul");
   for (const c of [...positions(node.offers), ...positions(node.unmeasured)])
-    list.append(element("li", {}, name(offerText(explanation.candidates[c]))));
-  for (const r of positions(node.refusals)) {
-    const no = explanation.refusals[r];
-    list.append(element("li", {}, name(`${no.backend}${no.variant ? "/" + no.variant : ""} refused it${
-      no.nodes > 1 ? " among " + no.nodes + " nodes" : ""}: ${no.reason}${no.detail ? ", " + no.detail : ""}`)));
-  }
+    list.append(element("li", {}, name(explanation.candidates[c])));
+  for (const r of positions(node.refusals)) list.append(element("li", {}, name(explanation.refusals[r])));
   item.append(list.childNodes.length ? list : element("p", { className: "quiet" }, "no other backend was asked"));
   return item;
 }
@@ -415,19 +414,20 @@ function showDetail() {
     return;
   }
   const step = steps[selected];
-  const time = (step.estimated ? "~" : "") + timeText(step.us);
   place.append(element("h2", {}, "Step " + selected + ": ", name(who(step))));
   place.append(element("p", {}, step.kind === "view" ? "Nothing runs: the output has the bytes of the input."
-    : step.us > 0 ? `${time} alone${step.high_us > step.low_us ? ` [${timeText(step.low_us)}, ${timeText(step.high_us)}]` : ""}, ${
+    : step.us > 0 ? `${stepTime(step)} alone${step.high_us > step.low_us ? ` [${timeText(step.low_us)}, ${timeText(step.high_us)}]` : ""}, ${
       (totalUs > 0 ? 100 * step.us / totalUs : 0).toFixed(1)} % of the steps' time` : "not priced"));
   const narrow = explanation.precision && explanation.precision.steps.find((one) => one.step === selected);
   if (narrow)
     place.append(element("p", {}, `In 16 bits (${narrow.element})` +
-      (narrow.gain_ns !== undefined ? `: gains ${timeText(microseconds(narrow.gain_ns))} alone` : "") +
-      (narrow.share !== undefined ? `; ${(100 * narrow.share).toPrecision(2)} % of the bound on outputs` : "")));
+      (narrow.gain_ns !== undefined
+        ? `: ${narrow.gain_ns < 0 ? "loses" : "gains"} ${timeText(Math.abs(microseconds(narrow.gain_ns)))} alone` : "") +
+      (narrow.share !== undefined ? `; ${percentText(narrow.share)} of the bound on outputs` : "")));
   if (step.runner_up) place.append(element("p", {}, "Runner-up: ", name(step.runner_up)));
   if (step.bodies) place.append(element("p", {}, step.bodies + " steps in its bodies: `collage explain` lists them."));
   place.append(element("h3", {}, "Values"), portsTable(step));
+  if (step.constant_bytes > 0) place.append(element("p", {}, "Weights: " + bytesText(step.constant_bytes)));
   if (step.nodes.length) {
     place.append(element("h3", {}, step.nodes.length === 1 ? "Its node, and what others offered" : "Its nodes, and what others offered"));
     place.append(...step.nodes.map(nodeFacts));

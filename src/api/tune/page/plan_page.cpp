@@ -6,6 +6,8 @@
 
 #include "api/tune/page/page_files.h"
 #include "base/clock.h"
+#include "plan/explain/explain.h"
+#include "plan/explain/explain_node.h"
 #include "plan/file/plan_report_json.h"
 
 namespace collage {
@@ -13,7 +15,16 @@ namespace {
 
 using nlohmann::ordered_json;
 
-ordered_json step_facts(const PlanStep& step) {
+/// Of the constants that a step is loaded with: its weights.
+std::size_t constant_bytes(const Plan& plan, const PlanStep& step) {
+  const StepArtifact* const artifact = artifact_of(step);
+  std::size_t bytes = 0;
+  if (artifact != nullptr)
+    for (const PlanIndex id : artifact->constants) bytes += plan.values[id].bytes;
+  return bytes;
+}
+
+ordered_json step_facts(const Plan& plan, const PlanStep& step) {
   ordered_json facts = {{"kind", kind_name(step)},
                         {"backend", step.backend},
                         {"variant", step.variant},
@@ -22,6 +33,7 @@ ordered_json step_facts(const PlanStep& step) {
                         {"high_us", to_us(step.cost_high_ns)},
                         {"estimated", step.is_estimated},
                         {"nodes", nodes_of(step).names},
+                        {"constant_bytes", constant_bytes(plan, step)},
                         {"in", step.inputs},
                         {"out", step.outputs}};
   if (!step.runner_up.empty()) facts["runner_up"] = step.runner_up;
@@ -37,22 +49,42 @@ ordered_json value_facts(const PlanValue& value) {
           {"offset", value.offset}, {"storage", name_of(value.storage)}, {"bytes", value.bytes}};
 }
 
+/// What is known of a candidate, in the words of the text report.
+std::string words_of(const ExplainedCandidate& candidate) {
+  const std::string margin = describe_margin(candidate);
+  const std::string_view why = describe(candidate.why_unmeasured);
+  return describe(candidate) + (margin.empty() ? "" : "; " + margin) +
+         (why.empty() ? "" : ", because " + std::string(why));
+}
+
+/// As in the plan file, but for candidates and refusals, which are words here.
+ordered_json explanation_facts(const Explanation& explanation) {
+  ordered_json facts = explanation_to_json(explanation);
+  for (const char* key : {"candidates", "refusals"}) facts[key] = ordered_json::array();
+  for (const ExplainedCandidate& candidate : explanation.candidates) facts["candidates"].push_back(words_of(candidate));
+  for (const ExplainedRefusal& refusal : explanation.refusals) facts["refusals"].push_back(describe(refusal));
+  return facts;
+}
+
 ordered_json plan_facts(const Plan& plan) {
   const PlanReport report = plan.report.value_or(PlanReport());
+  const StepCounts counts = count_steps(plan);
   ordered_json facts = {{"model", plan.model_path},
                         {"machine", plan.machine},
                         {"accuracy", plan.accuracy},
                         {"threads", plan.threads},
                         {"ships", report.explanation ? report.explanation->plan : plan.shipped},
                         {"measured_us", report.search.measured_us},
+                        {"step_count", counts.steps},
+                        {"step_backends", counts.backends},
+                        {"plans", plans_as_json(report)},
                         {"arena_bytes", plan.arena_bytes},
                         {"weights_bytes", plan.weights_bytes},
                         {"steps", ordered_json::array()},
                         {"values", ordered_json::array()}};
-  facts["plans"] = report_to_json(report)["plans"];
-  for (const PlanStep& step : plan.steps) facts["steps"].push_back(step_facts(step));
+  for (const PlanStep& step : plan.steps) facts["steps"].push_back(step_facts(plan, step));
   for (const PlanValue& value : plan.values) facts["values"].push_back(value_facts(value));
-  if (report.explanation) facts["explanation"] = explanation_to_json(*report.explanation);
+  if (report.explanation) facts["explanation"] = explanation_facts(*report.explanation);
   return facts;
 }
 
