@@ -144,7 +144,7 @@ function showHeadline() {
     : "not timed end to end";
   document.title = "Collage: " + plan.model;
   document.getElementById("headline").append(
-    element("h1", {}, name(plan.model), ": ", words),
+    element("h1", {}, name(plan.model.split("/").pop()), ": ", words),
     element("p", { className: "quiet" },
       plan.step_count + " steps, " + plan.threads + (plan.threads === 1 ? " thread" : " threads") + ", accuracy " +
       plan.accuracy + ", ships ", name(plan.ships), "; ", name(plan.machine)));
