@@ -164,9 +164,10 @@ void add_effects(const TuneTask& task, const MeasureEnv& env, const Contestant& 
   const bool is_late = env.stop.stop_requested() || env.budget.is_past(Budget::kContestShare);
   if (env.deadlines.decides("precision", "no time to measure", is_late)) return;
   if (!measure_effects(task, env, winner, steps)) return;
+  const double total = total_share(steps);
   // An integer that is not as expected has no share.
-  if (!std::isfinite(total_share(steps))) return;
-  precision.predicted_share = total_share(steps);
+  if (!std::isfinite(total)) return;
+  precision.predicted_share = total;
   for (std::size_t s = 0; s < steps.size(); ++s) precision.steps[s].share = std::sqrt(steps[s].square);
 }
 

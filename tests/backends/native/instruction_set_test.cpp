@@ -1,13 +1,11 @@
 // Which instructions kernels may have here, and that no kernel meets a processor that lacks one.
 #include "instruction_set.h"
 
-#include <cstdlib>
-#include <optional>
-
 #include "backend/extensions/portability_extension.h"
 #include "native_fixture.h"
 #include "tests/support/paths.h"
 #include "tests/support/prepare_one.h"
+#include "tests/support/scoped_variable.h"
 
 namespace collage::test {
 namespace {
@@ -23,23 +21,9 @@ constexpr const char* kConvolution =
     "{kernel_shape=[3,3], pads=[1,1,1,1]} %y: f32[1,32,9,7] = HardSwish(%c) }";
 
 /// The forged answer for as long as this lives.
-class Mask {
+class Mask : public ScopedVariable {
  public:
-  explicit Mask(const std::string& names) {
-    if (const char* before = std::getenv(kMask)) before_ = before;
-    ::setenv(kMask, names.c_str(), 1);
-  }
-  ~Mask() {
-    if (before_)
-      ::setenv(kMask, before_->c_str(), 1);
-    else
-      ::unsetenv(kMask);
-  }
-  Mask(const Mask&) = delete;
-  Mask& operator=(const Mask&) = delete;
-
- private:
-  std::optional<std::string> before_;
+  explicit Mask(const std::string& names) : ScopedVariable(kMask, names) {}
 };
 
 std::string best() {

@@ -1,29 +1,19 @@
 #include "narrow_fixture.h"
 
 #include <algorithm>
-#include <cstdlib>
 
 #include "backend/narrow_element.h"
 #include "base/narrow_float.h"
 #include "instruction_set.h"
 
 namespace collage::test {
-
 namespace {
-
-constexpr const char* kVariable = "COLLAGE_NARROW_ELEMENT";
 
 float rounded(float number, ElementType element) {
   return element == ElementType::kBfloat16 ? from_bfloat(to_bfloat(number)) : from_half(to_half(number));
 }
 
 }  // namespace
-
-NarrowElement::NarrowElement(ElementType element) {
-  if (const char* before = std::getenv(kVariable)) before_ = before;
-  ::setenv(kVariable, std::string(name_of(element)).c_str(), 1);
-}
-NarrowElement::~NarrowElement() { before_ ? ::setenv(kVariable, before_->c_str(), 1) : ::unsetenv(kVariable); }
 
 bool has_narrow_arithmetic() {
   const native::InstructionSet* const set = native::best_instruction_set();

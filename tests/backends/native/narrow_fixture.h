@@ -6,10 +6,10 @@
 #pragma once
 
 #include <array>
-#include <optional>
 #include <string>
 
 #include "native_fixture.h"
+#include "tests/support/scoped_variable.h"
 
 namespace collage::test {
 
@@ -19,15 +19,10 @@ bool has_narrow_arithmetic();
 inline constexpr std::array kNarrowElements = {ElementType::kBfloat16, ElementType::kFloat16};
 
 /// As long as it lives, this type is the one that kernels are offered in.
-class NarrowElement {
+class NarrowElement : public ScopedVariable {
  public:
-  explicit NarrowElement(ElementType element);
-  ~NarrowElement();
-  NarrowElement(const NarrowElement&) = delete;
-  NarrowElement& operator=(const NarrowElement&) = delete;
-
- private:
-  std::optional<std::string> before_ = {};
+  explicit NarrowElement(ElementType element)
+      : ScopedVariable("COLLAGE_NARROW_ELEMENT", std::string(name_of(element))) {}
 };
 
 inline CompileOptions fast_options() { return {.accuracy = Accuracy::kFast}; }

@@ -5,14 +5,13 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
-#include <optional>
 #include <sstream>
 
 #include "api/tune/verify.h"
 #include "plan/file/plan_file.h"
 #include "store/store.h"
 #include "tests/support/long_run.h"
+#include "tests/support/scoped_variable.h"
 #include "tests/support/small_networks.h"
 #include "tests/tune/tune_fixture.h"
 #include "tune/tune.h"
@@ -96,14 +95,9 @@ bool has_backends() { return registry().get("native") && registry().get("onnxrun
 /// Of one model, in a type of 16 bits that need not be the processor's.
 class NarrowTune {
  public:
-  NarrowTune(const Graph& graph, const std::string& element) {
-    if (const char* before = std::getenv(kVariable)) before_ = before;
-    ::setenv(kVariable, element.c_str(), 1);
+  NarrowTune(const Graph& graph, const std::string& element) : element_("COLLAGE_NARROW_ELEMENT", element) {
     test::write_model(graph, scratch_.file("model.onnx"));
   }
-  ~NarrowTune() { before_ ? ::setenv(kVariable, before_->c_str(), 1) : ::unsetenv(kVariable); }
-  NarrowTune(const NarrowTune&) = delete;
-  NarrowTune& operator=(const NarrowTune&) = delete;
 
   /// `native` alone runs the nodes. A tune fills the store; its costs are then replaced by those in favour of 16 bits,
   /// and the second tune uses them.
@@ -125,8 +119,7 @@ class NarrowTune {
   }
 
  private:
-  static constexpr const char* kVariable = "COLLAGE_NARROW_ELEMENT";
-  std::optional<std::string> before_ = {};
+  test::ScopedVariable element_;
   test::Scratch scratch_;
 };
 

@@ -11,7 +11,7 @@ const SVG = "http://www.w3.org/2000/svg";
 function element(tag, properties, ...children) {
   const made = document.createElement(tag);
   for (const [key, value] of Object.entries(properties || {}))
-    if (key.startsWith("aria-") || key === "role" || key === "scope" || key === "colspan") made.setAttribute(key, value);
+    if (key.startsWith("aria-") || key === "role" || key === "scope") made.setAttribute(key, value);
     else made[key] = value;
   made.append(...children.filter((child) => child !== null && child !== undefined));
   return made;
@@ -359,9 +359,10 @@ function showLosses() {
   const us = (key) => explanation[key] === undefined ? null : microseconds(explanation[key]);
   const cover = us("cover_ns"), measured = us("measured_ns"), model = us("model_bound_ns"), proven = us("proven_bound_ns");
   const add = (words, value) => value !== null && rows.push([words, value]);
-  const whose = explanation.plan === explanation.cover ? "its" : `the steps of "${explanation.cover}", the best cover`;
-  add(`${whose === "its" ? "its steps" : whose}, each measured alone, and their launches add up to`, cover);
-  add((whose === "its" ? "" : "that cover ") + "measured end to end", measured);
+  const isOwn = explanation.plan === explanation.cover;
+  add((isOwn ? "its steps" : `the steps of "${explanation.cover}", the best cover`) +
+    ", each measured alone, and their launches add up to", cover);
+  add((isOwn ? "" : "that cover ") + "measured end to end", measured);
   add("no cover of these candidates costs less than, as far as they were measured or forecast", model);
   add("no cover costs less than, whatever was not measured", proven);
   if (cover !== null && measured !== null) add("additive error: measured end to end less that sum", measured - cover);
