@@ -47,22 +47,27 @@ def pooled(models):
     return out
 
 
+def priors_of(stores):
+    groups = collections.defaultdict(list)
+    for store in stores:
+        for group, effects in records_of(store):
+            groups[group].append(effects)
+    sections = [{"processor": processor, "threads": threads, "models": len(models), "effects": pooled(models)}
+                for (processor, threads), models in sorted(groups.items())]
+    return {"schema": SCHEMA, "sections": sections}
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("stores", nargs="+", type=pathlib.Path)
     parser.add_argument("--out", type=pathlib.Path, required=True)
     options = parser.parse_args()
-    groups = collections.defaultdict(list)
-    for store in options.stores:
-        for group, effects in records_of(store):
-            groups[group].append(effects)
-    sections = [{"processor": processor, "threads": threads, "models": len(models), "effects": pooled(models)}
-                for (processor, threads), models in sorted(groups.items())]
-    text = json.dumps({"schema": SCHEMA, "sections": sections}, separators=(",", ":")) + "\n"
+    priors = priors_of(options.stores)
+    text = json.dumps(priors, separators=(",", ":")) + "\n"
     if len(text) > MOST_BYTES:
         raise SystemExit(f"{len(text)} bytes are more than {MOST_BYTES}")
     options.out.write_text(text)
-    for section in sections:
+    for section in priors["sections"]:
         print(f"{section['processor']}, {section['threads']} threads: {len(section['effects'])} effects of "
               f"{section['models']} models")
     print(f"{options.out}: {len(text)} bytes")

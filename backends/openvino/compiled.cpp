@@ -162,11 +162,12 @@ std::expected<OpenvinoModel, std::string> compile_onnx(const std::shared_ptr<ov:
   });
 }
 
-std::string store(const OpenvinoModel& model, std::string_view onnx, int threads, Precision precision) {
+std::string store(const OpenvinoModel& model, std::string_view onnx, int threads, Precision precision, Form form) {
   EngineArtifact artifact{.fields = {{"inputs", to_text(model.inputs)}, {"outputs", to_text(model.outputs)}},
                           .payload = onnx};
   artifact.fields["form"] = "onnx";
   artifact.fields["precision"] = name_of(precision);
+  if (form == Form::kModel) return pack_artifact(artifact);
   const auto blob = guard([&] {
     std::ostringstream stream;
     const_cast<ov::CompiledModel&>(model.compiled).export_model(stream);

@@ -43,8 +43,12 @@ struct WantedPort {
                                                                      const std::vector<WantedPort>& inputs,
                                                                      const std::vector<WantedPort>& outputs);
 
-/// The bytes of an artifact: a blob when the library can read back what it exports, else `onnx`.
-[[nodiscard]] std::string store(const OpenvinoModel& model, std::string_view onnx, int threads, Precision precision);
+/// What an artifact holds: the compiled model, which loads fast, or the model itself.
+enum class Form : std::uint8_t { kBlob, kModel };
+
+/// The bytes of an artifact: a blob when one is wanted and the library can read back what it exports, else `onnx`.
+[[nodiscard]] std::string store(const OpenvinoModel& model, std::string_view onnx, int threads, Precision precision,
+                                Form form);
 
 /// Reads what store() wrote. Errors: backend/bad-artifact, backend/library-failed.
 [[nodiscard]] Result<std::shared_ptr<OpenvinoModel>> restore(const std::shared_ptr<ov::Core>& core,

@@ -80,11 +80,17 @@ std::shared_ptr<ov::Core> shared_core() {
 }
 
 /// What is wrong with the options; empty when nothing is.
-std::string read_options(const BackendOptions& options, Precision& precision) {
+std::string read_options(const BackendOptions& options, Precision& precision, Form& form) {
   for (const auto& [key, value] : options) {
-    if (key != "precision") return "unknown option '" + key + "'; allowed precision";
-    if (value != "full" && value != "default") return "precision '" + value + "'; allowed full, default";
-    if (value == "default") precision = Precision::kDefault;
+    if (key == "form") {
+      if (value != "blob" && value != "model") return "form '" + value + "'; allowed blob, model";
+      if (value == "model") form = Form::kModel;
+    } else if (key == "precision") {
+      if (value != "full" && value != "default") return "precision '" + value + "'; allowed full, default";
+      if (value == "default") precision = Precision::kDefault;
+    } else {
+      return "unknown option '" + key + "'; allowed form, precision";
+    }
   }
   return {};
 }
@@ -114,7 +120,7 @@ class OpenvinoBackend final : public Backend, public OperandExtension {
     info_.name = name;
     info_.kind = kKindName;
     info_.is_engine = true;
-    info_.unusable = read_options(options, precision_);
+    info_.unusable = read_options(options, precision_, form_);
     const auto started = guard([&] {
       const ov::Version version = ov::get_openvino_version();
       info_.build = version.buildNumber;
@@ -185,7 +191,7 @@ class OpenvinoBackend final : public Backend, public OperandExtension {
     if (!model) return std::unexpected(Refusal{.reason = RefusalReason::kCompile, .detail = one_line(model.error())});
     if (!request.model_bytes)
       if (auto refusal = other_ports(*model, request)) return std::unexpected(*std::move(refusal));
-    return Artifact{.bytes = store(*model, onnx, options.threads, precision),
+    return Artifact{.bytes = store(*model, onnx, options.threads, precision, form_),
                     .compatibility = compatibility_,
                     .constants = {},
                     .in_place = {}};
@@ -195,6 +201,7 @@ class OpenvinoBackend final : public Backend, public OperandExtension {
   std::string compatibility_;
   std::shared_ptr<ov::Core> core_;
   Precision precision_ = Precision::kFull;
+  Form form_ = Form::kBlob;
 };
 
 Backend* create(const std::string& instance_name, const BackendOptions& options) {

@@ -33,6 +33,10 @@ class Progress(NamedTuple):
     """Until all is done; below 0 when it cannot be told."""
     note: str
     """A message of one line, often ""."""
+    rival: str = ""
+    """The fastest engine on the whole model; "" when none has run yet."""
+    speedup: float = 0.0
+    """How many times faster than it the best is; 0 when that is not known."""
 
 
 def text_of(progress: Progress) -> str:
@@ -42,7 +46,8 @@ def text_of(progress: Progress) -> str:
         filled = WIDTH * min(progress.done, progress.total) // progress.total
         words.append(f"[{'#' * filled}{'.' * (WIDTH - filled)}] {progress.done}/{progress.total}")
     if progress.best_us:
-        words.append(f"best {progress.best_us / 1000:.3f} ms")
+        beside = f" ({progress.speedup:.2f}x of {progress.rival})" if progress.rival and progress.speedup else ""
+        words.append(f"best {progress.best_us / 1000:.3f} ms{beside}")
     if progress.left_s >= 0:
         words.append(f"{progress.left_s:.0f} s left")
     return "  ".join(words)

@@ -69,7 +69,7 @@ class Context {
     if (failure_) return;
     try {
       progress_(progress.phase, progress.done, progress.total, progress.refused, progress.best_us, progress.left_s,
-                progress.note);
+                progress.note, progress.rival, progress.speedup);
     } catch (nb::python_error& error) {
       failure_.emplace(std::move(error));
       if (context_.cancel != nullptr) tuner().cancel_now(context_.cancel);

@@ -28,6 +28,22 @@ inline constexpr std::array<DefaultPrecision, 1> kDefaultPrecisions = {{{"openvi
     if (instance == one.instance) return true;
   return false;
 }
+/// Engines, and the instance whose artifacts hold the model itself. Loading these takes what a program waits for that
+/// creates its session from the model's file.
+struct ModelKeeper {
+  std::string_view engine;
+  std::string_view instance;
+};
+inline constexpr std::array<ModelKeeper, 3> kModelKeepers = {
+    {{"onnxruntime", "onnxruntime"},
+     {"openvino", "openvino:form=model"},
+     {"openvino:precision=default", "openvino:form=model,precision=default"}}};
+/// Empty where none is known.
+[[nodiscard]] constexpr std::string_view model_keeper_of(std::string_view engine) {
+  for (const ModelKeeper& one : kModelKeepers)
+    if (engine == one.engine) return one.instance;
+  return {};
+}
 /// Rivals of a bench by default.
 inline constexpr std::array<const char*, 2> kUsualRivals = {"onnxruntime", "openvino"};
 

@@ -7,6 +7,8 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "base/freed_pages.h"
+
 namespace collage {
 namespace {
 
@@ -40,17 +42,21 @@ Pages from_kernel(std::size_t bytes) {
 }  // namespace
 
 void FreePages::operator()(std::byte* memory) const {
-  if (mapped > 0)
-    ::munmap(memory, mapped);
-  else
+  if (mapped == 0)
     std::free(memory);
+  else if (!FreedPages::of_process().put(memory, mapped))
+    ::munmap(memory, mapped);
 }
 
 Pages allocate_pages(std::size_t bytes, PageSize size) {
   const std::size_t unit = size == PageSize::kHuge ? kHugePage : kLine;
   const std::size_t whole = rounded(std::max<std::size_t>(bytes, 1), unit);
   if (whole < bytes) return {};
-  return size == PageSize::kHuge ? from_kernel(whole) : from_heap(whole);
+  if (size == PageSize::kSmall) return from_heap(whole);
+  std::byte* const freed = FreedPages::of_process().take(whole);
+  if (freed == nullptr) return from_kernel(whole);
+  std::memset(freed, 0, bytes);
+  return Pages(freed, FreePages{.mapped = whole});
 }
 
 void touch_pages(std::byte* memory, std::size_t bytes) {

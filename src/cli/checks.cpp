@@ -69,9 +69,7 @@ CLI::Validator accuracy_text() {
   return {[](std::string& text) {
             const std::vector<std::string> classes = {"strict", "standard", "fast"};
             if (output_bound_of(text)) return std::string();
-            return fmt::format(
-                "saw '{}'{}; allowed strict, standard, fast, or bounds like max=1e-2,mean=1e-3,cosine>=0.999", text,
-                did_you_mean(text, classes));
+            return fmt::format("saw '{}'{}; allowed {}", text, did_you_mean(text, classes), kOutputBoundForms);
           },
           ""};
 }

@@ -45,24 +45,33 @@ std::string help_of(const CLI::App& app, const std::string& name) {
   return app.get_formatter()->make_help(&app, name, CLI::AppFormatMode::Normal);
 }
 
-/// The command that the words name.
 int show_help(const CLI::App& app, const std::vector<std::string>& words) {
+  const auto command = command_named(app, words);
+  const CommonOptions options;
+  if (!command) return Console(options).failure(command.error());
+  std::string name = "collage";
+  for (const std::string& word : words) name += " " + word;
+  return print_unchanged(help_of(**command, name));
+}
+
+}  // namespace
+
+int print_unchanged(const std::string& text) {
+  const bool is_written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0;
+  return is_written ? 0 : static_cast<int>(ExitCode::kIo);
+}
+
+Result<const CLI::App*> command_named(const CLI::App& app, const std::vector<std::string>& words) {
   const CLI::App* at = &app;
   std::string name = "collage";
   for (const std::string& word : words) {
     const auto named = at->get_subcommands([&](const CLI::App* one) { return one->get_name() == word; });
-    if (named.empty()) {
-      const CommonOptions options;
-      return Console(options).failure(unknown_command(*at, name, word));
-    }
+    if (named.empty()) return std::unexpected(unknown_command(*at, name, word));
     at = named.front();
     name += " " + word;
   }
-  fmt::print("{}", help_of(*at, name));
-  return std::fflush(stdout) == 0 ? 0 : static_cast<int>(ExitCode::kIo);
+  return at;
 }
-
-}  // namespace
 
 void set_up_help(CLI::App& app) {
   auto format = std::make_shared<HelpFormat>();

@@ -30,6 +30,7 @@ int run_command_line(int argc, char** argv) {
   add_repro(app, program);
   add_explain(app, program);
   add_diff(app, program);
+  add_report(app, program);
   add_export(app, program);
   add_backends(app, program);
   add_strategies(app, program);
@@ -37,6 +38,8 @@ int run_command_line(int argc, char** argv) {
   add_workload(app, program);
   add_db(app, program);
   add_version(app, program);
+  add_completion(app, program);
+  add_manual(app, program);
   add_help(app, program);
   try {
     app.parse(argc, argv);

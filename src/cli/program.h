@@ -24,6 +24,7 @@ void add_repro(CLI::App& app, Program& program);
 void add_recheck(CLI::App& app, Program& program);
 void add_explain(CLI::App& app, Program& program);
 void add_diff(CLI::App& app, Program& program);
+void add_report(CLI::App& app, Program& program);
 void add_export(CLI::App& app, Program& program);
 void add_backends(CLI::App& app, Program& program);
 void add_strategies(CLI::App& app, Program& program);
@@ -32,6 +33,9 @@ void add_workload(CLI::App& app, Program& program);
 void add_db(CLI::App& app, Program& program);
 void add_version(CLI::App& app, Program& program);
 void add_serve(CLI::App& app, Program& program);
+/// Scripts for shells, pages for man.
+void add_completion(CLI::App& app, Program& program);
+void add_manual(CLI::App& app, Program& program);
 /// help as a command; after those for users.
 void add_help(CLI::App& app, Program& program);
 

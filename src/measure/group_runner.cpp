@@ -3,6 +3,13 @@
 #include <algorithm>
 
 namespace collage {
+namespace {
+
+Effort effort_ahead(const PriceGroup& group) {
+  return group.effort == Effort::kSample ? Effort::kCompile : Effort::kPrepare;
+}
+
+}  // namespace
 
 GroupRunner::GroupRunner(const PricerOptions& options, const MeasureContext& context, Registry& registry, Store& store,
                          AnswerBook& book)
@@ -12,7 +19,7 @@ GroupRunner::GroupRunner(const PricerOptions& options, const MeasureContext& con
       store_(store),
       book_(book),
       worker_(options.measure.worker_command),
-      compilers_(options.measure.worker_command),
+      ahead_(options.measure.worker_command),
       strikes_(store) {}
 
 Result<void> GroupRunner::run(PriceGroup group, const std::stop_token& stop, Answers& answers) {
@@ -59,31 +66,92 @@ bool GroupRunner::is_compiler(const std::string& backend) {
   return found && (*found)->info().is_compiler;
 }
 
-void GroupRunner::compile_ahead(const std::map<std::string, PriceGroup>& groups, const std::stop_token& stop) {
+std::string GroupRunner::compiled_before(const PendingCandidate& pending, const PriceGroup& group) {
+  const auto found = compiled_.find(compiled_key(pending, group));
+  return found == compiled_.end() ? std::string() : found->second;
+}
+
+bool GroupRunner::is_verified(const PendingCandidate& pending, const PriceGroup& group,
+                              const std::string& artifact) const {
+  const auto found = verified_.find(artifact_key(pending.key, group.place));
+  return found != verified_.end() && found->second == artifact;
+}
+
+bool GroupRunner::needs_work_ahead(const PendingCandidate& pending, const PriceGroup& group) {
+  if (effort_ahead(group) == Effort::kCompile)
+    return is_compiler(pending.candidate.backend) && compiled_before(pending, group).empty();
+  if (is_verified(pending, group, compiled_before(pending, group))) return false;
+  return !is_blocked(pending, group);
+}
+
+bool GroupRunner::is_blocked(const PendingCandidate& pending, const PriceGroup& group) {
+  const auto backend = registry_.get(pending.candidate.backend);
+  return !backend || strikes_.block_of((*backend)->info(), group.operators);
+}
+
+void GroupRunner::work_ahead(std::map<std::string, PriceGroup>& groups, Clock::time_point until,
+                             const std::stop_token& stop, Answers* answers) {
+  // A compiler has one thread. One worker ahead of the other would only do its work twice.
+  const bool compiles = !groups.empty() && effort_ahead(groups.begin()->second) == Effort::kCompile;
+  const std::size_t width = ahead_.width(compiles ? 1 : options_.measure.threads);
+  if (width < 2) return;
   std::vector<PriceJob> jobs;
-  std::vector<std::string> keys;
-  for (const auto& [name, group] : groups)
+  std::vector<std::pair<PriceGroup*, PendingCandidate>> asked;
+  for (auto& [name, group] : groups)
     for (const PendingCandidate& pending : group.pending) {
-      if (!is_compiler(pending.candidate.backend) || compiled_.contains(compiled_key(pending, group))) continue;
+      if (!needs_work_ahead(pending, group)) continue;
       PriceGroup alone = group;
       alone.pending = {pending};
-      jobs.push_back(job_for(alone, Effort::kCompile));
-      keys.push_back(compiled_key(pending, group));
+      jobs.push_back(job_for(alone, effort_ahead(group)));
+      asked.emplace_back(&group, pending);
     }
   if (jobs.size() < 2) return;
-  const std::vector<std::string> hashes = compilers_.compile(jobs, allowance(), stop);
-  for (std::size_t i = 0; i < keys.size(); ++i)
-    if (!hashes[i].empty()) compiled_[keys[i]] = hashes[i];
+  const std::vector<WorkedAhead> done = ahead_.run(jobs, width, allowance(), until, stop);
+  for (std::size_t i = 0; i < asked.size(); ++i) {
+    auto& [group, pending] = asked[i];
+    if (done[i].answer) keep_ahead(pending, *group, *done[i].answer);
+    if (!done[i].hang || answers == nullptr || is_blocked(pending, *group) || !is_ours(pending)) continue;
+    refuse_dead(pending, *group, *done[i].hang, *answers);
+    std::erase_if(group->pending, [&](const PendingCandidate& one) { return one.key == pending.key; });
+  }
+}
+
+bool GroupRunner::is_ours(const PendingCandidate& pending) {
+  return store_.take_leases({&pending.key, 1}, allowance()(std::nullopt)).front() == Lease::kOurs;
+}
+
+void GroupRunner::keep_ahead(const PendingCandidate& pending, const PriceGroup& group, const CandidateAnswer& answer) {
+  const bool is_verified = effort_ahead(group) == Effort::kPrepare;
+  keep_artifact(pending, group, answer.artifact, is_verified);
+  if (is_verified && !answer.artifact.empty()) verified_[artifact_key(pending.key, group.place)] = answer.artifact;
+}
+
+void GroupRunner::keep_artifact(const PendingCandidate& pending, const PriceGroup& group, const std::string& artifact,
+                                bool is_verified) {
+  if (artifact.empty()) return;
+  compiled_[compiled_key(pending, group)] = artifact;
+  // Who asks the store for an artifact relies on numbers that were judged on all inputs.
+  if (is_verified) store_.put_artifact(artifact_key(pending.key, group.place), artifact);
+}
+
+void GroupRunner::leave_workers() {
+  worker_.stop();
+  ahead_.leave();
 }
 
 bool GroupRunner::blame(const Death& death, PriceGroup& group, Answers& answers) {
   if (!death.candidate || static_cast<std::size_t>(*death.candidate) >= group.pending.size()) return false;
   const auto guilty = group.pending.begin() + *death.candidate;
-  strike(guilty->candidate.backend, group, death.refusal);
-  keep_repro(group, guilty->candidate, death.refusal, death.stage);
-  book_.note(guilty->key, Infeasible{death.refusal}, answers);
+  refuse_dead(*guilty, group, death, answers);
   group.pending.erase(guilty);
   return true;
+}
+
+void GroupRunner::refuse_dead(const PendingCandidate& pending, const PriceGroup& group, const Death& death,
+                              Answers& answers) {
+  strike(pending.candidate.backend, group, death.refusal);
+  keep_repro(group, pending.candidate, death.refusal, death.stage);
+  book_.note(pending.key, Infeasible{death.refusal}, answers);
 }
 
 std::expected<Result<Json>, Death> GroupRunner::prepare(const PriceGroup& group, bool recorded_only,
@@ -144,8 +212,8 @@ PriceJob GroupRunner::job_for(const PriceGroup& group, Effort effort) {
   job.options.portable = group.portable;
   for (const PendingCandidate& pending : group.pending) {
     job.candidates.push_back(pending.candidate);
-    const auto compiled = compiled_.find(compiled_key(pending, group));
-    job.compiled.push_back(compiled == compiled_.end() ? "" : compiled->second);
+    job.compiled.push_back(compiled_before(pending, group));
+    job.judging.verified.push_back(is_verified(pending, group, job.compiled.back()));
   }
   return job;
 }
@@ -153,10 +221,7 @@ PriceJob GroupRunner::job_for(const PriceGroup& group, Effort effort) {
 void GroupRunner::keep(const PriceGroup& group, const PriceAnswer& answer, Answers& answers) {
   for (std::size_t i = 0; i < group.pending.size() && i < answer.candidates.size(); ++i) {
     const CandidateAnswer& candidate = answer.candidates[i];
-    if (!candidate.artifact.empty()) compiled_[compiled_key(group.pending[i], group)] = candidate.artifact;
-    // Who asks the store for an artifact relies on numbers that were judged on all inputs.
-    if (!candidate.artifact.empty() && !is_sampled(candidate.cost))
-      store_.put_artifact(artifact_key(group.pending[i].key, group.place), candidate.artifact);
+    keep_artifact(group.pending[i], group, candidate.artifact, !is_sampled(candidate.cost));
     if (const auto* infeasible = std::get_if<Infeasible>(&candidate.cost))
       keep_repro(group, group.pending[i].candidate, infeasible->refusal, candidate.stage);
     book_.note(group.pending[i].key, candidate.cost, answers, candidate.samples);

@@ -5,12 +5,13 @@
 #pragma once
 
 #include <expected>
+#include <map>
 #include <stop_token>
 #include <string>
 
 #include "backend/registry.h"
 #include "measure/answer_book.h"
-#include "measure/batch_compiler.h"
+#include "measure/work_ahead.h"
 #include "store/keys.h"
 #include "store/strikes.h"
 #include "worker/worker_process.h"
@@ -33,8 +34,13 @@ class GroupRunner {
   /// The answer of a worker, which ends when it may be harmed.
   [[nodiscard]] Result<PriceAnswer> accepted(const Json& json);
 
-  /// Compiles what is pending of compilers on all processors, so that run() finds it compiled.
-  void compile_ahead(const std::map<std::string, PriceGroup>& groups, const std::stop_token& stop);
+  /// Does on all processors what comes before timing, so that run() and prepare() find it done: before samples
+  /// compilers compile, else all that is pending is verified. Begins nothing after `until`. Candidates that hang are
+  /// answered and left out, where there are `answers`.
+  void work_ahead(std::map<std::string, PriceGroup>& groups, Clock::time_point until, const std::stop_token& stop,
+                  Answers* answers = nullptr);
+  /// Ends all workers: what is asked next is answered by processes in which nothing ran before.
+  void leave_workers();
 
   /// The next job compiles the candidate. False when it would have done that anyway.
   bool forget_compiled(const PendingCandidate& pending, const PriceGroup& group);
@@ -58,6 +64,20 @@ class GroupRunner {
   /// What a compiler makes of a structure serves each of its places; what others make may contain weights.
   [[nodiscard]] std::string compiled_key(const PendingCandidate& pending, const PriceGroup& group);
   [[nodiscard]] bool is_compiler(const std::string& backend);
+  [[nodiscard]] bool is_blocked(const PendingCandidate& pending, const PriceGroup& group);
+  /// Whether exactly this artifact gave the right numbers on all inputs, with the weights of the group.
+  [[nodiscard]] bool is_verified(const PendingCandidate& pending, const PriceGroup& group,
+                                 const std::string& artifact) const;
+  /// Empty when it has to be compiled.
+  [[nodiscard]] std::string compiled_before(const PendingCandidate& pending, const PriceGroup& group);
+  /// Whether there is something to do ahead for this candidate.
+  [[nodiscard]] bool needs_work_ahead(const PendingCandidate& pending, const PriceGroup& group);
+  /// Whether no other tuner answers for it: then this one does.
+  [[nodiscard]] bool is_ours(const PendingCandidate& pending);
+  void keep_ahead(const PendingCandidate& pending, const PriceGroup& group, const CandidateAnswer& answer);
+  void keep_artifact(const PendingCandidate& pending, const PriceGroup& group, const std::string& artifact,
+                     bool is_verified);
+  void refuse_dead(const PendingCandidate& pending, const PriceGroup& group, const Death& death, Answers& answers);
   /// Whom a death is blamed on is answered and left out; false when nobody was at work.
   [[nodiscard]] bool blame(const Death& death, PriceGroup& group, Answers& answers);
   void keep(const PriceGroup& group, const PriceAnswer& answer, Answers& answers);
@@ -71,8 +91,9 @@ class GroupRunner {
   Store& store_;
   AnswerBook& book_;
   WorkerProcess worker_;
-  BatchCompiler compilers_;
+  WorkersAhead ahead_;
   std::map<std::string, std::string> compiled_;  ///< hashes of artifacts, by compiled_key()
+  std::map<std::string, std::string> verified_;  ///< hashes of those right on all inputs, by artifact key
   Strikes strikes_;
   std::int64_t quiet_ns_ = 0;
 };

@@ -20,7 +20,10 @@ Result<void> GroupTurns::run(std::map<std::string, PriceGroup>& groups, const Me
   std::size_t total = 0;
   for (const auto& [name, group] : groups) total += group.pending.size();
   std::size_t done = 0;
-  if (!limits.stop.stop_requested() && !is_too_late(limits, 2)) runner_.compile_ahead(groups, limits.stop);
+  if (!limits.stop.stop_requested()) runner_.work_ahead(groups, limits.deadline, limits.stop, &answers);
+  std::size_t left = 0;
+  for (const auto& [name, group] : groups) left += group.pending.size();
+  if (left < total) report(done = total - left, total);
   std::vector<PriceGroup> theirs;
   for (auto& [name, group] : groups) {
     if (group.pending.empty() || limits.stop.stop_requested() || is_too_late(limits, group.nodes.size())) continue;

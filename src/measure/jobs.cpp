@@ -65,11 +65,13 @@ PriceTiming timing_from(const Json& json) {
 }
 
 Json judging_to_json(const PriceJudging& judging) {
-  return {{"seed", judging.seed}, {"recorded_only", judging.recorded_only}};
+  return {{"seed", judging.seed}, {"recorded_only", judging.recorded_only}, {"verified", judging.verified}};
 }
 
 PriceJudging judging_from(const Json& json) {
-  return {.seed = json.at("seed").get<std::uint64_t>(), .recorded_only = json.at("recorded_only").get<bool>()};
+  return {.seed = json.at("seed").get<std::uint64_t>(),
+          .recorded_only = json.at("recorded_only").get<bool>(),
+          .verified = json.at("verified").get<std::vector<bool>>()};
 }
 
 Json spec_to_json(const CandidateSpec& candidate) {

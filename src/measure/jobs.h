@@ -76,6 +76,8 @@ struct PriceTiming {
 struct PriceJudging {
   std::uint64_t seed = 1;      ///< of the inputs beside the recorded ones; timing takes its random order from it, too
   bool recorded_only = false;  ///< judge on the recorded inputs only: the reference ended a worker before
+  /// By candidate: it gave the right numbers on the other inputs in another worker; no entry: it is judged on them now.
+  std::vector<bool> verified = {};
 };
 
 struct PriceJob {

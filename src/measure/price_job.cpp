@@ -13,6 +13,20 @@ std::string compiled_before(const PriceJob& job, std::size_t candidate) {
   return candidate < job.compiled.size() ? job.compiled[candidate] : std::string();
 }
 
+bool is_verified(const PriceJob& job, const JobCandidate& candidate) {
+  const auto index = static_cast<std::size_t>(candidate.index);
+  return index < job.judging.verified.size() && job.judging.verified[index];
+}
+
+/// Before its time is taken, if it is.
+void judge_first(const PriceJob& job, CandidateJudge& judge, JobCandidate& candidate) {
+  if (job.effort == Effort::kCompile) return;
+  if (job.effort == Effort::kSample || is_verified(job, candidate))
+    judge.judge_recorded(candidate);
+  else
+    judge.judge(candidate);
+}
+
 std::vector<JobCandidate> candidates_of(const PriceJob& job) {
   std::vector<JobCandidate> candidates;
   for (const CandidateSpec& spec : job.candidates)
@@ -46,8 +60,7 @@ Result<PriceAnswer> run_price_job(const PriceJob& job, Workbench& bench, JobCont
   CandidateJudge judge(run);
   for (JobCandidate& candidate : candidates) {
     setup.set_up(candidate);
-    if (job.effort == Effort::kSample) judge.judge_recorded(candidate);
-    if (job.effort == Effort::kPrepare || job.effort == Effort::kTime) judge.judge(candidate);
+    judge_first(job, judge, candidate);
     run.settle(candidate);
   }
   if (job.effort == Effort::kSample || job.effort == Effort::kTime) time_candidates(run, candidates);

@@ -1,7 +1,8 @@
 // The price and prepare jobs: compile, verify, then time the candidates of one region or one conversion. A candidate is
-// timed only if its outputs matched the record and the reference's results on the other input sets (input_sets.h). It
-// is verified again after timing. Most candidates turn out to be slow: a sample of a few runs, after a check against
-// the record alone, tells that at a fraction of the cost.
+// timed only if its outputs matched the record and the reference's results on the other input sets (input_sets.h), here
+// or in another worker before. It is verified again after timing: on the record, and on one other set where this job
+// has made them. Most candidates turn out to be slow: a sample of a few runs, after a check against the record alone,
+// tells that at a fraction of the cost.
 #pragma once
 
 #include "measure/jobs.h"

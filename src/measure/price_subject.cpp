@@ -7,9 +7,13 @@
 namespace collage {
 namespace {
 
+/// The range of floats: quicker to draw from than a normal distribution.
+constexpr std::pair<double, double> kConverted = {-4.0, 4.0};
+
 /// Random elements of any type; conversions move bits, so any pattern will do for types without random numbers.
 Tensor conversion_data(const ValueType& type, std::uint64_t seed) {
-  if (auto made = make_input("conversion", type, seed)) return *std::move(made);
+  const auto range = is_float(type.element) ? std::optional(kConverted) : std::nullopt;
+  if (auto made = make_input("conversion", type, seed, range)) return *std::move(made);
   Tensor tensor{.type = type.element, .extents = type.extents()};
   tensor.data = Buffer::make(byte_count(type.element, tensor.extents), [&](std::span<std::byte> out) {
     for (std::size_t i = 0; i < out.size(); ++i) out[i] = static_cast<std::byte>(hash_bytes(&i, sizeof i, seed));

@@ -61,16 +61,14 @@ Result<std::vector<std::vector<PricedCandidate>>> Pricer::price(const Graph& gra
 }
 
 Result<std::vector<std::vector<PricedCandidate>>> Pricer::price(std::span<const ConversionRequest> requests,
-                                                                const MeasureLimits& limits) {
+                                                                const MeasureLimits& limits, Effort effort) {
   std::map<std::string, PriceGroup> groups;
   Answers answers;
   Keys keys;
   for (const ConversionRequest& request : requests) {
     const Conversion& conversion = request.conversion;
-    PriceGroup& group = groups[text_of(conversion)];
-    group.conversion = conversion;
-    group.operators = kConversion;
-    group.place = "none";
+    PriceGroup& group = groups.try_emplace(text_of(conversion), group_of(conversion)).first->second;
+    group.effort = effort;
     keys.emplace_back();
     for (const std::string& backend : request.backends) {
       keys.back().push_back(key_of(conversion, backend));
@@ -101,7 +99,13 @@ PriceGroup Pricer::group_of(const Graph& graph, const Region& region) {
           .graph = &graph};
 }
 
-void Pricer::compile_ahead(const Graph& graph, std::span<const PriceRequest> requests, const std::stop_token& stop) {
+PriceGroup Pricer::group_of(const Conversion& conversion) {
+  return {.nodes = {}, .repeated = {}, .conversion = conversion, .operators = kConversion, .place = "none"};
+}
+
+void Pricer::make_ahead(const Graph& graph, std::span<const PriceRequest> requests,
+                        std::span<const ConversionRequest> conversions, Clock::time_point until,
+                        const std::stop_token& stop) {
   std::map<std::string, PriceGroup> groups;
   for (const PriceRequest& request : requests) {
     const std::string structure = structure_key(graph, request.region);
@@ -109,10 +113,19 @@ void Pricer::compile_ahead(const Graph& graph, std::span<const PriceRequest> req
     for (const CandidateSpec& candidate : request.candidates)
       if (const auto key = key_of(structure, candidate); key && !store_.artifact(artifact_key(*key, group.place)))
         group.pending.push_back({.key = *key, .candidate = candidate});
-    // One place of a structure stands for all.
-    if (!group.pending.empty()) groups.try_emplace(group.pending.front().key, std::move(group));
+    // Each place of a structure has other weights.
+    if (!group.pending.empty())
+      groups.try_emplace(artifact_key(group.pending.front().key, group.place), std::move(group));
   }
-  runner_.compile_ahead(groups, stop);
+  for (const ConversionRequest& request : conversions)
+    for (const std::string& backend : request.backends) {
+      PriceGroup group = group_of(request.conversion);
+      const auto key = key_of(request.conversion, backend);
+      if (!key || store_.artifact(artifact_key(*key, group.place))) continue;
+      group.pending = {{.key = *key, .candidate = {.backend = backend, .variant = {}}}};
+      groups.try_emplace(*key, std::move(group));
+    }
+  runner_.work_ahead(groups, until, stop);
 }
 
 Result<std::expected<StoredArtifact, Refusal>> Pricer::artifact_for(const Graph& graph, const Region& region,
@@ -131,14 +144,9 @@ Result<std::expected<StoredArtifact, Refusal>> Pricer::artifact_for(const Conver
                                                                     const std::stop_token& stop) {
   const auto key = key_of(conversion, backend);
   if (!key) return std::expected<StoredArtifact, Refusal>(std::unexpected(key.error()));
-  return make_artifact(runner_, store_,
-                       {.nodes = {},
-                        .repeated = {},
-                        .conversion = conversion,
-                        .operators = kConversion,
-                        .place = "none",
-                        .pending = {{.key = *key, .candidate = {.backend = backend, .variant = {}}}}},
-                       {}, stop);
+  PriceGroup group = group_of(conversion);
+  group.pending = {{.key = *key, .candidate = {.backend = backend, .variant = {}}}};
+  return make_artifact(runner_, store_, group, {}, stop);
 }
 
 }  // namespace collage

@@ -49,10 +49,14 @@ class Pricer {
                                                                         const MeasureLimits& limits = {},
                                                                         Effort effort = Effort::kTime);
   [[nodiscard]] Result<std::vector<std::vector<PricedCandidate>>> price(std::span<const ConversionRequest> requests,
-                                                                        const MeasureLimits& limits = {});
+                                                                        const MeasureLimits& limits = {},
+                                                                        Effort effort = Effort::kTime);
 
-  /// Compiles what artifact_for() will be asked for and the store does not have, on all processors; of compilers only.
-  void compile_ahead(const Graph& graph, std::span<const PriceRequest> requests, const std::stop_token& stop = {});
+  /// Makes what artifact_for() will be asked for and the store does not have, on all processors. Begins nothing after
+  /// `until`.
+  void make_ahead(const Graph& graph, std::span<const PriceRequest> requests,
+                  std::span<const ConversionRequest> conversions, Clock::time_point until,
+                  const std::stop_token& stop = {});
 
   /// The artifact for exactly these weights: from the store if it was verified before, else compiled and verified now.
   /// Outer errors as price(), also artifact/cannot-write and measure/stopped; an inner refusal says that it does not
@@ -66,8 +70,8 @@ class Pricer {
                                                                             const std::string& backend,
                                                                             const std::stop_token& stop = {});
 
-  /// Ends the worker: the next request is answered by a process in which nothing ran before.
-  void leave_worker() { runner_.worker().stop(); }
+  /// Ends the workers: the next request is answered by processes in which nothing ran before.
+  void leave_workers() { runner_.leave_workers(); }
 
   [[nodiscard]] const PriceCounts& counts() const { return book_.counts(); }
   /// What its keys say beside the region and the candidate.
@@ -86,6 +90,7 @@ class Pricer {
   [[nodiscard]] std::expected<std::string, Refusal> key_of(const Conversion& conversion, const std::string& backend);
   /// Of a region, without candidates.
   [[nodiscard]] PriceGroup group_of(const Graph& graph, const Region& region);
+  [[nodiscard]] static PriceGroup group_of(const Conversion& conversion);
   /// Answers from the store, or adds to the group.
   void look_up(const std::string& key, const CandidateSpec& candidate, PriceGroup& group, Answers& answers);
   [[nodiscard]] Result<std::vector<std::vector<PricedCandidate>>> priced(const Keys& keys,

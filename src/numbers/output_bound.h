@@ -25,6 +25,9 @@ struct OutputBound {
 /// Reads the name of a class, or a list of "max=", "mean=" and "cosine>="; steps are then those of class fast, or of
 /// the class with this "max". Nothing for other texts, and for numbers that no error can keep to.
 [[nodiscard]] std::optional<OutputBound> output_bound_of(std::string_view text);
+/// What output_bound_of() reads, for messages.
+inline constexpr std::string_view kOutputBoundForms =
+    "strict, standard, fast, or bounds like max=1e-2,mean=1e-3,cosine>=0.999";
 /// As output_bound_of() reads it.
 [[nodiscard]] std::string to_string(const OutputBound& bound);
 /// The bound written in a plan; class standard for what no version wrote.

@@ -131,7 +131,7 @@ struct PlanStep {
   std::int64_t cost_ns = 0;  ///< median measured alone; 0 for views and for copies, which nobody prices
   std::int64_t cost_low_ns = 0;
   std::int64_t cost_high_ns = 0;
-  bool is_estimated = false;  ///< the cost is a forecast: the step was never timed
+  bool is_estimated = false;  ///< the cost is the shortest of a few runs, or a forecast
   std::string runner_up;
   bool operator==(const PlanStep&) const;
 };

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "base/json.h"
+#include "base/shorten.h"
 
 namespace collage {
 namespace {
@@ -32,10 +33,6 @@ constexpr std::array<CodeStatus, 14> kStatuses = {{{"serve/not-found", 404},
 /// Texts of a request come back in messages: each is cut to this.
 constexpr std::size_t kMostText = 1000;
 
-std::string shortened(const std::string& text) {
-  return text.size() <= kMostText ? text : text.substr(0, kMostText) + "...";
-}
-
 }  // namespace
 
 int http_status_of(const Error& error) {
@@ -46,9 +43,9 @@ int http_status_of(const Error& error) {
 
 std::string error_body(const Error& error) {
   return to_line({{"error", to_string(Error{.code = error.code,
-                                            .where = shortened(error.where),
-                                            .saw = shortened(error.saw),
-                                            .allowed = shortened(error.allowed),
+                                            .where = shortened(error.where, kMostText),
+                                            .saw = shortened(error.saw, kMostText),
+                                            .allowed = shortened(error.allowed, kMostText),
                                             .exit = error.exit})}});
 }
 

@@ -27,21 +27,32 @@ class Budget {
   /// Of the budget: what was set aside does not count.
   [[nodiscard]] double elapsed_s() const { return total_s() - aside_s_; }
   [[nodiscard]] bool is_past(double share) const { return elapsed_s() > end_of(share); }
+  /// Only the best cover is made: choosing others, and making them, would take the time of making it.
+  [[nodiscard]] bool is_late_for_covers() const {
+    const double needed_s = std::min(kSecondsOfCovers, kShareOfCovers * seconds_);
+    return is_past(kMeasuringShare) || end_of(kCoversShare) - elapsed_s() < needed_s;
+  }
   /// The moment when this share is used up.
   [[nodiscard]] Clock::time_point after(double share) const {
     return start_ + std::chrono::duration_cast<Clock::duration>(Seconds(end_of(share) + aside_s_));
   }
   /// What comes after the covers will take so long: what comes before ends earlier for it.
   void reserve(double seconds) { reserved_s_ = seconds; }
+  /// There is nothing more to measure, however much time is left.
+  void end_measuring() { is_measuring_over_ = true; }
   /// For work that has its own time.
   void set_aside(double seconds) { aside_s_ += seconds; }
 
  private:
+  /// For choosing among covers of all sets of backends and making some of them: the less of these two.
+  static constexpr double kSecondsOfCovers = 5;
+  static constexpr double kShareOfCovers = 0.25;
   /// Of measuring and of covers, however much is reserved.
   static constexpr double kLeastShare = 0.3;
 
   /// Seconds after the start.
   [[nodiscard]] double end_of(double share) const {
+    if (is_measuring_over_ && share <= kMeasuringShare) return 0;
     const double end_s = share * seconds_;
     if (share > kCoversShare) return end_s;
     return std::min(end_s, share / kCoversShare * std::max(kLeastShare * seconds_, seconds_ - reserved_s_));
@@ -51,6 +62,7 @@ class Budget {
   double seconds_;
   double aside_s_ = 0;
   double reserved_s_ = 0;
+  bool is_measuring_over_ = false;
 };
 
 }  // namespace collage

@@ -121,7 +121,7 @@ class Replayer {
   /// Runs the plan once in a worker.
   Result<void> check_numbers(const RealisedPlan& plan) {
     const std::string file = folder_.file("replayed.collage");
-    COLLAGE_TRY_VOID(save_plan(plan, file));
+    COLLAGE_TRY_VOID(save_plan(plan, file, Durability::kPassing));
     COLLAGE_TRY(const std::vector<ConfirmLane> lanes, confirm(worker_,
                                                               {.plans = {{.name = "replay", .file = file}},
                                                                .inputs = prepared_.inputs,

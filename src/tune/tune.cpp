@@ -76,6 +76,7 @@ Result<Shipped> run_stages(const TuneOptions& options, MeasureEnv& env, TimeLimi
 
   COLLAGE_TRY(Contest contest, open_contest(task, env));
   COLLAGE_TRY_VOID(judge_engines(task, env, contest));
+  enter_on_simplified(task, env, contest);
   COLLAGE_TRY(Pool pool, propose_pool(task, env));
   std::ranges::move(notes_on_missing(pool.candidates), std::back_inserter(contest.notes));
   env.dump.keep("pool", [&] { return to_text(prepared.graph, pool.candidates); });

@@ -56,7 +56,7 @@ Ended CliTest::run(const std::vector<std::string>& arguments) const { return Pro
 
 std::vector<std::string> CliTest::quick_tune(const std::string& model, const std::string& plan,
                                              const std::vector<std::string>& more) const {
-  std::vector<std::string> arguments = {"tune", model, "-o", plan, "--budget", "3s", "--quiet", "--store", "memory:"};
+  std::vector<std::string> arguments = {"tune", model, "-o", plan, "--budget", "8s", "--quiet", "--store", "memory:"};
   arguments.insert(arguments.end(), more.begin(), more.end());
   return arguments;
 }

@@ -60,6 +60,8 @@ class ProgressTest(unittest.TestCase):
         text = progress.text_of(self.SEEN)
         for part in ("price", "[############............] 3/6", "best 1.500 ms", "12 s left"):
             self.assertIn(part, text)
+        text = progress.text_of(self.SEEN._replace(rival="openvino", speedup=1.304))
+        self.assertIn("best 1.500 ms (1.30x of openvino)", text)
 
     def test_a_terminal_shows_notes_once_and_ends_with_an_empty_line(self):
         stream = io.StringIO()
@@ -142,6 +144,8 @@ class TuneTest(unittest.TestCase):
     def test_progress_is_told(self):
         self.assertTrue(self.seen)
         self.assertTrue(all(isinstance(news, collage.Progress) for news in self.seen))
+        self.assertTrue(self.seen[-1].rival)
+        self.assertGreater(self.seen[-1].speedup, 0)
 
     def test_relatives_of_tune(self):
         self.assertTrue(collage.verify(self.plan))

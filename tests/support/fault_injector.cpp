@@ -1,8 +1,9 @@
 // Preloaded into a program under test: makes one of its calls fail, or all from one on.
 // COLLAGE_FAULT=KIND:N:once|on: the N-th call of KIND (io, memory), the first being 1; 0 = none fails. Of file calls
 // those on standard streams, devices, sockets and what the kernel makes up (/proc, /sys) are left alone. Only the
-// process whose first argument is COLLAGE_FAULT_COMMAND is meant, not its workers. COLLAGE_FAULT_COUNT names a file for
-// the number of calls at exit.
+// process whose first argument is COLLAGE_FAULT_COMMAND is meant, not its workers, and there from the start of main on:
+// what libraries allocate for their globals before it can have no answer. COLLAGE_FAULT_COUNT names a file for the
+// number of calls at exit.
 #include <dlfcn.h>
 #include <execinfo.h>
 #include <fcntl.h>
@@ -60,7 +61,7 @@ void on_crash(int signal) {
   ::raise(signal);
 }
 
-__attribute__((constructor)) void begin() {
+void begin() {
   const char* text = ::getenv("COLLAGE_FAULT");
   if (text == nullptr || !is_meant()) return;
   char kind[16] = {};
@@ -73,6 +74,14 @@ __attribute__((constructor)) void begin() {
   void* frame = nullptr;
   (void)::backtrace(&frame, 1);  // loads what it needs, before anything fails
   settings.kind = ::strcmp(kind, "io") == 0 ? Kind::kIo : Kind::kMemory;
+}
+
+using Main = int (*)(int, char**, char**);
+Main program = nullptr;
+
+int begin_and_run(int count, char** arguments, char** environment) {
+  begin();
+  return program(count, arguments, environment);
 }
 
 __attribute__((destructor)) void end() {
@@ -190,6 +199,13 @@ EXPORTED void* mmap(void* address, size_t size, int protection, int flags, int d
 ON_PATH(rename, (const char* path, const char* to) noexcept, (path, to))
 ON_PATH(unlink, (const char* path) noexcept, (path))
 ON_PATH(mkdir, (const char* path, mode_t mode) noexcept, (path, mode))
+
+EXPORTED int __libc_start_main(Main main, int count, char** arguments, void (*init)(), void (*fini)(),
+                               void (*rtld_fini)(), void* stack_end) {
+  program = main;
+  using Start = int (*)(Main, int, char**, void (*)(), void (*)(), void (*)(), void*);
+  return next<Start>("__libc_start_main")(begin_and_run, count, arguments, init, fini, rtld_fini, stack_end);
+}
 
 EXPORTED void* __libc_malloc(size_t size);
 EXPORTED void* __libc_calloc(size_t count, size_t size);

@@ -2,6 +2,8 @@
 
 #include <set>
 #include <stop_token>
+#include <thread>
+#include <utility>
 
 #include <nlohmann/json.hpp>
 
@@ -11,6 +13,9 @@
 
 namespace collage {
 namespace {
+
+/// By then a tune of the small graph knows a cover.
+constexpr std::size_t kPricedBeforeThePause = 8;
 
 class Tune : public ::testing::Test {
  protected:
@@ -78,6 +83,37 @@ TEST_F(Tune, SecondTuneMeasuresNothingAndGivesTheSamePlan) {
   EXPECT_EQ(second->shipped, first->shipped);
   EXPECT_EQ(second->measured_us, first->measured_us);
   EXPECT_EQ(second->cover_us, first->cover_us);
+}
+
+TEST_F(Tune, TuneThatRanOutOfTimeGivesTheSameAnswerAgainAndMeasuresNothing) {
+  TuneOptions wanted = options();
+  wanted.budget_s = 4;
+  const auto begin = Clock::now();
+  bool has_paused = false;
+  // Most is not measured yet then, but a cover is known.
+  wanted.progress = [&](const ProgressEvent& event) {
+    if (event.phase != "price" || event.done < kPricedBeforeThePause || std::exchange(has_paused, true)) return;
+    std::this_thread::sleep_until(begin + Seconds(wanted.budget_s));
+  };
+  const auto first = tune(wanted, registry);
+  ASSERT_TRUE(first) << to_string(first.error());
+  ASSERT_TRUE(has_paused);
+  ASSERT_EQ(first->ended.why, Ending::kBudget);
+  ASSERT_GT(first->ended.out_of_time, 0U);
+  wanted.output = scratch.file("again.collage");
+  wanted.progress = {};
+  const auto again = tune(wanted, registry);
+  ASSERT_TRUE(again) << to_string(again.error());
+  EXPECT_EQ(again->measured, 0U);
+  EXPECT_EQ(again->ended.out_of_time, first->ended.out_of_time);
+  EXPECT_EQ(again->cover, first->cover);
+  EXPECT_EQ(again->shipped, first->shipped);
+  EXPECT_EQ(again->measured_us, first->measured_us);
+  // More time is for going on.
+  wanted.budget_s = test::kAmpleBudgetSeconds;
+  const auto longer = tune(wanted, registry);
+  ASSERT_TRUE(longer) << to_string(longer.error());
+  EXPECT_EQ(longer->ended.out_of_time, 0U);
 }
 
 /// Of all candidates that a plan's explanation lists as never measured.

@@ -18,6 +18,9 @@ std::string_view short_name(Layout layout) {
   return "";
 }
 
+/// Floats in a register of AVX-512.
+constexpr std::int64_t kWideBlock = 16;
+
 /// Padding to whole blocks must not cost more than the tensor itself.
 bool fills_blocks(std::int64_t channels) { return 2 * channels >= native_block(); }
 
@@ -38,11 +41,15 @@ std::string_view prefix_of(Method method) {
   return "";
 }
 
+/// Kernels that oneDNN 2.6 has for AVX-512 alone: elsewhere each would be refused when it is compiled.
+bool needs_avx512(std::string_view family) { return family.starts_with("br") || family.starts_with("wino"); }
+
 /// Collects choices of one region.
 struct Chooser {
   std::vector<Choice> choices = {};
 
   void add(std::string_view family, Layout in, Layout out, Method method = Method::kOwn) {
+    if (needs_avx512(family) && native_block() < kWideBlock) return;
     std::string name(prefix_of(method));
     name += method == Method::kParts ? "parts" : family.empty() ? "direct" : family;
     name += "." + std::string(short_name(in));

@@ -46,9 +46,11 @@ typedef struct collage_progress {
   size_t done;
   size_t total;  ///< 0 when it cannot be told
   size_t refused;
-  double best_us;    ///< best end-to-end time known so far; 0 when none
-  double left_s;     ///< until all is done; below 0 when it cannot be told
-  const char* note;  ///< a message of one line, often ""
+  double best_us;     ///< best end-to-end time known so far; 0 when none
+  double left_s;      ///< until all is done; below 0 when it cannot be told
+  const char* note;   ///< a message of one line, often ""
+  const char* rival;  ///< the fastest engine on the whole model, or "" when none has run yet
+  double speedup;     ///< how many times faster than it the best is; 0 when that is not known
 } collage_progress;
 
 /// Returns quickly and throws nothing. `user_data` is collage_context.progress_data.

@@ -125,7 +125,8 @@ class ContextView {
 
  private:
   static void tell(const collage_progress* now, void* context) noexcept {
-    TuneProgress event{now->phase, now->done, now->total, now->refused, now->best_us, std::nullopt, now->note};
+    TuneProgress event{now->phase, now->done, now->total, now->refused, now->best_us,
+                       std::nullopt, now->note, now->rival, now->speedup};
     if (now->left_s >= 0) event.left_s = now->left_s;
     static_cast<const TuneContext*>(context)->progress(event);
   }

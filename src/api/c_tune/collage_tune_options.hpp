@@ -66,6 +66,8 @@ struct TuneProgress {
   double best_us = 0;            ///< 0 when none
   std::optional<double> left_s;  ///< until all is done
   std::string note;              ///< one line, often empty
+  std::string rival;             ///< the fastest engine on the whole model; empty when none has run yet
+  double speedup = 0;            ///< how many times faster than it the best is; 0 when that is not known
 };
 
 /// What all calls take.

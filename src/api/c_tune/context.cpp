@@ -19,7 +19,9 @@ Progress progress_of(const collage_context& given) {
                                        .refused = event.refused,
                                        .best_us = event.best_us,
                                        .left_s = event.left_s.value_or(-1),
-                                       .note = event.note.c_str()};
+                                       .note = event.note.c_str(),
+                                       .rival = event.rival.c_str(),
+                                       .speedup = event.speedup};
     call(&progress, data);
   };
 }

@@ -160,7 +160,21 @@ Result<void> add_plan(Field& field, const std::string& name, double read_ms, Pla
   return {};
 }
 
-Result<void> add_engine(Field& field, const std::string& name, Rival rival, const std::vector<Tensor>& inputs) {
+/// What a program waits for that creates the engine's session from the user's model; nothing where that is refused.
+std::optional<double> session_ms_of(const std::string& name, const Rival& rival, const SourceModel& source, int threads,
+                                    Registry& registry) {
+  const std::string keeper(model_keeper_of(name));
+  if (!rival.note.empty() || keeper.empty()) return std::nullopt;
+  if (keeper == name) return Milliseconds(rival.model.load_time()).count();
+  const Result<Backend*> engine = registry.get(keeper);
+  if (!engine) return std::nullopt;
+  const auto model = WholeModel::create(**engine, source.graph, source.bound_model,
+                                        {.threads = threads, .accuracy = Accuracy::kStandard});
+  return model ? std::optional(Milliseconds(model->load_time()).count()) : std::nullopt;
+}
+
+Result<void> add_engine(Field& field, const std::string& name, Rival rival, std::optional<double> session_ms,
+                        const std::vector<Tensor>& inputs) {
   WholeModel& model = field.engines.emplace_back(std::move(rival.model));
   COLLAGE_TRY_VOID(model.set_inputs(inputs));
   field.contenders.push_back({name, [&model] { return model.run(); }});
@@ -168,6 +182,7 @@ Result<void> add_engine(Field& field, const std::string& name, Rival rival, cons
   field.rows.push_back({.name = name,
                         .version = rival.version,
                         .load_ms = Milliseconds(model.load_time()).count(),
+                        .session_ms = session_ms,
                         .note = rival.note,
                         .precision = std::string(name_of(precision_class(name))),
                         .lane = {}});
@@ -183,7 +198,10 @@ Result<void> add_rival(Field& field, const std::string& name, const SourceModel&
     return add_plan(field, name, read_ms, std::move(cases), threads, registry, inputs);
   }
   auto rival = make_rival(registry, name, source, threads);
-  if (rival) return add_engine(field, name, std::move(*rival), inputs);
+  if (rival) {
+    const std::optional<double> session_ms = session_ms_of(name, *rival, source, threads, registry);
+    return add_engine(field, name, std::move(*rival), session_ms, inputs);
+  }
   notes.push_back(name + " does not run this model: " + rival.error().saw);
   return {};
 }

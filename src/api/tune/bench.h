@@ -40,8 +40,10 @@ struct BenchContender {
   std::string name;  ///< "collage", or the rival's
   std::string version;
   double load_ms =
-      0;             ///< the time from its bytes until it is ready to run: of the plan file, or of the engine's session
-  std::string note;  ///< for example "on the simplified graph: the engine refuses the file"
+      0;  ///< from its stored bytes until it is ready to run: of the plan file, or what a plan of it stores
+  /// Of an engine, from the bytes of the user's model; nothing where it refuses them, and for plans.
+  std::optional<double> session_ms = std::nullopt;
+  std::string note;       ///< for example "on the simplified graph: the engine refuses the file"
   std::string precision;  ///< what it computes in: "f32"
   NumbersCheck numbers = {};
   RaceLane lane;

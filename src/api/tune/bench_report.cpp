@@ -12,6 +12,14 @@ std::string text_of(const Ratio& ratio) {
   return fmt::format("{:.2f}x [{:.2f}, {:.2f}]", ratio.ratio, ratio.low, ratio.high);
 }
 
+/// Only who runs a plan has its stored form; others wait for a session made from the model. Empty without engines.
+std::string sessions_text(const std::vector<BenchContender>& contenders) {
+  std::string text;
+  for (const BenchContender& one : contenders)
+    if (one.session_ms) text += fmt::format("{}{} {:.1f} ms", text.empty() ? "" : ", ", one.name, *one.session_ms);
+  return text.empty() ? text : "from the model's file a session takes: " + text + "\n";
+}
+
 nlohmann::ordered_json json_of(const NumbersCheck& check) {
   nlohmann::ordered_json object = {{"verdict", name_of(check.verdict)}};
   if (check.verdict == NumbersCheck::Verdict::kUnchecked) return object;
@@ -55,6 +63,7 @@ std::string to_text(const BenchReport& report) {
                           c.numbers.max_abs, c.numbers.max_rel);
     if (!c.note.empty()) text += "  " + c.note + "\n";
   }
+  text += sessions_text(report.contenders);
   if (const BenchRatio* best = best_rival(report))
     text += fmt::format("against the best rival, {}: {}\n", best->against, text_of(best->ratio));
   if (report.interrupted)
@@ -71,15 +80,17 @@ std::string to_json(const BenchReport& report) {
   for (const BenchContender& c : report.contenders) {
     nlohmann::ordered_json samples = nlohmann::ordered_json::array();
     for (std::int64_t ns : c.lane.samples_ns) samples.push_back(to_us(ns));
-    object["contenders"].push_back({{"name", c.name},
-                                    {"version", c.version},
-                                    {"load_ms", c.load_ms},
-                                    {"median_us", to_us(c.lane.median_ns())},
-                                    {"p90_us", to_us(c.lane.quantile_ns(0.9))},
-                                    {"samples", samples},
-                                    {"precision", c.precision},
-                                    {"numbers", json_of(c.numbers)},
-                                    {"note", c.note}});
+    object["contenders"].push_back(
+        {{"name", c.name},
+         {"version", c.version},
+         {"load_ms", c.load_ms},
+         {"session_ms", c.session_ms ? nlohmann::ordered_json(*c.session_ms) : nlohmann::ordered_json()},
+         {"median_us", to_us(c.lane.median_ns())},
+         {"p90_us", to_us(c.lane.quantile_ns(0.9))},
+         {"samples", samples},
+         {"precision", c.precision},
+         {"numbers", json_of(c.numbers)},
+         {"note", c.note}});
   }
   object["ratios"] = nlohmann::ordered_json::array();
   for (const BenchRatio& r : report.ratios) object["ratios"].push_back(json_of(r));

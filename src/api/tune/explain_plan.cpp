@@ -4,6 +4,7 @@
 #include "api/tune/shape_choice.h"
 #include "plan/explain/explain.h"
 #include "plan/explain/explain_cases.h"
+#include "plan/explain/plan_dot.h"
 #include "plan/explain/why_not.h"
 #include "plan/file/cases_file.h"
 
@@ -12,13 +13,15 @@ namespace collage {
 Result<ExplainReport> explain_plan(const ExplainOptions& options, const Registry& registry) {
   COLLAGE_TRY(const PlanCases cases, load_cases(options.plan));
   const bool is_about_all =
-      options.shapes.entries.empty() && options.node.empty() && options.why_not.empty() && !options.wants_page;
+      options.shapes.entries.empty() && options.node.empty() && options.why_not.empty() && !options.wants_files();
   if (!cases.domain.dimensions.empty() && is_about_all)
     return ExplainReport{.text = explain_as_text(cases), .json = explain_as_json(cases)};
   COLLAGE_TRY(const ShapePoint point, choose_point(cases, options.shapes, {}));
   COLLAGE_TRY(const RealisedPlan realised, plan_at(cases, point));
   ExplainReport report;
   if (options.wants_page) report.page = plan_page(realised.plan);
+  if (options.wants_dot) report.dot = plan_as_dot(realised.plan);
+  if (options.wants_onnx) report.onnx = realised.onnx.text();
   if (options.why_not.empty()) {
     COLLAGE_TRY(report.text, explain_as_text(realised.plan, options.node));
     COLLAGE_TRY(report.json, explain_as_json(realised.plan, options.node));

@@ -11,16 +11,24 @@ namespace collage {
 
 struct ExplainOptions {
   std::string plan;
-  ShapeBindings shapes;     ///< of a plan of many shapes: which; none, and no question = about all
-  std::string node;         ///< a glob: only the steps that compute these nodes; empty = all steps
-  std::string why_not;      ///< "NODE=BACKEND": why the backend does not run the node, in place of the steps
-  bool wants_page = false;  ///< the whole plan as a page of HTML too; of a plan of many shapes, that of `shapes`
+  ShapeBindings shapes;  ///< of a plan of many shapes: which; none, and no question = about all
+  std::string node;      ///< a glob: only the steps that compute these nodes; empty = all steps
+  std::string why_not;   ///< "NODE=BACKEND": why the backend does not run the node, in place of the steps
+  // In addition; of a plan of many shapes, that of `shapes`.
+  bool wants_page = false;
+  bool wants_dot = false;
+  bool wants_onnx = false;
+
+  [[nodiscard]] bool wants_files() const { return wants_page || wants_dot || wants_onnx; }
 };
 
 struct ExplainReport {
   std::string text;
-  std::string json;       ///< schema collage.explain*/N (docs/CLI.md)
-  std::string page = {};  ///< HTML (api/tune/page/plan_page.h); empty unless asked for
+  std::string json;  ///< schema collage.explain*/N (docs/CLI.md)
+  // Empty unless asked for.
+  std::string page = {};  ///< HTML (api/tune/page/plan_page.h)
+  std::string dot = {};   ///< for Graphviz (plan/explain/plan_dot.h)
+  std::string onnx = {};  ///< the graph of the plan; who runs a node is in its metadata (tune/confirm/assemble.h)
 };
 
 /// Errors: those of loading the plan; shape/*, plan/no-such-node, plan/no-explanation.

@@ -33,7 +33,7 @@ std::unexpected<Error> bad_option(const OptionLabel& label, std::string saw, std
 
 Result<OutputBound> accuracy_from(const std::string& text, const OptionLabel& label) {
   if (const auto bound = output_bound_of(text)) return *bound;
-  return bad_option(label, text, "strict, standard, fast, or bounds like max=1e-2,mean=1e-3,cosine>=0.999");
+  return bad_option(label, text, std::string(kOutputBoundForms));
 }
 
 Result<std::set<std::string>> passes_off_from(const std::string& text, const OptionLabel& label) {

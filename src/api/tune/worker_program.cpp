@@ -8,11 +8,18 @@
 
 #include "api/tune/recheck.h"
 #include "backend/registry.h"
+#include "base/freed_pages.h"
 #include "measure/jobs.h"
 #include "tune/jobs.h"
 #include "worker/worker.h"
 
 namespace collage {
+namespace {
+
+/// As much as the buffers of a few large candidates.
+constexpr std::size_t kKeptPages = std::size_t{128} << 20;
+
+}  // namespace
 
 std::vector<std::string> module_places(const std::vector<std::string>& modules) {
   std::vector<std::string> places = modules;
@@ -30,6 +37,7 @@ Result<std::vector<std::string>> worker_command(const std::vector<std::string>& 
 }
 
 int serve_worker(int socket, const std::vector<std::string>& modules) {
+  FreedPages::of_process().keep(kKeptPages);
   Registry registry(module_places(modules));
   std::vector<Handler> handlers = measure_handlers();
   for (Handler& handler : tune_handlers()) handlers.push_back(std::move(handler));

@@ -1,7 +1,9 @@
 #include <algorithm>
 
+#include "api/tune/bench_plot.h"
 #include "api/tune/bench_shapes.h"
 #include "api/tune/recheck.h"
+#include "base/file.h"
 #include "plan/file/cases_file.h"
 #include "plan/file/plan_file.h"
 
@@ -18,6 +20,7 @@ struct BenchCommand {
   CommonOptions common;
   BenchOptions bench;
   std::string model;
+  std::string plot;  ///< path of the picture to write; empty = none
   CLI::App* command = nullptr;
 };
 
@@ -52,6 +55,11 @@ int run_bench(const BenchCommand& options) {
   const Outcome outcome = is_interrupted ? Outcome::kInterrupted : Outcome::kDone;
   if (auto shown = console.result(to_text(*report), to_json(*report), code, outcome); !shown)
     return console.failure(shown.error());
+  if (!options.plot.empty()) {
+    const std::string picture = plot_of(*report);
+    const std::string_view piece = picture;
+    if (auto written = write_file(options.plot, {&piece, 1}); !written) return console.failure(written.error());
+  }
   return static_cast<int>(code);
 }
 
@@ -72,14 +80,15 @@ void add_bench(CLI::App& app, Program& program) {
       ->check(positive_number())
       ->type_name("S")
       ->capture_default_str();
+  command->add_option("--plot", options->plot, "write the times of all rounds as a picture, an SVG")->type_name("FILE");
   add_shape(*command, options->common, kOneShape);
   add_input_range(*command, options->common);
   add_seed(*command, options->common);
   add_threads(*command, options->common);
   add_backend_library(*command, options->common);
-  command->footer(examples({"collage bench model.collage --seconds 10",
-                            "collage bench model.collage --against onnxruntime,other.collage",
-                            "collage bench model.onnx --shape batch=4 --threads 2"}));
+  command->footer(examples(
+      {"collage bench model.collage --seconds 10", "collage bench model.collage --against onnxruntime,other.collage",
+       "collage bench model.collage --plot times.svg", "collage bench model.onnx --shape batch=4 --threads 2"}));
 }
 
 }  // namespace collage::cli

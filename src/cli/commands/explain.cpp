@@ -13,22 +13,42 @@ namespace {
 struct ExplainCommand {
   CommonOptions common;
   ExplainOptions explain;
-  std::string page;  ///< path of the page to write; empty = none
+  // Paths of files to write; empty = none.
+  std::string page;
+  std::string dot;
+  std::string onnx;
+
+  [[nodiscard]] bool writes() const { return !page.empty() || !dot.empty() || !onnx.empty(); }
 };
+
+/// A line for each file written.
+Result<std::string> write_files(const ExplainCommand& options, const ExplainReport& report) {
+  std::string text;
+  for (const auto& [path, made] : {std::pair<const std::string&, std::string_view>(options.page, report.page),
+                                   {options.dot, report.dot},
+                                   {options.onnx, report.onnx}}) {
+    if (path.empty()) continue;
+    COLLAGE_TRY_VOID(write_file(path, {&made, 1}));
+    text += fmt::format("{}: {:.0f} kB\n", path, static_cast<double>(made.size()) / 1000);
+  }
+  return text;
+}
 
 int run_explain(const ExplainCommand& options) {
   Console console(options.common);
   auto report = [&]() -> Result<ExplainReport> {
     ExplainOptions asked = options.explain;
     asked.wants_page = !options.page.empty();
+    asked.wants_dot = !options.dot.empty();
+    asked.wants_onnx = !options.onnx.empty();
     COLLAGE_TRY(asked.shapes, parse_shape_bindings(options.common.shapes));
     return explain_plan(asked, Registry(module_places(options.common.backend_libraries)));
   }();
   if (!report) return console.failure(report.error());
-  if (!options.page.empty()) {
-    const std::string_view page = report->page;
-    if (auto written = write_file(options.page, {&page, 1}); !written) return console.failure(written.error());
-    report->text = fmt::format("{}: {:.0f} kB\n", options.page, static_cast<double>(page.size()) / 1000);
+  if (options.writes()) {
+    auto written = write_files(options, *report);
+    if (!written) return console.failure(written.error());
+    report->text = *std::move(written);
   }
   if (auto shown = console.result(report->text, report->json); !shown) return console.failure(shown.error());
   return static_cast<int>(ExitCode::kGood);
@@ -51,10 +71,21 @@ void add_explain(CLI::App& app, Program& program) {
   command->add_option("--html", options->page, "write the plan as a page to look at, in place of the text")
       ->type_name("FILE")
       ->excludes("--why-not");
+  command->add_option("--dot", options->dot, "write the steps as a graph for Graphviz, in place of the text")
+      ->type_name("FILE")
+      ->excludes("--why-not");
+  command
+      ->add_option(
+          "--onnx", options->onnx,
+          "write the plan's graph as a model to look at, in place of the text: the metadata of a node says who "
+          "runs it; large weights stay in the plan")
+      ->type_name("FILE")
+      ->excludes("--why-not");
   add_shape(*command, options->common, "which shape of a plan for many: DIM=8; repeatable");
   command->footer(examples({"collage explain model.collage", "collage explain model.collage --node Conv_3",
                             "collage explain model.collage --why-not Conv_3=onednn",
-                            "collage explain model.collage --html model.html"}));
+                            "collage explain model.collage --html model.html",
+                            "collage explain model.collage --dot model.dot --onnx model.onnx"}));
 }
 
 }  // namespace collage::cli

@@ -22,7 +22,7 @@ struct DiffSide {
   std::vector<std::string> who;                 ///< "backend/variant" of each
   std::vector<std::vector<std::string>> nodes;  ///< that each computes for everybody
   double us = 0;                                ///< of all, each alone
-  bool estimated = false;                       ///< the time of one of them is a forecast
+  bool estimated = false;                       ///< the time of one of them is an estimate
 };
 
 struct DiffPart {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "base/shorten.h"
 #include "plan/diff/plan_diff.h"
 
 namespace collage {
@@ -16,18 +17,10 @@ constexpr std::size_t kLongestName = 40;
 
 double measured_us(const Plan& plan) { return plan.report ? plan.report->search.measured_us : 0; }
 
-/// Never cut within a character of UTF-8.
-std::string shortened(const std::string& name) {
-  if (name.size() <= kLongestName) return name;
-  std::size_t end = kLongestName - 3;
-  while (end > 0 && (static_cast<unsigned char>(name[end]) & 0xc0U) == 0x80U) --end;
-  return name.substr(0, end) + "...";
-}
-
 std::string nodes_text(const std::vector<std::string>& nodes) {
   std::string text;
   for (std::size_t n = 0; n < std::min(kMostNames, nodes.size()); ++n)
-    text += (n == 0 ? "" : " ") + shortened(nodes[n]);
+    text += (n == 0 ? "" : " ") + shortened(nodes[n], kLongestName);
   return nodes.size() > kMostNames ? text + fmt::format(" and {} more", nodes.size() - kMostNames) : text;
 }
 

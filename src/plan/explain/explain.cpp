@@ -36,7 +36,7 @@ std::string sum_text(const Explanation& explanation) {
     return fmt::format("  {:<16} {:>5} steps {:>12.1f} us\n", what, steps, to_us(ns));
   };
   std::string text = line("measured alone", sum.measured, sum.measured_ns);
-  if (sum.estimated > 0) text += line("by forecast (~)", sum.estimated, sum.estimated_ns);
+  if (sum.estimated > 0) text += line("estimated (~)", sum.estimated, sum.estimated_ns);
   return text + line("launching them", sum.measured + sum.estimated, sum.launch_ns) +
          fmt::format("  {:<16} {:>11} {:>12.1f} us\n", "together", "", to_us(*explanation.cover_ns));
 }

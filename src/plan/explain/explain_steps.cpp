@@ -10,6 +10,7 @@
 #include "base/suggest.h"
 #include "plan/explain/explain_json.h"
 #include "plan/explain/explain_precision.h"
+#include "plan/explain/step_words.h"
 #include "region/rules/partition_rule.h"
 
 namespace collage {
@@ -44,33 +45,9 @@ void add_nodes(const PlanBody& plan, std::set<std::string>& names) {
   }
 }
 
-std::string who(const PlanStep& step) {
-  if (is_view(step)) return "nobody: the same bytes";
-  return step.variant.empty() ? step.backend : step.backend + "/" + step.variant;
-}
+std::string runner(const PlanStep& step) { return is_view(step) ? "nobody: the same bytes" : who(step); }
 
-/// The nodes of a step, "~" before those that another step computes as well, or the value a conversion moves and
-/// between which formats.
-std::string what(const PlanBody& plan, const PlanStep& step, std::size_t most_names) {
-  const StepNodes& nodes = nodes_of(step);
-  if (nodes.names.empty() && !step.inputs.empty() && !step.outputs.empty()) {
-    const PlanValue& from = plan.values[step.inputs.front()];
-    const PlanValue& to = plan.values[step.outputs.front()];
-    if (is_transfer(step)) return fmt::format("{}: {} to {}", from.name, from.place.location, to.place.location);
-    if (from.place.format == to.place.format) return fmt::format("{}: copied", from.name);
-    return fmt::format("{}: {} to {}", from.name, from.place.format.name, to.place.format.name);
-  }
-  const std::size_t shown = std::min(nodes.names.size(), most_names);
-  std::string text;
-  for (std::size_t i = 0; i < shown; ++i) {
-    const bool is_repeated = std::ranges::find(nodes.repeated, nodes.names[i]) != nodes.repeated.end();
-    text += (i == 0 ? "" : " ") + std::string(is_repeated ? "~" : "") + nodes.names[i];
-  }
-  if (shown < nodes.names.size()) text += fmt::format(" and {} more", nodes.names.size() - shown);
-  return text;
-}
-
-/// "~" marks a forecast, "-" what nobody priced.
+/// "~" marks an estimate: the shortest of a few runs, or a forecast. "-" is what nobody priced.
 std::string time_text(const PlanStep& step) {
   if (step.cost_ns == 0 && !is_view(step)) return "-";
   return fmt::format("{}{:.1f}", step.is_estimated ? "~" : "", to_us(step.cost_ns));
@@ -107,7 +84,7 @@ std::string row(const PlanBody& plan, std::size_t index, const std::string& shar
                 std::size_t most_names) {
   const PlanStep& step = plan.steps[index];
   return fmt::format("{:>5} {:>10} {:>6}  ", index, time_text(step), share) +
-         side_by_side(indent + who(step), step.runner_up.empty() ? "-" : step.runner_up) +
+         side_by_side(indent + runner(step), step.runner_up.empty() ? "-" : step.runner_up) +
          wrapped(what(plan, step, most_names));
 }
 

@@ -63,7 +63,7 @@ struct ExplainedRefusal {
 /// What the steps of a cover add up to; the parts add up to cover_ns.
 struct ExplainedSum {
   Nanoseconds measured_ns = 0;   ///< of the steps that were timed, each alone
-  Nanoseconds estimated_ns = 0;  ///< of those with a forecast in place of a time
+  Nanoseconds estimated_ns = 0;  ///< of those with an estimate in place of a time
   Nanoseconds launch_ns = 0;     ///< of all that is not a view
   std::uint32_t measured = 0;    ///< steps
   std::uint32_t estimated = 0;

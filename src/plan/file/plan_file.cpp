@@ -17,13 +17,13 @@ constexpr const char* kGraph = "plan.onnx";
 
 }  // namespace
 
-Result<void> save_plan(const RealisedPlan& plan, const std::string& path) {
+Result<void> save_plan(const RealisedPlan& plan, const std::string& path, Durability durability) {
   const std::string json = to_json(with_checksums(plan));
   const RealisedPlan* const plans[] = {&plan};
   std::vector<ZipSource> members = {small_member(kPlan, std::as_bytes(std::span(json))), weights_member(plans)};
   for (ZipSource& artifact : artifact_members(plans)) members.push_back(std::move(artifact));
   if (plan.onnx.size() > 0) members.push_back(small_member(kGraph, plan.onnx.bytes()));
-  return write_members(path, members);
+  return write_members(path, members, durability);
 }
 
 Result<void> check_can_save(const std::string& path) {

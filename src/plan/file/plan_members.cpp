@@ -78,10 +78,10 @@ ZipSource small_member(std::string name, std::span<const std::byte> bytes) {
   return {.name = std::move(name), .parts = {bytes}, .alignment = kBufferAlignment};
 }
 
-Result<void> write_members(const std::string& path, std::span<const ZipSource> members) {
+Result<void> write_members(const std::string& path, std::span<const ZipSource> members, Durability durability) {
   COLLAGE_TRY(TemporaryFile temporary, TemporaryFile::make(path));
   COLLAGE_TRY_VOID(write_zip(temporary.descriptor(), members, path));
-  return temporary.rename_to(path);
+  return temporary.rename_to(path, durability);
 }
 
 const ZipMember* PlanMembers::find(const std::string& name) const {

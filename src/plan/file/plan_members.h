@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "plan/file/checksums.h"
+#include "plan/file/durability.h"
 #include "plan/file/zip.h"
 #include "plan/realised_plan.h"
 
@@ -22,7 +23,8 @@ namespace collage {
 [[nodiscard]] ZipSource small_member(std::string name, std::span<const std::byte> bytes);
 
 /// Replaces `path` by an archive of these members, whole or not at all. Error io/cannot-write, io/not-synced.
-[[nodiscard]] Result<void> write_members(const std::string& path, std::span<const ZipSource> members);
+[[nodiscard]] Result<void> write_members(const std::string& path, std::span<const ZipSource> members,
+                                         Durability durability = Durability::kSynced);
 
 /// A plan file, mapped.
 struct PlanMembers {

@@ -79,10 +79,13 @@ TemporaryFile::~TemporaryFile() {
   ::close(descriptor_);
 }
 
-Result<void> TemporaryFile::rename_to(const std::string& target) {
-  if (::fsync(descriptor_) != 0 || ::rename(path_.c_str(), target.c_str()) != 0) return cannot_write(target, errno);
+Result<void> TemporaryFile::rename_to(const std::string& target, Durability durability) {
+  const bool is_synced = durability == Durability::kSynced;
+  if ((is_synced && ::fsync(descriptor_) != 0) || ::rename(path_.c_str(), target.c_str()) != 0)
+    return cannot_write(target, errno);
   ::close(descriptor_);
   descriptor_ = -1;
+  if (!is_synced) return {};
   const int folder = ::open(folder_of(target).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   const bool synced = folder >= 0 && ::fsync(folder) == 0;
   const int error = errno;

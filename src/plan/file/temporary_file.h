@@ -6,6 +6,7 @@
 #include <string>
 
 #include "base/error.h"
+#include "plan/file/durability.h"
 
 namespace collage {
 
@@ -23,7 +24,7 @@ class TemporaryFile {
   [[nodiscard]] int descriptor() const { return descriptor_; }
 
   /// Errors io/cannot-write, io/not-synced.
-  [[nodiscard]] Result<void> rename_to(const std::string& target);
+  [[nodiscard]] Result<void> rename_to(const std::string& target, Durability durability = Durability::kSynced);
 
  private:
   TemporaryFile(std::string path, int descriptor) : path_(std::move(path)), descriptor_(descriptor) {}

@@ -49,6 +49,8 @@ struct Contest {
   std::vector<Contestant> beaten;  ///< not timed any more; their plans are dropped
   std::size_t winner_index = 0;    ///< of `competing`, by the last judge()
   double judged_s = 0;             ///< what the last judge() took
+  std::size_t judged_count = 0;    ///< the plans in it; 0 before the first
+  bool had_final = false;          ///< it had one
   bool is_cut = false;             ///< the clock left out a contest, or a cover of one
   std::size_t files_written = 0;
   std::string saved;                     ///< whose plan lies at the output; empty: none of this tune

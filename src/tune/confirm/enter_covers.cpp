@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "tune/confirm/hold_contest.h"
 #include "tune/confirm/make_contestant.h"
 #include "tune/confirm/output_check.h"
 #include "tune/price/hoped_gains.h"
@@ -20,10 +21,17 @@ void begin_log(const TuneTask& task, const MeasureEnv& env, const Covers& covers
   env.deadlines.begin(env.store, question, task.options.budget_s);
 }
 
-/// Where an engine's plan can ship, no cover may take the time of the contest.
+/// Where an engine's plan can ship, no cover may take the time of the contest; the first one may take some of it,
+/// because without a cover there is nothing to decide.
 ArtifactLimits limits_of_covers(const MeasureEnv& env, const Contest& contest) {
   ArtifactLimits limits{.stop = env.stop};
-  if (contest.has_plan()) limits.latest = env.budget.after(Budget::kCoversShare);
+  if (!contest.has_plan()) return limits;
+  limits.latest = env.budget.after(Budget::kCoversShare);
+  const bool is_first = std::ranges::all_of(contest.competing, &Contestant::is_rival);
+  const Seconds contest_s(kShortContest * contest.judged_s);
+  if (is_first)
+    limits.latest = std::max(limits.latest, env.budget.after(Budget::kContestShare) -
+                                                std::chrono::duration_cast<Clock::duration>(contest_s));
   return limits;
 }
 
@@ -57,12 +65,27 @@ bool add_cover(const TuneTask& task, const MeasureEnv& env, const std::string& s
   return true;
 }
 
+/// How much longer a plan takes in a contest with a final than in one without, as the first one of the engines is.
+constexpr double kWithFinal = 1.5;
+
+/// Whether the contest ends in time with one more plan, as far as the last one tells.
+bool has_time_for_one_more(const MeasureEnv& env, const Contest& contest) {
+  if (contest.judged_count == 0) return true;
+  const double longer = contest.had_final ? 1 : kWithFinal;
+  const double one_s = longer * contest.judged_s / static_cast<double>(contest.judged_count);
+  return env.budget.elapsed_s() + one_s * static_cast<double>(contest.competing.size() + 1) <=
+         Budget::kContestShare * env.budget.seconds();
+}
+
 /// Whether one of the covers that are new keeps to the memory cap.
 bool add_covers(const TuneTask& task, const MeasureEnv& env, const std::string& stage, const Covers& covers,
                 Priced& priced, Contest& contest) {
   bool fits = false;
   for (const NamedCover& named : covers.covers) {
-    if (contest.has_plan() && env.deadlines.decides(stage, named.name, env.budget.is_past(Budget::kCoversShare))) {
+    const bool is_best = &named == &covers.covers.front();
+    const bool is_late =
+        Clock::now() > limits_of_covers(env, contest).latest || (fits && !has_time_for_one_more(env, contest));
+    if (contest.has_plan() && env.deadlines.decides(stage, named.name, is_late)) {
       contest.is_cut = true;
       break;
     }
@@ -70,7 +93,7 @@ bool add_covers(const TuneTask& task, const MeasureEnv& env, const std::string& 
     if (static_cast<double>(named.result.cover.cost_ns) > kHopeless * best_ns) continue;
     const int widenings = priced.widenings;
     if (contest.note_cover(task.graph(), named.result.cover))
-      fits |= add_cover(task, env, stage, named, &named == &covers.covers.front(), covers.corrections, priced, contest);
+      fits |= add_cover(task, env, stage, named, is_best, covers.corrections, priced, contest);
     if (priced.widenings != widenings) break;  // the next search knows more
   }
   return fits;
@@ -98,9 +121,11 @@ void enter_covers(const TuneTask& task, const MeasureEnv& env, const std::string
                   Priced& priced, Contest& contest) {
   for (int search = 1;; ++search) {
     const std::string here = fmt::format("{}, search {}", stage, search);
-    const bool is_late = env.budget.is_past(Budget::kMeasuringShare);
+    const bool is_late = env.budget.is_late_for_covers();
+    // Nothing is recalled before the first covers are known; when pricing ended is.
+    const bool was_late = priced.record ? priced.record->pricing.is_very_late : is_late;
     const bool best_alone =
-        env.deadlines.has_begun() ? env.deadlines.decides(here, "the best alone", is_late) : is_late;
+        env.deadlines.has_begun() ? env.deadlines.decides(here, "the best alone", is_late) : was_late;
     const auto covers = choose_covers(task, env, corrections, best_alone, priced);
     if (!covers) {
       contest.notes.push_back("no mixed plan: " + (env.user_stop.stop_requested() ? what_the_stop_left(priced)

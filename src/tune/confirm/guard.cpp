@@ -227,7 +227,8 @@ std::string to_json(const GuardVerdict& verdict) {
                       {"ratios", ratios_to_json(verdict.ratios)},
                       {"median_ns", verdict.median_ns},
                       {"step_ns", verdict.step_ns},
-                      {"failures", verdict.failures}});
+                      {"failures", verdict.failures},
+                      {"seconds", verdict.seconds}});
 }
 
 Result<GuardVerdict> guard_verdict_from(const std::string& json) {
@@ -238,7 +239,8 @@ Result<GuardVerdict> guard_verdict_from(const std::string& json) {
                                   .step_ns = object.at("step_ns").get<std::vector<std::vector<std::int64_t>>>(),
                                   .failures = object.at("failures").get<std::vector<std::string>>(),
                                   .against = {},
-                                  .ratios = ratios_from(object.at("ratios"))};
+                                  .ratios = ratios_from(object.at("ratios")),
+                                  .seconds = object.value("seconds", 0.0)};
                 for (const Json& name : object.at("against"))
                   read.against.push_back(verdict_named(name.get<std::string>()).value_or(Verdict::kUnsure));
                 return read;

@@ -56,6 +56,7 @@ struct GuardVerdict {
   std::vector<Verdict> against;                    ///< by plan: the winner against it, kSame for the winner itself
   /// By plan: how many times faster the winner is, paired by round; nothing where too few rounds had both.
   std::vector<std::optional<Ratio>> ratios = {};
+  double seconds = 0;  ///< that it took to say so, with writing the plans
 };
 
 /// Error tune/nothing-runs when no plan gave the right numbers.

@@ -13,11 +13,10 @@ namespace {
 
 /// Of rounds between the engines alone.
 constexpr double kFirstSeconds = 0.3;
-/// How much longer the contest with covers takes than that of the engines: with a final, and the shortest that decides.
-/// Where the budget is small, the longer one may take this part of it.
-constexpr double kContestsAhead = 3;
-constexpr double kShortContest = 1.75;
-constexpr double kContestShare = 0.3;
+/// How much longer the contest with covers, and engines on the simplified graph, takes than that of the engines: with a
+/// final. Where the budget is small, that may take this part of it, or as long as a short one does (kShortContest).
+constexpr double kContestsAhead = 5;
+constexpr double kContestShare = 0.25;
 
 /// What a plan's time depends on: its steps and artifacts, not the costs written beside them.
 std::string question_of(const Contestant& contestant) {
@@ -65,10 +64,12 @@ Result<Judged> verdict_on(const GuardOptions& guard, std::string question, const
   if (const auto stored = env.store.verdict(key))
     if (auto verdict = guard_verdict_from(*stored); verdict && verdict->median_ns.size() == contest.competing.size())
       return Judged{.verdict = *std::move(verdict), .is_recalled = true};
+  const double begin_s = env.budget.total_s();
   COLLAGE_TRY(const std::vector<PlanToJudge> plans, write_plans(env, contest));
   auto judged = judge(plans, guard, env.worker);
   if (!judged && guard.stop.stop_requested()) judged = judge(plans, hurried(guard), env.worker);
   if (!judged) return std::unexpected(std::move(judged).error());
+  judged->seconds = env.budget.total_s() - begin_s;
   const bool all_ran =
       std::ranges::all_of(judged->failures, [](const std::string& failure) { return failure.empty(); });
   if (all_ran && !guard.stop.stop_requested()) env.store.put_verdict(key, to_json(*judged));
@@ -98,23 +99,35 @@ void save_winner(const TuneTask& task, const MeasureEnv& env, Contest& contest) 
     contest.saved = winner.name;
 }
 
+/// How many times faster the winner is, paired by round where there were enough rounds.
+double times_faster(const Contestant& winner, const Contestant& other) {
+  if (&other == &winner) return 1;
+  return other.ratio ? other.ratio->ratio
+                     : static_cast<double>(other.median_ns) / static_cast<double>(winner.median_ns);
+}
+
 void tell_best(const MeasureEnv& env, const Contest& contest) {
-  const auto us = [](const Contestant& one) { return static_cast<double>(one.median_ns) / 1000; };
-  const Contestant* fastest = nullptr;
+  const Contestant& winner = contest.winner();
+  const Contestant* hardest = nullptr;
   for (const Contestant& one : contest.competing)
-    if (one.is_rival && one.median_ns > 0 && (fastest == nullptr || one.median_ns < fastest->median_ns)) fastest = &one;
-  if (fastest == nullptr) return env.meter.know_best(us(contest.winner()));
-  env.meter.know_best(us(contest.winner()), fastest->name, us(*fastest));
+    if (one.is_rival && one.median_ns > 0 &&
+        (hardest == nullptr || times_faster(winner, one) < times_faster(winner, *hardest)))
+      hardest = &one;
+  const double us = static_cast<double>(winner.median_ns) / 1000;
+  if (hardest == nullptr) return env.meter.know_best(us);
+  env.meter.know_best(us, hardest->name, times_faster(winner, *hardest) * us);
 }
 
 /// Asks, and puts what was said into the contest.
 Result<void> hold(const GuardOptions& guard, std::string question, const TuneTask& task, const MeasureEnv& env,
                   Contest& contest) {
   env.say("confirm");
-  const double begin_s = env.budget.total_s();
   COLLAGE_TRY(Judged judged, verdict_on(guard, std::move(question), env, contest));
+  // Of a contest that the store knew, too: the next one may have to be held.
+  contest.judged_s = judged.verdict.seconds;
   take_verdict(std::move(judged.verdict), contest);
-  contest.judged_s = env.budget.total_s() - begin_s;
+  contest.judged_count = contest.competing.size();
+  contest.had_final = guard.has_final;
   // What the store knew comes at once: after the first plan there is little that would have to be safe.
   if (!judged.is_recalled || contest.saved.empty()) save_winner(task, env, contest);
   contest.curve.push_back(
@@ -149,7 +162,7 @@ Error nothing_runs(const TuneTask& task, const Contest& contest) {
 Result<void> write_plan_file(const MeasureEnv& env, Contestant& contestant, Contest& contest) {
   if (!contestant.file.empty()) return {};
   contestant.file = env.folder.file(fmt::format("plan-{}.collage", contest.files_written++));
-  return save_plan(env.packer.pack(contestant.plan), contestant.file);
+  return save_plan(env.packer.pack(contestant.plan), contestant.file, Durability::kPassing);
 }
 
 GuardOptions guard_options(const TuneTask& task, const MeasureEnv& env, std::int64_t quiet_ns) {

@@ -11,6 +11,9 @@
 
 namespace collage {
 
+/// The shortest contest that decides takes so many times as long as that of the engines alone.
+inline constexpr double kShortContest = 3;
+
 /// How the plans of this tune are timed. `quiet_ns` is the canary's, from pricing.
 [[nodiscard]] GuardOptions guard_options(const TuneTask& task, const MeasureEnv& env, std::int64_t quiet_ns);
 

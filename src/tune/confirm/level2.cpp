@@ -226,10 +226,10 @@ PairTimer::~PairTimer() {
 
 Result<Evaluation> PairTimer::time(const RealisedPlan& plan, const RealisedPlan& other) {
   if (!has_other_) {
-    COLLAGE_TRY_VOID(save_plan(packer_.pack(other), folder_.file("level2-other.collage")));
+    COLLAGE_TRY_VOID(save_plan(packer_.pack(other), folder_.file("level2-other.collage"), Durability::kPassing));
     has_other_ = true;
   }
-  COLLAGE_TRY_VOID(save_plan(packer_.pack(plan), folder_.file("level2.collage")));
+  COLLAGE_TRY_VOID(save_plan(packer_.pack(plan), folder_.file("level2.collage"), Durability::kPassing));
   const GuardOptions& guard = options_.guard;
   const ConfirmRequest request = {.plans = {{.name = "plan", .file = folder_.file("level2.collage")},
                                             {.name = "other", .file = folder_.file("level2-other.collage")}},

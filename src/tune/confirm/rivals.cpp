@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "backend/roles.h"
+#include "base/hash.h"
 #include "measure/repro_keeper.h"
 #include "store/artifact_file.h"
 #include "store/keys.h"
@@ -15,6 +16,11 @@
 
 namespace collage {
 namespace {
+
+/// An engine that takes so many times as long as the fastest on the user's file is not tried on the simplified graph.
+constexpr double kNear = 1.3;
+/// Of the budget: later on no engine gets another form of the model. What it would take is needed for the covers.
+constexpr double kFormsShare = 0.4;
 
 /// A model as an engine gets it.
 struct RivalModel {
@@ -81,7 +87,8 @@ bool keeps_bound_left_alone(const TuneTask& task, const MeasureEnv& env, const s
   return keeps && *keeps;
 }
 
-void add_rival(const std::string& title, const RivalModel& model, const TuneTask& task, const MeasureEnv& env,
+/// False when it does not take part.
+bool add_rival(const std::string& title, const RivalModel& model, const TuneTask& task, const MeasureEnv& env,
                Contest& contest) {
   auto made = [&]() -> Result<Contestant> {
     const Cover cover = whole_cover(model.graph, model.engine);
@@ -93,12 +100,36 @@ void add_rival(const std::string& title, const RivalModel& model, const TuneTask
   }();
   if (!made && model.model_file.empty() && made.error().code == "worker/died")
     if (auto failed = failed_rival(task, env, model.engine, made.error().saw)) env.repros.keep(*std::move(failed));
-  if (made)
+  const bool is_in = made.has_value();
+  if (is_in)
     contest.add(std::move(*made));
   else if (made.error().code == kOverMemory)
     contest.notes.push_back(title + " left out: " + to_string(made.error()));
   else
     contest.notes.push_back(title + " does not run this model: " + made.error().saw);
+  return is_in;
+}
+
+bool add_on_simplified(const std::string& name, const TuneTask& task, const MeasureEnv& env, Contest& contest) {
+  const Prepared& prepared = task.prepared;
+  return add_rival(name + std::string(kOnSimplified), {name, prepared.graph, prepared.graph_file, ""}, task, env,
+                   contest);
+}
+
+/// An engine that did not run may be near, too: perhaps it fails on the user's file alone.
+bool is_near_winner(const Contestant& contestant, const Contest& contest) {
+  const bool is_timed = contestant.median_ns > 0 && contest.winner().median_ns > 0;
+  return !is_timed || !contestant.ratio || contestant.ratio->low <= kNear;
+}
+
+/// Whether it is too late for one more form of the model. The same tune, asked for again, gets the same answer.
+bool is_late_for(const std::string& engine, const TuneTask& task, const MeasureEnv& env) {
+  const std::string key =
+      "no second form|" + hash_hex(fmt::format("{}|{}|{}", engine, timing_question(task), env.budget.seconds()));
+  if (env.store.verdict(key)) return true;
+  const bool is_late = env.budget.elapsed_s() > kFormsShare * env.budget.seconds();
+  if (is_late) env.store.put_verdict(key, "late");
+  return is_late;
 }
 
 }  // namespace
@@ -115,11 +146,22 @@ Result<Contest> open_contest(const TuneTask& task, const MeasureEnv& env) {
     if (env.out_of_time() && !contest.competing.empty()) break;
     if (!is_allowed(prepared.graph, all, name, task.who.rules)) continue;
     if (!allows(prepared.graph, uses, task.options.user_rules, all, name)) continue;
-    add_rival(name, {name, prepared.imported.graph, prepared.imported_file, prepared.original_file}, task, env,
-              contest);
-    add_rival(name + std::string(kOnSimplified), {name, prepared.graph, prepared.graph_file, ""}, task, env, contest);
+    const RivalModel on_file{name, prepared.imported.graph, prepared.imported_file, prepared.original_file};
+    if (!add_rival(name, on_file, task, env, contest)) add_on_simplified(name, task, env, contest);
   }
   return contest;
+}
+
+void enter_on_simplified(const TuneTask& task, const MeasureEnv& env, Contest& contest) {
+  std::vector<std::string> engines;
+  for (const Contestant& contestant : contest.competing)
+    if (!contestant.name.ends_with(kOnSimplified) && is_near_winner(contestant, contest))
+      engines.push_back(contestant.name);
+  env.say("rivals");
+  for (const std::string& name : engines) {
+    if (env.stop.stop_requested()) return;
+    if (!is_late_for(name, task, env)) add_on_simplified(name, task, env, contest);
+  }
 }
 
 }  // namespace collage

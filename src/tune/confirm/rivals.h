@@ -1,4 +1,5 @@
-// The rivals of a tune: every engine on the user's file and on the simplified graph, each as a plan of one step.
+// The rivals of a tune: every engine on the user's file, and the fast ones on the simplified graph, each as a plan of
+// one step.
 // In:  the engines that take part. Out: a contest with rivals only.
 // Cost: one compilation each, in the worker, unless the store has its artifact.
 #pragma once
@@ -7,7 +8,11 @@
 
 namespace collage {
 
-/// An engine that does not take the model is a note. When time runs out one rival does: it is a plan that can ship.
+/// Engines on the user's file, or on the simplified graph where they do not take the file. An engine that does not take
+/// the model is a note. When time runs out one rival does: it is a plan that can ship.
 [[nodiscard]] Result<Contest> open_contest(const TuneTask& task, const MeasureEnv& env);
+
+/// Adds engines on the simplified graph: those that the first contest did not find clearly slower than its winner.
+void enter_on_simplified(const TuneTask& task, const MeasureEnv& env, Contest& contest);
 
 }  // namespace collage

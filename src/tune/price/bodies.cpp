@@ -199,7 +199,8 @@ Result<std::vector<Cost>> BodyPlacer::price(CoverRequest request, Pricing& prici
   if (options_.measures_all) return pricing.price(*request.pool, options_.limits, std::move(request.costs));
   const MeasureOptions& options = options_.pricing.measure;
   CostBounds bounds(*request.graph, *request.pool, options.accuracy, peak_rates(context_.store), options.threads);
-  return pricing.price_lazily(std::move(request), bounds, options_.limits);
+  COLLAGE_TRY(LazyPrices prices, pricing.price_lazily(std::move(request), bounds, options_.limits));
+  return std::move(prices.costs);
 }
 
 Result<PricingOptions> BodyPlacer::record_body(const Graph& graph, const Node& node, std::size_t number,

@@ -64,8 +64,10 @@ CandidatePricer::CandidatePricer(const PricingOptions& options, const Graph& gra
 
 Result<std::vector<std::vector<PricedCandidate>>> CandidatePricer::ask(const std::vector<PriceRequest>& requests,
                                                                        const MeasureLimits& limits, Effort effort) {
-  return backends_apart_ ? price_apart(pricer_, graph_, requests, limits, effort)
-                         : pricer_.price(graph_, requests, limits, effort);
+  MeasureLimits own = limits;
+  if (!always_covers_) own.latest = std::min(own.latest, own.deadline);
+  return backends_apart_ ? price_apart(pricer_, graph_, requests, own, effort)
+                         : pricer_.price(graph_, requests, own, effort);
 }
 
 std::size_t CandidatePricer::most_nodes(const MeasureLimits& limits) const {
@@ -101,7 +103,6 @@ Result<void> CandidatePricer::price_regions(const CandidatePool& pool, std::span
   std::vector<std::size_t> asked;  // regions, by request
   for (const std::size_t r : regions) {
     const Region& region = pool.regions[r];
-    if (region.nodes.count() > most_nodes(limits)) continue;
     PriceRequest request{.region = region, .candidates = {}};
     for (const std::size_t c : open[r]) request.candidates.push_back(candidate_spec(region, pool.candidates[c]));
     requests.push_back(std::move(request));

@@ -1,5 +1,6 @@
 #include "tune/price/conversion_costs.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <set>
 #include <utility>
@@ -25,24 +26,71 @@ std::optional<BoundaryChoice> best_converter(const ConversionRequest& request,
   return best;
 }
 
+/// Nobody has a time for it, and there was no time to ask them all.
+bool is_left_over(const std::vector<PricedCandidate>& priced) {
+  const auto is = [&](auto&& test) { return std::ranges::any_of(priced, test, &PricedCandidate::cost); };
+  return is([](const Cost& cost) { return std::holds_alternative<Unknown>(cost); }) &&
+         !is([](const Cost& cost) { return nanoseconds_of(cost).has_value(); });
+}
+
 }  // namespace
 
-ConversionCosts::ConversionCosts(const Graph& graph, std::vector<std::string> converters, Locations locations)
-    : graph_(graph), converters_(std::move(converters)), locations_(std::move(locations)) {}
+ConversionCosts::ConversionCosts(const Graph& graph, std::vector<std::string> converters,
+                                 std::vector<std::string> quick, Locations locations)
+    : graph_(graph), converters_(std::move(converters)), quick_(std::move(quick)), locations_(std::move(locations)) {}
 
 BoundaryTable ConversionCosts::table() {
   return [this](ValueId value, const Place& from, const Place& to) { return choice(value, from, to); };
 }
 
 Result<std::size_t> ConversionCosts::measure(std::span<const NamedCover> covers, const MeasureLimits& limits,
-                                             Pricer& pricer) {
-  if (Clock::now() > limits.latest) return 0U;
-  const std::vector<ConversionRequest> requests = estimated_in(covers);
+                                             Pricer& pricer, Effort effort, std::int64_t least_ns) {
+  const std::vector<ConversionRequest> requests = open_in(covers, effort, least_ns);
+  if (effort != Effort::kSample) {
+    // With what an earlier tune has sampled, the best covers may be others.
+    COLLAGE_TRY(const std::size_t known, take_samples(requests, limits, pricer));
+    if (known > 0) return known;
+  }
   if (requests.empty()) return 0U;
-  COLLAGE_TRY(const auto priced, pricer.price(requests, limits));
-  for (std::size_t r = 0; r < requests.size(); ++r)
-    known_[key_of(requests[r].conversion)] = best_converter(requests[r], priced[r]);
-  return requests.size();
+  COLLAGE_TRY(const auto priced, pricer.price(requests, limits, effort));
+  return requests.size() - put(requests, priced).size();
+}
+
+Result<std::size_t> ConversionCosts::take_samples(std::vector<ConversionRequest> requests, const MeasureLimits& limits,
+                                                  Pricer& pricer) {
+  std::erase_if(requests, [this](const ConversionRequest& request) { return is_known(request.conversion); });
+  if (requests.empty()) return 0U;
+  COLLAGE_TRY(const auto priced, pricer.price(requests, without_time(limits), Effort::kSample));
+  std::size_t count = 0;
+  for (std::size_t r = 0; r < requests.size(); ++r) {
+    auto best = best_converter(requests[r], priced[r]);
+    if (!best || !is_sampled(best->cost)) continue;
+    known_[key_of(requests[r].conversion)] = std::move(best);
+    ++count;
+  }
+  return count;
+}
+
+std::vector<ConversionRequest> ConversionCosts::put(const std::vector<ConversionRequest>& requests,
+                                                    const std::vector<std::vector<PricedCandidate>>& priced) {
+  std::vector<ConversionRequest> left;
+  for (std::size_t r = 0; r < requests.size(); ++r) {
+    auto best = best_converter(requests[r], priced[r]);
+    // Those who were not asked for a sample may be able to.
+    const bool has_others = requests[r].backends == quick_ && quick_.size() < converters_.size();
+    if (!best && (has_others || is_left_over(priced[r])))
+      left.push_back(requests[r]);
+    else
+      known_[key_of(requests[r].conversion)] = std::move(best);
+  }
+  return left;
+}
+
+bool ConversionCosts::is_known(const Conversion& conversion) const {
+  const auto found = known_.find(key_of(conversion));
+  if (found == known_.end()) return false;
+  const std::optional<BoundaryChoice>& choice = found->second;
+  return !choice || !std::holds_alternative<Estimated>(choice->cost) || is_sampled(choice->cost);
 }
 
 void ConversionCosts::refuse(const Conversion& conversion) { known_[key_of(conversion)] = std::nullopt; }
@@ -75,7 +123,7 @@ std::optional<BoundaryChoice> ConversionCosts::estimate(const ValueType& type, c
                         .cost = Estimated{kConversionFixedNs + moved / kConversionBytesPerNs}};
 }
 
-std::vector<std::string> ConversionCosts::converters_of(const Place& from, const Place& to) const {
+std::vector<std::string> ConversionCosts::converters_of(const Place& from, const Place& to, Effort effort) const {
   if (from.location != to.location) {
     if (from.format != to.format || (from.location != kHome && to.location != kHome)) return {};
     return {locations_.owners.at(from.location == kHome ? to.location : from.location).front()};
@@ -83,22 +131,24 @@ std::vector<std::string> ConversionCosts::converters_of(const Place& from, const
   if (from.location != kHome) return locations_.owners.at(from.location);
   const std::string of_from = from.format.owner();
   const std::string of_to = to.format.owner();
-  if (of_from.empty() && of_to.empty()) return converters_;
+  if (of_from.empty() && of_to.empty()) return effort == Effort::kSample ? quick_ : converters_;
   if (of_from.empty()) return {of_to};
   if (of_to.empty() || of_to == of_from) return {of_from};
   return {};
 }
 
-std::vector<ConversionRequest> ConversionCosts::estimated_in(std::span<const NamedCover> covers) const {
+std::vector<ConversionRequest> ConversionCosts::open_in(std::span<const NamedCover> covers, Effort effort,
+                                                        std::int64_t least_ns) const {
   std::set<Key> wanted;
   std::vector<ConversionRequest> requests;
   for (const NamedCover& cover : covers)
     for (const CoverStep& step : cover.result.cover.steps) {
       const auto move = move_of(step);
       if (!move || !std::holds_alternative<Estimated>(step.cost)) continue;
+      if (is_sampled(step.cost) && (effort == Effort::kSample || nanoseconds_of(step.cost) < least_ns)) continue;
       const Conversion conversion = conversion_of(graph_, *move);
       if (wanted.insert(key_of(conversion)).second)
-        requests.push_back({.conversion = conversion, .backends = converters_of(move->from, move->to)});
+        requests.push_back({.conversion = conversion, .backends = converters_of(move->from, move->to, effort)});
     }
   return requests;
 }

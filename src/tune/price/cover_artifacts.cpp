@@ -33,7 +33,7 @@ CoverArtifacts::CoverArtifacts(const Graph& graph, Registry& registry, Pricer& p
 
 Result<std::vector<Artifact>> CoverArtifacts::make(const Cover& cover, const ArtifactLimits& limits,
                                                    ConversionCosts& conversions) {
-  compile_ahead(cover, limits);
+  make_ahead(cover, limits);
   std::vector<Artifact> artifacts;
   for (const CoverStep& step : cover.steps) {
     if (!has_artifact(step)) {
@@ -52,13 +52,18 @@ Result<std::vector<Artifact>> CoverArtifacts::make(const Cover& cover, const Art
   return artifacts;
 }
 
-void CoverArtifacts::compile_ahead(const Cover& cover, const ArtifactLimits& limits) {
-  if (limits.portable_until || Clock::now() > limits.latest) return;
+void CoverArtifacts::make_ahead(const Cover& cover, const ArtifactLimits& limits) {
+  if (limits.portable_until) return;
   std::vector<PriceRequest> requests;
-  for (const CoverStep& step : cover.steps)
-    if (const auto* const kernel = std::get_if<CoverKernel>(&step.work); kernel != nullptr && has_artifact(step))
+  std::vector<ConversionRequest> conversions;
+  for (const CoverStep& step : cover.steps) {
+    if (!has_artifact(step)) continue;
+    if (const auto move = move_of(step))
+      conversions.push_back({.conversion = conversion_of(graph_, *move), .backends = {step.backend}});
+    else if (const auto* const kernel = std::get_if<CoverKernel>(&step.work))
       requests.push_back({.region = kernel->region, .candidates = {kernel_spec(*kernel, step.backend)}});
-  pricer_.compile_ahead(graph_, requests, limits.stop);
+  }
+  pricer_.make_ahead(graph_, requests, conversions, limits.latest, limits.stop);
 }
 
 Result<Artifact> CoverArtifacts::make_conversion(const Conversion& conversion, const std::string& backend,

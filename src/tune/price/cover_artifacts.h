@@ -63,7 +63,7 @@ class CoverArtifacts {
 
   [[nodiscard]] Result<Artifact> make_conversion(const Conversion& conversion, const std::string& backend,
                                                  const ArtifactLimits& limits, ConversionCosts& conversions);
-  void compile_ahead(const Cover& cover, const ArtifactLimits& limits);
+  void make_ahead(const Cover& cover, const ArtifactLimits& limits);
   [[nodiscard]] Result<Artifact> make_kernel(const CoverKernel& kernel, const std::string& backend,
                                              const ArtifactLimits& limits);
   [[nodiscard]] Result<Stored> stored_kernel(const CoverKernel& kernel, const std::string& backend,

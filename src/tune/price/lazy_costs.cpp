@@ -51,12 +51,13 @@ std::vector<std::size_t> LazyCosts::open() const {
   return open;
 }
 
-std::vector<std::size_t> LazyCosts::open_in(const std::vector<NamedCover>& covers, Effort effort) const {
+std::vector<std::size_t> LazyCosts::open_in(const std::vector<NamedCover>& covers, Effort effort,
+                                            std::int64_t least_ns) const {
   std::map<std::size_t, std::size_t> first;  // by class
   for (const NamedCover& named : covers)
     for (const CoverStep& step : named.result.cover.steps) {
       const auto* const kernel = std::get_if<CoverKernel>(&step.work);
-      if (kernel == nullptr) continue;
+      if (kernel == nullptr || nanoseconds_of(step.cost).value_or(0) < least_ns) continue;
       const auto same = by_nodes_.find(kernel->region.nodes);
       if (same == by_nodes_.end()) continue;
       for (const std::size_t c : same->second) {

@@ -28,9 +28,10 @@ class LazyCosts {
   /// What is neither measured nor sampled, one of each computation, ascending.
   [[nodiscard]] std::vector<std::size_t> open() const;
   [[nodiscard]] bool is_unseen(std::size_t candidate) const;
-  /// What the covers use and nothing is known of, or, where the effort is kTime, what is not measured; one of each
-  /// computation, ascending.
-  [[nodiscard]] std::vector<std::size_t> open_in(const std::vector<NamedCover>& covers, Effort effort) const;
+  /// What the covers use and nothing is known of; where the effort is kTime, also what is only sampled. Only steps that
+  /// cost at least `least_ns` in them. One of each computation, ascending.
+  [[nodiscard]] std::vector<std::size_t> open_in(const std::vector<NamedCover>& covers, Effort effort,
+                                                 std::int64_t least_ns = 0) const;
   void learn(std::size_t candidate, const Cost& cost);
   /// Lets forecasts know what was learnt.
   void fit() { bounds_.fit(); }

@@ -14,10 +14,14 @@ namespace {
 constexpr std::size_t kChunk = 16;
 /// Regions that should take this part of the best cover's time are measured in any case.
 constexpr double kLong = 0.3;
+/// A search on the way makes at most the states of the last one divided by this.
+constexpr std::size_t kStatesShare = 4;
 /// States that trials may make for each computation measured: a small part of the time that measuring took.
 constexpr std::size_t kStatesPerMeasured = 2000;
 /// Forecasts are made anew when this part was learnt since.
 constexpr double kNews = 0.01;
+/// Samples below this part of the best cover's time do for a while: how short they are decides little.
+constexpr double kShort = 0.003;
 constexpr std::size_t kAnySize = std::numeric_limits<std::size_t>::max();
 
 class LazyPricer {
@@ -26,51 +30,67 @@ class LazyPricer {
       : request_(std::move(request)),
         measuring_(measuring),
         costs_(*request_.graph, *request_.pool, bounds, std::move(request_.costs)) {
-    request_.search.max_states = std::min(request_.search.max_states, kMostTrialStates);
+    request_.search.max_states = std::min(request_.search.max_states / kStatesShare, kMostTrialStates);
   }
 
   Result<std::vector<Cost>> run() {
     COLLAGE_TRY_VOID(ask_until_known(Covers::kQuick, Forecast::kOpenMinded, Effort::kSample));
     COLLAGE_TRY_VOID(ask_until_known(Covers::kBest, Forecast::kOpenMinded, Effort::kSample));
-    COLLAGE_TRY_VOID(ask_until_known(Covers::kAll, Forecast::kExpected, Effort::kSample));
-    if (!keeps_to_known()) COLLAGE_TRY_VOID(ask_for(long_ones()));
-    for (bool goes_on = true; goes_on;) {
-      COLLAGE_TRY_VOID(ask_until_known(Covers::kBest, Forecast::kExpected, Effort::kTime));
+    COLLAGE_TRY_VOID(ask_until_known(Covers::kFirst, Forecast::kExpected, Effort::kSample));
+    for (bool is_first = true, goes_on = true; goes_on; is_first = false) {
+      COLLAGE_TRY_VOID(ask_until_known(Covers::kBest, Forecast::kExpected, Effort::kTime, kShort));
       const std::size_t before = costs_.measured_count();
+      if (is_first && !has_ended() && !keeps_to_known()) COLLAGE_TRY_VOID(ask_for(long_ones()));
       COLLAGE_TRY_VOID(try_hopes());
       goes_on = costs_.measured_count() > before;
     }
     COLLAGE_TRY_VOID(ask_until_known(Covers::kAll, Forecast::kExpected, Effort::kSample));
-    if (measuring_.is_stopped() || !measuring_.is_over() || has_known_cover()) return costs_.known();
+    COLLAGE_TRY_VOID(ask_until_known(Covers::kBest, Forecast::kExpected, Effort::kTime));
+    if (has_known_cover() || measuring_.is_stopped() || !measuring_.is_over()) return costs_.known();
     forecast(Forecast::kExpected);
     return std::move(request_.costs);
   }
 
  private:
-  enum class Covers : std::uint8_t { kQuick, kBest, kAll };
+  /// Of the quick backends; the best; those that are entered first; all that are confirmed.
+  enum class Covers : std::uint8_t { kQuick, kBest, kFirst, kAll };
 
   [[nodiscard]] std::size_t nodes_of(std::size_t candidate) const {
     return request_.pool->regions[request_.pool->candidates[candidate].region].nodes.count();
   }
 
+  /// Whether each node is in a candidate with a cost: cheap to know, and else there is no cover.
+  [[nodiscard]] bool takes_all(const std::vector<Cost>& costs) const {
+    NodeSet taken(request_.graph->nodes.size());
+    for (std::size_t c = 0; c < costs.size(); ++c)
+      if (nanoseconds_of(costs[c])) taken |= request_.pool->regions[request_.pool->candidates[c].region].nodes;
+    return taken.count() == request_.graph->nodes.size();
+  }
+  [[nodiscard]] bool has_cover(std::vector<Cost> costs) const {
+    if (!takes_all(costs)) return false;
+    CoverRequest request = request_;
+    request.costs = std::move(costs);
+    return best_cover(request, request.backends).has_value();
+  }
   /// What was sampled is compiled; a forecast in a cover would have to be compiled when the time is over.
   [[nodiscard]] bool has_known_cover() {
-    if (has_known_cover_) return true;
-    CoverRequest known = request_;
-    known.costs = costs_.known();
-    has_known_cover_ = best_cover(known, known.backends).has_value();
+    has_known_cover_ = has_known_cover_ || has_cover(costs_.known());
     return has_known_cover_;
   }
 
   /// The time left is for measuring what is known. Without a cover of that, samples come first.
   [[nodiscard]] bool keeps_to_known() { return measuring_.is_sampling_over() && has_known_cover(); }
 
-  [[nodiscard]] bool has_ended() const { return measuring_.is_stopped() || measuring_.is_over(); }
+  /// Past the deadline, a cover that is known is made; single nodes are measured only until there is one.
+  [[nodiscard]] bool has_ended() {
+    return measuring_.is_stopped() || measuring_.is_over() || (measuring_.most_nodes() < kAnySize && has_known_cover());
+  }
 
   /// Samples of what nothing is known of, measurements of the others. How many: not what is too large by now.
-  Result<std::size_t> ask_for(const std::vector<std::size_t>& open) {
+  Result<std::size_t> ask_for(const std::vector<std::size_t>& open, Effort effort = Effort::kSample) {
     std::size_t count = 0;
     for (std::size_t begin = 0; begin < open.size() && !has_ended(); begin += kChunk) {
+      if (effort == Effort::kSample && keeps_to_known()) break;
       std::vector<std::size_t> asked;
       for (std::size_t i = begin; i < std::min(open.size(), begin + kChunk); ++i)
         if (nodes_of(open[i]) <= measuring_.most_nodes()) asked.push_back(open[i]);
@@ -100,6 +120,11 @@ class LazyPricer {
   /// None where the quick backends cannot do without the others.
   Result<std::vector<NamedCover>> covers_of(Covers which) {
     if (which == Covers::kAll) return covers_to_confirm(request_);
+    if (which == Covers::kFirst) {
+      CoverRequest first = request_;
+      first.best_alone = true;
+      return covers_to_confirm(first);
+    }
     if (which == Covers::kQuick && measuring_.quick.empty()) return std::vector<NamedCover>{};
     auto best = best_cover(request_, which == Covers::kQuick ? measuring_.quick : request_.backends);
     if (!best && which == Covers::kQuick) return std::vector<NamedCover>{};
@@ -107,9 +132,9 @@ class LazyPricer {
     return std::vector<NamedCover>{{"cover", *std::move(best)}};
   }
 
-  /// Until all that these covers use is sampled, or measured.
-  Result<void> ask_until_known(Covers which, Forecast kind, Effort effort) {
-    for (;;) {
+  /// Until all is sampled, or measured, that takes at least this part of the time of the best of these covers.
+  Result<void> ask_until_known(Covers which, Forecast kind, Effort effort, double least_share = 0) {
+    while (!has_ended()) {
       const bool keeps_to_known = this->keeps_to_known();
       if (effort == Effort::kSample && keeps_to_known) return {};
       forecast(kind);
@@ -117,13 +142,15 @@ class LazyPricer {
       COLLAGE_TRY(const std::vector<NamedCover> covers, covers_of(which));
       if (covers.empty()) return {};
       best_ns_ = covers.front().result.cover.cost_ns;
-      const std::vector<std::size_t> open = costs_.open_in(covers, effort);
-      COLLAGE_TRY(const std::size_t conversions, measuring_.conversions(covers));
+      const auto least_ns = static_cast<std::int64_t>(least_share * static_cast<double>(best_ns_));
+      const std::vector<std::size_t> open = costs_.open_in(covers, effort, least_ns);
+      COLLAGE_TRY(const std::size_t conversions, measuring_.conversions(covers, effort, least_ns));
       if ((open.empty() && conversions == 0) || has_ended()) return {};
-      if (which == Covers::kQuick && measuring_.is_quick_over()) return {};
-      COLLAGE_TRY(const std::size_t asked, ask_for(open));
+      if (which == Covers::kQuick && measuring_.is_quick_over() && has_known_cover()) return {};
+      COLLAGE_TRY(const std::size_t asked, ask_for(open, effort));
       if (asked == 0 && conversions == 0) return {};
     }
+    return {};
   }
 
   [[nodiscard]] std::vector<std::size_t> long_ones() const {
@@ -144,8 +171,8 @@ class LazyPricer {
   }
 
   [[nodiscard]] bool may_try() {
-    return !has_ended() && !keeps_to_known() && measuring_.most_nodes() == kAnySize &&
-           states_ < kStatesPerMeasured * costs_.measured_count();
+    return !has_ended() && measuring_.most_nodes() == kAnySize &&
+           states_ < kStatesPerMeasured * costs_.measured_count() && !keeps_to_known();
   }
 
   Result<std::int64_t> cost_of_best(const CoverRequest& request) {

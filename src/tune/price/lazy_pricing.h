@@ -1,15 +1,15 @@
 // Prices a pool of candidates by measuring only those that decide which covers are best.
 // In:  a pool, a function that measures, forecasts for the rest. Out: measured costs; unknown for the rest.
 // How: the search runs with forecasts in place of unknown costs; the candidates that the best cover uses are sampled,
-// by
-//       a few runs, until it contains no forecast. Only what the best cover then uses is measured, which again repeats
-//       until it contains no sample.
-//       Samples are taken in three passes: over the backends that are quick to measure; over all backends, with
-//       optimistic forecasts for kinds of candidates of which little is known; over all covers that will be confirmed,
-//       with expected costs. Then long regions are sampled in any case, because a sum of parts forecasts them badly.
-//       The best cover is measured. Finally each computation that was never run is tried at a hopeful cost while the
-//       others have their expected costs; it is sampled only if the best cover improves. Many are tried in one search,
-//       because candidates that bring no gain together bring none alone.
+//       by a few runs, until it contains no forecast. Only what the best cover then uses is measured, long steps first,
+//       which again repeats until it contains no sample.
+//       Samples are taken in passes: over the backends that are quick to measure; over all backends, with optimistic
+//       forecasts for kinds of candidates of which little is known; over the covers that are entered first, with
+//       expected costs. The best cover is measured, its shortest steps only at the end. Then long regions are
+//       sampled in any case, because a sum of parts forecasts them badly, and each computation that was never run is
+//       tried at a hopeful cost while the others have their expected costs; it is sampled only if the best cover
+//       improves. Many are tried in one search, because candidates that bring no gain together bring none alone. Last
+//       come all covers that will be confirmed.
 // Example, without samples: A -> B, with candidates a1, a2, a3 for A and b1 for B, whose forecasts are 10, 12, 30 and
 //   5 us.
 //   search 1   best cover a1 b1 = 15   both are measured: a1 15 us, b1 5 us
@@ -22,6 +22,7 @@
 //       Fischer, Machine Learning 2002.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <vector>
 
@@ -35,12 +36,14 @@ namespace collage {
 struct LazyMeasuring {
   /// One cost for each candidate asked for, sampled or measured as the effort says; unknown after a stop.
   std::function<Result<std::vector<Cost>>(const std::vector<std::size_t>& candidates, Effort effort)> candidates;
-  /// Measures the estimated conversions of the covers; how many there were.
-  std::function<Result<std::size_t>(const std::vector<NamedCover>& covers)> conversions;
+  /// Samples the conversions of the covers that are not, or measures those that cost at least `least_ns` and are only
+  /// sampled; how many.
+  std::function<Result<std::size_t>(const std::vector<NamedCover>& covers, Effort effort, std::int64_t least_ns)>
+      conversions;
   /// Backends whose candidates take little time to measure: what their best cover uses comes first, so that a budget
   /// too short for all does not leave a plan that is worse than theirs. Empty: all are alike.
   std::vector<std::string> quick = {};
-  /// From then on they have no precedence.
+  /// From then on they have no precedence, once a cover is known.
   std::function<bool()> is_quick_over = [] { return false; };
   /// From then on nothing new is sampled: the time left is for measuring the best cover of what is known.
   std::function<bool()> is_sampling_over = [] { return false; };

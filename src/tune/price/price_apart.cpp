@@ -44,12 +44,12 @@ Result<std::vector<std::vector<PricedCandidate>>> price_apart(Pricer& pricer, co
   for (const PriceRequest& request : requests) answers.emplace_back(request.candidates.size());
   for (const std::string& name : backends_asked(requests)) {
     const OneBackend own = only_of(name, requests);
-    pricer.leave_worker();
+    pricer.leave_workers();
     COLLAGE_TRY(auto priced, pricer.price(graph, own.requests, limits, effort));
     for (std::size_t r = 0; r < own.places.size(); ++r)
       for (std::size_t c = 0; c < own.places[r].size(); ++c) answers[r][own.places[r][c]] = std::move(priced[r][c]);
   }
-  pricer.leave_worker();
+  pricer.leave_workers();
   return answers;
 }
 

@@ -7,12 +7,14 @@
 
 #include "backend/roles.h"
 #include "base/file.h"
+#include "base/hash.h"
 #include "region/narrow_variant.h"
 #include "tune/node_rules.h"
 #include "tune/price/cost_table.h"
 #include "tune/price/estimates.h"
 #include "tune/price/lazy_costs.h"
 #include "tune/price/neighbours.h"
+#include "tune/price/priced_before.h"
 #include "tune/price/priced_text.h"
 #include "tune/schedules/schedule_stage.h"
 
@@ -101,19 +103,74 @@ Result<void> take_costs(const TuneTask& task, const MeasureEnv& env, Priced& pri
   return {};
 }
 
+/// All that pricing depends on but the clock.
+std::string pricing_question(const TuneTask& task, const MeasureEnv& env, const Estimates& estimates,
+                             const Priced& priced) {
+  const Objective& objective = task.options.objective;
+  std::string forecasts;
+  for (const auto& ns : estimates) forecasts += ns ? fmt::format("{},", *ns) : "-,";
+  return fmt::format("{}|{}|{}|{}|{}|{}|{}", tune_question(task, env.registry), objective.memory_cap,
+                     objective.ns_per_byte, task.options.only.has_value(), hash_hex(forecasts), hash_of(priced.costs),
+                     to_text(task.graph(), priced.pool.candidates));
+}
+
+/// The costs that the same tune had when its pricing ended; nothing where the store knows others by now.
+Result<std::optional<std::vector<Cost>>> costs_as_before(const TuneTask& task, const MeasureEnv& env,
+                                                         const PricedBefore& before, Priced& priced,
+                                                         CostBounds& bounds) {
+  const CandidatePool& pool = priced.pool.candidates;
+  LazyCosts costs(task.graph(), pool, bounds, priced.costs);
+  for (const auto& [asked, effort] : {std::pair(&before.sampled, Effort::kSample), {&before.priced, Effort::kTime}}) {
+    COLLAGE_TRY(const std::vector<Cost> answers,
+                priced.pricing->price_some(pool, *asked, effort, without_time(env.limits())));
+    for (std::size_t i = 0; i < asked->size(); ++i) costs.learn((*asked)[i], answers[i]);
+  }
+  std::vector<Cost> known = costs.known();
+  for (const auto& [candidate, ns] : before.forecast) known[candidate] = Estimated{.ns = ns};
+  if (hash_of(known) != before.costs_hash) return std::nullopt;
+  return known;
+}
+
+Result<std::vector<Cost>> price_lazily(const TuneTask& task, const MeasureEnv& env, Priced& priced,
+                                       const Estimates& estimates) {
+  const auto fresh_bounds = [&]() -> CostBounds& {
+    return priced.bounds.emplace(task.graph(), priced.pool.candidates, task.options.accuracy, peak_rates(env.store),
+                                 task.options.threads, estimates, priced.memory_of_models->known());
+  };
+  const double budget_s = env.budget.seconds();
+  PricingRecord& record =
+      priced.record.emplace(PricingRecord{.question = pricing_question(task, env, estimates, priced), .pricing = {}});
+  if (auto before = recall_pricing(env.store, record.question, budget_s, priced.costs.size())) {
+    COLLAGE_TRY(auto costs, costs_as_before(task, env, *before, priced, fresh_bounds()));
+    if (costs) {
+      record.pricing = *std::move(before);
+      record.is_recalled = true;
+      return *std::move(costs);
+    }
+  }
+  auto prices = priced.pricing->price_lazily(cover_request(task, priced, {}), fresh_bounds(), env.limits());
+  priced.memory_of_models->keep(priced.bounds->learnt());
+  if (!prices) return std::unexpected(std::move(prices).error());
+  record.pricing = priced_with(budget_s, prices->asked, prices->costs);
+  record.pricing.is_cut = env.out_of_time();
+  // Whatever ends the tune from now on.
+  if (!env.stop.stop_requested()) keep_pricing(record, env.store);
+  return std::move(prices->costs);
+}
+
 /// Those of bodies have costs already.
 Result<std::vector<Cost>> measure(const TuneTask& task, const MeasureEnv& env, Priced& priced) {
   const Graph& graph = task.graph();
   const CandidatePool& pool = priced.pool.candidates;
-  const MeasureLimits limits = env.limits();
   COLLAGE_TRY(const Estimates estimates, estimates_of(task.options.estimates, graph, pool));
   priced.costs = with_estimates(task.options.estimates, estimates, std::move(priced.costs));
   const PricingMemory& memory = priced.memory_of_models.emplace(env.store, graph, task.options);
+  if (!task.options.measures_all) return price_lazily(task, env, priced, estimates);
   CostBounds& bounds = priced.bounds.emplace(graph, pool, task.options.accuracy, peak_rates(env.store),
                                              task.options.threads, estimates, memory.known());
-  if (!task.options.measures_all) return priced.pricing->price_lazily(cover_request(task, priced, {}), bounds, limits);
-  COLLAGE_TRY(std::vector<Cost> costs, priced.pricing->price(pool, limits, priced.costs));
+  COLLAGE_TRY(std::vector<Cost> costs, priced.pricing->price(pool, env.limits(), priced.costs));
   for (std::size_t c = 0; c < costs.size(); ++c) bounds.learn(c, costs[c]);
+  priced.memory_of_models->keep(bounds.learnt());
   if (!env.budget.is_past(Budget::kMeasuringShare)) return costs;
   bounds.fit();
   return LazyCosts(graph, pool, bounds, std::move(costs)).forecast(Forecast::kExpected, 1);
@@ -128,8 +185,11 @@ Result<void> join_neighbours(const TuneTask& task, const MeasureEnv& env, Priced
            allows(graph, uses, task.options.user_rules, nodes, backend);
   };
   CandidatePool& pool = priced.pool.candidates;
-  for (int round = 0; round < kNeighbourRounds && !env.out_of_time(); ++round) {
-    const auto best = priced.pricing->best(cover_request(task, priced, {}));
+  const std::optional<int> before = priced.record ? priced.record->pricing.rounds : std::nullopt;
+  for (int round = 0; round < before.value_or(kNeighbourRounds); ++round) {
+    if (!before && env.out_of_time()) return {};
+    if (priced.record) priced.record->pricing.rounds = round + 1;
+    const auto best = priced.pricing->best_measured(cover_request(task, priced, {}), env.limits());
     if (!best) return {};  // the search for all covers says why
     CandidatePool fresh =
         neighbour_candidates(graph, uses, best->cover, priced.pool.proposers, may_run, pool, kMostNeighbours);
@@ -140,6 +200,16 @@ Result<void> join_neighbours(const TuneTask& task, const MeasureEnv& env, Priced
     note_unmeasured(env, priced);
   }
   return {};
+}
+
+/// For the same tune, asked for again.
+void note_end(const MeasureEnv& env, Priced& priced) {
+  if (!priced.record || env.stop.stop_requested()) return;
+  PricedBefore& pricing = priced.record->pricing;
+  pricing.rounds = pricing.rounds.value_or(0);
+  pricing.is_late = env.out_of_time();
+  pricing.is_very_late = env.budget.is_late_for_covers();
+  keep_pricing(*priced.record, env.store);
 }
 
 Result<void> write_cost_table(const TuneTask& task, const Priced& priced) {
@@ -178,8 +248,13 @@ Result<void> fill(const TuneTask& task, const MeasureEnv& env, Priced& priced) {
   auto costs = measure(task, env, priced);
   if (!costs) return std::unexpected(too_small_cap(std::move(costs).error(), task, priced));
   priced.costs = *std::move(costs);
+  const bool is_recalled = priced.record && priced.record->is_recalled;
+  const bool is_known_to_end = is_recalled && priced.record->pricing.rounds;
+  if (is_recalled && priced.record->pricing.is_cut) env.budget.end_measuring();
   priced.why_unmeasured.assign(priced.costs.size(), why_not_measured(env, !task.options.measures_all));
+  if (is_recalled && priced.record->pricing.is_late) env.budget.end_measuring();
   COLLAGE_TRY_VOID(join_neighbours(task, env, priced));
+  if (!is_known_to_end) note_end(env, priced);
   return write_cost_table(task, priced);
 }
 
@@ -211,7 +286,6 @@ Priced price_pool(const TuneTask& task, Pool pool, const MeasureEnv& env) {
   }
   priced.pricing = std::make_unique<Pricing>(pricing_options(task, env), task.graph(), env.registry, env.store);
   if (auto filled = fill(task, env, priced); !filled) priced.no_covers = std::move(filled).error();
-  if (priced.bounds) priced.memory_of_models->keep(priced.bounds->learnt());
   return priced;
 }
 

@@ -15,6 +15,7 @@
 #include "tune/price/bodies.h"
 #include "tune/price/context.h"
 #include "tune/price/cost_bounds.h"
+#include "tune/price/priced_before.h"
 #include "tune/price/pricing.h"
 #include "tune/price/pricing_memory.h"
 
@@ -28,6 +29,7 @@ struct Priced {
   std::vector<Cost> costs;                        ///< by candidate
   std::vector<Unmeasured> why_unmeasured;         ///< by candidate
   std::optional<PricingMemory> memory_of_models;  ///< nothing when there was no pricing
+  std::optional<PricingRecord> record;            ///< nothing when all was measured
   std::optional<CostBounds> bounds;               ///< nothing when there was no pricing
   std::unique_ptr<Pricing> pricing;               ///< measures what is asked for later; null for a graph without nodes
   std::optional<BodyPlacer> placer;

@@ -10,9 +10,12 @@ namespace collage {
 namespace {
 
 constexpr int kMostSearches = 24;
-/// Of the time for measuring, for backends that are quick to measure; for samples of all.
+/// Of the time for measuring, for backends that are quick to measure.
 constexpr double kQuickShare = 0.25;
-constexpr double kSampleShare = 0.8;
+/// Of that time, for what comes after the samples; at least so many seconds, but no more than half of it: verifying the
+/// steps of a cover takes a while even when there are few samples to choose from.
+constexpr double kTimingShare = 0.2;
+constexpr double kLeastTimingSeconds = 4;
 
 std::int64_t all_weight_bytes(const Graph& graph) {
   std::int64_t bytes = 0;
@@ -37,13 +40,24 @@ Clock::time_point after(Clock::time_point deadline, double share) {
   return now + std::chrono::duration_cast<Clock::duration>(share * (deadline - now));
 }
 
-/// Those that do not compile for each kernel; none when nobody does.
-std::vector<std::string> quick_backends(const std::vector<std::string>& names, Registry& registry) {
-  std::vector<std::string> quick;
-  std::ranges::remove_copy_if(names, std::back_inserter(quick), [&](const std::string& name) {
+Clock::time_point end_of_sampling(Clock::time_point deadline) {
+  if (deadline == Clock::time_point::max()) return deadline;
+  const double left_s = std::max(0.0, Seconds(deadline - Clock::now()).count());
+  const double timing_s = std::min(std::max(kTimingShare * left_s, kLeastTimingSeconds), left_s / 2);
+  return deadline - std::chrono::duration_cast<Clock::duration>(Seconds(timing_s));
+}
+
+std::vector<std::string> without_compilers(std::vector<std::string> names, Registry& registry) {
+  std::erase_if(names, [&](const std::string& name) {
     const auto backend = registry.get(name);
     return backend && (*backend)->info().is_compiler;
   });
+  return names;
+}
+
+/// Those that do not compile for each kernel; none when nobody does.
+std::vector<std::string> quick_backends(const std::vector<std::string>& names, Registry& registry) {
+  std::vector<std::string> quick = without_compilers(names, registry);
   if (quick.size() == names.size()) quick.clear();
   return quick;
 }
@@ -54,7 +68,8 @@ Pricing::Pricing(PricingOptions options, const Graph& graph, Registry& registry,
     : registry_(registry),
       pricer_(std::make_unique<Pricer>(pricer_options(options, graph), registry, store)),
       candidates_(options, graph, *pricer_),
-      conversions_(graph, std::move(options.converters), std::move(options.locations)),
+      conversions_(graph, options.converters, without_compilers(options.converters, registry),
+                   std::move(options.locations)),
       artifacts_(graph, registry, *pricer_) {}
 
 Result<std::vector<Cost>> Pricing::price(const CandidatePool& pool, const MeasureLimits& limits,
@@ -67,30 +82,37 @@ Result<std::vector<Cost>> Pricing::price_variants(const Region& region, const st
   return candidates_.price_variants(region, backend, variants, limits);
 }
 
-Result<std::vector<Cost>> Pricing::price_lazily(CoverRequest request, CostBounds& bounds, const MeasureLimits& limits) {
+Result<LazyPrices> Pricing::price_lazily(CoverRequest request, CostBounds& bounds, const MeasureLimits& limits) {
   request.conversions = boundary_table();
   const CandidatePool& pool = *request.pool;
+  LazyPrices prices;
   LazyMeasuring measuring;
   measuring.candidates = [&](const std::vector<std::size_t>& asked, Effort effort) {
+    prices.asked.insert(prices.asked.end(), asked.begin(), asked.end());
     return candidates_.price_some(pool, asked, effort, limits);
   };
-  measuring.conversions = [&](const std::vector<NamedCover>& covers) {
-    return conversions_.measure(covers, limits, *pricer_);
+  measuring.conversions = [&](const std::vector<NamedCover>& covers, Effort effort, std::int64_t least_ns) {
+    return conversions_.measure(covers, limits, *pricer_, effort, least_ns);
   };
   measuring.quick = quick_backends(request.backends, registry_);
   measuring.is_quick_over = [until = after(limits.deadline, kQuickShare)] { return Clock::now() > until; };
-  measuring.is_sampling_over = [until = after(limits.deadline, kSampleShare)] { return Clock::now() > until; };
+  measuring.is_sampling_over = [until = end_of_sampling(limits.deadline)] { return Clock::now() > until; };
   measuring.most_nodes = [&] { return candidates_.most_nodes(limits); };
   measuring.is_stopped = [&] { return limits.stop.stop_requested(); };
   measuring.is_over = [&] { return Clock::now() > limits.latest; };
   measuring.progress = [&](std::size_t measured) { candidates_.report_progress(measured, pool.candidates.size()); };
-  return collage::price_lazily(std::move(request), bounds, measuring);
+  COLLAGE_TRY(prices.costs, collage::price_lazily(std::move(request), bounds, measuring));
+  return prices;
 }
 
 Result<std::vector<NamedCover>> Pricing::search(CoverRequest incomplete, const MeasureLimits& limits) {
   const CoverRequest request = completed(std::move(incomplete));
+  return until_measured([&] { return covers_to_confirm(request); }, limits);
+}
+
+Result<std::vector<NamedCover>> Pricing::until_measured(const FindCovers& find, const MeasureLimits& limits) {
   for (int round = 0;; ++round) {
-    COLLAGE_TRY(std::vector<NamedCover> covers, covers_to_confirm(request));
+    COLLAGE_TRY(std::vector<NamedCover> covers, find());
     COLLAGE_TRY(const std::size_t priced, conversions_.measure(covers, limits, *pricer_));
     if (priced == 0 || round == kMostSearches || limits.stop.stop_requested()) return covers;
   }
@@ -99,6 +121,15 @@ Result<std::vector<NamedCover>> Pricing::search(CoverRequest incomplete, const M
 Result<SearchResult> Pricing::best(CoverRequest request) {
   const CoverRequest whole = completed(std::move(request));
   return best_cover(whole, whole.backends);
+}
+
+Result<SearchResult> Pricing::best_measured(const CoverRequest& request, const MeasureLimits& limits) {
+  const auto find = [&]() -> Result<std::vector<NamedCover>> {
+    COLLAGE_TRY(SearchResult found, best(request));
+    return std::vector<NamedCover>{{.name = "best", .result = std::move(found)}};
+  };
+  COLLAGE_TRY(std::vector<NamedCover> covers, until_measured(find, limits));
+  return std::move(covers.front().result);
 }
 
 CoverRequest Pricing::completed(CoverRequest request) {

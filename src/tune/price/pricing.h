@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <utility>
@@ -26,6 +27,12 @@
 
 namespace collage {
 
+struct LazyPrices {
+  std::vector<Cost> costs;  ///< by candidate; unknown for what decides nothing
+  std::vector<std::size_t>
+      asked;  ///< candidates in the order in which they were priced; again when timed after a sample
+};
+
 /// One thread. Graph, registry and store outlive it.
 class Pricing {
  public:
@@ -35,14 +42,21 @@ class Pricing {
   /// stay as they are; none for an empty one.
   [[nodiscard]] Result<std::vector<Cost>> price(const CandidatePool& pool, const MeasureLimits& limits,
                                                 std::vector<Cost> known = {});
-  /// The same, measuring only what decides which covers are best as far as `bounds` can tell (lazy_pricing.h); unknown
-  /// for the rest. Known are request.costs.
-  [[nodiscard]] Result<std::vector<Cost>> price_lazily(CoverRequest request, CostBounds& bounds,
-                                                       const MeasureLimits& limits);
+  /// The same, measuring only what decides which covers are best as far as `bounds` can tell (lazy_pricing.h). Known
+  /// are request.costs.
+  [[nodiscard]] Result<LazyPrices> price_lazily(CoverRequest request, CostBounds& bounds, const MeasureLimits& limits);
+  /// One cost for each of these candidates of the pool.
+  [[nodiscard]] Result<std::vector<Cost>> price_some(const CandidatePool& pool,
+                                                     const std::vector<std::size_t>& candidates, Effort effort,
+                                                     const MeasureLimits& limits) {
+    return candidates_.price_some(pool, candidates, effort, limits);
+  }
   /// covers_to_confirm with every conversion used measured; request.conversions is set here.
   [[nodiscard]] Result<std::vector<NamedCover>> search(CoverRequest request, const MeasureLimits& limits);
   /// The best cover alone, under the conversions as far as they are known.
   [[nodiscard]] Result<SearchResult> best(CoverRequest request);
+  /// The same with every conversion used measured, as far as there is time.
+  [[nodiscard]] Result<SearchResult> best_measured(const CoverRequest& request, const MeasureLimits& limits);
   /// The request as search() takes it: with the conversions as far as they are known, else estimated, and without the
   /// candidates that artifacts() found not to work. Valid as long as this object.
   [[nodiscard]] CoverRequest completed(CoverRequest request);
@@ -78,6 +92,11 @@ class Pricing {
   [[nodiscard]] std::int64_t quiet_ns() const { return pricer_->quiet_ns(); }
 
  private:
+  using FindCovers = std::function<Result<std::vector<NamedCover>>()>;
+
+  /// Finds again until every conversion that the covers use is measured.
+  [[nodiscard]] Result<std::vector<NamedCover>> until_measured(const FindCovers& find, const MeasureLimits& limits);
+
   Registry& registry_;
   std::unique_ptr<Pricer> pricer_;  ///< apart, so that its address stays when this is moved: members refer to it
   CandidatePricer candidates_;

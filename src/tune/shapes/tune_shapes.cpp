@@ -156,7 +156,7 @@ class ShapesTuner {
     std::vector<PlanToTime> plans;
     for (std::size_t g = 0; g < generics_.size(); ++g) {
       const std::string file = folder_.file(fmt::format("generic{}.collage", g));
-      COLLAGE_TRY_VOID(save_plan(generics_[g].plan, file));
+      COLLAGE_TRY_VOID(save_plan(generics_[g].plan, file, Durability::kPassing));
       plans.push_back({.name = generics_[g].name, .file = file});
     }
     const double seconds = std::clamp(left_s(1) / static_cast<double>(points_.size()), 0.2, 3.0);

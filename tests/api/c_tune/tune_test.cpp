@@ -88,6 +88,8 @@ TEST_F(CTune, MakesAPlanOfManyShapesFromRanges) {
 
 struct Watched {
   std::vector<std::string> phases = {};
+  std::string rival = {};
+  double speedup = 0;
   std::thread::id thread = {};
   const collage_cancel* cancel = nullptr;
   const char* cancel_at = "";
@@ -98,6 +100,8 @@ void watch(const collage_progress* progress, void* data) {
   EXPECT_EQ(progress->size, sizeof *progress);
   EXPECT_EQ(watched.thread, std::this_thread::get_id());
   watched.phases.emplace_back(progress->phase);
+  watched.rival = progress->rival;
+  watched.speedup = progress->speedup;
   if (watched.cancel != nullptr && watched.phases.back() == watched.cancel_at)
     std::thread([&] { tuner().cancel_now(watched.cancel); }).join();
 }
@@ -108,6 +112,8 @@ TEST_F(CTune, TellsItsProgressOnTheCallersThread) {
   context.progress_data = &watched;
   EXPECT_NE(tuned(), nullptr);
   EXPECT_THAT(watched.phases, AllOf(::testing::Contains("import"), ::testing::Contains("price")));
+  EXPECT_THAT(watched.rival, ::testing::StartsWith("onnxruntime"));
+  EXPECT_GT(watched.speedup, 0);
 }
 
 TEST_F(CTune, CancelledFromAnotherThreadKeepsTheBestPlan) {

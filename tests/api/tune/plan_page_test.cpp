@@ -115,7 +115,8 @@ TEST(PlanPage, HoldsAllOfThePlanAndNeedsNothingElse) {
   EXPECT_EQ(data["steps"].size(), plan.steps.size());
   EXPECT_EQ(data["values"].size(), plan.values.size());
   EXPECT_THAT(page, HasSubstr("default-src 'none'; script-src 'sha256-"));
-  for (const char* outside : {"http://", "https://", " src=", "@POLICY@", "@STYLE@", "@DATA@", "@SCRIPT@", "import("}) {
+  for (const char* outside :
+       {"http://", "https://", " src=", "@POLICY@", "@STYLE@", "@DATA@", "@PARTS@", "@SCRIPT@", "import("}) {
     std::string rest = page;
     // The name of SVG's namespace is no address to load from.
     for (std::size_t at = 0; (at = rest.find("http://www.w3.org/2000/svg")) != std::string::npos;) rest.erase(at, 26);

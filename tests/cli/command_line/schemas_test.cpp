@@ -97,6 +97,7 @@ void SchemasTest::use_one_plan() {
   const Json story = answer({"explain", plan_});
   (void)answer({"explain", plan_, "--why-not", story["nodes"][0]["node"].get<std::string>() + "=onednn"});
   (void)answer({"diff", plan_, plan_});
+  (void)answer({"report", plan_});
   (void)answer({"run", plan_, "--output-dir", file("out"), "--profile", file("profile.json")});
   accept(parsed(read_all(file("out/index.json"))));
   accept(parsed(read_all(file("profile.json"))));

@@ -129,6 +129,20 @@ TEST_F(ExplainTest, WritesAPage) {
   expect_error(run({"explain", plan_, "--html", file("no/such/folder.html")}), 6, "file/cannot-write", "folder.html");
 }
 
+TEST_F(ExplainTest, WritesPicturesForOtherPrograms) {
+  tune();
+  const Ended ended = run({"explain", plan_, "--dot", file("plan.dot"), "--onnx", file("plan.onnx")});
+  expect_good(ended);
+  EXPECT_THAT(ended.out, ::testing::AllOf(HasSubstr("plan.dot: "), HasSubstr("plan.onnx: ")));
+  const json report = explained();
+  const std::string dot = read_all(file("plan.dot"));
+  for (const json& step : report["steps"]) EXPECT_THAT(dot, HasSubstr(step["backend"].get<std::string>()));
+  // The names in the model are those of the explanation; its metadata says who runs the node.
+  const std::string onnx = read_all(file("plan.onnx"));
+  EXPECT_THAT(onnx, HasSubstr("collage.backend"));
+  for (const json& node : report["nodes"]) EXPECT_THAT(onnx, HasSubstr(node["node"].get<std::string>()));
+}
+
 TEST_F(ExplainTest, ComparesPlansOfOneModel) {
   tune({"--only", "onnxruntime"});
   const std::string other = file("other.collage");

@@ -14,7 +14,7 @@ TEST(Explain, ShowsEveryStepInOrder) {
   EXPECT_EQ(explain_as_text(explained_plan()).value(),
             R"(models/x.onnx: 10 steps, 1 of them views (nothing runs); ships mixed, 1 thread
   measured alone       5 steps          0.5 us
-  by forecast (~)      1 steps          0.1 us
+  estimated (~)        1 steps          0.1 us
   launching them       6 steps          0.4 us
   together                              1.0 us
   the whole took                        1.5 us
@@ -63,7 +63,7 @@ TEST(Explain, OfANodeShowsItsStepWhatOthersOfferedAndWhoRefused) {
   EXPECT_EQ(explain_as_text(explained_plan(), "e").value(),
             R"(models/x.onnx: 10 steps, 1 of them views (nothing runs); ships mixed, 1 thread
   measured alone       5 steps          0.5 us
-  by forecast (~)      1 steps          0.1 us
+  estimated (~)        1 steps          0.1 us
   launching them       6 steps          0.4 us
   together                              1.0 us
   the whole took                        1.5 us

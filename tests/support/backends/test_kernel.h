@@ -35,7 +35,7 @@ struct Program {
 ///   load-fail run-fail run-wrong run-nothing run-overrun run-underrun run-change-input
 ///   run-late-wrong (right at first, wrong from the third run) run-late-crash
 ///   unload-crash
-/// A fault that hangs writes its process id to the file COLLAGE_TEST_ANNOUNCE first, when that is set.
+/// A fault that hangs first makes a file named by its process id in the folder COLLAGE_TEST_ANNOUNCE, when that is set.
 void misbehave(const Fault& fault, std::string_view stage);
 
 /// False while COLLAGE_TEST_ARMED names a file that is not there: faults wait for it (not all kinds of wrong numbers).

@@ -90,37 +90,41 @@ TEST_F(Misbehaviour, BackendThatIsNotThereIsANote) {
   expect_the_same_plan();
 }
 
-/// Kills whoever writes its process id to a file, until stopped.
+/// Kills whoever makes a file named by its process id in a folder, until stopped.
 class Killer {
  public:
-  explicit Killer(std::string file) : file_(std::move(file)) {}
+  explicit Killer(std::string folder) : folder_(std::move(folder)) {}
   [[nodiscard]] int killed() const { return killed_; }
 
  private:
   void watch(const std::stop_token& stop) {
     while (!stop.stop_requested()) {
       std::this_thread::sleep_for(2ms);
-      std::ifstream announced(file_);
-      pid_t pid = 0;
-      if (!(announced >> pid)) continue;
-      std::filesystem::remove(file_);
-      ::kill(pid, SIGKILL);
-      ++killed_;
+      for (const auto& announced : std::filesystem::directory_iterator(folder_)) {
+        std::filesystem::remove(announced.path());
+        ::kill(std::stoi(announced.path().filename().string()), SIGKILL);
+        ++killed_;
+      }
     }
   }
 
-  std::string file_;
+  std::string folder_;
   std::atomic<int> killed_ = 0;
   std::jthread thread_{[this](const std::stop_token& stop) { watch(stop); }};
 };
 
 TEST_F(Misbehaviour, WorkerKilledInMidMeasurementCostsTheCandidateAtWorkOnly) {
-  ::setenv("COLLAGE_TEST_ANNOUNCE", shared_->file("announced").c_str(), 1);
-  const Killer killer(shared_->file("announced"));
+  const std::string announced = shared_->file("announced");
+  std::filesystem::create_directory(announced);
+  ::setenv("COLLAGE_TEST_ANNOUNCE", announced.c_str(), 1);
+  const Killer killer(announced);
   const auto report = tune_with(options_with({"test:fault=run-hang"}));
   ASSERT_TRUE(report) << to_string(report.error());
   expect_refused("test:fault=run-hang", RefusalReason::kResources);
-  EXPECT_EQ(static_cast<std::size_t>(killer.killed()), costs_of("test:fault=run-hang").size());
+  // One that dies while it is verified ahead has another try when its turn comes.
+  const std::size_t candidates = costs_of("test:fault=run-hang").size();
+  EXPECT_GE(static_cast<std::size_t>(killer.killed()), candidates);
+  EXPECT_LE(static_cast<std::size_t>(killer.killed()), 2 * candidates);
   expect_the_same_plan();
 }
 

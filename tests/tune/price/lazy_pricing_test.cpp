@@ -156,7 +156,7 @@ LazyMeasuring measuring(const RegularTimes& times, Asked& asked) {
             list.insert(list.end(), wanted.begin(), wanted.end());
             return costs;
           },
-          .conversions = [](const std::vector<NamedCover>&) { return Result<std::size_t>(0U); },
+          .conversions = [](const std::vector<NamedCover>&, Effort, std::int64_t) { return Result<std::size_t>(0U); },
           .quick = asked.quick,
           .most_nodes = [&] { return asked.candidates.size() >= asked.limit ? 1 : ~std::size_t{0}; },
           .is_stopped = [] { return false; },

@@ -1,44 +1,13 @@
-// Draws a plan: its headline, timeline, graph of steps, table, memory and what is known of the selected step.
+// With parts.js, draws a plan: its headline, timeline, graph of steps, table, memory and what is known of the selected step.
 // In: the object in the element "data" (plan_page.cpp). All text goes through textContent, so names are inert.
 "use strict";
 
 const plan = JSON.parse(document.getElementById("data").textContent);
 const explanation = plan.explanation || { nodes: [], candidates: [], refusals: [] };
-const SVG = "http://www.w3.org/2000/svg";
 
-// ---- elements and words ---------------------------------------------------------------------------------------------
+// ---- words ---------------------------------------------------------------------------------------------------------
 
-function element(tag, properties, ...children) {
-  const made = document.createElement(tag);
-  for (const [key, value] of Object.entries(properties || {}))
-    if (key.startsWith("aria-") || key === "role" || key === "scope") made.setAttribute(key, value);
-    else made[key] = value;
-  made.append(...children.filter((child) => child !== null && child !== undefined));
-  return made;
-}
-
-function drawn(tag, attributes, ...children) {
-  const made = document.createElementNS(SVG, tag);
-  for (const [key, value] of Object.entries(attributes || {})) made.setAttribute(key, value);
-  made.append(...children);
-  return made;
-}
-
-/** A name in its own direction of writing; very long ones are cut. */
-function name(text, most = 300) {
-  return element("bdi", { title: text.length > most ? text.slice(0, 2000) : "" },
-    text.length > most ? text.slice(0, most) + "…" : text);
-}
-
-function timeText(us) {
-  if (us < 0) return "-" + timeText(-us);
-  if (us >= 1e6) return (us / 1e6).toFixed(2) + " s";
-  if (us >= 1e4) return (us / 1e3).toFixed(1) + " ms";
-  if (us >= 1e3) return (us / 1e3).toFixed(2) + " ms";
-  return us.toFixed(1) + " us";
-}
-
-/** "~" marks a forecast, "-" what nobody priced. */
+/** "~" marks an estimate: the shortest of a few runs, or a forecast. "-" is what nobody priced. */
 function stepTime(step) {
   if (step.us === 0 && step.kind !== "view") return "-";
   return (step.estimated ? "~" : "") + timeText(step.us);
@@ -71,9 +40,8 @@ const steps = plan.steps;
 const totalUs = steps.reduce((sum, step) => sum + step.us, 0);
 const nodeAt = new Map(explanation.nodes.map((node, i) => [node.name, i]));
 
-const backends = [...new Set(steps.map((step) => step.backend))].sort((a, b) =>
-  (a === "host" ? -1 : b === "host" ? 1 : a < b ? -1 : 1));
-const colour = (backend) => "var(--backend-" + (backend === "host" ? 0 : 1 + (backends.indexOf(backend) + 6) % 7) + ")";
+const backends = inOrder(steps.map((step) => step.backend));
+const colour = (backend) => colourOf(backend, backends);
 
 /** By value: the step that makes it, and those that read it. */
 const made = new Map();

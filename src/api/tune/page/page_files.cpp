@@ -14,28 +14,47 @@
       "_end:\n"                                 \
       ".previous\n")
 
-COLLAGE_FILE("template", "page.html");
+#define COLLAGE_POLICY(script_hash)                                              \
+  "default-src 'none'; script-src '" COLLAGE_PARTS_SCRIPT_HASH "' '" script_hash \
+  "'; style-src '" COLLAGE_PAGE_STYLE_HASH "'; base-uri 'none'; form-action 'none'"
+
 COLLAGE_FILE("style", "page.css");
-COLLAGE_FILE("script", "page.js");
+COLLAGE_FILE("parts", "parts.js");
+COLLAGE_FILE("plan_frame", "page.html");
+COLLAGE_FILE("plan_script", "page.js");
+COLLAGE_FILE("list_frame", "list.html");
+COLLAGE_FILE("list_script", "list.js");
 
 extern "C" {
-extern const char collage_page_template_begin[] __attribute__((visibility("hidden")));
-extern const char collage_page_template_end[] __attribute__((visibility("hidden")));
-extern const char collage_page_style_begin[] __attribute__((visibility("hidden")));
-extern const char collage_page_style_end[] __attribute__((visibility("hidden")));
-extern const char collage_page_script_begin[] __attribute__((visibility("hidden")));
-extern const char collage_page_script_end[] __attribute__((visibility("hidden")));
+#define COLLAGE_DECLARE(name)                                                            \
+  extern const char collage_page_##name##_begin[] __attribute__((visibility("hidden"))); \
+  extern const char collage_page_##name##_end[] __attribute__((visibility("hidden")))
+COLLAGE_DECLARE(style);
+COLLAGE_DECLARE(parts);
+COLLAGE_DECLARE(plan_frame);
+COLLAGE_DECLARE(plan_script);
+COLLAGE_DECLARE(list_frame);
+COLLAGE_DECLARE(list_script);
 }
+
+#define COLLAGE_TEXT(name) std::string_view(collage_page_##name##_begin, collage_page_##name##_end)
 
 namespace collage {
 
-std::string_view page_template() { return {collage_page_template_begin, collage_page_template_end}; }
-std::string_view page_style() { return {collage_page_style_begin, collage_page_style_end}; }
-std::string_view page_script() { return {collage_page_script_begin, collage_page_script_end}; }
+PageFiles plan_page_files() {
+  return {.frame = COLLAGE_TEXT(plan_frame),
+          .style = COLLAGE_TEXT(style),
+          .parts = COLLAGE_TEXT(parts),
+          .script = COLLAGE_TEXT(plan_script),
+          .policy = COLLAGE_POLICY(COLLAGE_PAGE_SCRIPT_HASH)};
+}
 
-std::string_view page_policy() {
-  return "default-src 'none'; script-src '" COLLAGE_PAGE_SCRIPT_HASH "'; style-src '" COLLAGE_PAGE_STYLE_HASH
-         "'; base-uri 'none'; form-action 'none'";
+PageFiles list_page_files() {
+  return {.frame = COLLAGE_TEXT(list_frame),
+          .style = COLLAGE_TEXT(style),
+          .parts = COLLAGE_TEXT(parts),
+          .script = COLLAGE_TEXT(list_script),
+          .policy = COLLAGE_POLICY(COLLAGE_LIST_SCRIPT_HASH)};
 }
 
 }  // namespace collage

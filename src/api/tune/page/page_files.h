@@ -1,15 +1,21 @@
-// The files of the page of a plan, as they were built in.
-// Out: the template with names between @, the style, the script; the policy that lets these two run and nothing else.
+// The files of the pages, as they were built in.
+// Out: for each page the template with names between @, the style, the scripts; the policy that lets these run and
+//       nothing else.
 #pragma once
 
 #include <string_view>
 
 namespace collage {
 
-[[nodiscard]] std::string_view page_template();
-[[nodiscard]] std::string_view page_style();
-[[nodiscard]] std::string_view page_script();
-/// Of Content-Security-Policy. Source: Content Security Policy Level 3 (W3C).
-[[nodiscard]] std::string_view page_policy();
+struct PageFiles {
+  std::string_view frame;  ///< HTML with @POLICY@, @STYLE@, @DATA@, @PARTS@, @SCRIPT@
+  std::string_view style;
+  std::string_view parts;  ///< script that all pages share
+  std::string_view script;
+  std::string_view policy;  ///< Content-Security-Policy. Source: Content Security Policy Level 3 (W3C)
+};
+
+[[nodiscard]] PageFiles plan_page_files();
+[[nodiscard]] PageFiles list_page_files();
 
 }  // namespace collage

@@ -1,10 +1,8 @@
 #include "api/tune/page/plan_page.h"
 
-#include <string_view>
-
 #include <nlohmann/json.hpp>
 
-#include "api/tune/page/page_files.h"
+#include "api/tune/page/fill_page.h"
 #include "base/clock.h"
 #include "plan/explain/explain.h"
 #include "plan/explain/explain_node.h"
@@ -88,35 +86,8 @@ ordered_json plan_facts(const Plan& plan) {
   return facts;
 }
 
-/// Nothing in it ends the element around it, or begins another.
-std::string inert(const ordered_json& facts) {
-  std::string text;
-  for (const char c : facts.dump(-1, ' ', false, ordered_json::error_handler_t::replace))
-    text += c == '<' ? std::string("\\u003c") : std::string(1, c);
-  return text;
-}
-
 }  // namespace
 
-std::string plan_page(const Plan& plan) {
-  std::string page;
-  std::string_view rest = page_template();
-  const auto copy_until = [&](std::string_view mark) {
-    const std::size_t at = rest.find(mark);
-    COLLAGE_CHECK(at != std::string_view::npos, std::string(mark));
-    page += rest.substr(0, at);
-    rest.remove_prefix(at + mark.size());
-  };
-  // One pass: what is put in is not searched for marks.
-  copy_until("@POLICY@");
-  page += page_policy();
-  copy_until("@STYLE@");
-  page += page_style();
-  copy_until("@DATA@");
-  page += inert(plan_facts(plan));
-  copy_until("@SCRIPT@");
-  page += page_script();
-  return page.append(rest);
-}
+std::string plan_page(const Plan& plan) { return filled_page(plan_page_files(), plan_facts(plan)); }
 
 }  // namespace collage

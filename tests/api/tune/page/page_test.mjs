@@ -45,23 +45,46 @@ function microseconds(text) {
   return Number(number) * { us: 1, ms: 1e3, s: 1e6 }[unit];
 }
 
+/** The page in the file, once it is drawn; `requests`: what it asked for outside. */
+async function opened(browser, file, label, requests) {
+  const page = await browser.newPage({ viewport: { width: 1280, height: 900 } });
+  page.on("console", (message) => message.type() === "error" && failures.push(label + "console: " + message.text()));
+  page.on("pageerror", (error) => failures.push(label + "error: " + error));
+  page.on("request", (request) => !request.url().startsWith("file:") && requests.push(request.url()));
+  page.on("dialog", (dialog) => { failures.push(label + "a dialog: " + dialog.message()); dialog.dismiss(); });
+  await page.goto("file://" + file);
+  await page.waitForFunction(() => document.documentElement.dataset.ready === "yes", null, { timeout: 60000 });
+  return page;
+}
+
+async function expectAccessible(page, label) {
+  await page.evaluate(axe);
+  const violations = await page.evaluate(async () => (await window.axe.run()).violations.map((one) =>
+    one.id + ": " + one.nodes.slice(0, 2).map((node) => node.html.slice(0, 120)).join(" | ")));
+  for (const violation of violations) failures.push(label + "axe: " + violation);
+}
+
+/** Pictures of the page, when they are asked for. */
+async function keepShots(page, title) {
+  if (!process.env.SHOTS) return;
+  for (const [name, scheme, width] of [["light", "light", 1280], ["dark", "dark", 1280], ["phone", "light", 390]]) {
+    await page.emulateMedia({ colorScheme: scheme });
+    await page.setViewportSize({ width, height: 900 });
+    await page.screenshot({ path: path.join(process.env.SHOTS, title + "." + name + ".png"), fullPage: name !== "phone" });
+  }
+}
+
 async function checkPage(browser, collage, plan, work) {
   const file = path.join(work, path.basename(plan) + ".html");
   const begin = Date.now();
   execFileSync(collage, ["explain", plan, "--html", file]);
   const writing = Date.now() - begin;
   const facts = explained(collage, plan);
-  const page = await browser.newPage({ viewport: { width: 1280, height: 900 } });
   const label = path.basename(plan) + ": ";
   const requests = [];
-  page.on("console", (message) => message.type() === "error" && failures.push(label + "console: " + message.text()));
-  page.on("pageerror", (error) => failures.push(label + "error: " + error));
-  page.on("request", (request) => !request.url().startsWith("file:") && requests.push(request.url()));
-  page.on("dialog", (dialog) => { failures.push(label + "a dialog: " + dialog.message()); dialog.dismiss(); });
-  const opened = Date.now();
-  await page.goto("file://" + file);
-  await page.waitForFunction(() => document.documentElement.dataset.ready === "yes", null, { timeout: 60000 });
-  const ready = Date.now() - opened;
+  const asked = Date.now();
+  const page = await opened(browser, file, label, requests);
+  const ready = Date.now() - asked;
   expect(requests.length === 0, label + "requests " + requests);
 
   // Every view is filled, with a mark for each step.
@@ -141,21 +164,41 @@ async function checkPage(browser, collage, plan, work) {
   }
 
   // Looking at each of thousands of alike elements would take half a minute.
-  if (count <= MOST_FOR_AXE) {
-    await page.evaluate(axe);
-    const violations = await page.evaluate(async () => (await window.axe.run()).violations.map((one) =>
-      one.id + ": " + one.nodes.slice(0, 2).map((node) => node.html.slice(0, 120)).join(" | ")));
-    for (const violation of violations) failures.push(label + "axe: " + violation);
-  }
-
-  if (process.env.SHOTS)
-    for (const [name, scheme, width] of [["light", "light", 1280], ["dark", "dark", 1280], ["phone", "light", 390]]) {
-      await page.emulateMedia({ colorScheme: scheme });
-      await page.setViewportSize({ width, height: 900 });
-      await page.screenshot({ path: path.join(process.env.SHOTS, path.basename(plan) + "." + name + ".png"), fullPage: name !== "phone" });
-    }
+  if (count <= MOST_FOR_AXE) await expectAccessible(page, label);
+  await keepShots(page, path.basename(plan));
   await page.close();
   console.log(`${label}${count} steps, ${(statSync(file).size / 1000).toFixed(0)} kB, written in ${writing} ms, drawn in ${ready} ms`);
+}
+
+/** The page of all plans: a row for each, which can be sorted and searched. */
+async function checkList(browser, collage, plans, work) {
+  const file = path.join(work, "list.html");
+  const label = "list: ";
+  const words = ["report", ...plans, "--html", file, "--json", "-"];
+  const facts = JSON.parse(execFileSync(collage, words, { maxBuffer: 1 << 28 }));
+  const requests = [];
+  const page = await opened(browser, file, label, requests);
+  const cells = async (column) => page.locator(`#plans tbody td:nth-child(${column})`).allTextContents();
+  expect((await cells(1)).length === facts.plans.length, label + "a table of other plans");
+  // Times, as the command says, once sorted by them: the slowest first, then the fastest.
+  const times = facts.plans.map((one) => one.us).filter((us) => us > 0).sort((a, b) => b - a);
+  for (const wanted of [times, [...times].reverse()]) {
+    await page.locator("#plans th button").nth(1).click();
+    const shown = (await cells(2)).filter((text) => text !== "-").map(microseconds);
+    expect(shown.length === wanted.length && shown.every((us, i) => Math.abs(us - wanted[i]) <= Math.max(0.051, 0.006 * wanted[i])),
+      `${label}times ${shown} for ${wanted}`);
+  }
+  const ratios = (await cells(3)).join("|");
+  for (const one of facts.plans.filter((plan) => plan.rival))
+    expect(ratios.includes(`${one.rival.ratio.toFixed(2)}x [${one.rival.low.toFixed(2)}, `), `${label}${one.file}: ${ratios}`);
+  await page.locator("#search").fill("steps200.");
+  expect((await cells(1)).length === 1, label + "search shows other plans");
+  await page.locator("#search").fill("");
+  expect(requests.length === 0, label + "requests " + requests);
+  await expectAccessible(page, label);
+  await keepShots(page, "list");
+  await page.close();
+  console.log(`${label}${facts.plans.length} plans, ${(statSync(file).size / 1000).toFixed(0)} kB`);
 }
 
 const [collage, ...plans] = process.argv.slice(2);
@@ -163,6 +206,7 @@ const work = mkdtempSync(path.join(tmpdir(), "collage-page-"));
 const browser = await chromium.launch({ executablePath, args: ["--no-sandbox"] });
 try {
   for (const plan of plans) await checkPage(browser, collage, plan, work);
+  await checkList(browser, collage, plans, work);
 } finally {
   await browser.close();
   rmSync(work, { recursive: true });
