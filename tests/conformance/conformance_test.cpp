@@ -121,7 +121,7 @@ Outcome run_one(Laboratory& laboratory, const std::string& backend, const Case& 
   return {.kind = Outcome::Kind::kFailed, .reason = {}, .detail = "no reference: " + to_string(added.error())};
 }
 
-/// Numbers that narrow ports hold as they are: what is judged is arithmetic, not the rounding of inputs.
+/// Numbers that narrow ports hold as they are: what is judged is arithmetic, not the rounding of inputs and weights.
 Tensor as_held_in(ElementType element, const Tensor& tensor) {
   if (tensor.type != ElementType::kFloat32) return tensor;
   const bool is_bfloat = element == ElementType::kBfloat16;
@@ -148,6 +148,8 @@ Outcome run_one_narrow(Laboratory& laboratory, const std::string& backend, const
   const ElementType element = *narrow_element({.accuracy = Accuracy::kFast});
   Case with_expected = which;
   for (Tensor& input : with_expected.inputs) input = as_held_in(element, input);
+  for (Value& value : with_expected.graph.values)
+    if (value.constant) value.constant = as_held_in(element, *value.constant);
   if (!with_expected.expected)
     if (const auto added = add_expected(laboratory, backend, with_expected); !added)
       return {.kind = Outcome::Kind::kFailed, .reason = {}, .detail = "no reference: " + to_string(added.error())};
