@@ -11,6 +11,7 @@
 #include "tune/confirm/enter_covers.h"
 #include "tune/confirm/hold_contest.h"
 #include "tune/confirm/improve.h"
+#include "tune/confirm/narrow_trial.h"
 #include "tune/confirm/output_check.h"
 #include "tune/confirm/rivals.h"
 #include "tune/participants.h"
@@ -80,7 +81,9 @@ Result<Shipped> run_stages(const TuneOptions& options, MeasureEnv& env, TimeLimi
   COLLAGE_TRY(Pool pool, propose_pool(task, env));
   std::ranges::move(notes_on_missing(pool.candidates), std::back_inserter(contest.notes));
   env.dump.keep("pool", [&] { return to_text(prepared.graph, pool.candidates); });
-  Priced priced = price_pool(task, std::move(pool), env);
+  Priced priced = open_pricing(task, std::move(pool), env);
+  try_narrow(task, env, priced, contest);
+  price(task, env, priced);
   env.dump.keep("priced", [&] { return priced_text(task, env.registry, priced.pool.candidates, priced.costs); });
   note_estimates(task, priced, contest);
   COLLAGE_TRY_VOID(enter_first_covers(task, env, priced, contest));

@@ -6,9 +6,12 @@
 #include <fmt/format.h>
 
 #include "backend/extensions/portability_extension.h"
+#include "region/narrow_variant.h"
 
 namespace collage {
 namespace {
+
+constexpr const char* kNoArtifact = "tune/no-artifact";
 
 CandidateSpec kernel_spec(const CoverKernel& kernel, const std::string& backend) {
   return {.backend = backend, .variant = kernel.variant, .labels = labels_of(kernel.region, kernel.region.matches)};
@@ -19,7 +22,7 @@ std::string kernel_title(const Graph& graph, const CoverKernel& kernel, const st
 }
 
 Error no_artifact(const std::string& what, const Refusal& refusal) {
-  return {.code = "tune/no-artifact",
+  return {.code = kNoArtifact,
           .where = what,
           .saw = std::string(name_of(refusal.reason)) + ": " + refusal.detail,
           .allowed = "a candidate that works with the weights of its place",
@@ -35,21 +38,35 @@ Result<std::vector<Artifact>> CoverArtifacts::make(const Cover& cover, const Art
                                                    ConversionCosts& conversions) {
   make_ahead(cover, limits);
   std::vector<Artifact> artifacts;
+  // All that do not work are found at once: each costs a search.
+  std::optional<Error> first_error;
   for (const CoverStep& step : cover.steps) {
     if (!has_artifact(step)) {
       artifacts.emplace_back();
       continue;
     }
+    if (Clock::now() > limits.latest && first_error) break;
     if (Clock::now() > limits.latest)
       return fail(ExitCode::kLimit, kNoTimeForPlan, "cover",
                   fmt::format("{} of {} steps made", artifacts.size(), cover.steps.size()), "a larger budget");
-    const auto move = move_of(step);
-    COLLAGE_TRY(Artifact artifact,
-                move ? make_conversion(conversion_of(graph_, *move), step.backend, limits, conversions)
-                     : make_kernel(std::get<CoverKernel>(step.work), step.backend, limits));
-    artifacts.push_back(std::move(artifact));
+    auto artifact = make_step(step, limits, conversions);
+    if (artifact) {
+      artifacts.push_back(*std::move(artifact));
+      continue;
+    }
+    if (artifact.error().code != kNoArtifact) return std::unexpected(std::move(artifact).error());
+    artifacts.emplace_back();
+    if (!first_error) first_error = std::move(artifact).error();
   }
+  if (first_error) return std::unexpected(*std::move(first_error));
   return artifacts;
+}
+
+Result<Artifact> CoverArtifacts::make_step(const CoverStep& step, const ArtifactLimits& limits,
+                                           ConversionCosts& conversions) {
+  if (const auto move = move_of(step))
+    return make_conversion(conversion_of(graph_, *move), step.backend, limits, conversions);
+  return make_kernel(std::get<CoverKernel>(step.work), step.backend, limits);
 }
 
 void CoverArtifacts::make_ahead(const Cover& cover, const ArtifactLimits& limits) {
@@ -108,13 +125,21 @@ Result<std::optional<StoredArtifact>> CoverArtifacts::portable_kernel(const Cove
   return std::nullopt;
 }
 
+bool CoverArtifacts::is_like(const Broken& broken, const Candidate& candidate, const Region& region) const {
+  const bool rounds_too_much =
+      broken.refusal.reason == RefusalReason::kWrongResult && is_narrow(broken.variant) && is_narrow(candidate.variant);
+  if (rounds_too_much && broken.region.nodes == region.nodes) return true;
+  if (broken.backend != candidate.backend || broken.variant != candidate.variant) return false;
+  if (broken.region == region) return true;
+  const bool has_weights = !broken.region.constants.empty() || !region.constants.empty();
+  return rounds_too_much && !has_weights && structure_key(graph_, broken.region) == structure_key(graph_, region);
+}
+
 std::vector<Cost> CoverArtifacts::without_broken(const CandidatePool& pool, std::vector<Cost> costs) const {
   for (std::size_t c = 0; c < costs.size(); ++c) {
     const Candidate& candidate = pool.candidates[c];
     for (const Broken& broken : broken_)
-      if (broken.backend == candidate.backend && broken.variant == candidate.variant &&
-          broken.region == pool.regions[candidate.region])
-        costs[c] = Infeasible{broken.refusal};
+      if (is_like(broken, candidate, pool.regions[candidate.region])) costs[c] = Infeasible{broken.refusal};
   }
   return costs;
 }

@@ -61,6 +61,12 @@ class CoverArtifacts {
   };
   using Stored = std::expected<StoredArtifact, Refusal>;
 
+  /// Whether it is the broken candidate, or errs like it: where 16 bits are too few for one kernel of these nodes, they
+  /// are for the others, and for the same kernel at another place that has no weights either.
+  [[nodiscard]] bool is_like(const Broken& broken, const Candidate& candidate, const Region& region) const;
+  [[nodiscard]] Result<Artifact> make_step(const CoverStep& step, const ArtifactLimits& limits,
+                                           ConversionCosts& conversions);
+
   [[nodiscard]] Result<Artifact> make_conversion(const Conversion& conversion, const std::string& backend,
                                                  const ArtifactLimits& limits, ConversionCosts& conversions);
   void make_ahead(const Cover& cover, const ArtifactLimits& limits);

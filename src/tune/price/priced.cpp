@@ -4,6 +4,7 @@
 #include <filesystem>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "backend/roles.h"
 #include "base/file.h"
@@ -109,9 +110,9 @@ std::string pricing_question(const TuneTask& task, const MeasureEnv& env, const 
   const Objective& objective = task.options.objective;
   std::string forecasts;
   for (const auto& ns : estimates) forecasts += ns ? fmt::format("{},", *ns) : "-,";
-  return fmt::format("{}|{}|{}|{}|{}|{}|{}", tune_question(task, env.registry), objective.memory_cap,
+  return fmt::format("{}|{}|{}|{}|{}|{}|{}|{}", tune_question(task, env.registry), objective.memory_cap,
                      objective.ns_per_byte, task.options.only.has_value(), hash_hex(forecasts), hash_of(priced.costs),
-                     to_text(task.graph(), priced.pool.candidates));
+                     fmt::join(priced.full_nodes.members(), ","), to_text(task.graph(), priced.pool.candidates));
 }
 
 /// The costs that the same tune had when its pricing ended; nothing where the store knows others by now.
@@ -235,7 +236,8 @@ Result<void> check_all_taken(const Graph& graph, const CandidatePool& pool) {
               "operators of backends that are part of a library; a tune without --deploy runs them in others");
 }
 
-Result<void> fill(const TuneTask& task, const MeasureEnv& env, Priced& priced) {
+/// All that comes before measuring.
+Result<void> prepare_pricing(const TuneTask& task, const MeasureEnv& env, Priced& priced) {
   const Graph& graph = task.graph();
   COLLAGE_TRY_VOID(place_bodies(task, env, priced));
   const Pool& pool = priced.pool;
@@ -245,6 +247,10 @@ Result<void> fill(const TuneTask& task, const MeasureEnv& env, Priced& priced) {
   if (task.options.for_library) COLLAGE_TRY_VOID(check_all_taken(graph, pool.candidates));
   if (!task.options.resume.empty()) COLLAGE_TRY_VOID(take_costs(task, env, priced));
   priced.known_schedules = add_known_schedules(schedule_context(task, env, priced));
+  return {};
+}
+
+Result<void> price_all(const TuneTask& task, const MeasureEnv& env, Priced& priced) {
   auto costs = measure(task, env, priced);
   if (!costs) return std::unexpected(too_small_cap(std::move(costs).error(), task, priced));
   priced.costs = *std::move(costs);
@@ -276,7 +282,7 @@ PriceCounts Priced::counts() const {
   return counts;
 }
 
-Priced price_pool(const TuneTask& task, Pool pool, const MeasureEnv& env) {
+Priced open_pricing(const TuneTask& task, Pool pool, const MeasureEnv& env) {
   Priced priced{.pool = std::move(pool),
                 .memory = StepMemory([&env](const std::string& name) { return env.is_engine(name); }),
                 .memory_cap = task.options.objective.memory_cap};
@@ -285,8 +291,13 @@ Priced price_pool(const TuneTask& task, Pool pool, const MeasureEnv& env) {
     return priced;
   }
   priced.pricing = std::make_unique<Pricing>(pricing_options(task, env), task.graph(), env.registry, env.store);
-  if (auto filled = fill(task, env, priced); !filled) priced.no_covers = std::move(filled).error();
+  if (auto done = prepare_pricing(task, env, priced); !done) priced.no_covers = std::move(done).error();
   return priced;
+}
+
+void price(const TuneTask& task, const MeasureEnv& env, Priced& priced) {
+  if (!priced.has_covers()) return;
+  if (auto done = price_all(task, env, priced); !done) priced.no_covers = std::move(done).error();
 }
 
 Result<std::vector<Cost>> price_fresh(const TuneTask& task, const CandidatePool& fresh, const MeasureLimits& limits,

@@ -50,9 +50,13 @@ struct Priced {
   [[nodiscard]] std::int64_t quiet_ns() const { return has_covers() ? pricing->quiet_ns() : 0; }
 };
 
-/// Measures what decides which covers are best, or, with --measure-all, everything. What ends it is in `no_covers`; an
-/// exit kLimit: no cover is small enough; tune/nobody-left: pins and bans leave a node without candidates.
-[[nodiscard]] Priced price_pool(const TuneTask& task, Pool pool, const MeasureEnv& env);
+/// Places bodies; no other cost is known yet, but those of an earlier tune that the user named. What ends it is in
+/// `no_covers`, such as tune/nobody-left: pins and bans leave a node without candidates.
+[[nodiscard]] Priced open_pricing(const TuneTask& task, Pool pool, const MeasureEnv& env);
+
+/// Measures what decides which covers are best, or, with --measure-all, everything; nothing where there are no covers.
+/// What ends it is in `no_covers`; an exit kLimit: no cover is small enough.
+void price(const TuneTask& task, const MeasureEnv& env, Priced& priced);
 
 /// With everything known so far, measured costs corrected by context.
 [[nodiscard]] CoverRequest cover_request(const TuneTask& task, const Priced& priced, const Corrections& corrections);

@@ -1,0 +1,57 @@
+#include "tune/price/quick_cover.h"
+
+#include <algorithm>
+#include <map>
+
+#include "region/narrow_variant.h"
+#include "tune/price/hoped_gains.h"
+#include "tune/price/lazy_costs.h"
+
+namespace collage {
+namespace {
+
+enum class Making : std::uint8_t { kQuick, kCompiler, kEngine };
+
+Making making_of(const MeasureEnv& env, const std::string& name) {
+  const auto backend = env.registry.get(name);
+  if (!backend || (*backend)->info().is_engine) return Making::kEngine;
+  return (*backend)->info().is_compiler ? Making::kCompiler : Making::kQuick;
+}
+
+/// Takes out the candidates of compilers, but for those in 16 bits at nodes for which nobody else has any.
+void leave_quick(const CandidatePool& pool, const std::map<std::string, Making>& makings, std::size_t nodes,
+                 std::vector<Cost>& costs) {
+  NodeSet quick_narrow(nodes);
+  const auto nodes_of = [&](std::size_t c) -> const NodeSet& { return pool.regions[pool.candidates[c].region].nodes; };
+  for (std::size_t c = 0; c < costs.size(); ++c)
+    if (nanoseconds_of(costs[c]) && is_narrow(pool.candidates[c].variant) &&
+        makings.at(pool.candidates[c].backend) == Making::kQuick)
+      quick_narrow |= nodes_of(c);
+  for (std::size_t c = 0; c < costs.size(); ++c) {
+    if (makings.at(pool.candidates[c].backend) != Making::kCompiler) continue;
+    if (!is_narrow(pool.candidates[c].variant) || nodes_of(c).intersects(quick_narrow)) costs[c] = Unknown{};
+  }
+}
+
+}  // namespace
+
+Result<SearchResult> quick_cover(const TuneTask& task, const MeasureEnv& env, Priced& priced) {
+  const Graph& graph = task.graph();
+  const CandidatePool& pool = priced.pool.candidates;
+  CostBounds bounds(graph, pool, task.options.accuracy, peak_rates(env.store), task.options.threads, {},
+                    PricingMemory(env.store, graph, task.options).known());
+  CoverRequest request = cover_request(task, priced, {});
+  request.costs = LazyCosts(graph, pool, bounds, request.costs).forecast(Forecast::kExpected, graph.nodes.size());
+  request.search.max_states = std::min(request.search.max_states, kMostTrialStates);
+  CoverRequest whole = priced.pricing->completed(std::move(request));
+  std::map<std::string, Making> makings;
+  for (const Candidate& candidate : pool.candidates)
+    if (!makings.contains(candidate.backend)) makings[candidate.backend] = making_of(env, candidate.backend);
+  leave_quick(pool, makings, graph.nodes.size(), whole.costs);
+  std::vector<std::string> allowed;
+  std::ranges::copy_if(whole.backends, std::back_inserter(allowed),
+                       [&](const std::string& name) { return making_of(env, name) != Making::kEngine; });
+  return best_cover(whole, allowed);
+}
+
+}  // namespace collage
