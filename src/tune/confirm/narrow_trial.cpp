@@ -1,6 +1,8 @@
 #include "tune/confirm/narrow_trial.h"
 
 #include <algorithm>
+#include <iterator>
+#include <span>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -57,20 +59,28 @@ void keep_all_full(Priced& priced, std::size_t count) {
   for (std::size_t n = 0; n < count; ++n) priced.full_nodes.insert(n);
 }
 
-/// False where the text is none of text_of().
-bool take_nodes(const std::string& text, std::size_t count, Priced& priced) {
-  const auto json = nlohmann::json::parse(text, nullptr, false);
-  if (!json.is_array()) return false;
-  NodeSet nodes(count);
-  for (const nlohmann::json& n : json) {
-    if (!n.is_number_unsigned() || n.get<std::size_t>() >= count) return false;
-    nodes.insert(n.get<std::size_t>());
-  }
-  if (!nodes.empty()) priced.full_nodes = std::move(nodes);
-  return true;
+/// What the store keeps: the nodes in full precision, and the notes that say why.
+std::string text_of(const NodeSet& nodes, std::span<const std::string> notes) {
+  return nlohmann::json{{"nodes", nodes.members()}, {"notes", notes}}.dump();
 }
 
-std::string text_of(const NodeSet& nodes) { return nlohmann::json(nodes.members()).dump(); }
+/// False where the text is none of text_of().
+bool take_answer(const std::string& text, std::size_t count, Priced& priced, Contest& contest) {
+  try {
+    const auto json = nlohmann::json::parse(text);
+    NodeSet nodes(count);
+    for (const auto n : json.at("nodes").get<std::vector<std::size_t>>()) {
+      if (n >= count) return false;
+      nodes.insert(n);
+    }
+    auto notes = json.at("notes").get<std::vector<std::string>>();
+    if (!nodes.empty()) priced.full_nodes = std::move(nodes);
+    std::ranges::move(notes, std::back_inserter(contest.notes));
+    return true;
+  } catch (const nlohmann::json::exception&) {
+    return false;
+  }
+}
 
 }  // namespace
 
@@ -81,8 +91,9 @@ void try_narrow(const TuneTask& task, const MeasureEnv& env, Priced& priced, Con
   const std::size_t count = task.graph().nodes.size();
   const std::string key = "nodes in full precision|" +
                           hash_hex(fmt::format("{}|{}", tune_question(task, env.registry), env.budget.seconds()));
-  if (const auto known = env.store.verdict(key); known && take_nodes(*known, count, priced)) return;
+  if (const auto known = env.store.verdict(key); known && take_answer(*known, count, priced, contest)) return;
   env.say("round");
+  const std::size_t notes = contest.notes.size();
   const bool is_judged = judge_quick_plan(task, env, priced, contest);
   if (!is_judged && engine != nullptr && !engine->may_ship) {
     keep_all_full(priced, count);
@@ -90,7 +101,8 @@ void try_narrow(const TuneTask& task, const MeasureEnv& env, Priced& priced, Con
                             " is outside the bound, and there was no time to find the nodes that may have 16 bits: "
                             "all keep full precision");
   }
-  if (!env.user_stop.stop_requested()) env.store.put_verdict(key, text_of(priced.full_nodes));
+  if (!env.user_stop.stop_requested())
+    env.store.put_verdict(key, text_of(priced.full_nodes, std::span(contest.notes).subspan(notes)));
 }
 
 }  // namespace collage

@@ -1,6 +1,7 @@
 #include "tune/price/quick_cover.h"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 
 #include "region/narrow_variant.h"
@@ -16,6 +17,15 @@ Making making_of(const MeasureEnv& env, const std::string& name) {
   const auto backend = env.registry.get(name);
   if (!backend || (*backend)->info().is_engine) return Making::kEngine;
   return (*backend)->info().is_compiler ? Making::kCompiler : Making::kQuick;
+}
+
+/// What is wanted is a cover with 16 bits wherever they may pay.
+constexpr double kHopedForNarrow = 0.5;
+
+void favour_narrow(const CandidatePool& pool, std::vector<Cost>& costs) {
+  for (std::size_t c = 0; c < costs.size(); ++c)
+    if (const auto ns = nanoseconds_of(costs[c]); ns && is_narrow(pool.candidates[c].variant))
+      costs[c] = Estimated{.ns = std::llround(kHopedForNarrow * static_cast<double>(*ns))};
 }
 
 /// Takes out the candidates of compilers, but for those in 16 bits at nodes for which nobody else has any.
@@ -48,6 +58,7 @@ Result<SearchResult> quick_cover(const TuneTask& task, const MeasureEnv& env, Pr
   for (const Candidate& candidate : pool.candidates)
     if (!makings.contains(candidate.backend)) makings[candidate.backend] = making_of(env, candidate.backend);
   leave_quick(pool, makings, graph.nodes.size(), whole.costs);
+  favour_narrow(pool, whole.costs);
   std::vector<std::string> allowed;
   std::ranges::copy_if(whole.backends, std::back_inserter(allowed),
                        [&](const std::string& name) { return making_of(env, name) != Making::kEngine; });

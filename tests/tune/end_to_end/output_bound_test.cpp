@@ -26,6 +26,8 @@ class OutputsInClassFast : public ::testing::Test {
     return tune_with({instance}, bound, pins);
   }
 
+  Result<TuneReport> tuned_again(const std::string& instance) { return tune_with({instance}, std::nullopt); }
+
   static std::size_t narrow_steps(const TuneReport& report) {
     std::size_t count = 0;
     for (std::size_t at = 0; (at = report.cover.find("+bf16", at)) != std::string::npos; ++at) ++count;
@@ -106,6 +108,14 @@ TEST_F(OutputsInClassFast, SomeStepsGoBackToFullPrecisionWhereTheyErrTooMuchToge
   EXPECT_FALSE(has_note(*report, "4 of 4 nodes")) << "not one by one";
   EXPECT_LT(narrow_steps(*report), 4U) << report->cover;
   expect_right_outputs(*report);
+}
+
+TEST_F(OutputsInClassFast, TheSameTuneKeepsTheSameNodesInFullPrecision) {
+  const auto first = tuned("test:narrow=1.009");
+  const auto again = tuned_again("test:narrow=1.009");
+  ASSERT_TRUE(first && again);
+  EXPECT_EQ(first->cover, again->cover);
+  EXPECT_EQ(first->notes, again->notes);
 }
 
 TEST_F(OutputsInClassFast, ABoundOfTheUsersDecidesHowManyStay) {

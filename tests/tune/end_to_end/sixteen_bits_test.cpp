@@ -1,6 +1,7 @@
 // Tunes in class fast in which kernels of 16 bits seem to take next to no time: whatever ships keeps to its bound on
 // fresh inputs, and numbers that 16 bits cannot hold stay in full precision. Long: ./dev soak bounds.
 #include <fmt/format.h>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -102,10 +103,7 @@ class NarrowTune {
   /// `native` alone runs the nodes. A tune fills the store; its costs are then replaced by those in favour of 16 bits,
   /// and the second tune uses them.
   Result<TuneReport> run(const std::string& bound) {
-    TuneOptions options = test::small_tune(scratch_, {"native"});
-    options.bound = output_bound_of(bound);
-    options.accuracy = options.bound->accuracy;
-    options.rules = {{.kind = NodeRule::Kind::kPin, .glob = "*", .backend = "native"}};
+    const TuneOptions options = options_for(bound);
     COLLAGE_TRY_VOID(tune(options, registry()));
     {
       COLLAGE_TRY(Store store, Store::open(options.store));
@@ -118,7 +116,18 @@ class NarrowTune {
     return tune(options, registry());
   }
 
+  /// With the costs that are measured.
+  Result<TuneReport> run_once(const std::string& bound) { return tune(options_for(bound), registry()); }
+
  private:
+  [[nodiscard]] TuneOptions options_for(const std::string& bound) const {
+    TuneOptions options = test::small_tune(scratch_, {"native"});
+    options.bound = output_bound_of(bound);
+    options.accuracy = options.bound->accuracy;
+    options.rules = {{.kind = NodeRule::Kind::kPin, .glob = "*", .backend = "native"}};
+    return options;
+  }
+
   test::ScopedVariable element_;
   test::Scratch scratch_;
 };
@@ -157,6 +166,19 @@ TEST_P(RandomBounds, HoldOnFreshInputs) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Seeds, RandomBounds, testing::Range(std::size_t{0}, test::by_length<std::size_t>(2, 50)));
+
+/// Whatever the times of its kernels are.
+TEST(NodesThatErrTooMuch, AreKnownBeforeAnythingIsMeasured) {
+  if (!has_backends()) GTEST_SKIP() << "without native or a reference";
+  NarrowTune tune(random_network(2), "bf16");
+  const auto report = tune.run_once("max=1e-3");
+  ASSERT_TRUE(report) << to_string(report.error());
+  EXPECT_THAT(report->notes, testing::Contains(testing::HasSubstr("plan \"made quickly\" errs")));
+  expect_right_outputs(report->plan);
+  const auto again = tune.run_once("max=1e-3");
+  ASSERT_TRUE(again) << to_string(again.error());
+  EXPECT_EQ(again->notes, report->notes);
+}
 
 /// x times this factor, and what that gives divided by it again: in between lie numbers that 16 bits may not hold.
 Graph scaled_and_back(float factor) {
