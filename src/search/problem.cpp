@@ -195,6 +195,8 @@ class Builder {
           routes.cost[from * n + to] = way;
           routes.next[from * n + to] = routes.next[from * n + by];
         }
+    for (std::size_t to = 0; to < n; ++to)
+      for (std::size_t from = 0; from < n; ++from) routes.ns.push_back(routes.cost[from * n + to].ns);
   }
 
   PathCost direct(ValueId id, const ValueRoutes& routes, std::size_t from, std::size_t to) const {
@@ -254,12 +256,18 @@ class Builder {
 }  // namespace
 
 std::pair<PathCost, std::uint8_t> ValueRoutes::cheapest(PlaceMask held, std::uint8_t to) const {
-  std::pair<PathCost, std::uint8_t> best = {{.ns = kImpossible}, 0};
+  const PathCost* best = nullptr;
+  std::uint8_t start = 0;
   for (; held != 0; held &= held - 1) {
     const auto from = static_cast<std::uint8_t>(std::countr_zero(held));
-    best = std::min(best, {cost[from * places.size() + to], from});
+    const PathCost& way = cost[from * places.size() + to];
+    // Times alone decide almost always.
+    if (best != nullptr && (way.ns > best->ns || (way.ns == best->ns && way >= *best))) continue;
+    best = &way;
+    start = from;
   }
-  return best;
+  if (best == nullptr || best->ns >= kImpossible) return {{.ns = kImpossible}, 0};
+  return {*best, start};
 }
 
 PlaceMask ValueRoutes::on_way(std::uint8_t from, std::uint8_t to) const {
@@ -275,8 +283,8 @@ std::int64_t ValueRoutes::most_saved(PlaceMask held, std::uint8_t stop) const {
   std::int64_t saved = 0;
   for (PlaceMask left = wanted & ~held; left != 0; left &= left - 1) {
     const auto place = static_cast<std::uint8_t>(std::countr_zero(left));
-    const std::int64_t without = cheapest(held, place).first.ns;
-    const std::int64_t with = place == stop ? 0 : cost[stop * places.size() + place].ns;
+    const std::int64_t without = cheapest_ns(held, place);
+    const std::int64_t with = place == stop ? 0 : ns[place * places.size() + stop];
     saved += std::max<std::int64_t>(0, std::min(without, kImpossible / kMostWanted) - with);
   }
   return saved;
@@ -284,7 +292,7 @@ std::int64_t ValueRoutes::most_saved(PlaceMask held, std::uint8_t stop) const {
 
 void ValueRoutes::add_detours(PlaceMask held, std::uint8_t to, std::vector<Stops>& detours) const {
   const PlaceMask asked = PlaceMask{1} << to;
-  const auto way_ns = [&](PlaceMask from, std::uint8_t place) { return cheapest(from, place).first.ns; };
+  const auto way_ns = [&](PlaceMask from, std::uint8_t place) { return cheapest_ns(from, place); };
   const auto [way, start] = cheapest(held, to);
   if (way.ns >= kImpossible) return;
   const std::int64_t direct = way.ns;

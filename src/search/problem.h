@@ -5,7 +5,9 @@
 // Source: Floyd and Warshall's all-pairs shortest paths, for conversions in several steps.
 #pragma once
 
+#include <algorithm>
 #include <array>
+#include <bit>
 #include <cstdint>
 #include <limits>
 #include <map>
@@ -50,6 +52,7 @@ struct Stops {
 struct ValueRoutes {
   std::vector<Place> places;        ///< [0] is plain at home
   std::vector<PathCost> cost;       ///< [from * places + to]; ns = kImpossible when there is no way
+  std::vector<std::int64_t> ns;     ///< [to * places + from]: the time in `cost`
   std::vector<std::uint8_t> next;   ///< [from * places + to]: the first place on the way
   std::vector<std::int64_t> bytes;  ///< of the value, by place
   bool is_ours = true;              ///< takes memory of the plan: not a model input or output
@@ -59,6 +62,13 @@ struct ValueRoutes {
   [[nodiscard]] PlaceMask on_way(std::uint8_t from, std::uint8_t to) const;
   /// The cheapest way from one of `held` to `to`: its cost and where it starts.
   [[nodiscard]] std::pair<PathCost, std::uint8_t> cheapest(PlaceMask held, std::uint8_t to) const;
+  /// Its time alone.
+  [[nodiscard]] std::int64_t cheapest_ns(PlaceMask held, std::uint8_t to) const {
+    std::int64_t least = kImpossible;
+    for (; held != 0; held &= held - 1)
+      least = std::min(least, ns[to * places.size() + static_cast<std::size_t>(std::countr_zero(held))]);
+    return least;
+  }
 
   /// Whether others than those at `held` and `to` are wanted.
   [[nodiscard]] bool may_detour(PlaceMask held, std::uint8_t to) const {

@@ -35,6 +35,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <tuple>
 
 namespace collage {
 namespace {
@@ -231,9 +233,9 @@ class Pass {
     };
     go_on({});
     one.held = before;
-    const std::size_t first = detours_.size();
-    routes.add_detours(before, one.place, detours_);
-    for (std::size_t d = first; d < detours_.size(); ++d) {
+    // A copy: what comes after may find more detours.
+    const Detours detours = detours_of(one.value, before, one.place);
+    for (std::uint32_t d = detours.first; d < detours.first + detours.count; ++d) {
       if (ways_ >= kMostWays) {
         result_.dropped_ns = std::min(result_.dropped_ns, objective(next.cost, next.peak, edge.target));
         break;
@@ -241,7 +243,23 @@ class Pass {
       go_on(Stops(detours_[d]));
       one.held = before;
     }
-    detours_.resize(first);
+  }
+
+  /// In the pool of detours.
+  struct Detours {
+    std::uint32_t first = 0;
+    std::uint32_t count = 0;
+  };
+
+  /// The same question comes up in many states.
+  Detours detours_of(std::uint32_t value, PlaceMask held, std::uint8_t place) {
+    const auto [found, is_new] = known_detours_.try_emplace(std::tuple(value, held, place));
+    if (is_new) {
+      found->second.first = static_cast<std::uint32_t>(detours_.size());
+      problem_.routes[value].add_detours(held, place, detours_);
+      found->second.count = static_cast<std::uint32_t>(detours_.size()) - found->second.first;
+    }
+    return found->second;
   }
 
   /// The step is done.
@@ -291,15 +309,26 @@ class Pass {
   bool dominates(const PathCost& a, std::int64_t a_peak, const PlaceMask* a_masks, const PathCost& b,
                  std::int64_t b_peak, const PlaceMask* b_masks, const std::vector<std::uint32_t>& live) const {
     if (problem_.minds_memory) return a <= b && a_peak <= b_peak && std::equal(a_masks, a_masks + live.size(), b_masks);
-    if (a > b) return false;
-    PathCost matched = a;
+    // Times alone decide almost always.
+    std::int64_t left_ns = b.ns - a.ns;
+    if (left_ns < 0) return false;
     for (std::size_t i = 0; i < live.size(); ++i)
       for (PlaceMask missing = b_masks[i] & ~a_masks[i]; missing != 0; missing &= missing - 1) {
         const auto place = static_cast<std::uint8_t>(std::countr_zero(missing));
-        matched += problem_.routes[live[i]].cheapest(a_masks[i], place).first;
-        if (matched > b) return false;
+        left_ns -= problem_.routes[live[i]].cheapest_ns(a_masks[i], place);
+        if (left_ns < 0) return false;
       }
-    return true;
+    return left_ns > 0 || dominates_at_equal_time(a, a_masks, b, b_masks, live);
+  }
+
+  bool dominates_at_equal_time(const PathCost& a, const PlaceMask* a_masks, const PathCost& b, const PlaceMask* b_masks,
+                               const std::vector<std::uint32_t>& live) const {
+    PathCost matched = a;
+    for (std::size_t i = 0; i < live.size(); ++i)
+      for (PlaceMask missing = b_masks[i] & ~a_masks[i]; missing != 0; missing &= missing - 1)
+        matched +=
+            problem_.routes[live[i]].cheapest(a_masks[i], static_cast<std::uint8_t>(std::countr_zero(missing))).first;
+    return matched <= b;
   }
 
   void add_if_not_dominated(State& next, std::uint32_t target) {
@@ -367,6 +396,7 @@ class Pass {
   std::vector<PlaceMask> after_;
   std::vector<Stop> stops_here_;
   std::vector<Stops> detours_;
+  std::map<std::tuple<std::uint32_t, PlaceMask, std::uint8_t>, Detours> known_detours_;
   std::vector<std::pair<PlaceMask*, PlaceMask>> changes_;  ///< of places, to be taken back
   std::size_t ways_ = 0;
   std::vector<std::int64_t> bytes_;
