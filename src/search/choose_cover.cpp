@@ -89,6 +89,11 @@ class CoverWriter {
   Cover cover_;
 };
 
+/// A last pass that is hardly wider than the one before would find hardly more.
+std::size_t next_width(std::size_t width, std::size_t most) {
+  return 2 * kWiden * width > most ? most : kWiden * width;
+}
+
 /// The objective of a finished path.
 std::int64_t objective(const PassResult& pass, const SearchOptions& options) {
   return pass.cost.ns + static_cast<std::int64_t>(options.ns_per_byte * static_cast<double>(pass.peak_bytes) + 0.5);
@@ -105,7 +110,7 @@ Result<SearchResult> choose_cover(const Graph& graph, const Uses& uses, std::spa
   SearchResult result;
   std::optional<PassResult> best;
   std::int64_t dropped = kImpossible;
-  for (std::size_t width = std::min(options.first_width, most_width);; width = std::min(width * kWiden, most_width)) {
+  for (std::size_t width = std::min(options.first_width, most_width);; width = next_width(width, most_width)) {
     PassResult pass = search_states(problem, lattice, width, best ? objective(*best, options) : kImpossible - 1);
     result.states += pass.states;
     dropped = pass.dropped_ns;

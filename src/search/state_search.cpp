@@ -36,6 +36,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <span>
 #include <tuple>
 
 namespace collage {
@@ -45,6 +46,14 @@ constexpr PlaceMask mask_of(std::uint8_t place) { return PlaceMask{1} << place; 
 constexpr std::uint32_t kNoIndex = ~std::uint32_t{0};
 /// Ways to bring the ports of one step where they are needed that are tried; of the others only the direct ones.
 constexpr std::size_t kMostWays = 64;
+/// The same for ways that end on the way because they cost too much.
+constexpr std::size_t kMostTries = 512;
+/// A set holds so many times as many states as the beam is wide before the worst are dropped.
+constexpr std::size_t kOverfull = 2;
+/// Comparisons for each state that a pass may keep; where there are more, the beam becomes narrower, down to this
+/// width.
+constexpr std::size_t kWorkPerState = 512;
+constexpr std::size_t kLeastWidth = 16;
 
 /// A way to a covered set: its cost, and where each live value is (in the pool of masks, in the order of Set::live).
 struct State {
@@ -56,6 +65,12 @@ struct State {
   std::uint32_t first_stop = 0;  ///< in the pool of stops
   std::uint32_t stops = 0;
   std::size_t masks = 0;
+};
+
+/// A state of a set, with its time at hand: most comparisons need no more.
+struct Entry {
+  std::int64_t ns = 0;
+  std::uint32_t state = 0;
 };
 
 /// Where the live values of an edge's target come from, and the ports of its group among those of its source.
@@ -78,13 +93,19 @@ std::uint32_t index_in(const std::vector<std::uint32_t>& sorted, std::uint32_t v
 class Pass {
  public:
   Pass(const Problem& problem, const Lattice& lattice, std::size_t width, std::int64_t most_ns)
-      : problem_(problem), lattice_(lattice), width_(width), most_ns_(most_ns), of_set_(lattice.sets.size()) {}
+      : problem_(problem),
+        lattice_(lattice),
+        most_width_(width),
+        width_(width),
+        most_ns_(most_ns),
+        of_set_(lattice.sets.size()) {}
 
   PassResult run() {
     add_start();
     for (std::size_t count = 0; count < problem_.size(); ++count) {
       cut(lattice_.layers[count]);
       for (const std::uint32_t set : lattice_.layers[count]) expand(set);
+      fit_width(count + 1);
     }
     return finish();
   }
@@ -94,7 +115,7 @@ class Pass {
     State start;
     start.masks = masks_.size();
     masks_.insert(masks_.end(), lattice_.sets[0].live.size(), mask_of(0));
-    of_set_[0].push_back(0);
+    of_set_[0].push_back({.ns = 0, .state = 0});
     states_.push_back(start);
   }
 
@@ -104,29 +125,48 @@ class Pass {
     return cost.ns + lattice_.sets[set].rest_ns + static_cast<std::int64_t>(std::llround(memory));
   }
 
+  /// By the work so far, not by the clock: the same problem gives the same cover.
+  void fit_width(std::size_t layers) {
+    const bool is_too_wide = work_ > kWorkPerState * most_width_ * layers;
+    width_ = is_too_wide ? std::max(std::min(kLeastWidth, most_width_), width_ / 2) : std::min(most_width_, 2 * width_);
+  }
+
+  struct Ranked {
+    std::int64_t objective;
+    PathCost cost;
+    std::uint32_t set;
+    std::uint32_t state;
+  };
+
+  /// Takes the states out of these sets, the best first.
+  std::vector<Ranked> ranked(std::span<const std::uint32_t> sets) {
+    std::vector<Ranked> states;
+    for (const std::uint32_t set : sets) {
+      for (const Entry& entry : of_set_[set]) {
+        const State& state = states_[entry.state];
+        states.push_back({objective(state.cost, state.peak, set), state.cost, set, entry.state});
+      }
+      of_set_[set].clear();
+    }
+    std::ranges::stable_sort(states, {}, [](const Ranked& one) { return std::pair(one.objective, one.cost); });
+    return states;
+  }
+
+  /// Leaves the best states of these sets, as many as the beam is wide.
+  void keep_best(std::span<const std::uint32_t> sets) {
+    std::vector<Ranked> states = ranked(sets);
+    if (states.size() > width_) {
+      result_.dropped_ns = std::min(result_.dropped_ns, states[width_].objective);
+      states.resize(width_);
+    }
+    for (const Ranked& kept : states) of_set_[kept.set].push_back({.ns = kept.cost.ns, .state = kept.state});
+  }
+
   void cut(const std::vector<std::uint32_t>& layer) {
-    struct Ranked {
-      std::int64_t objective;
-      PathCost cost;
-      std::uint32_t set;
-      std::uint32_t state;
-    };
     std::size_t total = 0;
     for (const std::uint32_t set : layer) total += of_set_[set].size();
     result_.states += total;
-    if (total <= width_) return;
-    std::vector<Ranked> ranked;
-    for (const std::uint32_t set : layer) {
-      for (const std::uint32_t s : of_set_[set])
-        ranked.push_back({objective(states_[s].cost, states_[s].peak, set), states_[s].cost, set, s});
-      of_set_[set].clear();
-    }
-    std::stable_sort(ranked.begin(), ranked.end(), [](const Ranked& a, const Ranked& b) {
-      return std::pair(a.objective, a.cost) < std::pair(b.objective, b.cost);
-    });
-    result_.dropped_ns = std::min(result_.dropped_ns, ranked[width_].objective);
-    ranked.resize(width_);
-    for (const Ranked& kept : ranked) of_set_[kept.set].push_back(kept.state);
+    if (total > width_) keep_best(layer);
   }
 
   void expand(std::uint32_t set) {
@@ -135,8 +175,8 @@ class Pass {
       if (lattice_.sets[edge.target].rest_ns >= kImpossible) continue;
       const Group& group = problem_.groups[edge.group];
       make_map(set, edge);
-      for (const std::uint32_t s : of_set_[set])
-        for (std::uint32_t o = 0; o < group.options.size(); ++o) step(s, edge, group, o);
+      for (const Entry& entry : of_set_[set])
+        for (std::uint32_t o = 0; o < group.options.size(); ++o) step(entry.state, edge, group, o);
     }
     of_set_[set].clear();
   }
@@ -174,6 +214,7 @@ class Pass {
     for (std::size_t i = 0; i < group.outputs.size(); ++i) made_.push_back(mask_of(option.out[i]));
     stops_here_.clear();
     ways_ = 0;
+    tries_ = 0;
     bring(0, next, edge, group, option);
   }
 
@@ -236,7 +277,7 @@ class Pass {
     // A copy: what comes after may find more detours.
     const Detours detours = detours_of(one.value, before, one.place);
     for (std::uint32_t d = detours.first; d < detours.first + detours.count; ++d) {
-      if (ways_ >= kMostWays) {
+      if (ways_ >= kMostWays || ++tries_ > kMostTries) {
         result_.dropped_ns = std::min(result_.dropped_ns, objective(next.cost, next.peak, edge.target));
         break;
       }
@@ -333,22 +374,27 @@ class Pass {
 
   void add_if_not_dominated(State& next, std::uint32_t target) {
     const std::vector<std::uint32_t>& live = lattice_.sets[target].live;
-    std::vector<std::uint32_t>& others = of_set_[target];
-    for (const std::uint32_t other : others)
-      if (dominates(states_[other].cost, states_[other].peak, masks_.data() + states_[other].masks, next.cost,
-                    next.peak, after_.data(), live))
+    std::vector<Entry>& others = of_set_[target];
+    work_ += others.size();
+    for (const Entry& other : others)
+      if (other.ns <= next.cost.ns &&
+          dominates(states_[other.state].cost, states_[other.state].peak, masks_.data() + states_[other.state].masks,
+                    next.cost, next.peak, after_.data(), live))
         return;
-    std::erase_if(others, [&](std::uint32_t other) {
-      return dominates(next.cost, next.peak, after_.data(), states_[other].cost, states_[other].peak,
-                       masks_.data() + states_[other].masks, live);
+    std::erase_if(others, [&](const Entry& other) {
+      return other.ns >= next.cost.ns &&
+             dominates(next.cost, next.peak, after_.data(), states_[other.state].cost, states_[other.state].peak,
+                       masks_.data() + states_[other.state].masks, live);
     });
     next.first_stop = static_cast<std::uint32_t>(stops_.size());
     next.stops = static_cast<std::uint32_t>(stops_here_.size());
     stops_.insert(stops_.end(), stops_here_.begin(), stops_here_.end());
     next.masks = masks_.size();
     masks_.insert(masks_.end(), after_.begin(), after_.end());
-    others.push_back(static_cast<std::uint32_t>(states_.size()));
+    others.push_back({.ns = next.cost.ns, .state = static_cast<std::uint32_t>(states_.size())});
     states_.push_back(next);
+    // The beam will cut them: until then each is compared with all that come.
+    if (others.size() > kOverfull * width_) keep_best({&target, 1});
   }
 
   std::vector<Stop> stops_of(const State& state) const {
@@ -363,7 +409,7 @@ class Pass {
       return std::pair(objective(states_[s].cost, states_[s].peak, set), states_[s].cost);
     };
     for (const std::uint32_t set : lattice_.layers[problem_.size()])
-      for (const std::uint32_t s : of_set_[set])
+      for (const auto& [ns, s] : of_set_[set])
         if (best == kNoIndex || rank(s, set) < rank(best, best_set)) {
           best = s;
           best_set = set;
@@ -380,13 +426,15 @@ class Pass {
 
   const Problem& problem_;
   const Lattice& lattice_;
-  const std::size_t width_;
+  const std::size_t most_width_;
+  std::size_t width_;  ///< of the beam
   const std::int64_t most_ns_;
-  std::vector<std::vector<std::uint32_t>> of_set_;  ///< states by set
+  std::vector<std::vector<Entry>> of_set_;
   std::vector<State> states_;
   std::vector<PlaceMask> masks_;
   std::vector<Stop> stops_;
   PassResult result_;
+  std::size_t work_ = 0;  ///< comparisons of states
 
   // of the edge and step at work, kept to save allocations
   const Lattice::Set* source_ = nullptr;
@@ -398,7 +446,8 @@ class Pass {
   std::vector<Stops> detours_;
   std::map<std::tuple<std::uint32_t, PlaceMask, std::uint8_t>, Detours> known_detours_;
   std::vector<std::pair<PlaceMask*, PlaceMask>> changes_;  ///< of places, to be taken back
-  std::size_t ways_ = 0;
+  std::size_t ways_ = 0;                                   ///< of one step, so far
+  std::size_t tries_ = 0;                                  ///< likewise
   std::vector<std::int64_t> bytes_;
 };
 
