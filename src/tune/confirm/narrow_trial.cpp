@@ -92,7 +92,7 @@ void try_narrow(const TuneTask& task, const MeasureEnv& env, Priced& priced, Con
   const std::string key = "nodes in full precision|" +
                           hash_hex(fmt::format("{}|{}", tune_question(task, env.registry), env.budget.seconds()));
   if (const auto known = env.store.verdict(key); known && take_answer(*known, count, priced, contest)) return;
-  env.say("round");
+  env.say("narrow");
   const std::size_t notes = contest.notes.size();
   const bool is_judged = judge_quick_plan(task, env, priced, contest);
   if (!is_judged && engine != nullptr && !engine->may_ship) {
