@@ -109,15 +109,16 @@ Result<SearchResult> choose_cover(const Graph& graph, const Uses& uses, std::spa
   const Lattice lattice = make_lattice(problem, std::max<std::size_t>(16, most_width));
   SearchResult result;
   std::optional<PassResult> best;
-  std::int64_t dropped = kImpossible;
+  // Every pass proves that no cover costs less than the least of what it reached and dropped.
+  std::int64_t dropped = 0;
   for (std::size_t width = std::min(options.first_width, most_width);; width = next_width(width, most_width)) {
     PassResult pass = search_states(problem, lattice, width, best ? objective(*best, options) : kImpossible - 1);
     result.states += pass.states;
-    dropped = pass.dropped_ns;
+    dropped = std::max(dropped, pass.dropped_ns);
     if (pass.path &&
         (!best || std::pair(objective(pass, options), pass.cost) < std::pair(objective(*best, options), best->cost)))
       best = std::move(pass);
-    if (dropped >= kImpossible || width >= most_width) break;
+    if (dropped >= kImpossible || (best && dropped >= objective(*best, options)) || width >= most_width) break;
   }
   if (!best) return no_cover(graph, options);
   dropped = std::min(dropped, lattice.dropped_ns);

@@ -8,8 +8,8 @@
 //       when conversions are free (search/lattice). State A dominates state B with the same covered nodes when A's cost
 //       plus the conversions to B's places is at most B's cost; B is then dropped. Open states are kept by number of
 //       covered nodes. A problem that is too large to be solved exactly thus becomes a beam search: the cheapest states
-//       of each layer are kept, the beam is widened until the budget of states is spent, and the bound of the dropped
-//       states is reported.
+//       of each layer are kept, the beam is widened until the budget of states is spent (and narrowed again where
+//       comparing states would take too long), and the bound of the dropped states is reported.
 //       A value on its way to a place may stop at others that readers to come save by; of trees of conversions to more
 //       than three places of one value the cheapest may be missed, beside which the cover is still exact.
 // Cost: states x candidates at a node x live values.

@@ -46,7 +46,7 @@ constexpr PlaceMask mask_of(std::uint8_t place) { return PlaceMask{1} << place; 
 constexpr std::uint32_t kNoIndex = ~std::uint32_t{0};
 /// Ways to bring the ports of one step where they are needed that are tried; of the others only the direct ones.
 constexpr std::size_t kMostWays = 64;
-/// The same for ways that end on the way because they cost too much.
+/// Detours tried in one step, those that cost too much before they end included.
 constexpr std::size_t kMostTries = 512;
 /// A set holds so many times as many states as the beam is wide before the worst are dropped.
 constexpr std::size_t kOverfull = 2;
@@ -261,6 +261,12 @@ class Pass {
               const Option& option) {
     const ValueRoutes& routes = problem_.routes[one.value];
     const PlaceMask before = one.held;
+    // The direct way is the shortest: no way leads to less.
+    PathCost direct = next.cost;
+    direct += routes.cheapest(before, one.place).first;
+    if (direct.ns >= kImpossible) return;
+    const std::int64_t least = objective(direct, next.peak, edge.target);
+    if (least > most_ns_) return;
     const auto go_on = [&](const Stops& detour) {
       State further = next;
       for (std::uint8_t i = 0; i < detour.count; ++i)
@@ -278,7 +284,7 @@ class Pass {
     const Detours detours = detours_of(one.value, before, one.place);
     for (std::uint32_t d = detours.first; d < detours.first + detours.count; ++d) {
       if (ways_ >= kMostWays || ++tries_ > kMostTries) {
-        result_.dropped_ns = std::min(result_.dropped_ns, objective(next.cost, next.peak, edge.target));
+        result_.dropped_ns = std::min(result_.dropped_ns, least);
         break;
       }
       go_on(Stops(detours_[d]));

@@ -1,7 +1,7 @@
 // One pass of the state search over the lattice: the cheapest path to every state (covered nodes, places of live
 // values) that can still lead to a better cover than the best one known. state_search.cpp begins with an example.
-// In:  a problem, its lattice, the width of the beam, the cost of the best cover known. Out: the best path; a lower
-//       bound on the covers through the states that were dropped.
+// In:  a problem, its lattice, the greatest width of the beam, the cost of the best cover known. Out: the best path; a
+//       lower bound on the covers through the states that were dropped.
 // Cost: states x candidates at a node x live values.
 // Source: see search.h.
 #pragma once

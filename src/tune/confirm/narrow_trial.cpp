@@ -1,14 +1,19 @@
 #include "tune/confirm/narrow_trial.h"
 
 #include <algorithm>
+#include <chrono>
 #include <iterator>
-#include <span>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
+#include "backend/narrow_element.h"
 #include "backend/roles.h"
 #include "base/hash.h"
+#include "base/json.h"
 #include "region/narrow_variant.h"
 #include "tune/confirm/enter_covers.h"
 #include "tune/confirm/output_check.h"
@@ -17,10 +22,14 @@
 namespace collage {
 namespace {
 
+constexpr const char* kStoredNodes = "stored nodes in full precision";
 /// Of the budget, for making all plans of the trial.
 constexpr double kTrialShare = 0.15;
-/// An engine that errs so little tells that rounding does no harm.
+/// An engine that errs so little of the bound tells that rounding does no harm; one that errs less does not round.
 constexpr double kHarmless = 0.6;
+constexpr double kLeastOfRounding = 0.02;
+/// Of the bound: nodes that may round all the same cannot be told from others any more.
+constexpr double kHopeless = 8;
 /// Kernels that fail where they are needed are replaced: so many plans at most.
 constexpr int kMostPlans = 12;
 
@@ -28,81 +37,128 @@ bool has_narrow_candidate(const CandidatePool& pool) {
   return std::ranges::any_of(pool.candidates, [](const Candidate& one) { return is_narrow(one.variant); });
 }
 
-/// The engine that computes in 16 bits when left alone; null where there is none.
+/// The engine that computes in 16 bits when left alone; null where there is none, or none that was judged.
 const Contestant* narrow_engine(const Contest& contest) {
   const auto found = std::ranges::find_if(contest.competing, [](const Contestant& one) {
-    return one.is_rival && is_at_default_precision(one.cover.steps.front().backend);
+    return one.is_rival && one.share > 0 && is_at_default_precision(one.cover.steps.front().backend);
   });
   return found == contest.competing.end() ? nullptr : &*found;
 }
 
-/// Judges a plan and widens its nodes. False when there was no time for one.
-bool judge_quick_plan(const TuneTask& task, const MeasureEnv& env, Priced& priced, Contest& contest) {
-  const Seconds most(kTrialShare * env.budget.seconds());
-  const ArtifactLimits limits{.stop = env.stop,
-                              .latest = Clock::now() + std::chrono::duration_cast<Clock::duration>(most)};
-  for (int plan = 0; plan < kMostPlans && Clock::now() < limits.latest; ++plan) {
-    auto quick = quick_cover(task, env, priced);
-    if (!quick || !has_narrow_step(quick->cover)) return true;
-    auto made = contestant_of(task, env, "made quickly", std::move(quick->cover), limits, priced, contest);
-    if (!made && made.error().code == kNoTimeForPlan) return false;
-    if (!made) continue;  // the next cover is without what does not work
-    const auto keeps = keeps_bound(task, env, *made, contest);
-    if (keeps && !*keeps && made->share > kMostShare) widen_nodes(task, env, *made, priced, contest);
-    return keeps.has_value();
-  }
-  return false;
+bool shows_no_harm(const Contestant& engine) {
+  const bool is_same_element = narrow_element({.accuracy = Accuracy::kFast}) == ElementType::kBfloat16;
+  return is_same_element && engine.share >= kLeastOfRounding && engine.share <= kHarmless;
 }
 
-void keep_all_full(Priced& priced, std::size_t count) {
+void keep_all_full(std::size_t count, Priced& priced) {
   priced.full_nodes = NodeSet(count);
   for (std::size_t n = 0; n < count; ++n) priced.full_nodes.insert(n);
 }
 
-/// What the store keeps: the nodes in full precision, and the notes that say why.
-std::string text_of(const NodeSet& nodes, std::span<const std::string> notes) {
-  return nlohmann::json{{"nodes", nodes.members()}, {"notes", notes}}.dump();
+enum class Trial : std::uint8_t { kJudged, kNoTime, kFailed };
+
+Trial judge_plan(const TuneTask& task, const MeasureEnv& env, Contestant& made, Priced& priced, Contest& contest) {
+  const auto keeps = keeps_bound(task, env, made, contest);
+  if (!keeps) return Trial::kFailed;
+  if (*keeps || made.share <= kMostShare) return Trial::kJudged;
+  if (made.share <= kHopeless) {
+    widen_nodes(task, env, made, priced, contest);
+    return Trial::kJudged;
+  }
+  keep_all_full(task.graph().nodes.size(), priced);
+  contest.notes.push_back(
+      fmt::format("plan \"{}\" errs {:.2f} times the bound: all nodes keep full precision", made.name, made.share));
+  return Trial::kJudged;
 }
 
-/// False where the text is none of text_of().
-bool take_answer(const std::string& text, std::size_t count, Priced& priced, Contest& contest) {
-  try {
-    const auto json = nlohmann::json::parse(text);
-    NodeSet nodes(count);
-    for (const auto n : json.at("nodes").get<std::vector<std::size_t>>()) {
-      if (n >= count) return false;
-      nodes.insert(n);
-    }
-    auto notes = json.at("notes").get<std::vector<std::string>>();
-    if (!nodes.empty()) priced.full_nodes = std::move(nodes);
-    std::ranges::move(notes, std::back_inserter(contest.notes));
-    return true;
-  } catch (const nlohmann::json::exception&) {
-    return false;
+/// Judges a plan and widens its nodes.
+Trial judge_quick_plan(const TuneTask& task, const MeasureEnv& env, Priced& priced, Contest& contest) {
+  const auto share = std::chrono::duration_cast<Clock::duration>(Seconds(kTrialShare * env.budget.seconds()));
+  const ArtifactLimits limits{.stop = env.stop,
+                              .latest = std::min(Clock::now() + share, env.budget.after(Budget::kPricingShare))};
+  for (int plan = 0; plan < kMostPlans; ++plan) {
+    if (Clock::now() > limits.latest || env.stop.stop_requested()) return Trial::kNoTime;
+    auto quick = quick_cover(task, env, priced);
+    if (!quick) return Trial::kFailed;
+    if (!has_narrow_step(quick->cover)) return Trial::kJudged;
+    auto made = contestant_of(task, env, "made quickly", std::move(quick->cover), limits, priced, contest);
+    if (made) return judge_plan(task, env, *made, priced, contest);
+    if (made.error().code == kNoTimeForPlan) return Trial::kNoTime;
+    // The next cover is without what does not work; nothing else changes with it.
+    if (made.error().code != kNoArtifact) return Trial::kFailed;
   }
+  return Trial::kFailed;
+}
+
+/// What a trial found: nodes in full precision, and the notes that say why.
+struct Answer {
+  double budget_s = 0;
+  std::vector<std::size_t> nodes;
+  std::vector<std::string> notes;
+};
+
+std::string key_of(const TuneTask& task, const MeasureEnv& env) {
+  const Objective& objective = task.options.objective;
+  return "nodes in full precision|" +
+         hash_hex(fmt::format("{}|{}|{}|{}", tune_question(task, env.registry), objective.memory_cap,
+                              objective.ns_per_byte, task.options.only.has_value()));
+}
+
+/// Nothing for one of a smaller budget.
+std::optional<Answer> recalled(const std::string& key, const MeasureEnv& env, std::size_t count) {
+  const auto text = env.store.verdict(key);
+  if (!text) return std::nullopt;
+  const auto json = parse_json(*text, kStoredNodes);
+  if (!json) return std::nullopt;
+  auto answer = read_json(kStoredNodes, [&] {
+    return Answer{.budget_s = json->at("budget").get<double>(),
+                  .nodes = json->at("nodes").get<std::vector<std::size_t>>(),
+                  .notes = json->at("notes").get<std::vector<std::string>>()};
+  });
+  if (!answer || answer->budget_s < env.budget.seconds()) return std::nullopt;
+  if (std::ranges::any_of(answer->nodes, [&](std::size_t n) { return n >= count; })) return std::nullopt;
+  return *std::move(answer);
+}
+
+void take(Answer answer, std::size_t count, Priced& priced, Contest& contest) {
+  if (!answer.nodes.empty()) priced.full_nodes = NodeSet(count);
+  for (const std::size_t n : answer.nodes) priced.full_nodes.insert(n);
+  std::ranges::move(answer.notes, std::back_inserter(contest.notes));
+}
+
+void run_trial(const TuneTask& task, const MeasureEnv& env, const Contestant* engine, Priced& priced,
+               Contest& contest) {
+  env.say("narrow");
+  const bool is_outside = engine != nullptr && engine->share > kMostShare;
+  const std::string name = is_outside ? title_of(*engine) : "";
+  const Trial trial = judge_quick_plan(task, env, priced, contest);
+  // What the plan's kernels taught is not in the answer that the store keeps: the same tune must not know it either.
+  restart_pricing(task, env, priced);
+  contest.least_over_cap.reset();
+  if (trial != Trial::kNoTime || !is_outside) return;
+  keep_all_full(task.graph().nodes.size(), priced);
+  contest.notes.push_back(name +
+                          " is outside the bound, and there was no time to find the nodes that may have 16 bits: all "
+                          "keep full precision");
 }
 
 }  // namespace
 
 void try_narrow(const TuneTask& task, const MeasureEnv& env, Priced& priced, Contest& contest) {
   if (!priced.has_covers() || !has_narrow_candidate(priced.pool.candidates)) return;
-  const Contestant* const engine = narrow_engine(contest);
-  if (engine != nullptr && engine->may_ship && engine->share <= kHarmless) return;
   const std::size_t count = task.graph().nodes.size();
-  const std::string key = "nodes in full precision|" +
-                          hash_hex(fmt::format("{}|{}", tune_question(task, env.registry), env.budget.seconds()));
-  if (const auto known = env.store.verdict(key); known && take_answer(*known, count, priced, contest)) return;
-  env.say("narrow");
-  const std::size_t notes = contest.notes.size();
-  const bool is_judged = judge_quick_plan(task, env, priced, contest);
-  if (!is_judged && engine != nullptr && !engine->may_ship) {
-    keep_all_full(priced, count);
-    contest.notes.push_back(title_of(*engine) +
-                            " is outside the bound, and there was no time to find the nodes that may have 16 bits: "
-                            "all keep full precision");
+  const std::string key = key_of(task, env);
+  if (auto answer = recalled(key, env, count)) {
+    take(*std::move(answer), count, priced, contest);
+    return;
   }
-  if (!env.user_stop.stop_requested())
-    env.store.put_verdict(key, text_of(priced.full_nodes, std::span(contest.notes).subspan(notes)));
+  const Contestant* const engine = narrow_engine(contest);
+  const auto before = static_cast<std::ptrdiff_t>(contest.notes.size());
+  if (engine == nullptr || !shows_no_harm(*engine)) run_trial(task, env, engine, priced, contest);
+  if (env.user_stop.stop_requested()) return;
+  const std::vector<std::string> notes(contest.notes.begin() + before, contest.notes.end());
+  env.store.put_verdict(
+      key, to_line(Json{{"budget", env.budget.seconds()}, {"nodes", priced.full_nodes.members()}, {"notes", notes}}));
 }
 
 }  // namespace collage

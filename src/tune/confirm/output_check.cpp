@@ -20,8 +20,6 @@ namespace {
 constexpr double kWantedShare = 0.65;
 /// Then nothing is narrow any more.
 constexpr int kMostRounds = 6;
-/// Of the bound: what a single step errs cannot be told any more beside what all others do.
-constexpr double kHopelessShare = 8;
 
 bool is_narrow_kernel(const CoverStep& step) {
   const auto* const kernel = std::get_if<CoverKernel>(&step.work);
@@ -222,8 +220,7 @@ void widen_nodes(const TuneTask& task, const MeasureEnv& env, const Contestant& 
   const std::size_t count = task.graph().nodes.size();
   if (priced.full_nodes.universe() == 0) priced.full_nodes = NodeSet(count);
   const bool is_last = ++priced.widenings >= kMostRounds || env.stop.stop_requested();
-  const NodeSet worst =
-      is_last || contestant.share > kHopelessShare ? all_nodes(count) : nodes_to_widen(task, env, contestant);
+  const NodeSet worst = is_last ? all_nodes(count) : nodes_to_widen(task, env, contestant);
   priced.full_nodes |= worst.is_subset_of(priced.full_nodes) ? all_nodes(count) : worst;
   contest.notes.push_back(fmt::format("plan \"{}\" errs {:.2f} times the bound: {} of {} nodes keep full precision",
                                       contestant.name, contestant.share, priced.full_nodes.count(), count));

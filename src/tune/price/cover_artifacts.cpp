@@ -1,5 +1,6 @@
 #include "tune/price/cover_artifacts.h"
 
+#include <algorithm>
 #include <utility>
 #include <variant>
 
@@ -11,14 +12,22 @@
 namespace collage {
 namespace {
 
-constexpr const char* kNoArtifact = "tune/no-artifact";
-
 CandidateSpec kernel_spec(const CoverKernel& kernel, const std::string& backend) {
   return {.backend = backend, .variant = kernel.variant, .labels = labels_of(kernel.region, kernel.region.matches)};
 }
 
 std::string kernel_title(const Graph& graph, const CoverKernel& kernel, const std::string& backend) {
   return backend + "/" + kernel.variant.name + " at " + graph.nodes[kernel.region.nodes.next()].name;
+}
+
+/// Whether every narrow port of the first variant is one of the second, too.
+bool has_ports_of(const Variant& first, const Variant& second) {
+  const auto all = [](const std::vector<Format>& ours, const std::vector<Format>& theirs) {
+    for (std::size_t port = 0; port < std::min(ours.size(), theirs.size()); ++port)
+      if (ours[port].narrow() && !theirs[port].narrow()) return false;
+    return true;
+  };
+  return all(first.input_formats, second.input_formats) && all(first.output_formats, second.output_formats);
 }
 
 Error no_artifact(const std::string& what, const Refusal& refusal) {
@@ -96,8 +105,7 @@ Result<Artifact> CoverArtifacts::make_kernel(const CoverKernel& kernel, const st
                                              const ArtifactLimits& limits) {
   COLLAGE_TRY(Stored stored, stored_kernel(kernel, backend, limits));
   if (stored) return std::move(stored->artifact);
-  broken_.push_back({kernel.region, backend, kernel.variant, stored.error()});
-  ++broken_count_;
+  note_broken(kernel, backend, stored.error());
   return std::unexpected(no_artifact(kernel_title(graph_, kernel, backend), stored.error()));
 }
 
@@ -125,21 +133,32 @@ Result<std::optional<StoredArtifact>> CoverArtifacts::portable_kernel(const Cove
   return std::nullopt;
 }
 
+void CoverArtifacts::note_broken(const CoverKernel& kernel, const std::string& backend, const Refusal& refusal) {
+  Broken broken{.region = kernel.region, .backend = backend, .variant = kernel.variant, .refusal = refusal};
+  broken.rounds_too_much = refusal.reason == RefusalReason::kWrongResult && is_narrow(kernel.variant);
+  if (broken.rounds_too_much && kernel.region.constants.empty())
+    broken.structure = structure_key(graph_, kernel.region);
+  broken_.push_back(std::move(broken));
+  ++broken_count_;
+}
+
 bool CoverArtifacts::is_like(const Broken& broken, const Candidate& candidate, const Region& region) const {
-  const bool rounds_too_much =
-      broken.refusal.reason == RefusalReason::kWrongResult && is_narrow(broken.variant) && is_narrow(candidate.variant);
-  if (rounds_too_much && broken.region.nodes == region.nodes) return true;
-  if (broken.backend != candidate.backend || broken.variant != candidate.variant) return false;
-  if (broken.region == region) return true;
-  const bool has_weights = !broken.region.constants.empty() || !region.constants.empty();
-  return rounds_too_much && !has_weights && structure_key(graph_, broken.region) == structure_key(graph_, region);
+  if (broken.backend != candidate.backend) return false;
+  const bool is_same = broken.variant == candidate.variant;
+  if (is_same && broken.region == region) return true;
+  if (!broken.rounds_too_much) return false;
+  if (broken.region.nodes == region.nodes)
+    return is_narrow(candidate.variant) && has_ports_of(broken.variant, candidate.variant);
+  return is_same && !broken.structure.empty() && region.constants.empty() &&
+         region.nodes.count() == broken.region.nodes.count() && structure_key(graph_, region) == broken.structure;
 }
 
 std::vector<Cost> CoverArtifacts::without_broken(const CandidatePool& pool, std::vector<Cost> costs) const {
   for (std::size_t c = 0; c < costs.size(); ++c) {
     const Candidate& candidate = pool.candidates[c];
-    for (const Broken& broken : broken_)
-      if (is_like(broken, candidate, pool.regions[candidate.region])) costs[c] = Infeasible{broken.refusal};
+    const auto like = std::ranges::find_if(
+        broken_, [&](const Broken& broken) { return is_like(broken, candidate, pool.regions[candidate.region]); });
+    if (like != broken_.end()) costs[c] = Infeasible{like->refusal};
   }
   return costs;
 }

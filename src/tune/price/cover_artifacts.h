@@ -23,6 +23,7 @@ namespace collage {
 
 /// The code of the error of a cover that was begun too late; it says nothing of its candidates.
 inline constexpr const char* kNoTimeForPlan = "tune/no-time";
+inline constexpr const char* kNoArtifact = "tune/no-artifact";
 
 /// Which artifacts are made, and until when.
 struct ArtifactLimits {
@@ -38,13 +39,13 @@ class CoverArtifacts {
   /// Graph, registry and pricer outlive it.
   CoverArtifacts(const Graph& graph, Registry& registry, Pricer& pricer);
 
-  /// One for each step; an empty one where has_artifact() is false. Errors tune/no-time; tune/no-artifact when a step's
-  /// candidate or conversion does not work: the former is refused by without_broken() from then on, the latter by
-  /// `conversions`. Kernels of compilers are compiled together first.
+  /// One for each step; an empty one where has_artifact() is false. Errors tune/no-time; tune/no-artifact when
+  /// candidates or conversions do not work: all of the cover are found, the first is named. The former are refused by
+  /// without_broken() from then on, the latter by `conversions`. Kernels of compilers are compiled together first.
   [[nodiscard]] Result<std::vector<Artifact>> make(const Cover& cover, const ArtifactLimits& limits,
                                                    ConversionCosts& conversions);
 
-  /// `costs` with the candidates that were found not to work as refused.
+  /// `costs` with the candidates that were found not to work, and those that round like them, as refused.
   [[nodiscard]] std::vector<Cost> without_broken(const CandidatePool& pool, std::vector<Cost> costs) const;
   /// Candidates and conversions found not to work so far.
   [[nodiscard]] std::size_t broken_count() const { return broken_count_; }
@@ -58,11 +59,14 @@ class CoverArtifacts {
     std::string backend;
     Variant variant;
     Refusal refusal;
+    bool rounds_too_much = false;
+    std::string structure;  ///< of a region without weights that rounds too much: it does so at other places, too
   };
   using Stored = std::expected<StoredArtifact, Refusal>;
 
-  /// Whether it is the broken candidate, or errs like it: where 16 bits are too few for one kernel of these nodes, they
-  /// are for the others, and for the same kernel at another place that has no weights either.
+  void note_broken(const CoverKernel& kernel, const std::string& backend, const Refusal& refusal);
+  /// Whether it is the broken candidate or rounds like it: at the same nodes another kernel of the backend whose narrow
+  /// ports are no fewer; the same kernel at another place without weights.
   [[nodiscard]] bool is_like(const Broken& broken, const Candidate& candidate, const Region& region) const;
   [[nodiscard]] Result<Artifact> make_step(const CoverStep& step, const ArtifactLimits& limits,
                                            ConversionCosts& conversions);

@@ -282,10 +282,16 @@ PriceCounts Priced::counts() const {
   return counts;
 }
 
+namespace {
+
+StepMemory step_memory(const MeasureEnv& env) {
+  return StepMemory([&env](const std::string& name) { return env.is_engine(name); });
+}
+
+}  // namespace
+
 Priced open_pricing(const TuneTask& task, Pool pool, const MeasureEnv& env) {
-  Priced priced{.pool = std::move(pool),
-                .memory = StepMemory([&env](const std::string& name) { return env.is_engine(name); }),
-                .memory_cap = task.options.objective.memory_cap};
+  Priced priced{.pool = std::move(pool), .memory = step_memory(env), .memory_cap = task.options.objective.memory_cap};
   if (task.graph().nodes.empty()) {
     priced.no_covers = Error{.code = "tune/no-nodes", .saw = "the graph has no nodes"};
     return priced;
@@ -293,6 +299,12 @@ Priced open_pricing(const TuneTask& task, Pool pool, const MeasureEnv& env) {
   priced.pricing = std::make_unique<Pricing>(pricing_options(task, env), task.graph(), env.registry, env.store);
   if (auto done = prepare_pricing(task, env, priced); !done) priced.no_covers = std::move(done).error();
   return priced;
+}
+
+void restart_pricing(const TuneTask& task, const MeasureEnv& env, Priced& priced) {
+  priced.pricing = std::make_unique<Pricing>(pricing_options(task, env), task.graph(), env.registry, env.store);
+  priced.memory = step_memory(env);
+  priced.widenings = 0;
 }
 
 void price(const TuneTask& task, const MeasureEnv& env, Priced& priced) {

@@ -54,6 +54,9 @@ struct Priced {
 /// `no_covers`, such as tune/nobody-left: pins and bans leave a node without candidates.
 [[nodiscard]] Priced open_pricing(const TuneTask& task, Pool pool, const MeasureEnv& env);
 
+/// Forgets which kernels were found not to work, and how much memory steps take.
+void restart_pricing(const TuneTask& task, const MeasureEnv& env, Priced& priced);
+
 /// Measures what decides which covers are best, or, with --measure-all, everything; nothing where there are no covers.
 /// What ends it is in `no_covers`; an exit kLimit: no cover is small enough.
 void price(const TuneTask& task, const MeasureEnv& env, Priced& priced);

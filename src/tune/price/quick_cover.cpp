@@ -2,8 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
+#include <iterator>
 #include <map>
+#include <string>
+#include <vector>
 
+#include "backend/roles.h"
 #include "region/narrow_variant.h"
 #include "tune/price/hoped_gains.h"
 #include "tune/price/lazy_costs.h"
@@ -14,6 +19,7 @@ namespace {
 enum class Making : std::uint8_t { kQuick, kCompiler, kEngine };
 
 Making making_of(const MeasureEnv& env, const std::string& name) {
+  if (name == kControlBackend) return Making::kQuick;
   const auto backend = env.registry.get(name);
   if (!backend || (*backend)->info().is_engine) return Making::kEngine;
   return (*backend)->info().is_compiler ? Making::kCompiler : Making::kQuick;
@@ -28,18 +34,25 @@ void favour_narrow(const CandidatePool& pool, std::vector<Cost>& costs) {
       costs[c] = Estimated{.ns = std::llround(kHopedForNarrow * static_cast<double>(*ns))};
 }
 
-/// Takes out the candidates of compilers, but for those in 16 bits at nodes for which nobody else has any.
+/// Of compilers leaves the candidates in 16 bits at nodes for which nobody else has any, and the others at nodes that
+/// nobody else runs and nobody runs in 16 bits.
 void leave_quick(const CandidatePool& pool, const std::map<std::string, Making>& makings, std::size_t nodes,
                  std::vector<Cost>& costs) {
   NodeSet quick_narrow(nodes);
+  NodeSet run(nodes);
   const auto nodes_of = [&](std::size_t c) -> const NodeSet& { return pool.regions[pool.candidates[c].region].nodes; };
-  for (std::size_t c = 0; c < costs.size(); ++c)
-    if (nanoseconds_of(costs[c]) && is_narrow(pool.candidates[c].variant) &&
-        makings.at(pool.candidates[c].backend) == Making::kQuick)
-      quick_narrow |= nodes_of(c);
+  const auto is_of_compiler = [&](std::size_t c) {
+    return makings.at(pool.candidates[c].backend) == Making::kCompiler;
+  };
   for (std::size_t c = 0; c < costs.size(); ++c) {
-    if (makings.at(pool.candidates[c].backend) != Making::kCompiler) continue;
-    if (!is_narrow(pool.candidates[c].variant) || nodes_of(c).intersects(quick_narrow)) costs[c] = Unknown{};
+    if (!nanoseconds_of(costs[c]) || makings.at(pool.candidates[c].backend) == Making::kEngine) continue;
+    const bool narrow = is_narrow(pool.candidates[c].variant);
+    if (narrow || !is_of_compiler(c)) run |= nodes_of(c);
+    if (narrow && !is_of_compiler(c)) quick_narrow |= nodes_of(c);
+  }
+  for (std::size_t c = 0; c < costs.size(); ++c) {
+    const NodeSet& others = is_narrow(pool.candidates[c].variant) ? quick_narrow : run;
+    if (is_of_compiler(c) && nodes_of(c).intersects(others)) costs[c] = Unknown{};
   }
 }
 

@@ -1,6 +1,6 @@
 // A cover that nothing was measured for, made within seconds.
-// In:  candidates. Out: the best cover under forecast costs, without engines, and without compilers but for nodes that
-//      nobody else runs in 16 bits.
+// In:  candidates. Out: the best cover under forecast costs, without engines where others run a node, and without
+//      compilers where others run it, in 16 bits if they do.
 // Cost: one search.
 #pragma once
 
