@@ -24,14 +24,14 @@ namespace {
 
 constexpr const char* kStoredNodes = "stored nodes in full precision";
 /// Of the budget, for making all plans of the trial.
-constexpr double kTrialShare = 0.15;
+constexpr double kTrialShare = 0.12;
 /// An engine that errs so little of the bound tells that rounding does no harm; one that errs less does not round.
 constexpr double kHarmless = 0.6;
 constexpr double kLeastOfRounding = 0.02;
-/// Of the bound: nodes that may round all the same cannot be told from others any more.
-constexpr double kHopeless = 8;
+/// Of the bound: beyond it the nodes that may round all the same are so few that they do not pay for finding them.
+constexpr double kHopeless = 2.5;
 /// Kernels that fail where they are needed are replaced: so many plans at most.
-constexpr int kMostPlans = 12;
+constexpr int kMostPlans = 6;
 
 bool has_narrow_candidate(const CandidatePool& pool) {
   return std::ranges::any_of(pool.candidates, [](const Candidate& one) { return is_narrow(one.variant); });
@@ -55,39 +55,40 @@ void keep_all_full(std::size_t count, Priced& priced) {
   for (std::size_t n = 0; n < count; ++n) priced.full_nodes.insert(n);
 }
 
-enum class Trial : std::uint8_t { kJudged, kNoTime, kFailed };
+/// Unsettled: no time, or kernels that failed one after another.
+enum class TrialEnd : std::uint8_t { kJudged, kUnsettled, kFailed };
 
-Trial judge_plan(const TuneTask& task, const MeasureEnv& env, Contestant& made, Priced& priced, Contest& contest) {
+TrialEnd judge_plan(const TuneTask& task, const MeasureEnv& env, Contestant& made, Priced& priced, Contest& contest) {
   const auto keeps = keeps_bound(task, env, made, contest);
-  if (!keeps) return Trial::kFailed;
-  if (*keeps || made.share <= kMostShare) return Trial::kJudged;
+  if (!keeps) return TrialEnd::kFailed;
+  if (*keeps || made.share <= kMostShare) return TrialEnd::kJudged;
   if (made.share <= kHopeless) {
     widen_nodes(task, env, made, priced, contest);
-    return Trial::kJudged;
+    return TrialEnd::kJudged;
   }
   keep_all_full(task.graph().nodes.size(), priced);
   contest.notes.push_back(
       fmt::format("plan \"{}\" errs {:.2f} times the bound: all nodes keep full precision", made.name, made.share));
-  return Trial::kJudged;
+  return TrialEnd::kJudged;
 }
 
 /// Judges a plan and widens its nodes.
-Trial judge_quick_plan(const TuneTask& task, const MeasureEnv& env, Priced& priced, Contest& contest) {
+TrialEnd judge_quick_plan(const TuneTask& task, const MeasureEnv& env, Priced& priced, Contest& contest) {
   const auto share = std::chrono::duration_cast<Clock::duration>(Seconds(kTrialShare * env.budget.seconds()));
   const ArtifactLimits limits{.stop = env.stop,
                               .latest = std::min(Clock::now() + share, env.budget.after(Budget::kPricingShare))};
   for (int plan = 0; plan < kMostPlans; ++plan) {
-    if (Clock::now() > limits.latest || env.stop.stop_requested()) return Trial::kNoTime;
+    if (Clock::now() > limits.latest || env.stop.stop_requested()) return TrialEnd::kUnsettled;
     auto quick = quick_cover(task, env, priced);
-    if (!quick) return Trial::kFailed;
-    if (!has_narrow_step(quick->cover)) return Trial::kJudged;
+    if (!quick) return TrialEnd::kFailed;
+    if (!has_narrow_step(quick->cover)) return TrialEnd::kJudged;
     auto made = contestant_of(task, env, "made quickly", std::move(quick->cover), limits, priced, contest);
     if (made) return judge_plan(task, env, *made, priced, contest);
-    if (made.error().code == kNoTimeForPlan) return Trial::kNoTime;
+    if (made.error().code == kNoTimeForPlan) return TrialEnd::kUnsettled;
     // The next cover is without what does not work; nothing else changes with it.
-    if (made.error().code != kNoArtifact) return Trial::kFailed;
+    if (made.error().code != kNoArtifact) return TrialEnd::kFailed;
   }
-  return Trial::kFailed;
+  return TrialEnd::kUnsettled;
 }
 
 /// What a trial found: nodes in full precision, and the notes that say why.
@@ -123,6 +124,7 @@ std::optional<Answer> recalled(const std::string& key, const MeasureEnv& env, st
 void take(Answer answer, std::size_t count, Priced& priced, Contest& contest) {
   if (!answer.nodes.empty()) priced.full_nodes = NodeSet(count);
   for (const std::size_t n : answer.nodes) priced.full_nodes.insert(n);
+  drop_narrow(priced);
   std::ranges::move(answer.notes, std::back_inserter(contest.notes));
 }
 
@@ -131,14 +133,14 @@ void run_trial(const TuneTask& task, const MeasureEnv& env, const Contestant* en
   env.say("narrow");
   const bool is_outside = engine != nullptr && engine->share > kMostShare;
   const std::string name = is_outside ? title_of(*engine) : "";
-  const Trial trial = judge_quick_plan(task, env, priced, contest);
+  const TrialEnd trial = judge_quick_plan(task, env, priced, contest);
   // What the plan's kernels taught is not in the answer that the store keeps: the same tune must not know it either.
   restart_pricing(task, env, priced);
   contest.least_over_cap.reset();
-  if (trial != Trial::kNoTime || !is_outside) return;
+  if (trial != TrialEnd::kUnsettled || !is_outside) return;
   keep_all_full(task.graph().nodes.size(), priced);
   contest.notes.push_back(name +
-                          " is outside the bound, and there was no time to find the nodes that may have 16 bits: all "
+                          " is outside the bound, and there was no time to find nodes that may have 16 bits: all "
                           "keep full precision");
 }
 
@@ -155,6 +157,7 @@ void try_narrow(const TuneTask& task, const MeasureEnv& env, Priced& priced, Con
   const Contestant* const engine = narrow_engine(contest);
   const auto before = static_cast<std::ptrdiff_t>(contest.notes.size());
   if (engine == nullptr || !shows_no_harm(*engine)) run_trial(task, env, engine, priced, contest);
+  drop_narrow(priced);
   if (env.user_stop.stop_requested()) return;
   const std::vector<std::string> notes(contest.notes.begin() + before, contest.notes.end());
   env.store.put_verdict(

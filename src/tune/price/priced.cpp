@@ -329,15 +329,35 @@ void note_unmeasured(const MeasureEnv& env, Priced& priced) {
 
 namespace {
 
+bool is_forbidden(const CandidatePool& pool, const Candidate& candidate, const NodeSet& full_nodes) {
+  return is_narrow(candidate.variant) && pool.regions[candidate.region].nodes.intersects(full_nodes);
+}
+
 /// Takes out the narrow candidates of nodes that keep full precision.
 void forbid_narrow(const CandidatePool& pool, const NodeSet& full_nodes, std::vector<Cost>& costs) {
   if (full_nodes.universe() == 0) return;
   for (std::size_t c = 0; c < costs.size(); ++c)
-    if (is_narrow(pool.candidates[c].variant) && pool.regions[pool.candidates[c].region].nodes.intersects(full_nodes))
+    if (is_forbidden(pool, pool.candidates[c], full_nodes))
       costs[c] = Infeasible{{.reason = RefusalReason::kWrongResult, .detail = "the outputs would leave their bound"}};
 }
 
 }  // namespace
+
+void drop_narrow(Priced& priced) {
+  if (priced.full_nodes.universe() == 0) return;
+  CandidatePool& pool = priced.pool.candidates;
+  std::size_t kept = 0;
+  for (std::size_t c = 0; c < pool.candidates.size(); ++c) {
+    if (is_forbidden(pool, pool.candidates[c], priced.full_nodes)) continue;
+    if (kept != c) {
+      pool.candidates[kept] = std::move(pool.candidates[c]);
+      priced.costs[kept] = std::move(priced.costs[c]);
+    }
+    ++kept;
+  }
+  pool.candidates.resize(kept);
+  priced.costs.resize(kept);
+}
 
 CoverRequest cover_request(const TuneTask& task, const Priced& priced, const Corrections& corrections) {
   const Participants& who = task.who;

@@ -57,6 +57,9 @@ struct Priced {
 /// Forgets which kernels were found not to work, and how much memory steps take.
 void restart_pricing(const TuneTask& task, const MeasureEnv& env, Priced& priced);
 
+/// Before pricing: the narrow candidates of full_nodes leave the pool, so that nothing is measured for them.
+void drop_narrow(Priced& priced);
+
 /// Measures what decides which covers are best, or, with --measure-all, everything; nothing where there are no covers.
 /// What ends it is in `no_covers`; an exit kLimit: no cover is small enough.
 void price(const TuneTask& task, const MeasureEnv& env, Priced& priced);
