@@ -132,11 +132,18 @@ Result<std::optional<std::vector<Cost>>> costs_as_before(const TuneTask& task, c
   return known;
 }
 
+/// Where nothing may have 16 bits, nothing is as fast as they are.
+Accuracy accuracy_of_bounds(const TuneTask& task, const Priced& priced) {
+  const bool is_full = priced.full_nodes.universe() != 0 && priced.full_nodes.count() == task.graph().nodes.size();
+  return is_full ? Accuracy::kStandard : task.options.accuracy;
+}
+
 Result<std::vector<Cost>> price_lazily(const TuneTask& task, const MeasureEnv& env, Priced& priced,
                                        const Estimates& estimates) {
   const auto fresh_bounds = [&]() -> CostBounds& {
-    return priced.bounds.emplace(task.graph(), priced.pool.candidates, task.options.accuracy, peak_rates(env.store),
-                                 task.options.threads, estimates, priced.memory_of_models->known());
+    return priced.bounds.emplace(task.graph(), priced.pool.candidates, accuracy_of_bounds(task, priced),
+                                 peak_rates(env.store), task.options.threads, estimates,
+                                 priced.memory_of_models->known());
   };
   const double budget_s = env.budget.seconds();
   PricingRecord& record =
@@ -167,7 +174,7 @@ Result<std::vector<Cost>> measure(const TuneTask& task, const MeasureEnv& env, P
   priced.costs = with_estimates(task.options.estimates, estimates, std::move(priced.costs));
   const PricingMemory& memory = priced.memory_of_models.emplace(env.store, graph, task.options);
   if (!task.options.measures_all) return price_lazily(task, env, priced, estimates);
-  CostBounds& bounds = priced.bounds.emplace(graph, pool, task.options.accuracy, peak_rates(env.store),
+  CostBounds& bounds = priced.bounds.emplace(graph, pool, accuracy_of_bounds(task, priced), peak_rates(env.store),
                                              task.options.threads, estimates, memory.known());
   COLLAGE_TRY(std::vector<Cost> costs, priced.pricing->price(pool, env.limits(), priced.costs));
   for (std::size_t c = 0; c < costs.size(); ++c) bounds.learn(c, costs[c]);
