@@ -172,9 +172,15 @@ TEST_F(Stress, CyclesOfLoadRunFreeKeepNothing) {
     };
     std::size_t wrong = 0;
     for (std::size_t i = 0; i < warm_up; ++i) wrong += cycle() ? 0 : 1;
-    const Holdings before = holdings();
-    for (std::size_t i = 0; i < cycles; ++i) wrong += cycle() ? 0 : 1;
-    const Holdings after = holdings();
+    Holdings before;
+    Holdings after;
+    // On a busy machine the allocator's arenas grow once; what is kept grows every time.
+    for (int round = 0; round < 3; ++round) {
+      before = holdings();
+      for (std::size_t i = 0; i < cycles; ++i) wrong += cycle() ? 0 : 1;
+      after = holdings();
+      if (after.resident_bytes < before.resident_bytes + (std::size_t{1} << 20)) break;
+    }
     EXPECT_EQ(wrong, 0U) << file.name;
     EXPECT_EQ(after.descriptors, before.descriptors) << file.name;
     EXPECT_EQ(after.threads, before.threads) << file.name;
