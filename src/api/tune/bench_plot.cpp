@@ -5,9 +5,9 @@
 #include <string_view>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include "base/clock.h"
+#include "base/json.h"
 
 namespace collage {
 namespace {
@@ -34,10 +34,7 @@ constexpr std::string_view kStyle =
     ".own .dot,.own .box{fill:#1f77d0}";
 
 /// With what is no UTF-8 replaced, because a path may hold any bytes.
-std::string as_utf8(const std::string& text) {
-  const std::string quoted = nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-  return nlohmann::json::parse(quoted).get<std::string>();
-}
+std::string as_utf8(const std::string& text) { return Json::parse(to_line(text)).get<std::string>(); }
 
 std::string escaped(const std::string& text) {
   std::string out;

@@ -50,11 +50,6 @@ bool shows_no_harm(const Contestant& engine) {
   return is_same_element && engine.share >= kLeastOfRounding && engine.share <= kHarmless;
 }
 
-void keep_all_full(std::size_t count, Priced& priced) {
-  priced.full_nodes = NodeSet(count);
-  for (std::size_t n = 0; n < count; ++n) priced.full_nodes.insert(n);
-}
-
 /// Unsettled: no time, or kernels that failed one after another.
 enum class TrialEnd : std::uint8_t { kJudged, kUnsettled, kFailed };
 
@@ -66,7 +61,7 @@ TrialEnd judge_plan(const TuneTask& task, const MeasureEnv& env, Contestant& mad
     widen_nodes(task, env, made, priced, contest);
     return TrialEnd::kJudged;
   }
-  keep_all_full(task.graph().nodes.size(), priced);
+  priced.full_nodes = all_nodes(task.graph().nodes.size());
   contest.notes.push_back(
       fmt::format("plan \"{}\" errs {:.2f} times the bound: all nodes keep full precision", made.name, made.share));
   return TrialEnd::kJudged;
@@ -77,9 +72,10 @@ TrialEnd judge_quick_plan(const TuneTask& task, const MeasureEnv& env, Priced& p
   const auto share = std::chrono::duration_cast<Clock::duration>(Seconds(kTrialShare * env.budget.seconds()));
   const ArtifactLimits limits{.stop = env.stop,
                               .latest = std::min(Clock::now() + share, env.budget.after(Budget::kPricingShare))};
+  QuickCovers covers(task, env, priced);
   for (int plan = 0; plan < kMostPlans; ++plan) {
     if (Clock::now() > limits.latest || env.stop.stop_requested()) return TrialEnd::kUnsettled;
-    auto quick = quick_cover(task, env, priced);
+    auto quick = covers.best();
     if (!quick) return TrialEnd::kFailed;
     if (!has_narrow_step(quick->cover)) return TrialEnd::kJudged;
     auto made = contestant_of(task, env, "made quickly", std::move(quick->cover), limits, priced, contest);
@@ -121,9 +117,8 @@ std::optional<Answer> recalled(const std::string& key, const MeasureEnv& env, st
   return *std::move(answer);
 }
 
-void take(Answer answer, std::size_t count, Priced& priced, Contest& contest) {
-  if (!answer.nodes.empty()) priced.full_nodes = NodeSet(count);
-  for (const std::size_t n : answer.nodes) priced.full_nodes.insert(n);
+void take(Answer answer, const Graph& graph, Priced& priced, Contest& contest) {
+  if (!answer.nodes.empty()) priced.full_nodes = node_set(graph, answer.nodes);
   drop_narrow(priced);
   std::ranges::move(answer.notes, std::back_inserter(contest.notes));
 }
@@ -138,7 +133,7 @@ void run_trial(const TuneTask& task, const MeasureEnv& env, const Contestant* en
   restart_pricing(task, env, priced);
   contest.least_over_cap.reset();
   if (trial != TrialEnd::kUnsettled || !is_outside) return;
-  keep_all_full(task.graph().nodes.size(), priced);
+  priced.full_nodes = all_nodes(task.graph().nodes.size());
   contest.notes.push_back(name +
                           " is outside the bound, and there was no time to find nodes that may have 16 bits: all "
                           "keep full precision");
@@ -148,10 +143,9 @@ void run_trial(const TuneTask& task, const MeasureEnv& env, const Contestant* en
 
 void try_narrow(const TuneTask& task, const MeasureEnv& env, Priced& priced, Contest& contest) {
   if (!priced.has_covers() || !has_narrow_candidate(priced.pool.candidates)) return;
-  const std::size_t count = task.graph().nodes.size();
   const std::string key = key_of(task, env);
-  if (auto answer = recalled(key, env, count)) {
-    take(*std::move(answer), count, priced, contest);
+  if (auto answer = recalled(key, env, task.graph().nodes.size())) {
+    take(*std::move(answer), task.graph(), priced, contest);
     return;
   }
   const Contestant* const engine = narrow_engine(contest);

@@ -97,12 +97,6 @@ NodeSet worst_nodes(std::vector<NarrowStep> steps, double most, std::size_t node
   return worst;
 }
 
-NodeSet all_nodes(std::size_t count) {
-  NodeSet all(count);
-  for (std::size_t n = 0; n < count; ++n) all.insert(n);
-  return all;
-}
-
 /// What shall be computed in full precision so that a plan like this one gets inside.
 NodeSet nodes_to_widen(const TuneTask& task, const MeasureEnv& env, const Contestant& contestant) {
   const std::size_t count = task.graph().nodes.size();
@@ -172,6 +166,12 @@ void add_effects(const TuneTask& task, const MeasureEnv& env, const Contestant& 
 }
 
 }  // namespace
+
+NodeSet all_nodes(std::size_t count) {
+  NodeSet all(count);
+  for (std::size_t n = 0; n < count; ++n) all.insert(n);
+  return all;
+}
 
 bool has_narrow_step(const Cover& cover) {
   return std::ranges::any_of(cover.steps, [](const CoverStep& step) {

@@ -30,6 +30,8 @@ inline constexpr double kMostShare = 0.8;
 /// the budget the errors of the steps are not measured.
 void explain_precision(const TuneTask& task, const MeasureEnv& env, const Priced& priced, Contest& contest);
 
+[[nodiscard]] NodeSet all_nodes(std::size_t count);
+
 /// After a plan that was outside: adds nodes to priced.full_nodes, all when nothing else helps.
 void widen_nodes(const TuneTask& task, const MeasureEnv& env, const Contestant& contestant, Priced& priced,
                  Contest& contest);

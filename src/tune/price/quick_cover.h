@@ -1,8 +1,13 @@
-// A cover that nothing was measured for, made within seconds.
+// Covers that nothing was measured for, made within seconds.
 // In:  candidates. Out: the best cover under forecast costs, without engines where others run a node, and without
 //      compilers where others run it, in 16 bits if they do.
-// Cost: one search.
+// Cost: forecasts for all candidates once; one search for each cover.
 #pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
 
 #include "tune/measure_env.h"
 #include "tune/price/priced.h"
@@ -10,7 +15,26 @@
 
 namespace collage {
 
-/// Errors of the search, such as that nobody runs a node.
-[[nodiscard]] Result<SearchResult> quick_cover(const TuneTask& task, const MeasureEnv& env, Priced& priced);
+/// Task, environment and `priced` outlive it.
+class QuickCovers {
+ public:
+  QuickCovers(const TuneTask& task, const MeasureEnv& env, Priced& priced);
+
+  /// Without the kernels that were found not to work so far. Errors of the search, such as that nobody runs a node.
+  [[nodiscard]] Result<SearchResult> best();
+
+ private:
+  enum class Making : std::uint8_t { kQuick, kCompiler, kEngine };
+
+  [[nodiscard]] static Making making_of(const MeasureEnv& env, const std::string& name);
+  /// Of compilers leaves the candidates in 16 bits at nodes for which nobody else has any, and the others at nodes that
+  /// nobody else runs and nobody runs in 16 bits.
+  void leave_quick(std::vector<Cost>& costs) const;
+
+  Priced& priced_;
+  CoverRequest request_;  ///< with forecasts
+  std::map<std::string, Making> makings_;
+  std::vector<std::string> allowed_;  ///< backends
+};
 
 }  // namespace collage
