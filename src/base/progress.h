@@ -16,6 +16,7 @@ struct ProgressEvent {
   double best_us = 0;                           ///< best end-to-end time known so far; 0 when none
   std::string rival;                            ///< whom to beat: the fastest engine; empty when not known
   double speedup = 0;                           ///< how many times faster than it the best is
+  double bound_us = 0;                          ///< no plan takes less, as far as costs add up; 0 when not known
   std::string note;                             ///< a message of one line, usually empty
   std::optional<double> left_s = std::nullopt;  ///< until the whole work is done, as far as can be told
 };

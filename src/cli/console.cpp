@@ -12,6 +12,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/clock.h"
+#include "cli/colour.h"
 #include "cli/progress_text.h"
 #include "cli/wrap.h"
 
@@ -63,7 +64,8 @@ void Console::show(const ProgressEvent& event) {
 
 void Console::draw_bar(const ProgressEvent& event) {
   // One column stays free: a terminal may go to the next line after its last.
-  fmt::print(stderr, "\r\033[K{}", on_one_line(bar_text(event, columns_of_terminal(STDERR_FILENO) - 1)));
+  const std::string bar = on_one_line(bar_text(event, columns_of_terminal(STDERR_FILENO) - 1));
+  fmt::print(stderr, "\r\033[K{}", shows_colours(STDERR_FILENO) ? coloured(bar, Colour::kBar) : bar);
   std::fflush(stderr);
   bar_shown_ = true;
 }
@@ -93,7 +95,8 @@ Result<void> Console::write_result(const std::string& text, const std::string& j
   } else {
     // Files and other programs get the lines whole.
     const bool is_terminal = ::isatty(STDOUT_FILENO) == 1;
-    fmt::print("{}", is_terminal ? with_wrapped_lines(text, columns_of_terminal(STDOUT_FILENO)) : text);
+    const std::string lines = is_terminal ? with_wrapped_lines(text, columns_of_terminal(STDOUT_FILENO)) : text;
+    fmt::print("{}", shows_colours(STDOUT_FILENO) ? with_coloured_ratios(lines) : lines);
     if (!options_.json.empty()) {
       std::ofstream file(options_.json, std::ios::binary);
       file << json << '\n';
@@ -111,7 +114,7 @@ int Console::failure(const Error& error) {
   events_.finish(error.exit == ExitCode::kInterrupted ? Outcome::kInterrupted : Outcome::kFailed,
                  static_cast<int>(error.exit), error);
   const std::string message = on_one_line(to_string(error));
-  say("collage: " + message, terminal_);
+  say((shows_colours(STDERR_FILENO) ? coloured("collage:", Colour::kBad) : "collage:") + " " + message, terminal_);
   if (!options_.json.empty()) {
     const nlohmann::ordered_json object = {
         {"schema", "collage.error/1"}, {"error", {{"code", error.code}, {"message", message}, {"where", error.where}}}};

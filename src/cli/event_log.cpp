@@ -37,6 +37,7 @@ Json line_of(const ProgressEvent& event, double t_s) {
           {"best_us", or_null(best_us)},
           {"rival", event.rival},
           {"speedup", or_null(event.rival.empty() ? std::nullopt : std::optional(event.speedup))},
+          {"bound_us", or_null(event.bound_us > 0 ? std::optional(event.bound_us) : std::nullopt)},
           {"left_s", or_null(event.left_s)},
           {"note", event.note}};
 }

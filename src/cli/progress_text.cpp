@@ -31,6 +31,8 @@ std::string counts_text(const ProgressEvent& event) {
   }
   if (event.best_us > 0) add(fmt::format("best {:.1f} us", event.best_us));
   if (!event.rival.empty()) add(fmt::format("{:.2f}x of {}", event.speedup, event.rival));
+  if (event.best_us > 0 && event.bound_us > 0)
+    add(fmt::format("proven within {:.0f} %", 100 * std::max(0.0, 1 - event.bound_us / event.best_us)));
   if (event.left_s) add(time_left_text(*event.left_s));
   return text;
 }

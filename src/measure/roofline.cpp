@@ -20,6 +20,8 @@ namespace collage {
 namespace {
 
 constexpr int kLooks = 9;
+/// Of a long loop, with pages that are touched for the first time in the first look.
+constexpr int kLongLooks = 4;
 constexpr int kLoops = 20000;
 /// Rates are taken a little higher than seen, since the loops may have met a slow moment each time.
 constexpr double kHeadroom = 1.1;
@@ -27,9 +29,9 @@ constexpr double kWinogradSaving = 4;
 
 /// Runs the loop some times and gives the best rate of `work` per nanosecond.
 template <class Loop>
-double best_rate(double work, Loop&& loop) {
+double best_rate(double work, Loop&& loop, int looks = kLooks) {
   std::int64_t least = 0;
-  for (int look = 0; look < kLooks; ++look) {
+  for (int look = 0; look < looks; ++look) {
     const std::int64_t begin = monotonic_ns();
     loop();
     const std::int64_t ns = std::max<std::int64_t>(1, monotonic_ns() - begin);
@@ -106,6 +108,18 @@ double bytes_rate() {
   });
 }
 
+double memory_rate() {
+  constexpr std::size_t kBytes = 64U << 20U;  // no cache holds both
+  std::vector<char> from(kBytes, 1);
+  std::vector<char> to(kBytes, 2);
+  volatile char keep = 0;
+  const auto copy = [&] {
+    std::memcpy(to.data(), from.data(), kBytes);
+    keep = to[kBytes / 2];
+  };
+  return best_rate(2.0 * kBytes, copy, kLongLooks);
+}
+
 double elements(const Graph& graph, ValueId id) {
   if (!id.valid() || !graph.value(id).type.is_static()) return 0;
   return static_cast<double>(element_count(graph.value(id).type.extents()));
@@ -164,17 +178,25 @@ bool has_tiles() {
 
 }  // namespace
 
-PeakRates measure_peak_rates() { return {.flops_per_ns = flops_rate(), .bytes_per_ns = bytes_rate()}; }
+PeakRates measure_peak_rates() {
+  return {.flops_per_ns = flops_rate(), .bytes_per_ns = bytes_rate(), .memory_bytes_per_ns = memory_rate()};
+}
 
 PeakRates peak_rates(Store& store) {
   const std::string key = "peak rates|" + machine_print();
   if (const auto stored = store.verdict(key)) {
     const Json json = Json::parse(*stored, nullptr, false);
-    if (json.is_object() && json.contains("flops_per_ns") && json.contains("bytes_per_ns"))
-      return {.flops_per_ns = json["flops_per_ns"], .bytes_per_ns = json["bytes_per_ns"]};
+    if (json.is_object() && json.contains("flops_per_ns") && json.contains("bytes_per_ns") &&
+        json.contains("memory_bytes_per_ns"))
+      return {.flops_per_ns = json["flops_per_ns"],
+              .bytes_per_ns = json["bytes_per_ns"],
+              .memory_bytes_per_ns = json["memory_bytes_per_ns"]};
   }
   const PeakRates rates = measure_peak_rates();
-  store.put_verdict(key, Json{{"flops_per_ns", rates.flops_per_ns}, {"bytes_per_ns", rates.bytes_per_ns}}.dump());
+  store.put_verdict(key, Json{{"flops_per_ns", rates.flops_per_ns},
+                              {"bytes_per_ns", rates.bytes_per_ns},
+                              {"memory_bytes_per_ns", rates.memory_bytes_per_ns}}
+                             .dump());
   return rates;
 }
 
@@ -184,6 +206,8 @@ double least_flops(const Graph& graph, const Node& node, Accuracy accuracy) {
   if (node.op_type == "MatMul" || node.op_type == "Gemm") return product_flops(graph, node);
   return 0;
 }
+
+double direct_flops(const Graph& graph, const Node& node) { return least_flops(graph, node, Accuracy::kStrict); }
 
 double least_bytes(const Graph& graph, const Region& region) {
   double total = 0;

@@ -20,9 +20,10 @@ namespace collage {
 struct PeakRates {
   double flops_per_ns = 0;  ///< 32-bit multiplications and additions
   double bytes_per_ns = 0;  ///< from and to the first cache
+  double memory_bytes_per_ns = 0;
 };
 
-/// Times two small loops, about 10 ms, at the widest vectors of the processor. One thread.
+/// Times three loops, about 0.1 s, at the widest vectors of the processor. One thread.
 [[nodiscard]] PeakRates measure_peak_rates();
 
 /// The same, measured once for a machine and kept in the store.
@@ -30,6 +31,9 @@ struct PeakRates {
 
 /// Multiplications and additions that a node needs at least; 0 for operators not worth counting.
 [[nodiscard]] double least_flops(const Graph& graph, const Node& node, Accuracy accuracy);
+
+/// The same without the short cut of Winograd: as the operator is defined.
+[[nodiscard]] double direct_flops(const Graph& graph, const Node& node);
 
 /// Bytes that must cross the border of the region: outputs, and inputs unless only a part of them may be read.
 [[nodiscard]] double least_bytes(const Graph& graph, const Region& region);

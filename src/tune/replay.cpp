@@ -11,6 +11,7 @@
 #include "tune/confirm/whole_model.h"
 #include "tune/jobs.h"
 #include "tune/plan_decisions.h"
+#include "tune/plan_settings.h"
 #include "tune/price/bodies.h"
 #include "tune/price/pricing.h"
 #include "tune/proposers.h"
@@ -20,18 +21,6 @@ namespace collage {
 namespace {
 
 constexpr const char* kCover = "cover";
-
-/// The plan's own settings in place of the user's.
-TuneOptions options_of(const Plan& plan, TuneOptions options) {
-  options.shapes.entries = plan.shapes;
-  options.threads = plan.threads;
-  options.passes_off = plan.passes_off;
-  options.bound = bound_in_plan(plan.accuracy);
-  options.accuracy = options.bound->accuracy;
-  options.backends.clear();
-  for (const PlanBackend& backend : plan.backends) options.backends.push_back(backend.name);
-  return options;
-}
 
 /// Makes the plan again, from prepared graph to file.
 class Replayer {
@@ -172,7 +161,7 @@ Result<TuneReport> replay(const TuneOptions& options, Registry& registry) {
   COLLAGE_TRY(const RealisedPlan old, load_plan(options.replay));
   COLLAGE_TRY(WorkFolder folder, WorkFolder::create());
   COLLAGE_TRY(Store store, Store::open(options.store));
-  const TuneOptions adjusted = options_of(old.plan, options);
+  const TuneOptions adjusted = with_settings_of(old.plan, options);
   COLLAGE_TRY(TuneReport report, Replayer(old.plan, adjusted, registry, folder, store).run());
   report.tune_s = std::chrono::duration<double>(Clock::now() - start).count();
   return report;

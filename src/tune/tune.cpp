@@ -51,6 +51,13 @@ void note_estimates(const TuneTask& task, const Priced& priced, Contest& contest
   contest.notes.push_back(fmt::format("{} of {} candidates have estimated costs", count, priced.costs.size()));
 }
 
+/// What no cover takes less than, for whoever watches.
+void tell_bound(const TuneTask& task, const MeasureEnv& env, const Priced& priced) {
+  if (!priced.has_covers() || !priced.bounds || !task.options.progress || env.out_of_time()) return;
+  const auto bound = priced.pricing->proven_bound(cover_request(task, priced, {}), *priced.bounds);
+  if (bound) env.meter.know_bound(static_cast<double>(*bound) / 1000);
+}
+
 /// What is done with the time that is left once a plan has won.
 Result<ScheduleReport> improve(const TuneTask& task, MeasureEnv& env, TimeLimit& time_limit, Priced& priced,
                                Contest& contest) {
@@ -86,6 +93,7 @@ Result<Shipped> run_stages(const TuneOptions& options, MeasureEnv& env, TimeLimi
   price(task, env, priced);
   env.dump.keep("priced", [&] { return priced_text(task, env.registry, priced.pool.candidates, priced.costs); });
   note_estimates(task, priced, contest);
+  tell_bound(task, env, priced);
   COLLAGE_TRY_VOID(enter_first_covers(task, env, priced, contest));
   COLLAGE_TRY_VOID(judge(task, env, priced.quiet_ns(), contest));
   COLLAGE_TRY(const ScheduleReport schedules, improve(task, env, time_limit, priced, contest));

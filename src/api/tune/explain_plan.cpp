@@ -4,16 +4,39 @@
 #include "api/tune/shape_choice.h"
 #include "plan/explain/explain.h"
 #include "plan/explain/explain_cases.h"
+#include "plan/explain/explain_node.h"
 #include "plan/explain/plan_dot.h"
 #include "plan/explain/why_not.h"
 #include "plan/file/cases_file.h"
 
 namespace collage {
 
-Result<ExplainReport> explain_plan(const ExplainOptions& options, const Registry& registry) {
+namespace {
+
+Result<void> answer_what_if(const Plan& plan, const ExplainOptions& options, Registry& registry,
+                            ExplainReport& report) {
+  COLLAGE_TRY(const Explanation explanation, explanation_in(plan));
+  std::vector<WhatIfRule> rules;
+  for (const std::string& text : options.what_if) {
+    COLLAGE_TRY(WhatIfRule rule, parse_what_if(explanation, text));
+    rules.push_back(std::move(rule));
+  }
+  COLLAGE_TRY(const WhatIf answer, what_if(explanation, rules));
+  std::optional<MeasuredWhatIf> times;
+  if (options.measure) {
+    COLLAGE_TRY(times, measure_what_if(plan, rules, *options.measure, registry));
+  }
+  report.text = to_text(answer, times);
+  report.json = to_json(answer, times);
+  return {};
+}
+
+}  // namespace
+
+Result<ExplainReport> explain_plan(const ExplainOptions& options, Registry& registry) {
   COLLAGE_TRY(const PlanCases cases, load_cases(options.plan));
-  const bool is_about_all =
-      options.shapes.entries.empty() && options.node.empty() && options.why_not.empty() && !options.wants_files();
+  const bool is_about_all = options.shapes.entries.empty() && options.node.empty() && options.why_not.empty() &&
+                            options.what_if.empty() && !options.wants_files();
   if (!cases.domain.dimensions.empty() && is_about_all)
     return ExplainReport{.text = explain_as_text(cases), .json = explain_as_json(cases)};
   COLLAGE_TRY(const ShapePoint point, choose_point(cases, options.shapes, {}));
@@ -22,6 +45,10 @@ Result<ExplainReport> explain_plan(const ExplainOptions& options, const Registry
   if (options.wants_page) report.page = plan_page(realised.plan);
   if (options.wants_dot) report.dot = plan_as_dot(realised.plan);
   if (options.wants_onnx) report.onnx = realised.onnx.text();
+  if (!options.what_if.empty()) {
+    COLLAGE_TRY_VOID(answer_what_if(realised.plan, options, registry, report));
+    return report;
+  }
   if (options.why_not.empty()) {
     COLLAGE_TRY(report.text, explain_as_text(realised.plan, options.node));
     COLLAGE_TRY(report.json, explain_as_json(realised.plan, options.node));

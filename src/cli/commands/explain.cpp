@@ -1,10 +1,12 @@
 #include "api/tune/explain_plan.h"
+#include "api/tune/store_place.h"
 
 #include <fmt/format.h>
 
 #include "base/file.h"
 #include "cli/console.h"
 #include "cli/help.h"
+#include "cli/interrupt.h"
 #include "cli/program.h"
 
 namespace collage::cli {
@@ -17,6 +19,9 @@ struct ExplainCommand {
   std::string page;
   std::string dot;
   std::string onnx;
+  bool measures = false;
+  std::string budget = "60s";
+  CLI::App* command = nullptr;
 
   [[nodiscard]] bool writes() const { return !page.empty() || !dot.empty() || !onnx.empty(); }
 };
@@ -34,6 +39,17 @@ Result<std::string> write_files(const ExplainCommand& options, const ExplainRepo
   return text;
 }
 
+Result<MeasureWhatIfOptions> measuring(const ExplainCommand& options, Console& console) {
+  COLLAGE_TRY(const double budget_s, seconds_from(options.budget, "--budget"));
+  COLLAGE_TRY(std::vector<std::string> worker, worker_command(options.common.backend_libraries));
+  return MeasureWhatIfOptions{.plan = options.explain.plan,
+                              .store = store_place(options.common.store),
+                              .worker_command = std::move(worker),
+                              .budget_s = budget_s,
+                              .progress = console.progress(),
+                              .stop = interrupt_token()};
+}
+
 int run_explain(const ExplainCommand& options) {
   Console console(options.common);
   auto report = [&]() -> Result<ExplainReport> {
@@ -42,7 +58,13 @@ int run_explain(const ExplainCommand& options) {
     asked.wants_dot = !options.dot.empty();
     asked.wants_onnx = !options.onnx.empty();
     COLLAGE_TRY(asked.shapes, parse_shape_bindings(options.common.shapes));
-    return explain_plan(asked, Registry(module_places(options.common.backend_libraries)));
+    if (options.measures) {
+      COLLAGE_TRY(asked.measure, measuring(options, console));
+    } else {
+      COLLAGE_TRY_VOID(refuse_given(*options.command, {"--budget", "--store"}, "nothing is timed without --measure"));
+    }
+    Registry registry(module_places(options.common.backend_libraries));
+    return explain_plan(asked, registry);
   }();
   if (!report) return console.failure(report.error());
   if (options.writes()) {
@@ -68,22 +90,41 @@ void add_explain(CLI::App& app, Program& program) {
   command->add_option("--why-not", options->explain.why_not, "why this backend does not run this node")
       ->option_text("NODE=BACKEND")
       ->excludes(node);
+  auto* what_if =
+      command
+          ->add_option("--what-if", options->explain.what_if,
+                       "what the best cover would cost if this backend ran this node, from the plan's own costs; "
+                       "repeatable")
+          ->allow_extra_args(false)
+          ->option_text("NODE=BACKEND[/VARIANT]")
+          ->excludes(node)
+          ->excludes("--why-not");
+  command->add_flag("--measure", options->measures, "make that plan and time it against this one")->needs(what_if);
+  command->add_option("--budget", options->budget, "of --measure: time for measuring what the store does not know")
+      ->type_name("TIME")
+      ->capture_default_str();
+  add_store(*command, options->common);
+  options->command = command;
   command->add_option("--html", options->page, "write the plan as a page to look at, in place of the text")
       ->type_name("FILE")
-      ->excludes("--why-not");
+      ->excludes("--why-not")
+      ->excludes(what_if);
   command->add_option("--dot", options->dot, "write the steps as a graph for Graphviz, in place of the text")
       ->type_name("FILE")
-      ->excludes("--why-not");
+      ->excludes("--why-not")
+      ->excludes(what_if);
   command
       ->add_option(
           "--onnx", options->onnx,
           "write the plan's graph as a model to look at, in place of the text: the metadata of a node says who "
           "runs it; large weights stay in the plan")
       ->type_name("FILE")
-      ->excludes("--why-not");
+      ->excludes("--why-not")
+      ->excludes(what_if);
   add_shape(*command, options->common, "which shape of a plan for many: DIM=8; repeatable");
   command->footer(examples({"collage explain model.collage", "collage explain model.collage --node Conv_3",
                             "collage explain model.collage --why-not Conv_3=onednn",
+                            "collage explain model.collage --what-if Conv_3=onednn --measure",
                             "collage explain model.collage --html model.html",
                             "collage explain model.collage --dot model.dot --onnx model.onnx"}));
 }

@@ -1,14 +1,20 @@
 #include "tune/tune.h"
 
+#include <filesystem>
+
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
-#include "api/tune/store_place.h"
 
+#include "api/tune/page/live_page.h"
+#include "api/tune/page/plan_page.h"
+#include "api/tune/store_place.h"
 #include "cli/checks.h"
 #include "cli/console.h"
 #include "cli/help.h"
 #include "cli/interrupt.h"
 #include "cli/program.h"
+#include "plan/file/cases_file.h"
+#include "serve/live_server.h"
 #include "tune/report/rule_operators.h"
 #include "tune/report/stage_dump.h"
 #include "tune/shapes/tune_shapes.h"
@@ -36,6 +42,7 @@ struct TuneCommand {
   std::string deploy;
   std::int64_t memory_cap = 0;
   double memory_weight = 0;
+  std::optional<int> live_port;  ///< --serve; 0 = any that is free
   CLI::App* command = nullptr;
 };
 
@@ -123,10 +130,43 @@ int run_one(const TuneCommand& options, const TuneOptions& parsed, Registry& reg
               json_of(*report, options.dump), report->interrupted);
 }
 
+/// Shows the progress and the plan on disk to a browser too.
+Result<std::unique_ptr<LiveServer>> shown_live(int port, TuneOptions& options, Console& console) {
+  const std::string file = options.output;
+  const auto version = [file] {
+    std::error_code none;
+    const auto changed = std::filesystem::last_write_time(file, none);
+    return none ? std::string() : std::to_string(changed.time_since_epoch().count());
+  };
+  const auto plan = [file]() -> Result<std::string> {
+    COLLAGE_TRY(const PlanCases cases, load_cases(file, Checked::kWhatRuns));
+    return plan_page(any_plan(cases).plan);
+  };
+  // A plan of an earlier tune is not this one's.
+  const std::string before = version();
+  COLLAGE_TRY(std::unique_ptr<LiveServer> live,
+              LiveServer::open({.frame = live_page(),
+                                .plan_version = [version, before] { return version() == before ? "" : version(); },
+                                .plan = plan},
+                               port));
+  options.progress = [shows = options.progress, server = live.get()](const ProgressEvent& event) {
+    shows(event);
+    server->add(event);
+  };
+  console.note("live: " + live->address());
+  return live;
+}
+
 int run_tune(const TuneCommand& options) {
   Console console(options.common);
   auto parsed = tune_options(options, console);
   if (!parsed) return console.failure(parsed.error());
+  std::unique_ptr<LiveServer> live;
+  if (options.live_port) {
+    auto opened = shown_live(*options.live_port, *parsed, console);
+    if (!opened) return console.failure(opened.error());
+    live = *std::move(opened);
+  }
   Registry registry(module_places(options.common.backend_libraries));
   if (auto checked =
           check_only(options.common.only, options.common.named_backends, registry, label("--backends"), "--only");
@@ -232,6 +272,10 @@ void add_tune(CLI::App& app, Program& program) {
   add_shape(*command, options->common, "DIM=8, NAME=1x3x224x224 for an input, DIM=1..8 for a range; repeatable");
   add_input_range(*command, options->common);
   add_backend_library(*command, options->common);
+  command->add_option("--serve", options->live_port, "show the tune at this port to a browser of this machine; 0: any")
+      ->check(whole_number(0, 65535))
+      ->type_name("PORT")
+      ->excludes("--quiet");
   add_replay(*command, *options);
   command->footer(examples({"collage tune model.onnx -o model.collage --budget 5m",
                             "collage tune model.onnx -o model.collage --shape batch=1..8 --at batch=4",

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <numeric>
 
@@ -43,6 +44,7 @@ void add_step(const Plan& plan, std::size_t s, DiffSide& side) {
   side.nodes.push_back(own_nodes(step));
   side.us += to_us(step.cost_ns);
   side.estimated |= step.is_estimated;
+  side.is_priced &= step.cost_ns > 0 || is_view(step) || !is_kernel(step);
 }
 
 class Differ {
@@ -66,7 +68,9 @@ class Differ {
     note_missing(of_a);
     cut_into_parts();
     std::ranges::stable_sort(diff_.parts, std::greater(), [](const DiffPart& part) {
-      return std::pair(part.differs, part.differs ? std::abs(part.b.us - part.a.us) : 0);
+      constexpr double kUnknown = std::numeric_limits<double>::infinity();
+      const std::optional<double> more = part.more_us();
+      return std::pair(part.differs, !part.differs ? 0 : more ? std::abs(*more) : kUnknown);
     });
     return std::move(diff_);
   }

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -23,12 +24,18 @@ struct DiffSide {
   std::vector<std::vector<std::string>> nodes;  ///< that each computes for everybody
   double us = 0;                                ///< of all, each alone
   bool estimated = false;                       ///< the time of one of them is an estimate
+  bool is_priced = true;                        ///< false: of one of them the plan has no time, as of a whole engine
 };
 
 struct DiffPart {
   std::vector<std::string> nodes;  ///< in the order of the first plan
   DiffSide a, b;
   bool differs = false;  ///< in a backend, a variant, or how the nodes are cut into steps
+
+  /// What B takes longer; nothing when a side is not priced.
+  [[nodiscard]] std::optional<double> more_us() const {
+    return a.is_priced && b.is_priced ? std::optional(b.us - a.us) : std::nullopt;
+  }
 };
 
 /// A plan as it is called here.

@@ -24,20 +24,29 @@ std::string nodes_text(const std::vector<std::string>& nodes) {
   return nodes.size() > kMostNames ? text + fmt::format(" and {} more", nodes.size() - kMostNames) : text;
 }
 
-/// Each name once, with how often it stands there.
+/// Each name once, with how often it stands there; at most kMostNames of them.
 std::string who_text(const DiffSide& side) {
   std::string text;
   std::vector<std::string> seen;
   for (const std::string& name : side.who) {
     if (std::ranges::find(seen, name) != seen.end()) continue;
     seen.push_back(name);
+    if (seen.size() > kMostNames) continue;
     const auto count = std::ranges::count(side.who, name);
     text += (text.empty() ? "" : ", ") + name + (count > 1 ? fmt::format(" x {}", count) : "");
   }
+  if (seen.size() > kMostNames) text += fmt::format(" and {} others", seen.size() - kMostNames);
   return text.empty() ? "nothing" : text;
 }
 
-std::string time_text(const DiffSide& side) { return fmt::format("{}{:.1f}", side.estimated ? "~" : "", side.us); }
+/// "-" when the plan has none.
+std::string time_text(const DiffSide& side) {
+  return side.is_priced ? fmt::format("{}{:.1f}", side.estimated ? "~" : "", side.us) : "-";
+}
+
+std::string more_text(const std::optional<double>& more_us) { return more_us ? fmt::format("{:+.1f}", *more_us) : "-"; }
+
+ordered_json or_null(const std::optional<double>& us) { return us ? ordered_json(*us) : ordered_json(nullptr); }
 
 std::string plan_line(const char* letter, const DiffedPlan& plan) {
   const double us = measured_us(*plan.plan);
@@ -51,7 +60,8 @@ std::string missing_text(const std::vector<std::string>& nodes, const char* wher
 }
 
 ordered_json side_as_json(const DiffSide& side) {
-  return {{"steps", side.steps}, {"who", side.who}, {"us", side.us}, {"estimated", side.estimated}};
+  const std::optional<double> us = side.is_priced ? std::optional(side.us) : std::nullopt;
+  return {{"steps", side.steps}, {"who", side.who}, {"us", or_null(us)}, {"estimated", side.estimated}};
 }
 
 ordered_json plan_as_json(const DiffedPlan& plan) {
@@ -84,8 +94,9 @@ std::string to_text(const PlanDiff& diff) {
       alike_a.us += part.a.us;
       alike_b.us += part.b.us;
     } else if (shown++ < kMostParts) {
-      text += fmt::format("{:>10} {:>10} {:>+10.1f}  {}\n{:>34}{}\n{:>34}{}\n", time_text(part.a), time_text(part.b),
-                          part.b.us - part.a.us, nodes_text(part.nodes), "", who_text(part.a), "", who_text(part.b));
+      text +=
+          fmt::format("{:>10} {:>10} {:>10}  {}\n{:>34}{}\n{:>34}{}\n", time_text(part.a), time_text(part.b),
+                      more_text(part.more_us()), nodes_text(part.nodes), "", who_text(part.a), "", who_text(part.b));
     }
   }
   if (shown > kMostParts) text += fmt::format("{:>34}and {} more (--json lists all)\n", "", shown - kMostParts);
@@ -103,7 +114,7 @@ std::string to_json(const PlanDiff& diff) {
   for (const DiffPart& part : diff.parts)
     parts.push_back({{"nodes", part.nodes},
                      {"differs", part.differs},
-                     {"more_us", part.b.us - part.a.us},
+                     {"more_us", or_null(part.more_us())},
                      {"a", side_as_json(part.a)},
                      {"b", side_as_json(part.b)}});
   const ordered_json object = {

@@ -11,6 +11,7 @@
 #include "plan/explain/explain_node.h"
 #include "plan/explain/explain_precision.h"
 #include "plan/explain/explain_steps.h"
+#include "plan/explain/step_work.h"
 
 namespace collage {
 namespace {
@@ -41,6 +42,27 @@ std::string sum_text(const Explanation& explanation) {
          fmt::format("  {:<16} {:>11} {:>12.1f} us\n", "together", "", to_us(*explanation.cover_ns));
 }
 
+/// "8.18 GFLOP", "0.002 MFLOP".
+std::string flops_text(double flops) {
+  return flops >= 1e9 ? fmt::format("{:.3g} GFLOP", flops / 1e9) : fmt::format("{:.3g} MFLOP", flops / 1e6);
+}
+
+double flops_of(const Plan& plan, const Explanation& explanation) {
+  double flops = 0;
+  for (const StepWork& work : work_of_steps(plan, explanation)) flops += work.flops;
+  return flops;
+}
+
+/// How near its arithmetic is to what the machine can do, "" when one of them is not known.
+std::string rate_text(const Plan& plan, const Explanation& explanation, double measured_us) {
+  const double flops = flops_of(plan, explanation);
+  if (flops == 0 || !explanation.peak) return "";
+  // Operations a nanosecond are billions a second.
+  const double rate = flops / (1000 * measured_us);
+  return fmt::format("  {} as the operators are defined: {:.1f} GFLOP/s, {:.0f} % of the f32 peak\n", flops_text(flops),
+                     rate, 100 * rate / explanation.peak->flops_per_ns);
+}
+
 std::string head_text(const Plan& plan, const Explanation& explanation) {
   const StepCounts counts = count_steps(plan);
   const std::string views = counts.views == 0 ? "" : fmt::format(", {} of them views (nothing runs)", counts.views);
@@ -51,7 +73,8 @@ std::string head_text(const Plan& plan, const Explanation& explanation) {
   if (!plan.passes_off.empty()) text += fmt::format("passes switched off: {}\n", fmt::join(plan.passes_off, ", "));
   if (is_of_plan(explanation)) text += sum_text(explanation);
   if (plan.report && plan.report->search.measured_us > 0)
-    text += fmt::format("  {:<16} {:>11} {:>12.1f} us\n", "the whole took", "", plan.report->search.measured_us);
+    text += fmt::format("  {:<16} {:>11} {:>12.1f} us\n", "the whole took", "", plan.report->search.measured_us) +
+            rate_text(plan, explanation, plan.report->search.measured_us);
   return text;
 }
 
@@ -94,6 +117,14 @@ ordered_json sums_as_json(const Explanation& explanation) {
   return {{"measured_steps", sum.measured},    {"measured_us", to_us(sum.measured_ns)},
           {"estimated_steps", sum.estimated},  {"estimated_us", to_us(sum.estimated_ns)},
           {"launch_us", to_us(sum.launch_ns)}, {"total_us", to_us(*explanation.cover_ns)}};
+}
+
+/// Billions of operations and of bytes a second; null when the plan does not know them.
+ordered_json peak_as_json(const Explanation& explanation) {
+  if (!explanation.peak) return nullptr;
+  return {{"gflops", explanation.peak->flops_per_ns},
+          {"cache_gb_per_s", explanation.peak->cache_bytes_per_ns},
+          {"memory_gb_per_s", explanation.peak->memory_bytes_per_ns}};
 }
 
 /// Node -> backend -> what it said to the node alone.
@@ -154,6 +185,7 @@ Result<std::string> explain_as_json(const Plan& plan, const std::string& node) {
                                {"gaps", gaps_as_json(explanation)},
                                {"losses", losses_as_json(explanation)},
                                {"precision", precision_as_json(explanation)},
+                               {"peak", peak_as_json(explanation)},
                                {"rivals", report.rivals},
                                {"plans", plans_as_json(report)},
                                {"backends", explanation.backends},

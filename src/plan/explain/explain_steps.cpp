@@ -11,6 +11,7 @@
 #include "plan/explain/explain_json.h"
 #include "plan/explain/explain_precision.h"
 #include "plan/explain/step_words.h"
+#include "plan/explain/step_work.h"
 #include "region/rules/partition_rule.h"
 
 namespace collage {
@@ -172,9 +173,13 @@ std::string steps_as_text(const Plan& plan, const Explanation& explanation, cons
 
 ordered_json steps_as_json(const Plan& plan, const Explanation& explanation, const AskedNodes& asked) {
   ordered_json steps = ordered_json::array();
+  const std::vector<StepWork> works = work_of_steps(plan, explanation);
   for (std::size_t s = 0; s < plan.steps.size(); ++s) {
     if (!runs(plan.steps[s], asked)) continue;
     steps.push_back(to_json(plan, s));
+    steps.back()["flops"] = works[s].flops;
+    steps.back()["bytes"] = works[s].bytes;
+    if (works[s].roofline_us) steps.back()["roofline_us"] = *works[s].roofline_us;
     if (const auto* narrow = narrow_step_at(explanation, s)) steps.back()["precision"] = to_ordered_json(*narrow);
   }
   return steps;

@@ -51,6 +51,9 @@ json to_json(const ExplainedCandidate& candidate) {
   put(object, "margin_at_least_ns", candidate.margin_at_least_ns);
   if (candidate.margin_by != MarginBy::kNothing) object["margin_by"] = name_of(candidate.margin_by);
   if (candidate.why_unmeasured != Unmeasured::kUnknown) object["why_unmeasured"] = name_of(candidate.why_unmeasured);
+  if (!candidate.input_formats.empty()) object["input_formats"] = candidate.input_formats;
+  if (!candidate.output_formats.empty()) object["output_formats"] = candidate.output_formats;
+  if (candidate.location != kHome) object["location"] = candidate.location;
   return object;
 }
 
@@ -93,9 +96,33 @@ json to_json(const ExplainedPrecision& precision) {
   return object;
 }
 
+json to_json(const ExplainedPeak& peak) {
+  return {{"flops_per_ns", peak.flops_per_ns},
+          {"cache_bytes_per_ns", peak.cache_bytes_per_ns},
+          {"memory_bytes_per_ns", peak.memory_bytes_per_ns}};
+}
+
+json to_json(const ExplainedProblem& problem) {
+  json object = {{"values", problem.values},
+                 {"inputs", ranges_text(problem.inputs)},
+                 {"outputs", ranges_text(problem.outputs)},
+                 {"launch_ns", problem.launch_ns},
+                 {"conversions", json::array()}};
+  for (const ExplainedConversion& one : problem.conversions)
+    object["conversions"].push_back({{"from", one.from},
+                                     {"to", one.to},
+                                     {"backend", one.backend},
+                                     {"ns", one.ns},
+                                     {"values", ranges_text(one.values)}});
+  return object;
+}
+
 json to_json(const ExplainedNode& node) {
   json object = {{"name", node.name}, {"chosen", node.chosen}};
-  for (const auto& [key, list] : {std::pair{"offers", &node.offers},
+  if (node.flops > 0) object["flops"] = node.flops;
+  for (const auto& [key, list] : {std::pair{"inputs", &node.inputs},
+                                  {"outputs", &node.outputs},
+                                  {"offers", &node.offers},
                                   {"unmeasured", &node.unmeasured},
                                   {"refusals", &node.refusals},
                                   {"rules", &node.rules},
@@ -173,6 +200,8 @@ json explanation_to_json(const Explanation& explanation) {
   for (const auto& alternative : explanation.alternatives) object["alternatives"].push_back(to_json(alternative));
   for (const auto& node : explanation.nodes) object["nodes"].push_back(to_json(node));
   if (explanation.precision) object["precision"] = to_json(*explanation.precision);
+  if (explanation.peak) object["peak"] = to_json(*explanation.peak);
+  if (!explanation.problem.values.empty()) object["problem"] = to_json(explanation.problem);
   return object;
 }
 

@@ -15,10 +15,13 @@
 #include <vector>
 
 #include "base/error.h"
+#include "region/place.h"
 
 namespace collage {
 
 using Nanoseconds = std::int64_t;
+/// Multiplications and additions.
+using Operations = std::int64_t;
 
 /// How a margin is known; each one is a cost that some plan really has, so the true margin is not above it.
 enum class MarginBy : std::uint8_t {
@@ -48,7 +51,31 @@ struct ExplainedCandidate {
   std::optional<Nanoseconds> margin_ns;           ///< what a plan that uses it costs more than the one explained
   std::optional<Nanoseconds> margin_at_least_ns;  ///< where never measured: what any plan that uses it costs more
   Unmeasured why_unmeasured = Unmeasured::kUnknown;
+  // How it takes and leaves the values at its border, in the order of its region (region/region.h). Empty = all plain.
+  std::vector<std::string> input_formats = {};
+  std::vector<std::string> output_formats = {};
+  std::string location = kHome;  ///< where it runs and these values lie
   bool operator==(const ExplainedCandidate&) const = default;
+};
+
+/// The cheapest way from one place to another, for all values that it costs the same.
+struct ExplainedConversion {
+  std::string from;  ///< to_string() of a place (region/place.h)
+  std::string to;
+  std::string backend;
+  Nanoseconds ns = 0;                 ///< 0 = a view
+  std::vector<std::uint32_t> values;  ///< positions in ExplainedProblem::values
+  bool operator==(const ExplainedConversion&) const = default;
+};
+
+/// What it takes to choose a cover again from the explained candidates (tune/explain/what_if.h).
+struct ExplainedProblem {
+  std::vector<std::string> values;     ///< names of those that nodes compute or the caller gives; no constants
+  std::vector<std::uint32_t> inputs;   ///< of the graph: positions in values, as in ExplainedNode
+  std::vector<std::uint32_t> outputs;  ///< likewise
+  std::vector<ExplainedConversion> conversions;
+  Nanoseconds launch_ns = 0;  ///< of every kernel and conversion that is no view
+  bool operator==(const ExplainedProblem&) const = default;
 };
 
 struct ExplainedRefusal {
@@ -89,6 +116,9 @@ struct ExplainedUserRule {
 
 struct ExplainedNode {
   std::string name;
+  Operations flops = 0;                    ///< as the operator is defined; 0 where they are not counted
+  std::vector<std::uint32_t> inputs = {};  ///< positions in ExplainedProblem::values, each once
+  std::vector<std::uint32_t> outputs = {};
   std::uint32_t chosen = 0;               ///< position in Explanation::candidates
   std::vector<std::uint32_t> offers;      ///< the best other candidate of each backend, cheapest first
   std::vector<std::uint32_t> unmeasured;  ///< likewise of those never measured, in the order they were proposed
@@ -125,6 +155,14 @@ struct ExplainedPrecision {
   bool operator==(const ExplainedPrecision&) const = default;
 };
 
+/// What so many threads as the plan has reach at best on the machine of the tune.
+struct ExplainedPeak {
+  double flops_per_ns = 0;         ///< of 32 bits
+  double cache_bytes_per_ns = 0;   ///< from and to the first cache
+  double memory_bytes_per_ns = 0;  ///< from and to memory
+  bool operator==(const ExplainedPeak&) const = default;
+};
+
 struct Explanation {
   std::string plan;   ///< the plan explained: the one that ships
   std::string cover;  ///< the cover that costs, gaps and losses are of: the same, or the best one a rival has beaten
@@ -151,6 +189,8 @@ struct Explanation {
   std::string why_no_alternatives;     ///< "" when they were searched
   std::vector<ExplainedNode> nodes;    ///< of the simplified graph, in order
   std::optional<ExplainedPrecision> precision;  ///< of a cover with steps in 16 bits
+  std::optional<ExplainedPeak> peak;
+  ExplainedProblem problem;  ///< empty in plans of older versions
   bool operator==(const Explanation&) const = default;
 };
 

@@ -70,6 +70,9 @@ ExplainedCandidate read_candidate(const json& object, std::size_t nodes) {
                               object.value("margin_by", std::string()));
   candidate.why_unmeasured = named({Unmeasured::kStopped, Unmeasured::kOutOfTime, Unmeasured::kNotNeeded},
                                    Unmeasured::kUnknown, object.value("why_unmeasured", std::string()));
+  candidate.input_formats = object.value("input_formats", std::vector<std::string>());
+  candidate.output_formats = object.value("output_formats", std::vector<std::string>());
+  candidate.location = object.value("location", std::string(kHome));
   return candidate;
 }
 
@@ -97,6 +100,9 @@ void read_lists(const json& object, Explanation& explanation) {
                                         .steps = positions(entry, "steps", candidates)});
   for (const json& entry : nodes) {
     ExplainedNode node{.name = entry.at("name"), .chosen = entry.at("chosen")};
+    node.inputs = positions(entry, "inputs", explanation.problem.values.size());
+    node.outputs = positions(entry, "outputs", explanation.problem.values.size());
+    node.flops = entry.value("flops", Operations{0});
     if (node.chosen >= candidates) throw JsonFault{{}, fmt::format("position {}", node.chosen)};
     node.offers = positions(entry, "offers", candidates);
     node.unmeasured = positions(entry, "unmeasured", candidates);
@@ -129,6 +135,34 @@ ExplainedPrecision read_precision(const json& object) {
   return precision;
 }
 
+/// Rates that are none would make times of nothing.
+ExplainedPeak read_peak(const json& object) {
+  const auto rate = [&](const char* key) {
+    const double value = object.at(key);
+    if (!(value > 0)) throw JsonFault{key, fmt::format("a rate of {}", value)};
+    return value;
+  };
+  return {.flops_per_ns = rate("flops_per_ns"),
+          .cache_bytes_per_ns = rate("cache_bytes_per_ns"),
+          .memory_bytes_per_ns = rate("memory_bytes_per_ns")};
+}
+
+ExplainedProblem read_problem(const json& object) {
+  ExplainedProblem problem{
+      .values = object.at("values"), .inputs = {}, .outputs = {}, .conversions = {}, .launch_ns = 0};
+  const std::size_t count = problem.values.size();
+  problem.inputs = positions(object, "inputs", count);
+  problem.outputs = positions(object, "outputs", count);
+  problem.launch_ns = ns(object, "launch_ns").value_or(0);
+  for (const json& entry : object.at("conversions"))
+    problem.conversions.push_back({.from = entry.at("from"),
+                                   .to = entry.at("to"),
+                                   .backend = entry.at("backend"),
+                                   .ns = ns(entry, "ns").value_or(0),
+                                   .values = positions(entry, "values", count)});
+  return problem;
+}
+
 Explanation read(const json& object) {
   Explanation explanation;
   explanation.plan = object.at("plan");
@@ -148,8 +182,10 @@ Explanation read(const json& object) {
   explanation.apparent_loss_against = object.at("apparent_loss_against");
   explanation.alternatives_complete = object.value("alternatives_complete", false);
   explanation.why_no_alternatives = object.value("why_no_alternatives", std::string());
+  if (object.contains("problem")) explanation.problem = read_problem(object["problem"]);
   read_lists(object, explanation);
   if (object.contains("precision")) explanation.precision = read_precision(object["precision"]);
+  if (object.contains("peak")) explanation.peak = read_peak(object["peak"]);
   return explanation;
 }
 

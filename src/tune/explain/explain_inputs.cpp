@@ -51,6 +51,12 @@ void add_participants(const TuneResult& result, ExplainInputs& inputs) {
   inputs.locations = who.locations;
 }
 
+ExplainedPeak peak_of(const PeakRates& rates, int threads) {
+  return {.flops_per_ns = threads * rates.flops_per_ns,
+          .cache_bytes_per_ns = threads * rates.bytes_per_ns,
+          .memory_bytes_per_ns = threads * rates.memory_bytes_per_ns};
+}
+
 }  // namespace
 
 ExplainInputs explain_inputs(const TuneResult& result, const CoverBounds& bounds) {
@@ -65,6 +71,7 @@ ExplainInputs explain_inputs(const TuneResult& result, const CoverBounds& bounds
   }
   for (std::size_t c = 0; priced.bounds && c < priced.costs.size(); ++c)
     inputs.lower_bound_ns.push_back(priced.bounds->roofline(priced.pool.candidates.candidates[c].region));
+  if (priced.bounds) inputs.peak = peak_of(priced.bounds->peak(), result.task.options.threads);
   inputs.why_unmeasured = priced.why_unmeasured;
   inputs.precision = result.contest.precision;
   add_plans(result, inputs);

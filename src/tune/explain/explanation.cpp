@@ -4,6 +4,8 @@
 #include <map>
 #include <tuple>
 
+#include "measure/roofline.h"
+#include "tune/explain/explained_problem.h"
 #include "tune/explain/margins.h"
 
 namespace collage {
@@ -47,6 +49,7 @@ class Explainer {
     out_.absent = in_.absent;
     out_.proposals = in_.proposals;
     out_.precision = in_.precision;
+    out_.peak = in_.peak;
     add_totals();
     for (const NodeRule& rule : in_.rules)
       out_.rules.push_back({.is_pin = rule.kind == NodeRule::Kind::kPin, .glob = rule.glob, .backend = rule.backend});
@@ -58,6 +61,8 @@ class Explainer {
     sort_by_node();
     for (std::size_t n = 0; n < in_.graph->nodes.size(); ++n) add_node(n);
     add_alternatives();
+    add_steps();
+    if (in_.conversions) add_problem(*in_.graph, in_.conversions, in_.launch_ns, out_);
     return std::move(out_);
   }
 
@@ -121,7 +126,9 @@ class Explainer {
   }
 
   void add_node(std::size_t n) {
-    ExplainedNode node{.name = in_.graph->nodes[n].name, .chosen = chosen_at(n)};
+    const Node& made = in_.graph->nodes[n];
+    ExplainedNode node{
+        .name = made.name, .flops = static_cast<Operations>(direct_flops(*in_.graph, made)), .chosen = chosen_at(n)};
     const std::string& runs = out_.candidates[node.chosen].backend;
     std::map<std::string, std::uint32_t> offers;
     std::map<std::string, std::uint32_t> unmeasured;
@@ -192,6 +199,9 @@ class Explainer {
                             .repeated = positions_of(region_of(c).repeated),
                             .cost_ns = nanoseconds_of(in_.costs[c]),
                             .estimated = std::holds_alternative<Estimated>(in_.costs[c])};
+    made.location = in_.locations.of(made.backend);
+    made.input_formats = names_of(candidate(c).variant.input_formats);
+    made.output_formats = names_of(candidate(c).variant.output_formats);
     if (!made.cost_ns && c < in_.lower_bound_ns.size()) made.cost_at_least_ns = in_.lower_bound_ns[c];
     if (std::holds_alternative<Unknown>(in_.costs[c]) && c < in_.why_unmeasured.size())
       made.why_unmeasured = in_.why_unmeasured[c];
@@ -202,6 +212,41 @@ class Explainer {
     made.margin_at_least_ns = margins_.at_least[c];
     out_.candidates.push_back(std::move(made));
     return found->second;
+  }
+
+  /// Empty when all are plain.
+  static std::vector<std::string> names_of(const std::vector<Format>& formats) {
+    std::vector<std::string> names;
+    if (std::ranges::all_of(formats, &Format::is_plain)) return names;
+    for (const Format& format : formats) names.push_back(format.name);
+    return names;
+  }
+
+  /// The candidate of the pool that is this step.
+  std::optional<std::uint32_t> candidate_of(const CoverStep& step, std::size_t node) const {
+    for (const std::uint32_t c : candidates_at_[node])
+      if (candidate(c).backend == step.backend && candidate(c).variant == *chosen_variant(step) &&
+          region_of(c) == *chosen_region(step))
+        return c;
+    return std::nullopt;
+  }
+
+  /// The steps of the cover that costs are of, and for each node the cheapest candidate that computes nothing else:
+  /// with these there is a cover whoever must run a node.
+  void add_steps() {
+    if (!margins_.cover) return;
+    for (const CoverStep& step : margins_.cover->cover->steps)
+      if (const NodeSet covered = covered_by(step); !covered.empty())
+        if (const auto c = candidate_of(step, covered.next())) explained(*c);
+    for (std::size_t n = 0; n < in_.graph->nodes.size(); ++n) {
+      std::optional<std::uint32_t> cheapest;
+      for (const std::uint32_t c : candidates_at_[n]) {
+        const auto ns = nanoseconds_of(in_.costs[c]);
+        if (!ns || region_of(c).nodes.count() != 1 || is_filler(candidate(c).backend)) continue;
+        if (!cheapest || *ns < *nanoseconds_of(in_.costs[*cheapest])) cheapest = c;
+      }
+      if (cheapest) explained(*cheapest);
+    }
   }
 
   std::uint32_t chosen_at(std::size_t n) {
@@ -220,7 +265,9 @@ class Explainer {
                                  .nodes = positions_of(chosen_region(step)->nodes),
                                  .repeated = positions_of(chosen_region(step)->repeated),
                                  .cost_ns = nanoseconds_of(step.cost),
-                                 .estimated = std::holds_alternative<Estimated>(step.cost)});
+                                 .estimated = std::holds_alternative<Estimated>(step.cost),
+                                 .input_formats = names_of(chosen_variant(step)->input_formats),
+                                 .output_formats = names_of(chosen_variant(step)->output_formats)});
     return found->second;
   }
 
@@ -256,12 +303,7 @@ class Explainer {
       const NodeSet covered = covered_by(step);
       if (covered.empty() || is_same(step, *at[covered.next()])) continue;
       made.changed += static_cast<std::uint32_t>(covered.count());
-      for (const std::uint32_t c : candidates_at_[covered.next()])
-        if (candidate(c).backend == step.backend && candidate(c).variant == *chosen_variant(step) &&
-            region_of(c) == *chosen_region(step)) {
-          made.steps.push_back(explained(c));
-          break;
-        }
+      if (const auto c = candidate_of(step, covered.next())) made.steps.push_back(explained(*c));
     }
     if (made.changed > 0) out_.alternatives.push_back(std::move(made));
   }

@@ -56,6 +56,7 @@ struct ExplainInputs {
   std::span<const UserRule> user_rules = {};
   std::map<std::string, std::string> proposals = {};  ///< backend -> its own rules for which regions it is asked about
   std::optional<ExplainedPrecision> precision = std::nullopt;
+  std::optional<ExplainedPeak> peak = std::nullopt;
   std::vector<Unmeasured> why_unmeasured;  ///< by candidate, said of those with an unknown cost; empty = not known
 };
 

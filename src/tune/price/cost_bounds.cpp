@@ -107,7 +107,7 @@ CostModel::Computation estimated_computation(CostModel& model, const EstimateLev
 
 CostBounds::CostBounds(const Graph& graph, const CandidatePool& pool, Accuracy accuracy, const PeakRates& peak,
                        int threads, const Estimates& estimates, EffectTable known)
-    : model_(std::move(known)) {
+    : peak_(peak), model_(std::move(known)) {
   WorkOfRegions work(graph, peak, threads);
   std::vector<RegionWork> works;
   for (const Region& region : pool.regions) {

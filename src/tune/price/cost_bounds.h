@@ -47,8 +47,11 @@ class CostBounds {
   void fit() { model_.fit(); }
   /// What was learnt here that says something of other models too.
   [[nodiscard]] EffectTable learnt() const { return model_.learnt(); }
+  /// Of one thread.
+  [[nodiscard]] const PeakRates& peak() const { return peak_; }
 
  private:
+  PeakRates peak_;
   std::vector<std::uint32_t> region_of_;  ///< by candidate
   std::vector<std::int64_t> roofline_;    ///< by region, under the peak rates
   double nearest_ = 1;  ///< least part of it that a candidate took: peak rates may be of a slow moment of the machine

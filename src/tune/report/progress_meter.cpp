@@ -29,6 +29,7 @@ void ProgressMeter::pass_on(ProgressEvent event) {
     event.rival = rival_;
     event.speedup = rival_us_ / best_us_;
   }
+  event.bound_us = bound_us_;
   event.left_s = left_s(phase);
   sink_(event);
 }

@@ -29,6 +29,8 @@ class ProgressMeter {
     rival_ = std::move(rival);
     rival_us_ = rival_us;
   }
+  /// Microseconds that no cover takes less than.
+  void know_bound(double us) { bound_us_ = us; }
 
  private:
   /// Of one phase: batches that are over, and the one at work.
@@ -52,6 +54,7 @@ class ProgressMeter {
   double best_us_ = 0;
   std::string rival_;
   double rival_us_ = 0;
+  double bound_us_ = 0;
 };
 
 }  // namespace collage

@@ -102,6 +102,21 @@ Plan long_plan(std::size_t steps) {
   return plan;
 }
 
+/// The same with every third step made by another variant, in a time of its own.
+Plan changed(Plan plan) {
+  for (std::size_t s = 0; s < plan.steps.size(); s += 3) {
+    plan.steps[s].variant = "other";
+    plan.steps[s].cost_ns += static_cast<std::int64_t>(s % 2 == 0 ? 100 * s : -20 * s);
+  }
+  return plan;
+}
+
+void save_as(Plan plan, const std::string& file) {
+  RealisedPlan realised = stored_plan("host_only.collage");
+  realised.plan = std::move(plan);
+  ASSERT_TRUE(save_plan(realised, file));
+}
+
 std::string data_in(const std::string& page) {
   const std::string begin = "<script type=\"application/json\" id=\"data\">";
   const std::size_t at = page.find(begin) + begin.size();
@@ -115,8 +130,8 @@ TEST(PlanPage, HoldsAllOfThePlanAndNeedsNothingElse) {
   EXPECT_EQ(data["steps"].size(), plan.steps.size());
   EXPECT_EQ(data["values"].size(), plan.values.size());
   EXPECT_THAT(page, HasSubstr("default-src 'none'; script-src 'sha256-"));
-  for (const char* outside :
-       {"http://", "https://", " src=", "@POLICY@", "@STYLE@", "@DATA@", "@PARTS@", "@SCRIPT@", "import("}) {
+  for (const char* outside : {"http://", "https://", " src=", "@POLICY@", "@TITLE@", "@STYLE@", "@BODY@", "@DATA@",
+                              "@PARTS@", "@SCRIPT@", "import("}) {
     std::string rest = page;
     // The name of SVG's namespace is no address to load from.
     for (std::size_t at = 0; (at = rest.find("http://www.w3.org/2000/svg")) != std::string::npos;) rest.erase(at, 26);
@@ -143,15 +158,16 @@ TEST(PlanPage, IsSmall) {
 TEST(PlanPage, ShowsInABrowserWhatExplainSays) {
   const test::ScratchFolder folder;
   std::string command = "node '" + test::source_path("/tests/api/tune/page/page_test.mjs") + "' '" +
-                        test::build_path("/bin/collage") + "' '" + stored("host_only.collage") + "' '" +
+                        test::build_path("/bin/collage") + "' '" + folder.file("before.collage") + "' '" +
+                        folder.file("after.collage") + "' '" + stored("host_only.collage") + "' '" +
                         stored("native_avx2.collage") + "'";
+  save_as(long_plan(40), folder.file("before.collage"));
+  save_as(changed(long_plan(40)), folder.file("after.collage"));
   ASSERT_TRUE(save_plan(hostile_plan(), folder.file("hostile.collage")));
   ASSERT_TRUE(save_plan(rich_plan(), folder.file("rich.collage")));
   for (const std::size_t steps : {200, 2000}) {
-    RealisedPlan realised = stored_plan("host_only.collage");
-    realised.plan = long_plan(steps);
     const std::string file = folder.file("steps" + std::to_string(steps) + ".collage");
-    ASSERT_TRUE(save_plan(realised, file));
+    save_as(long_plan(steps), file);
     command += " '" + file + "'";
   }
   command += " '" + folder.file("hostile.collage") + "' '" + folder.file("rich.collage") + "' > '" +

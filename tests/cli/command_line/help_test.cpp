@@ -24,7 +24,7 @@ class HelpTest : public CliTest {
 TEST_F(HelpTest, ShowsOptionsThatActInTheCommandAndNoOthers) {
   const std::string explain = shown({"explain", "--help"});
   EXPECT_THAT(explain, AllOf(HasSubstr("--node GLOB"), HasSubstr("--shape NAME=SHAPE"), HasSubstr("--json FILE|-")));
-  for (const char* idle : {"--threads", "--backends", "--store", "--seed", "--accuracy", "--input-range", "--only"})
+  for (const char* idle : {"--threads", "--backends", "--seed", "--accuracy", "--input-range", "--only"})
     EXPECT_THAT(explain, Not(HasSubstr(idle)));
   EXPECT_THAT(shown({"backends", "--help"}), Not(HasSubstr("--shape")));
   EXPECT_THAT(shown({"workload", "--help"}), AllOf(Not(HasSubstr("--accuracy")), HasSubstr("--seed N=1")));

@@ -31,6 +31,9 @@ TEST(ProgressText, OnlyWhatIsKnownIsSaid) {
   EXPECT_EQ(bar_text({.phase = "search", .best_us = 5, .note = {}}, 80), "search    best 5.0 us");
   EXPECT_EQ(bar_text({.phase = "price", .best_us = 5, .rival = "openvino", .speedup = 1.314, .note = {}}, 80),
             "price     best 5.0 us, 1.31x of openvino");
+  EXPECT_EQ(line_text({.phase = "evolve", .best_us = 5, .bound_us = 3.9, .note = {}}),
+            "evolve best 5.0 us, proven within 22 %");
+  EXPECT_EQ(line_text({.phase = "price", .bound_us = 3.9, .note = {}}), "price") << "of nothing yet";
 }
 
 TEST(ProgressText, LongTimesAreInMinutes) {

@@ -96,6 +96,9 @@ void SchemasTest::use_one_plan() {
   (void)answer({"recheck", plan_, "--force"});
   const Json story = answer({"explain", plan_});
   (void)answer({"explain", plan_, "--why-not", story["nodes"][0]["node"].get<std::string>() + "=onednn"});
+  const Json& first = story["nodes"][0];
+  (void)answer({"explain", plan_, "--what-if",
+                first["node"].get<std::string>() + "=" + first["chosen"]["backend"].get<std::string>()});
   (void)answer({"diff", plan_, plan_});
   (void)answer({"report", plan_});
   (void)answer({"run", plan_, "--output-dir", file("out"), "--profile", file("profile.json")});

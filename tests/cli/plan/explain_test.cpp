@@ -108,6 +108,41 @@ TEST_F(ExplainTest, SaysWhyABackendDoesNotRunANode) {
     }
 }
 
+TEST_F(ExplainTest, SaysWhatAnotherBackendWouldCost) {
+  tune({"--backends", "onednn,onnxruntime"});
+  const json story = explained();
+  std::size_t asked = 0;
+  for (const json& node : story["nodes"])
+    for (const json& offer : node["offers"]) {
+      if (!offer.contains("cost_us")) continue;
+      const std::string backend = offer["backend"];
+      const json answer = explained({"--what-if", node["node"].get<std::string>() + "=" + backend});
+      EXPECT_EQ(answer["schema"], "collage.what-if/1");
+      EXPECT_GE(answer["more_us"], 0);
+      if (offer["margin_by"] == "exchange") {
+        const double exchanged = story["gaps"]["cover_us"].get<double>() + offer["margin_us"].get<double>();
+        EXPECT_LE(answer["under_us"], exchanged + 0.001);
+      }
+      ++asked;
+    }
+  EXPECT_GT(asked, 0U);
+  const std::string node = story["nodes"][0]["node"];
+  const std::string chosen = story["nodes"][0]["chosen"]["backend"];
+  const Ended text = run({"explain", plan_, "--what-if", node + "=" + chosen});
+  expect_good(text);
+  EXPECT_THAT(text.out, HasSubstr("if " + chosen + " runs " + node));
+}
+
+TEST_F(ExplainTest, TimesThePlanUnderARule) {
+  tune({"--backends", "onednn,onnxruntime"});
+  const std::string conv = node_like(explained(), "Conv")["node"];
+  const json answer = explained({"--what-if", conv + "=onnxruntime", "--measure", "--budget", "8s", "--quiet"});
+  ASSERT_TRUE(answer.contains("measured")) << answer;
+  EXPECT_GT(answer["measured"]["us"], 0);
+  EXPECT_GT(answer["measured"]["plan_us"], 0);
+  EXPECT_LE(answer["measured"]["faster"]["low"], answer["measured"]["faster"]["high"]);
+}
+
 TEST_F(ExplainTest, SaysThatOnlyAnotherWasAskedFor) {
   tune({"--only", "onednn"});
   const json story = explained();
@@ -155,6 +190,10 @@ TEST_F(ExplainTest, ComparesPlansOfOneModel) {
   EXPECT_EQ(diff["only_in_a"], json::array());
   EXPECT_TRUE(diff["same_machine"]);
   expect_good(run({"diff", plan_, plan_}));
+  const Ended page = run({"diff", plan_, other, "--html", file("diff.html")});
+  expect_good(page);
+  EXPECT_THAT(page.out, HasSubstr("diff.html: "));
+  EXPECT_THAT(read_all(file("diff.html")), HasSubstr(diff["parts"][0]["nodes"][0].dump()));
 }
 
 TEST_F(ExplainTest, RefusesQuestionsItCannotAnswer) {
@@ -162,6 +201,9 @@ TEST_F(ExplainTest, RefusesQuestionsItCannotAnswer) {
   expect_error(run({"explain", plan_, "--why-not", "nobody=onednn"}), 2, "plan/no-such-node", "nobody");
   expect_error(run({"explain", plan_, "--why-not", "nobody"}), 2, "cli/bad-option", "--why-not");
   EXPECT_EQ(run({"explain", plan_, "--why-not", "a=b", "--node", "a"}).exit_code, 2);
+  expect_error(run({"explain", plan_, "--what-if", "nobody=onednn"}), 2, "plan/no-such-node", "nobody");
+  expect_error(run({"explain", plan_, "--budget", "5s"}), 2, "cli/bad-option", "--budget");
+  EXPECT_EQ(run({"explain", plan_, "--measure"}).exit_code, 2) << "of nothing";
 }
 
 TEST_F(ExplainTest, ReplayMakesTheSamePlanWithoutMeasuring) {

@@ -116,6 +116,18 @@ TEST(PlanDiff, SaysWhichNodesOnePlanLacksAndThatMachinesDiffer) {
   EXPECT_THAT(text, HasSubstr("b.collage: not timed"));
 }
 
+TEST(PlanDiff, OfAnEngineThatRunsTheWholeModelNoTimeIsKnown) {
+  const Plan a = first();
+  const Plan b = plan_of({{"engine", "default", {"conv", "relu", "add", "softmax"}, 0}}, 7);
+  const PlanDiff found = diff(a, b).value();
+  const std::string text = to_text(found);
+  EXPECT_THAT(text, HasSubstr("       9.0          -          -  conv relu and 2 more\n"));
+  EXPECT_THAT(text, HasSubstr("onednn/jit, native/flat and 1 others\n"));
+  const auto made = nlohmann::json::parse(to_json(found));
+  EXPECT_TRUE(made["parts"][0]["more_us"].is_null());
+  EXPECT_EQ(test::schema_problem(made), "");
+}
+
 TEST(PlanDiff, OfAPlanAndItselfNothingDiffers) {
   const Plan a = first();
   const std::string text = to_text(diff(a, a).value());

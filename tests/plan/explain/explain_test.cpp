@@ -18,6 +18,7 @@ TEST(Explain, ShowsEveryStepInOrder) {
   launching them       6 steps          0.4 us
   together                              1.0 us
   the whole took                        1.5 us
+  0.002 MFLOP as the operators are defined: 1.3 GFLOP/s, 8 % of the f32 peak
 2 steps in 16 bits; the outputs err 25 % of what max=1e-3 allows, on 4 sets of inputs
   (12 % foreseen from the errors of the steps)
  step         us  share  who                        runner-up, below: nodes
@@ -67,6 +68,7 @@ TEST(Explain, OfANodeShowsItsStepWhatOthersOfferedAndWhoRefused) {
   launching them       6 steps          0.4 us
   together                              1.0 us
   the whole took                        1.5 us
+  0.002 MFLOP as the operators are defined: 1.3 GFLOP/s, 8 % of the f32 peak
 2 steps in 16 bits; the outputs err 25 % of what max=1e-3 allows, on 4 sets of inputs
   (12 % foreseen from the errors of the steps)
  step         us  share  who                        runner-up, below: nodes

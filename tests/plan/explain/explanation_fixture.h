@@ -7,8 +7,8 @@
 
 namespace collage {
 
-/// Steps of a and d are in 16 bits. Node a: other offers; c: test is cheaper alone; d: pinned; e: test was never
-/// measured, far refused.
+/// Steps of a and d are in 16 bits. Node a: other offers; c: test is cheaper alone, and its operations are counted; d:
+/// pinned; e: test was never measured, far refused.
 inline Explanation rich_explanation() {
   Explanation made;
   made.plan = made.cover = "mixed";
@@ -28,7 +28,10 @@ inline Explanation rich_explanation() {
                       .nodes = {0, 1, 2},
                       .cost_ns = 112,
                       .margin_by = MarginBy::kExchange,
-                      .margin_ns = 34},
+                      .margin_ns = 34,
+                      .input_formats = {"channels_last"},
+                      .output_formats = {"channels_last", "plain"},
+                      .location = "far"},
                      {.backend = "fake", .variant = "direct", .nodes = {1, 2, 3, 4}, .cost_ns = 400},
                      {.backend = "test:opt=1",
                       .variant = "fast",
@@ -53,7 +56,7 @@ inline Explanation rich_explanation() {
                        {.cost_ns = 1234, .changed = 3, .steps = {5, 1, 3}}};
   made.alternatives_complete = true;
   made.nodes = {{.name = "a", .chosen = 0, .offers = {1}},
-                {.name = "c", .chosen = 2, .offers = {3}, .user_rules = {0}},
+                {.name = "c", .flops = 2000, .chosen = 2, .offers = {3}, .user_rules = {0}},
                 {.name = "d", .chosen = 2, .rules = {0}, .user_rules = {0}},
                 {.name = "e", .chosen = 2, .unmeasured = {4}, .refusals = {0, 1}, .rules = {1}},
                 {.name = "dynamic", .chosen = 2}};
@@ -63,6 +66,15 @@ inline Explanation rich_explanation() {
                     .predicted_share = 0.125,
                     .steps = {{.step = 0, .element = "f16", .gain_ns = 1200, .share = 0.0625},
                               {.step = 4, .element = "bf16", .gain_ns = std::nullopt, .share = std::nullopt}}};
+  made.problem = {
+      .values = {"x", "y", "z"},
+      .inputs = {0},
+      .outputs = {2, 1},
+      .conversions = {{.from = "plain", .to = "far/channels_last", .backend = "other", .ns = 7, .values = {0, 2}}},
+      .launch_ns = 500};
+  made.nodes[0].inputs = {0};
+  made.nodes[0].outputs = {2, 1};
+  made.peak = {.flops_per_ns = 16, .cache_bytes_per_ns = 64, .memory_bytes_per_ns = 8};
   return made;
 }
 

@@ -27,6 +27,14 @@ TEST(Explanation, TakesAShareThatIsNoNumberForOneThatIsNotKnown) {
   EXPECT_EQ(read->precision->steps[0].share, std::nullopt);
 }
 
+TEST(Explanation, RefusesRatesThatAreNone) {
+  json object = explanation_to_json(rich_explanation());
+  object["peak"]["memory_bytes_per_ns"] = 0;
+  const auto read = explanation_from_json(object, "test");
+  ASSERT_FALSE(read);
+  EXPECT_EQ(read.error().code, "plan/no-explanation");
+}
+
 TEST(Explanation, SurvivesThePlanFile) {
   const auto plan = parse_plan(to_json(explained_plan()), "test");
   ASSERT_TRUE(plan) << to_string(plan.error());

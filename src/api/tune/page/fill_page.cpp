@@ -1,5 +1,7 @@
 #include "api/tune/page/fill_page.h"
 
+#include <utility>
+
 #include "base/error.h"
 
 namespace collage {
@@ -25,16 +27,17 @@ std::string filled_page(const PageFiles& files, const nlohmann::ordered_json& fa
     rest.remove_prefix(at + mark.size());
   };
   // One pass: what is put in is not searched for marks.
-  copy_until("@POLICY@");
-  page += files.policy;
-  copy_until("@STYLE@");
-  page += files.style;
-  copy_until("@DATA@");
-  page += inert(facts);
-  copy_until("@PARTS@");
-  page += files.parts;
-  copy_until("@SCRIPT@");
-  page += files.script;
+  const std::string data = inert(facts);
+  for (const auto& [mark, text] : {std::pair<std::string_view, std::string_view>{"@POLICY@", files.policy},
+                                   {"@TITLE@", files.title},
+                                   {"@STYLE@", files.style},
+                                   {"@BODY@", files.body},
+                                   {"@DATA@", data},
+                                   {"@PARTS@", files.parts},
+                                   {"@SCRIPT@", files.script}}) {
+    copy_until(mark);
+    page += text;
+  }
   return page.append(rest);
 }
 

@@ -45,7 +45,7 @@ const columns = [
   { title: "plan", key: (plan) => plan.file + " " + plan.shape,
     cell: (plan) => [name(plan.file + (plan.shape ? " at " + plan.shape : ""))] },
   { title: "time", number: true, key: (plan) => plan.us, cell: (plan) => [plan.us > 0 ? timeText(plan.us) : "-"] },
-  { title: "against the hardest engine", key: gain, cell: (plan) => [ratioPicture(plan.rival),
+  { title: "against the hardest engine", descends: true, key: gain, cell: (plan) => [ratioPicture(plan.rival),
     element("span", {}, plan.rival ? ratioText(plan.rival) + " " : "an engine ships: as fast as that"),
     plan.rival ? element("span", { className: "quiet" }, name(plan.rival.name)) : null] },
   { title: "ships", key: (plan) => plan.shipped, cell: (plan) => [name(plan.shipped)] },
@@ -56,54 +56,27 @@ const columns = [
     cell: (plan) => [sharesPicture(plan.shares), element("span", { className: "quiet" }, sharesText(plan.shares))] },
 ];
 
-let sortedBy = 2;
-let isDescending = true;
+const table = sortedTable(document.getElementById("plans"), columns, wantedPlans, 2);
 
-function wanted(plan, words) {
-  const text = columns.map((column) => column.key(plan)).concat(plan.model, plan.rival ? plan.rival.name : "")
-    .join("\n").toLowerCase();
-  return words.every((word) => text.includes(word));
-}
-
-function compare(a, b) {
-  const [left, right] = [columns[sortedBy].key(a), columns[sortedBy].key(b)];
-  const order = left < right ? -1 : left > right ? 1 : 0;
-  return isDescending ? -order : order;
-}
-
-function headCell(column, index) {
-  const button = element("button", { type: "button", onclick: () => {
-    isDescending = sortedBy === index ? !isDescending : column.number || column.key === gain;
-    sortedBy = index;
-    draw();
-    document.querySelectorAll("th button")[index].focus();
-  } }, column.title);
-  return element("th", { scope: "col", className: column.number ? "number" : "",
-    "aria-sort": sortedBy !== index ? "none" : isDescending ? "descending" : "ascending" }, button);
-}
-
-function draw() {
+function wantedPlans() {
   const words = document.getElementById("search").value.toLowerCase().split(/\s+/).filter(Boolean);
-  const plans = list.plans.filter((plan) => wanted(plan, words)).sort(compare);
+  const plans = list.plans.filter((plan) => {
+    const text = columns.map((column) => column.key(plan)).concat(plan.model, plan.rival ? plan.rival.name : "")
+      .join("\n").toLowerCase();
+    return words.every((word) => text.includes(word));
+  });
   document.getElementById("found").textContent = plans.length + " of " + list.plans.length + " plans";
-  document.getElementById("plans").replaceChildren(element("table", {},
-    element("thead", {}, element("tr", {}, ...columns.map(headCell))),
-    element("tbody", {}, ...plans.map((plan) => element("tr", {}, ...columns.map((column) =>
-      element("td", { className: column.number ? "number" : "" }, ...column.cell(plan).filter((one) => one !== null))))))));
+  return plans;
 }
 
 document.getElementById("headline").append(
   element("h1", {}, list.plans.length + (list.plans.length === 1 ? " plan" : " plans")),
   element("p", {}, list.mean_gain === null ? "None of them was timed."
     : list.mean_gain.toFixed(2) + " times as fast as the hardest engine of each, in the geometric mean"));
-document.getElementById("legend").append(...backends.map((backend) => {
-  const swatch = element("span", { className: "swatch" });
-  swatch.style.background = colour(backend);
-  return element("li", {}, swatch, name(backend));
-}));
+document.getElementById("legend").append(...legendOf(backends));
 if (list.unreadable.length > 0)
   document.getElementById("unreadable").append(element("h2", {}, "Not read"),
     ...list.unreadable.map((one) => element("p", {}, name(one.file + ": " + one.saw))));
-document.getElementById("search").addEventListener("input", draw);
-draw();
+document.getElementById("search").addEventListener("input", table);
+table();
 document.documentElement.dataset.ready = "yes";

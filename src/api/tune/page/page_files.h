@@ -8,8 +8,10 @@
 namespace collage {
 
 struct PageFiles {
-  std::string_view frame;  ///< HTML with @POLICY@, @STYLE@, @DATA@, @PARTS@, @SCRIPT@
+  std::string_view frame;  ///< HTML with @POLICY@, @TITLE@, @STYLE@, @BODY@, @DATA@, @PARTS@, @SCRIPT@
+  std::string_view title;
   std::string_view style;
+  std::string_view body;
   std::string_view parts;  ///< script that all pages share
   std::string_view script;
   std::string_view policy;  ///< Content-Security-Policy. Source: Content Security Policy Level 3 (W3C)
@@ -17,5 +19,7 @@ struct PageFiles {
 
 [[nodiscard]] PageFiles plan_page_files();
 [[nodiscard]] PageFiles list_page_files();
+[[nodiscard]] PageFiles diff_page_files();
+[[nodiscard]] PageFiles live_page_files();
 
 }  // namespace collage

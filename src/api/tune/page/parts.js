@@ -39,3 +39,38 @@ const inOrder = (backends) => [...new Set(backends)].sort((a, b) =>
   (a === "host" ? -1 : b === "host" ? 1 : a < b ? -1 : 1));
 const colourOf = (backend, backends) =>
   "var(--backend-" + (backend === "host" ? 0 : 1 + (backends.indexOf(backend) + 6) % 7) + ")";
+
+/** The colour of each backend, as items of a list. */
+const legendOf = (backends) => backends.map((backend) => {
+  const swatch = element("span", { className: "swatch" });
+  swatch.style.background = colourOf(backend, backends);
+  return element("li", {}, swatch, name(backend));
+});
+
+/**
+ * A table that its heads sort. Columns have a title, key(row), cell(row) -> children, and `number` and `descends` where they hold numbers
+ * and where the largest comes first. `rows` gives those to show; `sortedBy`: the column at first. Returns what draws it anew.
+ */
+function sortedTable(place, columns, rows, sortedBy) {
+  let isDescending = true;
+  const compare = (a, b) => {
+    const [left, right] = [columns[sortedBy].key(a), columns[sortedBy].key(b)];
+    const order = left < right ? -1 : left > right ? 1 : 0;
+    return isDescending ? -order : order;
+  };
+  const headCell = (column, index) => {
+    const button = element("button", { type: "button", onclick: () => {
+      isDescending = sortedBy === index ? !isDescending : Boolean(column.number || column.descends);
+      sortedBy = index;
+      draw();
+      place.querySelectorAll("th button")[index].focus();
+    } }, column.title);
+    return element("th", { scope: "col", className: column.number ? "number" : "",
+      "aria-sort": sortedBy !== index ? "none" : isDescending ? "descending" : "ascending" }, button);
+  };
+  const draw = () => place.replaceChildren(element("table", {},
+    element("thead", {}, element("tr", {}, ...columns.map(headCell))),
+    element("tbody", {}, ...rows().sort(compare).map((row) => element("tr", {}, ...columns.map((column) =>
+      element("td", { className: column.number ? "number" : "" }, ...column.cell(row).filter((one) => one !== null))))))));
+  return draw;
+}

@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "plan/explain/explain.h"
 #include "plan/explain/explain_node.h"
+#include "plan/explain/step_work.h"
 #include "plan/file/plan_report_json.h"
 
 namespace collage {
@@ -22,7 +23,7 @@ std::size_t constant_bytes(const Plan& plan, const PlanStep& step) {
   return bytes;
 }
 
-ordered_json step_facts(const Plan& plan, const PlanStep& step) {
+ordered_json step_facts(const Plan& plan, const PlanStep& step, const StepWork& work) {
   ordered_json facts = {{"kind", kind_name(step)},
                         {"backend", step.backend},
                         {"variant", step.variant},
@@ -32,8 +33,11 @@ ordered_json step_facts(const Plan& plan, const PlanStep& step) {
                         {"estimated", step.is_estimated},
                         {"nodes", nodes_of(step).names},
                         {"constant_bytes", constant_bytes(plan, step)},
+                        {"flops", work.flops},
+                        {"bytes", work.bytes},
                         {"in", step.inputs},
                         {"out", step.outputs}};
+  if (work.roofline_us) facts["roofline_us"] = *work.roofline_us;
   if (!step.runner_up.empty()) facts["runner_up"] = step.runner_up;
   if (const Workspace space = workspace_of(step); space.bytes > 0) facts["workspace"] = {space.offset, space.bytes};
   std::size_t inside = 0;
@@ -80,7 +84,9 @@ ordered_json plan_facts(const Plan& plan) {
                         {"weights_bytes", plan.weights_bytes},
                         {"steps", ordered_json::array()},
                         {"values", ordered_json::array()}};
-  for (const PlanStep& step : plan.steps) facts["steps"].push_back(step_facts(plan, step));
+  const std::vector<StepWork> works = work_of_steps(plan, report.explanation.value_or(Explanation()));
+  for (std::size_t s = 0; s < plan.steps.size(); ++s)
+    facts["steps"].push_back(step_facts(plan, plan.steps[s], works[s]));
   for (const PlanValue& value : plan.values) facts["values"].push_back(value_facts(value));
   if (report.explanation) facts["explanation"] = explanation_facts(*report.explanation);
   return facts;

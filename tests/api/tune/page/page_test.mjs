@@ -1,6 +1,6 @@
 // Opens the pages of plans in a browser and checks what they show. Exits with 77, "skipped", without playwright-core or a
 // browser.
-// Usage: page_test.mjs COLLAGE PLAN...   ./dev browser installs the packages where they are looked for.
+// Usage: page_test.mjs COLLAGE BEFORE AFTER PLAN...   The first two are of one model. ./dev browser installs the packages where they are looked for.
 // With SHOTS=FOLDER it leaves pictures there: light, dark, and of a phone's width.
 import { execFileSync } from "node:child_process";
 import { existsSync, mkdtempSync, rmSync, statSync } from "node:fs";
@@ -108,6 +108,17 @@ async function checkPage(browser, collage, plan, work) {
     const shown = microseconds(cells[1]);
     expect(Math.abs(shown - wanted) <= Math.max(0.051, 0.006 * wanted), `${label}step ${s}: ${cells[1]} for ${wanted} us`);
   });
+  // A dot for each step whose operations are counted, with its rate.
+  const counted = facts.steps.filter((step) => step.flops > 0 && step.cost_us > 0);
+  const dots = await page.locator("#roofline circle title").allTextContents();
+  expect(dots.length === (facts.peak ? counted.length : 0), `${label}${dots.length} dots for ${counted.length} steps`);
+  for (const text of dots) {
+    const [, s, rate] = /^(\d+): .*: ([\d.]+) GFLOP\/s, /s.exec(text) ?? [];
+    const step = counted.find((one) => one.step === Number(s));
+    expect(step && Math.abs(Number(rate) - step.flops / step.cost_us / 1000) <= 0.051, `${label}dot ${text.slice(-80)}`);
+  }
+  expect((await page.locator("#roofline").textContent()).length > 0, label + "nothing in roofline");
+
   const shownPlans = await page.locator("#plans tbody tr").evaluateAll((all) =>
     all.map((row) => [...row.children].map((cell) => cell.textContent)));
   expect(shownPlans.length === facts.plans.length, label + "other plans than the command's");
@@ -152,6 +163,11 @@ async function checkPage(browser, collage, plan, work) {
   if (count > 1) {
     await page.keyboard.press("ArrowRight");
     await linked(1);
+  }
+
+  if (dots.length > 0) {
+    await page.locator("#roofline circle").first().dispatchEvent("click");
+    await linked(Number(/^\d+/.exec(dots[0])[0]));
   }
 
   // Search finds a node's step.
@@ -201,12 +217,41 @@ async function checkList(browser, collage, plans, work) {
   console.log(`${label}${facts.plans.length} plans, ${(statSync(file).size / 1000).toFixed(0)} kB`);
 }
 
-const [collage, ...plans] = process.argv.slice(2);
+/** The page of two plans: a row for each part that differs, or for all, with the times of the command. */
+async function checkDiff(browser, collage, a, b, work) {
+  const file = path.join(work, "diff.html");
+  const label = "diff: ";
+  const facts = JSON.parse(execFileSync(collage, ["diff", a, b, "--html", file, "--json", "-"], { maxBuffer: 1 << 28 }));
+  const requests = [];
+  const page = await opened(browser, file, label, requests);
+  const cells = async (column) => page.locator(`#parts tbody td:nth-child(${column})`).allTextContents();
+  const differing = facts.parts.filter((part) => part.differs);
+  expect(differing.length > 0 && differing.length < facts.parts.length, label + "plans that show nothing");
+  // The largest difference first, as the command has it.
+  for (const [column, key] of [[2, (part) => part.a.us], [3, (part) => part.b.us]]) {
+    const shown = (await cells(column)).map(microseconds);
+    expect(shown.length === differing.length && shown.every((us, i) => Math.abs(us - key(differing[i])) <= Math.max(0.051, 0.006 * us)),
+      `${label}column ${column}: ${shown.slice(0, 5)} for ${differing.slice(0, 5).map(key)}`);
+  }
+  await page.locator("#all").check();
+  expect((await cells(1)).length === facts.parts.length, label + "not all parts");
+  await page.locator("#search").fill(differing[0].nodes[0].slice(0, 200));
+  expect((await cells(1)).length >= 1 && (await cells(1)).length < facts.parts.length, label + "search shows other parts");
+  await page.locator("#search").fill("");
+  expect(requests.length === 0, label + "requests " + requests);
+  await expectAccessible(page, label);
+  await keepShots(page, "diff");
+  await page.close();
+  console.log(`${label}${facts.parts.length} parts, ${(statSync(file).size / 1000).toFixed(0)} kB`);
+}
+
+const [collage, before, after, ...plans] = process.argv.slice(2);
 const work = mkdtempSync(path.join(tmpdir(), "collage-page-"));
 const browser = await chromium.launch({ executablePath, args: ["--no-sandbox"] });
 try {
   for (const plan of plans) await checkPage(browser, collage, plan, work);
   await checkList(browser, collage, plans, work);
+  await checkDiff(browser, collage, before, after, work);
 } finally {
   await browser.close();
   rmSync(work, { recursive: true });

@@ -51,11 +51,9 @@ steps.forEach((step, s) => {
   for (const v of step.in) readers.set(v, [...(readers.get(v) || []), s]);
 });
 
-/** Bytes that a step reads and writes, its weights included. */
-function bytesOf(step) {
-  return step.kind === "view" ? 0
-    : [...step.in, ...step.out].reduce((sum, v) => sum + plan.values[v].bytes, step.constant_bytes);
-}
+/** Operations or bytes a nanosecond: billions a second. */
+const perNanosecond = (count, step) => (step.us > 0 ? count / step.us / 1000 : 0);
+const rateText = (count, step) => (step.us > 0 && count > 0 ? perNanosecond(count, step).toFixed(1) : "");
 
 function title(step) {
   if (step.nodes.length === 0) {
@@ -257,9 +255,9 @@ function showSteps() {
     ["share", (step) => step.us, (step) => (totalUs > 0 ? 100 * step.us / totalUs : 0).toFixed(1) + " %", true],
     ["who", who, (step) => name(who(step), 80), false],
     ["computes", title, (step) => name(title(step), 80), false],
-    ["touches", bytesOf, (step) => bytesText(bytesOf(step)), true],
-    ["GB/s", (step) => step.us > 0 ? bytesOf(step) / step.us : 0,
-      (step) => step.us > 0 ? (bytesOf(step) / step.us / 1000).toFixed(1) : "", true],
+    ["touches", (step) => step.bytes, (step) => bytesText(step.bytes), true],
+    ["GB/s", (step) => perNanosecond(step.bytes, step), (step) => rateText(step.bytes, step), true],
+    ["GFLOP/s", (step) => perNanosecond(step.flops, step), (step) => rateText(step.flops, step), true],
   ];
   const body = element("tbody");
   const rows = steps.map((step, s) => {
@@ -287,6 +285,67 @@ function showSteps() {
   table.append(element("table", {}, element("thead", {}, element("tr", {}, ...heads)), body));
   table.addEventListener("keydown", (event) => { if (event.target.tagName !== "BUTTON") onArrows(event); });
   link(rows, true);
+}
+
+/** The powers of ten from the one below `low` to the one above `high`. */
+function decades(low, high) {
+  const first = Math.floor(Math.log10(low)), last = Math.ceil(Math.log10(high));
+  return Array.from({ length: last - first + 1 }, (_, i) => 10 ** (first + i));
+}
+
+/** Rate of arithmetic against operations a byte, both logarithmic, under what the machine reaches at best. */
+function showRoofline() {
+  const place = document.getElementById("roofline");
+  const peak = explanation.peak;
+  const counted = steps.map((step, s) => ({ step, s })).filter(({ step }) => step.flops > 0 && step.us > 0);
+  if (!peak || !counted.length) {
+    place.append(element("p", {}, peak ? "No step has a convolution or matrix product." : "The plan does not say how fast its machine is."));
+    return;
+  }
+  const width = 720, height = 360, left = 56, right = 12, top = 12, bottom = 42;
+  const intensity = ({ step }) => step.flops / step.bytes;
+  const rate = ({ step }) => perNanosecond(step.flops, step);
+  const across = decades(Math.min(...counted.map(intensity), peak.flops_per_ns / peak.cache_bytes_per_ns),
+    Math.max(...counted.map(intensity), peak.flops_per_ns / peak.memory_bytes_per_ns));
+  const up = decades(Math.min(...counted.map(rate)), Math.max(...counted.map(rate), peak.flops_per_ns));
+  const along = (marks, value) => Math.log10(value / marks[0]) / Math.log10(marks[marks.length - 1] / marks[0]);
+  const x = (value) => left + (width - left - right) * along(across, value);
+  const y = (value) => height - bottom - (height - top - bottom) * along(up, value);
+  const svg = drawn("svg", { viewBox: `0 0 ${width} ${height}`, role: "img",
+    "aria-label": "how fast each step computes, for its operations a byte; the table has the same figures" });
+  const words = (at, text, anchor) => drawn("text", { ...at, "text-anchor": anchor }, text);
+  for (const mark of across)
+    svg.append(drawn("line", { x1: x(mark), x2: x(mark), y1: top, y2: height - bottom, class: "grid" }),
+      words({ x: x(mark), y: height - bottom + 16 }, String(mark), "middle"));
+  for (const mark of up)
+    svg.append(drawn("line", { x1: left, x2: width - right, y1: y(mark), y2: y(mark), class: "grid" }),
+      words({ x: left - 6, y: y(mark) + 4 }, String(mark), "end"));
+  svg.append(words({ x: (left + width) / 2, y: height - 8 }, "operations a byte", "middle"),
+    drawn("text", { transform: `translate(13 ${(top + height - bottom) / 2}) rotate(-90)`, "text-anchor": "middle" }, "GFLOP/s"));
+  const most = across[across.length - 1];
+  for (const [label, bytes] of [["first cache", peak.cache_bytes_per_ns], ["memory", peak.memory_bytes_per_ns]]) {
+    const from = Math.max(across[0], up[0] / bytes), ridge = peak.flops_per_ns / bytes;
+    svg.append(drawn("path", { class: "roof",
+      d: `M${x(from)},${y(from * bytes)} L${x(ridge)},${y(peak.flops_per_ns)} L${x(most)},${y(peak.flops_per_ns)}` },
+      drawn("title", {}, `${label}: ${bytes.toFixed(1)} GB/s, ${peak.flops_per_ns.toFixed(1)} GFLOP/s`)));
+    svg.append(words({ x: x(from) + 6, y: y(from * bytes) - 6 }, label, "start"));
+  }
+  const dots = [];
+  for (const one of counted) {
+    const { step, s } = one;
+    const dot = drawn("circle", { cx: x(intensity(one)), cy: y(rate(one)), r: 3 + 14 * Math.sqrt(totalUs > 0 ? step.us / totalUs : 0) },
+      drawn("title", {}, `${s}: ${title(step).slice(0, 200)}: ${rateText(step.flops, step)} GFLOP/s, ` +
+        `${intensity(one).toPrecision(3)} operations a byte`));
+    dot.style.fill = colour(step.backend);
+    dot.addEventListener("click", () => select(s));
+    dots[s] = dot;
+    svg.append(dot);
+  }
+  const share = totalUs > 0 ? 100 * counted.reduce((sum, { step }) => sum + step.us, 0) / totalUs : 0;
+  place.append(svg, element("p", { className: "quiet" },
+    `${counted.length} steps with convolutions or matrix products, ${share.toFixed(0)} % of the time; operations as the operators are ` +
+    "defined, so Winograd's algorithm and 16 bits can be above the roof. The larger, the more time."));
+  link(dots, false);
 }
 
 function showMemory() {
@@ -393,6 +452,9 @@ function showDetail() {
       (narrow.gain_ns !== undefined
         ? `: ${narrow.gain_ns < 0 ? "loses" : "gains"} ${timeText(Math.abs(microseconds(narrow.gain_ns)))} alone` : "") +
       (narrow.share !== undefined ? `; ${percentText(narrow.share)} of the bound on outputs` : "")));
+  if (step.roofline_us > 0 && step.us > 0)
+    place.append(element("p", {}, `At the machine's peak rates it would take ${timeText(step.roofline_us)}: ` +
+      `it takes ${(step.us / step.roofline_us).toFixed(1)} times as long.`));
   if (step.runner_up) place.append(element("p", {}, "Runner-up: ", name(step.runner_up)));
   if (step.bodies) place.append(element("p", {}, step.bodies + " steps in its bodies: `collage explain` lists them."));
   place.append(element("h3", {}, "Values"), portsTable(step));
@@ -429,7 +491,7 @@ function showSearch() {
   });
 }
 
-for (const show of [showHeadline, showPlans, showTimeline, showGraph, showSteps, showMemory, showLosses, showSearch]) show();
+for (const show of [showHeadline, showPlans, showTimeline, showGraph, showSteps, showRoofline, showMemory, showLosses, showSearch]) show();
 const wanted = /^#step-(\d+)$/.exec(location.hash);
 if (wanted && Number(wanted[1]) < steps.length) select(Number(wanted[1]));
 else showDetail();

@@ -1,0 +1,64 @@
+#include "api/tune/measure_what_if.h"
+
+#include "base/clock.h"
+#include "base/work_folder.h"
+#include "plan/explain/explain_node.h"
+#include "tune/plan_settings.h"
+
+namespace collage {
+namespace {
+
+/// Exactly this node, whatever signs of globs its name holds.
+std::string glob_of(const std::string& name) {
+  std::string glob;
+  for (const char c : name) {
+    if (std::string_view("*?[\\").contains(c)) glob += '\\';
+    glob += c;
+  }
+  return glob;
+}
+
+Result<std::vector<NodeRule>> pins_of(std::span<const WhatIfRule> rules) {
+  std::vector<NodeRule> pins;
+  for (const WhatIfRule& rule : rules) {
+    if (!rule.variant.empty())
+      return fail(ExitCode::kUsage, "cli/bad-option", "--measure", rule.backend + "/" + rule.variant,
+                  "a backend alone: which variant it takes is for the tune to measure");
+    pins.push_back({.kind = NodeRule::Kind::kPin, .glob = glob_of(rule.node), .backend = rule.backend});
+  }
+  return pins;
+}
+
+}  // namespace
+
+Result<MeasuredWhatIf> measure_what_if(const Plan& plan, std::span<const WhatIfRule> rules,
+                                       const MeasureWhatIfOptions& options, Registry& registry) {
+  COLLAGE_TRY(const Explanation explanation, explanation_in(plan));
+  COLLAGE_TRY(const WorkFolder folder, WorkFolder::create());
+  TuneOptions tuning = with_settings_of(plan, {});
+  tuning.model = plan.model_path;
+  tuning.output = folder.file("other.collage");
+  tuning.backends = explanation.backends;
+  COLLAGE_TRY(tuning.rules, pins_of(rules));
+  tuning.store = options.store;
+  tuning.worker_command = options.worker_command;
+  tuning.budget_s = options.budget_s;
+  tuning.progress = options.progress;
+  tuning.stop = options.stop;
+  COLLAGE_TRY(const TuneReport tuned, tune(tuning, registry));
+  COLLAGE_TRY(const BenchReport report, bench({.plan = tuning.output,
+                                               .model = plan.model_path,
+                                               .against = {options.plan},
+                                               .seconds = options.seconds,
+                                               .progress = options.progress,
+                                               .stop = options.stop},
+                                              registry));
+  if (report.ratios.empty())
+    return fail(ExitCode::kInterrupted, "bench/interrupted", options.plan, "no round in which both ran", "a race");
+  return MeasuredWhatIf{.who = tuned.title,
+                        .us = to_us(report.contenders.front().lane.median_ns()),
+                        .plan_us = to_us(report.contenders.back().lane.median_ns()),
+                        .faster = report.ratios.front().ratio};
+}
+
+}  // namespace collage

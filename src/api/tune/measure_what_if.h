@@ -1,0 +1,32 @@
+// Times the plan that a tune makes when certain nodes must be run by certain backends, against the plan at hand.
+// In:  a plan file with its explanation, rules. Out: how many times faster the other plan is.
+// How: the plan's model is tuned with the plan's settings and a pin for each rule, then both are raced
+// (api/tune/bench.h). Cost: of candidates whose costs are in the store, that of choosing and confirming; of others at
+// most the budget. The race
+//       takes some seconds.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "api/tune/bench.h"
+#include "tune/explain/what_if.h"
+
+namespace collage {
+
+struct MeasureWhatIfOptions {
+  std::string plan;  ///< path
+  std::string store;
+  std::vector<std::string> worker_command;  ///< the program that measures, with its arguments
+  double budget_s = 60;
+  double seconds = 5;  ///< of the race
+  Progress progress;
+  std::stop_token stop;
+};
+
+/// Errors cli/bad-option for a rule with a variant, which no tune can be given; those of tune() and bench().
+[[nodiscard]] Result<MeasuredWhatIf> measure_what_if(const Plan& plan, std::span<const WhatIfRule> rules,
+                                                     const MeasureWhatIfOptions& options, Registry& registry);
+
+}  // namespace collage
