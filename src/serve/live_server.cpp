@@ -13,12 +13,12 @@
 
 #include <fmt/format.h>
 
+#include "base/clock.h"
 #include "serve/live_state.h"
 
 namespace collage {
 namespace {
 
-using Clock = std::chrono::steady_clock;
 
 constexpr const char* kHost = "127.0.0.1";
 constexpr std::size_t kThreads = 2;

@@ -37,9 +37,9 @@ bool runs(const Explanation& explanation, const ExplainedCandidate& candidate, c
 }
 
 /// The placement problem of an explanation.
-class Problem {
+class StoredProblem {
  public:
-  explicit Problem(const Explanation& explanation) : explanation_(explanation) {
+  explicit StoredProblem(const Explanation& explanation) : explanation_(explanation) {
     for (const std::string& name : explanation.problem.values) ids_.push_back(add_value(graph_, name, any_type()));
     graph_.inputs = values_at(explanation.problem.inputs);
     graph_.outputs = values_at(explanation.problem.outputs);
@@ -205,7 +205,7 @@ Result<WhatIf> what_if(const Explanation& explanation, const std::vector<WhatIfR
   if (explanation.problem.values.empty())
     return fail(ExitCode::kBadInput, "plan/no-problem", "the plan", "no costs of candidates to choose from",
                 "a plan that this version tuned with more than one backend");
-  const Problem problem(explanation);
+  const StoredProblem problem(explanation);
   COLLAGE_TRY(const SearchResult best, problem.best_under({}));
   COLLAGE_TRY(const SearchResult under, problem.best_under(rules));
   const std::vector<WhatIfStep> before = told(problem.graph(), best.cover);

@@ -302,7 +302,7 @@ function showRoofline() {
     place.append(element("p", {}, peak ? "No step has a convolution or matrix product." : "The plan does not say how fast its machine is."));
     return;
   }
-  const width = 720, height = 360, left = 56, right = 12, top = 12, bottom = 42;
+  const width = 720, height = 360, left = 56, right = 26, top = 12, bottom = 42;
   const intensity = ({ step }) => step.flops / step.bytes;
   const rate = ({ step }) => perNanosecond(step.flops, step);
   const across = decades(Math.min(...counted.map(intensity), peak.flops_per_ns / peak.cache_bytes_per_ns),
@@ -328,7 +328,7 @@ function showRoofline() {
     svg.append(drawn("path", { class: "roof",
       d: `M${x(from)},${y(from * bytes)} L${x(ridge)},${y(peak.flops_per_ns)} L${x(most)},${y(peak.flops_per_ns)}` },
       drawn("title", {}, `${label}: ${bytes.toFixed(1)} GB/s, ${peak.flops_per_ns.toFixed(1)} GFLOP/s`)));
-    svg.append(words({ x: x(from) + 6, y: y(from * bytes) - 6 }, label, "start"));
+    svg.append(words({ x: x(from) + 18, y: y(from * bytes) + 4 }, label, "start"));
   }
   const dots = [];
   for (const one of counted) {
