@@ -45,14 +45,16 @@ def against(facts):
 
 def row(plan, facts, top):
     name = pathlib.Path(plan).stem
-    total = sum(step["cost_us"] for step in facts["steps"]) or 1
+    # An engine that runs the whole model is one step, whose time alone is not known.
+    costs = [step["cost_us"] for step in facts["steps"]] if len(facts["steps"]) > 1 else [1]
+    total = sum(costs) or 1
     counts = ", ".join(f"{count} {backend}" for backend, count in facts["step_backends"].items())
     pieces = [text(LEFT, top + 14, name, 'class="name"'),
               text(LEFT + WIDTH, top + 14, f"{facts['search']['measured_us']:,.0f} us, {against(facts)}", anchor="end"),
               f'<g><title>{html.escape(name)}: steps: {html.escape(counts)}</title>']
     x = float(LEFT)
-    for step in facts["steps"]:
-        width = WIDTH * step["cost_us"] / total
+    for step, cost in zip(facts["steps"], costs):
+        width = WIDTH * cost / total
         if width > 0:
             colour = COLOURS.get(kind(step["backend"]), OTHERS)
             pieces.append(f'<rect x="{x:.2f}" y="{top + 20}" width="{max(width, LEAST):.2f}" height="{BAR}" fill="{colour}"/>')

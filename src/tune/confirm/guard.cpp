@@ -17,6 +17,8 @@ constexpr std::size_t kMostFinalists = 6;
 /// Of the time that is left, for the rounds of the heat and of the final; loading the plans takes some too.
 constexpr double kHeatShare = 0.25;
 constexpr double kFinalTimeShare = 0.6;
+/// Plans that seem slower than the fastest by more than this are not tied with it: the margin of the verdict "same".
+constexpr double kTied = 1.02;
 /// The least rounds that can decide anything: so many equal signs in a row.
 constexpr std::size_t kDecidedRounds = 10;
 
@@ -101,9 +103,11 @@ std::vector<std::size_t> finalists(const std::vector<PlanToJudge>& plans, const 
   return result;
 }
 
-/// A difference that is certain counts, however small.
+/// A difference that is certain counts, however small; one that is not certain counts when it is large: rounds that are too few
+/// or too noisy are no reason to ship what is slower in the median.
 bool is_tied(const RaceLane& lane, const RaceLane& best) {
-  return verdict_of(best, lane) != Verdict::kFaster && paired_ratio(lane, best).low <= 1.0;
+  const Ratio ratio = paired_ratio(lane, best);
+  return verdict_of(best, lane) != Verdict::kFaster && ratio.low <= 1.0 && ratio.ratio <= kTied;
 }
 
 /// Among those that may win and are tied with the fastest of them, the one with the fewest steps; nothing when none

@@ -72,9 +72,17 @@ TEST_F(Guard, FinalOverrulesTheHeat) {
 }
 
 TEST_F(Guard, InsideTheNoiseThePlanWithFewerStepsWins) {
-  add("many steps", R"({"heat": 1000, "final": [1000, 1100, 1005, 1095]})", 20);
-  add("few steps", R"({"heat": 1000, "final": [1100, 1000, 1095, 1007]})", 2);
+  add("many steps", R"({"heat": 1000, "final": [1000, 1010, 1001, 1009]})", 20);
+  add("few steps", R"({"heat": 1000, "final": [1010, 1000, 1009, 1001]})", 2);
   EXPECT_EQ(winner(), "few steps");
+}
+
+TEST_F(Guard, NoiseIsNoReasonToShipWhatSeemsMuchSlower) {
+  add("many steps", R"({"heat": 1000, "final": 1000})", 20);
+  add("few steps", R"({"heat": 1000, "final": [1100, 900, 1100, 900, 1100]})", 1);
+  EXPECT_EQ(winner(), "many steps");
+  ASSERT_TRUE(verdict.ratios[1]);
+  EXPECT_LE(verdict.ratios[1]->low, 1) << "a difference that is not certain";
 }
 
 TEST_F(Guard, WhatAnEntryCostsBesideTimeCounts) {
