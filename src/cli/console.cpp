@@ -28,9 +28,14 @@ std::size_t columns_of_terminal(int descriptor) {
   return ::ioctl(descriptor, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : kColumns;
 }
 
-/// One line, for a log; on a terminal as many as it takes.
-void say(const std::string& line, bool is_terminal) {
-  fmt::print(stderr, "{}\n", is_terminal ? with_wrapped_lines(line, columns_of_terminal(STDERR_FILENO)) : line);
+/// One line, for a log; on a terminal as many as it takes. Of an error that may be coloured the program's name is.
+void say(const std::string& line, bool is_terminal, bool is_coloured = false) {
+  constexpr std::string_view kName = "collage:";
+  const std::string lines = is_terminal ? with_wrapped_lines(line, columns_of_terminal(STDERR_FILENO)) : line;
+  if (is_coloured && lines.starts_with(kName))
+    fmt::print(stderr, "{}{}\n", coloured(kName, Colour::kBad), lines.substr(kName.size()));
+  else
+    fmt::print(stderr, "{}\n", lines);
 }
 
 }  // namespace
@@ -114,7 +119,7 @@ int Console::failure(const Error& error) {
   events_.finish(error.exit == ExitCode::kInterrupted ? Outcome::kInterrupted : Outcome::kFailed,
                  static_cast<int>(error.exit), error);
   const std::string message = on_one_line(to_string(error));
-  say((shows_colours(STDERR_FILENO) ? coloured("collage:", Colour::kBad) : "collage:") + " " + message, terminal_);
+  say("collage: " + message, terminal_, shows_colours(STDERR_FILENO));
   if (!options_.json.empty()) {
     const nlohmann::ordered_json object = {
         {"schema", "collage.error/1"}, {"error", {{"code", error.code}, {"message", message}, {"where", error.where}}}};

@@ -60,6 +60,12 @@ std::optional<std::string> json_bytes_of(const httplib::Request& request) {
   return request.get_header_value("Inference-Header-Content-Length");
 }
 
+/// "" when the client names none.
+std::string_view host_of(const httplib::Request& request) {
+  const auto found = request.headers.find("Host");
+  return found == request.headers.end() ? std::string_view() : found->second;
+}
+
 /// How much of a body is JSON; all of it where the header says nothing that fits.
 std::size_t json_size(const std::optional<std::string>& told, std::size_t body) {
   const auto bytes = told ? number_in<std::uint64_t>(*told) : std::nullopt;
@@ -104,7 +110,7 @@ void announce_close(httplib::Response& response) {
 /// The library's server, of which only its parser, its writer and its way to bind a port are used.
 class HttpServer::Front final : public httplib::Server {
  public:
-  Front(Service& service, const HttpOptions& options);
+  Front(HttpService& service, const HttpOptions& options);
   ~Front() override;
 
   [[nodiscard]] Result<void> open();
@@ -133,7 +139,7 @@ class HttpServer::Front final : public httplib::Server {
   void accept_the_last();
   void wait_for_connections();
 
-  Service& service_;
+  HttpService& service_;
   const HttpOptions options_;
   const ConnectionLimits limits_;
   int wake_ = -1;  ///< readable once the server ends
@@ -145,7 +151,7 @@ class HttpServer::Front final : public httplib::Server {
   std::size_t connections_ = 0;
 };
 
-HttpServer::Front::Front(Service& service, const HttpOptions& options)
+HttpServer::Front::Front(HttpService& service, const HttpOptions& options)
     : service_(service),
       options_(options),
       limits_{.client = options.client_timeout, .idle = options.idle_timeout},
@@ -235,7 +241,9 @@ httplib::Server::HandlerResponse HttpServer::Front::before_routing(const httplib
     return HandlerResponse::Handled;
   }
   if (request.method == "POST") return HandlerResponse::Unhandled;
-  give(service_.answer({.method = request.method, .path = request.path, .json_bytes = {}, .body = {}}), response);
+  give(service_.answer(
+           {.method = request.method, .path = request.path, .json_bytes = {}, .body = {}, .host = host_of(request)}),
+       response);
   return HandlerResponse::Handled;
 }
 
@@ -292,8 +300,11 @@ void HttpServer::Front::answer_with_body(const httplib::Request& request, httpli
   std::optional<std::string> json_bytes = json_bytes_of(request);
   if (!budget.take(kJsonGrowth * json_size(json_bytes, body.size()), kBodiesAtOnce * options_.most_body_bytes))
     return refuse(response, too_busy().error());
-  give(service_.answer(
-           {.method = request.method, .path = request.path, .json_bytes = std::move(json_bytes), .body = body}),
+  give(service_.answer({.method = request.method,
+                        .path = request.path,
+                        .json_bytes = std::move(json_bytes),
+                        .body = body,
+                        .host = {}}),
        response);
 }
 
@@ -428,7 +439,7 @@ void HttpServer::Front::wait_for_connections() {
 HttpServer::HttpServer(std::unique_ptr<Front> front) : front_(std::move(front)) {}
 HttpServer::~HttpServer() = default;
 
-Result<std::unique_ptr<HttpServer>> HttpServer::open(Service& service, const HttpOptions& options) {
+Result<std::unique_ptr<HttpServer>> HttpServer::open(HttpService& service, const HttpOptions& options) {
   auto front = std::make_unique<Front>(service, options);
   COLLAGE_TRY_VOID(front->open());
   return std::unique_ptr<HttpServer>(new HttpServer(std::move(front)));

@@ -1,4 +1,4 @@
-// The HTTP front of a Service.
+// The HTTP front of a service.
 // In:  connections. Out: answers; see docs/SERVE.md for addresses and limits.
 // How: cpp-httplib binds the port, reads requests and writes answers; a connection has a thread, which waits while a
 //       session computes. Accepting connections, their limits and their end are ours (serve/http_connection.h).
@@ -8,7 +8,7 @@
 #include <memory>
 #include <string>
 
-#include "serve/service.h"
+#include "serve/http_service.h"
 
 namespace collage {
 
@@ -24,7 +24,7 @@ struct HttpOptions {
 class HttpServer {
  public:
   /// Binds the port. The service outlives the server. Error serve/cannot-listen (I/O).
-  [[nodiscard]] static Result<std::unique_ptr<HttpServer>> open(Service& service, const HttpOptions& options);
+  [[nodiscard]] static Result<std::unique_ptr<HttpServer>> open(HttpService& service, const HttpOptions& options);
   ~HttpServer();
   HttpServer(const HttpServer&) = delete;
   HttpServer& operator=(const HttpServer&) = delete;

@@ -1,11 +1,9 @@
 #include "serve/live_server.h"
 
-#include <httplib.h>
 #include <sys/random.h>
 
 #include <array>
 #include <atomic>
-#include <chrono>
 #include <mutex>
 #include <optional>
 #include <thread>
@@ -14,14 +12,17 @@
 #include <fmt/format.h>
 
 #include "base/clock.h"
+#include "serve/http_server.h"
 #include "serve/live_state.h"
+#include "serve/status.h"
 
 namespace collage {
 namespace {
 
-
 constexpr const char* kHost = "127.0.0.1";
-constexpr std::size_t kThreads = 2;
+constexpr const char* kHtml = "text/html; charset=utf-8";
+constexpr std::size_t kMostConnections = 16;
+constexpr auto kClientTimeout = std::chrono::seconds(2);
 /// A browser that asked so lately is still looking.
 constexpr auto kLooking = std::chrono::seconds(6);
 
@@ -36,98 +37,88 @@ Result<std::string> random_token() {
 
 }  // namespace
 
-class LiveServer::Front {
+class LiveServer::Front final : public HttpService {
  public:
-  Front(LivePages pages, std::string token) : pages_(std::move(pages)), token_(std::move(token)) { route(); }
-  ~Front() {
-    state_.end();
-    is_over_ = true;
-    const auto until = Clock::now() + pages_.farewell;
-    while (is_watched() && !has_heard_ && Clock::now() < until)
-      std::this_thread::sleep_for(std::chrono::milliseconds(50));
-    server_.stop();
-    if (thread_.joinable()) thread_.join();
-  }
+  Front(LivePages pages, const std::string& token) : pages_(std::move(pages)), path_("/" + token + "/") {}
   Front(const Front&) = delete;
   Front& operator=(const Front&) = delete;
+  ~Front() override {
+    if (!server_) return;
+    state_.end();
+    is_over_ = true;
+    for (const auto until = Clock::now() + pages_.farewell; is_watched() && !has_heard_ && Clock::now() < until;)
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    server_->stop();
+    thread_.join();
+  }
 
   Result<void> listen(int port) {
-    port_ = port == 0 ? server_.bind_to_any_port(kHost) : server_.bind_to_port(kHost, port) ? port : -1;
-    if (port_ <= 0)
-      return fail(ExitCode::kIo, "serve/cannot-listen", fmt::format("{}:{}", kHost, port),
-                  "a port that cannot be bound", "a free port, or 0 for any");
-    thread_ = std::thread([this] { server_.listen_after_bind(); });
-    // stop() does nothing to a server that does not run yet.
-    while (!server_.is_running()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    COLLAGE_TRY(server_, HttpServer::open(*this, {.host = kHost,
+                                                  .port = port,
+                                                  .most_body_bytes = 0,
+                                                  .most_connections = kMostConnections,
+                                                  .client_timeout = kClientTimeout,
+                                                  .idle_timeout = kClientTimeout}));
+    thread_ = std::thread([this] { server_->run(); });
     return {};
   }
 
-  std::string address() const { return fmt::format("http://{}:{}/{}/", kHost, port_, token_); }
+  std::string address() const { return fmt::format("http://{}:{}{}", kHost, server_->port(), path_); }
   void add(const ProgressEvent& event) { state_.add(event); }
 
- private:
-  void route() {
-    server_.new_task_queue = [] { return new httplib::ThreadPool(kThreads); };
-    server_.set_keep_alive_timeout(1);
-    // The library's own choice would let a second program take the same port.
-    server_.set_socket_options([](socket_t socket) {
-      const int yes = 1;
-      ::setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
-    });
-    server_.set_default_headers(
-        {{"Cache-Control", "no-store"}, {"Referrer-Policy", "no-referrer"}, {"X-Content-Type-Options", "nosniff"}});
+  ServiceAnswer answer(const ServiceRequest& request) override {
     // A name that points here would be another site's.
-    server_.set_pre_routing_handler([this](const httplib::Request& request, httplib::Response& response) {
-      const std::string host = request.get_header_value("Host");
-      if (host == fmt::format("{}:{}", kHost, port_) || host == fmt::format("localhost:{}", port_))
-        return httplib::Server::HandlerResponse::Unhandled;
-      response.status = 403;
-      return httplib::Server::HandlerResponse::Handled;
-    });
-    server_.Get("/" + token_ + "/", [this](const httplib::Request&, httplib::Response& response) {
+    if (request.host != fmt::format("{}:{}", kHost, server_->port()) &&
+        request.host != fmt::format("localhost:{}", server_->port()))
+      return {.status = 403, .type = "text/plain", .text = "asked by another name", .binary = {}};
+    const std::string_view path = request.path.substr(0, request.path.find('?'));
+    if (request.method == "GET" && path.starts_with(path_)) {
       note_visit();
-      response.set_content(pages_.frame, "text/html; charset=utf-8");
-    });
-    server_.Get("/" + token_ + "/state", [this](const httplib::Request&, httplib::Response& response) {
-      note_visit();
-      const bool is_last = is_over_;
-      response.set_content(state_.json(pages_.plan_version()), "application/json");
-      if (is_last && pages_.plan_version() == shown_version()) has_heard_ = true;
-    });
-    server_.Get("/" + token_ + "/plan", [this](const httplib::Request&, httplib::Response& response) {
-      note_visit();
-      const std::string version = pages_.plan_version();
-      const auto page = pages_.plan();
-      if (!page) {
-        response.status = 404;
-        response.set_content(to_string(page.error()), "text/plain; charset=utf-8");
-        return;
-      }
-      response.set_content(*page, "text/html; charset=utf-8");
-      const std::lock_guard lock(mutex_);
-      shown_ = version;
-    });
+      const std::string_view what = path.substr(path_.size());
+      if (what.empty()) return {.type = kHtml, .text = pages_.frame, .binary = {}};
+      if (what == "state") return state();
+      if (what == "plan") return plan();
+    }
+    return {.status = 404, .type = "text/plain", .text = "nothing here", .binary = {}};
+  }
+  ServiceAnswer refusal(const Error& error) override { return error_answer(error); }
+
+ private:
+  ServiceAnswer state() {
+    const bool is_last = is_over_;
+    const std::string version = pages_.plan_version();
+    ServiceAnswer made{.text = state_.json(version), .binary = {}};
+    if (is_last && version == shown_version()) has_heard_ = true;
+    return made;
+  }
+
+  ServiceAnswer plan() {
+    const std::string version = pages_.plan_version();
+    auto page = pages_.plan();
+    if (!page) return {.status = 404, .type = "text/plain", .text = to_string(page.error()), .binary = {}};
+    const std::scoped_lock lock(mutex_);
+    shown_ = version;
+    return {.type = kHtml, .text = *std::move(page), .binary = {}};
   }
 
   void note_visit() {
-    const std::lock_guard lock(mutex_);
+    const std::scoped_lock lock(mutex_);
     visit_ = Clock::now();
   }
   bool is_watched() const {
-    const std::lock_guard lock(mutex_);
+    const std::scoped_lock lock(mutex_);
     return visit_ && Clock::now() - *visit_ < kLooking;
   }
   std::string shown_version() const {
-    const std::lock_guard lock(mutex_);
+    const std::scoped_lock lock(mutex_);
     return shown_;
   }
 
-  LivePages pages_;
-  std::string token_;
+  const LivePages pages_;
+  const std::string path_;
   LiveState state_;
-  httplib::Server server_;
+  std::unique_ptr<HttpServer> server_;
   std::thread thread_;
-  int port_ = 0;
   mutable std::mutex mutex_;
   std::optional<Clock::time_point> visit_;  ///< the last request
   std::string shown_;                       ///< version of the plan that a browser has
@@ -139,8 +130,8 @@ LiveServer::LiveServer(std::unique_ptr<Front> front) : front_(std::move(front)) 
 LiveServer::~LiveServer() = default;
 
 Result<std::unique_ptr<LiveServer>> LiveServer::open(LivePages pages, int port) {
-  COLLAGE_TRY(std::string token, random_token());
-  auto front = std::make_unique<Front>(std::move(pages), std::move(token));
+  COLLAGE_TRY(const std::string token, random_token());
+  auto front = std::make_unique<Front>(std::move(pages), token);
   COLLAGE_TRY_VOID(front->listen(port));
   return std::unique_ptr<LiveServer>(new LiveServer(std::move(front)));
 }

@@ -2,9 +2,9 @@
 // In:  progress events, a page, the page of the plan so far. Out: answers at http://127.0.0.1:PORT/TOKEN/ : the page,
 // `state` as JSON, and
 //       `plan`.
-// How: a thread waits for connections; a request takes a lock for as long as it takes to write the state down. The
-// token is random,
-//       so that other users of the machine do not find the address, and a page of another site cannot guess it.
+// How: an HttpServer with short limits; its connections have threads of their own. The token is random, so that other
+// users of the
+//       machine do not find the address, and a page of another site cannot guess it.
 // Not here: what the pages look like (api/tune/page/).
 #pragma once
 
@@ -18,6 +18,7 @@
 
 namespace collage {
 
+/// What is called, is called from the threads of connections.
 struct LivePages {
   std::string frame;                          ///< HTML that asks for `state` and shows `plan`
   std::function<std::string()> plan_version;  ///< changes with the plan; "" when there is none yet
@@ -29,7 +30,7 @@ class LiveServer {
  public:
   /// `port` 0 = any that is free. Error serve/cannot-listen.
   [[nodiscard]] static Result<std::unique_ptr<LiveServer>> open(LivePages pages, int port);
-  /// Says that the tune is over and waits for a browser that looks on to hear of it.
+  /// Says that the tune is over, waits for a browser that looks on to hear of it, and closes all connections.
   ~LiveServer();
   LiveServer(const LiveServer&) = delete;
   LiveServer& operator=(const LiveServer&) = delete;

@@ -73,10 +73,6 @@ Error fault_of_the_server(Error error) {
   return error;
 }
 
-ServiceAnswer error_answer(const Error& error) {
-  return {.status = http_status_of(error), .type = "application/json", .text = error_body(error), .binary = {}};
-}
-
 ServiceAnswer answer_of(InferResponse response) {
   const bool is_binary = !response.binary.empty();
   return {.status = 200,

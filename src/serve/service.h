@@ -14,33 +14,20 @@
 #include <string_view>
 #include <vector>
 
+#include "serve/http_service.h"
 #include "serve/model_host.h"
 
 namespace collage {
 
-struct ServiceRequest {
-  std::string_view method;
-  std::string_view path;
-  std::optional<std::string> json_bytes;  ///< the header Inference-Header-Content-Length
-  std::string_view body;
-};
-
-struct ServiceAnswer {
-  int status = 200;
-  std::string type = "application/json";
-  std::string text;
-  std::vector<std::string> binary;  ///< behind the text; its size is then Inference-Header-Content-Length
-};
-
-class Service {
+class Service final : public HttpService {
  public:
   /// `deadline`: how long a request may wait that does not say so itself; 0 = as long as it takes.
   Service(std::vector<std::unique_ptr<ModelHost>> models, std::string version, std::chrono::microseconds deadline)
       : models_(std::move(models)), version_(std::move(version)), deadline_(deadline) {}
 
-  [[nodiscard]] ServiceAnswer answer(const ServiceRequest& request);
-  /// The answer to a request that failed before it got here, counted among the failures that are no model's.
-  [[nodiscard]] ServiceAnswer refusal(const Error& error);
+  [[nodiscard]] ServiceAnswer answer(const ServiceRequest& request) override;
+  /// Counted among the failures that are no model's.
+  [[nodiscard]] ServiceAnswer refusal(const Error& error) override;
 
   /// Loads all plans again. Those that fail stay as they were; the errors say why.
   [[nodiscard]] std::vector<Error> reload();
@@ -51,7 +38,7 @@ class Service {
 
   [[nodiscard]] const std::vector<std::unique_ptr<ModelHost>>& models() const { return models_; }
   /// Called for the number of open connections in /metrics. Before the first request.
-  void count_connections_with(std::function<std::size_t()> count) { connections_ = std::move(count); }
+  void count_connections_with(std::function<std::size_t()> count) override { connections_ = std::move(count); }
 
  private:
   /// The path of a request, and what lies between its slashes.

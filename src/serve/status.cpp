@@ -49,4 +49,8 @@ std::string error_body(const Error& error) {
                                             .exit = error.exit})}});
 }
 
+ServiceAnswer error_answer(const Error& error) {
+  return {.status = http_status_of(error), .type = "application/json", .text = error_body(error), .binary = {}};
+}
+
 }  // namespace collage

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "base/error.h"
+#include "serve/http_service.h"
 
 namespace collage {
 
@@ -13,5 +14,8 @@ namespace collage {
 
 /// {"error": "error[code]: where: saw ...; allowed ..."}; at most some kilobytes, always valid UTF-8.
 [[nodiscard]] std::string error_body(const Error& error);
+
+/// Both.
+[[nodiscard]] ServiceAnswer error_answer(const Error& error);
 
 }  // namespace collage

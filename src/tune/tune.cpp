@@ -64,6 +64,7 @@ Result<ScheduleReport> improve(const TuneTask& task, MeasureEnv& env, TimeLimit&
   ScheduleReport schedules;
   if (priced.has_covers()) {
     COLLAGE_TRY(schedules, improve_schedules(task, env, priced, contest));
+    if (task.options.tune_budget_s > 0) tell_bound(task, env, priced);  // new schedules are new candidates
   }
   // There is a plan to ship: from now on the end of the budget ends the tune.
   time_limit.arm(env.budget.after(Budget::kStopShare));
@@ -93,8 +94,8 @@ Result<Shipped> run_stages(const TuneOptions& options, MeasureEnv& env, TimeLimi
   price(task, env, priced);
   env.dump.keep("priced", [&] { return priced_text(task, env.registry, priced.pool.candidates, priced.costs); });
   note_estimates(task, priced, contest);
-  tell_bound(task, env, priced);
   COLLAGE_TRY_VOID(enter_first_covers(task, env, priced, contest));
+  tell_bound(task, env, priced);
   COLLAGE_TRY_VOID(judge(task, env, priced.quiet_ns(), contest));
   COLLAGE_TRY(const ScheduleReport schedules, improve(task, env, time_limit, priced, contest));
 

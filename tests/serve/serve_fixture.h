@@ -13,6 +13,7 @@
 #include <nlohmann/json.hpp>
 
 #include "serve/http_server.h"
+#include "serve/service.h"
 #include "tests/support/scratch_folder.h"
 
 namespace collage::test {

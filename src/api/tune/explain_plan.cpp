@@ -13,9 +13,9 @@ namespace collage {
 
 namespace {
 
-Result<void> answer_what_if(const Plan& plan, const ExplainOptions& options, Registry& registry,
+Result<void> answer_what_if(const RealisedPlan& plan, const ExplainOptions& options, Registry& registry,
                             ExplainReport& report) {
-  COLLAGE_TRY(const Explanation explanation, explanation_in(plan));
+  COLLAGE_TRY(const Explanation explanation, explanation_in(plan.plan));
   std::vector<WhatIfRule> rules;
   for (const std::string& text : options.what_if) {
     COLLAGE_TRY(WhatIfRule rule, parse_what_if(explanation, text));
@@ -46,7 +46,7 @@ Result<ExplainReport> explain_plan(const ExplainOptions& options, Registry& regi
   if (options.wants_dot) report.dot = plan_as_dot(realised.plan);
   if (options.wants_onnx) report.onnx = realised.onnx.text();
   if (!options.what_if.empty()) {
-    COLLAGE_TRY_VOID(answer_what_if(realised.plan, options, registry, report));
+    COLLAGE_TRY_VOID(answer_what_if(realised, options, registry, report));
     return report;
   }
   if (options.why_not.empty()) {

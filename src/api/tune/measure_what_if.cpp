@@ -1,5 +1,6 @@
 #include "api/tune/measure_what_if.h"
 
+#include "api/tune/source_model.h"
 #include "base/clock.h"
 #include "base/work_folder.h"
 #include "plan/explain/explain_node.h"
@@ -31,15 +32,24 @@ Result<std::vector<NodeRule>> pins_of(std::span<const WhatIfRule> rules) {
 
 }  // namespace
 
-Result<MeasuredWhatIf> measure_what_if(const Plan& plan, std::span<const WhatIfRule> rules,
+Result<MeasuredWhatIf> measure_what_if(const RealisedPlan& plan, std::span<const WhatIfRule> rules,
                                        const MeasureWhatIfOptions& options, Registry& registry) {
-  COLLAGE_TRY(const Explanation explanation, explanation_in(plan));
+  COLLAGE_TRY(const Explanation explanation, explanation_in(plan.plan));
+  const std::string model = options.model.value_or(plan.plan.model_path);
+  COLLAGE_TRY_VOID(find_source_model(plan, model, registry));  // another model would be another race
   COLLAGE_TRY(const WorkFolder folder, WorkFolder::create());
-  TuneOptions tuning = with_settings_of(plan, {});
-  tuning.model = plan.model_path;
+  TuneOptions tuning = with_settings_of(plan.plan, {});
+  tuning.model = model;
   tuning.output = folder.file("other.collage");
   tuning.backends = explanation.backends;
   COLLAGE_TRY(tuning.rules, pins_of(rules));
+  for (const ExplainedRule& rule : explanation.rules)
+    tuning.rules.push_back({.kind = rule.is_pin ? NodeRule::Kind::kPin : NodeRule::Kind::kBan,
+                            .glob = rule.glob,
+                            .backend = rule.backend});
+  if (!explanation.user_rules.empty())
+    return fail(ExitCode::kUsage, "cli/bad-option", "--measure", "a plan that was tuned with --rules",
+                "a plan without: tune the model with these rules and --pin, then `collage bench`");
   tuning.store = options.store;
   tuning.worker_command = options.worker_command;
   tuning.budget_s = options.budget_s;
@@ -47,14 +57,18 @@ Result<MeasuredWhatIf> measure_what_if(const Plan& plan, std::span<const WhatIfR
   tuning.stop = options.stop;
   COLLAGE_TRY(const TuneReport tuned, tune(tuning, registry));
   COLLAGE_TRY(const BenchReport report, bench({.plan = tuning.output,
-                                               .model = plan.model_path,
+                                               .model = model,
                                                .against = {options.plan},
                                                .seconds = options.seconds,
                                                .progress = options.progress,
                                                .stop = options.stop},
                                               registry));
-  if (report.ratios.empty())
-    return fail(ExitCode::kInterrupted, "bench/interrupted", options.plan, "no round in which both ran", "a race");
+  if (report.ratios.empty() || report.interrupted)
+    return fail(ExitCode::kInterrupted, "bench/interrupted", options.plan, "a race without an end", "a race");
+  for (const BenchContender& contender : report.contenders)
+    if (contender.numbers.is_wrong())
+      return fail(ExitCode::kDifference, "bench/wrong-numbers", contender.name, contender.numbers.detail,
+                  "the numbers of the reference");
   return MeasuredWhatIf{.who = tuned.title,
                         .us = to_us(report.contenders.front().lane.median_ns()),
                         .plan_us = to_us(report.contenders.back().lane.median_ns()),

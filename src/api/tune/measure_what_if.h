@@ -6,6 +6,7 @@
 //       takes some seconds.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -16,7 +17,8 @@
 namespace collage {
 
 struct MeasureWhatIfOptions {
-  std::string plan;  ///< path
+  std::string plan;                  ///< path
+  std::optional<std::string> model;  ///< its present path; default: that in the plan
   std::string store;
   std::vector<std::string> worker_command;  ///< the program that measures, with its arguments
   double budget_s = 60;
@@ -25,8 +27,10 @@ struct MeasureWhatIfOptions {
   std::stop_token stop;
 };
 
-/// Errors cli/bad-option for a rule with a variant, which no tune can be given; those of tune() and bench().
-[[nodiscard]] Result<MeasuredWhatIf> measure_what_if(const Plan& plan, std::span<const WhatIfRule> rules,
+/// The tune has the plan's own pins and bans, too. Errors cli/bad-option for what no tune can be given again (a rule
+/// with a variant, a plan of
+/// --rules); plan/other-model; bench/wrong-numbers; those of tune() and bench().
+[[nodiscard]] Result<MeasuredWhatIf> measure_what_if(const RealisedPlan& plan, std::span<const WhatIfRule> rules,
                                                      const MeasureWhatIfOptions& options, Registry& registry);
 
 }  // namespace collage

@@ -20,6 +20,7 @@ struct ExplainCommand {
   std::string dot;
   std::string onnx;
   bool measures = false;
+  std::string model;  ///< of --measure; empty = as in the plan
   std::string budget = "60s";
   CLI::App* command = nullptr;
 
@@ -43,6 +44,7 @@ Result<MeasureWhatIfOptions> measuring(const ExplainCommand& options, Console& c
   COLLAGE_TRY(const double budget_s, seconds_from(options.budget, "--budget"));
   COLLAGE_TRY(std::vector<std::string> worker, worker_command(options.common.backend_libraries));
   return MeasureWhatIfOptions{.plan = options.explain.plan,
+                              .model = options.model.empty() ? std::nullopt : std::optional(options.model),
                               .store = store_place(options.common.store),
                               .worker_command = std::move(worker),
                               .budget_s = budget_s,
@@ -61,7 +63,8 @@ int run_explain(const ExplainCommand& options) {
     if (options.measures) {
       COLLAGE_TRY(asked.measure, measuring(options, console));
     } else {
-      COLLAGE_TRY_VOID(refuse_given(*options.command, {"--budget", "--store"}, "nothing is timed without --measure"));
+      COLLAGE_TRY_VOID(
+          refuse_given(*options.command, {"--budget", "--store", "--model"}, "nothing is timed without --measure"));
     }
     Registry registry(module_places(options.common.backend_libraries));
     return explain_plan(asked, registry);
@@ -103,6 +106,8 @@ void add_explain(CLI::App& app, Program& program) {
   command->add_option("--budget", options->budget, "of --measure: time for measuring what the store does not know")
       ->type_name("TIME")
       ->capture_default_str();
+  command->add_option("--model", options->model, "of --measure: where the model lies now, if not where it was tuned")
+      ->type_name("FILE");
   add_store(*command, options->common);
   options->command = command;
   command->add_option("--html", options->page, "write the plan as a page to look at, in place of the text")

@@ -15,6 +15,7 @@
 #include "cli/interrupt.h"
 #include "cli/program.h"
 #include "serve/http_server.h"
+#include "serve/service.h"
 
 namespace collage::cli {
 namespace {

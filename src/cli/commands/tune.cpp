@@ -162,6 +162,12 @@ int run_tune(const TuneCommand& options) {
   auto parsed = tune_options(options, console);
   if (!parsed) return console.failure(parsed.error());
   std::unique_ptr<LiveServer> live;
+  if (options.live_port && has_ranges(parsed->shapes))
+    return console.failure({.code = "cli/bad-option",
+                            .where = "--serve",
+                            .saw = "a range in --shape",
+                            .allowed = "a tune of one shape",
+                            .exit = ExitCode::kUsage});
   if (options.live_port) {
     auto opened = shown_live(*options.live_port, *parsed, console);
     if (!opened) return console.failure(opened.error());

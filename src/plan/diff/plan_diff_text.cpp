@@ -86,13 +86,14 @@ std::string to_text(const PlanDiff& diff) {
   text +=
       fmt::format("{} of {} parts of the graph run otherwise; times of steps alone\n", differing, diff.parts.size());
   if (differing > 0) text += fmt::format("{:>10} {:>10} {:>10}  nodes, below: A, then B\n", "A us", "B us", "B - A");
-  DiffSide alike_a;
-  DiffSide alike_b;
+  DiffPart alike;
   std::size_t shown = 0;
   for (const DiffPart& part : diff.parts) {
     if (!part.differs) {
-      alike_a.us += part.a.us;
-      alike_b.us += part.b.us;
+      alike.a.us += part.a.us;
+      alike.b.us += part.b.us;
+      alike.a.is_priced &= part.a.is_priced;
+      alike.b.is_priced &= part.b.is_priced;
     } else if (shown++ < kMostParts) {
       text +=
           fmt::format("{:>10} {:>10} {:>10}  {}\n{:>34}{}\n{:>34}{}\n", time_text(part.a), time_text(part.b),
@@ -100,12 +101,13 @@ std::string to_text(const PlanDiff& diff) {
     }
   }
   if (shown > kMostParts) text += fmt::format("{:>34}and {} more (--json lists all)\n", "", shown - kMostParts);
-  const auto sums = [&](const DiffSide& a, const DiffSide& b, const std::string& what) {
-    text += fmt::format("{:>10.1f} {:>10.1f} {:>+10.1f}  {}\n", a.us, b.us, b.us - a.us, what);
+  const auto sums = [&](const DiffPart& part, const std::string& what) {
+    text += fmt::format("{:>10} {:>10} {:>10}  {}\n", time_text(part.a), time_text(part.b), more_text(part.more_us()),
+                        what);
   };
-  sums(diff.conversions_a, diff.conversions_b,
+  sums({.nodes = {}, .a = diff.conversions_a, .b = diff.conversions_b},
        fmt::format("conversions: {} in A, {} in B", diff.conversions_a.steps.size(), diff.conversions_b.steps.size()));
-  sums(alike_a, alike_b, "the parts that run alike");
+  sums(alike, "the parts that run alike");
   return text;
 }
 

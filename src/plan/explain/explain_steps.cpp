@@ -177,7 +177,7 @@ ordered_json steps_as_json(const Plan& plan, const Explanation& explanation, con
   for (std::size_t s = 0; s < plan.steps.size(); ++s) {
     if (!runs(plan.steps[s], asked)) continue;
     steps.push_back(to_json(plan, s));
-    steps.back()["flops"] = works[s].flops;
+    if (explanation.peak) steps.back()["flops"] = works[s].flops;
     steps.back()["bytes"] = works[s].bytes;
     if (works[s].roofline_us) steps.back()["roofline_us"] = *works[s].roofline_us;
     if (const auto* narrow = narrow_step_at(explanation, s)) steps.back()["precision"] = to_ordered_json(*narrow);

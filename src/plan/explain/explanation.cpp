@@ -112,7 +112,7 @@ json to_json(const ExplainedProblem& problem) {
     object["conversions"].push_back({{"from", one.from},
                                      {"to", one.to},
                                      {"backend", one.backend},
-                                     {"ns", one.ns},
+                                     {one.estimated ? "estimated_ns" : "ns", one.ns},
                                      {"values", ranges_text(one.values)}});
   return object;
 }

@@ -64,6 +64,7 @@ struct ExplainedConversion {
   std::string to;
   std::string backend;
   Nanoseconds ns = 0;                 ///< 0 = a view
+  bool estimated = false;             ///< nobody measured it
   std::vector<std::uint32_t> values;  ///< positions in ExplainedProblem::values
   bool operator==(const ExplainedConversion&) const = default;
 };
@@ -159,7 +160,7 @@ struct ExplainedPrecision {
 struct ExplainedPeak {
   double flops_per_ns = 0;         ///< of 32 bits
   double cache_bytes_per_ns = 0;   ///< from and to the first cache
-  double memory_bytes_per_ns = 0;  ///< from and to memory
+  double memory_bytes_per_ns = 0;  ///< from and to memory, of one thread: more of them share the memory
   bool operator==(const ExplainedPeak&) const = default;
 };
 

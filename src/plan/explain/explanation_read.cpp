@@ -14,6 +14,9 @@ namespace {
 using nlohmann::json;
 using Positions = std::vector<std::uint32_t>;
 
+/// "0-99999" is short: without a limit a small file would take all memory.
+constexpr std::size_t kMostPorts = 10'000'000;
+
 std::uint32_t position(std::string_view text, std::size_t limit) {
   const auto value = number_in<std::uint32_t>(text);
   if (!value || *value >= limit) throw JsonFault{{}, "position '" + std::string(text) + "'"};
@@ -98,10 +101,13 @@ void read_lists(const json& object, Explanation& explanation) {
     explanation.alternatives.push_back({.cost_ns = ns(entry, "cost_ns").value_or(0),
                                         .changed = entry.at("changed"),
                                         .steps = positions(entry, "steps", candidates)});
+  std::size_t ports = 0;
   for (const json& entry : nodes) {
     ExplainedNode node{.name = entry.at("name"), .chosen = entry.at("chosen")};
     node.inputs = positions(entry, "inputs", explanation.problem.values.size());
     node.outputs = positions(entry, "outputs", explanation.problem.values.size());
+    ports += node.inputs.size() + node.outputs.size();
+    if (ports > kMostPorts) throw JsonFault{{}, fmt::format("more than {} inputs and outputs of nodes", kMostPorts)};
     node.flops = entry.value("flops", Operations{0});
     if (node.chosen >= candidates) throw JsonFault{{}, fmt::format("position {}", node.chosen)};
     node.offers = positions(entry, "offers", candidates);
@@ -154,12 +160,15 @@ ExplainedProblem read_problem(const json& object) {
   problem.inputs = positions(object, "inputs", count);
   problem.outputs = positions(object, "outputs", count);
   problem.launch_ns = ns(object, "launch_ns").value_or(0);
-  for (const json& entry : object.at("conversions"))
+  for (const json& entry : object.at("conversions")) {
+    const bool is_estimated = entry.contains("estimated_ns");
     problem.conversions.push_back({.from = entry.at("from"),
                                    .to = entry.at("to"),
                                    .backend = entry.at("backend"),
-                                   .ns = ns(entry, "ns").value_or(0),
+                                   .ns = ns(entry, is_estimated ? "estimated_ns" : "ns").value_or(0),
+                                   .estimated = is_estimated,
                                    .values = positions(entry, "values", count)});
+  }
   return problem;
 }
 

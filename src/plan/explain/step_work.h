@@ -14,8 +14,9 @@
 namespace collage {
 
 struct StepWork {
-  double flops =
-      0;  ///< of its nodes as they are defined, those that it recomputes included; 0 where they are not counted
+  /// Of its nodes as they are defined, those that it recomputes included. 0 where they are not worth counting, and in
+  /// all steps of a plan without rates, whose version did not count.
+  double flops = 0;
   double bytes = 0;  ///< inputs, outputs and weights; a view has none
   /// In 32 bits and from the first cache. Winograd's algorithm and steps in 16 bits can take less. Nothing where the
   /// explanation has no rates.

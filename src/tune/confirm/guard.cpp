@@ -103,8 +103,8 @@ std::vector<std::size_t> finalists(const std::vector<PlanToJudge>& plans, const 
   return result;
 }
 
-/// A difference that is certain counts, however small; one that is not certain counts when it is large: rounds that are too few
-/// or too noisy are no reason to ship what is slower in the median.
+/// A difference that is certain counts, however small; one that is not certain counts when it is large: rounds that are
+/// too few or too noisy are no reason to ship what is slower in the median.
 bool is_tied(const RaceLane& lane, const RaceLane& best) {
   const Ratio ratio = paired_ratio(lane, best);
   return verdict_of(best, lane) != Verdict::kFaster && ratio.low <= 1.0 && ratio.ratio <= kTied;

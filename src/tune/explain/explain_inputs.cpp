@@ -54,7 +54,7 @@ void add_participants(const TuneResult& result, ExplainInputs& inputs) {
 ExplainedPeak peak_of(const PeakRates& rates, int threads) {
   return {.flops_per_ns = threads * rates.flops_per_ns,
           .cache_bytes_per_ns = threads * rates.bytes_per_ns,
-          .memory_bytes_per_ns = threads * rates.memory_bytes_per_ns};
+          .memory_bytes_per_ns = rates.memory_bytes_per_ns};
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include "tune/explain/explained_problem.h"
 
+#include <algorithm>
 #include <map>
 #include <set>
 #include <tuple>
@@ -20,7 +21,6 @@ class ProblemWriter {
   void run() {
     for (const ValueId id : graph_.inputs) {
       out_.problem.inputs.push_back(position(id));
-      made_[id.index].insert(home());
     }
     for (std::size_t n = 0; n < graph_.nodes.size(); ++n) {
       const Region alone = make_region(graph_, uses_, node_set(graph_, {n}));
@@ -30,8 +30,9 @@ class ProblemWriter {
     }
     for (const ValueId id : graph_.outputs) {
       if (graph_.value(id).constant) continue;
-      out_.problem.outputs.push_back(position(id));
-      read_[id.index].insert(home());
+      const std::uint32_t output = position(id);
+      if (std::ranges::find(out_.problem.outputs, output) == out_.problem.outputs.end())
+        out_.problem.outputs.push_back(output);
     }
     for (const ExplainedCandidate& candidate : out_.candidates) add_places(candidate);
     add_conversions();
@@ -54,35 +55,41 @@ class ProblemWriter {
     const Region region = candidate.repeated.empty() ? make_region(graph_, uses_, set_of(graph_, candidate.nodes))
                                                      : make_region(graph_, uses_, set_of(graph_, candidate.nodes),
                                                                    set_of(graph_, candidate.repeated));
-    const auto add = [&](const std::vector<ValueId>& values, const std::vector<std::string>& formats, auto& places) {
-      for (std::size_t i = 0; i < values.size(); ++i)
-        places[values[i].index].insert(
-            {.location = candidate.location, .format = i < formats.size() ? Format{formats[i]} : plain()});
+    const auto add = [&](const std::vector<ValueId>& values, const std::vector<std::string>& formats) {
+      for (std::size_t i = 0; i < values.size(); ++i) {
+        std::set<Place>& places = places_[values[i].index];
+        places.insert({.location = candidate.location, .format = i < formats.size() ? Format{formats[i]} : plain()});
+        places.insert({.location = candidate.location, .format = plain()});
+      }
     };
-    add(region.inputs, candidate.input_formats, read_);
-    add(region.outputs, candidate.output_formats, made_);
+    add(region.inputs, candidate.input_formats);
+    add(region.outputs, candidate.output_formats);
   }
 
-  /// By way of home too: the search joins what is here.
+  /// Between all places of a value: a way may lead over one that only another candidate reads.
   void add_conversions() {
-    std::map<std::tuple<std::string, std::string, std::string, Nanoseconds>, Positions> found;
+    std::map<std::tuple<std::string, std::string, std::string, Nanoseconds, bool>, Positions> found;
     for (std::uint32_t v = 0; v < ids_.size(); ++v) {
-      std::set<Place> from = made_[ids_[v].index];
-      std::set<Place> to = read_[ids_[v].index];
-      from.insert(home());
-      to.insert(home());
-      for (const Place& a : from)
-        for (const Place& b : to) {
+      std::set<Place> places = places_[ids_[v].index];
+      places.insert(home());
+      for (const Place& a : places)
+        for (const Place& b : places) {
           if (a == b) continue;
           const std::optional<BoundaryChoice> choice = conversions_(ids_[v], a, b);
           const auto ns = choice ? nanoseconds_of(choice->cost) : std::nullopt;
-          if (ns) found[{to_string(a), to_string(b), choice->backend, *ns}].push_back(v);
+          if (!ns) continue;
+          const bool is_estimated = std::holds_alternative<Estimated>(choice->cost);
+          found[{to_string(a), to_string(b), choice->backend, *ns, is_estimated}].push_back(v);
         }
     }
     for (auto& [key, values] : found) {
-      const auto& [from, to, backend, ns] = key;
-      out_.problem.conversions.push_back(
-          {.from = from, .to = to, .backend = backend, .ns = ns, .values = std::move(values)});
+      const auto& [from, to, backend, ns, is_estimated] = key;
+      out_.problem.conversions.push_back({.from = from,
+                                          .to = to,
+                                          .backend = backend,
+                                          .ns = ns,
+                                          .estimated = is_estimated,
+                                          .values = std::move(values)});
     }
   }
 
@@ -92,8 +99,7 @@ class ProblemWriter {
   Explanation& out_;
   std::vector<ValueId> ids_;                                    ///< by position
   std::unordered_map<std::uint32_t, std::uint32_t> positions_;  ///< by value of the graph
-  std::unordered_map<std::uint32_t, std::set<Place>> made_;
-  std::unordered_map<std::uint32_t, std::set<Place>> read_;
+  std::unordered_map<std::uint32_t, std::set<Place>> places_;   ///< by value of the graph, besides home
 };
 
 }  // namespace

@@ -267,7 +267,8 @@ class Explainer {
                                  .cost_ns = nanoseconds_of(step.cost),
                                  .estimated = std::holds_alternative<Estimated>(step.cost),
                                  .input_formats = names_of(chosen_variant(step)->input_formats),
-                                 .output_formats = names_of(chosen_variant(step)->output_formats)});
+                                 .output_formats = names_of(chosen_variant(step)->output_formats),
+                                 .location = in_.locations.of(step.backend)});
     return found->second;
   }
 

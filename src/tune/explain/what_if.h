@@ -36,6 +36,7 @@ struct WhatIfStep {
   std::vector<std::string> nodes;  ///< of a conversion none
   std::string moved;               ///< of a conversion: "VALUE: FROM to TO"
   Nanoseconds ns = 0;              ///< alone
+  bool estimated = false;          ///< nobody measured it
 };
 
 struct WhatIf {
@@ -47,8 +48,8 @@ struct WhatIf {
   std::vector<WhatIfStep> added;  ///< and the steps that it has in their place
 };
 
-/// Errors plan/no-problem for an explanation without costs of a cover; search/uncoverable when the explained candidates
-/// cannot keep to the rules.
+/// Errors plan/no-problem for an explanation without costs of a cover, or a damaged one; plan/no-cover when the
+/// explained candidates cannot keep to the rules.
 [[nodiscard]] Result<WhatIf> what_if(const Explanation& explanation, const std::vector<WhatIfRule>& rules);
 
 /// A plan under the rules, raced against the one at hand.

@@ -34,15 +34,19 @@ std::string steps_text(const std::string& title, const std::vector<WhatIfStep>& 
   if (steps.empty()) return "";
   std::string text = title + "\n";
   for (const WhatIfStep& step : steps)
-    text += fmt::format("{:>10.1f} us  {}\n{:>15}{}\n", to_us(step.ns), runner(step), "", what_text(step));
+    text += fmt::format("{:>10} us  {}\n{:>15}{}\n", fmt::format("{}{:.1f}", step.estimated ? "~" : "", to_us(step.ns)),
+                        runner(step), "", what_text(step));
   return text;
 }
 
 ordered_json as_json(const std::vector<WhatIfStep>& steps) {
   ordered_json list = ordered_json::array();
   for (const WhatIfStep& step : steps) {
-    list.push_back(
-        {{"backend", step.backend}, {"variant", step.variant}, {"nodes", step.nodes}, {"us", to_us(step.ns)}});
+    list.push_back({{"backend", step.backend},
+                    {"variant", step.variant},
+                    {"nodes", step.nodes},
+                    {"us", to_us(step.ns)},
+                    {"estimated", step.estimated}});
     if (!step.moved.empty()) list.back()["moved"] = step.moved;
   }
   return list;

@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
+#include <limits>
+
 #include <nlohmann/json.hpp>
 
 #include "plan/file/plan_report_json.h"
@@ -135,9 +138,57 @@ TEST(WhatIf, RefusesWhatThePlanKnowsNoCostOf) {
   EXPECT_EQ(code("n1=a/other"), "plan/no-such-offer");
   EXPECT_NE(to_string(parse_what_if(explanation, "n1=c").error()).find("a/quick, a/slow, b/v.channels_last"),
             std::string::npos);
+  EXPECT_EQ(what_if(explanation,
+                    {{.node = "n1", .backend = "a", .variant = ""}, {.node = "n1", .backend = "b", .variant = ""}})
+                .error()
+                .code,
+            "plan/no-cover");
   const auto answer = what_if(Explanation(), {});
   ASSERT_FALSE(answer);
   EXPECT_EQ(answer.error().code, "plan/no-problem");
+}
+
+/// What damages an explanation in one place.
+using Damage = std::function<void(Explanation&)>;
+
+TEST(WhatIf, RefusesADamagedPlan) {
+  const Explanation sound = explained(two_nodes());
+  const std::vector<std::pair<std::string, Damage>> damages = {
+      {"a node that reads itself", [](Explanation& e) { e.nodes[0].inputs = e.nodes[0].outputs; }},
+      {"a value made twice", [](Explanation& e) { e.nodes[1].outputs = e.nodes[0].outputs; }},
+      {"an output that nobody makes", [](Explanation& e) { e.nodes[1].outputs.clear(); }},
+      {"values of one name", [](Explanation& e) { e.problem.values[1] = e.problem.values[0]; }},
+      {"a value without a name", [](Explanation& e) { e.problem.values[1].clear(); }},
+      {"nodes of one name", [](Explanation& e) { e.nodes[1].name = e.nodes[0].name; }},
+      {"a candidate of nothing", [](Explanation& e) { e.candidates[0].nodes.clear(); }},
+      {"a candidate that recomputes all", [](Explanation& e) { e.candidates[0].repeated = e.candidates[0].nodes; }},
+      {"nodes out of order",
+       [](Explanation& e) {
+         e.candidates[0].nodes = {1, 0};
+       }},
+      {"a time below 0", [](Explanation& e) { e.candidates[0].cost_ns = -5; }},
+      {"an endless time", [](Explanation& e) { e.candidates[0].cost_ns = std::numeric_limits<Nanoseconds>::max(); }},
+      {"a conversion below 0", [](Explanation& e) { e.problem.conversions[0].ns = -1000; }},
+      {"a launch below 0", [](Explanation& e) { e.problem.launch_ns = -1; }},
+      {"formats of other ports",
+       [](Explanation& e) {
+         e.candidates[0].input_formats = {"plain", "plain"};
+       }},
+      {"a candidate for each of forty formats", [](Explanation& e) {
+         for (int i = 0; i < 40; ++i) {
+           e.candidates.push_back(e.candidates[0]);
+           e.candidates.back().input_formats = {"far:" + std::to_string(i)};
+         }
+       }}};
+  EXPECT_TRUE(what_if(sound, {}));
+  for (const auto& [what, damage] : damages) {
+    SCOPED_TRACE(what);
+    Explanation damaged = sound;
+    damage(damaged);
+    const auto answer = what_if(damaged, {});
+    ASSERT_FALSE(answer);
+    EXPECT_EQ(answer.error().code, "plan/no-problem");
+  }
 }
 
 }  // namespace

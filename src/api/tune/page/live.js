@@ -56,7 +56,7 @@ function plan(state) {
 async function look() {
   let state;
   try {
-    state = await (await fetch("state")).json();
+    state = await (await fetch("state", { cache: "no-store" })).json();
   } catch {
     document.getElementById("phase").textContent = "the program has ended";
     return;

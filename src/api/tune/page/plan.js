@@ -297,9 +297,11 @@ function decades(low, high) {
 function showRoofline() {
   const place = document.getElementById("roofline");
   const peak = explanation.peak;
-  const counted = steps.map((step, s) => ({ step, s })).filter(({ step }) => step.flops > 0 && step.us > 0);
+  const counted = steps.map((step, s) => ({ step, s })).filter(({ step }) => step.flops > 0 && step.bytes > 0 && step.us > 0);
   if (!peak || !counted.length) {
-    place.append(element("p", {}, peak ? "No step has a convolution or matrix product." : "The plan does not say how fast its machine is."));
+    place.append(element("p", {}, !peak ? "The plan does not say how fast its machine is."
+      : steps.some((step) => step.flops > 0) ? "The steps with convolutions or matrix products have no time of their own."
+      : "No step has a convolution or matrix product."));
     return;
   }
   const width = 720, height = 360, left = 56, right = 26, top = 12, bottom = 42;

@@ -63,6 +63,9 @@ std::string words_of(const ExplainedCandidate& candidate) {
 ordered_json explanation_facts(const Explanation& explanation) {
   ordered_json facts = explanation_to_json(explanation);
   for (const char* key : {"candidates", "refusals"}) facts[key] = ordered_json::array();
+  facts.erase("problem");
+  for (ordered_json& node : facts["nodes"])
+    for (const char* key : {"inputs", "outputs"}) node.erase(key);
   for (const ExplainedCandidate& candidate : explanation.candidates) facts["candidates"].push_back(words_of(candidate));
   for (const ExplainedRefusal& refusal : explanation.refusals) facts["refusals"].push_back(describe(refusal));
   return facts;
