@@ -12,8 +12,13 @@ FOLDERS = ("src", "backends", "tests", "bench", "docs", "tools", "cmake", "examp
 
 
 def named_paths(text):
-    """(line number, path, relative to the page?) of each."""
+    """(line number, path, relative to the page?) of each, outside of fenced code."""
+    is_code = False
     for number, line in enumerate(text.splitlines(), 1):
+        if line.lstrip().startswith("```"):
+            is_code = not is_code
+        if is_code:
+            continue
         for quoted in re.findall(r"`([^`]+)`", line):
             word = quoted.split()[0] if quoted.split() else ""
             if word.startswith("./") or word.split("/")[0] in FOLDERS and "/" in word:

@@ -31,6 +31,13 @@ check_format() {
   [ -z "$wrong" ] || { printf '%s: run ./dev format\n' $wrong; return 1; }
 }
 
+# The program is asked for its commands where there is a build.
+check_commands() {
+  local collage="build/${PRESET:-dev}/bin/collage"
+  [ -x "$collage" ] || collage=
+  "$PYTHON" tools/check_commands.py $collage
+}
+
 # The analyser is older than the language standard: it gets the newest it knows and is told that concepts work.
 check_tidy() {
   build dev
@@ -44,6 +51,7 @@ check_tidy() {
 check layers "$PYTHON" tools/check_layers.py
 check sources "$PYTHON" tools/check_sources.py
 check docs "$PYTHON" tools/check_docs.py
+check commands check_commands
 check words "$PYTHON" tools/check_words.py
 check glossary "$PYTHON" tools/check_glossary.py
 check types "$PYTHON" tools/check_types.py

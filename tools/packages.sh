@@ -9,12 +9,15 @@ missing_packages() {
       sed -n 's/^installed //p' | sort)
 }
 
+# install_packages NAME...: also those that only one command needs.
+install_packages() {
+  say "apt: installing $*"
+  as_root apt-get -o DPkg::Lock::Timeout=600 update -q >&2
+  as_root env DEBIAN_FRONTEND=noninteractive apt-get -o DPkg::Lock::Timeout=600 install -q -y --no-install-recommends "$@" >&2
+}
+
 ensure_packages() {
   local missing
   missing="$(missing_packages)"
-  [ -n "$missing" ] || return 0
-  say "apt: installing" $missing
-  as_root apt-get -o DPkg::Lock::Timeout=600 update -q >&2
-  as_root env DEBIAN_FRONTEND=noninteractive apt-get -o DPkg::Lock::Timeout=600 install -q -y --no-install-recommends \
-    $missing >&2
+  [ -z "$missing" ] || install_packages $missing
 }

@@ -178,6 +178,9 @@ make_spdx() { make_environment spdx "$1"; }
 # What ./dev wheel needs.
 make_wheel_tools() { make_environment wheel-tools "$1"; }
 
+# The builder of the documentation's site, and a second reader of its Markdown.
+make_site_tools() { make_environment site-tools "$1"; }
+
 # make_environment PART FOLDER: a virtual environment with all rows of the part.
 make_environment() {
   part_rows "$1" | awk '{ print $2 "==" $3 " --hash=sha256:" $5 }' >requirements.txt

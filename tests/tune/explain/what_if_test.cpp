@@ -97,6 +97,37 @@ TEST(WhatIf, CountsTheConversionsThatOtherFormatsNeed) {
   EXPECT_EQ(answer_to(explanation, {"n1=a"}).under_ns, 20) << "as it is";
 }
 
+/// From plain to channels_last costs 1, from there to blocked 1; the direct way 50.
+std::optional<BoundaryChoice> stepwise(const Place& from, const Place& to) {
+  const auto costs = [](std::int64_t ns) {
+    return BoundaryChoice{.backend = "host", .cost = Measured{.median_ns = ns, .low_ns = ns, .high_ns = ns}};
+  };
+  const bool is_step = (from.format.is_plain() && to.format.is_channels_last()) ||
+                       (from.format.is_channels_last() && to.format.name == "blocked");
+  return costs(is_step ? 1 : 50);
+}
+
+TEST(WhatIf, KnowsWaysOverFormatsThatOnlyOtherCandidatesHave) {
+  PoolProblem problem = PoolProblem::chain(2);
+  problem.add("a", {0}, 10);
+  problem.add("b", {1}, 90, "channels_last");
+  problem.add("c", {1}, 20, "blocked");
+  ExplainInputs inputs = problem.inputs(Cover());
+  inputs.conversions = [](ValueId, const Place& from, const Place& to) { return stepwise(from, to); };
+  std::vector<SearchCandidate> usable;
+  for (std::size_t c = 0; c < problem.costs.size(); ++c)
+    usable.push_back({.region = &problem.pool.regions[problem.pool.candidates[c].region],
+                      .backend = problem.pool.candidates[c].backend,
+                      .variant = problem.pool.candidates[c].variant,
+                      .cost = problem.costs[c]});
+  const Cover best = choose_cover(problem.graph, problem.uses, usable, inputs.conversions, {.launch_ns = 0})->cover;
+  inputs.plans[0].cover = &best;
+  const auto answer = what_if(stored(explain_cover(inputs)), {});
+  ASSERT_TRUE(answer) << to_string(answer.error());
+  EXPECT_EQ(best.cost_ns, 10 + 2 + 20 + 50);
+  EXPECT_EQ(answer->best_ns, best.cost_ns);
+}
+
 TEST(WhatIf, NamesTheStepsThatGoAndThoseThatCome) {
   const WhatIf answer = answer_to(explained(two_nodes()), {"n1=b"});
   EXPECT_EQ(to_text(answer),
