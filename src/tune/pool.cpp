@@ -4,12 +4,23 @@
 #include <iterator>
 #include <set>
 
+#include "backend/roles.h"
 #include "tune/node_rules.h"
 #include "tune/proposers.h"
 #include "tune/rehearsal.h"
 
 namespace collage {
 namespace {
+
+/// Weights of one step of an engine, for each second of the budget: writing, compiling and loading them takes some
+/// three times for each candidate what this share of the budget is.
+constexpr std::size_t kBytesPerSecond = std::size_t{1} << 20U;
+
+std::size_t weight_bytes(const Graph& graph, const Region& region) {
+  std::size_t bytes = 0;
+  for (const ValueId id : region.constants) bytes += graph.value(id).constant->data.size();
+  return bytes;
+}
 
 Result<KnownProposals> proposed_in_workers(const TuneTask& task, const Uses& uses) {
   KnownProposals known;
@@ -30,6 +41,21 @@ std::vector<std::string> notes_on_missing(const CandidatePool& pool) {
     if (one.refusal.reason == RefusalReason::kMissing && told.insert(one.backend).second)
       notes.push_back(one.backend + " takes nothing: " + one.refusal.detail);
   return notes;
+}
+
+Pool without_large_steps(Pool pool, const TuneTask& task, const std::vector<std::string>& engines) {
+  const Graph& graph = task.graph();
+  const auto is_engine = [&](const Candidate& one) { return std::ranges::find(engines, one.backend) != engines.end(); };
+  const auto may_mix = [&](const Candidate& one) { return !is_engine(one) && one.backend != kHostBackend; };
+  const bool is_ruled = !task.who.rules.empty() || !task.options.user_rules.empty() || task.options.only;
+  if (is_ruled || std::ranges::none_of(pool.candidates.candidates, may_mix)) return pool;
+  const double most = task.options.budget_s * static_cast<double>(kBytesPerSecond);
+  CandidatePool rest = pool.candidates;
+  std::erase_if(rest.candidates, [&](const Candidate& candidate) {
+    return is_engine(candidate) && static_cast<double>(weight_bytes(graph, rest.regions[candidate.region])) > most;
+  });
+  if (nodes_without_candidate(graph, rest).empty()) pool.candidates = std::move(rest);
+  return pool;
 }
 
 Result<Pool> propose_pool(const TuneTask& task, const MeasureEnv& env) {

@@ -28,6 +28,12 @@ struct Pool {
 /// For each backend that takes nothing because something is missing on this machine: what that is.
 [[nodiscard]] std::vector<std::string> notes_on_missing(const CandidatePool& pool);
 
+/// Without the candidates by which these engines would run so much of a large model as one step that a good part of the
+/// budget would go into compiling it. The engines compete with the whole model anyway, and a repeated block is measured
+/// once. The pool as it is where the user gave rules or --only, where a node would be left without a candidate, or
+/// where nobody else takes part.
+[[nodiscard]] Pool without_large_steps(Pool pool, const TuneTask& task, const std::vector<std::string>& engines);
+
 /// Errors of the backends and of the user's rules. The task outlives the pool.
 [[nodiscard]] Result<Pool> propose_pool(const TuneTask& task, const MeasureEnv& env);
 

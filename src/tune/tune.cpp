@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -41,6 +42,14 @@ Result<void> enter_first_covers(const TuneTask& task, const MeasureEnv& env, Pri
   if (!env.user_stop.stop_requested() && (!is_tied || contest.competing.empty())) return std::unexpected(error);
   contest.notes.push_back("no mixed plan: " + why_no_covers(priced, env));
   return {};
+}
+
+/// Those that run the model, each once.
+std::vector<std::string> engines_of(const Contest& contest) {
+  std::set<std::string> engines;
+  for (const Contestant& one : contest.competing)
+    if (one.is_rival && one.failure.empty()) engines.insert(one.cover.steps.front().backend);
+  return {engines.begin(), engines.end()};
 }
 
 /// That costs are not measured is said where the user wanted it so.
@@ -88,6 +97,7 @@ Result<Shipped> run_stages(const TuneOptions& options, MeasureEnv& env, TimeLimi
   enter_on_simplified(task, env, contest);
   COLLAGE_TRY(Pool pool, propose_pool(task, env));
   std::ranges::move(notes_on_missing(pool.candidates), std::back_inserter(contest.notes));
+  pool = without_large_steps(std::move(pool), task, engines_of(contest));
   env.dump.keep("pool", [&] { return to_text(prepared.graph, pool.candidates); });
   Priced priced = open_pricing(task, std::move(pool), env);
   try_narrow(task, env, priced, contest);

@@ -48,6 +48,12 @@ std::string matmul_with_open_rows() {
                              "> { product = MatMul (x, w) y = Relu (product) }");
 }
 
+std::string two_products() {
+  return opset_model(17, "products (float[1,600] x) => (float[1,600] y) <" + weights("a", {600, 600}) + ", " +
+                             weights("b", {600, 600}) +
+                             "> { first = MatMul (x, a) positive = Relu (first) y = MatMul (positive, b) }");
+}
+
 std::string doubling() { return opset_model(17, "doubling (float[2,3] x) => (float[2,3] y) { y = Add (x, x) }"); }
 
 std::string chain(int nodes) {

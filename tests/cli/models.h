@@ -23,6 +23,8 @@ namespace collage::testing {
 [[nodiscard]] std::string doubling();
 /// `x` float[6,16] -> `y` float[6,16]: so many Relu and Add in turn, which the test backend runs too.
 [[nodiscard]] std::string chain(int nodes);
+/// `x` float[1,600] -> `y` float[1,600]: two products with 1.4 MB of weights each, a Relu between them.
+[[nodiscard]] std::string two_products();
 /// One node of an operator that no version of ONNX has; `domain` empty for ONNX's own.
 [[nodiscard]] std::string with_operator(const std::string& op, const std::string& domain);
 

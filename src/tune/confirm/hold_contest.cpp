@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "base/hash.h"
+#include "plan/only_to_run.h"
 #include "tune/confirm/make_contestant.h"
 #include "tune/objective.h"
 
@@ -162,7 +163,7 @@ Error nothing_runs(const TuneTask& task, const Contest& contest) {
 Result<void> write_plan_file(const MeasureEnv& env, Contestant& contestant, Contest& contest) {
   if (!contestant.file.empty()) return {};
   contestant.file = env.folder.file(fmt::format("plan-{}.collage", contest.files_written++));
-  return save_plan(env.packer.pack(contestant.plan), contestant.file, Durability::kPassing);
+  return save_plan(only_to_run(env.packer.pack(contestant.plan)), contestant.file, Durability::kPassing);
 }
 
 GuardOptions guard_options(const TuneTask& task, const MeasureEnv& env, std::int64_t quiet_ns) {

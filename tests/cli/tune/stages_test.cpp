@@ -5,7 +5,9 @@
 namespace collage::testing {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 class StagesTest : public TestBackendsTest {
  protected:
@@ -29,6 +31,20 @@ TEST_F(StagesTest, EveryValueOfATuneIsPrinted) {
     expect_good(ended);
     EXPECT_THAT(ended.out, HasSubstr(part)) << stage;
   }
+}
+
+TEST_F(StagesTest, EnginesGetNoLargePartOfTheWeightsAsOneStepInAShortTune) {
+  const std::string model = given("products.onnx", two_products());
+  const auto pool = [&](const std::string& budget) {
+    const Ended ended = run({"tune", model, "-o", file("products.collage"), "--backends", "onnxruntime,onednn",
+                             "--budget", budget, "--quiet", "--store", "memory:", "--dump", "pool"});
+    EXPECT_EQ(ended.exit_code, 0) << describe(ended);
+    return ended.out;
+  };
+  const std::string both = "onnxruntime/default: MatMul_0 Relu_1 MatMul_2 |";
+  const std::string one = "onnxruntime/default: MatMul_0 Relu_1 |";
+  EXPECT_THAT(pool("20s"), AllOf(HasSubstr(both), HasSubstr(one)));
+  EXPECT_THAT(pool("2s"), AllOf(Not(HasSubstr(both)), HasSubstr(one))) << "2.9 MB of weights, and 2 MiB at most";
 }
 
 TEST_F(StagesTest, StoredCostsAreNotMeasuredAgain) {
