@@ -1,5 +1,9 @@
 #include "tune/confirm/rivals.h"
 
+#include <future>
+#include <map>
+#include <thread>
+
 #include <fmt/format.h>
 
 #include "backend/roles.h"
@@ -20,7 +24,9 @@ namespace {
 /// An engine that takes so many times as long as the fastest on the user's file is not tried on the simplified graph.
 constexpr double kNear = 1.3;
 /// Of the budget: later on no engine gets another form of the model. What it would take is needed for the covers.
-constexpr double kFormsShare = 0.4;
+constexpr double kFormsShare = 0.3;
+/// Of weights; an engine that compiles takes several times as much memory.
+constexpr std::size_t kMostBytesAtOnce = std::size_t{1} << 30U;
 
 /// A model as an engine gets it.
 struct RivalModel {
@@ -30,25 +36,40 @@ struct RivalModel {
   const std::string& model_file;  ///< the user's bytes; empty: the graph's
 };
 
-Result<Artifact> artifact_of(const TuneTask& task, const MeasureEnv& env, const RivalModel& model,
-                             const Region& region) {
+/// Under what the store has an engine's artifact.
+Result<std::string> artifact_key(const TuneTask& task, const MeasureEnv& env, const RivalModel& model,
+                                 const Region& region) {
   COLLAGE_TRY(Backend * backend, env.registry.get(model.engine));
   const BackendInfo& info = backend->info();
-  const int threads = task.options.threads;
   const std::string model_key =
       model.model_file.empty() ? structure_key(model.graph, region) : task.prepared.imported.model_hash;
-  const std::string key = fmt::format("rival|{}|{}|{}|{}|{}|{}|{}", info.name, info.build, threads, machine_print(),
-                                      model_key, weights_hash(model.graph, region), shapes_text(task.options));
+  return fmt::format("rival|{}|{}|{}|{}|{}|{}|{}", info.name, info.build, task.options.threads, machine_print(),
+                     model_key, weights_hash(model.graph, region), shapes_text(task.options));
+}
+
+CompileModelJob compile_job(const TuneTask& task, const MeasureEnv& env, const RivalModel& model) {
+  return {.graph = model.graph_file,
+          .model = model.model_file,
+          .engine = model.engine,
+          .folder = env.store.artifact_folder(),
+          .threads = task.options.threads};
+}
+
+/// Engines that compile in workers of their own while another one does: nothing is timed meanwhile.
+using Compiling = std::map<std::string, std::future<Result<std::string>>>;
+
+Result<Artifact> artifact_of(const TuneTask& task, const MeasureEnv& env, const RivalModel& model, const Region& region,
+                             Compiling& compiling) {
+  COLLAGE_TRY(const std::string key, artifact_key(task, env, model, region));
   const std::string folder = env.store.artifact_folder();
   if (const auto stored = env.store.artifact(key))
     if (auto artifact = read_artifact(folder, *stored, region.constants)) return artifact;
-  COLLAGE_TRY(const std::string hash, compile_model(env.worker, {.graph = model.graph_file,
-                                                                 .model = model.model_file,
-                                                                 .engine = model.engine,
-                                                                 .folder = folder,
-                                                                 .threads = threads}));
-  env.store.put_artifact(key, hash);
-  return read_artifact(folder, hash, region.constants);
+  const auto ahead = compiling.find(model.engine);
+  auto hash = ahead != compiling.end() ? ahead->second.get() : compile_model(env.worker, compile_job(task, env, model));
+  if (ahead != compiling.end()) compiling.erase(ahead);
+  if (!hash) return std::unexpected(std::move(hash).error());
+  env.store.put_artifact(key, *hash);
+  return read_artifact(folder, *hash, region.constants);
 }
 
 /// An engine that brought its worker down while it compiled the simplified graph; nothing when it does not take it.
@@ -89,10 +110,10 @@ bool keeps_bound_left_alone(const TuneTask& task, const MeasureEnv& env, const s
 
 /// False when it does not take part.
 bool add_rival(const std::string& title, const RivalModel& model, const TuneTask& task, const MeasureEnv& env,
-               Contest& contest) {
+               Contest& contest, Compiling& compiling) {
   auto made = [&]() -> Result<Contestant> {
     const Cover cover = whole_cover(model.graph, model.engine);
-    COLLAGE_TRY(Artifact artifact, artifact_of(task, env, model, *chosen_region(cover.steps.front())));
+    COLLAGE_TRY(Artifact artifact, artifact_of(task, env, model, *chosen_region(cover.steps.front()), compiling));
     COLLAGE_TRY(Contestant rival, make_rival(task, env, title, model.graph, cover, std::move(artifact)));
     COLLAGE_TRY_VOID(check_cap(rival, task.options.objective, contest));
     rival.may_ship = !task.options.for_library && keeps_bound_left_alone(task, env, model.engine, rival, contest);
@@ -112,14 +133,58 @@ bool add_rival(const std::string& title, const RivalModel& model, const TuneTask
 
 bool add_on_simplified(const std::string& name, const TuneTask& task, const MeasureEnv& env, Contest& contest) {
   const Prepared& prepared = task.prepared;
+  Compiling none;
   return add_rival(name + std::string(kOnSimplified), {name, prepared.graph, prepared.graph_file, ""}, task, env,
-                   contest);
+                   contest, none);
 }
 
 /// An engine that did not run may be near, too: perhaps it fails on the user's file alone.
 bool is_near_winner(const Contestant& contestant, const Contest& contest) {
   const bool is_timed = contestant.median_ns > 0 && contest.winner().median_ns > 0;
   return !is_timed || !contestant.ratio || contestant.ratio->low <= kNear;
+}
+
+RivalModel on_file(const std::string& engine, const Prepared& prepared) {
+  return {engine, prepared.imported.graph, prepared.imported_file, prepared.original_file};
+}
+
+/// The engines that may run the whole model.
+Result<std::vector<std::string>> engines_of(const TuneTask& task, const MeasureEnv& env) {
+  const Graph& graph = task.prepared.graph;
+  const Uses uses = uses_of(graph);
+  const NodeSet all = whole_region(graph, uses).nodes;
+  std::vector<std::string> engines;
+  for (const std::string& name : task.who.rivals) {
+    COLLAGE_TRY(Backend * backend, env.registry.get(name));
+    if (backend->info().is_engine && is_allowed(graph, all, name, task.who.rules) &&
+        allows(graph, uses, task.options.user_rules, all, name))
+      engines.push_back(name);
+  }
+  return engines;
+}
+
+/// Starts all but the first of those that are not stored, as far as there are processors and the model is not so large
+/// that two engines at work might take too much memory.
+Compiling compile_ahead(const std::vector<std::string>& engines, const TuneTask& task, const MeasureEnv& env) {
+  Compiling compiling;
+  const Graph& graph = task.prepared.imported.graph;
+  const Region whole = whole_region(graph, uses_of(graph));
+  std::size_t bytes = 0;
+  for (const ValueId id : whole.constants) bytes += graph.value(id).constant->data.size();
+  if (bytes > kMostBytesAtOnce) return compiling;
+  std::size_t open = 0;
+  for (const std::string& engine : engines) {
+    const RivalModel model = on_file(engine, task.prepared);
+    const auto key = artifact_key(task, env, model, whole);
+    if (!key || env.store.artifact(*key) || open++ == 0) continue;
+    if (compiling.size() + 1 >= std::thread::hardware_concurrency()) break;
+    compiling.emplace(engine, std::async(std::launch::async,
+                                         [command = task.options.worker_command, job = compile_job(task, env, model)] {
+                                           WorkerProcess worker(command);
+                                           return compile_model(worker, job);
+                                         }));
+  }
+  return compiling;
 }
 
 /// Whether it is too late for one more form of the model. The same tune, asked for again, gets the same answer.
@@ -137,17 +202,12 @@ bool is_late_for(const std::string& engine, const TuneTask& task, const MeasureE
 Result<Contest> open_contest(const TuneTask& task, const MeasureEnv& env) {
   env.say("rivals");
   Contest contest;
-  const Prepared& prepared = task.prepared;
-  const Uses uses = uses_of(prepared.graph);
-  const NodeSet all = whole_region(prepared.graph, uses).nodes;
-  for (const std::string& name : task.who.rivals) {
-    COLLAGE_TRY(Backend * backend, env.registry.get(name));
-    if (!backend->info().is_engine) continue;
+  COLLAGE_TRY(const std::vector<std::string> engines, engines_of(task, env));
+  Compiling compiling = compile_ahead(engines, task, env);
+  for (const std::string& name : engines) {
     if (env.out_of_time() && !contest.competing.empty()) break;
-    if (!is_allowed(prepared.graph, all, name, task.who.rules)) continue;
-    if (!allows(prepared.graph, uses, task.options.user_rules, all, name)) continue;
-    const RivalModel on_file{name, prepared.imported.graph, prepared.imported_file, prepared.original_file};
-    if (!add_rival(name, on_file, task, env, contest)) add_on_simplified(name, task, env, contest);
+    if (!add_rival(name, on_file(name, task.prepared), task, env, contest, compiling))
+      add_on_simplified(name, task, env, contest);
   }
   return contest;
 }
