@@ -18,6 +18,7 @@
 #include "numbers/quantisers.h"
 #include "plan/file/plan_file.h"
 #include "plan/plan_cases.h"
+#include "region/weight_bytes.h"
 #include "runtime/load_request.h"
 #include "timing/displacer.h"
 
@@ -60,13 +61,6 @@ std::string name_of_step(const Plan& plan, std::size_t index) {
   const std::vector<std::string>& nodes = nodes_of(step).names;
   const std::string where = nodes.empty() ? "" : " at " + nodes.front();
   return fmt::format("step {}, {}/{}{}", index, step.backend, step.variant, where);
-}
-
-std::int64_t weight_bytes(const Graph& graph) {
-  std::int64_t bytes = 0;
-  for (const Value& value : graph.values)
-    if (value.constant) bytes += static_cast<std::int64_t>(value.constant->data.size());
-  return bytes;
 }
 
 /// What is timed: a step's trial, or the whole plan.

@@ -17,7 +17,8 @@ struct StepWork {
   /// Of its nodes as they are defined, those that it recomputes included. 0 where they are not worth counting, and in
   /// all steps of a plan without rates, whose version did not count.
   double flops = 0;
-  double bytes = 0;  ///< inputs, outputs and weights; a view has none
+  double bytes = 0;         ///< inputs, outputs and weights; a view has none
+  double weight_bytes = 0;  ///< of these, the constants that it is loaded with
   /// In 32 bits and from the first cache. Winograd's algorithm and steps in 16 bits can take less. Nothing where the
   /// explanation has no rates.
   std::optional<double> roofline_us = {};

@@ -9,6 +9,7 @@
 #include "backend/roles.h"
 #include "base/hash.h"
 #include "measure/repro_keeper.h"
+#include "region/weight_bytes.h"
 #include "store/artifact_file.h"
 #include "store/keys.h"
 #include "timing/machine.h"
@@ -26,7 +27,7 @@ constexpr double kNear = 1.3;
 /// Of the budget: later on no engine gets another form of the model. What it would take is needed for the covers.
 constexpr double kFormsShare = 0.3;
 /// Of weights; an engine that compiles takes several times as much memory.
-constexpr std::size_t kMostBytesAtOnce = std::size_t{1} << 30U;
+constexpr std::int64_t kMostBytesAtOnce = std::int64_t{1} << 30U;
 
 /// A model as an engine gets it.
 struct RivalModel {
@@ -34,17 +35,21 @@ struct RivalModel {
   const Graph& graph;
   const std::string& graph_file;
   const std::string& model_file;  ///< the user's bytes; empty: the graph's
+  std::string contents;           ///< tells it from other models and shapes
 };
 
+std::string contents_of(const TuneTask& task, const Graph& graph, const std::string& model_file) {
+  const Region whole = whole_region(graph, uses_of(graph));
+  const std::string model = model_file.empty() ? structure_key(graph, whole) : task.prepared.imported.model_hash;
+  return fmt::format("{}|{}|{}", model, weights_hash(graph, whole), shapes_text(task.options));
+}
+
 /// Under what the store has an engine's artifact.
-Result<std::string> artifact_key(const TuneTask& task, const MeasureEnv& env, const RivalModel& model,
-                                 const Region& region) {
+Result<std::string> artifact_key(const TuneTask& task, const MeasureEnv& env, const RivalModel& model) {
   COLLAGE_TRY(Backend * backend, env.registry.get(model.engine));
   const BackendInfo& info = backend->info();
-  const std::string model_key =
-      model.model_file.empty() ? structure_key(model.graph, region) : task.prepared.imported.model_hash;
-  return fmt::format("rival|{}|{}|{}|{}|{}|{}|{}", info.name, info.build, task.options.threads, machine_print(),
-                     model_key, weights_hash(model.graph, region), shapes_text(task.options));
+  return fmt::format("rival|{}|{}|{}|{}|{}", info.name, info.build, task.options.threads, machine_print(),
+                     model.contents);
 }
 
 CompileModelJob compile_job(const TuneTask& task, const MeasureEnv& env, const RivalModel& model) {
@@ -60,7 +65,7 @@ using Compiling = std::map<std::string, std::future<Result<std::string>>>;
 
 Result<Artifact> artifact_of(const TuneTask& task, const MeasureEnv& env, const RivalModel& model, const Region& region,
                              Compiling& compiling) {
-  COLLAGE_TRY(const std::string key, artifact_key(task, env, model, region));
+  COLLAGE_TRY(const std::string key, artifact_key(task, env, model));
   const std::string folder = env.store.artifact_folder();
   if (const auto stored = env.store.artifact(key))
     if (auto artifact = read_artifact(folder, *stored, region.constants)) return artifact;
@@ -134,8 +139,10 @@ bool add_rival(const std::string& title, const RivalModel& model, const TuneTask
 bool add_on_simplified(const std::string& name, const TuneTask& task, const MeasureEnv& env, Contest& contest) {
   const Prepared& prepared = task.prepared;
   Compiling none;
-  return add_rival(name + std::string(kOnSimplified), {name, prepared.graph, prepared.graph_file, ""}, task, env,
-                   contest, none);
+  const std::string no_file;
+  const RivalModel model{name, prepared.graph, prepared.graph_file, no_file,
+                         contents_of(task, prepared.graph, no_file)};
+  return add_rival(name + std::string(kOnSimplified), model, task, env, contest, none);
 }
 
 /// An engine that did not run may be near, too: perhaps it fails on the user's file alone.
@@ -144,12 +151,8 @@ bool is_near_winner(const Contestant& contestant, const Contest& contest) {
   return !is_timed || !contestant.ratio || contestant.ratio->low <= kNear;
 }
 
-RivalModel on_file(const std::string& engine, const Prepared& prepared) {
-  return {engine, prepared.imported.graph, prepared.imported_file, prepared.original_file};
-}
-
 /// The engines that may run the whole model.
-Result<std::vector<std::string>> engines_of(const TuneTask& task, const MeasureEnv& env) {
+Result<std::vector<std::string>> engines_allowed(const TuneTask& task, const MeasureEnv& env) {
   const Graph& graph = task.prepared.graph;
   const Uses uses = uses_of(graph);
   const NodeSet all = whole_region(graph, uses).nodes;
@@ -163,26 +166,33 @@ Result<std::vector<std::string>> engines_of(const TuneTask& task, const MeasureE
   return engines;
 }
 
+/// The same model for each engine: its contents are looked at once.
+std::vector<RivalModel> users_file_for(const std::vector<std::string>& engines, const TuneTask& task) {
+  const Prepared& prepared = task.prepared;
+  const Graph& graph = prepared.imported.graph;
+  const std::string contents = contents_of(task, graph, prepared.original_file);
+  std::vector<RivalModel> models;
+  for (const std::string& engine : engines)
+    models.push_back({engine, graph, prepared.imported_file, prepared.original_file, contents});
+  return models;
+}
+
 /// Starts all but the first of those that are not stored, as far as there are processors and the model is not so large
 /// that two engines at work might take too much memory.
-Compiling compile_ahead(const std::vector<std::string>& engines, const TuneTask& task, const MeasureEnv& env) {
+Compiling compile_ahead(const std::vector<RivalModel>& models, const TuneTask& task, const MeasureEnv& env) {
   Compiling compiling;
-  const Graph& graph = task.prepared.imported.graph;
-  const Region whole = whole_region(graph, uses_of(graph));
-  std::size_t bytes = 0;
-  for (const ValueId id : whole.constants) bytes += graph.value(id).constant->data.size();
-  if (bytes > kMostBytesAtOnce) return compiling;
-  std::size_t open = 0;
-  for (const std::string& engine : engines) {
-    const RivalModel model = on_file(engine, task.prepared);
-    const auto key = artifact_key(task, env, model, whole);
-    if (!key || env.store.artifact(*key) || open++ == 0) continue;
+  if (weight_bytes(task.prepared.imported.graph) > kMostBytesAtOnce) return compiling;
+  bool is_first = true;
+  for (const RivalModel& model : models) {
+    const auto key = artifact_key(task, env, model);
+    if (!key || env.store.artifact(*key)) continue;
     if (compiling.size() + 1 >= std::thread::hardware_concurrency()) break;
-    compiling.emplace(engine, std::async(std::launch::async,
-                                         [command = task.options.worker_command, job = compile_job(task, env, model)] {
-                                           WorkerProcess worker(command);
-                                           return compile_model(worker, job);
-                                         }));
+    const auto compile = [command = task.options.worker_command, job = compile_job(task, env, model)] {
+      WorkerProcess worker(command);
+      return compile_model(worker, job);
+    };
+    if (!is_first) compiling.emplace(model.engine, std::async(std::launch::async, compile));
+    is_first = false;
   }
   return compiling;
 }
@@ -202,12 +212,14 @@ bool is_late_for(const std::string& engine, const TuneTask& task, const MeasureE
 Result<Contest> open_contest(const TuneTask& task, const MeasureEnv& env) {
   env.say("rivals");
   Contest contest;
-  COLLAGE_TRY(const std::vector<std::string> engines, engines_of(task, env));
-  Compiling compiling = compile_ahead(engines, task, env);
-  for (const std::string& name : engines) {
+  COLLAGE_TRY(const std::vector<std::string> engines, engines_allowed(task, env));
+  if (engines.empty()) return contest;
+  const std::vector<RivalModel> models = users_file_for(engines, task);
+  Compiling compiling = compile_ahead(models, task, env);
+  for (const RivalModel& model : models) {
     if (env.out_of_time() && !contest.competing.empty()) break;
-    if (!add_rival(name, on_file(name, task.prepared), task, env, contest, compiling))
-      add_on_simplified(name, task, env, contest);
+    if (!add_rival(model.engine, model, task, env, contest, compiling))
+      add_on_simplified(model.engine, task, env, contest);
   }
   return contest;
 }

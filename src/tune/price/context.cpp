@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "region/weight_bytes.h"
+
 namespace collage {
 namespace {
 
@@ -12,13 +14,6 @@ constexpr double kLeastFactor = 0.5;
 constexpr double kMostFactor = 3.0;
 /// Weights below this stay in the nearest caches; above, a class for each factor of four.
 constexpr std::size_t kSmallWeights = std::size_t{64} << 10;
-
-std::size_t weight_bytes(const Graph& graph, const Region& region) {
-  std::size_t bytes = 0;
-  for (const ValueId id : region.constants)
-    if (const auto& constant = graph.value(id).constant) bytes += constant->data.size();
-  return bytes;
-}
 
 int size_class(std::size_t bytes) {
   return bytes < kSmallWeights ? 0 : (std::bit_width(bytes / kSmallWeights) + 1) / 2;
@@ -28,7 +23,7 @@ int size_class(std::size_t bytes) {
 
 std::vector<std::string> context_classes(const Graph& graph, const Region& region, const std::string& backend,
                                          const std::string& variant) {
-  const int size = size_class(weight_bytes(graph, region));
+  const int size = size_class(static_cast<std::size_t>(weight_bytes(graph, region)));
   return {fmt::format("{}/{}/{}", backend, variant, size), fmt::format("{}//{}", backend, size), backend};
 }
 

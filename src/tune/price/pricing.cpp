@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "region/weight_bytes.h"
 #include "timing/displacer.h"
 #include "tune/price/lazy_pricing.h"
 
@@ -17,16 +18,9 @@ constexpr double kQuickShare = 0.25;
 constexpr double kTimingShare = 0.2;
 constexpr double kLeastTimingSeconds = 4;
 
-std::int64_t all_weight_bytes(const Graph& graph) {
-  std::int64_t bytes = 0;
-  for (const Value& value : graph.values)
-    if (value.constant) bytes += static_cast<std::int64_t>(value.constant->data.size());
-  return bytes;
-}
-
 PricerOptions pricer_options(const PricingOptions& options, const Graph& graph) {
   PricerOptions result;
-  result.displaced_bytes = displaced_bytes(all_weight_bytes(graph), cache_sizes());
+  result.displaced_bytes = displaced_bytes(weight_bytes(graph), cache_sizes());
   result.measure = options.measure;
   result.graph = options.files;
   result.repros = options.repros;

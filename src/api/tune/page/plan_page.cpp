@@ -14,16 +14,7 @@ namespace {
 
 using nlohmann::ordered_json;
 
-/// Of the constants that a step is loaded with: its weights.
-std::size_t constant_bytes(const Plan& plan, const PlanStep& step) {
-  const StepArtifact* const artifact = artifact_of(step);
-  std::size_t bytes = 0;
-  if (artifact != nullptr)
-    for (const PlanIndex id : artifact->constants) bytes += plan.values[id].bytes;
-  return bytes;
-}
-
-ordered_json step_facts(const Plan& plan, const PlanStep& step, const StepWork& work) {
+ordered_json step_facts(const PlanStep& step, const StepWork& work) {
   ordered_json facts = {{"kind", kind_name(step)},
                         {"backend", step.backend},
                         {"variant", step.variant},
@@ -32,7 +23,7 @@ ordered_json step_facts(const Plan& plan, const PlanStep& step, const StepWork& 
                         {"high_us", to_us(step.cost_high_ns)},
                         {"estimated", step.is_estimated},
                         {"nodes", nodes_of(step).names},
-                        {"constant_bytes", constant_bytes(plan, step)},
+                        {"constant_bytes", work.weight_bytes},
                         {"flops", work.flops},
                         {"bytes", work.bytes},
                         {"in", step.inputs},
@@ -88,8 +79,7 @@ ordered_json plan_facts(const Plan& plan) {
                         {"steps", ordered_json::array()},
                         {"values", ordered_json::array()}};
   const std::vector<StepWork> works = work_of_steps(plan, report.explanation.value_or(Explanation()));
-  for (std::size_t s = 0; s < plan.steps.size(); ++s)
-    facts["steps"].push_back(step_facts(plan, plan.steps[s], works[s]));
+  for (std::size_t s = 0; s < plan.steps.size(); ++s) facts["steps"].push_back(step_facts(plan.steps[s], works[s]));
   for (const PlanValue& value : plan.values) facts["values"].push_back(value_facts(value));
   if (report.explanation) facts["explanation"] = explanation_facts(*report.explanation);
   return facts;
