@@ -266,7 +266,8 @@ Result<void> ExecutionContext::run_from(std::size_t step) {
   return state_->check_pool();
 }
 
-Result<void> ExecutionContext::run_profiled(std::span<std::int64_t> times_ns) {
+Result<void> ExecutionContext::run_profiled(std::span<std::int64_t> times_ns,
+                                            const std::function<void(std::size_t)>& after_step) {
   COLLAGE_CHECK(times_ns.size() >= state_->plan().steps.size());
   std::ranges::fill(times_ns, 0);
   const DefaultFloatMode mode;
@@ -278,6 +279,9 @@ Result<void> ExecutionContext::run_profiled(std::span<std::int64_t> times_ns) {
     const Clock::time_point now = Clock::now();
     times_ns[state_->call_steps[i]] = std::chrono::duration_cast<std::chrono::nanoseconds>(now - last).count();
     last = now;
+    if (!after_step) continue;
+    after_step(state_->call_steps[i]);
+    last = Clock::now();
   }
   return state_->check_pool();
 }

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <vector>
@@ -45,8 +46,10 @@ class ExecutionContext {
   /// Runs the steps from `step` on, over what the values made before hold now.
   [[nodiscard]] Result<void> run_from(std::size_t step);
   /// Like run(), and writes the nanoseconds of each step of the plan (views: 0) to `times_ns`, which has one each.
-  /// Waits for devices after each step.
-  [[nodiscard]] Result<void> run_profiled(std::span<std::int64_t> times_ns);
+  /// Waits for devices after each step. `after_step` is called with the plan's index of each step that has run; its own
+  /// time belongs to no step.
+  [[nodiscard]] Result<void> run_profiled(std::span<std::int64_t> times_ns,
+                                          const std::function<void(std::size_t)>& after_step = {});
 
  private:
   friend class Executable;

@@ -107,6 +107,8 @@ async function checkSearch(browser) {
   await page.getByRole("combobox", { name: "Search" }).fill("dominance");
   const found = page.locator("a[href*='SEARCH.html#dominance']");
   await found.waitFor({ timeout: 10000 }).catch(() => note("the search finds nothing"));
+  await page.evaluate(axe);
+  await expectAccessible({ page, note }, "search");
   await keepShot(page, "search", "light");
 }
 

@@ -184,9 +184,10 @@ Result<void> Session::run() {
   return state_->current->run();
 }
 
-Result<void> Session::run_profiled(std::span<std::int64_t> times_ns) {
+Result<void> Session::run_profiled(std::span<std::int64_t> times_ns,
+                                   const std::function<void(std::size_t)>& after_step) {
   if (state_->current == nullptr) return no_shape();
-  return state_->current->run_profiled(times_ns);
+  return state_->current->run_profiled(times_ns, after_step);
 }
 
 Result<std::vector<std::int64_t>> Session::profile(int runs) {

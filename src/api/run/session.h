@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <vector>
@@ -69,7 +70,10 @@ class Session {
   /// values that the model does not allow (an index out of range, a division by 0).
   [[nodiscard]] Result<void> run();
   /// As run(); writes the nanoseconds of each step of plan() to `times_ns`, which has one for each. Views take 0.
-  [[nodiscard]] Result<void> run_profiled(std::span<std::int64_t> times_ns);
+  /// `after_step` is called on the calling thread with the index of each step that has run; its own time belongs to no
+  /// step.
+  [[nodiscard]] Result<void> run_profiled(std::span<std::int64_t> times_ns,
+                                          const std::function<void(std::size_t)>& after_step = {});
   /// The median nanoseconds of each step over `runs` runs.
   [[nodiscard]] Result<std::vector<std::int64_t>> profile(int runs);
 

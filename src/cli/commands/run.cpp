@@ -126,6 +126,8 @@ Result<GatherOptions> gather_options(const RunCommand& options) {
 }
 
 Result<RunReport> run_once(const RunCommand& options, Console& console) {
+  std::optional<Counters> counters;
+  if (!options.trace.empty()) counters.emplace(Counters::open());
   Registry registry(module_places(options.common.backend_libraries));
   COLLAGE_TRY(const GatherOptions gather, gather_options(options));
   COLLAGE_TRY(const ShapeBindings shapes, parse_shape_bindings(options.common.shapes));
@@ -156,7 +158,7 @@ Result<RunReport> run_once(const RunCommand& options, Console& console) {
     report.files.push_back(options.profile);
   }
   if (!options.trace.empty()) {
-    COLLAGE_TRY(const std::string text, traced(session, kRunsMore));
+    COLLAGE_TRY(const std::string text, traced(session, kRunsMore, *counters));
     COLLAGE_TRY_VOID(write_text(options.trace, text));
     report.files.push_back(options.trace);
   }

@@ -171,10 +171,18 @@ TEST_F(TunedPlanTest, TracesItsRuns) {
   std::map<std::string, std::size_t> slices;
   for (const auto& event : trace["traceEvents"]) {
     if (event["ph"] == "M") continue;
+    if (event["ph"] == "C") {
+      EXPECT_EQ(event["name"], "threads at work");
+      EXPECT_LE(event["args"]["threads"].get<double>(), 1) << "a plan of one thread";
+      continue;
+    }
     ASSERT_EQ(event["ph"], "X") << event;
     const double begin = event["ts"];
     const double end = begin + event["dur"].get<double>();
     const bool is_run = event["cat"] == "run";
+    if (!is_run) {
+      EXPECT_EQ(event["args"]["counters"].size() + trace["otherData"]["not_counted"].size(), 7U) << event;
+    }
     ++slices[is_run ? "run" : "step"];
     EXPECT_GE(begin, (is_run ? run_end : last_end) - 1e-3) << event;
     if (is_run)
