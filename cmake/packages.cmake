@@ -55,6 +55,29 @@ if(NOT TARGET DNNL::dnnl)
   collage_missing(DNNL::dnnl "oneDNN 2.6 or newer of the 2.x line is not installed: run ./dev setup")
 endif()
 
+# DNNL3::dnnl, the next major version: only where it was asked for.
+set(onednn3 "${COLLAGE_PART_onednn3}")
+if(EXISTS "${onednn3}/lib/libdnnl.so.3" AND EXISTS "${onednn3}/include/oneapi/dnnl/dnnl.hpp")
+  add_library(DNNL3::dnnl SHARED IMPORTED)
+  set_target_properties(DNNL3::dnnl PROPERTIES
+    IMPORTED_LOCATION "${onednn3}/lib/libdnnl.so.3"
+    IMPORTED_SONAME libdnnl.so.3
+    INTERFACE_INCLUDE_DIRECTORIES "${onednn3}/include")
+else()
+  collage_missing(DNNL3::dnnl "oneDNN 3 is not in ${onednn3}: run ./dev setup onednn3")
+endif()
+
+# MNN::MNN, only where it was asked for. Its schema and the flatbuffers that read it are headers beside its own.
+if(EXISTS "${COLLAGE_PART_mnn}/lib/libMNN.so" AND EXISTS "${COLLAGE_PART_mnn}/include/MNN/Interpreter.hpp")
+  add_library(MNN::MNN SHARED IMPORTED)
+  set_target_properties(MNN::MNN PROPERTIES
+    IMPORTED_LOCATION "${COLLAGE_PART_mnn}/lib/libMNN.so"
+    IMPORTED_SONAME libMNN.so
+    INTERFACE_INCLUDE_DIRECTORIES "${COLLAGE_PART_mnn}/include;${COLLAGE_PART_mnn}/include/schema")
+else()
+  collage_missing(MNN::MNN "MNN is not in ${COLLAGE_PART_mnn}: run ./dev setup mnn")
+endif()
+
 # Halide::Halide, the compiler of tensor code: only what compiles links it, never what runs.
 if(EXISTS "${COLLAGE_PART_halide}/lib/libHalide.so" AND EXISTS "${COLLAGE_PART_halide}/include/Halide.h")
   add_library(Halide::Halide SHARED IMPORTED)

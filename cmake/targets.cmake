@@ -124,8 +124,12 @@ function(collage_backend name)
     if(COLLAGE_BACKEND_${upper} STREQUAL "ON")
       message(FATAL_ERROR "backend ${name} is ON but cannot be built: ${lacks}")
     endif()
+    # Who asks the program for this backend is told so.
+    file(CONFIGURE OUTPUT "${PROJECT_BINARY_DIR}/lib/collage/libcollage_backend_${name}.lacks" CONTENT "${lacks}\n" @ONLY)
+    file(REMOVE "${PROJECT_BINARY_DIR}/lib/collage/libcollage_backend_${name}.so")
     return()
   endif()
+  file(REMOVE "${PROJECT_BINARY_DIR}/lib/collage/libcollage_backend_${name}.lacks")
 
   set(target collage_backend_${name})
   add_library(${target} MODULE ${arg_SOURCES})

@@ -26,9 +26,17 @@ ensure_build_needs() {
   ensure_parts "${parts[@]}"
 }
 
+# Backends whose libraries are fetched only when they are named: ./dev setup NAME.
+OPTIONAL_ENGINES=(onednn3 xnnpack mnn)
+
+# setup [OPTIONAL ENGINE...]
 setup() {
+  local engine
+  for engine in "$@"; do
+    [[ " ${OPTIONAL_ENGINES[*]} " = *" $engine "* ]] || die "no optional engine $engine; there are: ${OPTIONAL_ENGINES[*]}"
+  done
   ensure_packages
-  ensure_parts onnx onnxruntime openvino halide nanobind python onnx-cases demo-model tritonclient
+  ensure_parts onnx onnxruntime openvino halide nanobind python onnx-cases demo-model tritonclient "$@"
   say "everything is in $COLLAGE_PREFIX"
 }
 

@@ -65,7 +65,8 @@ pip_fetch() {
   read -r _ name version kind sha < <(part_rows "$1" | awk -v package="$2" '$2 == package')
   echo "$name==$version --hash=sha256:$sha" >"download/$name.txt"
   local form=(--only-binary=:all: --python-version 311 --platform manylinux_2_28_x86_64
-    --platform manylinux_2_27_x86_64 --platform manylinux2014_x86_64 --platform manylinux_2_17_x86_64)
+    --platform manylinux_2_27_x86_64 --platform manylinux2014_x86_64 --platform manylinux_2_17_x86_64
+    --platform manylinux1_x86_64)
   [ "$kind" = wheel ] || form=(--no-binary="$name")
   "$PYTHON" -m pip download --disable-pip-version-check --no-deps "${form[@]}" --dest download \
     --requirement "download/$name.txt" >&2
@@ -154,12 +155,59 @@ make_halide() {
   mv wheel/halide-*.dist-info/licenses "$1/"
 }
 
+# oneDNN 3.2 on GCC's OpenMP, as Intel packs it; ./dev setup onednn3.
+make_onednn3() {
+  local package
+  for package in onednn-cpu-gomp onednn-devel-cpu-gomp; do
+    pip_fetch onednn3 "$package"
+    unzip_wheel "${package//-/_}" wheel
+  done
+  mkdir -p "$1/lib"
+  mv wheel/onednn_cpu_gomp-*.data/data/lib/libdnnl.so.3 "$1/lib/"
+  mv wheel/onednn_devel_cpu_gomp-*.data/data/include "$1/"
+  mv wheel/onednn_cpu_gomp-*.data/data/share/doc/onednn/{LICENSE,THIRD-PARTY-PROGRAMS} "$1/"
+}
+
 # Binds C++ to Python: headers, a few sources compiled into the extension, and the writer of type stubs.
 make_nanobind() {
   pip_fetch nanobind nanobind
   unzip_wheel nanobind wheel
   mv wheel/nanobind/{cmake,include,src,ext,stubgen.py} "$1/"
   mv wheel/nanobind-*.dist-info/licenses "$1/"
+}
+
+# The sources of MNN come inside a Rust crate. A change to one header of them: what the library has to say goes to stderr
+# instead of stdout, and only errors. Its own headers, its schema and the flatbuffers that read it are installed.
+make_mnn() {
+  command -v cargo >/dev/null || die "mnn: install cargo, which fetches the sources"
+  local package version sha
+  read -r _ package version _ sha < <(part_rows mnn)
+  if [ ! -d source ]; then
+    CARGO_HOME="$PWD/cargo" cargo info --quiet "$package@$version" >/dev/null
+    cp "$(find cargo/registry/cache -name "$package-$version.crate")" download/
+    echo "$sha download/$package-$version.crate" | sha256sum --check --quiet -
+    rm -rf source.part
+    mkdir source.part
+    tar xf "download/$package-$version.crate" -C source.part --strip-components=1
+    sed -i -e 's/^#define MNN_PRINT(format, ...) printf(.*/#define MNN_PRINT(format, ...) ((void)0)/' \
+      -e 's/^#define MNN_ERROR(format, ...) printf(/#define MNN_ERROR(format, ...) fprintf(stderr, /' \
+      source.part/vendor/include/MNN/MNNDefine.h
+    mv source.part source
+  fi
+  say "mnn: compiling, about fifteen minutes on one core"
+  # Its assembler files do not say that they need no executable stack.
+  cmake -S source/vendor -B build -G Ninja -DCMAKE_BUILD_TYPE=Release -DCMAKE_CXX_FLAGS="-ffile-prefix-map=$PWD=mnn" \
+    -DCMAKE_C_COMPILER_LAUNCHER=ccache -DCMAKE_CXX_COMPILER_LAUNCHER=ccache -DCMAKE_SHARED_LINKER_FLAGS=-Wl,-z,noexecstack \
+    -DMNN_BUILD_SHARED_LIBS=ON -DMNN_SEP_BUILD=OFF -DMNN_AVX512=ON -DMNN_BUILD_TOOLS=OFF \
+    >configure.log 2>&1 || { cat configure.log >&2; return 1; }
+  cmake --build build --parallel "$JOBS" >compile.log 2>&1 || { tail -n 50 compile.log >&2; return 1; }
+  mkdir "$1/lib"
+  cp build/libMNN.so "$1/lib/"
+  strip --strip-unneeded "$1/lib/libMNN.so"
+  cp -r source/vendor/include "$1/include"
+  cp -r source/vendor/schema/current "$1/include/schema"
+  cp -r source/vendor/3rd_party/flatbuffers/include/flatbuffers "$1/include/"
+  cp /usr/share/common-licenses/Apache-2.0 "$1/LICENSE"
 }
 
 # The text detector that `./dev demo` tunes.

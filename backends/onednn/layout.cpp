@@ -4,6 +4,7 @@
 #include <string>
 
 #include "base/error.h"
+#include "library.h"
 
 namespace collage::onednn {
 namespace {
@@ -65,7 +66,7 @@ int native_block() {
 Format format_of(Layout layout) {
   if (layout == Layout::kPlain) return plain();
   if (layout == Layout::kChannelsLast) return channels_last();
-  return {native_block() == 16 ? "onednn:nChw16c" : "onednn:nChw8c"};
+  return {std::string(kBackendKind) + (native_block() == 16 ? ":nChw16c" : ":nChw8c")};
 }
 
 std::optional<Layout> layout_of(const Format& format) {

@@ -26,7 +26,8 @@ enum class Layout : std::uint8_t {
 /// Channels in a block: the floats of one vector register of the widest instruction set the library uses.
 [[nodiscard]] int native_block();
 
-/// The format's name for a layout: "plain", "channels_last", "onednn:nChw16c" (any rank from 3 to 5).
+/// The format's name for a layout: "plain", "channels_last", "onednn:nChw16c", the backend's kind in front (any rank
+/// from 3 to 5).
 [[nodiscard]] Format format_of(Layout layout);
 /// The layout behind a format, of full or of narrow elements; nothing for one that is neither common nor ours.
 [[nodiscard]] std::optional<Layout> layout_of(const Format& format);

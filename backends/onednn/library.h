@@ -5,6 +5,13 @@
 
 namespace collage::onednn {
 
+/// Each major version of the library is a backend of its own, made of these sources: onednn is 2.x, onednn3 is 3.x.
+#ifdef COLLAGE_ONEDNN_KIND
+inline constexpr const char* kBackendKind = COLLAGE_ONEDNN_KIND;
+#else
+inline constexpr const char* kBackendKind = "onednn";
+#endif
+
 /// "2.6.3".
 [[nodiscard]] std::string library_version();
 /// Version, commit when known, the linker's build id of the loaded file, threading runtime, instruction set in use.

@@ -19,7 +19,7 @@ using Formats = std::vector<Format>;
 
 /// Counts up when a variant of the same name becomes another program, so that stored costs and artifacts are not
 /// reused.
-constexpr const char* kLowering = "+lowering2";
+constexpr const char* kLowering = "+lowering3";
 
 std::unexpected<Refusal> refuse_request(RefusalReason reason, std::string detail) {
   return std::unexpected(Refusal{reason, std::move(detail)});
@@ -68,7 +68,7 @@ std::optional<Variant> view_of(const Graph& graph, const Region& region, const F
 
 OneDnnBackend::OneDnnBackend(std::string instance_name, std::string problem) {
   info_.name = std::move(instance_name);
-  info_.kind = "onednn";
+  info_.kind = kBackendKind;
   info_.version = library_version();
   info_.build = library_build() + kLowering;
   info_.unusable = std::move(problem);
@@ -209,8 +209,8 @@ collage::Backend* create(const std::string& instance_name, const collage::Backen
 
 }  // namespace
 
-extern "C" const collage::BackendModule* collage_backend_module();
+extern "C" [[gnu::visibility("default")]] const collage::BackendModule* collage_backend_module();
 extern "C" const collage::BackendModule* collage_backend_module() {
-  static const collage::BackendModule module{.kind = "onednn", .create = create};
+  static const collage::BackendModule module{.kind = collage::onednn::kBackendKind, .create = create};
   return &module;
 }

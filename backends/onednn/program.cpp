@@ -3,6 +3,8 @@
 #include <array>
 #include <nlohmann/json.hpp>
 
+#include "library.h"
+
 namespace collage::onednn {
 namespace {
 
@@ -204,7 +206,8 @@ Result<StoredProgram> parse_program(std::string_view text) {
     check_references(stored.program);
     return stored;
   } catch (const std::exception& exception) {
-    return fail(ExitCode::kBadInput, "backend/bad-artifact", "onednn", exception.what(), "an artifact of this backend");
+    return fail(ExitCode::kBadInput, "backend/bad-artifact", kBackendKind, exception.what(),
+                "an artifact of this backend");
   }
 }
 

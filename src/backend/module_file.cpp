@@ -12,9 +12,15 @@ namespace {
 
 constexpr std::string_view kPrefix = "libcollage_backend_";
 constexpr std::string_view kSuffix = ".so";
+constexpr std::string_view kLeftOutSuffix = ".lacks";
 constexpr const char* kModuleSymbol = "collage_backend_module";
 /// What a module of this version must at least have filled in.
 constexpr std::uint32_t kSmallestModule = sizeof(BackendModule);
+
+std::string kind_before(std::string_view file, std::string_view suffix) {
+  if (!file.starts_with(kPrefix) || !file.ends_with(suffix) || file.size() <= kPrefix.size() + suffix.size()) return {};
+  return std::string(file.substr(kPrefix.size(), file.size() - kPrefix.size() - suffix.size()));
+}
 
 Result<const BackendModule*> checked_module(const BackendModule* module, const std::string& path) {
   if (module == nullptr) return unusable(path, "an entry point that returns nothing", "a backend module");
@@ -40,11 +46,8 @@ Result<Module> module_with_hooks(HooksEntry entry, const std::string& path) {
 
 std::string file_of_kind(const std::string& kind) { return std::string(kPrefix) + kind + std::string(kSuffix); }
 
-std::string kind_of_file(std::string_view file) {
-  if (!file.starts_with(kPrefix) || !file.ends_with(kSuffix) || file.size() <= kPrefix.size() + kSuffix.size())
-    return {};
-  return std::string(file.substr(kPrefix.size(), file.size() - kPrefix.size() - kSuffix.size()));
-}
+std::string kind_of_file(std::string_view file) { return kind_before(file, kSuffix); }
+std::string left_out_kind_of_file(std::string_view file) { return kind_before(file, kLeftOutSuffix); }
 
 Result<Module> load_module(const std::string& path, const std::string& kind) {
   const auto opened = open_library(path);

@@ -24,6 +24,9 @@ struct Module {
 /// The kind in a module's file name; empty for other files.
 [[nodiscard]] std::string kind_of_file(std::string_view file);
 
+/// The kind in the name of a file that says why there is no module: libcollage_backend_<kind>.lacks, one line.
+[[nodiscard]] std::string left_out_kind_of_file(std::string_view file);
+
 /// Loads a module, which is never unloaded: the runtimes behind modules keep threads and exit handlers, and kernels may
 /// live longer than the registry. Error backend/unusable.
 [[nodiscard]] Result<Module> load_module(const std::string& path, const std::string& kind);

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <functional>
 #include <set>
 #include <string_view>
@@ -26,6 +27,22 @@ std::string listed(const std::vector<std::string>& words) {
   std::string text;
   for (const std::string& word : words) text += (text.empty() ? "" : ", ") + word;
   return text.empty() ? "none" : text;
+}
+
+/// Reasons by kind, of those without a module.
+std::map<std::string, std::string> left_out_of(const std::vector<std::string>& places) {
+  std::map<std::string, std::string> reasons;
+  for (const std::string& place : places) {
+    std::error_code error;
+    for (std::filesystem::directory_iterator entry(place, error), end; !error && entry != end; entry.increment(error)) {
+      const std::string kind = left_out_kind_of_file(entry->path().filename().string());
+      if (kind.empty()) continue;
+      std::string reason;
+      std::getline(std::ifstream(entry->path()), reason);
+      reasons.emplace(kind, "not built: " + reason);
+    }
+  }
+  return reasons;
 }
 
 /// `code_generator` is asked for only by modules that need another one's.
@@ -63,9 +80,12 @@ struct Registry::State {
   Result<const Module*> module_of(const std::string& kind, const std::vector<std::string>& kinds) {
     if (const auto found = modules.find(kind); found != modules.end()) return &found->second;
     const std::string path = find_module(kind);
-    if (path.empty())
+    if (path.empty()) {
+      const auto left_out = left_out_of(places);
+      if (const auto found = left_out.find(kind); found != left_out.end()) return unusable(kind, found->second);
       return fail(ExitCode::kUnsupported, "backend/missing", kind,
                   "no module of this kind in " + listed(places) + did_you_mean(kind, kinds), listed(kinds));
+    }
     COLLAGE_TRY(Module module, load_module(path, kind));
     return &modules.emplace(kind, std::move(module)).first->second;
   }
@@ -90,6 +110,8 @@ std::vector<std::string> Registry::kinds() const {
   }
   return {kinds.begin(), kinds.end()};
 }
+
+std::map<std::string, std::string> Registry::left_out() const { return left_out_of(state_->places); }
 
 Result<Backend*> Registry::inspect(const std::string& instance_name) {
   COLLAGE_TRY(const InstanceName parsed, parse_instance_name(instance_name));

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -39,6 +40,8 @@ class Registry {
 
   /// Kinds for which a module file exists, sorted; nothing is loaded.
   [[nodiscard]] std::vector<std::string> kinds() const;
+  /// Kinds of this tree that were left out of the build, sorted, with the reason. Only a build tree knows them.
+  [[nodiscard]] std::map<std::string, std::string> left_out() const;
   /// The instance of this name ("kind" or "kind:key=value,..."), made on first use.
   /// Error backend/missing, backend/unusable, backend/bad-option.
   [[nodiscard]] Result<Backend*> get(const std::string& instance_name);

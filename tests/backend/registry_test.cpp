@@ -104,6 +104,17 @@ TEST(Registry, FailureWhileStartingIsAnError) {
   EXPECT_EQ(error_of(registry, "fake:null=1").code, "backend/unusable");
 }
 
+TEST(Registry, SaysWhyABackendWasNotBuilt) {
+  const std::string folder = testing::TempDir() + "collage_registry_left_out";
+  std::filesystem::create_directories(folder);
+  std::ofstream(folder + "/libcollage_backend_absent.lacks") << "no library: run ./dev setup absent\n";
+  Registry registry({FAKE_MODULES, folder});
+  const Error error = error_of(registry, "absent");
+  EXPECT_EQ(error.code, "backend/unusable");
+  EXPECT_EQ(error.saw, "not built: no library: run ./dev setup absent");
+  EXPECT_EQ(registry.left_out(), (std::map<std::string, std::string>{{"absent", error.saw}}));
+}
+
 TEST(Registry, RefusesModulesThatDoNotFit) {
   const std::string folder = testing::TempDir() + "collage_registry_broken";
   std::filesystem::create_directories(folder);

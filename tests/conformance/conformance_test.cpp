@@ -56,7 +56,9 @@ std::size_t variants_on(const std::string& backend, bool is_official) {
   return is_official ? 2 : 4;
 }
 
-std::vector<std::string> all_backends() { return {"host", "native", "onednn", "onnxruntime", "openvino", "blas"}; }
+std::vector<std::string> all_backends() {
+  return {"host", "native", "onednn", "onnxruntime", "openvino", "blas", "onednn3"};
+}
 
 std::vector<std::string> wanted_backends() {
   const std::string wanted = ',' + variable("COLLAGE_CONFORMANCE_BACKENDS") + ',';

@@ -19,6 +19,8 @@ constexpr float kLargest = std::numeric_limits<float>::max();
 Step eltwise(std::string algorithm, float alpha = 0.F, float beta = 0.F) {
   return {.kind = PostOp::Kind::kEltwise, .algorithm = std::move(algorithm), .alpha = alpha, .beta = beta};
 }
+/// x max(0, min(1, x / 6 + 1 / 2)), as ONNX has it; version 2 of the library knows no other.
+Step hard_swish() { return eltwise("hardswish", 1.F / 6.F, 0.5F); }
 Step linear(float factor, float offset = 0.F) { return eltwise("linear", factor, offset); }
 /// Limits to an interval; one without an upper end that begins at 0 has a faster algorithm.
 Step limits(float low, float high) {
@@ -49,9 +51,9 @@ std::optional<Steps> unary_steps(const Node& node) {
                                                                    {"Abs", eltwise("abs")},
                                                                    {"Neg", linear(-1.F)},
                                                                    {"Reciprocal", eltwise("pow", 1.F, -1.F)},
-                                                                   {"Softplus", eltwise("soft_relu")},
+                                                                   {"Softplus", eltwise("soft_relu", 1.F)},
                                                                    {"Mish", eltwise("mish")},
-                                                                   {"HardSwish", eltwise("hardswish")},
+                                                                   {"HardSwish", hard_swish()},
                                                                    {"Round", eltwise("round")}};
   if (const auto found = kDirect.find(op); found != kDirect.end()) return Steps{found->second};
   if (op == "LeakyRelu") return Steps{eltwise("relu", alpha_of(node, 0.01F))};
@@ -223,7 +225,7 @@ std::optional<Activation> gate_of(const Graph& graph, const NodeSet& left, Value
   if (is_op(node, "HardSigmoid") && argument == x) {
     const bool standard =
         std::abs(alpha_of(node, 0.2F) - 1.F / 6.F) < 1e-6F && attribute_or<float>(node, "beta", 0.5F) == 0.5F;
-    if (standard) return Activation{eltwise("hardswish"), {outer}, {}};
+    if (standard) return Activation{hard_swish(), {outer}, {}};
     return std::nullopt;
   }
   const std::size_t inner = maker_of(graph, left, argument);

@@ -4,6 +4,7 @@
 #include <stdexcept>
 
 #include "base/pages.h"
+#include "library.h"
 
 namespace collage::onednn {
 namespace {
@@ -105,16 +106,16 @@ Result<void> check_constants(const Program& program, const std::vector<Tensor>& 
   for (const TensorInfo& tensor : program.tensors) {
     for (const float position : tensor.positions)
       if (!(position >= 0.F && position < static_cast<float>(tensor.extents.back())))
-        return fail(ExitCode::kBadInput, "backend/bad-artifact", "onednn", "a position outside of its row",
+        return fail(ExitCode::kBadInput, "backend/bad-artifact", kBackendKind, "a position outside of its row",
                     "an artifact of this backend");
     if (!tensor.positions.empty() && tensor.extents != Extents{std::ssize(tensor.positions), tensor.extents.back()})
-      return fail(ExitCode::kBadInput, "backend/bad-artifact", "onednn", "positions for another number of rows",
+      return fail(ExitCode::kBadInput, "backend/bad-artifact", kBackendKind, "positions for another number of rows",
                   "an artifact of this backend");
     if (tensor.role != Role::kConstant || program.is_prepared) continue;
     const bool fits = tensor.index < constants.size() && constants[tensor.index].type == value_type(tensor) &&
                       is_consistent(tensor) && constants[tensor.index].size() == elements_read(tensor);
     if (!fits)
-      return fail(ExitCode::kBadInput, "backend/bad-artifact", "onednn", "a constant of another size",
+      return fail(ExitCode::kBadInput, "backend/bad-artifact", kBackendKind, "a constant of another size",
                   "the constants the artifact was made for");
   }
   return {};

@@ -2,6 +2,7 @@
 
 #include "backends/common/openmp/keep_threads.h"
 #include "base/error.h"
+#include "library.h"
 #include "primitives/constants.h"
 
 namespace collage::onednn {
@@ -10,7 +11,7 @@ namespace {
 using dnnl::memory;
 
 std::unexpected<Error> library_failed(std::string what) {
-  return fail(ExitCode::kUnsupported, "backend/library-failed", "onednn", std::move(what));
+  return fail(ExitCode::kUnsupported, "backend/library-failed", kBackendKind, std::move(what));
 }
 
 /// One primitive with its arguments, independent of buffers.
@@ -130,7 +131,7 @@ Result<std::unique_ptr<Kernel>> load_kernel(const dnnl::engine& engine, const Pr
   if (!ops) return library_failed(ops.error());
   loaded->workspace = map_workspace(program, *ops);
   if (loaded->workspace.bytes > workspace_bytes)
-    return fail(ExitCode::kBadInput, "backend/bad-artifact", "onednn",
+    return fail(ExitCode::kBadInput, "backend/bad-artifact", kBackendKind,
                 "scratch of " + std::to_string(loaded->workspace.bytes) + " bytes",
                 std::to_string(workspace_bytes) + " bytes, as compiled");
   const auto done = guard([&] {
@@ -148,7 +149,8 @@ Result<std::unique_ptr<Kernel>> load_kernel(const dnnl::engine& engine, const Pr
     loaded->constants = packer.kept();
   });
   if (!done && program.is_prepared)
-    return fail(ExitCode::kBadInput, "backend/bad-artifact", "onednn", done.error(), "the constants it was made with");
+    return fail(ExitCode::kBadInput, "backend/bad-artifact", kBackendKind, done.error(),
+                "the constants it was made with");
   if (!done) return library_failed(done.error());
   return std::make_unique<LoadedKernel>(std::move(loaded));
 }

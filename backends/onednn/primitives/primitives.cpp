@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <set>
+#include <tuple>
 #include <type_traits>
 
 #include "primitives/algorithms.h"
@@ -12,6 +13,64 @@ namespace {
 
 using dnnl::memory;
 using dnnl::prop_kind;
+
+// What versions 2 and 3 of the library name or call differently.
+#if DNNL_VERSION_MAJOR >= 3
+using Softmax = dnnl::softmax_forward;
+constexpr bool kTakesResult = true;
+
+void append_eltwise(dnnl::post_ops& posts, dnnl::algorithm algorithm, float alpha, float beta) {
+  posts.append_eltwise(algorithm, alpha, beta);
+}
+
+void append_depthwise(dnnl::post_ops& posts, const PostOp& post) {
+  constexpr auto kType = memory::data_type::f32;
+  posts.append_dw(kType, kType, kType, post.kernel, post.stride, post.padding);
+}
+
+dnnl::concat::primitive_desc describe_concat(const dnnl::engine& engine, const dnnl::primitive_attr& attributes,
+                                             const memory::desc& result, int axis,
+                                             const std::vector<memory::desc>& sources) {
+  return {engine, result, axis, sources, attributes};
+}
+
+/// The first implementation of an operation, and the way to the next.
+template <class Forward>
+struct Candidates {
+  template <class... What>
+  Candidates(const dnnl::engine& engine, const dnnl::primitive_attr& attributes, const What&... what)
+      : at(engine, what..., attributes, true) {}
+  typename Forward::primitive_desc at;
+};
+#else
+using Softmax = dnnl::softmax_v2_forward;
+constexpr bool kTakesResult = false;
+
+void append_eltwise(dnnl::post_ops& posts, dnnl::algorithm algorithm, float alpha, float beta) {
+  posts.append_eltwise(1.F, algorithm, alpha, beta);
+}
+
+void append_depthwise(dnnl::post_ops& posts, const PostOp& post) {
+  constexpr auto kType = memory::data_type::f32;
+  posts.append_dw(kType, kType, kType, post.kernel, post.stride, post.padding, 0, {});
+}
+
+dnnl::concat::primitive_desc describe_concat(const dnnl::engine& engine, const dnnl::primitive_attr& attributes,
+                                             const memory::desc& result, int axis,
+                                             const std::vector<memory::desc>& sources) {
+  return {result, axis, sources, engine, attributes};
+}
+
+/// The first implementation of an operation, and the way to the next: the library keeps a pointer to the description.
+template <class Forward>
+struct Candidates {
+  template <class... What>
+  Candidates(const dnnl::engine& engine, const dnnl::primitive_attr& attributes, const What&... what)
+      : description(what...), at(description, attributes, engine, true) {}
+  typename Forward::desc description;
+  typename Forward::primitive_desc at;
+};
+#endif
 
 constexpr auto kInference = prop_kind::forward_inference;
 
@@ -49,7 +108,7 @@ dnnl::primitive_attr attributes_of(const Builder& builder) {
   dnnl::post_ops posts;
   for (const PostOp& post : builder.op.post) switch (post.kind) {
       case PostOp::Kind::kEltwise:
-        posts.append_eltwise(1.F, eltwise_algorithm(post.algorithm), post.alpha, post.beta);
+        append_eltwise(posts, eltwise_algorithm(post.algorithm), post.alpha, post.beta);
         break;
       case PostOp::Kind::kBinary:
         posts.append_binary(binary_algorithm(post.algorithm), builder.desc(post.tensor));
@@ -61,8 +120,7 @@ dnnl::primitive_attr attributes_of(const Builder& builder) {
         posts.append_prelu(builder.tensor(post.tensor).extents[1] == 1 ? 0 : 2);
         break;
       case PostOp::Kind::kDepthwise:
-        posts.append_dw(memory::data_type::f32, memory::data_type::f32, memory::data_type::f32, post.kernel,
-                        post.stride, post.padding, 0, {});
+        append_depthwise(posts, post);
         break;
     }
   attributes.set_post_ops(posts);
@@ -78,20 +136,20 @@ bool is_wanted(const Op& op, const std::string& implementation) {
   return op.family.empty() ? family != "ref" : family == op.family;
 }
 
-/// Takes the first implementation that is wanted. `what` must outlive the walk: the library keeps a pointer to it.
-template <class Forward>
-bool choose(Builder& builder, const typename Forward::desc& what, typename Forward::primitive_desc& chosen) {
+/// Takes the first implementation that is wanted of the operation that these arguments describe.
+template <class Forward, class... What>
+bool choose(Builder& builder, typename Forward::primitive_desc& chosen, const What&... what) {
   const dnnl::primitive_attr attributes = attributes_of(builder);
-  typename Forward::primitive_desc candidate(what, attributes, builder.engine, true);
-  while (candidate) {
-    const std::string implementation = candidate.impl_info_str();
+  Candidates<Forward> candidates(builder.engine, attributes, what...);
+  while (candidates.at) {
+    const std::string implementation = candidates.at.impl_info_str();
     builder.offered.insert(implementation);
     if (is_wanted(builder.op, implementation)) {
-      chosen = candidate;
+      chosen = candidates.at;
       builder.built.implementation = implementation;
       return true;
     }
-    if (!candidate.next_impl()) break;
+    if (!candidates.at.next_impl()) break;
   }
   return false;
 }
@@ -124,10 +182,10 @@ bool build_convolution(Builder& builder, dnnl::algorithm algorithm) {
   const Op& op = builder.op;
   const memory::desc weights = builder.free_desc(op.inputs[1]);
   const memory::desc bias = builder.has_input(2) ? builder.free_desc(op.inputs[2]) : memory::desc();
-  const typename Forward::desc what(kInference, algorithm, builder.source(), weights, bias, convolution_result(builder),
-                                    op.strides, op.dilations, op.begin, op.end);
   typename Forward::primitive_desc chosen;
-  if (!choose<Forward>(builder, what, chosen)) return false;
+  if (!choose<Forward>(builder, chosen, kInference, algorithm, builder.source(), weights, bias,
+                       convolution_result(builder), op.strides, op.dilations, op.begin, op.end))
+    return false;
   builder.argument(DNNL_ARG_WEIGHTS, op.inputs[1], chosen.weights_desc());
   if (builder.has_input(2)) builder.argument(DNNL_ARG_BIAS, op.inputs[2], chosen.bias_desc());
   for (const PostOp& post : op.post)
@@ -150,10 +208,10 @@ bool build_convolution(Builder& builder) {
 bool build_inner_product(Builder& builder) {
   const Op& op = builder.op;
   const memory::desc bias = builder.has_input(2) ? builder.free_desc(op.inputs[2]) : memory::desc();
-  const dnnl::inner_product_forward::desc what(kInference, builder.source(), builder.free_desc(op.inputs[1]), bias,
-                                               builder.destination());
   dnnl::inner_product_forward::primitive_desc chosen;
-  if (!choose<dnnl::inner_product_forward>(builder, what, chosen)) return false;
+  if (!choose<dnnl::inner_product_forward>(builder, chosen, kInference, builder.source(),
+                                           builder.free_desc(op.inputs[1]), bias, builder.destination()))
+    return false;
   builder.argument(DNNL_ARG_WEIGHTS, op.inputs[1], chosen.weights_desc());
   if (builder.has_input(2)) builder.argument(DNNL_ARG_BIAS, op.inputs[2], chosen.bias_desc());
   builder.built.description = chosen;
@@ -164,9 +222,8 @@ bool build_matmul(Builder& builder) {
   const Op& op = builder.op;
   const memory::desc weights = builder.free_desc(op.inputs[1]);
   const memory::desc bias = builder.has_input(2) ? builder.desc(op.inputs[2]) : memory::desc();
-  const dnnl::matmul::desc what(builder.source(), weights, bias, builder.destination());
   dnnl::matmul::primitive_desc chosen;
-  if (!choose<dnnl::matmul>(builder, what, chosen)) return false;
+  if (!choose<dnnl::matmul>(builder, chosen, builder.source(), weights, bias, builder.destination())) return false;
   builder.argument(DNNL_ARG_WEIGHTS, op.inputs[1], chosen.weights_desc());
   if (builder.has_input(2)) builder.argument(DNNL_ARG_BIAS, op.inputs[2]);
   builder.built.description = chosen;
@@ -174,12 +231,26 @@ bool build_matmul(Builder& builder) {
 }
 
 /// Kinds with nothing to choose but the implementation and no arguments besides source and destination.
-template <class Forward>
-bool build_simple(Builder& builder, const typename Forward::desc& what) {
+template <class Forward, class... What>
+bool build_simple(Builder& builder, const What&... what) {
   typename Forward::primitive_desc chosen;
-  if (!choose<Forward>(builder, what, chosen)) return false;
+  if (!choose<Forward>(builder, chosen, what...)) return false;
   builder.built.description = chosen;
   return true;
+}
+
+/// As build_simple, of kinds whose result version 2 takes to be like the source. Version 3 wants its description,
+/// between these arguments.
+template <class Forward, class... Before, class... After>
+bool build_alike(Builder& builder, const std::tuple<Before...>& before, const After&... after) {
+  return std::apply(
+      [&](const Before&... what) {
+        if constexpr (kTakesResult)
+          return build_simple<Forward>(builder, what..., builder.destination(), after...);
+        else
+          return build_simple<Forward>(builder, what..., after...);
+      },
+      before);
 }
 
 bool build_pooling(Builder& builder) {
@@ -187,32 +258,37 @@ bool build_pooling(Builder& builder) {
   const auto algorithm = op.algorithm == "max"                   ? dnnl::algorithm::pooling_max
                          : op.algorithm == "avg_include_padding" ? dnnl::algorithm::pooling_avg_include_padding
                                                                  : dnnl::algorithm::pooling_avg_exclude_padding;
-  return build_simple<dnnl::pooling_forward>(builder, {kInference, algorithm, builder.source(), builder.destination(),
-                                                       op.strides, op.kernel, op.begin, op.end});
+#if DNNL_VERSION_MAJOR >= 3
+  const memory::dims dense(op.kernel.size(), 0);
+  return build_simple<dnnl::pooling_forward>(builder, kInference, algorithm, builder.source(), builder.destination(),
+                                             op.strides, op.kernel, dense, op.begin, op.end);
+#else
+  return build_simple<dnnl::pooling_forward>(builder, kInference, algorithm, builder.source(), builder.destination(),
+                                             op.strides, op.kernel, op.begin, op.end);
+#endif
 }
 
 bool build_binary(Builder& builder) {
   const Op& op = builder.op;
   builder.argument(DNNL_ARG_SRC_1, op.inputs[1]);
-  return build_simple<dnnl::binary>(
-      builder, {binary_algorithm(op.algorithm), builder.source(), builder.desc(op.inputs[1]), builder.destination()});
+  return build_simple<dnnl::binary>(builder, binary_algorithm(op.algorithm), builder.source(),
+                                    builder.desc(op.inputs[1]), builder.destination());
 }
 
 bool build_prelu(Builder& builder) {
   const Op& op = builder.op;
-  const dnnl::prelu_forward::desc what(kInference, builder.source(), builder.free_desc(op.inputs[1]));
-  dnnl::prelu_forward::primitive_desc chosen;
-  if (!choose<dnnl::prelu_forward>(builder, what, chosen)) return false;
-  builder.argument(DNNL_ARG_WEIGHTS, op.inputs[1], chosen.weights_desc());
-  builder.built.description = chosen;
+  if (!build_alike<dnnl::prelu_forward>(builder,
+                                        std::tuple(kInference, builder.source(), builder.free_desc(op.inputs[1]))))
+    return false;
+  builder.argument(DNNL_ARG_WEIGHTS, op.inputs[1], builder.built.description.query_md(dnnl::query::weights_md));
   return true;
 }
 
 bool build_softmax(Builder& builder) {
   const auto algorithm =
       builder.op.algorithm == "log" ? dnnl::algorithm::softmax_log : dnnl::algorithm::softmax_accurate;
-  return build_simple<dnnl::softmax_v2_forward>(
-      builder, {kInference, algorithm, builder.source(), builder.destination(), builder.op.axis});
+  return build_simple<Softmax>(builder, kInference, algorithm, builder.source(), builder.destination(),
+                               builder.op.axis);
 }
 
 bool build_layer_norm(Builder& builder) {
@@ -224,7 +300,8 @@ bool build_layer_norm(Builder& builder) {
                                                    static_cast<unsigned>(dnnl::normalization_flags::use_shift));
     builder.argument(DNNL_ARG_SHIFT, op.inputs[2]);
   }
-  return build_simple<dnnl::layer_normalization_forward>(builder, {kInference, builder.source(), op.epsilon, flags});
+  return build_alike<dnnl::layer_normalization_forward>(builder, std::tuple(kInference, builder.source()), op.epsilon,
+                                                        flags);
 }
 
 bool build_batch_norm(Builder& builder) {
@@ -233,7 +310,8 @@ bool build_batch_norm(Builder& builder) {
       static_cast<dnnl::normalization_flags>(dnnl_use_global_stats | dnnl_use_scale | dnnl_use_shift);
   constexpr std::array kSlots = {DNNL_ARG_SCALE, DNNL_ARG_SHIFT, DNNL_ARG_MEAN, DNNL_ARG_VARIANCE};
   for (std::size_t i = 0; i < kSlots.size(); ++i) builder.argument(kSlots[i], op.inputs[i + 1]);
-  return build_simple<dnnl::batch_normalization_forward>(builder, {kInference, builder.source(), op.epsilon, kFlags});
+  return build_alike<dnnl::batch_normalization_forward>(builder, std::tuple(kInference, builder.source()), op.epsilon,
+                                                        kFlags);
 }
 
 bool build_concat(Builder& builder) {
@@ -244,8 +322,8 @@ bool build_concat(Builder& builder) {
     builder.argument(DNNL_ARG_MULTIPLE_SRC + static_cast<int>(i), op.inputs[i]);
   }
   builder.argument(DNNL_ARG_DST, op.output);
-  return take_only(builder, dnnl::concat::primitive_desc(builder.destination(), op.axis, sources, builder.engine,
-                                                         attributes_of(builder)));
+  return take_only(builder,
+                   describe_concat(builder.engine, attributes_of(builder), builder.destination(), op.axis, sources));
 }
 
 bool build_kind(Builder& builder) {
@@ -262,8 +340,8 @@ bool build_kind(Builder& builder) {
     case OpKind::kPooling:
       return build_pooling(builder);
     case OpKind::kEltwise:
-      return build_simple<dnnl::eltwise_forward>(
-          builder, {kInference, eltwise_algorithm(op.algorithm), builder.source(), op.alpha, op.beta});
+      return build_alike<dnnl::eltwise_forward>(
+          builder, std::tuple(kInference, eltwise_algorithm(op.algorithm), builder.source()), op.alpha, op.beta);
     case OpKind::kBinary:
       return build_binary(builder);
     case OpKind::kPrelu:
@@ -271,8 +349,8 @@ bool build_kind(Builder& builder) {
     case OpKind::kResampling: {
       const auto algorithm =
           op.algorithm == "linear" ? dnnl::algorithm::resampling_linear : dnnl::algorithm::resampling_nearest;
-      return build_simple<dnnl::resampling_forward>(builder,
-                                                    {kInference, algorithm, builder.source(), builder.destination()});
+      return build_simple<dnnl::resampling_forward>(builder, kInference, algorithm, builder.source(),
+                                                    builder.destination());
     }
     case OpKind::kSoftmax:
       return build_softmax(builder);
@@ -281,11 +359,12 @@ bool build_kind(Builder& builder) {
     case OpKind::kBatchNorm:
       return build_batch_norm(builder);
     case OpKind::kReduction:
-      return build_simple<dnnl::reduction>(
-          builder, {reduction_algorithm(op.algorithm), builder.source(), builder.destination(), op.alpha, op.epsilon});
+      return build_simple<dnnl::reduction>(builder, reduction_algorithm(op.algorithm), builder.source(),
+                                           builder.destination(), op.alpha, op.epsilon);
     case OpKind::kLrn:
-      return build_simple<dnnl::lrn_forward>(builder, {kInference, dnnl::algorithm::lrn_across_channels,
-                                                       builder.source(), op.axis, op.alpha, op.beta, op.epsilon});
+      return build_alike<dnnl::lrn_forward>(
+          builder, std::tuple(kInference, dnnl::algorithm::lrn_across_channels, builder.source()), op.axis, op.alpha,
+          op.beta, op.epsilon);
     case OpKind::kReorder:
       return take_only(builder, dnnl::reorder::primitive_desc(builder.engine, builder.source(), builder.engine,
                                                               builder.destination(), attributes_of(builder)));
@@ -329,7 +408,7 @@ std::string family_of(std::string_view implementation) {
   if (has("wino_2x3")) return "wino_2x3";
   if (has("wino_4x3")) return "wino_4x3";
   if (implementation.starts_with("ref") || has(":ref") || has("+ref")) return "ref";
-  if (has("brgemm") || has("brg:")) return "brgemm";
+  if (has("brgemm") || has("brg:") || has("brg_matmul")) return "brgemm";
   if (has("gemm")) return "gemm";
   std::string name(implementation.substr(0, implementation.find(':')));
   if (const std::size_t element = name.find("_bf16"); element != name.npos) name.erase(element, 5);

@@ -71,6 +71,13 @@ Result<FoundBackends> find_backends(const std::vector<std::string>& worker_comma
   COLLAGE_TRY(std::optional<Store> records, existing_store(store));
   if (records) found.strikes = strikes_in(*records);
   for (const std::string& kind : registry.kinds()) found.backends.push_back(inspect(registry, kind));
+  for (const auto& [kind, reason] : registry.left_out()) {
+    BackendInfo info;
+    info.name = info.kind = kind;
+    info.unusable = reason;
+    found.backends.push_back(std::move(info));
+  }
+  std::ranges::sort(found.backends, {}, &BackendInfo::name);
   return found;
 }
 
