@@ -1,4 +1,4 @@
-"""Every .cpp under src, backends, python, tests and bench is listed in a CMakeLists.txt beside or above it (or in cmake/).
+"""Every .cpp under src, backends, python, tests and bench is listed in a CMakeLists.txt or .cmake file beside or above it (or in cmake/).
 The folders that decide who runs what name no backend, and every header begins with a comment."""
 
 import pathlib
@@ -13,9 +13,10 @@ def listed_files():
     scripts = [ROOT / "CMakeLists.txt", *(ROOT / "cmake").glob("*.cmake")]
     for top in ("src", "backends", "python", "tests", "bench"):
         scripts += (ROOT / top).rglob("CMakeLists.txt")
+        scripts += (ROOT / top).rglob("*.cmake")
     found = set()
     for script in scripts:
-        folder = script.parent if script.name == "CMakeLists.txt" else ROOT
+        folder = ROOT if script.parent == ROOT / "cmake" else script.parent
         text = re.sub(r"#.*", "", script.read_text())
         text = text.replace("${PROJECT_SOURCE_DIR}/", f"{ROOT}/").replace("${CMAKE_CURRENT_SOURCE_DIR}/", f"{folder}/")
         found.update((folder / word).resolve() for word in re.findall(r'[^\s"()]+\.cpp', text))

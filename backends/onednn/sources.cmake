@@ -15,12 +15,9 @@ set(COLLAGE_ONEDNN_SOURCES
 list(TRANSFORM COLLAGE_ONEDNN_SOURCES PREPEND "${COLLAGE_ONEDNN_FOLDER}/")
 find_package(OpenMP COMPONENTS CXX QUIET)
 
-# collage_onednn_backend(KIND TARGET): the backend KIND over the library TARGET. Both kinds may be in one process: neither
-# shows its symbols, which have the same names.
-function(collage_onednn_backend kind library)
-  collage_backend(${kind}
-    SOURCES ${COLLAGE_ONEDNN_SOURCES}
-    LIBRARIES ${library} OpenMP::OpenMP_CXX nlohmann_json::nlohmann_json)
+# collage_onednn_module(KIND): after collage_backend. Modules of both kinds may be in one process: neither shows its
+# symbols, which have the same names.
+function(collage_onednn_module kind)
   if(TARGET collage_backend_${kind})
     target_include_directories(collage_backend_${kind} PRIVATE "${COLLAGE_ONEDNN_FOLDER}" "${PROJECT_SOURCE_DIR}")
     target_compile_definitions(collage_backend_${kind} PRIVATE COLLAGE_ONEDNN_KIND="${kind}")

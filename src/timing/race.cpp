@@ -164,10 +164,22 @@ class Race {
     double slowness = 1;
   };
 
+  /// Untimed runs.
+  Result<void> heat(std::size_t i) {
+    if (contenders_[i].timed_elsewhere && repeats_[i].untimed > 0)
+      COLLAGE_TRY_VOID(contenders_[i].timed_elsewhere(repeats_[i].untimed));
+    if (!contenders_[i].timed_elsewhere)
+      for (int run = 0; run < repeats_[i].untimed; ++run) COLLAGE_TRY_VOID(contenders_[i].run());
+    return {};
+  }
+
   Result<void> take_sample(std::size_t i, Sample& sample, bool& disturbed) {
-    for (int run = 0; run < repeats_[i].untimed; ++run) COLLAGE_TRY_VOID(contenders_[i].run());
+    COLLAGE_TRY_VOID(heat(i));
     const double before = clock_.slowness();
-    COLLAGE_TRY(const BatchTime batch, clock_.time(contenders_[i].run, repeats_[i].timed));
+    const Contender& contender = contenders_[i];
+    COLLAGE_TRY(const BatchTime batch, contender.timed_elsewhere
+                                           ? clock_.time_elsewhere(contender.timed_elsewhere, repeats_[i].timed)
+                                           : clock_.time(contender.run, repeats_[i].timed));
     disturbed |= batch.disturbed;
     sample = {.ns = std::max<std::int64_t>(1, batch.elapsed_ns / repeats_[i].timed),
               .slowness = (before + clock_.slowness()) / 2};

@@ -36,6 +36,9 @@ class SampleClock {
 
   /// Makes so many calls. The error of the first one that fails.
   [[nodiscard]] Result<BatchTime> time(const std::function<Result<void>()>& call, std::int64_t calls) const;
+  /// The same for calls that another process makes and times: `call` gets their number and returns the nanoseconds.
+  [[nodiscard]] Result<BatchTime> time_elsewhere(const std::function<Result<std::int64_t>(std::int64_t)>& call,
+                                                 std::int64_t calls) const;
   [[nodiscard]] double slowness() const { return options_.slowness ? options_.slowness() : 1.0; }
   [[nodiscard]] std::int64_t now_ns() const { return options_.now_ns(); }
 

@@ -140,6 +140,7 @@ struct Field {
   std::vector<std::function<Result<std::vector<Tensor>>()>> outputs = {};  ///< of the last run
   std::deque<Session> plans;
   std::deque<WholeModel> engines;
+  std::deque<RivalProgram> programs;
 };
 
 Result<void> add_plan(Field& field, const std::string& name, double read_ms, PlanCases cases, int threads,
@@ -206,6 +207,69 @@ Result<void> add_rival(Field& field, const std::string& name, const SourceModel&
   return {};
 }
 
+struct StartedRival {
+  RivalProgram program;
+  std::string note;
+};
+
+/// Starts the program and runs it once.
+Result<StartedRival> started_on(const RivalCommand& command, const RivalTask& task, const std::stop_token& stop) {
+  COLLAGE_TRY(RivalProgram program, RivalProgram::start(command, task, stop));
+  COLLAGE_TRY_VOID(program.run(1));
+  std::string note = program.note();
+  return StartedRival{std::move(program), std::move(note)};
+}
+
+/// On the user's file; where the program refuses that, on the simplified graph, as make_rival().
+Result<StartedRival> start_rival(const RivalCommand& command, const SourceModel& source, RivalTask task,
+                                 const std::stop_token& stop) {
+  auto on_file = started_on(command, task, stop);
+  if (on_file || on_file.error().code == "rival/cannot-start" || stop.stop_requested()) return on_file;
+  COLLAGE_TRY(const SimplifiedGraph simplified, simplify(source.graph, {}, {}));
+  task.model_bytes = export_graph(simplified.graph, {.external = {}, .node_metadata = {}, .keep_ids = false});
+  auto on_graph = started_on(command, task, stop);
+  if (!on_graph) return on_graph;
+  on_graph->note = "on the simplified graph; refuses the file: " + on_file.error().saw;
+  return on_graph;
+}
+
+/// A program that does not run the model is noted and left out.
+void add_program(Field& field, const RivalCommand& command, Result<StartedRival> started,
+                 std::vector<std::string>& notes) {
+  if (!started) {
+    notes.push_back(command.name + " does not run this model: " + started.error().saw);
+    return;
+  }
+  RivalProgram& program = field.programs.emplace_back(std::move(started->program));
+  const auto run = [&program](std::int64_t times) { return program.run(times); };
+  field.contenders.push_back({.name = command.name,
+                              .run = [&program]() -> Result<void> {
+                                COLLAGE_TRY_VOID(program.run(1));
+                                return {};
+                              },
+                              .timed_elsewhere = run});
+  field.outputs.emplace_back([&program] { return program.outputs(); });
+  field.rows.push_back({.name = command.name,
+                        .version = program.version(),
+                        .load_ms = program.load_ms(),
+                        .note = started->note,
+                        .precision = program.precision(),
+                        .lane = {}});
+}
+
+Result<void> add_programs(Field& field, const BenchOptions& options, const SourceModel& source, int threads,
+                          const std::vector<Tensor>& inputs, std::vector<std::string>& notes) {
+  if (options.programs.empty()) return {};
+  const RivalTask task{.graph = &source.graph, .model_bytes = source.bound_model, .inputs = inputs, .threads = threads};
+  for (const RivalCommand& command : options.programs) {
+    if (command.name == "collage")
+      return fail(ExitCode::kUsage, "cli/bad-option", "--rival", "'collage'", "another name: this is the plan's");
+    if (options.progress) options.progress({.phase = "rival", .note = command.name + " prepares the model"});
+    add_program(field, command, start_rival(command, source, task, options.stop), notes);
+  }
+  return {};
+}
+
 /// Compares the outputs of every contender's last run with the reference's; a contender that was wrong once stays
 /// wrong.
 Result<void> check_all(Field& field, const ExpectedNumbers& expected) {
@@ -264,6 +328,8 @@ Result<BenchReport> bench(const BenchOptions& options, Registry& registry) {
   COLLAGE_TRY_VOID(add_plan(field, "collage", read_ms, std::move(cases), report.threads, registry, inputs));
   for (const std::string& name : options.against.empty() ? usual_rivals(plan.plan.accuracy) : options.against)
     COLLAGE_TRY_VOID(add_rival(field, name, source, report.threads, registry, inputs, report.notes));
+  const std::size_t in_process = field.rows.size();
+  COLLAGE_TRY_VOID(add_programs(field, options, source, report.threads, inputs, report.notes));
 
   COLLAGE_TRY(const std::vector<RaceLane> lanes, race_of(field, options, expected));
   report.interrupted = options.stop.stop_requested();
@@ -271,7 +337,7 @@ Result<BenchReport> bench(const BenchOptions& options, Registry& registry) {
   for (std::size_t i = 0; i < lanes.size(); ++i) {
     BenchContender& one = report.contenders[i];
     one.lane = lanes[i];
-    one.precision = precision_of(source.graph, one.precision);
+    if (i < in_process) one.precision = precision_of(source.graph, one.precision);
     if (i > 0)
       report.ratios.push_back(
           {.against = lanes[i].name, .ratio = paired_ratio(lanes[i], lanes[0]), .counts = !one.numbers.is_wrong()});

@@ -1,4 +1,5 @@
-// Times a plan, or a bare model, against whole-model engines on the same inputs, in interleaved rounds in one process.
+// Times a plan, or a bare model, against whole-model engines on the same inputs, in interleaved rounds in one process;
+// rivals that are programs of their own take part over a pipe, timed by their own clock.
 // In:  a plan or a model, rivals, seconds. Out: medians and paired ratios with confidence intervals.
 //
 // A rival gets the user's file with dimensions bound and initialisers repaired, runs with all its optimisations, in
@@ -15,6 +16,7 @@
 #include <vector>
 
 #include "api/tune/contender_check.h"
+#include "api/tune/rival_program.h"
 #include "backend/registry.h"
 #include "backend/roles.h"
 #include "base/progress.h"
@@ -24,11 +26,12 @@
 namespace collage {
 
 struct BenchOptions {
-  std::string plan;                  ///< a plan, or a .onnx model, which runs with an unmeasured plan
-  ShapeBindings shapes;              ///< of a model, or of a plan of many shapes: which one
-  std::optional<std::string> model;  ///< the model's present path; default: the path in the plan
-  std::vector<std::string> against;  ///< engines, or paths of other plans of the model; empty = the usual rivals
-  int threads = 0;                   ///< 0 = as the plan was tuned
+  std::string plan;                    ///< a plan, or a .onnx model, which runs with an unmeasured plan
+  ShapeBindings shapes;                ///< of a model, or of a plan of many shapes: which one
+  std::optional<std::string> model;    ///< the model's present path; default: the path in the plan
+  std::vector<std::string> against;    ///< engines, or paths of other plans of the model; empty = the usual rivals
+  std::vector<RivalCommand> programs;  ///< rivals that are programs of their own, beside those of `against`
+  int threads = 0;                     ///< 0 = as the plan was tuned
   std::uint64_t seed = 1;
   double seconds = 5;
   std::map<std::string, std::pair<double, double>> input_ranges;

@@ -20,6 +20,7 @@ struct BenchCommand {
   CommonOptions common;
   BenchOptions bench;
   std::string model;
+  std::vector<std::string> rivals;
   std::string plot;  ///< path of the picture to write; empty = none
   CLI::App* command = nullptr;
 };
@@ -43,6 +44,10 @@ int run_bench(const BenchCommand& options) {
     COLLAGE_TRY(bench_options.input_ranges, input_ranges_from(options.common.input_ranges, label("--input-range")));
     bench_options.progress = console.progress();
     bench_options.stop = interrupt_token();
+    for (const std::string& rival : options.rivals) {
+      COLLAGE_TRY(RivalCommand command, parse_rival(rival, label("--rival")));
+      bench_options.programs.push_back(std::move(command));
+    }
     Registry registry(module_places(options.common.backend_libraries));
     if (is_given(*options.command, "--against")) COLLAGE_TRY_VOID(check_rivals(bench_options.against, registry));
     say_whether_tuned_elsewhere(bench_options.plan, registry, console);
@@ -75,6 +80,11 @@ void add_bench(CLI::App& app, Program& program) {
       ->delimiter(',')
       ->allow_extra_args(false)
       ->option_text("LIST");
+  command
+      ->add_option("--rival", options->rivals,
+                   "a program that runs the model itself, as NAME=PROGRAM ARGUMENT...; repeatable")
+      ->allow_extra_args(false)
+      ->option_text("NAME=COMMAND");
   command->add_option("--model", options->model, "the model, when it is not where the plan says")->type_name("FILE");
   command->add_option("--seconds", options->bench.seconds, "how long to measure")
       ->check(positive_number())
@@ -86,9 +96,11 @@ void add_bench(CLI::App& app, Program& program) {
   add_seed(*command, options->common);
   add_threads(*command, options->common);
   add_backend_library(*command, options->common);
-  command->footer(examples(
-      {"collage bench model.collage --seconds 10", "collage bench model.collage --against onnxruntime,other.collage",
-       "collage bench model.collage --plot times.svg", "collage bench model.onnx --shape batch=4 --threads 2"}));
+  command->footer(examples({"collage bench model.collage --seconds 10",
+                            "collage bench model.collage --against onnxruntime,other.collage",
+                            "collage bench model.collage --plot times.svg",
+                            "collage bench model.collage --rival 'mine=python3 mine.py'   docs/RIVALS.md",
+                            "collage bench model.onnx --shape batch=4 --threads 2"}));
 }
 
 }  // namespace collage::cli
