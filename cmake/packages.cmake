@@ -78,6 +78,23 @@ else()
   collage_missing(MNN::MNN "MNN is not in ${COLLAGE_PART_mnn}: run ./dev setup mnn")
 endif()
 
+# XNNPACK::XNNPACK, only where it was asked for: archives, and the library that tells them the processor.
+set(xnnpack "${COLLAGE_PART_xnnpack}")
+if(EXISTS "${xnnpack}/lib/libXNNPACK.a" AND EXISTS "${xnnpack}/include/xnnpack.h")
+  add_library(XNNPACK::cpuinfo SHARED IMPORTED)
+  set_target_properties(XNNPACK::cpuinfo PROPERTIES
+    IMPORTED_LOCATION "${xnnpack}/lib/libcpuinfo.so.0"
+    IMPORTED_SONAME libcpuinfo.so.0)
+  add_library(XNNPACK::XNNPACK STATIC IMPORTED)
+  set_target_properties(XNNPACK::XNNPACK PROPERTIES
+    IMPORTED_LOCATION "${xnnpack}/lib/libXNNPACK.a"
+    INTERFACE_INCLUDE_DIRECTORIES "${xnnpack}/include")
+  target_link_libraries(XNNPACK::XNNPACK INTERFACE
+    "${xnnpack}/lib/libmicrokernels-prod.a" "${xnnpack}/lib/libpthreadpool.a" XNNPACK::cpuinfo Threads::Threads)
+else()
+  collage_missing(XNNPACK::XNNPACK "XNNPACK is not in ${xnnpack}: run ./dev setup xnnpack")
+endif()
+
 # Halide::Halide, the compiler of tensor code: only what compiles links it, never what runs.
 if(EXISTS "${COLLAGE_PART_halide}/lib/libHalide.so" AND EXISTS "${COLLAGE_PART_halide}/include/Halide.h")
   add_library(Halide::Halide SHARED IMPORTED)
@@ -112,4 +129,5 @@ collage_built_with(SQLite::SQLite3 SQLite "${SQLite3_VERSION}")
 collage_built_with(onnxruntime::onnxruntime "ONNX Runtime" "${COLLAGE_PART_onnxruntime_VERSION}")
 collage_built_with(openvino::runtime OpenVINO "${COLLAGE_PART_openvino_VERSION}")
 collage_built_with(DNNL::dnnl oneDNN "${dnnl_VERSION}")
+collage_built_with(XNNPACK::XNNPACK XNNPACK "${COLLAGE_PART_xnnpack_VERSION}")
 collage_built_with(Halide::Halide Halide "${COLLAGE_PART_halide_VERSION}")

@@ -27,7 +27,7 @@ ensure_build_needs() {
 }
 
 # Backends whose libraries are fetched only when they are named: ./dev setup NAME.
-OPTIONAL_ENGINES=(onednn3 xnnpack mnn)
+OPTIONAL_ENGINES=(onednn3 xnnpack mnn mkl)
 
 # setup [OPTIONAL ENGINE...]
 setup() {

@@ -118,23 +118,44 @@ make_onnxruntime() {
   cp -r headers/usr/include "$1/include"
 }
 
-# trixie_fetch PART: one package of Debian 13 from the mirrors this machine uses for Debian 12, without touching its
-# package lists.
+# trixie_fetch PART [PACKAGE]: a row's package of Debian 13 from the mirrors this machine uses for Debian 12, without
+# touching its package lists.
 trixie_fetch() {
-  local package version sha base
-  read -r _ package version _ sha < <(part_rows "$1")
+  local package version sha
+  read -r _ package version _ sha < <(part_rows "$1" | awk -v package="${2:-}" 'package == "" || $2 == package')
+  trixie_get deb download "$package=$version"
+  echo "$sha $(echo download/"$package"_*.deb)" | sha256sum --check --quiet -
+}
+
+# trixie_source_fetch PART PACKAGE FOLDER: unpacks what the authors released of a source package of Debian 13, without
+# Debian's patches, into a new folder.
+trixie_source_fetch() {
+  local package version sha
+  read -r _ package version _ sha < <(part_rows "$1" | awk -v package="$2" '$2 == package')
+  trixie_get deb-src source --download-only --tar-only "$package=$version"
+  echo "$sha $(echo download/"$package"_*.orig.tar.*)" | sha256sum --check --quiet -
+  mkdir "$3.part"
+  tar xf download/"$package"_*.orig.tar.* -C "$3.part"
+  # Some archives hold one folder with everything, some hold everything directly.
+  if [ "$(ls "$3.part" | wc -l)" = 1 ]; then mv -T "$3.part"/* "$3"; else mv -T "$3.part" "$3"; fi
+}
+
+# trixie_get KIND COMMAND...: an apt-get command in ./download that sees Debian 13's packages (deb) or sources (deb-src).
+trixie_get() {
+  local kind="$1" base
+  shift
   mkdir -p apt/lists/partial apt/cache/archives/partial apt/sources
   local options=(-q -o Dir::State="$PWD/apt" -o Dir::State::status=/var/lib/dpkg/status -o Dir::Cache="$PWD/apt/cache"
     -o APT::Sandbox::User=root -o Acquire::Languages=none)
   for base in $(apt-get "${options[@]}" update --print-uris | sed -n "s|^'\(.*\)/dists/bookworm/InRelease'.*|\1|p"); do
-    echo "deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] $base trixie main" >apt/sources/trixie.list
+    echo "$kind [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] $base trixie main" >apt/sources/trixie.list
     (
       options+=(-o Dir::Etc::SourceList=/dev/null -o Dir::Etc::SourceParts="$PWD/apt/sources")
       apt-get "${options[@]}" update >&2
-      cd download && apt-get "${options[@]}" download "$package=$version" >&2
-    ) && break
+      cd download && apt-get "${options[@]}" "$@" >&2
+    ) && return
   done
-  echo "$sha $(echo download/"$package"_*.deb)" | sha256sum --check --quiet -
+  return 1
 }
 
 make_openvino() {
@@ -166,6 +187,16 @@ make_onednn3() {
   mv wheel/onednn_cpu_gomp-*.data/data/lib/libdnnl.so.3 "$1/lib/"
   mv wheel/onednn_devel_cpu_gomp-*.data/data/include "$1/"
   mv wheel/onednn_cpu_gomp-*.data/data/share/doc/onednn/{LICENSE,THIRD-PARTY-PROGRAMS} "$1/"
+}
+
+# What products on the processor take of Intel's MKL, for blas:lib=mkl; ./dev setup mkl.
+make_mkl() {
+  pip_fetch mkl mkl
+  unzip_wheel mkl wheel
+  mkdir "$1/lib"
+  mv wheel/mkl-*.data/data/lib/libmkl_{rt,core,def,avx2,avx512,avx10,gnu_thread,sequential,intel_lp64}.so.* "$1/lib/"
+  mv wheel/mkl-*.data/data/lib/libmkl_vml_{def,avx2,avx512,avx10}.so.* "$1/lib/"
+  cp wheel/mkl-*.dist-info/LICENSE.txt "$1/"
 }
 
 # Binds C++ to Python: headers, a few sources compiled into the extension, and the writer of type stubs.
@@ -250,6 +281,46 @@ make_tritonclient() {
 make_onnx_cases() {
   ensure_parts python
   "$(part_dir python)/bin/python" "$ROOT/tools/onnx_cases.py" "$1"
+}
+
+# Static libraries; only the detection of processors is a shared one, as Debian 13 ships it.
+make_xnnpack() {
+  local name flags="-ffile-prefix-map=$PWD=xnnpack -I$PWD/needs/include"
+  for name in xnnpack pthreadpool fxdiv; do [ -d "$name" ] || trixie_source_fetch xnnpack "$name" "$name"; done
+  for name in libcpuinfo-dev libcpuinfo0; do
+    trixie_fetch xnnpack "$name"
+    dpkg-deb -x download/"$name"_*.deb cpuinfo
+  done
+  # Threads that wait for work keep a processor busy for milliseconds as it comes; other libraries have work for it.
+  sed -i 's/SPIN_WAIT_ITERATIONS 1000000/SPIN_WAIT_ITERATIONS 2000/' pthreadpool/src/threadpool-common.h
+  mkdir -p needs/include needs/lib
+  cp cpuinfo/usr/include/cpuinfo.h fxdiv/include/fxdiv.h pthreadpool/include/pthreadpool.h needs/include/
+  cp -P cpuinfo/usr/lib/x86_64-linux-gnu/libcpuinfo.so* needs/lib/
+  local options=(-G Ninja -DCMAKE_BUILD_TYPE=Release -DCMAKE_POSITION_INDEPENDENT_CODE=ON
+    -DCMAKE_C_COMPILER_LAUNCHER=ccache -DCMAKE_CXX_COMPILER_LAUNCHER=ccache
+    -DCMAKE_C_FLAGS="$flags" -DCMAKE_CXX_FLAGS="$flags" -DFXDIV_SOURCE_DIR="$PWD/fxdiv")
+  say "xnnpack: compiling, about eight minutes on one core"
+  build_static pthreadpool "${options[@]}" -DPTHREADPOOL_LIBRARY_TYPE=static -DPTHREADPOOL_BUILD_TESTS=OFF \
+    -DPTHREADPOOL_BUILD_BENCHMARKS=OFF -DFXDIV_BUILD_TESTS=OFF -DFXDIV_BUILD_BENCHMARKS=OFF
+  cp build-pthreadpool/libpthreadpool.a needs/lib/
+  build_static xnnpack "${options[@]}" -DXNNPACK_LIBRARY_TYPE=static -DXNNPACK_BUILD_TESTS=OFF \
+    -DXNNPACK_BUILD_BENCHMARKS=OFF -DXNNPACK_BUILD_ALL_MICROKERNELS=OFF -DXNNPACK_USE_SYSTEM_LIBS=ON \
+    -DCPUINFO_SOURCE_DIR="$PWD/needs" -DPTHREADPOOL_SOURCE_DIR="$PWD/needs" -DFXDIV_HDR="$PWD/needs/include/fxdiv.h" \
+    -DCPUINFO_LIBRARY="$PWD/needs/lib/libcpuinfo.so.0" -DPTHREADPOOL_LIBRARY="$PWD/needs/lib/libpthreadpool.a"
+  mkdir -p "$1/lib" "$1/include" "$1/licenses"
+  cp build-xnnpack/libXNNPACK.a build-xnnpack/libmicrokernels-prod.a needs/lib/libpthreadpool.a "$1/lib/"
+  cp -P needs/lib/libcpuinfo.so* "$1/lib/"
+  cp xnnpack/include/*.h pthreadpool/include/pthreadpool.h "$1/include/"
+  for name in xnnpack pthreadpool fxdiv; do cp "$name/LICENSE" "$1/licenses/LICENSE.$name"; done
+  cp cpuinfo/usr/share/doc/libcpuinfo0/copyright "$1/licenses/LICENSE.cpuinfo"
+}
+
+# build_static SOURCE OPTIONS...: into build-SOURCE.
+build_static() {
+  local source="$1" log="configure-$1.log"
+  shift
+  cmake -S "$source" -B "build-$source" "$@" >"$log" 2>&1 || { cat "$log" >&2; return 1; }
+  cmake --build "build-$source" --parallel "$JOBS" >&2
 }
 
 if [ "${BASH_SOURCE[0]}" = "$0" ]; then
