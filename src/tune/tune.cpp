@@ -78,8 +78,10 @@ Result<ScheduleReport> improve(const TuneTask& task, MeasureEnv& env, TimeLimit&
   // There is a plan to ship: from now on the end of the budget ends the tune.
   time_limit.arm(env.budget.after(Budget::kStopShare));
   if (!priced.has_covers()) return schedules;
-  COLLAGE_TRY_VOID(improve_with_context(task, env, "context", priced, contest));
-  COLLAGE_TRY_VOID(evolve_covers(task, env, priced, contest));
+  const Ablations& without = task.options.ablations;
+  if (!without.improves()) return schedules;
+  if (!without.correction) COLLAGE_TRY_VOID(improve_with_context(task, env, "context", priced, contest));
+  if (!without.evolution) COLLAGE_TRY_VOID(evolve_covers(task, env, priced, contest));
   return schedules;
 }
 
@@ -98,6 +100,9 @@ Result<Shipped> run_stages(const TuneOptions& options, MeasureEnv& env, TimeLimi
   COLLAGE_TRY(Pool pool, propose_pool(task, env));
   std::ranges::move(notes_on_missing(pool.candidates), std::back_inserter(contest.notes));
   pool = without_large_steps(std::move(pool), task, engines_of(contest));
+  pool.candidates = ablated(std::move(pool.candidates), task.graph(), who.backends, options.ablations);
+  if (options.ablations.any())
+    contest.notes.push_back("an ablation: left out " + to_text(options.ablations) + "; engines are only timed");
   env.dump.keep("pool", [&] { return to_text(prepared.graph, pool.candidates); });
   Priced priced = open_pricing(task, std::move(pool), env);
   try_narrow(task, env, priced, contest);

@@ -22,6 +22,7 @@
 #include "numbers/output_bound.h"
 #include "onnx/import.h"
 #include "region/rules/user_rules.h"
+#include "tune/ablation.h"
 #include "tune/estimator.h"
 #include "tune/node_rules.h"
 #include "tune/objective.h"
@@ -53,6 +54,7 @@ struct TuneOptions : MeasureOptions {
   std::string cost_table;  ///< path to write every candidate with its cost to; empty = nowhere
   std::string store;       ///< path of the cost store, or "memory:"
   std::string repros;      ///< folder for reproduction bundles of backends' failures; empty = none are written
+  Ablations ablations;     ///< what is left out, for evaluations
   double budget_s = 60;
   double tune_budget_s = 0;   ///< on top of it: for schedules beyond those that backends offer
   bool portable = false;      ///< kernels for processors with fewer instructions too, after the budget

@@ -40,6 +40,7 @@ std::string tune_question(const TuneTask& task, Registry& registry) {
       timing_question(task) + "|" + std::string(name_of(options.accuracy)) + "|" + std::to_string(options.seed);
   for (const UserRule& rule : options.user_rules) text += "|" + rule.text;
   for (const std::string& name : task.who.backends) text += "|" + name + " " + (*registry.get(name))->info().build;
+  if (options.ablations.any()) text += "|without " + to_text(options.ablations);
   return text;
 }
 

@@ -29,6 +29,7 @@ struct TuneCommand {
   std::string budget = "60s";
   std::string tune_budget = "0s";
   std::string cost_table;
+  std::vector<std::string> ablations;
   bool measures_all = false;
   bool portable = false;
   std::string replay;
@@ -90,6 +91,10 @@ Result<TuneOptions> tune_options(const TuneCommand& options, Console& console) {
   COLLAGE_TRY(tune_options.shapes, parse_shape_bindings(options.common.shapes));
   COLLAGE_TRY(tune_options.bound, accuracy_from(options.common.accuracy, label("--accuracy")));
   tune_options.accuracy = tune_options.bound->accuracy;
+  const auto ablations = ablations_from(options.ablations);
+  if (!ablations)
+    return bad_option(label("--ablate"), fmt::format("{}", fmt::join(options.ablations, ",")), ablations.error());
+  tune_options.ablations = *ablations;
   COLLAGE_TRY(tune_options.passes_off, passes_off_from(options.common.passes, label("--passes")));
   COLLAGE_TRY(tune_options.input_ranges, input_ranges_from(options.common.input_ranges, label("--input-range")));
   COLLAGE_TRY(tune_options.budget_s, seconds_from(options.budget, "--budget"));
@@ -220,6 +225,13 @@ void add_choice_options(CLI::App& command, TuneCommand& options) {
       ->check(positive_number(true))
       ->type_name("US");
   command.add_flag("--measure-all", options.measures_all, "measure every candidate, not only what may be needed");
+  command
+      .add_option("--ablate", options.ablations,
+                  "parts of the search to leave out, for evaluations: formats, borders, correction, evolution, "
+                  "largest-first, backend-order; engines do not ship then")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->option_text("LIST");
   command.add_flag("--portable", options.portable,
                    "kernels for processors with fewer instructions too, compiled after the budget");
 }
@@ -248,9 +260,10 @@ void add_replay(CLI::App& command, TuneCommand& options) {
       command.add_option("--replay", options.replay, "take the decisions of this plan, measure nothing")
           ->type_name("PLAN");
   for (const char* decided :
-       {"--threads",     "--backends", "--only",   "--accuracy",    "--passes",     "--shape",         "--at",
-        "--points",      "--ban",      "--pin",    "--rules",       "--memory-cap", "--memory-weight", "--deploy",
-        "--measure-all", "--portable", "--budget", "--tune-budget", "--cost-table", "--dump",          "--resume"})
+       {"--threads",     "--backends", "--only",     "--accuracy", "--passes",      "--shape",         "--at",
+        "--points",      "--ban",      "--pin",      "--rules",    "--memory-cap",  "--memory-weight", "--deploy",
+        "--measure-all", "--ablate",   "--portable", "--budget",   "--tune-budget", "--cost-table",    "--dump",
+        "--resume"})
     replay->excludes(command.get_option(decided));
 }
 

@@ -126,6 +126,7 @@ Result<void> evolve_covers(const TuneTask& task, const MeasureEnv& env, Priced& 
   if (!is_inside(task, env, made, contest)) return {};
   contest.add(std::move(made));
   COLLAGE_TRY_VOID(judge(task, env, priced.pricing->quiet_ns(), contest));
+  if (task.options.ablations.correction) return {};
   return improve_with_context(task, env, "evolved context", priced, contest);
 }
 

@@ -121,7 +121,8 @@ bool add_rival(const std::string& title, const RivalModel& model, const TuneTask
     COLLAGE_TRY(Artifact artifact, artifact_of(task, env, model, *chosen_region(cover.steps.front()), compiling));
     COLLAGE_TRY(Contestant rival, make_rival(task, env, title, model.graph, cover, std::move(artifact)));
     COLLAGE_TRY_VOID(check_cap(rival, task.options.objective, contest));
-    rival.may_ship = !task.options.for_library && keeps_bound_left_alone(task, env, model.engine, rival, contest);
+    rival.may_ship = !task.options.for_library && !task.options.ablations.any() &&
+                     keeps_bound_left_alone(task, env, model.engine, rival, contest);
     return rival;
   }();
   if (!made && model.model_file.empty() && made.error().code == "worker/died")

@@ -53,6 +53,7 @@ PricingOptions pricing_options(const TuneTask& task, const MeasureEnv& env) {
           .backends_apart = !task.who.conflicts.empty(),
           .converters = converters(task, env),
           .locations = task.who.locations,
+          .free_borders = task.options.ablations.borders,
           .progress = env.progress,
           .repros = &env.repros};
 }
@@ -266,7 +267,7 @@ Result<void> price_all(const TuneTask& task, const MeasureEnv& env, Priced& pric
   if (is_recalled && priced.record->pricing.is_cut) env.budget.end_measuring();
   priced.why_unmeasured.assign(priced.costs.size(), why_not_measured(env, !task.options.measures_all));
   if (is_recalled && priced.record->pricing.is_late) env.budget.end_measuring();
-  COLLAGE_TRY_VOID(join_neighbours(task, env, priced));
+  if (task.options.ablations.improves()) COLLAGE_TRY_VOID(join_neighbours(task, env, priced));
   if (!is_known_to_end) note_end(env, priced);
   return write_cost_table(task, priced);
 }
@@ -380,6 +381,7 @@ CoverRequest cover_request(const TuneTask& task, const Priced& priced, const Cor
   request.conflicts = who.conflicts;
   request.locations = who.locations;
   request.search.capacity = who.locations.capacity;
+  if (task.options.ablations.borders) request.search.launch_ns = 0;
   request.search.max_states = most_states(task.options.budget_s);
   if (task.options.objective.is_time_alone()) return request;
   request.search.ns_per_byte = task.options.objective.ns_per_byte;

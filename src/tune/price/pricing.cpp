@@ -60,6 +60,7 @@ std::vector<std::string> quick_backends(const std::vector<std::string>& names, R
 
 Pricing::Pricing(PricingOptions options, const Graph& graph, Registry& registry, Store& store)
     : registry_(registry),
+      free_borders_(options.free_borders),
       pricer_(std::make_unique<Pricer>(pricer_options(options, graph), registry, store)),
       candidates_(options, graph, *pricer_),
       conversions_(graph, options.converters, without_compilers(options.converters, registry),
@@ -124,6 +125,17 @@ Result<SearchResult> Pricing::best_measured(const CoverRequest& request, const M
   };
   COLLAGE_TRY(std::vector<NamedCover> covers, until_measured(find, limits));
   return std::move(covers.front().result);
+}
+
+BoundaryTable Pricing::boundary_table() {
+  BoundaryTable table = conversions_.table();
+  if (!free_borders_) return table;
+  return [table = std::move(table)](ValueId value, const Place& from, const Place& to) {
+    std::optional<BoundaryChoice> choice = table(value, from, to);
+    // A cost of 0 means that nothing is done.
+    if (choice && nanoseconds_of(choice->cost).value_or(1) > 0) choice->cost = Estimated{.ns = 1};
+    return choice;
+  };
 }
 
 CoverRequest Pricing::completed(CoverRequest request) {

@@ -71,7 +71,7 @@ class Pricing {
   [[nodiscard]] const std::vector<std::string>& unportable() const { return artifacts_.unportable(); }
 
   /// What conversions are known to cost so far, estimates for the others. Lives no longer than this object.
-  [[nodiscard]] BoundaryTable boundary_table() { return conversions_.table(); }
+  [[nodiscard]] BoundaryTable boundary_table();
   /// `costs` with the candidates that artifacts() found not to work as refused.
   [[nodiscard]] std::vector<Cost> without_broken(const CandidatePool& pool, std::vector<Cost> costs) const {
     return artifacts_.without_broken(pool, std::move(costs));
@@ -98,6 +98,7 @@ class Pricing {
   [[nodiscard]] Result<std::vector<NamedCover>> until_measured(const FindCovers& find, const MeasureLimits& limits);
 
   Registry& registry_;
+  bool free_borders_;
   std::unique_ptr<Pricer> pricer_;  ///< apart, so that its address stays when this is moved: members refer to it
   CandidatePricer candidates_;
   ConversionCosts conversions_;
