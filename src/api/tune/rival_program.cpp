@@ -253,11 +253,11 @@ Result<std::string> RivalProgram::receive(Seconds patience) {
 }
 
 std::unexpected<Error> RivalProgram::failed(const char* code, std::string saw) const {
-  const std::string words = last_words();
+  const std::string words = printed_last();
   return fail(ExitCode::kUnsupported, code, name_, std::move(saw) + (words.empty() ? "" : "; it said: " + words));
 }
 
-std::string RivalProgram::last_words() const {
+std::string RivalProgram::printed_last() const {
   std::ifstream file(folder_.file("messages"));
   std::string last;
   for (std::string line; std::getline(file, line);)

@@ -72,7 +72,7 @@ class RivalProgram {
   Result<void> send(const std::string& line);
   Result<std::string> receive(Seconds patience);
   [[nodiscard]] std::unexpected<Error> failed(const char* code, std::string saw) const;
-  [[nodiscard]] std::string last_words() const;
+  [[nodiscard]] std::string printed_last() const;
   void end();
 
   std::string name_;
