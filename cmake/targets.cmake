@@ -85,9 +85,14 @@ function(collage_program name)
 endfunction()
 
 # collage_backend_option(NAME) declares COLLAGE_BACKEND_<NAME>; AUTO builds it when its libraries are there, ON insists.
+# A release and a wheel are the same whatever ./dev setup NAME has fetched on the machine that builds them.
 macro(collage_backend_option name)
   string(TOUPPER ${name} COLLAGE_UPPER)
-  set(COLLAGE_BACKEND_${COLLAGE_UPPER} AUTO CACHE STRING "Backend ${name}: AUTO, ON or OFF")
+  set(default_state AUTO)
+  if("${name}" IN_LIST COLLAGE_OPTIONAL_BACKENDS AND (COLLAGE_RELEASE OR SKBUILD))
+    set(default_state OFF)
+  endif()
+  set(COLLAGE_BACKEND_${COLLAGE_UPPER} ${default_state} CACHE STRING "Backend ${name}: AUTO, ON or OFF")
   set_property(CACHE COLLAGE_BACKEND_${COLLAGE_UPPER} PROPERTY STRINGS AUTO ON OFF)
   if(NOT COLLAGE_BACKEND_${COLLAGE_UPPER} MATCHES "^(AUTO|ON|OFF)$")
     message(FATAL_ERROR

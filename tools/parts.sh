@@ -207,6 +207,17 @@ make_nanobind() {
   mv wheel/nanobind-*.dist-info/licenses "$1/"
 }
 
+# crate_fetch NAME VERSION: downloads a crate into ./cargo. Before 1.82 cargo does that only with all it depends on.
+crate_fetch() {
+  export CARGO_HOME="$PWD/cargo"
+  cargo info --quiet "$1@$2" >/dev/null 2>&1 && return
+  mkdir -p crate
+  touch crate/lib.rs
+  printf '[package]\nname = "fetch"\nversion = "0.0.0"\n[lib]\npath = "lib.rs"\n[dependencies]\n%s = "=%s"\n' "$1" "$2" \
+    >crate/Cargo.toml
+  cargo fetch --quiet --manifest-path crate/Cargo.toml >&2
+}
+
 # The sources of MNN come inside a Rust crate. A change to one header of them: what the library has to say goes to stderr
 # instead of stdout, and only errors. Its own headers, its schema and the flatbuffers that read it are installed.
 make_mnn() {
@@ -214,7 +225,7 @@ make_mnn() {
   local package version sha
   read -r _ package version _ sha < <(part_rows mnn)
   if [ ! -d source ]; then
-    CARGO_HOME="$PWD/cargo" cargo info --quiet "$package@$version" >/dev/null
+    crate_fetch "$package" "$version"
     cp "$(find cargo/registry/cache -name "$package-$version.crate")" download/
     echo "$sha download/$package-$version.crate" | sha256sum --check --quiet -
     rm -rf source.part
