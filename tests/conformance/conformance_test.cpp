@@ -57,7 +57,7 @@ std::size_t variants_on(const std::string& backend, bool is_official) {
 }
 
 std::vector<std::string> all_backends() {
-  return {"host", "native", "onednn", "onnxruntime", "openvino", "blas", "onednn3"};
+  return {"host", "native", "onednn", "onnxruntime", "openvino", "blas", "onednn3", "mnn", "xnnpack"};
 }
 
 std::vector<std::string> wanted_backends() {

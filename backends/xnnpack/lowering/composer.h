@@ -1,0 +1,103 @@
+// Writes a program node by node: gives values their tensors in one layout, and joins an operation with those before it
+// where the library computes both at once.
+// In:  a graph, a region, a layout. Out: Lowered.
+// Cost: linear in the region's operands. No library calls.
+// Not here: what each operator means (lower_*.cpp).
+#pragma once
+
+#include <expected>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "ir/graph.h"
+#include "program.h"
+#include "region/format.h"
+#include "region/refusal.h"
+#include "region/region.h"
+
+namespace collage::xnnpack {
+
+enum class Layout : std::uint8_t {
+  kPlain,        ///< all values row-major in ONNX order
+  kChannelsLast  ///< values of rank 3 to 5 as [n, spatial..., c]; others plain
+};
+
+struct Lowered {
+  Program program;
+  std::vector<ValueId> constants;
+  std::vector<Format> input_formats;                              ///< one per input of the region
+  std::vector<Format> output_formats;                             ///< one per output
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> in_place;  ///< as of Artifact
+};
+
+using Done = std::expected<void, Refusal>;
+
+[[nodiscard]] inline std::unexpected<Refusal> refuse(RefusalReason reason, std::string detail) {
+  return std::unexpected(Refusal{reason, std::move(detail)});
+}
+
+class Composer {
+ public:
+  Composer(const Graph& graph, const Region& region, Layout layout);
+
+  [[nodiscard]] const Graph& graph() const { return graph_; }
+  [[nodiscard]] const Region& region() const { return region_; }
+
+  [[nodiscard]] Extents extents(ValueId id) const { return graph_.value(id).type.extents(); }
+  [[nodiscard]] std::size_t rank(ValueId id) const { return graph_.value(id).type.extents().size(); }
+  /// Whether a value of the rank has its channels last.
+  [[nodiscard]] bool is_turned(std::size_t rank) const;
+  /// The ONNX axis of each axis of the library, outermost first; -1 for one that the library wants besides: images of
+  /// one axis are images one pixel high.
+  [[nodiscard]] std::vector<int> order(std::size_t rank) const;
+  /// The library's axis of an ONNX axis; negative ones count from the end.
+  [[nodiscard]] std::int64_t library_axis(std::size_t rank, std::int64_t axis) const;
+  [[nodiscard]] Extents library_extents(const Extents& extents) const;
+  /// The bytes of the value are those of its plain format.
+  [[nodiscard]] bool has_plain_bytes(ValueId id) const;
+
+  /// The tensor of a value that is read: computed, an input, or a constant in the region's layout.
+  [[nodiscard]] int read(ValueId id);
+  /// The tensor of an operand that is broadcast to a value of this rank. Nothing when the library would broadcast along
+  /// other axes than ONNX does.
+  [[nodiscard]] std::optional<int> read_broadcast(ValueId id, std::size_t rank);
+  /// The tensor of a node's result.
+  [[nodiscard]] int write(ValueId id);
+  [[nodiscard]] int temporary(const Extents& library_extents);
+  [[nodiscard]] int literal(float value);
+  /// A constant, gathered as TensorInfo says.
+  [[nodiscard]] int constant(ValueId id, Extents library_extents, Extents gathered, Extents steps, float scale = 1.F);
+
+  [[nodiscard]] const TensorInfo& tensor(int index) const {
+    return lowered_.program.tensors[static_cast<std::size_t>(index)];
+  }
+  void add(Op op) { lowered_.program.ops.push_back(std::move(op)); }
+
+  /// The operation that makes a value which nothing else than one node reads; null when there is none.
+  [[nodiscard]] Op* sole_maker(ValueId id);
+  /// Takes an operation out again; what it read is read by others from now on.
+  void remove(const Op* op);
+
+  /// A node that another one has computed with it.
+  void skip(std::size_t node) { skipped_.insert(node); }
+  [[nodiscard]] bool is_skipped(std::size_t node) const { return skipped_.contains(node); }
+  /// The node that alone reads a value inside of the region, when nothing outside does; the universe's size otherwise.
+  [[nodiscard]] std::size_t sole_reader(ValueId id) const;
+
+  [[nodiscard]] Lowered take();
+
+ private:
+  void add_in_place();
+
+  const Graph& graph_;
+  const Region& region_;
+  Layout layout_;
+  Lowered lowered_;
+  std::map<ValueId, int> tensors_;
+  NodeSet skipped_;
+};
+
+}  // namespace collage::xnnpack

@@ -1,0 +1,162 @@
+#include "program.h"
+
+#include <array>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+namespace collage::xnnpack {
+namespace {
+
+using nlohmann::json;
+
+constexpr const char* kSchema = "xnnpack-program/1";
+constexpr std::array kRoles = {"input", "output", "constant", "temporary", "literal"};
+constexpr std::array kOpKinds = {"convolution",
+                                 "depthwise_convolution",
+                                 "deconvolution",
+                                 "fully_connected",
+                                 "batch_matmul",
+                                 "max_pooling",
+                                 "average_pooling",
+                                 "reduction",
+                                 "unary",
+                                 "binary",
+                                 "softmax",
+                                 "transpose",
+                                 "reshape",
+                                 "concat",
+                                 "pad",
+                                 "resize"};
+
+template <class Enum, class Names>
+Enum enum_of(const Names& names, const std::string& name) {
+  for (std::size_t i = 0; i < names.size(); ++i)
+    if (name == names[i]) return static_cast<Enum>(i);
+  throw std::runtime_error("unknown word " + name);
+}
+
+template <class Enum, class Names>
+const char* word_of(const Names& names, Enum value) {
+  return names[static_cast<std::size_t>(value)];
+}
+
+/// Writes a field unless it has its default, so that artifacts stay small.
+template <class T>
+void put(json& object, const char* name, const T& value, const T& absent = {}) {
+  if (value != absent) object[name] = value;
+}
+
+void put(json& object, const char* name, const Extents& value) {
+  if (!value.empty()) object[name] = value;
+}
+
+template <class T>
+void get(const json& object, const char* name, T& value) {
+  if (const auto found = object.find(name); found != object.end()) value = found->get<T>();
+}
+
+json json_of(const TensorInfo& tensor) {
+  json object = {{"role", word_of(kRoles, tensor.role)}, {"extents", tensor.extents}};
+  put(object, "index", tensor.index);
+  put(object, "gathered", tensor.gathered);
+  put(object, "steps", tensor.steps);
+  put(object, "scale", tensor.scale, 1.F);
+  return object;
+}
+
+TensorInfo tensor_of(const json& object) {
+  TensorInfo tensor;
+  tensor.role = enum_of<Role>(kRoles, object.at("role"));
+  object.at("extents").get_to(tensor.extents);
+  get(object, "index", tensor.index);
+  get(object, "gathered", tensor.gathered);
+  get(object, "steps", tensor.steps);
+  get(object, "scale", tensor.scale);
+  return tensor;
+}
+
+json json_of(const Op& op) {
+  json object = {{"kind", word_of(kOpKinds, op.kind)}, {"inputs", op.inputs}, {"output", op.output}};
+  put(object, "algorithm", op.algorithm);
+  put(object, "kernel", op.kernel);
+  put(object, "strides", op.strides);
+  put(object, "dilations", op.dilations);
+  put(object, "begin", op.begin);
+  put(object, "end", op.end);
+  put(object, "adjustment", op.adjustment);
+  put(object, "groups", op.groups, std::int64_t{1});
+  put(object, "axes", op.axes);
+  put(object, "transposed", op.transposed);
+  put(object, "keeps_axes", op.keeps_axes);
+  put(object, "alpha", op.alpha);
+  // JSON has no infinity: a missing bound is one.
+  if (std::isfinite(op.least)) object["least"] = op.least;
+  if (std::isfinite(op.most)) object["most"] = op.most;
+  return object;
+}
+
+Op op_of(const json& object) {
+  Op op;
+  op.kind = enum_of<OpKind>(kOpKinds, object.at("kind"));
+  object.at("inputs").get_to(op.inputs);
+  object.at("output").get_to(op.output);
+  get(object, "algorithm", op.algorithm);
+  get(object, "kernel", op.kernel);
+  get(object, "strides", op.strides);
+  get(object, "dilations", op.dilations);
+  get(object, "begin", op.begin);
+  get(object, "end", op.end);
+  get(object, "adjustment", op.adjustment);
+  get(object, "groups", op.groups);
+  get(object, "axes", op.axes);
+  get(object, "transposed", op.transposed);
+  get(object, "keeps_axes", op.keeps_axes);
+  get(object, "alpha", op.alpha);
+  get(object, "least", op.least);
+  get(object, "most", op.most);
+  return op;
+}
+
+/// Every tensor that an operation names exists, so that later code may index freely.
+void check_references(const Program& program) {
+  const auto check = [&](int tensor) {
+    if (tensor < 0 || tensor >= static_cast<int>(program.tensors.size()))
+      throw std::runtime_error("no tensor " + std::to_string(tensor));
+  };
+  for (const Op& op : program.ops) {
+    if (op.inputs.empty()) throw std::runtime_error("an operation without inputs");
+    check(op.output);
+    for (const int input : op.inputs) check(input);
+  }
+}
+
+}  // namespace
+
+std::unexpected<Error> bad_artifact(std::string saw) {
+  return fail(ExitCode::kBadInput, "backend/bad-artifact", "xnnpack", std::move(saw), "an artifact of this backend");
+}
+
+std::string to_json(const Program& program) {
+  json object = {{"schema", kSchema}, {"tensors", json::array()}, {"ops", json::array()}};
+  for (const TensorInfo& tensor : program.tensors) object["tensors"].push_back(json_of(tensor));
+  for (const Op& op : program.ops) object["ops"].push_back(json_of(op));
+  put(object, "prepared", program.is_prepared);
+  return object.dump();
+}
+
+Result<Program> parse_program(std::string_view text) {
+  try {
+    const json object = json::parse(text);
+    if (object.at("schema") != kSchema) throw std::runtime_error("unknown schema");
+    Program program;
+    for (const json& tensor : object.at("tensors")) program.tensors.push_back(tensor_of(tensor));
+    for (const json& op : object.at("ops")) program.ops.push_back(op_of(op));
+    get(object, "prepared", program.is_prepared);
+    check_references(program);
+    return program;
+  } catch (const std::exception& exception) {
+    return bad_artifact(exception.what());
+  }
+}
+
+}  // namespace collage::xnnpack
