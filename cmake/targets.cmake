@@ -100,6 +100,13 @@ macro(collage_backend_option name)
   endif()
 endmacro()
 
+# collage_leave_out(NAME REASON): who asks the program in the build tree for this backend is told why it is not there.
+function(collage_leave_out name reason)
+  set(module "${PROJECT_BINARY_DIR}/lib/collage/libcollage_backend_${name}")
+  file(CONFIGURE OUTPUT "${module}.lacks" CONTENT "${reason}\n" @ONLY)
+  file(REMOVE "${module}.so")
+endfunction()
+
 # collage_backend_requires(NAME VALUE REASON): says, before collage_backend, what else must hold; a false VALUE is a no.
 function(collage_backend_requires name value reason)
   if(NOT value)
@@ -129,9 +136,7 @@ function(collage_backend name)
     if(COLLAGE_BACKEND_${upper} STREQUAL "ON")
       message(FATAL_ERROR "backend ${name} is ON but cannot be built: ${lacks}")
     endif()
-    # Who asks the program for this backend is told so.
-    file(CONFIGURE OUTPUT "${PROJECT_BINARY_DIR}/lib/collage/libcollage_backend_${name}.lacks" CONTENT "${lacks}\n" @ONLY)
-    file(REMOVE "${PROJECT_BINARY_DIR}/lib/collage/libcollage_backend_${name}.so")
+    collage_leave_out(${name} "${lacks}")
     return()
   endif()
   file(REMOVE "${PROJECT_BINARY_DIR}/lib/collage/libcollage_backend_${name}.lacks")

@@ -17,11 +17,12 @@ How: two kinds of rows. A "rivals" row is one network at one batch and number of
 """
 
 import argparse
+import hashlib
 import json
 import math
 import os
 import pathlib
-import shlex
+import shutil
 import statistics
 import sys
 import tempfile
@@ -32,7 +33,8 @@ from export_table import run, shapes_of
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 NETWORKS = ["bert_base", "dcgan", "nasneta", "resnet50_3d", "resnext50_32x4d"]
 ENGINES = ["onnxruntime", "openvino"]
-# name -> options of the tune, beside those of the row
+# Name -> options of the tune, beside those of the row
+WHOLE = "the whole search"
 ABLATIONS = {
     "no evolution (level 1 alone)": ["--ablate", "evolution"],
     "no correction in plans": ["--ablate", "correction"],
@@ -61,7 +63,7 @@ class Place:
 
     def model(self, text, batch):
         """Its file, and options that bind its dimensions."""
-        if "/" in text or text.endswith(".onnx"):
+        if is_file(text):
             return shapes_of(text)
         path = self.folder / f"{text}-{batch}.onnx"
         if not path.exists():
@@ -77,6 +79,29 @@ class Place:
         rivals = [word for program in programs for word in ("--rival", program)]
         return self.json("bench", plan, "--against", ",".join(map(str, against)), "--seconds", self.options.seconds,
                          *rivals)
+
+
+def is_file(text):
+    """Of a model with its own batch, in place of the name of a network."""
+    return ".onnx" in text
+
+
+def store_of(place, text, batch, threads):
+    return place.folder / f"{hashlib.sha256(text.encode()).hexdigest()[:8]}-{batch}-{threads}.sqlite"
+
+
+def copy_of(store, copy):
+    """The store once more; its files are never changed, so they need not be copied."""
+    shutil.copy(store, copy)
+    files = pathlib.Path(f"{store}.files")
+    if files.exists():
+        shutil.copytree(files, f"{copy}.files", copy_function=os.link, dirs_exist_ok=True)
+    return copy
+
+
+def drop(store):
+    store.unlink(missing_ok=True)
+    shutil.rmtree(f"{store}.files", ignore_errors=True)
 
 
 def contender(one, ratios):
@@ -97,7 +122,7 @@ def of_tune(report):
 
 
 def rivals_row(place, text, batch, threads):
-    store = place.folder / f"{pathlib.Path(text).stem}-{batch}-{threads}.sqlite"
+    store = store_of(place, text, batch, threads)
     plan = place.folder / "plan.collage"
     tuned = place.tune(plan, place.model(text, batch), threads, store, place.options.budget)
     report = place.bench(plan, ENGINES, place.options.rival)
@@ -106,21 +131,21 @@ def rivals_row(place, text, batch, threads):
 
 def ablations_row(place, text, batch, threads):
     """Plans of the same store, the whole search first; the whole search is timed against all others."""
-    store = place.folder / f"{pathlib.Path(text).stem}-{batch}-{threads}.sqlite"
+    store = store_of(place, text, batch, threads)
     model = place.model(text, batch)
-    whole = place.folder / "whole.collage"
-    place.tune(whole, model, threads, store, place.options.budget)
-    tuned = {"the whole search": place.tune(whole, model, threads, store, place.options.ablation_budget)}
-    plans, failed = {}, {}
-    for index, (name, more) in enumerate(ABLATIONS.items()):
-        plan = place.folder / f"ablation{index}.collage"
+    place.tune(place.folder / "plan.collage", model, threads, store, place.options.budget)
+    tuned, plans, failed = {}, {}, {}
+    for index, (name, more) in enumerate({WHOLE: [], **ABLATIONS}.items()):
+        plan, own = place.folder / f"ablation{index}.collage", copy_of(store, place.folder / "ablation.sqlite")
         try:
-            tuned[name] = place.tune(plan, model, threads, store, place.options.ablation_budget, more)
+            tuned[name] = place.tune(plan, model, threads, own, place.options.ablation_budget, more)
             plans[name] = plan
         except RuntimeError as error:
             failed[name] = str(error)
+        drop(own)
+    whole = plans.pop(WHOLE)
     times = contenders(place.bench(whole, plans.values()))
-    named = dict(zip(["the whole search", *plans], times, strict=True))
+    named = dict(zip([WHOLE, *plans], times, strict=True))
     return {"plans": [{"ablation": name} | of_tune(tuned[name]) | time | {"name": ""} for name, time in named.items()],
             "failed": failed}
 
@@ -128,7 +153,7 @@ def ablations_row(place, text, batch, threads):
 def rows_asked(options):
     """(kind, network, batch, threads) in the order in which they are made."""
     for text in options.networks:
-        for batch in options.batches:
+        for batch in options.batches if not is_file(text) else [1]:
             for threads in options.threads:
                 if threads > 1 and batch > 1:
                     continue  # all processors at batch 1 alone, as a service of one request would use them
@@ -154,7 +179,7 @@ def rivals_table(rows):
     for row in rows:
         own, *others = row["contenders"]
         by_name = {one["name"]: one for one in others}
-        cells = [row["network"], str(row["batch"]), str(row["threads"]), us_text(own["us"])]
+        cells = [row["network"].split("/")[-1], str(row["batch"]), str(row["threads"]), us_text(own["us"])]
         for name in names:
             one = by_name.get(name)
             cells.append("refuses" if one is None else f"{us_text(one['us'])} (wrong numbers)" if one["wrong"] else
@@ -174,18 +199,20 @@ def rivals_table(rows):
 
 def ablations_table(rows):
     lines = [["plan", *[row["network"] for row in rows], "geometric mean"], ["---", *["---:"] * (len(rows) + 1)]]
-    for name in ["the whole search", *ABLATIONS]:
+    for name in [WHOLE, *ABLATIONS]:
         cells, speeds = [name], []
         for row in rows:
             one = next((plan for plan in row["plans"] if plan["ablation"] == name), None)
             if one is None:
                 cells.append("no plan")
-            elif name == "the whole search":
+            elif name == WHOLE:
                 cells.append(f"{us_text(one['us'])} us, {one['measured']} measured")
+            elif one["wrong"]:
+                cells.append("wrong numbers")
             else:
                 speeds.append(1 / one["ratio"])
                 cells.append(f"{1 / one['ratio']:.2f} ({one['tune_s']:.0f} s)")
-        lines.append([*cells, f"{geometric_mean(speeds):.2f}" if speeds else ""])
+        lines.append([*cells, f"{geometric_mean(speeds):.2f} of {len(speeds)}" if speeds else ""])
     return "\n".join("| " + " | ".join(line) + " |" for line in lines)
 
 
@@ -211,7 +238,7 @@ def main():
     parser.add_argument("--seconds", type=int, default=5, help="of each bench")
     parser.add_argument("--table", action="store_true", help="only print what is there")
     options = parser.parse_args()
-    options.rival = [name + "=" + shlex.join(absolute(words)) for name, words in map(divided, options.rival)]
+    options.rival = [name + "=" + " ".join(absolute(words)) for name, words in map(divided, options.rival)]
     rows = json.loads(options.out.read_text()) if options.out.exists() else []
     if options.table:
         print_tables(rows)
@@ -220,7 +247,7 @@ def main():
     with tempfile.TemporaryDirectory(prefix="collage-evaluate-") as folder:
         place = Place(options, pathlib.Path(folder))
         for kind, text, batch, threads in rows_asked(options):
-            key = {"kind": kind, "network": pathlib.Path(text.split(":")[0]).stem, "batch": batch, "threads": threads,
+            key = {"kind": kind, "network": text, "batch": batch, "threads": threads,
                    "machine": machine}
             if any(key.items() <= row.items() for row in rows):
                 continue

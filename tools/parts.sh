@@ -134,6 +134,7 @@ trixie_source_fetch() {
   read -r _ package version _ sha < <(part_rows "$1" | awk -v package="$2" '$2 == package')
   trixie_get deb-src source --download-only --tar-only "$package=$version"
   echo "$sha $(echo download/"$package"_*.orig.tar.*)" | sha256sum --check --quiet -
+  rm -rf "$3.part"
   mkdir "$3.part"
   tar xf download/"$package"_*.orig.tar.* -C "$3.part"
   # Some archives hold one folder with everything, some hold everything directly.
@@ -304,6 +305,7 @@ make_xnnpack() {
   done
   # Threads that wait for work keep a processor busy for milliseconds as it comes; other libraries have work for it.
   sed -i 's/SPIN_WAIT_ITERATIONS 1000000/SPIN_WAIT_ITERATIONS 2000/' pthreadpool/src/threadpool-common.h
+  grep -q 'SPIN_WAIT_ITERATIONS 2000' pthreadpool/src/threadpool-common.h || die "xnnpack: its threads wait otherwise than expected"
   mkdir -p needs/include needs/lib
   cp cpuinfo/usr/include/cpuinfo.h fxdiv/include/fxdiv.h pthreadpool/include/pthreadpool.h needs/include/
   cp -P cpuinfo/usr/lib/x86_64-linux-gnu/libcpuinfo.so* needs/lib/

@@ -37,7 +37,7 @@ const std::map<std::string, MNN::BinaryOpOperation, std::less<>>& binary_names()
 /// The last block of channels has lanes that stand for no channel. What reads blocks multiplies them by 0, so they must
 /// stay finite.
 bool keeps_lanes_finite(const Node& node) {
-  for (const char* name : {"Log", "Reciprocal", "Div", "Pow", "Exp"})
+  for (const char* name : {"Log", "Reciprocal", "Div", "Pow", "Exp", "Sqrt"})
     if (node.op_type == name) return false;
   return true;
 }

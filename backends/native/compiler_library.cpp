@@ -10,6 +10,7 @@
 
 #include "backend/open_library.h"
 #include "backend/registry.h"
+#include "base/file.h"
 
 namespace collage::native {
 namespace {
@@ -61,10 +62,10 @@ std::vector<std::string> libraries_of_strategies() {
   folders.push_back(own_folder().string());
   for (const std::string& folder : folders) {
     std::error_code error;
-    for (std::filesystem::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error))
-      if (const std::string name = entry->path().filename().string();
-          name.starts_with(kStrategiesPrefix) && name.ends_with(".so"))
-        if (const auto path = std::filesystem::canonical(entry->path(), error); !error) found.insert(path.string());
+    for (const std::string& name : names_in(folder))
+      if (name.starts_with(kStrategiesPrefix) && name.ends_with(".so"))
+        if (const auto path = std::filesystem::canonical(std::filesystem::path(folder) / name, error); !error)
+          found.insert(path.string());
   }
   return {found.begin(), found.end()};
 }

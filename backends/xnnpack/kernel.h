@@ -1,8 +1,7 @@
 // A loaded program: weights packed once, and a runtime of the library for each call.
 // In:  a program, a load request, a pool of threads. Out: a Kernel.
-// Threads: bind() may be called from many threads. A runtime is not shared: it keeps what lies between its operations
-// in
-//       memory of its own, which bind() allocates; run() allocates nothing.
+// Threads: bind() may be called from many threads. A runtime is not shared: it keeps what lies between its
+//       operations in memory of its own, which bind() allocates; run() allocates nothing.
 // Cost: bind() makes the library's objects, microseconds for an operation; run() makes one call.
 // The library may read 16 bytes past the end of what it reads. Constants have them. A buffer of the plan begins on 64
 // bytes, so what it ends in belongs to its page, unless it ends at the page's end: such an input is copied before each

@@ -2,7 +2,7 @@
 // In:  a number of threads. Out: a pool, alive as long as somebody holds it.
 // Threads: get() may be called from many threads. Runs that share a pool wait for one another: the kernels of a plan
 // run
-//       one after another anyway, and one pool for each would have more threads than there are processors.
+//       in turn anyway, and one pool for each would have more threads than there are processors.
 #pragma once
 
 #include <pthreadpool.h>

@@ -18,6 +18,7 @@
 #include "backend/module_file.h"
 #include "backend/roles.h"
 #include "backend/unusable.h"
+#include "base/file.h"
 #include "base/suggest.h"
 
 namespace collage {
@@ -33,12 +34,12 @@ std::string listed(const std::vector<std::string>& words) {
 std::map<std::string, std::string> left_out_of(const std::vector<std::string>& places) {
   std::map<std::string, std::string> reasons;
   for (const std::string& place : places) {
-    std::error_code error;
-    for (std::filesystem::directory_iterator entry(place, error), end; !error && entry != end; entry.increment(error)) {
-      const std::string kind = left_out_kind_of_file(entry->path().filename().string());
+    for (const std::string& name : names_in(place)) {
+      const std::string kind = left_out_kind_of_file(name);
       if (kind.empty()) continue;
       std::string reason;
-      std::getline(std::ifstream(entry->path()), reason);
+      std::ifstream file(std::filesystem::path(place) / name);
+      std::getline(file, reason);
       reasons.emplace(kind, "not built: " + reason);
     }
   }
@@ -105,13 +106,16 @@ std::vector<std::string> Registry::kinds() const {
   for (const std::string& place : state_->places) {
     std::error_code error;
     if (std::filesystem::is_regular_file(place, error)) add(place);
-    for (std::filesystem::directory_iterator entry(place, error), end; !error && entry != end; entry.increment(error))
-      add(entry->path());
+    for (const std::string& name : names_in(place)) add(name);
   }
   return {kinds.begin(), kinds.end()};
 }
 
-std::map<std::string, std::string> Registry::left_out() const { return left_out_of(state_->places); }
+std::map<std::string, std::string> Registry::left_out() const {
+  std::map<std::string, std::string> reasons = left_out_of(state_->places);
+  for (const std::string& kind : kinds()) reasons.erase(kind);
+  return reasons;
+}
 
 Result<Backend*> Registry::inspect(const std::string& instance_name) {
   COLLAGE_TRY(const InstanceName parsed, parse_instance_name(instance_name));

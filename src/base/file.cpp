@@ -1,5 +1,6 @@
 #include "base/file.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -9,6 +10,7 @@
 #include <chrono>
 #include <cstring>
 #include <filesystem>
+#include <memory>
 
 namespace collage {
 namespace {
@@ -104,14 +106,26 @@ Result<void> write_file(const std::string& path, std::span<const std::string_vie
   return write_and_rename(path, pieces, false);
 }
 
+std::vector<std::string> names_in(const std::string& folder) {
+  std::vector<std::string> names;
+  const std::unique_ptr<DIR, int (*)(DIR*)> open(::opendir(folder.c_str()), ::closedir);
+  if (!open) return names;
+  while (const dirent* const entry = ::readdir(open.get())) {
+    const std::string_view name = entry->d_name;
+    if (name != "." && name != "..") names.emplace_back(name);
+  }
+  return names;
+}
+
 void remove_stale_temporaries(const std::string& folder) {
   namespace fs = std::filesystem;
   std::error_code ignored;
   const auto limit = fs::file_time_type::clock::now() - std::chrono::hours(1);
-  for (fs::directory_iterator entry(folder, ignored), end; entry != end; entry.increment(ignored)) {
-    if (entry->path().filename().string().find(kTemporary) == std::string::npos) continue;
-    const auto written = fs::last_write_time(entry->path(), ignored);
-    if (!ignored && written < limit) fs::remove(entry->path(), ignored);
+  for (const std::string& name : names_in(folder)) {
+    if (name.find(kTemporary) == std::string::npos) continue;
+    const fs::path path = fs::path(folder) / name;
+    const auto written = fs::last_write_time(path, ignored);
+    if (!ignored && written < limit) fs::remove(path, ignored);
   }
 }
 

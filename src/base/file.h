@@ -5,6 +5,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/buffer.h"
 #include "base/error.h"
@@ -21,6 +22,10 @@ namespace collage {
 
 /// The same without the two syncs: for files that do not outlive the session.
 [[nodiscard]] Result<void> write_file(const std::string& path, std::span<const std::string_view> pieces);
+
+/// The names in a folder, in no order; none for one that cannot be read. To be used in place of
+/// std::filesystem::directory_iterator, whose constructor in libstdc++ ends the program when memory runs out.
+[[nodiscard]] std::vector<std::string> names_in(const std::string& folder);
 
 /// Removes temporaries of these two that their writers left behind an hour ago or earlier.
 void remove_stale_temporaries(const std::string& folder);

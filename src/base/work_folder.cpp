@@ -10,6 +10,8 @@
 #include <cstring>
 #include <filesystem>
 
+#include "base/file.h"
+
 namespace collage {
 namespace {
 
@@ -32,13 +34,13 @@ int lock(const std::string& path) {
 
 /// Removes folders whose owner is gone.
 void remove_stale(const fs::path& parent) {
-  std::error_code ignored;
-  for (fs::directory_iterator entry(parent, ignored), end; !ignored && entry != end; entry.increment(ignored)) {
-    if (!entry->path().filename().string().starts_with(kPrefix)) continue;
-    const int descriptor = lock(entry->path());
+  for (const std::string& name : names_in(parent.string())) {
+    if (!name.starts_with(kPrefix)) continue;
+    const fs::path folder = parent / name;
+    const int descriptor = lock(folder);
     if (descriptor < 0) continue;
     std::error_code failed;
-    fs::remove_all(entry->path(), failed);
+    fs::remove_all(folder, failed);
     ::close(descriptor);
   }
 }

@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "base/file.h"
 #include "base/hash.h"
 #include "numbers/record.h"
 #include "store/keys.h"
@@ -86,24 +87,24 @@ std::string repro_folder_of(const std::string& store_path) { return store_path +
 std::size_t prune_repros(const std::string& folder, const ReproLimits& limits) {
   std::vector<std::pair<fs::file_time_type, fs::path>> bundles;
   std::size_t removed = 0;
-  std::error_code error;
   const auto now = fs::file_time_type::clock::now();
   const auto remove = [&](const fs::path& path) {
     std::error_code failed;
     fs::remove_all(path, failed);
     if (!failed) ++removed;
   };
-  for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
+  for (const std::string& name : names_in(folder)) {
     std::error_code gone;
-    const auto time = entry->last_write_time(gone);
+    const fs::path path = fs::path(folder) / name;
+    const auto time = fs::last_write_time(path, gone);
     if (gone) continue;
-    const bool is_half = entry->path().filename().string().starts_with(kHalfWritten);
+    const bool is_half = name.starts_with(kHalfWritten);
     // Nothing but what a keeper wrote is touched, whatever folder this is.
-    if (!is_half && !fs::exists(entry->path() / "repro.json", gone)) continue;
+    if (!is_half && !fs::exists(path / "repro.json", gone)) continue;
     if (now - time > (is_half ? kStaleAfter : limits.most_age))
-      remove(entry->path());
+      remove(path);
     else if (!is_half)
-      bundles.emplace_back(time, entry->path());
+      bundles.emplace_back(time, path);
   }
   std::ranges::sort(bundles);
   for (std::size_t i = 0; i + limits.most_kept < bundles.size(); ++i) remove(bundles[i].second);

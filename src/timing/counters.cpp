@@ -26,7 +26,6 @@ constexpr std::array kEvents = {
     CountedEvent{"branch_misses", PERF_TYPE_HARDWARE, PERF_COUNT_HW_BRANCH_MISSES},
     CountedEvent{"cpu_ns", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_TASK_CLOCK},
     CountedEvent{"page_faults", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS},
-    CountedEvent{"context_switches", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CONTEXT_SWITCHES},
 };
 
 /// A file descriptor, or -1 with errno.
@@ -36,6 +35,7 @@ int open_event(const CountedEvent& event) {
   attributes.type = event.type;
   attributes.config = event.config;
   attributes.inherit = 1;
+  attributes.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
   // What a user without privileges may count; programs spend next to no time in the kernel while a plan runs.
   attributes.exclude_kernel = 1;
   attributes.exclude_hv = 1;
@@ -44,6 +44,20 @@ int open_event(const CountedEvent& event) {
   constexpr int kNoGroup = -1;
   return static_cast<int>(
       ::syscall(SYS_perf_event_open, &attributes, kThisThread, kAnyProcessor, kNoGroup, PERF_FLAG_FD_CLOEXEC));
+}
+
+/// What read() gives with the read_format of open_event().
+struct ReadCount {
+  std::uint64_t count = 0;
+  std::uint64_t enabled_ns = 0;
+  std::uint64_t running_ns = 0;
+};
+
+/// The count of the whole time from that of the time in which the event had a counter.
+std::uint64_t scaled(const ReadCount& read) {
+  if (read.running_ns == 0 || read.running_ns >= read.enabled_ns) return read.count;
+  return static_cast<std::uint64_t>(static_cast<double>(read.count) * static_cast<double>(read.enabled_ns) /
+                                    static_cast<double>(read.running_ns));
 }
 
 }  // namespace
@@ -68,8 +82,10 @@ Counters::~Counters() {
 
 void Counters::read(std::span<std::uint64_t> values) const {
   COLLAGE_CHECK(values.size() == files_.size());
-  for (std::size_t i = 0; i < files_.size(); ++i)
-    if (::read(files_[i], &values[i], sizeof(values[i])) != sizeof(values[i])) values[i] = 0;
+  for (std::size_t i = 0; i < files_.size(); ++i) {
+    ReadCount count;
+    values[i] = ::read(files_[i], &count, sizeof(count)) == sizeof(count) ? scaled(count) : 0;
+  }
 }
 
 }  // namespace collage

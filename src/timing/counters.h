@@ -23,7 +23,7 @@ class Counters {
   ~Counters();
 
   /// Of the open ones: "cycles", "instructions", "cache_misses", "branch_misses", "cpu_ns" (nanoseconds in which a
-  /// thread ran), "page_faults", "context_switches".
+  /// thread ran), "page_faults". Counts of the processor are scaled where it has too few counters for all at once.
   [[nodiscard]] const std::vector<std::string>& names() const { return names_; }
   /// The others, each with the reason: "cycles: No such file or directory".
   [[nodiscard]] const std::vector<std::string>& refused() const { return refused_; }

@@ -33,7 +33,7 @@ bool is_plain(const Variant& variant) {
 /// Regions that are taken one after another, while they do not overlap and the steps can run in some order.
 class Taken {
  public:
-  explicit Taken(const Graph& graph) : graph_(graph), step_of_(graph.nodes.size()) {
+  explicit Taken(const Graph& graph) : step_of_(graph.nodes.size()) {
     std::iota(step_of_.begin(), step_of_.end(), std::size_t{0});
     const Uses uses = uses_of(graph);
     for (std::size_t v = 0; v < uses.producer.size(); ++v)
@@ -77,7 +77,6 @@ class Taken {
     return done == steps.size();
   }
 
-  const Graph& graph_;
   std::vector<std::size_t> step_of_;  ///< by node: the first node of its step
   std::vector<std::pair<std::size_t, std::size_t>> edges_;
   std::set<std::size_t> is_taken_;
@@ -115,14 +114,15 @@ void keep_placed(CandidatePool& pool, const Graph& graph, const std::vector<std:
 
 std::expected<Ablations, std::string> ablations_from(const std::vector<std::string>& names) {
   Ablations ablations;
+  std::string allowed;
+  for (const Name& one : kNames) allowed += (allowed.empty() ? "" : ", ") + std::string(one.text);
   for (const std::string& name : names) {
     const auto* const found = std::ranges::find(kNames, name, &Name::text);
-    if (found == std::end(kNames)) {
-      std::string allowed;
-      for (const Name& one : kNames) allowed += (allowed.empty() ? "" : ", ") + std::string(one.text);
-      return std::unexpected(allowed);
-    }
+    if (found == std::end(kNames)) return std::unexpected(allowed);
+    const Placement before = ablations.placement;
     found->leave_out(ablations);
+    if (before != Placement::kSearch && ablations.placement != before)
+      return std::unexpected("one of largest-first and backend-order");
   }
   return ablations;
 }

@@ -2,8 +2,7 @@
 // In:  a pool, what is left out. Out: a smaller pool. The other switches are read where the part is.
 // With any of them no engine ships: the plan is the best of the covers that are left.
 // Source: the baselines of Collage (Jeon et al., PACT 2022): greedy placement by the size of patterns, and by the order
-// of
-//         backends, as ONNX Runtime's execution providers take nodes.
+//         of backends, as ONNX Runtime's execution providers take nodes.
 #pragma once
 
 #include <expected>

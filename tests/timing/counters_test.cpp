@@ -18,7 +18,7 @@ void work_for(std::chrono::milliseconds time) {
 
 TEST(CountersTest, EachEventIsOpenOrRefusedWithAReason) {
   const Counters counters = Counters::open();
-  EXPECT_EQ(counters.names().size() + counters.refused().size(), 7U);
+  EXPECT_EQ(counters.names().size() + counters.refused().size(), 6U);
   for (const std::string& reason : counters.refused()) EXPECT_THAT(reason, testing::HasSubstr(": "));
 }
 

@@ -86,6 +86,7 @@ TEST(Ablation, HasNames) {
   const auto wrong = ablations_from({"nothing"});
   ASSERT_FALSE(wrong);
   EXPECT_THAT(wrong.error(), testing::HasSubstr("largest-first"));
+  EXPECT_FALSE(ablations_from({"largest-first", "backend-order"}));
   EXPECT_EQ(to_text(Ablations()), "");
 }
 

@@ -5,11 +5,11 @@
 
 Each argument is KEY=VALUE of a session's configuration; "optimisation=basic" sets the level (off, basic, extended, all).
 """
+from rival import serve  # first: it keeps standard output
+
 import sys
 
 import onnxruntime
-
-from rival import serve
 
 LEVELS = {
     "off": onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL,

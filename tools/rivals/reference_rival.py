@@ -3,10 +3,10 @@
 
     collage bench PLAN --rival "onnx=python3 tools/rivals/reference_rival.py"
 """
+from rival import serve  # first: it keeps standard output
+
 import onnx
 from onnx.reference import ReferenceEvaluator
-
-from rival import serve
 
 
 class Reference:

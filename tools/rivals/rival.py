@@ -6,7 +6,8 @@
     run()                             one inference on these inputs; keeps the outputs
     results()                         the outputs of the last run as arrays, in order
 
-and calls serve(Rival()). Whatever it prints goes to stderr: standard output is the pipe.
+and calls serve(Rival()). Standard output is the pipe: from the import of this module on, which is therefore the first,
+whatever is printed goes to stderr.
 """
 import json
 import os
@@ -16,6 +17,8 @@ import time
 import numpy
 
 PROTOCOL = 1
+PIPE = os.fdopen(os.dup(1), "w", buffering=1)
+os.dup2(2, 1)
 
 
 def _prepare(rival, message):
@@ -47,8 +50,6 @@ ACTIONS = {"prepare": _prepare, "run": _run, "write": _write}
 
 def serve(rival):
     """Answers messages until standard input ends."""
-    pipe = os.fdopen(os.dup(1), "w", buffering=1)
-    os.dup2(2, 1)
     for line in sys.stdin:
         message = json.loads(line)
         try:
@@ -56,4 +57,4 @@ def serve(rival):
         except Exception as error:  # a runtime may raise anything; the bench shows it
             words = " ".join(str(error).split())
             answer = {"error": f"{type(error).__name__}: {words[:300]}"}
-        pipe.write(json.dumps(answer) + "\n")
+        PIPE.write(json.dumps(answer) + "\n")

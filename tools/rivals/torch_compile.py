@@ -5,12 +5,12 @@
 
 Arguments: "mode=max-autotune" and other values of torch.compile's mode; "freezing=0" leaves weights unpacked.
 """
+from rival import serve  # first: it keeps standard output
+
 import sys
 
 import torch
 from torch._inductor import config as inductor
-
-from rival import serve
 
 
 class TorchCompile:

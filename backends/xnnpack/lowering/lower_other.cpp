@@ -23,6 +23,18 @@ std::optional<List> axes_of(const Graph& graph, const Node& node, std::size_t po
   return tensor == nullptr ? std::nullopt : integers_of(*tensor);
 }
 
+/// Of an image: whether only channels stay, or none, so that their order among the positions does not matter.
+bool reduces_all_but_one_kind(const List& axes, std::size_t rank) {
+  const auto has = [&](std::int64_t axis) {
+    return std::ranges::any_of(
+        axes, [&](std::int64_t one) { return (one < 0 ? one + static_cast<std::int64_t>(rank) : one) == axis; });
+  };
+  if (has(1)) return true;
+  for (std::size_t axis = 2; axis < rank; ++axis)
+    if (!has(static_cast<std::int64_t>(axis))) return false;
+  return true;
+}
+
 }  // namespace
 
 Done lower_softmax(Composer& composer, const Node& node) {
@@ -50,6 +62,10 @@ Done lower_reduction(Composer& composer, const Node& node) {
   if (rank == 0) return refuse(RefusalReason::kShape, "rank 0");
   if (!keeps && composer.is_turned(composer.rank(node.outputs[0])))
     return refuse(RefusalReason::kFormat, "an axis less, of an image");
+  if (constant_of(composer.graph(), node.inputs[0]) != nullptr)
+    return refuse(RefusalReason::kStructure, "a reduction of a constant");
+  if (!keeps && composer.is_turned(rank) && !reduces_all_but_one_kind(*axes, rank))
+    return refuse(RefusalReason::kFormat, "channels and positions that stay, in the library's order");
   Op op{.kind = OpKind::kReduction,
         .algorithm = node.op_type == "ReduceSum" ? "sum" : "mean",
         .inputs = {composer.read(node.inputs[0])},
@@ -120,6 +136,9 @@ Done lower_pad(Composer& composer, const Node& node) {
     if (!number) return refuse(RefusalReason::kStructure, "Pad with a computed number");
     value = *number;
   }
+  // A constant of one number would lose its axes.
+  if (constant_of(composer.graph(), node.inputs[0]) != nullptr)
+    return refuse(RefusalReason::kStructure, "Pad of a constant");
   const int source = composer.read(node.inputs[0]);
   const std::size_t count = composer.tensor(source).extents.size();
   Op op{.kind = OpKind::kPad, .inputs = {source}, .begin = Extents(count, 0), .end = Extents(count, 0), .alpha = value};

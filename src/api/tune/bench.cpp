@@ -212,10 +212,11 @@ struct StartedRival {
   std::string note;
 };
 
-/// Starts the program and runs it once.
+/// Starts the program, runs it once and takes its outputs.
 Result<StartedRival> started_on(const RivalCommand& command, const RivalTask& task, const std::stop_token& stop) {
   COLLAGE_TRY(RivalProgram program, RivalProgram::start(command, task, stop));
   COLLAGE_TRY_VOID(program.run(1));
+  COLLAGE_TRY_VOID(program.outputs());
   std::string note = program.note();
   return StartedRival{std::move(program), std::move(note)};
 }
@@ -262,8 +263,8 @@ Result<void> add_programs(Field& field, const BenchOptions& options, const Sourc
   if (options.programs.empty()) return {};
   const RivalTask task{.graph = &source.graph, .model_bytes = source.bound_model, .inputs = inputs, .threads = threads};
   for (const RivalCommand& command : options.programs) {
-    if (command.name == "collage")
-      return fail(ExitCode::kUsage, "cli/bad-option", "--rival", "'collage'", "another name: this is the plan's");
+    if (std::ranges::find(field.rows, command.name, &BenchContender::name) != field.rows.end())
+      return fail(ExitCode::kUsage, "cli/bad-option", "--rival", "'" + command.name + "'", "a name that no other has");
     if (options.progress) options.progress({.phase = "rival", .note = command.name + " prepares the model"});
     add_program(field, command, start_rival(command, source, task, options.stop), notes);
   }

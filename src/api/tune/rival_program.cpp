@@ -23,8 +23,10 @@ namespace {
 constexpr int kProtocol = 1;
 /// Until a program is ready: some tune for minutes.
 constexpr Seconds kPrepares(3600);
-/// For an answer, beside twenty times what is expected.
+/// For the answer to everything else.
 constexpr Seconds kAnswers(300);
+/// For that answer once the user has asked for an end: the round is finished, and its numbers are judged.
+constexpr Seconds kAnswersAtTheEnd(30);
 /// How often a stop is looked for, in milliseconds.
 constexpr int kLook_ms = 100;
 /// A line of the protocol is short; whoever writes more than this does not speak it.
@@ -53,9 +55,17 @@ std::expected<pid_t, int> spawn_program(std::vector<std::string> words, int inpu
   ::posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO);
   ::posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO);
   ::posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, messages, O_WRONLY | O_CREAT | O_TRUNC, 0600);
-  // A group of its own: what it starts is ended with it, and Ctrl-C reaches it through us only.
+  ::posix_spawn_file_actions_addclosefrom_np(&actions, STDERR_FILENO + 1);
+  // A group of its own: what it starts is ended with it, and Ctrl-C reaches it through us only. Signals are as programs
+  // expect them, whatever this one blocks.
+  sigset_t none;
+  sigset_t all;
+  ::sigemptyset(&none);
+  ::sigfillset(&all);
   ::posix_spawnattr_setpgroup(&attributes, 0);
-  ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
+  ::posix_spawnattr_setsigmask(&attributes, &none);
+  ::posix_spawnattr_setsigdefault(&attributes, &all);
+  ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
   std::vector<char*> arguments;
   for (std::string& word : words) arguments.push_back(word.data());
   arguments.push_back(nullptr);
@@ -155,7 +165,7 @@ Result<void> RivalProgram::prepare(const RivalTask& task) {
                                       {"threads", task.threads},
                                       {"inputs", inputs},
                                       {"outputs", outputs_}},
-                                     kPrepares));
+                                     kPrepares, Seconds(0)));
   const auto read = read_json(
       [&] {
         version_ = text_or_empty(answer, "version", name_);
@@ -171,7 +181,7 @@ Result<void> RivalProgram::prepare(const RivalTask& task) {
 
 Result<std::int64_t> RivalProgram::run(std::int64_t times) {
   const std::int64_t begin = monotonic_ns();
-  COLLAGE_TRY(const Json answer, ask({{"do", "run"}, {"times", times}}, kAnswers));
+  COLLAGE_TRY(const Json answer, ask({{"do", "run"}, {"times", times}}, kAnswers, kAnswersAtTheEnd));
   const std::int64_t passed = monotonic_ns() - begin;
   COLLAGE_TRY(const auto ns, read_json([&] { return json_reading::number<std::int64_t>(answer, "ns", name_); },
                                        [&](const std::string&, const std::string& saw) -> std::unexpected<Error> {
@@ -186,7 +196,7 @@ Result<std::vector<Tensor>> RivalProgram::outputs() {
   Json files = Json::array();
   for (std::size_t i = 0; i < outputs_.size(); ++i)
     files.push_back(folder_.file("output" + std::to_string(i) + ".npy"));
-  COLLAGE_TRY_VOID(ask({{"do", "write"}, {"files", files}}, kAnswers));
+  COLLAGE_TRY_VOID(ask({{"do", "write"}, {"files", files}}, kAnswers, kAnswersAtTheEnd));
   std::vector<Tensor> tensors;
   for (const Json& path : files) {
     COLLAGE_TRY(Tensor tensor, read_npy(path.get<std::string>()));
@@ -195,9 +205,9 @@ Result<std::vector<Tensor>> RivalProgram::outputs() {
   return tensors;
 }
 
-Result<Json> RivalProgram::ask(const Json& message, Seconds patience) {
+Result<Json> RivalProgram::ask(const Json& message, Seconds patience, Seconds at_the_end) {
   COLLAGE_TRY_VOID(send(to_line(message) + '\n'));
-  COLLAGE_TRY(const std::string line, receive(patience));
+  COLLAGE_TRY(const std::string line, receive(patience, at_the_end));
   const auto answer = parse_json(line, name_);
   if (!answer || !answer->is_object()) return failed("rival/bad-answer", "no JSON object: " + line.substr(0, 200));
   if (const auto error = answer->find("error"); error != answer->end())
@@ -231,8 +241,10 @@ Result<void> RivalProgram::send(const std::string& line) {
   return {};
 }
 
-Result<std::string> RivalProgram::receive(Seconds patience) {
-  const Clock::time_point deadline = Clock::now() + std::chrono::duration_cast<Clock::duration>(patience);
+Result<std::string> RivalProgram::receive(Seconds patience, Seconds at_the_end) {
+  const auto after = [begin = Clock::now()](Seconds time) {
+    return begin + std::chrono::duration_cast<Clock::duration>(time);
+  };
   while (true) {
     if (const std::size_t end = unread_.find('\n'); end != std::string::npos) {
       std::string line = unread_.substr(0, end);
@@ -240,8 +252,9 @@ Result<std::string> RivalProgram::receive(Seconds patience) {
       return line;
     }
     if (unread_.size() > kLongestLine) return failed("rival/bad-answer", "a line without an end");
-    if (stop_.stop_requested()) return failed("rival/silent", "an interruption");
-    if (Clock::now() > deadline) return failed("rival/silent", "no answer within its time");
+    const bool ends = stop_.stop_requested();
+    if (ends && Clock::now() > after(at_the_end)) return failed("rival/silent", "an interruption");
+    if (Clock::now() > after(patience)) return failed("rival/silent", "no answer within its time");
     pollfd waiting = {.fd = from_, .events = POLLIN, .revents = 0};
     if (::poll(&waiting, 1, kLook_ms) <= 0) continue;
     char bytes[4096];

@@ -68,9 +68,10 @@ class RivalProgram {
 
   Result<void> spawn(const RivalCommand& command);
   Result<void> prepare(const RivalTask& task);
-  Result<Json> ask(const Json& message, Seconds patience);
+  /// `at_the_end`: the patience after a stop.
+  Result<Json> ask(const Json& message, Seconds patience, Seconds at_the_end);
   Result<void> send(const std::string& line);
-  Result<std::string> receive(Seconds patience);
+  Result<std::string> receive(Seconds patience, Seconds at_the_end);
   [[nodiscard]] std::unexpected<Error> failed(const char* code, std::string saw) const;
   [[nodiscard]] std::string printed_last() const;
   void end();

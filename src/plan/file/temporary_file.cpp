@@ -12,6 +12,8 @@
 
 #include <fmt/format.h>
 
+#include "base/file.h"
+
 namespace collage {
 namespace {
 
@@ -31,15 +33,15 @@ std::string temporary_prefix(const std::string& path) {
 }
 
 /// Removes temporaries whose writer is gone: a living writer holds the file's lock.
-void remove_stale_temporaries(const std::string& path) {
+void remove_abandoned(const std::string& path) {
   const std::string prefix = temporary_prefix(path);
-  std::error_code ignored;
-  for (fs::directory_iterator entry(folder_of(path), ignored), end; !ignored && entry != end;
-       entry.increment(ignored)) {
-    if (!entry->path().filename().string().starts_with(prefix)) continue;
-    const int descriptor = ::open(entry->path().c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+  const fs::path folder = folder_of(path);
+  for (const std::string& name : names_in(folder.string())) {
+    if (!name.starts_with(prefix)) continue;
+    const fs::path temporary = folder / name;
+    const int descriptor = ::open(temporary.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW);
     if (descriptor < 0) continue;
-    if (::flock(descriptor, LOCK_EX | LOCK_NB) == 0) ::unlink(entry->path().c_str());
+    if (::flock(descriptor, LOCK_EX | LOCK_NB) == 0) ::unlink(temporary.c_str());
     ::close(descriptor);
   }
 }
@@ -52,7 +54,7 @@ Result<TemporaryFile> TemporaryFile::make(const std::string& target) {
   const fs::file_status there = fs::status(target, ignored);
   if (fs::is_directory(there)) return cannot_write(target, EISDIR);
   if (fs::exists(there) && !fs::is_regular_file(there)) return cannot_write(target, EINVAL);
-  remove_stale_temporaries(target);
+  remove_abandoned(target);
   for (int attempt = 0; attempt < 100; ++attempt) {
     const std::string name = fmt::format("{}{}.{}", temporary_prefix(target), ::getpid(), attempt);
     std::string path = (folder_of(target) / name).string();

@@ -202,6 +202,7 @@ Result<void> join_neighbours(const TuneTask& task, const MeasureEnv& env, Priced
     if (!best) return {};  // the search for all covers says why
     CandidatePool fresh =
         neighbour_candidates(graph, uses, best->cover, priced.pool.proposers, may_run, pool, kMostNeighbours);
+    fresh = ablated(std::move(fresh), graph, task.who.backends, task.options.ablations);
     if (fresh.candidates.empty()) return {};
     COLLAGE_TRY(const std::vector<Cost> costs, price_fresh(task, fresh, env.limits(), priced));
     priced.costs.insert(priced.costs.end(), costs.begin(), costs.end());

@@ -127,13 +127,25 @@ Result<SearchResult> Pricing::best_measured(const CoverRequest& request, const M
   return std::move(covers.front().result);
 }
 
+namespace {
+
+/// One nanosecond in place of a cost, measured if that was: 0 would mean that nothing is done.
+void make_free(Cost& cost) {
+  if (nanoseconds_of(cost).value_or(0) == 0) return;
+  if (auto* const measured = std::get_if<Measured>(&cost))
+    *measured = {.median_ns = 1, .low_ns = 1, .high_ns = 1, .samples = measured->samples};
+  else
+    std::get<Estimated>(cost).ns = 1;
+}
+
+}  // namespace
+
 BoundaryTable Pricing::boundary_table() {
   BoundaryTable table = conversions_.table();
   if (!free_borders_) return table;
   return [table = std::move(table)](ValueId value, const Place& from, const Place& to) {
     std::optional<BoundaryChoice> choice = table(value, from, to);
-    // A cost of 0 means that nothing is done.
-    if (choice && nanoseconds_of(choice->cost).value_or(1) > 0) choice->cost = Estimated{.ns = 1};
+    if (choice) make_free(choice->cost);
     return choice;
   };
 }

@@ -181,7 +181,7 @@ TEST_F(TunedPlanTest, TracesItsRuns) {
     const double end = begin + event["dur"].get<double>();
     const bool is_run = event["cat"] == "run";
     if (!is_run) {
-      EXPECT_EQ(event["args"]["counters"].size() + trace["otherData"]["not_counted"].size(), 7U) << event;
+      EXPECT_EQ(event["args"]["counters"].size() + trace["otherData"]["not_counted"].size(), 6U) << event;
     }
     ++slices[is_run ? "run" : "step"];
     EXPECT_GE(begin, (is_run ? run_end : last_end) - 1e-3) << event;
