@@ -18,7 +18,6 @@ import numpy
 
 WINOGRAD_MEMORY_LEVEL = 3
 SESSION_RELEASE = 1
-SESSION_INPUT_USER = 3
 
 
 class Mnn:
@@ -40,7 +39,6 @@ class Mnn:
                 raise RuntimeError(f"mnnconvert: {(done.stderr or done.stdout).strip()[-300:]}")
             self.net = MNN.Interpreter(str(net))
         self.net.setSessionMode(SESSION_RELEASE)
-        self.net.setSessionMode(SESSION_INPUT_USER)  # memory of inputs is used for nothing else
         self.net.setSessionHint(WINOGRAD_MEMORY_LEVEL, int(self.settings.get("winograd", "3")))
         self.session = self.net.createSession({"backend": "CPU", "numThread": threads, "precision": "high"})
         for name, array in inputs.items():
@@ -49,13 +47,18 @@ class Mnn:
                 self.net.resizeTensor(port, array.shape)
         self.net.resizeSession(self.session)
         self.names = outputs
-        for name, array in inputs.items():
-            port = self.net.getSessionInput(self.session, name)
-            kind = MNN.Halide_Type_Int if array.dtype.kind == "i" else MNN.Halide_Type_Float
-            values = array.astype(numpy.int32 if kind == MNN.Halide_Type_Int else numpy.float32)
-            port.copyFrom(MNN.Tensor(array.shape, kind, values, MNN.Tensor_DimensionType_Caffe))
+        self.inputs = [self._input(name, array) for name, array in inputs.items()]
+
+    def _input(self, name, array):
+        """The port, and a tensor to be copied there."""
+        kind = MNN.Halide_Type_Int if array.dtype.kind == "i" else MNN.Halide_Type_Float
+        values = array.astype(numpy.int32 if kind == MNN.Halide_Type_Int else numpy.float32)
+        return (self.net.getSessionInput(self.session, name),
+                MNN.Tensor(array.shape, kind, values, MNN.Tensor_DimensionType_Caffe))
 
     def run(self):
+        for port, here in self.inputs:  # each time: the library uses the memory of inputs inside of a run
+            port.copyFrom(here)
         self.net.runSession(self.session)
 
     def results(self):
