@@ -12,7 +12,7 @@ How: two kinds of rows. A "rivals" row is one network at one batch and number of
      Run it on a quiet machine: a rivals row takes about two minutes, an ablations row five.
 
     tools/evaluate.py --out e.json --rival "torch=python3 tools/rivals/torch_compile.py"
-    tools/evaluate.py --out e.json --kinds rivals --batches 1 8 --threads 1 dcgan bert_base
+    tools/evaluate.py --out e.json --kinds rivals --batches 1,8 --threads 1 dcgan bert_base
     tools/evaluate.py --out e.json --table
 """
 
@@ -229,9 +229,9 @@ def main():
     parser.add_argument("networks", nargs="*", default=NETWORKS)
     parser.add_argument("--out", type=pathlib.Path, required=True)
     parser.add_argument("--tree", type=pathlib.Path, default=ROOT / "build/dev", help="built or installed")
-    parser.add_argument("--kinds", nargs="+", choices=["rivals", "ablations"], default=["rivals", "ablations"])
-    parser.add_argument("--batches", type=int, nargs="+", default=[1, 8, 16])
-    parser.add_argument("--threads", type=int, nargs="+", default=[1, os.cpu_count()])
+    parser.add_argument("--kinds", type=listed(str), default=["rivals", "ablations"], help="rivals,ablations")
+    parser.add_argument("--batches", type=listed(int), default=[1, 8, 16], help="1,8,16")
+    parser.add_argument("--threads", type=listed(int), default=[1, os.cpu_count()], help="1 and all")
     parser.add_argument("--rival", action="append", default=[], help="as of collage bench; paths from the checkout")
     parser.add_argument("--budget", default="60s")
     parser.add_argument("--ablation-budget", default="20s", help="on top of what the store knows")
@@ -261,6 +261,10 @@ def main():
             print(f"{kind} {text} batch {batch}, {threads} threads: done", flush=True)
     print_tables(rows)
     return 1 if failed else 0
+
+
+def listed(kind):
+    return lambda text: [kind(one) for one in text.split(",")]
 
 
 def divided(rival):
