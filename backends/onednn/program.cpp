@@ -3,11 +3,16 @@
 #include <array>
 #include <nlohmann/json.hpp>
 
+#include "backends/common/fields/json_fields.h"
 #include "library.h"
 
 namespace collage::onednn {
 namespace {
 
+using json_fields::enum_of;
+using json_fields::get;
+using json_fields::put;
+using json_fields::word_of;
 using nlohmann::json;
 
 constexpr std::array kRoles = {"input", "output", "constant", "temporary", "literal"};
@@ -15,33 +20,6 @@ constexpr std::array kPostKinds = {"eltwise", "binary", "sum", "prelu", "depthwi
 constexpr std::array kOpKinds = {"convolution", "deconvolution", "matmul", "inner_product", "pooling", "eltwise",
                                  "binary",      "prelu",         "concat", "resampling",    "softmax", "layer_norm",
                                  "batch_norm",  "reduction",     "lrn",    "reorder"};
-
-template <class Enum, class Names>
-Enum enum_of(const Names& names, const std::string& name) {
-  for (std::size_t i = 0; i < names.size(); ++i)
-    if (name == names[i]) return static_cast<Enum>(i);
-  throw std::runtime_error("unknown word " + name);
-}
-
-template <class Enum, class Names>
-const char* word_of(const Names& names, Enum value) {
-  return names[static_cast<std::size_t>(value)];
-}
-
-/// Writes a field unless it has its default, so that artifacts stay small.
-template <class T>
-void put(json& object, const char* name, const T& value, const T& absent = {}) {
-  if (value != absent) object[name] = value;
-}
-
-void put(json& object, const char* name, const Extents& value) {
-  if (!value.empty()) object[name] = value;
-}
-
-template <class T>
-void get(const json& object, const char* name, T& value) {
-  if (const auto found = object.find(name); found != object.end()) value = found->get<T>();
-}
 
 json json_of(const TensorInfo& tensor) {
   json object = {{"role", word_of(kRoles, tensor.role)},

@@ -4,9 +4,15 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "backends/common/fields/json_fields.h"
+
 namespace collage::xnnpack {
 namespace {
 
+using json_fields::enum_of;
+using json_fields::get;
+using json_fields::put;
+using json_fields::word_of;
 using nlohmann::json;
 
 constexpr const char* kSchema = "xnnpack-program/1";
@@ -27,33 +33,6 @@ constexpr std::array kOpKinds = {"convolution",
                                  "concat",
                                  "pad",
                                  "resize"};
-
-template <class Enum, class Names>
-Enum enum_of(const Names& names, const std::string& name) {
-  for (std::size_t i = 0; i < names.size(); ++i)
-    if (name == names[i]) return static_cast<Enum>(i);
-  throw std::runtime_error("unknown word " + name);
-}
-
-template <class Enum, class Names>
-const char* word_of(const Names& names, Enum value) {
-  return names[static_cast<std::size_t>(value)];
-}
-
-/// Writes a field unless it has its default, so that artifacts stay small.
-template <class T>
-void put(json& object, const char* name, const T& value, const T& absent = {}) {
-  if (value != absent) object[name] = value;
-}
-
-void put(json& object, const char* name, const Extents& value) {
-  if (!value.empty()) object[name] = value;
-}
-
-template <class T>
-void get(const json& object, const char* name, T& value) {
-  if (const auto found = object.find(name); found != object.end()) value = found->get<T>();
-}
 
 json json_of(const TensorInfo& tensor) {
   json object = {{"role", word_of(kRoles, tensor.role)}, {"extents", tensor.extents}};

@@ -16,6 +16,8 @@
 
 #include <fmt/format.h>
 
+#include "base/spawn_attributes.h"
+
 extern char** environ;
 
 namespace collage {
@@ -57,13 +59,12 @@ std::vector<char*> pointers_to(std::vector<std::string>& texts) {
   return pointers;
 }
 
-/// The attributes of a worker: a process group of its own, no blocked and no ignored signals.
+/// The process id in `pid`; returns the system's error, or 0.
 int spawn(const std::vector<std::string>& command, const std::string& mark, int socket, int status, int messages,
           pid_t& pid) {
   posix_spawn_file_actions_t actions;
-  posix_spawnattr_t attributes;
+  const SpawnAttributes attributes;
   ::posix_spawn_file_actions_init(&actions);
-  ::posix_spawnattr_init(&attributes);
   ::posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
   ::posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0);
   ::posix_spawn_file_actions_adddup2(&actions, messages, 2);
@@ -71,21 +72,12 @@ int spawn(const std::vector<std::string>& command, const std::string& mark, int 
   ::posix_spawn_file_actions_adddup2(&actions, status, kStatusInWorker);
   // Files and sockets of the program that tunes are not the worker's to hold open.
   ::posix_spawn_file_actions_addclosefrom_np(&actions, kStatusInWorker + 1);
-  sigset_t none;
-  sigset_t all;
-  ::sigemptyset(&none);
-  ::sigfillset(&all);
-  ::posix_spawnattr_setpgroup(&attributes, 0);
-  ::posix_spawnattr_setsigmask(&attributes, &none);
-  ::posix_spawnattr_setsigdefault(&attributes, &all);
-  ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
   std::vector<std::string> arguments = command;
   arguments.push_back(std::to_string(kSocketInWorker));
   std::vector<std::string> environment = marked_environment(mark);
   const std::vector<char*> argv = pointers_to(arguments);
   const std::vector<char*> envp = pointers_to(environment);
-  const int error = ::posix_spawnp(&pid, argv[0], &actions, &attributes, argv.data(), envp.data());
-  ::posix_spawnattr_destroy(&attributes);
+  const int error = ::posix_spawnp(&pid, argv[0], &actions, attributes.get(), argv.data(), envp.data());
   ::posix_spawn_file_actions_destroy(&actions);
   return error;
 }

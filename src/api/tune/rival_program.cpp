@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "base/json_reading.h"
+#include "base/spawn_attributes.h"
 #include "onnx/files/tensor_file.h"
 
 namespace collage {
@@ -49,29 +50,17 @@ struct Pipe {
 /// The process id, or the system's error.
 std::expected<pid_t, int> spawn_program(std::vector<std::string> words, int input, int output, const char* messages) {
   posix_spawn_file_actions_t actions;
-  posix_spawnattr_t attributes;
+  const SpawnAttributes attributes;
   ::posix_spawn_file_actions_init(&actions);
-  ::posix_spawnattr_init(&attributes);
   ::posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO);
   ::posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO);
   ::posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, messages, O_WRONLY | O_CREAT | O_TRUNC, 0600);
   ::posix_spawn_file_actions_addclosefrom_np(&actions, STDERR_FILENO + 1);
-  // A group of its own: what it starts is ended with it, and Ctrl-C reaches it through us only. Signals are as programs
-  // expect them, whatever this one blocks.
-  sigset_t none;
-  sigset_t all;
-  ::sigemptyset(&none);
-  ::sigfillset(&all);
-  ::posix_spawnattr_setpgroup(&attributes, 0);
-  ::posix_spawnattr_setsigmask(&attributes, &none);
-  ::posix_spawnattr_setsigdefault(&attributes, &all);
-  ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
   std::vector<char*> arguments;
   for (std::string& word : words) arguments.push_back(word.data());
   arguments.push_back(nullptr);
   pid_t pid = -1;
-  const int error = ::posix_spawnp(&pid, arguments[0], &actions, &attributes, arguments.data(), environ);
-  ::posix_spawnattr_destroy(&attributes);
+  const int error = ::posix_spawnp(&pid, arguments[0], &actions, attributes.get(), arguments.data(), environ);
   ::posix_spawn_file_actions_destroy(&actions);
   if (error != 0) return std::unexpected(error);
   return pid;
