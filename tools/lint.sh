@@ -56,6 +56,7 @@ check words "$PYTHON" tools/check_words.py
 check glossary "$PYTHON" tools/check_glossary.py
 check types "$PYTHON" tools/check_types.py
 check schemas "$PYTHON" tools/check_schemas.py
+check coverage "$PYTHON" tools/coverage.py --check
 check package "$PYTHON" tools/check_package.py
 check format check_format
 if [ "${1:-}" = tidy ]; then check tidy check_tidy; fi

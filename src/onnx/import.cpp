@@ -41,6 +41,7 @@ void satisfy_checker(pb::GraphProto& graph) {
 /// Steps that make the message one that ONNX's library can work on: known operators only, checked, functions inlined.
 Result<void> validate(pb::ModelProto& model, const ImportOptions& options, const std::string& where) {
   normalise_domains(model);
+  COLLAGE_TRY_VOID(raise_oldest_versions(model));
   COLLAGE_TRY_VOID(check_versions(model, where));
   COLLAGE_TRY_VOID(check_operators(model, options.knows_vendor_operator));
   COLLAGE_TRY_VOID(rewrite_experiments(model));

@@ -1,8 +1,12 @@
 // Reads ONNX's official operator tests: FOLDER/test_NAME/{model.onnx, test_data_set_0/{input,output}_I.pb}.
 // Each test gives up to two cases: as written, and "test_NAME+const", where all inputs but the first are constants, as
-// weights and shapes are in models. A test that gives no case to run has an outcome that says why:
+// weights and shapes are in models. A test with sequences, optionals or strings at its border also gives
+// "test_NAME+inside", of FOLDER/test_NAME/inside: a model that makes them of tensors and takes them apart. ONNX Runtime
+// alone runs these.
+// A test that gives no case to run has an outcome that says why:
 //   import/*, tensor/*        import or the reader of tensors refused it
-//   conformance/folded        nothing is left to run
+//   conformance/folded        nothing is left to run: import made the official outputs
+//   conformance/folded-wrong  import made others
 //   conformance/open-border   an input that is no static tensor, or an output that is no tensor
 //   conformance/random        it draws random numbers: the official output is one of many
 //   conformance/ties          its official output orders equal values, which a backend may do otherwise

@@ -134,7 +134,8 @@ TEST(Import, RefusesUnknownOperatorsInsideBodies) {
 
 TEST(Import, RefusesOpsetsThatAreTooOldOrTooNew) {
   const char* const graph = "g (float[2] x) => (float[2] y) { y = Neg(x) }";
-  EXPECT_EQ(code_of(import_with(opset_model(6, graph))), "import/opset-too-old");
+  EXPECT_EQ(code_of(import_with(opset_model(5, graph))), "import/opset-too-old");
+  EXPECT_EQ(code_of(import_with(opset_model(6, graph))), "ok") << "Neg is the same in sets 6 and 7";
   EXPECT_EQ(code_of(import_with(opset_model(7, graph))), "ok");
   EXPECT_EQ(code_of(import_with(opset_model(28, graph))), "ok");
   const auto newer = import_with(opset_model(29, graph));

@@ -37,6 +37,10 @@ struct Rewrite {
 /// True when the rule wrote something for the node; false leaves the node as it is.
 using LegacyRule = std::function<Result<bool>(const pb::NodeProto& node, Rewrite& rewrite)>;
 
+/// oldest_versions.cpp: a model of operator set 1 to 6 whose operators are the same in set 7 becomes one of set 7.
+/// Error import/opset-too-old naming the first node that is another one there.
+[[nodiscard]] Result<void> raise_oldest_versions(pb::ModelProto& model);
+
 /// Rules that need no types, before the checker sees the model: Affine, Crop and ImageScaler become standard operators,
 /// LayerNormalization in models older than the operator gets its later definition.
 [[nodiscard]] Result<void> rewrite_experiments(pb::ModelProto& model);
