@@ -73,11 +73,12 @@ class OnnxruntimeCall final : public Call {
  public:
   /// `dynamic`: names of the outputs whose shapes a run decides.
   OnnxruntimeCall(std::shared_ptr<OnnxruntimeSession> session, Ort::IoBinding binding, Ort::MemoryInfo memory,
-                  std::vector<std::string> dynamic)
+                  std::vector<std::string> dynamic, const std::vector<BoundPort>& inputs)
       : session_(std::move(session)),
         binding_(std::move(binding)),
         memory_(std::move(memory)),
-        dynamic_(std::move(dynamic)) {}
+        dynamic_(std::move(dynamic)),
+        inputs_(inputs) {}
 
   Result<void> run() override {
     outputs_.clear();
@@ -103,11 +104,23 @@ class OnnxruntimeCall final : public Call {
     return *found;
   }
 
+  Result<bool> move_inputs(std::span<const void* const> inputs, std::span<const Extents> extents) override {
+    const auto done = guard([&] {
+      for (std::size_t i = 0; i < inputs_.size(); ++i)
+        if (!inputs_[i].is_static)
+          binding_.BindInput(inputs_[i].name.c_str(),
+                             tensor_over(memory_, at_extents(inputs_[i], extents[i]), const_cast<void*>(inputs[i])));
+    });
+    if (!done) return library_failed("onnxruntime bind", done.error());
+    return true;
+  }
+
  private:
   std::shared_ptr<OnnxruntimeSession> session_;
   Ort::IoBinding binding_;
   Ort::MemoryInfo memory_;
   std::vector<std::string> dynamic_;
+  std::vector<BoundPort> inputs_;
   Ort::RunOptions options_;
   std::vector<Ort::Value> outputs_;
 };
@@ -148,7 +161,8 @@ class OnnxruntimeKernel final : public OpenKernel {
           dynamic.push_back(outputs_[i].name);
         }
       }
-      return std::make_unique<OnnxruntimeCall>(session_, std::move(binding), std::move(memory), std::move(dynamic));
+      return std::make_unique<OnnxruntimeCall>(session_, std::move(binding), std::move(memory), std::move(dynamic),
+                                               inputs_);
     });
     if (!call) return library_failed("onnxruntime bind", call.error());
     return std::move(*call);

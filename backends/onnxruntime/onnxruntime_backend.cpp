@@ -9,12 +9,15 @@
 #include <stdexcept>
 
 #include "backend/extensions/operand_extension.h"
+#include "backend/extensions/operator_library.h"
 #include "backend/registry.h"
 #include "backends/common/engine/engine_artifact.h"
 #include "backends/common/engine/engine_support.h"
 #include "backends/common/engine/region_model.h"
 #include "backends/onnxruntime/kernel.h"
+#include "backends/onnxruntime/operator_libraries.h"
 #include "backends/onnxruntime/operators.h"
+#include "backends/onnxruntime/output_types.h"
 #include "backends/onnxruntime/session.h"
 
 namespace collage {
@@ -55,12 +58,13 @@ std::unexpected<Refusal> refused(std::string_view message) {
   return std::unexpected(Refusal{.reason = RefusalReason::kCompile, .detail = one_line(message)});
 }
 
-class OnnxruntimeBackend final : public Backend, public OperandExtension {
+class OnnxruntimeBackend final : public Backend, public OperandExtension, public OperatorLibraryExtension {
  public:
   OnnxruntimeBackend(const std::string& name, const BackendOptions& options) {
     info_.name = name;
     info_.kind = kKindName;
     info_.is_engine = true;
+    info_.takes_open = true;
     info_.unusable = read_options(options, level_);
     const auto started = guard([&] {
       // An old library has no table of the version that the headers ask for.
@@ -80,14 +84,24 @@ class OnnxruntimeBackend final : public Backend, public OperandExtension {
 
   [[nodiscard]] std::expected<std::vector<Variant>, Refusal> support(const Graph& graph, const Region& region,
                                                                      const CompileOptions&) const override {
-    return engine_support(onnxruntime_limits(), graph, region);
+    return engine_support(libraries_.empty() ? onnxruntime_limits() : onnxruntime_limits_with_libraries(), graph,
+                          region);
   }
 
   [[nodiscard]] Extension* extension(ExtensionKind kind) override {
-    return select_extension<OperandExtension>(*this, kind);
+    return select_extension<OperandExtension, OperatorLibraryExtension>(*this, kind);
   }
   [[nodiscard]] bool refuses_operands(const Node& node, OperandRule rule) const override {
     return onnxruntime_refuses(node, rule);
+  }
+
+  void add_library(const OperatorLibrary& library) override {
+    info_.build = build_with(info_.build, library);
+    libraries_.push_back(library);
+  }
+  [[nodiscard]] Result<std::map<std::string, ValueType>> output_types(const std::string& model_bytes) override {
+    if (libraries_.empty()) return {};
+    return onnxruntime_output_types(environment_, paths_of(libraries_), model_bytes);
   }
 
   [[nodiscard]] std::vector<std::expected<Artifact, Refusal>> compile(std::span<const CompileRequest> requests,
@@ -99,18 +113,21 @@ class OnnxruntimeBackend final : public Backend, public OperandExtension {
 
   [[nodiscard]] Result<std::unique_ptr<Kernel>> load(const LoadRequest& request) override {
     const std::string where = info_.name + " artifact";
-    if (request.artifact.compatibility != info_.build)
+    if (const std::string_view own = own_build(info_.build); request.artifact.compatibility != own)
       return fail(ExitCode::kUnsupported, "backend/incompatible", where, std::string(request.artifact.compatibility),
-                  info_.build);
+                  std::string(own));
     COLLAGE_TRY(const EngineArtifact artifact, unpack_artifact(request.artifact.bytes, where));
     const std::string constants = field_or_empty(artifact, kConstantsField);
     if (constants != std::to_string(request.constants.size()))
       return fail(ExitCode::kBadInput, "backend/bad-artifact", where,
                   std::to_string(request.constants.size()) + " constants", constants);
-    auto session = make_session(
-        environment_,
-        {.level = level_, .disabled = field_or_empty(artifact, kDisabledField), .threads = request.threads},
-        artifact.payload, request.constants);
+    COLLAGE_TRY(const std::vector<OperatorLibrary> libraries, libraries_of(artifact, libraries_, where));
+    auto session = make_session(environment_,
+                                {.level = level_,
+                                 .disabled = field_or_empty(artifact, kDisabledField),
+                                 .threads = request.threads,
+                                 .operator_libraries = paths_of(libraries)},
+                                artifact.payload, request.constants);
     if (!session) return library_failed(where, session.error());
     return make_kernel(std::move(*session), request.inputs, request.outputs);
   }
@@ -123,7 +140,10 @@ class OnnxruntimeBackend final : public Backend, public OperandExtension {
                                                   : region_model(request, Weights::kOutside, opset_of(request));
     std::vector<Tensor> constants;
     for (const ValueId id : model.constants) constants.push_back(*request.graph->value(id).constant);
-    SessionSettings settings{.level = level_, .disabled = {}, .threads = options.threads};
+    const std::vector<OperatorLibrary> libraries =
+        has_vendor_operators(request) ? libraries_ : std::vector<OperatorLibrary>();
+    SessionSettings settings{
+        .level = level_, .disabled = {}, .threads = options.threads, .operator_libraries = paths_of(libraries)};
     if (options.accuracy == Accuracy::kStrict) settings.disabled = kWeightRewriters;
     auto session = make_session(environment_, settings, model.bytes, constants);
     if (!session && session.error().find("QuantizeLinear") != std::string::npos) {
@@ -133,10 +153,12 @@ class OnnxruntimeBackend final : public Backend, public OperandExtension {
     if (!session) return refused(session.error());
     if (const std::string missing = missing_port(**session, request); !missing.empty())
       return refused("the model has no input or output '" + missing + "'");
-    return Artifact{.bytes = pack_artifact({.fields = {{kDisabledField, settings.disabled},
-                                                       {kConstantsField, std::to_string(model.constants.size())}},
-                                            .payload = model.bytes}),
-                    .compatibility = info_.build,
+    EngineArtifact artifact{
+        .fields = {{kDisabledField, settings.disabled}, {kConstantsField, std::to_string(model.constants.size())}},
+        .payload = model.bytes};
+    add_libraries(libraries, artifact);
+    return Artifact{.bytes = pack_artifact(artifact),
+                    .compatibility = std::string(own_build(info_.build)),
                     .constants = model.constants,
                     .in_place = {}};
   }
@@ -165,6 +187,7 @@ class OnnxruntimeBackend final : public Backend, public OperandExtension {
 
   BackendInfo info_;
   GraphOptimizationLevel level_ = ORT_ENABLE_ALL;
+  std::vector<OperatorLibrary> libraries_;
   std::shared_ptr<Ort::Env> environment_;
 };
 

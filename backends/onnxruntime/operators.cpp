@@ -50,25 +50,40 @@ bool knows_operator(std::string_view domain, std::string_view op_type) {
   return domain == "com.microsoft" || domain == "ai.onnx.ml";
 }
 
+bool knows_or_asks(std::string_view domain, std::string_view op_type) {
+  return knows_operator(domain, op_type) || is_vendor_domain(domain);
+}
+
 bool takes_port(ElementType type) { return type != ElementType::kString && bits_of(type) > 0; }
 
 bool takes_inside(ElementType) { return true; }
 
+constexpr EngineLimits kPlainLimits{.max_opset = 26,
+                                    .knows_operator = knows_operator,
+                                    .takes_port = takes_port,
+                                    .takes_inside = takes_inside,
+                                    .takes_containers = true,
+                                    .min_channels_last_rank = 4,
+                                    .max_channels_last_rank = 4,
+                                    .mixes_formats = false,
+                                    .fault_of = onnxruntime_fault,
+                                    .keeps_plain = onnxruntime_keeps_plain};
+
 }  // namespace
 
-const EngineLimits& onnxruntime_limits() {
-  static constexpr EngineLimits kLimits{.max_opset = 26,
-                                        .knows_operator = knows_operator,
-                                        .takes_port = takes_port,
-                                        .takes_inside = takes_inside,
-                                        .takes_containers = true,
-                                        .min_channels_last_rank = 4,
-                                        .max_channels_last_rank = 4,
-                                        .mixes_formats = false,
-                                        .fault_of = onnxruntime_fault,
-                                        .keeps_plain = onnxruntime_keeps_plain};
+bool is_vendor_domain(std::string_view domain) {
+  return !domain.empty() && !domain.starts_with("ai.onnx") && domain != "com.microsoft";
+}
+
+const EngineLimits& onnxruntime_limits_with_libraries() {
+  static constexpr EngineLimits kLimits = [](EngineLimits limits) {
+    limits.knows_operator = knows_or_asks;
+    return limits;
+  }(kPlainLimits);
   return kLimits;
 }
+
+const EngineLimits& onnxruntime_limits() { return kPlainLimits; }
 
 bool onnxruntime_refuses(const Node& node, OperandRule rule) {
   // The processor refuses the quotient: the process dies.

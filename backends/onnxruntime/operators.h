@@ -9,6 +9,11 @@
 namespace collage {
 
 [[nodiscard]] const EngineLimits& onnxruntime_limits();
+/// Where libraries of custom operators are loaded: operators of all vendors' domains too.
+[[nodiscard]] const EngineLimits& onnxruntime_limits_with_libraries();
+
+/// A domain that neither ONNX nor ONNX Runtime defines.
+[[nodiscard]] bool is_vendor_domain(std::string_view domain);
 
 /// Operands of this operator that break the rule end a run with an error.
 [[nodiscard]] bool onnxruntime_refuses(const Node& node, OperandRule rule);

@@ -21,6 +21,7 @@ Ort::SessionOptions make_options(const SessionSettings& settings) {
   // Threads may spin between two operators of one run, never between runs, when another backend computes.
   options.AddConfigEntry(kForceSpinningStop, "1");
   if (!settings.disabled.empty()) options.AddConfigEntry(kDisabledOptimizers, settings.disabled.c_str());
+  for (const std::string& library : settings.operator_libraries) options.RegisterCustomOpsLibrary(library.c_str());
   return options;
 }
 

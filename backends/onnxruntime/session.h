@@ -18,6 +18,7 @@ struct SessionSettings {
   GraphOptimizationLevel level = ORT_ENABLE_ALL;
   std::string disabled;  ///< optimizers to leave out, by the library's names, ';' between them
   int threads = 1;
+  std::vector<std::string> operator_libraries = {};  ///< paths of libraries of custom operators
 };
 
 /// A session with everything that must live as long as it does.

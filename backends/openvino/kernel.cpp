@@ -27,8 +27,8 @@ ov::Tensor tensor_over(ov::element::Type element, const ov::Shape& shape, void* 
 
 class OpenvinoCall final : public Call {
  public:
-  OpenvinoCall(std::shared_ptr<OpenvinoModel> model, ov::InferRequest request)
-      : model_(std::move(model)), request_(std::move(request)) {}
+  OpenvinoCall(std::shared_ptr<OpenvinoModel> model, ov::InferRequest request, const std::vector<BoundPort>& inputs)
+      : model_(std::move(model)), request_(std::move(request)), inputs_(inputs) {}
 
   Result<void> run() override {
     const auto done = guard([&] { request_.infer(); });
@@ -47,9 +47,22 @@ class OpenvinoCall final : public Call {
     return *found;
   }
 
+  Result<bool> move_inputs(std::span<const void* const> inputs, std::span<const Extents> extents) override {
+    const auto done = guard([&] {
+      for (std::size_t i = 0; i < inputs_.size(); ++i)
+        if (!inputs_[i].is_static)
+          request_.set_input_tensor(inputs_[i].index,
+                                    tensor_over(inputs_[i].element, ov::Shape(extents[i].begin(), extents[i].end()),
+                                                const_cast<void*>(inputs[i])));
+    });
+    if (!done) return library_failed("openvino bind", done.error());
+    return true;
+  }
+
  private:
   std::shared_ptr<OpenvinoModel> model_;
   ov::InferRequest request_;
+  std::vector<BoundPort> inputs_;
 };
 
 class OpenvinoKernel final : public OpenKernel {
@@ -88,7 +101,7 @@ class OpenvinoKernel final : public OpenKernel {
         if (outputs_[i].is_static)
           request.set_output_tensor(outputs_[i].index,
                                     tensor_over(outputs_[i].element, outputs_[i].shape, buffers.outputs[i]));
-      return std::make_unique<OpenvinoCall>(model_, std::move(request));
+      return std::make_unique<OpenvinoCall>(model_, std::move(request), inputs_);
     });
     if (!call) return library_failed("openvino bind", call.error());
     return std::move(*call);

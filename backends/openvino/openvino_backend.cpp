@@ -120,6 +120,7 @@ class OpenvinoBackend final : public Backend, public OperandExtension {
     info_.name = name;
     info_.kind = kKindName;
     info_.is_engine = true;
+    info_.takes_open = true;
     info_.unusable = read_options(options, precision_, form_);
     const auto started = guard([&] {
       const ov::Version version = ov::get_openvino_version();

@@ -7,4 +7,8 @@ Result<DynamicOutput> Call::dynamic_output(std::size_t port) {
               "a kernel that writes bound buffers only", "ports of unknown shape");
 }
 
+Result<bool> Call::move_inputs(std::span<const void* const> /*inputs*/, std::span<const Extents> /*extents*/) {
+  return false;
+}
+
 }  // namespace collage

@@ -40,7 +40,8 @@ struct BackendInfo {
   bool is_engine = false;                   ///< also runs whole models, so takes part as a rival
   bool is_compiler = false;                 ///< generates code for each kernel: measuring one takes seconds
   bool takes_pool = false;                  ///< loops of its kernels run on Buffers::pool
-  std::string unusable;  ///< why it cannot be used on this machine, determined when it was made; empty = usable
+  bool takes_open = false;  ///< its kernels are OpenKernels: extents may be known only while a plan runs
+  std::string unusable;     ///< why it cannot be used on this machine, determined when it was made; empty = usable
 };
 
 struct CompileOptions {
@@ -112,6 +113,9 @@ class Call {
   virtual Result<void> run() = 0;
   /// For an output that is bound to null: the result of the last run.
   virtual Result<DynamicOutput> dynamic_output(std::size_t port);
+  /// From now on reads the inputs at these addresses, with these extents. False, and nothing has changed, when the
+  /// kernel must be bound again instead; calls of OpenKernels should do better.
+  virtual Result<bool> move_inputs(std::span<const void* const> inputs, std::span<const Extents> extents);
 };
 
 /// 64-byte aligned buffers, one per port; an output of unknown shape gets null.

@@ -8,17 +8,18 @@
 namespace collage {
 
 enum class ExtensionKind : std::uint8_t {
-  kFormats,      ///< FormatExtension: memory formats of its own, conversions
-  kDevice,       ///< DeviceExtension: memory and queues elsewhere
-  kOpenShapes,   ///< OpenCompiler: several kernels for a region with open dimensions
-  kTuning,       ///< TuningExtension: the settings of a variant as a search space
-  kConstants,    ///< ConstantsExtension: weights transformed once, when a plan is made
-  kLinking,      ///< LinkExtension: the kernels of a plan in one artifact
-  kStrategies,   ///< StrategyExtension: a list of its implementations
-  kOperands,     ///< OperandExtension: kernels that refuse bad operands themselves
-  kPortability,  ///< PortabilityExtension: artifacts that also run on processors with fewer instructions
-  kTensorCode,   ///< CodeGenerator: compiles the tensor code of other backends
-  kExport        ///< ExportExtension: kernels that can be linked into a library of one model
+  kFormats,           ///< FormatExtension: memory formats of its own, conversions
+  kDevice,            ///< DeviceExtension: memory and queues elsewhere
+  kOpenShapes,        ///< OpenCompiler: several kernels for a region with open dimensions
+  kTuning,            ///< TuningExtension: the settings of a variant as a search space
+  kConstants,         ///< ConstantsExtension: weights transformed once, when a plan is made
+  kLinking,           ///< LinkExtension: the kernels of a plan in one artifact
+  kStrategies,        ///< StrategyExtension: a list of its implementations
+  kOperands,          ///< OperandExtension: kernels that refuse bad operands themselves
+  kPortability,       ///< PortabilityExtension: artifacts that also run on processors with fewer instructions
+  kTensorCode,        ///< CodeGenerator: compiles the tensor code of other backends
+  kExport,            ///< ExportExtension: kernels that can be linked into a library of one model
+  kOperatorLibraries  ///< OperatorLibraryExtension: operators of libraries that the user names
 };
 
 /// Base of all optional interfaces: what extension() returns before it is cast by kind.

@@ -1,6 +1,8 @@
 // A kernel for many shapes: it gets the extents of its inputs when it is bound to buffers.
 // In:  a loaded artifact whose input types have open dimensions. Out: calls for inputs of given extents.
-// How: the runtime uses Kernel::as_open() for steps that read inputs of open shape, and for no other steps.
+// How: the runtime uses Kernel::as_open() for steps that read values whose extents the plan does not know: inputs of an
+//      open plan, and values that an earlier step made. For the latter a call is bound during the run, and moved to
+//      other inputs where it can be (Call::move_inputs).
 #pragma once
 
 #include <memory>

@@ -13,6 +13,7 @@
 #include <set>
 #include <string_view>
 
+#include "backend/extensions/operator_library.h"
 #include "backend/hooked_backend.h"
 #include "backend/instance.h"
 #include "backend/module_file.h"
@@ -61,9 +62,20 @@ std::unique_ptr<Backend> make_instance(const Module& module, const InstanceName&
 
 struct Registry::State {
   std::vector<std::string> places;
+  std::vector<std::string> operator_libraries;                ///< paths
   std::map<std::string, Module> modules;                      ///< by kind
   std::map<std::string, std::unique_ptr<Backend>> instances;  ///< by sorted instance name
   std::map<std::string, std::string> excluded;                ///< likewise, and why
+
+  Result<void> add_libraries(Backend& backend) const {
+    auto* const takes = extension_of<OperatorLibraryExtension>(backend);
+    if (takes == nullptr) return {};
+    for (const std::string& path : operator_libraries) {
+      COLLAGE_TRY(const OperatorLibrary library, read_operator_library(path));
+      takes->add_library(library);
+    }
+    return {};
+  }
 
   /// The first module file of this kind; empty when there is none.
   [[nodiscard]] std::string find_module(const std::string& kind) const {
@@ -93,7 +105,11 @@ struct Registry::State {
 };
 
 Registry::Registry(std::vector<std::string> places) : state_(std::make_unique<State>()) {
-  state_->places = std::move(places);
+  for (std::string& place : places)
+    if (place.starts_with(kOperatorPlace))
+      state_->operator_libraries.push_back(place.substr(kOperatorPlace.size()));
+    else
+      state_->places.push_back(std::move(place));
 }
 
 Registry::~Registry() = default;
@@ -128,6 +144,7 @@ Result<Backend*> Registry::inspect(const std::string& instance_name) {
   if (!made) return unusable(parsed.name, "a failure while starting: " + made.error());
   if (*made == nullptr) return unusable(parsed.name, "a module that makes no instance");
   Backend* backend = made->get();
+  COLLAGE_TRY_VOID(state_->add_libraries(*backend));
   state_->instances.emplace(parsed.name, std::move(*made));
   return backend;
 }

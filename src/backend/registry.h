@@ -32,7 +32,9 @@ struct BackendModule {
 /// Owns the loaded modules and the instances made from them. Not thread-safe; pass it by reference.
 class Registry {
  public:
-  /// `places` are searched in order: folders for libcollage_backend_<kind>.so, or files with such a name.
+  /// `places` are searched in order: folders for libcollage_backend_<kind>.so, or files with such a name. One that
+  /// begins with kOperatorPlace is a library of operators, for every instance that takes some
+  /// (extensions/operator_library.h).
   explicit Registry(std::vector<std::string> places);
   ~Registry();
   Registry(const Registry&) = delete;
@@ -43,7 +45,7 @@ class Registry {
   /// Kinds of this tree that were left out of the build, sorted, with the reason. Only a build tree knows them.
   [[nodiscard]] std::map<std::string, std::string> left_out() const;
   /// The instance of this name ("kind" or "kind:key=value,..."), made on first use.
-  /// Error backend/missing, backend/unusable, backend/bad-option.
+  /// Error backend/missing, backend/unusable, backend/bad-option, custom-ops/missing.
   [[nodiscard]] Result<Backend*> get(const std::string& instance_name);
   /// Like get(), but an unusable instance is returned too (for `collage backends`).
   [[nodiscard]] Result<Backend*> inspect(const std::string& instance_name);

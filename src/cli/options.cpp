@@ -126,6 +126,13 @@ void add_backend_library(CLI::App& command, CommonOptions& options) {
       ->group(kShared);
 }
 
+void add_custom_ops(CLI::App& command, CommonOptions& options) {
+  command.add_option("--custom-ops", options.custom_ops, "library of custom operators for ONNX Runtime; repeatable")
+      ->allow_extra_args(false)
+      ->option_text("LIB.so")
+      ->group(kShared);
+}
+
 bool is_given(const CLI::App& command, const std::string& option) {
   const CLI::Option* const found = command.get_option_no_throw(option);
   return found != nullptr && found->count() > 0;
@@ -146,6 +153,10 @@ Result<void> take_libraries(CommonOptions& options, const CLI::App& command) {
       return bad_option(label("--backend-library"), file, "a module file that is there");
   COLLAGE_TRY(options.library_kinds, take_modules(options.backend_libraries, label("--backend-library")));
   options.backends = backends_from(options.named_backends, options.library_kinds);
+  for (const std::string& library : options.custom_ops) {
+    COLLAGE_TRY(std::string place, operator_place(library, label("--custom-ops")));
+    options.backend_libraries.push_back(std::move(place));
+  }
   return {};
 }
 

@@ -24,6 +24,7 @@ struct CommonOptions {
   std::optional<std::vector<std::string>> named_backends;  ///< those of --backends
   std::vector<std::string> backend_libraries;              ///< module files in addition to those found automatically
   std::vector<std::string> library_kinds;                  ///< theirs
+  std::vector<std::string> custom_ops;                     ///< libraries of operators; places after take_libraries()
   std::string only;
   std::string store;
   std::string json;
@@ -50,6 +51,7 @@ void add_passes(CLI::App& command, CommonOptions& options);
 void add_shape(CLI::App& command, CommonOptions& options, const std::string& help);
 void add_input_range(CLI::App& command, CommonOptions& options);
 void add_backend_library(CLI::App& command, CommonOptions& options);
+void add_custom_ops(CLI::App& command, CommonOptions& options);
 /// The help text of --shape for a command that uses one shape of a model or plan.
 inline constexpr const char* kOneShape = "DIM=8 for a dimension, NAME=1x3x224x224 for an input; repeatable";
 
@@ -61,7 +63,8 @@ inline constexpr const char* kOneShape = "DIM=8 for a dimension, NAME=1x3x224x22
 
 /// Checks before any work whether --json and --events can be written. Error io/cannot-write.
 [[nodiscard]] Result<void> check_outputs(const CommonOptions& options);
-/// Once parsed: module files become absolute, and their backends take part unless --backends is given.
+/// Once parsed: module files become absolute, and their backends take part unless --backends is given. Libraries of
+/// operators join them as places.
 /// Error cli/bad-option for what cannot be a module.
 [[nodiscard]] Result<void> take_libraries(CommonOptions& options, const CLI::App& command);
 /// How errors call an option of the command line.

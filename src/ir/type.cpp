@@ -204,6 +204,18 @@ bool ValueType::is_static() const {
          std::all_of(shape->begin(), shape->end(), [](const Dim& dim) { return dim.is_static(); });
 }
 
+bool ValueType::is_open() const { return kind == ValueKind::kTensor && shape && bits_of(element) > 0 && !is_static(); }
+
+std::optional<Extents> ValueType::known_extents() const {
+  if (kind != ValueKind::kTensor || !shape || bits_of(element) == 0) return std::nullopt;
+  Extents extents;
+  for (const Dim& dim : *shape) {
+    extents.push_back(dim.is_static() ? dim.extent : dim.recorded);
+    if (extents.back() < 0) return std::nullopt;
+  }
+  return extents;
+}
+
 Extents ValueType::extents() const {
   Extents extents;
   if (!shape) return extents;

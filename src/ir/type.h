@@ -54,9 +54,12 @@ enum class ElementType : std::uint8_t {
 struct Dim {
   std::int64_t extent = -1;
   std::string symbol;
+  /// The extent in the recorded run, of a dimension that is not static; -1: none. A hint for costs, no part of the
+  /// type.
+  std::int64_t recorded = -1;
 
   [[nodiscard]] bool is_static() const { return extent >= 0; }
-  bool operator==(const Dim&) const = default;
+  bool operator==(const Dim& other) const { return extent == other.extent && symbol == other.symbol; }
 };
 
 using Extents = std::vector<std::int64_t>;
@@ -75,8 +78,12 @@ struct ValueType {
 
   /// A tensor whose every extent is known and whose elements have a fixed size.
   [[nodiscard]] bool is_static() const;
+  /// A tensor of known rank whose elements have a fixed size, with some extent that is not known.
+  [[nodiscard]] bool is_open() const;
   /// Extents of a static tensor.
   [[nodiscard]] Extents extents() const;
+  /// Extents of a static tensor; of an open one those of the recorded run, nothing when there are none.
+  [[nodiscard]] std::optional<Extents> known_extents() const;
   bool operator==(const ValueType&) const = default;
 };
 

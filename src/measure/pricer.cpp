@@ -43,7 +43,7 @@ Result<std::vector<std::vector<PricedCandidate>>> Pricer::price(const Graph& gra
   Answers answers;
   Keys keys;
   for (const PriceRequest& request : requests) {
-    const std::string structure = structure_key(graph, request.region);
+    const std::string structure = measured_key(graph, request.region);
     facts_.note(structure, graph, request.region);
     PriceGroup& group = groups[structure];
     // The first place of a structure stands for all: the others differ in weights only.
@@ -108,7 +108,7 @@ void Pricer::make_ahead(const Graph& graph, std::span<const PriceRequest> reques
                         const std::stop_token& stop) {
   std::map<std::string, PriceGroup> groups;
   for (const PriceRequest& request : requests) {
-    const std::string structure = structure_key(graph, request.region);
+    const std::string structure = measured_key(graph, request.region);
     PriceGroup group = group_of(graph, request.region);
     for (const CandidateSpec& candidate : request.candidates)
       if (const auto key = key_of(structure, candidate); key && !store_.artifact(artifact_key(*key, group.place)))
@@ -131,7 +131,7 @@ void Pricer::make_ahead(const Graph& graph, std::span<const PriceRequest> reques
 Result<std::expected<StoredArtifact, Refusal>> Pricer::artifact_for(const Graph& graph, const Region& region,
                                                                     const CandidateSpec& candidate,
                                                                     const std::stop_token& stop, bool portable) {
-  const auto key = key_of(structure_key(graph, region), candidate);
+  const auto key = key_of(measured_key(graph, region), candidate);
   if (!key) return std::expected<StoredArtifact, Refusal>(std::unexpected(key.error()));
   PriceGroup group = group_of(graph, region);
   group.pending = {{.key = portable ? *key + " portable" : *key, .candidate = candidate}};

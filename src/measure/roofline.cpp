@@ -120,14 +120,18 @@ double memory_rate() {
   return best_rate(2.0 * kBytes, copy, kLongLooks);
 }
 
+std::optional<Extents> extents_of(const Graph& graph, ValueId id) {
+  return id.valid() ? graph.value(id).type.known_extents() : std::nullopt;
+}
+
 double elements(const Graph& graph, ValueId id) {
-  if (!id.valid() || !graph.value(id).type.is_static()) return 0;
-  return static_cast<double>(element_count(graph.value(id).type.extents()));
+  const auto extents = extents_of(graph, id);
+  return extents ? static_cast<double>(element_count(*extents)) : 0;
 }
 
 double bytes(const Graph& graph, ValueId id) {
-  if (!id.valid() || !graph.value(id).type.is_static()) return 0;
-  return static_cast<double>(byte_count(graph.value(id).type.element, graph.value(id).type.extents()));
+  const auto extents = extents_of(graph, id);
+  return extents ? static_cast<double>(byte_count(graph.value(id).type.element, *extents)) : 0;
 }
 
 bool all_are(const Node& node, std::string_view attribute, std::int64_t value) {
@@ -151,9 +155,9 @@ double convolution_flops(const Graph& graph, const Node& node, Accuracy accuracy
 
 double product_flops(const Graph& graph, const Node& node) {
   const ValueId a = input_of(node, 0);
-  if (!a.valid() || !graph.value(a).type.is_static()) return 0;
-  const Extents left = graph.value(a).type.extents();
-  if (left.empty()) return 0;
+  const auto recorded = extents_of(graph, a);
+  if (!recorded || recorded->empty()) return 0;
+  const Extents& left = *recorded;
   const bool is_transposed = node.op_type == "Gemm" && attribute_or<std::int64_t>(node, "transA", 0) != 0;
   return 2 * elements(graph, node.outputs[0]) * static_cast<double>(is_transposed ? left.front() : left.back());
 }

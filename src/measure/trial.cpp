@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "backend/extensions/device_extension.h"
+#include "backend/open_kernel.h"
 #include "base/hash.h"
 #include "numbers/compare.h"
 #include "numbers/narrow_output.h"
@@ -47,18 +48,20 @@ std::expected<Trial, TrialFailure> Trial::create(TrialSpec spec, FormatConverter
 
 std::optional<TrialFailure> Trial::prepare(FormatConverter& converter) {
   for (TrialPort& port : spec_.inputs) {
-    const auto size = converter.bytes_of(port.port.type, port.port.place.format);
+    const ValueType type = port.port.type.is_open() ? port.recorded.value_type() : port.port.type;
+    const auto size = converter.bytes_of(type, port.port.place.format);
     if (!size) return failure(RefusalReason::kFormat, text_of(size.error()));
-    Slot slot{.port = std::move(port), .bytes = GuardedBytes(*size, inputs_.size())};
+    Slot slot{.port = std::move(port), .type = type, .bytes = GuardedBytes(*size, inputs_.size())};
     const TrialPort& made = slot.port;
-    const auto filled = converter.convert(made.port.type, plain(), made.recorded.data.bytes(), made.port.place.format,
+    const auto filled = converter.convert(type, plain(), made.recorded.data.bytes(), made.port.place.format,
                                           slot.bytes.bytes(), spec_.threads);
     if (!filled) return failure(RefusalReason::kFormat, text_of(filled.error()));
     slot.hash = hash_bytes(slot.bytes.data(), slot.bytes.size());
     inputs_.push_back(std::move(slot));
   }
   for (TrialPort& port : spec_.outputs) {
-    Slot slot{.port = std::move(port), .bytes = {}};
+    Slot slot{.port = std::move(port), .type = {}, .bytes = {}};
+    slot.type = slot.port.port.type;
     if (slot.port.port.type.is_static()) {
       const auto size = converter.bytes_of(slot.port.port.type, slot.port.port.place.format);
       if (!size) return failure(RefusalReason::kFormat, text_of(size.error()));
@@ -110,23 +113,44 @@ std::optional<TrialFailure> Trial::load_and_bind() {
     return std::nullopt;
   }
   LoadRequest request{.artifact = *spec_.artifact, .constants = spec_.constants, .threads = spec_.threads};
-  Buffers buffers{.workspace = device_ ? device_->workspace : workspace_.data()};
-  if (device_) buffers.queue = device_->place.queue.get();
-  for (const Slot& slot : inputs_) {
-    request.inputs.push_back(slot.port.port);
-    buffers.inputs.push_back(slot.address);
-  }
-  for (const Slot& slot : outputs_) {
-    request.outputs.push_back(slot.port.port);
-    buffers.outputs.push_back(slot.address);
-  }
+  for (const Slot& slot : inputs_) request.inputs.push_back(slot.port.port);
+  for (const Slot& slot : outputs_) request.outputs.push_back(slot.port.port);
   auto kernel = spec_.backend->load(request);
   if (!kernel) return failure(RefusalReason::kCompile, "load: " + text_of(kernel.error()));
   kernel_ = std::move(*kernel);
-  auto call = kernel_->bind(buffers);
+  return bind();
+}
+
+std::optional<TrialFailure> Trial::bind() {
+  Buffers buffers{.workspace = device_ ? device_->workspace : workspace_.data()};
+  if (device_) buffers.queue = device_->place.queue.get();
+  std::vector<Extents> extents;
+  bool is_open = false;
+  for (const Slot& slot : inputs_) {
+    buffers.inputs.push_back(slot.address);
+    extents.push_back(slot.type.extents());
+    is_open |= slot.port.port.type.is_open();
+  }
+  for (const Slot& slot : outputs_) buffers.outputs.push_back(slot.address);
+  const OpenKernel* const open = kernel_->as_open();
+  if (is_open && open == nullptr)
+    return failure(RefusalReason::kShape, "bind: a kernel of fixed shapes for inputs of open shape");
+  auto call = is_open ? open->bind_at(buffers, extents) : kernel_->bind(buffers);
   if (!call) return failure(RefusalReason::kCompile, "bind: " + text_of(call.error()));
   call_ = std::move(*call);
   return std::nullopt;
+}
+
+std::optional<TrialFailure> Trial::move_inputs() {
+  std::vector<const void*> addresses;
+  std::vector<Extents> extents;
+  for (const Slot& slot : inputs_) {
+    addresses.push_back(slot.address);
+    extents.push_back(slot.type.extents());
+  }
+  const auto moved = call_->move_inputs(addresses, extents);
+  if (!moved) return failure(RefusalReason::kCompile, "move inputs: " + text_of(moved.error()));
+  return *moved ? std::nullopt : bind();
 }
 
 Result<void> Trial::copy_ports(Direction direction) {
@@ -151,15 +175,22 @@ void Trial::touch() const {
 std::optional<TrialFailure> Trial::load_inputs(const InputSet* set, FormatConverter& converter) {
   if (set == loaded_) return std::nullopt;
   loaded_ = set;
+  bool moved = false;
   for (std::size_t i = 0; i < inputs_.size(); ++i) {
     Slot& slot = inputs_[i];
     const Tensor& tensor = set == nullptr ? slot.port.recorded : set->inputs[i];
-    const auto filled = converter.convert(slot.port.port.type, plain(), tensor.data.bytes(),
-                                          slot.port.port.place.format, slot.bytes.bytes(), spec_.threads);
+    if (slot.port.port.type.is_open() && tensor.extents != slot.type.extents()) {
+      slot.type = tensor.value_type();
+      slot.bytes = GuardedBytes(byte_count(tensor.type, tensor.extents), i);
+      slot.address = slot.bytes.data();
+      moved = true;
+    }
+    const auto filled = converter.convert(slot.type, plain(), tensor.data.bytes(), slot.port.port.place.format,
+                                          slot.bytes.bytes(), spec_.threads);
     if (!filled) return failure(RefusalReason::kFormat, text_of(filled.error()));
     slot.hash = hash_bytes(slot.bytes.data(), slot.bytes.size());
   }
-  return std::nullopt;
+  return moved ? move_inputs() : std::nullopt;
 }
 
 std::optional<TrialFailure> Trial::send() {

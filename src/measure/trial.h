@@ -17,7 +17,8 @@
 
 namespace collage {
 
-/// A port and what the record holds for it: the input, or the expected output, in plain format.
+/// A port and what the record holds for it: the input, or the expected output, in plain format. An input of open shape
+/// has the extents of the record.
 struct TrialPort {
   Port port;
   Tensor recorded;
@@ -69,6 +70,7 @@ class Trial {
  private:
   struct Slot {
     TrialPort port;
+    ValueType type;      ///< the port's, an input's with the extents of what the buffer holds
     GuardedBytes bytes;  ///< none for an output of unknown shape; of a port at a device a copy at home
     std::uint64_t hash = 0;
     std::byte* address = nullptr;  ///< where the kernel reads or writes
@@ -82,6 +84,9 @@ class Trial {
   explicit Trial(TrialSpec spec) : spec_(std::move(spec)) {}
   std::optional<TrialFailure> prepare(FormatConverter& converter);
   std::optional<TrialFailure> load_and_bind();
+  [[nodiscard]] std::optional<TrialFailure> bind();
+  /// After inputs of open shape got other buffers: as the runtime does it.
+  [[nodiscard]] std::optional<TrialFailure> move_inputs();
   [[nodiscard]] Result<void> place_slots();
   [[nodiscard]] std::unique_ptr<Call> make_transfer();
   /// Between the copies at home and the device, where there is one.

@@ -51,6 +51,8 @@ class Maker {
   }
 
   std::vector<InputSet> run() {
+    if (std::ranges::any_of(part_.inputs, [&](ValueId id) { return part_.value(id).type.is_open(); }))
+      return other_extents();
     std::vector<InputSet> sets;
     if (!numbers_.may_seed || border_bytes() > kMostBytes) return sets;
     auto made = ReferenceRun::create(reference_, part_);
@@ -110,6 +112,53 @@ class Maker {
     return true;
   }
 
+  /// The recorded elements in inputs of other extents: none, one, more. Where the reference has no result, extents do
+  /// not fit together, or indices lie outside.
+  std::vector<InputSet> other_extents() {
+    std::vector<InputSet> sets;
+    std::size_t bytes = 0;
+    for (const Tensor& tensor : recorded_) bytes += tensor.data.size();
+    const bool chooses = std::ranges::any_of(rules_, [](const auto& rule) { return rule.has_value(); });
+    if (chooses || bytes > kMostBytes / 8) return sets;
+    auto made = ReferenceRun::create(reference_, part_);
+    if (!made) return sets;
+    add_extents("no rows", *made, sets, [](std::int64_t) { return 0; });
+    add_extents("one row", *made, sets, [](std::int64_t) { return 1; });
+    add_extents("more rows", *made, sets, [](std::int64_t extent) { return 2 * extent + 1; });
+    return sets;
+  }
+
+  template <class Change>
+  void add_extents(const char* name, ReferenceRun& run, std::vector<InputSet>& sets, Change change) {
+    InputSet set{.name = name};
+    for (std::size_t i = 0; i < recorded_.size(); ++i) {
+      Extents extents = recorded_[i].extents;
+      const ValueType& type = part_.value(part_.inputs[i]).type;
+      for (std::size_t d = 0; d < extents.size() && type.is_open(); ++d)
+        if (!(*type.shape)[d].is_static()) extents[d] = change(extents[d]);
+      set.inputs.push_back(repeated(recorded_[i], extents));
+    }
+    auto outputs = run.run(set.inputs);
+    if (!outputs || !all_finite(*outputs)) return;
+    set.expected = std::move(*outputs);
+    set.choices.resize(set.expected.size());
+    sets.push_back(std::move(set));
+  }
+
+  /// A tensor of these extents with the elements of another one, over and over.
+  static Tensor repeated(const Tensor& tensor, const Extents& extents) {
+    const std::size_t size = byte_count(tensor.type, extents);
+    const std::size_t whole = tensor.data.size();
+    Tensor made{.type = tensor.type, .extents = extents, .data = {}, .strings = {}};
+    made.data = Buffer::make(size, [&](std::span<std::byte> out) {
+      std::ranges::fill(out, std::byte{0});
+      for (std::size_t begin = 0; whole > 0 && begin < size; begin += whole)
+        std::ranges::copy(tensor.data.bytes().first(std::min(whole, size - begin)),
+                          out.begin() + static_cast<std::ptrdiff_t>(begin));
+    });
+    return made;
+  }
+
   [[nodiscard]] std::uint64_t seed_of(const std::string& name, std::size_t input) const {
     return hash_text(name + " " + std::to_string(input), options_.seed);
   }
@@ -166,7 +215,7 @@ class Maker {
 std::vector<InputSet> make_input_sets(const Graph& graph, const Uses& uses, const Region& region,
                                       const std::vector<Tensor>& recorded, Backend& reference,
                                       const InputSetOptions& options) {
-  if (region.outputs.empty() || !has_static_border(graph, uses, region)) return {};
+  if (region.outputs.empty() || !has_tensor_border(graph, uses, region)) return {};
   return Maker(graph, uses, region, recorded, reference, options).run();
 }
 

@@ -1,6 +1,7 @@
 // The input sets on which a region's candidates are checked in addition to the recorded inputs: one set of random
 // values in the recorded range, and adversarial sets (large values; ties, zeros, denormals) where the region's
-// operators allow a judgement on them. The reference backend computes the expected outputs.
+// operators allow a judgement on them. A region with inputs of open shape is checked on the recorded values in other
+// extents instead. The reference backend computes the expected outputs.
 // In:  a region, its recorded inputs, the reference backend.
 // Out: sets; none when only the record can be judged, because the region is not understood, the reference refuses it,
 //       or its results are not finite.
@@ -18,7 +19,7 @@ namespace collage {
 
 /// Inputs with the expected outputs.
 struct InputSet {
-  std::string name;                            ///< "seeded", "large", "ties"
+  std::string name;                            ///< "seeded", "large", "ties"; "no rows", "one row", "more rows"
   std::vector<Tensor> inputs;                  ///< by input of the region
   std::vector<Tensor> expected;                ///< by output of the region
   std::vector<Tensor> sizes;                   ///< sums of |a||b| by output; empty: bounds scale with `expected`

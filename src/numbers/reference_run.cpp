@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "backend/open_kernel.h"
 #include "base/clock.h"
 
 namespace collage {
@@ -49,8 +50,9 @@ Result<void> ReferenceRun::load(Backend& backend, const Graph& graph) {
   for (const ValueId id : artifact.constants) wanted.constants.push_back(*graph.value(id).constant);
   const auto place = [&](ValueId id, std::vector<GuardedBytes>& memory, std::vector<Port>& ports) -> Result<void> {
     const Value& value = graph.value(id);
-    if (!value.type.is_static()) return failed("a value of open shape");
-    memory.emplace_back(byte_count(value.type.element, value.type.extents()));
+    if (!value.type.is_static() && !value.type.is_open()) return failed(to_string(value.type));
+    memory.emplace_back(value.type.is_static() ? byte_count(value.type.element, value.type.extents()) : 0);
+    is_open_ |= value.type.is_open();
     ports.push_back({.name = value.name, .type = value.type});
     return {};
   };
@@ -66,11 +68,43 @@ Result<void> ReferenceRun::load(Backend& backend, const Graph& graph) {
   workspace_ = GuardedBytes(artifact.workspace_bytes);
   buffers.workspace = workspace_.data();
   COLLAGE_TRY(kernel_, backend.load(wanted));
+  if (is_open_) return {};
   COLLAGE_TRY(call_, kernel_->bind(buffers));
   return {};
 }
 
+Result<void> ReferenceRun::bind_at(const std::vector<Tensor>& inputs) {
+  const OpenKernel* const kernel = kernel_->as_open();
+  if (kernel == nullptr || inputs.size() != inputs_.size()) return failed("inputs of open shape");
+  Buffers buffers{.workspace = workspace_.data()};
+  std::vector<Extents> extents;
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    inputs_[i] = GuardedBytes(inputs[i].data.size());
+    buffers.inputs.push_back(inputs_[i].data());
+    extents.push_back(inputs[i].extents);
+  }
+  for (std::size_t o = 0; o < outputs_.size(); ++o)
+    buffers.outputs.push_back(types_[o].is_static() ? outputs_[o].data() : nullptr);
+  const auto bound = guard([&]() -> Result<void> {
+    COLLAGE_TRY(call_, kernel->bind_at(buffers, extents));
+    return {};
+  });
+  return bound ? *bound : failed("threw: " + bound.error());
+}
+
+Result<Tensor> ReferenceRun::output(std::size_t o) {
+  if (types_[o].is_static())
+    return Tensor{.type = types_[o].element,
+                  .extents = types_[o].extents(),
+                  .data = Buffer::copy_of(outputs_[o].bytes()),
+                  .strings = {}};
+  COLLAGE_TRY(const DynamicOutput made, call_->dynamic_output(o));
+  const std::span<const std::byte> bytes{static_cast<const std::byte*>(made.data), byte_count(made.type, made.extents)};
+  return Tensor{.type = made.type, .extents = made.extents, .data = Buffer::copy_of(bytes), .strings = {}};
+}
+
 Result<std::vector<Tensor>> ReferenceRun::run(const std::vector<Tensor>& inputs) {
+  if (is_open_) COLLAGE_TRY_VOID(bind_at(inputs));
   for (std::size_t i = 0; i < inputs_.size(); ++i) {
     if (i >= inputs.size() || inputs[i].data.size() != inputs_[i].size()) return failed("inputs of another size");
     std::ranges::copy(inputs[i].data.bytes(), inputs_[i].data());
@@ -81,11 +115,10 @@ Result<std::vector<Tensor>> ReferenceRun::run(const std::vector<Tensor>& inputs)
   if (!ran) return failed("threw: " + ran.error());
   COLLAGE_TRY_VOID(*ran);
   std::vector<Tensor> outputs;
-  for (std::size_t o = 0; o < outputs_.size(); ++o)
-    outputs.push_back({.type = types_[o].element,
-                       .extents = types_[o].extents(),
-                       .data = Buffer::copy_of(outputs_[o].bytes()),
-                       .strings = {}});
+  for (std::size_t o = 0; o < outputs_.size(); ++o) {
+    COLLAGE_TRY(Tensor made, output(o));
+    outputs.push_back(std::move(made));
+  }
   return outputs;
 }
 

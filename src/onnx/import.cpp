@@ -17,6 +17,7 @@
 #include "onnx/legacy/legacy_rules.h"
 #include "onnx/parse.h"
 #include "onnx/to_graph.h"
+#include "onnx/vendor_types.h"
 
 namespace collage {
 namespace {
@@ -54,17 +55,18 @@ Result<void> validate(pb::ModelProto& model, const ImportOptions& options, const
 }
 
 /// From the validated message to the canonical one: legacy rules, conversion, inference, folding.
-Result<Graph> canonical_graph(pb::ModelProto& model, const std::string& where, std::vector<std::string>& notes) {
+Result<Graph> canonical_graph(pb::ModelProto& model, const VendorTypes& vendor, const std::string& where,
+                              std::vector<std::string>& notes) {
   pb::GraphProto& graph = *model.mutable_graph();
   COLLAGE_TRY_VOID(constants_to_initialisers(graph));
   drop_unused_outputs(model);
   ParkedWeights parked;
   COLLAGE_TRY_VOID(parked.park(graph));
-  COLLAGE_TRY_VOID(infer_shapes(model, where));
+  COLLAGE_TRY_VOID(infer_shapes(model, vendor, where));
   COLLAGE_TRY_VOID(rewrite_legacy(model));
   COLLAGE_TRY_VOID(convert_to_canonical(model, where));
   COLLAGE_TRY_VOID(constants_to_initialisers(*model.mutable_graph()));
-  COLLAGE_TRY_VOID(infer_and_fold(model, where, notes));
+  COLLAGE_TRY_VOID(infer_and_fold(model, vendor, where, notes));
   drop_unused_initialisers(*model.mutable_graph());
   drop_unused_domains(model);
   COLLAGE_TRY(Graph result, to_graph(model, {.parked = &parked, .files = nullptr}));
@@ -88,10 +90,11 @@ Result<Imported> import_bytes(const std::string& bytes, const std::string& folde
   const ShapeBindings shapes = with_arrays(options.shapes, model.graph(), arrays);
   COLLAGE_TRY_VOID(bind_dimensions(model, shapes, options.allow_unbound, imported.notes));
   COLLAGE_TRY(imported.bound_model, bytes_of(model, where));
+  COLLAGE_TRY(const VendorTypes vendor, ask_vendor_types(model, options.vendor_types));
 
   COLLAGE_TRY_VOID(validate(model, options, where));
   imported.opset = std::max<std::int64_t>(0, opset_of(model, ""));
-  COLLAGE_TRY(imported.graph, canonical_graph(model, where, imported.notes));
+  COLLAGE_TRY(imported.graph, canonical_graph(model, vendor, where, imported.notes));
   return imported;
 }
 

@@ -23,6 +23,8 @@ struct ImportOptions {
   bool allow_unbound = false;  ///< leave unbound dimensions symbolic instead of refusing the model
   /// True for an operator of a vendor's domain that some backend runs; without it no vendor operator is known.
   std::function<bool(std::string_view domain, std::string_view op)> knows_vendor_operator;
+  /// The types of a model's outputs, by name: asked for what operators of vendors give whose inference nobody here has.
+  std::function<Result<std::map<std::string, ValueType>>(const std::string& model)> vendor_types;
 };
 
 struct Imported {

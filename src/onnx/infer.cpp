@@ -18,10 +18,12 @@ Error unwrapped(Error error) {
   return error;
 }
 
-Result<void> infer_once(pb::ModelProto& model, const std::string& where, bool propagate_data, UnfitBranches& unfit) {
+Result<void> infer_once(pb::ModelProto& model, const VendorTypes& vendor, const std::string& where, bool propagate_data,
+                        UnfitBranches& unfit) {
   unfit.clear();
   // Symbols are made up for unknown dimensions; stale ones would count as declared in the next round.
   drop_declared_shapes(*model.mutable_graph());
+  declare_vendor_types(vendor, *model.mutable_graph());
   return guarded(ExitCode::kBadInput, "import/shape-inference", where, [&] {
     const Schemas schemas(unfit);
     const pb::ShapeInferenceOptions options(/*check_type_val=*/false, /*strict_mode_val=*/1, propagate_data);
@@ -29,32 +31,33 @@ Result<void> infer_once(pb::ModelProto& model, const std::string& where, bool pr
   });
 }
 
-Result<void> infer(pb::ModelProto& model, const std::string& where, UnfitBranches& unfit) {
+Result<void> infer(pb::ModelProto& model, const VendorTypes& vendor, const std::string& where, UnfitBranches& unfit) {
   // Data propagation refuses some valid models, for one those whose branches use a name twice.
-  if (infer_once(model, where, true, unfit)) return {};
-  auto result = infer_once(model, where, false, unfit);
+  if (infer_once(model, vendor, where, true, unfit)) return {};
+  auto result = infer_once(model, vendor, where, false, unfit);
   if (!result) return std::unexpected(unwrapped(std::move(result).error()));
   return result;
 }
 
 }  // namespace
 
-Result<void> infer_shapes(pb::ModelProto& model, const std::string& where) {
+Result<void> infer_shapes(pb::ModelProto& model, const VendorTypes& vendor, const std::string& where) {
   UnfitBranches unfit;
-  return infer(model, where, unfit);
+  return infer(model, vendor, where, unfit);
 }
 
-Result<void> infer_and_fold(pb::ModelProto& model, const std::string& where, std::vector<std::string>& notes) {
+Result<void> infer_and_fold(pb::ModelProto& model, const VendorTypes& vendor, const std::string& where,
+                            std::vector<std::string>& notes) {
   constexpr int kMostRounds = 32;  // each round that changes something removes nodes; long chains settle in a few
   name_branches(*model.mutable_graph());
   for (int round = 0; round < kMostRounds; ++round) {
     UnfitBranches unfit;
-    COLLAGE_TRY_VOID(infer(model, where, unfit));
+    COLLAGE_TRY_VOID(infer(model, vendor, where, unfit));
     const int folded = fold_shape_arithmetic(*model.mutable_graph());
     const int inlined = inline_decided_branches(*model.mutable_graph(), unfit, notes);
     if (folded + inlined == 0) return {};
   }
-  return infer_shapes(model, where);
+  return infer_shapes(model, vendor, where);
 }
 
 }  // namespace collage

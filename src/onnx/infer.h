@@ -7,14 +7,16 @@
 #include <vector>
 
 #include "onnx/proto.h"
+#include "onnx/vendor_types.h"
 
 namespace collage {
 
-/// Infers once: value_info of the graph and of its bodies is written anew. Error import/shape-inference (bad input).
-[[nodiscard]] Result<void> infer_shapes(pb::ModelProto& model, const std::string& where);
+/// Infers once: value_info of the graph and of its bodies is written anew; `vendor` are types known beforehand. Error
+/// import/shape-inference (bad input).
+[[nodiscard]] Result<void> infer_shapes(pb::ModelProto& model, const VendorTypes& vendor, const std::string& where);
 
 /// Infers, folds and inlines decided branches until nothing changes any more. Error as infer_shapes.
-[[nodiscard]] Result<void> infer_and_fold(pb::ModelProto& model, const std::string& where,
+[[nodiscard]] Result<void> infer_and_fold(pb::ModelProto& model, const VendorTypes& vendor, const std::string& where,
                                           std::vector<std::string>& notes);
 
 }  // namespace collage

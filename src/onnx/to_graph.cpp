@@ -196,6 +196,8 @@ class GraphReader {
     const std::string* note = metadata_of(message, kIdsKey);
     if (!note) return {};
     const auto to = parse_permutation(*note, graph_.values.size());
+    // An import may have folded values of a graph that was written here; then ids mean nothing.
+    if (!to && sources_.parked != nullptr) return {};
     if (!to) return invalid("graph '" + graph_.name + "'", "a note of ids that fits no value", "one id for each value");
     move_values(graph_, *to);
     return {};

@@ -83,6 +83,11 @@ class Verifier {
            bits_of(value.type.element) > 0 && !value.type.is_static();
   }
 
+  /// Readers are told its extents when they run, or when a context is made.
+  [[nodiscard]] bool has_open_shape(PlanIndex index) const {
+    return is_open_input(index) || body_.values[index].storage == Storage::kDynamic;
+  }
+
   [[nodiscard]] Result<void> check_value(PlanIndex index) const {
     const PlanValue& value = body_.values[index];
     const std::optional<std::size_t> available = storage_bytes(value);
@@ -154,8 +159,8 @@ class Verifier {
     for (const PlanIndex value : step.inputs)
       if (!written_[value]) return damaged(where, label(value) + " read before it is written", "an earlier write");
     for (const PlanIndex value : step.inputs)
-      if (is_open_input(value) && !is_kernel(step))
-        return damaged(where, label(value) + " of open shape", "kernels as readers of inputs of open shape");
+      if (has_open_shape(value) && !is_kernel(step))
+        return damaged(where, label(value) + " of open shape", "kernels as readers of values of open shape");
     for (const PlanIndex value : constants)
       if (body_.values[value].storage != Storage::kConstant)
         return damaged(where, label(value) + " that is not constant", "a constant");
@@ -192,9 +197,8 @@ class Verifier {
     const PlanValue& value = body_.values[index];
     const bool is_there =
         value.storage == Storage::kConstant || std::ranges::find(step.inputs, index) != step.inputs.end();
-    return is_there && value.place.location == kHome && value.storage != Storage::kDynamic &&
-           is_integer(value.type.element) && bits_of(value.type.element) >= 8 &&
-           (value.place.format.is_plain() || value.place.format.is_channels_last());
+    return is_there && value.place.location == kHome && is_integer(value.type.element) &&
+           bits_of(value.type.element) >= 8 && (value.place.format.is_plain() || value.place.format.is_channels_last());
   }
 
   [[nodiscard]] Result<void> check_check(const PlanStep& step, const PlanCheck& check, const std::string& where) const {

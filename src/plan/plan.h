@@ -28,7 +28,7 @@ enum class Storage : std::uint8_t {
   kArena,     ///< at `offset` in the context's arena
   kDevice,    ///< at `offset` in the context's arena of the device at the value's location
   kConstant,  ///< at `offset` in weights.bin
-  kDynamic    ///< made by the kernel, shape known after the run; model outputs only
+  kDynamic    ///< in memory of the call that makes it; extents known after the step, plain, at home; none in bodies
 };
 
 /// One value in one place. Values may share bytes: views with what they show, parts of a concatenation with the whole,

@@ -85,12 +85,25 @@ Region whole_region(const Graph& graph, const Uses& uses) {
   return make_region(graph, uses, std::move(nodes));
 }
 
-bool has_static_border(const Graph& graph, const Uses& uses, const Region& region) {
-  const auto is_static = [&](ValueId id) { return graph.value(id).type.is_static(); };
-  if (!std::all_of(region.inputs.begin(), region.inputs.end(), is_static)) return false;
+namespace {
+
+template <class May>
+bool has_border(const Graph& graph, const Uses& uses, const Region& region, May may_cross) {
+  const auto may = [&](ValueId id) { return may_cross(graph.value(id).type); };
+  if (!std::ranges::all_of(region.inputs, may)) return false;
   const NodeSet covered = region.covered();
-  const auto may_leave = [&](ValueId id) { return is_static(id) || !is_read_outside(uses, id, covered); };
-  return std::all_of(region.outputs.begin(), region.outputs.end(), may_leave);
+  return std::ranges::all_of(region.outputs,
+                             [&](ValueId id) { return may(id) || !is_read_outside(uses, id, covered); });
+}
+
+}  // namespace
+
+bool has_static_border(const Graph& graph, const Uses& uses, const Region& region) {
+  return has_border(graph, uses, region, [](const ValueType& type) { return type.is_static(); });
+}
+
+bool has_tensor_border(const Graph& graph, const Uses& uses, const Region& region) {
+  return has_border(graph, uses, region, [](const ValueType& type) { return type.is_static() || type.is_open(); });
 }
 
 Graph extract(const Graph& graph, const Region& region) {

@@ -73,9 +73,11 @@ class Reachability {
   std::vector<NodeSet> ancestors_;
 };
 
-/// Whether every value that crosses the border is a static tensor (values of unknown shape stay inside one region or
-/// are graph outputs).
+/// Whether every value that crosses the border to other regions is a static tensor; graph outputs may be anything.
 [[nodiscard]] bool has_static_border(const Graph& graph, const Uses& uses, const Region& region);
+/// Whether every value that crosses the border to other regions is a tensor of known rank whose elements have a fixed
+/// size, so that it can pass from one step to another.
+[[nodiscard]] bool has_tensor_border(const Graph& graph, const Uses& uses, const Region& region);
 
 /// The region as a graph of its own: inputs and outputs are the region's, in order; nodes and values keep their names.
 [[nodiscard]] Graph extract(const Graph& graph, const Region& region);
@@ -86,5 +88,7 @@ constexpr std::int64_t kMaxStructuralElements = 64;
 /// The structure key of the region: equal for equal structure, types, shapes and small constants, in any graph. Names
 /// and the contents of weights do not matter.
 [[nodiscard]] std::string structure_key(const Graph& graph, const Region& region);
+/// The same for what was measured: with open inputs or outputs, it includes their extents in the recorded run.
+[[nodiscard]] std::string measured_key(const Graph& graph, const Region& region);
 
 }  // namespace collage

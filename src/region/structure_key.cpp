@@ -166,4 +166,16 @@ std::string structure_key(const Graph& graph, const Region& region) {
   return hash_hex(text);
 }
 
+std::string measured_key(const Graph& graph, const Region& region) {
+  std::string text = structure_key(graph, region);
+  std::string extents;
+  for (const auto* ids : {&region.inputs, &region.outputs})
+    for (const ValueId id : *ids) {
+      const ValueType& type = graph.value(id).type;
+      if (const auto recorded = type.known_extents(); recorded && type.is_open())
+        extents += to_string(ValueType::tensor(type.element, *recorded)) + ";";
+    }
+  return extents.empty() ? text : hash_hex(text + extents);
+}
+
 }  // namespace collage

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "backend/extensions/device_extension.h"
+#include "backend/extensions/operator_library.h"
 #include "backend/extensions/portability_extension.h"
 #include "base/float_mode.h"
 #include "runtime/executable_state.h"
@@ -39,9 +40,8 @@ struct CompatibilityReport {
   }
 };
 
-/// Which step and port makes each value of unknown shape.
-std::map<PlanIndex, std::pair<std::size_t, std::uint32_t>> dynamic_values(const Plan& plan) {
-  std::map<PlanIndex, std::pair<std::size_t, std::uint32_t>> dynamic;
+OpenValues dynamic_values(const Plan& plan) {
+  OpenValues dynamic;
   for (std::size_t i = 0; i < plan.steps.size(); ++i)
     for (std::uint32_t port = 0; port < plan.steps[i].outputs.size(); ++port)
       if (const PlanIndex value = plan.steps[i].outputs[port]; plan.values[value].storage == Storage::kDynamic)
@@ -118,7 +118,7 @@ MachineVerdict judge_machine(const Plan& plan, const BackendSource& backends, co
       worsen(MachineVerdict::Kind::kRefused, to_string(backend.error()));
     } else if (const BackendInfo& info = (*backend)->info(); !info.unusable.empty()) {
       worsen(MachineVerdict::Kind::kRefused, fmt::format("backend {} is not usable: {}", wanted.name, info.unusable));
-    } else if (info.build != wanted.build) {
+    } else if (own_build(info.build) != own_build(wanted.build)) {
       worsen(MachineVerdict::Kind::kUsable,
              fmt::format("steps of {} were tuned with {} (build {}), here is {} (build {})", wanted.name,
                          wanted.version, wanted.build, info.version, info.build));

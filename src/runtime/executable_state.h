@@ -16,12 +16,12 @@ struct Executable::State {
   MachineVerdict verdict;
   std::vector<TensorPort> inputs;
   std::vector<TensorPort> outputs;
-  std::vector<std::unique_ptr<Kernel>> kernels;                        ///< each distinct kernel once
-  int threads = 1;                                                     ///< budget of each kernel
-  std::string own_threads;                                             ///< a backend of some step that takes no pool
-  std::map<std::string, Device*> devices;                              ///< by location, those with an arena
-  LoadedBody model;                                                    ///< the plan's steps with their kernels
-  std::map<PlanIndex, std::pair<std::size_t, std::uint32_t>> dynamic;  ///< value -> (step, output port) that makes it
+  std::vector<std::unique_ptr<Kernel>> kernels;  ///< each distinct kernel once
+  int threads = 1;                               ///< budget of each kernel
+  std::string own_threads;                       ///< a backend of some step that takes no pool
+  std::map<std::string, Device*> devices;        ///< by location, those with an arena
+  LoadedBody model;                              ///< the plan's steps with their kernels
+  OpenValues dynamic;                            ///< which step makes each value of open shape
 };
 
 }  // namespace collage

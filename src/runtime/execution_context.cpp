@@ -104,6 +104,8 @@ struct ExecutionContext::State {
     BodyMemory memory{.inputs = {}, .outputs = {}, .arena = arena->data(), .devices = &devices};
     if (!open_inputs.empty()) memory.input_extents = &open_inputs;
     if (pool) memory.pool = &*pool;
+    memory.open_values = &executable->dynamic;
+    memory.calls = &owned;
     for (const BoundPort& port : inputs) memory.inputs.push_back(port.data);
     for (const BoundPort& port : outputs) memory.outputs.push_back(port.data);
     return bind_step(executable->model, memory, step);

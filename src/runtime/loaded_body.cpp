@@ -5,6 +5,7 @@
 #include "backend/open_kernel.h"
 #include "runtime/control_call.h"
 #include "runtime/load_request.h"
+#include "runtime/open_step.h"
 #include "runtime/operand_check.h"
 
 namespace collage {
@@ -106,22 +107,23 @@ std::unique_ptr<Call> bind_transfer(const LoadedBody& body, const BodyMemory& me
 }
 
 /// For a plan whose inputs have the extents given.
-Result<std::unique_ptr<Call>> bind_open(const LoadedBody& body, const std::vector<Extents>& input_extents,
-                                        std::size_t index, const Buffers& buffers) {
+Result<std::unique_ptr<Call>> bind_open(const LoadedBody& body, const BodyMemory& memory, std::size_t index,
+                                        const Buffers& buffers) {
   const PlanStep& step = body.plan->steps[index];
   const OpenKernel* const kernel = body.kernels[index]->as_open();
   if (kernel == nullptr)
     return fail(ExitCode::kUnsupported, "backend/fixed-shapes", fmt::format("step {} ({})", index, step.backend),
                 "a kernel of fixed shapes", "one that takes inputs of open shape");
   std::vector<Extents> extents;
-  for (const PlanIndex input : step.inputs) {
-    const PlanValue& value = body.plan->values[input];
-    extents.push_back(value.type.is_static() ? value.type.extents() : input_extents[value.buffer]);
-  }
+  for (const PlanIndex input : step.inputs) extents.push_back(extents_of(memory, body.plan->values[input]));
   return kernel->bind_at(buffers, extents);
 }
 
 }  // namespace
+
+Extents extents_of(const BodyMemory& memory, const PlanValue& value) {
+  return value.type.is_static() ? value.type.extents() : (*memory.input_extents)[value.buffer];
+}
 
 Result<std::unique_ptr<Call>> bind_step(const LoadedBody& body, const BodyMemory& memory, std::size_t index) {
   const PlanStep& step = body.plan->steps[index];
@@ -139,10 +141,13 @@ Result<std::unique_ptr<Call>> bind_step(const LoadedBody& body, const BodyMemory
     buffers.queue = device.queue.get();
   }
   if (const Workspace workspace = workspace_of(step); workspace.bytes > 0) buffers.workspace = arena + workspace.offset;
-  auto call = memory.input_extents != nullptr ? bind_open(body, *memory.input_extents, index, buffers)
-                                              : body.kernels[index]->bind(buffers);
-  if (!call) return call;
-  return with_checks(body, memory, step, *std::move(call));
+  const auto bound = [&] {
+    if (reads_open_value(body, step)) return open_step_call(body, memory, index, std::move(buffers));
+    return memory.input_extents != nullptr ? bind_open(body, memory, index, buffers)
+                                           : body.kernels[index]->bind(buffers);
+  };
+  COLLAGE_TRY(std::unique_ptr<Call> call, bound());
+  return with_checks(body, memory, step, std::move(call));
 }
 
 }  // namespace collage

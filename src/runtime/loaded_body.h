@@ -19,14 +19,19 @@ struct LoadedBody {
   std::vector<std::vector<LoadedBody>> bodies;  ///< by step; empty but for control steps
 };
 
+/// Which step and output port makes a value of open shape (Storage::kDynamic).
+using OpenValues = std::map<PlanIndex, std::pair<std::size_t, std::uint32_t>>;
+
 /// Where a context has the ports and the arena of a body. Ports are 64-byte aligned.
 struct BodyMemory {
   std::vector<std::byte*> inputs;
   std::vector<std::byte*> outputs;
   std::byte* arena = nullptr;
-  const DevicePlaces* devices = nullptr;                ///< null inside bodies, which lie at home
-  const std::vector<Extents>* input_extents = nullptr;  ///< by input of a plan whose inputs are open; null else
-  ThreadPool* pool = nullptr;                           ///< of the caller; null: none
+  const DevicePlaces* devices = nullptr;                      ///< null inside bodies, which lie at home
+  const std::vector<Extents>* input_extents = nullptr;        ///< by input of a plan whose inputs are open; null else
+  ThreadPool* pool = nullptr;                                 ///< of the caller; null: none
+  const OpenValues* open_values = nullptr;                    ///< null inside bodies, which have none
+  const std::vector<std::unique_ptr<Call>>* calls = nullptr;  ///< by step: what makes them; null inside bodies
 };
 
 /// Loads what has not been loaded for an equal step: one for an executable.
@@ -63,6 +68,9 @@ class KernelLoader {
 
 /// Where a value lies; null for an output of unknown shape.
 [[nodiscard]] std::byte* address_of(const LoadedBody& body, const BodyMemory& memory, PlanIndex index);
+
+/// The extents of a value that is there before the run: those of the plan, or of an open input.
+[[nodiscard]] Extents extents_of(const BodyMemory& memory, const PlanValue& value);
 
 /// Makes one step ready for these addresses; null for a view, which does nothing. Errors of Kernel::bind.
 [[nodiscard]] Result<std::unique_ptr<Call>> bind_step(const LoadedBody& body, const BodyMemory& memory,

@@ -7,6 +7,8 @@
 
 #include <fmt/format.h>
 
+#include "runtime/open_step.h"
+
 namespace collage {
 namespace {
 
@@ -16,6 +18,7 @@ struct Operand {
   const std::byte* data = nullptr;
   Extents extents;
   std::size_t count = 0;
+  std::optional<OpenSource> source = {};  ///< of a value of open shape, which has data and extents during a run only
 };
 
 struct BoundCheck {
@@ -184,13 +187,26 @@ class CheckedCall final : public Call {
       : checks_(std::move(checks)), call_(std::move(call)) {}
 
   Result<void> run() override {
-    for (const BoundCheck& bound : checks_) COLLAGE_TRY_VOID(check(bound));
+    for (BoundCheck& bound : checks_) {
+      COLLAGE_TRY_VOID(locate(bound.operand));
+      COLLAGE_TRY_VOID(locate(bound.dividend));
+      COLLAGE_TRY_VOID(check(bound));
+    }
     return call_->run();
   }
 
   Result<DynamicOutput> dynamic_output(std::size_t port) override { return call_->dynamic_output(port); }
 
  private:
+  static Result<void> locate(Operand& operand) {
+    if (!operand.source) return {};
+    COLLAGE_TRY(DynamicOutput given, operand.source->read());
+    operand.data = static_cast<const std::byte*>(given.data);
+    operand.count = static_cast<std::size_t>(element_count(given.extents));
+    operand.extents = std::move(given.extents);
+    return {};
+  }
+
   std::vector<BoundCheck> checks_;
   std::unique_ptr<Call> call_;
 };
@@ -198,7 +214,11 @@ class CheckedCall final : public Call {
 Operand operand_at(const LoadedBody& body, const BodyMemory& memory, PlanIndex index) {
   const PlanValue& value = body.plan->values[index];
   Operand operand{.value = &value, .data = address_of(body, memory, index), .extents = {}, .count = 0};
-  operand.extents = value.type.is_static() ? value.type.extents() : (*memory.input_extents)[value.buffer];
+  if (value.storage == Storage::kDynamic) {
+    operand.source = source_of(memory, index);
+    return operand;
+  }
+  operand.extents = extents_of(memory, value);
   operand.count = static_cast<std::size_t>(element_count(operand.extents));
   return operand;
 }

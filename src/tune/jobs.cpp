@@ -7,6 +7,7 @@
 #include "tune/confirm/whole_model.h"
 #include "tune/rehearsal.h"
 #include "tune/shapes/open_model.h"
+#include "tune/vendor_operators.h"
 
 namespace collage {
 namespace {
@@ -111,7 +112,8 @@ std::vector<Handler> tune_handlers() {
   return {{.type = "compile-model", .run = run_compile_model},
           {.type = "confirm", .run = run_confirm},
           {.type = "step-effects", .run = run_step_effects},
-          rehearsal_handler()};
+          rehearsal_handler(),
+          vendor_types_handler()};
 }
 
 Result<void> record(WorkerProcess& worker, const RecordJob& job) {

@@ -21,14 +21,35 @@ bool is_sound(const Variant& variant, const Region& region) {
          std::ranges::all_of(variant.input_formats, is_named) && std::ranges::all_of(variant.output_formats, is_named);
 }
 
+/// Values whose extents are known only during a run lie in ONNX order, as they come.
+void keep_plain_open_ports(const Graph& graph, const Region& region, std::vector<Variant>& variants) {
+  const auto is_plain = [&](const std::vector<ValueId>& ids, const std::vector<Format>& formats) {
+    for (std::size_t i = 0; i < ids.size() && i < formats.size(); ++i)
+      if (graph.value(ids[i]).type.is_open() && !formats[i].is_plain()) return false;
+    return true;
+  };
+  std::erase_if(variants, [&](const Variant& variant) {
+    return !is_plain(region.inputs, variant.input_formats) || !is_plain(region.outputs, variant.output_formats);
+  });
+}
+
+std::optional<Refusal> refuse_open_inputs(const Backend& backend, const Graph& graph, const Region& region) {
+  const auto open = std::ranges::find_if(region.inputs, [&](ValueId id) { return !graph.value(id).type.is_static(); });
+  if (open == region.inputs.end() || backend.info().takes_open) return std::nullopt;
+  return Refusal{.reason = RefusalReason::kShape,
+                 .detail = "input " + graph.value(*open).name + " has extents that are known only during a run"};
+}
+
 std::expected<std::vector<Variant>, Refusal> support_with(const Backend& backend, const Graph& graph,
                                                           std::span<const OpenCondition> open, const Region& region,
                                                           const CompileOptions& options) {
+  if (auto refusal = refuse_open_inputs(backend, graph, region)) return std::unexpected(*std::move(refusal));
   if (auto refusal = refuse_operands(backend, graph, open, region)) return std::unexpected(*std::move(refusal));
   auto variants = guard([&] { return backend.support(graph, region, options); });
   if (variants && *variants &&
       !std::ranges::all_of(**variants, [&](const Variant& variant) { return is_sound(variant, region); }))
     return std::unexpected(Refusal{.reason = RefusalReason::kFormat, .detail = "offers a variant that makes no sense"});
+  if (variants && *variants) keep_plain_open_ports(graph, region, **variants);
   const auto has_few_bits = [](const Variant& variant) { return is_narrow(variant) || has_narrow_port(variant); };
   if (variants && *variants && options.accuracy != Accuracy::kFast && std::ranges::any_of(**variants, has_few_bits))
     return std::unexpected(

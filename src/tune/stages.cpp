@@ -10,8 +10,8 @@
 #include "numbers/record.h"
 #include "plan/control.h"
 #include "tune/jobs.h"
-#include "tune/proposers.h"
 #include "tune/tune.h"
+#include "tune/vendor_operators.h"
 
 namespace collage {
 namespace {
@@ -46,9 +46,8 @@ class Preparation {
   Result<void> import() {
     ImportOptions import_options;
     import_options.shapes = options_.shapes;
-    import_options.knows_vendor_operator = [this](std::string_view domain, std::string_view op) {
-      return knows_vendor_operator(registry_, options_.backends, domain, op);
-    };
+    ask_vendors(import_options, registry_, options_.backends);
+    ask_types_in(import_options, worker_, folder_);
     COLLAGE_TRY(prepared_.imported, import_model(options_.model, import_options));
     prepared_.notes = prepared_.imported.notes;
     prepared_.imported_file = folder_.file("imported.onnx");
@@ -176,7 +175,19 @@ class Preparation {
                                                     .all_values = true,
                                                     .model_file = std::nullopt});
     if (!recorded) return to_string(recorded.error());
+    COLLAGE_TRY_VOID(note_recorded_extents());
     return difference(prepared_.record, prepared_.outputs);
+  }
+
+  Result<void> note_recorded_extents() {
+    COLLAGE_TRY(const Record record, Record::open(prepared_.record));
+    for (Value& value : prepared_.graph.values) {
+      if (!value.type.is_open() || !record.contains(value.name)) continue;
+      COLLAGE_TRY(const Tensor tensor, record.tensor(value.name));
+      Shape& shape = *value.type.shape;
+      for (std::size_t d = 0; d < shape.size() && d < tensor.extents.size(); ++d) shape[d].recorded = tensor.extents[d];
+    }
+    return {};
   }
 
   const PrepareOptions& options_;

@@ -24,6 +24,7 @@ class NetworkBuilder {
     for (float& value : values) value = offset + scale * (static_cast<float>(dice_.below(2000)) / 1000.0F - 1.0F);
     return add_constant(graph_, "", make_tensor<float>(ElementType::kFloat32, extents, values));
   }
+  ValueId constant(Tensor tensor) { return add_constant(graph_, "", std::move(tensor)); }
   ValueId scalar(float value) {
     return add_constant(graph_, "", make_tensor<float>(ElementType::kFloat32, {}, {value}));
   }
@@ -41,6 +42,20 @@ class NetworkBuilder {
     const ValueId made = add_value(graph_, "y" + index, ValueType::tensor(type, extents));
     Node node{.name = "n" + index, .op_type = op, .inputs = std::move(inputs), .outputs = {made}};
     node.attributes = std::move(attributes);
+    add_node(graph_, std::move(node));
+    return made;
+  }
+  /// Outputs of these types; their shapes are left to shape inference.
+  std::vector<ValueId> add_outputs(const std::string& op, std::vector<ValueId> inputs,
+                                   const std::vector<ElementType>& types, std::vector<Attribute> attributes = {}) {
+    const std::string index = std::to_string(graph_.nodes.size());
+    Node node{.name = "n" + index, .op_type = op, .inputs = std::move(inputs), .outputs = {}};
+    for (const ElementType type : types) {
+      const std::string name = "y" + index + "_" + std::to_string(node.outputs.size());
+      node.outputs.push_back(add_value(graph_, name, {.kind = ValueKind::kTensor, .element = type, .shape = {}}));
+    }
+    node.attributes = std::move(attributes);
+    std::vector<ValueId> made = node.outputs;
     add_node(graph_, std::move(node));
     return made;
   }

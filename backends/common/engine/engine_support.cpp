@@ -51,7 +51,7 @@ std::optional<Refusal> judge_node(const EngineLimits& limits, const Graph& graph
   return std::nullopt;
 }
 
-/// A value whose shape is not known before the run may leave the region only as an output of the graph.
+/// A sequence, or a tensor of unknown rank, may leave the region only as an output of the graph.
 bool is_free_output(const Graph& graph, const Region& region, ValueId id) {
   if (std::find(graph.outputs.begin(), graph.outputs.end(), id) == graph.outputs.end()) return false;
   for (std::size_t n = 0; n < graph.nodes.size(); ++n) {
@@ -69,7 +69,7 @@ std::optional<Refusal> judge_port(const EngineLimits& limits, const Graph& graph
   if (value.type.kind != ValueKind::kTensor || value.type.element == ElementType::kUndefined ||
       !limits.takes_port(value.type.element))
     return Refusal{.reason = RefusalReason::kType, .detail = "port " + detail};
-  if (!value.type.is_static() && !(is_output && is_free_output(graph, region, id)))
+  if (!value.type.is_static() && !value.type.is_open() && !(is_output && is_free_output(graph, region, id)))
     return Refusal{.reason = RefusalReason::kShape, .detail = "port " + detail};
   return std::nullopt;
 }

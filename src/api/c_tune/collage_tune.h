@@ -67,7 +67,8 @@ typedef struct collage_context {
   size_t size;
   const char* store;      ///< of costs: a path, "memory:", "sqlite:PATH"; NULL = the default of the command
   collage_texts modules;  ///< files libcollage_backend_KIND.so, which take part in a tune, or folders with such files;
-                          ///< besides those beside the library and in $COLLAGE_BACKEND_PATH
+                          ///< besides those beside the library and in $COLLAGE_BACKEND_PATH. "operators:FILE" is a
+                          ///< library of custom operators for ONNX Runtime
   collage_texts worker;   ///< argv of another program that serves as worker, to which the socket's number is appended;
                           ///< `modules` are its own affair
   collage_progress_callback progress;

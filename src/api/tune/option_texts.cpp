@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <string_view>
 
+#include "backend/extensions/operator_library.h"
 #include "backend/module_file.h"
 #include "backend/roles.h"
 #include "base/number_text.h"
@@ -71,10 +72,22 @@ Result<void> check_other_file(const std::string& model, const std::string& plan,
   return bad_option(label, plan, "another file than the model");
 }
 
+Result<std::string> operator_place(const std::string& library, const OptionLabel& label) {
+  std::error_code error;
+  const std::filesystem::path path = std::filesystem::absolute(library, error);
+  if (!std::filesystem::is_regular_file(path, error))
+    return bad_option(label, library, "a library of operators that is there");
+  return std::string(kOperatorPlace) + path.string();
+}
+
 Result<std::vector<std::string>> take_modules(std::vector<std::string>& modules, const OptionLabel& label) {
   std::vector<std::string> kinds;
   for (std::string& module : modules) {
     std::error_code error;
+    if (module.starts_with(kOperatorPlace)) {
+      COLLAGE_TRY(module, operator_place(module.substr(kOperatorPlace.size()), label));
+      continue;
+    }
     const std::filesystem::path path = std::filesystem::absolute(module, error);
     if (std::filesystem::is_directory(path, error)) {
       module = path.string();

@@ -45,8 +45,11 @@ struct OptionLabel {
 [[nodiscard]] Result<void> check_other_file(const std::string& model, const std::string& plan,
                                             const OptionLabel& label);
 
-/// Module files among `modules`, made absolute in place; their kinds. What is neither a folder nor a module file is an
-/// error.
+/// The place (backend/registry.h) of a library of custom operators. An error when there is no such file.
+[[nodiscard]] Result<std::string> operator_place(const std::string& library, const OptionLabel& label);
+
+/// Module files and operators' libraries (kOperatorPlace) among `modules`, made absolute in place; the kinds of the
+/// former. What else is no folder is an error.
 [[nodiscard]] Result<std::vector<std::string>> take_modules(std::vector<std::string>& modules,
                                                             const OptionLabel& label);
 

@@ -11,7 +11,7 @@
 #include "base/work_folder.h"
 #include "onnx/export.h"
 #include "onnx/files/model_file.h"
-#include "tune/proposers.h"
+#include "tune/vendor_operators.h"
 
 namespace collage {
 namespace {
@@ -39,9 +39,7 @@ Result<void> write_zeros(std::size_t bytes, const std::string& path) {
 ImportOptions options_for(const RealisedPlan& plan, Registry& registry) {
   ImportOptions options;
   options.shapes.entries = plan.plan.shapes;
-  options.knows_vendor_operator = [&registry](std::string_view domain, std::string_view op) {
-    return knows_vendor_operator(registry, std::vector<std::string>{kFillerEngine}, domain, op);
-  };
+  ask_vendors(options, registry, {kFillerEngine});
   return options;
 }
 

@@ -2,16 +2,14 @@
 
 #include "tune/confirm/assemble.h"
 #include "tune/confirm/whole_model.h"
-#include "tune/proposers.h"
+#include "tune/vendor_operators.h"
 
 namespace collage {
 
 Result<RealisedPlan> unmeasured_plan(const UnmeasuredOptions& options, Registry& registry) {
   ImportOptions import_options;
   import_options.shapes = options.shapes;
-  import_options.knows_vendor_operator = [&](std::string_view domain, std::string_view op) {
-    return knows_vendor_operator(registry, std::vector{options.engine}, domain, op);
-  };
+  ask_vendors(import_options, registry, {options.engine});
   const std::string& name = options.model_name.empty() ? options.model : options.model_name;
   COLLAGE_TRY(const Imported imported, import_model_for(options.model, import_options, options.arrays));
   COLLAGE_TRY(Backend * engine, registry.get(options.engine));

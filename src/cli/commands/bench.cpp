@@ -96,6 +96,7 @@ void add_bench(CLI::App& app, Program& program) {
   add_seed(*command, options->common);
   add_threads(*command, options->common);
   add_backend_library(*command, options->common);
+  add_custom_ops(*command, options->common);
   command->footer(examples({"collage bench model.collage --seconds 10",
                             "collage bench model.collage --against onnxruntime,other.collage",
                             "collage bench model.collage --plot times.svg",

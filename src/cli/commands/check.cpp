@@ -15,6 +15,7 @@
 #include "passes/simplify.h"
 #include "region/rules/user_rules.h"
 #include "tune/proposers.h"
+#include "tune/vendor_operators.h"
 #include "tune/report/rule_operators.h"
 
 namespace collage::cli {
@@ -195,9 +196,7 @@ Result<void> check_dump(const CheckCommand& options) {
 Result<Imported> import_for(const CheckCommand& options, Registry& registry, const std::vector<std::string>& names) {
   ImportOptions import_options;
   import_options.allow_unbound = options.dump.empty();
-  import_options.knows_vendor_operator = [&](std::string_view domain, std::string_view op) {
-    return knows_vendor_operator(registry, names, domain, op);
-  };
+  ask_vendors(import_options, registry, names);
   COLLAGE_TRY(import_options.shapes, parse_shape_bindings(options.common.shapes));
   return import_model(options.model, import_options);
 }
@@ -279,6 +278,7 @@ void add_check(CLI::App& app, Program& program) {
   add_accuracy(*command, options->common);
   add_passes(*command, options->common);
   add_backend_library(*command, options->common);
+  add_custom_ops(*command, options->common);
   command->footer(examples(
       {"collage check model.onnx --shape batch=1", "collage check model.onnx --dump candidates --rules my.rules"}));
 }

@@ -57,6 +57,7 @@ void add_recheck(CLI::App& app, Program& program) {
   command->add_flag("--force", options->recheck.always, "measure also when machine and builds are those of the tune");
   add_seed(*command, options->common);
   add_backend_library(*command, options->common);
+  add_custom_ops(*command, options->common);
   command->footer(examples({"collage recheck model.collage --force"}));
 }
 

@@ -197,6 +197,7 @@ void add_run(CLI::App& app, Program& program) {
   add_seed(*command, options->common);
   add_threads(*command, options->common);
   add_backend_library(*command, options->common);
+  add_custom_ops(*command, options->common);
   command->footer(examples({"collage run model.collage --input x=x.npy --output-dir out",
                             "collage run model.onnx --shape batch=4      made-up inputs, in one engine",
                             "collage run model.collage --strict-inputs --input x=x.npy --json -"}));

@@ -291,6 +291,7 @@ void add_tune(CLI::App& app, Program& program) {
   add_shape(*command, options->common, "DIM=8, NAME=1x3x224x224 for an input, DIM=1..8 for a range; repeatable");
   add_input_range(*command, options->common);
   add_backend_library(*command, options->common);
+  add_custom_ops(*command, options->common);
   command->add_option("--serve", options->live_port, "show the tune at this port to a browser of this machine; 0: any")
       ->check(whole_number(0, 65535))
       ->type_name("PORT")

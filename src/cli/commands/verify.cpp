@@ -47,6 +47,7 @@ void add_verify(CLI::App& app, Program& program) {
   add_input_range(*command, options->common);
   add_seed(*command, options->common);
   add_backend_library(*command, options->common);
+  add_custom_ops(*command, options->common);
   command->footer(examples({"collage verify model.collage --seeds 3",
                             "collage verify model.collage --shape batch=3     of a plan for many shapes"}));
 }

@@ -61,6 +61,9 @@ Result<std::vector<PlanIndex>> ControlStepMaker::operands_of(PlanStep& step, con
 
 Result<PlanIndex> ControlStepMaker::read_operand(PlanStep& step, ValueId id, std::size_t index) {
   COLLAGE_TRY(const PlanIndex value, draft_.read(id, {}, index));
+  if (draft_.value(value).storage == Storage::kDynamic)
+    return fail(ExitCode::kUnsupported, "plan/dynamic-value", graph_.value(id).name,
+                to_string(graph_.value(id).type) + " as an operand", "known shapes for an operator with bodies");
   if (std::ranges::find(step.inputs, value) == step.inputs.end()) step.inputs.push_back(value);
   return value;
 }

@@ -96,9 +96,12 @@ Result<PlanIndex> PlanDraft::read(ValueId id, const Place& place, std::size_t re
   if (!index)
     return bad_cover(value.name, fmt::format("a read in format {} at {}", place.format.name, place.location),
                      "an earlier step that makes it");
-  if (!value.type.is_static() && values()[*index].storage != Storage::kInput)
+  const Storage storage = values()[*index].storage;
+  const bool can_be_read = value.type.is_static() || storage == Storage::kInput ||
+                           (storage == Storage::kDynamic && value.type.is_open() && place == Place{});
+  if (!can_be_read)
     return fail(ExitCode::kUnsupported, "plan/dynamic-value", value.name, to_string(value.type) + " between steps",
-                "unknown shapes inside one step or as model outputs");
+                "tensors of known rank between steps");
   lives_[*index].last_read = std::max(lives_[*index].last_read, reader);
   return *index;
 }

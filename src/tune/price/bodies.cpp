@@ -155,6 +155,10 @@ Result<BodyPlacer::PlacedBody> BodyPlacer::place_body(const Graph& body, const P
   CandidatePool pool = propose(body, uses_of(body), proposers);
   // Errors of an iteration add up over the next ones, and no later search could take them back.
   std::erase_if(pool.candidates, [](const Candidate& one) { return is_narrow(one.variant); });
+  // Memory of a body is laid out before it runs.
+  std::erase_if(pool.candidates, [&, uses = uses_of(body)](const Candidate& one) {
+    return !has_static_border(body, uses, pool.regions[one.region]);
+  });
   apply_rules(body, options_.rules, pool);
   Pricing pricing(options, body, context_.registry, context_.store);
   std::vector<Cost> costs(pool.candidates.size(), Unknown{});

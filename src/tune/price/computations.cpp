@@ -19,7 +19,7 @@ std::string class_name(const std::string& structure, const Candidate& candidate)
 std::vector<std::uint32_t> computation_classes(const Graph& graph, const CandidatePool& pool) {
   std::vector<std::string> structures;
   structures.reserve(pool.regions.size());
-  for (const Region& region : pool.regions) structures.push_back(structure_key(graph, region));
+  for (const Region& region : pool.regions) structures.push_back(measured_key(graph, region));
   std::map<std::string, std::uint32_t> known;
   std::vector<std::uint32_t> classes;
   classes.reserve(pool.candidates.size());

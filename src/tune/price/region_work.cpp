@@ -30,7 +30,7 @@ WorkOfRegions::WorkOfRegions(const Graph& graph, const PeakRates& peak, int thre
 
 std::shared_ptr<const Work> WorkOfRegions::work(const Region& region, std::string kind) const {
   const std::int64_t ns = roofline_ns(graph_, region, Accuracy::kStrict, peak_, threads_);
-  return std::make_shared<Work>(Work{.operation = structure_key(graph_, region),
+  return std::make_shared<Work>(Work{.operation = measured_key(graph_, region),
                                      .kind = std::move(kind),
                                      .roofline_ns = kFloorNs + static_cast<double>(ns)});
 }

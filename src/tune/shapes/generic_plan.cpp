@@ -10,7 +10,7 @@
 #include "tune/confirm/assemble.h"
 #include "tune/confirm/whole_model.h"
 #include "tune/jobs.h"
-#include "tune/proposers.h"
+#include "tune/vendor_operators.h"
 
 namespace collage {
 namespace {
@@ -93,9 +93,7 @@ std::vector<std::string> engines_of(const TuneOptions& options, Registry& regist
 
 Result<OpenModel> import_open(const TuneOptions& options, const ShapeDomain& domain, Registry& registry) {
   ImportOptions import_options{.shapes = without_ranges(options.shapes), .allow_unbound = true};
-  import_options.knows_vendor_operator = [&](std::string_view name, std::string_view op) {
-    return knows_vendor_operator(registry, options.backends, name, op);
-  };
+  ask_vendors(import_options, registry, options.backends);
   COLLAGE_TRY(Imported imported, import_model(options.model, import_options));
   COLLAGE_TRY_VOID(refuse_input_ranges(domain, imported.graph));
   OpenModel model{

@@ -3,7 +3,6 @@
 // the paper, small: fewer pixels and tokens, of the long ones a part that holds every kind of layer they have.
 #include <gtest/gtest.h>
 
-#include <optional>
 #include <random>
 #include <set>
 
@@ -13,91 +12,16 @@
 #include "onnx/export.h"
 #include "onnx/import.h"
 #include "tests/support/session_of.h"
-#include "tests/tune/tune_fixture.h"
-#include "tune/confirm/assemble.h"
+#include "tests/tune/end_to_end/random_placements.h"
 #include "tune/confirm/whole_model.h"
-#include "tune/price/pricing.h"
-#include "tune/proposers.h"
-#include "tune/stages.h"
 #include "workload/workload.h"
 
 namespace collage {
 namespace {
 
-constexpr std::int64_t kLaunchNs = 300;
-constexpr std::size_t kMaxStates = 20'000;  ///< any cover will do
-
-/// Never destroyed: at the end of the process an engine's own threads may be gone before the engine.
-Registry& registry() {
-  static auto* const made = new Registry(test::module_folders());
-  return *made;
-}
-
-/// The instances of this build that work here.
-std::vector<std::string> usable_backends() {
-  std::vector<std::string> names;
-  for (const char* name : {"onednn", "onnxruntime", "openvino", "host"})
-    if (registry().get(name)) names.emplace_back(name);
-  return names;
-}
-
-/// Places one model at random, again and again. What a backend refuses or computes wrongly is found and left out as in
-/// a tune: by the worker that makes the artifacts.
-class RandomPlacements {
- public:
-  explicit RandomPlacements(const std::string& model) {
-    auto prepared =
-        prepare({.model = model, .shapes = {}, .backends = usable_backends()}, folder_, registry(), worker_);
-    EXPECT_TRUE(prepared) << to_string(prepared.error());
-    prepared_ = std::move(*prepared);
-    uses_ = uses_of(graph());
-    pool_ = propose(graph(), uses_, make_proposers(registry(), usable_backends(), graph(), {}).value());
-    PricingOptions options;
-    options.measure.worker_command = test::worker_command();
-    options.files = {.graph_file = prepared_.graph_file, .record_file = prepared_.record};
-    options.converters = {"host"};
-    pricing_.emplace(std::move(options), graph(), registry(), store_);
-  }
-
-  [[nodiscard]] const Graph& graph() const { return prepared_.graph; }
-
-  /// Of regions of at most so many nodes.
-  Result<RealisedPlan> next(std::mt19937_64& random, std::size_t most_nodes) {
-    CoverRequest request{
-        .graph = &graph(), .pool = &pool_, .costs = draw_costs(random, most_nodes), .backends = usable_backends()};
-    request.search.launch_ns = kLaunchNs;
-    request.search.max_states = kMaxStates;
-    for (;;) {
-      COLLAGE_TRY(const SearchResult found, best_cover(pricing_->completed(request), request.backends));
-      const std::size_t broken = pricing_->broken_count();
-      auto artifacts = pricing_->artifacts(found.cover);
-      if (artifacts)
-        return assemble({.graph = &graph(), .cover = &found.cover, .artifacts = std::move(*artifacts), .header = {}},
-                        registry());
-      if (pricing_->broken_count() == broken) return std::unexpected(artifacts.error());
-    }
-  }
-
- private:
-  /// About so much for each node, so that regions of all sizes win.
-  [[nodiscard]] std::vector<Cost> draw_costs(std::mt19937_64& random, std::size_t most_nodes) const {
-    std::vector<Cost> costs;
-    for (const Candidate& candidate : pool_.candidates) {
-      const std::size_t nodes = pool_.regions[candidate.region].covered().count();
-      const auto ns = static_cast<std::int64_t>((1000 + random() % 1000) * nodes);
-      costs.push_back(nodes > most_nodes ? Cost{Unknown{}} : Estimated{.ns = ns});
-    }
-    return costs;
-  }
-
-  WorkFolder folder_ = WorkFolder::create().value();
-  WorkerProcess worker_{test::worker_command()};
-  Store store_ = Store::open("memory:").value();
-  Prepared prepared_;
-  Uses uses_;
-  CandidatePool pool_;
-  std::optional<Pricing> pricing_;
-};
+using test::RandomPlacements;
+using test::registry;
+using test::usable_backends;
 
 /// Random placements of a graph against the reference, of single nodes, short regions and any; several backends take
 /// part.

@@ -1,0 +1,129 @@
+#include "runtime/open_step.h"
+
+#include <algorithm>
+#include <cstring>
+#include <optional>
+
+#include <fmt/format.h>
+
+#include "backend/open_kernel.h"
+#include "runtime/memory_block.h"
+
+namespace collage {
+namespace {
+
+/// Stands for the memory of tensors without elements.
+alignas(64) constexpr std::byte kNowhere[64] = {};
+
+struct OpenInput {
+  std::size_t port = 0;  ///< of the step
+  OpenSource source;
+  const PlanValue* value = nullptr;
+  MemoryBlock copy;  ///< of elements at an unaligned address; grows
+};
+
+/// An input's extents, and its elements at an aligned address.
+Result<const void*> aligned_data(OpenInput& input, const DynamicOutput& given) {
+  const std::size_t bytes = byte_count(given.type, given.extents);
+  if (bytes == 0) return kNowhere;
+  if (reinterpret_cast<std::uintptr_t>(given.data) % kBufferAlignment == 0) return given.data;
+  if (input.copy.size() < bytes) {
+    COLLAGE_TRY(input.copy, MemoryBlock::allocate(std::max(bytes, 2 * input.copy.size()), input.value->name));
+  }
+  std::memcpy(input.copy.data(), given.data, bytes);
+  return input.copy.data();
+}
+
+/// Whether the value is what the plan says.
+Result<void> check_type(const PlanValue& value, const DynamicOutput& given) {
+  const Shape& shape = *value.type.shape;
+  bool fits = given.type == value.type.element && given.extents.size() == shape.size();
+  for (std::size_t d = 0; fits && d < shape.size(); ++d)
+    fits = given.extents[d] >= 0 && (!shape[d].is_static() || shape[d].extent == given.extents[d]);
+  if (fits) return {};
+  return fail(ExitCode::kUnsupported, "runtime/open-shape", value.name,
+              to_string(ValueType::tensor(given.type, given.extents)), to_string(value.type));
+}
+
+class OpenStepCall final : public Call {
+ public:
+  OpenStepCall(const OpenKernel& kernel, Buffers buffers, std::vector<Extents> extents, std::vector<OpenInput> inputs)
+      : kernel_(kernel), buffers_(std::move(buffers)), extents_(std::move(extents)), inputs_(std::move(inputs)) {}
+
+  Result<void> run() override {
+    COLLAGE_TRY(const bool has_moved, read_inputs());
+    if (has_moved || !call_) COLLAGE_TRY_VOID(move_or_bind());
+    return call_->run();
+  }
+
+  Result<DynamicOutput> dynamic_output(std::size_t port) override {
+    if (call_) return call_->dynamic_output(port);
+    return fail(ExitCode::kUsage, "runtime/open-shape", fmt::format("output port {}", port), "no run yet",
+                "a run first");
+  }
+
+ private:
+  /// Whether some input lies elsewhere or has other extents than in the last run.
+  Result<bool> read_inputs() {
+    bool has_moved = false;
+    for (OpenInput& input : inputs_) {
+      COLLAGE_TRY(DynamicOutput given, input.source.read());
+      COLLAGE_TRY_VOID(check_type(*input.value, given));
+      COLLAGE_TRY(const void* const data, aligned_data(input, given));
+      const void*& bound = buffers_.inputs[input.port];
+      Extents& extents = extents_[input.port];
+      has_moved |= bound != data || extents != given.extents;
+      bound = data;
+      extents = std::move(given.extents);
+    }
+    return has_moved;
+  }
+
+  Result<void> move_or_bind() {
+    if (call_) {
+      COLLAGE_TRY(const bool has_moved, call_->move_inputs(buffers_.inputs, extents_));
+      if (has_moved) return {};
+    }
+    COLLAGE_TRY(call_, kernel_.bind_at(buffers_, extents_));
+    return {};
+  }
+
+  const OpenKernel& kernel_;
+  Buffers buffers_;
+  std::vector<Extents> extents_;  ///< by input, of the last run
+  std::vector<OpenInput> inputs_;
+  std::unique_ptr<Call> call_;
+};
+
+}  // namespace
+
+OpenSource source_of(const BodyMemory& memory, PlanIndex value) {
+  const auto [step, port] = memory.open_values->at(value);
+  return {.calls = memory.calls, .step = step, .port = port};
+}
+
+bool reads_open_value(const LoadedBody& body, const PlanStep& step) {
+  return std::ranges::any_of(step.inputs,
+                             [&](PlanIndex input) { return body.plan->values[input].storage == Storage::kDynamic; });
+}
+
+Result<std::unique_ptr<Call>> open_step_call(const LoadedBody& body, const BodyMemory& memory, std::size_t index,
+                                             Buffers buffers) {
+  const PlanStep& step = body.plan->steps[index];
+  const OpenKernel* const kernel = body.kernels[index]->as_open();
+  if (kernel == nullptr)
+    return fail(ExitCode::kUnsupported, "backend/fixed-shapes", fmt::format("step {} ({})", index, step.backend),
+                "a kernel of fixed shapes", "one that takes inputs of open shape");
+  std::vector<Extents> extents;
+  std::vector<OpenInput> inputs;
+  for (std::size_t i = 0; i < step.inputs.size(); ++i) {
+    const PlanValue& value = body.plan->values[step.inputs[i]];
+    const bool is_made = value.storage == Storage::kDynamic;
+    if (is_made)
+      inputs.push_back({.port = i, .source = source_of(memory, step.inputs[i]), .value = &value, .copy = {}});
+    extents.push_back(is_made ? Extents() : extents_of(memory, value));
+  }
+  return std::make_unique<OpenStepCall>(*kernel, std::move(buffers), std::move(extents), std::move(inputs));
+}
+
+}  // namespace collage

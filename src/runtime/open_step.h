@@ -1,0 +1,33 @@
+// A step that reads values whose extents are known only after an earlier step has run; internal to src/runtime.
+// In:  the step's kernel, the calls of the steps that make these values. Out: a call that binds the kernel during the
+//      run, and again only when the kernel cannot move to other inputs.
+// Cost: for each run a few tens of nanoseconds and what the library spends on other extents. Memory of such values
+//       belongs to the calls that make them; inputs that a library left at an unaligned address are copied.
+#pragma once
+
+#include <memory>
+
+#include "runtime/loaded_body.h"
+
+namespace collage {
+
+/// Where a value of open shape comes from.
+struct OpenSource {
+  const std::vector<std::unique_ptr<Call>>* calls = nullptr;  ///< by step
+  std::size_t step = 0;
+  std::uint32_t port = 0;
+
+  /// After its step has run. Errors of Call::dynamic_output.
+  [[nodiscard]] Result<DynamicOutput> read() const { return (*calls)[step]->dynamic_output(port); }
+};
+
+/// Precondition: the value is Storage::kDynamic.
+[[nodiscard]] OpenSource source_of(const BodyMemory& memory, PlanIndex value);
+
+[[nodiscard]] bool reads_open_value(const LoadedBody& body, const PlanStep& step);
+
+/// The step's buffers have null for inputs of open shape. Error backend/fixed-shapes when its kernel is no OpenKernel.
+[[nodiscard]] Result<std::unique_ptr<Call>> open_step_call(const LoadedBody& body, const BodyMemory& memory,
+                                                           std::size_t step, Buffers buffers);
+
+}  // namespace collage

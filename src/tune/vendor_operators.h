@@ -1,0 +1,29 @@
+// How import learns about operators of vendors: which there are, and of which types their values are, where only those
+// that run them know.
+// In:  backends; for types those with libraries of custom operators (backend/extensions/operator_library.h). Out: the
+//      functions of ImportOptions.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "backend/registry.h"
+#include "base/work_folder.h"
+#include "onnx/import.h"
+#include "worker/worker.h"
+#include "worker/worker_process.h"
+
+namespace collage {
+
+/// Import takes the operators of vendors that one of the instances runs. Types are asked of the reference, in this
+/// process. The registry outlives the options.
+void ask_vendors(ImportOptions& options, Registry& registry, std::vector<std::string> instances);
+
+/// Types are asked in the worker instead: the code of a library runs nowhere else during a tune. All outlive the
+/// options.
+void ask_types_in(ImportOptions& options, WorkerProcess& worker, const WorkFolder& folder);
+
+/// The worker's side of it.
+[[nodiscard]] Handler vendor_types_handler();
+
+}  // namespace collage
