@@ -6,11 +6,13 @@
 #include "base/hash.h"
 #include "ir/operand_conditions.h"
 #include "onnx/bind.h"
+#include "onnx/check_tensors.h"
 #include "onnx/convert.h"
 #include "onnx/files/external_data.h"
 #include "onnx/files/model_file.h"
 #include "onnx/files/parked.h"
 #include "onnx/fold/fold.h"
+#include "onnx/function_calls.h"
 #include "onnx/import_arrays.h"
 #include "onnx/infer.h"
 #include "onnx/known_operators.h"
@@ -55,18 +57,18 @@ Result<void> validate(pb::ModelProto& model, const ImportOptions& options, const
 }
 
 /// From the validated message to the canonical one: legacy rules, conversion, inference, folding.
-Result<Graph> canonical_graph(pb::ModelProto& model, const VendorTypes& vendor, const std::string& where,
-                              std::vector<std::string>& notes) {
+Result<Graph> canonical_graph(pb::ModelProto& model, const VendorTypes& vendor, const ImportLimits& limits,
+                              const std::string& where, std::vector<std::string>& notes) {
   pb::GraphProto& graph = *model.mutable_graph();
   COLLAGE_TRY_VOID(constants_to_initialisers(graph));
   drop_unused_outputs(model);
   ParkedWeights parked;
   COLLAGE_TRY_VOID(parked.park(graph));
-  COLLAGE_TRY_VOID(infer_shapes(model, vendor, where));
+  COLLAGE_TRY_VOID(infer_shapes(model, vendor, limits, where));
   COLLAGE_TRY_VOID(rewrite_legacy(model));
   COLLAGE_TRY_VOID(convert_to_canonical(model, where));
   COLLAGE_TRY_VOID(constants_to_initialisers(*model.mutable_graph()));
-  COLLAGE_TRY_VOID(infer_and_fold(model, vendor, where, notes));
+  COLLAGE_TRY_VOID(infer_and_fold(model, vendor, limits, where, notes));
   drop_unused_initialisers(*model.mutable_graph());
   drop_unused_domains(model);
   COLLAGE_TRY(Graph result, to_graph(model, {.parked = &parked, .files = nullptr}));
@@ -77,8 +79,10 @@ Result<Graph> canonical_graph(pb::ModelProto& model, const VendorTypes& vendor, 
 
 Result<Imported> import_bytes(const std::string& bytes, const std::string& folder, const ImportOptions& options,
                               const ArrayShapes& arrays, const std::string& where) {
-  COLLAGE_TRY(pb::ModelProto model, parse_model(bytes, where));
-  COLLAGE_TRY_VOID(check_names(model, where));
+  COLLAGE_TRY(pb::ModelProto model, parse_model(bytes, options.limits, where));
+  COLLAGE_TRY_VOID(check_declared_versions(model, where));
+  COLLAGE_TRY_VOID(check_tensors(model, options.limits));
+  COLLAGE_TRY_VOID(check_functions(model, options.limits, where));
   Imported imported;
   for (const auto& entry : model.metadata_props()) imported.metadata[entry.key()] = entry.value();
   std::string hash_input = hash_hex(bytes);
@@ -94,7 +98,7 @@ Result<Imported> import_bytes(const std::string& bytes, const std::string& folde
 
   COLLAGE_TRY_VOID(validate(model, options, where));
   imported.opset = std::max<std::int64_t>(0, opset_of(model, ""));
-  COLLAGE_TRY(imported.graph, canonical_graph(model, vendor, where, imported.notes));
+  COLLAGE_TRY(imported.graph, canonical_graph(model, vendor, options.limits, where, imported.notes));
   return imported;
 }
 

@@ -15,6 +15,7 @@
 #include "base/error.h"
 #include "ir/graph.h"
 #include "ir/shape_bindings.h"
+#include "onnx/limits.h"
 
 namespace collage {
 
@@ -23,6 +24,7 @@ struct ImportOptions {
   bool allow_unbound = false;  ///< leave unbound dimensions symbolic instead of refusing the model
   /// True for an operator of a vendor's domain that some backend runs; without it no vendor operator is known.
   std::function<bool(std::string_view domain, std::string_view op)> knows_vendor_operator;
+  ImportLimits limits;
   /// The types of a model's outputs, by name: asked for what operators of vendors give whose inference nobody here has.
   std::function<Result<std::map<std::string, ValueType>>(const std::string& model)> vendor_types;
 };

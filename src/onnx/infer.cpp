@@ -4,6 +4,7 @@
 
 #include "onnx/bind.h"
 #include "onnx/branches.h"
+#include "onnx/check_tensors.h"
 #include "onnx/contrib_schemas.h"
 #include "onnx/fold/fold.h"
 
@@ -31,7 +32,8 @@ Result<void> infer_once(pb::ModelProto& model, const VendorTypes& vendor, const 
   });
 }
 
-Result<void> infer(pb::ModelProto& model, const VendorTypes& vendor, const std::string& where, UnfitBranches& unfit) {
+Result<void> infer_types(pb::ModelProto& model, const VendorTypes& vendor, const std::string& where,
+                         UnfitBranches& unfit) {
   // Data propagation refuses some valid models, for one those whose branches use a name twice.
   if (infer_once(model, vendor, where, true, unfit)) return {};
   auto result = infer_once(model, vendor, where, false, unfit);
@@ -39,25 +41,32 @@ Result<void> infer(pb::ModelProto& model, const VendorTypes& vendor, const std::
   return result;
 }
 
-}  // namespace
-
-Result<void> infer_shapes(pb::ModelProto& model, const VendorTypes& vendor, const std::string& where) {
-  UnfitBranches unfit;
-  return infer(model, vendor, where, unfit);
+Result<void> infer(pb::ModelProto& model, const VendorTypes& vendor, const ImportLimits& limits,
+                   const std::string& where, UnfitBranches& unfit) {
+  COLLAGE_TRY_VOID(infer_types(model, vendor, where, unfit));
+  return check_types(model.graph(), limits);
 }
 
-Result<void> infer_and_fold(pb::ModelProto& model, const VendorTypes& vendor, const std::string& where,
-                            std::vector<std::string>& notes) {
+}  // namespace
+
+Result<void> infer_shapes(pb::ModelProto& model, const VendorTypes& vendor, const ImportLimits& limits,
+                          const std::string& where) {
+  UnfitBranches unfit;
+  return infer(model, vendor, limits, where, unfit);
+}
+
+Result<void> infer_and_fold(pb::ModelProto& model, const VendorTypes& vendor, const ImportLimits& limits,
+                            const std::string& where, std::vector<std::string>& notes) {
   constexpr int kMostRounds = 32;  // each round that changes something removes nodes; long chains settle in a few
   name_branches(*model.mutable_graph());
   for (int round = 0; round < kMostRounds; ++round) {
     UnfitBranches unfit;
-    COLLAGE_TRY_VOID(infer(model, vendor, where, unfit));
+    COLLAGE_TRY_VOID(infer(model, vendor, limits, where, unfit));
     const int folded = fold_shape_arithmetic(*model.mutable_graph());
     const int inlined = inline_decided_branches(*model.mutable_graph(), unfit, notes);
     if (folded + inlined == 0) return {};
   }
-  return infer_shapes(model, vendor, where);
+  return infer_shapes(model, vendor, limits, where);
 }
 
 }  // namespace collage

@@ -1,0 +1,50 @@
+// How much a model file may ask for. Import checks each of these before it does the work that a file could make
+// endless. In:  nothing, or NAME=VALUE. Out: one value that import takes; errors import/limit that name what to raise.
+// Not here: the 2 GiB of one protobuf message (import/too-large), which no option can raise.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "base/error.h"
+
+namespace collage {
+
+struct ImportLimits {
+  std::uint64_t parse_memory = std::uint64_t{1} << 30;
+  std::uint64_t nodes = 1'000'000;
+  std::uint64_t attributes = 4'000'000;
+  std::uint64_t values = 2'000'000;
+  std::uint64_t tensors = 1'000'000;
+  std::uint64_t functions = 100'000;
+  std::uint64_t depth = 64;
+  std::uint64_t function_depth = 100;
+  std::uint64_t inlined_nodes = 1'000'000;
+  std::uint64_t rank = 32;
+  std::uint64_t name = 64 * 1024;
+  std::uint64_t elements = std::uint64_t{1} << 40;
+
+  bool operator==(const ImportLimits&) const = default;
+};
+
+/// One of the limits: how the user calls it and what it counts.
+struct ImportLimit {
+  std::string_view name;
+  std::uint64_t ImportLimits::*value;
+  std::uint64_t most;        ///< what it can be raised to
+  std::string_view counted;  ///< "nodes in the file, bodies and functions included"
+};
+
+/// All of them.
+[[nodiscard]] std::span<const ImportLimit> import_limits();
+
+/// Sets one from "NAME=VALUE". Error cli/bad-option for another name or no number.
+[[nodiscard]] Result<void> set_limit(ImportLimits& limits, const std::string& text);
+
+/// Error import/limit: `seen` at `where` is more than `limit` allows.
+[[nodiscard]] std::unexpected<Error> over_limit(const ImportLimits& limits, std::uint64_t ImportLimits::*limit,
+                                                std::string where, std::string seen);
+
+}  // namespace collage
