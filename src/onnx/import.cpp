@@ -6,6 +6,7 @@
 #include "base/hash.h"
 #include "ir/operand_conditions.h"
 #include "onnx/bind.h"
+#include "onnx/check_structure.h"
 #include "onnx/check_tensors.h"
 #include "onnx/convert.h"
 #include "onnx/files/external_data.h"
@@ -18,6 +19,7 @@
 #include "onnx/known_operators.h"
 #include "onnx/legacy/legacy_rules.h"
 #include "onnx/parse.h"
+#include "onnx/rules/attribute_rules.h"
 #include "onnx/to_graph.h"
 #include "onnx/vendor_types.h"
 
@@ -47,6 +49,8 @@ Result<void> validate(pb::ModelProto& model, const ImportOptions& options, const
   COLLAGE_TRY_VOID(raise_oldest_versions(model));
   COLLAGE_TRY_VOID(check_versions(model, where));
   COLLAGE_TRY_VOID(check_operators(model, options.knows_vendor_operator));
+  COLLAGE_TRY_VOID(check_structure(model));
+  COLLAGE_TRY_VOID(check_rules(model, options.limits));
   COLLAGE_TRY_VOID(rewrite_experiments(model));
   satisfy_checker(*model.mutable_graph());
   COLLAGE_TRY_VOID(guarded(ExitCode::kBadInput, "import/invalid-model", where,
@@ -69,6 +73,7 @@ Result<Graph> canonical_graph(pb::ModelProto& model, const VendorTypes& vendor, 
   COLLAGE_TRY_VOID(convert_to_canonical(model, where));
   COLLAGE_TRY_VOID(constants_to_initialisers(*model.mutable_graph()));
   COLLAGE_TRY_VOID(infer_and_fold(model, vendor, limits, where, notes));
+  COLLAGE_TRY_VOID(check_operand_types(model));
   drop_unused_initialisers(*model.mutable_graph());
   drop_unused_domains(model);
   COLLAGE_TRY(Graph result, to_graph(model, {.parked = &parked, .files = nullptr}));

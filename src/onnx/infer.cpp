@@ -7,6 +7,7 @@
 #include "onnx/check_tensors.h"
 #include "onnx/contrib_schemas.h"
 #include "onnx/fold/fold.h"
+#include "onnx/rules/attribute_rules.h"
 
 namespace collage {
 
@@ -41,10 +42,13 @@ Result<void> infer_types(pb::ModelProto& model, const VendorTypes& vendor, const
   return result;
 }
 
+/// Constants that break a rule can end inference by a division; those that folding has just found are looked at first.
 Result<void> infer(pb::ModelProto& model, const VendorTypes& vendor, const ImportLimits& limits,
                    const std::string& where, UnfitBranches& unfit) {
+  COLLAGE_TRY_VOID(check_rules(model, limits));
   COLLAGE_TRY_VOID(infer_types(model, vendor, where, unfit));
-  return check_types(model.graph(), limits);
+  COLLAGE_TRY_VOID(check_types(model.graph(), limits));
+  return check_rules(model, limits);
 }
 
 }  // namespace
