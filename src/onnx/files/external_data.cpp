@@ -74,6 +74,11 @@ Result<Buffer> ExternalFiles::file(const std::string& location, const std::strin
                 "the model's external data next to it");
   if (!std::filesystem::is_regular_file(full, error))
     return bad_location(where, "location '" + location + "'", "a regular file");
+  // Another name of the file may lie outside the folder, where a model must not read, and nothing tells where it lies.
+  // A folder unpacked from an archive can hold such links; who has made some to save room can copy the file.
+  if (std::filesystem::hard_link_count(full, error) > 1)
+    return bad_location(where, "location '" + location + "', a file with several names",
+                        "a file with one name; a copy of it");
   COLLAGE_TRY(Buffer mapped, Buffer::map_file(full.string()));
   files_.emplace(location, mapped);
   return mapped;
