@@ -36,7 +36,7 @@ setup() {
     [[ " ${OPTIONAL_ENGINES[*]} " = *" $engine "* ]] || die "no optional engine $engine; there are: ${OPTIONAL_ENGINES[*]}"
   done
   ensure_packages
-  ensure_parts onnx onnxruntime openvino halide nanobind python onnx-cases demo-model tritonclient "$@"
+  ensure_parts onnx onnxruntime openvino halide nanobind python onnx-cases hostile-cases demo-model tritonclient "$@"
   say "everything is in $COLLAGE_PREFIX"
 }
 
@@ -96,7 +96,7 @@ run_tests() {
   fi
   [ "${1:-}" != -- ] || shift
   ensure_packages
-  ensure_parts onnx-cases tritonclient & # beside compiling
+  ensure_parts onnx-cases hostile-cases tritonclient & # beside compiling
   local cases=$!
   build_targets "$preset" $(test_targets "$labels")
   wait "$cases" || exit 1

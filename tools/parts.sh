@@ -11,7 +11,7 @@ part_rows() { awk -v part="$1" '$1 == part' "$ROOT/tools/parts.txt"; }
 part_version() { part_rows "$1" | awk 'NR == 1 { print $3 }'; }
 part_dir() {
   case "$1" in
-    onnx-cases) echo "$COLLAGE_PREFIX/onnx-cases-$(part_version onnx)" ;;
+    onnx-cases | hostile-cases) echo "$COLLAGE_PREFIX/$1-$(part_version onnx)" ;;
     *) echo "$COLLAGE_PREFIX/$1-$(part_version "$1")" ;;
   esac
 }
@@ -19,6 +19,7 @@ part_stamp() {
   echo "recipe $RECIPE"
   case "$1" in
     onnx-cases) sha256sum <"$ROOT/tools/onnx_cases.py"; part_rows python ;;
+    hostile-cases) cat "$ROOT"/tools/hostile/*.py | sha256sum; part_rows python ;;
     onnxruntime) part_rows onnxruntime; part_rows onnxruntime-headers ;;
     onnx) echo "no paths of this machine"; part_rows onnx ;;
     *) part_rows "$1" ;;
@@ -293,6 +294,12 @@ make_tritonclient() {
 make_onnx_cases() {
   ensure_parts python
   "$(part_dir python)/bin/python" "$ROOT/tools/onnx_cases.py" "$1"
+}
+
+# Files that no import may accept.
+make_hostile_cases() {
+  ensure_parts python
+  "$(part_dir python)/bin/python" -B "$ROOT/tools/hostile/catalogue.py" "$1"
 }
 
 # Static libraries; only the detection of processors is a shared one, as Debian 13 ships it.

@@ -10,5 +10,7 @@ namespace collage::test {
 [[nodiscard]] std::string build_path(const std::string& below = "");
 /// The folder of ONNX's official operator tests; may be absent.
 [[nodiscard]] std::string onnx_cases_path(const std::string& below = "");
+/// The folder of files that no import may accept (tools/hostile/catalogue.py); may be absent.
+[[nodiscard]] std::string hostile_cases_path(const std::string& below = "");
 
 }  // namespace collage::test
