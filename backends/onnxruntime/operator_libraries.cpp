@@ -27,7 +27,7 @@ Result<OperatorLibrary> find_library(const OperatorLibrary& wanted, std::span<co
     return std::unexpected(std::move(error));
   }
   if (there->hash != wanted.hash)
-    return fail(ExitCode::kBadInput, "custom-ops/changed", wanted.path, "hash " + there->hash, allowed);
+    return fail(ExitCode::kBadInput, "operators/changed", wanted.path, "hash " + there->hash, allowed);
   return there;
 }
 

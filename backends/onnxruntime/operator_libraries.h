@@ -21,7 +21,7 @@ namespace collage {
 void add_libraries(std::span<const OperatorLibrary> libraries, EngineArtifact& artifact);
 
 /// Those that the artifact names: one of `given` with the same hash, else the file at the path in the artifact. Error
-/// custom-ops/missing, custom-ops/changed, backend/bad-artifact.
+/// operators/missing, operators/changed, backend/bad-artifact.
 [[nodiscard]] Result<std::vector<OperatorLibrary>> libraries_of(const EngineArtifact& artifact,
                                                                 std::span<const OperatorLibrary> given,
                                                                 const std::string& where);

@@ -139,7 +139,7 @@ Result<Types> onnxruntime_output_types(const std::shared_ptr<Ort::Env>& environm
   std::string names;
   for (const std::string& library : libraries) names += (names.empty() ? "" : ", ") + library;
   const auto failed = [&](const std::string& message) {
-    return fail(ExitCode::kUnsupported, "custom-ops/failed", names, one_line(message),
+    return fail(ExitCode::kUnsupported, "operators/failed", names, one_line(message),
                 "a library with RegisterCustomOps and the model's operators");
   };
   const SessionSettings settings{

@@ -14,7 +14,7 @@
 namespace collage {
 
 /// By name. A run each on zeros, on ones and on numbers that rise; extents on which these differ are open. Inputs of
-/// open shape: what the session infers. Error custom-ops/failed with the library's message.
+/// open shape: what the session infers. Error operators/failed with the library's message.
 [[nodiscard]] Result<std::map<std::string, ValueType>> onnxruntime_output_types(
     const std::shared_ptr<Ort::Env>& environment, const std::vector<std::string>& libraries, const std::string& model);
 

@@ -45,7 +45,7 @@ class Registry {
   /// Kinds of this tree that were left out of the build, sorted, with the reason. Only a build tree knows them.
   [[nodiscard]] std::map<std::string, std::string> left_out() const;
   /// The instance of this name ("kind" or "kind:key=value,..."), made on first use.
-  /// Error backend/missing, backend/unusable, backend/bad-option, custom-ops/missing.
+  /// Error backend/missing, backend/unusable, backend/bad-option, operators/missing.
   [[nodiscard]] Result<Backend*> get(const std::string& instance_name);
   /// Like get(), but an unusable instance is returned too (for `collage backends`).
   [[nodiscard]] Result<Backend*> inspect(const std::string& instance_name);

@@ -44,7 +44,7 @@ Result<Types> types_of_worker(WorkerProcess& worker, const std::string& file) {
   const Json job = {{"type", "vendor-types"}, {"model", file}};
   const auto outcome = worker.call(job, [](const std::optional<JobProgress>&) { return kPatience; }, {});
   if (!outcome)
-    return fail(ExitCode::kUnsupported, "custom-ops/failed", "a run of the model's custom operators",
+    return fail(ExitCode::kUnsupported, "operators/failed", "a run of the model's custom operators",
                 outcome.error().refusal.detail, "a library that runs");
   if (!*outcome) return std::unexpected(outcome->error());
   return types_from(**outcome);

@@ -10,7 +10,7 @@ namespace collage {
 Result<OperatorLibrary> read_operator_library(const std::string& path) {
   auto file = read_file(path);
   if (!file)
-    return fail(ExitCode::kIo, "custom-ops/missing", path, file.error().saw, "a library of operators that can be read");
+    return fail(ExitCode::kIo, "operators/missing", path, file.error().saw, "a library of operators that can be read");
   std::error_code ignored;
   return OperatorLibrary{.path = std::filesystem::absolute(path, ignored).string(), .hash = hash_hex(file->text())};
 }

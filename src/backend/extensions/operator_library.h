@@ -17,7 +17,7 @@ struct OperatorLibrary {
   bool operator==(const OperatorLibrary&) const = default;
 };
 
-/// Error custom-ops/missing for a file that cannot be read.
+/// Error operators/missing for a file that cannot be read.
 [[nodiscard]] Result<OperatorLibrary> read_operator_library(const std::string& path);
 
 class OperatorLibraryExtension : public Extension {
@@ -29,7 +29,7 @@ class OperatorLibraryExtension : public Extension {
   virtual void add_library(const OperatorLibrary& library) = 0;
 
   /// The types of the outputs of an ONNX model, by name. Extents are those that runs on made-up inputs give; one on
-  /// which these differ is open. Runs code of the libraries. Error custom-ops/failed.
+  /// which these differ is open. Runs code of the libraries. Error operators/failed.
   [[nodiscard]] virtual Result<std::map<std::string, ValueType>> output_types(const std::string& model_bytes) = 0;
 };
 

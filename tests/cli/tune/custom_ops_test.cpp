@@ -81,22 +81,22 @@ TEST_F(CustomOpsTest, ComeFromTheVeryLibraryOfThePlan) {
   expect_good(tuned("Shift", library_));
   const std::string kept = file("kept.so");
   std::filesystem::rename(library_, kept);
-  expect_error(run({"run", plan(), "--quiet"}), 6, "custom-ops/missing", library_);
+  expect_error(run({"run", plan(), "--quiet"}), 6, "operators/missing", library_);
   expect_right(plan(), {"--custom-ops", kept});
   write_all(library_, read_all(kept) + "changed");
-  expect_error(run({"run", plan(), "--quiet"}), 3, "custom-ops/changed", library_);
+  expect_error(run({"run", plan(), "--quiet"}), 3, "operators/changed", library_);
 }
 
 TEST_F(CustomOpsTest, OfALibraryThatIsNoneAreRefusedWithTheReason) {
   expect_error(tuned("Shift", file("nowhere.so")), 2, "cli/bad-option", "nowhere.so");
-  expect_error(tuned("Shift", given("text.so", "no library")), 4, "custom-ops/failed", "text.so");
-  expect_error(tuned("Shift", built("collage_custom_nothing")), 4, "custom-ops/failed", "RegisterCustomOps");
-  expect_error(tuned("Absent", library_), 4, "custom-ops/failed", "Absent");
+  expect_error(tuned("Shift", given("text.so", "no library")), 4, "operators/failed", "text.so");
+  expect_error(tuned("Shift", built("collage_custom_nothing")), 4, "operators/failed", "RegisterCustomOps");
+  expect_error(tuned("Absent", library_), 4, "operators/failed", "Absent");
   EXPECT_FALSE(std::filesystem::exists(plan()));
 }
 
 TEST_F(CustomOpsTest, ThatCrashAreRefusedWithTheReason) {
-  expect_error(tuned("Crash", library_), 4, "custom-ops/failed", "SIGABRT");
+  expect_error(tuned("Crash", library_), 4, "operators/failed", "SIGABRT");
   EXPECT_FALSE(std::filesystem::exists(plan()));
 }
 
