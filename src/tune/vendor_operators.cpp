@@ -22,6 +22,12 @@ Result<Types> types_here(Registry& registry, const std::string& model) {
   return libraries->output_types(model);
 }
 
+/// What no backend takes the filler runs, and it has operators of its own where libraries are named.
+bool has_libraries(Registry& registry) {
+  const auto engine = registry.get(kFillerEngine);
+  return engine && own_build((*engine)->info().build) != (*engine)->info().build;
+}
+
 Result<Json> run_vendor_types(const Json& job, JobContext& context) {
   COLLAGE_TRY(const std::string file,
               read_json("vendor-types job", [&] { return job.at("model").get<std::string>(); }));
@@ -55,7 +61,9 @@ Result<Types> types_of_worker(WorkerProcess& worker, const std::string& file) {
 void ask_vendors(ImportOptions& options, Registry& registry, std::vector<std::string> instances) {
   options.knows_vendor_operator = [&registry, instances = std::move(instances)](std::string_view domain,
                                                                                 std::string_view op) {
-    return knows_vendor_operator(registry, instances, domain, op);
+    if (knows_vendor_operator(registry, instances, domain, op)) return true;
+    const std::string filler = kFillerEngine;
+    return has_libraries(registry) && knows_vendor_operator(registry, {&filler, 1}, domain, op);
   };
   options.vendor_types = [&registry](const std::string& model) { return types_here(registry, model); };
 }

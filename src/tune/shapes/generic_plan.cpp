@@ -91,9 +91,11 @@ std::vector<std::string> engines_of(const TuneOptions& options, Registry& regist
 
 }  // namespace
 
-Result<OpenModel> import_open(const TuneOptions& options, const ShapeDomain& domain, Registry& registry) {
+Result<OpenModel> import_open(const TuneOptions& options, const ShapeDomain& domain, Registry& registry,
+                              WorkerProcess& worker, const WorkFolder& folder) {
   ImportOptions import_options{.shapes = without_ranges(options.shapes), .allow_unbound = true};
   ask_vendors(import_options, registry, options.backends);
+  ask_types_in(import_options, worker, folder);
   COLLAGE_TRY(Imported imported, import_model(options.model, import_options));
   COLLAGE_TRY_VOID(refuse_input_ranges(domain, imported.graph));
   OpenModel model{

@@ -30,7 +30,8 @@ struct OpenModel {
 
 /// Errors: import/*; shape/range for a range of an input's name; shape/no-input; import/unbound-dimension when a
 /// dimension has neither range nor extent.
-[[nodiscard]] Result<OpenModel> import_open(const TuneOptions& options, const ShapeDomain& domain, Registry& registry);
+[[nodiscard]] Result<OpenModel> import_open(const TuneOptions& options, const ShapeDomain& domain, Registry& registry,
+                                            WorkerProcess& worker, const WorkFolder& folder);
 
 struct GenericPlan {
   std::string name;  ///< the engine, or "ENGINE on the simplified graph"

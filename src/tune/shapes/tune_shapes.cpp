@@ -42,7 +42,7 @@ class ShapesTuner {
         worker_(options.tune.worker_command) {}
 
   Result<ShapesReport> run() {
-    COLLAGE_TRY(model_, import_open(options_.tune, domain_, registry_));
+    COLLAGE_TRY(model_, import_open(options_.tune, domain_, registry_, worker_, folder_));
     COLLAGE_TRY(std::vector<ShapeSample> samples, first_samples());
     std::ranges::copy_if(samples, std::back_inserter(model_.samples), &ShapeSample::is_asked);
     // What weighs most comes first: an interrupted tune has it.

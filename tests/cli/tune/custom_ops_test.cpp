@@ -75,6 +75,11 @@ TEST_F(CustomOpsTest, ArePlacedMeasuredAndRun) {
   EXPECT_EQ(verified.exit_code, 0) << describe(verified);
 }
 
+TEST_F(CustomOpsTest, RunBesideBackendsThatDoNotKnowThem) {
+  expect_good(tuned("Shift", library_, {"--backends", "onednn"}));
+  expect_right(plan());
+}
+
 TEST_F(CustomOpsTest, RunInAModelThatWasNotTuned) { expect_right(model("Shift"), {"--custom-ops", library_}); }
 
 TEST_F(CustomOpsTest, ComeFromTheVeryLibraryOfThePlan) {
