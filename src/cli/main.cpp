@@ -35,6 +35,7 @@ int run_command_line(int argc, char** argv) {
   add_backends(app, program);
   add_strategies(app, program);
   add_check(app, program);
+  add_limits(app, program);
   add_workload(app, program);
   add_db(app, program);
   add_version(app, program);

@@ -117,6 +117,14 @@ void add_input_range(CLI::App& command, CommonOptions& options) {
       ->group(kShared);
 }
 
+void add_limit(CLI::App& command, CommonOptions& options) {
+  command
+      .add_option("--limit", options.limits, "how much a model may ask for, of what `collage limits` lists; repeatable")
+      ->allow_extra_args(false)
+      ->option_text("NAME=VALUE")
+      ->group(kShared);
+}
+
 void add_backend_library(CLI::App& command, CommonOptions& options) {
   command
       .add_option("--backend-library", options.backend_libraries,
@@ -161,6 +169,12 @@ Result<void> take_libraries(CommonOptions& options, const CLI::App& command) {
 }
 
 OptionLabel label(const std::string& option) { return {.code = "cli/bad-option", .name = option}; }
+
+Result<ImportLimits> limits_from(const CommonOptions& options) {
+  ImportLimits limits;
+  for (const std::string& text : options.limits) COLLAGE_TRY_VOID(set_limit(limits, text));
+  return limits;
+}
 
 Result<double> seconds_from(const std::string& text, const std::string& option, bool may_be_zero) {
   std::string_view digits = text;

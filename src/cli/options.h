@@ -35,6 +35,7 @@ struct CommonOptions {
   std::string passes;
   std::vector<std::string> shapes;
   std::vector<std::string> input_ranges;
+  std::vector<std::string> limits;
 };
 
 /// --json, --events and --quiet: every command.
@@ -50,6 +51,7 @@ void add_passes(CLI::App& command, CommonOptions& options);
 /// `help` describes the allowed values.
 void add_shape(CLI::App& command, CommonOptions& options, const std::string& help);
 void add_input_range(CLI::App& command, CommonOptions& options);
+void add_limit(CLI::App& command, CommonOptions& options);
 void add_backend_library(CLI::App& command, CommonOptions& options);
 void add_custom_ops(CLI::App& command, CommonOptions& options);
 /// The help text of --shape for a command that uses one shape of a model or plan.
@@ -69,6 +71,8 @@ inline constexpr const char* kOneShape = "DIM=8 for a dimension, NAME=1x3x224x22
 [[nodiscard]] Result<void> take_libraries(CommonOptions& options, const CLI::App& command);
 /// How errors call an option of the command line.
 [[nodiscard]] OptionLabel label(const std::string& option);
+/// The limits of import with those of --limit set. Error cli/bad-option.
+[[nodiscard]] Result<ImportLimits> limits_from(const CommonOptions& options);
 /// "90s", "5m", "1h", or plain seconds; 0 where that means something.
 [[nodiscard]] Result<double> seconds_from(const std::string& text, const std::string& option, bool may_be_zero = false);
 

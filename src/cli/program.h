@@ -29,6 +29,7 @@ void add_export(CLI::App& app, Program& program);
 void add_backends(CLI::App& app, Program& program);
 void add_strategies(CLI::App& app, Program& program);
 void add_check(CLI::App& app, Program& program);
+void add_limits(CLI::App& app, Program& program);
 void add_workload(CLI::App& app, Program& program);
 void add_db(CLI::App& app, Program& program);
 void add_version(CLI::App& app, Program& program);

@@ -15,8 +15,8 @@
 #include "passes/simplify.h"
 #include "region/rules/user_rules.h"
 #include "tune/proposers.h"
-#include "tune/vendor_operators.h"
 #include "tune/report/rule_operators.h"
+#include "tune/vendor_operators.h"
 
 namespace collage::cli {
 namespace {
@@ -196,6 +196,7 @@ Result<void> check_dump(const CheckCommand& options) {
 Result<Imported> import_for(const CheckCommand& options, Registry& registry, const std::vector<std::string>& names) {
   ImportOptions import_options;
   import_options.allow_unbound = options.dump.empty();
+  COLLAGE_TRY(import_options.limits, limits_from(options.common));
   ask_vendors(import_options, registry, names);
   COLLAGE_TRY(import_options.shapes, parse_shape_bindings(options.common.shapes));
   return import_model(options.model, import_options);
@@ -273,6 +274,7 @@ void add_check(CLI::App& app, Program& program) {
   command->add_option("--rules", options->rules, "whether these rules fit the model (docs/RULES.md)")
       ->type_name("FILE");
   add_shape(*command, options->common, kOneShape);
+  add_limit(*command, options->common);
   add_backend_list(*command, options->common);
   add_threads(*command, options->common);
   add_accuracy(*command, options->common);

@@ -162,6 +162,7 @@ void SchemasTest::use_many_shapes() {
 
 void SchemasTest::use_models() {
   (void)answer({"version"});
+  (void)answer({"limits"});
   (void)answer({"workload"});
   (void)answer({"workload", "mnist", "-o", file("mnist.onnx")});
   (void)answer({"check", file("mnist.onnx")});
