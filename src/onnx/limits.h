@@ -12,16 +12,18 @@
 
 namespace collage {
 
+/// Large enough for the largest models that exporters write, small enough that what a file of a few megabytes asks for
+/// is done or refused within seconds.
 struct ImportLimits {
   std::uint64_t parse_memory = std::uint64_t{1} << 30;
-  std::uint64_t nodes = 1'000'000;
-  std::uint64_t attributes = 4'000'000;
-  std::uint64_t values = 2'000'000;
-  std::uint64_t tensors = 1'000'000;
+  std::uint64_t nodes = 150'000;
+  std::uint64_t attributes = 600'000;
+  std::uint64_t values = 250'000;
+  std::uint64_t tensors = 250'000;
   std::uint64_t functions = 100'000;
   std::uint64_t depth = 64;
   std::uint64_t function_depth = 100;
-  std::uint64_t inlined_nodes = 1'000'000;
+  std::uint64_t inlined_nodes = 150'000;
   std::uint64_t rank = 32;
   std::uint64_t name = 64 * 1024;
   std::uint64_t elements = std::uint64_t{1} << 40;

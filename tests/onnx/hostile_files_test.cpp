@@ -142,6 +142,14 @@ TEST_F(ExternalFileTest, IsReadBeyondFourGibibytes) {
   EXPECT_EQ(code_of(import_of("weights.bin", std::to_string(kOffset + 1))), "import/external-data");
 }
 
+TEST(HostileFiles, AreRefusedAtTheByteThatIsWrong) {
+  const std::string model = opset_model(13, "g (float[2] x) => (float[2] y) { y = Relu(x) }");
+  const auto grouped = import_with(model + "\xf3\x01");  // opens group 30
+  ASSERT_EQ(code_of(grouped), "import/not-onnx");
+  EXPECT_THAT(grouped.error().where, ::testing::HasSubstr("byte " + std::to_string(model.size())));
+  EXPECT_THAT(grouped.error().saw, ::testing::HasSubstr("group"));
+}
+
 TEST(ImportLimits, AreNamedByTheErrorThatRefuses) {
   const std::string bytes = opset_model(13, "g (float[2] x) => (float[2] y) { a = Relu(x) b = Relu(a) y = Relu(b) }");
   ImportOptions options;
