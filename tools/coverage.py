@@ -3,6 +3,7 @@
 
 In:  tests/conformance/official.txt, the tests, their operators and what ONNX Runtime does with them (tools/onnxruntime_cases.py);
      tests/conformance/expected/*.txt, what each backend refuses and what is no case, which the conformance test keeps true;
+     tests/conformance/cases/{ml,contrib}.txt, our own cases of domains with few official tests;
      tests/conformance/reasons.txt, why a test that ONNX Runtime passes does not pass here.
 Out: the page. An error when such a test has no reason, or a reason has no such test.
 
@@ -25,6 +26,7 @@ PAGE = ROOT / "docs/COVERAGE.md"
 BACKENDS = ["host", "native", "onednn", "onednn3", "onnxruntime", "openvino", "blas", "mnn", "xnnpack"]
 DOMAINS = {"": "ai.onnx"}
 ENGINE = "onnxruntime"
+OWN_FAMILIES = ["ml", "contrib"]
 FOLDED = "conformance/folded"
 INSIDE = "+inside"
 # Codes of tests that have a case +inside beside the one that is none.
@@ -210,12 +212,47 @@ def neither_part(tests):
     return text + table(["ONNX Runtime as written", "here", "count"], rows, numbers=2)
 
 
+def read_own(family):
+    """Our own cases of a family, each with its one operator of another domain than ONNX's first."""
+    tests = {}
+    for section in re.split(r"^case ", (FOLDER / f"cases/{family}.txt").read_text(), flags=re.MULTILINE)[1:]:
+        name = f"{family}/{section.split()[0]}"
+        (domain, operator), *_ = re.findall(r"([\w.]+)::(\w+)\(", section)
+        tests[name] = Test(name, domain, operator, "")
+    for backend in BACKENDS:
+        for line in lines_of(FOLDER / f"expected/{backend}.txt"):
+            pattern, _, text = line.partition(": ")
+            for name in fnmatch.filter(tests, pattern):
+                tests[name].refusals[backend] = text.strip()
+    return list(tests.values())
+
+
+def own_part():
+    text = """\
+
+## Operators without official tests
+
+Our own cases of these domains (`tests/conformance/cases`), judged by ONNX Runtime without optimisation, and ONNX Runtime itself by
+OpenVINO where that takes the case. ONNX Runtime also runs the other operators of these domains; whatever it refuses is refused by
+name when a model is imported or compiled.
+"""
+    for family in OWN_FAMILIES:
+        some = collections.defaultdict(list)
+        tests = read_own(family)
+        for test in tests:
+            some[test.operator].append(test)
+        text += f"\n### {tests[0].domain}, our own\n\n"
+        rows = [[name, len(some[name]), *counts_of(some[name])[3:]] for name in sorted(some)]
+        text += table(["operator", "cases", *BACKENDS], rows)
+    return text
+
+
 def page_of(tests):
     """The page, and what is wrong."""
     everything = list(tests.values())
     missing = {test.name: test for test in everything if test.outcome == "passes" and not test.passes}
     reasons, wrong = reasons_of(tests, missing)
-    parts = [INTRODUCTION, totals(everything), missing_part(missing, reasons), neither_part(everything), operators(everything)]
+    parts = [INTRODUCTION, totals(everything), missing_part(missing, reasons), neither_part(everything), operators(everything), own_part()]
     return parts[0] + "\n" + "".join(parts[1:]), wrong
 
 
