@@ -3,6 +3,8 @@
 #include <onnx/defs/shape_inference.h>
 
 #include <algorithm>
+#include <functional>
+#include <numeric>
 #include <optional>
 #include <string_view>
 #include <vector>
@@ -18,6 +20,7 @@ using InferenceContext = pb::InferenceContext;
 using Dimension = pb::TensorShapeProto::Dimension;
 
 constexpr const char* kMicrosoft = "com.microsoft";
+constexpr const char* kLearning = "ai.onnx.ml";
 
 bool has_shape(InferenceContext& context, std::size_t input) { return pb::hasInputShape(context, input); }
 
@@ -46,6 +49,30 @@ void pass_through(InferenceContext& context, std::size_t from, std::size_t to) {
 }
 
 void same_as_first(InferenceContext& context) { pass_through(context, 0, 0); }
+
+/// Floats in the shape of the first input.
+void floats_as_first(InferenceContext& context) {
+  pb::updateOutputElemType(context, 0, pb::TensorProto::FLOAT);
+  if (has_shape(context, 0)) pb::propagateShapeFromInputToOutput(context, 0, 0);
+}
+
+/// Floats, so many for each row of the first input: `columns` of the node, nothing when that cannot be told.
+auto floats_by_row(std::function<std::int64_t(InferenceContext&)> columns) {
+  return [columns = std::move(columns)](InferenceContext& context) {
+    pb::updateOutputElemType(context, 0, pb::TensorProto::FLOAT);
+    if (!has_shape(context, 0) || shape(context, 0).dim_size() != 2) return;
+    pb::TensorShapeProto made;
+    *made.add_dim() = shape(context, 0).dim(0);
+    made.add_dim()->set_dim_value(columns(context));
+    pb::updateOutputShape(context, 0, made);
+  };
+}
+
+std::int64_t sum_of_ints(InferenceContext& context, const char* name) {
+  const auto* const attribute = context.getAttribute(name);
+  if (attribute == nullptr) return 0;
+  return std::accumulate(attribute->ints().begin(), attribute->ints().end(), std::int64_t{0});
+}
 
 /// The inference of an operator of ONNX itself.
 auto same_as(const char* op, int version) {
@@ -260,6 +287,14 @@ Schemas::Schemas(UnfitBranches& unfit) {
   add("", "If", [&unfit](InferenceContext& context) { infer_if(context, unfit); });
   add("", "MeanVarianceNormalization", same_as_first);  // ONNX's own trips over the default of its attribute
   add("", "GroupNormalization", same_as_first);         // ONNX gives it a body and no inference
+  // ONNX has these without inference.
+  add(kLearning, "Imputer", same_as_first);
+  add(kLearning, "Normalizer", floats_as_first);
+  add(kLearning, "Scaler", floats_as_first);
+  add(kLearning, "LinearRegressor", floats_by_row([](auto& context) { return int_of(context, "targets", 1); }));
+  add(kLearning, "SVMRegressor", floats_by_row([](auto&) { return 1; }));
+  add(kLearning, "FeatureVectorizer",
+      floats_by_row([](auto& context) { return sum_of_ints(context, "inputdimensions"); }));
   add(kMicrosoft, "FusedConv", same_as("Conv", 11));
   add(kMicrosoft, "FusedGemm", same_as("Gemm", 13));
   for (const char* op : {"FastGelu", "Gelu", "QuickGelu", "RotaryEmbedding", "QLinearLeakyRelu", "QLinearSigmoid",
@@ -297,7 +332,7 @@ const pb::OpSchema* Schemas::GetSchema(const std::string& key, int max_inclusive
   if (domain == kFinalDomain)
     return with_bounded_propagation(registry->GetSchema(key, static_cast<int>(kCanonicalOpset), ""));
   const auto ours = ours_.find({domain, key});
-  if (domain.empty() && ours != ours_.end()) return &ours->second;
+  if ((domain.empty() || domain == kLearning) && ours != ours_.end()) return &ours->second;
   if (const auto* known = registry->GetSchema(key, max_inclusive_version, domain))
     return with_bounded_propagation(known);
   return ours == ours_.end() ? nullptr : &ours->second;

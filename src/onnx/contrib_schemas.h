@@ -1,4 +1,5 @@
-// Shape inference for common vendor operators that ONNX's library does not know.
+// Shape inference for common vendor operators that ONNX's library does not know, and for operators of ai.onnx.ml that
+// it has without.
 #pragma once
 
 #include <onnx/defs/schema.h>
@@ -12,8 +13,9 @@ namespace collage {
 /// Branches of If nodes that cannot run with the shapes that come in: "node If (NAME)" -> the attribute's name.
 using UnfitBranches = std::map<std::string, std::string>;
 
-/// ONNX's own registry, extended by our schemas for com.microsoft. These only infer types and check nothing. Also
-/// prevents ONNX's data propagation, which makes a list entry for every element of a vector, on long vectors.
+/// ONNX's own registry, extended by our schemas for com.microsoft and ai.onnx.ml. These only infer types and check
+/// nothing. Also prevents ONNX's data propagation, which makes a list entry for every element of a vector, on long
+/// vectors.
 class Schemas final : public onnx::ISchemaRegistry {
  public:
   /// Branches that cannot have valid shapes are added to `unfit`, which outlives the registry.
