@@ -124,7 +124,7 @@ Extents values_of(const Terms& terms, std::span<const std::int64_t> sizes) {
   return values;
 }
 
-Result<Extents> symbols_at(const KernelSet& set, std::span<const Extents> inputs) {
+Result<Extents> symbols_of(const KernelSet& set, std::span<const Extents> inputs) {
   const auto wrong = [](std::size_t input, std::string saw) {
     return fail(ExitCode::kBadInput, "input/wrong-shape", "native input " + std::to_string(input), std::move(saw),
                 "extents that fit the kernel");
@@ -133,15 +133,19 @@ Result<Extents> symbols_at(const KernelSet& set, std::span<const Extents> inputs
   for (std::size_t i = 0; i < inputs.size(); ++i)
     if (inputs[i].size() != set.inputs[i].size()) return wrong(i, "rank " + std::to_string(inputs[i].size()));
   Extents symbols;
-  for (const Symbol& symbol : set.symbols) {
-    symbols.push_back(inputs[symbol.input][symbol.axis]);
-    if (symbols.back() < symbol.low || symbols.back() > symbol.high)
-      return fail(ExitCode::kBadInput, "shape/outside", symbol.name, std::to_string(symbols.back()),
-                  std::to_string(symbol.low) + ".." + std::to_string(symbol.high));
-  }
+  for (const Symbol& symbol : set.symbols) symbols.push_back(inputs[symbol.input][symbol.axis]);
   const Extents sizes = sizes_at(set, symbols);
   for (std::size_t i = 0; i < inputs.size(); ++i)
     if (inputs[i] != values_of(set.inputs[i], sizes)) return wrong(i, "extents that differ from those of other inputs");
+  return symbols;
+}
+
+Result<Extents> symbols_at(const KernelSet& set, std::span<const Extents> inputs) {
+  COLLAGE_TRY(const Extents symbols, symbols_of(set, inputs));
+  for (std::size_t i = 0; i < symbols.size(); ++i)
+    if (const Symbol& symbol = set.symbols[i]; symbols[i] < symbol.low || symbols[i] > symbol.high)
+      return fail(ExitCode::kBadInput, "shape/outside", symbol.name, std::to_string(symbols[i]),
+                  std::to_string(symbol.low) + ".." + std::to_string(symbol.high));
   return symbols;
 }
 

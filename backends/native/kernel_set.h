@@ -110,7 +110,9 @@ inline constexpr std::size_t kMostSymbols = 8;
 inline constexpr std::size_t kMostSizes = 32;
 
 /// Extents of the symbols, as inputs of these extents tell them. Error input/wrong-shape for inputs that do not fit the
-/// ports, shape/outside for extents that are not served.
+/// ports.
+[[nodiscard]] Result<Extents> symbols_of(const KernelSet& set, std::span<const Extents> inputs);
+/// The same; also error shape/outside for extents that are not served.
 [[nodiscard]] Result<Extents> symbols_at(const KernelSet& set, std::span<const Extents> inputs);
 
 /// Whether the member's code may run for these sizes.

@@ -47,7 +47,8 @@ class Native final : public Backend,
   Native(const std::string& name, const BackendOptions& options) {
     const InstructionSet& least = baseline_instruction_set();
     set_ = best_instruction_set();
-    info_ = {.name = name, .kind = "native", .version = "1", .is_compiler = true, .takes_pool = true};
+    info_ = {
+        .name = name, .kind = "native", .version = "1", .is_compiler = true, .takes_pool = true, .takes_open = true};
     libraries_ = libraries_of_strategies();
     for (const auto& [key, value] : options) read_option(key, value);
     if (set_ == nullptr && info_.unusable.empty()) info_.unusable = "a processor without AVX2";

@@ -1,6 +1,7 @@
 #include "open_kernels.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "backend/extensions/open_compiler.h"
 #include "base/pages.h"
@@ -39,27 +40,7 @@ std::int64_t checked_count(const Extents& extents) {
   return count;
 }
 
-/// A call with the outputs that it makes itself.
-class OpenCall final : public NativeCall {
- public:
-  OpenCall(std::shared_ptr<const Loaded> loaded, Entry entry, const ShapedKernel& shaped, const Buffers& buffers,
-           std::vector<ElementType> types, std::vector<Pages> pages)
-      : NativeCall(std::move(loaded), entry, shaped.arguments, buffers),
-        extents_(shaped.outputs),
-        types_(std::move(types)),
-        data_(buffers.outputs.begin(), buffers.outputs.end()),
-        pages_(std::move(pages)) {}
-
-  Result<DynamicOutput> dynamic_output(std::size_t port) override {
-    return DynamicOutput{.type = types_[port], .extents = extents_[port], .data = data_[port]};
-  }
-
- private:
-  std::vector<Extents> extents_;
-  std::vector<ElementType> types_;
-  std::vector<const void*> data_;
-  std::vector<Pages> pages_;
-};
+bool has_no_elements(const Extents& extents) { return std::ranges::find(extents, 0) != extents.end(); }
 
 class OpenKernels final : public MultiKernel {
  public:
@@ -87,8 +68,7 @@ class OpenKernels final : public MultiKernel {
 
   [[nodiscard]] Result<std::unique_ptr<Call>> bind_at(const Buffers& buffers,
                                                       std::span<const Extents> inputs) const override {
-    COLLAGE_TRY(const std::size_t kernel, choice(inputs));
-    return bind_one(kernel, buffers, inputs);
+    return bound(buffers, inputs, std::nullopt);
   }
 
   [[nodiscard]] bool takes_all(std::size_t kernel) const override { return set_.members[kernel].guards.empty(); }
@@ -104,23 +84,16 @@ class OpenKernels final : public MultiKernel {
 
   [[nodiscard]] Result<std::unique_ptr<Call>> bind_one(std::size_t kernel, const Buffers& buffers,
                                                        std::span<const Extents> inputs) const override {
-    COLLAGE_TRY(const ShapedKernel shaped, shaped_at(set_.members[kernel], inputs));
-    Buffers own = buffers;
-    std::vector<Pages> pages;
-    std::vector<ElementType> types;
-    for (std::size_t i = 0; i < own.outputs.size(); ++i) {
-      types.push_back(outputs_[i].type.element);
-      if (own.outputs[i] != nullptr) continue;
-      const std::size_t bytes = byte_count(types.back(), shaped.outputs[i]);
-      pages.push_back(allocate_pages(bytes));
-      if (pages.back() == nullptr)
-        return fail(ExitCode::kLimit, "backend/no-memory", "native", std::to_string(bytes) + " bytes", "memory");
-      own.outputs[i] = pages.back().get();
-    }
-    return std::make_unique<OpenCall>(loaded_, entries_[kernel], shaped, own, std::move(types), std::move(pages));
+    return bound(buffers, inputs, kernel);
   }
 
  private:
+  friend class OpenCall;
+
+  /// `kernel`: nothing for the one that serves the shape.
+  [[nodiscard]] Result<std::unique_ptr<Call>> bound(const Buffers& buffers, std::span<const Extents> inputs,
+                                                    std::optional<std::size_t> kernel) const;
+
   [[nodiscard]] Result<ShapedKernel> shaped_at(const Member& member, std::span<const Extents> inputs) const {
     COLLAGE_TRY(const Extents symbols, symbols_at(set_, inputs));
     const Extents sizes = sizes_at(set_, symbols);
@@ -139,6 +112,19 @@ class OpenKernels final : public MultiKernel {
     return shaped;
   }
 
+  /// The outputs for inputs of which one has no elements. A kernel has nothing to do when no output has any either.
+  [[nodiscard]] Result<std::vector<Extents>> outputs_without_work(std::span<const Extents> inputs) const {
+    COLLAGE_TRY(const Extents symbols, symbols_of(set_, inputs));
+    std::vector<Extents> outputs;
+    for (const Terms& port : set_.outputs) {
+      outputs.push_back(values_of(port, sizes_at(set_, symbols)));
+      if (!has_no_elements(outputs.back()))
+        return fail(ExitCode::kUnsupported, "shape/outside", "native", "an input without elements",
+                    "at least one element");
+    }
+    return outputs;
+  }
+
   [[nodiscard]] std::int64_t elements_of(const Argument& argument, std::span<const Extents> inputs,
                                          const ShapedKernel& shaped) const {
     if (argument.kind == ArgumentKind::kInput) return checked_count(inputs[argument.index]);
@@ -154,6 +140,78 @@ class OpenKernels final : public MultiKernel {
   std::vector<Port> inputs_;
   std::vector<Port> outputs_;
 };
+
+/// A call that makes the outputs of open shape itself, in memory that grows. The kernel outlives it.
+class OpenCall final : public Call {
+ public:
+  OpenCall(const OpenKernels& kernels, Buffers buffers, std::optional<std::size_t> kernel)
+      : kernels_(kernels), buffers_(std::move(buffers)), kernel_(kernel), made_(buffers_.outputs.size()) {}
+
+  Result<void> place(std::span<const Extents> inputs) {
+    call_.reset();
+    if (std::ranges::any_of(inputs, has_no_elements)) {
+      COLLAGE_TRY(extents_, kernels_.outputs_without_work(inputs));
+      return {};
+    }
+    std::size_t kernel = 0;
+    if (kernel_) {
+      kernel = *kernel_;
+    } else {
+      COLLAGE_TRY(kernel, kernels_.choice(inputs));
+    }
+    COLLAGE_TRY(ShapedKernel shaped, kernels_.shaped_at(kernels_.set_.members[kernel], inputs));
+    Buffers placed = buffers_;
+    for (std::size_t i = 0; i < made_.size(); ++i) {
+      if (placed.outputs[i] != nullptr) continue;
+      COLLAGE_TRY_VOID(made_[i].grow(byte_count(kernels_.outputs_[i].type.element, shaped.outputs[i])));
+      placed.outputs[i] = made_[i].pages.get();
+    }
+    extents_ = std::move(shaped.outputs);
+    call_ = std::make_unique<NativeCall>(kernels_.loaded_, kernels_.entries_[kernel], shaped.arguments, placed);
+    return {};
+  }
+
+  Result<void> run() override { return call_ ? call_->run() : Result<void>(); }
+
+  Result<DynamicOutput> dynamic_output(std::size_t port) override {
+    const void* const data = buffers_.outputs[port] != nullptr ? buffers_.outputs[port] : made_[port].pages.get();
+    return DynamicOutput{.type = kernels_.outputs_[port].type.element, .extents = extents_[port], .data = data};
+  }
+
+  Result<bool> move_inputs(std::span<const void* const> inputs, std::span<const Extents> extents) override {
+    buffers_.inputs.assign(inputs.begin(), inputs.end());
+    COLLAGE_TRY_VOID(place(extents));
+    return true;
+  }
+
+ private:
+  struct Memory {
+    Pages pages;
+    std::size_t size = 0;
+
+    Result<void> grow(std::size_t bytes) {
+      if (bytes <= size) return {};
+      pages = allocate_pages(std::max(bytes, 2 * size));
+      size = pages == nullptr ? 0 : std::max(bytes, 2 * size);
+      if (pages != nullptr) return {};
+      return fail(ExitCode::kLimit, "backend/no-memory", "native", std::to_string(bytes) + " bytes", "memory");
+    }
+  };
+
+  const OpenKernels& kernels_;
+  Buffers buffers_;  ///< as given: null for outputs that the call makes
+  std::optional<std::size_t> kernel_;
+  std::vector<Memory> made_;          ///< by output
+  std::vector<Extents> extents_;      ///< of the outputs
+  std::unique_ptr<NativeCall> call_;  ///< null when there is nothing to do
+};
+
+Result<std::unique_ptr<Call>> OpenKernels::bound(const Buffers& buffers, std::span<const Extents> inputs,
+                                                 std::optional<std::size_t> kernel) const {
+  auto call = std::make_unique<OpenCall>(*this, buffers, kernel);
+  COLLAGE_TRY_VOID(call->place(inputs));
+  return call;
+}
 
 bool have_types(const Member& member, const LoadRequest& request, std::size_t constants) {
   return std::ranges::all_of(member.arguments, [&](const Argument& argument) {

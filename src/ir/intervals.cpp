@@ -119,6 +119,9 @@ struct Intervals::Followed {
 
   [[nodiscard]] std::optional<OperandRange> result() const {
     if (node.op_type == "TopK" && node.domain.empty() && output == 1) return below(along(integer("axis", -1)));
+    if (is_op(node, "Unique") && output != 0) return positions_and_counts();
+    if (const auto column = column_read())
+      return below(selected_extent(*intervals.producer_of(node.inputs[0]), *column));
     if (output != 0 && node.op_type != "Split") return std::nullopt;
     if (moves_first(node) && !may_reduce_nothing(graph(), node)) return in(0);
     if (!node.domain.empty()) return std::nullopt;
@@ -131,6 +134,45 @@ struct Intervals::Followed {
 
   [[nodiscard]] std::int64_t along(std::int64_t axis) const { return longest(graph(), node.inputs[0], axis); }
   [[nodiscard]] static OperandRange below(std::int64_t extent) { return {0, std::max<std::int64_t>(extent, 1) - 1}; }
+
+  /// Of Unique: places in its input, or how often an element occurs there.
+  [[nodiscard]] std::optional<OperandRange> positions_and_counts() const {
+    const ValueType& type = graph().value(node.inputs[0]).type;
+    const bool has_axis = find_attribute<std::int64_t>(node, "axis") != nullptr;
+    const std::int64_t most = has_axis           ? along(integer("axis", 0))
+                              : type.is_static() ? element_count(type.extents())
+                                                 : kLongest;
+    return output == 3 ? OperandRange{0, most} : below(most);
+  }
+
+  /// The column of what a NonMaxSuppression selected ([selected, 3]: image, class, box) that this node reads, alone.
+  [[nodiscard]] std::optional<std::int64_t> column_read() const {
+    const ValueId data = input_of(node, 0);
+    const Node* const maker = data.valid() ? intervals.producer_of(data) : nullptr;
+    if (maker == nullptr || !is_op(*maker, "NonMaxSuppression")) return std::nullopt;
+    if (is_op(node, "Split"))
+      return integer("axis", 0) == 1 && node.outputs.size() == 3 ? std::optional(output) : std::nullopt;
+    if (is_op(node, "Gather") && integer("axis", 0) == 1) return only_number(1);
+    if (!is_op(node, "Slice") || only_number(3) != 1) return std::nullopt;
+    const auto first = only_number(1);
+    const auto end = only_number(2);
+    return first && *first >= 0 && end == *first + 1 ? first : std::nullopt;
+  }
+
+  /// The one element of a constant operand.
+  [[nodiscard]] std::optional<std::int64_t> only_number(std::size_t i) const {
+    const Tensor* const constant = constant_of(graph(), input_of(node, i));
+    const auto numbers = constant != nullptr ? integers_of(*constant) : std::nullopt;
+    return numbers && numbers->size() == 1 ? std::optional(numbers->front()) : std::nullopt;
+  }
+
+  /// How many images, classes or boxes there are to select from: boxes [images, boxes, 4], scores [images, classes,
+  /// boxes].
+  [[nodiscard]] std::int64_t selected_extent(const Node& suppression, std::int64_t column) const {
+    if (column == 0) return longest(graph(), input_of(suppression, 0), 0);
+    if (column == 1) return longest(graph(), input_of(suppression, 1), 1);
+    return longest(graph(), input_of(suppression, 0), 1);
+  }
 
   [[nodiscard]] OperandRange joined(std::size_t first) const {
     OperandRange all = in(first);
@@ -233,6 +275,12 @@ struct Intervals::Followed {
          [](const Followed& at) {
            const OperandRange x = at.in(0);
            return narrowed(-Wide{x.high}, -Wide{x.low});
+         }},
+        {"NonMaxSuppression",
+         [](const Followed& at) {
+           OperandRange all = below(at.selected_extent(at.node, 0));
+           for (const std::int64_t column : {1, 2}) all = hull(all, below(at.selected_extent(at.node, column)));
+           return std::optional(all);
          }},
         {"NonZero", [](const Followed& at) { return std::optional(below(longest(at.graph(), at.node.inputs[0]))); }},
         {"Range", [](const Followed& at) { return at.counted(); }},

@@ -90,6 +90,14 @@ TEST(OpenConditions, AreSettledByWhatComputesTheOperand) {
       {"%s: bool[2]", "constant %t = i64[]{9} constant %f = i64[]{-10} %i: i64[2] = Where(%s, %t, %f)"},
       {"%s: f32[3,9]", "%i: i64[2] = Shape(%s)"},
       {"%s: f32[3,9]", "%i: i64[2,?] = NonZero(%s)"},
+      {"%b: f32[1,9,4], %s: f32[1,5,9]", "%i: i64[?,3] = NonMaxSuppression(%b, %s)"},
+      {"%b: f32[1,9,4], %s: f32[1,50,9]",
+       "%n: i64[?,3] = NonMaxSuppression(%b, %s) constant %two = i64[]{2} %i: i64[?] = Gather(%n, %two) {axis=1}"},
+      {"%b: f32[1,9,4], %s: f32[1,50,9]",
+       "%n: i64[?,3] = NonMaxSuppression(%b, %s) constant %f = i64[1]{2} constant %t = i64[1]{3} constant %a = "
+       "i64[1]{1} "
+       "%i: i64[?,1] = Slice(%n, %f, %t, %a)"},
+      {"%s: f32[3,3]", "%u: f32[?], %f: i64[?], %i: i64[9] = Unique(%s)"},
   };
   for (const auto& [inputs, body] : settled) EXPECT_EQ(open_count(lookup(inputs, body)), 0U) << body;
 }
@@ -97,6 +105,8 @@ TEST(OpenConditions, AreSettledByWhatComputesTheOperand) {
 TEST(OpenConditions, StayWhereTheOperandMayBeAnything) {
   const std::vector<std::pair<std::string, std::string>> open = {
       {"%s: f32[2,11]", "%i: i64[2,1] = ArgMax(%s) {axis=1}"},
+      {"%b: f32[1,9,4], %s: f32[1,50,9]",
+       "%n: i64[?,3] = NonMaxSuppression(%b, %s) constant %one = i64[]{1} %i: i64[?] = Gather(%n, %one) {axis=1}"},
       {"%s: i64[2]", "constant %h = i64[]{9} %i: i64[2] = Clip(%s, _, %h)"},
       {"%s: f32[2]", "%i: i64[2] = Cast(%s) {to=7}"},
       {"%s: i64[2]", "constant %one = i64[]{1} %i: i64[2] = Add(%s, %one)"},

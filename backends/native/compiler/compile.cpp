@@ -25,6 +25,7 @@ using nlohmann::json;
 
 std::expected<std::vector<Variant>, Refusal> support(const Graph& graph, const Region& region,
                                                      const CompileOptions& options, const Target& target) {
+  if (is_open(graph, region)) return open_variants(graph, region, options, target);
   const auto site = site_of(graph, region, options, target);
   if (!site) return std::unexpected(site.error());
   return variants_of(*site);
@@ -78,18 +79,6 @@ std::expected<Artifact, Refusal> artifact_of(const TensorCode& code, std::span<c
                   .compatibility = compatibility_of(program),
                   .constants = code.constants,
                   .workspace_bytes = program.workspace_bytes()};
-}
-
-/// Without a domain nothing can be measured: one kernel, which takes every shape.
-std::expected<Artifact, Refusal> compile_open(const CompileRequest& request, const CompileOptions& options,
-                                              const Target& target) {
-  const OpenRequest open{.graph = request.graph,
-                         .region = request.region,
-                         .formats = request.variant,
-                         .domain = any_extents(*request.graph, request.region)};
-  const auto names = set_candidates(open, options, target);
-  if (!names) return std::unexpected(names.error());
-  return native::compile_set(open, std::span(*names).first(1), {}, options, target);
 }
 
 std::expected<Artifact, Refusal> compile_one(const CompileRequest& request, const CompileOptions& options,

@@ -215,6 +215,58 @@ std::expected<std::vector<std::string>, Refusal> set_candidates(const OpenReques
   return for_all;
 }
 
+namespace {
+
+/// The extent that a dimension had in the recorded run, else one that is neither small nor large.
+std::int64_t recorded_extent(const Graph& graph, const Region& region, const Symbol& symbol) {
+  const Dim& dim = (*graph.value(region.inputs[symbol.input]).type.shape)[symbol.axis];
+  return std::clamp(dim.recorded >= 0 ? dim.recorded : kFarExtent, symbol.low, symbol.high);
+}
+
+OpenRequest any_request(const Graph& graph, const Region& region, Variant formats) {
+  return {.graph = &graph, .region = region, .formats = std::move(formats), .domain = any_extents(graph, region)};
+}
+
+bool is_plain_where_open(const Graph& graph, const std::vector<ValueId>& ids, const std::vector<Format>& formats) {
+  for (std::size_t i = 0; i < ids.size(); ++i)
+    if (!graph.value(ids[i]).type.is_static() && !formats[i].is_plain()) return false;
+  return true;
+}
+
+}  // namespace
+
+std::expected<std::vector<Variant>, Refusal> open_variants(const Graph& graph, const Region& region,
+                                                           const CompileOptions& options, const Target& target) {
+  const OpenRequest request = any_request(graph, region, {});
+  const auto read = opened(request, options, target);
+  if (!read) return std::unexpected(read.error());
+  Extents point;
+  for (const Symbol& symbol : read->open.symbols) point.push_back(recorded_extent(graph, region, symbol));
+  const Graph at_point = graph_at(graph, read->open, point);
+  auto site = site_of(at_point, region, options, target);
+  if (!site) return std::unexpected(site.error());
+  site->is_open = true;
+  auto variants = variants_of(*site);
+  if (!variants) return variants;
+  std::erase_if(*variants, [&](const Variant& variant) {
+    return !is_plain_where_open(graph, region.inputs, variant.input_formats) ||
+           !is_plain_where_open(graph, region.outputs, variant.output_formats);
+  });
+  if (variants->empty()) return refuse(RefusalReason::kFormat, "no implementation in plain format");
+  return variants;
+}
+
+std::expected<Artifact, Refusal> compile_open(const CompileRequest& request, const CompileOptions& options,
+                                              const Target& target) {
+  const OpenRequest open = any_request(*request.graph, request.region, request.variant);
+  const auto read = opened(open, options, target);
+  if (!read) return std::unexpected(read.error());
+  const auto code = code_of(*read, "kernel", request.variant.name);
+  if (!code) return std::unexpected(code.error());
+  const std::string name = request.variant.name + std::string(code->guards.empty() ? "" : kAny);
+  return compile_set(open, {&name, 1}, {}, options, target);
+}
+
 std::expected<Artifact, Refusal> compile_set(const OpenRequest& request, std::span<const std::string> kernels,
                                              std::span<const KernelCase> cases, const CompileOptions& options,
                                              const Target& target) {

@@ -17,6 +17,16 @@ namespace collage::native {
                                                                               const CompileOptions& options,
                                                                               const Target& target);
 
+/// Variants for a region of open inputs without a domain, in plain format on open ports: the strategies' at the extents
+/// of the recorded run. Each supports every shape. Nothing is compiled.
+[[nodiscard]] std::expected<std::vector<Variant>, Refusal> open_variants(const Graph& graph, const Region& region,
+                                                                         const CompileOptions& options,
+                                                                         const Target& target);
+
+/// An artifact of one of these variants.
+[[nodiscard]] std::expected<Artifact, Refusal> compile_open(const CompileRequest& request,
+                                                            const CompileOptions& options, const Target& target);
+
 /// What Halide throws is for the caller to guard against.
 [[nodiscard]] std::expected<Artifact, Refusal> compile_set(const OpenRequest& request,
                                                            std::span<const std::string> kernels,

@@ -338,8 +338,9 @@ TEST(OpenKernels, OfLesserProcessorsAreInTheSameArtifact) {
 
 TEST(OpenKernels, AreWhatCompileMakesOfAnOpenRegion) {
   const Graph graph = kProduct.open();
+  const Variant variant = variants_of(compiling(), graph).front();
+  const Artifact artifact = artifact_of(compiling(), graph, variant);
   const Variant formats = formats_of(graph, false);
-  const Artifact artifact = artifact_of(compiling(), graph, formats);
   const auto kernel = loading().load(request_of(graph, formats, artifact));
   ASSERT_TRUE(kernel) << to_string(kernel.error());
   for (const std::int64_t rows : {1, 77, 5000}) {
@@ -356,6 +357,40 @@ std::string refusal_of(const std::string& text, const ShapeDomain& domain) {
   const Graph graph = one.open();
   const auto names = compiler().candidates(open_request(one, graph), {});
   return names ? "" : std::string(name_of(names.error().reason)) + ": " + names.error().detail;
+}
+
+TEST(OpenKernels, MoveToOtherInputsAndToNoRowsAtAll) {
+  const Graph graph = kProduct.open();
+  const Variant variant = variants_of(compiling(), graph).front();
+  const Artifact artifact = artifact_of(compiling(), graph, variant);
+  const auto kernel = loading().load(request_of(graph, formats_of(graph, false), artifact));
+  ASSERT_TRUE(kernel) << to_string(kernel.error());
+  std::unique_ptr<Call> call;
+  for (const std::int64_t rows : {7, 0, 300, 7}) {
+    const Graph closed = kProduct.closed({{"M", rows > 0 ? rows : 1}});
+    const std::vector<Tensor> inputs = inputs_of(closed);
+    std::vector<Extents> extents = extents_of(closed);
+    extents[0][0] = rows;
+    std::vector<const void*> addresses;
+    for (const Tensor& input : inputs) addresses.push_back(input.data.data());
+    if (call == nullptr) {
+      auto bound = (*kernel)->as_open()->bind_at({.inputs = addresses, .outputs = {nullptr}}, extents);
+      ASSERT_TRUE(bound) << to_string(bound.error());
+      call = std::move(*bound);
+    } else {
+      EXPECT_TRUE(call->move_inputs(addresses, extents).value());
+    }
+    ASSERT_TRUE(call->run());
+    const DynamicOutput made = call->dynamic_output(0).value();
+    EXPECT_EQ(made.extents.front(), rows);
+    if (rows == 0) continue;
+    const Tensor seen{
+        .type = made.type,
+        .extents = made.extents,
+        .data = Buffer::copy_of({static_cast<const std::byte*>(made.data), byte_count(made.type, made.extents)}),
+        .strings = {}};
+    EXPECT_EQ(difference({seen}, expected_of(closed), Accuracy::kStrict), "") << rows;
+  }
 }
 
 TEST(OpenKernels, AreRefusedForWhatCannotBeOpen) {
