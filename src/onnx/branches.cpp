@@ -21,16 +21,28 @@ std::map<std::string, int> definitions(const pb::GraphProto& graph) {
   return counts;
 }
 
+/// Conditions whose value a graph knows, its own first and then those of the graphs around it.
+struct KnownConditions {
+  const KnownConditions* outer = nullptr;
+  std::map<std::string, bool> own;
+
+  [[nodiscard]] std::optional<bool> find(const std::string& name) const {
+    for (const KnownConditions* scope = this; scope; scope = scope->outer)
+      if (const auto found = scope->own.find(name); found != scope->own.end()) return found->second;
+    return std::nullopt;
+  }
+};
+
 class Inliner {
  public:
   Inliner(pb::GraphProto& outermost, const UnfitBranches& unfit, std::vector<std::string>& notes)
       : names_(outermost), definitions_(definitions(outermost)), unfit_(unfit), notes_(notes) {}
 
-  /// `known` are the conditions known outside the graph.
-  int run(pb::GraphProto& graph, std::map<std::string, bool> known) {
+  int run(pb::GraphProto& graph, const KnownConditions* outer) {
+    KnownConditions known{.outer = outer, .own = {}};
     for (const auto& tensor : graph.initializer())
       if (const auto value = read_small(tensor); value && value->type == pb::TensorProto::BOOL && value->size() == 1)
-        known[tensor.name()] = value->ints.front() != 0;
+        known.own[tensor.name()] = value->ints.front() != 0;
     int inlined = 0;
     google::protobuf::RepeatedPtrField<pb::NodeProto> kept;
     for (auto& node : *graph.mutable_node()) {
@@ -43,8 +55,8 @@ class Inliner {
         continue;
       }
       for (auto& attribute : *node.mutable_attribute()) {
-        if (attribute.has_g()) inlined += run(*attribute.mutable_g(), known);
-        for (auto& body : *attribute.mutable_graphs()) inlined += run(body, known);
+        if (attribute.has_g()) inlined += run(*attribute.mutable_g(), &known);
+        for (auto& body : *attribute.mutable_graphs()) inlined += run(body, &known);
       }
       kept.Add()->Swap(&node);
     }
@@ -53,11 +65,11 @@ class Inliner {
   }
 
  private:
-  std::optional<std::string> decided_branch(const pb::NodeProto& node, const std::map<std::string, bool>& known) {
+  std::optional<std::string> decided_branch(const pb::NodeProto& node, const KnownConditions& known) {
     if (!is_standard_op(node, "If") || node.input_size() != 1) return std::nullopt;
     std::string branch;
-    if (const auto condition = known.find(node.input(0)); condition != known.end()) {
-      branch = condition->second ? "then_branch" : "else_branch";
+    if (const auto condition = known.find(node.input(0))) {
+      branch = *condition ? "then_branch" : "else_branch";
     } else if (const auto found = unfit_.find("node If (" + node.name() + ")"); found != unfit_.end()) {
       branch = found->second == "then_branch" ? "else_branch" : "then_branch";
       notes_.push_back("the " + found->second + " of If '" + node.name() +
@@ -110,20 +122,15 @@ class Inliner {
 }  // namespace
 
 void name_branches(pb::GraphProto& graph) {
-  std::set<std::string> taken;
+  UniqueNames names;
   for_each_graph(graph, [&](pb::GraphProto& one) {
-    for (auto& node : *one.mutable_node()) {
-      if (!is_standard_op(node, "If")) continue;
-      const std::string stem = node.name().empty() ? "If" : node.name();
-      std::string name = stem;
-      for (int i = 1; !taken.insert(name).second; ++i) name = stem + "_" + std::to_string(i);
-      node.set_name(name);
-    }
+    for (auto& node : *one.mutable_node())
+      if (is_standard_op(node, "If")) node.set_name(names.fresh(node.name().empty() ? "If" : node.name()));
   });
 }
 
 int inline_decided_branches(pb::GraphProto& graph, const UnfitBranches& unfit, std::vector<std::string>& notes) {
-  return Inliner(graph, unfit, notes).run(graph, {});
+  return Inliner(graph, unfit, notes).run(graph, nullptr);
 }
 
 }  // namespace collage

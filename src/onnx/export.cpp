@@ -231,11 +231,10 @@ class GraphWriter {
   }
 
   std::string fresh_name(const std::string& stem) {
-    if (names_.empty())
-      for (const Value& value : graph_.values) names_.insert(value.name);
-    std::string name = stem;
-    for (int i = 1; !names_.insert(name).second; ++i) name = stem + "_" + std::to_string(i);
-    return name;
+    if (!has_names_)
+      for (const Value& value : graph_.values) names_.take(value.name);
+    has_names_ = true;
+    return names_.fresh(stem);
   }
 
   void write_inner_types(pb::GraphProto& message) const {
@@ -262,7 +261,8 @@ class GraphWriter {
   bool is_body_;
   std::int64_t& ir_version_;
   std::vector<ValueId> placed_;  ///< values in the order of the file
-  std::unordered_set<std::string> names_;
+  bool has_names_ = false;
+  UniqueNames names_;
 };
 
 }  // namespace

@@ -143,16 +143,19 @@ void set_opset(pb::ModelProto& model, std::string_view domain, std::int64_t vers
 
 Names::Names(const pb::GraphProto& graph) {
   for_each_graph(graph, [&](const pb::GraphProto& one) {
-    for (const auto& input : one.input()) taken_.insert(input.name());
-    for (const auto& tensor : one.initializer()) taken_.insert(tensor.name());
+    for (const auto& input : one.input()) names_.take(input.name());
+    for (const auto& tensor : one.initializer()) names_.take(tensor.name());
     for (const auto& node : one.node())
-      for (const auto& output : node.output()) taken_.insert(output);
+      for (const auto& output : node.output()) names_.take(output);
   });
 }
 
-std::string Names::fresh(std::string_view stem) {
+std::string UniqueNames::fresh(std::string_view stem) {
   std::string name(stem);
-  for (int i = 1; !taken_.insert(name).second; ++i) name = std::string(stem) + "_" + std::to_string(i);
+  if (taken_.insert(name).second) return name;
+  int& number = counted_[name];
+  do name = std::string(stem) + "_" + std::to_string(++number);
+  while (!taken_.insert(name).second);
   return name;
 }
 

@@ -12,6 +12,7 @@
 #include <new>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <unordered_set>
 #include <vector>
 
@@ -73,15 +74,28 @@ void rename_values(pb::GraphProto& graph, const Renames& renames);
 [[nodiscard]] std::int64_t opset_of(const pb::ModelProto& model, std::string_view domain);
 void set_opset(pb::ModelProto& model, std::string_view domain, std::int64_t version);
 
+/// Names that are each used once.
+class UniqueNames {
+ public:
+  void take(const std::string& name) { taken_.insert(name); }
+  /// `stem` if it is free, else the first free of stem_1, stem_2, ... Takes it. Goes on counting where it was for this
+  /// stem: a file may name everything alike.
+  [[nodiscard]] std::string fresh(std::string_view stem);
+
+ private:
+  std::unordered_set<std::string> taken_;
+  std::unordered_map<std::string, int> counted_;  ///< stem -> last number
+};
+
 /// Every value name of a model, for making new ones.
 class Names {
  public:
   explicit Names(const pb::GraphProto& graph);
   /// An unused name that begins with `stem`.
-  [[nodiscard]] std::string fresh(std::string_view stem);
+  [[nodiscard]] std::string fresh(std::string_view stem) { return names_.fresh(stem); }
 
  private:
-  std::unordered_set<std::string> taken_;
+  UniqueNames names_;
 };
 
 /// A constant tensor message of int64 or float values.

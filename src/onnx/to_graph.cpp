@@ -2,7 +2,6 @@
 
 #include <set>
 #include <unordered_map>
-#include <unordered_set>
 
 #include "ir/move_values.h"
 #include "onnx/attribute_proto.h"
@@ -164,9 +163,7 @@ class GraphReader {
   std::string unique_node_name(const pb::NodeProto& message) {
     std::string name = message.name();
     if (name.empty()) name = message.op_type() + "_" + std::to_string(graph_.nodes.size());
-    const std::string stem = name;
-    for (int i = 1; !node_names_.insert(name).second; ++i) name = stem + "_" + std::to_string(i);
-    return name;
+    return node_names_.fresh(name);
   }
 
   Result<void> read_captures(const pb::NodeProto& message, Node& node, const std::string& where) {
@@ -209,7 +206,7 @@ class GraphReader {
   std::unordered_map<std::string, ValueId> ids_;
   std::unordered_map<std::string, ValueId> aliases_;
   std::unordered_map<std::string, const pb::TypeProto*> types_;
-  std::unordered_set<std::string> node_names_;
+  UniqueNames node_names_;
 };
 
 }  // namespace
