@@ -23,14 +23,16 @@ std::uint64_t capped_product(std::uint64_t a, std::uint64_t b) {
 
 struct Caller {
   const pb::FunctionProto* function = nullptr;
-  std::uint64_t nodes = 0;                     ///< its own, without those that are calls
-  std::uint64_t bytes = 0;                     ///< of its message
+  std::uint64_t nodes = 0;  ///< its own, without those that are calls
+  std::uint64_t bytes = 0;  ///< of its message
+  std::uint64_t bodies = 0;
   std::map<std::size_t, std::uint64_t> calls;  ///< function -> how often
 };
 
 struct InlinedSize {
   std::uint64_t nodes = 0;
   std::uint64_t bytes = 0;
+  std::uint64_t bodies = 0;
   std::uint64_t depth = 0;  ///< functions inside each other, this one included
 };
 
@@ -64,6 +66,7 @@ class CallGraph {
       else
         ++caller.nodes;
       for (const auto& attribute : node.attribute()) {
+        caller.bodies += (attribute.has_g() ? 1U : 0U) + static_cast<std::uint64_t>(attribute.graphs_size());
         if (attribute.has_g()) count_nodes(caller, attribute.g().node());
         for (const auto& body : attribute.graphs()) count_nodes(caller, body.node());
       }
@@ -72,11 +75,15 @@ class CallGraph {
 
   /// Sizes of what it calls are known.
   [[nodiscard]] InlinedSize size_of(const Caller& caller) const {
-    InlinedSize size{.nodes = caller.nodes, .bytes = caller.bytes, .depth = caller.function != nullptr ? 1U : 0U};
+    InlinedSize size{.nodes = caller.nodes,
+                     .bytes = caller.bytes,
+                     .bodies = caller.bodies,
+                     .depth = caller.function != nullptr ? 1U : 0U};
     for (const auto& [callee, count] : caller.calls) {
       const InlinedSize& inner = *sizes_[callee];
       size.nodes = capped_sum(size.nodes, capped_product(count, inner.nodes));
       size.bytes = capped_sum(size.bytes, capped_product(count, inner.bytes));
+      size.bodies = capped_sum(size.bodies, capped_product(count, inner.bodies));
       size.depth = std::max(size.depth, inner.depth + (caller.function != nullptr ? 1U : 0U));
     }
     return size;
@@ -90,6 +97,8 @@ class CallGraph {
       return refuse(&ImportLimits::function_depth, size.depth, " functions inside each other");
     if (size.nodes > limits_.inlined_nodes)
       return refuse(&ImportLimits::inlined_nodes, size.nodes, " or more nodes once functions are inlined");
+    if (const std::uint64_t names = capped_product(size.bodies, size.nodes); names > limits_.body_names)
+      return refuse(&ImportLimits::body_names, names, " bodies times nodes once functions are inlined");
     if (size.bytes > limits_.parse_memory)
       return refuse(&ImportLimits::parse_memory, size.bytes, " or more bytes once functions are inlined");
     return {};

@@ -18,9 +18,10 @@ struct ImportLimits {
   std::uint64_t parse_memory = std::uint64_t{1} << 30;
   std::uint64_t nodes = 150'000;
   std::uint64_t attributes = 600'000;
-  std::uint64_t values = 250'000;
+  std::uint64_t values = 400'000;
   std::uint64_t tensors = 250'000;
   std::uint64_t functions = 100'000;
+  std::uint64_t body_names = 200'000'000;  ///< inference gives every body a copy of the names around it
   std::uint64_t depth = 64;
   std::uint64_t function_depth = 100;
   std::uint64_t inlined_nodes = 150'000;

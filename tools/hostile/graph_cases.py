@@ -119,8 +119,21 @@ def long_graphs(c):
     c.add("graph", "inputs-5000", model_of([node("Sum", [f"x{i}" for i in range(5000)], ["y"])], inputs=inputs), "ok")
     for depth in (1, 20, 33, 50):
         c.add("graph", f"branches-{depth}", branches(depth), "ok")
+    c.add("graph", "bodies-500", many_bodies(500), "ok")
+    c.add("graph", "bodies-12000", many_bodies(12_000), LIMIT, "--limit body-names")
+    results = [f"o{i}" for i in range(500_000)]
+    c.add("graph", "results-500000", model_of([node("Split", ["x"], results, num_outputs=500_000)]), LIMIT, "--limit values")
     for depth in (65, 90):
         c.add("graph", f"branches-{depth}", branches(depth), LIMIT, "--limit depth")
+
+
+def many_bodies(count):
+    """If nodes side by side, as bytes: each has two bodies."""
+    body = helper.make_graph([node("Relu", ["x"], ["t"])], "b", [], [value("t")])
+    one = helper.make_node("If", ["c"], ["v000000"], then_branch=body, else_branch=body).SerializeToString()
+    nodes = b"".join(delimited(1, one.replace(b"v000000", b"v%06d" % i)) for i in range(count))
+    model = model_of([], inputs=[value("x"), value("c", TensorProto.BOOL, [])], outputs=[value("v000001")])
+    return model.SerializeToString() + delimited(7, nodes)
 
 
 def branch_bytes(depth):

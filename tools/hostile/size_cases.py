@@ -173,6 +173,13 @@ def functions(c):
     c.add("functions", "chain-50", with_functions(chain(50)), "ok")
     c.add("functions", "doubling-5", with_functions(doubling(5)), "ok")
     c.add("functions", "doubling-in-branches-3", with_functions(doubling(3, True)), "ok")
+    branching = function(
+        "f0", [node("Cast", ["a"], ["c0"], to=TensorProto.BOOL), in_branch("f1", 0), node("Relu", ["m0"], ["b"])]
+    )
+    many = [call("f0", "x", "y")] + [call("f0", "x", f"y{i}") for i in range(20_000)]
+    ends = function("f1", [node("Relu", ["a"], ["b"])])
+    bodies = model_of(many, domains=[("local", 1)], functions=[branching, ends])
+    c.add("functions", "bodies-20000", bodies, LIMIT, "--limit body-names")
     big = helper.make_tensor("t", F, [262144], np.zeros(262144, np.float32))
     heavy = function(
         "f0",

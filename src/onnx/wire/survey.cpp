@@ -83,7 +83,10 @@ class SurveyWalk {
       }
       COLLAGE_TRY_VOID(step());
     }
-    return {};
+    const std::uint64_t seen = all_bodies_ * (values_ + tensors_);
+    if (seen <= limits_.body_names) return {};
+    return over_limit(limits_, &ImportLimits::body_names, where_,
+                      std::to_string(all_bodies_) + " bodies and " + std::to_string(values_ + tensors_) + " values");
   }
 
  private:
@@ -131,6 +134,8 @@ class SurveyWalk {
   Result<void> take_text(const FieldDescriptor& known, std::string_view text) {
     COLLAGE_TRY_VOID(spend(sizeof(std::string) + kPerPiece + (known.is_repeated() ? kPerElement : 0)));
     if (known.type() != FieldDescriptor::TYPE_STRING || is_remark(known)) return {};
+    if (known.containing_type() == pb::NodeProto::descriptor() && known.number() == pb::NodeProto::kOutputFieldNumber)
+      COLLAGE_TRY_VOID(count(values_, &ImportLimits::values, "values"));
     const auto full_name = [&] { return known.containing_type()->name() + "." + known.name(); };
     if (text.size() > limits_.name)
       return over_limit(limits_, &ImportLimits::name, place(),
@@ -147,6 +152,7 @@ class SurveyWalk {
     COLLAGE_TRY_VOID(spend(size_of(*type) + kPerPiece + (known.is_repeated() ? kPerElement : 0)));
     const bool is_body = type == pb::GraphProto::descriptor();
     // The graph of the model is no body.
+    all_bodies_ += known.containing_type() == pb::AttributeProto::descriptor() && is_body ? 1U : 0U;
     if (is_body && ++bodies_ > limits_.depth + 1)
       return over_limit(limits_, &ImportLimits::depth, place(), "a body inside " + std::to_string(bodies_ - 2));
     if (stack_.size() >= static_cast<std::size_t>(message_depth(limits_)))
@@ -157,14 +163,15 @@ class SurveyWalk {
     return {};
   }
 
+  Result<void> count(std::uint64_t& seen, std::uint64_t ImportLimits::*limit, const char* what) const {
+    if (++seen <= limits_.*limit) return {};
+    return over_limit(limits_, limit, place(), "more than " + std::to_string(limits_.*limit) + " " + what);
+  }
+
   Result<void> count_message(const Descriptor& type) {
-    const auto count = [&](std::uint64_t& seen, std::uint64_t ImportLimits::*limit, const char* what) -> Result<void> {
-      if (++seen <= limits_.*limit) return {};
-      return over_limit(limits_, limit, place(), "more than " + std::to_string(limits_.*limit) + " " + what);
-    };
     if (&type == pb::NodeProto::descriptor()) return count(nodes_, &ImportLimits::nodes, "nodes");
     if (&type == pb::AttributeProto::descriptor()) return count(attributes_, &ImportLimits::attributes, "attributes");
-    if (&type == pb::ValueInfoProto::descriptor()) return count(values_, &ImportLimits::values, "declared values");
+    if (&type == pb::ValueInfoProto::descriptor()) return count(values_, &ImportLimits::values, "values");
     if (&type == pb::TensorProto::descriptor()) return count(tensors_, &ImportLimits::tensors, "tensors");
     if (&type == pb::FunctionProto::descriptor()) return count(functions_, &ImportLimits::functions, "functions");
     return {};
@@ -202,7 +209,8 @@ class SurveyWalk {
   std::vector<OpenMessage> stack_;
   std::unordered_map<const Descriptor*, std::uint64_t> sizes_;  ///< as many as ONNX has types
   std::uint64_t memory_ = 0;
-  std::uint64_t bodies_ = 0;
+  std::uint64_t bodies_ = 0;  ///< that are being read, the graph of the model included
+  std::uint64_t all_bodies_ = 0;
   std::uint64_t nodes_ = 0;
   std::uint64_t attributes_ = 0;
   std::uint64_t values_ = 0;
