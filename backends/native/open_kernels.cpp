@@ -118,7 +118,8 @@ class OpenKernels final : public MultiKernel {
     std::vector<Extents> outputs;
     for (const Terms& port : set_.outputs) {
       outputs.push_back(values_of(port, sizes_at(set_, symbols)));
-      if (!has_no_elements(outputs.back()))
+      const bool is_negative = std::ranges::any_of(outputs.back(), [](std::int64_t extent) { return extent < 0; });
+      if (is_negative || !has_no_elements(outputs.back()))
         return fail(ExitCode::kUnsupported, "shape/outside", "native", "an input without elements",
                     "at least one element");
     }
@@ -149,6 +150,7 @@ class OpenCall final : public Call {
 
   Result<void> place(std::span<const Extents> inputs) {
     call_.reset();
+    extents_.clear();
     if (std::ranges::any_of(inputs, has_no_elements)) {
       COLLAGE_TRY(extents_, kernels_.outputs_without_work(inputs));
       return {};
@@ -171,9 +173,13 @@ class OpenCall final : public Call {
     return {};
   }
 
-  Result<void> run() override { return call_ ? call_->run() : Result<void>(); }
+  Result<void> run() override {
+    if (call_) return call_->run();
+    return extents_.empty() ? misfit("a call that was not placed") : Result<void>();
+  }
 
   Result<DynamicOutput> dynamic_output(std::size_t port) override {
+    if (extents_.empty()) return misfit("a call that was not placed");
     const void* const data = buffers_.outputs[port] != nullptr ? buffers_.outputs[port] : made_[port].pages.get();
     return DynamicOutput{.type = kernels_.outputs_[port].type.element, .extents = extents_[port], .data = data};
   }

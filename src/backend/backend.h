@@ -113,8 +113,9 @@ class Call {
   virtual Result<void> run() = 0;
   /// For an output that is bound to null: the result of the last run.
   virtual Result<DynamicOutput> dynamic_output(std::size_t port);
-  /// From now on reads the inputs at these addresses, with these extents. False, and nothing has changed, when the
-  /// kernel must be bound again instead; calls of OpenKernels should do better.
+  /// From now on reads the inputs of open shape at these addresses, with these extents; other inputs stay where they
+  /// are. False, and nothing has changed, when the kernel must be bound again instead; calls of OpenKernels should do
+  /// better. After an error the call is of no use.
   virtual Result<bool> move_inputs(std::span<const void* const> inputs, std::span<const Extents> extents);
 };
 

@@ -30,17 +30,19 @@ void list_refused(const PlanBody& body, const BackendSource& backends, std::vect
 }
 
 Result<void> check_shapes(const Plan& plan, const std::string& label) {
-  const auto check = [&](const std::vector<PlanIndex>& values, std::string_view kind) -> Result<void> {
-    for (const PlanIndex index : values) {
-      const PlanValue& value = plan.values[index];
-      if (value.storage != Storage::kDynamic && value.type.is_static()) continue;
-      return fail(ExitCode::kUnsupported, "export/shape", fmt::format("{}: {} {}", label, kind, value.name),
-                  to_string(value.type), "a fixed shape");
-    }
-    return {};
+  const auto kind_of = [&](PlanIndex index) {
+    const auto is_in = [&](const std::vector<PlanIndex>& ports) {
+      return std::ranges::find(ports, index) != ports.end();
+    };
+    return is_in(plan.inputs) ? "input" : is_in(plan.outputs) ? "output" : "value";
   };
-  COLLAGE_TRY_VOID(check(plan.inputs, "input"));
-  return check(plan.outputs, "output");
+  for (PlanIndex index = 0; index < plan.values.size(); ++index) {
+    const PlanValue& value = plan.values[index];
+    if (value.storage != Storage::kDynamic && value.type.is_static()) continue;
+    return fail(ExitCode::kUnsupported, "export/shape", fmt::format("{}: {} {}", label, kind_of(index), value.name),
+                to_string(value.type), "a fixed shape");
+  }
+  return {};
 }
 
 }  // namespace

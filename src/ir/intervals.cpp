@@ -150,13 +150,18 @@ struct Intervals::Followed {
     const ValueId data = input_of(node, 0);
     const Node* const maker = data.valid() ? intervals.producer_of(data) : nullptr;
     if (maker == nullptr || !is_op(*maker, "NonMaxSuppression")) return std::nullopt;
-    if (is_op(node, "Split"))
-      return integer("axis", 0) == 1 && node.outputs.size() == 3 ? std::optional(output) : std::nullopt;
-    if (is_op(node, "Gather") && integer("axis", 0) == 1) return only_number(1);
+    if (is_op(node, "Gather") && integer("axis", 0) == 1) return column_of(only_number(1));
     if (!is_op(node, "Slice") || only_number(3) != 1) return std::nullopt;
     const auto first = only_number(1);
     const auto end = only_number(2);
-    return first && *first >= 0 && end == *first + 1 ? first : std::nullopt;
+    return first && *first >= 0 && end == *first + 1 ? column_of(first) : std::nullopt;
+  }
+
+  /// An index into three columns, counted from the end when negative; nothing when it is none.
+  [[nodiscard]] static std::optional<std::int64_t> column_of(std::optional<std::int64_t> index) {
+    constexpr std::int64_t kColumns = 3;
+    if (!index || *index < -kColumns || *index >= kColumns) return std::nullopt;
+    return *index < 0 ? *index + kColumns : *index;
   }
 
   /// The one element of a constant operand.

@@ -54,8 +54,8 @@ enum class ElementType : std::uint8_t {
 struct Dim {
   std::int64_t extent = -1;
   std::string symbol;
-  /// The extent in the recorded run, of a dimension that is not static; -1: none. A hint for costs, no part of the
-  /// type.
+  /// The extent in the recorded run, of a dimension that is not static; -1: none. Costs and the choice of
+  /// variants go by it; it is no part of the type.
   std::int64_t recorded = -1;
 
   [[nodiscard]] bool is_static() const { return extent >= 0; }

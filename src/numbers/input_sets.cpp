@@ -5,6 +5,7 @@
 
 #include "base/hash.h"
 #include "numbers/input_draw.h"
+#include "numbers/inputs.h"
 #include "numbers/magnitude_twin.h"
 #include "numbers/reference_run.h"
 #include "numbers/region_numbers.h"
@@ -124,7 +125,7 @@ class Maker {
     if (!made) return sets;
     add_extents("no rows", *made, sets, [](std::int64_t) { return 0; });
     add_extents("one row", *made, sets, [](std::int64_t) { return 1; });
-    add_extents("more rows", *made, sets, [](std::int64_t extent) { return 2 * extent + 1; });
+    add_extents("more rows", *made, sets, [](std::int64_t extent) { return 2 * extent + 3; });
     return sets;
   }
 
@@ -136,7 +137,9 @@ class Maker {
       const ValueType& type = part_.value(part_.inputs[i]).type;
       for (std::size_t d = 0; d < extents.size() && type.is_open(); ++d)
         if (!(*type.shape)[d].is_static()) extents[d] = change(extents[d]);
-      set.inputs.push_back(repeated(recorded_[i], extents));
+      const bool is_drawn = recorded_[i].data.size() == 0 && !numbers_.kept[i];
+      set.inputs.push_back(is_drawn ? drawn(recorded_[i].type, extents, seed_of(name, i))
+                                    : repeated(recorded_[i], extents));
     }
     auto outputs = run.run(set.inputs);
     if (!outputs || !all_finite(*outputs)) return;
@@ -145,7 +148,15 @@ class Maker {
     sets.push_back(std::move(set));
   }
 
-  /// A tensor of these extents with the elements of another one, over and over.
+  /// In place of a record without elements: what that would have held is not known.
+  static Tensor drawn(ElementType type, const Extents& extents, std::uint64_t seed) {
+    const bool is_index = is_integer(type);
+    auto made = make_input("rows", ValueType::tensor(type, extents), seed, std::nullopt,
+                           is_index ? std::optional<std::int64_t>(1) : std::nullopt);
+    return made ? *std::move(made) : repeated({.type = type, .extents = {}, .data = {}, .strings = {}}, extents);
+  }
+
+  /// A tensor of these extents with the elements of another one, over and over; zeros for none.
   static Tensor repeated(const Tensor& tensor, const Extents& extents) {
     const std::size_t size = byte_count(tensor.type, extents);
     const std::size_t whole = tensor.data.size();

@@ -97,6 +97,8 @@ class Verifier {
                      "storage of the value's location");
     if (value.storage != Storage::kDynamic && !value.type.is_static() && !is_open_input(index))
       return damaged(label(index), to_string(value.type), "a static tensor");
+    if (value.storage == Storage::kDynamic && !value.place.format.is_plain())
+      return damaged(label(index), value.place.format.name, "plain, for a value of open shape");
     if (value.storage == Storage::kDynamic && around_ != nullptr)
       return damaged(label(index), "a value of unknown shape", "known shapes inside a body");
     if (value.offset % kBufferAlignment != 0)
@@ -161,6 +163,10 @@ class Verifier {
     for (const PlanIndex value : step.inputs)
       if (has_open_shape(value) && !is_kernel(step))
         return damaged(where, label(value) + " of open shape", "kernels as readers of values of open shape");
+    for (const PlanIndex value : step.inputs)
+      if (body_.values[value].storage == Storage::kDynamic && !body_.values[value].type.is_open())
+        return damaged(where, label(value) + ": " + to_string(body_.values[value].type) + " between steps",
+                       "a tensor of known rank with an open extent");
     for (const PlanIndex value : constants)
       if (body_.values[value].storage != Storage::kConstant)
         return damaged(where, label(value) + " that is not constant", "a constant");
@@ -168,6 +174,8 @@ class Verifier {
       const Storage storage = body_.values[value].storage;
       const bool writable = storage == Storage::kOutput || storage == Storage::kArena || storage == Storage::kDevice ||
                             storage == Storage::kDynamic;
+      if (storage == Storage::kDynamic && !is_kernel(step))
+        return damaged(where, label(value) + " of open shape", "kernels as makers of values of open shape");
       if (!writable && !is_view(step))
         return damaged(where, label(value) + " written in read-only storage", "output, arena, device or dynamic");
       written_[value] = true;

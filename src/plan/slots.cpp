@@ -60,6 +60,7 @@ std::optional<std::size_t> Slots::in_place_slot(std::size_t step, std::size_t po
   for (const auto& [output, input] : ports_[step]) {
     if (output != port || input >= made.inputs.size()) continue;
     const std::size_t slot = slot_of(made.inputs[input]);
+    if (slot == kNoSlot) continue;
     if (!is_in_arena(slots_[slot].storage) || slots_[slot].life.last_read != step) continue;
     const std::size_t bytes = plan_.values[made.outputs[port]].bytes;
     if (slots_[slot].bytes != bytes || plan_.values[made.inputs[input]].bytes != bytes) continue;

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
-#include <optional>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -51,13 +51,16 @@ class OpenStepCall final : public Call {
       : kernel_(kernel), buffers_(std::move(buffers)), extents_(std::move(extents)), inputs_(std::move(inputs)) {}
 
   Result<void> run() override {
+    // After an error nobody knows what the call is bound to.
+    if (!std::exchange(is_bound_, false)) call_.reset();
     COLLAGE_TRY(const bool has_moved, read_inputs());
     if (has_moved || !call_) COLLAGE_TRY_VOID(move_or_bind());
+    is_bound_ = true;
     return call_->run();
   }
 
   Result<DynamicOutput> dynamic_output(std::size_t port) override {
-    if (call_) return call_->dynamic_output(port);
+    if (is_bound_) return call_->dynamic_output(port);
     return fail(ExitCode::kUsage, "runtime/open-shape", fmt::format("output port {}", port), "no run yet",
                 "a run first");
   }
@@ -93,6 +96,7 @@ class OpenStepCall final : public Call {
   std::vector<Extents> extents_;  ///< by input, of the last run
   std::vector<OpenInput> inputs_;
   std::unique_ptr<Call> call_;
+  bool is_bound_ = false;  ///< to the inputs of the last run
 };
 
 }  // namespace

@@ -1,7 +1,7 @@
 // A step that reads values whose extents are known only after an earlier step has run; internal to src/runtime.
 // In:  the step's kernel, the calls of the steps that make these values. Out: a call that binds the kernel during the
 //      run, and again only when the kernel cannot move to other inputs.
-// Cost: for each run a few tens of nanoseconds and what the library spends on other extents. Memory of such values
+// Cost: for each run small vectors of extents, and what the library spends on other extents. Memory of such values
 //       belongs to the calls that make them; inputs that a library left at an unaligned address are copied.
 #pragma once
 

@@ -131,7 +131,9 @@ Result<void> rehearse_graph(const Prepared& prepared, const TuneOptions& options
   std::erase_if(names, [&](const std::string& name) {
     return name == kHostBackend || env.store.verdict(key_of(name)).has_value();
   });
-  COLLAGE_TRY(Rehearsed tried, rehearse(env.worker, request_for(names, prepared.graph_file, options, env)));
+  RehearsalRequest request = request_for(names, prepared.graph_file, options, env);
+  request.record_file = prepared.record;
+  COLLAGE_TRY(Rehearsed tried, rehearse(env.worker, request));
   if (env.stop.stop_requested()) return {};
   who.proposals = std::move(tried.proposals);
   for (const std::string& name : names) {

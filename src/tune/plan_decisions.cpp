@@ -139,10 +139,23 @@ class CoverReader {
       if (offer.variant.name == from.variant && formats_fit(from.inputs, region.inputs, offer.variant.input_formats) &&
           formats_fit(from.outputs, region.outputs, offer.variant.output_formats))
         return offer;
+    // Which variants of open kernels are offered depends on the extents of a recorded run; each takes every shape.
+    if (!offers.empty() && has_open_input(region)) return as_planned(from, region);
     return fail(ExitCode::kUnsupported, "plan/other-variant",
                 fmt::format("{}: step {} at {}", where_, s, nodes_of(from).names.front()),
                 fmt::format("{} offers no variant {} with these formats", from.backend, from.variant),
                 "the backend that the plan was made with");
+  }
+
+  [[nodiscard]] bool has_open_input(const Region& region) const {
+    return std::ranges::any_of(region.inputs, [this](ValueId id) { return graph_.value(id).type.is_open(); });
+  }
+
+  [[nodiscard]] static Candidate as_planned(const PlanStep& from, const Region& region) {
+    return {.backend = from.backend,
+            .variant = {.name = from.variant,
+                        .input_formats = std::vector<Format>(region.inputs.size()),
+                        .output_formats = std::vector<Format>(region.outputs.size())}};
   }
 
   /// A view's plan step has its data input only, so ports are compared by name.

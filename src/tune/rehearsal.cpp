@@ -4,6 +4,7 @@
 
 #include "base/file.h"
 #include "numbers/graph_file.h"
+#include "numbers/recorded_extents.h"
 #include "region/pool_json.h"
 #include "region/value_json.h"
 #include "tune/proposers.h"
@@ -89,6 +90,7 @@ Result<Json> run_rehearsal(const Json& json, JobContext& context) {
         return RehearsalRequest{
             .backends = json.at("backends").get<std::vector<std::string>>(),
             .graph_file = json.at("graph").get<std::string>(),
+            .record_file = json.at("record").get<std::string>(),
             .folder = json.at("folder").get<std::string>(),
             .compile = {.threads = json.at("threads").get<int>(),
                         .accuracy = accuracy_of(json.at("accuracy").get<std::string>()).value_or(Accuracy::kStandard),
@@ -98,6 +100,10 @@ Result<Json> run_rehearsal(const Json& json, JobContext& context) {
   Graph graph;
   if (!job.graph_file.empty()) {
     COLLAGE_TRY(graph, read_graph_file(job.graph_file));
+  }
+  if (!job.record_file.empty()) {
+    COLLAGE_TRY(const Record record, Record::open(job.record_file));
+    COLLAGE_TRY_VOID(note_recorded_extents(record, graph));
   }
   StateWatch watch;
   Json answers = Json::array();
@@ -120,6 +126,7 @@ Json job_of(const RehearsalRequest& request) {
   return {{"type", "rehearse"},
           {"backends", request.backends},
           {"graph", request.graph_file},
+          {"record", request.record_file},
           {"folder", request.folder},
           {"threads", request.compile.threads},
           {"accuracy", std::string(name_of(request.compile.accuracy))},

@@ -24,6 +24,7 @@ namespace collage {
 struct RehearsalRequest {
   std::vector<std::string> backends;  ///< instances
   std::string graph_file;             ///< proposed to each; empty = a probe only
+  std::string record_file;            ///< the recorded run of the graph; empty: none
   std::string folder;                 ///< where proposals are kept; empty = they are not
   CompileOptions compile;
   std::chrono::nanoseconds limit = std::chrono::seconds(60);  ///< for one stage of one instance

@@ -107,6 +107,8 @@ TEST(OpenConditions, StayWhereTheOperandMayBeAnything) {
       {"%s: f32[2,11]", "%i: i64[2,1] = ArgMax(%s) {axis=1}"},
       {"%b: f32[1,9,4], %s: f32[1,50,9]",
        "%n: i64[?,3] = NonMaxSuppression(%b, %s) constant %one = i64[]{1} %i: i64[?] = Gather(%n, %one) {axis=1}"},
+      {"%b: f32[1,9,4], %s: f32[1,50,9]",
+       "%n: i64[?,3] = NonMaxSuppression(%b, %s) constant %two = i64[]{-2} %i: i64[?] = Gather(%n, %two) {axis=1}"},
       {"%s: i64[2]", "constant %h = i64[]{9} %i: i64[2] = Clip(%s, _, %h)"},
       {"%s: f32[2]", "%i: i64[2] = Cast(%s) {to=7}"},
       {"%s: i64[2]", "constant %one = i64[]{1} %i: i64[2] = Add(%s, %one)"},

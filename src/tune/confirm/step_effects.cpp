@@ -31,6 +31,12 @@ std::vector<KeptBetween> lives_of(const Plan& plan) {
   return lives;
 }
 
+bool reads_open_values(const Plan& plan) {
+  const auto is_open = [&](PlanIndex value) { return plan.values[value].storage == Storage::kDynamic; };
+  return std::ranges::any_of(plan.steps,
+                             [&](const PlanStep& step) { return std::ranges::any_of(step.inputs, is_open); });
+}
+
 /// A plan whose values between steps can be overwritten.
 class OpenedPlan {
  public:
@@ -42,6 +48,9 @@ class OpenedPlan {
     const BackendSource backends = [this](const std::string& name) { return registry_.get(name); };
     COLLAGE_TRY(Executable loaded, Executable::load(std::move(realised), backends, {.threads = request_.threads}));
     executable_ = std::make_unique<Executable>(std::move(loaded));
+    if (reads_open_values(plan()))
+      return fail(ExitCode::kUnsupported, "tune/step-effects", request_.plan, "values of open shape between steps",
+                  "values that can be overwritten");
     COLLAGE_TRY(MemoryBlock arena, MemoryBlock::allocate(plan().arena_bytes, "arena"));
     arena_ = std::make_shared<const MemoryBlock>(std::move(arena));
     ExecutionOptions options{.arena = arena_};

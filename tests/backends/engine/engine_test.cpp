@@ -274,7 +274,7 @@ TEST_P(Engine, RefusesStringsAndSequencesAtTheBorder) {
   EXPECT_EQ(refusal_of(single("Identity", {sequence}, sequence)), RefusalReason::kType);
 }
 
-TEST_P(Engine, RefusesPortsOfUnknownShapeThatOthersRead) {
+TEST_P(Engine, TakesPortsOfOpenShapeAndRefusesThoseOfUnknownRank) {
   ValueType unknown = ValueType::tensor(ElementType::kInt64, {1, 1});
   unknown.shape = Shape{Dim{.extent = 2, .symbol = {}}, Dim{}};
   GraphMaker maker;
@@ -282,14 +282,17 @@ TEST_P(Engine, RefusesPortsOfUnknownShapeThatOthersRead) {
   const ValueId found = maker.op("NonZero", {x}, unknown);
   maker.output(found);
   maker.output(maker.op("Neg", {found}, unknown));
-  NodeSet first(2);
-  first.insert(0);
-  const auto made = backend_->support(maker.graph, make_region(maker.graph, uses_of(maker.graph), first), {});
-  ASSERT_FALSE(made.has_value());
-  EXPECT_EQ(made.error().reason, RefusalReason::kShape);
-  NodeSet second(2);
-  second.insert(1);
-  EXPECT_FALSE(backend_->support(maker.graph, make_region(maker.graph, uses_of(maker.graph), second), {}).has_value());
+  NodeSet nodes[] = {NodeSet(2), NodeSet(2)};
+  const auto supported = [&](std::size_t node) {
+    nodes[node].insert(node);
+    return backend_->support(maker.graph, make_region(maker.graph, uses_of(maker.graph), nodes[node]), {});
+  };
+  EXPECT_TRUE(supported(0).has_value());
+  EXPECT_TRUE(supported(1).has_value());
+  maker.graph.value(found).type.shape = std::nullopt;
+  ASSERT_FALSE(supported(0).has_value());
+  EXPECT_EQ(supported(0).error().reason, RefusalReason::kShape);
+  EXPECT_FALSE(supported(1).has_value());
   EXPECT_TRUE(backend_->support(maker.graph, region_of(maker.graph), {}).has_value());
 }
 

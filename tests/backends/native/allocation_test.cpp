@@ -46,7 +46,7 @@ TEST_P(Allocation, NeverHappensInARun) {
 TEST(OpenAllocation, NeverHappensInARunNorWhenAKernelIsFound) {
   const Graph graph = graph_of("graph(%a: f32[M,24], %w: f32[24,32]) -> (%y) { %y: f32[M,32] = MatMul(%a, %w) }");
   const Variant formats{.name = "", .input_formats = {plain()}, .output_formats = {plain()}};
-  const Artifact artifact = artifact_of(compiling(), graph, formats);
+  const Artifact artifact = artifact_of(compiling(), graph, variants_of(compiling(), graph).front());
   const auto kernel = loading().load(request_of(graph, formats, artifact));
   ASSERT_TRUE(kernel) << to_string(kernel.error());
   const auto& kernels = *(*kernel)->as_open()->as_multi();

@@ -274,9 +274,28 @@ TEST(Realise, HandsDynamicOutputsToTheKernel) {
   EXPECT_EQ(plan->plan.outputs[0], plan->plan.outputs[1]);
 }
 
-TEST(Realise, RefusesAStepThatReadsADynamicValue) {
+TEST(Realise, HandsDynamicValuesToTheNextStep) {
   Sketch s;
   const ValueId d = s.step("d", {s.input("x")}, {.dynamic = true});
+  s.output(s.step("e", {d}));
+  const auto plan = s.realise();
+  ASSERT_TRUE(plan) << to_string(plan.error());
+  EXPECT_EQ(value_of(plan->plan, "d").storage, Storage::kDynamic);
+  EXPECT_TRUE(verify(plan->plan));
+  // Damaged files.
+  Plan damaged = plan->plan;
+  const PlanIndex d_index = damaged.steps[1].inputs[0];
+  damaged.values[d_index].type.shape = std::nullopt;
+  EXPECT_EQ(verify(damaged).error().code, "plan/damaged") << "a tensor of unknown rank between steps";
+  damaged = plan->plan;
+  damaged.values[d_index].place.format = channels_last();
+  EXPECT_EQ(verify(damaged).error().code, "plan/damaged") << "of another format";
+}
+
+TEST(Realise, RefusesAStepThatReadsAValueOfUnknownRank) {
+  Sketch s;
+  const ValueId d = s.step("d", {s.input("x")}, {.dynamic = true});
+  s.graph.value(d).type.shape = std::nullopt;
   s.output(s.step("e", {d}));
   const auto plan = s.realise();
   ASSERT_FALSE(plan);

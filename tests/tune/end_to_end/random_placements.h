@@ -35,13 +35,13 @@ inline std::vector<std::string> usable_backends() {
 /// a tune: by the worker that makes the artifacts.
 class RandomPlacements {
  public:
-  explicit RandomPlacements(const std::string& model) {
-    auto prepared =
-        prepare({.model = model, .shapes = {}, .backends = usable_backends()}, folder_, registry(), worker_);
+  explicit RandomPlacements(const std::string& model, std::vector<std::string> backends = usable_backends())
+      : backends_(std::move(backends)) {
+    auto prepared = prepare({.model = model, .shapes = {}, .backends = backends_}, folder_, registry(), worker_);
     EXPECT_TRUE(prepared) << to_string(prepared.error());
     prepared_ = std::move(*prepared);
     uses_ = uses_of(graph());
-    pool_ = propose(graph(), uses_, make_proposers(registry(), usable_backends(), graph(), {}).value());
+    pool_ = propose(graph(), uses_, make_proposers(registry(), backends_, graph(), {}).value());
     PricingOptions options;
     options.measure.worker_command = worker_command();
     options.files = {.graph_file = prepared_.graph_file, .record_file = prepared_.record};
@@ -51,10 +51,10 @@ class RandomPlacements {
 
   [[nodiscard]] const Graph& graph() const { return prepared_.graph; }
 
-  /// Of regions of at most so many nodes.
-  Result<RealisedPlan> next(std::mt19937_64& random, std::size_t most_nodes) {
+  /// Of regions of at most so many nodes. What `favourite` offers costs a tenth.
+  Result<RealisedPlan> next(std::mt19937_64& random, std::size_t most_nodes, const std::string& favourite = {}) {
     CoverRequest request{
-        .graph = &graph(), .pool = &pool_, .costs = draw_costs(random, most_nodes), .backends = usable_backends()};
+        .graph = &graph(), .pool = &pool_, .costs = draw_costs(random, most_nodes, favourite), .backends = backends_};
     request.search.launch_ns = kLaunchNs;
     request.search.max_states = kMaxStates;
     for (;;) {
@@ -70,11 +70,13 @@ class RandomPlacements {
 
  private:
   /// About so much for each node, so that regions of all sizes win.
-  [[nodiscard]] std::vector<Cost> draw_costs(std::mt19937_64& random, std::size_t most_nodes) const {
+  [[nodiscard]] std::vector<Cost> draw_costs(std::mt19937_64& random, std::size_t most_nodes,
+                                             const std::string& favourite) const {
     std::vector<Cost> costs;
     for (const Candidate& candidate : pool_.candidates) {
       const std::size_t nodes = pool_.regions[candidate.region].covered().count();
-      const auto ns = static_cast<std::int64_t>((1000 + random() % 1000) * nodes);
+      const auto ns =
+          static_cast<std::int64_t>((1000 + random() % 1000) * nodes) / (candidate.backend == favourite ? 10 : 1);
       costs.push_back(nodes > most_nodes ? Cost{Unknown{}} : Estimated{.ns = ns});
     }
     return costs;
@@ -83,6 +85,7 @@ class RandomPlacements {
   static constexpr std::int64_t kLaunchNs = 300;
   static constexpr std::size_t kMaxStates = 20'000;  ///< any cover will do
 
+  std::vector<std::string> backends_;
   WorkFolder folder_ = WorkFolder::create().value();
   WorkerProcess worker_{worker_command()};
   Store store_ = Store::open("memory:").value();

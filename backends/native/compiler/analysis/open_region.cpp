@@ -131,6 +131,8 @@ class ShapeReader {
       return is_gemm && attribute_or<std::int64_t>(node, name, 0) != 0 ? 1U : 0U;
     };
     if (flips("transA") != 0) std::swap(a[0], a[1]);
+    // Without a term a sum is zero, but a kernel that has nothing to do writes nothing.
+    if (a.back().is_open()) return refuse(RefusalReason::kShape, text_of(node) + " to sum over");
     if (a.back() != b[flips("transB")]) return refuse(RefusalReason::kShape, text_of(node) + " to sum over");
     a.back() = b[1 - flips("transB")];
     return a;
