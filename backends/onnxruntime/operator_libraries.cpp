@@ -1,6 +1,7 @@
 #include "backends/onnxruntime/operator_libraries.h"
 
 #include <algorithm>
+#include <filesystem>
 
 #include "backends/onnxruntime/operators.h"
 
@@ -20,6 +21,8 @@ Result<OperatorLibrary> find_library(const OperatorLibrary& wanted, std::span<co
   if (const auto found = std::ranges::find(given, wanted.hash, &OperatorLibrary::hash); found != given.end())
     return *found;
   const std::string allowed = "the library of hash " + wanted.hash + ", here or named by --custom-ops";
+  if (!std::filesystem::path(wanted.path).is_absolute())
+    return fail(ExitCode::kBadInput, "operators/changed", wanted.path, "a relative path", allowed);
   auto there = read_operator_library(wanted.path);
   if (!there) {
     Error error = std::move(there).error();

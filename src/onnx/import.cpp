@@ -45,7 +45,6 @@ void satisfy_checker(pb::GraphProto& graph) {
 
 /// Steps that make the message one that ONNX's library can work on: known operators only, checked, functions inlined.
 Result<void> validate(pb::ModelProto& model, const ImportOptions& options, const std::string& where) {
-  normalise_domains(model);
   COLLAGE_TRY_VOID(raise_oldest_versions(model));
   COLLAGE_TRY_VOID(check_versions(model, where));
   COLLAGE_TRY_VOID(check_operators(model, options.knows_vendor_operator));
@@ -62,11 +61,10 @@ Result<void> validate(pb::ModelProto& model, const ImportOptions& options, const
 
 /// From the validated message to the canonical one: legacy rules, conversion, inference, folding.
 Result<Graph> canonical_graph(pb::ModelProto& model, const VendorTypes& vendor, const ImportLimits& limits,
-                              const std::string& where, std::vector<std::string>& notes) {
+                              ParkedWeights& parked, const std::string& where, std::vector<std::string>& notes) {
   pb::GraphProto& graph = *model.mutable_graph();
   COLLAGE_TRY_VOID(constants_to_initialisers(graph));
   drop_unused_outputs(model);
-  ParkedWeights parked;
   COLLAGE_TRY_VOID(parked.park(graph));
   COLLAGE_TRY_VOID(infer_shapes(model, vendor, limits, where));
   COLLAGE_TRY_VOID(rewrite_legacy(model));
@@ -82,37 +80,48 @@ Result<Graph> canonical_graph(pb::ModelProto& model, const VendorTypes& vendor, 
   return result;
 }
 
-Result<Imported> import_bytes(const std::string& bytes, const std::string& folder, const ImportOptions& options,
+Result<Imported> import_bytes(const std::string& bytes, const ModelFolders& folders, const ImportOptions& options,
                               const ArrayShapes& arrays, const std::string& where) {
   COLLAGE_TRY(pb::ModelProto model, parse_model(bytes, options.limits, where));
   COLLAGE_TRY_VOID(check_declared_versions(model, where));
+  normalise_domains(model);
+  drop_empty_attributes(model);
   COLLAGE_TRY_VOID(check_tensors(model, options.limits));
   COLLAGE_TRY_VOID(check_functions(model, options.limits, where));
   Imported imported;
   for (const auto& entry : model.metadata_props()) imported.metadata[entry.key()] = entry.value();
   std::string hash_input = hash_hex(bytes);
-  COLLAGE_TRY_VOID(load_external_data(model, folder, hash_input));
+  ParkedWeights parked;
+  COLLAGE_TRY(const bool is_large, load_external_data(model, folders, hash_input, parked));
   imported.model_hash = hash_hex(hash_input);
 
   repair_initialisers(model, imported.notes);
   drop_declared_shapes(*model.mutable_graph());
   const ShapeBindings shapes = with_arrays(options.shapes, model.graph(), arrays);
   COLLAGE_TRY_VOID(bind_dimensions(model, shapes, options.allow_unbound, imported.notes));
-  COLLAGE_TRY(imported.bound_model, bytes_of(model, where));
-  COLLAGE_TRY(const VendorTypes vendor, ask_vendor_types(model, options.vendor_types));
+  if (is_large) {
+    imported.notes.emplace_back("the weights exceed 2 GiB: engines run the imported graph, not the file");
+  } else {
+    COLLAGE_TRY(imported.bound_model, bytes_of(model, where));
+  }
 
   COLLAGE_TRY_VOID(validate(model, options, where));
+  // A message without its weights runs nowhere.
+  VendorTypes vendor;
+  if (!is_large) {
+    COLLAGE_TRY(vendor, ask_vendor_types(model, options.vendor_types));
+  }
   imported.opset = std::max<std::int64_t>(0, opset_of(model, ""));
-  COLLAGE_TRY(imported.graph, canonical_graph(model, vendor, options.limits, where, imported.notes));
+  COLLAGE_TRY(imported.graph, canonical_graph(model, vendor, options.limits, parked, where, imported.notes));
   return imported;
 }
 
 /// Nothing a file can hold may end the process: what ONNX's library or the standard library throws becomes an error.
-Result<Imported> import_guarded(const std::string& bytes, const std::string& folder, const ImportOptions& options,
+Result<Imported> import_guarded(const std::string& bytes, const ModelFolders& folders, const ImportOptions& options,
                                 const ArrayShapes& arrays, const std::string& where) {
   Result<Imported> imported;
   COLLAGE_TRY_VOID(guarded(ExitCode::kBadInput, "import/invalid-model", where,
-                           [&] { imported = import_bytes(bytes, folder, options, arrays, where); }));
+                           [&] { imported = import_bytes(bytes, folders, options, arrays, where); }));
   return imported;
 }
 
@@ -124,11 +133,11 @@ Result<Imported> import_model(const std::string& path, const ImportOptions& opti
 
 Result<Imported> import_model_for(const std::string& path, const ImportOptions& options, const ArrayShapes& arrays) {
   COLLAGE_TRY(const ModelFile file, read_model_file(path));
-  return import_guarded(file.bytes, file.folder, options, arrays, path);
+  return import_guarded(file.bytes, {.named = file.folder, .real = file.real_folder}, options, arrays, path);
 }
 
 Result<Imported> import_model(const std::string& bytes, const std::string& folder, const ImportOptions& options) {
-  return import_guarded(bytes, folder, options, {}, "model");
+  return import_guarded(bytes, {.named = folder}, options, {}, "model");
 }
 
 }  // namespace collage

@@ -32,7 +32,7 @@ struct ImportOptions {
 struct Imported {
   Graph graph;
   /// The user's model at its own opset, dimensions bound, external data inside, initialisers no longer inputs: what
-  /// rivals and the import check run.
+  /// rivals and the import check run. Empty where the weights exceed what a message holds.
   std::string bound_model;
   std::string model_hash;  ///< of the file's bytes and its external data, 32 hexadecimal digits
   std::int64_t opset = 0;  ///< of the default domain in the file; 0 when the file does not import it

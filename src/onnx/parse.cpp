@@ -55,6 +55,28 @@ void clean_opsets(google::protobuf::RepeatedPtrField<pb::OperatorSetIdProto>& op
 
 }  // namespace
 
+namespace {
+
+/// Exporters write these without a value where they mean the default; ONNX Runtime takes it so.
+bool says_nothing(const pb::AttributeProto& attribute) {
+  if (attribute.name() == "auto_pad") return attribute.type() == pb::AttributeProto::STRING && attribute.s().empty();
+  return attribute.name() == "activations" && attribute.type() == pb::AttributeProto::STRINGS &&
+         attribute.strings_size() == 0;
+}
+
+}  // namespace
+
+void drop_empty_attributes(pb::ModelProto& model) {
+  const auto clean = [](auto& nodes) {
+    for (auto& node : nodes) {
+      auto& attributes = *node.mutable_attribute();
+      attributes.erase(std::remove_if(attributes.begin(), attributes.end(), says_nothing), attributes.end());
+    }
+  };
+  for_each_graph(*model.mutable_graph(), [&](pb::GraphProto& graph) { clean(*graph.mutable_node()); });
+  for (auto& function : *model.mutable_functions()) clean(*function.mutable_node());
+}
+
 void normalise_domains(pb::ModelProto& model) {
   const auto clean_nodes = [](auto& nodes) {
     for (auto& node : nodes)
@@ -63,6 +85,7 @@ void normalise_domains(pb::ModelProto& model) {
   clean_opsets(*model.mutable_opset_import());
   for_each_graph(*model.mutable_graph(), [&](pb::GraphProto& graph) { clean_nodes(*graph.mutable_node()); });
   for (auto& function : *model.mutable_functions()) {
+    if (function.domain() == "ai.onnx") function.clear_domain();
     clean_nodes(*function.mutable_node());
     clean_opsets(*function.mutable_opset_import());
     for (auto& node : *function.mutable_node())

@@ -22,6 +22,8 @@ inline constexpr std::int64_t kCanonicalIr = 10;
 /// The domain "ai.onnx" becomes "", in imports, nodes and functions, and each domain is imported
 /// once.
 void normalise_domains(pb::ModelProto& model);
+/// Drops attributes without a value that stand for the default.
+void drop_empty_attributes(pb::ModelProto& model);
 
 /// Errors: import/invalid-model for an IR version that cannot be or a domain imported at two versions,
 /// import/ir-too-new (unsupported).

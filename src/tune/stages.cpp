@@ -8,6 +8,7 @@
 #include "numbers/graph_file.h"
 #include "numbers/inputs.h"
 #include "numbers/record.h"
+#include "numbers/recorded_extents.h"
 #include "plan/control.h"
 #include "tune/jobs.h"
 #include "tune/tune.h"
@@ -46,13 +47,15 @@ class Preparation {
   Result<void> import() {
     ImportOptions import_options;
     import_options.shapes = options_.shapes;
+    import_options.limits = options_.limits;
     ask_vendors(import_options, registry_, options_.backends);
     ask_types_in(import_options, worker_, folder_);
     COLLAGE_TRY(prepared_.imported, import_model(options_.model, import_options));
     prepared_.notes = prepared_.imported.notes;
     prepared_.imported_file = folder_.file("imported.onnx");
-    prepared_.original_file = folder_.file("original.onnx");
     COLLAGE_TRY_VOID(write_graph_file(prepared_.imported_file, prepared_.imported.graph));
+    if (prepared_.imported.bound_model.empty()) return {};
+    prepared_.original_file = folder_.file("original.onnx");
     const std::string_view bytes = prepared_.imported.bound_model;
     return write_file(prepared_.original_file, {&bytes, 1});
   }
@@ -97,6 +100,7 @@ class Preparation {
                   .all_values = false,
                   .model_file = std::nullopt};
     COLLAGE_TRY_VOID(collage::record(worker_, job));
+    if (prepared_.original_file.empty()) return {};
     job.model_file = prepared_.original_file;
     job.record_file = folder_.file("original-outputs");
     if (const auto ran = collage::record(worker_, job); !ran) {
@@ -175,19 +179,14 @@ class Preparation {
                                                     .all_values = true,
                                                     .model_file = std::nullopt});
     if (!recorded) return to_string(recorded.error());
-    COLLAGE_TRY_VOID(note_recorded_extents());
+    COLLAGE_TRY(const Record values, Record::open(prepared_.record));
+    COLLAGE_TRY_VOID(note_recorded_extents(values, prepared_.graph));
+    if (const auto empty = values_without_elements(prepared_.graph); !empty.empty())
+      prepared_.notes.push_back(
+          fmt::format("made-up inputs leave nothing of '{}': what comes behind it was measured without data; "
+                      "--input-range may help",
+                      empty.front()));
     return difference(prepared_.record, prepared_.outputs);
-  }
-
-  Result<void> note_recorded_extents() {
-    COLLAGE_TRY(const Record record, Record::open(prepared_.record));
-    for (Value& value : prepared_.graph.values) {
-      if (!value.type.is_open() || !record.contains(value.name)) continue;
-      COLLAGE_TRY(const Tensor tensor, record.tensor(value.name));
-      Shape& shape = *value.type.shape;
-      for (std::size_t d = 0; d < shape.size() && d < tensor.extents.size(); ++d) shape[d].recorded = tensor.extents[d];
-    }
-    return {};
   }
 
   const PrepareOptions& options_;
@@ -205,6 +204,7 @@ PrepareOptions prepare_options(const TuneOptions& options, std::vector<std::stri
           .backends = std::move(backends),
           .accuracy = options.accuracy,
           .passes_off = options.passes_off,
+          .limits = options.limits,
           .seed = options.seed,
           .input_ranges = options.input_ranges,
           .progress = std::move(progress)};

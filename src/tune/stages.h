@@ -23,7 +23,7 @@ struct Prepared {
   Graph graph;  ///< simplified
   std::vector<PassReport> passes;
   std::string imported_file;               ///< graph file of imported.graph
-  std::string original_file;               ///< the user's bytes, bound and repaired
+  std::string original_file;               ///< the user's bytes, bound and repaired; empty: more than a message holds
   std::string graph_file;                  ///< graph file of `graph`
   std::string inputs;                      ///< record of the model's inputs
   std::string outputs;                     ///< record of the reference's outputs
@@ -40,6 +40,7 @@ struct PrepareOptions {
   std::vector<std::string> backends;  ///< whose vendor operators are known
   Accuracy accuracy = Accuracy::kStandard;
   std::set<std::string> passes_off;
+  ImportLimits limits = {};
   std::uint64_t seed = 1;
   std::map<std::string, std::pair<double, double>> input_ranges;
   Progress progress;

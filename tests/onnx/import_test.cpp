@@ -4,7 +4,10 @@
 #include <filesystem>
 #include <fstream>
 
+#include <fmt/format.h>
+
 #include "tests/onnx/model_text.h"
+#include "tests/support/scratch_folder.h"
 
 namespace collage::testing {
 namespace {
@@ -328,6 +331,48 @@ TEST_F(ExternalData, IsPartOfTheHash) {
   const std::string before = import_weights("weights.bin", "0")->model_hash;
   write(folder_ / "inside" / "weights.bin", {1, 3, 3, 4});
   EXPECT_NE(import_weights("weights.bin", "0")->model_hash, before);
+}
+
+TEST(Import, TakesWhatExportersWriteWithoutMeaning) {
+  const std::vector<std::string> graphs = {
+      R"(g (float[1, 2, 6, 6] x, float[3, 2, 3, 3] w) => (float[1, 3, 4, 4] y) { y = Conv<auto_pad = "">(x, w) })",
+      R"(g (float[1, 2, 6, 6] x) => (float[1, 2, 6, 6] y)
+         { y = MaxPool<kernel_shape = [3, 3], auto_pad = "SAME_UPPER", pads = [1, 1, 1, 1]>(x) })",
+      R"(g (float[8] x) => (int8[8] y) <float s = {0.1}, int8 z = {0}> { y = QuantizeLinear<axis = 1>(x, s, z) })"};
+  for (const std::string& graph : graphs) EXPECT_FALSE(imported_graph(opset_model(17, graph)).nodes.empty()) << graph;
+}
+
+TEST(Import, CountsFunctionsUnderBothNamesOfOnnxDomain) {
+  std::string text =
+      R"(<ir_version: 8, opset_import: ["": 17, "ai.onnx": 17]> g (float[2] x) => (float[2] y) { y = f0(x) })";
+  for (int i = 0; i < 40; ++i) {
+    const std::string next = i < 39 ? "ai.onnx.f" + std::to_string(i + 1) : "Relu";
+    text += fmt::format("\n<opset_import: [\"\": 17, \"ai.onnx\": 17]> f{} (a) => (c) {{ b = {}(a) c = {}(b) }}", i,
+                        next, next);
+  }
+  EXPECT_EQ(code_of(import_with(bytes_of(model_of(text)))), "import/limit");
+}
+
+TEST(Import, WeightsMayLieWhereALinkToTheModelLeads) {
+  const test::ScratchFolder folder;
+  std::filesystem::create_directories(folder.path() / "blobs");
+  std::filesystem::create_directories(folder.path() / "snapshot");
+  ::onnx::ModelProto model;
+  model.ParseFromString(opset_model(17, "g (float[2] x) => (float[2] y) <float[2] w = {1, 2}> { y = Add(x, w) }"));
+  auto& weight = *model.mutable_graph()->mutable_initializer(0);
+  weight.clear_float_data();
+  weight.set_data_location(::onnx::TensorProto::EXTERNAL);
+  auto& place = *weight.add_external_data();
+  place.set_key("location");
+  place.set_value("w.bin");
+  std::ofstream(folder.path() / "blobs/1", std::ios::binary) << bytes_of(model);
+  std::ofstream(folder.path() / "blobs/2", std::ios::binary) << std::string(8, '\0');
+  std::filesystem::create_symlink("../blobs/1", folder.path() / "snapshot/m.onnx");
+  std::filesystem::create_symlink("../blobs/2", folder.path() / "snapshot/w.bin");
+  EXPECT_EQ(code_of(import_model((folder.path() / "snapshot/m.onnx").string())), "ok");
+  // The same link beside a model that lies in this folder itself leads out of it.
+  std::filesystem::copy_file(folder.path() / "blobs/1", folder.path() / "snapshot/copy.onnx");
+  EXPECT_EQ(code_of(import_model((folder.path() / "snapshot/copy.onnx").string())), "import/external-data");
 }
 
 }  // namespace

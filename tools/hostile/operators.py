@@ -21,7 +21,7 @@ WINDOW = {
     "strides": [[0, 0], [-1, 1], [1], [1, 1, 1], [HUGE, 1]],
     "dilations": [[0, 0], [1, -1], [2**40, 1], [1]],
     "pads": [[1, 1], [-1, 0, 0, 0], [0, 0, 0, -5], [1, 1, 1], [2**30, 2**30, 2**30, 2**30], [0] * 6],
-    "auto_pad": ["SAME", "", "same_upper"],
+    "auto_pad": ["SAME", "same_upper"],
 }
 KERNEL = {"kernel_shape": [[0, 0], [-3, 3], [2**31, 2**31], [3], [3, 3, 3]]}
 POOL = {**WINDOW, **KERNEL, "ceil_mode": [2, -1]}
@@ -99,8 +99,8 @@ OPERATORS = [
             "kernel_shape": [[0, 0]],
         },
     ),
-    Operator("MaxPool", [IMAGE], {"kernel_shape": [3, 3]}, {**POOL, "storage_order": [2], None: PADDED}),
-    Operator("AveragePool", [IMAGE], {"kernel_shape": [3, 3]}, {**POOL, "count_include_pad": [3], None: PADDED}),
+    Operator("MaxPool", [IMAGE], {"kernel_shape": [3, 3]}, {**POOL, "storage_order": [2]}),
+    Operator("AveragePool", [IMAGE], {"kernel_shape": [3, 3]}, {**POOL, "count_include_pad": [3]}),
     Operator("LpPool", [IMAGE], {"kernel_shape": [3, 3]}, {**POOL, "p": [0, -2]}),
     Operator(
         "MaxUnpool",

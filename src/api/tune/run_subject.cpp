@@ -33,9 +33,12 @@ GivenShapes shapes_of(const std::map<std::string, std::string>& files) {
 
 Result<RealisedPlan> plan_of_model(const RunSubjectOptions& options, Registry& registry) {
   GivenShapes given = shapes_of(options.files);
-  auto plan = unmeasured_plan(
-      {.model = options.path, .shapes = options.shapes, .arrays = std::move(given.shapes), .threads = options.threads},
-      registry);
+  auto plan = unmeasured_plan({.model = options.path,
+                               .shapes = options.shapes,
+                               .arrays = std::move(given.shapes),
+                               .threads = options.threads,
+                               .limits = options.limits},
+                              registry);
   // Without the array a dimension stays open, which is not what is wrong.
   if (!plan && given.failure && plan.error().code == "import/unbound-dimension")
     return std::unexpected(*std::move(given.failure));

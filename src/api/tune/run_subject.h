@@ -8,6 +8,7 @@
 #include "backend/registry.h"
 #include "ir/graph.h"
 #include "ir/shape_bindings.h"
+#include "onnx/limits.h"
 #include "plan/plan_cases.h"
 
 namespace collage {
@@ -17,6 +18,7 @@ struct RunSubjectOptions {
   ShapeBindings shapes;                      ///< of a model, or of a plan of many shapes: which one
   std::map<std::string, std::string> files;  ///< input name -> array, which gives the extents that `shapes` leaves open
   int threads = 1;                           ///< of a model's plan
+  ImportLimits limits = {};                  ///< how much a model may ask for
 };
 
 struct RunSubject {

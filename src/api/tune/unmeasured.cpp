@@ -9,6 +9,7 @@ namespace collage {
 Result<RealisedPlan> unmeasured_plan(const UnmeasuredOptions& options, Registry& registry) {
   ImportOptions import_options;
   import_options.shapes = options.shapes;
+  import_options.limits = options.limits;
   ask_vendors(import_options, registry, {options.engine});
   const std::string& name = options.model_name.empty() ? options.model : options.model_name;
   COLLAGE_TRY(const Imported imported, import_model_for(options.model, import_options, options.arrays));

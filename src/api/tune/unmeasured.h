@@ -15,6 +15,7 @@ struct UnmeasuredOptions {
   ShapeBindings shapes;
   ArrayShapes arrays = {};  ///< that are used as inputs: they give the extents that `shapes` leaves open
   int threads = 1;
+  ImportLimits limits = {};
   std::string engine = kFillerEngine;
 };
 

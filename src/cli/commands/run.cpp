@@ -131,10 +131,13 @@ Result<RunReport> run_once(const RunCommand& options, Console& console) {
   Registry registry(module_places(options.common.backend_libraries));
   COLLAGE_TRY(const GatherOptions gather, gather_options(options));
   COLLAGE_TRY(const ShapeBindings shapes, parse_shape_bindings(options.common.shapes));
-  COLLAGE_TRY(RunSubject subject,
-              find_run_subject(
-                  {.path = options.subject, .shapes = shapes, .files = gather.files, .threads = options.common.threads},
-                  registry));
+  COLLAGE_TRY(const ImportLimits limits, limits_from(options.common));
+  COLLAGE_TRY(RunSubject subject, find_run_subject({.path = options.subject,
+                                                    .shapes = shapes,
+                                                    .files = gather.files,
+                                                    .threads = options.common.threads,
+                                                    .limits = limits},
+                                                   registry));
   if (const std::string hint = recheck_hint(options.subject, subject.plan.plan, registry); !hint.empty())
     console.note(hint);
   if (options.strict_inputs) COLLAGE_TRY_VOID(check_all_given(subject.graph, gather.files));
@@ -198,6 +201,7 @@ void add_run(CLI::App& app, Program& program) {
   add_threads(*command, options->common);
   add_backend_library(*command, options->common);
   add_custom_ops(*command, options->common);
+  add_limit(*command, options->common);
   command->footer(examples({"collage run model.collage --input x=x.npy --output-dir out",
                             "collage run model.onnx --shape batch=4      made-up inputs, in one engine",
                             "collage run model.collage --strict-inputs --input x=x.npy --json -"}));

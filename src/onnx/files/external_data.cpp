@@ -34,7 +34,7 @@ Result<FileRange> place_of(const pb::TensorProto& message, const std::string& wh
     if (entry.key() == "checksum") place.checksum = entry.value();
     if (entry.key() != "offset" && entry.key() != "length") continue;
     const auto size = number_in<std::size_t>(entry.value());
-    if (!size) return bad_location(where, entry.key() + " '" + entry.value() + "'", "a number of bytes");
+    if (!size) return bad_location(where, entry.key() + " '" + first_line(entry.value()) + "'", "a number of bytes");
     if (entry.key() == "offset")
       place.offset = *size;
     else
@@ -65,23 +65,30 @@ Result<Buffer> ExternalFiles::file(const std::string& location, const std::strin
   if (location.find('\0') != std::string::npos || path.is_absolute())
     return bad_location(where, "location '" + first_line(location) + "'", allowed);
   for (const auto& part : path)
-    if (part == "..") return bad_location(where, "location '" + location + "'", allowed);
+    if (part == "..") return bad_location(where, "location '" + first_line(location) + "'", allowed);
   const std::filesystem::path full = std::filesystem::path(folder_) / path;
-  if (!stays_inside(folder_, full)) return bad_location(where, "location '" + location + "'", allowed);
+  if (!stays_inside(folder_, full) && (real_folder_.empty() || !stays_inside(real_folder_, full)))
+    return bad_location(where, "location '" + first_line(location) + "', which leads out of the folder", allowed);
   std::error_code error;
   if (!std::filesystem::exists(full, error))
-    return fail(ExitCode::kIo, "import/not-found", where, "no file '" + full.string() + "'",
+    return fail(ExitCode::kIo, "import/not-found", where, "no file '" + first_line(full.string()) + "'",
                 "the model's external data next to it");
   if (!std::filesystem::is_regular_file(full, error))
-    return bad_location(where, "location '" + location + "'", "a regular file");
+    return bad_location(where, "location '" + first_line(location) + "'", "a regular file");
   // Another name of the file may lie outside the folder, where a model must not read, and nothing tells where it lies.
   // A folder unpacked from an archive can hold such links; who has made some to save room can copy the file.
   if (std::filesystem::hard_link_count(full, error) > 1)
-    return bad_location(where, "location '" + location + "', a file with several names",
+    return bad_location(where, "location '" + first_line(location) + "', a file with several names",
                         "a file with one name; a copy of it");
   COLLAGE_TRY(Buffer mapped, Buffer::map_file(full.string()));
   files_.emplace(location, mapped);
   return mapped;
+}
+
+std::size_t ExternalFiles::total_bytes() const {
+  std::size_t total = 0;
+  for (const auto& [location, mapped] : files_) total += mapped.size();
+  return total;
 }
 
 Result<void> ExternalFiles::check(const std::string& location, const Buffer& mapped, std::string wanted,
@@ -109,40 +116,143 @@ Result<Buffer> ExternalFiles::bytes_of(const pb::TensorProto& message, std::size
   return mapped.slice(place.offset, bytes);
 }
 
-Result<void> load_external_data(pb::ModelProto& model, const std::string& folder, std::string& hash_input) {
-  constexpr std::size_t kMost = std::numeric_limits<std::int32_t>::max() - (std::size_t{16} << 20);
-  ExternalFiles files(folder);
-  std::size_t total = model.ByteSizeLong();
-  Result<void> result;
-  const auto load = [&](pb::TensorProto& message) -> Result<void> {
-    if (message.data_location() != pb::TensorProto::EXTERNAL) return {};
-    const std::string where = "tensor '" + message.name() + "'";
-    const auto type = element_type_from(message.data_type());
-    if (!type || bits_of(*type) == 0) return bad_location(where, "an element type without a size", "numbers");
-    COLLAGE_TRY(const Extents extents, extents_of(message, where));
-    const auto size = checked_byte_count(*type, extents);
-    if (!size) return bad_location(where, "dimensions that overflow", "a tensor that fits into memory");
-    COLLAGE_TRY(const Buffer bytes, files.bytes_of(message, *size, where));
-    total += bytes.size();
-    if (total > kMost)
-      return fail(ExitCode::kLimit, "import/too-large", where, "more than 2 GiB of weights", "2 GiB in all");
-    hash_input += hash_hex(bytes.data(), bytes.size());
+namespace {
+
+/// A message holds less than 2 GiB, with room for what is no weight.
+constexpr std::size_t kMostInside = std::numeric_limits<std::int32_t>::max() - (std::size_t{16} << 20);
+
+/// The header of a tensor with external data; its bytes are not read.
+struct ExternalTensor {
+  ElementType type = ElementType::kUndefined;
+  Extents extents;
+  std::size_t bytes = 0;
+};
+
+Result<ExternalTensor> external_tensor(const pb::TensorProto& message, const std::string& where) {
+  const auto type = element_type_from(message.data_type());
+  if (!type || bits_of(*type) == 0) return bad_location(where, "an element type without a size", "numbers");
+  COLLAGE_TRY(Extents extents, extents_of(message, where));
+  const auto size = checked_byte_count(*type, extents);
+  if (!size) return bad_location(where, "dimensions that overflow", "a tensor that fits into memory");
+  return ExternalTensor{.type = *type, .extents = std::move(extents), .bytes = *size};
+}
+
+class ExternalLoader {
+ public:
+  ExternalLoader(pb::ModelProto& model, const ModelFolders& folders, std::string& hash_input, ParkedWeights& parked)
+      : model_(model),
+        files_(folders.named, folders.real),
+        hash_input_(hash_input),
+        parked_(parked),
+        inside_(model.ByteSizeLong()) {}
+
+  Result<void> run() {
+    COLLAGE_TRY(const std::size_t total, total_bytes());
+    if (inside_ + total > kMostInside) {
+      is_large_ = true;
+      each_initialiser([&](pb::TensorProto& message) { return park(message); });
+    }
+    if (result_) each_tensor([&](pb::TensorProto& message) { return load(message); });
+    return result_;
+  }
+
+  [[nodiscard]] bool is_large() const { return is_large_; }
+
+ private:
+  template <class Visit>
+  void each_tensor(Visit visit) {
+    const auto checked = [&](pb::TensorProto& message) {
+      if (result_ && message.data_location() == pb::TensorProto::EXTERNAL) result_ = visit(message);
+    };
+    for_each_tensor(*model_.mutable_graph(), checked);
+    for (auto& function : *model_.mutable_functions())
+      for (auto& node : *function.mutable_node())
+        for (auto& attribute : *node.mutable_attribute()) {
+          if (attribute.has_t()) checked(*attribute.mutable_t());
+          if (attribute.has_g()) for_each_tensor(*attribute.mutable_g(), checked);
+        }
+  }
+
+  template <class Visit>
+  void each_initialiser(Visit visit) {
+    for_each_graph(*model_.mutable_graph(), [&](pb::GraphProto& graph) {
+      for (auto& message : *graph.mutable_initializer())
+        if (result_ && message.data_location() == pb::TensorProto::EXTERNAL) result_ = visit(message);
+    });
+  }
+
+  Result<std::size_t> total_bytes() {
+    std::size_t total = 0;
+    each_tensor([&](pb::TensorProto& message) -> Result<void> {
+      COLLAGE_TRY(const ExternalTensor tensor, external_tensor(message, where_of(message)));
+      if (__builtin_add_overflow(total, tensor.bytes, &total))
+        return bad_location(where_of(message), "sizes that overflow", "tensors that fit into memory");
+      return {};
+    });
+    if (!result_) return std::unexpected(result_.error());
+    return total;
+  }
+
+  Result<Buffer> bytes_of(const pb::TensorProto& message, const ExternalTensor& tensor) {
+    COLLAGE_TRY(Buffer bytes, files_.bytes_of(message, tensor.bytes, where_of(message)));
+    const auto [hash, is_new] = hashes_.try_emplace({bytes.data(), bytes.size()});
+    if (is_new) {
+      hashed_ += bytes.size();
+      // Tensors may share their bytes. Parts that overlap otherwise are read again and again.
+      if (hashed_ > files_.total_bytes())
+        return bad_location(where_of(message), "a part of a file that overlaps others", "parts that lie side by side");
+      hash->second = hash_hex(bytes.data(), bytes.size());
+    }
+    hash_input_ += hash->second;
+    return bytes;
+  }
+
+  /// Leaves the bytes in the mapped file.
+  Result<void> park(pb::TensorProto& message) {
+    COLLAGE_TRY(ExternalTensor tensor, external_tensor(message, where_of(message)));
+    if (!ParkedWeights::takes(tensor.type, tensor.bytes)) return {};
+    COLLAGE_TRY(Buffer bytes, bytes_of(message, tensor));
+    const auto element_bytes = static_cast<std::uintptr_t>(std::max(1, bits_of(tensor.type) / 8));
+    if (reinterpret_cast<std::uintptr_t>(bytes.data()) % element_bytes != 0) bytes = Buffer::copy_of(bytes.bytes());
+    parked_.park({.type = tensor.type, .extents = std::move(tensor.extents), .data = std::move(bytes), .strings = {}},
+                 message);
+    return {};
+  }
+
+  /// Copies the bytes into the message.
+  Result<void> load(pb::TensorProto& message) {
+    COLLAGE_TRY(const ExternalTensor tensor, external_tensor(message, where_of(message)));
+    COLLAGE_TRY(const Buffer bytes, bytes_of(message, tensor));
+    inside_ += bytes.size();
+    if (inside_ > kMostInside)
+      return fail(ExitCode::kLimit, "import/too-large", where_of(message),
+                  "more than 2 GiB of weights that are int32, int64, bool or no initialisers", "2 GiB of them");
     message.set_raw_data(bytes.data(), bytes.size());
     message.clear_external_data();
     message.clear_data_location();
     return {};
-  };
-  const auto visit = [&](pb::TensorProto& message) {
-    if (result) result = load(message);
-  };
-  for_each_tensor(*model.mutable_graph(), visit);
-  for (auto& function : *model.mutable_functions())
-    for (auto& node : *function.mutable_node())
-      for (auto& attribute : *node.mutable_attribute()) {
-        if (attribute.has_t()) visit(*attribute.mutable_t());
-        if (attribute.has_g()) for_each_tensor(*attribute.mutable_g(), visit);
-      }
-  return result;
+  }
+
+  static std::string where_of(const pb::TensorProto& message) { return "tensor '" + message.name() + "'"; }
+
+  pb::ModelProto& model_;
+  ExternalFiles files_;
+  std::string& hash_input_;
+  ParkedWeights& parked_;
+  std::size_t inside_;
+  std::size_t hashed_ = 0;
+  std::map<std::pair<const std::byte*, std::size_t>, std::string> hashes_;
+  bool is_large_ = false;
+  Result<void> result_;
+};
+
+}  // namespace
+
+Result<bool> load_external_data(pb::ModelProto& model, const ModelFolders& folders, std::string& hash_input,
+                                ParkedWeights& parked) {
+  ExternalLoader loader(model, folders, hash_input, parked);
+  COLLAGE_TRY_VOID(loader.run());
+  return loader.is_large();
 }
 
 }  // namespace collage

@@ -105,6 +105,7 @@ Result<ModelFile> read_model_file(const std::string& path) {
     return fail(ExitCode::kBadInput, "import/not-a-file", path, "neither a file nor a pipe",
                 "the path of an ONNX model");
   ModelFile file{.path = path, .bytes = {}, .folder = folder_of(path)};
+  if (fs::is_symlink(path, error)) file.real_folder = fs::weakly_canonical(path, error).parent_path().string();
   COLLAGE_TRY(file.bytes, is_stream(type) || is_descriptor(path) ? read_pipe(path) : read_regular(path));
   if (file.bytes.empty()) return fail(ExitCode::kBadInput, "import/empty", path, "0 bytes", "an ONNX model");
   return file;

@@ -10,7 +10,8 @@ namespace collage {
 struct ModelFile {
   std::string path;  ///< as given, for messages
   std::string bytes;
-  std::string folder;  ///< where external data is looked for; nothing outside it is read
+  std::string folder;            ///< where external data is looked for; nothing outside it is read
+  std::string real_folder = {};  ///< of the file that a symbolic link leads to; empty: the path is none
 };
 
 /// Reads a whole model file. "-" is standard input. A pipe can be read once only, so its content is kept for the

@@ -9,10 +9,22 @@ namespace {
 constexpr std::string_view kToken = "collage-parked:";
 constexpr std::size_t kSmallest = 4096;
 
-/// Inference reads integers (shapes, indices, pads) whatever their number.
-bool may_be_read(ElementType type) { return type == ElementType::kInt64 || type == ElementType::kInt32; }
+/// Inference reads integers (shapes, indices, pads) whatever their number; bools are made 0 and 1 where they are read.
+bool may_be_read(ElementType type) {
+  return type == ElementType::kInt64 || type == ElementType::kInt32 || type == ElementType::kBool;
+}
 
 }  // namespace
+
+bool ParkedWeights::takes(ElementType type, std::size_t bytes) { return bytes > kSmallest && !may_be_read(type); }
+
+void ParkedWeights::park(Tensor tensor, pb::TensorProto& message) {
+  pb::TensorProto token;
+  write_tensor_header(tensor, message.name(), token);
+  token.set_raw_data(std::string(kToken) + std::to_string(tensors_.size()));
+  message.Swap(&token);
+  tensors_.push_back(std::move(tensor));
+}
 
 Result<void> ParkedWeights::park(pb::GraphProto& graph) {
   Result<void> result;
@@ -22,17 +34,13 @@ Result<void> ParkedWeights::park(pb::GraphProto& graph) {
       const auto type = element_type_from(message.data_type());
       const Extents extents(message.dims().begin(), message.dims().end());
       const auto bytes = type ? checked_byte_count(*type, extents) : std::nullopt;
-      if (!bytes || *bytes <= kSmallest || may_be_read(*type)) continue;
+      if (!bytes || !takes(*type, *bytes) || find(message) != nullptr) continue;
       auto tensor = to_tensor(message, "tensor '" + message.name() + "'");
       if (!tensor) {
         result = std::unexpected(std::move(tensor).error());
         return;
       }
-      pb::TensorProto token;
-      write_tensor_header(*tensor, message.name(), token);
-      token.set_raw_data(std::string(kToken) + std::to_string(tensors_.size()));
-      message.Swap(&token);
-      tensors_.push_back(std::move(*tensor));
+      park(std::move(*tensor), message);
     }
   });
   return result;

@@ -37,6 +37,13 @@ std::string axis(const RuleQuestion& question) {
   return all_within(question, rank.value_or(most_rank(question)));
 }
 
+std::string quantised_axis(const RuleQuestion& question) {
+  // With one scale for all, the axis means nothing.
+  const auto rank = question.facts.rank(1);
+  if (!rank || *rank == 0 || (*rank == 1 && question.facts.extent(1, 0) == 1)) return {};
+  return axis(question);
+}
+
 std::string axis_or_end(const RuleQuestion& question) {
   const std::int64_t rank = question.facts.rank(0).value_or(most_rank(question));
   for (const std::int64_t one : question.value.ints)

@@ -41,6 +41,7 @@ std::string strides(const RuleQuestion& question);
 std::string window_pads(const RuleQuestion& question);
 std::string pool_pads(const RuleQuestion& question);
 std::string auto_pad(const RuleQuestion& question);
+std::string quantised_axis(const RuleQuestion& question);
 std::string output_padding(const RuleQuestion& question);
 std::string channel_groups(const RuleQuestion& question);
 std::string depth_block(const RuleQuestion& question);

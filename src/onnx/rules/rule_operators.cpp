@@ -213,8 +213,13 @@ std::string tree_modes(const RuleQuestion& question) {
 }
 
 std::string as_long_as_nodes(const RuleQuestion& question) {
-  if (question.rule.name != "nodes_values" && question.rule.name != "nodes_hitrates")
-    if (std::string problem = non_negative(question); !problem.empty()) return problem;
+  const bool has_numbers = question.rule.name != "nodes_values" && question.rule.name != "nodes_hitrates";
+  const auto modes = question.facts.attribute("nodes_modes");
+  for (std::size_t i = 0; has_numbers && i < question.value.ints.size(); ++i) {
+    // Leaves have neither children nor a feature; some converters write -1 there.
+    const bool is_leaf = modes && i < modes->words.size() && modes->words[i] == "LEAF";
+    if (question.value.ints[i] < (is_leaf ? -1 : 0)) return "at least 0, or -1 for leaves";
+  }
   return same_length(question, "nodes_nodeids");
 }
 

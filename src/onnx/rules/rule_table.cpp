@@ -120,6 +120,7 @@ constexpr std::array kTable = {
     Row{"Softmax LogSoftmax Hardmax ArgMax ArgMin Gather GatherElements ScatterElements Scatter Concat Compress "
         "LpNormalization LayerNormalization RMSNormalization TopK Split Unique SplitToSequence DFT",
         "axis", rules::axis},
+    Row{"QuantizeLinear DequantizeLinear", "axis", rules::quantised_axis},
     Row{"Flatten", "axis", rules::axis_or_end},
     Row{"OneHot ConcatFromSequence", "axis", rules::axis_of_new},
     Row{kReductions, "axes", rules::distinct_axes},
@@ -186,7 +187,6 @@ constexpr std::array kTable = {
     Row{"EyeLike RandomNormal RandomUniform RandomNormalLike RandomUniformLike Multinomial Bernoulli", "dtype",
         rules::element_type},
     Row{"Cast CastLike QuantizeLinear", "saturate", rules::flag},
-    Row{"QuantizeLinear DequantizeLinear", "axis", rules::axis},
     Row{"QuantizeLinear DequantizeLinear", "block_size", rules::quantised_block},
     Row{"BitShift", "direction", rules::one_of, "LEFT RIGHT"},
     Row{"Mod", "fmod", rules::flag},

@@ -100,7 +100,8 @@ std::string window_pads(const RuleQuestion& question) {
 }
 
 std::string pool_pads(const RuleQuestion& question) {
-  if (std::string problem = window_pads(question); !problem.empty()) return problem;
+  if (std::string problem = window_numbers(question, 0); !problem.empty()) return problem;
+  if (std::string problem = length_of(question, 2); !problem.empty()) return problem;
   const auto kernel_shape = question.facts.ints("kernel_shape");
   const auto dilations = question.facts.ints("dilations");
   for (std::size_t i = 0; i < question.value.ints.size() && !kernel_shape.empty(); ++i) {
