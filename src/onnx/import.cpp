@@ -44,7 +44,8 @@ void satisfy_checker(pb::GraphProto& graph) {
 }
 
 /// Steps that make the message one that ONNX's library can work on: known operators only, checked, functions inlined.
-Result<void> validate(pb::ModelProto& model, const ImportOptions& options, const std::string& where) {
+Result<void> validate(pb::ModelProto& model, const ParkedWeights& parked, const ImportOptions& options,
+                      const std::string& where) {
   COLLAGE_TRY_VOID(raise_oldest_versions(model));
   COLLAGE_TRY_VOID(check_versions(model, where));
   COLLAGE_TRY_VOID(check_operators(model, options.knows_vendor_operator));
@@ -52,8 +53,10 @@ Result<void> validate(pb::ModelProto& model, const ImportOptions& options, const
   COLLAGE_TRY_VOID(check_rules(model, options.limits));
   COLLAGE_TRY_VOID(rewrite_experiments(model));
   satisfy_checker(*model.mutable_graph());
+  parked.show_as_tokens(*model.mutable_graph());
   COLLAGE_TRY_VOID(guarded(ExitCode::kBadInput, "import/invalid-model", where,
                            [&] { pb::checker::check_model(model, false, true); }));
+  parked.show_as_weights(*model.mutable_graph());
   if (model.functions_size() == 0) return {};
   return guarded(ExitCode::kUnsupported, "import/functions", where,
                  [&] { pb::inliner::InlineLocalFunctions(model, true); });
@@ -105,7 +108,7 @@ Result<Imported> import_bytes(const std::string& bytes, const ModelFolders& fold
     COLLAGE_TRY(imported.bound_model, bytes_of(model, where));
   }
 
-  COLLAGE_TRY_VOID(validate(model, options, where));
+  COLLAGE_TRY_VOID(validate(model, parked, options, where));
   // A message without its weights runs nowhere.
   VendorTypes vendor;
   if (!is_large) {

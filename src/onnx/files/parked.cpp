@@ -46,14 +46,40 @@ Result<void> ParkedWeights::park(pb::GraphProto& graph) {
   return result;
 }
 
-const Tensor* ParkedWeights::find(const pb::TensorProto& message) const {
+const Tensor* ParkedWeights::named_by(const pb::TensorProto& message) const {
   const std::string& data = message.raw_data();
   if (!data.starts_with(kToken)) return nullptr;
   const auto index = number_in<std::size_t>(std::string_view(data).substr(kToken.size()));
-  if (!index || *index >= tensors_.size()) return nullptr;
-  const Tensor& tensor = tensors_[*index];
+  return index && *index < tensors_.size() ? &tensors_[*index] : nullptr;
+}
+
+const Tensor* ParkedWeights::find(const pb::TensorProto& message) const {
+  const Tensor* const tensor = named_by(message);
+  if (tensor == nullptr) return nullptr;
   const Extents extents(message.dims().begin(), message.dims().end());
-  return tensor.extents == extents && static_cast<int>(tensor.type) == message.data_type() ? &tensor : nullptr;
+  return tensor->extents == extents && static_cast<int>(tensor->type) == message.data_type() ? tensor : nullptr;
+}
+
+void ParkedWeights::show_as_tokens(pb::GraphProto& graph) const {
+  for_each_graph(graph, [this](pb::GraphProto& one) {
+    for (auto& message : *one.mutable_initializer()) {
+      if (find(message) == nullptr) continue;
+      message.set_data_type(pb::TensorProto::UINT8);
+      message.clear_dims();
+      message.add_dims(static_cast<std::int64_t>(message.raw_data().size()));
+    }
+  });
+}
+
+void ParkedWeights::show_as_weights(pb::GraphProto& graph) const {
+  for_each_graph(graph, [this](pb::GraphProto& one) {
+    for (auto& message : *one.mutable_initializer()) {
+      const Tensor* const tensor = named_by(message);
+      if (tensor == nullptr) continue;
+      message.set_data_type(static_cast<int>(tensor->type));
+      message.mutable_dims()->Assign(tensor->extents.begin(), tensor->extents.end());
+    }
+  });
 }
 
 }  // namespace collage

@@ -21,10 +21,16 @@ class ParkedWeights {
   [[nodiscard]] static bool takes(ElementType type, std::size_t bytes);
   /// Takes one whose data lies elsewhere: `tensor` has the message's type and dimensions.
   void park(Tensor tensor, pb::TensorProto& message);
+  /// Gives tokens the type and dimensions of their own few bytes, for who compares these, and back.
+  void show_as_tokens(pb::GraphProto& graph) const;
+  void show_as_weights(pb::GraphProto& graph) const;
   /// The tensor that `message` stands for; null when the message holds its own data.
   [[nodiscard]] const Tensor* find(const pb::TensorProto& message) const;
 
  private:
+  /// What the raw data of a message names, whatever its dimensions.
+  [[nodiscard]] const Tensor* named_by(const pb::TensorProto& message) const;
+
   std::vector<Tensor> tensors_;
 };
 
