@@ -8,6 +8,7 @@
 
 #include "backend/roles.h"
 #include "base/file.h"
+#include "ir/fits_shape.h"
 #include "measure/jobs.h"
 #include "onnx/export.h"
 #include "onnx/files/tensor_file.h"
@@ -128,17 +129,6 @@ bool is_instance_name(const std::string& name) {
          std::ranges::all_of(kind, [](unsigned char c) { return std::isalnum(c) != 0 || c == '_' || c == '-'; });
 }
 
-/// Extents that agree with those that the type knows.
-bool fits_open(const ValueType& type, const Extents& extents) {
-  if (!type.shape) return true;
-  bool fits = type.shape->size() == extents.size();
-  for (std::size_t d = 0; fits && d < extents.size(); ++d) {
-    const Dim& dim = (*type.shape)[d];
-    fits = !dim.is_static() || dim.extent == extents[d];
-  }
-  return fits;
-}
-
 Result<Tensor> read_array(const std::string& folder, const Json& entry, const Graph& graph, ValueId id) {
   const auto name = entry.at("name").get<std::string>();
   const auto file = entry.at("file").get<std::string>();
@@ -148,7 +138,7 @@ Result<Tensor> read_array(const std::string& folder, const Json& entry, const Gr
   if (!tensor) return damaged(path, tensor.error().saw);
   const ValueType& type = graph.value(id).type;
   const bool fits = type.is_static() ? tensor->value_type() == type
-                                     : tensor->type == type.element && fits_open(type, tensor->extents);
+                                     : tensor->type == type.element && fits_shape(type, tensor->extents);
   if (!fits) return damaged(path, to_string(tensor->value_type()) + " for a value of type " + to_string(type));
   return std::move(*tensor);
 }

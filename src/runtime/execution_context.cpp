@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "base/float_mode.h"
+#include "ir/fits_shape.h"
 #include "plan/memory.h"
 #include "runtime/executable_state.h"
 #include "runtime/memory_block.h"
@@ -25,12 +26,7 @@ Result<std::vector<TensorPort>> ports_at(std::vector<TensorPort> ports, const st
     };
     if (i >= extents.size()) return refused("no extents");
     const ValueType type = ValueType::tensor(port.type.element, extents[i]);
-    bool fits = port.type.shape->size() == extents[i].size();
-    for (std::size_t d = 0; fits && d < extents[i].size(); ++d) {
-      const Dim& dim = (*port.type.shape)[d];
-      fits = extents[i][d] >= 0 && (!dim.is_static() || dim.extent == extents[i][d]);
-    }
-    if (!fits) return refused(to_string(type));
+    if (!fits_shape(port.type, extents[i])) return refused(to_string(type));
     port.type = type;
     port.bytes = byte_count(type.element, extents[i]);
   }

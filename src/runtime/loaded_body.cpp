@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "backend/open_kernel.h"
+#include "plan/open_values.h"
 #include "runtime/control_call.h"
 #include "runtime/load_request.h"
 #include "runtime/open_step.h"
@@ -110,16 +111,20 @@ std::unique_ptr<Call> bind_transfer(const LoadedBody& body, const BodyMemory& me
 Result<std::unique_ptr<Call>> bind_open(const LoadedBody& body, const BodyMemory& memory, std::size_t index,
                                         const Buffers& buffers) {
   const PlanStep& step = body.plan->steps[index];
-  const OpenKernel* const kernel = body.kernels[index]->as_open();
-  if (kernel == nullptr)
-    return fail(ExitCode::kUnsupported, "backend/fixed-shapes", fmt::format("step {} ({})", index, step.backend),
-                "a kernel of fixed shapes", "one that takes inputs of open shape");
+  COLLAGE_TRY(const OpenKernel* const kernel, open_kernel_of(body, index));
   std::vector<Extents> extents;
   for (const PlanIndex input : step.inputs) extents.push_back(extents_of(memory, body.plan->values[input]));
   return kernel->bind_at(buffers, extents);
 }
 
 }  // namespace
+
+Result<const OpenKernel*> open_kernel_of(const LoadedBody& body, std::size_t index) {
+  if (const OpenKernel* const kernel = body.kernels[index]->as_open()) return kernel;
+  return fail(ExitCode::kUnsupported, "backend/fixed-shapes",
+              fmt::format("step {} ({})", index, body.plan->steps[index].backend), "a kernel of fixed shapes",
+              "one that takes inputs of open shape");
+}
 
 Extents extents_of(const BodyMemory& memory, const PlanValue& value) {
   return value.type.is_static() ? value.type.extents() : (*memory.input_extents)[value.buffer];
@@ -142,7 +147,7 @@ Result<std::unique_ptr<Call>> bind_step(const LoadedBody& body, const BodyMemory
   }
   if (const Workspace workspace = workspace_of(step); workspace.bytes > 0) buffers.workspace = arena + workspace.offset;
   const auto bound = [&] {
-    if (reads_open_value(body, step)) return open_step_call(body, memory, index, std::move(buffers));
+    if (reads_open_value(*body.plan, step)) return open_step_call(body, memory, index, std::move(buffers));
     return memory.input_extents != nullptr ? bind_open(body, memory, index, buffers)
                                            : body.kernels[index]->bind(buffers);
   };

@@ -69,6 +69,9 @@ class KernelLoader {
 /// Where a value lies; null for an output of unknown shape.
 [[nodiscard]] std::byte* address_of(const LoadedBody& body, const BodyMemory& memory, PlanIndex index);
 
+/// The kernel of a step that reads a value of open shape. Error backend/fixed-shapes when it takes none.
+[[nodiscard]] Result<const OpenKernel*> open_kernel_of(const LoadedBody& body, std::size_t step);
+
 /// The extents of a value that is there before the run: those of the plan, or of an open input.
 [[nodiscard]] Extents extents_of(const BodyMemory& memory, const PlanValue& value);
 

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "backend/open_kernel.h"
+#include "ir/fits_shape.h"
 #include "runtime/memory_block.h"
 
 namespace collage {
@@ -36,11 +37,7 @@ Result<const void*> aligned_data(OpenInput& input, const DynamicOutput& given) {
 
 /// Whether the value is what the plan says.
 Result<void> check_type(const PlanValue& value, const DynamicOutput& given) {
-  const Shape& shape = *value.type.shape;
-  bool fits = given.type == value.type.element && given.extents.size() == shape.size();
-  for (std::size_t d = 0; fits && d < shape.size(); ++d)
-    fits = given.extents[d] >= 0 && (!shape[d].is_static() || shape[d].extent == given.extents[d]);
-  if (fits) return {};
+  if (given.type == value.type.element && fits_shape(value.type, given.extents)) return {};
   return fail(ExitCode::kUnsupported, "runtime/open-shape", value.name,
               to_string(ValueType::tensor(given.type, given.extents)), to_string(value.type));
 }
@@ -106,18 +103,10 @@ OpenSource source_of(const BodyMemory& memory, PlanIndex value) {
   return {.calls = memory.calls, .step = step, .port = port};
 }
 
-bool reads_open_value(const LoadedBody& body, const PlanStep& step) {
-  return std::ranges::any_of(step.inputs,
-                             [&](PlanIndex input) { return body.plan->values[input].storage == Storage::kDynamic; });
-}
-
 Result<std::unique_ptr<Call>> open_step_call(const LoadedBody& body, const BodyMemory& memory, std::size_t index,
                                              Buffers buffers) {
   const PlanStep& step = body.plan->steps[index];
-  const OpenKernel* const kernel = body.kernels[index]->as_open();
-  if (kernel == nullptr)
-    return fail(ExitCode::kUnsupported, "backend/fixed-shapes", fmt::format("step {} ({})", index, step.backend),
-                "a kernel of fixed shapes", "one that takes inputs of open shape");
+  COLLAGE_TRY(const OpenKernel* const kernel, open_kernel_of(body, index));
   std::vector<Extents> extents;
   std::vector<OpenInput> inputs;
   for (std::size_t i = 0; i < step.inputs.size(); ++i) {

@@ -24,8 +24,6 @@ struct OpenSource {
 /// Precondition: the value is Storage::kDynamic.
 [[nodiscard]] OpenSource source_of(const BodyMemory& memory, PlanIndex value);
 
-[[nodiscard]] bool reads_open_value(const LoadedBody& body, const PlanStep& step);
-
 /// The step's buffers have null for inputs of open shape. Error backend/fixed-shapes when its kernel is no OpenKernel.
 [[nodiscard]] Result<std::unique_ptr<Call>> open_step_call(const LoadedBody& body, const BodyMemory& memory,
                                                            std::size_t step, Buffers buffers);

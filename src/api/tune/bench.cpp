@@ -72,7 +72,7 @@ std::optional<std::string> precision_note(const std::string& accuracy) {
 Result<Rival> make_rival(Registry& registry, const std::string& name, const SourceModel& source, int threads) {
   COLLAGE_TRY(Backend * engine, registry.get(name));
   const CompileOptions options{.threads = threads, .accuracy = Accuracy::kStandard};
-  auto on_file = WholeModel::create(*engine, source.graph, source.bound_model, options);
+  auto on_file = WholeModel::create(*engine, source.graph, source.model_bytes(), options);
   if (on_file) return Rival{std::move(*on_file), engine->info().version, {}};
   COLLAGE_TRY(const SimplifiedGraph simplified, simplify(source.graph, {}, {}));
   COLLAGE_TRY(WholeModel model, WholeModel::create(*engine, simplified.graph, std::nullopt, options));
@@ -169,7 +169,7 @@ std::optional<double> session_ms_of(const std::string& name, const Rival& rival,
   if (keeper == name) return Milliseconds(rival.model.load_time()).count();
   const Result<Backend*> engine = registry.get(keeper);
   if (!engine) return std::nullopt;
-  const auto model = WholeModel::create(**engine, source.graph, source.bound_model,
+  const auto model = WholeModel::create(**engine, source.graph, source.model_bytes(),
                                         {.threads = threads, .accuracy = Accuracy::kStandard});
   return model ? std::optional(Milliseconds(model->load_time()).count()) : std::nullopt;
 }

@@ -16,8 +16,13 @@ namespace collage {
 
 struct SourceModel {
   Graph graph;                      ///< as imported
-  std::string bound_model;          ///< what rivals run
+  std::string bound_model;          ///< what rivals run; empty: more weights than a message holds
   std::optional<std::string> note;  ///< present when plan.onnx is used instead
+
+  /// The bytes for an engine; nothing where it is given `graph` instead.
+  [[nodiscard]] std::optional<std::string> model_bytes() const {
+    return bound_model.empty() ? std::nullopt : std::optional(bound_model);
+  }
 };
 
 /// The file at `model` must be the plan's model: errors import/*, plan/other-model. If no path is given and the

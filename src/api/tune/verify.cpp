@@ -61,7 +61,7 @@ Result<void> verify_one(Session& session, const RealisedPlan& plan, const std::s
 
 Result<WholeModel> make_reference(Registry& registry, const SourceModel& source, std::vector<std::string>& notes) {
   COLLAGE_TRY(Backend * engine, registry.get(kReferenceEngine));
-  auto on_file = WholeModel::create(*engine, source.graph, source.bound_model, {});
+  auto on_file = WholeModel::create(*engine, source.graph, source.model_bytes(), {});
   if (on_file) return std::move(*on_file);
   notes.push_back("the reference refuses the file and runs the imported graph: " + on_file.error().saw);
   return WholeModel::create(*engine, source.graph, std::nullopt, {});

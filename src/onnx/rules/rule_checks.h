@@ -35,7 +35,6 @@ std::string scan_axes(const RuleQuestion& question);
 
 // rule_windows.cpp: convolutions and pools.
 std::string group(const RuleQuestion& question);
-std::string offset_group(const RuleQuestion& question);
 std::string kernel(const RuleQuestion& question);
 std::string strides(const RuleQuestion& question);
 std::string window_pads(const RuleQuestion& question);

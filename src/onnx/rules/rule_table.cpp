@@ -29,7 +29,7 @@ constexpr std::array kTable = {
     Row{kConvolutions, "pads", rules::window_pads},
     Row{kConvolutions, "auto_pad", rules::one_of, kPadding},
     Row{kConvolutions, "group", rules::group},
-    Row{"DeformConv", "offset_group", rules::offset_group},
+    Row{"DeformConv", "offset_group", rules::channel_groups},
     Row{"ConvTranspose", "output_padding", rules::output_padding},
     Row{"ConvTranspose", "output_shape", rules::positive_extents},
     Row{kPools, "kernel_shape", rules::kernel},

@@ -65,7 +65,7 @@ std::string group(const RuleQuestion& question) {
   return {};
 }
 
-std::string offset_group(const RuleQuestion& question) {
+std::string channel_groups(const RuleQuestion& question) {
   if (std::string problem = positive(question); !problem.empty()) return problem;
   const std::int64_t channels = question.facts.extent(0, 1);
   if (question.value.ints.size() == 1 && is_no_multiple(channels, question.value.ints.front()))
@@ -129,14 +129,6 @@ std::string output_padding(const RuleQuestion& question) {
     const std::int64_t bound = std::max(number_at(steps, i, 1), number_at(dilations, i, 1));
     if (question.value.ints[i] >= bound) return "less than the stride or the dilation, " + std::to_string(bound);
   }
-  return {};
-}
-
-std::string channel_groups(const RuleQuestion& question) {
-  if (std::string problem = positive(question); !problem.empty()) return problem;
-  const std::int64_t channels = question.facts.extent(0, 1);
-  if (question.value.ints.size() == 1 && is_no_multiple(channels, question.value.ints.front()))
-    return "a divisor of its " + std::to_string(channels) + " channels";
   return {};
 }
 

@@ -9,6 +9,7 @@
 #include "numbers/output_bound.h"
 #include "numbers/record.h"
 #include "plan/file/plan_file.h"
+#include "plan/open_values.h"
 #include "runtime/executable.h"
 #include "runtime/memory_block.h"
 
@@ -31,12 +32,6 @@ std::vector<KeptBetween> lives_of(const Plan& plan) {
   return lives;
 }
 
-bool reads_open_values(const Plan& plan) {
-  const auto is_open = [&](PlanIndex value) { return plan.values[value].storage == Storage::kDynamic; };
-  return std::ranges::any_of(plan.steps,
-                             [&](const PlanStep& step) { return std::ranges::any_of(step.inputs, is_open); });
-}
-
 /// A plan whose values between steps can be overwritten.
 class OpenedPlan {
  public:
@@ -48,7 +43,7 @@ class OpenedPlan {
     const BackendSource backends = [this](const std::string& name) { return registry_.get(name); };
     COLLAGE_TRY(Executable loaded, Executable::load(std::move(realised), backends, {.threads = request_.threads}));
     executable_ = std::make_unique<Executable>(std::move(loaded));
-    if (reads_open_values(plan()))
+    if (std::ranges::any_of(plan().steps, [&](const PlanStep& step) { return reads_open_value(plan(), step); }))
       return fail(ExitCode::kUnsupported, "tune/step-effects", request_.plan, "values of open shape between steps",
                   "values that can be overwritten");
     COLLAGE_TRY(MemoryBlock arena, MemoryBlock::allocate(plan().arena_bytes, "arena"));

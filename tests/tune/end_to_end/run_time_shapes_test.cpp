@@ -10,6 +10,7 @@
 #include "numbers/compare.h"
 #include "onnx/export.h"
 #include "onnx/import.h"
+#include "plan/open_values.h"
 #include "tests/support/run_time_shapes.h"
 #include "tests/tune/end_to_end/random_placements.h"
 
@@ -31,11 +32,6 @@ Graph imported(const Graph& graph) {
   auto made = import_model(export_graph(graph, {.external = {}, .node_metadata = {}}), "", {});
   EXPECT_TRUE(made) << to_string(made.error());
   return made ? std::move(made->graph) : Graph{};
-}
-
-bool reads_open_value(const Plan& plan, const PlanStep& step) {
-  return std::ranges::any_of(step.inputs,
-                             [&](PlanIndex value) { return plan.values[value].storage == Storage::kDynamic; });
 }
 
 class RunTimeShapes : public ::testing::TestWithParam<OpenNetwork> {
