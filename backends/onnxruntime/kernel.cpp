@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <array>
 #include <span>
+#include <stop_token>
 #include <utility>
 
+#include "backend/cancel.h"
 #include "backend/open_kernel.h"
 #include "backends/common/engine/engine_support.h"
 #include "backends/common/engine/region_model.h"
@@ -69,26 +71,40 @@ BoundPort at_extents(const BoundPort& port, const Extents& extents) {
   return {.name = port.name, .element = port.element, .extents = extents, .bytes = byte_count(port.element, extents)};
 }
 
+/// One run, which ends between two of the library's nodes when it is cancelled.
+void run_session(Ort::Session& session, const Ort::RunOptions& plain, const Ort::IoBinding& binding,
+                 const std::stop_token* cancel) {
+  if (cancel == nullptr || !cancel->stop_possible()) {
+    session.Run(plain, binding);
+    return;
+  }
+  Ort::RunOptions options;
+  const std::stop_callback on_cancel(*cancel, [&] { options.SetTerminate(); });
+  session.Run(options, binding);
+}
+
 class OnnxruntimeCall final : public Call {
  public:
   /// `dynamic`: names of the outputs whose shapes a run decides.
   OnnxruntimeCall(std::shared_ptr<OnnxruntimeSession> session, Ort::IoBinding binding, Ort::MemoryInfo memory,
-                  std::vector<std::string> dynamic, const std::vector<BoundPort>& inputs)
+                  std::vector<std::string> dynamic, const std::vector<BoundPort>& inputs, const std::stop_token* cancel)
       : session_(std::move(session)),
         binding_(std::move(binding)),
         memory_(std::move(memory)),
         dynamic_(std::move(dynamic)),
-        inputs_(inputs) {}
+        inputs_(inputs),
+        cancel_(cancel) {}
 
   Result<void> run() override {
     outputs_.clear();
     const auto done = guard([&] {
       // A binding keeps what the last run made, and the next one would have to give the same shape.
       for (const std::string& name : dynamic_) binding_.BindOutput(name.c_str(), memory_);
-      session_->session->Run(options_, binding_);
+      run_session(*session_->session, options_, binding_, cancel_);
     });
-    if (!done) return library_failed("onnxruntime run", done.error());
-    return {};
+    if (done) return {};
+    if (is_cancelled(cancel_)) return run_cancelled();
+    return library_failed("onnxruntime run", done.error());
   }
 
   Result<DynamicOutput> dynamic_output(std::size_t port) override {
@@ -121,6 +137,7 @@ class OnnxruntimeCall final : public Call {
   Ort::MemoryInfo memory_;
   std::vector<std::string> dynamic_;
   std::vector<BoundPort> inputs_;
+  const std::stop_token* cancel_;
   Ort::RunOptions options_;
   std::vector<Ort::Value> outputs_;
 };
@@ -162,7 +179,7 @@ class OnnxruntimeKernel final : public OpenKernel {
         }
       }
       return std::make_unique<OnnxruntimeCall>(session_, std::move(binding), std::move(memory), std::move(dynamic),
-                                               inputs_);
+                                               inputs_, buffers.cancel);
     });
     if (!call) return library_failed("onnxruntime bind", call.error());
     return std::move(*call);

@@ -7,6 +7,7 @@ namespace {
 
 // Keys are literal where the library knows more than the headers do.
 constexpr const char* kReadInPlace = "session.use_external_initializer_file_buffers_directly";
+constexpr const char* kNoPrepacking = "session.disable_prepacking";
 constexpr const char* kForceSpinningStop = "session.force_spinning_stop";
 constexpr const char* kDisabledOptimizers = "optimization.disable_specified_optimizers";
 
@@ -20,6 +21,9 @@ Ort::SessionOptions make_options(const SessionSettings& settings) {
   options.AddConfigEntry(kReadInPlace, "1");
   // Threads may spin between two operators of one run, never between runs, when another backend computes.
   options.AddConfigEntry(kForceSpinningStop, "1");
+  // Packed weights are copies. A session without optimisation is made for a run or two: they would cost more than they
+  // give.
+  if (settings.level == ORT_DISABLE_ALL) options.AddConfigEntry(kNoPrepacking, "1");
   if (!settings.disabled.empty()) options.AddConfigEntry(kDisabledOptimizers, settings.disabled.c_str());
   for (const std::string& library : settings.operator_libraries) options.RegisterCustomOpsLibrary(library.c_str());
   return options;

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <span>
+#include <stop_token>
 
+#include "backend/cancel.h"
 #include "backend/open_kernel.h"
 #include "backends/common/engine/engine_support.h"
 
@@ -25,15 +27,30 @@ ov::Tensor tensor_over(ov::element::Type element, const ov::Shape& shape, void* 
   return ov::Tensor(element, shape, data);
 }
 
+/// One run, which ends between two of the library's nodes when it is cancelled. Whether it was made to the end.
+bool infer(ov::InferRequest& request, const std::stop_token* cancel) {
+  if (cancel == nullptr || !cancel->stop_possible()) {
+    request.infer();
+    return true;
+  }
+  const std::stop_callback on_cancel(*cancel, [&] { request.cancel(); });
+  // A request that does not run yet takes no notice of cancel().
+  if (cancel->stop_requested()) return false;
+  request.infer();
+  return true;
+}
+
 class OpenvinoCall final : public Call {
  public:
-  OpenvinoCall(std::shared_ptr<OpenvinoModel> model, ov::InferRequest request, const std::vector<BoundPort>& inputs)
-      : model_(std::move(model)), request_(std::move(request)), inputs_(inputs) {}
+  OpenvinoCall(std::shared_ptr<OpenvinoModel> model, ov::InferRequest request, const std::vector<BoundPort>& inputs,
+               const std::stop_token* cancel)
+      : model_(std::move(model)), request_(std::move(request)), inputs_(inputs), cancel_(cancel) {}
 
   Result<void> run() override {
-    const auto done = guard([&] { request_.infer(); });
-    if (!done) return library_failed("openvino run", done.error());
-    return {};
+    const auto done = guard([&] { return infer(request_, cancel_); });
+    if (done && *done) return {};
+    if (is_cancelled(cancel_)) return run_cancelled();
+    return library_failed("openvino run", done.error());
   }
 
   Result<DynamicOutput> dynamic_output(std::size_t port) override {
@@ -63,6 +80,7 @@ class OpenvinoCall final : public Call {
   std::shared_ptr<OpenvinoModel> model_;
   ov::InferRequest request_;
   std::vector<BoundPort> inputs_;
+  const std::stop_token* cancel_;
 };
 
 class OpenvinoKernel final : public OpenKernel {
@@ -101,7 +119,7 @@ class OpenvinoKernel final : public OpenKernel {
         if (outputs_[i].is_static)
           request.set_output_tensor(outputs_[i].index,
                                     tensor_over(outputs_[i].element, outputs_[i].shape, buffers.outputs[i]));
-      return std::make_unique<OpenvinoCall>(model_, std::move(request), inputs_);
+      return std::make_unique<OpenvinoCall>(model_, std::move(request), inputs_, buffers.cancel);
     });
     if (!call) return library_failed("openvino bind", call.error());
     return std::move(*call);

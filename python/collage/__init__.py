@@ -25,6 +25,7 @@ _HOMES = {
     "Plan": "plan",
     "load": "plan",
     "Session": "_native",
+    "Cancel": "_native",
     **dict.fromkeys(
         (
             "Error",
@@ -34,6 +35,7 @@ _HOMES = {
             "UnsupportedError",
             "LimitError",
             "FileAccessError",
+            "CancelledError",
             "InternalError",
         ),
         "errors",
@@ -64,6 +66,7 @@ _MODULES = ("arrays", "cache", "errors", "extend", "plan", "report", "tuning")
 
 if TYPE_CHECKING:
     from . import extend as extend
+    from ._native import Cancel as Cancel
     from ._native import Session as Session
     from .binding import IOBinding as IOBinding
     from .binding import OrtValue as OrtValue
@@ -91,6 +94,7 @@ if TYPE_CHECKING:
     from .tuning import verify as verify
     from .arrays import Port as Port
     from .errors import BadInputError as BadInputError
+    from .errors import CancelledError as CancelledError
     from .errors import DifferenceError as DifferenceError
     from .errors import Error as Error
     from .errors import FileAccessError as FileAccessError

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 __all__ = [
     "BadInputError",
+    "CancelledError",
     "DifferenceError",
     "Error",
     "FileAccessError",
@@ -75,6 +76,12 @@ class FileAccessError(Error):
     kind = 6
 
 
+class CancelledError(Error):
+    """The program asked the call to end before there was anything to give."""
+
+    kind = 130
+
+
 class InternalError(Error):
     """A fault of Collage or of a library behind it."""
 
@@ -83,7 +90,16 @@ class InternalError(Error):
 
 _BY_KIND = {
     kind.kind: kind
-    for kind in (DifferenceError, UsageError, BadInputError, UnsupportedError, LimitError, FileAccessError, InternalError)
+    for kind in (
+        DifferenceError,
+        UsageError,
+        BadInputError,
+        UnsupportedError,
+        LimitError,
+        FileAccessError,
+        CancelledError,
+        InternalError,
+    )
 }
 
 

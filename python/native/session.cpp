@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "cancel.h"
 #include "numpy.h"
 #include "plan.h"
 #include "status.h"
@@ -17,6 +18,9 @@ namespace {
 /// Smaller arrays are copied: binding other memory costs about as much as the copy of so many bytes.
 constexpr std::size_t kBindFrom = 64 * 1024;
 constexpr std::uintptr_t kAlignment = 64;
+/// A nanosecond, a year: time limits outside are taken for these.
+constexpr double kLeastSeconds = 1e-9;
+constexpr double kMostSeconds = 31'536'000;
 
 bool can_bind(const ArrayView& array) {
   return array.bytes() >= kBindFrom && reinterpret_cast<std::uintptr_t>(array.data()) % kAlignment == 0;
@@ -24,6 +28,21 @@ bool can_bind(const ArrayView& array) {
 
 bool overlaps(const ArrayView& a, const ArrayView& b) {
   return a.data() < b.data() + b.bytes() && b.data() < a.data() + a.bytes();
+}
+
+collage_run_options run_options(nb::handle timeout, nb::handle cancel) {
+  collage_run_options options{};
+  options.size = sizeof options;
+  const Cancel* given = nullptr;
+  if (!cancel.is_none() && !nb::try_cast(cancel, given))
+    raise(COLLAGE_USAGE, "session/option", "cancel", nb::repr(cancel).c_str(), "a collage.Cancel");
+  if (given != nullptr) options.cancel = given->handle();
+  if (timeout.is_none()) return options;
+  double seconds = 0;
+  if (!nb::try_cast(timeout, seconds) || !(seconds > 0))
+    raise(COLLAGE_USAGE, "session/option", "timeout", nb::repr(timeout).c_str(), "a positive number of seconds");
+  options.time_limit_ns = static_cast<std::int64_t>(std::clamp(seconds, kLeastSeconds, kMostSeconds) * 1e9);
+  return options;
 }
 
 template <class Ask>
@@ -111,12 +130,14 @@ void Session::read_ports() {
   }
 }
 
-nb::object Session::run(nb::handle feed, nb::handle out) {
+nb::object Session::run(nb::handle feed, nb::handle out, nb::handle timeout, nb::handle cancel) {
   const Use use(*this);
+  const collage_run_options options = run_options(timeout, cancel);
   const bool by_name = nb::isinstance<nb::dict>(feed);
   read_feed(feed);
   if (!out.is_none()) read_out(out);
-  execute();
+  const bool may_end_early = options.time_limit_ns != 0 || options.cancel != nullptr;
+  execute(may_end_early ? &options : nullptr);
   if (by_name) {
     nb::dict results;
     for (Output& output : outputs_) results[output.key] = output.result;
@@ -232,7 +253,7 @@ void Session::place_output(std::size_t index) {
   output.bound = wanted;
 }
 
-void Session::execute() {
+void Session::execute(const collage_run_options* options) {
   choose_shapes();
   for (std::size_t i = 0; i < inputs_.size(); ++i) place_input(i);
   for (std::size_t i = 0; i < outputs_.size(); ++i) place_output(i);
@@ -242,7 +263,7 @@ void Session::execute() {
     const nb::gil_scoped_release released;
     for (const Input& input : inputs_)
       if (input.bound == nullptr && input.bytes > 0) std::memcpy(input.own, input.array.data(), input.bytes);
-    status = c.session_run(handle_.get());
+    status = options == nullptr ? c.session_run(handle_.get()) : c.session_run_with(handle_.get(), options);
     for (std::size_t i = 0; status == nullptr && i < outputs_.size(); ++i) {
       const Output& output = outputs_[i];
       if (output.shape.is_valid() && output.bound == nullptr)

@@ -24,7 +24,9 @@ class Session {
   explicit Session(const Plan& plan);
 
   /// `feed`: a mapping by name gives a dict of outputs, a sequence by position (or one array) a list.
-  [[nodiscard]] nanobind::object run(nanobind::handle feed, nanobind::handle out);
+  /// `timeout`: seconds or None; `cancel`: a Cancel or None.
+  [[nodiscard]] nanobind::object run(nanobind::handle feed, nanobind::handle out, nanobind::handle timeout,
+                                     nanobind::handle cancel);
   /// The outputs of these positions as a list; with null all.
   [[nodiscard]] nanobind::list run_list(nanobind::dict feed, nanobind::handle positions);
   /// `shapes`: a mapping by name, or a sequence.
@@ -86,7 +88,7 @@ class Session {
   void unbind_all();
   void place_input(std::size_t index);
   void place_output(std::size_t index);
-  void execute();
+  void execute(const collage_run_options* options = nullptr);
   /// What the run gave becomes the result: as elements of its type where NumPy itself does not have the type.
   void take_output(std::size_t index);
   /// Copies an output whose shape only the run knew; returns that shape.

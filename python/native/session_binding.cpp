@@ -1,3 +1,4 @@
+#include "cancel.h"
 #include "session.h"
 
 namespace nb = nanobind;
@@ -22,6 +23,12 @@ out
     Arrays that outputs are written to, in the same forms; what is absent or None is made anew.
     Large arrays that are aligned to 64 bytes (empty_outputs) are written in place.
 
+timeout
+    Seconds after which the run ends with LimitError session/deadline.
+cancel
+    A Cancel: the run ends with CancelledError when another thread calls its now(). Both are looked at
+    before each step, in each iteration of a loop, and inside of ONNX Runtime and OpenVINO.
+
 Returns a dict by name if feed is a dict, else a list. New arrays belong to the caller.
 Inputs with open dimensions take their extents from the feed; a shape that was met before costs
 next to nothing.
@@ -37,10 +44,14 @@ shapes: tuples by name or by position. Raises BadInputError for extents that the
 }  // namespace
 
 void bind_session(nb::module_& module) {
+  nb::class_<Cancel>(module, "Cancel", "Asks the calls that were given it to end early.")
+      .def(nb::init<>())
+      .def("now", &Cancel::now, "From any thread. Stays so: later calls with it end at once.");
   nb::class_<Session>(module, "Session", kSession)
-      .def(
-          "run", &Session::run, nb::arg("feed"), nb::arg("out") = nb::none(), kRun,
-          nb::sig("def run(self, feed: collage.arrays.Arrays, out: collage.arrays.Arrays | None = None) -> typing.Any"))
+      .def("run", &Session::run, nb::arg("feed"), nb::arg("out") = nb::none(), nb::kw_only(),
+           nb::arg("timeout") = nb::none(), nb::arg("cancel") = nb::none(), kRun,
+           nb::sig("def run(self, feed: collage.arrays.Arrays, out: collage.arrays.Arrays | None = None, *, "
+                   "timeout: float | None = None, cancel: Cancel | None = None) -> typing.Any"))
       .def("_run_list", &Session::run_list, nb::arg("feed"), nb::arg("positions") = nb::none())
       .def("set_shapes", &Session::set_shapes, nb::arg("shapes"), kSetShapes,
            nb::sig("def set_shapes(self, shapes: collage.arrays.Shapes) -> None"))

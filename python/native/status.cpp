@@ -16,7 +16,8 @@ namespace {
 
 const collage_api& api() {
   static const collage_api* const table = collage_get_api(COLLAGE_API_VERSION);
-  if (table == nullptr) throw nb::import_error("libcollage.so is of another version than collage._native");
+  if (table == nullptr || table->size < sizeof(collage_api))
+    throw nb::import_error("libcollage.so is of another version than collage._native");
   return *table;
 }
 

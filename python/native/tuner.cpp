@@ -72,7 +72,7 @@ class Context {
                 progress.note, progress.rival, progress.speedup);
     } catch (nb::python_error& error) {
       failure_.emplace(std::move(error));
-      if (context_.cancel != nullptr) tuner().cancel_now(context_.cancel);
+      if (context_.cancel != nullptr) api().cancel_now(context_.cancel);
     }
   }
 
@@ -226,12 +226,6 @@ const collage_tune_api& tuner() {
   return *table;
 }
 
-Cancel::Cancel() {
-  collage_cancel* made = nullptr;
-  check(tuner().cancel_create(&made));
-  handle_.reset(made);
-}
-
 nb::dict Report::summary() const {
   collage_tune_summary of{};
   of.size = sizeof of;
@@ -254,9 +248,6 @@ nb::dict Report::summary() const {
 }
 
 void bind_tuner(nb::module_& module) {
-  nb::class_<Cancel>(module, "Cancel", "Asks a call that was given it to end early; from any thread.")
-      .def(nb::init<>())
-      .def("now", &Cancel::now);
   nb::class_<Report>(module, "Report", "What a call of the tuner found.")
       .def_prop_ro("json", &Report::json)
       .def_prop_ro("text", &Report::text)

@@ -9,24 +9,12 @@
 #include <memory>
 
 #include "api/c_tune/collage_tune.h"
+#include "cancel.h"
 
 namespace collage::python {
 
 /// The table of the tuner. Throws UnsupportedError tuner/missing.
 [[nodiscard]] const collage_tune_api& tuner();
-
-class Cancel {
- public:
-  Cancel();
-  void now() const { tuner().cancel_now(handle_.get()); }
-  [[nodiscard]] const collage_cancel* handle() const { return handle_.get(); }
-
- private:
-  struct Free {
-    void operator()(collage_cancel* cancel) const { tuner().cancel_free(cancel); }
-  };
-  std::unique_ptr<collage_cancel, Free> handle_;
-};
 
 class Report {
  public:

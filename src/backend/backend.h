@@ -9,6 +9,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -126,6 +127,9 @@ struct Buffers {
   void* workspace = nullptr;
   DeviceQueue* queue = nullptr;  ///< where runs are queued; null at home. Outlives the call
   ThreadPool* pool = nullptr;    ///< threads for its loops; null: those of the library behind it. Outlives the call
+  /// Whether the run shall end early; null: never. The runtime asks before each step; a kernel that takes long asks
+  /// in between (backend/cancel.h). Outlives the call.
+  const std::stop_token* cancel = nullptr;
 };
 
 class OpenKernel;

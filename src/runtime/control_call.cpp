@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "backend/cancel.h"
 #include "plan/control.h"
 
 namespace collage {
@@ -17,6 +18,7 @@ class BoundBody {
   static Result<BoundBody> bind(const LoadedBody& body, const BodyMemory& memory) {
     BoundBody bound;
     bound.body_ = &body;
+    bound.cancel_ = memory.cancel;
     for (std::size_t i = 0; i < body.plan->steps.size(); ++i) {
       COLLAGE_TRY(std::unique_ptr<Call> call, bind_step(body, memory, i));
       if (!call) continue;
@@ -27,10 +29,14 @@ class BoundBody {
   }
 
   Result<void> run() {
-    for (std::size_t i = 0; i < calls_.size(); ++i)
+    for (std::size_t i = 0; i < calls_.size(); ++i) {
+      if (is_cancelled()) return failed(i, run_cancelled().error());
       if (auto done = calls_[i]->run(); !done) return failed(i, std::move(done).error());
+    }
     return {};
   }
+
+  [[nodiscard]] bool is_cancelled() const { return collage::is_cancelled(cancel_); }
 
  private:
   std::unexpected<Error> failed(std::size_t call, Error error) const {
@@ -40,6 +46,7 @@ class BoundBody {
   }
 
   const LoadedBody* body_ = nullptr;
+  const std::stop_token* cancel_ = nullptr;
   std::vector<std::unique_ptr<Call>> calls_;
   std::vector<std::size_t> steps_;  ///< of each call
 };
@@ -123,6 +130,7 @@ class IterationCall final : public Call {
     std::int64_t i = 0;
     for (; i < most && goes_on; ++i) {
       if (i >= room) return wrong_count(i + 1);
+      if (body_.is_cancelled()) return run_cancelled();
       COLLAGE_TRY_VOID(iterate(i));
       goes_on = loop.condition_out == nullptr || is_true(loop.condition_out);
     }
@@ -200,7 +208,9 @@ class Binder {
     const auto place = [&](const ControlPort& port) {
       return port.value == kNoValue ? workspace_ + port.offset : outer(port.value);
     };
-    BodyMemory memory{.inputs = {}, .outputs = {}, .arena = workspace_, .pool = memory_.pool};
+    BodyMemory memory{.inputs = {}, .outputs = {}, .arena = workspace_};
+    memory.pool = memory_.pool;
+    memory.cancel = memory_.cancel;
     for (const ControlPort& port : layout_.inputs[b]) memory.inputs.push_back(place(port));
     for (const ControlPort& port : layout_.outputs[b]) memory.outputs.push_back(place(port));
     return memory;

@@ -12,7 +12,7 @@
 namespace collage {
 
 /// Errors of Kernel::bind. Error of run(): that of the first step inside that fails; runtime/trip-count when a Loop
-/// does not make as many iterations as its results have room for.
+/// does not make as many iterations as its results have room for; session/cancelled, asked before each step.
 [[nodiscard]] Result<std::unique_ptr<Call>> bind_control(const LoadedBody& around, const BodyMemory& memory,
                                                          std::size_t step);
 

@@ -5,12 +5,14 @@
 
 #include <fmt/format.h>
 
+#include "backend/cancel.h"
 #include "base/clock.h"
 #include "base/float_mode.h"
 #include "ir/fits_shape.h"
 #include "plan/memory.h"
 #include "runtime/executable_state.h"
 #include "runtime/memory_block.h"
+#include "runtime/port_overlap.h"
 
 namespace collage {
 namespace {
@@ -41,6 +43,22 @@ Result<std::optional<ThreadPool>> pool_of(const PoolFunctions& functions, const 
               "a plan for " + std::to_string(executable.threads) + " threads with steps of " + executable.own_threads,
               "a plan for one thread, or with steps that run their loops on a pool");
 }
+
+/// The request that calls look at, for the length of a run.
+class CancelOfRun {
+ public:
+  CancelOfRun(std::stop_token& seen, const std::stop_token& given) : seen_(given.stop_possible() ? &seen : nullptr) {
+    if (seen_ != nullptr) *seen_ = given;
+  }
+  CancelOfRun(const CancelOfRun&) = delete;
+  CancelOfRun& operator=(const CancelOfRun&) = delete;
+  ~CancelOfRun() {
+    if (seen_ != nullptr) *seen_ = {};
+  }
+
+ private:
+  std::stop_token* seen_;
+};
 
 }  // namespace
 
@@ -78,8 +96,11 @@ struct ExecutionContext::State {
   std::shared_ptr<const Executable::State> executable;
   std::shared_ptr<const MemoryBlock> arena;
   std::vector<TensorPort> input_ports;
-  std::vector<Extents> open_inputs;  ///< by input, for a plan whose inputs are open
-  std::optional<ThreadPool> pool;    ///< of the caller; calls refer to it
+  std::vector<Extents> open_inputs;     ///< by input, for a plan whose inputs are open
+  std::optional<ThreadPool> pool;       ///< of the caller; calls refer to it
+  std::stop_token cancel;               ///< of the run under way; calls refer to it
+  bool may_overlap = false;             ///< memory was bound since the last check that passed
+  std::vector<PortMemory> port_memory;  ///< of that check: kept for its memory
   DevicePlaces devices;
   std::vector<BoundPort> inputs;
   std::vector<BoundPort> outputs;
@@ -100,6 +121,7 @@ struct ExecutionContext::State {
     BodyMemory memory{.inputs = {}, .outputs = {}, .arena = arena->data(), .devices = &devices};
     if (!open_inputs.empty()) memory.input_extents = &open_inputs;
     if (pool) memory.pool = &*pool;
+    memory.cancel = &cancel;
     memory.open_values = &executable->dynamic;
     memory.calls = &owned;
     for (const BoundPort& port : inputs) memory.inputs.push_back(port.data);
@@ -167,7 +189,29 @@ struct ExecutionContext::State {
       ports[i].is_own = was_own;
       return done;
     }
+    may_overlap = true;
+    port_memory.reserve(inputs.size() + outputs.size());
     return {};
+  }
+
+  /// Ports are bound one at a time, so memory may overlap in between: a run looks at all of them.
+  [[nodiscard]] Result<void> check_overlap() {
+    if (!may_overlap) return {};
+    port_memory.clear();
+    for (std::size_t i = 0; i < inputs.size(); ++i)
+      port_memory.push_back({.begin = inputs[i].data, .bytes = input_ports[i].bytes, .index = i});
+    for (std::size_t i = 0; i < outputs.size(); ++i)
+      port_memory.push_back(
+          {.begin = outputs[i].data, .bytes = executable->outputs[i].bytes, .index = i, .is_output = true});
+    if (const auto found = find_overlap(port_memory))
+      return fail(ExitCode::kUsage, "runtime/overlap", name_of_port(found->first),
+                  "memory that " + name_of_port(found->second) + " uses, too", "memory of its own for every output");
+    may_overlap = false;
+    return {};
+  }
+
+  [[nodiscard]] std::string name_of_port(const PortMemory& port) const {
+    return port.is_output ? "output " + executable->outputs[port.index].name : "input " + input_ports[port.index].name;
   }
 
   /// A run in which the pool left out work.
@@ -179,6 +223,7 @@ struct ExecutionContext::State {
 
   /// A step's error, which may be due to the pool.
   [[nodiscard]] std::unexpected<Error> failed(std::size_t call, Error error) {
+    wait_for_devices();  // what is queued is this run's
     if (auto done = check_pool(); !done) return std::unexpected(std::move(done).error());
     const std::uint32_t step = call_steps[call];
     error.where = fmt::format("step {} ({}): {}", step, plan().steps[step].backend, error.where);
@@ -246,11 +291,15 @@ Result<void> ExecutionContext::bind_output(std::size_t i, void* data) {
   return state_->bind_port(state_->outputs, Storage::kOutput, i, data);
 }
 
-Result<void> ExecutionContext::run() {
+Result<void> ExecutionContext::run(const std::stop_token& cancel) {
   const DefaultFloatMode mode;
+  COLLAGE_TRY_VOID(state_->check_overlap());
+  const CancelOfRun scope(state_->cancel, cancel);
   const std::vector<Call*>& calls = state_->calls;
-  for (std::size_t i = 0; i < calls.size(); ++i)
+  for (std::size_t i = 0; i < calls.size(); ++i) {
+    if (cancel.stop_requested()) return state_->failed(i, run_cancelled().error());
     if (auto done = calls[i]->run(); !done) return state_->failed(i, std::move(done).error());
+  }
   return state_->check_pool();
 }
 
@@ -267,6 +316,7 @@ Result<void> ExecutionContext::run_from(std::size_t step) {
 Result<void> ExecutionContext::run_profiled(std::span<std::int64_t> times_ns,
                                             const std::function<void(std::size_t)>& after_step) {
   COLLAGE_CHECK(times_ns.size() >= state_->plan().steps.size());
+  COLLAGE_TRY_VOID(state_->check_overlap());
   std::ranges::fill(times_ns, 0);
   const DefaultFloatMode mode;
   Clock::time_point last = Clock::now();

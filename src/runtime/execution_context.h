@@ -8,6 +8,7 @@
 #include <functional>
 #include <memory>
 #include <span>
+#include <stop_token>
 #include <vector>
 
 #include "backend/backend.h"
@@ -34,20 +35,21 @@ class ExecutionContext {
   [[nodiscard]] Result<DynamicOutput> output_tensor(std::size_t i) const;
 
   /// Makes input `i` read from, or output `i` write to, the caller's memory from now on. The memory is 64-byte aligned,
-  /// TensorPort::bytes long, valid during run(), and overlaps no other port's. Null returns to the context's own
-  /// buffer. Binds the affected calls again, so it may allocate. Errors: runtime/unaligned, runtime/no-port, those of
-  /// Kernel::bind.
+  /// TensorPort::bytes long and valid during run(); that of an output overlaps no other port's. Null returns to the
+  /// context's own buffer. Binds the affected calls again, so it may allocate. Errors: runtime/unaligned,
+  /// runtime/no-port, those of Kernel::bind.
   [[nodiscard]] Result<void> bind_input(std::size_t i, const void* data);
   [[nodiscard]] Result<void> bind_output(std::size_t i, void* data);
 
   /// Runs all steps in the default floating-point mode. The first error stops; where = the step, for a device the one
-  /// that waited. Outputs are then unspecified. Error session/pool-failed.
-  [[nodiscard]] Result<void> run();
+  /// that waited. Outputs are then unspecified. Errors: session/pool-failed; runtime/overlap when bound memory is
+  /// written and used otherwise; session/cancelled when `cancel` was requested before a step or inside an engine.
+  [[nodiscard]] Result<void> run(const std::stop_token& cancel = {});
   /// Runs the steps from `step` on, over what the values made before hold now.
   [[nodiscard]] Result<void> run_from(std::size_t step);
   /// Like run(), and writes the nanoseconds of each step of the plan (views: 0) to `times_ns`, which has one each.
-  /// Waits for devices after each step. `after_step` is called with the plan's index of each step that has run; its own
-  /// time belongs to no step.
+  /// Waits for devices after each step. Errors as of run(). `after_step` is called with the plan's index of each step
+  /// that has run; its own time belongs to no step.
   [[nodiscard]] Result<void> run_profiled(std::span<std::int64_t> times_ns,
                                           const std::function<void(std::size_t)>& after_step = {});
 

@@ -137,6 +137,7 @@ Result<std::unique_ptr<Call>> bind_step(const LoadedBody& body, const BodyMemory
   if (body.kernels[index] == nullptr) return nullptr;
   Buffers buffers;
   buffers.pool = memory.pool;
+  buffers.cancel = memory.cancel;
   for (const PlanIndex input : step.inputs) buffers.inputs.push_back(address_of(body, memory, input));
   for (const PlanIndex output : step.outputs) buffers.outputs.push_back(address_of(body, memory, output));
   std::byte* arena = memory.arena;

@@ -30,6 +30,7 @@ struct BodyMemory {
   const DevicePlaces* devices = nullptr;                      ///< null inside bodies, which lie at home
   const std::vector<Extents>* input_extents = nullptr;        ///< by input of a plan whose inputs are open; null else
   ThreadPool* pool = nullptr;                                 ///< of the caller; null: none
+  const std::stop_token* cancel = nullptr;                    ///< of the run under way; null: never
   const OpenValues* open_values = nullptr;                    ///< null inside bodies, which have none
   const std::vector<std::unique_ptr<Call>>* calls = nullptr;  ///< by step: what makes them; null inside bodies
 };

@@ -58,10 +58,11 @@ Result<void> copy_output(const DynamicOutput& output, std::size_t which, std::in
   return {};
 }
 
-Result<void> run_as_one(const LoadedPlan& plan, Session& session, std::span<PendingRequest* const> batch) {
+Result<void> run_as_one(const LoadedPlan& plan, Session& session, std::span<PendingRequest* const> batch,
+                        const RunOptions& options) {
   if (plan.has_open_inputs()) COLLAGE_TRY_VOID(session.set_shapes(joined_extents(batch)));
   COLLAGE_TRY_VOID(copy_inputs(session, batch));
-  COLLAGE_TRY_VOID(session.run());
+  COLLAGE_TRY_VOID(session.run(options));
   std::int64_t rows = 0;
   for (PendingRequest* pending : batch) {
     rows += pending->rows;
@@ -75,9 +76,10 @@ Result<void> run_as_one(const LoadedPlan& plan, Session& session, std::span<Pend
   return {};
 }
 
-Result<void> run_guarded(const LoadedPlan& plan, Session& session, std::span<PendingRequest* const> batch) {
+Result<void> run_guarded(const LoadedPlan& plan, Session& session, std::span<PendingRequest* const> batch,
+                         const RunOptions& options = {}) {
   return guarded(
-      "run", "a smaller request", [&] { return run_as_one(plan, session, batch); }, "runtime/out-of-memory");
+      "run", "a smaller request", [&] { return run_as_one(plan, session, batch, options); }, "runtime/out-of-memory");
 }
 
 /// How large the made-up elements of a request are. Small: floats around 0, whole numbers 0 and 1, which no model
@@ -204,15 +206,16 @@ std::optional<bool> are_independent_at(const LoadedPlan& plan, Session& session,
 
 }  // namespace
 
-void run_batch(const LoadedPlan& plan, Session& session, std::span<PendingRequest* const> batch) {
-  Result<void> done = run_guarded(plan, session, batch);
+void run_batch(const LoadedPlan& plan, Session& session, std::span<PendingRequest* const> batch,
+               const RunOptions& options) {
+  Result<void> done = run_guarded(plan, session, batch, options);
   if (done) return;
   if (batch.size() == 1) {
     batch.front()->outputs.clear();
     batch.front()->error = std::move(done).error();
     return;
   }
-  for (PendingRequest* const& pending : batch) run_batch(plan, session, {&pending, 1});
+  for (PendingRequest* const& pending : batch) run_batch(plan, session, {&pending, 1}, options);
 }
 
 bool rows_are_independent(const LoadedPlan& plan, Session& session, const BatchRule& rule) {

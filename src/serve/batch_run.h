@@ -13,8 +13,9 @@
 
 namespace collage {
 
-/// Runs them and fills in outputs or error of each, never both.
-void run_batch(const LoadedPlan& plan, Session& session, std::span<PendingRequest* const> batch);
+/// Runs them and fills in outputs or error of each, never both. The deadline is one for all runs that this takes.
+void run_batch(const LoadedPlan& plan, Session& session, std::span<PendingRequest* const> batch,
+               const RunOptions& options = {});
 
 /// Whether rows that are computed together come out as alone: runs the plan on generated inputs, small ones beside
 /// large ones, which takes three runs, and three more if the model refuses large ones. False also when they cannot be

@@ -88,7 +88,9 @@ void Model::work(Session& session) {
   const JoinPolicy policy = join_policy();
   for (std::vector<PendingRequest*> batch = queue_.take(policy); !batch.empty(); batch = queue_.take(policy)) {
     const auto begun = ServeClock::now();
-    run_batch(plan_, session, batch);
+    RunOptions options;
+    if (options_.run_limit.count() > 0) options.deadline = later(options_.run_limit);
+    run_batch(plan_, session, batch, options);
     const auto ended = ServeClock::now();
     metrics_.compute_seconds.add(seconds(ended - begun));
     metrics_.batch_requests.add(static_cast<double>(batch.size()));

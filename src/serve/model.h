@@ -20,6 +20,7 @@ struct ModelOptions {
   int models = 1;    ///< how many models share the processors
   std::size_t queue_limit = 256;
   std::chrono::microseconds batch_delay{0};
+  std::chrono::microseconds run_limit{0};   ///< of a run; 0 = as long as it takes
   bool joins = true;                        ///< requests may be run together
   std::vector<std::string> backend_places;  ///< empty = default_module_folders()
 };

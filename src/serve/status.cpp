@@ -15,7 +15,7 @@ struct CodeStatus {
   int status;
 };
 
-constexpr std::array<CodeStatus, 14> kStatuses = {{{"serve/not-found", 404},
+constexpr std::array<CodeStatus, 15> kStatuses = {{{"serve/not-found", 404},
                                                    {"serve/unknown-model", 404},
                                                    {"serve/unknown-version", 404},
                                                    {"serve/wrong-method", 405},
@@ -28,7 +28,8 @@ constexpr std::array<CodeStatus, 14> kStatuses = {{{"serve/not-found", 404},
                                                    {"serve/busy", 503},
                                                    {"runtime/out-of-memory", 503},
                                                    {"memory/exhausted", 503},
-                                                   {"serve/deadline", 504}}};
+                                                   {"serve/deadline", 504},
+                                                   {"session/deadline", 504}}};
 
 /// Texts of a request come back in messages: each is cut to this.
 constexpr std::size_t kMostText = 1000;

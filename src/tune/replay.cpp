@@ -149,7 +149,7 @@ class Replayer {
   const WorkFolder& folder_;
   Store& store_;
   WorkerProcess worker_{options_.worker_command};
-  PlanPacker packer_{registry_};
+  PlanPacker packer_{registry_, folder_};
   Prepared prepared_;
 };
 

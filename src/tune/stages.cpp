@@ -53,7 +53,7 @@ class Preparation {
     COLLAGE_TRY(prepared_.imported, import_model(options_.model, import_options));
     prepared_.notes = prepared_.imported.notes;
     prepared_.imported_file = folder_.file("imported.onnx");
-    COLLAGE_TRY_VOID(write_graph_file(prepared_.imported_file, prepared_.imported.graph));
+    COLLAGE_TRY(imported_constants_, write_graph_file(prepared_.imported_file, prepared_.imported.graph));
     if (prepared_.imported.bound_model.empty()) return {};
     prepared_.original_file = folder_.file("original.onnx");
     const std::string_view bytes = prepared_.imported.bound_model;
@@ -133,7 +133,7 @@ class Preparation {
   /// Folds constants in the reference.
   Result<std::vector<Tensor>> fold(const Graph& graph) {
     const std::string file = folder_.file("fold.onnx");
-    COLLAGE_TRY_VOID(write_graph_file(file, graph));
+    COLLAGE_TRY_VOID(write_graph_file(file, graph, imported_constants_));
     const RecordJob job{.graph_file = file,
                         .inputs_file = prepared_.inputs,
                         .record_file = folder_.file("folded"),
@@ -171,7 +171,7 @@ class Preparation {
     prepared_.graph = with_proven_results(graph);
     prepared_.graph_file = folder_.file("graph.onnx");
     prepared_.record = folder_.file("record");
-    COLLAGE_TRY_VOID(write_graph_file(prepared_.graph_file, prepared_.graph));
+    COLLAGE_TRY_VOID(write_graph_file(prepared_.graph_file, prepared_.graph, imported_constants_));
     const auto recorded = collage::record(worker_, {.graph_file = prepared_.graph_file,
                                                     .inputs_file = prepared_.inputs,
                                                     .record_file = prepared_.record,
@@ -194,6 +194,7 @@ class Preparation {
   Registry& registry_;
   WorkerProcess& worker_;
   Prepared prepared_;
+  ConstantPlaces imported_constants_;
 };
 
 }  // namespace

@@ -3,10 +3,10 @@
 // Cost: a sleeping thread.
 #pragma once
 
-#include <chrono>
 #include <functional>
 #include <stop_token>
-#include <thread>
+
+#include "base/stop_timer.h"
 
 namespace collage {
 
@@ -17,14 +17,14 @@ class TimeLimit {
   TimeLimit& operator=(const TimeLimit&) = delete;
 
   /// From here on the time counts, too. Once.
-  void arm(std::chrono::steady_clock::time_point until);
+  void arm(Clock::time_point until);
 
   [[nodiscard]] std::stop_token token() const { return source_.get_token(); }
 
  private:
   std::stop_source source_;
   std::stop_callback<std::function<void()>> on_user_;
-  std::jthread clock_;  ///< ends first: it uses the others
+  StopTimer timer_;  ///< ends first: it uses the source
 };
 
 }  // namespace collage

@@ -111,7 +111,7 @@ Result<Shipped> run_stages(const TuneOptions& options, MeasureEnv& env, TimeLimi
   note_estimates(task, priced, contest);
   COLLAGE_TRY_VOID(enter_first_covers(task, env, priced, contest));
   tell_bound(task, env, priced);
-  COLLAGE_TRY_VOID(judge(task, env, priced.quiet_ns(), contest));
+  COLLAGE_TRY_VOID(judge_covers(task, env, priced.quiet_ns(), contest));
   COLLAGE_TRY(const ScheduleReport schedules, improve(task, env, time_limit, priced, contest));
 
   env.dump.keep("contest", [&] { return to_text(contest); });
@@ -157,7 +157,7 @@ Result<TuneReport> tune_model(const TuneOptions& options, Registry& registry) {
   TimeLimit time_limit(options.stop);
   WorkerProcess worker(options.worker_command);
   ReproKeeper repros(options.repros);
-  PlanPacker packer(registry);
+  PlanPacker packer(registry, folder);
   DeadlineLog deadlines;
   StageDump dump(options.dump);
   const auto elapsed_s = [&budget] { return budget.total_s(); };

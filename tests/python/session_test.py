@@ -145,6 +145,35 @@ class RunTest(SessionCase):
             np.testing.assert_array_equal(where, np.nonzero(x))
 
 
+class EarlyEndTest(SessionCase):
+    """Runs that end before they are done."""
+
+    FOREVER = np.int64(1 << 60)
+
+    def test_a_timeout_ends_a_run_and_the_session_runs_again(self):
+        session = self.session("doubling_loop", "--input-range", "trips=1..3")
+        x = np.float32([1, 2])
+        with self.assertRaises(collage.LimitError) as caught:
+            session.run({"trips": self.FOREVER, "x": x}, timeout=0.02)
+        self.assertEqual(caught.exception.code, "session/deadline")
+        np.testing.assert_array_equal(session.run({"trips": np.int64(2), "x": x}, timeout=3600)["y"], 4 * x)
+
+    def test_another_thread_cancels_a_run(self):
+        session, cancel = self.session("doubling_loop", "--input-range", "trips=1..3"), collage.Cancel()
+        timer = threading.Timer(0.02, cancel.now)
+        timer.start()
+        with self.assertRaises(collage.CancelledError):
+            session.run({"trips": self.FOREVER, "x": np.float32([1, 2])}, cancel=cancel)
+        timer.join()
+
+    def test_wrong_timeouts_are_refused(self):
+        for timeout in (0, -1, float("nan"), "2"):
+            with self.assertRaises(collage.UsageError):
+                self.session("increment").run(np.zeros((2, 3), np.float32), timeout=timeout)
+        with self.assertRaises(collage.UsageError):
+            self.session("increment").run(np.zeros((2, 3), np.float32), cancel=1)
+
+
 class OpenShapeTest(SessionCase):
     def open_session(self):
         return self.session("rows", "--shape", "n=1..8")

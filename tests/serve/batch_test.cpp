@@ -1,6 +1,10 @@
 // Requests that are run together: which may be, and that each gets its own rows.
 #include "serve/batch_run.h"
 
+#include <array>
+
+#include "serve/status.h"
+#include "tests/runtime/runtime_fixture.h"
 #include "tests/serve/serve_fixture.h"
 #include "tests/support/shape_cases.h"
 
@@ -95,6 +99,34 @@ TEST_F(BatchTest, EachRequestGetsItsOwnRows) {
   EXPECT_THAT(three.firsts(), ElementsAre(21, 21, 21));
   EXPECT_THAT(two.firsts(), ElementsAre(31, 31));
   EXPECT_EQ(three.outputs[0].extents, (Extents{3, 4}));
+}
+
+TEST(RunLimit, EndsARunThatTakesLonger) {
+  const Graph graph = parse_graph(R"(graph g(%trips: i64[], %x: f32[2]) -> (%y) {
+  opset ai.onnx 26
+  %y: f32[2] = Loop(%trips, _, %x) {body=graph body(%i: i64[], %c: bool[], %s: f32[2]) -> (%c, %t) {
+      %t: f32[2] = Add(%s, %s) "Add_0"
+    }} "Loop_0"
+}
+)")
+                          .value();
+  const LoadedPlan plan = LoadedPlan::load(single_case(all_plain(graph)), BackendSource(host_only)).value();
+  Session session = plan.make_session().value();
+  std::int64_t trips = std::int64_t{1} << 60;
+  const std::array<float, 2> x = {1, 2};
+  PendingRequest request;
+  request.inputs = {{.extents = {}, .bytes = std::as_bytes(std::span(&trips, 1))},
+                    {.extents = {2}, .bytes = std::as_bytes(std::span(x))}};
+  request.wanted = {true};
+  PendingRequest* const pending = &request;
+  run_batch(plan, session, {&pending, 1}, {.cancel = {}, .deadline = later(std::chrono::milliseconds(10))});
+  ASSERT_TRUE(request.error);
+  EXPECT_EQ(request.error->code, "session/deadline");
+  EXPECT_EQ(http_status_of(*request.error), 504);
+  trips = 1;
+  request.error.reset();
+  run_batch(plan, session, {&pending, 1}, {.cancel = {}, .deadline = later(std::chrono::hours(1))});
+  EXPECT_FALSE(request.error);
 }
 
 TEST_F(BatchTest, OneBadRequestFailsAlone) {

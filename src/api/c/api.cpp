@@ -1,6 +1,7 @@
 // The table of the C interface and the one function that gives it.
 #include <cstddef>
 
+#include "api/c/cancel.h"
 #include "api/c/collage.h"
 #include "api/c/plan.h"
 #include "api/c/session.h"
@@ -48,14 +49,19 @@ constexpr collage_api kApi = {
     .session_bind_input = session_bind_input,
     .session_bind_output = session_bind_output,
     .session_run = session_run,
+    .session_run_with = session_run_with,
+    .cancel_create = cancel_create,
+    .cancel_now = cancel_now,
+    .cancel_free = cancel_free,
 };
 
 // What programs were compiled with: within a version members are added behind the last one only.
 static_assert(offsetof(collage_api, version) == 8 && offsetof(collage_api, version_string) == 16);
 static_assert(offsetof(collage_api, plan_load_file) == 80 && offsetof(collage_api, session_create) == 176);
-static_assert(offsetof(collage_api, session_run) == 280 && sizeof(collage_api) == 288);
+static_assert(offsetof(collage_api, session_run) == 280 && sizeof(collage_api) == 320);
 static_assert(sizeof(collage_plan_options) == 24 && offsetof(collage_plan_options, copy_file) == 16);
 static_assert(sizeof(collage_session_options) == 32 && offsetof(collage_session_options, parallel_for) == 8);
+static_assert(sizeof(collage_run_options) == 24 && offsetof(collage_run_options, cancel) == 16);
 static_assert(sizeof(collage_tensor_info) == 48 && sizeof(collage_tensor) == 40);
 static_assert(sizeof(collage_shape) == 16 && sizeof(collage_verdict) == 32);
 

@@ -51,6 +51,7 @@ extern "C" {
 typedef struct collage_status collage_status;
 typedef struct collage_plan collage_plan;
 typedef struct collage_session collage_session;
+typedef struct collage_cancel collage_cancel;  ///< asks calls to end early
 
 /// What kind of error: the same numbers as the exit codes of the command `collage`.
 enum {
@@ -127,6 +128,13 @@ typedef struct collage_session_options {
   int32_t pool_threads;  ///< at most so many tasks in a loop; 0 = as many as plan_threads says; needs parallel_for
   int32_t reserved;      ///< 0
 } collage_session_options;
+
+/// When a run ends before it is done.
+typedef struct collage_run_options {
+  size_t size;                   ///< sizeof(collage_run_options)
+  int64_t time_limit_ns;         ///< the run ends after so many nanoseconds; 0 = no limit
+  const collage_cancel* cancel;  ///< the run ends when it is cancelled; may be NULL
+} collage_run_options;
 
 /// What an input or output is.
 typedef struct collage_tensor_info {
@@ -249,18 +257,34 @@ typedef struct collage_api {
   collage_status* (*session_copy_output)(collage_session* session, size_t index, void* data, size_t bytes);
 
   /// From now on runs read an input at, or write an output to, the caller's memory, without a copy, as long as this
-  /// shape is set: `data` is aligned to 64 bytes, has `bytes` bytes, overlaps no other input or output, and lives
-  /// during runs. With NULL it is the session's own memory again; `bytes` does not count then. May allocate. Errors:
-  /// runtime/unaligned, api/wrong-bytes when they are too few, session/no-shape, runtime/no-port for an output whose
-  /// shape only a run knows.
+  /// shape is set: `data` is aligned to 64 bytes, has `bytes` bytes and lives during runs. When a run begins, the
+  /// memory of an output is that of no other input or output. With NULL it is the session's own memory again; `bytes`
+  /// does not count then. May allocate. Errors: runtime/unaligned, api/wrong-bytes when they are too few,
+  /// session/no-shape, runtime/no-port for an output whose shape only a run knows.
   collage_status* (*session_bind_input)(collage_session* session, size_t index, const void* data, size_t bytes);
   collage_status* (*session_bind_output)(collage_session* session, size_t index, void* data, size_t bytes);
 
   /// Reads the inputs, computes the outputs. Allocates nothing and takes no lock itself. The floating-point mode of the
   /// calling thread changes no result and is the same afterwards. After an error outputs are unspecified. Errors:
   /// session/no-shape, session/pool-failed when parallel_for threw or left out tasks, runtime/bad-operand for values
-  /// that the model does not allow (an index out of range, a division by 0), backend/*.
+  /// that the model does not allow (an index out of range, a division by 0), runtime/overlap when the memory of an
+  /// output is that of another port, too, backend/*.
   collage_status* (*session_run)(collage_session* session);
+
+  // ---- Members that came later; a library has them if `size` of its table says so.
+
+  /// As session_run, with an early end, which is asked for before each step and each iteration of a loop, and between
+  /// the operators inside of ONNX Runtime and OpenVINO. The session can run again afterwards; a cancelled handle stays
+  /// so. A run that was about to be done may succeed. `options` may be NULL. A handle or a limit costs locks that
+  /// nobody holds for long; the first run with a limit starts a thread, which sleeps until session_free. Errors:
+  /// session/cancelled, of kind COLLAGE_INTERRUPTED; session/deadline, of kind COLLAGE_LIMIT; those of session_run.
+  collage_status* (*session_run_with)(collage_session* session, const collage_run_options* options);
+
+  /// A handle that asks calls to end early. It may be given to functions of collage_tune.h, too.
+  collage_status* (*cancel_create)(collage_cancel** cancel);
+  /// From any thread, but not from inside a signal handler. NULL is allowed.
+  void (*cancel_now)(const collage_cancel* cancel);
+  void (*cancel_free)(collage_cancel* cancel);  ///< calls that were given it may still be under way. NULL is allowed.
 } collage_api;
 
 /// The table of this version, which lives as long as the program; NULL when the library has no such version.

@@ -17,6 +17,7 @@
 #ifndef COLLAGE_HPP
 #define COLLAGE_HPP
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -218,6 +219,30 @@ Expected<void> check_type(std::int32_t seen, const char* name) {
 
 }  // namespace detail
 
+/// Asks calls to end early, from any thread. Copies are the same one.
+class CancelToken {
+ public:
+  /// Null when the library is an older one, or out of memory: the calls then cannot be cancelled.
+  CancelToken() {
+    collage_cancel* made = nullptr;
+    if (detail::check_library()) detail::api()->status_free(detail::api()->cancel_create(&made));
+    if (made != nullptr) handle_.reset(made, detail::api()->cancel_free);
+  }
+  void cancel() const noexcept {
+    if (handle_) detail::api()->cancel_now(handle_.get());
+  }
+  [[nodiscard]] const collage_cancel* handle() const noexcept { return handle_.get(); }
+
+ private:
+  std::shared_ptr<collage_cancel> handle_;
+};
+
+/// When a run ends before it is done.
+struct RunOptions {
+  std::chrono::nanoseconds time_limit{0};  ///< 0 = none
+  std::optional<CancelToken> cancel;
+};
+
 /// The memory of one caller, with every kernel bound to it. Keeps what it needs of its plan.
 class Session {
  public:
@@ -277,6 +302,14 @@ class Session {
   }
 
   Expected<void> run() { return detail::checked(detail::api()->session_run(handle_.get())); }
+  /// The same, with an early end. Errors session/cancelled, session/deadline.
+  Expected<void> run(const RunOptions& options) {
+    collage_run_options known{};
+    known.size = sizeof known;
+    known.time_limit_ns = options.time_limit.count();
+    if (options.cancel) known.cancel = options.cancel->handle();
+    return detail::checked(detail::api()->session_run_with(handle_.get(), &known));
+  }
 
   /// What the last run gave.
   template <class T>

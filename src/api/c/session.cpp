@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "api/c/cancel.h"
 #include "api/c/plan.h"
 #include "api/c/sized_struct.h"
 #include "api/c/status.h"
@@ -87,6 +88,16 @@ Result<collage_tensor> output_of(collage_session& session, std::size_t index) {
                         .element_type = static_cast<std::int32_t>(found.type),
                         .rank = static_cast<std::int32_t>(extents.size()),
                         .extents = extents.data()};
+}
+
+Result<RunOptions> run_options(const collage_run_options& given) {
+  RunOptions options;
+  if (given.cancel != nullptr) options.cancel = given.cancel->source.get_token();
+  if (given.time_limit_ns < 0)
+    return fail(ExitCode::kUsage, "api/wrong-option", "collage_run_options.time_limit_ns",
+                std::to_string(given.time_limit_ns), "0 or more");
+  if (given.time_limit_ns > 0) options.deadline = later(std::chrono::nanoseconds(given.time_limit_ns));
+  return options;
 }
 
 /// Reads one shape for each input; of those with another rank than the input nothing is read.
@@ -246,6 +257,18 @@ collage_status* session_run(collage_session* session) noexcept {
     COLLAGE_TRY_VOID(check_not_null(session, "session"));
     session->has_run = false;
     COLLAGE_TRY_VOID(session->session.run());
+    session->has_run = true;
+    return {};
+  });
+}
+
+collage_status* session_run_with(collage_session* session, const collage_run_options* options) noexcept {
+  return answer("session_run_with", [&]() -> Result<void> {
+    COLLAGE_TRY_VOID(check_not_null(session, "session"));
+    COLLAGE_TRY(const collage_run_options known, options_of(options, "collage_run_options"));
+    COLLAGE_TRY(const RunOptions run, run_options(known));
+    session->has_run = false;
+    COLLAGE_TRY_VOID(session->session.run(run));
     session->has_run = true;
     return {};
   });

@@ -43,5 +43,6 @@ collage_status* session_bind_input(collage_session* session, std::size_t index, 
 collage_status* session_bind_output(collage_session* session, std::size_t index, void* data,
                                     std::size_t bytes) noexcept;
 collage_status* session_run(collage_session* session) noexcept;
+collage_status* session_run_with(collage_session* session, const collage_run_options* options) noexcept;
 
 }  // namespace collage::c_api

@@ -1,7 +1,7 @@
 // The table of the C interface for tuning and the one function that gives it.
 #include <cstddef>
 
-#include "api/c_tune/cancel.h"
+#include "api/c/cancel.h"
 #include "api/c_tune/checks.h"
 #include "api/c_tune/collage_tune.h"
 #include "api/c_tune/report.h"

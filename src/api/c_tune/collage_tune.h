@@ -36,7 +36,6 @@ extern "C" {
 /// Of the table below. It grows at its end within a version; `size` says how far it goes.
 #define COLLAGE_TUNE_API_VERSION 1
 
-typedef struct collage_cancel collage_cancel;  ///< asks calls to end early
 typedef struct collage_report collage_report;  ///< what a call found out
 
 /// How far a call is. Texts live until the callback returns.
@@ -209,6 +208,7 @@ typedef struct collage_tune_api {
   collage_status* (*report_tune_summary)(const collage_report* report, collage_tune_summary* summary);
   void (*report_free)(collage_report* report);  ///< NULL is allowed
 
+  /// The same handles as those of collage_api.
   collage_status* (*cancel_create)(collage_cancel** cancel);
   /// From any thread, but not from inside a signal handler. Measuring ends within about 100 ms; what is then still to
   /// do, such as writing the plan, is done. NULL is allowed.

@@ -39,24 +39,6 @@ inline Expected<void> check_tuner() {
 
 }  // namespace detail
 
-/// Asks calls to end early, from any thread. Copies are the same one.
-class CancelToken {
- public:
-  /// Null when the library is an older one, or out of memory: the calls then cannot be cancelled.
-  CancelToken() {
-    collage_cancel* made = nullptr;
-    if (detail::check_tuner()) detail::api()->status_free(detail::tune_api()->cancel_create(&made));
-    if (made != nullptr) handle_.reset(made, detail::tune_api()->cancel_free);
-  }
-  void cancel() const noexcept {
-    if (handle_) detail::tune_api()->cancel_now(handle_.get());
-  }
-  [[nodiscard]] const collage_cancel* handle() const noexcept { return handle_.get(); }
-
- private:
-  std::shared_ptr<collage_cancel> handle_;
-};
-
 /// How far a call is.
 struct TuneProgress {
   std::string phase;

@@ -1,7 +1,7 @@
 #include "api/c_tune/context.h"
 
+#include "api/c/cancel.h"
 #include "api/c/sized_struct.h"
-#include "api/c_tune/cancel.h"
 #include "api/c_tune/texts.h"
 #include "api/tune/option_texts.h"
 #include "api/tune/worker_program.h"

@@ -6,6 +6,8 @@
 #include <optional>
 
 #include "api/run/loaded_plan_state.h"
+#include "backend/cancel.h"
+#include "base/stop_timer.h"
 #include "runtime/memory_block.h"
 
 namespace collage {
@@ -86,8 +88,23 @@ struct Session::State {
     return use_open(CaseTable::kNone, inputs);
   }
 
+  /// Ends the run at the deadline, or when the caller asks for it.
+  [[nodiscard]] Result<void> run_until(Clock::time_point deadline, const std::stop_token& cancel) {
+    if (!timer) timer = std::make_unique<StopTimer>();
+    timer->call_off();  // of a run that threw
+    if (early_end.stop_requested()) early_end = std::stop_source();
+    const std::stop_callback on_cancel(cancel, [this] { early_end.request_stop(); });
+    timer->start(early_end, deadline);
+    Result<void> done = current->run(early_end.get_token());
+    const bool is_late = timer->call_off();
+    if (done || !is_late || cancel.stop_requested() || done.error().code != "session/cancelled") return done;
+    return fail(ExitCode::kLimit, "session/deadline", done.error().where, "the deadline of the run", "an earlier end");
+  }
+
   std::shared_ptr<LoadedPlan::State> loaded;
   SessionOptions options;
+  std::unique_ptr<StopTimer> timer;          ///< once there was a deadline
+  std::stop_source early_end;                ///< of runs with a deadline
   std::shared_ptr<const MemoryBlock> arena;  ///< of all contexts: one runs at a time
   std::vector<std::optional<ReadyShape>> cases;
   std::map<ShapePoint, ReadyShape> open;
@@ -184,18 +201,25 @@ Result<void> Session::run() {
   return state_->current->run();
 }
 
+Result<void> Session::run(const RunOptions& options) {
+  if (state_->current == nullptr) return no_shape();
+  if (options.deadline) return state_->run_until(*options.deadline, options.cancel);
+  return state_->current->run(options.cancel);
+}
+
 Result<void> Session::run_profiled(std::span<std::int64_t> times_ns,
                                    const std::function<void(std::size_t)>& after_step) {
   if (state_->current == nullptr) return no_shape();
   return state_->current->run_profiled(times_ns, after_step);
 }
 
-Result<std::vector<std::int64_t>> Session::profile(int runs) {
+Result<std::vector<std::int64_t>> Session::profile(int runs, const std::stop_token& cancel) {
   if (state_->current == nullptr) return no_shape();
   const std::size_t steps = plan().steps.size();
   std::vector<std::vector<std::int64_t>> samples(steps);
   std::vector<std::int64_t> times(steps);
   for (int r = 0; r < runs; ++r) {
+    if (cancel.stop_requested()) return run_cancelled();
     COLLAGE_TRY_VOID(run_profiled(times));
     for (std::size_t s = 0; s < steps; ++s) samples[s].push_back(times[s]);
   }

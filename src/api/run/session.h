@@ -10,11 +10,14 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
+#include <stop_token>
 #include <vector>
 
 #include "backend/backend.h"
 #include "backend/thread_pool.h"
+#include "base/clock.h"
 #include "ir/tensor.h"
 #include "runtime/tensor_port.h"
 
@@ -26,6 +29,13 @@ struct SessionOptions {
   /// The caller's threads, on which the loops of kernels run; without parallel_for they run on threads of OpenMP and of
   /// the libraries behind them. A plan for one thread needs none.
   PoolFunctions pool;
+};
+
+/// When a run ends before it is done. It is asked before each step, each iteration of a Loop or Scan, and inside of
+/// ONNX Runtime and OpenVINO; a kernel that computes is not interrupted.
+struct RunOptions {
+  std::stop_token cancel;                     ///< ends the run when it is requested, from any thread
+  std::optional<Clock::time_point> deadline;  ///< ends the run at this time; watched by a thread of the session
 };
 
 class Session {
@@ -52,8 +62,9 @@ class Session {
   [[nodiscard]] Result<DynamicOutput> output_tensor(std::size_t i) const;
 
   /// Makes input `i` read from, or output `i` write to, the caller's memory from now on, at the current shape. The
-  /// memory is 64-byte aligned, TensorPort::bytes long, valid during run(), and overlaps no other port's. Null returns
-  /// to the session's own memory. May allocate. Errors: runtime/unaligned, runtime/no-port (usage), backend/*.
+  /// memory is 64-byte aligned, TensorPort::bytes long and valid during run(); that of an output overlaps no other
+  /// port's. Null returns to the session's own memory. May allocate. Errors: runtime/unaligned, runtime/no-port
+  /// (usage), backend/*.
   [[nodiscard]] Result<void> bind_input(std::size_t i, const void* data);
   [[nodiscard]] Result<void> bind_output(std::size_t i, void* data);
 
@@ -67,15 +78,20 @@ class Session {
   /// error, whose `where` names the step; the outputs are then unspecified.
   /// Errors: session/no-shape (usage) when inputs are open and no shape is set; backend/*; session/pool-failed (usage)
   /// when the pool threw or did not call every task; runtime/bad-operand for
-  /// values that the model does not allow (an index out of range, a division by 0).
+  /// values that the model does not allow (an index out of range, a division by 0); runtime/overlap (usage) when the
+  /// memory of an output is that of another port, too.
   [[nodiscard]] Result<void> run();
+  /// The same, with an early end, which takes a lock that nobody holds for long. The session can run again afterwards.
+  /// A run that was about to be done when its end was requested may succeed. The first run with a deadline starts a
+  /// thread. Errors: session/cancelled (interrupted), session/deadline (limit).
+  [[nodiscard]] Result<void> run(const RunOptions& options);
   /// As run(); writes the nanoseconds of each step of plan() to `times_ns`, which has one for each. Views take 0.
   /// `after_step` is called on the calling thread with the index of each step that has run; its own time belongs to no
   /// step.
   [[nodiscard]] Result<void> run_profiled(std::span<std::int64_t> times_ns,
                                           const std::function<void(std::size_t)>& after_step = {});
-  /// The median nanoseconds of each step over `runs` runs.
-  [[nodiscard]] Result<std::vector<std::int64_t>> profile(int runs);
+  /// The median nanoseconds of each step over `runs` runs. `cancel` is asked between them: session/cancelled.
+  [[nodiscard]] Result<std::vector<std::int64_t>> profile(int runs, const std::stop_token& cancel = {});
 
   /// The plan that serves the shape set now; plan/plan.h. A plan with open inputs has one once a shape is set.
   [[nodiscard]] const Plan& plan() const;

@@ -28,7 +28,8 @@ class ConstantsExtension : public Extension {
  public:
   static constexpr ExtensionKind kKind = ExtensionKind::kConstants;
   /// One answer for each kernel, in order. All kernels of a plan that this backend has not prepared before come in one
-  /// call, so that they can share constants: two artifacts with the same Buffer share its bytes in the plan.
+  /// call, so that they can share constants: two artifacts with the same Buffer share its bytes in the plan. Kernels
+  /// with more than a gibibyte of constants come in several calls.
   [[nodiscard]] virtual std::vector<MaybePrepared> prepare_constants(std::span<const LoadRequest> kernels) = 0;
 };
 

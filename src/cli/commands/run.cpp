@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <chrono>
 #include <filesystem>
 #include <fstream>
@@ -14,6 +15,7 @@
 #include "cli/commands/run_trace.h"
 #include "cli/console.h"
 #include "cli/help.h"
+#include "cli/interrupt.h"
 #include "cli/program.h"
 #include "onnx/files/tensor_file.h"
 
@@ -27,6 +29,7 @@ struct RunCommand {
   std::string output_folder;
   std::string profile;
   std::string trace;
+  std::string deadline;
   bool strict_inputs = false;
   CLI::App* command = nullptr;
 };
@@ -62,6 +65,8 @@ Result<nlohmann::ordered_json> write_arrays(const std::string& folder, const std
 
 /// Of --profile and --trace.
 constexpr int kRunsMore = 20;
+/// A year: a longer --deadline is none.
+constexpr double kMostSeconds = 31'536'000;
 
 Result<void> write_text(const std::string& path, const std::string& text) {
   std::ofstream file(path, std::ios::binary);
@@ -125,7 +130,17 @@ Result<GatherOptions> gather_options(const RunCommand& options) {
   return gather;
 }
 
+/// How long the run may take; nothing for as long as it takes.
+Result<std::optional<Clock::duration>> time_limit_of(const RunCommand& options) {
+  if (options.deadline.empty()) return std::nullopt;
+  COLLAGE_TRY(const double seconds, seconds_from(options.deadline, "--deadline"));
+  return std::chrono::duration_cast<Clock::duration>(Seconds(std::min(seconds, kMostSeconds)));
+}
+
 Result<RunReport> run_once(const RunCommand& options, Console& console) {
+  // Before any thread is started, which would get the signal instead.
+  const std::stop_token interrupt = interrupt_token();
+  COLLAGE_TRY(const std::optional<Clock::duration> time_limit, time_limit_of(options));
   std::optional<Counters> counters;
   if (!options.trace.empty()) counters.emplace(Counters::open());
   Registry registry(module_places(options.common.backend_libraries));
@@ -148,20 +163,22 @@ Result<RunReport> run_once(const RunCommand& options, Console& console) {
               LoadedPlan::load(std::move(subject.cases), registry, {.threads = threads, .machine = {}}));
   COLLAGE_TRY(Session session, plan.make_session());
   COLLAGE_TRY_VOID(session.set_inputs(inputs));
+  RunOptions early_end{.cancel = interrupt, .deadline = {}};
+  if (time_limit) early_end.deadline = later(*time_limit);
   const auto begin = std::chrono::steady_clock::now();
-  COLLAGE_TRY_VOID(session.run());
+  COLLAGE_TRY_VOID(session.run(early_end));
   report.run_ns = std::chrono::nanoseconds(std::chrono::steady_clock::now() - begin).count();
   COLLAGE_TRY(std::vector<Tensor> outputs, session.copy_outputs());
   report.inputs = named(session.inputs(), std::move(inputs), gather.files);
   report.outputs = named(session.outputs(), std::move(outputs));
   if (!options.output_folder.empty()) COLLAGE_TRY_VOID(write_results(options.output_folder, report));
   if (!options.profile.empty()) {
-    COLLAGE_TRY(const std::vector<std::int64_t> times, session.profile(kRunsMore));
+    COLLAGE_TRY(const std::vector<std::int64_t> times, session.profile(kRunsMore, interrupt));
     COLLAGE_TRY_VOID(write_text(options.profile, profile_json(session.plan(), times)));
     report.files.push_back(options.profile);
   }
   if (!options.trace.empty()) {
-    COLLAGE_TRY(const std::string text, traced(session, kRunsMore, *counters));
+    COLLAGE_TRY(const std::string text, traced(session, kRunsMore, *counters, interrupt));
     COLLAGE_TRY_VOID(write_text(options.trace, text));
     report.files.push_back(options.trace);
   }
@@ -191,6 +208,8 @@ void add_run(CLI::App& app, Program& program) {
   command->add_flag("--strict-inputs", options->strict_inputs, "an input without a file is an error");
   command->add_option("--output-dir", options->output_folder, "write the arrays and index.json here")
       ->type_name("FOLDER");
+  command->add_option("--deadline", options->deadline, "end the run with an error after this time, such as 2s")
+      ->type_name("TIME");
   command->add_option("--profile", options->profile, "run 20 times more, write the median of every step to this file")
       ->type_name("FILE");
   command->add_option("--trace", options->trace, "run 20 times more, write when each step ran for Perfetto's viewer")

@@ -7,6 +7,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "backend/cancel.h"
 #include "base/clock.h"
 #include "plan/plan.h"
 
@@ -115,13 +116,14 @@ ordered_json threads_at_work(double threads, std::int64_t at_ns) {
 
 }  // namespace
 
-Result<std::string> traced(Session& session, int runs, const Counters& counters) {
+Result<std::string> traced(Session& session, int runs, const Counters& counters, const std::stop_token& cancel) {
   const Plan& plan = session.plan();
   ordered_json events = {named("process_name", plan.model_path), named("thread_name", "steps")};
   std::vector<std::int64_t> times(plan.steps.size());
   StepCounts counts(counters, plan.steps.size());
   const auto start = std::chrono::steady_clock::now();
   for (int run = 0; run < runs; ++run) {
+    if (cancel.stop_requested()) return run_cancelled();
     const std::int64_t begin_ns = std::chrono::nanoseconds(std::chrono::steady_clock::now() - start).count();
     counts.begin_run();
     COLLAGE_TRY_VOID(session.run_profiled(times, [&counts](std::size_t step) { counts.end_step(step); }));

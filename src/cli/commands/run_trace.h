@@ -8,6 +8,7 @@
 // Source: the Trace Event Format of the Chromium project ("X" complete events, "C" counters, "M" metadata).
 #pragma once
 
+#include <stop_token>
 #include <string>
 
 #include "api/run/session.h"
@@ -15,7 +16,8 @@
 
 namespace collage::cli {
 
-/// Runs the session so many times. Errors: those of Session::run_profiled.
-[[nodiscard]] Result<std::string> traced(Session& session, int runs, const Counters& counters);
+/// Runs the session so many times. Errors: those of Session::run_profiled; session/cancelled.
+[[nodiscard]] Result<std::string> traced(Session& session, int runs, const Counters& counters,
+                                         const std::stop_token& cancel);
 
 }  // namespace collage::cli

@@ -29,6 +29,7 @@ struct ServeCommand {
   int sessions = 0;
   std::size_t queue = 256;
   std::uint64_t batch_delay_us = 0;
+  std::uint64_t run_limit_ms = 0;
   bool no_batching = false;
   double deadline_ms = 0;
   std::uint64_t max_body = std::uint64_t{64} << 20U;
@@ -79,6 +80,7 @@ Result<std::vector<std::unique_ptr<ModelHost>>> load_models(const ServeCommand& 
                            .models = static_cast<int>(plans.size()),
                            .queue_limit = options.queue,
                            .batch_delay = std::chrono::microseconds(options.batch_delay_us),
+                           .run_limit = std::chrono::milliseconds(options.run_limit_ms),
                            .joins = !options.no_batching,
                            .backend_places = module_places(options.common.backend_libraries)};
   std::vector<std::unique_ptr<ModelHost>> hosts;
@@ -173,6 +175,9 @@ void add_limits(CLI::App& command, ServeCommand& options) {
       .add_option("--deadline", options.deadline_ms,
                   "a request that waits longer gets status 504, unless it has a timeout of its own; 0 = none")
       ->check(positive_number(true))
+      ->type_name("MS");
+  command.add_option("--run-limit", options.run_limit_ms, "a run that takes longer ends with status 504; 0 = none")
+      ->check(whole_number(0, 86'400'000))
       ->type_name("MS");
   command.add_option("--max-body", options.max_body, "the largest body of a request, such as 64MB")
       ->transform(memory_size())

@@ -187,6 +187,17 @@ Result<void> judge(const TuneTask& task, const MeasureEnv& env, std::int64_t qui
   return hold(guard_options(task, env, quiet_ns), timing_question(task), task, env, contest);
 }
 
+Result<void> judge_covers(const TuneTask& task, const MeasureEnv& env, std::int64_t quiet_ns, Contest& contest) {
+  const bool is_over = !contest.saved.empty() && env.budget.is_past(1);
+  if (!contest.saved.empty() && env.deadlines.decides("covers", "no contest", is_over)) {
+    contest.competing.erase(contest.competing.begin() + static_cast<std::ptrdiff_t>(contest.judged_count),
+                            contest.competing.end());
+    contest.is_cut = true;
+    return {};
+  }
+  return judge(task, env, quiet_ns, contest);
+}
+
 Result<void> judge_engines(const TuneTask& task, const MeasureEnv& env, Contest& contest) {
   if (!contest.has_plan() || env.stop.stop_requested()) return {};
   GuardOptions guard = guard_options(task, env, 0);

@@ -25,6 +25,10 @@ inline constexpr double kShortContest = 3;
 /// tune/nothing-runs; tune/over-memory when all plans are over the cap; of writing the plans.
 [[nodiscard]] Result<void> judge(const TuneTask& task, const MeasureEnv& env, std::int64_t quiet_ns, Contest& contest);
 
+/// The same once covers compete, unless the contest of the engines alone took all of the budget: its winner then ships.
+[[nodiscard]] Result<void> judge_covers(const TuneTask& task, const MeasureEnv& env, std::int64_t quiet_ns,
+                                        Contest& contest);
+
 /// A short contest of the engines before anything else is measured: the fastest is the plan until a better one is
 /// confirmed. Tells the budget how long contests take. Nothing where no engine may ship.
 [[nodiscard]] Result<void> judge_engines(const TuneTask& task, const MeasureEnv& env, Contest& contest);

@@ -116,10 +116,10 @@ Result<std::vector<GenericPlan>> make_generic_plans(const OpenModel& model, cons
                                                     const WorkFolder& folder, std::vector<std::string>& notes) {
   const GenericMaker maker(model, options, registry, worker, folder);
   const std::string imported_file = folder.file("open.onnx");
-  COLLAGE_TRY_VOID(write_graph_file(imported_file, model.graph));
+  COLLAGE_TRY(const ConstantPlaces constants, write_graph_file(imported_file, model.graph));
   const auto simplified = simplify(model.graph, {.accuracy = options.accuracy, .off = options.passes_off}, {});
   const std::string simplified_file = folder.file("open-simplified.onnx");
-  if (simplified) COLLAGE_TRY_VOID(write_graph_file(simplified_file, simplified->graph));
+  if (simplified) COLLAGE_TRY_VOID(write_graph_file(simplified_file, simplified->graph, constants));
   std::vector<GenericPlan> plans;
   const auto add = [&](Result<GenericPlan> made, const std::string& name) {
     if (made)

@@ -38,6 +38,7 @@ inline testing::AssertionResult is_good(collage_status* status) {
 struct FreeHandle {
   void operator()(collage_plan* plan) const { c_api().plan_free(plan); }
   void operator()(collage_session* session) const { c_api().session_free(session); }
+  void operator()(collage_cancel* cancel) const { c_api().cancel_free(cancel); }
 };
 using PlanHandle = std::unique_ptr<collage_plan, FreeHandle>;
 using SessionHandle = std::unique_ptr<collage_session, FreeHandle>;
@@ -53,6 +54,18 @@ inline RealisedPlan increment_plan() {
 }
 inline constexpr std::size_t kIncrements = 96;
 
+/// s = s + s as often as the first input says: some nanoseconds each time.
+inline RealisedPlan doubling_plan() {
+  return all_plain(parse_graph(R"(graph g(%trips: i64[], %x: f32[2]) -> (%y) {
+  opset ai.onnx 26
+  %y: f32[2] = Loop(%trips, _, %x) {body=graph body(%i: i64[], %c: bool[], %s: f32[2]) -> (%c, %t) {
+      %t: f32[2] = Add(%s, %s) "Add_0"
+    }} "Loop_0"
+}
+)")
+                       .value());
+}
+
 class CApi : public testing::Test {
  protected:
   static void SetUpTestSuite() { ::setenv("COLLAGE_BACKEND_PATH", test::build_path("/tests/modules/rows").c_str(), 1); }
@@ -63,6 +76,7 @@ class CApi : public testing::Test {
     EXPECT_TRUE(done) << to_string(done.error());
     return folder_.file(name);
   }
+  std::string doubling_file() const { return saved(single_case(doubling_plan()), "doubling.collage"); }
   std::string increment_file() const { return saved(single_case(increment_plan()), "increment.collage"); }
   /// x f32[n,4] -> y = x + (1, 2, 3, 4), n = 1..16: kernels for 2 and 8 rows, a generic one for all others.
   std::string rows_file() const { return saved(rows_cases({2, 8}, true), "rows.collage"); }

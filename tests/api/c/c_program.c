@@ -11,6 +11,7 @@ void c_program_sizes(size_t sizes[C_PROGRAM_SIZES]) {
   sizes[4] = sizeof(collage_tensor);
   sizes[5] = sizeof(collage_shape);
   sizes[6] = sizeof(collage_verdict);
+  sizes[7] = sizeof(collage_run_options);
 }
 
 int c_program_run(const char* path, const float* in, float* out, size_t count) {

@@ -8,7 +8,7 @@
 extern "C" {
 #endif
 
-enum { C_PROGRAM_SIZES = 7 };
+enum { C_PROGRAM_SIZES = 8 };
 /* Sizes of the structs of collage.h as C sees them. */
 void c_program_sizes(size_t sizes[C_PROGRAM_SIZES]);
 

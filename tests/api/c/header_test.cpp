@@ -71,9 +71,10 @@ TEST_F(CApi, HasAFunctionInEveryPlaceOfItsTable) {
 TEST_F(CApi, LooksTheSameInC) {
   std::array<std::size_t, C_PROGRAM_SIZES> sizes{};
   c_program_sizes(sizes.data());
-  EXPECT_THAT(sizes, testing::ElementsAre(sizeof(collage_api), sizeof(collage_plan_options),
-                                          sizeof(collage_session_options), sizeof(collage_tensor_info),
-                                          sizeof(collage_tensor), sizeof(collage_shape), sizeof(collage_verdict)));
+  EXPECT_THAT(sizes,
+              testing::ElementsAre(sizeof(collage_api), sizeof(collage_plan_options), sizeof(collage_session_options),
+                                   sizeof(collage_tensor_info), sizeof(collage_tensor), sizeof(collage_shape),
+                                   sizeof(collage_verdict), sizeof(collage_run_options)));
 }
 
 TEST_F(CApi, RunsAPlanForAProgramInC) {

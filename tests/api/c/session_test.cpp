@@ -285,5 +285,66 @@ TEST_F(CApiSession, TurnsExceptionsOfARunIntoStatuses) {
   EXPECT_EQ(code_of(api_.session_output(session.get(), 0, &tensor)), "session/not-run");
 }
 
+class CApiEarlyEnd : public CApi {
+ protected:
+  void set_trips(std::int64_t trips) const {
+    ASSERT_TRUE(is_good(api_.session_copy_input(session_.get(), 0, &trips, sizeof trips)));
+  }
+  [[nodiscard]] collage_status* run(std::int64_t limit_ns, const collage_cancel* cancel = nullptr) const {
+    const collage_run_options options = {sizeof options, limit_ns, cancel};
+    return api_.session_run_with(session_.get(), &options);
+  }
+
+  static constexpr std::int64_t kHour = 3'600'000'000'000;
+  static constexpr std::int64_t kForever = std::int64_t{1} << 60;
+  PlanHandle plan_ = loaded(doubling_file());
+  SessionHandle session_ = session_of(plan_);
+};
+
+TEST_F(CApiEarlyEnd, ATimeLimitEndsARunAndTheSessionRunsAgain) {
+  for (int i = 0; i < 2; ++i) {
+    set_trips(kForever);
+    collage_status* const status = run(20'000'000);
+    EXPECT_EQ(api_.status_kind(status), COLLAGE_LIMIT);
+    EXPECT_EQ(code_of(status), "session/deadline");
+    collage_tensor tensor{};
+    tensor.size = sizeof tensor;
+    EXPECT_EQ(code_of(api_.session_output(session_.get(), 0, &tensor)), "session/not-run");
+    set_trips(1);
+    EXPECT_TRUE(is_good(run(kHour)));
+    EXPECT_EQ(output_of(session_, 0).size(), 2U);
+  }
+}
+
+TEST_F(CApiEarlyEnd, AnotherThreadCancelsARunWithAndWithoutATimeLimit) {
+  for (const std::int64_t limit : {std::int64_t{0}, kHour}) {
+    collage_cancel* made = nullptr;
+    ASSERT_TRUE(is_good(api_.cancel_create(&made)));
+    const std::unique_ptr<collage_cancel, test::FreeHandle> cancel(made);
+    set_trips(kForever);
+    std::jthread other([&] {
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+      api_.cancel_now(cancel.get());
+    });
+    collage_status* const status = run(limit, cancel.get());
+    EXPECT_EQ(api_.status_kind(status), COLLAGE_INTERRUPTED);
+    EXPECT_EQ(code_of(status), "session/cancelled");
+    EXPECT_EQ(code_of(run(limit, cancel.get())), "session/cancelled") << "it stays cancelled";
+  }
+}
+
+TEST_F(CApiEarlyEnd, RefusesWrongOptions) {
+  EXPECT_EQ(code_of(run(-1)), "api/wrong-option");
+  collage_run_options options{};
+  options.size = 4;
+  EXPECT_EQ(code_of(api_.session_run_with(session_.get(), &options)), "api/wrong-size");
+  EXPECT_EQ(code_of(api_.session_run_with(nullptr, nullptr)), "api/null-argument");
+  EXPECT_EQ(code_of(api_.cancel_create(nullptr)), "api/null-argument");
+  api_.cancel_now(nullptr);
+  api_.cancel_free(nullptr);
+  set_trips(2);
+  EXPECT_TRUE(is_good(api_.session_run_with(session_.get(), nullptr))) << "no options are the defaults";
+}
+
 }  // namespace
 }  // namespace collage

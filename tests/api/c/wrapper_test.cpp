@@ -40,6 +40,18 @@ TEST_F(Wrapper, SaysWhatAPlanIs) {
   EXPECT_EQ(plan.output_index("z").error().code, "output/unknown-name");
 }
 
+TEST_F(Wrapper, EndsRunsEarly) {
+  capi::Session session = session_of(plan_of(doubling_file()));
+  const std::int64_t forever = std::int64_t{1} << 60;
+  ASSERT_TRUE(session.copy_input("trips", &forever, 1));
+  const auto late = session.run({.time_limit = std::chrono::milliseconds(5), .cancel = {}});
+  ASSERT_FALSE(late);
+  EXPECT_EQ(late.error().code, "session/deadline");
+  const capi::CancelToken token;
+  token.cancel();
+  EXPECT_EQ(session.run({.time_limit = {}, .cancel = token}).error().code, "session/cancelled");
+}
+
 TEST_F(Wrapper, RunsWithTypedViews) {
   capi::Session session = session_of(plan_of(increment_file()));
   const auto input = session.input<float>("x");

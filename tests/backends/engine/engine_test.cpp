@@ -5,6 +5,8 @@
 #include <cstring>
 #include <thread>
 
+#include "base/clock.h"
+
 #include "onnx/export.h"
 
 namespace collage::testing {
@@ -56,6 +58,46 @@ TEST_P(Engine, ComputesAnAddition) {
                                    make_tensor<float>(ElementType::kFloat32, {3}, {10, 20, -30})});
   ASSERT_EQ(outputs.size(), 1U);
   EXPECT_EQ(outputs[0], (make_tensor<float>(ElementType::kFloat32, {3}, {11, 22, -27})));
+}
+
+/// Products one after the other: about a second of work.
+Graph long_chain() {
+  GraphMaker maker;
+  ValueId x = maker.input("x", f32({1024, 1024}));
+  const ValueId w = maker.constant("w", noise_tensor({1024, 1024}, 1));
+  for (int i = 0; i < 60; ++i) x = maker.op("Tanh", {maker.op("MatMul", {x, w}, f32({1024, 1024}))}, f32({1024, 1024}));
+  maker.output(x);
+  return std::move(maker.graph);
+}
+
+TEST_P(Engine, EndsARunThatIsCancelled) {
+  const Graph graph = long_chain();
+  std::stop_token cancel;
+  const Region region = region_of(graph);
+  const CompileRequest request{.graph = &graph, .region = region, .variant = plain_variant(region), .model_bytes = {}};
+  const auto compiled = backend_->compile({&request, 1}, {});
+  ASSERT_TRUE(compiled[0].has_value());
+  const auto kernel = backend_->load(load_request(request, *compiled[0]));
+  ASSERT_TRUE(kernel.has_value()) << to_string(kernel.error());
+  const Tensor input = noise_tensor({1024, 1024}, 2);
+  const Tensor output = noise_tensor({1024, 1024}, 3);
+  const auto call = (*kernel)->bind(
+      {.inputs = {input.data.data()}, .outputs = {const_cast<std::byte*>(output.data.data())}, .cancel = &cancel});
+  ASSERT_TRUE(call.has_value()) << to_string(call.error());
+  std::stop_source source;
+  cancel = source.get_token();
+  const auto begin = Clock::now();
+  std::jthread other([&source] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    source.request_stop();
+  });
+  const auto done = (*call)->run();
+  const Seconds ended = Clock::now() - begin;
+  EXPECT_FALSE(done.has_value());
+  cancel = {};
+  const auto again_begin = Clock::now();
+  EXPECT_TRUE((*call)->run().has_value()) << "the next run is a run like any other";
+  EXPECT_LT(ended, Seconds(Clock::now() - again_begin) / 2);
 }
 
 TEST_P(Engine, ComputesAMatrixProduct) {

@@ -33,6 +33,29 @@ def increment(extents=(2, 3), **properties):
     )
 
 
+def doubling_loop():
+    """y = x doubled `trips` times, one iteration after the other."""
+    body = helper.make_graph(
+        [helper.make_node("Identity", ["c"], ["d"]), helper.make_node("Add", ["s", "s"], ["t"])],
+        "body",
+        [
+            helper.make_tensor_value_info("i", TensorProto.INT64, []),
+            helper.make_tensor_value_info("c", TensorProto.BOOL, []),
+            helper.make_tensor_value_info("s", FLOAT, [2]),
+        ],
+        [
+            helper.make_tensor_value_info("d", TensorProto.BOOL, []),
+            helper.make_tensor_value_info("t", FLOAT, [2]),
+        ],
+    )
+    return model(
+        [helper.make_node("Loop", ["trips", "", "x"], ["y"], body=body)],
+        [("trips", TensorProto.INT64, []), ("x", FLOAT, [2])],
+        [("y", FLOAT, [2])],
+        [],
+    )
+
+
 def rows(width=4):
     """y = x + (1, 2, ...), any number of rows."""
     return model(

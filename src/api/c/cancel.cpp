@@ -1,4 +1,4 @@
-#include "api/c_tune/cancel.h"
+#include "api/c/cancel.h"
 
 #include "api/c/status.h"
 

@@ -3,7 +3,7 @@
 
 #include <stop_token>
 
-#include "api/c_tune/collage_tune.h"
+#include "api/c/collage.h"
 
 /// Calls that were given it hold the token, so that it may be freed before they return.
 struct collage_cancel {  // NOLINT(readability-identifier-naming): a name of the C interface
