@@ -27,17 +27,16 @@ ov::Tensor tensor_over(ov::element::Type element, const ov::Shape& shape, void* 
   return ov::Tensor(element, shape, data);
 }
 
-/// One run, which ends between two of the library's nodes when it is cancelled. Whether it was made to the end.
-bool infer(ov::InferRequest& request, const std::stop_token* cancel) {
+/// One run. One that may be cancelled is started first: a request that does not run takes no notice of cancel(). It then
+/// ends between two of the library's nodes.
+void infer(ov::InferRequest& request, const std::stop_token* cancel) {
   if (cancel == nullptr || !cancel->stop_possible()) {
     request.infer();
-    return true;
+    return;
   }
+  request.start_async();
   const std::stop_callback on_cancel(*cancel, [&] { request.cancel(); });
-  // A request that does not run yet takes no notice of cancel().
-  if (cancel->stop_requested()) return false;
-  request.infer();
-  return true;
+  request.wait();
 }
 
 class OpenvinoCall final : public Call {
@@ -47,8 +46,8 @@ class OpenvinoCall final : public Call {
       : model_(std::move(model)), request_(std::move(request)), inputs_(inputs), cancel_(cancel) {}
 
   Result<void> run() override {
-    const auto done = guard([&] { return infer(request_, cancel_); });
-    if (done && *done) return {};
+    const auto done = guard([&] { infer(request_, cancel_); });
+    if (done) return {};
     if (is_cancelled(cancel_)) return run_cancelled();
     return library_failed("openvino run", done.error());
   }
