@@ -1,13 +1,14 @@
 #include "backends/onnxruntime/kernel.h"
 
 #include <algorithm>
-#include <array>
+#include <optional>
 #include <span>
 #include <utility>
 
 #include "backend/open_kernel.h"
 #include "backends/common/engine/engine_support.h"
 #include "backends/common/engine/region_model.h"
+#include "backends/onnxruntime/held_values.h"
 
 namespace collage {
 namespace {
@@ -19,6 +20,7 @@ struct BoundPort {
   Extents extents;  ///< as they lie in memory
   bool is_static = true;
   std::size_t bytes = 0;
+  std::optional<ValueType> held;  ///< of a held value; the others but the name are empty then
 };
 
 Extents memory_extents(const Port& port) {
@@ -28,6 +30,8 @@ Extents memory_extents(const Port& port) {
 }
 
 BoundPort bound_port(const Port& port) {
+  if (port.type.is_held())
+    return {.name = port_name(port.name, port.place.format), .extents = {}, .is_static = false, .held = port.type};
   BoundPort bound{.name = port_name(port.name, port.place.format),
                   .element = stored_element(port.type, port.place.format),
                   .extents = {}};
@@ -36,22 +40,6 @@ BoundPort bound_port(const Port& port) {
   bound.extents = memory_extents(port);
   bound.bytes = byte_count(bound.element, bound.extents);
   return bound;
-}
-
-// ONNX and ONNX Runtime number element types alike but for the newest three. The headers do not name those.
-constexpr std::array<std::pair<ElementType, int>, 3> kOtherNumbers = {
-    {{ElementType::kUint2, 24}, {ElementType::kInt2, 25}, {ElementType::kFloat8E8M0, 26}}};
-
-ONNXTensorElementDataType to_onnxruntime(ElementType type) {
-  for (const auto& [ours, theirs] : kOtherNumbers)
-    if (ours == type) return static_cast<ONNXTensorElementDataType>(theirs);
-  return static_cast<ONNXTensorElementDataType>(type);
-}
-
-ElementType from_onnxruntime(ONNXTensorElementDataType type) {
-  for (const auto& [ours, theirs] : kOtherNumbers)
-    if (theirs == static_cast<int>(type)) return ours;
-  return static_cast<ElementType>(type);
 }
 
 /// Stands for the memory of tensors without elements, which the library wants to be somewhere.
@@ -69,18 +57,33 @@ BoundPort at_extents(const BoundPort& port, const Extents& extents) {
   return {.name = port.name, .element = port.element, .extents = extents, .bytes = byte_count(port.element, extents)};
 }
 
+/// Throws what the library throws.
+void bind_input(Ort::IoBinding& binding, OnnxruntimeSession& session, const Ort::MemoryInfo& memory,
+                const BoundPort& port, const void* data, const Extents& extents) {
+  const char* const name = port.name.c_str();
+  if (!port.held) return binding.BindInput(name, tensor_over(memory, at_extents(port, extents), const_cast<void*>(data)));
+  with_onnxruntime_value(*session.environment, *port.held, *static_cast<const HeldValue*>(data),
+                         [&](const Ort::Value& value) { binding.BindInput(name, value); });
+}
+
 class OnnxruntimeCall final : public Call {
  public:
   /// `dynamic`: names of the outputs whose shapes a run decides.
   OnnxruntimeCall(std::shared_ptr<OnnxruntimeSession> session, Ort::IoBinding binding, Ort::MemoryInfo memory,
-                  std::vector<std::string> dynamic, const std::vector<BoundPort>& inputs)
+                  std::vector<std::string> dynamic, const std::vector<BoundPort>& inputs,
+                  const std::vector<BoundPort>& outputs)
       : session_(std::move(session)),
         binding_(std::move(binding)),
         memory_(std::move(memory)),
         dynamic_(std::move(dynamic)),
-        inputs_(inputs) {}
+        inputs_(inputs),
+        held_types_(outputs.size()),
+        held_(outputs.size()) {
+    for (std::size_t i = 0; i < outputs.size(); ++i) held_types_[i] = outputs[i].held;
+  }
 
   Result<void> run() override {
+    for (auto& held : held_) held.reset();
     outputs_.clear();
     const auto done = guard([&] {
       // A binding keeps what the last run made, and the next one would have to give the same shape.
@@ -95,6 +98,10 @@ class OnnxruntimeCall final : public Call {
     const auto found = guard([&] {
       if (outputs_.empty()) outputs_ = binding_.GetOutputValues();
       const Ort::Value& value = outputs_.at(port);
+      if (held_types_.at(port)) {
+        if (!held_[port]) held_[port] = std::make_unique<OnnxruntimeValue>(value, *held_types_[port]);
+        return DynamicOutput{.extents = {}, .held = held_[port].get()};
+      }
       const auto info = value.GetTensorTypeAndShapeInfo();
       return DynamicOutput{.type = from_onnxruntime(info.GetElementType()),
                            .extents = info.GetShape(),
@@ -107,9 +114,7 @@ class OnnxruntimeCall final : public Call {
   Result<bool> move_inputs(std::span<const void* const> inputs, std::span<const Extents> extents) override {
     const auto done = guard([&] {
       for (std::size_t i = 0; i < inputs_.size(); ++i)
-        if (!inputs_[i].is_static)
-          binding_.BindInput(inputs_[i].name.c_str(),
-                             tensor_over(memory_, at_extents(inputs_[i], extents[i]), const_cast<void*>(inputs[i])));
+        if (!inputs_[i].is_static) bind_input(binding_, *session_, memory_, inputs_[i], inputs[i], extents[i]);
     });
     if (!done) return library_failed("onnxruntime bind", done.error());
     return true;
@@ -122,7 +127,9 @@ class OnnxruntimeCall final : public Call {
   std::vector<std::string> dynamic_;
   std::vector<BoundPort> inputs_;
   Ort::RunOptions options_;
-  std::vector<Ort::Value> outputs_;
+  std::vector<Ort::Value> outputs_;                      ///< of the last run, once asked for
+  std::vector<std::optional<ValueType>> held_types_;     ///< by output
+  std::vector<std::unique_ptr<OnnxruntimeValue>> held_;  ///< by output, once asked for
 };
 
 class OnnxruntimeKernel final : public OpenKernel {
@@ -150,8 +157,7 @@ class OnnxruntimeKernel final : public OpenKernel {
       Ort::IoBinding binding(*session_->session);
       std::vector<std::string> dynamic;
       for (std::size_t i = 0; i < inputs_.size(); ++i)
-        binding.BindInput(inputs_[i].name.c_str(), tensor_over(memory, at_extents(inputs_[i], extents[i]),
-                                                               const_cast<void*>(buffers.inputs[i])));
+        bind_input(binding, *session_, memory, inputs_[i], buffers.inputs[i], extents[i]);
       for (std::size_t i = 0; i < outputs_.size(); ++i) {
         // All of them now: their order is that of the values.
         if (outputs_[i].is_static) {
@@ -162,7 +168,7 @@ class OnnxruntimeKernel final : public OpenKernel {
         }
       }
       return std::make_unique<OnnxruntimeCall>(session_, std::move(binding), std::move(memory), std::move(dynamic),
-                                               inputs_);
+                                               inputs_, outputs_);
     });
     if (!call) return library_failed("onnxruntime bind", call.error());
     return std::move(*call);

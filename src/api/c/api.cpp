@@ -5,6 +5,7 @@
 #include "api/c/plan.h"
 #include "api/c/session.h"
 #include "api/c/status.h"
+#include "api/c/values.h"
 
 namespace collage::c_api {
 namespace {
@@ -48,12 +49,20 @@ constexpr collage_api kApi = {
     .session_bind_input = session_bind_input,
     .session_bind_output = session_bind_output,
     .session_run = session_run,
+    .plan_input_type = plan_input_type,
+    .plan_output_type = plan_output_type,
+    .session_set_strings = session_set_strings,
+    .session_output_strings = session_output_strings,
+    .session_set_json = session_set_json,
+    .session_output_json = session_output_json,
 };
 
 // What programs were compiled with: within a version members are added behind the last one only.
 static_assert(offsetof(collage_api, version) == 8 && offsetof(collage_api, version_string) == 16);
 static_assert(offsetof(collage_api, plan_load_file) == 80 && offsetof(collage_api, session_create) == 176);
-static_assert(offsetof(collage_api, session_run) == 280 && sizeof(collage_api) == 288);
+static_assert(offsetof(collage_api, session_run) == 280);
+static_assert(offsetof(collage_api, session_output_json) == 328 && sizeof(collage_api) == 336);
+static_assert(sizeof(collage_string) == 16 && sizeof(collage_strings) == 40);
 static_assert(sizeof(collage_plan_options) == 24 && offsetof(collage_plan_options, copy_file) == 16);
 static_assert(sizeof(collage_session_options) == 32 && offsetof(collage_session_options, parallel_for) == 8);
 static_assert(sizeof(collage_tensor_info) == 48 && sizeof(collage_tensor) == 40);

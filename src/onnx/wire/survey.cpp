@@ -9,7 +9,7 @@
 
 #include "ir/onnx_wire.h"
 #include "onnx/proto.h"
-#include "onnx/wire/utf8.h"
+#include "base/utf8.h"
 
 namespace collage {
 namespace {
