@@ -15,6 +15,8 @@ namespace {
 constexpr std::array<std::pair<ElementType, int>, 3> kOtherNumbers = {
     {{ElementType::kUint2, 24}, {ElementType::kInt2, 25}, {ElementType::kFloat8E8M0, 26}}};
 
+constexpr std::string_view kOwner = "onnxruntime";
+
 std::vector<std::string> strings_of(const Ort::Value& value, std::size_t count) {
   std::vector<std::string> strings(count);
   if (count == 0) return strings;
@@ -71,8 +73,8 @@ Ort::Value make_empty(Ort::Env& environment, const ValueType& type) {
 
 Ort::Value make_tensor_value(const Tensor& tensor) {
   const Ort::AllocatorWithDefaultOptions allocator;
-  auto made = Ort::Value::CreateTensor(allocator, tensor.extents.data(), tensor.extents.size(),
-                                       to_onnxruntime(tensor.type));
+  auto made =
+      Ort::Value::CreateTensor(allocator, tensor.extents.data(), tensor.extents.size(), to_onnxruntime(tensor.type));
   if (tensor.type == ElementType::kString) {
     for (std::size_t i = 0; i < tensor.strings.size(); ++i) {
       const std::string& text = tensor.strings[i];
@@ -99,7 +101,7 @@ ElementType from_onnxruntime(ONNXTensorElementDataType type) {
   return static_cast<ElementType>(type);
 }
 
-std::string_view OnnxruntimeValue::owner() const { return "onnxruntime"; }
+std::string_view OnnxruntimeValue::owner() const { return kOwner; }
 
 Result<Tensor> OnnxruntimeValue::plain() const {
   auto made = guard([&] { return plain_value(value_, type_); });
@@ -107,26 +109,45 @@ Result<Tensor> OnnxruntimeValue::plain() const {
   return *std::move(made);
 }
 
-Ort::Value make_onnxruntime_value(Ort::Env& environment, const ValueType& type, const Tensor& value) {
+namespace {
+
+Ort::Value make_value(Ort::Env& environment, const ValueType& type, const Tensor& value) {
   switch (type.kind) {
     case ValueKind::kTensor:
       return make_tensor_value(value);
     case ValueKind::kOptional:
       if (value.items.empty()) return make_empty(environment, type);
-      return make_onnxruntime_value(environment, type.inner.front(), value.items.front());
+      return make_value(environment, type.inner.front(), value.items.front());
     case ValueKind::kMap:
       return Ort::Value::CreateMap(make_tensor_value(value.items.at(0)), make_tensor_value(value.items.at(1)));
     case ValueKind::kSequence: {
       if (value.items.empty()) return make_empty(environment, type);
       std::vector<Ort::Value> items;
-      for (const Tensor& item : value.items)
-        items.push_back(make_onnxruntime_value(environment, type.inner.front(), item));
+      for (const Tensor& item : value.items) items.push_back(make_value(environment, type.inner.front(), item));
       return Ort::Value::CreateSequence(items);
     }
     case ValueKind::kUnknown:
       break;
   }
   throw std::runtime_error("a value of unknown kind");
+}
+
+}  // namespace
+
+const Ort::Value* onnxruntime_value(const HeldValue& held) {
+  return held.owner() == kOwner ? &static_cast<const OnnxruntimeValue&>(held).value() : nullptr;
+}
+
+Ort::Value make_onnxruntime_value(Ort::Env& environment, const ValueType& type, const HeldValue& held) {
+  const auto plain = held.plain();
+  if (!plain) throw std::runtime_error(plain.error().saw);
+  return make_value(environment, type, *plain);
+}
+
+DynamicOutput tensor_output(const Ort::Value& value) {
+  const auto info = value.GetTensorTypeAndShapeInfo();
+  return {
+      .type = from_onnxruntime(info.GetElementType()), .extents = info.GetShape(), .data = value.GetTensorRawData()};
 }
 
 }  // namespace collage

@@ -29,20 +29,13 @@ class OnnxruntimeValue final : public HeldValue {
   ValueType type_;
 };
 
-/// Calls `use` with the library's value for a held one, which is only valid meanwhile; throws what the library throws, and
-/// std::runtime_error for a value that it cannot hold.
-template <class Use>
-void with_onnxruntime_value(Ort::Env& environment, const ValueType& type, const HeldValue& held, Use&& use);
+/// The library's own value behind a held one, which is as valid as that; null when it is another's.
+[[nodiscard]] const Ort::Value* onnxruntime_value(const HeldValue& held);
 
-/// A new value of the library; exceptions as above.
-[[nodiscard]] Ort::Value make_onnxruntime_value(Ort::Env& environment, const ValueType& type, const Tensor& value);
+/// A new value of the library; throws what the library throws, and std::runtime_error for a value that it cannot hold.
+[[nodiscard]] Ort::Value make_onnxruntime_value(Ort::Env& environment, const ValueType& type, const HeldValue& held);
 
-template <class Use>
-void with_onnxruntime_value(Ort::Env& environment, const ValueType& type, const HeldValue& held, Use&& use) {
-  if (held.owner() == "onnxruntime") return use(static_cast<const OnnxruntimeValue&>(held).value());
-  const auto plain = held.plain();
-  if (!plain) throw std::runtime_error(plain.error().saw);
-  use(make_onnxruntime_value(environment, type, *plain));
-}
+/// A tensor that a run made, as an output of a call.
+[[nodiscard]] DynamicOutput tensor_output(const Ort::Value& value);
 
 }  // namespace collage

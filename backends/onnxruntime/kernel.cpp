@@ -7,64 +7,25 @@
 
 #include "backend/open_kernel.h"
 #include "backends/common/engine/engine_support.h"
-#include "backends/common/engine/region_model.h"
+#include "backends/onnxruntime/bound_port.h"
+#include "backends/onnxruntime/fed_call.h"
 #include "backends/onnxruntime/held_values.h"
 
 namespace collage {
 namespace {
 
-/// What bind() needs to know about a port.
-struct BoundPort {
-  std::string name;  ///< the session's
-  ElementType element = ElementType::kUndefined;
-  Extents extents;  ///< as they lie in memory
-  bool is_static = true;
-  std::size_t bytes = 0;
-  std::optional<ValueType> held;  ///< of a held value; the others but the name are empty then
-};
-
-Extents memory_extents(const Port& port) {
-  Extents extents = port.type.extents();
-  if (port.place.format.full().is_channels_last()) std::rotate(extents.begin() + 1, extents.begin() + 2, extents.end());
-  return extents;
-}
-
-BoundPort bound_port(const Port& port) {
-  if (port.type.is_held())
-    return {.name = port_name(port.name, port.place.format), .extents = {}, .is_static = false, .held = port.type};
-  BoundPort bound{.name = port_name(port.name, port.place.format),
-                  .element = stored_element(port.type, port.place.format),
-                  .extents = {}};
-  bound.is_static = port.type.is_static();
-  if (!bound.is_static) return bound;
-  bound.extents = memory_extents(port);
-  bound.bytes = byte_count(bound.element, bound.extents);
-  return bound;
-}
-
-/// Stands for the memory of tensors without elements, which the library wants to be somewhere.
-alignas(64) constexpr std::byte kNowhere[64] = {};
-
-Ort::Value tensor_over(const Ort::MemoryInfo& memory, const BoundPort& port, void* data) {
-  if (data == nullptr && port.bytes == 0) data = const_cast<std::byte*>(kNowhere);
-  return Ort::Value::CreateTensor(memory, data, port.bytes, port.extents.data(), port.extents.size(),
-                                  to_onnxruntime(port.element));
-}
-
-/// An open port with the extents it has this time.
-BoundPort at_extents(const BoundPort& port, const Extents& extents) {
-  if (port.is_static) return port;
-  return {.name = port.name, .element = port.element, .extents = extents, .bytes = byte_count(port.element, extents)};
-}
-
 /// Throws what the library throws.
 void bind_input(Ort::IoBinding& binding, OnnxruntimeSession& session, const Ort::MemoryInfo& memory,
                 const BoundPort& port, const void* data, const Extents& extents) {
   const char* const name = port.name.c_str();
-  if (!port.held) return binding.BindInput(name, tensor_over(memory, at_extents(port, extents), const_cast<void*>(data)));
-  with_onnxruntime_value(*session.environment, *port.held, *static_cast<const HeldValue*>(data),
-                         [&](const Ort::Value& value) { binding.BindInput(name, value); });
+  if (!port.held)
+    return binding.BindInput(name, tensor_over(memory, at_extents(port, extents), const_cast<void*>(data)));
+  const auto& held = *static_cast<const HeldValue*>(data);
+  if (const Ort::Value* const theirs = onnxruntime_value(held)) return binding.BindInput(name, *theirs);
+  binding.BindInput(name, make_onnxruntime_value(*session.environment, *port.held, held));
 }
+
+bool has_optional(const BoundPort& port) { return port.held && port.held->kind == ValueKind::kOptional; }
 
 class OnnxruntimeCall final : public Call {
  public:
@@ -102,10 +63,7 @@ class OnnxruntimeCall final : public Call {
         if (!held_[port]) held_[port] = std::make_unique<OnnxruntimeValue>(value, *held_types_[port]);
         return DynamicOutput{.extents = {}, .held = held_[port].get()};
       }
-      const auto info = value.GetTensorTypeAndShapeInfo();
-      return DynamicOutput{.type = from_onnxruntime(info.GetElementType()),
-                           .extents = info.GetShape(),
-                           .data = value.GetTensorRawData()};
+      return tensor_output(value);
     });
     if (!found) return library_failed("onnxruntime output " + std::to_string(port), found.error());
     return *found;
@@ -153,6 +111,9 @@ class OnnxruntimeKernel final : public OpenKernel {
           std::to_string(buffers.inputs.size()) + " inputs and " + std::to_string(buffers.outputs.size()) + " outputs",
           std::to_string(inputs_.size()) + " and " + std::to_string(outputs_.size()));
     auto call = guard([&]() -> std::unique_ptr<Call> {
+      // A binding does not take an optional without a value: the process dies.
+      if (std::ranges::any_of(inputs_, has_optional))
+        return make_fed_call(session_, inputs_, outputs_, buffers, extents);
       auto memory = Ort::MemoryInfo::CreateCpu(OrtDeviceAllocator, OrtMemTypeDefault);
       Ort::IoBinding binding(*session_->session);
       std::vector<std::string> dynamic;

@@ -40,8 +40,8 @@ std::string held_type_of(Ask ask, const Plan& plan, std::size_t index) {
   const char* type = "";
   check(ask(plan.handle(), index, &type));
   const std::string_view text = type;
-  const bool is_held = text.starts_with("str[") || text.starts_with("seq(") || text.starts_with("opt(") ||
-                       text.starts_with("map(");
+  const bool is_held =
+      text.starts_with("str[") || text.starts_with("seq(") || text.starts_with("opt(") || text.starts_with("map(");
   return is_held ? std::string(text) : std::string();
 }
 
@@ -214,7 +214,8 @@ void Session::unbind_all() {
 void Session::place_input(std::size_t index) {
   const collage_api& c = api();
   Input& input = inputs_[index];
-  if (!input.held_type.empty()) return check(c.session_set_json(handle_.get(), index, input.json.data(), input.json.size()));
+  if (!input.held_type.empty())
+    return check(c.session_set_json(handle_.get(), index, input.json.data(), input.json.size()));
   if (input.array.bytes() != input.bytes)
     raise(COLLAGE_BAD_INPUT, "input/wrong-shape", "input " + input.name, std::to_string(input.array.bytes()) + " bytes",
           std::to_string(input.bytes) + " bytes");
@@ -300,8 +301,8 @@ nb::object Session::held_output(std::size_t index) {
     check(c.session_output_strings(handle_.get(), index, &given));
     nb::list texts;
     for (std::size_t i = 0; i < given.count; ++i)
-      texts.append(nb::steal(PyUnicode_DecodeUTF8(given.strings[i].data, static_cast<Py_ssize_t>(given.strings[i].bytes),
-                                                  "surrogateescape")));
+      texts.append(nb::steal(PyUnicode_DecodeUTF8(given.strings[i].data,
+                                                  static_cast<Py_ssize_t>(given.strings[i].bytes), "surrogateescape")));
     const std::vector<Py_ssize_t> extents(given.extents, given.extents + given.rank);
     return values_function("strings")(texts, shape_tuple(extents));
   }

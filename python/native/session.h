@@ -55,11 +55,11 @@ class Session {
     const ElementFacts* facts = nullptr;
     std::vector<Py_ssize_t> extents;  ///< that are set now
     std::size_t bytes = 0;
-    std::byte* own = nullptr;     ///< the session's memory of it, which runs read unless another is bound
-    const void* bound = nullptr;  ///< the caller's memory that runs read
-    ArrayView array;              ///< of the run under way
-    std::string held_type;        ///< of what is no array of numbers, as text; empty else
-    std::string json;             ///< such a value of the run under way
+    std::byte* own = nullptr;                ///< the session's memory of it, which runs read unless another is bound
+    const void* bound = nullptr;             ///< the caller's memory that runs read
+    ArrayView array;                         ///< of the run under way
+    std::string held_type;                   ///< of what is no array of numbers, as text; empty else
+    std::string json;                        ///< such a value of the run under way
     std::vector<std::int64_t> held_extents;  ///< of strings in it
   };
   struct Output {

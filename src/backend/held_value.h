@@ -1,8 +1,8 @@
-// A value that is no bytes in a buffer: a tensor of strings, a sequence, an optional or a map. It passes between steps as
-// an object that whoever made it understands, and is turned into a plain value where somebody else needs it.
-// In:  the output of a call, or the input of a model. Out: the plain value.
-// How: a reader that knows the object's owner (the backend's kind) takes what is inside; any other asks for plain().
-// Not here: which backends take such values (BackendInfo::takes_held).
+// A value that is no bytes in a buffer: a tensor of strings, a sequence, an optional or a map. It passes between steps
+// as an object that whoever made it understands, and is turned into a plain value where somebody else needs it. In: the
+// output of a call, or the input of a model. Out: the plain value. How: a reader that knows the object's owner (the
+// backend's kind) takes what is inside; any other asks for plain(). Not here: which backends take such values
+// (BackendInfo::takes_held).
 #pragma once
 
 #include <string_view>

@@ -14,8 +14,8 @@ namespace collage {
 struct Tensor {
   ElementType type = ElementType::kUndefined;  ///< this and the next three: of a tensor
   Extents extents;
-  Buffer data;                       ///< empty for strings
-  std::vector<std::string> strings;  ///< the elements of a string tensor
+  Buffer data;                         ///< empty for strings
+  std::vector<std::string> strings;    ///< the elements of a string tensor
   std::optional<ValueType> container;  ///< the type of a sequence, an optional or a map; nothing for a tensor
   /// Of a sequence all, in order; of an optional one or none; of a map its keys and its values, two tensors of as many
   /// elements.

@@ -83,8 +83,7 @@ class TensorReader {
     if (!json.is_array() || json.size() != length)
       return wrong(where, json.is_array() ? fmt::format("a list of {}", json.size()) : shown(json),
                    fmt::format("a list of {}, as beside it", length));
-    for (std::size_t i = 0; i < length; ++i)
-      COLLAGE_TRY_VOID(add(json[i], depth + 1, fmt::format("{}[{}]", where, i)));
+    for (std::size_t i = 0; i < length; ++i) COLLAGE_TRY_VOID(add(json[i], depth + 1, fmt::format("{}[{}]", where, i)));
     return {};
   }
 

@@ -46,7 +46,7 @@ Region ports_of(const Graph& graph, const Uses& uses) {
 /// The run with its buffers; an output of unknown shape has none.
 struct Run {
   std::vector<GuardedBytes> inputs;
-  std::vector<Tensor> recorded;            ///< by input
+  std::vector<Tensor> recorded;                  ///< by input
   std::vector<std::unique_ptr<HeldValue>> held;  ///< by input; null for tensors of numbers
   std::vector<GuardedBytes> outputs;
   GuardedBytes workspace;
@@ -132,10 +132,9 @@ Result<void> write_record(const RecordJob& job, const Graph& graph, const Region
   for (std::size_t i = 0; i < region.inputs.size(); ++i) {
     const Value& value = graph.value(region.inputs[i]);
     // As they lie in memory after the run.
-    COLLAGE_TRY_VOID(writer.add(value.name, value.type.is_held()
-                                                ? run.recorded[i]
-                                                : tensor_over(value.type.element, value.type.extents(),
-                                                              run.inputs[i].data())));
+    COLLAGE_TRY_VOID(writer.add(value.name, value.type.is_held() ? run.recorded[i]
+                                                                 : tensor_over(value.type.element, value.type.extents(),
+                                                                               run.inputs[i].data())));
   }
   for (std::size_t i = 0; i < region.outputs.size(); ++i)
     COLLAGE_TRY_VOID(write_output(graph.value(region.outputs[i]), run, i, writer));

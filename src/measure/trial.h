@@ -74,7 +74,7 @@ class Trial {
     ValueType type;      ///< the port's, an input's with the extents of what the buffer holds
     GuardedBytes bytes;  ///< none for an output of unknown shape; of a port at a device a copy at home
     std::uint64_t hash = 0;
-    std::byte* address = nullptr;  ///< where the kernel reads or writes
+    std::byte* address = nullptr;            ///< where the kernel reads or writes
     std::unique_ptr<const PlainValue> held;  ///< an input of a held type, in place of bytes
   };
   /// Memory for all ports and the workspace at a device.

@@ -13,8 +13,8 @@ namespace collage {
 namespace {
 
 /// Words that no vocabulary is likely to have: several words, none, other scripts, digits, white space.
-constexpr std::array<std::string_view, 8> kOthers = {"collage",  "Several words, with a comma", "", "Grüße", "числа",
-                                                     "12",       " space ",                     "a-b_c.d@e.org"};
+constexpr std::array<std::string_view, 8> kOthers = {
+    "collage", "Several words, with a comma", "", "Grüße", "числа", "12", " space ", "a-b_c.d@e.org"};
 constexpr std::array<std::string_view, 6> kNumbers = {"0", "1", "2", "3", "7", "12"};
 /// Of so many strings one is none that the graph knows.
 constexpr std::uint64_t kOneOther = 4;
@@ -154,10 +154,9 @@ class Maker {
 
 Result<Tensor> make_held_input(const Graph& graph, ValueId input, std::uint64_t seed) {
   const Value& value = graph.value(input);
-  const bool is_open = value.type.kind == ValueKind::kTensor &&
-                       (!value.type.shape || std::ranges::any_of(*value.type.shape, [](const Dim& dim) {
-                         return !dim.is_static();
-                       }));
+  const bool is_open =
+      value.type.kind == ValueKind::kTensor &&
+      (!value.type.shape || std::ranges::any_of(*value.type.shape, [](const Dim& dim) { return !dim.is_static(); }));
   if (is_open)
     return fail(ExitCode::kBadInput, "input/unbound", value.name, to_string(value.type),
                 "known extents: --shape " + value.name + "=...");

@@ -7,8 +7,8 @@
 
 namespace collage {
 
-/// A serialised model without inputs whose only output, "y", is an empty sequence of tensors or an optional without a value
-/// of this type.
+/// A serialised model without inputs whose only output, "y", is an empty sequence of tensors or an optional without a
+/// value of this type.
 [[nodiscard]] std::string empty_value_model(const ValueType& type);
 
 }  // namespace collage

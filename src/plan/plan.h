@@ -21,8 +21,8 @@
 namespace collage {
 
 inline constexpr std::string_view kPlanSchema = "collage.plan/1";
-/// Of plans with held values (strings, sequences, optionals, maps), which readers of the first number do not know; the same
-/// in all else.
+/// Of plans with held values (strings, sequences, optionals, maps), which readers of the first number do not know; the
+/// same in all else.
 inline constexpr std::string_view kHeldPlanSchema = "collage.plan/2";
 
 enum class Storage : std::uint8_t {
@@ -57,7 +57,7 @@ struct PlanValue {
 struct PlanBody {
   std::string name;  ///< of the graph; "" for a model's
   std::vector<PlanValue> values;
-  std::vector<PlanIndex> inputs;    ///< in the graph's order; a body's captured values come last
+  std::vector<PlanIndex> inputs;  ///< in the graph's order; a body's captured values come last
   /// In the graph's order; kOutput, or of a model only kDynamic and held inputs, which may repeat.
   std::vector<PlanIndex> outputs;
   std::vector<PlanIndex> captures;  ///< values around the body: what its last inputs are

@@ -99,8 +99,7 @@ class Realiser {
   Result<void> place_outputs() {
     for (std::size_t k = 0; k < sources_.size(); ++k) {
       const PlanIndex source = sources_[k];
-      if (is_given_in_run(values()[source]) ||
-          draft_.slots().become_output(source, static_cast<std::uint32_t>(k))) {
+      if (is_given_in_run(values()[source]) || draft_.slots().become_output(source, static_cast<std::uint32_t>(k))) {
         draft_.out().plan.outputs.push_back(source);
         continue;
       }

@@ -21,7 +21,8 @@ namespace {
 Result<std::vector<TensorPort>> ports_at(std::vector<TensorPort> ports, const std::vector<Extents>& extents) {
   for (std::size_t i = 0; i < ports.size(); ++i) {
     TensorPort& port = ports[i];
-    if (port.type.is_held() || (port.type.is_static() && extents.empty())) continue;
+    const bool has_no_extents = port.type.kind != ValueKind::kTensor;
+    if (has_no_extents || ((port.type.is_static() || port.type.is_held()) && extents.empty())) continue;
     const auto refused = [&](std::string saw) {
       return fail(ExitCode::kBadInput, "runtime/open-shape", "input " + port.name, std::move(saw),
                   to_string(port.type));

@@ -86,8 +86,8 @@ class OpenStepCall final : public Call {
     return has_moved;
   }
 
-  /// Whether the call has to take the value: one that a step made always, because its call may have filled the same object
-  /// with something else.
+  /// Whether the call has to take the value: one that a step made always, because its call may have filled the same
+  /// object with something else.
   Result<bool> read_held(OpenInput& input, const DynamicOutput& given) {
     if (given.held == nullptr)
       return fail(ExitCode::kUnsupported, "runtime/open-shape", input.value->name, "a tensor of numbers",

@@ -1,6 +1,6 @@
-// A step that reads values whose extents are known only after an earlier step has run, or held values (strings, sequences,
-// optionals, maps); internal to src/runtime.
-// In:  the step's kernel, the calls of the steps that make these values. Out: a call that binds the kernel during the
+// A step that reads values whose extents are known only after an earlier step has run, or held values (strings,
+// sequences, optionals, maps); internal to src/runtime. In:  the step's kernel, the calls of the steps that make these
+// values. Out: a call that binds the kernel during the
 //      run, and again only when the kernel cannot move to other inputs.
 //      A held value is taken anew in every run, a model's input once each time that it is set.
 // Cost: for each run small vectors of extents, and what the library spends on other extents. Memory of such values

@@ -187,7 +187,8 @@ Result<std::string> JsonData::bytes(ElementType type, const Extents& extents, co
   }
   const bool is_text = type == ElementType::kString;
   if (kinds_ != 0 && (is_text ? kinds_ != kText : (kinds_ & kText) != 0))
-    return wrong_data(where, is_text ? "elements that are no text" : "text", is_text ? "text" : "numbers, for " + std::string(name_of(type)));
+    return wrong_data(where, is_text ? "elements that are no text" : "text",
+                      is_text ? "text" : "numbers, for " + std::string(name_of(type)));
   if (is_text) return texts_;
   const Elements elements{.bits = bits_, .is_real = has_real_, .is_unsigned = !has_negative_};
   if ((kinds_ == kTruthValue && type != ElementType::kBool) || kinds_ == (kTruthValue | kNumber))

@@ -24,7 +24,8 @@ class JsonData {
 
   /// The elements as a tensor of this type. The list is flat, or nested as `extents` says.
   /// Errors (bad input): serve/wrong-data for another number of elements, another nesting or another kind of element;
-  /// serve/out-of-range for a number that the type cannot hold; serve/needs-binary for f16 and bf16. Strings are those of text_tensor.h.
+  /// serve/out-of-range for a number that the type cannot hold; serve/needs-binary for f16 and bf16. Strings are those
+  /// of text_tensor.h.
   [[nodiscard]] Result<std::string> bytes(ElementType type, const Extents& extents, const std::string& where) const;
 
  private:

@@ -52,11 +52,4 @@ Result<std::vector<std::string>> texts_in(std::span<const std::byte> bytes, cons
   return texts;
 }
 
-std::size_t bytes_of_texts(std::string_view bytes, std::size_t count) {
-  std::size_t at = 0;
-  for (std::size_t i = 0; i < count && at + kLengthBytes <= bytes.size(); ++i)
-    at += kLengthBytes + length_at(bytes.data() + at);
-  return at;
-}
-
 }  // namespace collage

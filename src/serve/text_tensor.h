@@ -20,7 +20,4 @@ void append_text(std::string& bytes, std::string_view text);
 [[nodiscard]] Result<std::vector<std::string>> texts_in(std::span<const std::byte> bytes, const Extents& extents,
                                                         const std::string& where);
 
-/// How many of the bytes the first `count` strings take. Precondition: the bytes are those of append_text().
-[[nodiscard]] std::size_t bytes_of_texts(std::string_view bytes, std::size_t count);
-
 }  // namespace collage

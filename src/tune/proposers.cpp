@@ -35,9 +35,8 @@ void keep_plain_open_ports(const Graph& graph, const Region& region, std::vector
 }
 
 std::optional<Refusal> refuse_open_inputs(const Backend& backend, const Graph& graph, const Region& region) {
-  const auto open = std::ranges::find_if(region.inputs, [&](ValueId id) {
-    return !graph.value(id).type.is_static() && !graph.value(id).type.is_held();
-  });
+  const auto open = std::ranges::find_if(
+      region.inputs, [&](ValueId id) { return !graph.value(id).type.is_static() && !graph.value(id).type.is_held(); });
   if (open == region.inputs.end() || backend.info().takes_open) return std::nullopt;
   return Refusal{.reason = RefusalReason::kShape,
                  .detail = "input " + graph.value(*open).name + " has extents that are known only during a run"};

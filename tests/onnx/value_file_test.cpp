@@ -33,9 +33,10 @@ std::vector<Tensor> held_kinds() {
   const Tensor words{.type = ElementType::kString, .extents = {2}, .strings = {"a", "\xC3\xA9"}};
   const Tensor floats = make_tensor<float>(ElementType::kFloat32, {2}, {1, 2.5F});
   const Tensor map = make_container(type("map(str,f32[])"), {words, floats});
-  const Tensor keyed = make_container(
-      type("map(i64,str[])"), {make_tensor<std::int64_t>(ElementType::kInt64, {2}, {3, -4}), words});
-  const Tensor sequence = make_container(type("seq(f32[?])"), {floats, make_tensor<float>(ElementType::kFloat32, {1}, {7})});
+  const Tensor keyed =
+      make_container(type("map(i64,str[])"), {make_tensor<std::int64_t>(ElementType::kInt64, {2}, {3, -4}), words});
+  const Tensor sequence =
+      make_container(type("seq(f32[?])"), {floats, make_tensor<float>(ElementType::kFloat32, {1}, {7})});
   return {words,
           sequence,
           make_container(type("seq(str[2])"), {words, words}),
@@ -73,9 +74,9 @@ TEST_F(ValueFile, TensorsOfNumbersHaveEveryForm) {
 TEST_F(ValueFile, BestEndingIsWhatCanHoldIt) {
   EXPECT_EQ(best_ending({.type = ElementType::kString, .extents = {1}, .strings = {"a"}}), "json");
   EXPECT_EQ(best_ending({.type = ElementType::kString, .extents = {1}, .strings = {"\xff"}}), "pb");
-  EXPECT_EQ(best_ending(make_container(type_of("seq(c64[1])"),
-                                       {make_tensor<float>(ElementType::kComplex64, {1}, {1, 2})})),
-            "pb");
+  EXPECT_EQ(
+      best_ending(make_container(type_of("seq(c64[1])"), {make_tensor<float>(ElementType::kComplex64, {1}, {1, 2})})),
+      "pb");
   EXPECT_EQ(write_value(path("v.npy"), make_container(type_of("seq(f32[1])"), {})).error().code,
             "tensor/unsupported-type");
 }

@@ -258,7 +258,8 @@ typedef struct collage_api {
   /// as many as the input has; those of session_input.
   collage_status* (*session_copy_input)(collage_session* session, size_t index, const void* data, size_t bytes);
   /// What the last run gave; `data` and `extents` live until the next call on this session that changes anything.
-  /// Errors: session/not-run unless a run succeeded since a shape was set or memory was bound; api/no-bytes for what is no tensor of numbers.
+  /// Errors: session/not-run unless a run succeeded since a shape was set or memory was bound; api/no-bytes for what is
+  /// no tensor of numbers.
   collage_status* (*session_output)(collage_session* session, size_t index, collage_tensor* tensor);
   /// Copies what the last run gave to `data`, which has room for `bytes` bytes. Errors: api/wrong-bytes when they are
   /// too few; those of session_output.
@@ -284,16 +285,17 @@ typedef struct collage_api {
   collage_status* (*plan_input_type)(const collage_plan* plan, size_t index, const char** type);
   collage_status* (*plan_output_type)(const collage_plan* plan, size_t index, const char** type);
 
-  /// Copies strings, row-major, as many as the input has now, into an input of strings; they stay until they are replaced.
-  /// Errors: api/wrong-count; api/wrong-type for an input of another type; input/not-utf8, input/too-large.
+  /// Copies strings, row-major, as many as the input has now, into an input of strings; they stay until they are
+  /// replaced. Errors: api/wrong-count; api/wrong-type for an input of another type; input/not-utf8, input/too-large.
   collage_status* (*session_set_strings)(collage_session* session, size_t index, const collage_string* strings,
                                          size_t count);
-  /// What the last run gave; texts and extents live until the next call on this session that changes anything, or the next
-  /// session_output_strings of this output. Errors: session/not-run; api/wrong-type for an output of another type.
+  /// What the last run gave; texts and extents live until the next call on this session that changes anything, or the
+  /// next session_output_strings of this output. Errors: session/not-run; api/wrong-type for an output of another type.
   collage_status* (*session_output_strings)(collage_session* session, size_t index, collage_strings* strings);
-  /// Likewise for values of any type, `json` having `bytes` bytes: nested lists for tensors, lists for sequences, null for
-  /// an optional without a value, an object for a map. Inputs that lie in bytes are written. Errors: tensor/malformed,
-  /// tensor/unsupported-type (complex numbers, elements of few bits); those of session_set_strings and session_input.
+  /// Likewise for values of any type, `json` having `bytes` bytes: nested lists for tensors, lists for sequences, null
+  /// for an optional without a value, an object for a map. Inputs that lie in bytes are written. Errors:
+  /// tensor/malformed, tensor/unsupported-type (complex numbers, elements of few bits); those of session_set_strings
+  /// and session_input.
   collage_status* (*session_set_json)(collage_session* session, size_t index, const char* json, size_t bytes);
   /// The text ends with a zero and lives as the texts of session_output_strings. Errors: session/not-run,
   /// tensor/unsupported-type, tensor/not-utf8.

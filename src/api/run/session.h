@@ -49,7 +49,8 @@ class Session {
   [[nodiscard]] std::span<std::byte> input(std::size_t i);
   /// The bytes of output `i` after run(), valid until the next run. Empty for an output of unknown shape.
   [[nodiscard]] std::span<const std::byte> output(std::size_t i) const;
-  /// Type, extents and bytes of output `i` after run(), whatever its shape, or the held value; valid until the next run.
+  /// Type, extents and bytes of output `i` after run(), whatever its shape, or the held value; valid until the next
+  /// run.
   [[nodiscard]] Result<DynamicOutput> output_tensor(std::size_t i) const;
 
   /// Makes input `i` read from, or output `i` write to, the caller's memory from now on, at the current shape. The

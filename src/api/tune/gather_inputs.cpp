@@ -55,9 +55,7 @@ Result<Tensor> make_up(const Graph& graph, ValueId id, const GatherOptions& opti
 
 }  // namespace
 
-Result<Tensor> read_array(const std::string& path) {
-  return read_value(path, {});
-}
+Result<Tensor> read_array(const std::string& path) { return read_value(path, {}); }
 
 Result<std::vector<Tensor>> gather_inputs(const Graph& graph, const GatherOptions& options) {
   COLLAGE_TRY_VOID(check_names(graph, options));

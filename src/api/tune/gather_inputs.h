@@ -20,8 +20,8 @@ struct GatherOptions {
 [[nodiscard]] Result<Tensor> read_array(const std::string& path);
 
 /// One value for each graph input, in order. The graph determines which integers are indices and into what.
-/// Errors: input/unknown-name, those of check_value() (ir/check_value.h); input/bad-range, also for a range of an input with
-/// a file; those of reading the files.
+/// Errors: input/unknown-name, those of check_value() (ir/check_value.h); input/bad-range, also for a range of an input
+/// with a file; those of reading the files.
 [[nodiscard]] Result<std::vector<Tensor>> gather_inputs(const Graph& graph, const GatherOptions& options);
 
 }  // namespace collage

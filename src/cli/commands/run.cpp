@@ -36,7 +36,8 @@ Result<std::map<std::string, std::string>> input_files(const std::vector<std::st
   for (const std::string& argument : arguments) {
     const std::size_t equals = argument.find('=');
     if (equals == std::string::npos || equals == 0)
-      return fail(ExitCode::kUsage, "cli/bad-option", "--input", argument, "NAME=FILE.npy, NAME=FILE.pb or NAME=FILE.json");
+      return fail(ExitCode::kUsage, "cli/bad-option", "--input", argument,
+                  "NAME=FILE.npy, NAME=FILE.pb or NAME=FILE.json");
     if (!files.emplace(argument.substr(0, equals), argument.substr(equals + 1)).second)
       return fail(ExitCode::kUsage, "cli/bad-option", "--input", argument + ", a second file for this input",
                   "one file for each input");
@@ -44,8 +45,8 @@ Result<std::map<std::string, std::string>> input_files(const std::vector<std::st
   return files;
 }
 
-/// Writes values as <kind>_<i>.npy, those that NumPy does not have as .json or .pb; notes where, and returns their entries
-/// of index.json.
+/// Writes values as <kind>_<i>.npy, those that NumPy does not have as .json or .pb; notes where, and returns their
+/// entries of index.json.
 Result<nlohmann::ordered_json> write_arrays(const std::string& folder, const std::string& kind,
                                             std::vector<RunArray>& arrays, std::vector<std::string>& files) {
   nlohmann::ordered_json entries = nlohmann::ordered_json::array();

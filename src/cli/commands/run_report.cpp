@@ -56,16 +56,17 @@ std::string text_of_output(const RunArray& output) {
   const TensorSummary summary = summary_of(output.tensor);
   std::string text = fmt::format("{}: {}\n{}", output.name, to_string(output.tensor.value_type()), text_of(summary));
   if (!summary.first.empty())
-    text += fmt::format("  {}{}\n", fmt::join(summary.first, " "),
-                        !output.tensor.container && static_cast<std::size_t>(output.tensor.size()) > summary.first.size() ? " ..." : "");
+    text += fmt::format(
+        "  {}{}\n", fmt::join(summary.first, " "),
+        !output.tensor.container && static_cast<std::size_t>(output.tensor.size()) > summary.first.size() ? " ..."
+                                                                                                          : "");
   return text;
 }
 
 OrderedJson json_of(const std::optional<double>& number) { return number ? OrderedJson(*number) : OrderedJson(); }
 
 OrderedJson json_of(const RunArray& array) {
-  OrderedJson object = {
-      {"name", array.name}, {"type", to_string(array.tensor.value_type())}};
+  OrderedJson object = {{"name", array.name}, {"type", to_string(array.tensor.value_type())}};
   if (!array.tensor.container) object["shape"] = array.tensor.extents;
   if (!array.written.empty()) object["file"] = array.written;
   return object;

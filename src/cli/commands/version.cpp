@@ -30,9 +30,10 @@ std::vector<Library> libraries() {
 }
 
 std::string version_json() {
-  nlohmann::ordered_json out{{"schema", "collage.version/1"},      {"collage", COLLAGE_VERSION},
-                             {"c_interface", COLLAGE_API_VERSION}, {"plan_files", {kPlanSchema, kHeldPlanSchema, kCasesSchema}},
-                             {"compiler", COLLAGE_COMPILER},       {"libraries", nlohmann::ordered_json::object()}};
+  nlohmann::ordered_json out{
+      {"schema", "collage.version/1"},      {"collage", COLLAGE_VERSION},
+      {"c_interface", COLLAGE_API_VERSION}, {"plan_files", {kPlanSchema, kHeldPlanSchema, kCasesSchema}},
+      {"compiler", COLLAGE_COMPILER},       {"libraries", nlohmann::ordered_json::object()}};
   for (const Library& library : libraries()) out["libraries"][library.name] = library.version;
   return out.dump(2);
 }

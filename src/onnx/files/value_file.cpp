@@ -137,8 +137,7 @@ Result<Tensor> read_message(const std::string& path, const ValueType& type) {
     return std::unexpected(std::move(error));
   }
   Message message;
-  if (!message.ParseFromString(file->bytes))
-    return malformed(path, "bytes that are no such message", to_string(type));
+  if (!message.ParseFromString(file->bytes)) return malformed(path, "bytes that are no such message", to_string(type));
   return value_of(message, type, path, 0);
 }
 

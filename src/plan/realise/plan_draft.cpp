@@ -97,9 +97,9 @@ Result<PlanIndex> PlanDraft::read(ValueId id, const Place& place, std::size_t re
     return bad_cover(value.name, fmt::format("a read in format {} at {}", place.format.name, place.location),
                      "an earlier step that makes it");
   const Storage storage = values()[*index].storage;
-  const bool can_be_read = value.type.is_static() || storage == Storage::kInput ||
-                           (storage == Storage::kDynamic && (value.type.is_open() || value.type.is_held()) &&
-                            place == Place{});
+  const bool can_be_read =
+      value.type.is_static() || storage == Storage::kInput ||
+      (storage == Storage::kDynamic && (value.type.is_open() || value.type.is_held()) && place == Place{});
   if (!can_be_read)
     return fail(ExitCode::kUnsupported, "plan/dynamic-value", value.name, to_string(value.type) + " between steps",
                 "tensors of known rank, strings, sequences, optionals and maps between steps");

@@ -1,5 +1,5 @@
-// Strings, sequences, optionals and maps are placed like other values: they come in and go out of a plan, and pass from a
-// step to another one, with steps of other backends between. Any placement gives the reference's values.
+// Strings, sequences, optionals and maps are placed like other values: they come in and go out of a plan, and pass from
+// a step to another one, with steps of other backends between. Any placement gives the reference's values.
 #include <gtest/gtest.h>
 
 #include <set>
@@ -166,9 +166,9 @@ TEST_P(HeldValues, PassBetweenStepsOfOneNodeEach) {
   expect_values(std::move(*plan));
 }
 
-std::string name_of(const ::testing::TestParamInfo<HeldNetwork>& info) { return info.param.name; }
+std::string name_of_network(const ::testing::TestParamInfo<HeldNetwork>& info) { return info.param.name; }
 
-INSTANTIATE_TEST_SUITE_P(Networks, HeldValues, ::testing::ValuesIn(held_networks()), name_of);
+INSTANTIATE_TEST_SUITE_P(Networks, HeldValues, ::testing::ValuesIn(held_networks()), name_of_network);
 
 }  // namespace
 }  // namespace collage
