@@ -1,9 +1,12 @@
 #include "backends/onnxruntime/fed_call.h"
 
+#include <map>
+#include <stdexcept>
 #include <utility>
 
 #include "backends/common/engine/engine_support.h"
 #include "backends/onnxruntime/held_values.h"
+#include "onnx/empty_value.h"
 
 namespace collage {
 namespace {
@@ -22,9 +25,16 @@ class FedCall final : public Call {
   void feed(std::span<const void* const> inputs, std::span<const Extents> extents) {
     own_.clear();
     fed_.clear();
+    names_.clear();
     own_.reserve(inputs_.size());  // the list below points into it
+    absent_.clear();
     for (std::size_t i = 0; i < inputs_.size(); ++i) {
       const BoundPort& port = inputs_[i];
+      if (port.held && is_absent(*port.held, *static_cast<const HeldValue*>(inputs[i]))) {
+        absent_.emplace_back(port.name, *port.held);
+        continue;
+      }
+      names_.push_back(port.name.c_str());
       if (!port.held) {
         own_.push_back(tensor_over(memory_, at_extents(port, extents[i]), const_cast<void*>(inputs[i])));
         fed_.push_back(own_.back());
@@ -38,6 +48,7 @@ class FedCall final : public Call {
         fed_.push_back(own_.back());
       }
     }
+    active_ = absent_.empty() ? session_ : session_without();
   }
 
   Result<void> run() override {
@@ -68,17 +79,36 @@ class FedCall final : public Call {
   }
 
  private:
+  static bool is_absent(const ValueType& type, const HeldValue& held) {
+    if (type.kind != ValueKind::kOptional) return false;
+    if (const Ort::Value* const theirs = onnxruntime_value(held)) return !theirs->HasValue();
+    const auto plain = held.plain();
+    return plain && plain->items.empty();
+  }
+
+  /// The library dies of an optional without a value among a session's inputs: a session that makes it inside.
+  std::shared_ptr<OnnxruntimeSession> session_without() {
+    std::string key;
+    for (const auto& [name, type] : absent_) key += name + '\n';
+    std::shared_ptr<OnnxruntimeSession>& found = without_[key];
+    if (found) return found;
+    const auto model = with_absent_inputs(session_->model, absent_);
+    if (!model) throw std::runtime_error("no model of optionals without a value");
+    auto made = make_session(session_->environment, session_->settings, *model, session_->constants);
+    if (!made) throw std::runtime_error(made.error());
+    found = std::move(*made);
+    return found;
+  }
+
   void run_session() {
-    std::vector<const char*> input_names;
     std::vector<const char*> output_names;
-    for (const BoundPort& port : inputs_) input_names.push_back(port.name.c_str());
     std::vector<OrtValue*> made;
     for (std::size_t i = 0; i < outputs_.size(); ++i) {
       output_names.push_back(outputs_[i].name.c_str());
       made_.push_back(outputs_[i].is_static ? tensor_over(memory_, outputs_[i], buffers_[i]) : Ort::Value(nullptr));
       made.push_back(made_.back());
     }
-    Ort::ThrowOnError(Ort::GetApi().Run(*session_->session, options_, input_names.data(), fed_.data(), fed_.size(),
+    Ort::ThrowOnError(Ort::GetApi().Run(*active_->session, options_, names_.data(), fed_.data(), fed_.size(),
                                         output_names.data(), output_names.size(), made.data()));
     for (std::size_t i = 0; i < outputs_.size(); ++i)
       if (!outputs_[i].is_static) made_[i] = Ort::Value(made[i]);
@@ -91,7 +121,11 @@ class FedCall final : public Call {
   std::vector<void*> buffers_;  ///< of the outputs
   Ort::RunOptions options_;
   std::vector<Ort::Value> own_;                          ///< inputs that are made here
-  std::vector<const OrtValue*> fed_;                     ///< by input
+  std::vector<const OrtValue*> fed_;                     ///< of the inputs that are there
+  std::vector<const char*> names_;                       ///< likewise
+  std::vector<std::pair<std::string, ValueType>> absent_;
+  std::shared_ptr<OnnxruntimeSession> active_;                            ///< which the next run uses
+  std::map<std::string, std::shared_ptr<OnnxruntimeSession>> without_;  ///< by the names of absent inputs
   std::vector<Ort::Value> made_;                         ///< by output, of the last run
   std::vector<std::shared_ptr<OnnxruntimeValue>> held_;  ///< by output, once asked for
 };
